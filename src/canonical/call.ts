@@ -1,0 +1,24 @@
+import type { JsonBody } from '../lib/json-body.ts'
+import type { Prompt } from './prompt.ts'
+
+/** The three dialects that clients speak. A preset version remembers the one it was saved from. */
+export const CLIENT_DIALECTS = ['chat', 'responses', 'messages'] as const
+export type ClientDialect = (typeof CLIENT_DIALECTS)[number]
+
+/**
+ * One inference request after its preset was applied: what routing, limits and records need to know, and the client's
+ * own JSON. Everything else stays in `body`, which goes upstream as it is where the provider speaks the same dialect.
+ */
+export interface Call {
+  readonly dialect: ClientDialect
+  readonly body: JsonBody
+  /** Models to try, the first one first. */
+  readonly models: readonly string[]
+  readonly stream: boolean
+  /** The request's own cap on output tokens, if it set one. */
+  readonly maxOutputTokens: number | null
+  readonly sessionId: string | null
+  readonly user: string | null
+  /** The whole conversation, parsed when first asked for; throws `invalid_prompt` when it is malformed. */
+  prompt(): Prompt
+}

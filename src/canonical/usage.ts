@@ -1,0 +1,45 @@
+/**
+ * What a generation used, in disjoint counts: no token is in two fields, so a cost is a plain sum of products
+ * (cached tokens counted twice is the classic billing fault of this field). Dialects add up as their readers expect.
+ */
+export interface Usage {
+  /** Input tokens that were neither read from nor written to a cache. */
+  readonly inputFresh: number
+  readonly inputCacheRead: number
+  readonly inputCacheWrite5m: number
+  readonly inputCacheWrite1h: number
+  /** Output tokens that the client sees. */
+  readonly output: number
+  readonly outputReasoning: number
+  /** Parts of the input and the output above, told apart by some providers; never added to them. */
+  readonly inputAudio: number
+  readonly outputAudio: number
+  readonly outputImage: number
+  readonly webSearches: number
+  /** What the upstream itself says it charged, in nano-dollars; null where it says nothing. */
+  readonly reportedCostNanos: number | null
+  /** True when the counts are ours, because the provider sent none. */
+  readonly estimated: boolean
+}
+
+export const NO_USAGE: Usage = {
+  inputFresh: 0,
+  inputCacheRead: 0,
+  inputCacheWrite5m: 0,
+  inputCacheWrite1h: 0,
+  output: 0,
+  outputReasoning: 0,
+  inputAudio: 0,
+  outputAudio: 0,
+  outputImage: 0,
+  webSearches: 0,
+  reportedCostNanos: null,
+  estimated: false,
+}
+
+export const usageOf = (counts: Partial<Usage>): Usage => ({ ...NO_USAGE, ...counts })
+
+export const inputTokens = (usage: Usage): number =>
+  usage.inputFresh + usage.inputCacheRead + usage.inputCacheWrite5m + usage.inputCacheWrite1h
+
+export const outputTokens = (usage: Usage): number => usage.output + usage.outputReasoning

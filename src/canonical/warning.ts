@@ -1,0 +1,10 @@
+/** Something the service did not do as asked. It rides in the service metadata; strict mode turns it into a 400. */
+export interface Warning {
+  /** For programs; stable. */
+  readonly code: WarningCode
+  /** Path of the request field, e.g. `tools[2].type`. */
+  readonly field: string
+  readonly message: string
+}
+
+export type WarningCode = 'unknown_tool_type' | 'unknown_plugin' | 'locked_field' | 'unsupported_field' | 'mapped_field'

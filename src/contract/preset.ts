@@ -1,0 +1,88 @@
+/**
+ * Presets on the wire, and what a request body contributes to one. Sources: service.md "Resources and their fields",
+ * contract 1.1 and 1.3.
+ */
+import { z } from 'zod'
+
+import { CLIENT_DIALECTS } from '../canonical/call.ts'
+
+const timestamp = z.iso.datetime().meta({ description: 'ISO 8601, UTC.' })
+
+export const presetStatus = z.enum(['active', 'disabled', 'archived'])
+
+/** 1-128 unreserved characters of RFC 3986, but not `.` or `..` (decision 4). */
+export const presetSlug = z
+  .string()
+  .min(1)
+  .max(128)
+  .regex(/^(?!\.{1,2}$)[A-Za-z0-9._~-]+$/, 'Use 1 to 128 of the characters A-Z a-z 0-9 . _ ~ - (not "." or "..").')
+  .meta({ description: 'URL-safe, case-sensitive, unique in its workspace.', examples: ['support-bot'] })
+
+/** A label pins a version by name: `@preset/slug@staging`. It may not look like a version number. */
+export const presetLabel = z
+  .string()
+  .max(64)
+  .regex(/^[A-Za-z_][A-Za-z0-9._-]*$/, 'Start with a letter or _, then letters, digits, . _ -')
+
+/** The interface whose body a version was saved from: it names the fields of `config`. */
+export const presetShape = z.enum(CLIENT_DIALECTS)
+
+export const presetVersion = z
+  .object({
+    id: z.uuid(),
+    preset_id: z.uuid(),
+    version: z.int().min(1),
+    config: z.record(z.string(), z.json()),
+    system_prompt: z.string().nullable(),
+    creator_id: z.string(),
+    created_at: timestamp,
+    updated_at: timestamp,
+    shape: presetShape.meta({ description: 'The interface whose body this version was saved from.' }),
+  })
+  .meta({ id: 'PresetVersion', description: 'One immutable version of a preset.' })
+
+export const preset = z
+  .object({
+    id: z.uuid(),
+    slug: presetSlug,
+    name: z.string(),
+    description: z.string().nullable(),
+    status: presetStatus,
+    status_updated_at: timestamp.nullable(),
+    created_at: timestamp,
+    updated_at: timestamp,
+    creator_user_id: z.string(),
+    workspace_id: z.uuid(),
+    designated_version_id: z.uuid(),
+    labels: z.record(presetLabel, z.int().min(1)).meta({ description: 'Names for versions, usable as @preset/slug@label.' }),
+  })
+  .meta({ id: 'Preset' })
+
+export const presetWithVersion = preset.extend({ designated_version: presetVersion }).meta({ id: 'PresetWithDesignatedVersion' })
+
+/** Our own PATCH (decision 15). Absent leaves a field alone; `null` clears it where it may be null. */
+export const presetPatch = z
+  .strictObject({
+    name: z.string().min(1).max(200).optional(),
+    description: z.string().max(2000).nullable().optional(),
+    status: z.enum(['active', 'disabled', 'archived']).optional(),
+    designated_version: z.int().min(1).optional().meta({ description: 'The number of the version to serve from now on.' }),
+    labels: z
+      .record(presetLabel, z.int().min(1).nullable())
+      .optional()
+      .meta({ description: 'Labels to set (a version number) or to remove (null); labels not named stay.' }),
+  })
+  .meta({ id: 'PresetPatch' })
+
+export type PresetResource = z.output<typeof preset>
+export type PresetVersionResource = z.output<typeof presetVersion>
+export type PresetWithVersion = z.output<typeof presetWithVersion>
+export type PresetPatch = z.output<typeof presetPatch>
+export type PresetShape = z.output<typeof presetShape>
+
+/** What a request body contributes to a preset: the persisted fields under their own names, and the system text. */
+export interface PresetContent {
+  readonly shape: PresetShape
+  readonly config: PresetVersionResource['config']
+  readonly systemPrompt: string | null
+}

@@ -1,0 +1,134 @@
+/**
+ * The one table of errors. Every failure that a client can see is a row here: its HTTP status, whether another
+ * provider may be tried, the text shown when nothing more specific is known, and its name in each client dialect.
+ *
+ * Sources: service.md "Typed error codes", "Responses interface code mapping", "Messages interface mapping".
+ */
+
+/** `elsewhere`: another provider or model may succeed; `never`: the request itself is at fault. */
+export type Failover = 'elsewhere' | 'never'
+
+interface ErrorRow {
+  readonly status: number
+  readonly failover: Failover
+  /** Shown when the thrower has no better sentence. */
+  readonly message: string
+  /** `error.code` on the Responses interface. */
+  readonly responsesCode: string
+  /** `error.type` on the Messages interface. */
+  readonly messagesType: string
+  /** The Responses interface answers these as an incomplete response of length, not as a failure (decision 20). */
+  readonly length?: true
+}
+
+const row = (
+  status: number,
+  failover: Failover,
+  messagesType: string,
+  message: string,
+  more: { responsesCode?: string; length?: true } = {},
+): ErrorRow => ({ status, failover, messagesType, message, responsesCode: 'server_error', ...more })
+
+export const ERRORS = {
+  context_length_exceeded: row(400, 'elsewhere', 'invalid_request_error', 'Input and output exceed the context window of the model.', {
+    responsesCode: 'invalid_prompt',
+    length: true,
+  }),
+  max_tokens_exceeded: row(400, 'never', 'invalid_request_error', 'The generation stopped at its maximum number of tokens.', {
+    length: true,
+  }),
+  token_limit_exceeded: row(400, 'never', 'invalid_request_error', 'A token budget of this service was exceeded.', { length: true }),
+  string_too_long: row(400, 'never', 'invalid_request_error', 'A string is longer than the provider accepts.', { length: true }),
+  authentication: row(401, 'never', 'authentication_error', 'The API key is missing, invalid or revoked.'),
+  permission_denied: row(403, 'never', 'permission_error', 'This key may not perform this operation.'),
+  payment_required: row(402, 'never', 'billing_error', 'Insufficient credits.'),
+  rate_limit_exceeded: row(429, 'elsewhere', 'rate_limit_error', 'Rate limit exceeded.', { responsesCode: 'rate_limit_exceeded' }),
+  provider_overloaded: row(503, 'elsewhere', 'overloaded_error', 'The provider is overloaded.'),
+  provider_unavailable: row(502, 'elsewhere', 'api_error', 'The provider returned an invalid or empty response.'),
+  invalid_request: row(400, 'never', 'invalid_request_error', 'A parameter is malformed or missing.', { responsesCode: 'invalid_prompt' }),
+  invalid_prompt: row(400, 'never', 'invalid_request_error', 'A message of the prompt is invalid.'),
+  not_found: row(404, 'elsewhere', 'not_found_error', 'The model, file or other resource does not exist.'),
+  precondition_failed: row(412, 'never', 'invalid_request_error', 'A precondition header was not satisfied.'),
+  payload_too_large: row(413, 'never', 'invalid_request_error', 'Request payload too large.'),
+  unprocessable: row(422, 'never', 'invalid_request_error', 'The request is well formed but cannot be processed.'),
+  content_policy_violation: row(403, 'never', 'invalid_request_error', 'A content filter flagged the input or the output.', {
+    responsesCode: 'image_content_policy_violation',
+  }),
+  refusal: row(403, 'never', 'invalid_request_error', 'The model refused to answer.', { responsesCode: 'invalid_prompt' }),
+  invalid_image: row(400, 'never', 'invalid_request_error', 'An image is corrupt or unreadable.'),
+  image_too_large: row(400, 'never', 'invalid_request_error', "An image exceeds the provider's maximum size."),
+  image_too_small: row(400, 'never', 'invalid_request_error', "An image is below the provider's minimum dimensions."),
+  unsupported_image_format: row(400, 'never', 'invalid_request_error', 'The format of an image is not supported.'),
+  image_not_found: row(404, 'never', 'not_found_error', 'An image URL or file id could not be resolved.'),
+  image_download_failed: row(400, 'never', 'invalid_request_error', 'An image could not be downloaded.'),
+  server: row(500, 'elsewhere', 'api_error', 'Internal Server Error'),
+  timeout: row(504, 'elsewhere', 'overloaded_error', 'The provider did not respond in time.'),
+  unmapped: row(500, 'elsewhere', 'api_error', 'The provider failed for a reason of an unknown category.'),
+} as const satisfies Record<string, ErrorRow>
+
+export type ErrorType = keyof typeof ERRORS
+
+export const ERROR_TYPES = Object.keys(ERRORS) as ErrorType[]
+
+export const errorRow = (type: ErrorType): ErrorRow => ERRORS[type]
+
+/** What the management interface says for a status; the reason of the single case goes into `metadata.reason` (service.md, "Preset endpoints"). */
+export const MANAGEMENT_MESSAGES: Readonly<Record<number, string>> = {
+  400: 'Invalid request parameters',
+  404: 'Resource not found',
+  405: 'Method not allowed',
+  409: 'Resource conflict. Please try again later.',
+  413: 'Request payload too large',
+  415: 'Unsupported media type. Send application/json.',
+  500: 'Internal Server Error',
+  503: 'Service temporarily unavailable',
+}
+
+export const MISSING_AUTHENTICATION = 'Missing Authentication header'
+export const INVALID_KEY = 'Invalid API key: it is unknown, disabled, revoked or expired.'
+export const MANAGEMENT_KEY_REQUIRED = 'Only management keys can perform this operation'
+export const INFERENCE_KEY_REQUIRED = 'Management keys cannot call models. Use an inference key.'
+
+/** What rides in `error.metadata`: facts for programs. Never a secret, never another customer's text. */
+export type ErrorMetadata = Readonly<Record<string, unknown>>
+
+/**
+ * A failure with a public face. `message` is shown to the client (a status of 500 masks it); `cause` goes to the log only.
+ */
+export class GatewayError extends Error {
+  override readonly name = 'GatewayError'
+  readonly type: ErrorType
+  /** Differs from the table's only where the table has no row for it: 405, 409, 415. */
+  readonly status: number
+  readonly metadata: ErrorMetadata
+  /** Whole seconds; sent as `Retry-After`. */
+  readonly retryAfterSeconds: number | undefined
+
+  constructor(
+    type: ErrorType,
+    message?: string,
+    options: { cause?: unknown; metadata?: ErrorMetadata; status?: number; retryAfterSeconds?: number | undefined } = {},
+  ) {
+    super(message ?? ERRORS[type].message, options.cause === undefined ? undefined : { cause: options.cause })
+    this.type = type
+    this.status = options.status ?? ERRORS[type].status
+    this.metadata = options.metadata ?? {}
+    this.retryAfterSeconds = options.retryAfterSeconds
+  }
+
+  /** The text that may leave the service: a 500 says nothing of its cause (service.md, "Provider errors", rule 3). */
+  get publicMessage(): string {
+    return this.status === 500 ? ERRORS.server.message : this.message
+  }
+
+  /** The metadata that may leave the service: a 500 keeps its `error_type` only, and `unmapped` its provider code (service.md, "Typed error codes"). */
+  get publicMetadata(): ErrorMetadata {
+    if (this.status !== 500) return { ...this.metadata, error_type: this.type }
+    const code = this.metadata['provider_code']
+    return this.type === 'unmapped' && code !== undefined ? { error_type: this.type, provider_code: code } : { error_type: this.type }
+  }
+}
+
+/** Anything thrown, as a GatewayError: what is not one already becomes a masked `server` error that keeps its cause for the log. */
+export const asGatewayError = (thrown: unknown): GatewayError =>
+  thrown instanceof GatewayError ? thrown : new GatewayError('server', undefined, { cause: thrown })
