@@ -1,0 +1,68 @@
+/** What the fake upstream answers, and what makes an answer complete. The same bytes each time: nothing here may vary. */
+
+const WORDS = 'the router keeps a request whole while it looks for a provider that can answer it and tells the caller what it did'.split(
+  ' ',
+)
+const ANSWER_TOKENS = 300
+const CONTENT_EVENTS = 30
+const PROMPT_TOKENS = 512
+
+/** Ends both answers, so that one that was cut is seen as cut. */
+const END_MARKER = 'end-of-answer'
+
+const words = (count: number): string[] => Array.from({ length: count }, (_, index) => WORDS[index % WORDS.length] ?? '')
+
+/** 300 tokens, one a word. */
+export const WHOLE_TEXT = [...words(ANSWER_TOKENS - 1), END_MARKER].join(' ')
+
+const STREAM_PIECES = [...words(CONTENT_EVENTS - 1).map((word) => `${word} `), END_MARKER]
+
+/** The text of the streamed answer: 30 pieces, one an event. */
+export const STREAM_TEXT = STREAM_PIECES.join('')
+
+/** Texts that every complete answer of this upstream holds, through whatever it was passed on. */
+export const WHOLE_MARKERS = [END_MARKER, '"finish_reason":"stop"', '"completion_tokens":300']
+export const STREAM_MARKERS = [END_MARKER, '"finish_reason":"stop"', '"completion_tokens":30', 'data: [DONE]']
+
+const HEAD = { id: 'chatcmpl-bench0123456789abcdefghijk', created: 1_764_661_832, model: 'bench-chat' }
+const TAIL = { service_tier: 'default', system_fingerprint: 'fp_bench012345' }
+
+const usage = (completionTokens: number) => ({
+  prompt_tokens: PROMPT_TOKENS,
+  completion_tokens: completionTokens,
+  total_tokens: PROMPT_TOKENS + completionTokens,
+  prompt_tokens_details: { cached_tokens: 0, audio_tokens: 0 },
+  completion_tokens_details: { reasoning_tokens: 0, audio_tokens: 0, accepted_prediction_tokens: 0, rejected_prediction_tokens: 0 },
+})
+
+/** The body of the answer that is not streamed. */
+export const wholeAnswer = (): string =>
+  JSON.stringify({
+    ...HEAD,
+    object: 'chat.completion',
+    choices: [
+      {
+        index: 0,
+        message: { role: 'assistant', content: WHOLE_TEXT, refusal: null, annotations: [] },
+        logprobs: null,
+        finish_reason: 'stop',
+      },
+    ],
+    usage: usage(ANSWER_TOKENS),
+    ...TAIL,
+  })
+
+/** 33 events (role, 30 of content, finish, usage) and the end mark, each with its blank line. */
+export const streamEvents = (): string[] => {
+  const chunk = (choices: unknown[], used: unknown = null): string =>
+    `data: ${JSON.stringify({ ...HEAD, object: 'chat.completion.chunk', ...TAIL, choices, usage: used })}\n\n`
+  const delta = (content: unknown, finishReason: string | null = null): string =>
+    chunk([{ index: 0, delta: content, logprobs: null, finish_reason: finishReason }])
+  return [
+    delta({ role: 'assistant', content: '', refusal: null }),
+    ...STREAM_PIECES.map((content) => delta({ content })),
+    delta({}, 'stop'),
+    chunk([], usage(CONTENT_EVENTS)),
+    'data: [DONE]\n\n',
+  ]
+}

@@ -1,0 +1,142 @@
+/**
+ * A closed-loop load generator in its own process: each connection sends its next request when the last answer is complete.
+ * Reads a LoadPlan as one line of JSON from stdin, warms up, prints `warm`, waits for one more line, measures, and prints the
+ * LoadResult as one line of JSON.
+ */
+import { createHistogram } from './histogram.ts'
+import { answerText } from './answer-text.ts'
+
+export interface LoadPlan {
+  /** Taken in turn. */
+  readonly urls: readonly string[]
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+  readonly connections: number
+  readonly warmupSeconds: number
+  /** The measurement ends after these seconds, or after these requests, whichever comes first. */
+  readonly seconds: number
+  readonly requests: number | null
+  readonly expect: Expectation
+}
+
+/** What a complete answer is. Whatever else comes back is a failure. */
+export interface Expectation {
+  readonly includes: readonly string[]
+  readonly excludes: readonly string[]
+  /** The whole text of the model, compared with the first answer of a run; null where it is not known. */
+  readonly text: string | null
+  /** A pattern whose first match no two answers of one URL may share (a version number). */
+  readonly distinct: string | null
+}
+
+export interface LoadResult {
+  readonly done: number
+  readonly seconds: number
+  readonly failures: number
+  /** The first few failures, for a person. */
+  readonly samples: readonly string[]
+  readonly latencyMs: { readonly p50: number; readonly p90: number; readonly p99: number; readonly max: number }
+}
+
+const MAX_FAILURES = 50
+const MAX_SAMPLES = 3
+/** Requests still open so long after the end are failures. */
+const GRACE_MS = 10_000
+
+const main = async (): Promise<void> => {
+  const lines = readLines()
+  const plan = JSON.parse((await lines.next()).value ?? '') as LoadPlan
+  const seen = new Set<string>()
+  const warmup = await runLoad(plan, plan.warmupSeconds, null, seen)
+  if (warmup.failures > 0) return finish(warmup)
+  console.log('warm')
+  await lines.next()
+  finish(await runLoad(plan, plan.seconds, plan.requests, seen))
+}
+
+const finish = (result: LoadResult): void => {
+  console.log(JSON.stringify(result))
+  process.exit(0)
+}
+
+const runLoad = async (plan: LoadPlan, seconds: number, requests: number | null, seen: Set<string>): Promise<LoadResult> => {
+  const histogram = createHistogram()
+  const body = Buffer.from(plan.body)
+  const samples: string[] = []
+  const startedMs = performance.now()
+  const endMs = startedMs + seconds * 1000
+  let [started, done, failures, maxMs] = [0, 0, 0, 0]
+  let lastDoneMs = startedMs
+
+  const fail = (reason: string): void => {
+    failures += 1
+    if (samples.length < MAX_SAMPLES) samples.push(reason.slice(0, 400))
+  }
+  const send = async (): Promise<void> => {
+    const number = started
+    started += 1
+    const url = plan.urls[number % plan.urls.length] ?? ''
+    const sentMs = performance.now()
+    const response = await fetch(url, { method: 'POST', headers: plan.headers, body, redirect: 'manual' })
+    const text = await response.text()
+    lastDoneMs = performance.now()
+    const fault = faultOf(response.status, text, url, number === 0, plan.expect, seen)
+    if (fault !== null) return fail(fault)
+    done += 1
+    histogram.add(lastDoneMs - sentMs)
+    maxMs = Math.max(maxMs, lastDoneMs - sentMs)
+  }
+  const connect = async (): Promise<void> => {
+    while (performance.now() < endMs && started < (requests ?? Number.POSITIVE_INFINITY) && failures < MAX_FAILURES) {
+      await send().catch((thrown: unknown) => fail(String(thrown)))
+    }
+  }
+  const watchdog = setTimeout(
+    () => {
+      fail(`${started - done - failures} requests were still open ${GRACE_MS / 1000} seconds after the end.`)
+      finish(resultOf())
+    },
+    seconds * 1000 + GRACE_MS,
+  )
+  const resultOf = (): LoadResult => ({
+    done,
+    failures,
+    samples,
+    seconds: (lastDoneMs - startedMs) / 1000,
+    latencyMs: { p50: histogram.percentile(0.5), p90: histogram.percentile(0.9), p99: histogram.percentile(0.99), max: maxMs },
+  })
+  await Promise.all(Array.from({ length: plan.connections }, connect))
+  clearTimeout(watchdog)
+  if (done === 0) fail('No request was answered.')
+  return resultOf()
+}
+
+/** Why an answer does not count, or null. */
+const faultOf = (status: number, text: string, url: string, first: boolean, expect: Expectation, seen: Set<string>): string | null => {
+  if (status !== 200) return `Status ${status}: ${text}`
+  const missing = expect.includes.find((part) => !text.includes(part))
+  if (missing !== undefined) return `The answer is incomplete, it lacks ${missing}: …${text.slice(-300)}`
+  const extra = expect.excludes.find((part) => text.includes(part))
+  if (extra !== undefined) return `The answer holds ${extra}: ${text}`
+  if (first && expect.text !== null && answerText(text) !== expect.text)
+    return `The answer's text is not the upstream's: ${answerText(text)}`
+  if (expect.distinct === null) return null
+  const value = `${url} ${new RegExp(expect.distinct).exec(text)?.[1] ?? ''}`
+  if (seen.has(value)) return `Two answers share ${value}`
+  seen.add(value)
+  return null
+}
+
+/** Stdin line by line. Its end means that the parent is gone. */
+async function* readLines(): AsyncGenerator<string, void, undefined> {
+  let rest = ''
+  const decoder = new TextDecoder()
+  for await (const piece of Bun.stdin.stream()) {
+    const parts = (rest + decoder.decode(piece, { stream: true })).split('\n')
+    rest = parts.pop() ?? ''
+    yield* parts
+  }
+  process.exit(1)
+}
+
+await main()

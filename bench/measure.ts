@@ -1,0 +1,56 @@
+/** One measurement: warm up, load for some seconds, and see what CPU the target's process spent meanwhile. */
+import { join } from 'node:path'
+
+import { startChild } from './child.ts'
+import type { LoadPlan, LoadResult } from './load.ts'
+import type { Scenario } from './scenarios.ts'
+import type { Target } from './targets.ts'
+
+export interface Window {
+  readonly requests: number
+  readonly perSecond: number
+  /** Null where the process cannot be looked at. */
+  readonly cpuMicrosPerRequest: number | null
+  readonly latencyMs: LoadResult['latencyMs']
+}
+
+export interface Effort {
+  readonly connections: number
+  readonly warmupSeconds: number
+  readonly seconds: number
+  readonly requests: number | null
+}
+
+const BUN = join(import.meta.dirname, '../bin/bun')
+/** What the load generator may take beyond its two phases: its start, and its own wait for the last answers, twice. */
+const MARGIN_MS = 25_000
+
+/** Throws when a single answer was wrong: a figure with failures in it is none. */
+export const measure = async (target: Target, scenario: Scenario, effort: Effort): Promise<Window> => {
+  const plan: LoadPlan = { ...scenario.load(target), ...effort }
+  const child = startChild({ command: [BUN, join(import.meta.dirname, 'load.ts')] })
+  try {
+    child.writeLine(JSON.stringify(plan))
+    const marginMs = (effort.warmupSeconds + effort.seconds) * 1000 + MARGIN_MS
+    const first = await child.waitForLine(/^(?:warm$|\{)/, marginMs)
+    if (first !== 'warm') throw failure(target, scenario, resultIn(first))
+    const before = await target.meter?.settledCpuMicros()
+    child.writeLine('go')
+    const result = resultIn(await child.waitForLine(/^\{/, marginMs))
+    const after = await target.meter?.settledCpuMicros()
+    if (result.failures > 0) throw failure(target, scenario, result)
+    return {
+      requests: result.done,
+      perSecond: result.done / result.seconds,
+      cpuMicrosPerRequest: before === undefined || after === undefined ? null : (after - before) / result.done,
+      latencyMs: result.latencyMs,
+    }
+  } finally {
+    await child.stop()
+  }
+}
+
+const resultIn = (line: string): LoadResult => JSON.parse(line) as LoadResult
+
+const failure = (target: Target, scenario: Scenario, { failures, done, samples }: LoadResult): Error =>
+  new Error([`${scenario.name} on ${target.name}: ${failures} failed, ${done} answered.`, ...samples].join('\n  '))

@@ -1,0 +1,109 @@
+/** The flags of `npm run bench`. */
+import { parseArgs } from 'node:util'
+
+export interface Options {
+  /** Null: a Patchbay is started here. */
+  readonly outside: {
+    readonly base: string
+    readonly key: string
+    readonly managementKey: string | null
+    readonly model: string
+    readonly pid: number | null
+  } | null
+  /** Names of scenarios, or the beginnings of names; empty for all. */
+  readonly only: readonly string[]
+  readonly seconds: number
+  readonly rounds: number
+  readonly connections: number
+  readonly eventsPerWrite: number
+  readonly workers: number
+  readonly databaseUrl: string | null
+  readonly jsonFile: string | null
+  readonly profileTo: string | null
+}
+
+export const USAGE = `npm run bench -- [flags]
+
+  --only NAMES          chat, stream, presets, start, memory, … (comma-separated; a name's beginning is enough)
+  --seconds S           length of one measurement, 0.5 to 60 (3)
+  --rounds N            how often each is measured, 1 to 10; the median counts (3)
+  --connections N       requests open at a time, 1 to 1000 (16)
+  --events-per-write N  events of a stream that the fake provider sends together (4)
+  --json FILE           also write the results as JSON
+
+  For the Patchbay that is started here:
+  --workers N           its processes (1)
+  --database-url URL    PostgreSQL instead of SQLite; use an empty database
+  --profile DIR         write a CPU profile of it (figures are then worthless)
+
+  For a service that runs already:
+  --url BASE            its base URL, as an OpenAI client has it: http://127.0.0.1:8080/api/v1
+  --key KEY             an inference key
+  --mgmt-key KEY        a management key; without it presets are left out
+  --model MODEL         the model to ask (sandbox/echo)
+  --pid PID             its process, to measure CPU and memory (this machine, Linux)
+  --remote              allow an address that is not of this machine`
+
+/** Throws with one sentence on a bad flag. Null: help was asked for. */
+export const readOptions = (argv: readonly string[]): Options | null => {
+  const { values } = parseArgs({
+    args: [...argv],
+    options: {
+      only: { type: 'string' },
+      seconds: { type: 'string' },
+      rounds: { type: 'string' },
+      connections: { type: 'string' },
+      'events-per-write': { type: 'string' },
+      json: { type: 'string' },
+      workers: { type: 'string' },
+      'database-url': { type: 'string' },
+      profile: { type: 'string' },
+      url: { type: 'string' },
+      key: { type: 'string' },
+      'mgmt-key': { type: 'string' },
+      model: { type: 'string' },
+      pid: { type: 'string' },
+      remote: { type: 'boolean' },
+      help: { type: 'boolean' },
+    },
+  })
+  if (values.help === true) return null
+  const pid = values.pid === undefined ? null : numberIn('pid', values.pid, 1, 1, 4_194_304)
+  return {
+    outside:
+      values.url === undefined
+        ? null
+        : {
+            base: baseUrl(values.url, values.remote === true),
+            key: values.key ?? 'none',
+            managementKey: values['mgmt-key'] ?? null,
+            model: values.model ?? 'sandbox/echo',
+            pid,
+          },
+    only: (values.only ?? '').split(',').filter((name) => name !== ''),
+    seconds: numberIn('seconds', values.seconds, 3, 0.5, 60),
+    rounds: numberIn('rounds', values.rounds, 3, 1, 10),
+    connections: numberIn('connections', values.connections, 16, 1, 1000),
+    eventsPerWrite: numberIn('events-per-write', values['events-per-write'], 4, 1, 100),
+    workers: numberIn('workers', values.workers, 1, 1, 64),
+    databaseUrl: values['database-url'] ?? null,
+    jsonFile: values.json ?? null,
+    profileTo: values.profile ?? null,
+  }
+}
+
+const numberIn = (flag: string, value: string | undefined, fallback: number, min: number, max: number): number => {
+  const number = value === undefined ? fallback : Number(value)
+  if (!(number >= min && number <= max)) throw new Error(`--${flag} must be a number from ${min} to ${max}.`)
+  return number
+}
+
+const LOOPBACK = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/
+
+/** A load test of somebody else's service costs them, and you, money: it has to be asked for. */
+const baseUrl = (value: string, remoteAllowed: boolean): string => {
+  const url = new URL(value)
+  if (!LOOPBACK.test(url.hostname) && !remoteAllowed)
+    throw new Error(`--url ${url.host} is not of this machine; add --remote if you mean it.`)
+  return url.href.replace(/\/$/, '')
+}

@@ -1,0 +1,62 @@
+/**
+ * A fake OpenAI-compatible provider, in its own process so that its CPU is nobody else's. Loopback only.
+ * `bin/bun bench/upstream.ts [--port 0] [--events-per-write 4] [--delay-ms 0]` prints `upstream ready http://127.0.0.1:PORT`.
+ */
+import { parseArgs } from 'node:util'
+
+import { streamEvents, wholeAnswer } from './answers.ts'
+import { exitWithParent } from './child.ts'
+
+const main = (): void => {
+  const { values } = parseArgs({
+    options: {
+      port: { type: 'string', default: '0' },
+      'events-per-write': { type: 'string', default: '4' },
+      'delay-ms': { type: 'string', default: '0' },
+      child: { type: 'boolean', default: false },
+    },
+  })
+  if (values.child) exitWithParent()
+  const delayMs = Number(values['delay-ms'])
+  const whole = Buffer.from(wholeAnswer())
+  const writes = groupEvents(streamEvents(), Number(values['events-per-write']))
+
+  const server = Bun.serve({
+    hostname: '127.0.0.1',
+    port: Number(values.port),
+    idleTimeout: 0,
+    async fetch(request) {
+      if (request.method !== 'POST' || !new URL(request.url).pathname.endsWith('/chat/completions')) {
+        return Response.json({ error: { message: 'The bench upstream only knows POST /v1/chat/completions.' } }, { status: 404 })
+      }
+      // Quotes inside the messages are escaped, so this finds the member and never a text.
+      const wantsStream = /"stream"\s*:\s*true/.test(await request.text())
+      if (!wantsStream) return new Response(whole, { headers: { 'content-type': 'application/json' } })
+      return new Response(streamWrites(writes, delayMs), { headers: { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' } })
+    },
+  })
+  console.log(`upstream ready http://127.0.0.1:${server.port}`)
+}
+
+/** Several events a write, as they arrive from a busy provider. */
+const groupEvents = (events: readonly string[], perWrite: number): Uint8Array[] => {
+  const groups: Uint8Array[] = []
+  for (let start = 0; start < events.length; start += perWrite) groups.push(Buffer.from(events.slice(start, start + perWrite).join('')))
+  return groups
+}
+
+/** Each group leaves in its own turn of the event loop, so that the receiver gets it as a piece of its own. */
+const streamWrites = (writes: readonly Uint8Array[], delayMs: number): ReadableStream<Uint8Array> => {
+  let next = 0
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      if (next > 0) await Bun.sleep(delayMs)
+      const group = writes[next]
+      next += 1
+      if (group !== undefined) controller.enqueue(group)
+      if (next >= writes.length) controller.close()
+    },
+  })
+}
+
+main()

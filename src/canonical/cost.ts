@@ -1,0 +1,13 @@
+/** What a generation cost, in integer nano-dollars (decision 30). Null where no price is known. */
+export interface Cost {
+  /** Charged to the key. */
+  readonly totalNanos: number | null
+  /** What the provider charges, in all and split at the prompt. */
+  readonly upstreamNanos: number | null
+  readonly upstreamInputNanos: number
+  readonly upstreamOutputNanos: number
+  /** The customer's own provider key was used. */
+  readonly isByok: boolean
+}
+
+export const NO_COST: Cost = { totalNanos: 0, upstreamNanos: 0, upstreamInputNanos: 0, upstreamOutputNanos: 0, isByok: false }

@@ -1,0 +1,82 @@
+/** The verbs and their flags, from the table of settings. A fault of the caller's is one sentence and exit code 2. */
+import { Command, CommanderError } from 'commander'
+
+import { environment, readSettings, SERVE_SETTINGS, SettingError, STORAGE_SETTINGS } from '../config.ts'
+import { GatewayError } from '../errors.ts'
+import { ListenError } from '../http/server.ts'
+import { CatalogueError } from '../models/build-models.ts'
+import { StorageRefused, StorageUnavailable } from '../storage/storage-errors.ts'
+import { VERSION } from '../version.ts'
+import { createKeyVerb, listKeysVerb, revokeKeyVerb } from './keys.ts'
+import { serve } from './serve.ts'
+
+const FAILED = 1
+const MISUSED = 2
+
+/** The exit code. */
+export const runCommandLine = async (argv: readonly string[]): Promise<number> => {
+  let exitCode = 0
+  const program = new Command('patchbay')
+    .description('One service in front of every language model, with presets saved from request bodies.')
+    .version(VERSION)
+    .exitOverride()
+    .configureOutput({ outputError: () => undefined })
+    .showHelpAfterError(false)
+
+  withSettings(program.command('serve', { isDefault: true }).description('Run the service.'), SERVE_SETTINGS).action(async (flags) => {
+    exitCode = await serve(readSettings(SERVE_SETTINGS, flags, environment()), environment(), argv.slice(2))
+  })
+
+  const keys = program.command('keys').description('Create, list and revoke API keys, with the service running or not.')
+  const storage = (flags: Record<string, string>) => readSettings(STORAGE_SETTINGS, flags, environment())
+  withSettings(keys.command('create').description('Create a key and print it, once.'), STORAGE_SETTINGS)
+    .requiredOption('--kind <kind>', 'management or inference')
+    .requiredOption('--name <name>', 'what the key is for')
+    .option('--limit-usd <amount>', 'spending limit in US dollars')
+    .option('--limit-reset <interval>', 'daily, weekly or monthly; a limit without it is for the life of the key')
+    .option('--expires <instant>', 'ISO 8601 in UTC, e.g. 2027-01-31T00:00:00Z')
+    .option('--json', 'print JSON')
+    .action((flags) => createKeyVerb(storage(flags), flags))
+  withSettings(keys.command('list').description('List the keys.'), STORAGE_SETTINGS)
+    .option('--json', 'print JSON')
+    .action((flags) => listKeysVerb(storage(flags), flags))
+  withSettings(
+    keys.command('revoke').argument('<hash>', 'the hash that list shows').description('Revoke a key, at once and for ever.'),
+    STORAGE_SETTINGS,
+  ).action((hash, flags) => revokeKeyVerb(storage(flags), hash))
+
+  try {
+    await program.parseAsync(argv)
+    return exitCode
+  } catch (thrown) {
+    if (thrown instanceof CommanderError && thrown.exitCode === 0) return 0
+    const { text, code } = faultOf(thrown)
+    process.stderr.write(`patchbay: ${text}\n`)
+    return code
+  }
+}
+
+const withSettings = (command: Command, settings: typeof STORAGE_SETTINGS): Command => {
+  for (const { flag, env, help, shown } of Object.values(settings)) {
+    if (flag !== null) command.option(`--${flag} <value>`, `${help} [${env}; default: ${shown}]`)
+  }
+  return command.addHelpText(
+    'after',
+    `\nSecrets come by variable only: PATCHBAY_SECRET (root secret, at least 32 bytes), OPENAI_API_KEY and the other providers' keys.`,
+  )
+}
+
+const faultOf = (thrown: unknown): { text: string; code: number } => {
+  if (thrown instanceof CommanderError) return { text: thrown.message.replace(/^error: /, ''), code: MISUSED }
+  if (
+    thrown instanceof SettingError ||
+    thrown instanceof CatalogueError ||
+    thrown instanceof ListenError ||
+    thrown instanceof StorageRefused
+  ) {
+    return { text: thrown.message, code: MISUSED }
+  }
+  if (thrown instanceof GatewayError) return { text: thrown.message, code: MISUSED }
+  if (thrown instanceof StorageUnavailable) return { text: thrown.message, code: FAILED }
+  return { text: thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown), code: FAILED }
+}

@@ -1,0 +1,209 @@
+/** Builds every part once and hands it to the next. The only file that knows all concrete parts. */
+import type { ConfigFile } from './config-file.ts'
+import type { Environment, ServeSettings } from './config.ts'
+import { GatewayError } from './errors.ts'
+import { messagesFormat } from './formats/anthropic-messages/anthropic-messages.ts'
+import { chatFormat } from './formats/openai-chat/openai-chat.ts'
+import { responsesFormat } from './formats/openai-responses/openai-responses.ts'
+import { createApp, type App } from './http/app.ts'
+import { createCors } from './http/cors.ts'
+import { createKeepAlive } from './http/keep-alive.ts'
+import { createPrepareCall } from './http/prepare-call.ts'
+import { generationRecord } from './inference/generation-record.ts'
+import { createGenerationRecorder } from './inference/record-generations.ts'
+import { createInference } from './inference/run-inference.ts'
+import type { Run } from './inference/run.ts'
+import { createKeys, type Keys } from './keys/keys.ts'
+import { isoTimestamp, systemClock } from './lib/clock.ts'
+import { systemIds } from './lib/id.ts'
+import { repeat } from './lib/repeat.ts'
+import { buildModels } from './models/build-models.ts'
+import catalogue from './models/catalogue-data.json' with { type: 'json' }
+import type { Catalogue } from './models/catalogue-schema.ts'
+import { createPresets } from './presets/presets.ts'
+import { providerRegistry } from './providers/registry.ts'
+import { createUpstream } from './providers/upstream.ts'
+import { openStorage } from './open-storage.ts'
+import { sandboxModels } from './sandbox-models.ts'
+import { createChangeCounter } from './storage/change-counter.ts'
+import { createGenerationStore } from './storage/generation-store.ts'
+import { createKeyStore } from './storage/key-store.ts'
+import { createPresetStore } from './storage/preset-store.ts'
+import { createLog } from './telemetry/log.ts'
+import { createMetrics } from './telemetry/metrics.ts'
+import { observeRuns } from './inference/observe-runs.ts'
+import { VERSION } from './version.ts'
+
+export interface Service {
+  readonly app: App
+  readonly keys: Keys
+  readonly owner: { readonly workspaceId: string; readonly userId: string }
+  /** True once in the life of a database. */
+  readonly firstStart: boolean
+  readonly log: ReturnType<typeof createLog>['log']
+  /** Serves by another file from the next request on. Throws, and changes nothing, where the file is at fault. */
+  reload(file: ConfigFile): void
+  /** Refuses new inference; what runs goes on. */
+  beginDrain(): void
+  /** Ends every answer that still runs with an error event. */
+  endRuns(): void
+  /** Writes what waits, and closes storage. */
+  close(): Promise<void>
+}
+
+/** Changes by other processes are seen within this time. */
+const POLL_MS = 500
+const KEEP_ALIVE_MS = 10_000
+const COMMIT_SILENCE_MS = 2000
+const CLEAN_UP_MS = 60 * 60 * 1000
+const CLEAN_UP_ROWS = 1000
+const DAY_MS = 24 * 60 * 60 * 1000
+const PING_MS = 1000
+
+export const composeService = async (settings: ServeSettings, file: ConfigFile, env: Environment): Promise<Service> => {
+  const [clock, ids] = [systemClock, systemIds]
+  const { log, flush: flushLog } = createLog(settings.logLevel)
+  const metrics = createMetrics()
+  const onError = (thrown: unknown, doing: string): void => log.error({ error: thrown }, doing)
+  const storage = await openStorage(settings, { service: true, onError: (error) => onError(error, 'database connection') })
+  const { database, owner, firstStart } = storage
+
+  const keys = createKeys({ store: createKeyStore(database), clock, ids, pepper: storage.secret.derive('key-pepper') })
+  const presetStore = createPresetStore(database)
+  const presets = createPresets({ store: presetStore, clock, ids })
+  const generationStore = createGenerationStore(database)
+  const recorder = createGenerationRecorder({
+    store: generationStore,
+    clock,
+    onError: (error, waiting) => log.error({ error, waiting }, 'generation records not written'),
+  })
+  metrics.gauge('patchbay_generation_records_dropped', 'Records lost because storage was away for too long.', () => recorder.dropped)
+  const keepAlive = createKeepAlive(clock, KEEP_ALIVE_MS)
+  const observe = observeRuns(metrics, log)
+
+  const running = new Set<Run>()
+  const began = (run: Run): void => void running.add(run)
+  const settle = (run: Run): void => {
+    running.delete(run)
+    recorder.add(generationRecord(run))
+    observe(run)
+  }
+  metrics.gauge('patchbay_running_generations', 'Generations being answered.', () => running.size)
+
+  let draining = false
+  const ready = async (): Promise<string | null> => {
+    if (draining) return 'draining'
+    const late = new Promise<string>((resolve) => clock.after(PING_MS, () => resolve('storage')))
+    return Promise.race([
+      late,
+      database.ping().then(
+        () => null,
+        () => 'storage',
+      ),
+    ])
+  }
+
+  /** Everything that depends on the file. What runs while it is rebuilt keeps the parts that it began with. */
+  const serve = (current: ConfigFile): App => {
+    const seconds = (value: number): number => value * 1000
+    const models = buildModels(catalogue as Pick<Catalogue, 'providers' | 'models'>, current, env, current.sandbox ? sandboxModels : [])
+    const upstream = createUpstream(clock, {
+      streamHeadersMs: seconds(current.timeouts.stream_headers),
+      wholeHeadersMs: seconds(current.timeouts.whole_headers),
+      idleMs: seconds(current.timeouts.idle),
+    })
+    const runInference = createInference({
+      models,
+      adapters: providerRegistry,
+      context: { upstream, clock },
+      clock,
+      ids,
+      firstTokenMs: seconds(current.timeouts.first_token),
+      began,
+      settle,
+    })
+    return createApp({
+      formats: { chat: chatFormat, responses: responsesFormat, messages: messagesFormat },
+      answering: {
+        prepareCall: createPrepareCall(presets),
+        runInference,
+        keepAlive,
+        clock,
+        commitSilenceMs: COMMIT_SILENCE_MS,
+        providerFailure: current.errors.provider_failure,
+        onInternalError: (thrown) => onError(thrown, 'a stream could not be rendered'),
+      },
+      keys,
+      presets,
+      models,
+      generations: { store: generationStore, flush: recorder.flush },
+      ready,
+      isDraining: () => draining,
+      clock,
+      ids,
+      log,
+      metrics,
+      cors: createCors(current.cors.origins),
+      maxBodyBytes: current.limits.max_body_bytes,
+      version: VERSION,
+    })
+  }
+
+  let served = serve(file)
+  let retentionDays = file.generations.retention_days
+  const counter = createChangeCounter(database)
+  let seen = await counter.read()
+  const stops = [
+    repeat(
+      clock,
+      POLL_MS,
+      async () => {
+        const now = await counter.read()
+        if (now === seen) return
+        seen = now
+        keys.dropCache()
+        presets.dropCache()
+      },
+      // Known keys go on while storage is away; the caches are dropped when it is back.
+      (thrown) => log.warn({ error: thrown }, 'storage does not answer'),
+    ),
+    repeat(
+      clock,
+      CLEAN_UP_MS,
+      async () => {
+        await deleteAll((limit) => generationStore.deleteOlderThan(isoTimestamp(clock.now() - retentionDays * DAY_MS), limit))
+        await deleteAll((limit) => presetStore.deleteIdempotencyKeys(isoTimestamp(clock.now() - DAY_MS), limit))
+      },
+      (thrown) => onError(thrown, 'old records not deleted'),
+    ),
+  ]
+
+  return {
+    app: (request) => served(request),
+    keys,
+    owner,
+    firstStart,
+    log,
+    reload(next) {
+      served = serve(next)
+      retentionDays = next.generations.retention_days
+    },
+    beginDrain() {
+      draining = true
+    },
+    endRuns() {
+      for (const run of running) run.cancel(new GatewayError('provider_unavailable', 'The service is restarting. Send the request again.'))
+    },
+    async close() {
+      for (const stop of stops) stop()
+      await recorder.flush()
+      await database.close()
+      flushLog()
+    },
+  }
+}
+
+/** In small portions, so that no write waits long for another. */
+const deleteAll = async (deleteSome: (limit: number) => Promise<number>): Promise<void> => {
+  while ((await deleteSome(CLEAN_UP_ROWS)) === CLEAN_UP_ROWS);
+}

@@ -1,0 +1,102 @@
+/** The operator's file: providers, models and server settings. Validated as a whole; a fault names its path. */
+import { readFileSync } from 'node:fs'
+
+import { parse as parseYaml } from 'yaml'
+import { z } from 'zod'
+
+import { SettingError, type Environment } from './config.ts'
+import { pathText } from './contract/validate.ts'
+import { modelEntry, modelId, providerEntry, providerSlug } from './models/catalogue-schema.ts'
+
+const seconds = (fallback: number, description: string) => z.number().min(0.001).max(86_400).default(fallback).meta({ description })
+
+export const configFileSchema = z
+  .strictObject({
+    providers: z.record(providerSlug, providerEntry).default({}),
+    models: z.record(modelId, modelEntry).default({}),
+    sandbox: z.boolean().default(true).meta({ description: 'Whether the sandbox models answer.' }),
+    errors: z
+      .strictObject({
+        provider_failure: z
+          .enum(['body', 'status'])
+          .default('body')
+          .meta({ description: "body: a provider's failure is in a 200's body. status: it has its real status while nothing was sent." }),
+      })
+      .prefault({}),
+    timeouts: z
+      .strictObject({
+        stream_headers: seconds(60, 'Seconds until a streaming provider must send its response headers, connecting included.'),
+        whole_headers: seconds(600, 'The same for a whole answer.'),
+        first_token: seconds(120, 'Seconds until the first content of a stream.'),
+        idle: seconds(90, 'Seconds of silence that end a stream.'),
+      })
+      .prefault({}),
+    limits: z
+      .strictObject({
+        max_body_bytes: z
+          .int()
+          .min(1024)
+          .max(1024 ** 3)
+          .default(20 * 1024 * 1024)
+          .meta({ description: 'The largest request body.' }),
+      })
+      .prefault({}),
+    generations: z
+      .strictObject({
+        retention_days: z.int().min(1).max(3650).default(90).meta({ description: 'Days that generation records are kept.' }),
+      })
+      .prefault({}),
+    cors: z
+      .strictObject({ origins: z.array(z.url()).default([]).meta({ description: 'Exact origins of browser apps that may call the API.' }) })
+      .prefault({}),
+    guardrails: z.strictObject({}).optional().meta({ description: 'Reserved.' }),
+  })
+  .meta({ id: 'PatchbayConfiguration', title: 'patchbay.yaml' })
+
+export type ConfigFile = z.output<typeof configFileSchema>
+
+const DEFAULT_FILE = './patchbay.yaml'
+
+/** The file named, or the default one if it exists, or all defaults. Throws SettingError in one sentence. */
+export const readConfigFile = (path: string | null, env: Environment): ConfigFile => {
+  const text = readText(path)
+  const parsed = text === null ? {} : parseText(text, path ?? DEFAULT_FILE)
+  const outcome = configFileSchema.safeParse(substitute(parsed ?? {}, env, [], path ?? DEFAULT_FILE))
+  if (outcome.success) return outcome.data
+  const issue = outcome.error.issues[0]
+  const where = issue === undefined ? '' : pathText(issue.path)
+  throw new SettingError(`${path ?? DEFAULT_FILE}: ${where === '' ? '' : `${where}: `}${issue?.message ?? 'is not valid'}.`)
+}
+
+const readText = (path: string | null): string | null => {
+  try {
+    return readFileSync(path ?? DEFAULT_FILE, 'utf8')
+  } catch (cause) {
+    const code = (cause as NodeJS.ErrnoException).code
+    if (path === null && code === 'ENOENT') return null
+    throw new SettingError(`${path ?? DEFAULT_FILE}: the configuration file cannot be read (${code ?? 'unknown reason'}).`)
+  }
+}
+
+const parseText = (text: string, path: string): unknown => {
+  try {
+    return parseYaml(text, { maxAliasCount: 100 })
+  } catch (cause) {
+    // The parser's first line says where; the rest draws the source, which may hold a key.
+    throw new SettingError(`${path}: ${cause instanceof Error ? (cause.message.split('\n')[0] ?? '') : 'not valid YAML'}`)
+  }
+}
+
+/** `${NAME}` in any text becomes the variable's value; one that is unset is a fault, not an empty key. */
+const substitute = (value: unknown, env: Environment, at: readonly PropertyKey[], path: string): unknown => {
+  if (typeof value === 'string') {
+    return value.replace(/\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g, (_, name: string) => {
+      const found = env[name]
+      if (found === undefined || found === '') throw new SettingError(`${path}: ${pathText(at)}: the variable ${name} is not set.`)
+      return found
+    })
+  }
+  if (Array.isArray(value)) return value.map((item, index) => substitute(item, env, [...at, index], path))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, substitute(item, env, [...at, key], path)]))
+}

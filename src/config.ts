@@ -1,0 +1,142 @@
+/**
+ * The one table of settings: each with its flag, its variable, its default and one sentence. `--help`, the docs and the
+ * validation derive from it. The only file that reads the environment.
+ */
+import { z } from 'zod'
+
+export class SettingError extends Error {
+  override readonly name = 'SettingError'
+}
+
+interface Setting<Value> {
+  readonly flag: string | null
+  readonly env: string
+  readonly help: string
+  /** The default as a person reads it. */
+  readonly shown: string
+  readonly schema: z.ZodType<Value, string | undefined>
+}
+
+const setting = <Value>(
+  flag: string | null,
+  env: string,
+  shown: string,
+  help: string,
+  schema: z.ZodType<Value, string | undefined>,
+): Setting<Value> => ({
+  flag,
+  env,
+  help,
+  shown,
+  schema,
+})
+
+const text = (fallback: string): z.ZodType<string, string | undefined> => z.string().min(1).default(fallback)
+const optionalText = z
+  .string()
+  .optional()
+  .transform((value) => value ?? null)
+const integer = (fallback: number, min: number, max: number): z.ZodType<number, string | undefined> =>
+  z
+    .string()
+    .default(String(fallback))
+    .refine(
+      (value) => /^\d{1,9}$/.test(value) && Number(value) >= min && Number(value) <= max,
+      `must be a whole number from ${min} to ${max}`,
+    )
+    .transform(Number)
+const choice = <const Option extends string>(options: readonly Option[], fallback: Option): z.ZodType<Option, string | undefined> =>
+  z
+    .string()
+    .default(fallback)
+    .refine(
+      (value): value is Option => options.some((option) => option === value),
+      `must be one of ${options.join(', ')}`,
+    ) as unknown as z.ZodType<Option, string | undefined>
+
+/** What every verb needs to find the data. */
+export const STORAGE_SETTINGS = {
+  dataDir: setting('data-dir', 'PATCHBAY_DATA_DIR', './data', 'Directory of the database file and of the root secret.', text('./data')),
+  config: setting(
+    'config',
+    'PATCHBAY_CONFIG',
+    './patchbay.yaml if it exists',
+    'Configuration file: providers, models, server settings.',
+    optionalText,
+  ),
+  databaseUrl: setting(
+    'database-url',
+    'PATCHBAY_DATABASE_URL',
+    'SQLite in the data directory',
+    'postgres://… to keep the data in PostgreSQL 15 or newer.',
+    z
+      .string()
+      .regex(/^postgres(?:ql)?:\/\/\S+$/, 'must be a URL that starts with postgres://')
+      .optional()
+      .transform((value) => value ?? null),
+  ),
+  secret: setting(
+    null,
+    'PATCHBAY_SECRET',
+    'made on first start in the data directory',
+    'Root secret, at least 32 bytes.',
+    z
+      .string()
+      .refine((value) => Buffer.byteLength(value) >= 32, 'must hold at least 32 bytes')
+      .optional()
+      .transform((value) => value ?? null),
+  ),
+}
+
+export const SERVE_SETTINGS = {
+  ...STORAGE_SETTINGS,
+  host: setting('host', 'PATCHBAY_HOST', '127.0.0.1', 'Address to listen on.', text('127.0.0.1')),
+  port: setting('port', 'PATCHBAY_PORT', '8080', 'Port to listen on; 0 takes any free one.', integer(8080, 0, 65_535)),
+  redisUrl: setting('redis-url', 'PATCHBAY_REDIS_URL', 'none', 'Not used yet: limits live in the process.', optionalText),
+  workers: setting('workers', 'PATCHBAY_WORKERS', '1', 'Processes that share the port; more than one needs PostgreSQL.', integer(1, 1, 64)),
+  drainSeconds: setting('drain-seconds', 'PATCHBAY_DRAIN_SECONDS', '30', 'How long streams may go on after SIGTERM.', integer(30, 0, 3600)),
+  logLevel: setting(
+    'log-level',
+    'PATCHBAY_LOG_LEVEL',
+    'info',
+    'debug, info, warn, error or silent; logs go to stderr as JSON lines.',
+    choice(['debug', 'info', 'warn', 'error', 'silent'], 'info'),
+  ),
+}
+
+type Settings<Table extends Record<string, Setting<unknown>>> = {
+  readonly [Name in keyof Table]: Table[Name] extends Setting<infer Value> ? Value : never
+}
+export type StorageSettings = Settings<typeof STORAGE_SETTINGS>
+export type ServeSettings = Settings<typeof SERVE_SETTINGS>
+
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/** The environment of this process. */
+export const environment = (): Environment => process.env
+
+/** A flag wins over its variable, the variable over the default. An empty variable counts as unset. Throws SettingError. */
+export const readSettings = <Table extends Record<string, Setting<unknown>>>(
+  table: Table,
+  flags: Readonly<Record<string, string | undefined>>,
+  env: Environment,
+): Settings<Table> => {
+  const values: Record<string, unknown> = {}
+  for (const [name, { flag, env: variable, schema }] of Object.entries(table)) {
+    const fromFlag = flags[name]
+    const fromEnv = env[variable] === '' ? undefined : env[variable]
+    const outcome = schema.safeParse(fromFlag ?? fromEnv)
+    if (!outcome.success) {
+      const source = fromFlag !== undefined && flag !== null ? `--${flag}` : variable
+      throw new SettingError(
+        `${source} ${outcome.error.issues[0]?.message ?? 'is not valid'} (it is ${JSON.stringify(shown(name, fromFlag ?? fromEnv))}).`,
+      )
+    }
+    values[name] = outcome.data
+  }
+  return values as Settings<Table>
+}
+
+/** What a fault may repeat of a value: not a secret, and not the password in a URL. */
+const shown = (name: string, value: string | undefined): string =>
+  name === 'secret' ? '…' : (value ?? '').replace(/(:\/\/[^:@/]*):[^@/]*@/, '$1:…@').slice(0, 200)

@@ -1,0 +1,117 @@
+/** API keys on the wire (contract 6). */
+import { z } from 'zod'
+
+const timestamp = z.iso.datetime()
+
+export const keyHash = z
+  .string()
+  .regex(/^[a-f0-9]{64}$/, 'Use the 64 hex digits of `hash`.')
+  .meta({ description: 'Id of a key; it says nothing of the key itself.' })
+
+export const limitReset = z.enum(['daily', 'weekly', 'monthly'])
+
+/** Dollars; up to a billion, so that its nano-dollars stay exact integers. */
+const dollarLimit = z.number().min(0).max(1_000_000)
+
+const usageFigures = {
+  usage: z.number(),
+  usage_daily: z.number(),
+  usage_weekly: z.number(),
+  usage_monthly: z.number(),
+  byok_usage: z.number(),
+  byok_usage_daily: z.number(),
+  byok_usage_weekly: z.number(),
+  byok_usage_monthly: z.number(),
+}
+
+export const apiKey = z
+  .object({
+    hash: keyHash,
+    label: z.string(),
+    name: z.string(),
+    kind: z.enum(['management', 'inference']),
+    disabled: z.boolean(),
+    limit: z.number().nullable(),
+    limit_remaining: z.number().nullable(),
+    limit_reset: limitReset.nullable(),
+    include_byok_in_limit: z.boolean(),
+    ...usageFigures,
+    created_at: timestamp,
+    updated_at: timestamp.nullable(),
+    expires_at: timestamp.nullable(),
+    creator_user_id: z.string().nullable(),
+    workspace_id: z.string(),
+    external_user: z.string().nullable(),
+  })
+  .meta({ id: 'ApiKey', description: 'Amounts are US dollars; windows begin at 00:00 UTC, weeks on Monday, months on the 1st.' })
+
+/** Fields that may be written, and no others: a body cannot reach what it does not name here. */
+export const createKeyBody = z
+  .object({
+    name: z.string().min(1).max(200),
+    kind: z.enum(['management', 'inference']).default('inference'),
+    limit: dollarLimit.nullish(),
+    limit_reset: limitReset.nullish(),
+    include_byok_in_limit: z.boolean().default(false),
+    expires_at: z.iso.datetime({ error: 'Use ISO 8601 in UTC, e.g. 2027-01-31T00:00:00Z.' }).nullish(),
+    creator_user_id: z.string().min(1).max(256).nullish(),
+    workspace_id: z.string().nullish(),
+  })
+  .meta({ id: 'CreateKeyBody' })
+
+export const updateKeyBody = z
+  .object({
+    name: z.string().min(1).max(200).optional(),
+    disabled: z.boolean().optional(),
+    limit: dollarLimit.nullable().optional(),
+    limit_reset: limitReset.nullable().optional(),
+    include_byok_in_limit: z.boolean().optional(),
+  })
+  .meta({ id: 'UpdateKeyBody', description: 'Absent fields stay as they are; null clears.' })
+
+export const createdKey = z
+  .object({ data: apiKey, key: z.string().meta({ description: 'The key itself; it is shown this once.' }) })
+  .meta({ id: 'CreatedKey' })
+
+export const keyBudget = z
+  .object({
+    scope: z.enum(['workspace_default_member', 'workspace_default_key', 'member', 'api_key', 'workspace', 'key_limit']),
+    limit_usd: z.number(),
+    spend_usd: z.number(),
+    remaining_usd: z.number(),
+    reset_interval: limitReset.nullable(),
+    resets_at: timestamp.nullable(),
+    include_byok: z.boolean(),
+    guardrail_id: z.string().nullable(),
+    budget_id: z.string().nullable(),
+  })
+  .meta({ id: 'KeyBudget' })
+
+export const currentKey = z
+  .object({
+    label: z.string(),
+    limit: z.number().nullable(),
+    limit_remaining: z.number().nullable(),
+    limit_reset: limitReset.nullable(),
+    include_byok_in_limit: z.boolean(),
+    ...usageFigures,
+    is_free_tier: z.boolean(),
+    is_management_key: z.boolean(),
+    is_provisioning_key: z.boolean(),
+    expires_at: timestamp.nullable(),
+    creator_user_id: z.string().nullable(),
+    organization_id: z.string().nullable(),
+    workspace_id: z.string().nullable(),
+    allowed_data_regions: z.array(z.enum(['global', 'europe', 'us'])),
+    free_model_daily_requests: z.object({ limit: z.number(), used: z.number(), remaining: z.number() }),
+    rate_limit: z.object({ requests: z.number(), interval: z.string(), note: z.string() }),
+    budgets: z.array(keyBudget),
+    effective_budget: keyBudget.nullable(),
+  })
+  .meta({ id: 'CurrentKey', description: 'The key that asks, and what bounds it.' })
+
+export type ApiKeyResource = z.output<typeof apiKey>
+export type CreateKeyBody = z.output<typeof createKeyBody>
+export type UpdateKeyBody = z.output<typeof updateKeyBody>
+export type CurrentKey = z.output<typeof currentKey>
+export type KeyBudget = z.output<typeof keyBudget>

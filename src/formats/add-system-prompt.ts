@@ -1,0 +1,69 @@
+/** Where each interface takes a preset's system prompt: always in front of the request's own (decision 13). */
+import type { ClientDialect } from '../canonical/call.ts'
+import type { Warning } from '../canonical/warning.ts'
+import type { PresetContent } from '../contract/preset.ts'
+import { invalidRequest } from '../contract/validate.ts'
+import type { JsonBody, JsonChanges } from '../lib/json-body.ts'
+import type { JsonValue } from '../lib/json.ts'
+
+interface SystemPrompt {
+  readonly text: string
+  /** The blocks it came in, where they carry more than text (decision 6). */
+  readonly blocks: readonly JsonValue[] | null
+}
+
+interface Addition {
+  readonly changes: JsonChanges
+  readonly warnings: readonly Warning[]
+}
+
+/** The one member of the body that changes. Large members are spliced as text, so the request's own messages keep their bytes. */
+export const addSystemPrompt = (dialect: ClientDialect, body: JsonBody, { systemPrompt, config }: PresetContent): Addition => {
+  const { system } = config
+  const blocks = Array.isArray(system) && system.length > 0 ? system : null
+  return systemPrompt === null || systemPrompt === '' ? NOTHING : ADD[dialect](body, { text: systemPrompt, blocks })
+}
+
+const NOTHING: Addition = { changes: {}, warnings: [] }
+
+const ADD: Readonly<Record<ClientDialect, (body: JsonBody, prompt: SystemPrompt) => Addition>> = {
+  chat: (body, { text, blocks }) => {
+    const messages = body.raw('messages')
+    // A request without messages stays one: the prompt alone is no conversation.
+    if (messages === undefined || !/^\[\s*[^\s\]]/.test(messages)) return NOTHING
+    return change('messages', prepend([{ role: 'system', content: blocks ?? text }], messages))
+  },
+  responses: (body, { text, blocks }) => ({
+    ...change('instructions', JSON.stringify(joined(text, ownText(body, 'instructions')))),
+    warnings: blocks === null ? [] : [BLOCKS_BECAME_TEXT],
+  }),
+  messages: (body, { text, blocks }) => {
+    const own = body.raw('system') ?? 'null'
+    if (own.startsWith('[')) return change('system', prepend(blocks ?? [{ type: 'text', text }], own))
+    const ownSystem = ownText(body, 'system')
+    if (blocks === null) return change('system', JSON.stringify(joined(text, ownSystem)))
+    return change('system', JSON.stringify([...blocks, ...(ownSystem === '' ? [] : [{ type: 'text', text: ownSystem }])]))
+  },
+}
+
+const BLOCKS_BECAME_TEXT: Warning = {
+  code: 'mapped_field',
+  field: 'instructions',
+  message: "The preset's system blocks were joined to text; their cache marks and citations have no place on this interface.",
+}
+
+const change = (field: string, json: string): Addition => ({ changes: { [field]: json }, warnings: [] })
+
+const joined = (first: string, second: string): string => (second === '' ? first : `${first}\n\n${second}`)
+
+const ownText = (body: JsonBody, field: string): string => {
+  const value = body.value(field) ?? ''
+  if (typeof value !== 'string') throw invalidRequest([{ path: field, message: 'Expected a string.' }])
+  return value
+}
+
+/** `array` is the text of a JSON array; its items are not parsed. */
+const prepend = (items: readonly JsonValue[], array: string): string => {
+  const front = items.map((item) => JSON.stringify(item)).join(',')
+  return /^\[\s*\]/.test(array) ? `[${front}]` : `[${front},${array.slice(1)}`
+}

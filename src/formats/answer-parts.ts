@@ -1,0 +1,48 @@
+/** Small pieces that all three dialects render alike. */
+import type { Frame, ModelEvent } from '../canonical/event.ts'
+import type { GatewayError } from '../errors.ts'
+import type { JsonObject } from '../lib/json.ts'
+import type { AnswerHead, AnswerTail, StreamRenderer } from './format.ts'
+
+/** `resp_…`, `msg_…`: an id that names the same generation as its `gen-…`. */
+export const dialectId = (prefix: string, head: AnswerHead): string => `${prefix}_${head.generationId.replace(/^gen-/, '')}`
+
+/** The routing metadata as a member to spread into an answer; none where it was not asked for. */
+export const metadataMember = (tail: AnswerTail | null): JsonObject =>
+  tail === null || tail.metadata === null ? {} : { [tail.metadata.field]: tail.metadata.value }
+
+/** As `metadataMember`, next to an error: a 500 says nothing of what lies behind it (service.md, "Provider errors", rule 3). */
+export const errorMetadataMember = (error: GatewayError, tail: AnswerTail | null): JsonObject =>
+  error.status === 500 ? {} : metadataMember(tail)
+
+/** The failure that ends an answer; null where it ended well. */
+export const failureOf = (answer: Frame): GatewayError | null => {
+  const last: ModelEvent | undefined = answer.events.at(-1)
+  return last?.type === 'error' ? last.error : null
+}
+
+/** The renderer, with its terminal states enforced: after `finish` or `fail` nothing more can be written. */
+export const endingOnce = (renderer: StreamRenderer): StreamRenderer => {
+  let ended = false
+  const assertOpen = (): void => {
+    if (ended) throw new Error('A stream was written to after its end.')
+  }
+  return {
+    frames(frames) {
+      assertOpen()
+      return renderer.frames(frames)
+    },
+    finish(tail) {
+      assertOpen()
+      const text = renderer.finish(tail)
+      ended = true
+      return text
+    },
+    fail(error, tail) {
+      assertOpen()
+      const text = renderer.fail(error, tail)
+      ended = true
+      return text
+    },
+  }
+}

@@ -1,0 +1,26 @@
+import type { Call } from '../../canonical/call.ts'
+import type { JsonBody } from '../../lib/json-body.ts'
+import { isObject } from '../../lib/json.ts'
+import { callOf, fault, readTexts, readTokenLimit, requireMessages } from '../call-reader.ts'
+import { parsePrompt } from './parse-prompt.ts'
+
+/** A Messages request. Throws `invalid_request` without a model or without messages. */
+export const readCall = (body: JsonBody): Call => {
+  requireMessages(body)
+  return callOf('messages', body, {
+    fallbacks: [...readTexts(body, 'models'), ...readFallbacks(body)],
+    maxOutputTokens: readTokenLimit(body, 'max_tokens'),
+    parsePrompt,
+  })
+}
+
+/** This dialect's own list of further models: `[{"model": "…"}]` (service.md, "Fallback models"). */
+const readFallbacks = (body: JsonBody): string[] => {
+  const value = body.value('fallbacks') ?? []
+  if (!Array.isArray(value)) throw fault('fallbacks', 'Expected a list of objects.')
+  return value.map((item: unknown, index) => {
+    const model = isObject(item) ? item['model'] : undefined
+    if (typeof model !== 'string' || model === '') throw fault(`fallbacks[${index}].model`, 'Expected a string that is not empty.')
+    return model
+  })
+}

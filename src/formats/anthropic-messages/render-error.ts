@@ -1,0 +1,26 @@
+import { errorRow } from '../../errors.ts'
+import type { GatewayError } from '../../errors.ts'
+import type { JsonObject } from '../../lib/json.ts'
+import { errorMetadataMember } from '../answer-parts.ts'
+import type { AnswerHead, AnswerTail } from '../format.ts'
+
+/** The error envelope; `request_id` is the generation's id, null before routing (service.md, "Messages interface mapping"). */
+export const renderError = (
+  error: GatewayError,
+  head: AnswerHead | null,
+  tail: AnswerTail | null,
+): { body: string; answered: boolean } => ({
+  body: JSON.stringify({ ...errorBody(error, tail), request_id: head === null ? null : head.generationId }),
+  answered: false,
+})
+
+/** The envelope without its `request_id`: the data of the `error` event. The facts stand beside `error`, whose keys are fixed. */
+export const errorBody = (error: GatewayError, tail: AnswerTail | null): JsonObject => {
+  const { error_type: _, ...facts } = error.publicMetadata
+  return {
+    type: 'error',
+    error: { type: errorRow(error.type).messagesType, message: error.publicMessage, error_type: error.type },
+    ...(Object.keys(facts).length === 0 ? {} : { metadata: facts as JsonObject }),
+    ...errorMetadataMember(error, tail),
+  }
+}

@@ -1,0 +1,223 @@
+import { describe, expect, test } from 'bun:test'
+
+import type Anthropic from '@anthropic-ai/sdk'
+import * as fc from 'fast-check'
+
+import {
+  answerEvents,
+  anthropic,
+  args,
+  call,
+  decoded,
+  finish,
+  frames,
+  HEAD,
+  METADATA,
+  payloads,
+  reasoning,
+  refusal,
+  saidBy,
+  streamed,
+  TAIL,
+  text,
+  used,
+} from '../../../test/support/answers.ts'
+import type { Said } from '../../../test/support/answers.ts'
+import type { ModelEvent } from '../../canonical/event.ts'
+import { GatewayError } from '../../errors.ts'
+import { openStream } from './render-stream.ts'
+import { renderAnswer } from './render.ts'
+
+const frame = (type: string, members = ''): string => `event: ${type}\ndata: {"type":"${type}"${members}}\n\n`
+
+const start = (
+  input = '7,"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"cache_creation":{"ephemeral_5m_input_tokens":0,"ephemeral_1h_input_tokens":0},"output_tokens":0',
+): string =>
+  frame(
+    'message_start',
+    ',"message":{"id":"msg_abc123","type":"message","role":"assistant","model":"acme/one","provider":"Acme","content":[],' +
+      '"stop_reason":null,"stop_sequence":null,"stop_details":null,"container":null,' +
+      `"usage":{"input_tokens":${input},"output_tokens_details":null,"server_tool_use":null,"service_tier":null,"inference_geo":null,"speed":null}}`,
+  )
+
+const COUNTS =
+  '10,"cache_creation_input_tokens":3,"cache_read_input_tokens":4,' +
+  '"cache_creation":{"ephemeral_5m_input_tokens":2,"ephemeral_1h_input_tokens":1},"output_tokens":8'
+
+const USAGE =
+  `{"input_tokens":${COUNTS},"output_tokens_details":{"thinking_tokens":3},"server_tool_use":null,"service_tier":null,"inference_geo":null,` +
+  '"speed":null,"cost":0.0015,"is_byok":false,"cost_details":{"upstream_inference_cost":0.0012,' +
+  '"upstream_inference_prompt_cost":0.0002,"upstream_inference_completions_cost":0.001}}'
+
+const end = (reason: string, details = 'null'): string =>
+  frame(
+    'message_delta',
+    `,"delta":{"stop_reason":"${reason}","stop_sequence":null,"stop_details":${details},"container":null},"usage":${USAGE}`,
+  ) +
+  frame('message_stop') +
+  'data: [DONE]\n\n'
+
+/** The frames of one block; each piece as it stands inside a JSON string. */
+const block = (index: number, opening: string, delta: string, pieces: readonly string[]): string =>
+  frame('content_block_start', `,"index":${index},"content_block":{${opening}}`) +
+  pieces.map((piece) => frame('content_block_delta', `,"index":${index},"delta":{${delta}:"${piece}"}`)).join('') +
+  frame('content_block_stop', `,"index":${index}`)
+const textBlock = (index: number, ...pieces: string[]): string =>
+  block(index, '"type":"text","text":"","citations":null', '"type":"text_delta","text"', pieces)
+const toolBlock = (index: number, id: number, name: string, ...pieces: string[]): string =>
+  block(index, `"type":"tool_use","id":"call_${id}","name":"${name}","input":{}`, '"type":"input_json_delta","partial_json"', pieces)
+
+const render = (...events: readonly ModelEvent[]): string => streamed(openStream(HEAD), frames(...events))
+
+describe('the bytes of a stream', () => {
+  test('text: the input is estimated at the start, the use is told at the end', () => {
+    expect(
+      render({ type: 'start', upstreamId: 'u', upstreamModel: 'm' }, text('Hi'), text(''), text(' you'), finish('stop', 'eos'), used),
+    ).toBe(start() + textBlock(0, 'Hi', ' you') + end('end_turn'))
+  })
+
+  test('the provider has counted the input before the first content: its counts are told at the start', () => {
+    expect(render(used, text('Hi'), finish('stop'))).toBe(start(COUNTS) + textBlock(0, 'Hi') + end('end_turn'))
+  })
+
+  test('reasoning is a thinking block without a signature, text follows it', () => {
+    expect(render(reasoning('hm'), text('Hi'), finish('stop'))).toBe(
+      start() +
+        block(0, '"type":"thinking","thinking":"","signature":""', '"type":"thinking_delta","thinking"', ['hm']) +
+        textBlock(1, 'Hi') +
+        end('end_turn'),
+    )
+  })
+
+  test('two parallel tool calls, woven into each other, become two blocks, one after the other', () => {
+    expect(render(call(0, 'a'), args(0, '{"x"'), call(1, 'b'), args(1, '{"y"'), args(0, ':1}'), args(1, ':2}'), finish('tool_calls'))).toBe(
+      start() + toolBlock(0, 0, 'a', '{\\"x\\"', ':1}') + toolBlock(1, 1, 'b', '{\\"y\\"', ':2}') + end('tool_use'),
+    )
+  })
+
+  test('two tool calls one after the other are streamed as they come', () => {
+    const stream = openStream(HEAD)
+    stream.frames(frames(call(0, 'a'), args(0, '{}'), call(1, 'b')))
+    expect(stream.frames(frames(args(1, '{"y":')))).toBe(
+      frame('content_block_delta', ',"index":1,"delta":{"type":"input_json_delta","partial_json":"{\\"y\\":"}'),
+    )
+  })
+
+  test('a call without arguments has an empty object and a closing event, and the reason says that a tool was called', () => {
+    expect(render(call(0, 'a'), call(1, 'b'), args(1, '{}'), finish('stop'))).toBe(
+      start() + toolBlock(0, 0, 'a', '{}') + toolBlock(1, 1, 'b', '{}') + end('tool_use'),
+    )
+  })
+
+  test('text and a tool call with whole arguments in the very first frame', () => {
+    const stream = openStream(HEAD)
+    expect(stream.frames([{ events: [text('Hi'), call(0, 'a'), args(0, '{"x":1}')] }]) + stream.finish(TAIL)).toBe(
+      start() + textBlock(0, 'Hi') + toolBlock(1, 0, 'a', '{\\"x\\":1}') + end('tool_use'),
+    )
+  })
+
+  test('a refusal is told as text and in the details of the end', () => {
+    expect(render(refusal('No.'), finish('stop'))).toBe(
+      start() + textBlock(0, 'No.') + end('refusal', '{"type":"refusal","category":null,"explanation":"No."}'),
+    )
+  })
+
+  test('length', () => {
+    expect(render(text('Hi'), finish('length'))).toBe(start() + textBlock(0, 'Hi') + end('max_tokens'))
+  })
+
+  test('an answer that says nothing, with and without its end, still has its start and its end', () => {
+    expect(render(finish('stop'))).toBe(start() + end('end_turn'))
+    expect(render()).toBe(start() + end('end_turn'))
+  })
+
+  test('the routing metadata rides on message_stop', () => {
+    expect(openStream(HEAD).finish({ ...TAIL, metadata: METADATA })).toEndWith(
+      frame('message_stop', ',"service_metadata":{"strategy":"direct"}') + 'data: [DONE]\n\n',
+    )
+  })
+})
+
+describe('a failure', () => {
+  const error = new GatewayError('provider_overloaded', 'Acme is busy.')
+  const failed =
+    frame('error', ',"error":{"type":"overloaded_error","message":"Acme is busy.","error_type":"provider_overloaded"}') + 'data: [DONE]\n\n'
+
+  test('before anything is the error event alone, after text it follows the open block', () => {
+    expect(openStream(HEAD).fail(error, null)).toBe(failed)
+    const stream = openStream(HEAD)
+    stream.frames(frames(text('Hi')))
+    expect(stream.fail(error, TAIL)).toBe(failed)
+  })
+
+  test('tells its facts beside the error, except those of a 500, which is masked', () => {
+    const facts = { metadata: { provider_code: 'x' } }
+    const tail = { ...TAIL, metadata: METADATA }
+    expect(payloads(openStream(HEAD).fail(new GatewayError('rate_limit_exceeded', 'Wait.', facts), tail))[0]).toEqual({
+      type: 'error',
+      error: { type: 'rate_limit_error', message: 'Wait.', error_type: 'rate_limit_exceeded' },
+      metadata: { provider_code: 'x' },
+      service_metadata: { strategy: 'direct' },
+    })
+    expect(payloads(openStream(HEAD).fail(new GatewayError('server', 'secret', facts), tail))[0]).toEqual({
+      type: 'error',
+      error: { type: 'api_error', message: 'Internal Server Error', error_type: 'server' },
+    })
+  })
+
+  test('is thrown by the official client, also as the first event', async () => {
+    const request = { model: 'm', max_tokens: 1, messages: [] }
+    expect(anthropic(failed).messages.stream(request).finalMessage()).rejects.toThrow('Acme is busy.')
+  })
+})
+
+test('nothing can be written after the end', () => {
+  const finished = openStream(HEAD)
+  finished.finish(TAIL)
+  expect(() => finished.frames([])).toThrow()
+  expect(() => finished.fail(new GatewayError('server'), null)).toThrow()
+})
+
+const said = (content: readonly Anthropic.ContentBlock[]): Said => {
+  const all: Said = { text: '', reasoning: '', refusal: '', calls: [] }
+  for (const each of content) {
+    if (each.type === 'text') all.text += each.text
+    else if (each.type === 'thinking') all.reasoning += each.thinking
+    else if (each.type === 'tool_use') all.calls.push({ id: each.id, name: each.name, arguments: JSON.stringify(each.input) })
+  }
+  return all
+}
+
+/** Refusals are text here, in their place among the text. */
+const expected = (events: readonly ModelEvent[]): Said =>
+  saidBy(events.map((event) => (event.type === 'refusal' ? { ...event, type: 'text' } : event)))
+
+test('property: the official client reads what the model said; one block is open at a time; indices are dense; one end', async () => {
+  await fc.assert(
+    fc.asyncProperty(answerEvents, async (events) => {
+      const sent = render(...events)
+      const all = payloads(sent)
+      expect(decoded(sent).map((event) => event.event)).toEqual([...all.map((event) => event.type), null])
+
+      let open: number | null = null
+      let next = 0
+      for (const event of all.slice(1, -2)) {
+        if (event.type === 'content_block_start') {
+          expect([open, event.index]).toEqual([null, next++])
+          open = event.index
+        } else expect(event.index).toBe(open)
+        if (event.type === 'content_block_stop') open = null
+      }
+      expect(open).toBeNull()
+      expect(all.slice(-2).map((event) => event.type)).toEqual(['message_delta', 'message_stop'])
+      expect(sent).toEndWith('data: [DONE]\n\n')
+
+      const read = await anthropic(sent).messages.stream({ model: 'm', max_tokens: 1, messages: [] }).finalMessage()
+      const normal = expected(events)
+      for (const each of normal.calls) each.arguments = JSON.stringify(JSON.parse(each.arguments))
+      expect(said(read.content)).toEqual(normal)
+      expect(read.usage).toMatchObject({ input_tokens: 10, output_tokens: 8, cache_read_input_tokens: 4 })
+      expect(said(JSON.parse(renderAnswer(HEAD, { events }, TAIL)).content)).toEqual(normal)
+    }),
+  )
+})

@@ -1,0 +1,27 @@
+/** A whole message (contract 3.5). */
+import type { Frame } from '../../canonical/event.ts'
+import { dialectId, failureOf, metadataMember } from '../answer-parts.ts'
+import { BlockSequence } from '../block-sequence.ts'
+import { watchEnding } from '../ending.ts'
+import type { AnswerHead, AnswerTail } from '../format.ts'
+import { collectBlocks } from './content-blocks.ts'
+import { renderError } from './render-error.ts'
+import { stopMembers } from './stop.ts'
+import { messagesUsage } from './usage.ts'
+
+/** This dialect has no place for a failure next to content: a failed answer is its error. */
+export const renderAnswer = (head: AnswerHead, answer: Frame, tail: AnswerTail): string => {
+  const failure = failureOf(answer)
+  if (failure !== null) return renderError(failure, head, tail).body
+  const ending = watchEnding()
+  const content = collectBlocks()
+  const blocks = new BlockSequence(content)
+  for (const event of answer.events) {
+    ending.see(event)
+    blocks.push(event)
+  }
+  blocks.end()
+  const start = { id: dialectId('msg', head), type: 'message', role: 'assistant', model: head.model, provider: head.provider }
+  const end = { ...stopMembers(ending), usage: messagesUsage(tail), ...metadataMember(tail) }
+  return `${JSON.stringify(start).slice(0, -1)},"content":[${content.blocks.join(',')}],${JSON.stringify(end).slice(1)}`
+}

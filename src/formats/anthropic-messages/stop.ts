@@ -1,0 +1,21 @@
+import type { FinishReason } from '../../canonical/event.ts'
+import type { JsonObject } from '../../lib/json.ts'
+import type { Ending } from '../ending.ts'
+
+const STOP_REASONS: Readonly<Record<FinishReason, string>> = {
+  stop: 'end_turn',
+  length: 'max_tokens',
+  tool_calls: 'tool_use',
+  content_filter: 'refusal',
+}
+
+/** The members that say why a message ended (contract 3.5). */
+export const stopMembers = (ending: Ending): JsonObject => {
+  const reason = STOP_REASONS[ending.reason]
+  return {
+    stop_reason: reason,
+    stop_sequence: null,
+    stop_details: reason === 'refusal' ? { type: 'refusal', category: null, explanation: ending.refusal } : null,
+    container: null,
+  }
+}

@@ -1,0 +1,50 @@
+import { inputTokens, outputTokens } from '../../canonical/usage.ts'
+import type { Usage } from '../../canonical/usage.ts'
+import type { JsonObject } from '../../lib/json.ts'
+import { dollars } from '../../lib/money.ts'
+import type { AnswerTail } from '../format.ts'
+
+/** `usage` of this dialect: its input counts exclude each other, as ours do; `output_tokens` holds the thinking too. */
+export const messagesUsage = ({ usage, cost }: AnswerTail): JsonObject => ({
+  ...counts(usage),
+  output_tokens: outputTokens(usage),
+  output_tokens_details: { thinking_tokens: usage.outputReasoning },
+  server_tool_use: usage.webSearches > 0 ? { web_search_requests: usage.webSearches, web_fetch_requests: 0 } : null,
+  ...UNKNOWN,
+  cost: cost.totalNanos === null ? null : dollars(cost.totalNanos),
+  is_byok: cost.isByok,
+  cost_details: {
+    upstream_inference_cost: cost.upstreamNanos === null ? null : dollars(cost.upstreamNanos),
+    upstream_inference_prompt_cost: dollars(cost.upstreamInputNanos),
+    upstream_inference_completions_cost: dollars(cost.upstreamOutputNanos),
+  },
+})
+
+/** What `message_start` must say before anything was counted: the provider's word where it came first, else our estimate. */
+export const startUsage = (known: Usage | null, inputEstimate: number): JsonObject => ({
+  ...(known === null || inputTokens(known) === 0 ? ESTIMATED(inputEstimate) : counts(known)),
+  output_tokens: known === null ? 0 : outputTokens(known),
+  output_tokens_details: null,
+  server_tool_use: null,
+  ...UNKNOWN,
+})
+
+const counts = (usage: Usage): JsonObject => ({
+  input_tokens: usage.inputFresh,
+  cache_creation_input_tokens: usage.inputCacheWrite5m + usage.inputCacheWrite1h,
+  cache_read_input_tokens: usage.inputCacheRead,
+  cache_creation: {
+    ephemeral_5m_input_tokens: usage.inputCacheWrite5m,
+    ephemeral_1h_input_tokens: usage.inputCacheWrite1h,
+  },
+})
+
+const ESTIMATED = (inputEstimate: number): JsonObject => ({
+  input_tokens: inputEstimate,
+  cache_creation_input_tokens: 0,
+  cache_read_input_tokens: 0,
+  cache_creation: { ephemeral_5m_input_tokens: 0, ephemeral_1h_input_tokens: 0 },
+})
+
+/** Keys that typed clients expect and no event tells of. */
+const UNKNOWN: JsonObject = { service_tier: null, inference_geo: null, speed: null }

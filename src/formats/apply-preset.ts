@@ -1,0 +1,105 @@
+/**
+ * A request with its preset applied (decisions 12 and 13, contract 1.5): shallow, field by field, the request wins;
+ * tools are united, locked fields are the preset's, and its system prompt comes first. The result is an ordinary body.
+ * Everything the preset does not touch keeps its bytes.
+ *
+ * The system prompt cannot be locked and need not be: a request can add to it, never replace it.
+ */
+import type { ClientDialect } from '../canonical/call.ts'
+import type { Warning } from '../canonical/warning.ts'
+import type { PresetContent } from '../contract/preset.ts'
+import { invalidRequest } from '../contract/validate.ts'
+import type { JsonBody } from '../lib/json-body.ts'
+import { isObject, type JsonValue } from '../lib/json.ts'
+import { addSystemPrompt } from './add-system-prompt.ts'
+import { lockedPaths, sameSetting } from './setting-spellings.ts'
+import { type Fields, translateConfig } from './translate-config.ts'
+import { uniteTools } from './unite-tools.ts'
+
+export interface AppliedPreset {
+  readonly body: JsonBody
+  readonly warnings: readonly Warning[]
+}
+
+/**
+ * `model` is what the request itself names, without its preset reference; null leaves the choice to the preset. Throws
+ * `invalid_request` where the request sets a locked field of a preset that rejects that.
+ */
+export const applyPreset = (dialect: ClientDialect, body: JsonBody, content: PresetContent, model: string | null): AppliedPreset => {
+  const preset = translateConfig(content, dialect)
+  const locks = readLocks(dialect, content)
+  const request = (field: string): JsonValue => (field === 'model' ? model : (body.value(field) ?? null))
+  const overruled: string[] = []
+  const changes: Record<string, string | null> = { preset: null }
+  const fields = new Set(['model', ...Object.keys(preset.fields), ...locks.map(({ field }) => field)])
+  for (const field of fields) {
+    const merged = mergeField(dialect, field, { preset: preset.fields, request, locks, overruled })
+    if (merged !== (body.value(field) ?? null)) changes[field] = merged === null ? null : JSON.stringify(merged)
+  }
+  const lockWarnings = tellOverruled(overruled, content)
+  const system = addSystemPrompt(dialect, body, content)
+  return {
+    body: body.with({ ...changes, ...system.changes }),
+    warnings: [...preset.warnings, ...lockWarnings, ...system.warnings],
+  }
+}
+
+/** A top-level field that the preset keeps, or one member of it. */
+interface Lock {
+  readonly field: string
+  readonly member: string | null
+}
+
+const readLocks = (dialect: ClientDialect, { shape, config }: PresetContent): readonly Lock[] => {
+  const { locked } = config
+  if (!Array.isArray(locked)) return []
+  const paths = new Set(locked.flatMap((name) => (typeof name === 'string' ? lockedPaths(shape, dialect, name) : [])))
+  return [...paths].map((path) => {
+    const [field = '', member = null] = path.split('.')
+    return { field, member }
+  })
+}
+
+interface Merge {
+  readonly preset: Fields
+  /** The request's own value; null where it leaves the field open. */
+  readonly request: (field: string) => JsonValue
+  readonly locks: readonly Lock[]
+  /** Paths that the request set and the preset kept. */
+  readonly overruled: string[]
+}
+
+/** The field's value in the merged body; null for none. */
+const mergeField = (dialect: ClientDialect, field: string, { preset, request, locks, overruled }: Merge): JsonValue => {
+  const own = preset[field] ?? null
+  const asked = request(field)
+  const here = locks.filter((lock) => lock.field === field)
+  if (here.some(({ member }) => member === null)) {
+    if (asked === null) return own
+    if (sameJson(asked, own)) return asked
+    overruled.push(field)
+    return own
+  }
+  if (field === 'tools' && Array.isArray(own) && Array.isArray(asked)) return uniteTools(dialect, own, asked)
+  if (asked === null) return sameSetting(dialect, field).some((name) => request(name) !== null) ? null : own
+  return here.reduce<JsonValue>((value, { member }) => (member === null ? value : holdMember(value, own, field, member, overruled)), asked)
+}
+
+/** The request's object with one member as the preset has it. */
+const holdMember = (asked: JsonValue, own: JsonValue, field: string, member: string, overruled: string[]): JsonValue => {
+  if (!isObject(asked)) return asked
+  const { [member]: wanted = null, ...rest } = asked
+  const kept = isObject(own) ? (own[member] ?? null) : null
+  if (sameJson(wanted, kept)) return asked
+  if (wanted !== null) overruled.push(`${field}.${member}`)
+  return kept === null ? rest : { ...rest, [member]: kept }
+}
+
+const sameJson = (one: JsonValue, other: JsonValue): boolean => JSON.stringify(one) === JSON.stringify(other)
+
+const tellOverruled = (overruled: readonly string[], { config }: PresetContent): Warning[] => {
+  if (config['on_locked'] === 'reject' && overruled.length > 0) {
+    throw invalidRequest(overruled.map((path) => ({ path, message: 'The preset locks this field.' })))
+  }
+  return overruled.map((field) => ({ code: 'locked_field', field, message: 'The preset locks this field; its own value was kept.' }))
+}

@@ -1,0 +1,69 @@
+/** What a Call needs of a body, read by field: only small members are parsed, the conversation stays text. */
+import type { Call, ClientDialect } from '../canonical/call.ts'
+import type { Prompt } from '../canonical/prompt.ts'
+import { invalidRequest } from '../contract/validate.ts'
+import type { JsonBody } from '../lib/json-body.ts'
+
+interface CallParts {
+  /** Fallbacks in order, without the primary `model`. */
+  readonly fallbacks: readonly string[]
+  readonly maxOutputTokens: number | null
+  readonly parsePrompt: (body: JsonBody) => Prompt
+}
+
+/** Throws `invalid_request` where no model is named or a field that routing depends on has the wrong type. */
+export const callOf = (dialect: ClientDialect, body: JsonBody, { fallbacks, maxOutputTokens, parsePrompt }: CallParts): Call => {
+  const model = readText(body, 'model')
+  const models = [...new Set(model === null ? fallbacks : [model, ...fallbacks])]
+  if (models.length === 0) throw fault('model', 'Name a model, or use a preset that has one.')
+  let prompt: Prompt | undefined
+  return {
+    dialect,
+    body,
+    models,
+    stream: readFlag(body, 'stream'),
+    maxOutputTokens,
+    sessionId: readText(body, 'session_id'),
+    user: readText(body, 'user'),
+    prompt: () => (prompt ??= parsePrompt(body)),
+  }
+}
+
+export const readText = (body: JsonBody, field: string): string | null => {
+  const value = body.value(field) ?? null
+  if (value !== null && (typeof value !== 'string' || value === '')) throw fault(field, 'Expected a string that is not empty.')
+  return value
+}
+
+export const readTokenLimit = (body: JsonBody, field: string): number | null => {
+  const value = body.value(field) ?? null
+  if (value !== null && (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 1)) {
+    throw fault(field, 'Expected a whole number above 0.')
+  }
+  return value
+}
+
+export const readTexts = (body: JsonBody, field: string): string[] => {
+  const value = body.value(field) ?? []
+  if (!Array.isArray(value)) throw fault(field, 'Expected a list of strings.')
+  return value.map((item: unknown, index) => {
+    if (typeof item !== 'string' || item === '') throw fault(`${field}[${index}]`, 'Expected a string that is not empty.')
+    return item
+  })
+}
+
+/** The conversation may be megabytes: that it has a first message is read off its text, without parsing it. */
+export const requireMessages = (body: JsonBody): void => {
+  const raw = body.raw('messages')
+  if (raw === undefined || raw === 'null') throw fault('messages', 'Send at least one message.')
+  if (!raw.startsWith('[')) throw fault('messages', 'Expected a list of messages.')
+  if (/^\[\s*\]/.test(raw)) throw fault('messages', 'Send at least one message.')
+}
+
+export const fault = (path: string, message: string) => invalidRequest([{ path, message }])
+
+const readFlag = (body: JsonBody, field: string): boolean => {
+  const value = body.value(field) ?? false
+  if (typeof value !== 'boolean') throw fault(field, 'Expected true or false.')
+  return value
+}

@@ -1,0 +1,50 @@
+/** How an answer ended, gathered from its events. */
+import type { FinishReason, ModelEvent } from '../canonical/event.ts'
+
+export interface Ending {
+  /** Takes note of an event. */
+  see(event: ModelEvent): void
+  /** The model has ended by itself. */
+  readonly told: boolean
+  /**
+   * Why the model ended. Upstreams say `stop` also after tool calls and refusals; clients decide by the reason whether
+   * to run tools, so it is corrected here (service.md: a refusal ends with `content_filter`).
+   */
+  readonly reason: FinishReason
+  /** The upstream's own word; null where it said none. */
+  readonly native: string | null
+  /** The model refused, in its own words. */
+  readonly refusal: string | null
+}
+
+export const watchEnding = (): Ending => {
+  let told = false
+  let said: FinishReason = 'stop'
+  let native: string | null = null
+  let refusal: string | null = null
+  let called = false
+  return {
+    see(event) {
+      if (event.type === 'finish') {
+        told = true
+        said = event.reason
+        native = event.native
+      } else if (event.type === 'tool-call') called = true
+      else if (event.type === 'refusal' && event.text !== '') refusal = (refusal ?? '') + event.text
+    },
+    get told() {
+      return told
+    },
+    get reason() {
+      if (said !== 'stop') return said
+      if (refusal !== null) return 'content_filter'
+      return called ? 'tool_calls' : 'stop'
+    },
+    get native() {
+      return native
+    },
+    get refusal() {
+      return refusal
+    },
+  }
+}

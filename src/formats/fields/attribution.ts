@@ -1,0 +1,37 @@
+/** Who asks, and under what name it is recorded: none of this is kept in a preset. Limits: service.md "Limits". */
+import { z } from 'zod'
+
+import { optionalFlag, optionalText, textUpTo } from './scalars.ts'
+
+const METADATA_PAIRS_MAX = 16
+
+export const sessionId = textUpTo(256).meta({ description: 'Keeps a conversation on one provider. Wins over the header x-session-id.' })
+export const endUser = textUpTo(256).meta({ description: 'An identifier of your end user.' })
+
+/** The public schema gives no limit to this one, service.md does (contract 2.1). */
+export const safetyIdentifier = textUpTo(256).meta({ description: 'Isolates abuse to one of your end users.' })
+
+const metadataKey = z
+  .string()
+  .max(64, 'A key has at most 64 characters.')
+  .regex(/^[^[\]]*$/, 'A key has no brackets.')
+
+export const metadata = z
+  .record(metadataKey, textUpTo(512))
+  .refine((pairs) => Object.keys(pairs).length <= METADATA_PAIRS_MAX, `At most ${METADATA_PAIRS_MAX} pairs.`)
+  .meta({ id: 'RequestMetadata', maxProperties: METADATA_PAIRS_MAX })
+
+/** `metadata` of the messages interface is another thing altogether (contract 2.1). */
+export const messagesMetadata = z.looseObject({ user_id: optionalText })
+
+export const trace = z
+  .looseObject({
+    trace_id: optionalText,
+    trace_name: optionalText,
+    span_name: optionalText,
+    generation_name: optionalText,
+    parent_span_id: optionalText,
+  })
+  .meta({ id: 'Trace', description: 'Other keys go on to the broadcast destinations as they are.' })
+
+export const debug = z.looseObject({ echo_upstream_body: optionalFlag }).meta({ id: 'DebugOptions', description: 'Streaming only.' })

@@ -1,0 +1,27 @@
+/** Prompt caching. service.md "Purpose", contract 2.1. */
+import { z } from 'zod'
+
+import { optionalText } from './scalars.ts'
+
+export const cacheControl = z
+  .looseObject({ type: z.literal('ephemeral'), ttl: z.enum(['5m', '1h']).nullish() })
+  .meta({ id: 'CacheControl', description: 'Marks a cache breakpoint; at top level, on the last block that can be cached.' })
+
+export const optionalCacheControl = cacheControl.nullish()
+
+export const promptCacheOptions = z
+  .looseObject({ mode: z.literal('explicit'), ttl: optionalText })
+  .meta({ id: 'PromptCacheOptions', description: 'explicit: only marked blocks are cached.' })
+
+/** One text of a system prompt; `cache_control` and `citations` are why the blocks themselves are kept (decision 6). */
+export const textBlock = z
+  .looseObject({
+    type: z.literal('text'),
+    text: z.string(),
+    cache_control: optionalCacheControl,
+    citations: z.array(z.looseObject({})).nullish(),
+  })
+  .meta({ id: 'TextBlock' })
+
+/** What system text may be: `system` of messages, the content of a system or developer message of chat. */
+export const systemContent = z.union([z.string(), z.array(textBlock)])

@@ -1,0 +1,21 @@
+/** Tools that the model finds by search rather than reads in full. service.md "Purpose", contract 2.8. */
+import { z } from 'zod'
+
+import { optionalPositiveInteger } from './scalars.ts'
+
+export const deferredTools = z
+  .looseObject({
+    profile: z.enum(['portable', 'universal']),
+    protocol: z.literal('v1'),
+    validation: z.literal('runtime'),
+    search: z.discriminatedUnion('type', [
+      z.looseObject({ type: z.enum(['bm25', 'regex']), max_results: optionalPositiveInteger }),
+      z.looseObject({ type: z.literal('custom'), tool_id: z.string(), result_key: z.string(), max_results: optionalPositiveInteger }),
+    ]),
+    min_deferred_tools: z.int().min(0).nullish().meta({ description: 'Profile universal only.' }),
+    interface: z.enum(['wrappers', 'code_mode']).nullish().meta({ description: 'Profile universal only.' }),
+  })
+  .meta({
+    id: 'DeferredTools',
+    description: 'Withholds tools marked defer_loading. Replay assistant reasoning unchanged and keep the catalogue unchanged.',
+  })

@@ -1,0 +1,56 @@
+/** The form of the answer. Contract 2.2, 2.3. */
+import { z } from 'zod'
+
+import { jsonObject, optionalFlag, optionalObject, optionalText, textUpTo } from './scalars.ts'
+
+export const verbosity = z.enum(['low', 'medium', 'high', 'xhigh', 'max'])
+
+/** service.md calls it free-form: keys and values vary by model and provider. */
+export const imageConfig = jsonObject.meta({ description: 'Goes to the provider as it is.' })
+
+export const responsesModalities = z.array(z.enum(['text', 'image']))
+export const chatModalities = z.array(z.enum(['text', 'image', 'audio']))
+
+const plainText = z.looseObject({ type: z.literal('text') })
+const jsonAnything = z.looseObject({ type: z.literal('json_object') })
+const schemaName = textUpTo(64)
+
+export const chatResponseFormat = z
+  .discriminatedUnion('type', [
+    plainText,
+    jsonAnything,
+    z.looseObject({
+      type: z.literal('json_schema'),
+      json_schema: z.looseObject({ name: schemaName, schema: optionalObject, strict: optionalFlag, description: optionalText }),
+    }),
+    z.looseObject({ type: z.literal('grammar'), grammar: z.string() }),
+    z.looseObject({ type: z.literal('python') }),
+  ])
+  .meta({ id: 'ChatResponseFormat' })
+
+export const responsesText = z
+  .looseObject({
+    format: z
+      .discriminatedUnion('type', [
+        plainText,
+        jsonAnything,
+        z.looseObject({
+          type: z.literal('json_schema'),
+          name: schemaName,
+          schema: jsonObject,
+          strict: optionalFlag,
+          description: optionalText,
+        }),
+      ])
+      .nullish(),
+    verbosity: verbosity.nullish(),
+  })
+  .meta({ id: 'ResponsesText' })
+
+export const messagesOutputConfig = z
+  .looseObject({
+    effort: verbosity.nullish(),
+    format: z.looseObject({ type: z.literal('json_schema'), schema: jsonObject }).nullish(),
+    task_budget: z.looseObject({ type: z.literal('tokens'), total: z.int().min(20_000), remaining: z.int().min(0).nullish() }).nullish(),
+  })
+  .meta({ id: 'MessagesOutputConfig' })

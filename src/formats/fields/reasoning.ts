@@ -1,0 +1,27 @@
+/** How much the model thinks, and what of it is shown. Contract 2.2, 2.3. */
+import { z } from 'zod'
+
+import { optionalFlag, optionalPositiveInteger } from './scalars.ts'
+
+export const reasoningEffort = z.enum(['max', 'xhigh', 'high', 'medium', 'low', 'minimal', 'none'])
+
+const members = {
+  effort: reasoningEffort.nullish(),
+  summary: z.enum(['auto', 'concise', 'detailed']).nullish(),
+  enabled: optionalFlag,
+  max_tokens: optionalPositiveInteger,
+  exclude: optionalFlag,
+}
+
+export const chatReasoning = z.looseObject(members).meta({ id: 'ChatReasoning' })
+
+export const responsesReasoning = z
+  .looseObject({
+    ...members,
+    context: z.enum(['auto', 'all_turns', 'current_turn']).nullish(),
+    mode: z.enum(['standard', 'pro']).nullish(),
+  })
+  .meta({ id: 'ResponsesReasoning' })
+
+/** What the advisor, sub-agent and fusion tools take for the models that they call. */
+export const toolReasoning = z.looseObject({ effort: members.effort, max_tokens: members.max_tokens }).nullish()

@@ -1,0 +1,66 @@
+/** Which models and providers may answer, and at what tier. Contract 5. */
+import { z } from 'zod'
+
+import { optionalFlag, optionalTexts, textUpTo } from './scalars.ts'
+
+export const model = z
+  .string()
+  .min(1)
+  .meta({ description: 'vendor/model, a preset (@preset/slug), or both.', examples: ['openai/gpt-5.4'] })
+
+/** Ten models are more than any fallback chain needs, and bound what one request can try (contract 5.4). */
+const MODELS_MAX = 10
+
+export const models = z.array(model).max(MODELS_MAX).meta({ description: 'Models to try in this order when the one before fails.' })
+
+const sortBy = z.enum(['price', 'throughput', 'latency', 'exacto'])
+
+const percentileCutoffs = z.looseObject({
+  p50: z.number().min(0).nullish(),
+  p75: z.number().min(0).nullish(),
+  p90: z.number().min(0).nullish(),
+  p99: z.number().min(0).nullish(),
+})
+const cutoff = z.union([z.number().min(0), percentileCutoffs]).nullish()
+
+/** USD; the public schema says strings, its guide says numbers: both come (contract 5.1). */
+const price = z.union([z.number().min(0), z.string().regex(/^\d+(\.\d+)?$/, 'Expected a decimal number of US dollars.')]).nullish()
+
+/** Closed: a preference that is misspelt would otherwise be ignored in silence (contract 5.1). */
+export const provider = z
+  .strictObject({
+    order: optionalTexts,
+    allow_fallbacks: optionalFlag,
+    only: optionalTexts,
+    ignore: optionalTexts,
+    require_parameters: optionalFlag,
+    data_collection: z.enum(['allow', 'deny']).nullish(),
+    zdr: optionalFlag,
+    enforce_distillable_text: optionalFlag,
+    quantizations: z
+      .array(z.enum(['int4', 'int8', 'fp4', 'mxfp4', 'nvfp4', 'fp6', 'fp8', 'mxfp8', 'fp16', 'bf16', 'fp32', 'unknown']))
+      .nullish(),
+    sort: z.union([sortBy, z.looseObject({ by: sortBy.nullish(), partition: z.enum(['model', 'none']).nullish() })]).nullish(),
+    preferred_min_throughput: cutoff,
+    preferred_max_latency: cutoff,
+    max_price: z.looseObject({ prompt: price, completion: price, request: price, image: price, audio: price }).nullish(),
+  })
+  .meta({ id: 'ProviderPreferences', description: 'Which providers may serve the request, and in what order. Unknown keys are refused.' })
+
+/** Deprecated: `fallback` is sort partition `model`, `sort` is partition `none` (service.md "Purpose"). */
+export const route = z.enum(['fallback', 'sort']).meta({ deprecated: true, description: 'Use provider.sort.partition.' })
+
+export const serviceTier = z
+  .enum(['auto', 'default', 'fast', 'flex', 'priority', 'scale', 'ultrafast'])
+  .meta({ description: 'fast is another name of priority; ultrafast falls back to priority, then to default.' })
+
+/** The messages interface takes any tier name and leaves it to the provider (contract 2.1). */
+export const serviceTierName = textUpTo(64)
+
+/** At most three, each naming a model and nothing else (service.md "Limits"). */
+export const fallbacks = z
+  .array(z.strictObject({ model }))
+  .max(3)
+  .meta({ description: 'Models to try in this order when the first one fails. Not together with models.' })
+
+export const speed = z.enum(['fast', 'standard'])

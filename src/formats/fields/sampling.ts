@@ -1,0 +1,25 @@
+/** How the next token is chosen, and how many there may be. Ranges: contract 2.2. */
+import { z } from 'zod'
+
+import { positiveInteger } from './scalars.ts'
+
+const penalty = z.number().min(-2).max(2)
+const share = z.number().min(0).max(1)
+
+export const temperature = z.number().min(0).max(2)
+export const topP = share
+export const topK = z.int().min(0)
+export const topA = share
+export const minP = share
+export const frequencyPenalty = penalty
+export const presencePenalty = penalty
+export const repetitionPenalty = z.number().min(0).max(2)
+export const seed = z.int()
+export const tokenLimit = positiveInteger
+export const logitBias = z
+  .record(z.string(), z.number().min(-100).max(100))
+  .meta({ description: 'Token id to bias, from -100 (never) to 100 (always).' })
+export const topLogprobs = z.int().min(0).max(20)
+
+/** Up to four, as chat completions have it; `stop_sequences` of messages has no such limit. */
+export const stop = z.union([z.string(), z.array(z.string()).max(4)])

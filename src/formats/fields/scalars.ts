@@ -1,0 +1,32 @@
+/**
+ * The small schemas that every interface is built of. Shared instances on purpose: building a schema is what start-up
+ * time is spent on. Where a member may be absent it may be null as well, since many SDKs spell absent so (decision 5).
+ */
+import { z } from 'zod'
+
+/** Free-form JSON object: a JSON Schema, a map that goes to a provider. */
+export const jsonObject = z.looseObject({})
+
+export const texts = z.array(z.string())
+export const positiveInteger = z.int().min(1)
+
+export const optionalText = z.string().nullish()
+export const optionalTexts = texts.nullish()
+export const optionalFlag = z.boolean().nullish()
+export const optionalNumber = z.number().nullish()
+export const optionalInteger = z.int().nullish()
+export const optionalPositiveInteger = positiveInteger.nullish()
+export const optionalObject = jsonObject.nullish()
+
+/** At most `max` characters, counted as JSON Schema counts them: by code point, so an emoji is one. */
+export const textUpTo = (max: number) =>
+  z
+    .string()
+    .refine((text) => text.length <= max || codePoints(text) <= max, `Too long: at most ${max} characters.`)
+    .meta({ maxLength: max })
+
+const codePoints = (text: string): number => {
+  let count = 0
+  for (const _ of text) count += 1
+  return count
+}

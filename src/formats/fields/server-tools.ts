@@ -1,0 +1,79 @@
+/**
+ * Tools that the service runs itself. Their types carry its prefix; the public prefix of the ecosystem is an alias, so
+ * that unmodified clients work, and a type is kept as it was sent (decision 1). Contract 2.7.
+ */
+import { z } from 'zod'
+
+import { optionalCacheControl } from './cache.ts'
+import { fusionMembers } from './plugins.ts'
+import { toolReasoning } from './reasoning.ts'
+import { optionalFlag, optionalPositiveInteger, optionalText, optionalTexts } from './scalars.ts'
+import { serverFetchMembers, serverSearchMembers } from './web-search.ts'
+
+export const SERVER_TOOL_PREFIX = 'service:'
+const ALIAS_PREFIX = 'openrouter:'
+export const SERVER_TOOL_PREFIXES = [SERVER_TOOL_PREFIX, ALIAS_PREFIX] as const
+
+const serverTool = <Name extends string, Members extends z.ZodRawShape>(name: Name, members: Members) =>
+  z.looseObject({ type: z.enum([`${SERVER_TOOL_PREFIX}${name}`, `${ALIAS_PREFIX}${name}`]), parameters: z.looseObject(members).nullish() })
+
+const temperature = z.number().min(0).max(2).nullish()
+const agentName = z
+  .string()
+  .regex(/^[a-zA-Z0-9 _-]{1,64}$/, 'Use 1 to 64 letters, digits, spaces, _ or -.')
+  .nullish()
+const agentToolCalls = z.int().min(1).max(25).nullish()
+
+/** Where commands run: a fresh container or one that exists. */
+const sandboxMembers = {
+  environment: z.looseObject({ type: z.string() }).nullish(),
+  sleep_after_seconds: z.int().min(0).nullish(),
+}
+const nativeOrOwn = z.enum(['auto', 'native', 'service', 'openrouter']).nullish()
+
+export const advisorTool = serverTool('advisor', {
+  model: optionalText,
+  name: agentName,
+  instructions: optionalText,
+  forward_transcript: optionalFlag,
+  max_completion_tokens: optionalPositiveInteger,
+  max_tool_calls: agentToolCalls,
+  reasoning: toolReasoning,
+  stream: optionalFlag,
+  temperature,
+}).meta({ id: 'AdvisorTool' })
+
+export const subagentTool = serverTool('subagent', {
+  model: optionalText,
+  name: agentName,
+  instructions: optionalText,
+  tools: z.array(z.looseObject({ type: z.string() })).nullish(),
+  max_tool_calls: agentToolCalls,
+  max_completion_tokens: optionalPositiveInteger,
+  reasoning: toolReasoning,
+  temperature,
+  inherit_functions: optionalFlag,
+  inherited_function_names: optionalTexts,
+}).meta({ id: 'SubagentTool' })
+
+export const datetimeTool = serverTool('datetime', { timezone: optionalText }).meta({ id: 'DatetimeTool' })
+export const filesTool = serverTool('files', {}).meta({ id: 'FilesTool' })
+export const fusionTool = serverTool('fusion', {
+  ...fusionMembers,
+  max_completion_tokens: optionalPositiveInteger,
+  reasoning: toolReasoning,
+  temperature,
+  cache_control: optionalCacheControl,
+}).meta({ id: 'FusionTool' })
+
+/** Every other parameter is an image option of the model (contract 2.7, row 21). */
+export const imageGenerationTool = serverTool('image_generation', { model: optionalText }).meta({ id: 'ImageGenerationTool' })
+export const searchModelsTool = serverTool('experimental__search_models', { max_results: z.int().min(1).max(20).nullish() }).meta({
+  id: 'SearchModelsTool',
+})
+export const webFetchTool = serverTool('web_fetch', serverFetchMembers).meta({ id: 'WebFetchTool' })
+export const webSearchTool = serverTool('web_search', serverSearchMembers).meta({ id: 'WebSearchTool' })
+export const applyPatchTool = serverTool('apply_patch', { engine: nativeOrOwn }).meta({ id: 'ApplyPatchTool' })
+export const bashTool = serverTool('bash', { engine: nativeOrOwn, ...sandboxMembers }).meta({ id: 'BashTool' })
+export const shellTool = serverTool('shell', { engine: nativeOrOwn, ...sandboxMembers }).meta({ id: 'ShellTool' })
+export const toolSearchTool = serverTool('tool_search', { max_results: z.int().min(1).max(50).nullish() }).meta({ id: 'ToolSearchTool' })

@@ -1,0 +1,61 @@
+/** Options of web search and web fetch, which come as tools, as server tools and as plugins. Contract 2.7, 2.10. */
+import { z } from 'zod'
+
+import { optionalPositiveInteger, optionalText, optionalTexts } from './scalars.ts'
+
+const ENGINES = ['native', 'exa', 'parallel', 'firecrawl', 'perplexity'] as const
+
+export const pluginSearchEngine = z.enum(ENGINES).nullish()
+const searchEngine = z.enum([...ENGINES, 'auto']).nullish()
+const fetchEngine = z.enum(['auto', 'native', 'service', 'openrouter', 'exa', 'parallel', 'firecrawl']).nullish()
+
+export const searchMode = z.enum(['instant', 'fast', 'auto', 'deep-lite', 'deep', 'deep-reasoning', 'turbo', 'basic', 'advanced']).nullish()
+
+export const userLocation = z
+  .looseObject({
+    type: z.literal('approximate').nullish(),
+    city: optionalText,
+    country: optionalText,
+    region: optionalText,
+    timezone: optionalText,
+  })
+  .nullish()
+
+export const searchContextSize = z.enum(['low', 'medium', 'high']).nullish()
+
+/** Members of the four OpenAI search tools, beside their `type`. */
+export const searchToolMembers = {
+  engine: searchEngine,
+  filters: z.looseObject({ allowed_domains: optionalTexts, blocked_domains: optionalTexts, excluded_domains: optionalTexts }).nullish(),
+  max_results: optionalPositiveInteger,
+  max_uses: optionalPositiveInteger,
+  mode: searchMode,
+  search_context_size: searchContextSize,
+  user_location: userLocation,
+}
+
+/** Members of our own search tool's `parameters`. */
+export const serverSearchMembers = {
+  engine: searchEngine,
+  max_results: optionalPositiveInteger,
+  max_total_results: optionalPositiveInteger,
+  max_uses: optionalPositiveInteger,
+  max_characters: optionalPositiveInteger,
+  mode: searchMode,
+  search_context_size: searchContextSize,
+  allowed_domains: optionalTexts,
+  excluded_domains: optionalTexts,
+  user_location: userLocation,
+}
+
+export const fetchMembers = {
+  allowed_domains: optionalTexts,
+  blocked_domains: optionalTexts,
+  max_content_tokens: optionalPositiveInteger,
+  max_uses: optionalPositiveInteger,
+}
+
+export const serverFetchMembers = { ...fetchMembers, engine: fetchEngine }
+
+/** The chat parameter of the same purpose. */
+export const webSearchOptions = z.looseObject({ search_context_size: searchContextSize, user_location: z.looseObject({}).nullish() })

@@ -1,0 +1,89 @@
+import type { z } from 'zod'
+
+import type { Warning } from '../canonical/warning.ts'
+import { invalidRequest, pathText } from '../contract/validate.ts'
+
+/**
+ * What is found while a body is checked: faults of all its fields, so that one answer tells them all, and warnings.
+ * Bounded, since a hostile body can hold as many faults as it has bytes.
+ */
+export interface Findings {
+  readonly warnings: readonly Warning[]
+  /** Nothing more is recorded: checking further is wasted. */
+  readonly full: boolean
+  /** The first one at a place is enough. */
+  fault(path: readonly PropertyKey[], message: string): void
+  warn(code: Warning['code'], path: readonly PropertyKey[], message: string): void
+  /** Records what the schema holds against a value that sits at `at`; false where that is anything. */
+  check(schema: z.ZodType, value: unknown, at: readonly PropertyKey[]): boolean
+  /** Throws `invalid_request` naming every fault. */
+  throwIfFaulty(): void
+}
+
+const FAULTS_MAX = 50
+const WARNINGS_MAX = 50
+const KEY_LENGTH_MAX = 80
+
+export const startFindings = (): Findings => {
+  const faults: { path: string; message: string }[] = []
+  const warnings: Warning[] = []
+
+  const fault = (at: readonly PropertyKey[], message: string): void => {
+    if (faults.length >= FAULTS_MAX) return
+    const path = pathText(at.map(shortKey))
+    if (!faults.some((known) => known.path === path)) faults.push({ path, message })
+  }
+
+  return {
+    warnings,
+    get full() {
+      return faults.length >= FAULTS_MAX
+    },
+    fault,
+    warn(code, path, message) {
+      if (warnings.length < WARNINGS_MAX) warnings.push({ code, field: pathText(path.map(shortKey)), message })
+    },
+    check(schema, value, at) {
+      const outcome = schema.safeParse(value)
+      if (!outcome.success) for (const issue of outcome.error.issues) tell(issue, at, fault)
+      return outcome.success
+    },
+    throwIfFaulty() {
+      if (faults.length > 0) throw invalidRequest(faults)
+    },
+  }
+}
+
+/** A client's own text, cut to what a message can carry. */
+export const shortText = (text: string): string => (text.length > KEY_LENGTH_MAX ? `${text.slice(0, KEY_LENGTH_MAX)}...` : text)
+
+const shortKey = (key: PropertyKey): PropertyKey => (typeof key === 'string' ? shortText(key) : key)
+
+type Fault = (path: readonly PropertyKey[], message: string) => void
+
+/** One issue of zod as faults that a person can act on: with the key that is unknown, and the branch of a union that was meant. */
+const tell = (issue: z.core.$ZodIssue, at: readonly PropertyKey[], fault: Fault): void => {
+  const path = [...at, ...issue.path]
+  if (issue.code === 'unrecognized_keys') for (const key of issue.keys) fault([...path, key], 'Unknown field.')
+  else if (issue.code === 'invalid_key') for (const inner of issue.issues) fault(path, inner.message)
+  else if (issue.code === 'invalid_union' && issue.errors.length > 0) tellUnion(issue.errors, path, fault)
+  else fault(path, issue.message)
+}
+
+const tellUnion = (branches: readonly (readonly z.core.$ZodIssue[])[], path: readonly PropertyKey[], fault: Fault): void => {
+  const meant = branches
+    // A branch whose faults all lie inside the value took the value's own type: the sender meant that one.
+    .filter((issues) => issues.every((issue) => issue.path.length > 0 || issue.code === 'unrecognized_keys'))
+    .toSorted((one, other) => one.length - other.length)[0]
+  if (meant === undefined) fault(path, `Expected ${[...new Set(branches.flatMap(expectations))].join(' or ')}.`)
+  else for (const issue of meant) tell(issue, path, fault)
+}
+
+const expectations = (issues: readonly z.core.$ZodIssue[]): string[] =>
+  issues.map((issue) =>
+    issue.code === 'invalid_type'
+      ? issue.expected
+      : issue.code === 'invalid_value'
+        ? issue.values.map((value) => JSON.stringify(value)).join(', ')
+        : issue.message,
+  )

@@ -1,0 +1,70 @@
+/**
+ * One dialect that clients speak: it parses requests into a Call, and renders what the model says, whole or as a
+ * stream, in its own shape. A format knows nothing of providers, storage or HTTP.
+ */
+import type { Call, ClientDialect } from '../canonical/call.ts'
+import type { Cost } from '../canonical/cost.ts'
+import type { Frame } from '../canonical/event.ts'
+import type { Usage } from '../canonical/usage.ts'
+import type { Warning } from '../canonical/warning.ts'
+import type { PresetContent } from '../contract/preset.ts'
+import type { GatewayError } from '../errors.ts'
+import type { JsonBody } from '../lib/json-body.ts'
+import type { JsonObject } from '../lib/json.ts'
+
+/** What is known of an answer when its first piece is rendered. */
+export interface AnswerHead {
+  /** `gen-…`: the id of the generation record, and of the answer on every interface. */
+  readonly generationId: string
+  readonly createdSeconds: number
+  /** Our id of the model that answers; the one asked for while none has. */
+  readonly model: string
+  /** Display name of the provider; null while none has answered. */
+  readonly provider: string | null
+  /** The request after its preset: some dialects echo parts of it. */
+  readonly request: JsonBody
+  /** A guess for the dialect that must name input tokens before the provider does. */
+  readonly inputTokensEstimate: number
+}
+
+/** What is known when an answer has ended. */
+export interface AnswerTail {
+  readonly usage: Usage
+  readonly cost: Cost
+  /** The routing metadata, under the name the client asked for; null when it did not ask. */
+  readonly metadata: { readonly field: 'service_metadata' | 'openrouter_metadata'; readonly value: JsonObject } | null
+}
+
+/**
+ * Renders one stream. Every method answers with the text of whole SSE frames, '' where there is nothing to say.
+ * It is a state machine: `finish` and `fail` are terminal and end with `data: [DONE]`; a call after them throws.
+ */
+export interface StreamRenderer {
+  frames(frames: readonly Frame[]): string
+  finish(tail: AnswerTail): string
+  fail(error: GatewayError, tail: AnswerTail | null): string
+}
+
+export interface ClientFormat {
+  readonly dialect: ClientDialect
+
+  /** What a body contributes to a preset. Throws `invalid_request` naming every faulty path. */
+  presetContent(body: unknown): { readonly content: PresetContent; readonly warnings: readonly Warning[] }
+
+  /** The request, validated, with what it cannot honour as warnings. Throws `invalid_request`, `invalid_prompt`. */
+  parseCall(body: JsonBody): { readonly call: Call; readonly warnings: readonly Warning[] }
+
+  /**
+   * A whole answer as JSON text. An `error` event at the end of the frame's events renders as this dialect shows a
+   * failure next to what was produced before it.
+   */
+  renderAnswer(head: AnswerHead, answer: Frame, tail: AnswerTail): string
+
+  openStream(head: AnswerHead): StreamRenderer
+
+  /**
+   * The body of an error that stands alone. `head` is null before routing; after it, the id of the generation is told.
+   * `answered`: the dialect turns this failure into an answer, whose status is 200 (decision 20).
+   */
+  renderError(error: GatewayError, head: AnswerHead | null, tail: AnswerTail | null): { readonly body: string; readonly answered: boolean }
+}

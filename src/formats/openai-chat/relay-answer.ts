@@ -1,0 +1,35 @@
+/** A whole answer of an upstream that speaks this dialect itself: its own text, but for the members that are ours. */
+import type { ModelEvent } from '../../canonical/event.ts'
+import { JsonBody } from '../../lib/json-body.ts'
+import type { JsonChanges } from '../../lib/json-body.ts'
+import { metadataMember } from '../answer-parts.ts'
+import { watchEnding } from '../ending.ts'
+import type { AnswerHead, AnswerTail } from '../format.ts'
+import { choicesText, finishedChoice, readChoices } from './choices.ts'
+import { chatUsage, mergedUsage } from './usage.ts'
+
+/** Throws JsonTextError where `native` is not one plain JSON object. */
+export const relayAnswer = (head: AnswerHead, native: string, events: readonly ModelEvent[], tail: AnswerTail): string => {
+  const body = JsonBody.read(native)
+  const ending = watchEnding()
+  for (const event of events) ending.see(event)
+  const changes: Record<string, string | null> = {
+    id: JSON.stringify(head.generationId),
+    model: JSON.stringify(head.model),
+    ...(head.provider === null ? {} : { provider: JSON.stringify(head.provider) }),
+    ...envelopeRepairs(body, 'chat.completion', head),
+    choices: choicesText(readChoices(body.raw('choices') ?? '[]').map((choice) => finishedChoice(choice, ending))),
+    usage: mergedUsage(body.raw('usage') ?? null, chatUsage(tail)),
+  }
+  if (!body.has('system_fingerprint')) changes['system_fingerprint'] = 'null'
+  for (const [field, value] of Object.entries(metadataMember(tail))) changes[field] = JSON.stringify(value)
+  return body.textWith(changes)
+}
+
+/** What strict clients need and some vendors leave out or blank. */
+export const envelopeRepairs = (body: JsonBody, object: string, head: AnswerHead): JsonChanges => ({
+  ...(body.get('object') === object ? {} : { object: JSON.stringify(object) }),
+  ...(Number.isInteger(body.get('created')) ? {} : { created: String(head.createdSeconds) }),
+  // An error that is null is no error, but clients that look for the key see one.
+  ...(body.get('error') === null ? { error: null } : {}),
+})

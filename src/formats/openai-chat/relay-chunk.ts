@@ -1,0 +1,92 @@
+/**
+ * The chunks of an upstream that speaks this dialect itself: their own text, but for the members that are ours, and
+ * without what would be said twice: usage (sent once, at the end) and the end of a choice.
+ */
+import { JsonBody, JsonTextError } from '../../lib/json-body.ts'
+import type { Ending } from '../ending.ts'
+import type { AnswerHead } from '../format.ts'
+import { choiceIndex, choicesText, finishedChoice, openChoice, readChoices, saysMore } from './choices.ts'
+import { envelopeRepairs } from './relay-answer.ts'
+
+export interface ChunkRelay {
+  /** The chunk to send, as one line of JSON; '' where it has nothing to say; null where `native` cannot be relayed. */
+  relay(native: string, ending: Ending): string | null
+  /** JSON text of the upstream's newest usage object. */
+  readonly usage: string | null
+}
+
+/** `finished` holds the indices of the choices that have ended; it is shared with the renderer. */
+export const relayChunks = (head: AnswerHead, finished: Set<number>): ChunkRelay => {
+  const owned: Readonly<Record<string, string>> = {
+    id: JSON.stringify(head.generationId),
+    model: JSON.stringify(head.model),
+    ...(head.provider === null ? {} : { provider: JSON.stringify(head.provider) }),
+  }
+  let usage: string | null = null
+
+  const relayBody = (body: JsonBody, ending: Ending): string => {
+    const changes: Record<string, string | null> = { ...owned, ...envelopeRepairs(body, 'chat.completion.chunk', head) }
+    const rawUsage = body.raw('usage')
+    if (rawUsage !== undefined) {
+      changes['usage'] = null
+      if (rawUsage !== 'null') usage = rawUsage
+    }
+    // Strict clients take a string or nothing here.
+    if (body.get('system_fingerprint') === null) changes['system_fingerprint'] = null
+
+    const raw = body.raw('choices') ?? '[]'
+    if (finished.size > 0 || !GOES_ON.test(raw) || ENDS.test(raw)) {
+      const choices = relayChoices(readChoices(raw), ending, finished)
+      if (choices.length === 0 && body.keys.every((key) => ENVELOPE.has(key))) return ''
+      changes['choices'] = choicesText(choices)
+    }
+    return oneLine(body.textWith(changes))
+  }
+
+  return {
+    relay(native, ending) {
+      try {
+        return relayBody(JsonBody.read(native), ending)
+      } catch (error) {
+        if (error instanceof JsonTextError) return null
+        throw error
+      }
+    },
+    get usage() {
+      return usage
+    },
+  }
+}
+
+// Inside a JSON string a quote has a backslash before it, so these find keys only, whatever the model says.
+const GOES_ON = /"finish_reason"\s*:/
+const ENDS = /"finish_reason"\s*:\s*"/
+
+const relayChoices = (choices: readonly JsonBody[], ending: Ending, finished: Set<number>): JsonBody[] =>
+  choices.flatMap((choice) => {
+    const index = choiceIndex(choice)
+    if (finished.has(index)) {
+      return saysMore(choice) ? [choice.with({ finish_reason: 'null', native_finish_reason: null })] : []
+    }
+    if (typeof choice.get('finish_reason') !== 'string') return [openChoice(choice)]
+    finished.add(index)
+    return [finishedChoice(choice, ending)]
+  })
+
+/** Members that say nothing by themselves. */
+const ENVELOPE: ReadonlySet<string> = new Set([
+  'id',
+  'object',
+  'created',
+  'model',
+  'provider',
+  'system_fingerprint',
+  'service_tier',
+  'choices',
+  'usage',
+  'error',
+  'obfuscation', // padding against traffic analysis
+])
+
+/** A line end in JSON text can only be white space between tokens; in an event stream it would end the data. */
+const oneLine = (json: string): string => (json.includes('\n') || json.includes('\r') ? json.replaceAll(/[\r\n]/g, ' ') : json)

@@ -1,0 +1,25 @@
+import type { GatewayError } from '../../errors.ts'
+import type { JsonObject } from '../../lib/json.ts'
+import { errorMetadataMember } from '../answer-parts.ts'
+import type { AnswerHead, AnswerTail } from '../format.ts'
+
+/** `{error}` before routing; after it the id of the generation is told too (service.md, "General rules", rule 2). */
+export const renderError = (
+  error: GatewayError,
+  head: AnswerHead | null,
+  tail: AnswerTail | null,
+): { body: string; answered: boolean } => ({
+  body: JSON.stringify({
+    ...(head === null ? {} : { id: head.generationId }),
+    error: errorMember(error),
+    ...errorMetadataMember(error, tail),
+  }),
+  answered: false,
+})
+
+/** `error` of a body, of a choice and of a chunk. */
+export const errorMember = (error: GatewayError): JsonObject => ({
+  code: error.status,
+  message: error.publicMessage,
+  metadata: error.publicMetadata as JsonObject,
+})

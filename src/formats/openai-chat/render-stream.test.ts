@@ -1,0 +1,188 @@
+import { describe, expect, test } from 'bun:test'
+
+import { ChatStreamChunk$inboundSchema } from '@openrouter/sdk/models/chatstreamchunk.js'
+import * as fc from 'fast-check'
+
+import {
+  answerEvents,
+  args,
+  call,
+  decoded,
+  finish,
+  frames,
+  HEAD,
+  METADATA,
+  openAi,
+  payloads,
+  reasoning,
+  refusal,
+  saidBy,
+  streamed,
+  TAIL,
+  text,
+  used,
+} from '../../../test/support/answers.ts'
+import type { Said } from '../../../test/support/answers.ts'
+import type { ModelEvent } from '../../canonical/event.ts'
+import { GatewayError } from '../../errors.ts'
+import { openStream } from './render-stream.ts'
+
+const ENVELOPE = '{"id":"gen-abc123","object":"chat.completion.chunk","created":1700000000,"model":"acme/one","provider":"Acme",'
+const USAGE =
+  '{"prompt_tokens":17,"completion_tokens":8,"total_tokens":25,' +
+  '"prompt_tokens_details":{"cached_tokens":4,"cache_write_tokens":3,"audio_tokens":0},' +
+  '"completion_tokens_details":{"reasoning_tokens":3,"audio_tokens":0,"image_tokens":0},' +
+  '"cost":0.0015,"is_byok":false,"cost_details":{"upstream_inference_cost":0.0012,' +
+  '"upstream_inference_prompt_cost":0.0002,"upstream_inference_completions_cost":0.001}}'
+
+const delta = (members: string): string => `data: ${ENVELOPE}"choices":[{"index":0,"delta":{${members}},"finish_reason":null}]}\n\n`
+const ended = (reason: string, native = 'null', members = ''): string =>
+  `data: ${ENVELOPE}"choices":[{"index":0,"delta":{${members}},"finish_reason":"${reason}","native_finish_reason":${native}}]}\n\n`
+const LAST = `data: ${ENVELOPE}"choices":[],"usage":${USAGE}}\n\ndata: [DONE]\n\n`
+
+const render = (...events: readonly ModelEvent[]): string => streamed(openStream(HEAD), frames(...events))
+
+describe('the bytes of a stream', () => {
+  test('text: the role comes with the first delta, the reason of the end once, the usage last', () => {
+    expect(
+      render({ type: 'start', upstreamId: 'u', upstreamModel: 'm' }, text('Hi'), text(''), text(' "there"\n'), finish('stop', 'eos'), used),
+    ).toBe(delta('"role":"assistant","content":"Hi"') + delta('"content":" \\"there\\"\\n"') + ended('stop', '"eos"') + LAST)
+  })
+
+  test('reasoning, then text', () => {
+    expect(render(reasoning('hm'), text('Hi'), finish('stop'))).toBe(
+      delta('"role":"assistant","reasoning":"hm"') + delta('"content":"Hi"') + ended('stop') + LAST,
+    )
+  })
+
+  test('two parallel tool calls, woven into each other, keep their order', () => {
+    expect(render(call(0, 'a'), args(0, '{"x"'), call(1, 'b'), args(1, '{}'), args(0, ':1}'), finish('tool_calls'))).toBe(
+      delta('"role":"assistant","tool_calls":[{"index":0,"id":"call_0","type":"function","function":{"name":"a","arguments":""}}]') +
+        delta('"tool_calls":[{"index":0,"function":{"arguments":"{\\"x\\""}}]') +
+        delta('"tool_calls":[{"index":1,"id":"call_1","type":"function","function":{"name":"b","arguments":""}}]') +
+        delta('"tool_calls":[{"index":1,"function":{"arguments":"{}"}}]') +
+        delta('"tool_calls":[{"index":0,"function":{"arguments":":1}"}}]') +
+        ended('tool_calls') +
+        LAST,
+    )
+  })
+
+  test('a call without arguments gets an empty object, and the reason says that a tool was called', () => {
+    expect(render(call(0, 'a'), args(0, ''), finish('stop', 'STOP'))).toBe(
+      delta('"role":"assistant","tool_calls":[{"index":0,"id":"call_0","type":"function","function":{"name":"a","arguments":""}}]') +
+        delta('"tool_calls":[{"index":0,"function":{"arguments":"{}"}}]') +
+        ended('tool_calls', '"STOP"') +
+        LAST,
+    )
+  })
+
+  test('text and a tool call in one frame both arrive', () => {
+    const stream = openStream(HEAD)
+    expect(stream.frames([{ events: [text('Hi'), call(0, 'a'), args(0, '{}')] }])).toBe(
+      delta('"role":"assistant","content":"Hi"') +
+        delta('"tool_calls":[{"index":0,"id":"call_0","type":"function","function":{"name":"a","arguments":""}}]') +
+        delta('"tool_calls":[{"index":0,"function":{"arguments":"{}"}}]'),
+    )
+  })
+
+  test('a refusal ends with content_filter', () => {
+    expect(render(refusal('No.'), finish('stop', 'stop'))).toBe(
+      delta('"role":"assistant","refusal":"No."') + ended('content_filter', '"stop"') + LAST,
+    )
+  })
+
+  test('length', () => {
+    expect(render(text('Hi'), finish('length', 'max_tokens'))).toBe(
+      delta('"role":"assistant","content":"Hi"') + ended('length', '"max_tokens"') + LAST,
+    )
+  })
+
+  test('an answer that says nothing, with and without its end, still has a role and a reason', () => {
+    const empty = ended('stop', 'null', '"role":"assistant","content":""') + LAST
+    expect(render(finish('stop'))).toBe(empty)
+    expect(render()).toBe(empty)
+  })
+
+  test('a second end is not told', () => {
+    expect(render(text('Hi'), finish('stop'), used, finish('stop'))).toBe(delta('"role":"assistant","content":"Hi"') + ended('stop') + LAST)
+  })
+
+  test('the routing metadata rides on the last chunk, under the name that was asked for', () => {
+    const stream = openStream(HEAD)
+    expect(stream.finish({ ...TAIL, metadata: METADATA })).toEndWith(
+      `"choices":[],"usage":${USAGE},"service_metadata":{"strategy":"direct"}}\n\ndata: [DONE]\n\n`,
+    )
+  })
+})
+
+describe('a failure', () => {
+  const error = new GatewayError('provider_overloaded', 'Acme is busy.', { metadata: { provider_code: '529' } })
+  const chunk =
+    `data: ${ENVELOPE}"error":{"code":503,"message":"Acme is busy.","metadata":{"provider_code":"529","error_type":"provider_overloaded"}},` +
+    '"choices":[{"index":0,"delta":{"content":""},"finish_reason":"error"}]}\n\ndata: [DONE]\n\n'
+
+  test('before anything and after text is one error chunk and the end marker', () => {
+    expect(openStream(HEAD).fail(error, null)).toBe(chunk)
+    const stream = openStream(HEAD)
+    stream.frames(frames(text('Hi')))
+    expect(stream.fail(error, TAIL)).toBe(chunk)
+  })
+
+  test('of status 500 is masked and says nothing of the routing', () => {
+    const failed = openStream(HEAD).fail(new GatewayError('server', 'secret', { metadata: { provider_code: 'x' } }), {
+      ...TAIL,
+      metadata: METADATA,
+    })
+    expect(payloads(failed)[0]).toMatchObject({
+      error: { code: 500, message: 'Internal Server Error', metadata: { error_type: 'server' } },
+    })
+    expect(failed).not.toContain('service_metadata')
+    expect(openStream(HEAD).fail(error, { ...TAIL, metadata: METADATA })).toContain('"service_metadata":{"strategy":"direct"}')
+  })
+
+  test('is thrown by the official client', async () => {
+    const stream = await openAi(chunk).chat.completions.create({ model: 'm', messages: [], stream: true })
+    expect(Array.fromAsync(stream)).rejects.toThrow('Acme is busy.')
+  })
+})
+
+test('nothing can be written after the end', () => {
+  const finished = openStream(HEAD)
+  finished.finish(TAIL)
+  expect(() => finished.frames([])).toThrow()
+  expect(() => finished.fail(new GatewayError('server'), null)).toThrow()
+  const failed = openStream(HEAD)
+  failed.fail(new GatewayError('server'), null)
+  expect(() => failed.finish(TAIL)).toThrow()
+})
+
+/** What the official client makes of a stream. */
+const read = async (stream: string): Promise<Said> => {
+  const said: Said = { text: '', reasoning: '', refusal: '', calls: [] }
+  for await (const chunk of await openAi(stream).chat.completions.create({ model: 'm', messages: [], stream: true })) {
+    const piece = chunk.choices[0]?.delta as (typeof chunk.choices)[number]['delta'] & { reasoning?: string }
+    said.text += piece?.content ?? ''
+    said.reasoning += piece?.reasoning ?? ''
+    said.refusal += piece?.refusal ?? ''
+    for (const each of piece?.tool_calls ?? []) {
+      if (each.id !== undefined) said.calls[each.index] = { id: each.id, name: each.function?.name ?? '', arguments: '' }
+      said.calls[each.index]!.arguments += each.function?.arguments ?? ''
+    }
+  }
+  return said
+}
+
+test('property: the official client reads what the model said; strict clients take every chunk; one end; [DONE] last', async () => {
+  await fc.assert(
+    fc.asyncProperty(answerEvents, async (events) => {
+      const stream = render(...events)
+      expect(await read(stream)).toEqual(saidBy(events))
+      const chunks = payloads(stream)
+      for (const chunk of chunks) ChatStreamChunk$inboundSchema.parse(chunk)
+      expect(chunks.filter((chunk) => (chunk.choices[0]?.finish_reason ?? null) !== null)).toHaveLength(1)
+      expect(chunks.filter((chunk) => 'usage' in chunk)).toEqual(chunks.slice(-1))
+      expect(decoded(stream).findIndex((event) => event.data === '[DONE]')).toBe(chunks.length)
+      expect(stream).toEndWith('data: [DONE]\n\n')
+    }),
+  )
+})

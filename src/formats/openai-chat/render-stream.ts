@@ -1,0 +1,115 @@
+/** A stream of chat completion chunks (contract 3.2). */
+import type { Frame, ModelEvent } from '../../canonical/event.ts'
+import type { GatewayError } from '../../errors.ts'
+import { DONE_FRAME, dataFrame } from '../../lib/sse.ts'
+import { endingOnce, errorMetadataMember, metadataMember } from '../answer-parts.ts'
+import { watchEnding } from '../ending.ts'
+import type { AnswerHead, AnswerTail, StreamRenderer } from '../format.ts'
+import { relayChunks } from './relay-chunk.ts'
+import { errorMember } from './render-error.ts'
+import { chatUsage, mergedUsage } from './usage.ts'
+
+/** Chunks of content, one chunk with the reason of the end, one with the usage, `[DONE]`. */
+export const openStream = (head: AnswerHead): StreamRenderer => endingOnce(new ChatStream(head))
+
+const ROLE = '"role":"assistant",'
+const DELTA_END = '},"finish_reason":null}]}\n\n'
+
+class ChatStream implements StreamRenderer {
+  /** Everything of a chunk before its choices; constant for a stream. */
+  readonly #envelope: string
+  readonly #delta: string
+  readonly #ending = watchEnding()
+  /** Indices of the choices whose end was told. Ours is always 0; a relayed upstream may have more. */
+  readonly #finished = new Set<number>()
+  readonly #relay: ReturnType<typeof relayChunks>
+  /** Calls that have no arguments yet. */
+  readonly #bareCalls = new Set<number>()
+  #role = ROLE
+
+  constructor(head: AnswerHead) {
+    this.#envelope =
+      `{"id":${JSON.stringify(head.generationId)},"object":"chat.completion.chunk","created":${head.createdSeconds},` +
+      `"model":${JSON.stringify(head.model)},"provider":${JSON.stringify(head.provider)},`
+    this.#delta = `data: ${this.#envelope}"choices":[{"index":0,"delta":{`
+    this.#relay = relayChunks(head, this.#finished)
+  }
+
+  frames(frames: readonly Frame[]): string {
+    let out = ''
+    for (const frame of frames) {
+      for (const event of frame.events) this.#ending.see(event)
+      const chunk = frame.native === undefined ? null : this.#relay.relay(frame.native, this.#ending)
+      if (chunk === null) for (const event of frame.events) out += this.#event(event)
+      else if (chunk !== '') {
+        this.#role = ''
+        out += dataFrame(chunk)
+      }
+    }
+    return out
+  }
+
+  finish(tail: AnswerTail): string {
+    const usage = mergedUsage(this.#relay.usage, chatUsage(tail))
+    const metadata = Object.entries(metadataMember(tail)).map(([field, value]) => `,"${field}":${JSON.stringify(value)}`)
+    return `${this.#finishChunk()}${dataFrame(`${this.#envelope}"choices":[],"usage":${usage}${metadata.join('')}}`)}${DONE_FRAME}`
+  }
+
+  /** The shape of service.md, "Events"; nothing comes after it but the end marker. */
+  fail(error: GatewayError, tail: AnswerTail | null): string {
+    const native = this.#ending.native
+    const rest = {
+      error: errorMember(error),
+      choices: [{ index: 0, delta: { content: '' }, finish_reason: 'error', ...(native === null ? {} : { native_finish_reason: native }) }],
+      ...errorMetadataMember(error, tail),
+    }
+    return dataFrame(this.#envelope + JSON.stringify(rest).slice(1)) + DONE_FRAME
+  }
+
+  #event(event: ModelEvent): string {
+    switch (event.type) {
+      case 'text':
+        return event.text === '' ? '' : this.#chunk(`"content":${JSON.stringify(event.text)}`)
+      case 'reasoning':
+        return event.text === '' ? '' : this.#chunk(`"reasoning":${JSON.stringify(event.text)}`)
+      case 'refusal':
+        return event.text === '' ? '' : this.#chunk(`"refusal":${JSON.stringify(event.text)}`)
+      case 'tool-call': {
+        this.#bareCalls.add(event.index)
+        const called = `"function":{"name":${JSON.stringify(event.name)},"arguments":""}`
+        return this.#chunk(`"tool_calls":[{"index":${event.index},"id":${JSON.stringify(event.id)},"type":"function",${called}}]`)
+      }
+      case 'tool-arguments':
+        return event.json === '' ? '' : this.#arguments(event.index, event.json)
+      case 'finish':
+        return this.#finishChunk()
+      case 'start':
+      case 'usage':
+      case 'error':
+        break
+    }
+    return ''
+  }
+
+  #arguments(index: number, json: string): string {
+    this.#bareCalls.delete(index)
+    return this.#chunk(`"tool_calls":[{"index":${index},"function":{"arguments":${JSON.stringify(json)}}}]`)
+  }
+
+  #chunk(members: string): string {
+    const text = this.#delta + this.#role + members + DELTA_END
+    this.#role = ''
+    return text
+  }
+
+  #finishChunk(): string {
+    if (this.#finished.has(0)) return ''
+    this.#finished.add(0)
+    let out = ''
+    // A call without arguments is one with an empty object: clients parse the text as JSON unseen.
+    for (const index of this.#bareCalls) out += this.#arguments(index, '{}')
+    const delta = this.#role === '' ? '' : '"role":"assistant","content":""'
+    const { reason, native } = this.#ending
+    return `${out}${this.#delta}${delta}},"finish_reason":"${reason}","native_finish_reason":${JSON.stringify(native)}}]}\n\n`
+  }
+}

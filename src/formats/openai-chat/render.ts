@@ -1,0 +1,84 @@
+/** A whole chat completion (contract 3.1). */
+import type { Frame } from '../../canonical/event.ts'
+import { JsonTextError } from '../../lib/json-body.ts'
+import type { JsonObject } from '../../lib/json.ts'
+import { errorMetadataMember, failureOf, metadataMember } from '../answer-parts.ts'
+import { watchEnding } from '../ending.ts'
+import type { AnswerHead, AnswerTail } from '../format.ts'
+import { relayAnswer } from './relay-answer.ts'
+import { errorMember } from './render-error.ts'
+import { chatUsage } from './usage.ts'
+
+/** The upstream's own JSON where it speaks this dialect and did not fail; else the answer built from its events. */
+export const renderAnswer = (head: AnswerHead, answer: Frame, tail: AnswerTail): string => {
+  if (answer.native !== undefined && failureOf(answer) === null) {
+    try {
+      return relayAnswer(head, answer.native, answer.events, tail)
+    } catch (error) {
+      // Text that is not one plain JSON object (a member named twice, say) is not relayed; its meaning still is.
+      if (!(error instanceof JsonTextError)) throw error
+    }
+  }
+  return JSON.stringify(chatCompletion(head, answer, tail))
+}
+
+const chatCompletion = (head: AnswerHead, answer: Frame, tail: AnswerTail): JsonObject => {
+  const failure = failureOf(answer)
+  return {
+    id: head.generationId,
+    object: 'chat.completion',
+    created: head.createdSeconds,
+    model: head.model,
+    provider: head.provider,
+    system_fingerprint: null,
+    choices: [choice(answer)],
+    usage: chatUsage(tail),
+    ...(failure === null ? metadataMember(tail) : errorMetadataMember(failure, tail)),
+  }
+}
+
+const choice = (answer: Frame): JsonObject => {
+  const ending = watchEnding()
+  for (const event of answer.events) ending.see(event)
+  const failure = failureOf(answer)
+  return {
+    index: 0,
+    message: message(answer),
+    logprobs: null,
+    finish_reason: failure === null ? ending.reason : 'error',
+    native_finish_reason: ending.native,
+    ...(failure === null ? {} : { error: errorMember(failure) }),
+  }
+}
+
+const message = (answer: Frame): JsonObject => {
+  let content: string | null = null
+  let reasoning: string | null = null
+  let refusal: string | null = null
+  const calls = new Map<number, { id: string; name: string; arguments: string }>()
+  for (const event of answer.events) {
+    if (event.type === 'text') content = (content ?? '') + event.text
+    else if (event.type === 'reasoning') reasoning = (reasoning ?? '') + event.text
+    else if (event.type === 'refusal') refusal = (refusal ?? '') + event.text
+    else if (event.type === 'tool-call') calls.set(event.index, { id: event.id, name: event.name, arguments: '' })
+    else if (event.type === 'tool-arguments') {
+      const call = calls.get(event.index)
+      if (call !== undefined) call.arguments += event.json
+    }
+  }
+  return {
+    role: 'assistant',
+    // Null where something else stands in its place; an answer that says nothing at all has empty content.
+    content: content ?? (calls.size > 0 || refusal !== null ? null : ''),
+    refusal,
+    ...(reasoning === null ? {} : { reasoning }),
+    ...(calls.size === 0 ? {} : { tool_calls: [...calls.values()].map(toolCall) }),
+  }
+}
+
+/** A call without arguments is one with an empty object: clients parse the text as JSON unseen. */
+const toolCall = (call: { id: string; name: string; arguments: string }): JsonObject => ({
+  id: call.id,
+  type: 'function',
+  function: { name: call.name, arguments: call.arguments === '' ? '{}' : call.arguments },
+})

@@ -1,0 +1,67 @@
+/** Tools of the chat interface. Contract 2.7. */
+import { z } from 'zod'
+
+import { optionalCacheControl } from '../fields/cache.ts'
+import { optionalFlag, optionalObject, optionalText, textUpTo } from '../fields/scalars.ts'
+import {
+  advisorTool,
+  bashTool,
+  datetimeTool,
+  filesTool,
+  fusionTool,
+  imageGenerationTool,
+  searchModelsTool,
+  subagentTool,
+  webFetchTool,
+  webSearchTool,
+} from '../fields/server-tools.ts'
+import { serverSearchMembers } from '../fields/web-search.ts'
+
+const functionTool = z
+  .looseObject({
+    type: z.literal('function'),
+    function: z.looseObject({
+      name: textUpTo(64).min(1),
+      description: optionalText,
+      parameters: optionalObject,
+      strict: optionalFlag,
+    }),
+    cache_control: optionalCacheControl,
+  })
+  .meta({ id: 'ChatFunctionTool' })
+
+/** Types of the Responses interface, which here mean the service's own web search; options stand beside or in `parameters`. */
+const webSearchShorthand = z
+  .looseObject({
+    type: z.enum(['web_search', 'web_search_preview', 'web_search_preview_2025_03_11', 'web_search_2025_08_26']),
+    ...serverSearchMembers,
+    parameters: z.looseObject(serverSearchMembers).nullish(),
+  })
+  .meta({ id: 'ChatWebSearchTool' })
+
+export const CHAT_TOOLS = [
+  functionTool,
+  advisorTool,
+  bashTool,
+  datetimeTool,
+  filesTool,
+  fusionTool,
+  imageGenerationTool,
+  searchModelsTool,
+  subagentTool,
+  webFetchTool,
+  webSearchTool,
+  webSearchShorthand,
+] as const
+
+export const chatTools = z
+  .array(z.discriminatedUnion('type', CHAT_TOOLS).meta({ id: 'ChatTool' }))
+  .meta({ description: 'A tool of a type that is not listed is kept as it is, with a warning.' })
+
+export const chatToolChoice = z
+  .union([
+    z.enum(['none', 'auto', 'required']),
+    z.looseObject({ type: z.literal('function'), function: z.looseObject({ name: z.string().min(1) }) }),
+    z.looseObject({ type: z.string().regex(/^(?!function$)/, 'Expected function.name beside this type.') }),
+  ])
+  .meta({ id: 'ChatToolChoice' })

@@ -1,0 +1,55 @@
+import { inputTokens, outputTokens } from '../../canonical/usage.ts'
+import { JsonBody, JsonTextError } from '../../lib/json-body.ts'
+import { isObject } from '../../lib/json.ts'
+import type { JsonObject } from '../../lib/json.ts'
+import { dollars } from '../../lib/money.ts'
+import type { AnswerTail } from '../format.ts'
+
+/** `usage` of this dialect. Its counts contain each other: cached tokens lie inside `prompt_tokens`, reasoning inside `completion_tokens`. */
+export const chatUsage = ({ usage, cost }: AnswerTail): JsonObject => ({
+  prompt_tokens: inputTokens(usage),
+  completion_tokens: outputTokens(usage),
+  total_tokens: inputTokens(usage) + outputTokens(usage),
+  prompt_tokens_details: {
+    cached_tokens: usage.inputCacheRead,
+    cache_write_tokens: usage.inputCacheWrite5m + usage.inputCacheWrite1h,
+    audio_tokens: usage.inputAudio,
+  },
+  completion_tokens_details: {
+    reasoning_tokens: usage.outputReasoning,
+    audio_tokens: usage.outputAudio,
+    image_tokens: usage.outputImage,
+  },
+  cost: cost.totalNanos === null ? null : dollars(cost.totalNanos),
+  is_byok: cost.isByok,
+  cost_details: {
+    upstream_inference_cost: cost.upstreamNanos === null ? null : dollars(cost.upstreamNanos),
+    upstream_inference_prompt_cost: dollars(cost.upstreamInputNanos),
+    upstream_inference_completions_cost: dollars(cost.upstreamOutputNanos),
+  },
+  ...(usage.webSearches > 0 ? { server_tool_use_details: { web_search_requests: usage.webSearches } } : {}),
+})
+
+/**
+ * JSON text of our usage laid over the upstream's own object (its JSON text, or null): members that only the vendor
+ * knows survive as they were written, in their places.
+ */
+export const mergedUsage = (upstream: string | null, ours: JsonObject): string => {
+  try {
+    return mergedObject(upstream, ours)
+  } catch (error) {
+    // Not one plain JSON object: a member named twice, say. Ours says all that counts.
+    if (error instanceof JsonTextError) return JSON.stringify(ours)
+    throw error
+  }
+}
+
+const mergedObject = (upstream: string | null, ours: JsonObject): string => {
+  if (upstream === null || !upstream.startsWith('{')) return JSON.stringify(ours)
+  const theirs = JsonBody.read(upstream)
+  const changes: Record<string, string> = {}
+  for (const [key, value] of Object.entries(ours)) {
+    changes[key] = isObject(value) ? mergedObject(theirs.raw(key) ?? null, value) : JSON.stringify(value)
+  }
+  return theirs.textWith(changes)
+}

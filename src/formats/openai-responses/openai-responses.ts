@@ -1,0 +1,20 @@
+import { validateRequest } from '../validate-request.ts'
+import type { ClientFormat } from '../format.ts'
+import { presetContentOf } from './preset-config.ts'
+import { readCall } from './read-call.ts'
+import { renderAnswer } from './render.ts'
+import { renderError } from './render-error.ts'
+import { openStream } from './render-stream.ts'
+import { rules } from './schema.ts'
+
+/** The conversation is read when a translation needs it, by parse-prompt.ts. */
+const READ_LATER: ReadonlySet<string> = new Set(['input'])
+
+export const responsesFormat: ClientFormat = {
+  dialect: 'responses',
+  presetContent: presetContentOf,
+  parseCall: (body) => ({ warnings: validateRequest(rules, body, { skip: READ_LATER }), call: readCall(body) }),
+  renderAnswer,
+  openStream,
+  renderError,
+}

@@ -1,0 +1,163 @@
+import { describe, expect, test } from 'bun:test'
+
+import { JsonBody } from '../../lib/json-body.ts'
+import { invalid } from '../refused.test-kit.ts'
+import { parsePrompt } from './parse-prompt.ts'
+
+const parse = (body: object) => parsePrompt(JsonBody.read(JSON.stringify(body)))
+
+test('items of one turn become one message: reasoning, text and two calls, then both results', () => {
+  const prompt = parse({
+    instructions: 'Be brief.',
+    input: [
+      { role: 'developer', content: 'Use metric units.' },
+      { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Weather in Oslo and Rome?' }] },
+      { type: 'reasoning', id: 'rs_1', summary: [{ type: 'summary_text', text: 'Two cities.' }], encrypted_content: 'xyz' },
+      {
+        type: 'message',
+        id: 'msg_1',
+        role: 'assistant',
+        phase: 'commentary',
+        content: [{ type: 'output_text', text: 'Looking.', annotations: [] }],
+      },
+      { type: 'function_call', id: 'fc_1', call_id: 'call_1', name: 'weather', arguments: '{"city":"Oslo"}' },
+      { type: 'function_call', id: 'fc_2', call_id: 'call_2', name: 'weather', arguments: '{"city":"Rome"}' },
+      { type: 'function_call_output', call_id: 'call_1', output: '3 °C' },
+      {
+        type: 'function_call_output',
+        call_id: 'call_2',
+        output: [
+          { type: 'input_text', text: '18 °C' },
+          { type: 'input_image', image_url: 'https://example.com/rome.png', detail: 'auto' },
+        ],
+      },
+      { role: 'user', content: 'And Bonn?' },
+      { role: 'user', content: 'Quick!' },
+    ],
+    tools: [
+      { type: 'function', name: 'weather', parameters: null, strict: true },
+      { type: 'web_search' },
+      { type: 'custom', name: 'grep' },
+    ],
+    tool_choice: 'required',
+    text: { format: { type: 'json_schema', name: 'answer', schema: { type: 'object' } }, verbosity: 'low' },
+  })
+  expect(prompt).toEqual({
+    messages: [
+      { role: 'system', parts: [{ type: 'text', text: 'Be brief.' }] },
+      { role: 'developer', parts: [{ type: 'text', text: 'Use metric units.' }] },
+      { role: 'user', parts: [{ type: 'text', text: 'Weather in Oslo and Rome?' }] },
+      {
+        role: 'assistant',
+        parts: [
+          { type: 'reasoning', text: 'Two cities.' },
+          { type: 'text', text: 'Looking.' },
+          { type: 'tool-call', id: 'call_1', name: 'weather', arguments: '{"city":"Oslo"}' },
+          { type: 'tool-call', id: 'call_2', name: 'weather', arguments: '{"city":"Rome"}' },
+        ],
+      },
+      {
+        role: 'user',
+        parts: [
+          { type: 'tool-result', callId: 'call_1', text: '3 °C' },
+          { type: 'tool-result', callId: 'call_2', text: '18 °C' },
+          { type: 'image', url: 'https://example.com/rome.png' },
+        ],
+      },
+      { role: 'user', parts: [{ type: 'text', text: 'And Bonn?' }] },
+      { role: 'user', parts: [{ type: 'text', text: 'Quick!' }] },
+    ],
+    tools: [{ name: 'weather', description: null, parameters: { type: 'object', properties: {} } }],
+    toolChoice: { type: 'required' },
+    outputFormat: { type: 'json-schema', name: 'answer', schema: { type: 'object' } },
+  })
+})
+
+test('a string is one user message, and no input is no message', () => {
+  expect(parse({ input: 'Hello' }).messages).toEqual([{ role: 'user', parts: [{ type: 'text', text: 'Hello' }] }])
+  expect(parse({}).messages).toEqual([])
+  expect(parse({ input: null, instructions: null }).messages).toEqual([])
+})
+
+test('files, refusals, full reasoning and unknown items', () => {
+  const { messages } = parse({
+    input: [
+      {
+        role: 'user',
+        content: [
+          { type: 'input_file', file_url: 'https://example.com/a.pdf' },
+          { type: 'input_file', file_data: 'JVBERi0=', filename: 'b.pdf' },
+          { type: 'input_file', file_id: 'file-1' },
+          { type: 'input_image', file_id: 'file-2', detail: 'auto' },
+          { type: 'input_hologram' },
+        ],
+      },
+      { type: 'reasoning', summary: [{ type: 'summary_text', text: 'short' }], content: [{ type: 'reasoning_text', text: 'long' }] },
+      { type: 'message', role: 'assistant', content: [{ type: 'refusal', refusal: 'No.' }] },
+      { type: 'web_search_call', id: 'ws_1', status: 'completed' },
+      { type: 'valueOf' },
+    ],
+  })
+  expect(messages.map(({ parts }) => parts)).toEqual([
+    [
+      { type: 'file', url: 'https://example.com/a.pdf', filename: null },
+      { type: 'file', url: 'data:application/pdf;base64,JVBERi0=', filename: 'b.pdf' },
+    ],
+    [
+      { type: 'reasoning', text: 'long' },
+      { type: 'refusal', text: 'No.' },
+    ],
+  ])
+})
+
+test.each<[unknown, object]>([
+  [null, { type: 'auto' }],
+  ['none', { type: 'none' }],
+  [
+    { type: 'function', name: 'f' },
+    { type: 'tool', name: 'f' },
+  ],
+  [{ type: 'allowed_tools', mode: 'required', tools: [] }, { type: 'required' }],
+  [{ type: 'web_search_preview' }, { type: 'auto' }],
+])('tool_choice %j', (choice, expected) => {
+  expect(parse({ tool_choice: choice }).toolChoice).toEqual(expected as never)
+})
+
+test.each<[unknown, object]>([
+  [{ verbosity: 'low' }, { type: 'text' }],
+  [{ format: { type: 'text' } }, { type: 'text' }],
+  [{ format: { type: 'json_object' } }, { type: 'json' }],
+])('text %j', (text, expected) => {
+  expect(parse({ text }).outputFormat).toEqual(expected as never)
+})
+
+describe('invalid_prompt names the path', () => {
+  test.each<[string, object]>([
+    ['instructions', { instructions: 7 }],
+    ['input', { input: 7 }],
+    ['input[0]', { input: [null] }],
+    ['input[0].role', { input: [{ content: 'x' }] }],
+    ['input[0].role', { input: [{ role: 'tool', content: 'x' }] }],
+    ['input[0].content', { input: [{ role: 'user' }] }],
+    ['input[0].content[0].text', { input: [{ role: 'user', content: [{ type: 'input_text' }] }] }],
+    ['input[0].call_id', { input: [{ type: 'function_call_output', output: 'x' }] }],
+    ['input[0].output', { input: [{ type: 'function_call_output', call_id: 'a' }] }],
+    ['input[0].call_id', { input: [{ type: 'function_call', name: 'f', arguments: '{}' }] }],
+    ['input[0].name', { input: [{ type: 'function_call', call_id: 'a', arguments: '{}' }] }],
+    ['input[0].type', { input: [{ type: 'item_reference', id: 'msg_1' }] }],
+  ])('%s', (path, body) => {
+    expect(invalid(() => parse(body))).toEqual(['invalid_prompt', path])
+  })
+})
+
+describe('invalid_request names the path', () => {
+  test.each<[string, object]>([
+    ['tools[0].type', { tools: [{}] }],
+    ['tools[0].name', { tools: [{ type: 'function' }] }],
+    ['tool_choice', { tool_choice: 'any' }],
+    ['text', { text: 'json' }],
+    ['text.format.type', { text: { format: {} } }],
+  ])('%s', (path, body) => {
+    expect(invalid(() => parse(body))).toEqual(['invalid_request', path])
+  })
+})

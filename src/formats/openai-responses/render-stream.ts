@@ -1,0 +1,92 @@
+/** A response as a stream of its lifecycle events (contract 3.4). */
+import type { Frame } from '../../canonical/event.ts'
+import type { GatewayError } from '../../errors.ts'
+import { DONE_FRAME, eventFrame } from '../../lib/sse.ts'
+import { endingOnce, errorMetadataMember, metadataMember } from '../answer-parts.ts'
+import { BlockSequence } from '../block-sequence.ts'
+import { watchEnding } from '../ending.ts'
+import type { AnswerHead, AnswerTail, StreamRenderer } from '../format.ts'
+import { IN_PROGRESS, outcomeOf, outcomeOfFailure } from './outcome.ts'
+import type { Outcome } from './outcome.ts'
+import { OutputItems } from './output-items.ts'
+import { responseWriter } from './response-object.ts'
+import type { ResponseState } from './response-object.ts'
+import { responsesUsage } from './usage.ts'
+
+/** `response.created`, the items, one terminal event with the full response, `[DONE]`. */
+export const openStream = (head: AnswerHead): StreamRenderer => endingOnce(new ResponseStream(head))
+
+class ResponseStream implements StreamRenderer {
+  readonly #response: (state: ResponseState) => string
+  readonly #items: OutputItems
+  readonly #blocks: BlockSequence
+  readonly #ending = watchEnding()
+  #out = ''
+  #sequence = 0
+
+  constructor(head: AnswerHead) {
+    this.#response = responseWriter(head)
+    this.#items = new OutputItems(head, (type, members) => this.#emit(type, members))
+    this.#blocks = new BlockSequence(this.#items)
+  }
+
+  frames(frames: readonly Frame[]): string {
+    if (frames.length > 0) this.#begin()
+    for (const frame of frames) {
+      for (const event of frame.events) {
+        this.#ending.see(event)
+        this.#blocks.push(event)
+      }
+    }
+    return this.#take()
+  }
+
+  finish(tail: AnswerTail): string {
+    this.#begin()
+    const outcome = outcomeOf(this.#ending)
+    this.#closeItems(outcome)
+    return this.#terminal({ outcome, output: this.#items.done, usage: responsesUsage(tail), more: metadataMember(tail) })
+  }
+
+  /** Items that a real failure leaves open get no `done` event: agents run a tool call as soon as its item is done. */
+  fail(error: GatewayError, tail: AnswerTail | null): string {
+    this.#begin()
+    const outcome = outcomeOfFailure(error)
+    if (outcome.status === 'incomplete') this.#closeItems(outcome)
+    return this.#terminal({
+      outcome,
+      output: this.#items.soFar(),
+      usage: tail === null ? null : responsesUsage(tail),
+      more: errorMetadataMember(error, tail),
+    })
+  }
+
+  #begin(): void {
+    if (this.#sequence > 0) return
+    const response = `"response":${this.#response({ outcome: IN_PROGRESS, output: [], usage: null })}`
+    this.#emit('response.created', response)
+    this.#emit('response.in_progress', response)
+  }
+
+  #closeItems(outcome: Outcome): void {
+    if (outcome.status === 'incomplete') this.#items.cutShort()
+    this.#blocks.end()
+    this.#items.closeLast()
+  }
+
+  #terminal(state: ResponseState): string {
+    this.#emit(`response.${state.outcome.status}`, `"response":${this.#response(state)}`)
+    return this.#take() + DONE_FRAME
+  }
+
+  #emit(type: string, members: string): void {
+    this.#out += eventFrame(type, `{"type":"${type}",${members},"sequence_number":${this.#sequence}}`)
+    this.#sequence += 1
+  }
+
+  #take(): string {
+    const out = this.#out
+    this.#out = ''
+    return out
+  }
+}

@@ -1,0 +1,33 @@
+/** A whole response (contract 3.3). */
+import type { Frame } from '../../canonical/event.ts'
+import { errorMetadataMember, failureOf, metadataMember } from '../answer-parts.ts'
+import { BlockSequence } from '../block-sequence.ts'
+import { watchEnding } from '../ending.ts'
+import type { AnswerHead, AnswerTail } from '../format.ts'
+import { outcomeOf, outcomeOfFailure } from './outcome.ts'
+import { OutputItems } from './output-items.ts'
+import { responseWriter } from './response-object.ts'
+import { responsesUsage } from './usage.ts'
+
+export const renderAnswer = (head: AnswerHead, answer: Frame, tail: AnswerTail): string => {
+  const ending = watchEnding()
+  const items = new OutputItems(head, () => {})
+  const blocks = new BlockSequence(items)
+  let text = ''
+  for (const event of answer.events) {
+    ending.see(event)
+    blocks.push(event)
+    if (event.type === 'text') text += event.text
+  }
+  const failure = failureOf(answer)
+  const outcome = failure === null ? outcomeOf(ending) : outcomeOfFailure(failure)
+  if (outcome.status !== 'completed') items.cutShort()
+  blocks.end()
+  items.closeLast()
+  return responseWriter(head)({
+    outcome,
+    output: items.done,
+    usage: responsesUsage(tail),
+    more: { output_text: text, ...(failure === null ? metadataMember(tail) : errorMetadataMember(failure, tail)) },
+  })
+}

@@ -1,0 +1,75 @@
+/** The response object: what every whole answer is, and what the first and last events of a stream carry (contract 3.3). */
+import type { JsonBody } from '../../lib/json-body.ts'
+import { isObject } from '../../lib/json.ts'
+import type { JsonObject, JsonValue } from '../../lib/json.ts'
+import { dialectId } from '../answer-parts.ts'
+import type { AnswerHead } from '../format.ts'
+import type { Outcome } from './outcome.ts'
+
+export interface ResponseState {
+  readonly outcome: Outcome
+  /** JSON texts of the output items. */
+  readonly output: readonly string[]
+  readonly usage: JsonObject | null
+  /** Further members: `output_text`, the routing metadata. */
+  readonly more?: JsonObject
+}
+
+/** Writes the response object of one answer, as one line of JSON text. */
+export const responseWriter = (head: AnswerHead): ((state: ResponseState) => string) => {
+  const start = `{"id":${JSON.stringify(dialectId('resp', head))},"object":"response","created_at":${head.createdSeconds},"completed_at":null,`
+  const echo = `"model":${JSON.stringify(head.model)},${JSON.stringify(echoed(head.request)).slice(1, -1)}`
+  return ({ outcome, output, usage, more }) => {
+    const end: JsonObject = {
+      usage,
+      ...(outcome.errorType === null ? {} : { error_type: outcome.errorType }),
+      ...more,
+    }
+    const explained = {
+      status: outcome.status,
+      error: outcome.error,
+      incomplete_details: outcome.incompleteReason === null ? null : { reason: outcome.incompleteReason },
+    }
+    return `${start}${inner(explained)},"output":[${output.join(',')}],${echo},${inner(end)}}`
+  }
+}
+
+const inner = (members: object): string => JSON.stringify(members).slice(1, -1)
+
+/** The request's own settings, with the defaults of what it left open; strict clients need every key. */
+const echoed = (request: JsonBody): JsonObject => {
+  const settings: Record<string, JsonValue> = {}
+  for (const [key, fallback] of Object.entries(DEFAULTS)) settings[key] = request.value(key) ?? fallback
+  for (const key of OPTIONAL) {
+    const value = request.value(key)
+    if (value !== undefined) settings[key] = value
+  }
+  settings['tools'] = tools(request.value('tools'))
+  // Nothing is stored, and nothing runs in the background.
+  return { ...settings, store: false, background: false, previous_response_id: null }
+}
+
+const DEFAULTS: JsonObject = {
+  instructions: null,
+  metadata: null,
+  parallel_tool_calls: true,
+  temperature: null,
+  top_p: null,
+  presence_penalty: null,
+  frequency_penalty: null,
+  max_output_tokens: null,
+  max_tool_calls: null,
+  tool_choice: 'auto',
+  reasoning: null,
+  text: { format: { type: 'text' } },
+  truncation: 'disabled',
+  user: null,
+}
+
+const OPTIONAL = ['service_tier', 'safety_identifier', 'prompt_cache_key', 'top_logprobs'] as const
+
+/** Function tools may leave out what an answer must spell out. */
+const tools = (value: JsonValue | undefined): JsonValue =>
+  Array.isArray(value)
+    ? value.map((tool: JsonValue) => (isObject(tool) && tool['type'] === 'function' ? { parameters: null, strict: null, ...tool } : tool))
+    : []

@@ -1,0 +1,34 @@
+/** Which tool the model must, may or must not call. Contract 2.3. */
+import { z } from 'zod'
+
+import { optionalText } from '../fields/scalars.ts'
+
+const HOSTED_TYPES = [
+  'web_search_preview',
+  'web_search_preview_2025_03_11',
+  'web_search',
+  'web_search_2025_08_26',
+  'file_search',
+  'computer_use_preview',
+  'code_interpreter',
+  'image_generation',
+  'local_shell',
+  'shell',
+  'apply_patch',
+] as const
+
+export const responsesToolChoice = z
+  .union([
+    z.enum(['auto', 'none', 'required']),
+    z.discriminatedUnion('type', [
+      z.looseObject({ type: z.enum(['function', 'custom']), name: z.string().min(1) }),
+      z.looseObject({ type: z.literal('mcp'), server_label: z.string().min(1), name: optionalText }),
+      z.looseObject({
+        type: z.literal('allowed_tools'),
+        mode: z.enum(['auto', 'required']),
+        tools: z.array(z.looseObject({ type: z.string() })),
+      }),
+      z.looseObject({ type: z.enum(HOSTED_TYPES) }),
+    ]),
+  ])
+  .meta({ id: 'ResponsesToolChoice' })

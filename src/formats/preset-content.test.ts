@@ -1,0 +1,112 @@
+import { describe, expect, test } from 'bun:test'
+
+import * as fc from 'fast-check'
+import { z } from 'zod'
+
+import { CLIENT_DIALECTS } from '../canonical/call.ts'
+import { GatewayError } from '../errors.ts'
+import { presetContentOf as fromMessages } from './anthropic-messages/preset-config.ts'
+import { requestFields as messagesFields } from './anthropic-messages/schema.ts'
+import { presetContentOf as fromChat } from './openai-chat/preset-config.ts'
+import { requestFields as chatFields } from './openai-chat/schema.ts'
+import { presetContentOf as fromResponses } from './openai-responses/preset-config.ts'
+import { requestFields as responsesFields } from './openai-responses/schema.ts'
+import { LOCKABLE_FIELDS, PERSISTED_FIELDS, SYSTEM_BLOCKS_KEY } from './preset-fields.ts'
+import { refusedPaths } from './refusal.test-kit.ts'
+
+const READERS = { chat: fromChat, responses: fromResponses, messages: fromMessages }
+const FIELDS = { chat: chatFields, responses: responsesFields, messages: messagesFields }
+
+const NEVER_PERSISTED = [
+  'messages',
+  'input',
+  'prompt',
+  'stream',
+  'preset',
+  'stream_options',
+  'debug',
+  'user',
+  'safety_identifier',
+  'session_id',
+  'trace',
+  'metadata',
+  'previous_response_id',
+  'store',
+  'background',
+  'prompt_cache_key',
+]
+
+describe.each([...CLIENT_DIALECTS])('the allow-list of %s', (shape) => {
+  const persisted = new Set(PERSISTED_FIELDS[shape])
+
+  test('names fields that the interface checks, and our two controls', () => {
+    const known = new Set([...Object.keys(FIELDS[shape]), 'locked', 'on_locked'])
+    expect([...persisted].filter((name) => !known.has(name))).toEqual([])
+  })
+
+  test('leaves out everything that belongs to one call or one caller', () => {
+    expect(NEVER_PERSISTED.filter((name) => persisted.has(name))).toEqual([])
+  })
+
+  test('leaves no setting of the interface out', () => {
+    const perCall = new Set([...NEVER_PERSISTED, 'instructions', 'system', 'transforms', 'usage'])
+    expect(Object.keys(FIELDS[shape]).filter((name) => !persisted.has(name) && !perCall.has(name))).toEqual([])
+  })
+
+  test('property: config holds only allowed keys, each with the value that was sent, or the body is refused with 400', () => {
+    const value = fc.oneof(
+      fc.jsonValue({ maxDepth: 3 }),
+      fc.double({ min: 0, max: 1, noNaN: true }),
+      fc.integer({ min: 1, max: 4 }),
+      fc.boolean(),
+      fc.array(fc.string()),
+      fc.constantFrom('auto', 'fast', 'low', 'fallback', null, [], {}, [{ type: 'x', y: { z: [1, null] } }], [{ id: 'p' }]),
+    )
+    const name = fc.oneof({ weight: 4, arbitrary: fc.constantFrom(...persisted) }, fc.constantFrom(...NEVER_PERSISTED), fc.string())
+    fc.assert(
+      fc.property(fc.dictionary(name, value, { maxKeys: 4 }), (body) => {
+        const sent = structuredClone(body)
+        const config = configOrRefusal(shape, body)
+        if (config === null) return
+        for (const [key, stored] of Object.entries(config)) {
+          expect(persisted.has(key) || key === SYSTEM_BLOCKS_KEY).toBe(true)
+          if (persisted.has(key)) expect(stored).toEqual(sent[key])
+        }
+        for (const [key, wanted] of Object.entries(sent)) if (persisted.has(key) && wanted !== null) expect(config).toHaveProperty([key])
+        expect(body).toEqual(sent)
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  test('a preset may lock fields', () => {
+    const controls = { locked: ['model', 'provider'], on_locked: 'reject' }
+    expect(READERS[shape](controls).content.config).toEqual(controls)
+  })
+
+  test('400: a lock of a field that does not exist, or an unknown way to lock', () => {
+    expect(refusedPaths(() => READERS[shape]({ locked: ['model', 'modle'], on_locked: 'explode' }))).toEqual(['locked[1]', 'on_locked'])
+    expect(refusedPaths(() => READERS[shape]({ locked: 'model' }))).toEqual(['locked'])
+  })
+})
+
+test('a lock may name any field that any interface keeps, but no control', () => {
+  expect(LOCKABLE_FIELDS).toContain('max_output_tokens')
+  expect(LOCKABLE_FIELDS).toContain('stop_sequences')
+  expect(LOCKABLE_FIELDS.map(String)).not.toContain('locked')
+  expect(new Set(LOCKABLE_FIELDS).size).toBe(LOCKABLE_FIELDS.length)
+})
+
+test('OpenAPI: the ids of all components are unique and every component can be told', () => {
+  expect(() => z.toJSONSchema(z.globalRegistry, { target: 'draft-2020-12', io: 'input' })).not.toThrow()
+})
+
+const configOrRefusal = (shape: keyof typeof READERS, body: unknown): Record<string, unknown> | null => {
+  try {
+    return READERS[shape](body).content.config
+  } catch (thrown) {
+    expect(thrown).toBeInstanceOf(GatewayError)
+    expect((thrown as GatewayError).type).toBe('invalid_request')
+    return null
+  }
+}

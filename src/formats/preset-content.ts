@@ -1,0 +1,66 @@
+import type { Warning } from '../canonical/warning.ts'
+import type { PresetContent } from '../contract/preset.ts'
+import { GatewayError } from '../errors.ts'
+import { isObject } from '../lib/json.ts'
+import { presetControlFields } from './fields/preset-controls.ts'
+import { type Findings, startFindings } from './findings.ts'
+import { PERSISTED_FIELDS, SYSTEM_BLOCKS_KEY } from './preset-fields.ts'
+import { type FieldCheck, type FieldReader, type RequestRules, schemaChecks } from './request-rules.ts'
+import { checkStorable } from './storable.ts'
+import { readSystemText, type SystemSource } from './system-text.ts'
+
+export interface PresetReading {
+  readonly content: PresetContent
+  readonly warnings: readonly Warning[]
+}
+
+export interface PresetReadingOptions {
+  readonly rules: RequestRules
+  /** Where this interface keeps its system text. */
+  readonly systemSources: (field: FieldReader) => readonly SystemSource[]
+  /** Fields that are not stored but may not be silently dropped either. */
+  readonly alsoChecked?: readonly string[]
+}
+
+/**
+ * What a preset keeps of a request body: the persisted fields exactly as they were sent, and the system text. Persisted
+ * fields are checked, all others are not even looked at (decisions 5 to 8). Throws `invalid_request`.
+ */
+export const presetReader = ({ rules, systemSources, alsoChecked = [] }: PresetReadingOptions) => {
+  const persisted = new Set(PERSISTED_FIELDS[rules.shape])
+  const checked = new Set([...persisted, ...alsoChecked])
+  return (body: unknown): PresetReading => {
+    if (!isObject(body)) throw new GatewayError('invalid_request', 'The body must be a JSON object.')
+    const field = fieldReader(body)
+    const findings = startFindings()
+    for (const name of Object.keys(body)) if (checked.has(name)) checkField(rules, name, field(name), findings)
+    rules.checkTogether(field, findings)
+    const system = readSystemText(systemSources(field), findings)
+    const config = configOf(body, persisted)
+    if (system?.blocks != null) config[SYSTEM_BLOCKS_KEY] = system.blocks
+    for (const [name, value] of Object.entries(config)) checkStorable(value, [name], findings)
+    findings.throwIfFaulty()
+    return {
+      // Whatever is in it was found to be plain JSON just above.
+      content: { shape: rules.shape, config: config as PresetContent['config'], systemPrompt: system?.text ?? null },
+      warnings: findings.warnings,
+    }
+  }
+}
+
+const CONTROL_CHECKS: ReadonlyMap<string, FieldCheck> = new Map(schemaChecks(presetControlFields))
+
+const checkField = (rules: RequestRules, name: string, value: unknown, findings: Findings): void => {
+  if (value === undefined) return
+  const check = rules.checks.get(name) ?? CONTROL_CHECKS.get(name)
+  check?.(value, findings)
+}
+
+/** In the order in which they were sent. */
+const configOf = (body: Readonly<Record<string, unknown>>, persisted: ReadonlySet<string>): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(body).filter(([name, value]) => persisted.has(name) && value != null))
+
+const fieldReader =
+  (body: Readonly<Record<string, unknown>>): FieldReader =>
+  (name) =>
+    Object.hasOwn(body, name) ? (body[name] ?? undefined) : undefined

@@ -1,0 +1,95 @@
+import { describe, expect, test } from 'bun:test'
+
+import type { Call, ClientDialect } from '../canonical/call.ts'
+import { JsonBody } from '../lib/json-body.ts'
+import { readCall as readMessages } from './anthropic-messages/read-call.ts'
+import { readCall as readChat } from './openai-chat/read-call.ts'
+import { readCall as readResponses } from './openai-responses/read-call.ts'
+import { invalid } from './refused.test-kit.ts'
+
+const READERS = { chat: readChat, responses: readResponses, messages: readMessages }
+const DIALECTS = ['chat', 'responses', 'messages'] as const
+const LIMIT = { chat: 'max_completion_tokens', responses: 'max_output_tokens', messages: 'max_tokens' } as const
+
+const read = (dialect: ClientDialect, body: object): Call => READERS[dialect](JsonBody.read(JSON.stringify(body)))
+const MESSAGES = [{ role: 'user', content: 'Hi' }]
+const INPUT = { messages: MESSAGES, input: 'Hi' }
+
+describe.each(DIALECTS)('%s', (dialect) => {
+  test('names what routing, limits and records need', () => {
+    const call = read(dialect, {
+      ...INPUT,
+      model: 'a/b',
+      models: ['a/b', 'c/d', 'e/f', 'c/d'],
+      stream: true,
+      [LIMIT[dialect]]: 50,
+      session_id: 's',
+      user: 'u',
+    })
+    expect(call).toMatchObject({ dialect, models: ['a/b', 'c/d', 'e/f'], stream: true, maxOutputTokens: 50, sessionId: 's', user: 'u' })
+  })
+
+  test('what is absent or null is left open', () => {
+    const open = { models: ['a/b'], stream: false, maxOutputTokens: null, sessionId: null, user: null }
+    expect(read(dialect, { ...INPUT, model: 'a/b' })).toMatchObject(open)
+    expect(
+      read(dialect, { ...INPUT, model: 'a/b', models: null, stream: null, [LIMIT[dialect]]: null, session_id: null, user: null }),
+    ).toMatchObject(open)
+  })
+
+  test('models alone will do', () => {
+    expect(read(dialect, { ...INPUT, models: ['a/b', 'c/d'] }).models).toEqual(['a/b', 'c/d'])
+  })
+
+  test('the conversation is parsed when first asked for, and once', () => {
+    const call = read(dialect, { ...INPUT, model: 'a/b' })
+    expect(call.prompt().messages).toEqual([{ role: 'user', parts: [{ type: 'text', text: 'Hi' }] }])
+    expect(call.prompt()).toBe(call.prompt())
+  })
+
+  test('a malformed conversation is found when it is asked for, each time', () => {
+    const call = read(dialect, { model: 'a/b', messages: [{ role: 'user' }], input: [{ role: 'user' }] })
+    expect(invalid(() => call.prompt())[0]).toBe('invalid_prompt')
+    expect(invalid(() => call.prompt())[0]).toBe('invalid_prompt')
+  })
+
+  test.each<[string, object]>([
+    ['model', {}],
+    ['model', { model: null, models: [] }],
+    ['model', { model: 7 }],
+    ['model', { model: '' }],
+    ['models', { model: 'a/b', models: 'c/d' }],
+    ['models[1]', { model: 'a/b', models: ['c/d', 7] }],
+    ['stream', { model: 'a/b', stream: 'yes' }],
+    ['session_id', { model: 'a/b', session_id: 7 }],
+    ['user', { model: 'a/b', user: {} }],
+    [LIMIT[dialect], { model: 'a/b', [LIMIT[dialect]]: 0 }],
+    [LIMIT[dialect], { model: 'a/b', [LIMIT[dialect]]: 1.5 }],
+    [LIMIT[dialect], { model: 'a/b', [LIMIT[dialect]]: '9' }],
+  ])('invalid_request: %s in %j', (path, body) => {
+    expect(invalid(() => read(dialect, { ...INPUT, ...body }))).toEqual(['invalid_request', path])
+  })
+})
+
+describe.each(['chat', 'messages'] as const)('%s', (dialect) => {
+  test.each(['{}', '{"messages":null}', '{"messages":[]}', '{"messages":[ \n ]}', '{"messages":{}}', '{"messages":"Hi"}'])(
+    'invalid_request: messages in %s',
+    (text) => {
+      const body = JsonBody.read(text.replace('{', '{"model":"a/b"').replace('"a/b""', '"a/b","'))
+      expect(invalid(() => READERS[dialect](body))).toEqual(['invalid_request', 'messages'])
+    },
+  )
+})
+
+test('chat: the newer name of the limit wins over the older one', () => {
+  const body = { messages: MESSAGES, model: 'a/b', max_tokens: 10 }
+  expect(read('chat', body).maxOutputTokens).toBe(10)
+  expect(read('chat', { ...body, max_completion_tokens: 20 }).maxOutputTokens).toBe(20)
+})
+
+test('messages: fallbacks name further models', () => {
+  const body = { messages: MESSAGES, model: 'a/b', fallbacks: [{ model: 'c/d' }, { model: 'a/b' }] }
+  expect(read('messages', body).models).toEqual(['a/b', 'c/d'])
+  expect(invalid(() => read('messages', { ...body, fallbacks: ['c/d'] }))).toEqual(['invalid_request', 'fallbacks[0].model'])
+  expect(invalid(() => read('messages', { ...body, fallbacks: {} }))).toEqual(['invalid_request', 'fallbacks'])
+})

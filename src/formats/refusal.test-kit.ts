@@ -1,0 +1,25 @@
+/** For tests: what a refused body is told. */
+import { GatewayError } from '../errors.ts'
+import type { RequestBody } from './validate-request.ts'
+
+/** `path: message` of every fault; empty where nothing was refused. Anything but a 400 is thrown on. */
+export const refusalOf = (run: () => unknown): string[] => {
+  try {
+    run()
+  } catch (thrown) {
+    if (!(thrown instanceof GatewayError) || thrown.status !== 400 || thrown.type !== 'invalid_request') throw thrown
+    const issues = thrown.metadata['issues'] as { path: string; message: string }[] | undefined
+    return issues?.map(({ path, message }) => `${path}: ${message}`) ?? [thrown.message]
+  }
+  return []
+}
+
+export const refusedPaths = (run: () => unknown): string[] => refusalOf(run).map((text) => text.slice(0, text.indexOf(': ')))
+
+/** Parsed as a server parses it: `__proto__` is an own key and 1e999 is infinite. */
+export const json = (text: string): unknown => JSON.parse(text)
+
+export const bodyOf = (fields: Readonly<Record<string, unknown>>): RequestBody => ({
+  keys: Object.keys(fields),
+  get: (field) => (Object.hasOwn(fields, field) ? fields[field] : undefined),
+})

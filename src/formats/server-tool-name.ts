@@ -1,0 +1,8 @@
+/** The types of tools that the service runs itself begin with one of these; they are one and the same (decision 1). */
+const PREFIXES = ['service:', 'openrouter:']
+
+/** `web_search` for `service:web_search`; null for a tool that is not the service's. */
+export const serverToolName = (type: string): string | null => {
+  const prefix = PREFIXES.find((prefix) => type.startsWith(prefix))
+  return prefix === undefined ? null : type.slice(prefix.length)
+}

@@ -1,0 +1,349 @@
+import { describe, expect, test } from 'bun:test'
+
+import { CLIENT_DIALECTS, type ClientDialect } from '../canonical/call.ts'
+import type { PresetContent } from '../contract/preset.ts'
+import { PERSISTED_FIELDS } from './preset-fields.ts'
+import { translateConfig } from './translate-config.ts'
+
+type Config = PresetContent['config']
+
+const translate = (from: ClientDialect, to: ClientDialect, config: Config) => {
+  const { fields, warnings } = translateConfig({ shape: from, config, systemPrompt: null }, to)
+  return { fields, warned: warnings.map(({ code, field }) => `${code} ${field}`) }
+}
+
+const SCHEMA = { type: 'object' }
+
+/** from, to, config, fields, warnings */
+type Row = [ClientDialect, ClientDialect, Config, Config, string[]?]
+
+describe.each<[string, Row[]]>([
+  [
+    'output tokens',
+    [
+      ['chat', 'responses', { max_tokens: 5 }, { max_output_tokens: 5 }],
+      ['chat', 'messages', { max_completion_tokens: 5, max_tokens: 9 }, { max_tokens: 5 }],
+      ['responses', 'chat', { max_output_tokens: 5 }, { max_completion_tokens: 5 }],
+      ['responses', 'messages', { max_output_tokens: 5 }, { max_tokens: 5 }],
+      ['messages', 'chat', { max_tokens: 5 }, { max_completion_tokens: 5 }],
+      ['messages', 'responses', { max_tokens: 5 }, { max_output_tokens: 5 }],
+    ],
+  ],
+  [
+    'stop',
+    [
+      ['chat', 'messages', { stop: 'a' }, { stop_sequences: ['a'] }],
+      ['chat', 'messages', { stop: ['a', 'b'] }, { stop_sequences: ['a', 'b'] }],
+      ['messages', 'chat', { stop_sequences: ['a'] }, { stop: ['a'] }],
+      ['messages', 'chat', { stop_sequences: ['a', 'b', 'c', 'd', 'e'] }, { stop: ['a', 'b', 'c', 'd'] }, ['mapped_field stop_sequences']],
+      ['chat', 'responses', { stop: 'a' }, {}, ['unsupported_field stop']],
+      ['messages', 'responses', { stop_sequences: ['a'] }, {}, ['unsupported_field stop_sequences']],
+    ],
+  ],
+  [
+    'output format',
+    [
+      [
+        'chat',
+        'responses',
+        { response_format: { type: 'json_schema', json_schema: { name: 'n', schema: SCHEMA, strict: true } } },
+        { text: { format: { type: 'json_schema', name: 'n', strict: true, schema: SCHEMA } } },
+      ],
+      [
+        'chat',
+        'messages',
+        { response_format: { type: 'json_schema', json_schema: { name: 'n', schema: SCHEMA } } },
+        { output_config: { format: { type: 'json_schema', schema: SCHEMA } } },
+      ],
+      [
+        'responses',
+        'chat',
+        { text: { format: { type: 'json_schema', name: 'n', schema: SCHEMA, description: 'd' } } },
+        { response_format: { type: 'json_schema', json_schema: { name: 'n', description: 'd', schema: SCHEMA } } },
+      ],
+      [
+        'responses',
+        'messages',
+        { text: { format: { type: 'json_schema', name: 'n', schema: SCHEMA } } },
+        { output_config: { format: { type: 'json_schema', schema: SCHEMA } } },
+      ],
+      [
+        'messages',
+        'chat',
+        { output_config: { format: { type: 'json_schema', schema: SCHEMA } } },
+        { response_format: { type: 'json_schema', json_schema: { name: 'response', strict: true, schema: SCHEMA } } },
+      ],
+      [
+        'messages',
+        'responses',
+        { output_config: { format: { type: 'json_schema', schema: SCHEMA } } },
+        { text: { format: { type: 'json_schema', name: 'response', strict: true, schema: SCHEMA } } },
+      ],
+      ['chat', 'responses', { response_format: { type: 'json_object' } }, { text: { format: { type: 'json_object' } } }],
+      ['responses', 'chat', { text: { format: { type: 'json_object' } } }, { response_format: { type: 'json_object' } }],
+      ['chat', 'messages', { response_format: { type: 'json_object' } }, {}, ['unsupported_field response_format']],
+      ['chat', 'responses', { response_format: { type: 'grammar', grammar: 'x' } }, {}, ['unsupported_field response_format']],
+      ['responses', 'messages', { text: { format: { type: 'text' } } }, {}],
+    ],
+  ],
+  [
+    'verbosity',
+    [
+      [
+        'chat',
+        'responses',
+        { verbosity: 'low', response_format: { type: 'json_object' } },
+        { text: { format: { type: 'json_object' }, verbosity: 'low' } },
+      ],
+      ['responses', 'chat', { text: { verbosity: 'low' } }, { verbosity: 'low' }],
+      ['chat', 'messages', { verbosity: 'low' }, {}, ['unsupported_field verbosity']],
+      ['responses', 'messages', { text: { verbosity: 'low' } }, {}, ['unsupported_field text.verbosity']],
+    ],
+  ],
+  [
+    'reasoning',
+    [
+      ['chat', 'responses', { reasoning_effort: 'high' }, { reasoning: { effort: 'high' } }],
+      [
+        'chat',
+        'responses',
+        { reasoning: { effort: 'low', max_tokens: 9, exclude: true } },
+        { reasoning: { effort: 'low', max_tokens: 9, exclude: true } },
+      ],
+      ['chat', 'responses', { include_reasoning: false }, { reasoning: { exclude: true } }],
+      ['chat', 'messages', { reasoning_effort: 'high' }, { thinking: { type: 'adaptive' }, output_config: { effort: 'high' } }],
+      [
+        'chat',
+        'messages',
+        { reasoning: { max_tokens: 2048, exclude: true } },
+        { thinking: { type: 'enabled', budget_tokens: 2048, display: 'omitted' } },
+      ],
+      ['chat', 'messages', { reasoning_effort: 'none' }, { thinking: { type: 'disabled' } }],
+      ['chat', 'messages', { reasoning: { enabled: false, effort: 'high' } }, { thinking: { type: 'disabled' } }],
+      [
+        'chat',
+        'messages',
+        { reasoning_effort: 'minimal' },
+        { thinking: { type: 'adaptive' }, output_config: { effort: 'low' } },
+        ['mapped_field reasoning.effort'],
+      ],
+      [
+        'responses',
+        'chat',
+        { reasoning: { effort: 'max', summary: 'auto', mode: 'pro' } },
+        { reasoning: { effort: 'max', summary: 'auto' } },
+        ['unsupported_field reasoning.mode'],
+      ],
+      ['responses', 'messages', { reasoning: { summary: 'auto' } }, { thinking: { type: 'adaptive', display: 'summarized' } }],
+      ['messages', 'chat', { thinking: { type: 'enabled', budget_tokens: 2048 } }, { reasoning: { max_tokens: 2048 } }],
+      [
+        'messages',
+        'responses',
+        { thinking: { type: 'adaptive', display: 'summarized' } },
+        { reasoning: { enabled: true, summary: 'auto' } },
+      ],
+      ['messages', 'chat', { thinking: { type: 'disabled' }, output_config: { effort: 'low' } }, { reasoning: { enabled: false } }],
+      [
+        'messages',
+        'chat',
+        { output_config: { effort: 'xhigh', task_budget: { type: 'tokens', total: 20_000 } } },
+        { reasoning: { effort: 'xhigh' } },
+        ['unsupported_field output_config.task_budget'],
+      ],
+      ['messages', 'chat', { thinking: { type: 'between_tools' } }, { reasoning: { enabled: true } }, ['mapped_field thinking.type']],
+    ],
+  ],
+  [
+    'tools',
+    [
+      [
+        'chat',
+        'responses',
+        {
+          tools: [
+            {
+              type: 'function',
+              function: { name: 'f', description: 'd', parameters: SCHEMA, strict: true },
+              cache_control: { type: 'ephemeral' },
+            },
+          ],
+        },
+        {
+          tools: [
+            { type: 'function', name: 'f', description: 'd', parameters: SCHEMA, cache_control: { type: 'ephemeral' }, strict: true },
+          ],
+        },
+      ],
+      [
+        'chat',
+        'responses',
+        { tools: [{ type: 'function', function: { name: 'f' } }] },
+        { tools: [{ type: 'function', name: 'f', parameters: null }] },
+      ],
+      [
+        'chat',
+        'messages',
+        { tools: [{ type: 'function', function: { name: 'f' } }] },
+        { tools: [{ name: 'f', input_schema: { type: 'object', properties: {} } }] },
+      ],
+      [
+        'responses',
+        'messages',
+        { tools: [{ type: 'function', name: 'f', parameters: SCHEMA, strict: null, defer_loading: true }] },
+        { tools: [{ name: 'f', input_schema: SCHEMA, defer_loading: true }] },
+      ],
+      [
+        'responses',
+        'chat',
+        { tools: [{ type: 'function', name: 'f', parameters: SCHEMA, defer_loading: true, async: true }] },
+        { tools: [{ type: 'function', function: { name: 'f', parameters: SCHEMA } }] },
+        ['unsupported_field tools[0].defer_loading', 'unsupported_field tools[0].async'],
+      ],
+      [
+        'messages',
+        'chat',
+        { tools: [{ name: 'f', input_schema: SCHEMA, cache_control: { type: 'ephemeral' } }] },
+        { tools: [{ type: 'function', function: { name: 'f', parameters: SCHEMA }, cache_control: { type: 'ephemeral' } }] },
+      ],
+      [
+        'messages',
+        'responses',
+        { tools: [{ type: 'custom', name: 'f', input_schema: SCHEMA }] },
+        { tools: [{ type: 'function', name: 'f', parameters: SCHEMA }] },
+      ],
+      [
+        'responses',
+        'chat',
+        {
+          tools: [
+            { type: 'openrouter:datetime' },
+            { type: 'mcp', server_label: 'a' },
+            { type: 'web_search' },
+            { type: 'service:web_fetch' },
+          ],
+        },
+        { tools: [{ type: 'openrouter:datetime' }, { type: 'web_search' }, { type: 'service:web_fetch' }] },
+        ['unsupported_field tools[1]'],
+      ],
+      ['chat', 'messages', { tools: [{ type: 'web_search' }] }, { tools: [] }, ['unsupported_field tools[0]']],
+      ['messages', 'chat', { tools: [{ type: 'web_search_20250305', name: 'web_search' }] }, { tools: [] }, ['unsupported_field tools[0]']],
+    ],
+  ],
+  [
+    'tool choice',
+    [
+      [
+        'chat',
+        'responses',
+        { tool_choice: { type: 'function', function: { name: 'f' } } },
+        { tool_choice: { type: 'function', name: 'f' } },
+      ],
+      ['chat', 'messages', { tool_choice: { type: 'function', function: { name: 'f' } } }, { tool_choice: { type: 'tool', name: 'f' } }],
+      ['chat', 'messages', { tool_choice: 'required' }, { tool_choice: { type: 'any' } }],
+      [
+        'responses',
+        'chat',
+        { tool_choice: { type: 'function', name: 'f' } },
+        { tool_choice: { type: 'function', function: { name: 'f' } } },
+      ],
+      ['responses', 'chat', { tool_choice: 'none' }, { tool_choice: 'none' }],
+      ['responses', 'chat', { tool_choice: { type: 'web_search' } }, {}, ['unsupported_field tool_choice']],
+      ['messages', 'responses', { tool_choice: { type: 'tool', name: 'f' } }, { tool_choice: { type: 'function', name: 'f' } }],
+      [
+        'messages',
+        'chat',
+        { tool_choice: { type: 'auto', disable_parallel_tool_use: true } },
+        { tool_choice: 'auto', parallel_tool_calls: false },
+      ],
+      ['messages', 'chat', { tool_choice: { type: 'any', disable_parallel_tool_use: false } }, { tool_choice: 'required' }],
+      ['chat', 'messages', { parallel_tool_calls: false }, { tool_choice: { type: 'auto', disable_parallel_tool_use: true } }],
+      ['chat', 'messages', { parallel_tool_calls: false, tool_choice: 'none' }, { tool_choice: { type: 'none' } }],
+      [
+        'responses',
+        'messages',
+        { parallel_tool_calls: false, tool_choice: 'required' },
+        { tool_choice: { type: 'any', disable_parallel_tool_use: true } },
+      ],
+      ['responses', 'messages', { parallel_tool_calls: true }, {}],
+      ['chat', 'responses', { parallel_tool_calls: false }, { parallel_tool_calls: false }],
+    ],
+  ],
+  [
+    'models and tiers',
+    [
+      ['messages', 'chat', { model: 'a/b', fallbacks: [{ model: 'c/d' }] }, { model: 'a/b', models: ['c/d'] }],
+      ['chat', 'messages', { models: ['a/b', 'c/d'] }, { models: ['a/b', 'c/d'] }],
+      ['messages', 'responses', { speed: 'fast' }, { service_tier: 'fast' }],
+      ['messages', 'responses', { speed: 'standard' }, {}],
+      ['messages', 'chat', { service_tier: 'standard_only' }, {}, ['unsupported_field service_tier']],
+      ['chat', 'messages', { service_tier: 'fast' }, { service_tier: 'fast' }],
+    ],
+  ],
+  [
+    'other fields',
+    [
+      [
+        'chat',
+        'messages',
+        { temperature: 0, top_k: 3, provider: { only: ['x'] }, cache_control: { type: 'ephemeral' } },
+        { temperature: 0, top_k: 3, provider: { only: ['x'] }, cache_control: { type: 'ephemeral' } },
+      ],
+      [
+        'chat',
+        'responses',
+        { frequency_penalty: 1, seed: 7, logit_bias: {} },
+        { frequency_penalty: 1 },
+        ['unsupported_field seed', 'unsupported_field logit_bias'],
+      ],
+      [
+        'responses',
+        'chat',
+        { truncation: 'auto', include: [], max_tool_calls: 3 },
+        { max_tool_calls: 3 },
+        ['unsupported_field truncation', 'unsupported_field include'],
+      ],
+      ['messages', 'responses', { context_management: {}, temperature: null }, {}, ['unsupported_field context_management']],
+      ['chat', 'responses', { modalities: ['text', 'image'] }, { modalities: ['text', 'image'] }],
+      ['chat', 'responses', { modalities: ['text', 'audio'] }, {}, ['unsupported_field modalities']],
+      ['messages', 'chat', { locked: ['model'], on_locked: 'reject', system: [] }, {}],
+    ],
+  ],
+])('%s', (_, rows) => {
+  test.each(rows)('%s to %s: %j', (from, to, config, fields, warned = []) => {
+    expect(translate(from, to, config)).toEqual({ fields, warned })
+  })
+})
+
+test.each(CLIENT_DIALECTS)('%s on its own interface: every field as it is', (dialect) => {
+  const config = Object.fromEntries(PERSISTED_FIELDS[dialect].map((field) => [field, `value of ${field}`]))
+  const { locked: _, on_locked: __, ...fields } = config
+  expect(translate(dialect, dialect, config)).toEqual({ fields, warned: [] })
+})
+
+test.each(CLIENT_DIALECTS.flatMap((from) => CLIENT_DIALECTS.filter((to) => to !== from).map((to) => [from, to] as const)))(
+  '%s to %s: no persisted field vanishes without a warning',
+  (from, to) => {
+    const SILENT = new Set(['locked', 'on_locked'])
+    const values: Config = {
+      text: { verbosity: 'low' },
+      output_config: { effort: 'low' },
+      thinking: { type: 'adaptive' },
+      reasoning: { effort: 'low' },
+      include_reasoning: false,
+      reasoning_effort: 'low',
+      parallel_tool_calls: false,
+      tool_choice: 'auto',
+      tools: [{ type: 'service:datetime' }],
+      response_format: { type: 'json_object' },
+      fallbacks: [{ model: 'a/b' }],
+      service_tier: 'flex',
+      speed: 'fast',
+    }
+    for (const field of PERSISTED_FIELDS[from].filter((name) => !SILENT.has(name))) {
+      const value = from === 'messages' && field === 'tool_choice' ? { type: 'auto' } : (values[field] ?? 'x')
+      const { fields, warned } = translate(from, to, { [field]: value })
+      expect([field, Object.keys(fields).length + warned.length > 0]).toEqual([field, true])
+      for (const name of Object.keys(fields)) expect(PERSISTED_FIELDS[to]).toContain(name)
+    }
+  },
+)

@@ -1,0 +1,152 @@
+/**
+ * A preset saved from one interface and used on another: its fields in the names and values of the other one
+ * (decision 5). SPELLINGS says which settings have other names; here is what their values become. A field of the same
+ * name on both sides passes as it is, and what the other interface lacks is left out with a warning.
+ */
+import type { ClientDialect } from '../canonical/call.ts'
+import type { Warning } from '../canonical/warning.ts'
+import type { PresetContent } from '../contract/preset.ts'
+import { isObject, type JsonObject, type JsonValue } from '../lib/json.ts'
+import { serviceTier } from './fields/routing.ts'
+import { PERSISTED_FIELDS } from './preset-fields.ts'
+import { type Setting, SPELLINGS } from './setting-spellings.ts'
+import { translateReasoning } from './translate-reasoning.ts'
+import { translateToolChoice, translateTools } from './translate-tools.ts'
+import type { Translate, Translation } from './translation.ts'
+
+/** Members of a request body, by name; null and absent are the same. */
+export type Fields = Readonly<Record<string, JsonValue>>
+
+export interface Translated {
+  readonly fields: Fields
+  readonly warnings: readonly Warning[]
+}
+
+/** `config` without what is not a field of a body: `locked`, `on_locked` and `system`. */
+export const translateConfig = ({ shape, config }: PresetContent, to: ClientDialect): Translated => {
+  const fields = Object.fromEntries(Object.entries(config).filter(([field, value]) => !NOT_FIELDS.has(field) && value !== null))
+  return shape === to ? { fields, warnings: [] } : translateFields(fields, shape, to)
+}
+
+const NOT_FIELDS: ReadonlySet<string> = new Set(['locked', 'on_locked', 'system'])
+
+const keep: Translate = (values) => [firstOf(values)]
+
+const TRANSLATIONS: Readonly<Record<Setting, Translate>> = {
+  outputTokens: keep,
+  stop: (values, translation) => [translateStop(firstOf(values), translation)],
+  outputFormat: ([format = null], translation) => [isObject(format) ? translateFormat(format, translation) : null],
+  verbosity: keep,
+  reasoning: translateReasoning,
+  tools: ([tools = null], translation) => [Array.isArray(tools) ? translateTools(tools, translation) : null],
+  toolChoice: ([choice = null], translation) => [translateToolChoice(choice, translation)],
+  // Only the restraint is carried: calls in parallel are what every interface does by itself.
+  parallelCalls: ([flag = null], { from, to }) => {
+    const restrained = from === 'messages' ? flag === true : flag === false
+    return [restrained ? to === 'messages' : null]
+  },
+  fallbackModels: ([models = null, fallbacks = null]) => [
+    models ?? (Array.isArray(fallbacks) ? fallbacks.flatMap((item: JsonValue) => (isObject(item) ? [item['model'] ?? null] : [])) : null),
+  ],
+  tier: ([tier = null, speed = null], translation) => [translateTier(tier, speed, translation)],
+  modalities: ([modalities = null], translation) => [translateModalities(modalities, translation)],
+}
+
+const translateFields = (fields: Fields, from: ClientDialect, to: ClientDialect): Translated => {
+  const warnings: Warning[] = []
+  const translation: Translation = {
+    from,
+    to,
+    lost: (field) =>
+      warnings.push({ code: 'unsupported_field', field, message: `The preset's ${field} has no counterpart on ${to}; it was left out.` }),
+    changed: (field, message) => warnings.push({ code: 'mapped_field', field, message }),
+  }
+  const out: Record<string, JsonValue> = {}
+  for (const [field, value] of Object.entries(fields)) {
+    if (spelledPaths(from, field).length > 0) passOver(field, value, translation)
+    else if (PERSISTED_FIELDS[to].includes(field)) out[field] = value
+    else translation.lost(field)
+  }
+  for (const [setting, spelling] of Object.entries(SPELLINGS) as [Setting, (typeof SPELLINGS)[Setting]][]) {
+    const values = spelling[from].map((path) => valueAt(fields, path))
+    const present = spelling[from].filter((_, index) => values[index] !== null)
+    if (present.length === 0) continue
+    if (spelling[to].length === 0) for (const path of present) translation.lost(path)
+    else for (const [index, value] of TRANSLATIONS[setting](values, translation).entries()) put(out, spelling[to][index], value)
+  }
+  const choice = out['tool_choice']
+  // A restraint on parallel calls alone still needs a choice to stand in; none needs no restraint.
+  if (isObject(choice)) out['tool_choice'] = choice['type'] === 'none' ? { type: 'none' } : { type: 'auto', ...choice }
+  return { fields: out, warnings }
+}
+
+const spelledPaths = (dialect: ClientDialect, field: string): string[] =>
+  Object.values(SPELLINGS).flatMap((spelling) => spelling[dialect].filter((path) => path === field || path.startsWith(`${field}.`)))
+
+/** A field whose members are settings of their own may hold further members, which nobody translates. */
+const passOver = (field: string, value: JsonValue, { from, lost }: Translation): void => {
+  const paths = spelledPaths(from, field)
+  if (paths.includes(field) || !isObject(value)) return
+  for (const [member, inner] of Object.entries(value)) {
+    if (inner !== null && !paths.includes(`${field}.${member}`)) lost(`${field}.${member}`)
+  }
+}
+
+const valueAt = (fields: Fields, path: string): JsonValue => {
+  const [field = '', member] = path.split('.')
+  const value = fields[field] ?? null
+  if (member === undefined) return value
+  return isObject(value) ? (value[member] ?? null) : null
+}
+
+const put = (fields: Record<string, JsonValue>, path: string | undefined, value: JsonValue): void => {
+  if (path === undefined || value === null) return
+  const [field = '', member] = path.split('.')
+  if (member === undefined) fields[field] = value
+  else fields[field] = { ...(isObject(fields[field]) ? fields[field] : {}), [member]: value }
+}
+
+const firstOf = (values: readonly JsonValue[]): JsonValue => values.find((value) => value !== null) ?? null
+
+/** The chat interface takes four stop texts at most (contract 2.2). */
+const CHAT_STOPS_MAX = 4
+
+const translateStop = (stop: JsonValue, { to, changed }: Translation): JsonValue => {
+  const stops = Array.isArray(stop) ? stop : [stop]
+  if (to === 'messages' || stops.length <= CHAT_STOPS_MAX) return stops
+  changed('stop_sequences', `Only the first ${CHAT_STOPS_MAX} were kept: this interface takes no more.`)
+  return stops.slice(0, CHAT_STOPS_MAX)
+}
+
+/** Chat wraps what it says of a schema, Responses does not, and Messages knows the schema alone. */
+const translateFormat = (format: JsonObject, { from, to, lost }: Translation): JsonValue => {
+  if (format['type'] !== 'json_schema') {
+    // Text is the default; other forms, such as a grammar, belong to one interface.
+    if (format['type'] === 'text') return null
+    if (to !== 'messages' && format['type'] === 'json_object') return format
+    lost(SPELLINGS.outputFormat[from][0] ?? '')
+    return null
+  }
+  const inner = from === 'chat' && isObject(format['json_schema']) ? format['json_schema'] : format
+  const schema = inner['schema'] ?? {}
+  if (to === 'messages') return { type: 'json_schema', schema }
+  const named = { name: 'response', ...(from === 'messages' ? { strict: true } : {}), ...without(inner, 'type'), schema }
+  return to === 'chat' ? { type: 'json_schema', json_schema: named } : { type: 'json_schema', ...named }
+}
+
+const without = (object: JsonObject, key: string): JsonObject => Object.fromEntries(Object.entries(object).filter(([name]) => name !== key))
+
+/** `speed: "fast"` and `service_tier: "fast"` mean the same (contract 2.4); tiers of one provider's own stay on its interface. */
+const translateTier = (tier: JsonValue, speed: JsonValue, { lost }: Translation): JsonValue => {
+  if (tier === null) return speed === 'fast' ? 'fast' : null
+  if (serviceTier.safeParse(tier).success) return tier
+  lost('service_tier')
+  return null
+}
+
+/** Responses has text and images only (contract 2.1). */
+const translateModalities = (modalities: JsonValue, { to, lost }: Translation): JsonValue => {
+  if (to === 'chat' || !Array.isArray(modalities) || !modalities.includes('audio')) return modalities
+  lost('modalities')
+  return null
+}

@@ -1,0 +1,55 @@
+/** How much a model thinks: one object of chat and Responses, two fields of Messages. Contract 2.2 to 2.4. */
+import { isObject, type JsonObject, type JsonValue } from '../lib/json.ts'
+import type { Translate, Translation } from './translation.ts'
+
+export const translateReasoning: Translate = (values, translation) => {
+  const reasoning = read(values, translation)
+  return translation.to === 'messages' ? writeThinking(reasoning, translation) : [reasoning]
+}
+
+/** What chat and Responses share. */
+const MEMBERS = ['effort', 'summary', 'enabled', 'max_tokens', 'exclude']
+
+const read = (values: readonly JsonValue[], translation: Translation): JsonObject => {
+  const [first = null, second = null, third = null] = values
+  if (translation.from === 'messages') return readThinking(first, second, translation)
+  const reasoning = isObject(first) ? first : {}
+  for (const [member, value] of Object.entries(reasoning)) {
+    if (value !== null && !MEMBERS.includes(member)) translation.lost(`reasoning.${member}`)
+  }
+  return present({
+    ...Object.fromEntries(MEMBERS.map((member) => [member, reasoning[member] ?? null])),
+    effort: reasoning['effort'] ?? second,
+    // include_reasoning: false shows none of it, true asks for it as it comes (contract 2.2).
+    exclude: reasoning['exclude'] ?? (third === false ? true : null),
+  })
+}
+
+const readThinking = (thinking: JsonValue, effort: JsonValue, { changed }: Translation): JsonObject => {
+  if (!isObject(thinking)) return present({ effort })
+  const { type, budget_tokens: budget = null, display = null } = thinking
+  if (type === 'disabled') return { enabled: false }
+  if (type === 'between_tools')
+    changed('thinking.type', 'Thinking is on as a whole: this interface cannot restrict it to between tool calls.')
+  return present({
+    effort,
+    max_tokens: budget,
+    enabled: effort === null && budget === null ? true : null,
+    summary: display === 'summarized' ? 'auto' : null,
+    exclude: display === 'omitted' ? true : null,
+  })
+}
+
+/** `thinking` and `output_config.effort`. */
+const writeThinking = (reasoning: JsonObject, { changed }: Translation): readonly JsonValue[] => {
+  const { effort = null, max_tokens: budget = null } = reasoning
+  if (effort === 'none' || reasoning['enabled'] === false) return [{ type: 'disabled' }, null]
+  const display = reasoning['exclude'] === true ? 'omitted' : reasoning['summary'] === undefined ? null : 'summarized'
+  if (effort === 'minimal') changed('reasoning.effort', 'minimal became low, the least effort of this interface.')
+  return [
+    present(budget === null ? { type: 'adaptive', display } : { type: 'enabled', budget_tokens: budget, display }),
+    effort === 'minimal' ? 'low' : effort,
+  ]
+}
+
+const present = (object: JsonObject): JsonObject => Object.fromEntries(Object.entries(object).filter(([, value]) => value !== null))

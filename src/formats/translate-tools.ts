@@ -1,0 +1,82 @@
+/** Tools and the choice among them: the client's functions have another shape on each interface. Contract 2.2 to 2.4 and 2.7. */
+import type { ClientDialect } from '../canonical/call.ts'
+import { isObject, type JsonObject, type JsonValue } from '../lib/json.ts'
+import { serverToolName } from './server-tool-name.ts'
+import type { Translation } from './translation.ts'
+
+/** Functions change their shape, the service's own tools pass as they are, a provider's own tools stay on their interface. */
+export const translateTools = (tools: readonly JsonValue[], translation: Translation): JsonValue =>
+  tools.flatMap((tool, index) => {
+    const definition = isObject(tool) ? readFunction[translation.from](tool) : null
+    if (definition !== null) return [writeFunction(definition, `tools[${index}]`, translation)]
+    if (isObject(tool) && passes(tool['type'], translation)) return [tool]
+    translation.lost(`tools[${index}]`)
+    return []
+  })
+
+const passes = (type: JsonValue | undefined, { from, to }: Translation): boolean =>
+  typeof type === 'string' &&
+  (serverToolName(type) !== null ||
+    // Chat takes the web search tools of Responses as shorthands for the service's own.
+    (from !== 'messages' && to !== 'messages' && type.startsWith('web_search')))
+
+/** A function tool in the shape of Responses, the flattest one; null for any other tool. */
+const readFunction: Readonly<Record<ClientDialect, (tool: JsonObject) => JsonObject | null>> = {
+  chat: ({ type, function: definition, ...beside }) => (type === 'function' && isObject(definition) ? { ...beside, ...definition } : null),
+  responses: ({ type, ...definition }) => (type === 'function' ? definition : null),
+  messages: ({ type, input_schema: parameters = null, ...definition }) =>
+    (type ?? 'custom') === 'custom' ? { ...definition, parameters } : null,
+}
+
+/** The members that all three know beside the name, the description and the schema. */
+const CARRIED = ['strict', 'cache_control']
+
+const writeFunction = (definition: JsonObject, path: string, { to, lost }: Translation): JsonObject => {
+  const { name = '', description = null, parameters = null, ...rest } = definition
+  const more: Record<string, JsonValue> = {}
+  for (const [member, value = null] of Object.entries(rest)) {
+    if (value === null) continue
+    if (CARRIED.includes(member) || (member === 'defer_loading' && to !== 'chat')) more[member] = value
+    else lost(`${path}.${member}`)
+  }
+  return functionShape[to]({ name, ...(description === null ? {} : { description }) }, parameters, more)
+}
+
+const functionShape: Readonly<Record<ClientDialect, (named: JsonObject, parameters: JsonValue, more: JsonObject) => JsonObject>> = {
+  chat: (named, parameters, { strict = null, ...beside }) => ({
+    type: 'function',
+    function: { ...named, ...(parameters === null ? {} : { parameters }), ...(strict === null ? {} : { strict }) },
+    ...beside,
+  }),
+  responses: (named, parameters, more) => ({ type: 'function', ...named, parameters, ...more }),
+  messages: (named, parameters, more) => ({ ...named, input_schema: parameters ?? { type: 'object', properties: {} }, ...more }),
+}
+
+export const translateToolChoice = (choice: JsonValue, translation: Translation): JsonValue => {
+  const meaning = readChoice(choice)
+  if (meaning === null) {
+    if (choice !== null) translation.lost('tool_choice')
+    return null
+  }
+  return writeChoice[translation.to](meaning)
+}
+
+type Choice = 'auto' | 'none' | 'required' | { readonly name: string }
+
+/** The forms of the three do not collide, so one reading serves all. */
+const readChoice = (choice: JsonValue): Choice | null => {
+  if (choice === 'auto' || choice === 'none' || choice === 'required') return choice
+  if (!isObject(choice)) return null
+  const { type, name } = choice
+  if (type === 'auto' || type === 'none') return type
+  if (type === 'any') return 'required'
+  const target = isObject(choice['function']) ? choice['function']['name'] : name
+  return (type === 'function' || type === 'tool') && typeof target === 'string' ? { name: target } : null
+}
+
+const writeChoice: Readonly<Record<ClientDialect, (choice: Choice) => JsonValue>> = {
+  chat: (choice) => (typeof choice === 'string' ? choice : { type: 'function', function: { name: choice.name } }),
+  responses: (choice) => (typeof choice === 'string' ? choice : { type: 'function', name: choice.name }),
+  messages: (choice) =>
+    typeof choice === 'string' ? { type: choice === 'required' ? 'any' : choice } : { type: 'tool', name: choice.name },
+}

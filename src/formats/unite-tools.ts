@@ -1,0 +1,36 @@
+/** How a preset's tools and a request's become one list (decision 12, contract 1.5). */
+import type { ClientDialect } from '../canonical/call.ts'
+import { isObject, type JsonValue } from '../lib/json.ts'
+import { serverToolName } from './server-tool-name.ts'
+
+/** The preset's tools in their order, each with the request's tool of the same identity in its place; then the request's other tools. */
+export const uniteTools = (dialect: ClientDialect, preset: readonly JsonValue[], request: readonly JsonValue[]): readonly JsonValue[] => {
+  const asked = Map.groupBy(request, (tool) => identityOf(dialect, tool))
+  const united = preset.flatMap((tool) => {
+    const replacements = asked.get(identityOf(dialect, tool))
+    return replacements === undefined ? [tool] : replacements.splice(0, 1)
+  })
+  const left = new Set([...asked.values()].flat())
+  return [...united, ...request.filter((tool) => left.has(tool))]
+}
+
+/** Several of these may stand side by side, told apart by a name among their parameters. */
+const AGENTS: ReadonlySet<string> = new Set(['advisor', 'subagent'])
+
+/** Of the other types, these have a name beside their type: functions and tools of the client, and MCP servers, each a set of its own. */
+const NAMED: Readonly<Record<string, string>> = { function: 'name', custom: 'name', namespace: 'name', mcp: 'server_label' }
+
+/** Every other tool there is once. */
+const identityOf = (dialect: ClientDialect, tool: JsonValue): string => {
+  if (!isObject(tool)) return JSON.stringify(tool)
+  // Only messages lets a function go without its type.
+  const type = typeof tool['type'] === 'string' ? tool['type'] : 'custom'
+  const server = serverToolName(type)
+  if (server !== null) {
+    const name = AGENTS.has(server) && isObject(tool['parameters']) ? tool['parameters']['name'] : undefined
+    return JSON.stringify(['service', server, name ?? null])
+  }
+  const definition = dialect === 'chat' && isObject(tool['function']) ? tool['function'] : tool
+  const nameKey = Object.hasOwn(NAMED, type) ? NAMED[type] : undefined
+  return JSON.stringify([type, nameKey === undefined ? null : (definition[nameKey] ?? null)])
+}

@@ -1,0 +1,37 @@
+import type { Warning } from '../canonical/warning.ts'
+import { startFindings } from './findings.ts'
+import type { RequestRules } from './request-rules.ts'
+
+/** The body of an inference request, read by field: a `JsonBody`, which parses only what is asked for. */
+export interface RequestBody {
+  readonly keys: readonly string[]
+  get(field: string): unknown
+}
+
+/**
+ * Checks the fields that a body has, and only these: unknown fields are let through, null ones are absent. Throws
+ * `invalid_request` naming every fault; answers what deserves a warning.
+ *
+ * `skip` names fields that somebody else reads in full, such as `messages` and `input`: they are not even parsed here.
+ */
+export const validateRequest = (
+  rules: RequestRules,
+  body: RequestBody,
+  { skip = NOTHING }: { skip?: ReadonlySet<string> } = {},
+): readonly Warning[] => {
+  const findings = startFindings()
+  for (const field of body.keys) {
+    const check = rules.checks.get(field)
+    if (check === undefined || skip.has(field)) continue
+    const value = body.get(field) ?? undefined
+    if (value === undefined) continue
+    const refusal = rules.refusedAtInference.get(field)
+    if (refusal === undefined) check(value, findings)
+    else findings.fault([field], refusal)
+  }
+  rules.checkTogether((field) => body.get(field) ?? undefined, findings)
+  findings.throwIfFaulty()
+  return findings.warnings
+}
+
+const NOTHING: ReadonlySet<string> = new Set()

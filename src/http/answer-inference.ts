@@ -1,0 +1,159 @@
+/**
+ * What the three inference routes have in common: read the call, apply its preset, run it, and answer whole or as a
+ * stream. The status of a provider's failure follows decision 16, the moment a stream commits decision 17.
+ */
+import type { Frame } from '../canonical/event.ts'
+import { GatewayError } from '../errors.ts'
+import type { AnswerHead, AnswerTail, ClientFormat } from '../formats/format.ts'
+import type { RunInference } from '../inference/run-inference.ts'
+import type { Run } from '../inference/run.ts'
+import { routingMetadata } from '../inference/routing-metadata.ts'
+import type { Clock } from '../lib/clock.ts'
+import { JsonBody } from '../lib/json-body.ts'
+import { asPublicError, errorHeaders } from './error-boundary.ts'
+import { STREAM_HEADERS, eventStream } from './event-stream.ts'
+import { jsonText } from './json-response.ts'
+import type { KeepAlive } from './keep-alive.ts'
+import type { PrepareCall } from './prepare-call.ts'
+import { principalOf, type RouteRequest } from './route.ts'
+
+export interface InferenceAnswering {
+  readonly prepareCall: PrepareCall
+  readonly runInference: RunInference
+  readonly keepAlive: KeepAlive
+  readonly clock: Clock
+  /** Streams commit to 200 after this much silence, failed or not. */
+  readonly commitSilenceMs: number
+  readonly providerFailure: 'body' | 'status'
+  readonly onInternalError: (thrown: unknown) => void
+}
+
+export const answerInference = async (request: RouteRequest, format: ClientFormat, parts: InferenceAnswering): Promise<Response> => {
+  const principal = principalOf(request)
+  const prepared = await parts.prepareCall(JsonBody.read(await request.text()), format, request.headers, principal.workspaceId)
+  const run = parts.runInference({
+    ...prepared,
+    caller: { keyHash: principal.hash, workspaceId: principal.workspaceId },
+    requestId: request.requestId,
+    userAgent: request.headers.get('user-agent'),
+    referer: request.headers.get('http-referer') ?? request.headers.get('referer'),
+  })
+  const leave = (): void => run.cancel(new GatewayError('timeout', 'The client closed the connection.'))
+  request.signal.addEventListener('abort', leave, { once: true })
+  const answer = new Answer(run, format, request.headers, parts)
+  return run.request.call.stream ? answer.stream(leave) : answer.whole()
+}
+
+/** One run on its way to one client. */
+class Answer {
+  readonly #run: Run
+  readonly #format: ClientFormat
+  readonly #parts: InferenceAnswering
+  readonly #metadataField: 'service_metadata' | 'openrouter_metadata' | null
+  readonly #realStatus: boolean
+  readonly #headers: Record<string, string>
+
+  constructor(run: Run, format: ClientFormat, headers: Headers, parts: InferenceAnswering) {
+    this.#run = run
+    this.#format = format
+    this.#parts = parts
+    this.#metadataField = metadataField(headers)
+    this.#realStatus = (headers.get('x-service-provider-failure')?.toLowerCase() ?? parts.providerFailure) === 'status'
+    const { preset, warnings } = run.request
+    this.#headers = {
+      'x-generation-id': run.generationId,
+      ...(preset === null ? {} : { 'x-preset': `${preset.slug}@${preset.version}` }),
+      ...(warnings.length === 0 ? {} : { 'x-service-warnings': String(warnings.length) }),
+    }
+  }
+
+  async whole(): Promise<Response> {
+    const frames: Frame[] = []
+    try {
+      for await (const batch of this.#run.frames()) frames.push(...batch)
+    } catch (thrown) {
+      return this.#failure(thrown)
+    }
+    const failure = this.#run.error
+    const status = failure !== null && this.#realStatus ? failure.status : 200
+    const headers = failure === null ? this.#headers : { ...this.#headers, ...errorHeaders(failure) }
+    return jsonText(this.#format.renderAnswer(this.#head(), mergeFrames(frames), this.#tail()), { status, headers })
+  }
+
+  async stream(leave: () => void): Promise<Response> {
+    const rest = this.#run.frames()
+    const first = rest.next()
+    // Nothing is lost where the wait ends first: the stream takes the same promise over.
+    const committed = await this.#untilCommit(first)
+    if (committed instanceof Failure && this.#realStatus) return this.#failure(committed.thrown)
+    const { keepAlive, onInternalError } = this.#parts
+    const body = eventStream(
+      { first, rest, leave, onInternalError, openRenderer: () => this.#format.openStream(this.#head()), tail: () => this.#tail() },
+      keepAlive,
+    )
+    const retryAfter = committed instanceof Failure ? errorHeaders(asPublicError(committed.thrown)) : {}
+    return new Response(body, { headers: { ...STREAM_HEADERS, ...this.#headers, ...retryAfter } })
+  }
+
+  /** The first content, the failure of all attempts, or enough silence. */
+  async #untilCommit(first: Promise<unknown>): Promise<Failure | null> {
+    let cancel: (() => void) | undefined
+    const silence = new Promise<null>((resolve) => {
+      cancel = this.#parts.clock.after(this.#parts.commitSilenceMs, () => resolve(null))
+    })
+    const outcome = await Promise.race([
+      first.then(
+        () => null,
+        (thrown: unknown) => new Failure(thrown),
+      ),
+      silence,
+    ])
+    cancel?.()
+    return outcome
+  }
+
+  #failure(thrown: unknown): Response {
+    const error = asPublicError(thrown)
+    const { body, answered } = this.#format.renderError(error, this.#head(), this.#tail())
+    const status = answered || !this.#realStatus ? 200 : error.status
+    return jsonText(body, { status, headers: { ...this.#headers, ...(answered ? {} : errorHeaders(error)) } })
+  }
+
+  #head(): AnswerHead {
+    const { request, current, generationId, createdMs, inputTokensEstimate } = this.#run
+    return {
+      generationId,
+      createdSeconds: Math.floor(createdMs / 1000),
+      model: current?.planned.model.id ?? request.call.models[0] ?? request.requested,
+      provider: current?.planned.endpoint.provider.name ?? null,
+      request: request.call.body,
+      inputTokensEstimate,
+    }
+  }
+
+  #tail(): AnswerTail {
+    const { usage, cost } = this.#run
+    const metadata = this.#metadataField === null ? null : { field: this.#metadataField, value: routingMetadata(this.#run) }
+    return { usage, cost, metadata }
+  }
+}
+
+class Failure {
+  readonly thrown: unknown
+  constructor(thrown: unknown) {
+    this.thrown = thrown
+  }
+}
+
+/** A whole answer as one frame; it is passed on in the upstream's own words only where it came as one. */
+const mergeFrames = (frames: readonly Frame[]): Frame => {
+  const only = frames[0]
+  return frames.length === 1 && only !== undefined ? only : { events: frames.flatMap(({ events }) => events) }
+}
+
+/** The field's name follows the header's (decision 1). */
+const metadataField = (headers: Headers): 'service_metadata' | 'openrouter_metadata' | null => {
+  const enabled = (name: string): boolean => headers.get(name)?.toLowerCase() === 'enabled'
+  if (enabled('x-service-metadata') || enabled('x-service-experimental-metadata')) return 'service_metadata'
+  return enabled('x-openrouter-metadata') || enabled('x-openrouter-experimental-metadata') ? 'openrouter_metadata' : null
+}

@@ -1,0 +1,192 @@
+/** Where a request comes in: the table of every route, and the way that each of them is answered. */
+import { errorResponse, asPublicError, type Formats } from './error-boundary.ts'
+import { GatewayError } from '../errors.ts'
+import type { Keys } from '../keys/keys.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { IdSource } from '../lib/id.ts'
+import type { JsonObject } from '../lib/json.ts'
+import type { Models } from '../models/models.ts'
+import type { Presets } from '../presets/presets.ts'
+import type { GenerationStore } from '../storage/generation-store.ts'
+import type { Log } from '../telemetry/log.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
+import type { InferenceAnswering } from './answer-inference.ts'
+import { authenticate } from './authenticate.ts'
+import type { Cors } from './cors.ts'
+import { openapiDocument } from './openapi.ts'
+import { readBodyText } from './read-body.ts'
+import { referencePage } from './reference-page.ts'
+import type { Route, Surface } from './route.ts'
+import { createRouter } from './router.ts'
+import { generationGet } from './routes/generation.ts'
+import { inferenceRoute } from './routes/inference.ts'
+import { keyCurrent, keysCreate, keysDelete, keysGet, keysList, keysUpdate } from './routes/keys.ts'
+import { modelsCount, modelsList } from './routes/models.ts'
+import { presetsCreate } from './routes/presets-create.ts'
+import { presetsDelete, presetsGet, presetsList, presetsPatch, presetsVersion, presetsVersions } from './routes/presets.ts'
+import { docsPage, healthLive, healthReady, metricsText, openapiJson } from './routes/service.ts'
+
+export interface AppParts {
+  readonly formats: Formats
+  readonly answering: InferenceAnswering
+  readonly keys: Keys
+  readonly presets: Presets
+  readonly models: Models
+  readonly generations: { readonly store: GenerationStore; readonly flush: () => Promise<void> }
+  readonly ready: () => Promise<string | null>
+  readonly isDraining: () => boolean
+  readonly clock: Clock
+  readonly ids: IdSource
+  readonly log: Log
+  readonly metrics: Metrics
+  readonly cors: Cors
+  readonly maxBodyBytes: number
+  readonly version: string
+}
+
+/** The API, below `/api/v1` and, for clients that are given a bare host, below `/v1` (decision 2). */
+const apiRoutes = (parts: AppParts): readonly Route[] => [
+  inferenceRoute('chat', parts),
+  inferenceRoute('responses', parts),
+  inferenceRoute('messages', parts),
+
+  presetsCreate('responses', parts),
+  presetsCreate('messages', parts),
+  presetsCreate('chat', parts),
+  presetsList(parts.presets),
+  presetsGet(parts.presets),
+  presetsPatch(parts.presets),
+  presetsDelete(parts.presets),
+  presetsVersions(parts.presets),
+  presetsVersion(parts.presets),
+
+  keysList(parts.keys),
+  keysCreate(parts.keys),
+  keysGet(parts.keys),
+  keysUpdate(parts.keys),
+  keysDelete(parts.keys),
+  keyCurrent('/key', { ...parts, flush: parts.generations.flush }),
+  keyCurrent('/auth/key', { ...parts, flush: parts.generations.flush }),
+
+  modelsList('/models', parts),
+  modelsList('/models/user', parts),
+  modelsCount(parts.models),
+  generationGet(parts.generations),
+]
+
+const serviceRoutes = (parts: AppParts, document: () => JsonObject): readonly Route[] => [
+  healthLive(),
+  healthReady(parts.ready),
+  metricsText(parts.metrics),
+  openapiJson(document),
+  docsPage(once(() => referencePage(document()))),
+]
+
+const API_BASE = '/api/v1'
+
+export type App = (request: Request) => Promise<Response>
+
+export const createApp = (parts: AppParts): App => {
+  const api = apiRoutes(parts)
+  const document: () => JsonObject = once(() =>
+    openapiDocument(
+      [
+        { base: API_BASE, routes: api },
+        { base: '', routes: serviceRoutes(parts, document) },
+      ],
+      { version: parts.version },
+    ),
+  )
+  const router = createRouter([
+    { base: API_BASE, routes: api },
+    { base: '/v1', routes: api },
+    { base: '', routes: serviceRoutes(parts, document) },
+  ])
+  const requests = parts.metrics.counter('patchbay_http_requests_total', 'Requests by operation and status.', ['operation', 'status'])
+
+  return async (request) => {
+    const startedMs = parts.clock.monotonicMs()
+    const requestId = parts.ids.prefixed('req')
+    const { path, query } = targetOf(request.url)
+    let surface: Surface = surfaceOf(path)
+    let operation = 'none'
+    let response: Response
+    let failure: GatewayError | null = null
+    try {
+      if (!HOST.test(request.headers.get('host') ?? 'localhost')) throw new GatewayError('invalid_request', 'The Host header is malformed.')
+      if (request.method === 'OPTIONS') response = parts.cors.preflight(request.headers.get('origin'), router.methods(path))
+      else {
+        const { route, params } = router.match(request.method, path)
+        surface = route.surface
+        operation = route.operation
+        if (route.policy === 'inference' && parts.isDraining())
+          throw new GatewayError('provider_overloaded', 'The service is restarting.', { retryAfterSeconds: 1 })
+        const admitted = authenticate(request.headers, route.policy, parts.keys)
+        response = await route.handle({
+          method: request.method,
+          params,
+          query: new URLSearchParams(query),
+          headers: request.headers,
+          requestId,
+          principal: admitted instanceof Promise ? await admitted : admitted,
+          signal: request.signal,
+          text: () => readBodyText(request, parts.maxBodyBytes),
+        })
+      }
+    } catch (thrown) {
+      failure = asPublicError(thrown)
+      response = errorResponse(failure, surface, parts.formats)
+    }
+    setHeaders(response.headers, {
+      'x-request-id': requestId,
+      'request-id': requestId,
+      ...parts.cors.headers(request.headers.get('origin')),
+    })
+    requests.add([operation, String(response.status)])
+    logRequest(parts, { operation, method: request.method, requestId, startedMs }, response, failure)
+    return response
+  }
+}
+
+/** A generation has a line of its own when it ends; everything else has this one. */
+const logRequest = (
+  { log, clock }: AppParts,
+  about: { operation: string; method: string; requestId: string; startedMs: number },
+  response: Response,
+  failure: GatewayError | null,
+): void => {
+  if (failure === null && response.headers.has('x-generation-id')) return
+  const fields = {
+    request_id: about.requestId,
+    operation: about.operation,
+    method: about.method,
+    status: response.status,
+    duration_ms: Math.round((clock.monotonicMs() - about.startedMs) * 10) / 10,
+    ...(failure === null ? {} : { error_type: failure.type }),
+  }
+  if (response.status >= 500) log.error({ ...fields, error: failure }, 'request failed')
+  else if (about.operation.startsWith('health')) log.debug(fields, 'request')
+  else log.info(fields, 'request')
+}
+
+const HOST = /^[\w.:[\]-]*$/
+
+/** The path as it was sent: nothing is resolved or decoded before the router has decided. */
+const targetOf = (url: string): { path: string; query: string } => {
+  const start = url.indexOf('/', url.indexOf('//') + 2)
+  const target = start < 0 ? '/' : url.slice(start)
+  const mark = target.indexOf('?')
+  return mark < 0 ? { path: target, query: '' } : { path: target.slice(0, mark), query: target.slice(mark + 1) }
+}
+
+/** Before a route is known, the shape of an error follows the path's look: an Anthropic client must be able to read its 404. */
+const surfaceOf = (path: string): Surface => (/^(?:\/api)?\/v1\/messages(?:\/|$)/.test(path) ? 'messages' : 'management')
+
+const setHeaders = (headers: Headers, values: Readonly<Record<string, string>>): void => {
+  for (const [name, value] of Object.entries(values)) headers.set(name, value)
+}
+
+const once = <Value>(make: () => Value): (() => Value) => {
+  let made: { value: Value } | null = null
+  return () => (made ??= { value: make() }).value
+}

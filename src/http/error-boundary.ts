@@ -1,0 +1,40 @@
+/** The one place where a failure that reached the door becomes a response, in the shape of the route's interface. */
+import { GatewayError, MANAGEMENT_MESSAGES, asGatewayError } from '../errors.ts'
+import type { ClientFormat } from '../formats/format.ts'
+import type { ClientDialect } from '../canonical/call.ts'
+import { JsonTextError } from '../lib/json-body.ts'
+import { StorageConflict, StorageUnavailable } from '../storage/storage-errors.ts'
+import { jsonResponse, jsonText } from './json-response.ts'
+import type { Surface } from './route.ts'
+
+export type Formats = Readonly<Record<ClientDialect, ClientFormat>>
+
+export const errorResponse = (error: GatewayError, surface: Surface, formats: Formats): Response => {
+  const headers = errorHeaders(error)
+  if (surface === 'management') return jsonResponse(managementError(error), { status: error.status, headers })
+  return jsonText(formats[surface].renderError(error, null, null).body, { status: error.status, headers })
+}
+
+/** What lower layers throw of their own, as rows of the table. */
+export const asPublicError = (thrown: unknown): GatewayError => {
+  if (thrown instanceof JsonTextError) return new GatewayError('invalid_request', thrown.message, { cause: thrown })
+  if (thrown instanceof StorageConflict)
+    return new GatewayError('precondition_failed', MANAGEMENT_MESSAGES[409], { status: 409, cause: thrown })
+  if (thrown instanceof StorageUnavailable) {
+    return new GatewayError('provider_overloaded', MANAGEMENT_MESSAGES[503], { status: 503, cause: thrown, retryAfterSeconds: 1 })
+  }
+  return asGatewayError(thrown)
+}
+
+export const errorHeaders = (error: GatewayError): Record<string, string> => ({
+  ...(error.retryAfterSeconds === undefined ? {} : { 'retry-after': String(error.retryAfterSeconds) }),
+  // The rest of a body that was refused for its size or type stays unread: the connection cannot be used again.
+  ...(error.status === 413 || error.status === 415 ? { connection: 'close' } : {}),
+})
+
+/** service.md, "Preset endpoints": a fixed message for each status; the reason of this very case is in the metadata. */
+const managementError = (error: GatewayError): unknown => {
+  const fixed = MANAGEMENT_MESSAGES[error.status]
+  const reason = fixed === undefined || fixed === error.publicMessage ? {} : { reason: error.publicMessage }
+  return { error: { code: error.status, message: fixed ?? error.publicMessage, metadata: { ...reason, ...error.publicMetadata } } }
+}

@@ -1,0 +1,109 @@
+/**
+ * One run as a server-sent event stream. The reader's pace is the upstream's pace: nothing is read that was not asked
+ * for. The stream ends with its terminal event and `[DONE]`, or, where it cannot, with a broken connection: never
+ * cleanly in the middle (reliability.md 0.1).
+ */
+import type { AnswerTail, StreamRenderer } from '../formats/format.ts'
+import type { Frame } from '../canonical/event.ts'
+import { asGatewayError, type GatewayError } from '../errors.ts'
+import { KEEP_ALIVE_FRAME } from '../lib/sse.ts'
+import type { KeepAlive } from './keep-alive.ts'
+
+export interface EventSource {
+  /** The first batch, perhaps still on its way; then the rest. */
+  readonly first: Promise<IteratorResult<readonly Frame[], void>>
+  readonly rest: AsyncGenerator<readonly Frame[], void, undefined>
+  readonly openRenderer: () => StreamRenderer
+  readonly tail: () => AnswerTail
+  /** The client left: the upstream must be closed. */
+  readonly leave: () => void
+  readonly onInternalError: (thrown: unknown) => void
+}
+
+export const STREAM_HEADERS: Readonly<Record<string, string>> = {
+  'content-type': 'text/event-stream; charset=utf-8',
+  'cache-control': 'no-cache, no-transform',
+  'x-accel-buffering': 'no',
+}
+
+const encoder = new TextEncoder()
+
+export const eventStream = (source: EventSource, keepAlive: KeepAlive): ReadableStream<Uint8Array> => {
+  let renderer: StreamRenderer | null = null
+  let next: Promise<IteratorResult<readonly Frame[], void>> | null = source.first
+  let ended = false
+  let silence: ReturnType<KeepAlive['watch']> | null = null
+
+  const render = (outcome: IteratorResult<readonly Frame[], void>): string => {
+    renderer ??= source.openRenderer()
+    if (outcome.done === true) {
+      ended = true
+      return renderer.finish(source.tail())
+    }
+    const error = errorIn(outcome.value)
+    if (error === null) return renderer.frames(outcome.value)
+    ended = true
+    const before = outcome.value.filter(({ events }) => !events.some(({ type }) => type === 'error'))
+    return renderer.frames(before) + renderer.fail(error, source.tail())
+  }
+
+  const renderFailure = (thrown: unknown): string => {
+    renderer ??= source.openRenderer()
+    ended = true
+    return renderer.fail(asGatewayError(thrown), source.tail())
+  }
+
+  return new ReadableStream<Uint8Array>(
+    {
+      start(controller) {
+        silence = keepAlive.watch(() => {
+          if (!ended && (controller.desiredSize ?? 0) > 0) controller.enqueue(encoder.encode(KEEP_ALIVE_FRAME))
+        })
+      },
+      async pull(controller) {
+        try {
+          let text = ''
+          while (text === '' && !ended) {
+            const pending: Promise<IteratorResult<readonly Frame[], void>> = next ?? source.rest.next()
+            next = null
+            let outcome: IteratorResult<readonly Frame[], void>
+            try {
+              outcome = await pending
+            } catch (thrown) {
+              text = renderFailure(thrown)
+              break
+            }
+            text = render(outcome)
+          }
+          silence?.touch()
+          if (text !== '') controller.enqueue(encoder.encode(text))
+          if (ended) {
+            silence?.stop()
+            controller.close()
+            // The generator settles the run when it returns; after an error event it has something left to do.
+            await source.rest.return()
+          }
+        } catch (thrown) {
+          // A fault of our own rendering: no honest end can be written any more, so the connection breaks.
+          ended = true
+          silence?.stop()
+          source.onInternalError(thrown)
+          source.leave()
+          controller.error(thrown)
+        }
+      },
+      async cancel() {
+        ended = true
+        silence?.stop()
+        source.leave()
+        await source.rest.return()
+      },
+    },
+    { highWaterMark: 1 },
+  )
+}
+
+const errorIn = (frames: readonly Frame[]): GatewayError | null => {
+  for (const { events } of frames) for (const event of events) if (event.type === 'error') return event.error
+  return null
+}

@@ -1,0 +1,247 @@
+/** Which errors a route answers, and in what shape: one component for each status of each surface. */
+import { z } from 'zod'
+
+import {
+  ERRORS,
+  ERROR_TYPES,
+  GatewayError,
+  INFERENCE_KEY_REQUIRED,
+  MANAGEMENT_KEY_REQUIRED,
+  MANAGEMENT_MESSAGES,
+  MISSING_AUTHENTICATION,
+  errorRow,
+  type ErrorMetadata,
+  type ErrorType,
+} from '../errors.ts'
+import type { JsonObject } from '../lib/json.ts'
+import { EXAMPLE_FORMATS, exampleHead } from './openapi-examples.ts'
+import type { Policy, Route, Surface } from './route.ts'
+
+/** What the route says of itself, and what its policy and its body add. 405 belongs to a path, not to an operation. */
+export const errorStatuses = (route: Route): readonly number[] => {
+  const statuses = new Set([...route.errors, 500])
+  if (route.policy !== 'public') statuses.add(401)
+  if (route.policy === 'management' || route.policy === 'inference') statuses.add(403)
+  if (route.body !== undefined) for (const status of [400, 413, 415]) statuses.add(status)
+  statuses.delete(405)
+  for (const answered of Object.keys(route.answers)) statuses.delete(Number(answered))
+  return [...statuses].sort((a, b) => a - b)
+}
+
+const SURFACE_NAMES: Readonly<Record<Surface, string>> = {
+  management: 'Management',
+  chat: 'Chat',
+  responses: 'Responses',
+  messages: 'Messages',
+}
+
+/** `Management400`; a 403 is about the key, so it differs by policy: `Management403ManagementKey`. */
+export const errorResponseName = (surface: Surface, status: number, policy: Policy): string =>
+  `${SURFACE_NAMES[surface]}${status}${status === 403 ? KEY_NAMES[policy] : ''}`
+
+const KEY_NAMES: Readonly<Record<Policy, string>> = { management: 'ManagementKey', inference: 'InferenceKey', 'any-key': '', public: '' }
+
+/** `schema`: a reference to the error body of the surface. */
+export const errorResponseObject = (surface: Surface, status: number, policy: Policy, schema: JsonObject): JsonObject => {
+  const examples = exampleErrors(surface, status, policy).map(([name, error]) => [
+    name,
+    { summary: error.message, value: errorBodyExample(surface, error) },
+  ])
+  const retry = status === 429 || status === 503 || status === 402 ? { 'Retry-After': { $ref: '#/components/headers/Retry-After' } } : {}
+  const generation =
+    surface !== 'management' && AFTER_ROUTING.has(status) ? { 'X-Generation-Id': { $ref: '#/components/headers/X-Generation-Id' } } : {}
+  const headers = { ...retry, ...generation }
+  return {
+    description: MEANINGS[status] ?? 'The request failed.',
+    ...(Object.keys(headers).length === 0 ? {} : { headers }),
+    content: { 'application/json': { schema, examples: Object.fromEntries(examples) as JsonObject } },
+  }
+}
+
+/** service.md, "General rules" and "Typed error codes". */
+const MEANINGS: Readonly<Record<number, string>> = {
+  400: 'A parameter is missing or malformed; every faulty path is named.',
+  401: 'The API key is missing, invalid, revoked or expired.',
+  402: 'Insufficient credits. Waiting helps only where Retry-After is sent.',
+  403: 'This key may not do this.',
+  404: 'There is no such resource, model or preset.',
+  408: 'The request timed out.',
+  409: 'Another request changed the same thing at the same time.',
+  412: 'A precondition header was not satisfied.',
+  413: 'The body is too large.',
+  415: 'The body is not JSON in UTF-8, or it is compressed.',
+  422: 'The request is well formed but cannot be processed.',
+  429: 'Too many requests or tokens.',
+  500: 'An unexpected failure of the service; the answer says nothing of its cause.',
+  502: 'The model is down, or its answer is invalid.',
+  503: 'Nothing can answer now: the service or the provider is overloaded, or no provider fits the request.',
+  504: 'The provider did not answer in time.',
+}
+
+/** These come after a provider was tried: their bodies name the generation. */
+const AFTER_ROUTING: ReadonlySet<number> = new Set([429, 502, 504])
+
+/** Statuses that the table has no row for. */
+const OTHER_STATUSES: Readonly<Record<number, ErrorType>> = { 408: 'timeout', 409: 'precondition_failed', 415: 'invalid_request' }
+
+const exampleErrors = (surface: Surface, status: number, policy: Policy): readonly (readonly [string, GatewayError])[] => {
+  if (status === 401) return [['authentication', new GatewayError('authentication', MISSING_AUTHENTICATION)]]
+  if (surface === 'management') return [managementExample(status, policy)]
+  const named = SPECIAL[status] ?? []
+  const keyExample =
+    policy === 'inference' && status === 403
+      ? [['permission_denied', new GatewayError('permission_denied', INFERENCE_KEY_REQUIRED)] as const]
+      : []
+  const special = [
+    ...keyExample,
+    ...named.map(([name, type, message, metadata]) => [name, new GatewayError(type, message, { metadata })] as const),
+  ]
+  const types = ERROR_TYPES.filter((type) => ERRORS[type].status === status && !special.some(([, error]) => error.type === type))
+  // The Responses interface answers an error of length, instead of failing (decision 20).
+  const shown = surface === 'responses' ? types.filter((type) => errorRow(type).length !== true) : types
+  const other = OTHER_STATUSES[status]
+  if (shown.length === 0 && special.length === 0 && other !== undefined)
+    return [[other, new GatewayError(other, MEANINGS[status], { status })]]
+  return [...special, ...shown.map((type) => [type, new GatewayError(type)] as const)]
+}
+
+const managementExample = (status: number, policy: Policy): readonly [string, GatewayError] => {
+  if (status === 403) {
+    return [
+      'permission_denied',
+      new GatewayError('permission_denied', policy === 'inference' ? INFERENCE_KEY_REQUIRED : MANAGEMENT_KEY_REQUIRED),
+    ]
+  }
+  const type = MAIN_TYPES[status] ?? OTHER_STATUSES[status] ?? ERROR_TYPES.find((one) => ERRORS[one].status === status) ?? 'server'
+  const [message, metadata] = MANAGEMENT_CASES[status] ?? [undefined, {}]
+  return [type, new GatewayError(type, message ?? MANAGEMENT_MESSAGES[status], { status, metadata })]
+}
+
+const MAIN_TYPES: Readonly<Record<number, ErrorType>> = { 400: 'invalid_request', 403: 'permission_denied' }
+
+const ISSUE = { path: 'temperature', message: 'Too big: expected number to be <=2' }
+
+const MANAGEMENT_CASES: Readonly<Record<number, readonly [string, ErrorMetadata]>> = {
+  400: [`${ISSUE.path}: ${ISSUE.message}`, { issues: [ISSUE] }],
+  404: ['There is no preset "support-bot".', {}],
+  413: ['Request payload too large: at most 33554432 bytes.', { max_bytes: 33_554_432 }],
+}
+
+type Special = readonly [name: string, type: ErrorType, message: string | undefined, metadata: ErrorMetadata]
+
+/** Cases whose metadata clients branch on (service.md, "Moderation errors", "Budget errors", "Guardrail errors"). */
+const SPECIAL: Readonly<Record<number, readonly Special[]>> = {
+  400: [['invalid_request', 'invalid_request', `${ISSUE.path}: ${ISSUE.message}`, { issues: [ISSUE] }]],
+  402: [
+    ['payment_required', 'payment_required', undefined, {}],
+    ['in_flight_budget', 'payment_required', 'Too much is being spent at this moment.', { limit_source: 'service_in_flight_budget' }],
+  ],
+  403: [
+    [
+      'budget',
+      'permission_denied',
+      'The limit of this key is spent: $25.02 of $25.00, until 2026-02-01T00:00:00Z.',
+      {
+        limit_source: 'service_key_limit',
+        scope: 'key_limit',
+        limit_usd: 25,
+        spend_usd: 25.02,
+        resets_at: '2026-02-01T00:00:00Z',
+        remedy_hint: 'Raise the limit of the key, or wait until it resets.',
+      },
+    ],
+    [
+      'guardrail',
+      'permission_denied',
+      'Blocked by a guardrail: prompt injection was detected.',
+      { patterns: ['ignore previous instructions'] },
+    ],
+    [
+      'moderation',
+      'content_policy_violation',
+      undefined,
+      { reasons: ['violence'], flagged_input: 'How do I…', provider_name: 'OpenAI', model_slug: 'openai/gpt-5.4' },
+    ],
+  ],
+  404: [['not_found', 'not_found', 'There is no model "openai/gpt-5.5". Close to it: openai/gpt-5.4.', {}]],
+}
+
+const errorBodyExample = (surface: Surface, error: GatewayError): JsonObject => {
+  if (surface !== 'management') {
+    const head = AFTER_ROUTING.has(error.status) ? exampleHead() : null
+    return JSON.parse(EXAMPLE_FORMATS[surface].renderError(error, head, null).body) as JsonObject
+  }
+  const message = MANAGEMENT_MESSAGES[error.status] ?? error.publicMessage
+  const reason = message === error.publicMessage ? {} : { reason: error.publicMessage }
+  return { error: { code: error.status, message, metadata: { ...reason, ...error.publicMetadata } as JsonObject } }
+}
+
+const errorType = z.enum(ERROR_TYPES).meta({
+  id: 'ErrorType',
+  description: 'What went wrong, the same name on every interface. New names may be added; treat an unknown one by its status.',
+})
+
+const facts = z.record(z.string(), z.unknown()).meta({
+  description: 'Facts for programs: issues, limit_source, provider_name, provider_code, retry hints and the like.',
+})
+const codedError = z.object({
+  code: z.int().meta({ description: 'The HTTP status.' }),
+  message: z.string().meta({ description: 'For people; it may change.' }),
+  metadata: z
+    .looseObject({ error_type: errorType })
+    .optional()
+    .meta({ description: 'Facts for programs; error_type is always among them.' }),
+})
+const generationId = z.string().meta({ description: 'The generation, once a provider was tried.' })
+
+/** The error body of each surface. */
+export const ERROR_SCHEMAS: Readonly<Record<Surface, z.ZodType>> = {
+  management: z
+    .object({
+      error: codedError.extend({
+        message: z.string().meta({ description: 'One fixed sentence for each status; the reason of this case is in metadata.reason.' }),
+      }),
+    })
+    .meta({ id: 'ManagementError', description: 'The error body of everything but the three inference interfaces.' }),
+  chat: z
+    .object({ id: generationId.optional(), error: codedError })
+    .meta({ id: 'ChatError', description: 'The error body of chat completions. In a stream, error stands on the last chunk.' }),
+  responses: z
+    .union([
+      z
+        .object({ error: codedError, error_type: errorType })
+        .meta({ id: 'ResponsesRequestError', description: 'Before a provider was tried.' }),
+      z
+        .looseObject({
+          id: generationId,
+          status: z.literal('failed'),
+          error: z.object({
+            code: z.enum([...new Set(ERROR_TYPES.map((type) => errorRow(type).responsesCode))]),
+            message: z.string(),
+            metadata: facts.optional(),
+          }),
+          error_type: errorType,
+        })
+        .meta({ id: 'FailedResponse', description: 'After a provider was tried: a whole response object that failed.' }),
+    ])
+    .meta({ id: 'ResponsesError', description: 'The error body of the Responses interface.' }),
+  messages: z
+    .object({
+      type: z.literal('error'),
+      error: z.object({
+        type: z.enum([...new Set(ERROR_TYPES.map((type) => errorRow(type).messagesType))]),
+        message: z.string(),
+        error_type: errorType,
+      }),
+      metadata: facts.optional(),
+      request_id: z.string().nullable().meta({ description: 'The generation; null before routing.' }),
+    })
+    .meta({ id: 'MessagesError', description: 'The error envelope of the Messages interface.' }),
+}
+
+/** The table of typed errors, for readers of the description. */
+export const errorTypeTable = (): readonly JsonObject[] =>
+  ERROR_TYPES.map((type) => {
+    const { status, message, responsesCode, messagesType } = errorRow(type)
+    return { error_type: type, status, meaning: message, responses_code: responsesCode, messages_type: messagesType }
+  })

@@ -1,0 +1,83 @@
+/** Examples of the description. Answers and errors are written by the code that writes the real ones, so they stay true. */
+import type { ClientDialect } from '../canonical/call.ts'
+import type { Frame } from '../canonical/event.ts'
+import { usageOf } from '../canonical/usage.ts'
+import { messagesFormat } from '../formats/anthropic-messages/anthropic-messages.ts'
+import type { AnswerHead, AnswerTail, ClientFormat } from '../formats/format.ts'
+import { chatFormat } from '../formats/openai-chat/openai-chat.ts'
+import { responsesFormat } from '../formats/openai-responses/openai-responses.ts'
+import { JsonBody } from '../lib/json-body.ts'
+import type { JsonObject } from '../lib/json.ts'
+
+export const EXAMPLE_FORMATS: Readonly<Record<ClientDialect, ClientFormat>> = {
+  chat: chatFormat,
+  responses: responsesFormat,
+  messages: messagesFormat,
+}
+
+/** The start of an answer that never was. */
+export const exampleHead = (): AnswerHead => ({
+  generationId: 'gen-4Qd1bVnT0uYkXw7sHc2LmR9p',
+  createdSeconds: 1_767_225_600,
+  model: 'openai/gpt-5.4',
+  provider: 'OpenAI',
+  request: JsonBody.read('{}'),
+  inputTokensEstimate: 21,
+})
+
+/** What each inference interface answers to its example request: whole, and as a stream. */
+export const answerExamples = (dialect: ClientDialect): { readonly body: JsonObject; readonly stream: string } => {
+  const format = EXAMPLE_FORMATS[dialect]
+  const stream = format.openStream(exampleHead())
+  const text = FRAMES.map((frame) => stream.frames([frame])).join('') + stream.finish(TAIL)
+  const answer: Frame = { events: FRAMES.flatMap(({ events }) => events) }
+  return { body: JSON.parse(format.renderAnswer(exampleHead(), answer, TAIL)) as JsonObject, stream: text }
+}
+
+const FRAMES: readonly Frame[] = [
+  { events: [{ type: 'start', upstreamId: null, upstreamModel: null }] },
+  { events: [{ type: 'text', text: 'Reset it under ' }] },
+  { events: [{ type: 'text', text: 'Settings → Security.' }] },
+  { events: [{ type: 'finish', reason: 'stop', native: 'stop' }] },
+]
+
+const TAIL: AnswerTail = {
+  usage: usageOf({ inputFresh: 21, output: 9 }),
+  cost: { totalNanos: 116_250, upstreamNanos: 116_250, upstreamInputNanos: 26_250, upstreamOutputNanos: 90_000, isByok: false },
+  metadata: null,
+}
+
+const MODEL = 'openai/gpt-5.4'
+const PRESET = '@preset/support-bot'
+const RULE = 'You answer questions of our customers, in two sentences at most.'
+const QUESTION = 'How do I reset my password?'
+const lookup = {
+  name: 'find_order',
+  description: 'Finds an order by its number.',
+  parameters: { type: 'object', properties: { number: { type: 'string' } }, required: ['number'] },
+}
+
+/** Request bodies, by the name of their schema. */
+export const BODY_EXAMPLES: Readonly<Record<string, JsonObject>> = {
+  ChatRequest: { model: PRESET, messages: [{ role: 'user', content: QUESTION }] },
+  ResponsesRequest: { model: PRESET, input: QUESTION },
+  MessagesRequest: { model: PRESET, max_tokens: 1024, messages: [{ role: 'user', content: QUESTION }] },
+  PresetFromChat: {
+    model: MODEL,
+    temperature: 0.3,
+    messages: [{ role: 'system', content: RULE }],
+    tools: [{ type: 'function', function: lookup }],
+  },
+  PresetFromResponses: {
+    model: MODEL,
+    instructions: RULE,
+    reasoning: { effort: 'low' },
+    provider: { allow_fallbacks: true, sort: 'price' },
+    tools: [{ type: 'function', ...lookup }],
+    locked: ['model'],
+  },
+  PresetFromMessages: { model: 'anthropic/claude-sonnet-4.5', max_tokens: 1024, system: RULE, temperature: 0.3 },
+  PresetPatch: { description: 'Answers customers.', designated_version: 3, labels: { staging: 4 } },
+  CreateKeyBody: { name: 'support backend', kind: 'inference', limit: 25, limit_reset: 'monthly' },
+  UpdateKeyBody: { name: 'support backend', limit: 50 },
+}

@@ -1,0 +1,171 @@
+/**
+ * Zod schemas as the schemas of one OpenAPI document: what has a name (`.meta({ id })`) becomes a component, once, and
+ * is referred to everywhere else. Bodies are described as they come in, answers as they go out.
+ */
+import { z } from 'zod'
+
+import { isObject, type JsonObject, type JsonValue } from '../lib/json.ts'
+
+export interface SchemaBook {
+  /** A request's schema, and whether it may be left out. The schema must be one of those the book was made of. */
+  input(schema: z.ZodType): { readonly schema: JsonObject; readonly optional: boolean }
+  output(schema: z.ZodType): JsonObject
+  /** `#/components/schemas`, in the order of their names. */
+  readonly components: JsonObject
+}
+
+/** Throws TypeError where two schemas have one name, or where a schema that contains itself has none. */
+export const schemaBook = (inputs: readonly z.ZodType[], outputs: readonly z.ZodType[]): SchemaBook => {
+  const read = convert(inputs, 'input')
+  const written = convert(outputs, 'output')
+  const split = namesThatDiffer(read.named, written.named)
+  const inputName = (name: string): string => (split.has(name) ? `${name}Input` : name)
+  const components: Record<string, JsonObject> = {}
+  const add = (name: string, schema: JsonObject): void => {
+    if (components[name] !== undefined && JSON.stringify(components[name]) !== JSON.stringify(schema)) {
+      throw new TypeError(`Two schemas have the name ${name}.`)
+    }
+    components[name] = schema
+  }
+  for (const [name, schema] of read.named) add(inputName(name), renameReferences(schema, inputName))
+  for (const [name, schema] of written.named) add(name, schema)
+  return {
+    input(schema) {
+      const { at, optional } = found(read, schema)
+      return { schema: renameReferences(at, inputName), optional }
+    },
+    output: (schema) => found(written, schema).at,
+    components: Object.fromEntries(Object.entries(components).sort(([a], [b]) => (a < b ? -1 : 1))),
+  }
+}
+
+interface Converted {
+  readonly named: ReadonlyMap<string, JsonObject>
+  readonly asked: ReadonlyMap<z.ZodType, { readonly at: JsonObject; readonly optional: boolean }>
+}
+
+const found = (converted: Converted, schema: z.ZodType): { readonly at: JsonObject; readonly optional: boolean } => {
+  const place = converted.asked.get(schema)
+  if (place === undefined) throw new TypeError('The schema is not one of those that were converted.')
+  return place
+}
+
+/** All schemas of one direction in one conversion, as members of one object: each name is then met, and checked, once. */
+const convert = (schemas: readonly z.ZodType[], io: 'input' | 'output'): Converted => {
+  const distinct = [...new Set(schemas)]
+  const whole = z.toJSONSchema(z.object(Object.fromEntries(distinct.map((schema, position) => [`s${position}`, schema]))), {
+    io,
+    unrepresentable: 'any',
+    override({ zodSchema, jsonSchema }) {
+      // An answer may gain members: only what refuses unknown ones on purpose says so.
+      const { def } = zodSchema._zod
+      if (def.type === 'object' && def.catchall === undefined) delete jsonSchema.additionalProperties
+    },
+  })
+  const json = asObject(JSON.parse(JSON.stringify(whole)))
+  const definitions = Object.entries(asObject(json['$defs'] ?? {}))
+  const nameOf = new Map(definitions.map(([name, schema]) => [name, name.startsWith('__') ? nameOfUnnamed(asObject(schema)) : name]))
+  const finish = (schema: JsonValue | undefined): JsonObject =>
+    renameReferences(tidy(asObject(schema ?? {})), (name) => nameOf.get(name) ?? name)
+  const required = new Set(Array.isArray(json['required']) ? json['required'] : [])
+  const members = asObject(json['properties'] ?? {})
+  return {
+    named: new Map(definitions.map(([name, schema]) => [nameOf.get(name) ?? name, finish(schema)])),
+    asked: new Map(
+      distinct.map((schema, position) => [schema, { at: finish(members[`s${position}`]), optional: !required.has(`s${position}`) }]),
+    ),
+  }
+}
+
+/** Only `z.json()` contains itself without having a name. */
+const nameOfUnnamed = (schema: JsonObject): string => {
+  if (Array.isArray(schema['anyOf']) && schema['anyOf'].length === 6) return 'JsonValue'
+  throw new TypeError(`A schema that contains itself needs a name, .meta({ id }): ${JSON.stringify(schema).slice(0, 200)}`)
+}
+
+/** Names whose schema differs between the directions, by itself or by what it refers to. */
+const namesThatDiffer = (read: ReadonlyMap<string, JsonObject>, written: ReadonlyMap<string, JsonObject>): ReadonlySet<string> => {
+  const differ = new Set<string>()
+  for (const [name, schema] of read) {
+    const other = written.get(name)
+    if (other !== undefined && JSON.stringify(other) !== JSON.stringify(schema)) differ.add(name)
+  }
+  for (let before = -1; before !== differ.size;) {
+    before = differ.size
+    for (const [name, schema] of read) {
+      if (!written.has(name) || differ.has(name)) continue
+      renameReferences(schema, (target) => {
+        if (differ.has(target)) differ.add(name)
+        return target
+      })
+    }
+  }
+  return differ
+}
+
+const PREFIX = '#/components/schemas/'
+
+const renameReferences = (schema: JsonObject, rename: (name: string) => string): JsonObject =>
+  mapSchemas(schema, (one) => {
+    const target = one['$ref']
+    return typeof target === 'string' ? { ...one, $ref: PREFIX + rename(target.slice(target.lastIndexOf('/') + 1)) } : one
+  })
+
+/** Leaves out what zod says and a reader does not need, and says "or null" in the shortest way. */
+const tidy = (schema: JsonObject): JsonObject =>
+  mapSchemas(schema, (one) => {
+    const { $schema: _, ...rest } = one
+    const kept = Object.fromEntries(Object.entries(rest).filter(([keyword, value]) => !isNoise(rest, keyword, value)))
+    return flattenNull(kept)
+  })
+
+const isNoise = (schema: JsonObject, keyword: string, value: JsonValue): boolean => {
+  if (keyword === 'maximum' || keyword === 'minimum') return Math.abs(Number(value)) === Number.MAX_SAFE_INTEGER
+  // The format says it; zod's patterns for dates and UUIDs are longer than a screen is wide.
+  if (keyword === 'pattern') return schema['format'] === 'date-time' || schema['format'] === 'uuid'
+  return keyword === 'propertyNames' && JSON.stringify(value) === '{"type":"string"}'
+}
+
+/** `anyOf: [X, null]` as X with one more type, where X is plain; what describes X moves out to where readers look. */
+const flattenNull = (schema: JsonObject): JsonObject => {
+  const choices = schema['anyOf']
+  if (!Array.isArray(choices)) return schema
+  const [first, second] = choices.filter(isJsonObject)
+  if (choices.length !== 2 || first === undefined || second?.['type'] !== 'null') return schema
+  const { anyOf: _, ...outer } = schema
+  if (typeof first['type'] === 'string' && first['const'] === undefined) {
+    const values = first['enum']
+    return { ...first, type: [first['type'], 'null'], ...(Array.isArray(values) ? { enum: [...values, null] } : {}), ...outer }
+  }
+  const inner = first['anyOf']
+  if (Array.isArray(inner)) return { ...first, anyOf: [...inner, second], ...outer }
+  const described = Object.fromEntries(Object.entries(first).filter(([keyword]) => ANNOTATIONS.has(keyword)))
+  const bare = Object.fromEntries(Object.entries(first).filter(([keyword]) => !ANNOTATIONS.has(keyword)))
+  return { ...described, anyOf: [bare, second], ...outer }
+}
+
+const ANNOTATIONS: ReadonlySet<string> = new Set(['description', 'deprecated', 'examples', 'default'])
+
+const MAPS: ReadonlySet<string> = new Set(['properties', 'patternProperties', '$defs'])
+const LISTS: ReadonlySet<string> = new Set(['anyOf', 'oneOf', 'allOf', 'prefixItems'])
+const SINGLES: ReadonlySet<string> = new Set(['items', 'additionalProperties', 'propertyNames', 'not', 'contains'])
+
+/** Applies a change to every schema inside a schema, the innermost first, and to nothing that only looks like one. */
+const mapSchemas = (schema: JsonObject, change: (schema: JsonObject) => JsonObject): JsonObject => {
+  const inside = (value: JsonValue): JsonValue => (isJsonObject(value) ? mapSchemas(value, change) : value)
+  const members = Object.entries(schema).map(([keyword, value]): [string, JsonValue] => {
+    if (MAPS.has(keyword) && isJsonObject(value)) {
+      return [keyword, Object.fromEntries(Object.entries(value).map(([name, member]) => [name, inside(member)]))]
+    }
+    if (LISTS.has(keyword) && Array.isArray(value)) return [keyword, value.map(inside)]
+    return [keyword, SINGLES.has(keyword) ? inside(value) : value]
+  })
+  return change(Object.fromEntries(members))
+}
+
+const isJsonObject = (value: JsonValue | undefined): value is JsonObject => isObject(value)
+
+const asObject = (value: unknown): JsonObject => {
+  if (!isObject(value)) throw new TypeError('Expected a JSON object.')
+  return value as JsonObject
+}

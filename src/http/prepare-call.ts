@@ -1,0 +1,41 @@
+/** From a request body to a call: its preset found and applied, its fields validated. */
+import type { Warning } from '../canonical/warning.ts'
+import type { ClientFormat } from '../formats/format.ts'
+import { applyPreset } from '../formats/apply-preset.ts'
+import type { InferenceRequest, UsedPreset } from '../inference/run.ts'
+import type { JsonBody } from '../lib/json-body.ts'
+import type { Presets } from '../presets/presets.ts'
+import { parseModelReference } from '../presets/model-reference.ts'
+
+type Prepared = Pick<InferenceRequest, 'call' | 'requested' | 'preset' | 'warnings'>
+
+export type PrepareCall = (body: JsonBody, format: ClientFormat, headers: Headers, workspaceId: string) => Promise<Prepared>
+
+/** One version of the preset serves the whole request, its fallbacks too, whatever is saved meanwhile. */
+export const createPrepareCall =
+  (presets: Presets): PrepareCall =>
+  async (received, format, headers, workspaceId) => {
+    const body = withSession(received, headers)
+    const model = body.value('model')
+    const reference = parseModelReference(model, body.value('preset'))
+    const requested = typeof model === 'string' ? model : `@preset/${reference.preset?.slug ?? ''}`
+    if (reference.preset === null) return { ...format.parseCall(body), requested, preset: null }
+
+    const { slug, pin } = reference.preset
+    const served = presets.serve(workspaceId, slug, pin)
+    const { preset, version } = served instanceof Promise ? await served : served
+    const used: UsedPreset = { id: preset.id, slug, version: version.version }
+    const content = { shape: version.shape, config: version.config, systemPrompt: version.system_prompt }
+    const applied = applyPreset(format.dialect, body, content, reference.model)
+    const { call, warnings } = format.parseCall(applied.body)
+    const all: readonly Warning[] = [...applied.warnings, ...warnings]
+    return { call, requested, preset: used, warnings: all }
+  }
+
+/** The header names the session only where the body does not (service.md, "Authentication", rule 5). */
+const withSession = (body: JsonBody, headers: Headers): JsonBody => {
+  const session = headers.get('x-session-id')
+  return session === null || session === '' || (body.value('session_id') ?? null) !== null
+    ? body
+    : body.with({ session_id: JSON.stringify(session) })
+}

@@ -1,0 +1,51 @@
+/** What a route is: an operation with its policy, its schemas (validation and API description in one) and its handler. */
+import type { z } from 'zod'
+
+import type { ClientDialect } from '../canonical/call.ts'
+import type { Principal } from '../keys/keys.ts'
+
+/** Who may call a route. There is no default: a route without a policy does not compile. */
+export type Policy = 'public' | 'any-key' | 'management' | 'inference'
+
+/** Whose error shape a route answers with. */
+export type Surface = ClientDialect | 'management'
+
+export interface RouteRequest {
+  readonly method: string
+  /** Decoded once, in the order of the path. */
+  readonly params: Readonly<Record<string, string>>
+  readonly query: URLSearchParams
+  readonly headers: Headers
+  readonly requestId: string
+  /** The caller; null on public routes only. */
+  readonly principal: Principal | null
+  /** Aborted when the client is gone. */
+  readonly signal: AbortSignal
+  /** The body as text: JSON content type, UTF-8, bounded. Throws 400, 413, 415. */
+  text(): Promise<string>
+}
+
+export interface Route {
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
+  /** Below the base path; a segment that starts with a colon is a parameter. `*` at the end takes the rest. */
+  readonly path: string
+  readonly operation: string
+  readonly summary: string
+  readonly tag: 'Presets' | 'Inference' | 'Keys' | 'Models' | 'Generations' | 'Service'
+  readonly policy: Policy
+  readonly surface: Surface
+  readonly params?: Readonly<Record<string, z.ZodType>>
+  readonly query?: Readonly<Record<string, z.ZodType>>
+  readonly headers?: Readonly<Record<string, z.ZodType>>
+  readonly body?: z.ZodType
+  readonly answers: Readonly<Record<number, { readonly description: string; readonly schema?: z.ZodType; readonly stream?: boolean }>>
+  /** Statuses of errors that the route can answer, beyond those of its policy. */
+  readonly errors: readonly number[]
+  readonly handle: (request: RouteRequest) => Promise<Response> | Response
+}
+
+/** The caller of a route whose policy is not public. */
+export const principalOf = (request: RouteRequest): Principal => {
+  if (request.principal === null) throw new TypeError('A public route asked for its caller.')
+  return request.principal
+}

@@ -1,0 +1,111 @@
+/**
+ * From a request target to a route. The policy comes from the route found here and from nothing else: not from the
+ * Host header, not from a URL put together again (pitfalls.md 43).
+ */
+import { GatewayError } from '../errors.ts'
+import type { Route } from './route.ts'
+
+export interface Match {
+  readonly route: Route
+  readonly params: Readonly<Record<string, string>>
+}
+
+export interface Router {
+  /** Throws `not_found` for an unknown path, 405 (naming what is allowed) for an unknown method, 400 for a bad encoding. */
+  match(method: string, path: string): Match
+  /** The methods of a path: for OPTIONS and 405. */
+  methods(path: string): readonly string[]
+}
+
+interface Node {
+  readonly literal: Map<string, Node>
+  parameter: Node | null
+  readonly routes: Map<string, Route>
+}
+
+const newNode = (): Node => ({ literal: new Map(), parameter: null, routes: new Map() })
+
+/** A longer path is no route of ours; splitting it would only cost. */
+const SEGMENTS_MAX = 12
+
+/** Each route is reachable below each of its bases, e.g. `/api/v1` and `/v1`. */
+export const createRouter = (mounts: readonly { readonly base: string; readonly routes: readonly Route[] }[]): Router => {
+  const root = newNode()
+  for (const { base, routes } of mounts) {
+    for (const route of routes) {
+      const node = descend(root, segmentsOf(base + route.path))
+      if (node.routes.has(route.method)) throw new TypeError(`Two routes for ${route.method} ${base}${route.path}`)
+      node.routes.set(route.method, route)
+    }
+  }
+  const find = (path: string): { node: Node; values: string[] } | null => {
+    const segments = segmentsOf(path)
+    if (segments.length > SEGMENTS_MAX) return null
+    const values: string[] = []
+    const node = walk(root, segments, 0, values)
+    return node === null || node.routes.size === 0 ? null : { node, values }
+  }
+  return {
+    match(method, path) {
+      const found = find(path)
+      if (found === null) throw new GatewayError('not_found', `There is no ${path.slice(0, 200)} here. GET /openapi.json lists every path.`)
+      // Answering HEAD like GET costs nothing: the server leaves the body out.
+      const route = found.node.routes.get(method === 'HEAD' ? 'GET' : method)
+      if (route === undefined) {
+        throw new GatewayError(
+          'invalid_request',
+          `${path.slice(0, 200)} answers ${[...found.node.routes.keys()].join(', ')}, not ${method}.`,
+          { status: 405 },
+        )
+      }
+      const names = segmentsOf(route.path).filter((segment) => segment.startsWith(':'))
+      return {
+        route,
+        params: Object.fromEntries(names.map((name, position) => [name.slice(1), decodeSegment(found.values[position] ?? '')])),
+      }
+    },
+    methods: (path) => [...(find(path)?.node.routes.keys() ?? [])],
+  }
+}
+
+const segmentsOf = (path: string): string[] => path.split('/').slice(1)
+
+const descend = (root: Node, segments: readonly string[]): Node => {
+  let node = root
+  for (const segment of segments) {
+    if (segment.startsWith(':')) {
+      node.parameter ??= newNode()
+      node = node.parameter
+    } else {
+      const next = node.literal.get(segment) ?? newNode()
+      node.literal.set(segment, next)
+      node = next
+    }
+  }
+  return node
+}
+
+/** A literal wins over a parameter, with a way back where it leads nowhere: `/presets/versions` may be a slug. */
+const walk = (node: Node, segments: readonly string[], at: number, values: string[]): Node | null => {
+  const segment = segments[at]
+  if (segment === undefined) return node
+  const literal = node.literal.get(segment)
+  if (literal !== undefined) {
+    const found = walk(literal, segments, at + 1, values)
+    if (found !== null && found.routes.size > 0) return found
+  }
+  if (node.parameter === null || segment === '') return null
+  values.push(segment)
+  const found = walk(node.parameter, segments, at + 1, values)
+  if (found === null) values.pop()
+  return found
+}
+
+/** Decoded exactly once: what comes out is data, never again part of a path (decision 4). */
+const decodeSegment = (segment: string): string => {
+  try {
+    return decodeURIComponent(segment)
+  } catch (cause) {
+    throw new GatewayError('invalid_request', 'The path holds a percent sign that encodes nothing.', { cause })
+  }
+}

@@ -1,0 +1,34 @@
+import { z } from 'zod'
+
+import { generation } from '../../contract/generation.ts'
+import { validate } from '../../contract/validate.ts'
+import { GatewayError } from '../../errors.ts'
+import type { GenerationStore } from '../../storage/generation-store.ts'
+import { jsonResponse } from '../json-response.ts'
+import { principalOf, type Route } from '../route.ts'
+
+const query = { id: z.string().min(1).max(128).meta({ description: 'The id of the answer, or its X-Generation-Id.' }) }
+
+/** What was answered can be read at once: records that wait to be written are written first. */
+export const generationGet = (parts: { store: GenerationStore; flush: () => Promise<void> }): Route => ({
+  method: 'GET',
+  path: '/generation',
+  operation: 'getGeneration',
+  summary: 'Read what one inference request did and cost',
+  tag: 'Generations',
+  policy: 'any-key',
+  surface: 'management',
+  query,
+  answers: { 200: { description: 'The record.', schema: z.object({ data: generation }) } },
+  errors: [400, 404],
+  async handle(request) {
+    const { id } = validate(z.object(query), { id: request.query.get('id') ?? undefined })
+    await parts.flush()
+    const found = await parts.store.get(generationId(id), principalOf(request).workspaceId)
+    if (found === null) throw new GatewayError('not_found', `There is no generation "${id.slice(0, 128)}".`)
+    return jsonResponse({ data: found.record })
+  },
+})
+
+/** Responses and Messages name the same generation with their own prefix. */
+const generationId = (id: string): string => id.replace(/^(?:resp_|msg_)/, 'gen-')

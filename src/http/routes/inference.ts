@@ -1,0 +1,50 @@
+/** The three inference interfaces: one path, three dialects. */
+import { z } from 'zod'
+
+import type { ClientDialect } from '../../canonical/call.ts'
+import { requestSchema as messagesBody } from '../../formats/anthropic-messages/schema.ts'
+import { requestSchema as chatBody } from '../../formats/openai-chat/schema.ts'
+import { requestSchema as responsesBody } from '../../formats/openai-responses/schema.ts'
+import { answerInference, type InferenceAnswering } from '../answer-inference.ts'
+import type { Formats } from '../error-boundary.ts'
+import type { Route } from '../route.ts'
+
+const OPERATIONS = {
+  chat: { path: '/chat/completions', operation: 'createChatCompletion', body: chatBody, name: 'Chat Completions' },
+  responses: { path: '/responses', operation: 'createResponse', body: responsesBody, name: 'Responses' },
+  messages: { path: '/messages', operation: 'createMessage', body: messagesBody, name: 'Messages' },
+} as const satisfies Record<ClientDialect, unknown>
+
+const enabled = z.enum(['enabled', 'disabled']).optional()
+
+export const inferenceRoute = (dialect: ClientDialect, parts: { formats: Formats; answering: InferenceAnswering }): Route => {
+  const { path, operation, body, name } = OPERATIONS[dialect]
+  const format = parts.formats[dialect]
+  return {
+    method: 'POST',
+    path,
+    operation,
+    summary: `Call a model or a preset in the ${name} dialect`,
+    tag: 'Inference',
+    policy: 'inference',
+    surface: dialect,
+    headers: {
+      'x-session-id': z.string().max(256).optional().meta({ description: 'Sticky routing and grouping; the body field wins.' }),
+      'X-Service-Metadata': enabled.meta({ description: 'Adds the routing metadata to the answer.' }),
+      'X-Service-Provider-Failure': z
+        .enum(['body', 'status'])
+        .optional()
+        .meta({ description: "Where a provider's failure is told: in a 200's body, or as the status." }),
+    },
+    body,
+    answers: {
+      200: {
+        description: 'The answer, or, where `stream` is true, its events. Look for `error` in the body too.',
+        schema: z.looseObject({}),
+        stream: true,
+      },
+    },
+    errors: [402, 404, 408, 422, 429, 502, 503, 504],
+    handle: (request) => answerInference(request, format, parts.answering),
+  }
+}

@@ -1,0 +1,75 @@
+import { z } from 'zod'
+
+import { model, type ModelResource } from '../../contract/model.ts'
+import { modelResource, presetAsModel } from '../../models/model-resource.ts'
+import type { Models } from '../../models/models.ts'
+import type { Presets } from '../../presets/presets.ts'
+import { jsonResponse } from '../json-response.ts'
+import { principalOf, type Route, type RouteRequest } from '../route.ts'
+
+const modelList = z.object({ data: z.array(model), total_count: z.int(), links: z.object({ next: z.string().nullable() }) })
+
+const OPERATIONS = { '/models': 'listModels', '/models/user': 'listModelsUser' } as const
+
+/** Active presets come first, since they are what a team chose to offer; then the models, newest first. */
+export const modelsList = (path: keyof typeof OPERATIONS, parts: { models: Models; presets: Presets }): Route => ({
+  method: 'GET',
+  path,
+  operation: OPERATIONS[path],
+  summary: 'List the models and presets that this key can call',
+  tag: 'Models',
+  policy: 'any-key',
+  surface: 'management',
+  answers: {
+    200: {
+      description: "Models. Clients of Anthropic's API get that API's shape, Codex the same list under `models` too.",
+      schema: modelList,
+    },
+  },
+  errors: [],
+  async handle(request) {
+    const presets = await parts.presets.served(principalOf(request).workspaceId)
+    const listed = [
+      ...presets.map(({ slug, name, description, created_at, designated_version: { config } }) =>
+        presetAsModel(
+          { slug, name, description, created: Math.floor(Date.parse(created_at) / 1000) },
+          typeof config['model'] === 'string' ? parts.models.find(config['model']) : undefined,
+        ),
+      ),
+      ...parts.models.list().map(modelResource),
+    ]
+    return jsonResponse(shapeFor(request, listed))
+  },
+})
+
+/** Contract 8: two clients read a list of another shape from the same path. */
+const shapeFor = (request: RouteRequest, models: readonly ModelResource[]): unknown => {
+  if (request.headers.has('anthropic-version')) {
+    return {
+      data: models.map(({ id, name, created }) => ({
+        type: 'model',
+        id,
+        display_name: name,
+        created_at: new Date(created * 1000).toISOString(),
+      })),
+      has_more: false,
+      first_id: models[0]?.id ?? null,
+      last_id: models.at(-1)?.id ?? null,
+    }
+  }
+  const list = { data: models, total_count: models.length, links: { next: null } }
+  return request.query.has('client_version') ? { ...list, models } : list
+}
+
+export const modelsCount = (models: Models): Route => ({
+  method: 'GET',
+  path: '/models/count',
+  operation: 'countModels',
+  summary: 'Count the models',
+  tag: 'Models',
+  policy: 'any-key',
+  surface: 'management',
+  answers: { 200: { description: 'The number of models, presets not counted.', schema: z.object({ data: z.object({ count: z.int() }) }) } },
+  errors: [],
+  handle: () => jsonResponse({ data: { count: models.list().length } }),
+})

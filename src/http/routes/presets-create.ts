@@ -1,0 +1,74 @@
+/** POST /presets/{slug}/{interface}: a preset, or its next version, from an inference request body. */
+import { z } from 'zod'
+
+import type { ClientDialect } from '../../canonical/call.ts'
+import { presetSlug, presetWithVersion } from '../../contract/preset.ts'
+import { validate } from '../../contract/validate.ts'
+import { presetBodySchema as chatBody } from '../../formats/openai-chat/preset-config.ts'
+import { presetBodySchema as responsesBody } from '../../formats/openai-responses/preset-config.ts'
+import { presetBodySchema as messagesBody } from '../../formats/anthropic-messages/preset-config.ts'
+import { readJsonObject } from '../../lib/json-body.ts'
+import type { Presets } from '../../presets/presets.ts'
+import type { Formats } from '../error-boundary.ts'
+import { jsonText } from '../json-response.ts'
+import { principalOf, type Route } from '../route.ts'
+
+const PATHS = {
+  responses: { path: '/presets/:slug/responses', operation: 'createPresetsResponses', body: responsesBody },
+  messages: { path: '/presets/:slug/messages', operation: 'createPresetsMessages', body: messagesBody },
+  chat: { path: '/presets/:slug/chat/completions', operation: 'createPresetsChatCompletions', body: chatBody },
+} as const satisfies Record<ClientDialect, unknown>
+
+const idempotencyKey = z
+  .string()
+  .regex(/^[\x21-\x7e]{1,255}$/, 'Use 1 to 255 printable ASCII characters without spaces.')
+  .meta({ description: 'A repetition with the same key and body gets the first answer again, for 24 hours.' })
+
+export const presetsCreate = (dialect: ClientDialect, parts: { presets: Presets; formats: Formats }): Route => {
+  const { path, operation, body } = PATHS[dialect]
+  return {
+    method: 'POST',
+    path,
+    operation,
+    summary: `Create a preset, or a new version of one, from a ${dialect} request body`,
+    tag: 'Presets',
+    policy: 'management',
+    surface: 'management',
+    params: { slug: presetSlug },
+    headers: { 'Idempotency-Key': idempotencyKey.optional() },
+    body,
+    answers: {
+      200: { description: 'The preset with the version that this request wrote.', schema: z.object({ data: presetWithVersion }) },
+    },
+    errors: [404, 409],
+    async handle(request) {
+      const slug = validate(presetSlug, request.params['slug'], ['slug'])
+      const key = request.headers.get('idempotency-key')
+      const bodyText = await request.text()
+      const { content, warnings } = parts.formats[dialect].presetContent(readJsonObject(bodyText))
+      const { workspaceId, userId } = principalOf(request)
+      const saved = await parts.presets.save({
+        workspaceId,
+        userId,
+        slug,
+        content,
+        idempotency: key === null ? null : { key: validate(idempotencyKey, key, ['Idempotency-Key']), route: operation, bodyText },
+      })
+      return jsonText(saved.body, {
+        status: saved.status,
+        headers:
+          warnings.length === 0
+            ? {}
+            : {
+                'x-service-warnings': String(warnings.length),
+                'x-service-warning': headerText(warnings.map(({ message }) => message).join(' ')),
+              },
+      })
+    },
+  }
+}
+
+const HEADER_MAX = 1000
+
+/** A header is ASCII on one line, whatever a body's tool names hold. */
+const headerText = (text: string): string => text.replace(/[^\x20-\x7e]/g, '?').slice(0, HEADER_MAX)

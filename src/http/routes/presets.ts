@@ -1,0 +1,109 @@
+/** Reading, changing and archiving presets. Reads need a management key too (decision 10). */
+import { z } from 'zod'
+
+import { listOf, pagingQuery, readPaging } from '../../contract/paging.ts'
+import { preset, presetPatch, presetSlug, presetVersion, presetWithVersion } from '../../contract/preset.ts'
+import { validate } from '../../contract/validate.ts'
+import { readJsonObject } from '../../lib/json-body.ts'
+import type { Presets } from '../../presets/presets.ts'
+import { jsonResponse } from '../json-response.ts'
+import { principalOf, type Route, type RouteRequest } from '../route.ts'
+
+const shared = { tag: 'Presets', policy: 'management', surface: 'management' } as const
+
+const slugOf = (request: RouteRequest): string => validate(presetSlug, request.params['slug'], ['slug'])
+
+const versionNumber = z
+  .string()
+  .regex(/^[1-9]\d{0,8}$/, 'Use the number of a version.')
+  .meta({ description: 'Version number.', examples: ['3'] })
+
+export const presetsList = (presets: Presets): Route => ({
+  ...shared,
+  method: 'GET',
+  path: '/presets',
+  operation: 'listPresets',
+  summary: 'List presets, most recently updated first',
+  query: pagingQuery,
+  answers: { 200: { description: 'Presets without their versions; archived ones too.', schema: listOf(preset) } },
+  errors: [400],
+  async handle(request) {
+    const page = await presets.list(principalOf(request).workspaceId, readPaging(request.query))
+    return jsonResponse({ data: page.items, total_count: page.totalCount })
+  },
+})
+
+export const presetsGet = (presets: Presets): Route => ({
+  ...shared,
+  method: 'GET',
+  path: '/presets/:slug',
+  operation: 'getPreset',
+  summary: 'Read a preset with its designated version',
+  params: { slug: presetSlug },
+  answers: { 200: { description: 'The preset.', schema: z.object({ data: presetWithVersion }) } },
+  errors: [400, 404],
+  handle: async (request) => jsonResponse({ data: await presets.get(principalOf(request).workspaceId, slugOf(request)) }),
+})
+
+export const presetsVersions = (presets: Presets): Route => ({
+  ...shared,
+  method: 'GET',
+  path: '/presets/:slug/versions',
+  operation: 'listPresetVersions',
+  summary: 'List the versions of a preset, oldest first',
+  params: { slug: presetSlug },
+  query: pagingQuery,
+  answers: { 200: { description: 'Versions.', schema: listOf(presetVersion) } },
+  errors: [400, 404],
+  async handle(request) {
+    const page = await presets.versions(principalOf(request).workspaceId, slugOf(request), readPaging(request.query))
+    return jsonResponse({ data: page.items, total_count: page.totalCount })
+  },
+})
+
+export const presetsVersion = (presets: Presets): Route => ({
+  ...shared,
+  method: 'GET',
+  path: '/presets/:slug/versions/:version',
+  operation: 'getPresetVersion',
+  summary: 'Read one version of a preset',
+  params: { slug: presetSlug, version: versionNumber },
+  answers: { 200: { description: 'The version.', schema: z.object({ data: presetVersion }) } },
+  errors: [400, 404],
+  async handle(request) {
+    const number = Number(validate(versionNumber, request.params['version'], ['version']))
+    return jsonResponse({ data: await presets.version(principalOf(request).workspaceId, slugOf(request), number) })
+  },
+})
+
+export const presetsPatch = (presets: Presets): Route => ({
+  ...shared,
+  method: 'PATCH',
+  path: '/presets/:slug',
+  operation: 'updatePreset',
+  summary: 'Rename, describe, enable, disable, label or roll back a preset',
+  params: { slug: presetSlug },
+  body: presetPatch,
+  answers: { 200: { description: 'The changed preset.', schema: z.object({ data: presetWithVersion }) } },
+  errors: [404, 409],
+  async handle(request) {
+    const slug = slugOf(request)
+    const patch = validate(presetPatch, readJsonObject(await request.text()))
+    return jsonResponse({ data: await presets.patch(principalOf(request).workspaceId, slug, patch) })
+  },
+})
+
+export const presetsDelete = (presets: Presets): Route => ({
+  ...shared,
+  method: 'DELETE',
+  path: '/presets/:slug',
+  operation: 'deletePreset',
+  summary: 'Archive a preset: its versions stay readable, requests with it answer 404',
+  params: { slug: presetSlug },
+  answers: { 200: { description: 'Archived.', schema: z.object({ deleted: z.literal(true) }) } },
+  errors: [400, 404, 409],
+  async handle(request) {
+    await presets.archive(principalOf(request).workspaceId, slugOf(request))
+    return jsonResponse({ deleted: true })
+  },
+})

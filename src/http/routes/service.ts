@@ -1,0 +1,69 @@
+/** Routes of the service itself. They tell nothing that a stranger may not know. */
+import { z } from 'zod'
+
+import type { JsonObject } from '../../lib/json.ts'
+import type { Metrics } from '../../telemetry/metrics.ts'
+import { jsonResponse } from '../json-response.ts'
+import type { Route } from '../route.ts'
+
+const shared = { method: 'GET', tag: 'Service', policy: 'public', surface: 'management', errors: [] } as const
+
+const status = z.object({ status: z.string() })
+
+export const healthLive = (): Route => ({
+  ...shared,
+  path: '/health/live',
+  operation: 'healthLive',
+  summary: 'Whether the process runs',
+  answers: { 200: { description: 'It does.', schema: status } },
+  handle: () => jsonResponse({ status: 'live' }),
+})
+
+/** `ready` answers null, or the reason why not, in a word. */
+export const healthReady = (ready: () => Promise<string | null>): Route => ({
+  ...shared,
+  path: '/health/ready',
+  operation: 'healthReady',
+  summary: 'Whether requests should be sent here: storage answers and the service is not stopping',
+  answers: { 200: { description: 'Ready.', schema: status }, 503: { description: 'Not ready.', schema: status } },
+  async handle() {
+    const reason = await ready()
+    return reason === null ? jsonResponse({ status: 'ready' }) : jsonResponse({ status: reason }, { status: 503 })
+  },
+})
+
+export const metricsText = (metrics: Metrics): Route => ({
+  ...shared,
+  path: '/metrics',
+  operation: 'metrics',
+  summary: 'Prometheus metrics',
+  answers: { 200: { description: 'Prometheus text format, version 0.0.4.' } },
+  handle: () => new Response(metrics.render(), { headers: { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' } }),
+})
+
+export const openapiJson = (document: () => JsonObject): Route => ({
+  ...shared,
+  path: '/openapi.json',
+  operation: 'openapi',
+  summary: 'This description, OpenAPI 3.1',
+  answers: { 200: { description: 'The document.', schema: z.looseObject({}) } },
+  handle: () => jsonResponse(document()),
+})
+
+export const docsPage = (page: () => string): Route => ({
+  ...shared,
+  path: '/docs',
+  operation: 'docs',
+  summary: 'This description, to browse',
+  answers: { 200: { description: 'A page that loads nothing from elsewhere.' } },
+  handle: () =>
+    new Response(page(), {
+      headers: {
+        'content-type': 'text/html; charset=utf-8',
+        'content-security-policy':
+          "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+        'x-content-type-options': 'nosniff',
+        'referrer-policy': 'no-referrer',
+      },
+    }),
+})

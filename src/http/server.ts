@@ -1,0 +1,64 @@
+/** The listening socket. One of the three files that may touch the runtime. */
+import type { App } from './app.ts'
+
+export interface Server {
+  readonly url: string
+  readonly port: number
+  /** Requests that are being answered, streams included. */
+  readonly open: () => number
+  /** Takes no more connections; those open go on. */
+  stopAccepting(): void
+  /** Ends every connection now. */
+  close(): Promise<void>
+}
+
+/** Where the address cannot be had. `message` is one sentence. */
+export class ListenError extends Error {
+  override readonly name = 'ListenError'
+}
+
+/** `maxBodyBytes`: the app refuses larger bodies with an answer of its own; the runtime's cap, a little above, is the net below it. */
+export const listen = (options: {
+  host: string
+  port: number
+  shared: boolean
+  maxBodyBytes: number
+  app: App
+  onError: (thrown: unknown) => void
+}): Server => {
+  const { host, port, shared, maxBodyBytes, app, onError } = options
+  let server: Bun.Server<undefined>
+  try {
+    server = Bun.serve({
+      hostname: host,
+      port,
+      reusePort: shared,
+      // A stream may be silent for as long as its model thinks; our own deadlines end what is stuck.
+      idleTimeout: 0,
+      maxRequestBodySize: maxBodyBytes + 64 * 1024,
+      development: false,
+      fetch: app,
+      error(thrown) {
+        onError(thrown)
+        return new Response('{"error":{"code":500,"message":"Internal Server Error","metadata":{"error_type":"server"}}}', {
+          status: 500,
+          headers: { 'content-type': 'application/json; charset=utf-8' },
+        })
+      },
+    })
+  } catch (cause) {
+    const code = (cause as NodeJS.ErrnoException).code
+    throw new ListenError(`${host}:${port} cannot be listened on (${code ?? 'unknown reason'}). Choose another --port or --host.`, {
+      cause,
+    })
+  }
+  const bound = server.port ?? port
+  const shown = host.includes(':') ? `[${host}]` : host
+  return {
+    url: `http://${shown}:${bound}`,
+    port: bound,
+    open: () => server.pendingRequests,
+    stopAccepting: () => void server.stop(false),
+    close: () => server.stop(true),
+  }
+}

@@ -1,0 +1,97 @@
+/** A finished run as the row that is kept of it. Neither prompt nor answer is in it. */
+import { inputTokens, outputTokens } from '../canonical/usage.ts'
+import type { GenerationResource } from '../contract/generation.ts'
+import { isoTimestamp } from '../lib/clock.ts'
+import { dollars } from '../lib/money.ts'
+import type { GenerationRecord } from '../storage/generation-store.ts'
+import type { Run } from './run.ts'
+
+export const generationRecord = (run: Run): GenerationRecord => {
+  const { request, usage, cost, current } = run
+  const record = generationResource(run)
+  return {
+    id: run.generationId,
+    createdAt: record.created_at,
+    workspaceId: request.caller.workspaceId,
+    keyHash: request.caller.keyHash,
+    presetId: record.preset_id,
+    presetVersion: record.preset_version,
+    model: record.model,
+    provider: current?.planned.endpoint.provider.slug ?? null,
+    streamed: record.streamed,
+    cancelled: record.cancelled,
+    tokensPrompt: inputTokens(usage),
+    tokensCompletion: outputTokens(usage),
+    costNanos: cost.totalNanos ?? 0,
+    byokCostNanos: 0,
+    record,
+  }
+}
+
+const HEADER_MAX = 512
+
+const generationResource = (run: Run): GenerationResource => {
+  const { request, usage, cost, current } = run
+  const { call, preset } = request
+  const prompt = inputTokens(usage)
+  const completion = outputTokens(usage)
+  return {
+    id: run.generationId,
+    request_id: request.requestId,
+    upstream_id: run.upstreamId,
+    api_type: 'completions',
+    created_at: isoTimestamp(run.createdMs),
+    model: current?.planned.model.id ?? call.models[0] ?? request.requested,
+    provider_name: current?.planned.endpoint.provider.name ?? null,
+    preset_id: preset?.id ?? null,
+    preset_slug: preset?.slug ?? null,
+    preset_version: preset?.version ?? null,
+    session_id: call.sessionId,
+    workspace_id: request.caller.workspaceId,
+    external_user: call.user,
+    app_id: null,
+    origin: '',
+    http_referer: request.referer?.slice(0, HEADER_MAX) ?? null,
+    user_agent: request.userAgent?.slice(0, HEADER_MAX) ?? null,
+    data_region: 'global',
+    streamed: call.stream,
+    cancelled: run.cancelled,
+    finish_reason: run.error === null ? run.finishReason : 'error',
+    native_finish_reason: run.nativeFinishReason,
+    error_type: run.error?.type ?? null,
+    tokens_prompt: prompt,
+    tokens_completion: completion,
+    native_tokens_prompt: prompt,
+    native_tokens_completion: completion,
+    native_tokens_completion_images: usage.outputImage,
+    native_tokens_reasoning: usage.outputReasoning,
+    native_tokens_cached: usage.inputCacheRead,
+    num_media_prompt: null,
+    num_media_completion: null,
+    num_input_audio_prompt: null,
+    num_search_results: usage.webSearches === 0 ? null : usage.webSearches,
+    num_fetches: null,
+    total_cost: dollars(cost.totalNanos ?? 0),
+    usage: dollars(cost.totalNanos ?? 0),
+    upstream_inference_cost: cost.upstreamNanos === null ? null : dollars(cost.upstreamNanos),
+    cache_discount: null,
+    usage_estimated: usage.estimated,
+    cost_known: cost.totalNanos !== null,
+    is_byok: cost.isByok,
+    latency: run.latencyMs === null ? null : Math.round(run.latencyMs),
+    generation_time: Math.round(run.durationMs),
+    moderation_latency: null,
+    provider_responses: run.attempts.map(({ planned, startedMs, endedMs, error }) => ({
+      provider_name: planned.endpoint.provider.name,
+      model_permaslug: planned.model.id,
+      status: error?.status ?? 200,
+      latency: Math.round(endedMs - startedMs),
+      is_byok: false,
+      error_type: error?.type ?? null,
+    })),
+    router: null,
+    service_tier: null,
+    web_search_engine: null,
+    response_cache_source_id: null,
+  }
+}

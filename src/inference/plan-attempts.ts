@@ -1,0 +1,109 @@
+/** Who is asked, in which order, and why others are not: a pure function of the request and the catalogue. */
+import type { Call } from '../canonical/call.ts'
+import { GatewayError } from '../errors.ts'
+import { isObject } from '../lib/json.ts'
+import type { Model, ModelEndpoint, Models } from '../models/models.ts'
+
+/** More than this many tries cost more in waiting than they win (reliability.md 6.3). */
+export const ATTEMPTS_MAX = 4
+
+export interface PlannedAttempt {
+  readonly model: Model
+  readonly endpoint: ModelEndpoint
+}
+
+export interface Removed {
+  readonly model: string
+  readonly provider: string
+  /** The filter that removed it. */
+  readonly reason: string
+}
+
+export interface Plan {
+  /** At least one. */
+  readonly attempts: readonly PlannedAttempt[]
+  readonly candidates: number
+  readonly removed: readonly Removed[]
+}
+
+/**
+ * Throws `not_found` where a model is unknown (with the nearest known ids) and `provider_overloaded` as 503 where no
+ * provider meets the requirements, saying which filter removed which (decision 19).
+ */
+export const planAttempts = (call: Call, models: Models): Plan => {
+  const removed: Removed[] = []
+  const preferences = readPreferences(call.body.value('provider'))
+  const candidates = call.models.flatMap((id) => {
+    const model = models.find(id)
+    if (model === undefined) {
+      if (call.models.length === 1) throw unknownModel(id, models)
+      removed.push({ model: id, provider: '*', reason: 'unknown model' })
+      return []
+    }
+    return order(model, preferences).filter(({ endpoint }) => {
+      const reason = exclusion(endpoint, preferences)
+      if (reason !== null) removed.push({ model: id, provider: endpoint.provider.slug, reason })
+      return reason === null
+    })
+  })
+  const first = candidates[0]
+  if (first === undefined) throw noProvider(call.models, removed)
+  const attempts = preferences.allowFallbacks
+    ? candidates.slice(0, ATTEMPTS_MAX)
+    : candidates.slice(0, Math.max(1, preferences.order.length)).slice(0, ATTEMPTS_MAX)
+  return { attempts, candidates: candidates.length, removed }
+}
+
+interface Preferences {
+  readonly order: readonly string[]
+  readonly only: readonly string[]
+  readonly ignore: readonly string[]
+  readonly allowFallbacks: boolean
+}
+
+/** The part of the `provider` object that is honoured so far; its form was validated with the request. */
+const readPreferences = (provider: unknown): Preferences => {
+  const object = isObject(provider) ? provider : {}
+  const slugs = (value: unknown): string[] => (Array.isArray(value) ? value.filter((slug) => typeof slug === 'string') : [])
+  return {
+    order: slugs(object['order']),
+    only: slugs(object['only']),
+    ignore: slugs(object['ignore']),
+    allowFallbacks: object['allow_fallbacks'] !== false,
+  }
+}
+
+/** Clients name a provider by slug or by display name, in any case (contract 5.3). */
+const names = (endpoint: ModelEndpoint, slug: string): boolean => {
+  const wanted = slug.toLowerCase()
+  return endpoint.provider.slug.toLowerCase() === wanted || endpoint.provider.name.toLowerCase() === wanted
+}
+
+const exclusion = (endpoint: ModelEndpoint, { only, ignore, order: ordered, allowFallbacks }: Preferences): string | null => {
+  if (only.length > 0 && !only.some((slug) => names(endpoint, slug))) return 'provider.only'
+  if (ignore.some((slug) => names(endpoint, slug))) return 'provider.ignore'
+  if (!allowFallbacks && ordered.length > 0 && !ordered.some((slug) => names(endpoint, slug))) return 'provider.order without fallbacks'
+  return null
+}
+
+const order = (model: Model, preferences: Preferences): PlannedAttempt[] => {
+  const rank = ({ endpoint }: PlannedAttempt): number => {
+    const position = preferences.order.findIndex((slug) => names(endpoint, slug))
+    return position < 0 ? preferences.order.length : position
+  }
+  return model.endpoints.map((endpoint) => ({ model, endpoint })).sort((a, b) => rank(a) - rank(b))
+}
+
+const unknownModel = (id: string, models: Models): GatewayError => {
+  const near = models.nearest(id, 3)
+  const hint = near.length === 0 ? 'GET /api/v1/models lists what there is.' : `Did you mean ${near.join(', ')}?`
+  return new GatewayError('not_found', `The model "${id.slice(0, 200)}" does not exist here, or no enabled provider serves it. ${hint}`)
+}
+
+const noProvider = (models: readonly string[], removed: readonly Removed[]): GatewayError => {
+  const why = removed.map(({ model, provider, reason }) => `${provider} for ${model} (${reason})`).join(', ')
+  return new GatewayError('provider_overloaded', `No provider meets the requirements for ${models.join(', ')}. Removed: ${why}.`, {
+    status: 503,
+    metadata: { excluded_by: removed },
+  })
+}

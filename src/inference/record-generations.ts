@@ -1,0 +1,79 @@
+/**
+ * Generation records on their way to storage: in batches, off the response's path, on a bounded queue. A reader that
+ * asks for a record flushes first, so what was answered can be read at once.
+ */
+import type { Clock } from '../lib/clock.ts'
+import type { GenerationRecord, GenerationStore } from '../storage/generation-store.ts'
+
+export interface GenerationRecorder {
+  /** Never waits, never throws. Beyond the bound the record is dropped and counted. */
+  add(record: GenerationRecord): void
+  /** Resolves when everything added before is written, or has been given up. */
+  flush(): Promise<void>
+  readonly dropped: number
+}
+
+const FLUSH_MS = 50
+const QUEUE_MAX = 100_000
+const BATCH_MAX = 1000
+const RETRY_MS = 1000
+
+export const createGenerationRecorder = (parts: {
+  store: Pick<GenerationStore, 'insertBatch'>
+  clock: Clock
+  onError: (thrown: unknown, waiting: number) => void
+}): GenerationRecorder => {
+  const { store, clock, onError } = parts
+  let queue: GenerationRecord[] = []
+  let scheduled: (() => void) | null = null
+  let writing: Promise<void> | null = null
+  let dropped = 0
+
+  const schedule = (delayMs: number): void => {
+    scheduled ??= clock.after(delayMs, () => {
+      scheduled = null
+      void flush()
+    })
+  }
+
+  /** One batch; true when it is written. A failed one goes back to the front: storage that is away comes back. */
+  const writeBatch = async (): Promise<boolean> => {
+    const batch = queue.slice(0, BATCH_MAX)
+    queue = queue.slice(BATCH_MAX)
+    try {
+      await store.insertBatch(batch)
+      return true
+    } catch (thrown) {
+      queue = [...batch, ...queue]
+      onError(thrown, queue.length)
+      schedule(RETRY_MS)
+      return false
+    }
+  }
+
+  const drain = async (): Promise<void> => {
+    while (queue.length > 0 && (await writeBatch()));
+  }
+
+  const flush = (): Promise<void> => {
+    writing ??= drain().finally(() => {
+      writing = null
+    })
+    return writing
+  }
+
+  return {
+    add(record) {
+      if (queue.length >= QUEUE_MAX) {
+        dropped += 1
+        return
+      }
+      queue.push(record)
+      schedule(FLUSH_MS)
+    },
+    flush,
+    get dropped() {
+      return dropped
+    },
+  }
+}

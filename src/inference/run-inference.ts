@@ -1,0 +1,134 @@
+/**
+ * The story of one inference: plan, try, fail over until content was delivered, settle. It speaks the language of the
+ * middle; parsing before it and rendering after it are the formats' part. Stream or not, this is the one path.
+ */
+import type { Frame } from '../canonical/event.ts'
+import { carriesContent } from '../canonical/event.ts'
+import { GatewayError, asGatewayError, errorRow } from '../errors.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { IdSource } from '../lib/id.ts'
+import type { Models } from '../models/models.ts'
+import { dialectFor } from '../models/models.ts'
+import type { ProviderContext } from '../providers/provider.ts'
+import type { ProviderRegistry } from '../providers/registry.ts'
+import { planAttempts, type PlannedAttempt } from './plan-attempts.ts'
+import { Run, type InferenceRequest } from './run.ts'
+
+export interface InferenceParts {
+  readonly models: Models
+  readonly adapters: ProviderRegistry
+  readonly context: ProviderContext
+  readonly clock: Clock
+  readonly ids: IdSource
+  /** A candidate that has said nothing after this long is given up. */
+  readonly firstTokenMs: number
+  /** Told of a run that begins and of one that has ended; they never wait and never throw. */
+  readonly began: (run: Run) => void
+  readonly settle: (run: Run) => void
+}
+
+export type RunInference = (request: InferenceRequest) => Run
+
+/** Before content nothing was said, however much was sent: a provider that never comes to the point is a broken one. */
+const HELD_FRAMES_MAX = 10_000
+
+export const createInference =
+  (parts: InferenceParts): RunInference =>
+  (request) => {
+    const plan = planAttempts(request.call, parts.models)
+    const run = new Run(request, plan, parts, (begun) => answer(begun, parts))
+    parts.began(run)
+    return run
+  }
+
+/**
+ * The frames of the answer. For a stream, nothing before the first content and everything as it comes after it; for a
+ * whole answer, all at its end. Throws the last error where nothing was delivered; after that a failure is the last event.
+ */
+async function* answer(run: Run, parts: InferenceParts): AsyncGenerator<readonly Frame[], void, undefined> {
+  try {
+    for (const [number, planned] of run.plan.attempts.entries()) {
+      const last = number === run.plan.attempts.length - 1
+      run.begin(planned)
+      const held: Frame[] = []
+      let delivered = false
+      try {
+        for await (const frames of framesOf(run, planned, number, parts)) {
+          run.observe(frames)
+          if (delivered) {
+            yield frames
+            continue
+          }
+          held.push(...frames)
+          if (held.length > HELD_FRAMES_MAX) throw new GatewayError('provider_unavailable', 'The provider sent no content.')
+          if (!run.request.call.stream || !frames.some(({ events }) => events.some(carriesContent))) continue
+          delivered = true
+          yield held
+        }
+        run.succeed()
+        if (!delivered) yield held
+        return
+      } catch (thrown) {
+        const error = run.fail(asGatewayError(thrown))
+        if (delivered) {
+          yield [{ events: [{ type: 'error', error }] }]
+          return
+        }
+        if (!last && !run.signal.aborted && errorRow(error.type).failover === 'elsewhere') continue
+        const partial = held.some(({ events }) => events.some(carriesContent))
+        if (!partial) throw error
+        yield [...held, { events: [{ type: 'error', error }] }]
+        return
+      }
+    }
+  } finally {
+    run.end()
+    parts.settle(run)
+  }
+}
+
+/** One attempt's frames. A failure that travels as an event is thrown behind the frames before it; so is a missed first token. */
+async function* framesOf(
+  run: Run,
+  planned: PlannedAttempt,
+  number: number,
+  parts: InferenceParts,
+): AsyncGenerator<readonly Frame[], void, undefined> {
+  const { call } = run.request
+  const attempt = new AbortController()
+  const leave = (): void => attempt.abort(run.signal.reason)
+  run.signal.addEventListener('abort', leave, { once: true })
+  if (run.signal.aborted) leave()
+  const { provider, upstreamModel } = planned.endpoint
+  const target = {
+    provider: provider.slug,
+    providerName: provider.name,
+    baseUrl: provider.baseUrl,
+    apiKey: provider.apiKeys[0] ?? null,
+    modelId: planned.model.id,
+    upstreamModel,
+  }
+  let cancelDeadline = call.stream
+    ? parts.clock.after(parts.firstTokenMs, () => attempt.abort(new GatewayError('timeout', `${provider.name} sent no content in time.`)))
+    : null
+  try {
+    const adapter = parts.adapters.adapterFor(dialectFor(provider, call.dialect))
+    for await (const frames of adapter({ call, target, number, signal: attempt.signal }, parts.context)) {
+      if (cancelDeadline !== null && frames.some(({ events }) => events.some(carriesContent))) {
+        cancelDeadline()
+        cancelDeadline = null
+      }
+      const failedAt = frames.findIndex(({ events }) => events.some(({ type }) => type === 'error'))
+      if (failedAt < 0) {
+        yield frames
+        continue
+      }
+      if (failedAt > 0) yield frames.slice(0, failedAt)
+      const event = frames[failedAt]?.events.find(({ type }) => type === 'error')
+      throw event?.type === 'error' ? event.error : new GatewayError('server')
+    }
+  } finally {
+    cancelDeadline?.()
+    run.signal.removeEventListener('abort', leave)
+  }
+}

@@ -1,0 +1,196 @@
+/** What is known of one inference while it runs and when it has ended: the facts behind its answer, its record and its metadata. */
+import type { Call } from '../canonical/call.ts'
+import { NO_COST, type Cost } from '../canonical/cost.ts'
+import type { Frame } from '../canonical/event.ts'
+import { NO_USAGE, outputTokens, usageOf, type Usage } from '../canonical/usage.ts'
+import type { Warning } from '../canonical/warning.ts'
+import type { ErrorType, GatewayError } from '../errors.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { IdSource } from '../lib/id.ts'
+import { costOf } from '../models/price.ts'
+import type { Plan, PlannedAttempt } from './plan-attempts.ts'
+
+export interface InferenceRequest {
+  readonly call: Call
+  /** The model as the client named it, preset and all. */
+  readonly requested: string
+  readonly preset: UsedPreset | null
+  readonly warnings: readonly Warning[]
+  readonly caller: Caller
+  readonly requestId: string
+  readonly userAgent: string | null
+  readonly referer: string | null
+}
+
+export interface Caller {
+  readonly keyHash: string
+  readonly workspaceId: string
+}
+
+export interface UsedPreset {
+  readonly id: string
+  readonly slug: string
+  readonly version: number
+}
+
+export interface AttemptOutcome {
+  readonly planned: PlannedAttempt
+  readonly startedMs: number
+  endedMs: number
+  error: GatewayError | null
+}
+
+/** Characters of a token, where nobody counted: an estimate for records and for the dialect that must name a number early. */
+const CHARACTERS_PER_TOKEN = 4
+
+export class Run {
+  readonly request: InferenceRequest
+  readonly plan: Plan
+  readonly generationId: string
+  readonly createdMs: number
+  readonly attempts: AttemptOutcome[] = []
+  /** Milliseconds to the first content, and to the end. */
+  latencyMs: number | null = null
+  durationMs = 0
+  finishReason: string | null = null
+  nativeFinishReason: string | null = null
+  upstreamId: string | null = null
+  error: GatewayError | null = null
+  readonly #client = new AbortController()
+  readonly #clock: Clock
+  readonly #startedMs: number
+  readonly #answer: (run: Run) => AsyncGenerator<readonly Frame[], void, undefined>
+  #usage: Usage | null = null
+  #deliveredCharacters = 0
+  #ended = false
+
+  constructor(
+    request: InferenceRequest,
+    plan: Plan,
+    parts: { readonly clock: Clock; readonly ids: IdSource },
+    answer: (run: Run) => AsyncGenerator<readonly Frame[], void, undefined>,
+  ) {
+    this.request = request
+    this.plan = plan
+    this.generationId = parts.ids.prefixed('gen')
+    this.createdMs = parts.clock.now()
+    this.#clock = parts.clock
+    this.#startedMs = parts.clock.monotonicMs()
+    this.#answer = answer
+  }
+
+  /** To be iterated once. Leaving it early, or `cancel`, closes the upstream. */
+  frames(): AsyncGenerator<readonly Frame[], void, undefined> {
+    return this.#answer(this)
+  }
+
+  get signal(): AbortSignal {
+    return this.#client.signal
+  }
+
+  get cancelled(): boolean {
+    return this.#client.signal.aborted
+  }
+
+  /** The client is gone, or the service stops: the upstream is closed with this reason. */
+  cancel(reason: GatewayError): void {
+    if (!this.#ended) this.#client.abort(reason)
+  }
+
+  /** The attempt that answers or answered; undefined before the first began. */
+  get current(): AttemptOutcome | undefined {
+    return this.attempts.at(-1)
+  }
+
+  begin(planned: PlannedAttempt): void {
+    const nowMs = this.#clock.monotonicMs()
+    this.attempts.push({ planned, startedMs: nowMs, endedMs: nowMs, error: null })
+    this.#usage = null
+    this.#deliveredCharacters = 0
+  }
+
+  observe(frames: readonly Frame[]): void {
+    for (const { events } of frames) {
+      for (const event of events) {
+        switch (event.type) {
+          case 'text':
+          case 'reasoning':
+          case 'refusal':
+            this.#deliver(event.text.length)
+            break
+          case 'tool-call':
+            this.#deliver(event.name.length)
+            break
+          case 'tool-arguments':
+            this.#deliver(event.json.length)
+            break
+          case 'usage':
+            this.#usage = event.usage
+            break
+          case 'finish':
+            this.finishReason = event.reason
+            this.nativeFinishReason = event.native
+            break
+          case 'start':
+            this.upstreamId = event.upstreamId
+            break
+          case 'error':
+            break
+        }
+      }
+    }
+  }
+
+  succeed(): void {
+    const attempt = this.current
+    if (attempt !== undefined) attempt.endedMs = this.#clock.monotonicMs()
+    this.error = null
+  }
+
+  /** Records the failure of the current attempt, and answers it with what failed before it. */
+  fail(error: GatewayError): GatewayError {
+    const attempt = this.current
+    if (attempt !== undefined) {
+      attempt.endedMs = this.#clock.monotonicMs()
+      attempt.error = error
+    }
+    this.error = error
+    return error
+  }
+
+  end(): void {
+    this.#ended = true
+    this.durationMs = this.#clock.monotonicMs() - this.#startedMs
+  }
+
+  get errorType(): ErrorType | null {
+    return this.error?.type ?? null
+  }
+
+  /** What the provider counted; where it counted nothing, our estimate of what was delivered, marked as one (decision 26). */
+  get usage(): Usage {
+    if (this.#usage !== null) return this.#usage
+    if (this.#deliveredCharacters === 0) return NO_USAGE
+    return usageOf({
+      inputFresh: this.inputTokensEstimate,
+      output: Math.ceil(this.#deliveredCharacters / CHARACTERS_PER_TOKEN),
+      estimated: true,
+    })
+  }
+
+  get inputTokensEstimate(): number {
+    return Math.ceil(this.request.call.body.text.length / CHARACTERS_PER_TOKEN)
+  }
+
+  /** A failed answer without any output is not charged. */
+  get cost(): Cost {
+    const attempt = this.current
+    if (attempt === undefined || (this.error !== null && outputTokens(this.usage) === 0)) return NO_COST
+    return costOf(this.usage, attempt.planned.endpoint.prices)
+  }
+
+  #deliver(characters: number): void {
+    if (characters > 0) this.latencyMs ??= this.#clock.monotonicMs() - this.#startedMs
+    this.#deliveredCharacters += characters
+  }
+}

@@ -1,0 +1,106 @@
+/** Keys as the API shows them. */
+import type { ApiKeyResource, CurrentKey, KeyBudget } from '../contract/key.ts'
+import { dollars } from '../lib/money.ts'
+import type { KeyRecord, KeyUsage } from '../storage/key-store.ts'
+import type { KeyWithUsage } from './keys.ts'
+
+export const keyResource = ({ record, used }: KeyWithUsage): ApiKeyResource => ({
+  hash: record.hash,
+  label: record.label,
+  name: record.name,
+  kind: record.kind,
+  disabled: record.disabled,
+  ...limitFields(record, used),
+  ...usageFields(used),
+  created_at: record.createdAt,
+  updated_at: record.updatedAt,
+  expires_at: record.expiresAt,
+  creator_user_id: record.creatorUserId,
+  workspace_id: record.workspaceId,
+  external_user: null,
+})
+
+export const currentKeyResource = ({ record, used }: KeyWithUsage, nowMs: number): CurrentKey => {
+  const budgets = keyBudgets(record, used, nowMs)
+  return {
+    label: record.label,
+    ...limitFields(record, used),
+    ...usageFields(used),
+    is_free_tier: false,
+    is_management_key: record.kind === 'management',
+    is_provisioning_key: record.kind === 'management',
+    expires_at: record.expiresAt,
+    creator_user_id: record.creatorUserId,
+    organization_id: null,
+    workspace_id: record.workspaceId,
+    allowed_data_regions: ['global'],
+    // Only a hosted service rations free models; -1 is the API's own sign for no limit.
+    free_model_daily_requests: { limit: -1, used: 0, remaining: -1 },
+    rate_limit: { requests: -1, interval: '10s', note: 'Deprecated: this field says nothing.' },
+    budgets,
+    effective_budget: budgets[0] ?? null,
+  }
+}
+
+/** Nano-dollars counted against the limit of a key in its running window. */
+const spentNanos = (record: KeyRecord, { usage, byok }: KeyUsage): number => {
+  const window = ({ null: 'totalNanos', daily: 'dailyNanos', weekly: 'weeklyNanos', monthly: 'monthlyNanos' } as const)[
+    record.limitReset ?? 'null'
+  ]
+  return usage[window] + (record.includeByokInLimit ? byok[window] : 0)
+}
+
+const limitFields = (
+  record: KeyRecord,
+  used: KeyUsage,
+): Pick<ApiKeyResource, 'limit' | 'limit_remaining' | 'limit_reset' | 'include_byok_in_limit'> => ({
+  limit: record.limitNanos === null ? null : dollars(record.limitNanos),
+  limit_remaining: record.limitNanos === null ? null : dollars(record.limitNanos - spentNanos(record, used)),
+  limit_reset: record.limitReset,
+  include_byok_in_limit: record.includeByokInLimit,
+})
+
+const usageFields = ({ usage, byok }: KeyUsage): Pick<ApiKeyResource, `${'' | 'byok_'}usage${'' | '_daily' | '_weekly' | '_monthly'}`> => ({
+  usage: dollars(usage.totalNanos),
+  usage_daily: dollars(usage.dailyNanos),
+  usage_weekly: dollars(usage.weeklyNanos),
+  usage_monthly: dollars(usage.monthlyNanos),
+  byok_usage: dollars(byok.totalNanos),
+  byok_usage_daily: dollars(byok.dailyNanos),
+  byok_usage_weekly: dollars(byok.weeklyNanos),
+  byok_usage_monthly: dollars(byok.monthlyNanos),
+})
+
+const keyBudgets = (record: KeyRecord, used: KeyUsage, nowMs: number): KeyBudget[] => {
+  if (record.limitNanos === null) return []
+  const spent = spentNanos(record, used)
+  return [
+    {
+      scope: 'key_limit',
+      limit_usd: dollars(record.limitNanos),
+      spend_usd: dollars(spent),
+      remaining_usd: dollars(record.limitNanos - spent),
+      reset_interval: record.limitReset,
+      resets_at: windowEnd(record.limitReset, nowMs),
+      include_byok: record.includeByokInLimit,
+      guardrail_id: null,
+      budget_id: null,
+    },
+  ]
+}
+
+/** When the running UTC window ends: at midnight, on Monday, on the 1st; null for a limit that never resets. */
+export const windowEnd = (reset: KeyRecord['limitReset'], nowMs: number): string | null => {
+  const now = new Date(nowMs)
+  const [year, month, day] = [now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate()]
+  switch (reset) {
+    case null:
+      return null
+    case 'daily':
+      return new Date(Date.UTC(year, month, day + 1)).toISOString()
+    case 'weekly':
+      return new Date(Date.UTC(year, month, day + ((8 - now.getUTCDay()) % 7 || 7))).toISOString()
+    case 'monthly':
+      return new Date(Date.UTC(year, month + 1, 1)).toISOString()
+  }
+}

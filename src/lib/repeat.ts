@@ -1,0 +1,19 @@
+import type { Clock } from './clock.ts'
+
+/** Runs `task` every `intervalMs` after the end of the last run, until stopped. A failed run is told and not the last. */
+export const repeat = (clock: Clock, intervalMs: number, task: () => Promise<void>, onError: (thrown: unknown) => void): (() => void) => {
+  let stopped = false
+  let cancel: () => void
+  const run = (): void => {
+    task()
+      .catch(onError)
+      .finally(() => {
+        if (!stopped) cancel = clock.after(intervalMs, run)
+      })
+  }
+  cancel = clock.after(intervalMs, run)
+  return () => {
+    stopped = true
+    cancel()
+  }
+}

@@ -1,0 +1,146 @@
+/**
+ * The shape of the shipped catalogue (catalogue-data.json) and of the same two maps in the operator's file, which wins
+ * over it. The published JSON Schema is made from these, so every field says what it is. Source: operator.md,
+ * "Providers and models".
+ */
+import { z } from 'zod'
+
+import { PROVIDER_DIALECTS } from './models.ts'
+
+export const modelId = z
+  .string()
+  .max(256)
+  .regex(/^[a-z0-9][a-z0-9._-]*\/[A-Za-z0-9][A-Za-z0-9._:@/-]*$/, 'Write it as vendor/model.')
+  .meta({ description: 'The name that clients use: vendor/model.', examples: ['openai/gpt-5.4'] })
+
+export const providerSlug = z
+  .string()
+  .max(64)
+  .regex(/^[a-z0-9][a-z0-9._-]*$/, 'Use lower-case letters, digits, . _ -')
+  .meta({ description: 'The short name of a provider.', examples: ['openai', 'local-vllm'] })
+
+const variableName = z.string().regex(/^[A-Z][A-Z0-9_]*$/, 'Name an environment variable, such as OPENAI_API_KEY.')
+
+const dialects = z.array(z.enum(PROVIDER_DIALECTS)).min(1).meta({ description: 'What the provider speaks, the preferred dialect first.' })
+
+/** One entry of `providers` in the operator's file. What it leaves out comes from the catalogue, if that knows the slug. */
+export const providerEntry = z
+  .strictObject({
+    name: z.string().min(1).optional().meta({ description: 'The display name; the slug when absent.' }),
+    dialects: dialects.optional(),
+    base_url: z
+      .url({ protocol: /^https?$/ })
+      .optional()
+      .meta({ description: 'Where the API lives. The operator owns it, so private addresses are allowed here.' }),
+    api_key: z
+      .union([z.string().min(1), z.array(z.string().min(1)).min(1)])
+      .optional()
+      .meta({ description: 'The key, or several for rotation. Absent for a server that wants none.' }),
+    api_key_env: variableName.optional().meta({ description: 'The environment variable that holds the key and enables the provider.' }),
+    base_url_env: variableName.optional().meta({
+      description: 'The environment variable that overrides the address; it also enables a provider that has no api_key_env.',
+    }),
+    any_model: z
+      .boolean()
+      .optional()
+      .meta({ description: 'True: every slug/name is a model of this provider, listed or not, as on a local server.' }),
+  })
+  .meta({ id: 'ProviderEntry', description: 'A provider of models.' })
+
+const dollarsPerMillion = (of: string) =>
+  z
+    .number()
+    .min(0)
+    .meta({ description: `US dollars per million ${of}.` })
+
+const tokenPrices = {
+  prompt: dollarsPerMillion('input tokens that no cache read or wrote'),
+  completion: dollarsPerMillion('output tokens'),
+  cache_read: dollarsPerMillion('input tokens read from the prompt cache; the price of prompt when absent').optional(),
+  cache_write: dollarsPerMillion('input tokens written to the prompt cache; the price of prompt when absent').optional(),
+  cache_write_1h: dollarsPerMillion('input tokens written to the cache for an hour; cache_write when absent').optional(),
+  reasoning: dollarsPerMillion('reasoning tokens; the price of completion when absent').optional(),
+}
+
+const tokenCount = z.int().min(1)
+
+export const priceTier = z
+  .strictObject({
+    above_prompt_tokens: tokenCount.meta({
+      description: 'The tier holds when a request has more input tokens than this, cached ones included.',
+    }),
+    ...tokenPrices,
+  })
+  .meta({ id: 'PriceTier', description: 'What the whole request costs, not only the tokens above the line, when its input is long.' })
+
+export const priceEntry = z
+  .strictObject({
+    ...tokenPrices,
+    request: z.number().min(0).optional().meta({ description: 'US dollars per request; 0 when absent.' }),
+    tiers: z
+      .array(priceTier)
+      .min(1)
+      .optional()
+      .meta({ description: 'Prices of long prompts; the highest threshold that was passed holds.' }),
+  })
+  .meta({ id: 'PriceEntry', description: 'Prices in US dollars per million tokens.' })
+
+export const endpointEntry = z
+  .strictObject({
+    provider: providerSlug,
+    model: z.string().min(1).meta({ description: "The provider's own name for the model." }),
+    prices: priceEntry.optional().meta({ description: 'Absent: nobody told, so what the provider itself reports is what counts.' }),
+    context_length: tokenCount.optional().meta({ description: "Where it differs from the model's: the tokens this provider takes." }),
+    max_completion_tokens: tokenCount.optional().meta({ description: 'The most output tokens this provider gives.' }),
+  })
+  .meta({ id: 'EndpointEntry', description: 'One provider that serves the model.' })
+
+const modality = z.enum(['text', 'image', 'audio', 'video', 'file'])
+
+/** One entry of `models` in the operator's file. What it leaves out comes from the catalogue, if that knows the id. */
+export const modelEntry = z
+  .strictObject({
+    name: z.string().min(1).optional().meta({ description: 'The display name; the id when absent.' }),
+    created: z.int().min(0).optional().meta({ description: 'When the model came out, in Unix seconds.' }),
+    context_length: tokenCount.optional().meta({ description: 'Input and output tokens together.' }),
+    input_modalities: z.array(modality).min(1).optional().meta({ description: 'What it reads; text when absent.' }),
+    output_modalities: z.array(modality).min(1).optional().meta({ description: 'What it writes; text when absent.' }),
+    supported_parameters: z
+      .array(z.string().regex(/^[a-z][a-z0-9_]*$/, 'Use the snake_case name of a request parameter.'))
+      .optional()
+      .meta({ description: 'The request parameters it heeds.', examples: [['tools', 'tool_choice', 'temperature', 'max_tokens']] }),
+    endpoints: z.array(endpointEntry).min(1).optional().meta({ description: 'Who serves it, the preferred one first.' }),
+  })
+  .meta({ id: 'ModelEntry', description: 'A model and who serves it.' })
+
+const isoDate = z.iso.date()
+
+/** The shipped file. Same entries as the operator's, but complete where a default would be a guess, and without keys. */
+export const catalogueSchema = z
+  .strictObject({
+    as_of: isoDate.meta({ description: 'The date of the newest source.' }),
+    sources: z
+      .array(
+        z.strictObject({
+          source: z.string().min(1),
+          dated: isoDate.optional().meta({ description: 'Absent where the source shows no date.' }),
+        }),
+      )
+      .min(1)
+      .meta({ description: 'Public pages and repository files that the facts come from.' }),
+    providers: z.record(
+      providerSlug,
+      providerEntry.omit({ api_key: true }).required({ name: true, dialects: true, base_url: true, base_url_env: true }),
+    ),
+    models: z.record(
+      modelId,
+      modelEntry.required({ name: true, input_modalities: true, output_modalities: true, supported_parameters: true, endpoints: true }),
+    ),
+  })
+  .meta({ id: 'Catalogue', description: 'Known providers, models and prices.' })
+
+export type ProviderEntry = z.infer<typeof providerEntry>
+export type PriceEntry = z.infer<typeof priceEntry>
+export type EndpointEntry = z.infer<typeof endpointEntry>
+export type ModelEntry = z.infer<typeof modelEntry>
+export type Catalogue = z.infer<typeof catalogueSchema>

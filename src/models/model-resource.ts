@@ -1,0 +1,78 @@
+/** Models as the API lists them. */
+import type { ModelResource } from '../contract/model.ts'
+import type { Model } from './models.ts'
+
+export const modelResource = (model: Model): ModelResource => {
+  const [first] = model.endpoints
+  const { inputModalities: input, outputModalities: output } = model
+  return {
+    id: model.id,
+    canonical_slug: model.id,
+    name: model.name,
+    created: model.created,
+    context_length: model.contextLength,
+    architecture: {
+      modality: `${input.join('+')}->${output.join('+')}`,
+      input_modalities: [...input],
+      output_modalities: [...output],
+      tokenizer: 'Other',
+      instruct_type: null,
+    },
+    pricing: pricing(model),
+    top_provider: {
+      is_moderated: false,
+      context_length: model.contextLength,
+      max_completion_tokens: first?.maxCompletionTokens ?? null,
+    },
+    per_request_limits: null,
+    supported_parameters: [...model.supportedParameters],
+    default_parameters: null,
+    supported_voices: null,
+    links: { details: `/api/v1/models/${model.id}/endpoints` },
+  }
+}
+
+/** A preset as one more model, with the capabilities of the model that it resolves to (decision 10). */
+export const presetAsModel = (
+  preset: { readonly slug: string; readonly name: string; readonly description: string | null; readonly created: number },
+  resolved: Model | undefined,
+): ModelResource => ({
+  ...modelResource(resolved ?? UNRESOLVED),
+  id: `@preset/${preset.slug}`,
+  canonical_slug: `@preset/${preset.slug}`,
+  name: preset.name,
+  created: preset.created,
+  ...(preset.description === null ? {} : { description: preset.description }),
+})
+
+/** A preset without a model supplies settings for whatever model the request names. */
+const UNRESOLVED: Model = {
+  id: '',
+  name: '',
+  created: 0,
+  contextLength: null,
+  inputModalities: ['text'],
+  outputModalities: ['text'],
+  supportedParameters: [],
+  endpoints: [],
+}
+
+const pricing = (model: Model): Record<string, string> => {
+  const prices = model.endpoints[0]?.prices
+  // -1 is the API's own sign for a price that is not known beforehand.
+  if (prices === undefined || prices === null) return { prompt: '-1', completion: '-1' }
+  return {
+    prompt: perToken(prices.prompt),
+    completion: perToken(prices.completion),
+    request: String(prices.request ?? 0),
+    ...(prices.cache_read === undefined ? {} : { input_cache_read: perToken(prices.cache_read) }),
+    ...(prices.cache_write === undefined ? {} : { input_cache_write: perToken(prices.cache_write) }),
+    ...(prices.reasoning === undefined ? {} : { internal_reasoning: perToken(prices.reasoning) }),
+  }
+}
+
+/** Decimal text without an exponent: `0.00000125`. */
+const perToken = (dollarsPerMillion: number): string => {
+  const text = (dollarsPerMillion / 1_000_000).toFixed(12)
+  return text.replace(/\.?0+$/, '')
+}

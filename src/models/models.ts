@@ -1,0 +1,107 @@
+/** Which models there are, who serves them and at what price: the shipped catalogue, the operator's file over it, and the sandbox. */
+import type { ClientDialect } from '../canonical/call.ts'
+import type { PriceEntry } from './catalogue-schema.ts'
+
+export const PROVIDER_DIALECTS = ['openai-chat', 'openai-responses', 'anthropic', 'google', 'bedrock', 'sandbox'] as const
+export type ProviderDialect = (typeof PROVIDER_DIALECTS)[number]
+
+export interface Provider {
+  readonly slug: string
+  readonly name: string
+  /** What it speaks, the preferred dialect first. */
+  readonly dialects: readonly ProviderDialect[]
+  readonly baseUrl: string
+  readonly apiKeys: readonly string[]
+  /** Serves names that no catalogue lists (a local server): any `slug/name` is a model. */
+  readonly anyModel: boolean
+}
+
+export interface ModelEndpoint {
+  readonly provider: Provider
+  /** The provider's own name for the model. */
+  readonly upstreamModel: string
+  /** Null: nobody has told the price. */
+  readonly prices: PriceEntry | null
+  readonly maxCompletionTokens: number | null
+}
+
+export interface Model {
+  readonly id: string
+  readonly name: string
+  readonly created: number
+  readonly contextLength: number | null
+  readonly inputModalities: readonly string[]
+  readonly outputModalities: readonly string[]
+  readonly supportedParameters: readonly string[]
+  readonly endpoints: readonly ModelEndpoint[]
+}
+
+export interface Models {
+  /** The model of that id, if some enabled provider serves it. */
+  find(id: string): Model | undefined
+  list(): readonly Model[]
+  /** Known ids that look like `id`, the likeliest first: for the sentence of a 404. */
+  nearest(id: string, most: number): readonly string[]
+}
+
+export const createModels = (models: readonly Model[], providers: readonly Provider[]): Models => {
+  const byId = new Map(models.map((model) => [model.id, model]))
+  const open = new Map(providers.filter(({ anyModel }) => anyModel).map((provider) => [provider.slug, provider]))
+  return {
+    find(id) {
+      const known = byId.get(id)
+      if (known !== undefined) return known
+      const slash = id.indexOf('/')
+      const provider = open.get(id.slice(0, Math.max(slash, 0)))
+      return provider === undefined || slash === id.length - 1 ? undefined : unlistedModel(id, id.slice(slash + 1), provider)
+    },
+    list: () => models,
+    nearest: (id, most) =>
+      models
+        .map((model) => ({ id: model.id, distance: editDistance(id.slice(0, COMPARED_LENGTH), model.id) }))
+        .sort((a, b) => a.distance - b.distance)
+        .filter(({ distance }) => distance <= Math.max(4, id.length / 2))
+        .slice(0, most)
+        .map((near) => near.id),
+  }
+}
+
+/** The dialect in which to speak to a provider: the client's own where the provider has it, else the provider's first. */
+export const dialectFor = (provider: Provider, client: ClientDialect): ProviderDialect => {
+  const own = SAME_DIALECT[client]
+  return provider.dialects.includes(own) ? own : (provider.dialects[0] ?? own)
+}
+
+const SAME_DIALECT: Readonly<Record<ClientDialect, ProviderDialect>> = {
+  chat: 'openai-chat',
+  responses: 'openai-responses',
+  messages: 'anthropic',
+}
+
+const unlistedModel = (id: string, upstreamModel: string, provider: Provider): Model => ({
+  id,
+  name: upstreamModel,
+  created: 0,
+  contextLength: null,
+  inputModalities: ['text'],
+  outputModalities: ['text'],
+  supportedParameters: [],
+  endpoints: [{ provider, upstreamModel, prices: null, maxCompletionTokens: null }],
+})
+
+/** A hostile id is compared by its beginning only: the distance costs the product of both lengths. */
+const COMPARED_LENGTH = 100
+
+/** Levenshtein. */
+const editDistance = (from: string, to: string): number => {
+  let previous = Array.from({ length: to.length + 1 }, (_, index) => index)
+  for (let row = 1; row <= from.length; row += 1) {
+    const current = [row]
+    for (let column = 1; column <= to.length; column += 1) {
+      const substituted = (previous[column - 1] ?? 0) + (from[row - 1] === to[column - 1] ? 0 : 1)
+      current.push(Math.min(substituted, (previous[column] ?? 0) + 1, (current[column - 1] ?? 0) + 1))
+    }
+    previous = current
+  }
+  return previous[to.length] ?? 0
+}

@@ -1,0 +1,59 @@
+import { expect, test } from 'bun:test'
+
+import { usageOf } from '../canonical/usage.ts'
+import { costOf } from './price.ts'
+
+test('each disjoint count is charged once, at its own price', () => {
+  const usage = usageOf({
+    inputFresh: 1000,
+    inputCacheRead: 2000,
+    inputCacheWrite5m: 300,
+    inputCacheWrite1h: 40,
+    output: 500,
+    outputReasoning: 60,
+  })
+  const cost = costOf(usage, {
+    prompt: 3,
+    completion: 15,
+    cache_read: 0.3,
+    cache_write: 3.75,
+    cache_write_1h: 6,
+    reasoning: 10,
+    request: 0.001,
+  })
+  // 1000×3 + 2000×0.3 + 300×3.75 + 40×6 = 4965 and 500×15 + 60×10 = 8100 millionths of a dollar; a thousandth for the request
+  expect(cost).toEqual({
+    totalNanos: 14_065_000,
+    upstreamNanos: 14_065_000,
+    upstreamInputNanos: 4_965_000,
+    upstreamOutputNanos: 8_100_000,
+    isByok: false,
+  })
+})
+
+test('a cache price that is not told is the price of fresh input, never zero', () => {
+  expect(costOf(usageOf({ inputCacheRead: 10, inputCacheWrite1h: 10 }), { prompt: 2, completion: 8 }).totalNanos).toBe(40_000)
+})
+
+test('a prompt above a tier moves the whole request to that tier', () => {
+  const prices = {
+    prompt: 1,
+    completion: 2,
+    tiers: [
+      { above_prompt_tokens: 100, prompt: 10, completion: 20 },
+      { above_prompt_tokens: 1000, prompt: 100, completion: 200 },
+    ],
+  }
+  expect(costOf(usageOf({ inputFresh: 100, output: 1 }), prices).totalNanos).toBe(102_000)
+  expect(costOf(usageOf({ inputFresh: 60, inputCacheRead: 41, output: 1 }), prices).totalNanos).toBe(1_030_000)
+  expect(costOf(usageOf({ inputFresh: 1001, output: 1 }), prices).totalNanos).toBe(100_300_000)
+})
+
+test('an unknown price is what the provider reports, or null: never zero', () => {
+  expect(costOf(usageOf({ output: 5 }), null).totalNanos).toBeNull()
+  expect(costOf(usageOf({ output: 5, reportedCostNanos: 7 }), null).totalNanos).toBe(7)
+})
+
+test('a fraction of a nano-dollar is rounded up', () => {
+  expect(costOf(usageOf({ inputFresh: 1 }), { prompt: 0.0001, completion: 0 }).totalNanos).toBe(1)
+})

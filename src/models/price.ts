@@ -1,0 +1,38 @@
+import type { Cost } from '../canonical/cost.ts'
+import { inputTokens, type Usage } from '../canonical/usage.ts'
+import { nanosOf, tokenCostNanos } from '../lib/money.ts'
+import type { PriceEntry } from './catalogue-schema.ts'
+
+/** What a generation costs. Without prices, what the provider itself reports counts; without that either, nobody knows. */
+export const costOf = (usage: Usage, prices: PriceEntry | null): Cost => {
+  if (prices === null) {
+    const reported = usage.reportedCostNanos
+    return { totalNanos: reported, upstreamNanos: reported, upstreamInputNanos: 0, upstreamOutputNanos: reported ?? 0, isByok: false }
+  }
+  const rates = ratesFor(inputTokens(usage), prices)
+  // A cache price that nobody told is the price of fresh input: never free by omission.
+  const cacheWrite = rates.cache_write ?? rates.prompt
+  const input =
+    tokenCostNanos(usage.inputFresh, rates.prompt) +
+    tokenCostNanos(usage.inputCacheRead, rates.cache_read ?? rates.prompt) +
+    tokenCostNanos(usage.inputCacheWrite5m, cacheWrite) +
+    tokenCostNanos(usage.inputCacheWrite1h, rates.cache_write_1h ?? cacheWrite)
+  const output = tokenCostNanos(usage.output, rates.completion) + tokenCostNanos(usage.outputReasoning, rates.reasoning ?? rates.completion)
+  const total = input + output + nanosOf(prices.request ?? 0)
+  return { totalNanos: total, upstreamNanos: total, upstreamInputNanos: input, upstreamOutputNanos: output, isByok: false }
+}
+
+type Rates = Pick<PriceEntry, 'prompt' | 'completion' | 'cache_read' | 'cache_write' | 'cache_write_1h' | 'reasoning'>
+
+/** A long prompt moves the whole request to the highest tier that it passes. */
+const ratesFor = (tokens: number, prices: PriceEntry): Rates => {
+  let rates: Rates = prices
+  let passed = -1
+  for (const tier of prices.tiers ?? []) {
+    if (tokens > tier.above_prompt_tokens && tier.above_prompt_tokens > passed) {
+      rates = tier
+      passed = tier.above_prompt_tokens
+    }
+  }
+  return rates
+}

@@ -1,0 +1,45 @@
+/** The database of these settings, its root secret and its owner: what the service and every verb of the CLI begin with. */
+import { type StorageSettings, SettingError } from './config.ts'
+import { isoTimestamp, systemClock } from './lib/clock.ts'
+import { systemIds } from './lib/id.ts'
+import { openRootSecret, type RootSecret } from './root-secret.ts'
+import type { Database } from './storage/database.ts'
+import { createFactStore } from './storage/fact-store.ts'
+import { openDatabase } from './storage/open-database.ts'
+import { createWorkspaceStore } from './storage/workspace-store.ts'
+
+export interface Storage {
+  readonly database: Database
+  readonly secret: RootSecret
+  readonly owner: { readonly workspaceId: string; readonly userId: string }
+  /** True for the first service that ever opened this database. */
+  readonly firstStart: boolean
+}
+
+/** `service`: this process serves, and is the only one to do so on a SQLite file. Throws SettingError, StorageRefused, StorageUnavailable. */
+export const openStorage = async (
+  settings: StorageSettings,
+  options: { service: boolean; onError: (error: Error) => void },
+): Promise<Storage> => {
+  const secret = openRootSecret(settings.secret, settings.dataDir)
+  const database = await openDatabase({ ...settings, exclusive: options.service, onError: options.onError })
+  try {
+    const facts = createFactStore(database)
+    // A node with another root secret would refuse every key without a word.
+    const check = Buffer.from(secret.derive('check')).toString('hex')
+    if ((await facts.establish('secret-check', check)).value !== check) {
+      throw new SettingError('PATCHBAY_SECRET is not the root secret that this database was made with: its keys could not be verified.')
+    }
+    const now = isoTimestamp(systemClock.now())
+    const owner = await createWorkspaceStore(database).ensureDefaults({
+      workspaceId: systemIds.uuid(),
+      userId: `user_${systemIds.uuid()}`,
+      now,
+    })
+    const firstStart = options.service && (await facts.establish('first-start', now)).written
+    return { database, secret, owner, firstStart }
+  } catch (thrown) {
+    await database.close()
+    throw thrown
+  }
+}

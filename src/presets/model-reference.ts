@@ -1,0 +1,79 @@
+/**
+ * How a request names a preset (decision 11): `@preset/slug` or `vendor/model@preset/slug` as the model, or a `preset`
+ * field; each with an optional pin, `@3` for a version or `@staging` for a label.
+ */
+import { presetLabel, presetSlug } from '../contract/preset.ts'
+import { invalidRequest } from '../contract/validate.ts'
+import type { GatewayError } from '../errors.ts'
+import type { VersionReference } from '../storage/preset-store.ts'
+
+export interface ModelReference {
+  /** The model that the request itself names, without its preset; null where it leaves that to the preset. */
+  readonly model: string | null
+  readonly preset: PresetReference | null
+}
+
+export interface PresetReference {
+  readonly slug: string
+  readonly pin: VersionReference
+}
+
+/** `model` and `preset` as they stand in the body; null counts as absent. Throws `invalid_request`. */
+export const parseModelReference = (model: unknown, preset: unknown): ModelReference => {
+  const named = parseModel(readText(model, 'model'))
+  const field = readText(preset, 'preset')
+  if (field === null) return named
+  const fromField = parsePreset(field.startsWith(MARK) ? field.slice(MARK.length) : field, 'preset')
+  if (named.preset !== null && !samePreset(named.preset, fromField)) {
+    throw malformed('preset', 'It contradicts the preset that model names.')
+  }
+  return { model: named.model, preset: fromField }
+}
+
+const MARK = '@preset/'
+
+/** Model names may hold an `@` of their own (a provider's dated versions); only `@preset` begins a preset. */
+const parseModel = (text: string | null): ModelReference => {
+  if (text === null) return { model: null, preset: null }
+  const at = text.indexOf(MARK)
+  if (at >= 0) return { model: at === 0 ? null : text.slice(0, at), preset: parsePreset(text.slice(at + MARK.length), 'model') }
+  if (text.endsWith('@preset')) throw malformed('model', 'Name the preset after "@preset/".')
+  return { model: text, preset: null }
+}
+
+const parsePreset = (text: string, field: string): PresetReference => {
+  const [slug = '', pin, ...more] = text.split('@')
+  if (more.length > 0) throw malformed(field, `A preset has one pin at most: "${shown(text)}".`)
+  if (!presetSlug.safeParse(slug).success) {
+    throw malformed(
+      field,
+      slug.includes(':')
+        ? `Write the variant before the preset, as in vendor/model:variant@preset/slug: "${shown(text)}".`
+        : `"${shown(slug)}" is not a preset slug: use 1 to 128 of the characters A-Z a-z 0-9 . _ ~ - (not "." or "..").`,
+    )
+  }
+  return { slug, pin: pin === undefined ? { by: 'designation' } : parsePin(pin, field) }
+}
+
+/** More digits than any counter reaches, and few enough for every engine's integers. */
+const VERSION = /^[1-9]\d{0,8}$/
+
+const parsePin = (pin: string, field: string): VersionReference => {
+  if (VERSION.test(pin)) return { by: 'number', number: Number(pin) }
+  if (presetLabel.safeParse(pin).success) return { by: 'label', label: pin }
+  throw malformed(field, `"${shown(pin)}" is neither a version number nor a label of a preset.`)
+}
+
+const samePreset = (one: PresetReference, other: PresetReference): boolean =>
+  one.slug === other.slug && JSON.stringify(one.pin) === JSON.stringify(other.pin)
+
+const readText = (value: unknown, field: string): string | null => {
+  if (value === undefined || value === null) return null
+  if (typeof value !== 'string' || value === '') throw malformed(field, 'Expected a string that is not empty.')
+  return value
+}
+
+const SHOWN_MAX = 80
+const shown = (text: string): string => (text.length > SHOWN_MAX ? `${text.slice(0, SHOWN_MAX)}...` : text)
+
+const malformed = (path: string, message: string): GatewayError => invalidRequest([{ path, message }])

@@ -1,0 +1,140 @@
+/** Presets: saved from request bodies, versioned for ever, served by name. The rules; storage does the writing. */
+import { createHash } from 'node:crypto'
+
+import type { PresetContent, PresetPatch, PresetResource, PresetVersionResource, PresetWithVersion } from '../contract/preset.ts'
+import { GatewayError } from '../errors.ts'
+import { isoTimestamp, type Clock } from '../lib/clock.ts'
+import type { IdSource } from '../lib/id.ts'
+import { createLoadCache } from '../lib/load-cache.ts'
+import type { StoredAnswer } from '../storage/create-preset-version.ts'
+import type { Page, PresetResolution, PresetStore, Slice, VersionReference } from '../storage/preset-store.ts'
+
+export interface SaveRequest {
+  readonly workspaceId: string
+  readonly userId: string
+  readonly slug: string
+  readonly content: PresetContent
+  /** The client's `Idempotency-Key`, and what it must stay the same for. */
+  readonly idempotency: { readonly key: string; readonly route: string; readonly bodyText: string } | null
+}
+
+/** The version that a request is served with: one for the whole request, whatever happens meanwhile. */
+export interface ServedPreset {
+  readonly preset: PresetResource
+  readonly version: PresetVersionResource
+}
+
+export interface Presets {
+  /** The next version, designated; the answer embeds the version that this call wrote, or repeats an earlier answer. */
+  save(request: SaveRequest): Promise<StoredAnswer>
+  list(workspaceId: string, slice: Slice): Promise<Page<PresetResource>>
+  /** These five throw `not_found` where the preset or the version does not exist in the workspace. */
+  get(workspaceId: string, slug: string): Promise<PresetWithVersion>
+  versions(workspaceId: string, slug: string, slice: Slice): Promise<Page<PresetVersionResource>>
+  version(workspaceId: string, slug: string, number: number): Promise<PresetVersionResource>
+  patch(workspaceId: string, slug: string, patch: PresetPatch): Promise<PresetWithVersion>
+  archive(workspaceId: string, slug: string): Promise<void>
+  /** For inference. Throws `not_found` for an unknown or archived preset, `permission_denied` for a disabled one (decision 14). */
+  serve(workspaceId: string, slug: string, reference: VersionReference): ServedPreset | Promise<ServedPreset>
+  /** Every active preset with its designated version: the model list. */
+  served(workspaceId: string): Promise<readonly PresetWithVersion[]>
+  dropCache(): void
+}
+
+const IDEMPOTENCY_MS = 24 * 60 * 60 * 1000
+const CACHE_MAX = 10_000
+/** The most presets that a model list names. */
+const LISTED_MAX = 1000
+const LIST_PAGE = 100
+
+export const createPresets = ({ store, clock, ids }: { store: PresetStore; clock: Clock; ids: IdSource }): Presets => {
+  const cache = createLoadCache<string, PresetResolution>(CACHE_MAX)
+  const now = (): string => isoTimestamp(clock.now())
+
+  return {
+    async save({ workspaceId, userId, slug, content, idempotency }) {
+      const outcome = await store.createVersion({
+        workspaceId,
+        slug,
+        content,
+        presetId: ids.uuid(),
+        versionId: ids.uuid(),
+        creatorUserId: userId,
+        now: now(),
+        idempotency:
+          idempotency === null
+            ? null
+            : {
+                route: idempotency.route,
+                key: idempotency.key,
+                bodySha256: createHash('sha256').update(idempotency.bodyText).digest('hex'),
+                expiredBefore: isoTimestamp(clock.now() - IDEMPOTENCY_MS),
+                answer: savedAnswer,
+              },
+      })
+      switch (outcome.kind) {
+        case 'created':
+          cache.clear()
+          return savedAnswer(outcome.preset)
+        case 'replay':
+          return { status: outcome.status, body: outcome.body }
+        case 'idempotency-mismatch':
+          throw new GatewayError('invalid_request', 'This Idempotency-Key was used with another body.')
+      }
+    },
+    list: (workspaceId, slice) => store.list({ workspaceId, ...slice }),
+    get: async (workspaceId, slug) => (await store.get(workspaceId, slug)) ?? unknownPreset(slug),
+    versions: async (workspaceId, slug, slice) => (await store.versions({ workspaceId, slug, ascending: true, ...slice })) ?? unknownPreset(slug),
+    version: async (workspaceId, slug, number) => (await store.version(workspaceId, slug, number)) ?? unknownPreset(`${slug}@${number}`),
+    async patch(workspaceId, slug, patch) {
+      const outcome = await store.patch(workspaceId, slug, patch, now())
+      cache.clear()
+      switch (outcome.kind) {
+        case 'patched':
+          return outcome.preset
+        case 'not-found':
+          return unknownPreset(slug)
+        case 'no-such-version': {
+          const path = outcome.label === null ? 'designated_version' : `labels.${outcome.label}`
+          throw new GatewayError('invalid_request', `${path}: the preset has no version ${outcome.version}.`)
+        }
+      }
+    },
+    async archive(workspaceId, slug) {
+      const known = await store.archive(workspaceId, slug, now())
+      cache.clear()
+      if (!known) unknownPreset(slug)
+    },
+    serve(workspaceId, slug, reference) {
+      const name = `${workspaceId}/${slug}@${reference.by === 'number' ? reference.number : reference.by === 'label' ? reference.label : ''}`
+      const found = cache.get(name, () => store.resolve(workspaceId, slug, reference))
+      return found instanceof Promise ? found.then((loaded) => admit(loaded, slug)) : admit(found, slug)
+    },
+    async served(workspaceId) {
+      const all: PresetWithVersion[] = []
+      for (let offset = 0; offset < LISTED_MAX; offset += LIST_PAGE) {
+        const page = await store.list({ workspaceId, offset, limit: LIST_PAGE })
+        const active = page.items.filter(({ status }) => status === 'active')
+        const loaded = await Promise.all(active.map(({ slug }) => store.get(workspaceId, slug)))
+        all.push(...loaded.filter((preset) => preset !== null))
+        if (page.items.length < LIST_PAGE) break
+      }
+      return all
+    },
+    dropCache: cache.clear,
+  }
+}
+
+/** The one form of the answer, so that a repetition is byte-identical to the first. Always 200 (decision 3). */
+const savedAnswer = (preset: PresetWithVersion): StoredAnswer => ({ status: 200, body: JSON.stringify({ data: preset }) })
+
+const unknownPreset = (slug: string): never => {
+  throw new GatewayError('not_found', `There is no preset "${slug}".`)
+}
+
+const admit = (found: PresetResolution | null, slug: string): ServedPreset => {
+  if (found === null || found.kind === 'no-such-preset' || found.preset.status === 'archived') return unknownPreset(slug)
+  if (found.preset.status === 'disabled') throw new GatewayError('permission_denied', `The preset "${slug}" is disabled.`)
+  if (found.kind === 'no-such-version') throw new GatewayError('not_found', `The preset "${slug}" has no such version or label.`)
+  return found
+}

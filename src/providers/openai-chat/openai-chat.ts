@@ -1,0 +1,119 @@
+/** Any upstream that speaks Chat Completions. */
+import type { Frame, ModelEvent } from '../../canonical/event.ts'
+import { GatewayError } from '../../errors.ts'
+import { isObject } from '../../lib/json.ts'
+import { SseDecoder, SseLimitError, type SseEvent } from '../../lib/sse.ts'
+import { retryAfterSeconds } from '../classify-failure.ts'
+import type { Attempt, ProviderContext, Target } from '../provider.ts'
+import type { UpstreamResponse } from '../upstream.ts'
+import { createChatDecoder, type ChatDecoder } from './decode.ts'
+import { encodeChatRequest } from './encode.ts'
+import { chatFailure } from './errors.ts'
+
+const ERROR_BODY_MAX = 64 * 1024
+const WHOLE_BODY_MAX = 64 * 1024 * 1024
+
+export async function* openaiChat(attempt: Attempt, context: ProviderContext): AsyncGenerator<readonly Frame[], void, undefined> {
+  const { call, target, signal } = attempt
+  const response = await context.upstream.post({
+    url: `${target.baseUrl}/chat/completions`,
+    headers: {
+      'content-type': 'application/json',
+      accept: call.stream ? 'text/event-stream' : 'application/json',
+      // Compression would buy nothing on a stream, and a compressed answer can be a bomb.
+      'accept-encoding': 'identity',
+      ...(target.apiKey === null ? {} : { authorization: `Bearer ${target.apiKey}` }),
+    },
+    body: encodeChatRequest(attempt),
+    stream: call.stream,
+    signal,
+  })
+  if (response.status !== 200) {
+    const seconds = retryAfterSeconds(response.headers.get('retry-after'), context.clock.now())
+    throw chatFailure(response.status, await response.text(ERROR_BODY_MAX), target, seconds)
+  }
+  // What the upstream sends decides, not what was asked for: some answer a stream request with a whole body.
+  if ((response.headers.get('content-type') ?? '').includes('text/event-stream')) yield* streamed(response, target, call.stream)
+  else yield [wholeFrame(await response.text(WHOLE_BODY_MAX), target, !call.stream)]
+}
+
+async function* streamed(response: UpstreamResponse, target: Target, asked: boolean): AsyncGenerator<readonly Frame[], void, undefined> {
+  const sse = new SseDecoder()
+  const decoder = createChatDecoder()
+  let finished = false
+  for await (const piece of response.pieces()) {
+    const frames: Frame[] = []
+    let done = false
+    for (const event of readEvents(sse, piece)) {
+      if (event.data === '[DONE]') {
+        done = true // whatever an upstream sends after its end marker is not part of the answer
+        break
+      }
+      const frame = chunkFrame(event, decoder, target, asked)
+      frames.push(frame)
+      if (holds(frame, 'error')) {
+        // What came before it in the same piece still counts, so a failure travels behind it as an event.
+        yield frames
+        return
+      }
+      finished ||= holds(frame, 'finish')
+    }
+    if (frames.length > 0) yield frames
+    if (done) break
+  }
+  const last = sse.end()
+  if (!finished && last !== null && last.data !== '[DONE]') {
+    // A last event without its blank line counts only where it is the end of the answer (reliability.md 2.1, rule 6).
+    const frame = chunkFrame(last, decoder, target, asked)
+    finished = holds(frame, 'finish')
+    if (finished) yield [frame]
+  }
+  if (!finished) throw unusable(target, 'ended the stream before the answer was complete.')
+}
+
+const readEvents = (sse: SseDecoder, piece: Uint8Array): SseEvent[] => {
+  try {
+    return sse.push(piece)
+  } catch (thrown) {
+    if (thrown instanceof SseLimitError)
+      throw new GatewayError('provider_unavailable', `The provider's stream breaks a limit: ${thrown.message}`)
+    throw thrown
+  }
+}
+
+/** `asked`: a stream was asked for, so the chunk can be passed on as it is. */
+const chunkFrame = (event: SseEvent, decoder: ChatDecoder, target: Target, asked: boolean): Frame => {
+  let chunk: unknown
+  try {
+    chunk = JSON.parse(event.data)
+  } catch (cause) {
+    return failed(unusable(target, 'sent a stream event that is not JSON.', cause))
+  }
+  if (!isObject(chunk)) return failed(unusable(target, 'sent a stream event that is not an object.'))
+  if (isObject(chunk['error']) || event.event === 'error') return failed(chatFailure(200, event.data, target))
+  const events = decoder.events(chunk)
+  return asked ? { events, native: event.data } : { events }
+}
+
+const failed = (error: GatewayError): Frame => ({ events: [{ type: 'error', error }] })
+
+const holds = (frame: Frame, type: ModelEvent['type']): boolean => frame.events.some((event) => event.type === type)
+
+const unusable = (target: Target, did: string, cause?: unknown): GatewayError =>
+  new GatewayError('provider_unavailable', `${target.providerName} ${did}`, { cause, metadata: { provider_name: target.providerName } })
+
+const wholeFrame = (text: string, target: Target, asked: boolean): Frame => {
+  let body: unknown
+  try {
+    body = JSON.parse(text)
+  } catch (cause) {
+    throw unusable(target, 'answered with something that is not JSON.', cause)
+  }
+  if (isObject(body) && isObject(body['error'])) throw chatFailure(200, text, target)
+  if (!isObject(body) || !Array.isArray(body['choices']) || body['choices'].length === 0)
+    throw unusable(target, 'answered without any choices.')
+  const decoded = createChatDecoder().events(body)
+  const ended = decoded.some(({ type }) => type === 'finish')
+  const events: readonly ModelEvent[] = ended ? decoded : [...decoded, { type: 'finish', reason: 'stop', native: null }]
+  return asked ? { events, native: text } : { events }
+}

@@ -1,0 +1,40 @@
+/**
+ * What a provider adapter is: a function that sends one attempt and yields what comes back, in the language of the
+ * middle. One adapter serves a dialect, not a vendor: vendors are rows of data.
+ */
+import type { Call } from '../canonical/call.ts'
+import type { Frame } from '../canonical/event.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Upstream } from './upstream.ts'
+
+/** Where an attempt goes: one provider's own name for a model, its address and a credential for it. */
+export interface Target {
+  /** Our slug of the provider and the name shown for it. */
+  readonly provider: string
+  readonly providerName: string
+  readonly baseUrl: string
+  readonly apiKey: string | null
+  /** Our id of the model, and the provider's. */
+  readonly modelId: string
+  readonly upstreamModel: string
+}
+
+export interface Attempt {
+  readonly call: Call
+  readonly target: Target
+  /** 0 for the first attempt of a request. */
+  readonly number: number
+  /** Aborted when the client is gone or the request has run out of time. */
+  readonly signal: AbortSignal
+}
+
+export interface ProviderContext {
+  readonly upstream: Upstream
+  readonly clock: Clock
+}
+
+/**
+ * Yields frames in batches as they arrive; a whole answer is one batch of one frame. Throws a GatewayError for every
+ * failure, also in the middle, and where the upstream ends without having finished. Returning early closes the upstream.
+ */
+export type ProviderAdapter = (attempt: Attempt, context: ProviderContext) => AsyncGenerator<readonly Frame[], void, undefined>

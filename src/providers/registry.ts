@@ -1,0 +1,23 @@
+/** Every dialect that the service speaks to providers, in one visible place. To add one: a folder beside these, and a line here. */
+import { GatewayError } from '../errors.ts'
+import { openaiChat } from './openai-chat/openai-chat.ts'
+import type { ProviderAdapter } from './provider.ts'
+import { sandboxProvider } from './sandbox/sandbox.ts'
+
+const ADAPTERS: Readonly<Record<string, ProviderAdapter>> = {
+  'openai-chat': openaiChat,
+  sandbox: sandboxProvider,
+}
+
+export interface ProviderRegistry {
+  /** Throws `unprocessable` for a dialect that has no adapter yet. */
+  adapterFor(dialect: string): ProviderAdapter
+}
+
+export const providerRegistry: ProviderRegistry = {
+  adapterFor(dialect) {
+    const adapter = ADAPTERS[dialect]
+    if (adapter === undefined) throw new GatewayError('unprocessable', `Providers that speak ${dialect} cannot be called yet.`)
+    return adapter
+  },
+}

@@ -1,0 +1,42 @@
+/** What the sandbox models want to know of a conversation. */
+import type { Message, Part, Prompt } from '../../canonical/prompt.ts'
+import { wordCount } from './words.ts'
+
+/** The text of the last user message; null where it has none, as one of images or tool results alone. */
+export const lastUserText = ({ messages }: Prompt): string | null => {
+  const parts = messages.findLast(({ role }) => role === 'user')?.parts ?? []
+  const texts = parts.flatMap((part) => (part.type === 'text' ? [part.text] : []))
+  return texts.join('\n') || null
+}
+
+/** The results that the last message holds, with the names of the tools that were called. */
+export const toolResults = ({ messages }: Prompt): { name: string; text: string }[] => {
+  const results = (messages.at(-1)?.parts ?? []).filter((part) => part.type === 'tool-result')
+  const names = new Map(allParts(messages).flatMap((part) => (part.type === 'tool-call' ? [[part.id, part.name]] : [])))
+  return results.map(({ callId, text }) => ({ name: names.get(callId) ?? callId, text }))
+}
+
+export const toolCallCount = ({ messages }: Prompt): number => allParts(messages).filter(({ type }) => type === 'tool-call').length
+
+/** What was received, as JSON: roles and kinds of parts, names of tools. */
+export const describePrompt = ({ messages, tools, toolChoice, outputFormat }: Prompt): string =>
+  JSON.stringify({
+    messages: messages.map(({ role, parts }) => ({ role, parts: parts.map(({ type }) => type) })),
+    tools: tools.map(({ name }) => name),
+    tool_choice: toolChoice.type === 'tool' ? toolChoice.name : toolChoice.type,
+    output_format: outputFormat.type,
+  })
+
+/** Words of all texts, of what tools were called with and returned, and of the descriptions of tools; images and files count nothing. */
+export const inputTokenCount = ({ messages, tools }: Prompt): number =>
+  [...allParts(messages).map(textOf), ...tools.map(({ name, description }) => `${name} ${description ?? ''}`)].reduce(
+    (sum, text) => sum + wordCount(text),
+    0,
+  )
+
+const allParts = (messages: readonly Message[]): Part[] => messages.flatMap(({ parts }) => parts)
+
+const textOf = (part: Part): string => {
+  if (part.type === 'tool-call') return `${part.name} ${part.arguments}`
+  return part.type === 'image' || part.type === 'file' ? '' : part.text
+}

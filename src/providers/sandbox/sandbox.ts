@@ -1,0 +1,57 @@
+/** The provider that needs no network: it plays the scripts of its models, in real time. */
+import type { Frame } from '../../canonical/event.ts'
+import { GatewayError } from '../../errors.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { ProviderAdapter } from '../provider.ts'
+import { sandboxScript } from './script.ts'
+import { readSandboxSettings } from './settings.ts'
+import type { SandboxStep } from './step.ts'
+
+export const sandboxProvider: ProviderAdapter = async function* playSandbox({ call, target, number, signal }, { clock }) {
+  const steps = sandboxScript(target.upstreamModel, {
+    prompt: call.prompt(),
+    maxOutputTokens: call.maxOutputTokens,
+    settings: readSandboxSettings(call.body.value('sandbox')),
+    attempt: number,
+  })
+  yield* runScript(steps, clock, signal)
+}
+
+/** Frames that no wait keeps apart come together, up to this many. */
+const BATCH_MAX = 64
+
+/** Throws what a step says, and the signal's reason as soon as that aborts: as an adapter with a real upstream does. */
+export async function* runScript(
+  steps: Iterable<SandboxStep>,
+  clock: Clock,
+  signal: AbortSignal,
+): AsyncGenerator<Frame[], void, undefined> {
+  let batch: Frame[] = []
+  for (const step of steps) {
+    signal.throwIfAborted()
+    if (step.kind === 'frame') {
+      batch.push({ events: step.events })
+      if (batch.length < BATCH_MAX) continue
+    }
+    if (batch.length > 0) yield batch
+    batch = []
+    if (step.kind === 'wait') await wait(step.ms, clock, signal)
+    else if (step.kind === 'fail') throw step.error
+    else if (step.kind === 'cut') throw new GatewayError('provider_unavailable', 'The provider ended the answer before its end.')
+  }
+  if (batch.length > 0) yield batch
+}
+
+const wait = (ms: number, clock: Clock, signal: AbortSignal): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const cancel = clock.after(ms, () => {
+      signal.removeEventListener('abort', leave)
+      resolve()
+    })
+    const leave = (): void => {
+      cancel()
+      reject(signal.reason as Error)
+    }
+    if (signal.aborted) leave()
+    else signal.addEventListener('abort', leave, { once: true })
+  })

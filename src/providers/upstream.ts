@@ -1,0 +1,140 @@
+/**
+ * The one way out: HTTP to providers, with our own deadlines. Redirects are never followed, so that a credential goes
+ * nowhere but to the address that the operator wrote. One of the three files that may touch the runtime.
+ */
+import { GatewayError } from '../errors.ts'
+import type { Clock } from '../lib/clock.ts'
+
+export interface UpstreamTimeouts {
+  /** Until the response headers, connecting included, when a stream was asked for. */
+  readonly streamHeadersMs: number
+  /** The same for a whole answer, whose headers come when the model is done. */
+  readonly wholeHeadersMs: number
+  /** Between two pieces of a body. */
+  readonly idleMs: number
+}
+
+export interface UpstreamRequest {
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+  readonly stream: boolean
+  readonly signal: AbortSignal
+}
+
+export interface UpstreamResponse {
+  readonly status: number
+  readonly headers: Headers
+  /** The pieces as they arrive. Throws `provider_unavailable` on a cut, `timeout` on silence. Returning early closes the connection. */
+  pieces(): AsyncGenerator<Uint8Array, void, undefined>
+  /** The whole body as text; more than `maxBytes` is `provider_unavailable`. */
+  text(maxBytes: number): Promise<string>
+}
+
+export interface Upstream {
+  post(request: UpstreamRequest): Promise<UpstreamResponse>
+}
+
+export const createUpstream = (clock: Clock, timeouts: UpstreamTimeouts): Upstream => ({
+  async post(request) {
+    const connection = new AbortController()
+    const leave = (): void => connection.abort(request.signal.reason)
+    if (request.signal.aborted) leave()
+    request.signal.addEventListener('abort', leave, { once: true })
+    const release = (): void => request.signal.removeEventListener('abort', leave)
+    const cancelDeadline = clock.after(request.stream ? timeouts.streamHeadersMs : timeouts.wholeHeadersMs, () =>
+      connection.abort(new GatewayError('timeout', 'The provider sent no response in time.')),
+    )
+    try {
+      const response = await fetch(request.url, {
+        method: 'POST',
+        headers: request.headers,
+        body: request.body,
+        redirect: 'manual',
+        signal: connection.signal,
+        // Ours are the only deadlines: the runtime's own default would end slow reasoning calls.
+        timeout: false,
+      })
+      return responseOf(response, connection, release, clock, timeouts.idleMs)
+    } catch (thrown) {
+      release()
+      throw transportError(thrown, connection.signal)
+    } finally {
+      cancelDeadline()
+    }
+  },
+})
+
+const responseOf = (
+  response: Response,
+  connection: AbortController,
+  release: () => void,
+  clock: Clock,
+  idleMs: number,
+): UpstreamResponse => {
+  async function* pieces(): AsyncGenerator<Uint8Array, void, undefined> {
+    const reader = response.body?.getReader()
+    const silence = watchSilence(clock, idleMs, () =>
+      connection.abort(new GatewayError('timeout', `The provider sent nothing for ${Math.round(idleMs / 1000)} seconds.`)),
+    )
+    let ended = reader === undefined
+    try {
+      while (reader !== undefined && !ended) {
+        const { done, value } = await reader.read()
+        silence.touch()
+        if (done) ended = true
+        else yield value
+      }
+    } catch (thrown) {
+      ended = true
+      throw transportError(thrown, connection.signal)
+    } finally {
+      silence.stop()
+      release()
+      // The consumer left before the end: the connection must not go on sending.
+      if (!ended) connection.abort()
+    }
+  }
+  return {
+    status: response.status,
+    headers: response.headers,
+    pieces,
+    async text(maxBytes) {
+      const decoder = new TextDecoder()
+      let text = ''
+      let bytes = 0
+      for await (const piece of pieces()) {
+        bytes += piece.byteLength
+        if (bytes > maxBytes) throw new GatewayError('provider_unavailable', `The provider's response is larger than ${maxBytes} bytes.`)
+        text += decoder.decode(piece, { stream: true })
+      }
+      return text + decoder.decode()
+    },
+  }
+}
+
+/** Calls `expire` once nothing was touched for `idleMs`. One timer a stream, re-armed when it fires, not for each piece. */
+const watchSilence = (clock: Clock, idleMs: number, expire: () => void): { touch(): void; stop(): void } => {
+  let lastMs = clock.monotonicMs()
+  const check = (): void => {
+    const leftMs = lastMs + idleMs - clock.monotonicMs()
+    if (leftMs <= 0) expire()
+    else cancel = clock.after(leftMs, check)
+  }
+  let cancel = clock.after(idleMs, check)
+  return {
+    touch() {
+      lastMs = clock.monotonicMs()
+    },
+    stop: () => cancel(),
+  }
+}
+
+/** Why a connection failed: our own reason where we ended it, else that the provider could not be reached or broke off. */
+const transportError = (thrown: unknown, signal: AbortSignal): GatewayError => {
+  if (thrown instanceof GatewayError) return thrown
+  if (signal.aborted && signal.reason instanceof GatewayError) return signal.reason
+  const code = (thrown as { code?: unknown } | null)?.code
+  const detail = typeof code === 'string' ? ` (${code})` : ''
+  return new GatewayError('provider_unavailable', `The connection to the provider failed${detail}.`, { cause: thrown })
+}

@@ -1,0 +1,120 @@
+import { expect, test } from 'bun:test'
+import { sql } from 'kysely'
+
+import { describeEachEngine } from '../../test/support/databases.ts'
+import { GatewayError } from '../errors.ts'
+import type { Database } from './database.ts'
+import { StorageConflict } from './storage-errors.ts'
+import { claimOf, preparePresets, T1 } from './testing/preset-input.ts'
+import { rejection, rejectionText } from './testing/rejection.ts'
+
+/** Another process, as far as the database can tell, that wrote to the preset and has not committed. */
+const holdLock = async (database: Database): Promise<() => Promise<void>> => {
+  const { promise: held, resolve: hold } = Promise.withResolvers<void>()
+  const { promise: released, resolve: release } = Promise.withResolvers<void>()
+  const transaction = database.transaction(async (transaction) => {
+    await transaction.updateTable('presets').set({ name: 'locked' }).execute()
+    hold()
+    await released
+    throw new Error('rolled back')
+  })
+  const ended = transaction.catch(() => {})
+  await held
+  return async () => {
+    release()
+    await ended
+  }
+}
+
+describeEachEngine('contention', (engine) => {
+  test('StorageConflict within 3 s, and nothing written, while another connection holds the lock; reads go on; then all is well', async () => {
+    const location = await engine.locate()
+    const { create, store, workspaceId } = await preparePresets(await engine.open(location))
+    await create('bot')
+    const before = await store.get(workspaceId, 'bot')
+    const release = await holdLock(await engine.open(location))
+
+    const start = performance.now()
+    const blocked = create('bot', { idempotency: claimOf() }).catch((error: unknown) => error)
+    expect(await store.get(workspaceId, 'bot')).toEqual(before)
+    expect(await blocked).toBeInstanceOf(StorageConflict)
+    expect(performance.now() - start).toBeLessThan(3000)
+
+    await release()
+    expect(await store.get(workspaceId, 'bot')).toEqual(before)
+    expect(await create('bot', { idempotency: claimOf() })).toMatchObject({
+      kind: 'created',
+      preset: { designated_version: { version: 2 } },
+    })
+  })
+
+  test('a short lock of another connection is waited for, and the process goes on meanwhile', async () => {
+    const location = await engine.locate()
+    const { create } = await preparePresets(await engine.open(location))
+    await create('bot')
+    const release = await holdLock(await engine.open(location))
+    const waiting = Promise.all(Array.from({ length: 50 }, () => create('bot')))
+    let longestStallMs = 0
+    for (let turns = 0; turns < 200; turns++) {
+      const start = performance.now()
+      await Bun.sleep(1)
+      longestStallMs = Math.max(longestStallMs, performance.now() - start)
+    }
+    expect(longestStallMs).toBeLessThan(60)
+    await release()
+    const numbers = (await waiting).map((outcome) => (outcome.kind === 'created' ? outcome.preset.designated_version.version : 0))
+    expect(numbers.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 50 }, (_, index) => index + 2))
+  })
+
+  test('a read beside an open transaction of the same process does not see what is not committed', async () => {
+    const database = await engine.open()
+    const { create, store, workspaceId } = await preparePresets(database)
+    await create('bot')
+    const release = await holdLock(database)
+    const reading = store.get(workspaceId, 'bot')
+    await Bun.sleep(10)
+    await release()
+    expect((await reading)?.name).toBe('bot')
+  })
+
+  test('a transaction that throws leaves nothing and lets the next one in', async () => {
+    const database = await engine.open()
+    const { create, store, workspaceId } = await preparePresets(database)
+    await create('bot')
+    const failing = database.transaction(async (transaction) => {
+      await transaction.updateTable('presets').set({ name: 'half' }).execute()
+      throw new Error('bug')
+    })
+    expect(await rejectionText(failing)).toContain('bug')
+    expect((await store.get(workspaceId, 'bot'))?.name).toBe('bot')
+    expect((await create('bot')).kind).toBe('created')
+  })
+})
+
+describeEachEngine('values at the border', (engine) => {
+  test('an integer that JavaScript cannot hold exactly is refused when read', async () => {
+    const { kysely } = await engine.open()
+    const largest = await sql<{ value: number }>`select cast(9007199254740991 as bigint) as value`.execute(kysely)
+    expect(largest.rows).toEqual([{ value: 9007199254740991 }])
+    expect(await rejection(sql`select cast(9007199254740992 as bigint) as value`.execute(kysely))).toBeInstanceOf(RangeError)
+    expect(await rejection(sql`select cast(-9007199254740993 as bigint) as value`.execute(kysely))).toBeInstanceOf(RangeError)
+  })
+
+  test('text with U+0000 is refused as the client’s fault', async () => {
+    const { create, store, workspaceId } = await preparePresets(await engine.open())
+    await create('bot')
+    const patch = store.patch(workspaceId, 'bot', { name: 'a\u0000b' }, T1)
+    expect(await rejection(patch)).toBeInstanceOf(GatewayError)
+    expect((await store.get(workspaceId, 'bot'))?.name).toBe('bot')
+  })
+
+  test('a column takes only its own type, and only the values it knows', async () => {
+    const database = await engine.open()
+    await preparePresets(database)
+    for (const set of [sql`value = 'many'`, sql`id = 2`]) {
+      expect(
+        await rejection(database.transaction((transaction) => sql`update change_counter set ${set}`.execute(transaction))),
+      ).toBeInstanceOf(Error)
+    }
+  })
+})

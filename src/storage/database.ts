@@ -1,0 +1,106 @@
+/** A database as the stores see it: typed queries, and transactions that survive the usual conflicts. */
+import type { Kysely, Transaction } from 'kysely'
+
+import type { Clock } from '../lib/clock.ts'
+import type { IdSource } from '../lib/id.ts'
+import type { Schema } from './schema.ts'
+import { StorageConflict } from './storage-errors.ts'
+import { createTurns } from './turns.ts'
+
+export type Engine = 'sqlite' | 'postgres'
+
+export interface Database {
+  readonly engine: Engine
+  /** For reads. Writes go through `transaction`, or a lock held by another process fails them. */
+  readonly kysely: Kysely<Schema>
+  /**
+   * Runs `work` in one transaction and commits. `work` may run several times and must do nothing but queries on the
+   * transaction it is given. Throws StorageConflict when the conflicts do not end, StorageUnavailable when the database does not answer.
+   */
+  transaction<T>(work: (transaction: Transaction<Schema>) => Promise<T>): Promise<T>
+  /** Resolves when the database answers a read of our own table. */
+  ping(): Promise<void>
+  close(): Promise<void>
+}
+
+/**
+ * Why a transaction failed, where trying again may help. `locked`: it could not begin, because another process of this
+ * machine writes. `conflict`: it ran, and lost.
+ */
+export type RetryableFailure = 'locked' | 'conflict'
+
+/** An opened engine: what sqlite.ts and postgres.ts give to open-database.ts. */
+export interface EngineConnection {
+  readonly engine: Engine
+  readonly kysely: Kysely<Schema>
+  /** Whether the engine lets in one writing transaction at a time. */
+  readonly oneWriter: boolean
+  readonly retryableFailure: (error: unknown) => RetryableFailure | null
+  /** Runs `work` on connections that may wait for the migration lock for as long as it takes. */
+  withMigrationAccess<T>(work: (kysely: Kysely<Schema>) => Promise<T>): Promise<T>
+  close(): Promise<void>
+}
+
+export interface RetryOptions {
+  readonly clock: Clock
+  readonly ids: IdSource
+}
+
+/** Reliability 5.2: up to 5 tries, 5-50 ms apart, and no new try after 2 s. */
+const TRIES_MAX = 5
+const RETRY_WINDOW_MS = 2000
+const PAUSE_MIN_MS = 5
+const PAUSE_MAX_MS = 50
+
+export const createDatabase = (connection: EngineConnection, options: RetryOptions): Database => {
+  const { engine, kysely, retryableFailure } = connection
+  const writers = createTurns()
+  return {
+    engine,
+    kysely,
+    transaction(work) {
+      const startMs = options.clock.monotonicMs()
+      const attempt = () => retryConflicts(() => kysely.transaction().execute(work), { ...options, retryableFailure, startMs })
+      // Each try for SQLite's lock holds up the thread a little (sqlite.ts): so one writer tries, and the others wait for it.
+      return connection.oneWriter ? writers.run(attempt) : attempt()
+    },
+    async ping() {
+      await kysely.selectFrom('change_counter').select('value').executeTakeFirstOrThrow()
+    },
+    close: () => connection.close(),
+  }
+}
+
+/**
+ * A lock that was never taken costs nothing, so waiting for it is bounded by the time alone, as `lock_timeout` does on
+ * PostgreSQL; a try that ran and lost counts.
+ */
+export const retryConflicts = async <T>(
+  attempt: () => Promise<T>,
+  options: RetryOptions & {
+    readonly retryableFailure: EngineConnection['retryableFailure']
+    /** When the waiting began, on the monotonic clock. */
+    readonly startMs: number
+  },
+): Promise<T> => {
+  let lost = 0
+  for (;;) {
+    try {
+      return await attempt()
+    } catch (error) {
+      const failure = options.retryableFailure(error)
+      if (failure === null) throw error
+      if (failure === 'conflict') lost += 1
+      if (lost >= TRIES_MAX || options.clock.monotonicMs() - options.startMs >= RETRY_WINDOW_MS) throw new StorageConflict(error)
+    }
+    await pause(options)
+  }
+}
+
+/** Random, so that two that met do not meet again. */
+const pause = ({ clock, ids }: RetryOptions): Promise<void> => {
+  const share = (ids.bytes(1)[0] ?? 0) / 255
+  return new Promise((resolve) => {
+    clock.after(PAUSE_MIN_MS + share * (PAUSE_MAX_MS - PAUSE_MIN_MS), resolve)
+  })
+}

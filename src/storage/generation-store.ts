@@ -1,0 +1,165 @@
+import type { Selectable, Transaction } from 'kysely'
+
+import type { JsonObject } from '../lib/json.ts'
+import type { Database } from './database.ts'
+import type { GenerationsTable, Schema } from './schema.ts'
+import { flag } from './sql-values.ts'
+import { utcDay } from './usage-windows.ts'
+
+/** What one inference request did and cost. */
+export interface GenerationRecord {
+  readonly id: string
+  /** ISO timestamp: it also says on which day the cost counts. */
+  readonly createdAt: string
+  readonly workspaceId: string
+  readonly keyHash: string
+  readonly presetId: string | null
+  readonly presetVersion: number | null
+  readonly model: string
+  readonly provider: string | null
+  readonly streamed: boolean
+  readonly cancelled: boolean
+  readonly tokensPrompt: number
+  readonly tokensCompletion: number
+  readonly costNanos: number
+  /** Paid with a customer's own provider key; not part of `costNanos`. */
+  readonly byokCostNanos: number
+  /** All the rest, stored as it is. */
+  readonly record: JsonObject
+}
+
+export interface GenerationStore {
+  /**
+   * Writes the records and adds them to the usage of their keys, all or nothing. A record whose id is there already is
+   * skipped and not counted again, so a batch whose outcome is unknown can be sent again.
+   */
+  insertBatch(records: readonly GenerationRecord[]): Promise<void>
+  get(id: string, workspaceId: string): Promise<GenerationRecord | null>
+  /** Oldest first; gives how many. The usage figures of the keys stay. */
+  deleteOlderThan(timestamp: string, limit: number): Promise<number>
+}
+
+/** 16 columns each: well below the 32,766 parameters of SQLite and the 65,535 of PostgreSQL. */
+const ROWS_PER_STATEMENT = 100
+
+export const createGenerationStore = (database: Database): GenerationStore => ({
+  async insertBatch(records) {
+    if (records.length === 0) return
+    await database.transaction(async (transaction) => {
+      const inserted = new Set<string>()
+      for (let start = 0; start < records.length; start += ROWS_PER_STATEMENT) {
+        const rows = await transaction
+          .insertInto('generations')
+          .values(records.slice(start, start + ROWS_PER_STATEMENT).map(toRow))
+          .onConflict((conflict) => conflict.column('id').doNothing())
+          .returning('id')
+          .execute()
+        for (const { id } of rows) inserted.add(id)
+      }
+      await addUsage(transaction, sumByKeyAndDay(records, inserted))
+    })
+  },
+
+  async get(id, workspaceId) {
+    const row = await database.kysely
+      .selectFrom('generations')
+      .selectAll()
+      .where('id', '=', id)
+      .where('workspace_id', '=', workspaceId)
+      .executeTakeFirst()
+    return row === undefined ? null : toRecord(row)
+  },
+
+  deleteOlderThan: (timestamp, limit) =>
+    database.transaction(async (transaction) => {
+      const { numDeletedRows } = await transaction
+        .deleteFrom('generations')
+        .where('id', 'in', (eb) =>
+          eb.selectFrom('generations').select('id').where('created_at', '<', timestamp).orderBy('created_at').limit(limit),
+        )
+        .executeTakeFirstOrThrow()
+      return Number(numDeletedRows)
+    }),
+})
+
+type UsageDay = Schema['key_usage_days']
+
+/** In the order of their keys: two nodes that write the same rows take their locks in one order and never wait for each other. */
+const sumByKeyAndDay = (records: readonly GenerationRecord[], inserted: Set<string>): UsageDay[] => {
+  const days = new Map<string, UsageDay>()
+  for (const record of records) {
+    // Deleting it here counts an id once, also when the batch itself repeats it.
+    if (!inserted.delete(record.id)) continue
+    const day = utcDay(record.createdAt)
+    const sum = days.get(`${record.keyHash} ${day}`) ?? {
+      key_hash: record.keyHash,
+      day,
+      cost_nanos: 0,
+      byok_cost_nanos: 0,
+      requests: 0,
+      tokens: 0,
+    }
+    sum.cost_nanos += record.costNanos
+    sum.byok_cost_nanos += record.byokCostNanos
+    sum.requests += 1
+    sum.tokens += record.tokensPrompt + record.tokensCompletion
+    days.set(`${record.keyHash} ${day}`, sum)
+  }
+  return [...days.entries()].sort(([left], [right]) => (left < right ? -1 : 1)).map(([, sum]) => sum)
+}
+
+const addUsage = async (transaction: Transaction<Schema>, days: readonly UsageDay[]): Promise<void> => {
+  for (let start = 0; start < days.length; start += ROWS_PER_STATEMENT) {
+    await transaction
+      .insertInto('key_usage_days')
+      .values(days.slice(start, start + ROWS_PER_STATEMENT))
+      .onConflict((conflict) =>
+        conflict.columns(['key_hash', 'day']).doUpdateSet((eb) => ({
+          cost_nanos: eb('key_usage_days.cost_nanos', '+', eb.ref('excluded.cost_nanos')),
+          byok_cost_nanos: eb('key_usage_days.byok_cost_nanos', '+', eb.ref('excluded.byok_cost_nanos')),
+          requests: eb('key_usage_days.requests', '+', eb.ref('excluded.requests')),
+          tokens: eb('key_usage_days.tokens', '+', eb.ref('excluded.tokens')),
+        })),
+      )
+      .execute()
+  }
+}
+
+const toRow = (record: GenerationRecord): Selectable<GenerationsTable> => ({
+  id: record.id,
+  created_at: record.createdAt,
+  workspace_id: record.workspaceId,
+  key_hash: record.keyHash,
+  preset_id: record.presetId,
+  preset_version: record.presetVersion,
+  model: withoutNul(record.model),
+  provider: record.provider === null ? null : withoutNul(record.provider),
+  streamed: flag(record.streamed),
+  cancelled: flag(record.cancelled),
+  tokens_prompt: record.tokensPrompt,
+  tokens_completion: record.tokensCompletion,
+  cost_nanos: record.costNanos,
+  byok_cost_nanos: record.byokCostNanos,
+  record: JSON.stringify(record.record),
+})
+
+/** These names may come from upstream, and one that storage refuses would take the whole batch with it (sql-values.ts). */
+const withoutNul = (name: string): string => name.replaceAll('\u0000', '\uFFFD')
+
+const toRecord = (row: Selectable<GenerationsTable>): GenerationRecord => ({
+  id: row.id,
+  createdAt: row.created_at,
+  workspaceId: row.workspace_id,
+  keyHash: row.key_hash,
+  presetId: row.preset_id,
+  presetVersion: row.preset_version,
+  model: row.model,
+  provider: row.provider,
+  streamed: row.streamed === 1,
+  cancelled: row.cancelled === 1,
+  tokensPrompt: row.tokens_prompt,
+  tokensCompletion: row.tokens_completion,
+  costNanos: row.cost_nanos,
+  byokCostNanos: row.byok_cost_nanos,
+  record: JSON.parse(row.record) as JsonObject,
+})

@@ -1,0 +1,127 @@
+import { expect, test } from 'bun:test'
+
+import { describeEachEngine } from '../../test/support/databases.ts'
+import { createChangeCounter } from './change-counter.ts'
+import { createKeyStore, type KeyRecord } from './key-store.ts'
+import { preparePresets, T0, T1, T2 } from './testing/preset-input.ts'
+import { rejection } from './testing/rejection.ts'
+
+const hashOf = (digit: string): string => digit.repeat(64)
+
+describeEachEngine('key store', (engine) => {
+  const prepare = async () => {
+    const database = await engine.open()
+    const { workspaceId } = await preparePresets(database)
+    const key = (hash: string, more: Partial<KeyRecord> = {}): KeyRecord => ({
+      hash,
+      kind: 'inference',
+      name: 'ci',
+      label: 'pb_inf_abc…xyz',
+      workspaceId,
+      creatorUserId: 'user-1',
+      disabled: false,
+      limitNanos: 5_000_000_000_000,
+      limitReset: 'monthly',
+      includeByokInLimit: true,
+      expiresAt: null,
+      createdAt: T0,
+      updatedAt: null,
+      ...more,
+    })
+    return { database, workspaceId, key, store: createKeyStore(database), counter: createChangeCounter(database) }
+  }
+
+  test('a key comes back as it was inserted', async () => {
+    const { store, key } = await prepare()
+    const full = key(hashOf('a'))
+    const bare = key(hashOf('b'), { kind: 'management', disabled: true, limitNanos: null, limitReset: null, includeByokInLimit: false })
+    await store.insert(full)
+    await store.insert(bare)
+    expect(await store.get(full.hash)).toEqual(full)
+    expect(await store.get(bare.hash)).toEqual(bare)
+    expect(await store.get(hashOf('c'))).toBeNull()
+  })
+
+  test('an update changes what is named; null clears, absent leaves', async () => {
+    const { store, key, workspaceId } = await prepare()
+    const before = key(hashOf('a'))
+    await store.insert(before)
+    const after = { ...before, name: 'renamed', disabled: true, limitNanos: null, updatedAt: T1 }
+    expect(await store.update(workspaceId, before.hash, { name: 'renamed', disabled: true, limitNanos: null }, T1)).toEqual(after)
+    expect(await store.update(workspaceId, before.hash, {}, T2)).toEqual({ ...after, updatedAt: T2 })
+    expect(await store.get(before.hash)).toEqual({ ...after, updatedAt: T2 })
+    expect(await store.update('another', before.hash, { name: 'x' }, T2)).toBeNull()
+  })
+
+  test('a revoked key is gone for ever: not read, listed, updated, revoked or inserted again', async () => {
+    const { store, key, workspaceId } = await prepare()
+    const dead = key(hashOf('a'))
+    await store.insert(dead)
+    expect(await store.revoke('another', dead.hash, T1)).toBe(false)
+    expect(await store.revoke(workspaceId, dead.hash, T1)).toBe(true)
+    expect(await store.revoke(workspaceId, dead.hash, T2)).toBe(false)
+    expect(await store.get(dead.hash)).toBeNull()
+    expect(await store.update(workspaceId, dead.hash, { disabled: false }, T2)).toBeNull()
+    expect(await store.list({ workspaceId, includeDisabled: true, offset: 0, limit: 10 })).toEqual([])
+    expect(await rejection(store.insert(dead))).toBeInstanceOf(Error)
+  })
+
+  test('lists newest first, page by page, disabled ones only when asked', async () => {
+    const { store, key, workspaceId } = await prepare()
+    await store.insert(key(hashOf('a'), { createdAt: T0 }))
+    await store.insert(key(hashOf('b'), { createdAt: T2, disabled: true }))
+    await store.insert(key(hashOf('c'), { createdAt: T1 }))
+    const listed = async (includeDisabled: boolean, offset: number, limit: number) =>
+      (await store.list({ workspaceId, includeDisabled, offset, limit })).map(({ hash }) => hash[0]).join('')
+    expect(await listed(false, 0, 10)).toBe('ca')
+    expect(await listed(true, 0, 10)).toBe('bca')
+    expect(await listed(true, 1, 1)).toBe('c')
+  })
+
+  test('every change moves the change counter, and a change of nothing does not', async () => {
+    const { store, key, workspaceId, counter } = await prepare()
+    const start = await counter.read()
+    await store.insert(key(hashOf('a')))
+    await store.update(workspaceId, hashOf('a'), { disabled: true }, T1)
+    await store.revoke(workspaceId, hashOf('a'), T1)
+    await store.revoke(workspaceId, hashOf('a'), T1)
+    expect(await counter.read()).toBe(start + 3)
+  })
+
+  test('usage counts the UTC day, the week from Monday, the month from the 1st, and everything', async () => {
+    const { store, database } = await prepare()
+    const hash = hashOf('a')
+    // 2026-12-02 is a Wednesday: its week began in November, before its month did.
+    const days = { '2025-12-02': 1, '2026-11-29': 10, '2026-11-30': 100, '2026-12-01': 1000, '2026-12-02': 3_000_000_000_000 }
+    await database.transaction(async (transaction) => {
+      for (const [day, cost] of Object.entries(days)) {
+        await transaction
+          .insertInto('key_usage_days')
+          .values({ key_hash: hash, day, cost_nanos: cost, byok_cost_nanos: cost * 2, requests: 1, tokens: 1 })
+          .execute()
+      }
+    })
+    const usage = {
+      totalNanos: 3_000_000_001_111,
+      dailyNanos: 3_000_000_000_000,
+      weeklyNanos: 3_000_000_001_100,
+      monthlyNanos: 3_000_000_001_000,
+    }
+    const byok = {
+      totalNanos: 6_000_000_002_222,
+      dailyNanos: 6_000_000_000_000,
+      weeklyNanos: 6_000_000_002_200,
+      monthlyNanos: 6_000_000_002_000,
+    }
+    const nothing = { totalNanos: 0, dailyNanos: 0, weeklyNanos: 0, monthlyNanos: 0 }
+    expect(await store.usage(hash, '2026-12-02T23:59:59.999Z')).toEqual({ usage, byok })
+    expect(await store.usage(hash, '2027-02-01T00:00:00.000Z')).toMatchObject({ usage: { ...nothing, totalNanos: 3_000_000_001_111 } })
+    expect(await store.usageOfMany([hash, hashOf('b')], '2026-12-02T00:00:00.000Z')).toEqual(
+      new Map([
+        [hash, { usage, byok }],
+        [hashOf('b'), { usage: nothing, byok: nothing }],
+      ]),
+    )
+    expect(await store.usageOfMany([], T0)).toEqual(new Map())
+  })
+})

@@ -1,0 +1,113 @@
+import { expect, test } from 'bun:test'
+import { sql } from 'kysely'
+
+import { describeEachEngine, type TestEngine } from '../../test/support/databases.ts'
+import { systemClock } from '../lib/clock.ts'
+import { systemIds } from '../lib/id.ts'
+import type { Database } from './database.ts'
+import { migrate, migrationsFor } from './migrate.ts'
+import type { DatabaseLocation } from './open-database.ts'
+import { openPostgres } from './postgres.ts'
+import { openSqlite } from './sqlite.ts'
+import { StorageRefused } from './storage-errors.ts'
+import { preparePresets } from './testing/preset-input.ts'
+import { rejection, rejectionText } from './testing/rejection.ts'
+
+const OPTIONS = { clock: systemClock, ids: systemIds }
+
+const openBare = async ({ databaseUrl, dataDir }: DatabaseLocation) =>
+  databaseUrl === null ? openSqlite({ ...OPTIONS, dataDir, exclusive: false }) : openPostgres({ databaseUrl, onError: () => {} })
+
+const tablesOf = async (database: Pick<Database, 'kysely'>): Promise<string[]> =>
+  (await database.kysely.introspection.getTables()).map(({ name }) => name).toSorted()
+
+const appliedIn = async (database: Pick<Database, 'kysely'>): Promise<string[]> =>
+  (await sql<{ name: string }>`select name from kysely_migration order by name`.execute(database.kysely)).rows.map(({ name }) => name)
+
+describeEachEngine('migrations', (engine: TestEngine) => {
+  test('their names are in the order in which they were written', () => {
+    const names = Object.keys(migrationsFor(engine.name))
+    expect(names).toEqual(names.toSorted())
+    names.forEach((name, index) => expect(name).toStartWith(`${String(index + 1).padStart(4, '0')}-`))
+  })
+
+  test('six processes that start at once on an empty database all open it, and each migration ran once', async () => {
+    const location = await engine.locate()
+    const databases = await Promise.all(Array.from({ length: 6 }, () => engine.open(location)))
+    for (const database of databases) await database.ping()
+    expect(await appliedIn(databases[0] as Database)).toEqual(Object.keys(migrationsFor(engine.name)))
+  })
+
+  test('opening again keeps what is there', async () => {
+    const location = await engine.locate()
+    const before = await engine.open(location)
+    const { create } = await preparePresets(before)
+    await create('bot')
+    await before.close()
+    const { store, workspaceId } = await preparePresets(await engine.open(location))
+    expect((await store.get(workspaceId, 'bot'))?.designated_version.version).toBe(1)
+  })
+
+  test('one that fails half-way leaves nothing of any, and can run later', async () => {
+    const location = await engine.locate()
+    const connection = await openBare(location)
+    const migrations = {
+      ...migrationsFor(engine.name),
+      '9000-fails': {
+        async up(db: Parameters<ReturnType<typeof migrationsFor>[string]['up']>[0]) {
+          await sql`create table half (id integer)`.execute(db)
+          throw new Error('power cut')
+        },
+      },
+    }
+    expect(await rejectionText(migrate(connection, OPTIONS, migrations))).toContain('power cut')
+    expect(await tablesOf(connection)).toEqual([])
+    await migrate(connection, OPTIONS)
+    expect(await tablesOf(connection)).toContain('presets')
+    await connection.close()
+  })
+
+  test('a process killed in the middle of one leaves nothing, and the next start migrates', async () => {
+    const location = await engine.locate()
+    const child = Bun.spawn(
+      [process.execPath, `${import.meta.dir}/testing/hang-in-migration.ts`, location.databaseUrl ?? '', location.dataDir],
+      { stdout: 'pipe', stderr: 'inherit' },
+    )
+    const { value } = await child.stdout.getReader().read()
+    expect(new TextDecoder().decode(value)).toBe('half\n')
+    child.kill('SIGKILL')
+    await child.exited
+    const database = await engine.open(location)
+    expect(await tablesOf(database)).not.toContain('half')
+    expect(await appliedIn(database)).toEqual(Object.keys(migrationsFor(engine.name)))
+  })
+
+  test('a database of a newer version is refused, naming the migration', async () => {
+    const location = await engine.locate()
+    const database = await engine.open(location)
+    await sql`insert into kysely_migration (name, timestamp) values ('9999-from-the-future', '2030-01-01T00:00:00.000Z')`.execute(
+      database.kysely,
+    )
+    await database.close()
+    const reopening = engine.open(location)
+    expect(await rejection(reopening)).toBeInstanceOf(StorageRefused)
+    expect(await rejectionText(reopening)).toContain('"9999-from-the-future"')
+  })
+
+  test('a clock that was set back between two releases does not lock us out', async () => {
+    const location = await engine.locate()
+    const connection = await openBare(location)
+    await migrate(connection, OPTIONS)
+    await sql`update kysely_migration set timestamp = '2099-01-01T00:00:00.000Z'`.execute(connection.kysely)
+    await migrate(connection, OPTIONS, {
+      ...migrationsFor(engine.name),
+      '9000-next': { up: async (db) => void (await sql`create table next (id integer)`.execute(db)) },
+    })
+    await migrate(connection, OPTIONS, {
+      ...migrationsFor(engine.name),
+      '9000-next': { up: async () => {} },
+    })
+    expect(await tablesOf(connection)).toContain('next')
+    await connection.close()
+  })
+})

@@ -1,0 +1,57 @@
+/** Brings a database to the schema of this program, or refuses it. */
+import { DEFAULT_MIGRATION_TABLE, type Kysely, type Migration, Migrator, sql } from 'kysely'
+
+import { type Engine, type EngineConnection, retryConflicts, type RetryOptions } from './database.ts'
+import { firstTables } from './migrations/0001-first-tables.ts'
+import { serviceFacts } from './migrations/0002-service-facts.ts'
+import type { Schema } from './schema.ts'
+import { StorageRefused } from './storage-errors.ts'
+
+/** Append-only: a migration that was released never changes, not even its name. They run in the order of their names. */
+export const migrationsFor = (engine: Engine): Record<string, Migration> => ({
+  '0001-first-tables': firstTables(engine),
+  '0002-service-facts': serviceFacts(engine),
+})
+
+/**
+ * Runs what is missing, in one transaction, alone: an advisory lock on PostgreSQL (two nodes start at once), the write lock on
+ * SQLite. Throws StorageRefused, naming the migration, when the database has one that we do not know.
+ */
+export const migrate = async (
+  connection: EngineConnection,
+  options: RetryOptions,
+  migrations: Record<string, Migration> = migrationsFor(connection.engine),
+): Promise<void> =>
+  connection.withMigrationAccess(async (kysely) => {
+    const migrator = new Migrator({
+      db: kysely,
+      provider: { getMigrations: async () => migrations },
+      // Kysely orders what was applied by the clock of that day, and a clock that was set back since would make it refuse the
+      // database. The names give the order.
+      allowUnorderedMigrations: true,
+    })
+    try {
+      const { retryableFailure } = connection
+      await retryConflicts(() => migrateOnce(migrator), { ...options, retryableFailure, startMs: options.clock.monotonicMs() })
+    } catch (cause) {
+      const unknown = await unknownMigration(kysely, migrations)
+      if (unknown === undefined) throw cause
+      throw new StorageRefused(
+        `The database has the migration "${unknown}", which this version of Patchbay does not know: start the newer version that made it, or restore a backup.`,
+        { cause },
+      )
+    }
+  })
+
+const migrateOnce = async (migrator: Migrator): Promise<void> => {
+  const { error } = await migrator.migrateToLatest()
+  if (error !== undefined) throw error
+}
+
+/** Migrator refuses an unknown migration before it does anything, with a sentence for developers; this finds its name. */
+const unknownMigration = async (kysely: Kysely<Schema>, migrations: Record<string, Migration>): Promise<string | undefined> => {
+  const tables = await kysely.introspection.getTables({ withInternalKyselyTables: true })
+  if (!tables.some(({ name }) => name === DEFAULT_MIGRATION_TABLE)) return undefined
+  const { rows } = await sql<{ name: string }>`select name from ${sql.table(DEFAULT_MIGRATION_TABLE)} order by name`.execute(kysely)
+  return rows.map(({ name }) => name).findLast((name) => !Object.hasOwn(migrations, name))
+}

@@ -1,0 +1,44 @@
+/** Opens whichever database the settings name, at the schema of this program. */
+import { type Clock, systemClock } from '../lib/clock.ts'
+import { type IdSource, systemIds } from '../lib/id.ts'
+import { createDatabase, type Database, type EngineConnection } from './database.ts'
+import { migrate } from './migrate.ts'
+import { openPostgres } from './postgres.ts'
+import { openSqlite } from './sqlite.ts'
+import { StorageRefused } from './storage-errors.ts'
+
+export interface DatabaseLocation {
+  /** `postgres://…`; null for SQLite in the data directory. */
+  readonly databaseUrl: string | null
+  readonly dataDir: string
+}
+
+export interface OpenDatabaseOptions extends DatabaseLocation {
+  /** True for the service: a second one on the same SQLite file is refused. False for the CLI, which works beside it. */
+  readonly exclusive: boolean
+  /** Told of PostgreSQL connections that die while idle. */
+  readonly onError: (error: Error) => void
+  readonly clock?: Clock | undefined
+  readonly ids?: IdSource | undefined
+}
+
+/** Throws StorageRefused or StorageUnavailable, each with one sentence for the operator. */
+export const openDatabase = async (options: OpenDatabaseOptions): Promise<Database> => {
+  const { clock = systemClock, ids = systemIds } = options
+  const connection = await openEngine({ ...options, clock, ids })
+  try {
+    await migrate(connection, { clock, ids })
+  } catch (error) {
+    await connection.close()
+    throw error
+  }
+  return createDatabase(connection, { clock, ids })
+}
+
+const openEngine = async (options: OpenDatabaseOptions & { clock: Clock; ids: IdSource }): Promise<EngineConnection> => {
+  const { databaseUrl, onError } = options
+  if (databaseUrl === null) return openSqlite(options)
+  // The URL holds a password, so the sentence does not repeat it.
+  if (!/^postgres(ql)?:\/\//.test(databaseUrl)) throw new StorageRefused('The database URL must start with postgres:// or postgresql://.')
+  return openPostgres({ databaseUrl, onError })
+}

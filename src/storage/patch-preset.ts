@@ -1,0 +1,98 @@
+/** The one change of a preset itself: its versions never change (decision 15). */
+import type { Transaction, Updateable } from 'kysely'
+
+import type { PresetPatch, PresetResource, PresetWithVersion } from '../contract/preset.ts'
+import { bumpChangeCounter } from './change-counter.ts'
+import type { Database } from './database.ts'
+import { parseLabels, type PresetRow, toPresetWithVersion } from './preset-rows.ts'
+import type { PresetsTable, Schema } from './schema.ts'
+
+export type PatchPresetOutcome =
+  | { readonly kind: 'patched'; readonly preset: PresetWithVersion }
+  | { readonly kind: 'not-found' }
+  /** A designation (`label` null) or a label names a version that the preset does not have. Nothing was changed. */
+  | { readonly kind: 'no-such-version'; readonly version: number; readonly label: string | null }
+
+export const patchPreset = (
+  database: Database,
+  workspaceId: string,
+  slug: string,
+  patch: PresetPatch,
+  now: string,
+): Promise<PatchPresetOutcome> =>
+  database.transaction(async (transaction) => {
+    const preset = await lockPreset(transaction, workspaceId, slug)
+    if (preset === undefined) return { kind: 'not-found' }
+
+    const missing = findMissingVersion(preset, patch)
+    if (missing !== null) return { kind: 'no-such-version', ...missing }
+
+    const patched = await transaction
+      .updateTable('presets')
+      .set(changesOf(preset, patch, now))
+      .$if(patch.designated_version !== undefined, (update) =>
+        update.set((eb) => ({
+          designated_version_id: eb
+            .selectFrom('preset_versions')
+            .select('preset_versions.id')
+            .where('preset_id', '=', preset.id)
+            .where('version', '=', patch.designated_version ?? 0)
+            .$asScalar()
+            .$notNull(),
+        })),
+      )
+      .where('id', '=', preset.id)
+      .returningAll()
+      .executeTakeFirstOrThrow()
+    const version = await transaction
+      .selectFrom('preset_versions')
+      .selectAll()
+      .where('id', '=', patched.designated_version_id)
+      .executeTakeFirstOrThrow()
+    await bumpChangeCounter(transaction)
+    return { kind: 'patched', preset: toPresetWithVersion(patched, version) }
+  })
+
+/** An update that changes nothing: it locks the row on both engines, and SQLite has no `for update`. */
+const lockPreset = (transaction: Transaction<Schema>, workspaceId: string, slug: string): Promise<PresetRow | undefined> =>
+  transaction
+    .updateTable('presets')
+    .set((eb) => ({ last_version: eb.ref('last_version') }))
+    .where('workspace_id', '=', workspaceId)
+    .where('slug', '=', slug)
+    .returningAll()
+    .executeTakeFirst()
+
+/** The numbers of a preset have no gaps and no version is ever deleted, so one exists exactly when the counter has reached it. */
+const findMissingVersion = (preset: PresetRow, patch: PresetPatch): { version: number; label: string | null } | null => {
+  const wanted = [
+    { version: patch.designated_version ?? null, label: null },
+    ...Object.entries(patch.labels ?? {}).map(([label, version]) => ({ version, label })),
+  ]
+  for (const { version, label } of wanted) {
+    if (version !== null && version > preset.last_version) return { version, label }
+  }
+  return null
+}
+
+const changesOf = (preset: PresetRow, patch: PresetPatch, now: string): Updateable<PresetsTable> => {
+  const changes: Updateable<PresetsTable> = { updated_at: now }
+  if (patch.name !== undefined) changes.name = patch.name
+  if (patch.description !== undefined) changes.description = patch.description
+  if (patch.status !== undefined && patch.status !== preset.status) {
+    changes.status = patch.status
+    changes.status_updated_at = now
+  }
+  if (patch.labels !== undefined) changes.labels = JSON.stringify(mergeLabels(parseLabels(preset.labels), patch.labels))
+  return changes
+}
+
+/** `fromEntries` and not assignment: a label may be called `__proto__`. */
+const mergeLabels = (old: PresetResource['labels'], patch: NonNullable<PresetPatch['labels']>): PresetResource['labels'] => {
+  const merged = new Map(Object.entries(old))
+  for (const [label, version] of Object.entries(patch)) {
+    if (version === null) merged.delete(label)
+    else merged.set(label, version)
+  }
+  return Object.fromEntries(merged)
+}

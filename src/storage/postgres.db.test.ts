@@ -1,0 +1,120 @@
+import { createServer, type Server } from 'node:net'
+
+import { afterAll, expect, test } from 'bun:test'
+import { sql } from 'kysely'
+
+import { describeEachEngine } from '../../test/support/databases.ts'
+import { openDatabase } from './open-database.ts'
+import { StorageUnavailable } from './storage-errors.ts'
+import { preparePresets } from './testing/preset-input.ts'
+import { rejection, rejectionText } from './testing/rejection.ts'
+
+const servers: Server[] = []
+afterAll(() => servers.forEach((server) => server.close()))
+
+const listen = async (): Promise<number> => {
+  const server = createServer()
+  servers.push(server)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  return typeof address === 'object' && address !== null ? address.port : 0
+}
+
+const openUrl = (databaseUrl: string) => openDatabase({ databaseUrl, dataDir: '', exclusive: true, onError: () => {} })
+
+test('StorageUnavailable when nothing listens there, without the password in the sentence', async () => {
+  const port = await listen()
+  servers.pop()?.close()
+  const opening = openUrl(`postgres://user:hunter2@127.0.0.1:${port}/db`)
+  expect(await rejection(opening)).toBeInstanceOf(StorageUnavailable)
+  expect(await rejectionText(opening)).not.toContain('hunter2')
+})
+
+test('StorageUnavailable after a second when what listens there never answers', async () => {
+  const start = performance.now()
+  expect(await rejection(openUrl(`postgres://user@127.0.0.1:${await listen()}/db`))).toBeInstanceOf(StorageUnavailable)
+  expect(performance.now() - start).toBeLessThan(2500)
+})
+
+test('another kind of URL is refused', async () => {
+  expect(await rejection(openUrl('mysql://root:hunter2@localhost/db'))).toMatchObject({
+    name: 'StorageRefused',
+    message: 'The database URL must start with postgres:// or postgresql://.',
+  })
+})
+
+describeEachEngine('lost connections', (engine) => {
+  if (engine.name === 'sqlite') return
+
+  const terminateOthers = sql`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`
+
+  test('every text of ours sorts by bytes, whatever the locale of the server', async () => {
+    const { kysely } = await engine.open()
+    const { rows } = await sql<{ collation: string | null }>`
+      select distinct collation_name as collation from information_schema.columns
+      where table_schema = current_schema() and data_type = 'text'`.execute(kysely)
+    expect(rows).toEqual([{ collation: 'C' }])
+  })
+
+  test('an idle connection that dies is reported and replaced', async () => {
+    const location = await engine.locate()
+    const { promise: reported, resolve: onError } = Promise.withResolvers<Error>()
+    const database = await engine.open(location, { onError })
+    const other = await engine.open(location)
+    await database.ping()
+    await terminateOthers.execute(other.kysely)
+    expect((await reported).message).toContain('terminating connection')
+    await database.ping()
+  })
+
+  test('StorageUnavailable, and nothing written, when a connection dies within a transaction; the next one works', async () => {
+    const location = await engine.locate()
+    const database = await engine.open(location)
+    const other = await engine.open(location)
+    const { create, store, workspaceId } = await preparePresets(database)
+    await create('bot')
+    const interrupted = database.transaction(async (transaction) => {
+      await transaction.updateTable('presets').set({ name: 'half' }).execute()
+      await terminateOthers.execute(other.kysely)
+      await transaction.updateTable('presets').set({ name: 'whole' }).execute()
+    })
+    expect(await rejection(interrupted)).toBeInstanceOf(StorageUnavailable)
+    expect((await store.get(workspaceId, 'bot'))?.name).toBe('bot')
+    expect((await create('bot')).kind).toBe('created')
+  })
+
+  test('a connection that dies while its transaction waits for us does not end the process', async () => {
+    const location = await engine.locate()
+    const database = await engine.open(location)
+    const other = await engine.open(location)
+    const interrupted = database.transaction(async (transaction) => {
+      await sql`select 1`.execute(transaction)
+      await terminateOthers.execute(other.kysely)
+      await Bun.sleep(50)
+      await sql`select 1`.execute(transaction)
+    })
+    expect(await rejection(interrupted)).toBeInstanceOf(StorageUnavailable)
+    await database.ping()
+  })
+
+  test('StorageUnavailable after a second when every connection of the pool is taken', async () => {
+    const database = await engine.open()
+    const { promise: released, resolve: release } = Promise.withResolvers<void>()
+    const holding = Array.from({ length: 10 }, () => database.transaction(() => released))
+    const start = performance.now()
+    expect(await rejection(database.ping())).toBeInstanceOf(StorageUnavailable)
+    expect(performance.now() - start).toBeLessThan(2500)
+    release()
+    await Promise.all(holding)
+    await database.ping()
+  })
+
+  test('StorageUnavailable when a statement takes longer than it may', async () => {
+    const database = await engine.open()
+    const slow = database.kysely.connection().execute(async (connection) => {
+      await sql`set statement_timeout = 20`.execute(connection)
+      await sql`select pg_sleep(1)`.execute(connection)
+    })
+    expect(await rejection(slow)).toBeInstanceOf(StorageUnavailable)
+  })
+})

@@ -1,0 +1,162 @@
+/** PostgreSQL through `pg`, which is loaded only when a URL asks for it. */
+import { Kysely, PostgresDialect, type PostgresPool, type PostgresPoolClient, type PostgresQueryResult, sql } from 'kysely'
+import type { Pool, PoolClient, PoolConfig } from 'pg'
+
+import type { EngineConnection, RetryableFailure } from './database.ts'
+import type { Schema } from './schema.ts'
+import { refuseNulCharacters, requireSafeInteger } from './sql-values.ts'
+import { StorageRefused, StorageUnavailable } from './storage-errors.ts'
+
+/** Reliability 5.7. */
+const CONNECTIONS_MAX = 10
+const CONNECTION_WAIT_MS = 1000
+const STATEMENT_TIMEOUT_MS = 5000
+const LOCK_TIMEOUT_MS = 2000
+const IDLE_IN_TRANSACTION_TIMEOUT_MS = 10_000
+
+/** The oldest server we test with (decision 29), as `server_version_num` says it. */
+const SERVER_VERSION_MIN = 150_000
+
+export interface PostgresOptions {
+  readonly databaseUrl: string
+  /** Told of connections that die while nobody waits for them. The pool replaces them; this is for the log. */
+  readonly onError: (error: Error) => void
+}
+
+/** Opens a pool and asks the server for its version. Throws StorageUnavailable when it does not answer, StorageRefused when it is too old. */
+export const openPostgres = async (options: PostgresOptions): Promise<EngineConnection> => {
+  const kysely = await openKysely(options, {
+    max: CONNECTIONS_MAX,
+    statement_timeout: STATEMENT_TIMEOUT_MS,
+    lock_timeout: LOCK_TIMEOUT_MS,
+    idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
+  })
+  try {
+    await requireServerVersion(kysely)
+  } catch (error) {
+    await kysely.destroy()
+    throw error
+  }
+  return {
+    engine: 'postgres',
+    kysely,
+    oneWriter: false,
+    retryableFailure,
+    async withMigrationAccess(work) {
+      // One connection without the timeouts: a second node waits here until the first has migrated, and an index may take its time.
+      const patient = await openKysely(options, { max: 1 })
+      try {
+        return await work(patient)
+      } finally {
+        await patient.destroy()
+      }
+    },
+    close: () => kysely.destroy(),
+  }
+}
+
+const openKysely = async (options: PostgresOptions, limits: PoolConfig): Promise<Kysely<Schema>> => {
+  const pg = await import('pg')
+  const pool = new pg.Pool({
+    ...limits,
+    connectionString: options.databaseUrl,
+    connectionTimeoutMillis: CONNECTION_WAIT_MS,
+    application_name: 'patchbay',
+    keepAlive: true,
+    types: {
+      // The one type we read that pg would give as text: amounts, counters and numbers of rows.
+      getTypeParser: (oid, format) =>
+        oid === pg.types.builtins.INT8 ? (text: string) => requireSafeInteger(Number(text)) : pg.types.getTypeParser(oid, format),
+    },
+  })
+  // Without these two listeners a dropped connection ends the process: the pool listens to idle clients only, and then tells us.
+  pool.on('error', options.onError)
+  pool.on('connect', (client) => {
+    client.on('error', () => {
+      // Whoever uses the connection gets the failure from its query; an idle one is reported by the pool.
+    })
+  })
+  return new Kysely<Schema>({ dialect: new PostgresDialect({ pool: translateErrors(pool) }) })
+}
+
+/** The part of a pool that Kysely uses, throwing our errors. */
+const translateErrors = (pool: Pool): PostgresPool => ({
+  async connect() {
+    try {
+      return translateClientErrors(await pool.connect())
+    } catch (cause) {
+      throw new StorageUnavailable(`The database cannot be reached: ${messageOf(cause)}`, { cause })
+    }
+  },
+  end: () => pool.end(),
+})
+
+const translateClientErrors = (client: PoolClient): PostgresPoolClient => {
+  let broken = false
+  async function query<R>(text: string, parameters: readonly unknown[]): Promise<PostgresQueryResult<R>> {
+    refuseNulCharacters(parameters)
+    try {
+      return (await client.query(text, [...parameters])) as unknown as PostgresQueryResult<R>
+    } catch (error) {
+      // A rollback that failed leaves a transaction open: nobody may get that connection again.
+      if (text === 'rollback') broken = true
+      if (!isOutage(error)) throw error
+      broken = true
+      throw new StorageUnavailable(`The database does not answer: ${messageOf(error)}`, { cause: error })
+    }
+  }
+  return {
+    // Kysely's overload for cursors is for streams of rows, which we do not use.
+    query: query as PostgresPoolClient['query'],
+    release: () => client.release(broken),
+  }
+}
+
+const requireServerVersion = async (kysely: Kysely<Schema>): Promise<void> => {
+  const { rows } = await sql<{ version: number }>`select current_setting('server_version_num')::int as version`.execute(kysely)
+  const version = rows[0]?.version ?? 0
+  if (version < SERVER_VERSION_MIN) {
+    throw new StorageRefused(
+      `PostgreSQL ${SERVER_VERSION_MIN / 10_000} or newer is needed, and this server is ${Math.floor(version / 10_000)}.`,
+    )
+  }
+}
+
+const UNIQUE_VIOLATION = '23505'
+
+/** https://www.postgresql.org/docs/current/mvcc-serialization-failure-handling.html: serialization failure, deadlock, lock timeout. */
+const CONFLICTS = new Set(['40001', '40P01', '55P03'])
+
+/** The two races for a version number and a slug. Any other duplicate is a bug, which a retry would only repeat. */
+const RACED_CONSTRAINTS = new Set(['presets_workspace_id_slug_unique', 'preset_versions_preset_id_version_unique'])
+
+const retryableFailure = (error: unknown): RetryableFailure | null => {
+  const { code, constraint } = serverError(error)
+  if (CONFLICTS.has(code)) return 'conflict'
+  return code === UNIQUE_VIOLATION && RACED_CONSTRAINTS.has(constraint) ? 'conflict' : null
+}
+
+/**
+ * Whether the server is away rather than against us: connection exceptions (class 08), shutting down or starting (57P0x),
+ * out of connections, a statement or an idle transaction that took too long; and what the server did not say, a broken socket.
+ */
+const isOutage = (error: unknown): boolean => {
+  if (!(error instanceof Error) || error instanceof TypeError || error instanceof RangeError) return false
+  // Only what the server itself said has a severity. The code alone does not tell: EPIPE looks like a SQLSTATE.
+  if (!('severity' in error)) return true
+  const { code } = serverError(error)
+  return code.startsWith('08') || code.startsWith('57P0') || code === '53300' || code === '57014' || code === '25P03'
+}
+
+const serverError = (error: unknown): { code: string; constraint: string } => {
+  if (!(error instanceof Error)) return { code: '', constraint: '' }
+  const { code, constraint } = error as Error & { code?: unknown; constraint?: unknown }
+  return { code: typeof code === 'string' ? code : '', constraint: typeof constraint === 'string' ? constraint : '' }
+}
+
+const messageOf = (thrown: unknown): string => {
+  if (!(thrown instanceof Error)) return String(thrown)
+  // A refused connection to a name with several addresses is an AggregateError without a message of its own.
+  if (thrown instanceof AggregateError && thrown.message === '') return thrown.errors.map(messageOf).join('; ')
+  return thrown.message
+}

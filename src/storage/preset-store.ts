@@ -1,0 +1,174 @@
+import type { PresetPatch, PresetResource, PresetVersionResource, PresetWithVersion } from '../contract/preset.ts'
+import { createPresetVersion, type CreateVersionInput, type CreateVersionOutcome } from './create-preset-version.ts'
+import type { Database } from './database.ts'
+import { patchPreset, type PatchPresetOutcome } from './patch-preset.ts'
+import { toPreset, toPresetWithVersion, toVersion } from './preset-rows.ts'
+
+export interface PresetStore {
+  /** Makes the next version and designates it. The answer embeds the version that this very call wrote. */
+  createVersion(input: CreateVersionInput): Promise<CreateVersionOutcome>
+  /** Most recently updated first, archived ones too. */
+  list(input: { workspaceId: string } & Slice): Promise<Page<PresetResource>>
+  /** With the designated version; null if there is no such preset. */
+  get(workspaceId: string, slug: string): Promise<PresetWithVersion | null>
+  /** By number; null if there is no such preset. */
+  versions(input: { workspaceId: string; slug: string; ascending: boolean } & Slice): Promise<Page<PresetVersionResource> | null>
+  version(workspaceId: string, slug: string, number: number): Promise<PresetVersionResource | null>
+  patch(workspaceId: string, slug: string, patch: PresetPatch, now: string): Promise<PatchPresetOutcome>
+  /** False if there is no such preset. Archiving twice is archiving once. */
+  archive(workspaceId: string, slug: string, now: string): Promise<boolean>
+  /** What an inference request needs: the preset, whatever its status, and the one version that it serves for this reference. */
+  resolve(workspaceId: string, slug: string, reference: VersionReference): Promise<PresetResolution>
+  /** Forgets answers kept for idempotency; gives how many. */
+  deleteIdempotencyKeys(createdBefore: string, limit: number): Promise<number>
+}
+
+export interface Slice {
+  readonly offset: number
+  readonly limit: number
+}
+
+export interface Page<Item> {
+  readonly items: readonly Item[]
+  readonly totalCount: number
+}
+
+/** `@preset/slug`, `@preset/slug@3`, `@preset/slug@staging` (decision 11). */
+export type VersionReference =
+  | { readonly by: 'designation' }
+  | { readonly by: 'number'; readonly number: number }
+  | { readonly by: 'label'; readonly label: string }
+
+export type PresetResolution =
+  | { readonly kind: 'found'; readonly preset: PresetResource; readonly version: PresetVersionResource }
+  | { readonly kind: 'no-such-preset' }
+  /** The preset is there; the number or the label is not. */
+  | { readonly kind: 'no-such-version'; readonly preset: PresetResource }
+
+export const createPresetStore = (database: Database): PresetStore => ({
+  createVersion: (input) => createPresetVersion(database, input),
+  list: (input) => listPresets(database, input),
+  get: (workspaceId, slug) => getPreset(database, workspaceId, slug),
+  versions: (input) => listVersions(database, input),
+  version: (workspaceId, slug, number) => getVersion(database, workspaceId, slug, number),
+  patch: (workspaceId, slug, patch, now) => patchPreset(database, workspaceId, slug, patch, now),
+  archive: (workspaceId, slug, now) => archivePreset(database, workspaceId, slug, now),
+  resolve: (workspaceId, slug, reference) => resolvePreset(database, workspaceId, slug, reference),
+  deleteIdempotencyKeys: (createdBefore, limit) => deleteIdempotencyKeys(database, createdBefore, limit),
+})
+
+const listPresets = async (
+  database: Database,
+  { workspaceId, offset, limit }: { workspaceId: string } & Slice,
+): Promise<Page<PresetResource>> => {
+  const ofWorkspace = database.kysely.selectFrom('presets').where('workspace_id', '=', workspaceId)
+  const rows = await ofWorkspace.selectAll().orderBy('updated_at', 'desc').orderBy('id', 'desc').offset(offset).limit(limit).execute()
+  const { count } = await ofWorkspace.select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
+  return { items: rows.map(toPreset), totalCount: count }
+}
+
+/** One statement for the preset and its designated version, so that no write can come between the two. */
+const getPreset = async (database: Database, workspaceId: string, slug: string): Promise<PresetWithVersion | null> => {
+  const row = await database.kysely
+    .selectFrom('presets')
+    .innerJoin('preset_versions', 'preset_versions.id', 'presets.designated_version_id')
+    .where('presets.workspace_id', '=', workspaceId)
+    .where('presets.slug', '=', slug)
+    .selectAll('presets')
+    .select(['preset_id', 'version', 'shape', 'config', 'system_prompt', 'creator_id'])
+    .select(['preset_versions.created_at as version_created_at', 'preset_versions.updated_at as version_updated_at'])
+    .executeTakeFirst()
+  if (row === undefined) return null
+  const { preset_id, version, shape, config, system_prompt, creator_id, version_created_at, version_updated_at, ...preset } = row
+  return toPresetWithVersion(preset, {
+    id: preset.designated_version_id,
+    preset_id,
+    version,
+    shape,
+    config,
+    system_prompt,
+    creator_id,
+    created_at: version_created_at,
+    updated_at: version_updated_at,
+  })
+}
+
+const listVersions = async (
+  database: Database,
+  { workspaceId, slug, ascending, offset, limit }: { workspaceId: string; slug: string; ascending: boolean } & Slice,
+): Promise<Page<PresetVersionResource> | null> => {
+  const preset = await database.kysely
+    .selectFrom('presets')
+    .select(['id', 'last_version'])
+    .where('workspace_id', '=', workspaceId)
+    .where('slug', '=', slug)
+    .executeTakeFirst()
+  if (preset === undefined) return null
+  const rows = await database.kysely
+    .selectFrom('preset_versions')
+    .selectAll()
+    .where('preset_id', '=', preset.id)
+    // A version written after the line above is on the next page request, with the total that counts it.
+    .where('version', '<=', preset.last_version)
+    .orderBy('version', ascending ? 'asc' : 'desc')
+    .offset(offset)
+    .limit(limit)
+    .execute()
+  return { items: rows.map(toVersion), totalCount: preset.last_version }
+}
+
+const getVersion = async (database: Database, workspaceId: string, slug: string, number: number): Promise<PresetVersionResource | null> => {
+  const row = await database.kysely
+    .selectFrom('preset_versions')
+    .innerJoin('presets', 'presets.id', 'preset_versions.preset_id')
+    .selectAll('preset_versions')
+    .where('presets.workspace_id', '=', workspaceId)
+    .where('presets.slug', '=', slug)
+    .where('preset_versions.version', '=', number)
+    .executeTakeFirst()
+  return row === undefined ? null : toVersion(row)
+}
+
+const archivePreset = async (database: Database, workspaceId: string, slug: string, now: string): Promise<boolean> =>
+  (await patchPreset(database, workspaceId, slug, { status: 'archived' }, now)).kind !== 'not-found'
+
+const resolvePreset = async (
+  database: Database,
+  workspaceId: string,
+  slug: string,
+  reference: VersionReference,
+): Promise<PresetResolution> => {
+  const found = await getPreset(database, workspaceId, slug)
+  if (found === null) return { kind: 'no-such-preset' }
+  const { designated_version, ...preset } = found
+  const number = numberOf(reference, found)
+  if (number === designated_version.version) return { kind: 'found', preset, version: designated_version }
+  // A second read is safe: the version of a number never changes.
+  const version = number === null ? null : await getVersion(database, workspaceId, slug, number)
+  return version === null ? { kind: 'no-such-version', preset } : { kind: 'found', preset, version }
+}
+
+const numberOf = (reference: VersionReference, { labels, designated_version }: PresetWithVersion): number | null => {
+  if (reference.by === 'designation') return designated_version.version
+  if (reference.by === 'number') return reference.number
+  // A label may be called `constructor`.
+  return Object.hasOwn(labels, reference.label) ? (labels[reference.label] ?? null) : null
+}
+
+const deleteIdempotencyKeys = (database: Database, createdBefore: string, limit: number): Promise<number> =>
+  database.transaction(async (transaction) => {
+    const expired = await transaction
+      .selectFrom('idempotency_keys')
+      .select(['workspace_id', 'route', 'slug', 'key'])
+      .where('created_at', '<', createdBefore)
+      .limit(limit)
+      .execute()
+    for (const key of expired) {
+      await transaction
+        .deleteFrom('idempotency_keys')
+        .where((eb) => eb.and(key))
+        .where('created_at', '<', createdBefore)
+        .execute()
+    }
+    return expired.length
+  })

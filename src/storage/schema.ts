@@ -1,0 +1,142 @@
+/**
+ * The tables as Kysely sees them; migrations/ makes them. Ids, timestamps and days are made by the callers and inserted
+ * as they are (decision 30): a timestamp is ISO 8601 in UTC with milliseconds (lib/clock.ts), so it sorts as text.
+ */
+import type { PresetShape, PresetResource } from '../contract/preset.ts'
+
+/** 0 or 1 on both engines. */
+type Flag = number
+/** Nano-dollars: a safe integer, or reading it throws (sql-values.ts). */
+type Nanos = number
+/** JSON as text: the database never looks inside. */
+type JsonText = string
+
+export interface Schema {
+  workspaces: WorkspacesTable
+  users: UsersTable
+  api_keys: ApiKeysTable
+  presets: PresetsTable
+  preset_versions: PresetVersionsTable
+  idempotency_keys: IdempotencyKeysTable
+  generations: GenerationsTable
+  key_usage_days: KeyUsageDaysTable
+  change_counter: ChangeCounterTable
+  service_facts: ServiceFactsTable
+}
+
+interface WorkspacesTable {
+  id: string
+  slug: string
+  name: string
+  description: string | null
+  created_at: string
+  created_by: string
+  updated_at: string
+}
+
+interface UsersTable {
+  id: string
+  name: string
+  email: string | null
+  created_at: string
+}
+
+export interface ApiKeysTable {
+  /** 64 hex digits: the HMAC of the key (decision 31). The key itself is never stored. */
+  hash: string
+  kind: 'management' | 'inference'
+  name: string
+  label: string
+  workspace_id: string
+  creator_user_id: string
+  disabled: Flag
+  limit_nanos: Nanos | null
+  limit_reset: 'daily' | 'weekly' | 'monthly' | null
+  include_byok_in_limit: Flag
+  expires_at: string | null
+  created_at: string
+  updated_at: string | null
+  /** Set by a revocation. The row stays for history; the key is dead for ever. */
+  deleted_at: string | null
+}
+
+export interface PresetsTable {
+  id: string
+  workspace_id: string
+  slug: string
+  name: string
+  description: string | null
+  status: PresetResource['status']
+  status_updated_at: string | null
+  creator_user_id: string
+  /** The counter that numbers the versions: bumped under the lock of this row (reliability 5.1). */
+  last_version: number
+  designated_version_id: string
+  labels: JsonText
+  created_at: string
+  updated_at: string
+}
+
+export interface PresetVersionsTable {
+  id: string
+  preset_id: string
+  version: number
+  shape: PresetShape
+  config: JsonText
+  /** A JSON string or null. As plain text PostgreSQL would refuse U+0000, and both engines would change lone surrogates. */
+  system_prompt: JsonText | null
+  creator_id: string
+  created_at: string
+  updated_at: string
+}
+
+interface IdempotencyKeysTable {
+  workspace_id: string
+  route: string
+  slug: string
+  key: string
+  body_sha256: string
+  status: number
+  body: string
+  created_at: string
+}
+
+export interface GenerationsTable {
+  id: string
+  created_at: string
+  workspace_id: string
+  key_hash: string
+  preset_id: string | null
+  preset_version: number | null
+  model: string
+  provider: string | null
+  streamed: Flag
+  cancelled: Flag
+  tokens_prompt: number
+  tokens_completion: number
+  cost_nanos: Nanos
+  byok_cost_nanos: Nanos
+  /** All the rest of the record. */
+  record: JsonText
+}
+
+interface KeyUsageDaysTable {
+  key_hash: string
+  /** `YYYY-MM-DD`, UTC. */
+  day: string
+  cost_nanos: Nanos
+  byok_cost_nanos: Nanos
+  requests: number
+  tokens: number
+}
+
+interface ChangeCounterTable {
+  /** Always 1: the table has one row. */
+  id: number
+  value: number
+}
+
+interface ServiceFactsTable {
+  name: string
+  value: string
+}

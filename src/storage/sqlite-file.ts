@@ -1,0 +1,47 @@
+/** The data directory and the database file in it, before SQLite opens them. */
+import { closeSync, mkdirSync, openSync, statfsSync } from 'node:fs'
+
+import { StorageRefused } from './storage-errors.ts'
+
+/** Only the owner may read: the file holds customers' prompts. SQLite gives -wal and -shm the mode of the database file. */
+const FILE_MODE = 0o600
+const DIRECTORY_MODE = 0o700
+
+/** `f_type` of statfs(2). WAL needs shared memory between processes, which these do not give (https://www.sqlite.org/wal.html, 2.2). */
+const NETWORK_FILESYSTEMS = new Map([
+  [0x6969, 'NFS'],
+  [0x517b, 'SMB'],
+  [0xff534d42, 'CIFS'],
+  [0xfe534d42, 'SMB2'],
+])
+
+/** Makes the directory where it is missing. Throws StorageRefused when a database there could not be trusted. */
+export const prepareDataDirectory = (dataDir: string): void => {
+  try {
+    mkdirSync(dataDir, { recursive: true, mode: DIRECTORY_MODE })
+  } catch (cause) {
+    throw new StorageRefused(`The data directory ${dataDir} cannot be made.`, { cause })
+  }
+  const network = networkFilesystem(statfsSync(dataDir).type)
+  if (network !== undefined) {
+    throw new StorageRefused(`The data directory ${dataDir} is on a network file system (${network}), where SQLite would lose data.`)
+  }
+}
+
+/** The name of the network file system of that `f_type`, if it is one. The kernel's field is signed on some machines. */
+export const networkFilesystem = (type: number): string | undefined => NETWORK_FILESYSTEMS.get(type >>> 0)
+
+/**
+ * Makes an empty file with our mode where there is none. An existing file is not even opened: closing any descriptor of a
+ * file drops all POSIX locks that this process holds on it (https://www.sqlite.org/howtocorrupt.html, 2.2).
+ */
+export const createPrivateFile = (path: string): void => {
+  try {
+    closeSync(openSync(path, 'wx', FILE_MODE))
+  } catch (cause) {
+    if (isNodeError(cause) && cause.code === 'EEXIST') return
+    throw new StorageRefused(`The file ${path} cannot be made.`, { cause })
+  }
+}
+
+const isNodeError = (thrown: unknown): thrown is NodeJS.ErrnoException => thrown instanceof Error && 'code' in thrown

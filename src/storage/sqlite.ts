@@ -1,0 +1,222 @@
+/** SQLite through bun:sqlite: the one file of the product that knows either. */
+import { join } from 'node:path'
+
+import { Database as SqliteHandle, type SQLQueryBindings, type Statement } from 'bun:sqlite'
+import {
+  CompiledQuery,
+  type DatabaseConnection,
+  type Driver,
+  Kysely,
+  type QueryResult,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+} from 'kysely'
+
+import { type EngineConnection, type RetryOptions, retryConflicts, type RetryableFailure } from './database.ts'
+import type { Schema } from './schema.ts'
+import { refuseNulCharacters, requireSafeInteger } from './sql-values.ts'
+import { createPrivateFile, prepareDataDirectory } from './sqlite-file.ts'
+import { StorageRefused } from './storage-errors.ts'
+import { createTurns } from './turns.ts'
+
+export const DATABASE_FILE = 'patchbay.db'
+export const LOCK_FILE = 'patchbay.lock'
+
+/** While we open, nothing else runs in this process, so a thread that waits for another process harms nobody. */
+const OPENING_BUSY_TIMEOUT_MS = 5000
+
+/**
+ * bun:sqlite is synchronous: while SQLite waits for another process (the CLI) inside `busy_timeout`, every stream of this
+ * process stands still. So it may wait for the length of a usual short write only, and longer waits are ours, off the
+ * thread (`retryConflicts`). Reliability 5.6 says 5,000 ms; this is why we do not.
+ */
+const BUSY_TIMEOUT_MS = 5
+
+/** Statements differ in the number of rows they insert; this many of them are kept compiled. */
+const STATEMENTS_MAX = 256
+
+/**
+ * Opens (and makes) the database in the data directory. With `exclusive`, a second process that also asks for it is
+ * refused: two services on one file would each trust their own caches and limits. The CLI does not ask.
+ */
+export const openSqlite = (options: RetryOptions & { readonly dataDir: string; readonly exclusive: boolean }): EngineConnection => {
+  prepareDataDirectory(options.dataDir)
+  const releaseLock = options.exclusive ? takeServiceLock(join(options.dataDir, LOCK_FILE)) : () => {}
+  try {
+    const handle = openFile(join(options.dataDir, DATABASE_FILE))
+    const kysely = new Kysely<Schema>({
+      dialect: {
+        createDriver: () => createDriver(handle, options),
+        createQueryCompiler: () => new SqliteQueryCompiler(),
+        createAdapter: () => new TransactionalDdlAdapter(),
+        createIntrospector: (db) => new SqliteIntrospector(db),
+      },
+    })
+    return {
+      engine: 'sqlite',
+      kysely,
+      oneWriter: true,
+      retryableFailure,
+      withMigrationAccess: (work) => work(kysely),
+      async close() {
+        try {
+          await kysely.destroy()
+          handle.close()
+        } finally {
+          releaseLock()
+        }
+      },
+    }
+  } catch (error) {
+    releaseLock()
+    throw error
+  }
+}
+
+/** Kysely leaves DDL outside transactions on SQLite, though SQLite itself does not: a killed migration must leave nothing. */
+class TransactionalDdlAdapter extends SqliteAdapter {
+  override get supportsTransactionalDdl(): boolean {
+    return true
+  }
+}
+
+const openFile = (path: string): SqliteHandle => {
+  createPrivateFile(path)
+  let handle: SqliteHandle | undefined
+  try {
+    handle = new SqliteHandle(path, { readwrite: true, strict: true })
+    handle.run(`PRAGMA busy_timeout = ${OPENING_BUSY_TIMEOUT_MS}`)
+    // Reliability 5.6. FULL: a committed version survives power loss too.
+    handle.run('PRAGMA journal_mode = WAL')
+    handle.run('PRAGMA synchronous = FULL')
+    handle.run('PRAGMA foreign_keys = ON')
+    handle.run('PRAGMA trusted_schema = OFF')
+    handle.run('PRAGMA wal_autocheckpoint = 1000')
+    handle.run('PRAGMA journal_size_limit = 67108864')
+    // Without it, INSERT OR REPLACE deletes rows behind the back of the triggers that keep versions immutable.
+    handle.run('PRAGMA recursive_triggers = ON')
+    handle.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`)
+    return handle
+  } catch (cause) {
+    handle?.close()
+    const code = sqliteCode(cause)
+    if (code.startsWith('SQLITE_NOTADB') || code.startsWith('SQLITE_CORRUPT')) {
+      throw new StorageRefused(`The file ${path} is not a SQLite database, or it is damaged.`, { cause })
+    }
+    throw new StorageRefused(`The database ${path} cannot be opened: ${String(cause)}`, { cause })
+  }
+}
+
+/**
+ * Holds the lock of a tiny second database until it is called. The operating system drops it with the process, so kill -9
+ * leaves nothing to clean up, as a file with a process id would.
+ */
+const takeServiceLock = (path: string): (() => void) => {
+  createPrivateFile(path)
+  const handle = new SqliteHandle(path, { readwrite: true })
+  try {
+    handle.run('BEGIN EXCLUSIVE')
+  } catch (cause) {
+    handle.close()
+    throw sqliteCode(cause).startsWith('SQLITE_BUSY')
+      ? new StorageRefused(`Another Patchbay service is running on this data directory (it holds ${path}).`, { cause })
+      : new StorageRefused(`The lock file ${path} cannot be used: ${String(cause)}`, { cause })
+  }
+  return () => handle.close()
+}
+
+/** One connection, handed out in turns: an open transaction spans awaits, and what others run meanwhile would fall into it. */
+const createDriver = (handle: SqliteHandle, options: RetryOptions): Driver => {
+  const statements = createStatementCache(handle)
+  const turns = createTurns()
+
+  const execute = <R>({ sql, parameters }: CompiledQuery): QueryResult<R> => {
+    refuseNulCharacters(parameters)
+    const statement = statements.get(sql)
+    const bindings = parameters as SQLQueryBindings[]
+    if (statement.columnNames.length > 0) return { rows: requireSafeIntegers(statement.all(...bindings)) as R[] }
+    const { changes, lastInsertRowid } = statement.run(...bindings)
+    return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid) }
+  }
+
+  const connection: DatabaseConnection = {
+    async executeQuery<R>(query: CompiledQuery) {
+      if (handle.inTransaction) return execute<R>(query)
+      // In WAL mode a reader meets a lock only in rare moments: a recovery, or another process that opens or closes the file.
+      return retryConflicts(async () => execute<R>(query), { ...options, retryableFailure, startMs: options.clock.monotonicMs() })
+    },
+    // eslint-disable-next-line require-yield
+    async *streamQuery() {
+      throw new Error('Streaming queries are not used: every query of ours is bounded.')
+    },
+  }
+
+  return {
+    init: async () => {},
+    async acquireConnection() {
+      await turns.take()
+      return connection
+    },
+    releaseConnection: async () => turns.pass(),
+    // IMMEDIATE, always: a transaction that begins as a reader fails at its first write when another one wrote meanwhile (reliability 5.6).
+    beginTransaction: async () => void execute(CompiledQuery.raw('BEGIN IMMEDIATE')),
+    commitTransaction: async () => void execute(CompiledQuery.raw('COMMIT')),
+    async rollbackTransaction() {
+      // A full disk or an I/O error has rolled back already; a second rollback would fail and hide the first error.
+      if (handle.inTransaction) execute(CompiledQuery.raw('ROLLBACK'))
+    },
+    async destroy() {
+      await turns.take()
+      statements.clear()
+    },
+  }
+}
+
+/** `Database.query` caches too, but it keeps the first twenty statements it meets and no others. */
+const createStatementCache = (handle: SqliteHandle) => {
+  const statements = new Map<string, Statement<Record<string, unknown>, SQLQueryBindings[]>>()
+  return {
+    get(sql: string) {
+      const known = statements.get(sql)
+      if (known !== undefined) {
+        // Last used is last in the map, so the first is the one to drop.
+        statements.delete(sql)
+        statements.set(sql, known)
+        return known
+      }
+      const statement = handle.prepare<Record<string, unknown>, SQLQueryBindings[]>(sql)
+      statements.set(sql, statement)
+      for (const [oldestSql, oldest] of statements) {
+        if (statements.size <= STATEMENTS_MAX) break
+        statements.delete(oldestSql)
+        oldest.finalize()
+      }
+      return statement
+    },
+    clear(): void {
+      for (const statement of statements.values()) statement.finalize()
+      statements.clear()
+    },
+  }
+}
+
+const requireSafeIntegers = (rows: Record<string, unknown>[]): Record<string, unknown>[] => {
+  for (const row of rows) {
+    for (const column in row) {
+      const value = row[column]
+      // No column of ours is a fraction, so every number has to be an exact integer.
+      if (typeof value === 'number') requireSafeInteger(value)
+    }
+  }
+  return rows
+}
+
+/** Busy at BEGIN, or at a read: nothing was done. `SQLITE_BUSY_SNAPSHOT` and the like cannot follow a BEGIN IMMEDIATE. */
+const retryableFailure = (error: unknown): RetryableFailure | null => {
+  const code = sqliteCode(error)
+  return code.startsWith('SQLITE_BUSY') || code.startsWith('SQLITE_LOCKED') ? 'locked' : null
+}
+
+const sqliteCode = (error: unknown): string =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''

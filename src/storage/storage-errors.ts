@@ -1,0 +1,19 @@
+/** What storage throws for reasons that are not a bug. Those above choose the status: 409, 503, or a refused start. */
+
+/** Others held the lock, or won the race, for longer than we retry. Nothing was written; the same call may be made again. */
+export class StorageConflict extends Error {
+  override readonly name = 'StorageConflict'
+  constructor(cause: unknown) {
+    super('The storage was locked by others for too long.', { cause })
+  }
+}
+
+/** The database cannot be reached or does not answer. When it happens during a commit, the outcome is unknown. */
+export class StorageUnavailable extends Error {
+  override readonly name = 'StorageUnavailable'
+}
+
+/** The database must not be opened by this program, now or at all. The message is one sentence for the operator. */
+export class StorageRefused extends Error {
+  override readonly name = 'StorageRefused'
+}

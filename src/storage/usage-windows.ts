@@ -1,0 +1,23 @@
+/** The UTC days on which the running usage windows began: weeks start on Monday, months on the 1st (contract 6). */
+export interface UsageWindows {
+  /** Each `YYYY-MM-DD`. */
+  readonly day: string
+  readonly week: string
+  readonly month: string
+}
+
+const DAY_MS = 86_400_000
+
+export const usageWindowsAt = (now: string): UsageWindows => {
+  const day = utcDay(now)
+  const startOfDay = new Date(`${day}T00:00:00.000Z`)
+  const daysSinceMonday = (startOfDay.getUTCDay() + 6) % 7
+  return {
+    day,
+    week: new Date(startOfDay.getTime() - daysSinceMonday * DAY_MS).toISOString().slice(0, 10),
+    month: `${day.slice(0, 7)}-01`,
+  }
+}
+
+/** The day of a stored timestamp: they are all in UTC. */
+export const utcDay = (timestamp: string): string => timestamp.slice(0, 10)

@@ -1,0 +1,71 @@
+/** Counters and histograms in Prometheus' text format. Label values come from closed sets of ours, never from a request. */
+export interface Counter {
+  add(labels: readonly string[], amount?: number): void
+}
+
+export interface Histogram {
+  observe(labels: readonly string[], value: number): void
+}
+
+export interface Metrics {
+  counter(name: string, help: string, labelNames: readonly string[]): Counter
+  histogram(name: string, help: string, labelNames: readonly string[], buckets: readonly number[]): Histogram
+  /** Read when the page is asked for. */
+  gauge(name: string, help: string, read: () => number): void
+  render(): string
+}
+
+export const createMetrics = (): Metrics => {
+  const families: (() => string)[] = []
+  const family = (name: string, help: string, type: string, samples: () => string): void => {
+    families.push(() => `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${samples()}`)
+  }
+  return {
+    counter(name, help, labelNames) {
+      const series = new Map<string, number>()
+      family(name, help, 'counter', () => [...series].map(([labels, value]) => `${name}${labels} ${value}\n`).join(''))
+      return {
+        add(labels, amount = 1) {
+          const key = labelText(labelNames, labels)
+          series.set(key, (series.get(key) ?? 0) + amount)
+        },
+      }
+    },
+    histogram(name, help, labelNames, buckets) {
+      const series = new Map<string, { counts: number[]; sum: number; count: number; labels: readonly string[] }>()
+      const names = [...labelNames, 'le']
+      family(name, help, 'histogram', () =>
+        [...series]
+          .map(([key, { counts, sum, count, labels }]) => {
+            const lines = [...buckets, '+Inf'].map(
+              (le, index) => `${name}_bucket${labelText(names, [...labels, String(le)])} ${counts[index] ?? count}\n`,
+            )
+            return `${lines.join('')}${name}_sum${key} ${sum}\n${name}_count${key} ${count}\n`
+          })
+          .join(''),
+      )
+      return {
+        observe(labels, value) {
+          const key = labelText(labelNames, labels)
+          let entry = series.get(key)
+          if (entry === undefined) {
+            entry = { counts: buckets.map(() => 0), sum: 0, count: 0, labels }
+            series.set(key, entry)
+          }
+          entry.sum += value
+          entry.count += 1
+          // Buckets are cumulative.
+          for (let index = buckets.length - 1; index >= 0 && value <= (buckets[index] ?? 0); index -= 1)
+            entry.counts[index] = (entry.counts[index] ?? 0) + 1
+        },
+      }
+    },
+    gauge(name, help, read) {
+      family(name, help, 'gauge', () => `${name} ${read()}\n`)
+    },
+    render: () => families.map((render) => render()).join(''),
+  }
+}
+
+const labelText = (names: readonly string[], values: readonly string[]): string =>
+  names.length === 0 ? '' : `{${names.map((name, index) => `${name}="${values[index] ?? ''}"`).join(',')}}`

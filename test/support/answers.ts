@@ -1,0 +1,123 @@
+/** Answers to render, and the official clients to read them with. */
+import Anthropic from '@anthropic-ai/sdk'
+import * as fc from 'fast-check'
+import OpenAI from 'openai'
+
+import type { Frame, ModelEvent } from '../../src/canonical/event.ts'
+import { usageOf } from '../../src/canonical/usage.ts'
+import type { AnswerHead, AnswerTail, StreamRenderer } from '../../src/formats/format.ts'
+import { JsonBody } from '../../src/lib/json-body.ts'
+import { SseDecoder } from '../../src/lib/sse.ts'
+import type { SseEvent } from '../../src/lib/sse.ts'
+
+export const HEAD: AnswerHead = {
+  generationId: 'gen-abc123',
+  createdSeconds: 1_700_000_000,
+  model: 'acme/one',
+  provider: 'Acme',
+  request: JsonBody.read('{"model":"acme/one","temperature":0.5}'),
+  inputTokensEstimate: 7,
+}
+
+export const TAIL: AnswerTail = {
+  usage: usageOf({ inputFresh: 10, inputCacheRead: 4, inputCacheWrite5m: 2, inputCacheWrite1h: 1, output: 5, outputReasoning: 3 }),
+  cost: { totalNanos: 1_500_000, upstreamNanos: 1_200_000, upstreamInputNanos: 200_000, upstreamOutputNanos: 1_000_000, isByok: false },
+  metadata: null,
+}
+
+export const METADATA: NonNullable<AnswerTail['metadata']> = { field: 'service_metadata', value: { strategy: 'direct' } }
+
+export const text = (said: string): ModelEvent => ({ type: 'text', text: said })
+export const reasoning = (said: string): ModelEvent => ({ type: 'reasoning', text: said })
+export const refusal = (said: string): ModelEvent => ({ type: 'refusal', text: said })
+export const call = (index: number, name: string): ModelEvent => ({ type: 'tool-call', index, id: `call_${index}`, name })
+export const args = (index: number, json: string): ModelEvent => ({ type: 'tool-arguments', index, json })
+export const finish = (reason: 'stop' | 'length' | 'tool_calls' | 'content_filter', native: string | null = null): ModelEvent => ({
+  type: 'finish',
+  reason,
+  native,
+})
+export const used: ModelEvent = { type: 'usage', usage: TAIL.usage }
+
+/** One frame an event. */
+export const frames = (...events: readonly ModelEvent[]): Frame[] => events.map((event) => ({ events: [event] }))
+
+/** The whole text of a stream that ends well. */
+export const streamed = (renderer: StreamRenderer, given: readonly Frame[], tail: AnswerTail = TAIL): string =>
+  given.map((frame) => renderer.frames([frame])).join('') + renderer.finish(tail)
+
+export const decoded = (stream: string): SseEvent[] => new SseDecoder().push(new TextEncoder().encode(stream))
+
+/** As much of an event's data, in any dialect, as tests look into. */
+export interface Payload {
+  readonly type: string
+  readonly index: number
+  readonly output_index: number
+  readonly sequence_number: number
+  readonly choices: readonly { readonly finish_reason?: string | null }[]
+  readonly response: { readonly output: OpenAI.Responses.ResponseOutputItem[] }
+}
+
+/** The data of every event but `[DONE]`, parsed. */
+export const payloads = (stream: string): Payload[] =>
+  decoded(stream)
+    .filter((event) => event.data !== '[DONE]')
+    .map((event) => JSON.parse(event.data))
+
+const answering = (body: string, type: string) => async (): Promise<Response> => new Response(body, { headers: { 'content-type': type } })
+
+/** Official clients whose server says `body`, whatever they ask. */
+export const openAi = (body: string, type = 'text/event-stream'): OpenAI =>
+  new OpenAI({ apiKey: 'k', baseURL: 'http://localhost/v1', maxRetries: 0, fetch: answering(body, type) })
+
+export const anthropic = (body: string, type = 'text/event-stream'): Anthropic =>
+  new Anthropic({ apiKey: 'k', baseURL: 'http://localhost', maxRetries: 0, fetch: answering(body, type) })
+
+/** What a model may say, in any order and woven: prose, calls opened once and densely, pieces of their JSON; then the end. */
+export const answerEvents: fc.Arbitrary<ModelEvent[]> = fc
+  .record({
+    calls: fc.array(fc.jsonValue({ maxDepth: 2 }), { maxLength: 4 }),
+    picks: fc.array(fc.record({ kind: fc.nat(), said: fc.string({ unit: 'binary', maxLength: 6 }) }), { maxLength: 40 }),
+    reason: fc.constantFrom('stop', 'length', 'tool_calls', 'content_filter'),
+    usageLast: fc.boolean(),
+  })
+  .map(({ calls, picks, reason, usageLast }) => {
+    const rest = calls.map((value) => JSON.stringify({ value }))
+    const events: ModelEvent[] = []
+    let opened = 0
+    for (const { kind, said } of picks) {
+      const choice = kind % 6
+      const open = opened === 0 ? -1 : kind % opened
+      if (choice === 0) events.push(text(said))
+      else if (choice === 1) events.push(reasoning(said))
+      else if (choice === 2 && kind % 5 === 0) events.push(refusal(said))
+      else if (choice === 3 && opened < calls.length) events.push(call(opened++, `tool_${opened}`))
+      else if (open >= 0) {
+        const length = 1 + (kind % 7)
+        events.push(args(open, (rest[open] ?? '').slice(0, length)))
+        rest[open] = (rest[open] ?? '').slice(length)
+      }
+    }
+    for (let index = 0; index < opened; index += 1) events.push(args(index, rest[index] ?? ''))
+    const end = finish(reason)
+    return usageLast ? [...events, end, used] : [used, ...events, end]
+  })
+
+export interface Said {
+  text: string
+  reasoning: string
+  refusal: string
+  calls: { id: string; name: string; arguments: string }[]
+}
+
+/** What events say in all: the measure for every rendering of them. */
+export const saidBy = (events: readonly ModelEvent[]): Said => {
+  const said: Said = { text: '', reasoning: '', refusal: '', calls: [] }
+  for (const event of events) {
+    if (event.type === 'text' || event.type === 'reasoning' || event.type === 'refusal') said[event.type] += event.text
+    else if (event.type === 'tool-call') said.calls.push({ id: event.id, name: event.name, arguments: '' })
+    else if (event.type === 'tool-arguments') said.calls[event.index]!.arguments += event.json
+  }
+  for (const each of said.calls) each.arguments ||= '{}'
+  return said
+}
