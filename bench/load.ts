@@ -86,10 +86,9 @@ const runLoad = async (plan: LoadPlan, seconds: number, requests: number | null,
     histogram.add(lastDoneMs - sentMs)
     maxMs = Math.max(maxMs, lastDoneMs - sentMs)
   }
+  const mayGoOn = (): boolean => performance.now() < endMs && started < (requests ?? Number.POSITIVE_INFINITY) && failures < MAX_FAILURES
   const connect = async (): Promise<void> => {
-    while (performance.now() < endMs && started < (requests ?? Number.POSITIVE_INFINITY) && failures < MAX_FAILURES) {
-      await send().catch((thrown: unknown) => fail(String(thrown)))
-    }
+    while (mayGoOn()) await send().catch((thrown: unknown) => fail(String(thrown)))
   }
   const watchdog = setTimeout(
     () => {

@@ -1,6 +1,6 @@
 /** Request bodies as applications send them: prose, code, quotes, newlines, a little that is not ASCII. Always the same bytes. */
 
-/** The body of a chat request of about `bytes` (never fewer than its frame needs, exact to 1 %). */
+/** The body of a chat request of about `bytes` (a little less: what is cut off may hold escapes). */
 export const chatBody = ({ model, bytes, stream }: { model: string; bytes: number; stream: boolean }): string => {
   const messages: Message[] = [{ role: 'system', content: SYSTEM }]
   const body = {
@@ -12,13 +12,16 @@ export const chatBody = ({ model, bytes, stream }: { model: string; bytes: numbe
     ...(stream ? { stream_options: { include_usage: true } } : {}),
   }
   const missing = (): number => bytes - Buffer.byteLength(JSON.stringify(body))
+  // Long conversations have long turns, too.
+  const passages = Math.ceil(bytes / 50_000)
   for (let turn = 0; missing() > 0; turn += 1) {
-    messages.push({ role: turn % 2 === 0 ? 'user' : 'assistant', content: PASSAGES[turn % PASSAGES.length] ?? '' })
+    const content = Array.from({ length: passages }, (_, index) => PASSAGES[(turn + index) % PASSAGES.length]).join('\n\n')
+    messages.push({ role: turn % 2 === 0 ? 'user' : 'assistant', content })
   }
-  const last = messages.at(-1)
-  while (last !== undefined && last.content !== '' && missing() < 0) last.content = last.content.slice(0, -Math.ceil(-missing() / 2))
+  const excess = -missing()
+  const last = messages.pop()
   // A conversation ends with the user's turn, so that it can be answered.
-  if (last !== undefined && messages.length > 1) last.role = 'user'
+  if (last !== undefined) messages.push({ role: 'user', content: last.content.slice(0, -excess || undefined) })
   return JSON.stringify(body)
 }
 
@@ -27,7 +30,7 @@ export const presetBody = (model: string): string =>
   JSON.stringify({
     model,
     messages: [
-      { role: 'system', content: `${SYSTEM}\n\n${PASSAGES[0] ?? ''}` },
+      { role: 'system', content: `${SYSTEM}\n\n${PASSAGES.slice(0, 2).join('\n\n')}` },
       { role: 'user', content: 'This message is not part of the preset.' },
     ],
     temperature: 0.3,

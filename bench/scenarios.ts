@@ -14,10 +14,10 @@ export interface Scenario {
   load(target: Target): Pick<LoadPlan, 'urls' | 'headers' | 'body' | 'expect'>
 }
 
-const chat = (name: string, bytes: number, onBareProxy: boolean): Scenario => ({
+const chat = (name: string, bytes: number): Scenario => ({
   name,
   unit: 'request',
-  onBareProxy,
+  onBareProxy: true,
   needsManagementKey: false,
   load: (target) => ({
     urls: [`${target.base}/chat/completions`],
@@ -64,9 +64,9 @@ const complete = (includes: readonly string[], text: string | null): Expectation
 })
 
 export const SCENARIOS: readonly Scenario[] = [
-  chat('chat-2kb', 2 * 1024, true),
-  chat('chat-20kb', 20 * 1024, false),
-  chat('chat-200kb', 200 * 1024, false),
+  chat('chat-2kb', 2 * 1024),
+  chat('chat-20kb', 20 * 1024),
+  chat('chat-200kb', 200 * 1024),
   stream,
   presets('presets-1-slug', 1),
   presets('presets-64-slugs', 64),

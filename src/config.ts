@@ -49,10 +49,12 @@ const choice = <const Option extends string>(options: readonly Option[], fallbac
   z
     .string()
     .default(fallback)
-    .refine(
-      (value): value is Option => options.some((option) => option === value),
-      `must be one of ${options.join(', ')}`,
-    ) as unknown as z.ZodType<Option, string | undefined>
+    .transform((value, context) => {
+      const chosen = options.find((option) => option === value)
+      if (chosen !== undefined) return chosen
+      context.addIssue({ code: 'custom', message: `must be one of ${options.join(', ')}` })
+      return z.NEVER
+    })
 
 /** What every verb needs to find the data. */
 export const STORAGE_SETTINGS = {

@@ -50,6 +50,7 @@ export const decoded = (stream: string): SseEvent[] => new SseDecoder().push(new
 
 /** As much of an event's data, in any dialect, as tests look into. */
 export interface Payload {
+  readonly [member: string]: unknown
   readonly type: string
   readonly index: number
   readonly output_index: number

@@ -153,16 +153,16 @@ describe('a failure', () => {
   test('tells its facts beside the error, except those of a 500, which is masked', () => {
     const facts = { metadata: { provider_code: 'x' } }
     const tail = { ...TAIL, metadata: METADATA }
-    expect(payloads(openStream(HEAD).fail(new GatewayError('rate_limit_exceeded', 'Wait.', facts), tail))[0]).toEqual({
-      type: 'error',
-      error: { type: 'rate_limit_error', message: 'Wait.', error_type: 'rate_limit_exceeded' },
-      metadata: { provider_code: 'x' },
-      service_metadata: { strategy: 'direct' },
-    })
-    expect(payloads(openStream(HEAD).fail(new GatewayError('server', 'secret', facts), tail))[0]).toEqual({
-      type: 'error',
-      error: { type: 'api_error', message: 'Internal Server Error', error_type: 'server' },
-    })
+    expect(openStream(HEAD).fail(new GatewayError('rate_limit_exceeded', 'Wait.', facts), tail)).toBe(
+      frame(
+        'error',
+        ',"error":{"type":"rate_limit_error","message":"Wait.","error_type":"rate_limit_exceeded"},' +
+          '"metadata":{"provider_code":"x"},"service_metadata":{"strategy":"direct"}',
+      ) + 'data: [DONE]\n\n',
+    )
+    expect(openStream(HEAD).fail(new GatewayError('server', 'secret', facts), tail)).toBe(
+      frame('error', ',"error":{"type":"api_error","message":"Internal Server Error","error_type":"server"}') + 'data: [DONE]\n\n',
+    )
   })
 
   test('is thrown by the official client, also as the first event', async () => {
@@ -205,7 +205,7 @@ test('property: the official client reads what the model said; one block is open
         if (event.type === 'content_block_start') {
           expect([open, event.index]).toEqual([null, next++])
           open = event.index
-        } else expect(event.index).toBe(open)
+        } else expect<number | null>(event.index).toBe(open)
         if (event.type === 'content_block_stop') open = null
       }
       expect(open).toBeNull()

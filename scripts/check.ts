@@ -1,0 +1,23 @@
+/** `npm run check`: everything that CI runs, in the order of what fails fastest. All steps run, so that one run tells every fault. */
+import { spawnSync } from 'node:child_process'
+
+import { closingLine, runTests } from './run-tests.ts'
+
+const STEPS: readonly (readonly [string, readonly string[]])[] = [
+  ['types', ['tsc', '--noEmit']],
+  ['lint', ['oxlint', '--type-aware', '--deny-warnings']],
+  ['format', ['oxfmt', '--check']],
+  ['unused code', ['knip']],
+  ['generated docs', ['bun', 'scripts/write-docs.ts', '--check']],
+]
+
+let failedSteps = 0
+for (const [name, [command = '', ...args]] of STEPS) {
+  const started = performance.now()
+  const { status } = spawnSync(`node_modules/.bin/${command}`, args, { stdio: 'inherit' })
+  console.log(`${status === 0 ? 'ok  ' : 'FAIL'} ${name} (${((performance.now() - started) / 1000).toFixed(1)} s)`)
+  if (status !== 0) failedSteps += 1
+}
+const count = await runTests([])
+console.log(closingLine({ ...count, failed: count.failed + failedSteps }))
+process.exitCode = count.failed + failedSteps === 0 ? 0 : 1

@@ -1,0 +1,111 @@
+/** A schema in a few words: its type, its limits, its values. */
+import type { JsonObject, JsonValue } from '../../lib/json.ts'
+import { type Markup, anchor, html, joined } from './markup.ts'
+import { asJsonObject, isEmpty, isJsonObject, listAt, objectAt, objectsAt, textAt } from './read-json.ts'
+
+/** More alternatives than this are counted, not listed. */
+const ALTERNATIVES_MAX = 4
+
+export const typeText = (schema: JsonObject): Markup => {
+  const name = referenceName(schema)
+  if (name !== null) return html`<a href="#${anchor('schema', name)}">${name}</a>`
+  const choices = alternatives(schema)
+  if (choices.length > 0) return alternativesText(choices)
+  if (schema['const'] !== undefined) return html`${JSON.stringify(schema['const'])}`
+  const types = typesOf(schema)
+  if (types.length === 0) return html`${isEmpty(objectAt(schema, 'properties')) ? 'any' : 'object'}`
+  return joined(
+    types.map((type) => oneType(type, schema)),
+    ' or ',
+  )
+}
+
+const oneType = (type: string, schema: JsonObject): Markup => {
+  if (type === 'array') {
+    const items = objectAt(schema, 'items')
+    return isEmpty(items) ? html`array` : html`array of ${typeText(items)}`
+  }
+  if (type === 'object' && isEmpty(objectAt(schema, 'properties'))) {
+    const values = objectAt(schema, 'additionalProperties')
+    return isEmpty(values) ? html`object` : html`map to ${typeText(values)}`
+  }
+  const format = textAt(schema, 'format')
+  return format === '' ? html`${type}` : html`${type} (${format})`
+}
+
+const alternativesText = (choices: readonly JsonObject[]): Markup => {
+  const shown = new Map(choices.map((choice) => [typeText(choice).markup, typeText(choice)]))
+  const isNull = (text: string): boolean => text === 'null'
+  const texts = [...shown].filter(([text]) => !isNull(text)).map(([, markup]) => markup)
+  const orNull = shown.has('null') ? [html`null`] : []
+  if (texts.length > ALTERNATIVES_MAX) return html`${joined([html`one of ${choices.length - orNull.length} shapes`, ...orNull], ' or ')}`
+  return joined([...texts, ...orNull], ' or ')
+}
+
+export const referenceName = (schema: JsonObject): string | null => {
+  const reference = textAt(schema, '$ref')
+  return reference === '' ? null : (reference.split('/').at(-1) ?? null)
+}
+
+export const alternatives = (schema: JsonObject): readonly JsonObject[] => [...objectsAt(schema, 'anyOf'), ...objectsAt(schema, 'oneOf')]
+
+export const typesOf = (schema: JsonObject): readonly string[] => {
+  const type = schema['type']
+  return (Array.isArray(type) ? type : [type]).filter((one) => typeof one === 'string')
+}
+
+/** Limits of the value itself and, for a list, of its members. */
+export const limitTexts = (schema: JsonObject): readonly Markup[] => {
+  const items = objectAt(schema, 'items')
+  const nested = alternatives(schema).flatMap((choice) => (typesOf(choice).includes('object') || referenceName(choice) !== null ? [] : limitTexts(choice)))
+  return [
+    ...range(schema, 'minLength', 'maxLength', 'characters'),
+    ...range(schema, 'minimum', 'maximum', ''),
+    ...range(schema, 'minItems', 'maxItems', 'items'),
+    ...range(schema, 'minProperties', 'maxProperties', 'keys'),
+    ...pattern(schema),
+    ...enumValues(schema),
+    ...(isEmpty(items) || referenceName(items) !== null ? [] : limitTexts(items).map((text) => html`each: ${text}`)),
+    ...nested,
+    ...shown(schema, 'default'),
+    ...(schema['additionalProperties'] === false ? [html`unknown fields are refused`] : []),
+  ]
+}
+
+const range = (schema: JsonObject, low: string, high: string, unit: string): readonly Markup[] => {
+  const min = schema[low]
+  const max = schema[high]
+  const after = unit === '' ? '' : ` ${unit}`
+  if (typeof min === 'number' && typeof max === 'number') return [html`${min} to ${max}${after}`]
+  if (typeof min === 'number') return [unit === '' ? html`≥ ${min}` : html`at least ${min}${after}`]
+  if (typeof max === 'number') return [unit === '' ? html`≤ ${max}` : html`at most ${max}${after}`]
+  return []
+}
+
+const pattern = (schema: JsonObject): readonly Markup[] => {
+  const text = textAt(schema, 'pattern')
+  return text === '' ? [] : [html`matches <code>${text}</code>`]
+}
+
+const enumValues = (schema: JsonObject): readonly Markup[] => {
+  const values = listAt(schema, 'enum').filter((value) => value !== null)
+  return values.length === 0 ? [] : [html`<span class="values">${values.map((value) => html`<code>${plain(value)}</code> `)}</span>`]
+}
+
+const shown = (schema: JsonObject, keyword: 'default'): readonly Markup[] => {
+  const value = schema[keyword]
+  return value === undefined ? [] : [html`${keyword} <code>${plain(value)}</code>`]
+}
+
+const plain = (value: JsonValue): string => (typeof value === 'string' ? value : JSON.stringify(value))
+
+/** What tells an alternative from the others: `type: "function"`; null where nothing does. */
+export const discriminator = (schema: JsonObject): string | null => {
+  const properties = objectAt(schema, 'properties')
+  for (const name of ['type', 'role', 'id']) {
+    const property = asJsonObject(properties[name])
+    const values = property['const'] === undefined ? listAt(property, 'enum') : [property['const']]
+    if (values.length > 0 && isJsonObject(properties[name])) return `${name}: ${values.map((value) => JSON.stringify(value)).join(' | ')}`
+  }
+  return null
+}

@@ -1,0 +1,122 @@
+/** A schema as lists of fields that can be opened. How much opens in place is bounded; the rest is a link away. */
+import type { JsonObject } from '../../lib/json.ts'
+import type { DocumentReader } from './document-reader.ts'
+import { type Markup, anchor, html, prose } from './markup.ts'
+import { asJsonObject, entriesOf, isEmpty, objectAt, textAt, textsAt } from './read-json.ts'
+import { alternatives, discriminator, limitTexts, referenceName, typeText, typesOf } from './schema-text.ts'
+
+/** A named schema with more fields than this is linked, not opened in place: the tools of an interface have hundreds. */
+const INLINE_FIELDS_MAX = 24
+
+/** A list with more fields than this shows the essential ones first. */
+const FOLD_FIELDS_MIN = 14
+
+export interface SchemaView {
+  /** The fields of a body. `essential`: those to show when there are many; others are folded. */
+  body(schema: JsonObject, essential?: ReadonlySet<string>): Markup
+  /** The same for the section of schemas, where references are only linked. */
+  section(schema: JsonObject): Markup
+}
+
+export const schemaView = (reader: DocumentReader): SchemaView => {
+  const openable = (schema: JsonObject, references: number): readonly Markup[] => {
+    const name = referenceName(schema)
+    if (name !== null) {
+      const target = reader.resolve(schema).value
+      return references === 0 || fieldCount(target) > INLINE_FIELDS_MAX ? [] : openable(target, references - 1)
+    }
+    const choices = alternatives(schema).filter((choice) => !isPlain(choice))
+    if (choices.length > 0) return variants(choices, references)
+    const values = objectAt(schema, 'additionalProperties')
+    return [
+      ...(isEmpty(objectAt(schema, 'properties')) ? [] : [fieldList(schema, references, null)]),
+      ...openable(objectAt(schema, 'items'), references).slice(0, isEmpty(objectAt(schema, 'items')) ? 0 : undefined),
+      ...(isEmpty(values) ? [] : openable(values, references)),
+    ]
+  }
+
+  const variants = (choices: readonly JsonObject[], references: number): readonly Markup[] => {
+    const only = choices[0]
+    if (choices.length === 1 && only !== undefined) return openable(only, references)
+    const rows = choices.map((choice) => {
+      const label = discriminator(reader.resolve(choice).value)
+      const inside = openable(choice, references)
+      const link = referenceName(choice) === null ? null : typeText(choice)
+      const title = html`${label === null ? null : html`<code>${label}</code> `}${label === null && link === null ? typeText(choice) : link}`
+      if (inside.length === 0) return html`<li class="variant">${title}</li>`
+      return html`<li class="variant"><details><summary>${title}</summary>${inside}</details></li>`
+    })
+    return [html`<ul class="variants">${rows}</ul>`]
+  }
+
+  const fieldList = (schema: JsonObject, references: number, essential: ReadonlySet<string> | null): Markup => {
+    const required = new Set(textsAt(schema, 'required'))
+    const rows = entriesOf(objectAt(schema, 'properties')).map(([name, field]) => ({
+      first: required.has(name) || essential?.has(name) === true,
+      row: fieldRow(name, field, required.has(name), references),
+    }))
+    const first = rows.filter((row) => row.first)
+    const rest = rows.filter((row) => !row.first)
+    if (essential === null || rows.length < FOLD_FIELDS_MIN || first.length === 0) return html`<ul class="fields">${rows.map(({ row }) => row)}</ul>`
+    return html`<ul class="fields">${first.map(({ row }) => row)}</ul>
+<details class="more"><summary>${rest.length} more fields, all optional</summary><ul class="fields">${rest.map(({ row }) => row)}</ul></details>`
+  }
+
+  const fieldRow = (name: string, field: JsonObject, required: boolean, references: number): Markup => {
+    const target = reader.resolve(field).value
+    const description = textAt(field, 'description') || textAt(target, 'description')
+    const deprecated = field['deprecated'] === true || target['deprecated'] === true
+    const limits = limitTexts(field)
+    const inside = openable(field, references)
+    return html`<li class="field">
+<div class="head"><code class="name">${name}</code> <span class="type">${typeText(field)}</span>${required ? html` <span class="flag required">required</span>` : null}${deprecated ? html` <span class="flag deprecated">deprecated</span>` : null}</div>
+${description === '' ? null : prose(description)}${limitList(limits)}${inside.length === 0 ? null : html`<details><summary>${openLabel(field)}</summary>${inside}</details>`}</li>`
+  }
+
+  const openLabel = (field: JsonObject): string => {
+    const choices = alternatives(field).filter((choice) => !isPlain(choice))
+    return choices.length > 1 ? `${choices.length} shapes` : 'Fields'
+  }
+
+  const whole = (schema: JsonObject, references: number, essential: ReadonlySet<string> | null): Markup => {
+    const { value } = reader.resolve(schema)
+    if (!isEmpty(objectAt(value, 'properties'))) return fieldList(value, references, essential)
+    const inside = openable(value, references)
+    return html`<div class="shape"><span class="type">${typeText(value)}</span>${limitList(limitTexts(value))}${inside}</div>`
+  }
+
+  return {
+    body: (schema, essential) => whole(schema, 1, essential ?? new Set()),
+    section: (schema) => whole(schema, 0, null),
+  }
+}
+
+export const limitList = (limits: readonly Markup[]): Markup | null =>
+  limits.length === 0 ? null : html`<ul class="limits">${limits.map((limit) => html`<li>${limit}</li>`)}</ul>`
+
+/** Nothing to open: a value, or null. */
+const isPlain = (schema: JsonObject): boolean => {
+  if (referenceName(schema) !== null) return false
+  const types = typesOf(schema)
+  if (types.includes('array')) return isPlain(objectAt(schema, 'items'))
+  return alternatives(schema).length === 0 && isEmpty(objectAt(schema, 'properties')) && isEmpty(objectAt(schema, 'additionalProperties'))
+}
+
+/** Fields of a schema and of the schemas in it, references not followed. */
+const fieldCount = (schema: JsonObject): number => {
+  const properties = entriesOf(objectAt(schema, 'properties'))
+  const parts = [...properties.map(([, field]) => field), ...alternatives(schema), objectAt(schema, 'items'), asJsonObject(schema['additionalProperties'])]
+  return properties.length + alternatives(schema).length + parts.reduce((sum, part) => sum + (isEmpty(part) ? 0 : fieldCount(part)), 0)
+}
+
+/** The section that holds every named schema, with an index. */
+export const schemaSections = (reader: DocumentReader, view: SchemaView): Markup => html`<section class="chapter" id="schemas">
+<h2>Schemas</h2>
+<ul class="index">${reader.schemas.map(([name]) => html`<li><a href="#${anchor('schema', name)}">${name}</a></li>`)}</ul>
+${reader.schemas.map(
+  ([name, schema]) => html`<section class="schema" id="${anchor('schema', name)}">
+<h3><a class="self" href="#${anchor('schema', name)}">${name}</a></h3>
+${prose(textAt(schema, 'description'))}${view.section(schema)}
+</section>
+`,
+)}</section>`

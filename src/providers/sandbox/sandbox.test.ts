@@ -1,0 +1,145 @@
+import { describe, expect, test } from 'bun:test'
+
+import type { Call } from '../../canonical/call.ts'
+import type { Frame } from '../../canonical/event.ts'
+import { GatewayError } from '../../errors.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { JsonBody } from '../../lib/json-body.ts'
+import { runScript, sandboxProvider } from './sandbox.ts'
+import { readSandboxSettings } from './settings.ts'
+import type { SandboxStep } from './step.ts'
+
+/** Time stands still until it is told to go on. */
+const standingClock = () => {
+  const tasks: { delayMs: number; task: () => void }[] = []
+  const clock: Clock = {
+    now: () => 0,
+    monotonicMs: () => 0,
+    after(delayMs, task) {
+      const entry = { delayMs, task }
+      tasks.push(entry)
+      return () => void tasks.splice(tasks.indexOf(entry), 1)
+    },
+  }
+  return { clock, tasks, goOn: () => tasks.shift()?.task() }
+}
+
+const word = (text: string): SandboxStep => ({ kind: 'frame', events: [{ type: 'text', text }] })
+const said = (frames: readonly Frame[] | void): string =>
+  (frames ?? []).flatMap(({ events }) => events.flatMap((event) => (event.type === 'text' ? [event.text] : []))).join('|')
+
+const failure = async (act: Promise<unknown>): Promise<unknown> => {
+  try {
+    await act
+  } catch (thrown) {
+    return thrown
+  }
+  throw new Error('It did not fail.')
+}
+
+describe('runScript', () => {
+  const run = (steps: readonly SandboxStep[], { clock } = standingClock(), signal = new AbortController().signal) =>
+    runScript(steps, clock, signal)
+
+  test('frames that no wait keeps apart come together, and a wait lasts as long as the clock says', async () => {
+    const time = standingClock()
+    const frames = run([word('a'), word('b'), { kind: 'wait', ms: 250 }, word('c')], time)
+    expect(said((await frames.next()).value)).toBe('a|b')
+    const next = frames.next()
+    await Promise.resolve()
+    expect(time.tasks.map(({ delayMs }) => delayMs)).toEqual([250])
+    time.goOn()
+    expect(said((await next).value)).toBe('c')
+    expect(await frames.next()).toEqual({ done: true, value: undefined })
+  })
+
+  test('a long script comes in batches', async () => {
+    const sizes: number[] = []
+    for await (const frames of run(Array.from({ length: 150 }, () => word('a')))) sizes.push(frames.length)
+    expect(sizes).toEqual([64, 64, 22])
+  })
+
+  test('a failure is thrown behind the frames before it', async () => {
+    const error = new GatewayError('provider_overloaded')
+    const frames = run([word('a'), { kind: 'fail', error }, word('b')])
+    expect(said((await frames.next()).value)).toBe('a')
+    expect(await failure(frames.next())).toBe(error)
+  })
+
+  test('a cut is provider_unavailable', async () => {
+    expect(await failure(run([{ kind: 'cut' }]).next())).toMatchObject({ type: 'provider_unavailable' })
+  })
+
+  test('an abort ends a wait at once, with its reason and without a timer left behind', async () => {
+    const time = standingClock()
+    const controller = new AbortController()
+    const next = run([{ kind: 'wait', ms: 250 }, word('a')], time, controller.signal).next()
+    expect(time.tasks).toHaveLength(1)
+    const reason = new GatewayError('timeout')
+    controller.abort(reason)
+    expect(await failure(next)).toBe(reason)
+    expect(time.tasks).toHaveLength(0)
+  })
+
+  test('an aborted signal lets nothing out', async () => {
+    expect(await failure(run([word('a')], standingClock(), AbortSignal.abort(new GatewayError('timeout'))).next())).toMatchObject({
+      type: 'timeout',
+    })
+  })
+})
+
+test('the provider plays the script of the model that the target names', async () => {
+  const body = JsonBody.read('{"model":"sandbox/lorem","sandbox":{"tokens":2,"delay_ms":0}}')
+  const call: Call = {
+    dialect: 'chat',
+    body,
+    models: ['sandbox/lorem'],
+    stream: true,
+    maxOutputTokens: null,
+    sessionId: null,
+    user: null,
+    prompt: () => ({ messages: [], tools: [], toolChoice: { type: 'auto' }, outputFormat: { type: 'text' } }),
+  }
+  const target = {
+    provider: 'sandbox',
+    providerName: 'Sandbox',
+    baseUrl: '',
+    apiKey: null,
+    modelId: 'sandbox/lorem',
+    upstreamModel: 'lorem',
+  }
+  const all: Frame[] = []
+  const upstream = (): never => {
+    throw new Error('The sandbox calls nobody.')
+  }
+  const { clock } = standingClock()
+  for await (const frames of sandboxProvider(
+    { call, target, number: 0, signal: new AbortController().signal },
+    { clock, upstream: upstream as never },
+  )) {
+    all.push(...frames)
+  }
+  expect(said(all)).toBe('Lorem| ipsum')
+})
+
+describe('the body field sandbox', () => {
+  test('sets tokens and delay, each or none', () => {
+    expect(readSandboxSettings(undefined)).toEqual({ tokens: null, delayMs: null })
+    expect(readSandboxSettings(null)).toEqual({ tokens: null, delayMs: null })
+    expect(readSandboxSettings({ tokens: 5, delay_ms: null })).toEqual({ tokens: 5, delayMs: null })
+    expect(readSandboxSettings({ delay_ms: 0 })).toEqual({ tokens: null, delayMs: 0 })
+  })
+
+  test.each([
+    [7],
+    [[]],
+    [{ tokens: 0 }],
+    [{ tokens: 10_001 }],
+    [{ tokens: 1.5 }],
+    [{ delay_ms: -1 }],
+    [{ delay_ms: 10_001 }],
+    [{ speed: 1 }],
+  ])('invalid_request: %j', (value) => {
+    expect(() => readSandboxSettings(value)).toThrow(expect.objectContaining({ type: 'invalid_request' }))
+  })
+})
