@@ -7,7 +7,7 @@ import type { PresetContent } from '../contract/preset.ts'
 import { JsonBody } from '../lib/json-body.ts'
 import type { JsonValue } from '../lib/json.ts'
 import { applyPreset } from './apply-preset.ts'
-import { invalid } from './refused.test-kit.ts'
+import { firstFault } from './first-fault.test-kit.ts'
 
 type Config = PresetContent['config']
 
@@ -153,7 +153,7 @@ describe('locked fields', () => {
   })
 
   test('reject: 400 naming the field', () => {
-    expect(invalid(() => apply({ temperature: 1 }, { config: { ...config, on_locked: 'reject' } }))).toEqual([
+    expect(firstFault(() => apply({ temperature: 1 }, { config: { ...config, on_locked: 'reject' } }))).toEqual([
       'invalid_request',
       'temperature',
     ])
@@ -241,7 +241,7 @@ describe('the system prompt of the preset comes first', () => {
     ['responses', 'instructions'],
     ['messages', 'system'],
   ] as const)('%s: invalid_request where the own text is not one', (dialect, field) => {
-    expect(invalid(() => apply({ [field]: 7 }, { dialect, systemPrompt }))).toEqual(['invalid_request', field])
+    expect(firstFault(() => apply({ [field]: 7 }, { dialect, systemPrompt }))).toEqual(['invalid_request', field])
   })
 })
 

@@ -2,7 +2,8 @@
 import type { Call, ClientDialect } from '../canonical/call.ts'
 import type { Prompt } from '../canonical/prompt.ts'
 import { invalidRequest } from '../contract/validate.ts'
-import type { JsonBody } from '../lib/json-body.ts'
+import { GatewayError } from '../errors.ts'
+import { type JsonBody, JsonTextError } from '../lib/json-body.ts'
 
 interface CallParts {
   /** Fallbacks in order, without the primary `model`. */
@@ -25,11 +26,11 @@ export const callOf = (dialect: ClientDialect, body: JsonBody, { fallbacks, maxO
     maxOutputTokens,
     sessionId: readText(body, 'session_id'),
     user: readText(body, 'user'),
-    prompt: () => (prompt ??= parsePrompt(body)),
+    prompt: () => (prompt ??= parseStrictly(body, parsePrompt)),
   }
 }
 
-export const readText = (body: JsonBody, field: string): string | null => {
+const readText = (body: JsonBody, field: string): string | null => {
   const value = body.value(field) ?? null
   if (value !== null && (typeof value !== 'string' || value === '')) throw fault(field, 'Expected a string that is not empty.')
   return value
@@ -50,6 +51,16 @@ export const readTexts = (body: JsonBody, field: string): string[] => {
     if (typeof item !== 'string' || item === '') throw fault(`${field}[${index}]`, 'Expected a string that is not empty.')
     return item
   })
+}
+
+/** A large body is parsed member by member as it is read, so a fault in the JSON of its conversation may show only here. */
+const parseStrictly = (body: JsonBody, parsePrompt: CallParts['parsePrompt']): Prompt => {
+  try {
+    return parsePrompt(body)
+  } catch (thrown) {
+    if (thrown instanceof JsonTextError) throw new GatewayError('invalid_request', thrown.message, { cause: thrown })
+    throw thrown
+  }
 }
 
 /** The conversation may be megabytes: that it has a first message is read off its text, without parsing it. */

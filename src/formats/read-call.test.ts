@@ -5,7 +5,7 @@ import { JsonBody } from '../lib/json-body.ts'
 import { readCall as readMessages } from './anthropic-messages/read-call.ts'
 import { readCall as readChat } from './openai-chat/read-call.ts'
 import { readCall as readResponses } from './openai-responses/read-call.ts'
-import { invalid } from './refused.test-kit.ts'
+import { firstFault } from './first-fault.test-kit.ts'
 
 const READERS = { chat: readChat, responses: readResponses, messages: readMessages }
 const DIALECTS = ['chat', 'responses', 'messages'] as const
@@ -47,10 +47,16 @@ describe.each(DIALECTS)('%s', (dialect) => {
     expect(call.prompt()).toBe(call.prompt())
   })
 
+  test('invalid JSON deep in a large conversation is invalid_request, not a failure of ours', () => {
+    const long = `"${'x'.repeat(40_000)}\\q"`
+    const call = READERS[dialect](JsonBody.read(`{"model":"a/b","input":${long},"messages":[${long}]}`))
+    expect(() => call.prompt()).toThrow(expect.objectContaining({ type: 'invalid_request' }))
+  })
+
   test('a malformed conversation is found when it is asked for, each time', () => {
     const call = read(dialect, { model: 'a/b', messages: [{ role: 'user' }], input: [{ role: 'user' }] })
-    expect(invalid(() => call.prompt())[0]).toBe('invalid_prompt')
-    expect(invalid(() => call.prompt())[0]).toBe('invalid_prompt')
+    expect(firstFault(() => call.prompt())[0]).toBe('invalid_prompt')
+    expect(firstFault(() => call.prompt())[0]).toBe('invalid_prompt')
   })
 
   test.each<[string, object]>([
@@ -67,7 +73,7 @@ describe.each(DIALECTS)('%s', (dialect) => {
     [LIMIT[dialect], { model: 'a/b', [LIMIT[dialect]]: 1.5 }],
     [LIMIT[dialect], { model: 'a/b', [LIMIT[dialect]]: '9' }],
   ])('invalid_request: %s in %j', (path, body) => {
-    expect(invalid(() => read(dialect, { ...INPUT, ...body }))).toEqual(['invalid_request', path])
+    expect(firstFault(() => read(dialect, { ...INPUT, ...body }))).toEqual(['invalid_request', path])
   })
 })
 
@@ -76,7 +82,7 @@ describe.each(['chat', 'messages'] as const)('%s', (dialect) => {
     'invalid_request: messages in %s',
     (text) => {
       const body = JsonBody.read(text.replace('{', '{"model":"a/b"').replace('"a/b""', '"a/b","'))
-      expect(invalid(() => READERS[dialect](body))).toEqual(['invalid_request', 'messages'])
+      expect(firstFault(() => READERS[dialect](body))).toEqual(['invalid_request', 'messages'])
     },
   )
 })
@@ -90,6 +96,6 @@ test('chat: the newer name of the limit wins over the older one', () => {
 test('messages: fallbacks name further models', () => {
   const body = { messages: MESSAGES, model: 'a/b', fallbacks: [{ model: 'c/d' }, { model: 'a/b' }] }
   expect(read('messages', body).models).toEqual(['a/b', 'c/d'])
-  expect(invalid(() => read('messages', { ...body, fallbacks: ['c/d'] }))).toEqual(['invalid_request', 'fallbacks[0].model'])
-  expect(invalid(() => read('messages', { ...body, fallbacks: {} }))).toEqual(['invalid_request', 'fallbacks'])
+  expect(firstFault(() => read('messages', { ...body, fallbacks: ['c/d'] }))).toEqual(['invalid_request', 'fallbacks[0].model'])
+  expect(firstFault(() => read('messages', { ...body, fallbacks: {} }))).toEqual(['invalid_request', 'fallbacks'])
 })

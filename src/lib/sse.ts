@@ -33,7 +33,7 @@ export interface SseLimits {
   readonly linesPerEvent: number
 }
 
-export const SSE_LIMITS: SseLimits = { line: 8 * 1024 * 1024, event: 16 * 1024 * 1024, linesPerEvent: 10_000 }
+const SSE_LIMITS: SseLimits = { line: 8 * 1024 * 1024, event: 16 * 1024 * 1024, linesPerEvent: 10_000 }
 
 /** The stream is over one of its limits; `message` names it. The decoder is of no further use. */
 export class SseLimitError extends Error {

@@ -1,17 +1,6 @@
 /** Content blocks of a whole message. */
 import type { Block, BlockSink } from '../block-sequence.ts'
 
-/** JSON text of one block. */
-export const contentBlock = (block: Block, text: string): string => {
-  if (block.type === 'tool-call') {
-    const head = JSON.stringify({ type: 'tool_use', id: block.id, name: block.name })
-    return `${head.slice(0, -1)},"input":${input(text)}}`
-  }
-  return JSON.stringify(
-    block.type === 'reasoning' ? { type: 'thinking', thinking: text, signature: '' } : { type: 'text', text, citations: null },
-  )
-}
-
 export interface BlockCollector extends BlockSink {
   /** JSON texts of the blocks that are closed. */
   readonly blocks: readonly string[]
@@ -35,6 +24,17 @@ export const collectBlocks = (): BlockCollector => {
       open = null
     },
   }
+}
+
+/** JSON text of one block. */
+const contentBlock = (block: Block, text: string): string => {
+  if (block.type === 'tool-call') {
+    const head = JSON.stringify({ type: 'tool_use', id: block.id, name: block.name })
+    return `${head.slice(0, -1)},"input":${input(text)}}`
+  }
+  return JSON.stringify(
+    block.type === 'reasoning' ? { type: 'thinking', thinking: text, signature: '' } : { type: 'text', text, citations: null },
+  )
 }
 
 /** The arguments as they were written, where they are an object; a call that was cut short has none that could be told. */

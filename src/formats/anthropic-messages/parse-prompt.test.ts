@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 
 import { JsonBody } from '../../lib/json-body.ts'
-import { invalid } from '../refused.test-kit.ts'
+import { firstFault } from '../first-fault.test-kit.ts'
 import { parsePrompt } from './parse-prompt.ts'
 
 const parse = (body: object) => parsePrompt(JsonBody.read(JSON.stringify(body)))
@@ -152,7 +152,7 @@ describe('invalid_prompt names the path', () => {
     ['messages[0].content[0].source.url', user({ type: 'image', source: { type: 'url', url: 'file:///etc/passwd' } })],
     ['messages[0].content[0].thinking', user({ type: 'thinking' })],
   ])('%s', (path, body) => {
-    expect(invalid(() => parse(body))).toEqual(['invalid_prompt', path])
+    expect(firstFault(() => parse(body))).toEqual(['invalid_prompt', path])
   })
 })
 
@@ -163,6 +163,6 @@ describe('invalid_request names the path', () => {
     ['tool_choice.type', { tool_choice: { type: 'required' } }],
     ['output_config.format.type', { output_config: { format: {} } }],
   ])('%s', (path, body) => {
-    expect(invalid(() => parse({ messages: [], ...body }))).toEqual(['invalid_request', path])
+    expect(firstFault(() => parse({ messages: [], ...body }))).toEqual(['invalid_request', path])
   })
 })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 
 import { JsonBody } from '../../lib/json-body.ts'
-import { invalid } from '../refused.test-kit.ts'
+import { firstFault } from '../first-fault.test-kit.ts'
 import { parsePrompt } from './parse-prompt.ts'
 
 const parse = (body: object) => parsePrompt(JsonBody.read(JSON.stringify(body)))
@@ -178,7 +178,7 @@ describe('invalid_prompt names the path', () => {
     ['messages[0].tool_calls[0].function', [{ role: 'assistant', tool_calls: [{ id: 'a', type: 'function' }] }]],
     ['messages[0].tool_calls', [{ role: 'assistant', content: 'x', tool_calls: {} }]],
   ])('%s', (path, messages) => {
-    expect(invalid(() => parse({ messages }))).toEqual(['invalid_prompt', path])
+    expect(firstFault(() => parse({ messages }))).toEqual(['invalid_prompt', path])
   })
 })
 
@@ -192,6 +192,6 @@ describe('invalid_request names the path', () => {
     ['response_format', { response_format: 'json' }],
     ['response_format.json_schema', { response_format: { type: 'json_schema' } }],
   ])('%s', (path, body) => {
-    expect(invalid(() => parse({ messages: [], ...body }))).toEqual(['invalid_request', path])
+    expect(firstFault(() => parse({ messages: [], ...body }))).toEqual(['invalid_request', path])
   })
 })

@@ -5,6 +5,8 @@
 import { JsonBody, JsonTextError } from '../../lib/json-body.ts'
 import type { Ending } from '../ending.ts'
 import type { AnswerHead } from '../format.ts'
+import { learnTemplate } from './chunk-template.ts'
+import type { ChunkTemplate } from './chunk-template.ts'
 import { choiceIndex, choicesText, finishedChoice, openChoice, readChoices, saysMore } from './choices.ts'
 import { envelopeRepairs } from './relay-answer.ts'
 
@@ -23,6 +25,8 @@ export const relayChunks = (head: AnswerHead, finished: Set<number>): ChunkRelay
     ...(head.provider === null ? {} : { provider: JSON.stringify(head.provider) }),
   }
   let usage: string | null = null
+  let template: ChunkTemplate | null = null
+  let templatesLeft = TEMPLATES
 
   const relayBody = (body: JsonBody, ending: Ending): string => {
     const changes: Record<string, string | null> = { ...owned, ...envelopeRepairs(body, 'chat.completion.chunk', head) }
@@ -35,7 +39,10 @@ export const relayChunks = (head: AnswerHead, finished: Set<number>): ChunkRelay
     if (body.get('system_fingerprint') === null) changes['system_fingerprint'] = null
 
     const raw = body.raw('choices') ?? '[]'
-    if (finished.size > 0 || !GOES_ON.test(raw) || ENDS.test(raw)) {
+    if (finished.size === 0 && isMidway(raw)) {
+      if (templatesLeft > 0) template = learnTemplate(body, changes)
+      templatesLeft -= 1
+    } else {
       const choices = relayChoices(readChoices(raw), ending, finished)
       if (choices.length === 0 && body.keys.every((key) => ENVELOPE.has(key))) return ''
       changes['choices'] = choicesText(choices)
@@ -45,6 +52,8 @@ export const relayChunks = (head: AnswerHead, finished: Set<number>): ChunkRelay
 
   return {
     relay(native, ending) {
+      const matched = finished.size === 0 ? (template?.match(native) ?? null) : null
+      if (matched !== null && isMidway(matched.choices)) return oneLine(matched.text)
       try {
         return relayBody(JsonBody.read(native), ending)
       } catch (error) {
@@ -57,6 +66,12 @@ export const relayChunks = (head: AnswerHead, finished: Set<number>): ChunkRelay
     },
   }
 }
+
+/** An upstream that changes its envelope in every chunk is not worth a template each time. */
+const TEMPLATES = 4
+
+/** These choices need no change: none ends, and strict clients find the key they need. */
+const isMidway = (choices: string): boolean => GOES_ON.test(choices) && !ENDS.test(choices)
 
 // Inside a JSON string a quote has a backslash before it, so these find keys only, whatever the model says.
 const GOES_ON = /"finish_reason"\s*:/

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 
 import { JsonBody } from '../../lib/json-body.ts'
-import { invalid } from '../refused.test-kit.ts'
+import { firstFault } from '../first-fault.test-kit.ts'
 import { parsePrompt } from './parse-prompt.ts'
 
 const parse = (body: object) => parsePrompt(JsonBody.read(JSON.stringify(body)))
@@ -146,7 +146,7 @@ describe('invalid_prompt names the path', () => {
     ['input[0].name', { input: [{ type: 'function_call', call_id: 'a', arguments: '{}' }] }],
     ['input[0].type', { input: [{ type: 'item_reference', id: 'msg_1' }] }],
   ])('%s', (path, body) => {
-    expect(invalid(() => parse(body))).toEqual(['invalid_prompt', path])
+    expect(firstFault(() => parse(body))).toEqual(['invalid_prompt', path])
   })
 })
 
@@ -158,6 +158,6 @@ describe('invalid_request names the path', () => {
     ['text', { text: 'json' }],
     ['text.format.type', { text: { format: {} } }],
   ])('%s', (path, body) => {
-    expect(invalid(() => parse(body))).toEqual(['invalid_request', path])
+    expect(firstFault(() => parse(body))).toEqual(['invalid_request', path])
   })
 })

@@ -27,7 +27,12 @@ export const readDocument = (document: JsonObject): DocumentReader => {
   const operations = entriesOf(objectAt(document, 'paths')).flatMap(([path, item]) =>
     entriesOf(item)
       .filter(([method]) => METHODS.has(method))
-      .map(([method, operation]): OperationEntry => ({ id: textAt(operation, 'operationId'), method: method.toUpperCase(), path, operation })),
+      .map(([method, operation]): OperationEntry => ({
+        id: textAt(operation, 'operationId'),
+        method: method.toUpperCase(),
+        path,
+        operation,
+      })),
   )
   return {
     document,

@@ -7,9 +7,21 @@ export interface Markup {
 type Part = string | number | Markup | null | readonly Part[]
 
 /** A template whose values are escaped; Markup and lists of it stand as they are, null is nothing. */
-export const html = (texts: TemplateStringsArray, ...parts: readonly Part[]): Markup => ({
-  markup: texts.reduce((whole, text, position) => whole + renderPart(parts[position - 1] ?? null) + text),
-})
+export const html = (texts: TemplateStringsArray, ...parts: readonly Part[]): Markup => {
+  const [first = '', ...rest] = compact(texts)
+  return { markup: rest.reduce((whole, text, position) => whole + renderPart(parts[position] ?? null) + text, first) }
+}
+
+const compacted = new WeakMap<TemplateStringsArray, readonly string[]>()
+
+/** The texts of a template without the indentation that they have in the source; each template is seen to once. */
+const compact = (texts: TemplateStringsArray): readonly string[] => {
+  const known = compacted.get(texts)
+  if (known !== undefined) return known
+  const made = texts.map((text) => text.replace(/\n\s*/g, '\n'))
+  compacted.set(texts, made)
+  return made
+}
 
 const renderPart = (part: Part): string => {
   if (part === null) return ''
@@ -35,7 +47,8 @@ export const prose = (text: string): Markup =>
     .filter((paragraph) => paragraph.trim() !== '')
     .map((paragraph) => html`<p>${inline(paragraph)}</p>`)}`
 
-const inline = (text: string): Markup[] => text.split('`').map((piece, position) => (position % 2 === 1 ? html`<code>${piece}</code>` : html`${piece}`))
+const inline = (text: string): Markup[] =>
+  text.split('`').map((piece, position) => (position % 2 === 1 ? html`<code>${piece}</code>` : html`${piece}`))
 
 /** An id or the target of a link within the page: from any name, only what is safe in both places. */
 export const anchor = (kind: string, name: string): string => `${kind}-${name.replace(/[^A-Za-z0-9_.-]+/g, '-')}`

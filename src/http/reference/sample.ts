@@ -1,7 +1,7 @@
 /** A value that fits a schema, for an example where the document has none. */
 import type { JsonObject, JsonValue } from '../../lib/json.ts'
 import type { DocumentReader } from './document-reader.ts'
-import { asJsonObject, entriesOf, isEmpty, listAt, objectAt } from './read-json.ts'
+import { asJsonObject, entriesOf, isEmpty, listAt, objectAt, textAt } from './read-json.ts'
 import { alternatives, typesOf } from './schema-text.ts'
 
 /** Deeper than any answer of ours; a schema may contain itself. */
@@ -25,7 +25,7 @@ export const sampleOf = (reader: DocumentReader, schema: JsonObject, name = '', 
 const ofType = (reader: DocumentReader, target: JsonObject, type: string, name: string, depth: number): JsonValue => {
   switch (type) {
     case 'string':
-      return STRINGS[String(target['format'])] ?? 'text'
+      return STRINGS[textAt(target, 'format')] ?? 'text'
     case 'integer':
     case 'number':
       return Number(target['minimum'] ?? 0)
@@ -38,7 +38,10 @@ const ofType = (reader: DocumentReader, target: JsonObject, type: string, name: 
     case 'object':
       if (depth >= DEPTH_MAX) return {}
       return Object.fromEntries(
-        entriesOf(objectAt(target, 'properties')).map(([member, field]) => [member, sampleOf(reader, asJsonObject(field), member, depth + 1)]),
+        entriesOf(objectAt(target, 'properties')).map(([member, field]) => [
+          member,
+          sampleOf(reader, asJsonObject(field), member, depth + 1),
+        ]),
       )
     default:
       return null
@@ -70,8 +73,8 @@ const HINTS: Readonly<Record<string, JsonValue>> = {
   creator_id: 'user_2bQnXcT9',
   workspace_id: UUID,
   hash: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
-  label: 'pb-inf-4f0…9e4',
-  key: 'pb-…',
+  label: 'pb_inf_4f0…9e4',
+  key: 'pb_inf_…',
   id: 'openai/gpt-5.4',
   model: 'openai/gpt-5.4',
   canonical_slug: 'openai/gpt-5.4',

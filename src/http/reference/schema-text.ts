@@ -57,7 +57,9 @@ export const typesOf = (schema: JsonObject): readonly string[] => {
 /** Limits of the value itself and, for a list, of its members. */
 export const limitTexts = (schema: JsonObject): readonly Markup[] => {
   const items = objectAt(schema, 'items')
-  const nested = alternatives(schema).flatMap((choice) => (typesOf(choice).includes('object') || referenceName(choice) !== null ? [] : limitTexts(choice)))
+  const nested = alternatives(schema).flatMap((choice) =>
+    typesOf(choice).includes('object') || referenceName(choice) !== null ? [] : limitTexts(choice),
+  )
   return [
     ...range(schema, 'minLength', 'maxLength', 'characters'),
     ...range(schema, 'minimum', 'maximum', ''),

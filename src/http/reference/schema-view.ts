@@ -28,9 +28,10 @@ export const schemaView = (reader: DocumentReader): SchemaView => {
     const choices = alternatives(schema).filter((choice) => !isPlain(choice))
     if (choices.length > 0) return variants(choices, references)
     const values = objectAt(schema, 'additionalProperties')
+    const items = objectAt(schema, 'items')
     return [
       ...(isEmpty(objectAt(schema, 'properties')) ? [] : [fieldList(schema, references, null)]),
-      ...openable(objectAt(schema, 'items'), references).slice(0, isEmpty(objectAt(schema, 'items')) ? 0 : undefined),
+      ...(isEmpty(items) ? [] : openable(items, references)),
       ...(isEmpty(values) ? [] : openable(values, references)),
     ]
   }
@@ -44,9 +45,18 @@ export const schemaView = (reader: DocumentReader): SchemaView => {
       const link = referenceName(choice) === null ? null : typeText(choice)
       const title = html`${label === null ? null : html`<code>${label}</code> `}${label === null && link === null ? typeText(choice) : link}`
       if (inside.length === 0) return html`<li class="variant">${title}</li>`
-      return html`<li class="variant"><details><summary>${title}</summary>${inside}</details></li>`
+      return html`<li class="variant">
+        <details>
+          <summary>${title}</summary>
+          ${inside}
+        </details>
+      </li>`
     })
-    return [html`<ul class="variants">${rows}</ul>`]
+    return [
+      html`<ul class="variants">
+        ${rows}
+      </ul>`,
+    ]
   }
 
   const fieldList = (schema: JsonObject, references: number, essential: ReadonlySet<string> | null): Markup => {
@@ -57,9 +67,19 @@ export const schemaView = (reader: DocumentReader): SchemaView => {
     }))
     const first = rows.filter((row) => row.first)
     const rest = rows.filter((row) => !row.first)
-    if (essential === null || rows.length < FOLD_FIELDS_MIN || first.length === 0) return html`<ul class="fields">${rows.map(({ row }) => row)}</ul>`
-    return html`<ul class="fields">${first.map(({ row }) => row)}</ul>
-<details class="more"><summary>${rest.length} more fields, all optional</summary><ul class="fields">${rest.map(({ row }) => row)}</ul></details>`
+    if (essential === null || rows.length < FOLD_FIELDS_MIN || first.length === 0)
+      return html`<ul class="fields">
+        ${rows.map(({ row }) => row)}
+      </ul>`
+    return html`<ul class="fields">
+        ${first.map(({ row }) => row)}
+      </ul>
+      <details class="more">
+        <summary>${rest.length} more fields, all optional</summary>
+        <ul class="fields">
+          ${rest.map(({ row }) => row)}
+        </ul>
+      </details>`
   }
 
   const fieldRow = (name: string, field: JsonObject, required: boolean, references: number): Markup => {
@@ -69,8 +89,20 @@ export const schemaView = (reader: DocumentReader): SchemaView => {
     const limits = limitTexts(field)
     const inside = openable(field, references)
     return html`<li class="field">
-<div class="head"><code class="name">${name}</code> <span class="type">${typeText(field)}</span>${required ? html` <span class="flag required">required</span>` : null}${deprecated ? html` <span class="flag deprecated">deprecated</span>` : null}</div>
-${description === '' ? null : prose(description)}${limitList(limits)}${inside.length === 0 ? null : html`<details><summary>${openLabel(field)}</summary>${inside}</details>`}</li>`
+      <div class="head">
+        <code class="name">${name}</code>
+        <span class="type">${typeText(field)}</span
+        >${required ? html` <span class="flag required">required</span>` : null}${deprecated ? html` <span class="flag deprecated">deprecated</span>` : null}
+      </div>
+      ${description === '' ? null : prose(description)}${limitList(limits)}${
+        inside.length === 0
+          ? null
+          : html`<details>
+              <summary>${openLabel(field)}</summary>
+              ${inside}
+            </details>`
+      }
+    </li>`
   }
 
   const openLabel = (field: JsonObject): string => {
@@ -92,7 +124,11 @@ ${description === '' ? null : prose(description)}${limitList(limits)}${inside.le
 }
 
 export const limitList = (limits: readonly Markup[]): Markup | null =>
-  limits.length === 0 ? null : html`<ul class="limits">${limits.map((limit) => html`<li>${limit}</li>`)}</ul>`
+  limits.length === 0
+    ? null
+    : html`<ul class="limits">
+        ${limits.map((limit) => html`<li>${limit}</li>`)}
+      </ul>`
 
 /** Nothing to open: a value, or null. */
 const isPlain = (schema: JsonObject): boolean => {
@@ -105,18 +141,27 @@ const isPlain = (schema: JsonObject): boolean => {
 /** Fields of a schema and of the schemas in it, references not followed. */
 const fieldCount = (schema: JsonObject): number => {
   const properties = entriesOf(objectAt(schema, 'properties'))
-  const parts = [...properties.map(([, field]) => field), ...alternatives(schema), objectAt(schema, 'items'), asJsonObject(schema['additionalProperties'])]
+  const parts = [
+    ...properties.map(([, field]) => field),
+    ...alternatives(schema),
+    objectAt(schema, 'items'),
+    asJsonObject(schema['additionalProperties']),
+  ]
   return properties.length + alternatives(schema).length + parts.reduce((sum, part) => sum + (isEmpty(part) ? 0 : fieldCount(part)), 0)
 }
 
 /** The section that holds every named schema, with an index. */
-export const schemaSections = (reader: DocumentReader, view: SchemaView): Markup => html`<section class="chapter" id="schemas">
-<h2>Schemas</h2>
-<ul class="index">${reader.schemas.map(([name]) => html`<li><a href="#${anchor('schema', name)}">${name}</a></li>`)}</ul>
-${reader.schemas.map(
-  ([name, schema]) => html`<section class="schema" id="${anchor('schema', name)}">
-<h3><a class="self" href="#${anchor('schema', name)}">${name}</a></h3>
-${prose(textAt(schema, 'description'))}${view.section(schema)}
-</section>
-`,
-)}</section>`
+export const schemaSections = (reader: DocumentReader, view: SchemaView): Markup =>
+  html`<section class="chapter" id="schemas">
+    <h2>Schemas</h2>
+    <ul class="index">
+      ${reader.schemas.map(([name]) => html`<li><a href="#${anchor('schema', name)}">${name}</a></li>`)}
+    </ul>
+    ${reader.schemas.map(
+      ([name, schema]) =>
+        html`<section class="schema" id="${anchor('schema', name)}">
+          <h3><a class="self" href="#${anchor('schema', name)}">${name}</a></h3>
+          ${prose(textAt(schema, 'description'))}${view.section(schema)}
+        </section> `,
+    )}
+  </section>`

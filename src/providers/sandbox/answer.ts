@@ -9,7 +9,7 @@ export type Block =
   | { readonly type: 'text' | 'reasoning' | 'refusal'; readonly text: string }
   | { readonly type: 'tool-call'; readonly id: string; readonly name: string; readonly json: string }
 
-export interface AnswerOptions {
+interface AnswerOptions {
   readonly finish?: FinishReason
   /** Before the first token, and between tokens where the request does not say. */
   readonly firstTokenMs?: number

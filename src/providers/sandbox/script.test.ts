@@ -120,7 +120,7 @@ describe('sandbox/tools', () => {
     ])
     expect(finishOf(script)).toBe('tool_calls')
     const indices = eventsOf(script).flatMap((event) => ('index' in event ? [event.index] : []))
-    expect(indices).toEqual(indices.toSorted())
+    expect(indices).toEqual(indices.toSorted((one, other) => one - other))
   })
 
   test('heeds the choice of a tool', () => {

@@ -35,7 +35,7 @@ const LOREM_TOKEN_MS = 10
 /** What an answer of nothing but thinking spends where the request sets no limit. */
 const EMPTY_TOKENS = 256
 
-export const MODELS = {
+const MODELS = {
   echo: (input) => answer(input, [echo(input.prompt)]),
 
   lorem: (input) => answer(input, [text(lorem(input.settings.tokens ?? LOREM_TOKENS))], { tokenMs: LOREM_TOKEN_MS }),
@@ -74,7 +74,7 @@ export const MODELS = {
 } as const satisfies Record<string, Script>
 
 /** `sandbox/error/<error_type>` and `sandbox/midstream/<error_type>`. */
-export const FAILING = {
+const FAILING = {
   error: (_, type) => [fail(sandboxError(type))],
   midstream: (input, type) => answer(input, [text(lorem(12))], { ending: fail(sandboxError(type)) }),
 } as const satisfies Record<string, (input: SandboxInput, type: ErrorType) => Iterable<SandboxStep>>

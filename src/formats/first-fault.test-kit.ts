@@ -1,7 +1,7 @@
 import { GatewayError } from '../errors.ts'
 
 /** The type of the error that `act` throws and the path that its first issue names. */
-export const invalid = (act: () => unknown): [string, unknown] => {
+export const firstFault = (act: () => unknown): [string, unknown] => {
   try {
     act()
   } catch (thrown) {

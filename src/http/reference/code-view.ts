@@ -1,0 +1,81 @@
+/** Blocks of code: JSON with its parts told apart, commands, streams. */
+import type { JsonObject, JsonValue } from '../../lib/json.ts'
+import { type Markup, html } from './markup.ts'
+import { listAt, objectAt, objectsAt, textAt } from './read-json.ts'
+import type { OperationEntry } from './document-reader.ts'
+
+const TOKEN = /("(?:[^"\\]|\\.)*")(\s*:)?|(-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)/g
+
+/** Pretty-printed, keys and values in their own colours. */
+export const jsonCode = (value: JsonValue): Markup => {
+  const text = JSON.stringify(value, null, 2)
+  const pieces: Markup[] = []
+  let end = 0
+  for (const match of text.matchAll(TOKEN)) {
+    const [token, string, colon] = match
+    pieces.push(html`${text.slice(end, match.index)}`)
+    if (string === undefined) pieces.push(html`<i class="v">${token}</i>`)
+    else pieces.push(colon === undefined ? html`<i class="s">${string}</i>` : html`<i class="k">${string}</i>${colon}`)
+    end = match.index + token.length
+  }
+  return html`<code>${pieces}${text.slice(end)}</code>`
+}
+
+/** A titled block; a keyboard can scroll it. */
+export const codeBlock = (title: string, code: Markup, kind: 'command' | 'answer' = 'answer'): Markup =>
+  html`<figure class="code ${kind}">
+    <figcaption>${title}</figcaption>
+    <pre tabindex="0">${code}</pre>
+  </figure>`
+
+/** Where the service listens when nothing is configured. */
+const DEFAULT_ORIGIN = 'http://127.0.0.1:8080'
+
+/** The operation called from a shell. Keys are named, not shown. */
+export const curlCommand = (document: JsonObject, { method, path, operation }: OperationEntry, body: JsonValue | undefined): string => {
+  const server = objectsAt(document, 'servers').map((one) => textAt(one, 'url'))[0] ?? ''
+  const url =
+    (/^https?:/.test(server) ? server.replace(/\/$/, '') : DEFAULT_ORIGIN) + filledPath(path, operation) + requiredQuery(operation)
+  const key = keyVariable(operation)
+  const impliedMethod = body === undefined ? 'GET' : 'POST'
+  const lines = [
+    `curl ${method === impliedMethod ? '' : `-X ${method} `}${shellQuoted(url)}`,
+    ...(key === null ? [] : [`-H "Authorization: Bearer $${key}"`]),
+    ...(body === undefined ? [] : ["-H 'Content-Type: application/json'", `-d ${shellQuoted(JSON.stringify(body, null, 2).replaceAll('\n', '\n  '))}`]),
+  ]
+  return lines.join(' \\\n  ')
+}
+
+const shellQuoted = (text: string): string => (/^[\w:/.@~=&%+,-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`)
+
+const filledPath = (path: string, operation: JsonObject): string =>
+  path.replace(/\{([^}]+)\}/g, (_, name: string) => {
+    const parameter = objectsAt(operation, 'parameters').find((one) => one['in'] === 'path' && one['name'] === name)
+    return encodeURIComponent(parameter === undefined ? name : parameterExample(parameter))
+  })
+
+const requiredQuery = (operation: JsonObject): string => {
+  const needed = objectsAt(operation, 'parameters').filter((one) => one['in'] === 'query' && one['required'] === true)
+  return needed.length === 0
+    ? ''
+    : `?${needed.map((one) => `${encodeURIComponent(textAt(one, 'name'))}=${encodeURIComponent(parameterExample(one))}`).join('&')}`
+}
+
+const parameterExample = (parameter: JsonObject): string => {
+  const example = listAt(objectAt(parameter, 'schema'), 'examples')[0]
+  if (example === undefined) return textAt(parameter, 'name').toUpperCase()
+  return typeof example === 'string' ? example : JSON.stringify(example)
+}
+
+/** Which key an operation asks for: the role in its security requirement. */
+export const keyKind = (operation: JsonObject): 'public' | 'any' | 'management' | 'inference' => {
+  const requirement = objectsAt(operation, 'security')[0]
+  if (requirement === undefined) return 'public'
+  const role = Object.values(requirement).flatMap((roles) => (Array.isArray(roles) ? roles : []))[0]
+  return role === 'management' || role === 'inference' ? role : 'any'
+}
+
+const keyVariable = (operation: JsonObject): string | null => {
+  const kind = keyKind(operation)
+  return kind === 'public' ? null : kind === 'management' ? 'MANAGEMENT_KEY' : 'INFERENCE_KEY'
+}

@@ -1,0 +1,151 @@
+/** The service as its users meet it: a process of its own, found by what it prints. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import { afterAll } from 'bun:test'
+
+const PROGRAM = join(import.meta.dir, '../../bin/patchbay')
+
+export interface StartOptions {
+  /** The text of a configuration file. */
+  readonly config?: string
+  /** Of an earlier service; a new one when absent. */
+  readonly dataDir?: string
+  readonly env?: Readonly<Record<string, string>>
+  readonly flags?: readonly string[]
+}
+
+export interface StartedService {
+  /** Without a path. */
+  readonly url: string
+  /** The base of the API. */
+  readonly api: string
+  readonly dataDir: string
+  readonly configPath: string
+  /** Printed on the very first start; '' later. */
+  readonly managementKey: string
+  readonly inferenceKey: string
+  /** From the start of the process to its ready line. */
+  readonly readyMs: number
+  readonly pid: number
+  /** What it has written so far. */
+  stdout(): string
+  stderr(): string
+  signal(name: NodeJS.Signals): void
+  /** The exit code; null where a signal ended it. */
+  readonly exited: Promise<number | null>
+  /** Ends it with SIGTERM and waits. */
+  stop(): Promise<number | null>
+}
+
+export interface Services {
+  start(options?: StartOptions): Promise<StartedService>
+  /** Runs another verb, or a start that is expected to fail, to its end. */
+  run(args: readonly string[], env?: Readonly<Record<string, string>>): Promise<Ended>
+  /** A new directory, removed after the file's tests. */
+  directory(): string
+}
+
+export interface Ended {
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** Everything started here is ended, and everything written removed, after the tests of the file. */
+export const useServices = (): Services => {
+  const directories: string[] = []
+  const processes: ChildProcess[] = []
+  afterAll(async () => {
+    await Promise.all(processes.map(endNow))
+    for (const path of directories) rmSync(path, { recursive: true, force: true })
+  })
+  const directory = (): string => {
+    const path = mkdtempSync(join(tmpdir(), 'patchbay-acceptance-'))
+    directories.push(path)
+    return path
+  }
+  const launch = (args: readonly string[], env: Readonly<Record<string, string>> = {}): ChildProcess => {
+    const { PATH = '', HOME = '' } = process.env
+    const child = spawn(PROGRAM, [...args], { cwd: directory(), env: { PATH, HOME, ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
+    processes.push(child)
+    return child
+  }
+  return {
+    directory,
+    async run(args, env) {
+      const child = launch(args, env)
+      const texts = collect(child)
+      const code = await exitOf(child)
+      return { code, stdout: texts.stdout(), stderr: texts.stderr() }
+    },
+    async start({ config = '', dataDir = join(directory(), 'data'), env, flags = [] } = {}) {
+      const configPath = join(directory(), 'patchbay.yaml')
+      writeFileSync(configPath, config)
+      const startedAt = performance.now()
+      const child = launch(['serve', '--port', '0', '--data-dir', dataDir, '--config', configPath, ...flags], env)
+      const texts = collect(child)
+      const exited = exitOf(child)
+      let over = false
+      void exited.then(() => (over = true))
+      await until(() => over || READY.test(texts.stdout()), 'the ready line', 15_000)
+      const url = READY.exec(texts.stdout())?.[1]
+      if (url === undefined) throw new Error(`The service did not start: ${texts.stdout()}${texts.stderr()}`)
+      const readyMs = performance.now() - startedAt
+      return {
+        url,
+        api: `${url}/api/v1`,
+        dataDir,
+        configPath,
+        managementKey: /^management key (\S+)$/m.exec(texts.stdout())?.[1] ?? '',
+        inferenceKey: /^inference key (\S+)$/m.exec(texts.stdout())?.[1] ?? '',
+        readyMs,
+        pid: child.pid ?? 0,
+        stdout: texts.stdout,
+        stderr: texts.stderr,
+        signal: (name) => void child.kill(name),
+        exited,
+        async stop() {
+          child.kill('SIGTERM')
+          return exited
+        },
+      }
+    },
+  }
+}
+
+/** The whole line, and on the first start all that follows it in the same write. */
+const READY = /^patchbay ready (\S+)\n/m
+
+const collect = (child: ChildProcess): { stdout(): string; stderr(): string } => {
+  const texts = { stdout: '', stderr: '' }
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name]?.setEncoding('utf8').on('data', (piece: string) => (texts[name] += piece))
+  }
+  return { stdout: () => texts.stdout, stderr: () => texts.stderr }
+}
+
+/** Resolves when its output is complete too. */
+const exitOf = (child: ChildProcess): Promise<number | null> =>
+  new Promise((resolve, reject) => {
+    child.once('error', reject)
+    child.once('close', (code) => resolve(code))
+  })
+
+const endNow = async (child: ChildProcess): Promise<void> => {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const ended = exitOf(child)
+  child.kill('SIGKILL')
+  await ended
+}
+
+/** Waits for what no event tells of. */
+export const until = async (reached: () => boolean | Promise<boolean>, what: string, withinMs = 5000): Promise<void> => {
+  const deadline = performance.now() + withinMs
+  while (!(await reached())) {
+    if (performance.now() > deadline) throw new Error(`Waited ${withinMs} ms for ${what} in vain.`)
+    await Bun.sleep(5)
+  }
+}
