@@ -44,8 +44,8 @@ export const USAGE = `npm run bench -- [flags]
   --pid PID             its process, to measure CPU and memory (this machine, Linux)
   --remote              allow an address that is not of this machine`
 
-/** Throws with one sentence on a bad flag. Null: help was asked for. */
-export const readOptions = (argv: readonly string[]): Options | null => {
+/** `names`: what `--only` may choose from. Throws with one sentence on a bad flag. Null: help was asked for. */
+export const readOptions = (argv: readonly string[], names: readonly string[]): Options | null => {
   const { values } = parseArgs({
     args: [...argv],
     options: {
@@ -68,7 +68,10 @@ export const readOptions = (argv: readonly string[]): Options | null => {
     },
   })
   if (values.help === true) return null
-  const pid = values.pid === undefined ? null : numberIn('pid', values.pid, 1, 1, 4_194_304)
+  const only = (values.only ?? '').split(',').filter((name) => name !== '')
+  const unknown = only.find((beginning) => !names.some((name) => name.startsWith(beginning)))
+  if (unknown !== undefined) throw new Error(`--only ${unknown}: there are ${names.join(', ')}.`)
+  const pid = values.pid === undefined ? null : wholeNumberIn('pid', values.pid, 1, 1, 4_194_304)
   return {
     outside:
       values.url === undefined
@@ -80,12 +83,12 @@ export const readOptions = (argv: readonly string[]): Options | null => {
             model: values.model ?? 'sandbox/echo',
             pid,
           },
-    only: (values.only ?? '').split(',').filter((name) => name !== ''),
+    only,
     seconds: numberIn('seconds', values.seconds, 3, 0.5, 60),
-    rounds: numberIn('rounds', values.rounds, 3, 1, 10),
-    connections: numberIn('connections', values.connections, 16, 1, 1000),
-    eventsPerWrite: numberIn('events-per-write', values['events-per-write'], 4, 1, 100),
-    workers: numberIn('workers', values.workers, 1, 1, 64),
+    rounds: wholeNumberIn('rounds', values.rounds, 3, 1, 10),
+    connections: wholeNumberIn('connections', values.connections, 16, 1, 1000),
+    eventsPerWrite: wholeNumberIn('events-per-write', values['events-per-write'], 4, 1, 100),
+    workers: wholeNumberIn('workers', values.workers, 1, 1, 64),
     databaseUrl: values['database-url'] ?? null,
     jsonFile: values.json ?? null,
     profileTo: values.profile ?? null,
@@ -98,11 +101,18 @@ const numberIn = (flag: string, value: string | undefined, fallback: number, min
   return number
 }
 
+const wholeNumberIn = (...bounds: Parameters<typeof numberIn>): number => {
+  const number = numberIn(...bounds)
+  if (!Number.isInteger(number)) throw new Error(`--${bounds[0]} must be a whole number.`)
+  return number
+}
+
 const LOOPBACK = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/
 
 /** A load test of somebody else's service costs them, and you, money: it has to be asked for. */
 const baseUrl = (value: string, remoteAllowed: boolean): string => {
-  const url = new URL(value)
+  const url = URL.parse(value)
+  if (url === null) throw new Error('--url must be a base URL, such as http://127.0.0.1:8080/api/v1.')
   if (!LOOPBACK.test(url.hostname) && !remoteAllowed)
     throw new Error(`--url ${url.host} is not of this machine; add --remote if you mean it.`)
   return url.href.replace(/\/$/, '')

@@ -19,7 +19,7 @@ const QUIET_MS = 1500
 const DEADLINE_MS = 4 * 60_000
 
 const main = async (): Promise<void> => {
-  const options = readOptions(process.argv.slice(2))
+  const options = optionsOrExit()
   if (options === null) return console.log(USAGE)
   const directory = mkdtempSync(join(tmpdir(), 'patchbay-bench-'))
   const leave = async (code: number): Promise<never> => {
@@ -41,6 +41,16 @@ const main = async (): Promise<void> => {
   } catch (thrown) {
     progress(`FAILED: ${thrown instanceof Error ? thrown.message : String(thrown)}`)
     await leave(1)
+  }
+}
+
+/** A bad flag is one sentence and exit code 2. */
+const optionsOrExit = (): Options | null => {
+  try {
+    return readOptions(process.argv.slice(2), [...SCENARIOS.map(({ name }) => name), 'start', 'memory'])
+  } catch (thrown) {
+    progress(thrown instanceof Error ? thrown.message : String(thrown))
+    return process.exit(2)
   }
 }
 

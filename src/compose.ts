@@ -192,7 +192,7 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
       draining = true
     },
     endRuns() {
-      for (const run of running) run.cancel(new GatewayError('provider_unavailable', 'The service is restarting. Send the request again.'))
+      for (const run of running) run.stop(new GatewayError('provider_unavailable', 'The service is restarting. Send the request again.'))
     },
     async close() {
       for (const stop of stops) stop()

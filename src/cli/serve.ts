@@ -23,7 +23,6 @@ export const serve = async (settings: ServeSettings, env: Environment, argv: rea
       host: settings.host,
       port: settings.port,
       shared: settings.workers > 1 || isWorker,
-      maxBodyBytes: file.limits.max_body_bytes,
       app: service.app,
       onError: (thrown) => log.error({ error: thrown }, 'request failed'),
     })

@@ -1,26 +1,47 @@
-/** Lists answer `{data, total_count}`, cut by `offset` and `limit` (contract 1.2). An empty parameter counts as absent. */
+/** Lists are cut by `offset` and `limit` (contract 1.2). An empty parameter counts as absent. */
 import { z } from 'zod'
 
 import { validate } from './validate.ts'
 
-const wholeNumber = (min: number, max: number, fallback: number) =>
+export interface Slice {
+  readonly offset: number
+  readonly limit: number
+}
+
+export interface Paging {
+  /** The parameters, for the description of a route. */
+  readonly query: Readonly<Record<'offset' | 'limit', z.ZodType>>
+  /** Throws `invalid_request` naming the parameter. */
+  read(query: URLSearchParams): Slice
+}
+
+const OFFSET_MAX = 100_000_000
+
+const wholeNumber = (min: number, max: number) =>
   z
     .string()
     .regex(/^\d{1,9}$/, `Use a whole number from ${min} to ${max}.`)
     .refine((text) => Number(text) >= min && Number(text) <= max, `Use a whole number from ${min} to ${max}.`)
-    .default(String(fallback))
 
-export const pagingQuery = {
-  offset: wholeNumber(0, 100_000_000, 0).meta({ description: 'How many entries to pass over.' }),
-  limit: wholeNumber(1, 100, 50).meta({ description: 'How many entries to answer, at most 100.' }),
+/** Without a default limit the rest of the list is answered. */
+export const paging = ({ limitMax, limitDefault }: { limitMax: number; limitDefault: number | null }): Paging => {
+  const query = {
+    offset: wholeNumber(0, OFFSET_MAX).optional().meta({ description: 'How many entries to pass over; 0 when absent.' }),
+    limit: wholeNumber(1, limitMax)
+      .optional()
+      .meta({ description: `How many entries to answer, at most ${limitMax}; ${limitDefault ?? 'all'} when absent.` }),
+  }
+  const schema = z.object(query)
+  return {
+    query,
+    read(given) {
+      const { offset, limit } = validate(schema, { offset: given.get('offset') || undefined, limit: given.get('limit') || undefined })
+      return { offset: Number(offset ?? 0), limit: limit === undefined ? (limitDefault ?? Number.POSITIVE_INFINITY) : Number(limit) }
+    },
+  }
 }
 
-const pagingSchema = z.object(pagingQuery)
-
-/** Throws `invalid_request` naming the parameter. */
-export const readPaging = (query: URLSearchParams): { offset: number; limit: number } => {
-  const { offset, limit } = validate(pagingSchema, { offset: query.get('offset') || undefined, limit: query.get('limit') || undefined })
-  return { offset: Number(offset), limit: Number(limit) }
-}
+/** Of most lists. */
+export const listPaging = paging({ limitMax: 100, limitDefault: 50 })
 
 export const listOf = <Item extends z.ZodType>(item: Item) => z.object({ data: z.array(item), total_count: z.int() })

@@ -3,7 +3,6 @@
  * stream. The status of a provider's failure follows decision 16, the moment a stream commits decision 17.
  */
 import type { Frame } from '../canonical/event.ts'
-import { GatewayError } from '../errors.ts'
 import type { AnswerHead, AnswerTail, ClientFormat } from '../formats/format.ts'
 import type { RunInference } from '../inference/run-inference.ts'
 import type { Run } from '../inference/run.ts'
@@ -38,7 +37,7 @@ export const answerInference = async (request: RouteRequest, format: ClientForma
     userAgent: request.headers.get('user-agent'),
     referer: request.headers.get('http-referer') ?? request.headers.get('referer'),
   })
-  const leave = (): void => run.cancel(new GatewayError('timeout', 'The client closed the connection.'))
+  const leave = (): void => run.leave()
   request.signal.addEventListener('abort', leave, { once: true })
   const answer = new Answer(run, format, request.headers, parts)
   return run.request.call.stream ? answer.stream(leave) : answer.whole()

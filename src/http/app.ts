@@ -125,7 +125,7 @@ export const createApp = (parts: AppParts): App => {
         response = await route.handle({
           method: request.method,
           params,
-          query: new URLSearchParams(query),
+          query: query === '' ? NO_QUERY : new URLSearchParams(query),
           headers: request.headers,
           requestId,
           principal: admitted instanceof Promise ? await admitted : admitted,
@@ -168,6 +168,8 @@ const logRequest = (
   else if (about.operation.startsWith('health')) log.debug(fields, 'request')
   else log.info(fields, 'request')
 }
+
+const NO_QUERY = new URLSearchParams()
 
 const HOST = /^[\w.:[\]-]*$/
 

@@ -16,8 +16,9 @@ export interface SchemaBook {
 
 /** Throws TypeError where two schemas have one name, or where a schema that contains itself has none. */
 export const schemaBook = (inputs: readonly z.ZodType[], outputs: readonly z.ZodType[]): SchemaBook => {
-  const read = convert(inputs, 'input')
-  const written = convert(outputs, 'output')
+  const owners = new Map<string, unknown>()
+  const read = convert(inputs, 'input', owners)
+  const written = convert(outputs, 'output', owners)
   const split = namesThatDiffer(read.named, written.named)
   const inputName = (name: string): string => (split.has(name) ? `${name}Input` : name)
   const components: Record<string, JsonObject> = {}
@@ -51,12 +52,15 @@ const found = (converted: Converted, schema: z.ZodType): { readonly at: JsonObje
 }
 
 /** All schemas of one direction in one conversion, as members of one object: each name is then met, and checked, once. */
-const convert = (schemas: readonly z.ZodType[], io: 'input' | 'output'): Converted => {
+const convert = (schemas: readonly z.ZodType[], io: 'input' | 'output', owners: Map<string, unknown>): Converted => {
   const distinct = [...new Set(schemas)]
   const whole = z.toJSONSchema(z.object(Object.fromEntries(distinct.map((schema, position) => [`s${position}`, schema]))), {
     io,
     unrepresentable: 'any',
     override({ zodSchema, jsonSchema }) {
+      const id = z.globalRegistry.get(zodSchema)?.id
+      if (id !== undefined && (owners.get(id) ?? zodSchema) !== zodSchema) throw new TypeError(`Two schemas have the name ${id}.`)
+      if (id !== undefined) owners.set(id, zodSchema)
       // An answer may gain members: only what refuses unknown ones on purpose says so.
       const { def } = zodSchema._zod
       if (def.type === 'object' && def.catchall === undefined) delete jsonSchema.additionalProperties

@@ -101,7 +101,7 @@ const HEADERS: JsonObject = {
 }
 
 const SECURITY_SCHEMES: JsonObject = {
-  bearer: { type: 'http', scheme: 'bearer', description: 'Authorization: Bearer <API key>.' },
+  bearer: { type: 'http', scheme: 'bearer', description: 'An API key, as clients of OpenAI send it.' },
   apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key', description: "The same key, as Anthropic's clients send it." },
 }
 

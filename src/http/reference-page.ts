@@ -108,17 +108,18 @@ const overview = (reader: DocumentReader): Markup => {
       </p>
       <ul class="fields">
         ${schemes.map(
-          ([name, scheme]) =>
+          ([, scheme]) =>
             html`<li class="field">
-              <div class="head"><code class="name">${name}</code></div>
+              <div class="head"><code class="name">${schemeHeader(scheme)}</code></div>
               ${prose(textAt(scheme, 'description'))}
             </li>`,
         )}
       </ul>
-      ${codeBlock(
-        'The examples use these variables',
-        html`<code>export MANAGEMENT_KEY=pb_mgmt_… export INFERENCE_KEY=pb_inf_…</code>`,
-        'command',
-      )}
+      ${codeBlock('The examples use these variables', html`<code>${KEY_VARIABLES}</code>`, 'command')}
     </section>`
 }
+
+const schemeHeader = (scheme: JsonObject): string =>
+  textAt(scheme, 'type') === 'http' ? 'Authorization: Bearer <key>' : `${textAt(scheme, 'name')}: <key>`
+
+const KEY_VARIABLES = 'export MANAGEMENT_KEY=pb_mgmt_…\nexport INFERENCE_KEY=pb_inf_…'

@@ -31,11 +31,14 @@ const SEGMENTS_MAX = 12
 /** Each route is reachable below each of its bases, e.g. `/api/v1` and `/v1`. */
 export const createRouter = (mounts: readonly { readonly base: string; readonly routes: readonly Route[] }[]): Router => {
   const root = newNode()
+  /** Paths without parameters, found at once. */
+  const fixed = new Map<string, Match>()
   for (const { base, routes } of mounts) {
     for (const route of routes) {
       const node = descend(root, segmentsOf(base + route.path))
       if (node.routes.has(route.method)) throw new TypeError(`Two routes for ${route.method} ${base}${route.path}`)
       node.routes.set(route.method, route)
+      if (!route.path.includes(':')) fixed.set(`${route.method} ${base}${route.path}`, { route, params: {} })
     }
   }
   const find = (path: string): { node: Node; values: string[] } | null => {
@@ -47,6 +50,8 @@ export const createRouter = (mounts: readonly { readonly base: string; readonly 
   }
   return {
     match(method, path) {
+      const known = fixed.get(`${method} ${path}`)
+      if (known !== undefined) return known
       const found = find(path)
       if (found === null) throw new GatewayError('not_found', `There is no ${path.slice(0, 200)} here. GET /openapi.json lists every path.`)
       // Answering HEAD like GET costs nothing: the server leaves the body out.
@@ -55,7 +60,7 @@ export const createRouter = (mounts: readonly { readonly base: string; readonly 
         throw new GatewayError(
           'invalid_request',
           `${path.slice(0, 200)} answers ${[...found.node.routes.keys()].join(', ')}, not ${method}.`,
-          { status: 405 },
+          { status: 405, metadata: { allow: [...found.node.routes.keys()] } },
         )
       }
       const names = segmentsOf(route.path).filter((segment) => segment.startsWith(':'))

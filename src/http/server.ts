@@ -17,16 +17,8 @@ export class ListenError extends Error {
   override readonly name = 'ListenError'
 }
 
-/** `maxBodyBytes`: the app refuses larger bodies with an answer of its own; the runtime's cap, a little above, is the net below it. */
-export const listen = (options: {
-  host: string
-  port: number
-  shared: boolean
-  maxBodyBytes: number
-  app: App
-  onError: (thrown: unknown) => void
-}): Server => {
-  const { host, port, shared, maxBodyBytes, app, onError } = options
+export const listen = (options: { host: string; port: number; shared: boolean; app: App; onError: (thrown: unknown) => void }): Server => {
+  const { host, port, shared, app, onError } = options
   let server: Bun.Server<undefined>
   try {
     server = Bun.serve({
@@ -35,7 +27,8 @@ export const listen = (options: {
       reusePort: shared,
       // A stream may be silent for as long as its model thinks; our own deadlines end what is stuck.
       idleTimeout: 0,
-      maxRequestBodySize: maxBodyBytes + 64 * 1024,
+      // The app bounds bodies itself, with an answer that says so; the runtime's own refusal has no body.
+      maxRequestBodySize: Number.MAX_SAFE_INTEGER,
       development: false,
       fetch: app,
       error(thrown) {

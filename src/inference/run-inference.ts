@@ -49,7 +49,6 @@ async function* answer(run: Run, parts: InferenceParts): AsyncGenerator<readonly
   try {
     for (const [number, planned] of run.plan.attempts.entries()) {
       const last = number === run.plan.attempts.length - 1
-      run.begin(planned)
       const held: Frame[] = []
       let delivered = false
       try {
@@ -61,7 +60,7 @@ async function* answer(run: Run, parts: InferenceParts): AsyncGenerator<readonly
           }
           held.push(...frames)
           if (held.length > HELD_FRAMES_MAX) throw new GatewayError('provider_unavailable', 'The provider sent no content.')
-          if (!run.request.call.stream || !frames.some(({ events }) => events.some(carriesContent))) continue
+          if (!run.request.call.stream || !hasContent(frames)) continue
           delivered = true
           yield held
         }
@@ -74,9 +73,8 @@ async function* answer(run: Run, parts: InferenceParts): AsyncGenerator<readonly
           yield [{ events: [{ type: 'error', error }] }]
           return
         }
-        if (!last && !run.signal.aborted && errorRow(error.type).failover === 'elsewhere') continue
-        const partial = held.some(({ events }) => events.some(carriesContent))
-        if (!partial) throw error
+        if (!last && !run.stopped && errorRow(error.type).failover === 'elsewhere') continue
+        if (!hasContent(held)) throw error
         yield [...held, { events: [{ type: 'error', error }] }]
         return
       }
@@ -87,7 +85,7 @@ async function* answer(run: Run, parts: InferenceParts): AsyncGenerator<readonly
   }
 }
 
-/** One attempt's frames. A failure that travels as an event is thrown behind the frames before it; so is a missed first token. */
+/** One attempt's frames. A failure that travels as an event is thrown behind the frames before it. */
 async function* framesOf(
   run: Run,
   planned: PlannedAttempt,
@@ -95,11 +93,8 @@ async function* framesOf(
   parts: InferenceParts,
 ): AsyncGenerator<readonly Frame[], void, undefined> {
   const { call } = run.request
-  const attempt = new AbortController()
-  const leave = (): void => attempt.abort(run.signal.reason)
-  run.signal.addEventListener('abort', leave, { once: true })
-  if (run.signal.aborted) leave()
   const { provider, upstreamModel } = planned.endpoint
+  const connection = run.begin(planned)
   const target = {
     provider: provider.slug,
     providerName: provider.name,
@@ -109,12 +104,14 @@ async function* framesOf(
     upstreamModel,
   }
   let cancelDeadline = call.stream
-    ? parts.clock.after(parts.firstTokenMs, () => attempt.abort(new GatewayError('timeout', `${provider.name} sent no content in time.`)))
+    ? parts.clock.after(parts.firstTokenMs, () =>
+        connection.abort(new GatewayError('timeout', `${provider.name} sent no content in time.`)),
+      )
     : null
   try {
     const adapter = parts.adapters.adapterFor(dialectFor(provider, call.dialect))
-    for await (const frames of adapter({ call, target, number, signal: attempt.signal }, parts.context)) {
-      if (cancelDeadline !== null && frames.some(({ events }) => events.some(carriesContent))) {
+    for await (const frames of adapter({ call, target, number, connection }, parts.context)) {
+      if (cancelDeadline !== null && hasContent(frames)) {
         cancelDeadline()
         cancelDeadline = null
       }
@@ -129,6 +126,7 @@ async function* framesOf(
     }
   } finally {
     cancelDeadline?.()
-    run.signal.removeEventListener('abort', leave)
   }
 }
+
+const hasContent = (frames: readonly Frame[]): boolean => frames.some(({ events }) => events.some(carriesContent))

@@ -4,7 +4,7 @@ import { NO_COST, type Cost } from '../canonical/cost.ts'
 import type { Frame } from '../canonical/event.ts'
 import { NO_USAGE, outputTokens, usageOf, type Usage } from '../canonical/usage.ts'
 import type { Warning } from '../canonical/warning.ts'
-import type { ErrorType, GatewayError } from '../errors.ts'
+import { type ErrorType, GatewayError } from '../errors.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { IdSource } from '../lib/id.ts'
 import { costOf } from '../models/price.ts'
@@ -56,13 +56,15 @@ export class Run {
   nativeFinishReason: string | null = null
   upstreamId: string | null = null
   error: GatewayError | null = null
-  readonly #client = new AbortController()
   readonly #clock: Clock
   readonly #startedMs: number
   readonly #answer: (run: Run) => AsyncGenerator<readonly Frame[], void, undefined>
   #usage: Usage | null = null
   #deliveredCharacters = 0
   #ended = false
+  #connection: AbortController | null = null
+  #stopReason: GatewayError | null = null
+  #cancelled = false
 
   constructor(
     request: InferenceRequest,
@@ -72,8 +74,9 @@ export class Run {
   ) {
     this.request = request
     this.plan = plan
-    this.generationId = parts.ids.prefixed('gen')
     this.createdMs = parts.clock.now()
+    // Ids that grow with time land on neighbouring pages of their index: a random one costs storage twice the writing.
+    this.generationId = parts.ids.prefixed(`gen-${Math.floor(this.createdMs / 1000)}`)
     this.#clock = parts.clock
     this.#startedMs = parts.clock.monotonicMs()
     this.#answer = answer
@@ -84,17 +87,28 @@ export class Run {
     return this.#answer(this)
   }
 
-  get signal(): AbortSignal {
-    return this.#client.signal
-  }
-
+  /** The client left before the end. */
   get cancelled(): boolean {
-    return this.#client.signal.aborted
+    return this.#cancelled
   }
 
-  /** The client is gone, or the service stops: the upstream is closed with this reason. */
-  cancel(reason: GatewayError): void {
-    if (!this.#ended) this.#client.abort(reason)
+  /** Nobody waits for the answer any more: no other attempt is made. */
+  get stopped(): boolean {
+    return this.#stopReason !== null
+  }
+
+  /** The client is gone: the upstream is closed. */
+  leave(): void {
+    if (this.#ended) return
+    this.#cancelled = true
+    this.stop(new GatewayError('timeout', 'The client closed the connection.'))
+  }
+
+  /** Ends the answer with this error, and closes the upstream. */
+  stop(reason: GatewayError): void {
+    if (this.#ended || this.#stopReason !== null) return
+    this.#stopReason = reason
+    this.#connection?.abort(reason)
   }
 
   /** The attempt that answers or answered; undefined before the first began. */
@@ -102,11 +116,16 @@ export class Run {
     return this.attempts.at(-1)
   }
 
-  begin(planned: PlannedAttempt): void {
+  /** The connection of a new attempt. One controller serves the client's leaving and every deadline: nothing has to be unhooked. */
+  begin(planned: PlannedAttempt): AbortController {
+    const connection = new AbortController()
+    this.#connection = connection
+    if (this.#stopReason !== null) connection.abort(this.#stopReason)
     const nowMs = this.#clock.monotonicMs()
     this.attempts.push({ planned, startedMs: nowMs, endedMs: nowMs, error: null })
     this.#usage = null
     this.#deliveredCharacters = 0
+    return connection
   }
 
   observe(frames: readonly Frame[]): void {

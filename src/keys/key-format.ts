@@ -30,9 +30,13 @@ export const keyLabel = (key: string): string => `${key.slice(0, key.indexOf('_'
 /** The key as stored and as its id in the API: 64 lowercase hex digits. */
 export const keyDigest = (key: string, pepper: Uint8Array): string => createHmac('sha256', pepper).update(key).digest('hex')
 
-const checksum = (text: string): string => base62(bytesOf(crc32(text)), CHECKSUM_LENGTH)
-
-const bytesOf = (word: number): Uint8Array => Uint8Array.of(word >>> 24, word >>> 16, word >>> 8, word)
+/** Plain numbers: it is computed for every request. */
+const checksum = (text: string): string => {
+  let number = crc32(text)
+  let digits = ''
+  for (; digits.length < CHECKSUM_LENGTH; number = Math.floor(number / 62)) digits = (DIGITS[number % 62] ?? '') + digits
+  return digits
+}
 
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 

@@ -36,9 +36,10 @@ export type JsonChanges = Readonly<Record<string, string | null>>
 export class JsonBody {
   readonly text: string
   readonly #members: readonly Member[]
-  readonly #values: Map<string, JsonValue>
+  /** The members' values: all of them where the text was parsed as a whole, else those that were asked for. */
+  readonly #values: Record<string, JsonValue>
 
-  private constructor(text: string, members: readonly Member[], values: Map<string, JsonValue>) {
+  private constructor(text: string, members: readonly Member[], values: Record<string, JsonValue>) {
     this.text = text
     this.#members = members
     this.#values = values
@@ -47,12 +48,12 @@ export class JsonBody {
   /** Throws JsonTextError where the text is not one JSON object within the limits, or names a member twice. */
   static read(text: string, limits: JsonLimits = JSON_LIMITS): JsonBody {
     const members = scanMembers(text, limits)
-    const values = new Map<string, JsonValue>()
-    if (text.length <= WHOLE_PARSE_MAX) {
-      const whole = parse(text) as Record<string, JsonValue>
-      for (const member of members) values.set(member.key, whole[member.key] as JsonValue)
-    }
-    return new JsonBody(text, members, values)
+    return new JsonBody(text, members, text.length <= WHOLE_PARSE_MAX ? nullPrototype(parse(text)) : newValues())
+  }
+
+  /** The same for text that a parser has accepted already. */
+  static ofParsed(text: string): JsonBody {
+    return new JsonBody(text, scanMembers(text, UNLIMITED), newValues())
   }
 
   get keys(): readonly string[] {
@@ -71,12 +72,12 @@ export class JsonBody {
 
   /** A member's value, parsed at most once; undefined where it is absent. */
   get(key: string): JsonValue | undefined {
-    const known = this.#values.get(key)
+    const known = this.#values[key]
     if (known !== undefined) return known
     const raw = this.raw(key)
     if (raw === undefined) return undefined
     const value = parse(raw)
-    this.#values.set(key, value)
+    this.#values[key] = value
     return value
   }
 
@@ -89,9 +90,12 @@ export class JsonBody {
   with(changes: JsonChanges): JsonBody {
     const text = spliceMembers(this.text, this.#members, changes)
     if (text === this.text) return this
-    // The own output is well formed as far as the changes are; the scan finds the new positions.
-    const values = new Map(this.#values)
-    for (const key of Object.keys(changes)) values.delete(key)
+    // What is put in is well formed; the scan finds the new positions.
+    const values = newValues()
+    for (const { key } of this.#members) {
+      const known = this.#values[key]
+      if (known !== undefined && changes[key] === undefined) values[key] = known
+    }
     return new JsonBody(text, scanMembers(text, UNLIMITED), values)
   }
 
@@ -105,6 +109,11 @@ export class JsonBody {
     return undefined
   }
 }
+
+/** Without a prototype: a member may be called `constructor`. */
+const newValues = (): Record<string, JsonValue> => Object.create(null) as Record<string, JsonValue>
+
+const nullPrototype = (value: JsonValue): Record<string, JsonValue> => Object.setPrototypeOf(value, null) as Record<string, JsonValue>
 
 const UNLIMITED: JsonLimits = { depth: 1024, nodes: Number.MAX_SAFE_INTEGER }
 
@@ -120,42 +129,37 @@ const spliceMembers = (text: string, members: readonly Member[], changes: JsonCh
   let out = ''
   let cursor = 0
   let kept = 0
-  const pending = new Set(Object.keys(changes))
+  let found = 0
   for (const [position, member] of members.entries()) {
-    if (!pending.delete(member.key)) {
+    const change = Object.hasOwn(changes, member.key) ? changes[member.key] : undefined
+    if (change === undefined) {
       kept += 1
       continue
     }
-    const change = changes[member.key] as string | null
+    found += 1
     if (change !== null) {
       out += text.slice(cursor, member.start) + change
       cursor = member.end
       kept += 1
       continue
     }
+    out += text.slice(cursor, member.keyStart)
     const next = members[position + 1]
-    const previous = members[position - 1]
-    if (next !== undefined) {
-      out += text.slice(cursor, member.keyStart)
-      cursor = next.keyStart
-    } else if (kept > 0 && previous !== undefined) {
-      // The last member goes: so does the comma before it, which was copied or still stands before the cursor.
-      out += text.slice(cursor, member.keyStart)
-      out = out.slice(0, out.lastIndexOf(','))
-      cursor = member.end
-    } else {
-      out += text.slice(cursor, member.keyStart)
-      cursor = member.end
-    }
+    cursor = next === undefined ? member.end : next.keyStart
+    // The last member goes: so does the comma before it, which was copied already.
+    if (next === undefined && kept > 0) out = out.slice(0, out.lastIndexOf(','))
   }
   const last = members.at(-1)
   const end = last === undefined ? text.indexOf('{') + 1 : last.end
   let added = ''
-  for (const key of pending) {
-    const change = changes[key]
-    if (change === null || change === undefined) continue
-    added += `${kept > 0 ? ',' : ''}${JSON.stringify(key)}:${change}`
-    kept += 1
+  const names = Object.keys(changes)
+  if (found < names.length) {
+    for (const key of names) {
+      const change = changes[key]
+      if (change === null || change === undefined || members.some((member) => member.key === key)) continue
+      added += `${kept > 0 ? ',' : ''}${JSON.stringify(key)}:${change}`
+      kept += 1
+    }
   }
   return out + text.slice(cursor, end) + added + text.slice(end)
 }

@@ -1,13 +1,14 @@
 /** Presets: saved from request bodies, versioned for ever, served by name. The rules; storage does the writing. */
 import { createHash } from 'node:crypto'
 
+import type { Slice } from '../contract/paging.ts'
 import type { PresetContent, PresetPatch, PresetResource, PresetVersionResource, PresetWithVersion } from '../contract/preset.ts'
 import { GatewayError } from '../errors.ts'
 import { isoTimestamp, type Clock } from '../lib/clock.ts'
 import type { IdSource } from '../lib/id.ts'
 import { createLoadCache } from '../lib/load-cache.ts'
 import type { StoredAnswer } from '../storage/create-preset-version.ts'
-import type { Page, PresetResolution, PresetStore, Slice, VersionReference } from '../storage/preset-store.ts'
+import type { Page, PresetResolution, PresetStore, VersionReference } from '../storage/preset-store.ts'
 
 export interface SaveRequest {
   readonly workspaceId: string
@@ -84,7 +85,8 @@ export const createPresets = ({ store, clock, ids }: { store: PresetStore; clock
     },
     list: (workspaceId, slice) => store.list({ workspaceId, ...slice }),
     get: async (workspaceId, slug) => (await store.get(workspaceId, slug)) ?? unknownPreset(slug),
-    versions: async (workspaceId, slug, slice) => (await store.versions({ workspaceId, slug, ascending: true, ...slice })) ?? unknownPreset(slug),
+    versions: async (workspaceId, slug, slice) =>
+      (await store.versions({ workspaceId, slug, ascending: true, ...slice })) ?? unknownPreset(slug),
     version: async (workspaceId, slug, number) => (await store.version(workspaceId, slug, number)) ?? unknownPreset(`${slug}@${number}`),
     async patch(workspaceId, slug, patch) {
       const outcome = await store.patch(workspaceId, slug, patch, now())

@@ -24,8 +24,8 @@ export interface Attempt {
   readonly target: Target
   /** 0 for the first attempt of a request. */
   readonly number: number
-  /** Aborted when the client is gone or the request has run out of time. */
-  readonly signal: AbortSignal
+  /** Aborted, with a GatewayError for reason, when the client is gone or time has run out; an adapter's own deadlines abort it too. */
+  readonly connection: AbortController
 }
 
 export interface ProviderContext {

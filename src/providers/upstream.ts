@@ -19,7 +19,8 @@ export interface UpstreamRequest {
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
   readonly stream: boolean
-  readonly signal: AbortSignal
+  /** Its signal ends the request; the deadlines here abort it. Used for nothing else. */
+  readonly connection: AbortController
 }
 
 export interface UpstreamResponse {
@@ -36,28 +37,22 @@ export interface Upstream {
 }
 
 export const createUpstream = (clock: Clock, timeouts: UpstreamTimeouts): Upstream => ({
-  async post(request) {
-    const connection = new AbortController()
-    const leave = (): void => connection.abort(request.signal.reason)
-    if (request.signal.aborted) leave()
-    request.signal.addEventListener('abort', leave, { once: true })
-    const release = (): void => request.signal.removeEventListener('abort', leave)
-    const cancelDeadline = clock.after(request.stream ? timeouts.streamHeadersMs : timeouts.wholeHeadersMs, () =>
+  async post({ url, headers, body, stream, connection }) {
+    const cancelDeadline = clock.after(stream ? timeouts.streamHeadersMs : timeouts.wholeHeadersMs, () =>
       connection.abort(new GatewayError('timeout', 'The provider sent no response in time.')),
     )
     try {
-      const response = await fetch(request.url, {
+      const response = await fetch(url, {
         method: 'POST',
-        headers: request.headers,
-        body: request.body,
+        headers,
+        body,
         redirect: 'manual',
         signal: connection.signal,
         // Ours are the only deadlines: the runtime's own default would end slow reasoning calls.
         timeout: false,
       })
-      return responseOf(response, connection, release, clock, timeouts.idleMs)
+      return responseOf(response, connection, clock, timeouts.idleMs)
     } catch (thrown) {
-      release()
       throw transportError(thrown, connection.signal)
     } finally {
       cancelDeadline()
@@ -65,13 +60,7 @@ export const createUpstream = (clock: Clock, timeouts: UpstreamTimeouts): Upstre
   },
 })
 
-const responseOf = (
-  response: Response,
-  connection: AbortController,
-  release: () => void,
-  clock: Clock,
-  idleMs: number,
-): UpstreamResponse => {
+const responseOf = (response: Response, connection: AbortController, clock: Clock, idleMs: number): UpstreamResponse => {
   async function* pieces(): AsyncGenerator<Uint8Array, void, undefined> {
     const reader = response.body?.getReader()
     const silence = watchSilence(clock, idleMs, () =>
@@ -90,7 +79,6 @@ const responseOf = (
       throw transportError(thrown, connection.signal)
     } finally {
       silence.stop()
-      release()
       // The consumer left before the end: the connection must not go on sending.
       if (!ended) connection.abort()
     }
@@ -100,6 +88,8 @@ const responseOf = (
     headers: response.headers,
     pieces,
     async text(maxBytes) {
+      // What says its length beforehand is read in one go: a reader's loop costs more than a small answer does.
+      if (Number(response.headers.get('content-length') ?? Number.NaN) <= maxBytes) return readWhole(response, connection, clock, idleMs)
       const decoder = new TextDecoder()
       let text = ''
       let bytes = 0
@@ -110,6 +100,19 @@ const responseOf = (
       }
       return text + decoder.decode()
     },
+  }
+}
+
+const readWhole = async (response: Response, connection: AbortController, clock: Clock, deadlineMs: number): Promise<string> => {
+  const cancelDeadline = clock.after(deadlineMs, () =>
+    connection.abort(new GatewayError('timeout', 'The provider did not finish its response in time.')),
+  )
+  try {
+    return await response.text()
+  } catch (thrown) {
+    throw transportError(thrown, connection.signal)
+  } finally {
+    cancelDeadline()
   }
 }
 

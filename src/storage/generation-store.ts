@@ -1,7 +1,7 @@
-import type { Selectable, Transaction } from 'kysely'
+import { CompiledQuery, type Selectable, type Transaction } from 'kysely'
 
 import type { JsonObject } from '../lib/json.ts'
-import type { Database } from './database.ts'
+import type { Database, Engine } from './database.ts'
 import type { GenerationsTable, Schema } from './schema.ts'
 import { flag } from './sql-values.ts'
 import { utcDay } from './usage-windows.ts'
@@ -39,22 +39,19 @@ export interface GenerationStore {
   deleteOlderThan(timestamp: string, limit: number): Promise<number>
 }
 
-/** 16 columns each: well below the 32,766 parameters of SQLite and the 65,535 of PostgreSQL. */
-const ROWS_PER_STATEMENT = 100
-
 export const createGenerationStore = (database: Database): GenerationStore => ({
   async insertBatch(records) {
     if (records.length === 0) return
     await database.transaction(async (transaction) => {
       const inserted = new Set<string>()
-      for (let start = 0; start < records.length; start += ROWS_PER_STATEMENT) {
-        const rows = await transaction
-          .insertInto('generations')
-          .values(records.slice(start, start + ROWS_PER_STATEMENT).map(toRow))
-          .onConflict((conflict) => conflict.column('id').doNothing())
-          .returning('id')
-          .execute()
-        for (const { id } of rows) inserted.add(id)
+      let start = 0
+      for (const size of STATEMENT_ROWS) {
+        for (; records.length - start >= size; start += size) {
+          const { rows } = await transaction.executeQuery<{ id: string }>(
+            insertStatement(transaction, database.engine, records.slice(start, start + size).map(toRow)),
+          )
+          for (const { id } of rows) inserted.add(id)
+        }
       }
       await addUsage(transaction, sumByKeyAndDay(records, inserted))
     })
@@ -82,7 +79,44 @@ export const createGenerationStore = (database: Database): GenerationStore => ({
     }),
 })
 
+/**
+ * Rows of a statement. One row is written for each inference request, and building a statement's syntax tree costs more
+ * than all else that storage does for it; so the text is built once for each of these sizes, and only values follow.
+ * 16 columns each: well below the 32,766 parameters of SQLite and the 65,535 of PostgreSQL.
+ */
+const STATEMENT_ROWS = [64, 8, 1] as const
+
+type GenerationRow = Selectable<GenerationsTable>
+
+const statementTexts: Record<Engine, Map<number, string>> = { sqlite: new Map(), postgres: new Map() }
+
+const insertStatement = (
+  transaction: Transaction<Schema>,
+  engine: Engine,
+  rows: readonly GenerationRow[],
+): CompiledQuery<{ id: string }> => {
+  const texts = statementTexts[engine]
+  const text = texts.get(rows.length) ?? compileInsert(transaction, rows)
+  texts.set(rows.length, text)
+  return CompiledQuery.raw(text, rows.flatMap(columnValues))
+}
+
+/** In the order in which `columnValues` reads them. */
+const compileInsert = (transaction: Transaction<Schema>, rows: readonly GenerationRow[]): string =>
+  transaction
+    .insertInto('generations')
+    .values([...rows])
+    .onConflict((conflict) => conflict.column('id').doNothing())
+    .returning('id')
+    .compile().sql
+
+/** toRow makes every row with the same members in the same order, which is the order of the compiled columns. */
+const columnValues = (row: GenerationRow): readonly unknown[] => Object.values(row)
+
 type UsageDay = Schema['key_usage_days']
+
+/** Rows of one statement that adds up usage. */
+const USAGE_ROWS = 100
 
 /** In the order of their keys: two nodes that write the same rows take their locks in one order and never wait for each other. */
 const sumByKeyAndDay = (records: readonly GenerationRecord[], inserted: Set<string>): UsageDay[] => {
@@ -109,10 +143,10 @@ const sumByKeyAndDay = (records: readonly GenerationRecord[], inserted: Set<stri
 }
 
 const addUsage = async (transaction: Transaction<Schema>, days: readonly UsageDay[]): Promise<void> => {
-  for (let start = 0; start < days.length; start += ROWS_PER_STATEMENT) {
+  for (let start = 0; start < days.length; start += USAGE_ROWS) {
     await transaction
       .insertInto('key_usage_days')
-      .values(days.slice(start, start + ROWS_PER_STATEMENT))
+      .values(days.slice(start, start + USAGE_ROWS))
       .onConflict((conflict) =>
         conflict.columns(['key_hash', 'day']).doUpdateSet((eb) => ({
           cost_nanos: eb('key_usage_days.cost_nanos', '+', eb.ref('excluded.cost_nanos')),

@@ -1,3 +1,4 @@
+import type { Slice } from '../contract/paging.ts'
 import type { PresetPatch, PresetResource, PresetVersionResource, PresetWithVersion } from '../contract/preset.ts'
 import { createPresetVersion, type CreateVersionInput, type CreateVersionOutcome } from './create-preset-version.ts'
 import type { Database } from './database.ts'
@@ -21,11 +22,6 @@ export interface PresetStore {
   resolve(workspaceId: string, slug: string, reference: VersionReference): Promise<PresetResolution>
   /** Forgets answers kept for idempotency; gives how many. */
   deleteIdempotencyKeys(createdBefore: string, limit: number): Promise<number>
-}
-
-export interface Slice {
-  readonly offset: number
-  readonly limit: number
 }
 
 export interface Page<Item> {

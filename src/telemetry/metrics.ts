@@ -23,40 +23,42 @@ export const createMetrics = (): Metrics => {
   return {
     counter(name, help, labelNames) {
       const series = new Map<string, number>()
-      family(name, help, 'counter', () => [...series].map(([labels, value]) => `${name}${labels} ${value}\n`).join(''))
+      family(name, help, 'counter', () => [...series].map(([key, value]) => `${name}${labelText(labelNames, key)} ${value}\n`).join(''))
       return {
         add(labels, amount = 1) {
-          const key = labelText(labelNames, labels)
+          const key = labels.join(SEPARATOR)
           series.set(key, (series.get(key) ?? 0) + amount)
         },
       }
     },
     histogram(name, help, labelNames, buckets) {
-      const series = new Map<string, { counts: number[]; sum: number; count: number; labels: readonly string[] }>()
+      const series = new Map<string, { counts: number[]; sum: number; count: number }>()
       const names = [...labelNames, 'le']
       family(name, help, 'histogram', () =>
         [...series]
-          .map(([key, { counts, sum, count, labels }]) => {
+          .map(([key, { counts, sum, count }]) => {
+            const prefix = labelNames.length === 0 ? '' : key + SEPARATOR
             const lines = [...buckets, '+Inf'].map(
-              (le, index) => `${name}_bucket${labelText(names, [...labels, String(le)])} ${counts[index] ?? count}\n`,
+              (le, index) => `${name}_bucket${labelText(names, `${prefix}${le}`)} ${counts[index] ?? count}\n`,
             )
-            return `${lines.join('')}${name}_sum${key} ${sum}\n${name}_count${key} ${count}\n`
+            return `${lines.join('')}${name}_sum${labelText(labelNames, key)} ${sum}\n${name}_count${labelText(labelNames, key)} ${count}\n`
           })
           .join(''),
       )
       return {
         observe(labels, value) {
-          const key = labelText(labelNames, labels)
+          const key = labels.join(SEPARATOR)
           let entry = series.get(key)
           if (entry === undefined) {
-            entry = { counts: buckets.map(() => 0), sum: 0, count: 0, labels }
+            entry = { counts: buckets.map(() => 0), sum: 0, count: 0 }
             series.set(key, entry)
           }
           entry.sum += value
           entry.count += 1
           // Buckets are cumulative.
-          for (let index = buckets.length - 1; index >= 0 && value <= (buckets[index] ?? 0); index -= 1)
+          for (let index = buckets.length - 1; index >= 0 && value <= (buckets[index] ?? 0); index -= 1) {
             entry.counts[index] = (entry.counts[index] ?? 0) + 1
+          }
         },
       }
     },
@@ -67,5 +69,11 @@ export const createMetrics = (): Metrics => {
   }
 }
 
-const labelText = (names: readonly string[], values: readonly string[]): string =>
-  names.length === 0 ? '' : `{${names.map((name, index) => `${name}="${values[index] ?? ''}"`).join(',')}}`
+/** No label value of ours holds it. The text of the labels is made when the page is asked for, not with each count. */
+const SEPARATOR = '\u0000'
+
+const labelText = (names: readonly string[], key: string): string => {
+  if (names.length === 0) return ''
+  const values = key.split(SEPARATOR)
+  return `{${names.map((name, index) => `${name}="${values[index] ?? ''}"`).join(',')}}`
+}

@@ -51,7 +51,7 @@ export interface FakeUpstream {
   script(script: Script): void
 }
 
-/** Ended after the tests of the file. */
+/** Ended after the tests of the file. To be called while the file loads, where `afterAll` means the file. */
 export const startFakeUpstream = async (): Promise<FakeUpstream> => {
   const exchanges: Exchange[] = []
   const sockets = new Set<Socket>()

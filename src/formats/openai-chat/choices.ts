@@ -8,7 +8,7 @@ export const readChoices = (raw: string): readonly JsonBody[] => {
   const inside = raw.slice(1, -1).trim()
   if (inside === '') return []
   try {
-    return [JsonBody.read(inside)] // nearly always there is one, and its text stays as it is
+    return [JsonBody.ofParsed(inside)] // nearly always there is one, and its text stays as it is
   } catch (error) {
     if (!(error instanceof JsonTextError)) throw error
     return (JSON.parse(raw) as unknown[]).map((choice) => JsonBody.read(JSON.stringify(choice)))

@@ -8,9 +8,9 @@ import type { AnswerHead, AnswerTail } from '../format.ts'
 import { choicesText, finishedChoice, readChoices } from './choices.ts'
 import { chatUsage, mergedUsage } from './usage.ts'
 
-/** Throws JsonTextError where `native` is not one plain JSON object. */
+/** `native` is JSON that the adapter has parsed. Throws JsonTextError where it is not one plain JSON object. */
 export const relayAnswer = (head: AnswerHead, native: string, events: readonly ModelEvent[], tail: AnswerTail): string => {
-  const body = JsonBody.read(native)
+  const body = JsonBody.ofParsed(native)
   const ending = watchEnding()
   for (const event of events) ending.see(event)
   const changes: Record<string, string | null> = {

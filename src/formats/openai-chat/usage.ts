@@ -46,7 +46,7 @@ export const mergedUsage = (upstream: string | null, ours: JsonObject): string =
 
 const mergedObject = (upstream: string | null, ours: JsonObject): string => {
   if (upstream === null || !upstream.startsWith('{')) return JSON.stringify(ours)
-  const theirs = JsonBody.read(upstream)
+  const theirs = JsonBody.ofParsed(upstream)
   const changes: Record<string, string> = {}
   for (const [key, value] of Object.entries(ours)) {
     changes[key] = isObject(value) ? mergedObject(theirs.raw(key) ?? null, value) : JSON.stringify(value)

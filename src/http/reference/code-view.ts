@@ -22,7 +22,7 @@ export const jsonCode = (value: JsonValue): Markup => {
 }
 
 /** A titled block; a keyboard can scroll it. */
-export const codeBlock = (title: string, code: Markup, kind: 'command' | 'answer' = 'answer'): Markup =>
+export const codeBlock = (title: string, code: Markup, kind: 'command' | 'sample' = 'sample'): Markup =>
   html`<figure class="code ${kind}">
     <figcaption>${title}</figcaption>
     <pre tabindex="0">${code}</pre>
@@ -41,7 +41,9 @@ export const curlCommand = (document: JsonObject, { method, path, operation }: O
   const lines = [
     `curl ${method === impliedMethod ? '' : `-X ${method} `}${shellQuoted(url)}`,
     ...(key === null ? [] : [`-H "Authorization: Bearer $${key}"`]),
-    ...(body === undefined ? [] : ["-H 'Content-Type: application/json'", `-d ${shellQuoted(JSON.stringify(body, null, 2).replaceAll('\n', '\n  '))}`]),
+    ...(body === undefined
+      ? []
+      : ["-H 'Content-Type: application/json'", `-d ${shellQuoted(JSON.stringify(body, null, 2).replaceAll('\n', '\n  '))}`]),
   ]
   return lines.join(' \\\n  ')
 }

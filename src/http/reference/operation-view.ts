@@ -31,7 +31,7 @@ export const operationView = (reader: DocumentReader, view: SchemaView, entry: O
           ? null
           : html`<section class="part">
               <h4>Body ${schemaLink(schema)}</h4>
-              ${view.body(schema, essentialFields(example))}
+              ${view.body(schema, essentialFields(operation, example))}
             </section>`
       }
       <section class="part">
@@ -54,8 +54,14 @@ const pathText = (path: string): Markup =>
 const schemaLink = (schema: JsonObject): Markup | null =>
   textAt(schema, '$ref') === '' ? null : html`<span class="type">${typeText(schema)}</span>`
 
-const essentialFields = (example: JsonValue | undefined): ReadonlySet<string> =>
-  new Set(typeof example === 'object' && example !== null && !Array.isArray(example) ? [...Object.keys(example), 'stream'] : [])
+/** What the example sets, and the switch to the other kind of answer where there is one. */
+const essentialFields = (operation: JsonObject, example: JsonValue | undefined): ReadonlySet<string> => {
+  const streams = entriesOf(objectAt(operation, 'responses')).some(
+    ([, answer]) => objectAt(answer, 'content')['text/event-stream'] !== undefined,
+  )
+  const set = typeof example === 'object' && example !== null && !Array.isArray(example) ? Object.keys(example) : []
+  return new Set(streams ? [...set, 'stream'] : set)
+}
 
 const parameters = (operation: JsonObject, place: string, title: string): Markup | null => {
   const all = objectsAt(operation, 'parameters').filter((parameter) => parameter['in'] === place)
@@ -97,7 +103,7 @@ const answerView = (reader: DocumentReader, view: SchemaView, status: string, an
       hasFields
         ? html`<details>
             <summary>Fields of the answer</summary>
-            ${view.body(json)}
+            ${view.answer(json)}
           </details>`
         : null
     }

@@ -1,31 +1,38 @@
 /** A value that fits a schema, for an example where the document has none. */
 import type { JsonObject, JsonValue } from '../../lib/json.ts'
 import type { DocumentReader } from './document-reader.ts'
-import { asJsonObject, entriesOf, isEmpty, listAt, objectAt, textAt } from './read-json.ts'
+import { entriesOf, isEmpty, listAt, objectAt, textAt } from './read-json.ts'
 import { alternatives, typesOf } from './schema-text.ts'
 
 /** Deeper than any answer of ours; a schema may contain itself. */
 const DEPTH_MAX = 8
 
-export const sampleOf = (reader: DocumentReader, schema: JsonObject, name = '', depth = 0): JsonValue => {
-  const { value: target } = reader.resolve(schema)
+/** Which field of which named schema is being filled. */
+interface Place {
+  readonly owner: string
+  readonly name: string
+  readonly depth: number
+}
+
+export const sampleOf = (reader: DocumentReader, schema: JsonObject, at: Place = { owner: '', name: '', depth: 0 }): JsonValue => {
+  const { name: owner, value: target } = reader.resolve(schema)
   const told = target['const'] ?? listAt(target, 'examples')[0] ?? target['default']
   if (told !== undefined) return told
   const values = listAt(target, 'enum')
   if (values[0] !== undefined) return values[0]
   const choice = alternatives(target)[0]
-  if (choice !== undefined && depth < DEPTH_MAX) return sampleOf(reader, choice, name, depth + 1)
-  const hint = HINTS[name]
+  if (choice !== undefined && at.depth < DEPTH_MAX) return sampleOf(reader, choice, { ...at, depth: at.depth + 1 })
+  const hint = STRINGS[textAt(target, 'format')] ?? HINTS[`${at.owner}.${at.name}`] ?? HINTS[at.name]
   const types = typesOf(target)
   if (hint !== undefined && (types.length === 0 || types.some((type) => fits(hint, type)))) return hint
   if (types.includes('null') && !types.includes('array')) return null
-  return ofType(reader, target, types[0] ?? 'object', name, depth)
+  return ofType(reader, target, types[0] ?? 'object', { ...at, owner: owner ?? at.owner })
 }
 
-const ofType = (reader: DocumentReader, target: JsonObject, type: string, name: string, depth: number): JsonValue => {
+const ofType = (reader: DocumentReader, target: JsonObject, type: string, at: Place): JsonValue => {
   switch (type) {
     case 'string':
-      return STRINGS[textAt(target, 'format')] ?? 'text'
+      return 'text'
     case 'integer':
     case 'number':
       return Number(target['minimum'] ?? 0)
@@ -33,14 +40,14 @@ const ofType = (reader: DocumentReader, target: JsonObject, type: string, name: 
       return false
     case 'array': {
       const items = objectAt(target, 'items')
-      return depth >= DEPTH_MAX || isEmpty(items) ? [] : [sampleOf(reader, items, name, depth + 1)]
+      return at.depth >= DEPTH_MAX || isEmpty(items) ? [] : [sampleOf(reader, items, { ...at, depth: at.depth + 1 })]
     }
     case 'object':
-      if (depth >= DEPTH_MAX) return {}
+      if (at.depth >= DEPTH_MAX) return {}
       return Object.fromEntries(
         entriesOf(objectAt(target, 'properties')).map(([member, field]) => [
           member,
-          sampleOf(reader, asJsonObject(field), member, depth + 1),
+          sampleOf(reader, field, { owner: at.owner, name: member, depth: at.depth + 1 }),
         ]),
       )
     default:
@@ -75,7 +82,11 @@ const HINTS: Readonly<Record<string, JsonValue>> = {
   hash: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
   label: 'pb_inf_4f0…9e4',
   key: 'pb_inf_…',
-  id: 'openai/gpt-5.4',
+  'Model.id': 'openai/gpt-5.4',
+  'Model.description': 'A general model.',
+  'Model.name': 'GPT-5.4',
+  'Generation.id': 'gen-4Qd1bVnT0uYkXw7sHc2LmR9p',
+  request_id: 'req-9sYk2LmVnR0bT4dQ1xHc7wUp',
   model: 'openai/gpt-5.4',
   canonical_slug: 'openai/gpt-5.4',
   provider_name: 'OpenAI',

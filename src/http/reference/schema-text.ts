@@ -23,7 +23,8 @@ export const typeText = (schema: JsonObject): Markup => {
 const oneType = (type: string, schema: JsonObject): Markup => {
   if (type === 'array') {
     const items = objectAt(schema, 'items')
-    return isEmpty(items) ? html`array` : html`array of ${typeText(items)}`
+    if (isEmpty(items)) return html`array`
+    return alternatives(items).length > 1 ? html`array of (${typeText(items)})` : html`array of ${typeText(items)}`
   }
   if (type === 'object' && isEmpty(objectAt(schema, 'properties'))) {
     const values = objectAt(schema, 'additionalProperties')
@@ -61,15 +62,15 @@ export const limitTexts = (schema: JsonObject): readonly Markup[] => {
     typesOf(choice).includes('object') || referenceName(choice) !== null ? [] : limitTexts(choice),
   )
   return [
-    ...range(schema, 'minLength', 'maxLength', 'characters'),
+    ...range(schema, 'minLength', 'maxLength', 'character'),
     ...range(schema, 'minimum', 'maximum', ''),
-    ...range(schema, 'minItems', 'maxItems', 'items'),
-    ...range(schema, 'minProperties', 'maxProperties', 'keys'),
+    ...range(schema, 'minItems', 'maxItems', 'item'),
+    ...range(schema, 'minProperties', 'maxProperties', 'key'),
     ...pattern(schema),
     ...enumValues(schema),
     ...(isEmpty(items) || referenceName(items) !== null ? [] : limitTexts(items).map((text) => html`each: ${text}`)),
     ...nested,
-    ...shown(schema, 'default'),
+    ...defaultValue(schema),
     ...(schema['additionalProperties'] === false ? [html`unknown fields are refused`] : []),
   ]
 }
@@ -77,10 +78,10 @@ export const limitTexts = (schema: JsonObject): readonly Markup[] => {
 const range = (schema: JsonObject, low: string, high: string, unit: string): readonly Markup[] => {
   const min = schema[low]
   const max = schema[high]
-  const after = unit === '' ? '' : ` ${unit}`
-  if (typeof min === 'number' && typeof max === 'number') return [html`${min} to ${max}${after}`]
-  if (typeof min === 'number') return [unit === '' ? html`≥ ${min}` : html`at least ${min}${after}`]
-  if (typeof max === 'number') return [unit === '' ? html`≤ ${max}` : html`at most ${max}${after}`]
+  const of = (count: number): string => (unit === '' ? '' : ` ${unit}${count === 1 ? '' : 's'}`)
+  if (typeof min === 'number' && typeof max === 'number') return [html`${min} to ${max}${of(max)}`]
+  if (typeof min === 'number') return [unit === '' ? html`≥ ${min}` : html`at least ${min}${of(min)}`]
+  if (typeof max === 'number') return [unit === '' ? html`≤ ${max}` : html`at most ${max}${of(max)}`]
   return []
 }
 
@@ -89,14 +90,26 @@ const pattern = (schema: JsonObject): readonly Markup[] => {
   return text === '' ? [] : [html`matches <code>${text}</code>`]
 }
 
+/** More values than this are folded. */
+const VALUES_MAX = 16
+
 const enumValues = (schema: JsonObject): readonly Markup[] => {
   const values = listAt(schema, 'enum').filter((value) => value !== null)
-  return values.length === 0 ? [] : [html`<span class="values">${values.map((value) => html`<code>${plain(value)}</code> `)}</span>`]
+  if (values.length === 0) return []
+  const list = html`<span class="values">${values.map((value) => html`<code>${plain(value)}</code> `)}</span>`
+  return [
+    values.length <= VALUES_MAX
+      ? list
+      : html`<details>
+          <summary>one of ${values.length} values</summary>
+          ${list}
+        </details>`,
+  ]
 }
 
-const shown = (schema: JsonObject, keyword: 'default'): readonly Markup[] => {
-  const value = schema[keyword]
-  return value === undefined ? [] : [html`${keyword} <code>${plain(value)}</code>`]
+const defaultValue = (schema: JsonObject): readonly Markup[] => {
+  const value = schema['default']
+  return value === undefined ? [] : [html`default <code>${plain(value)}</code>`]
 }
 
 const plain = (value: JsonValue): string => (typeof value === 'string' ? value : JSON.stringify(value))

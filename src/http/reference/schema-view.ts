@@ -6,42 +6,52 @@ import { asJsonObject, entriesOf, isEmpty, objectAt, textAt, textsAt } from './r
 import { alternatives, discriminator, limitTexts, referenceName, typeText, typesOf } from './schema-text.ts'
 
 /** A named schema with more fields than this is linked, not opened in place: the tools of an interface have hundreds. */
-const INLINE_FIELDS_MAX = 24
+const INLINE_FIELDS_MAX = 40
 
 /** A list with more fields than this shows the essential ones first. */
 const FOLD_FIELDS_MIN = 14
 
 export interface SchemaView {
   /** The fields of a body. `essential`: those to show when there are many; others are folded. */
-  body(schema: JsonObject, essential?: ReadonlySet<string>): Markup
+  body(schema: JsonObject, essential: ReadonlySet<string>): Markup
+  /** The fields of an answer. */
+  answer(schema: JsonObject): Markup
   /** The same for the section of schemas, where references are only linked. */
   section(schema: JsonObject): Markup
 }
 
+interface Place {
+  /** How many references may still be opened in place. */
+  readonly references: number
+  readonly answer: boolean
+}
+
 export const schemaView = (reader: DocumentReader): SchemaView => {
-  const openable = (schema: JsonObject, references: number): readonly Markup[] => {
+  const openable = (schema: JsonObject, place: Place): readonly Markup[] => {
     const name = referenceName(schema)
     if (name !== null) {
       const target = reader.resolve(schema).value
-      return references === 0 || fieldCount(target) > INLINE_FIELDS_MAX ? [] : openable(target, references - 1)
+      return place.references === 0 || fieldCount(target) > INLINE_FIELDS_MAX
+        ? []
+        : openable(target, { ...place, references: place.references - 1 })
     }
     const choices = alternatives(schema).filter((choice) => !isPlain(choice))
-    if (choices.length > 0) return variants(choices, references)
+    if (choices.length > 0) return variants(choices, place)
     const values = objectAt(schema, 'additionalProperties')
     const items = objectAt(schema, 'items')
     return [
-      ...(isEmpty(objectAt(schema, 'properties')) ? [] : [fieldList(schema, references, null)]),
-      ...(isEmpty(items) ? [] : openable(items, references)),
-      ...(isEmpty(values) ? [] : openable(values, references)),
+      ...(isEmpty(objectAt(schema, 'properties')) ? [] : [fieldList(schema, place, null)]),
+      ...(isEmpty(items) ? [] : openable(items, place)),
+      ...(isEmpty(values) ? [] : openable(values, place)),
     ]
   }
 
-  const variants = (choices: readonly JsonObject[], references: number): readonly Markup[] => {
+  const variants = (choices: readonly JsonObject[], place: Place): readonly Markup[] => {
     const only = choices[0]
-    if (choices.length === 1 && only !== undefined) return openable(only, references)
+    if (choices.length === 1 && only !== undefined) return openable(only, place)
     const rows = choices.map((choice) => {
       const label = discriminator(reader.resolve(choice).value)
-      const inside = openable(choice, references)
+      const inside = openable(choice, place)
       const link = referenceName(choice) === null ? null : typeText(choice)
       const title = html`${label === null ? null : html`<code>${label}</code> `}${label === null && link === null ? typeText(choice) : link}`
       if (inside.length === 0) return html`<li class="variant">${title}</li>`
@@ -59,11 +69,11 @@ export const schemaView = (reader: DocumentReader): SchemaView => {
     ]
   }
 
-  const fieldList = (schema: JsonObject, references: number, essential: ReadonlySet<string> | null): Markup => {
+  const fieldList = (schema: JsonObject, place: Place, essential: ReadonlySet<string> | null): Markup => {
     const required = new Set(textsAt(schema, 'required'))
     const rows = entriesOf(objectAt(schema, 'properties')).map(([name, field]) => ({
       first: required.has(name) || essential?.has(name) === true,
-      row: fieldRow(name, field, required.has(name), references),
+      row: fieldRow(name, field, required.has(name), place),
     }))
     const first = rows.filter((row) => row.first)
     const rest = rows.filter((row) => !row.first)
@@ -82,17 +92,17 @@ export const schemaView = (reader: DocumentReader): SchemaView => {
       </details>`
   }
 
-  const fieldRow = (name: string, field: JsonObject, required: boolean, references: number): Markup => {
+  const fieldRow = (name: string, field: JsonObject, required: boolean, place: Place): Markup => {
     const target = reader.resolve(field).value
     const description = textAt(field, 'description') || textAt(target, 'description')
     const deprecated = field['deprecated'] === true || target['deprecated'] === true
     const limits = limitTexts(field)
-    const inside = openable(field, references)
+    const inside = openable(field, place)
     return html`<li class="field">
       <div class="head">
         <code class="name">${name}</code>
         <span class="type">${typeText(field)}</span
-        >${required ? html` <span class="flag required">required</span>` : null}${deprecated ? html` <span class="flag deprecated">deprecated</span>` : null}
+        >${presence(required, place)}${deprecated ? html` <span class="flag deprecated">deprecated</span>` : null}
       </div>
       ${description === '' ? null : prose(description)}${limitList(limits)}${
         inside.length === 0
@@ -107,20 +117,29 @@ export const schemaView = (reader: DocumentReader): SchemaView => {
 
   const openLabel = (field: JsonObject): string => {
     const choices = alternatives(field).filter((choice) => !isPlain(choice))
-    return choices.length > 1 ? `${choices.length} shapes` : 'Fields'
+    if (choices.length > 1) return `${choices.length} shapes`
+    const inner = choices[0] ?? objectAt(field, 'items')
+    return isEmpty(inner) ? 'Fields' : openLabel(reader.resolve(inner).value)
   }
 
-  const whole = (schema: JsonObject, references: number, essential: ReadonlySet<string> | null): Markup => {
+  const whole = (schema: JsonObject, place: Place, essential: ReadonlySet<string> | null): Markup => {
     const { value } = reader.resolve(schema)
-    if (!isEmpty(objectAt(value, 'properties'))) return fieldList(value, references, essential)
-    const inside = openable(value, references)
+    if (!isEmpty(objectAt(value, 'properties'))) return fieldList(value, place, essential)
+    const inside = openable(value, place)
     return html`<div class="shape"><span class="type">${typeText(value)}</span>${limitList(limitTexts(value))}${inside}</div>`
   }
 
   return {
-    body: (schema, essential) => whole(schema, 1, essential ?? new Set()),
-    section: (schema) => whole(schema, 0, null),
+    body: (schema, essential) => whole(schema, { references: 1, answer: false }, essential),
+    answer: (schema) => whole(schema, { references: 1, answer: true }, null),
+    section: (schema) => whole(schema, { references: 0, answer: false }, null),
   }
+}
+
+/** A request must hold what is required; of an answer, what may be missing is worth a word. */
+const presence = (required: boolean, { answer }: Place): Markup | null => {
+  if (answer) return required ? null : html` <span class="flag">optional</span>`
+  return required ? html` <span class="flag required">required</span>` : null
 }
 
 export const limitList = (limits: readonly Markup[]): Markup | null =>

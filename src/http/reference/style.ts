@@ -19,7 +19,7 @@ ul{list-style:none;margin:0;padding:0}
 .bar{grid-column:1;position:sticky;top:0;display:flex;align-items:center;gap:10px;padding:18px 20px 14px;background:var(--soft);border-right:1px solid var(--line)}
 .brand{display:flex;align-items:center;gap:10px;font-weight:650;font-size:17px;color:var(--text)}.brand:hover{text-decoration:none}
 .version{color:var(--muted);font:12px var(--mono);border:1px solid var(--line);border-radius:99px;padding:1px 8px}
-.side{grid-column:1;position:sticky;top:60px;height:calc(100vh - 60px);overflow:auto;overscroll-behavior:contain;padding:4px 12px 32px;background:var(--soft);border-right:1px solid var(--line);font-size:14px}
+.side{scrollbar-width:thin;grid-column:1;position:sticky;top:60px;height:calc(100vh - 60px);overflow:auto;overscroll-behavior:contain;padding:4px 12px 32px;background:var(--soft);border-right:1px solid var(--line);font-size:14px}
 .contents{display:none}
 nav h2{font-size:11.5px;letter-spacing:.07em;text-transform:uppercase;font-weight:650;margin:20px 8px 4px}nav h2 a{color:var(--muted)}
 nav li a{display:flex;align-items:center;gap:8px;padding:4px 8px;border-radius:6px;color:var(--text);overflow:hidden}
@@ -46,7 +46,7 @@ main{grid-column:2;grid-row:1/3;min-width:0;padding:36px 44px 96px;max-width:148
 .field p,.note p,.answer p{color:var(--muted);margin:.2em 0}
 .name{font-weight:650;color:var(--text);overflow-wrap:anywhere}.type{font:12.5px var(--mono);color:var(--muted)}
 .limits{display:flex;flex-wrap:wrap;gap:2px 14px;font-size:13px;color:var(--muted);margin-top:2px}
-.limits code,.values code{font-size:12px;overflow-wrap:anywhere}.limits li{min-width:0}.values{line-height:1.9}
+.limits code,.values code{font-size:12px;overflow-wrap:anywhere}.limits li{min-width:0}.limits details{display:inline-block;vertical-align:top;margin:0}.limits summary{padding:0}.values{line-height:1.9}
 details{margin-top:4px}summary{cursor:pointer;color:var(--accent);font-size:13.5px;padding:2px 0;width:fit-content;max-width:100%}
 details>.fields,details>.variants,details>.shape{border-left:2px solid var(--line);padding-left:14px;margin:4px 0 6px 4px}
 details.more{margin-top:8px}details.more>summary{font-weight:600;padding:8px 0}details.more>.fields{border:0;padding:0;margin:0;border-top:1px solid var(--line)}
@@ -57,13 +57,13 @@ details.more{margin-top:8px}details.more>summary{font-weight:600;padding:8px 0}d
 .s2{--c:var(--good)}.s4{--c:var(--warn)}.s5{--c:var(--bad)}
 table{border-collapse:collapse;width:100%;font-size:14px}th{text-align:left;font-weight:600;color:var(--muted);font-size:12.5px}
 th,td{padding:7px 12px 7px 0;border-bottom:1px solid var(--line);vertical-align:top}td code{font-size:12px;white-space:nowrap}
-.errors td:last-child{line-height:1.9}.errors td:last-child code{white-space:normal;overflow-wrap:anywhere}.scroll{overflow-x:auto;margin-top:14px}
+.errors td:last-child{line-height:1.9}.errors td:last-child{width:42%}.scroll{overflow-x:auto;margin-top:14px}
 .examples{min-width:0}.examples>.code:first-child{margin-top:0}
 @media (min-width:1180px){.examples{position:sticky;top:24px;align-self:start;max-height:calc(100vh - 48px);overflow:auto;border-radius:10px}}
 .code{margin:14px 0 0;background:var(--panel);color:var(--panel-text);border:1px solid var(--panel-line);border-radius:10px;overflow:hidden}
 figcaption{font-size:12px;color:var(--panel-muted);padding:7px 14px;border-bottom:1px solid var(--panel-line)}
 pre{margin:0;padding:12px 14px;overflow:auto;max-height:420px;font-size:12.8px;line-height:1.55;tab-size:2}pre code{font-size:inherit}
-.command pre code{user-select:all}
+.command pre{white-space:pre-wrap;overflow-wrap:anywhere}.command pre code{user-select:all}
 details>pre{background:var(--panel);color:var(--panel-text);border-radius:8px;margin:6px 0 8px}
 i{font-style:normal}.k{color:var(--k)}.s{color:var(--s)}.v{color:var(--v)}
 .surface{margin-top:36px}.surface>h3{font-size:19px;margin-bottom:6px}
@@ -82,6 +82,7 @@ body{display:block;font-size:15.5px}html{scroll-padding-top:68px}
 main{padding:12px 16px 80px}h1{font-size:27px}.chapter>h2{font-size:23px}.operation{padding:28px 0}
 .note{display:block}.error-answer details{margin-left:0}.error-answer>.head{flex-wrap:wrap}.error-answer .head p{flex:1 1 60%}
 .errors td:first-child{padding-right:8px}th,td{padding-right:8px}.part{margin-top:22px}
+.errors thead{display:none}.errors tr{display:grid;grid-template-columns:52px minmax(0,1fr);border-bottom:1px solid var(--line);padding:4px 0}.errors td{border:0;padding:4px 0}.errors td:last-child{grid-column:2;width:auto}
 .up{display:grid;place-items:center;position:fixed;right:14px;bottom:14px;width:44px;height:44px;border-radius:50%;background:var(--panel);color:var(--panel-text);border:1px solid var(--panel-line);font-size:18px}}
 @media print{.side,.contents,.up,.examples{display:none}body,.operation{display:block}}
 `

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 
 import { model, type ModelResource } from '../../contract/model.ts'
+import { paging } from '../../contract/paging.ts'
 import { modelResource, presetAsModel } from '../../models/model-resource.ts'
 import type { Models } from '../../models/models.ts'
 import type { Presets } from '../../presets/presets.ts'
@@ -8,6 +9,9 @@ import { jsonResponse } from '../json-response.ts'
 import { principalOf, type Route, type RouteRequest } from '../route.ts'
 
 const modelList = z.object({ data: z.array(model), total_count: z.int(), links: z.object({ next: z.string().nullable() }) })
+
+/** Pickers read the whole list at once, so it is cut only where a client asks for a part. */
+const modelPaging = paging({ limitMax: 1000, limitDefault: null })
 
 const OPERATIONS = { '/models': 'listModels', '/models/user': 'listModelsUser' } as const
 
@@ -20,14 +24,16 @@ export const modelsList = (path: keyof typeof OPERATIONS, parts: { models: Model
   tag: 'Models',
   policy: 'any-key',
   surface: 'management',
+  query: modelPaging.query,
   answers: {
     200: {
       description: "Models. Clients of Anthropic's API get that API's shape, Codex the same list under `models` too.",
       schema: modelList,
     },
   },
-  errors: [],
+  errors: [400],
   async handle(request) {
+    const { offset, limit } = modelPaging.read(request.query)
     const presets = await parts.presets.served(principalOf(request).workspaceId)
     const listed = [
       ...presets.map(({ slug, name, description, created_at, designated_version: { config } }) =>
@@ -38,12 +44,12 @@ export const modelsList = (path: keyof typeof OPERATIONS, parts: { models: Model
       ),
       ...parts.models.list().map(modelResource),
     ]
-    return jsonResponse(shapeFor(request, listed))
+    return jsonResponse(shapeFor(request, listed.slice(offset, offset + limit), listed.length))
   },
 })
 
 /** Contract 8: two clients read a list of another shape from the same path. */
-const shapeFor = (request: RouteRequest, models: readonly ModelResource[]): unknown => {
+const shapeFor = (request: RouteRequest, models: readonly ModelResource[], total: number): unknown => {
   if (request.headers.has('anthropic-version')) {
     return {
       data: models.map(({ id, name, created }) => ({
@@ -57,7 +63,7 @@ const shapeFor = (request: RouteRequest, models: readonly ModelResource[]): unkn
       last_id: models.at(-1)?.id ?? null,
     }
   }
-  const list = { data: models, total_count: models.length, links: { next: null } }
+  const list = { data: models, total_count: total, links: { next: null } }
   return request.query.has('client_version') ? { ...list, models } : list
 }
 

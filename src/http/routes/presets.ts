@@ -1,7 +1,7 @@
 /** Reading, changing and archiving presets. Reads need a management key too (decision 10). */
 import { z } from 'zod'
 
-import { listOf, pagingQuery, readPaging } from '../../contract/paging.ts'
+import { listOf, listPaging } from '../../contract/paging.ts'
 import { preset, presetPatch, presetSlug, presetVersion, presetWithVersion } from '../../contract/preset.ts'
 import { validate } from '../../contract/validate.ts'
 import { readJsonObject } from '../../lib/json-body.ts'
@@ -24,11 +24,11 @@ export const presetsList = (presets: Presets): Route => ({
   path: '/presets',
   operation: 'listPresets',
   summary: 'List presets, most recently updated first',
-  query: pagingQuery,
+  query: listPaging.query,
   answers: { 200: { description: 'Presets without their versions; archived ones too.', schema: listOf(preset) } },
   errors: [400],
   async handle(request) {
-    const page = await presets.list(principalOf(request).workspaceId, readPaging(request.query))
+    const page = await presets.list(principalOf(request).workspaceId, listPaging.read(request.query))
     return jsonResponse({ data: page.items, total_count: page.totalCount })
   },
 })
@@ -52,11 +52,11 @@ export const presetsVersions = (presets: Presets): Route => ({
   operation: 'listPresetVersions',
   summary: 'List the versions of a preset, oldest first',
   params: { slug: presetSlug },
-  query: pagingQuery,
+  query: listPaging.query,
   answers: { 200: { description: 'Versions.', schema: listOf(presetVersion) } },
   errors: [400, 404],
   async handle(request) {
-    const page = await presets.versions(principalOf(request).workspaceId, slugOf(request), readPaging(request.query))
+    const page = await presets.versions(principalOf(request).workspaceId, slugOf(request), listPaging.read(request.query))
     return jsonResponse({ data: page.items, total_count: page.totalCount })
   },
 })

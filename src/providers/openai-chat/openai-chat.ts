@@ -14,7 +14,7 @@ const ERROR_BODY_MAX = 64 * 1024
 const WHOLE_BODY_MAX = 64 * 1024 * 1024
 
 export async function* openaiChat(attempt: Attempt, context: ProviderContext): AsyncGenerator<readonly Frame[], void, undefined> {
-  const { call, target, signal } = attempt
+  const { call, target, connection } = attempt
   const response = await context.upstream.post({
     url: `${target.baseUrl}/chat/completions`,
     headers: {
@@ -26,7 +26,7 @@ export async function* openaiChat(attempt: Attempt, context: ProviderContext): A
     },
     body: encodeChatRequest(attempt),
     stream: call.stream,
-    signal,
+    connection,
   })
   if (response.status !== 200) {
     const seconds = retryAfterSeconds(response.headers.get('retry-after'), context.clock.now())

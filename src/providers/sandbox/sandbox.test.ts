@@ -114,7 +114,7 @@ test('the provider plays the script of the model that the target names', async (
   }
   const { clock } = standingClock()
   for await (const frames of sandboxProvider(
-    { call, target, number: 0, signal: new AbortController().signal },
+    { call, target, number: 0, connection: new AbortController() },
     { clock, upstream: upstream as never },
   )) {
     all.push(...frames)

@@ -7,14 +7,14 @@ import { sandboxScript } from './script.ts'
 import { readSandboxSettings } from './settings.ts'
 import type { SandboxStep } from './step.ts'
 
-export const sandboxProvider: ProviderAdapter = async function* playSandbox({ call, target, number, signal }, { clock }) {
+export const sandboxProvider: ProviderAdapter = async function* playSandbox({ call, target, number, connection }, { clock }) {
   const steps = sandboxScript(target.upstreamModel, {
     prompt: call.prompt(),
     maxOutputTokens: call.maxOutputTokens,
     settings: readSandboxSettings(call.body.value('sandbox')),
     attempt: number,
   })
-  yield* runScript(steps, clock, signal)
+  yield* runScript(steps, clock, connection.signal)
 }
 
 /** Frames that no wait keeps apart come together, up to this many. */

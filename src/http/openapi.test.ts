@@ -1,0 +1,235 @@
+import { Validator } from '@seriousme/openapi-schema-validator'
+import { describe, expect, test } from 'bun:test'
+import { z } from 'zod'
+
+import { ERROR_TYPES, INFERENCE_KEY_REQUIRED, MANAGEMENT_KEY_REQUIRED, MANAGEMENT_MESSAGES } from '../errors.ts'
+import type { JsonObject } from '../lib/json.ts'
+import { ERROR_SCHEMAS } from './openapi-errors.ts'
+import { describedMounts } from './openapi.test-kit.ts'
+import { openapiDocument } from './openapi.ts'
+import { entriesOf, listAt, objectAt, textAt } from './reference/read-json.ts'
+import type { Route, Surface } from './route.ts'
+
+const info = { version: '1.2.3' }
+
+const route = (more: Partial<Route>): Route => ({
+  method: 'GET',
+  path: '/things',
+  operation: 'listThings',
+  summary: 'List things',
+  tag: 'Service',
+  policy: 'public',
+  surface: 'management',
+  answers: { 200: { description: 'Things.' } },
+  errors: [],
+  handle: () => new Response(),
+  ...more,
+})
+
+const describedOperation = (more: Partial<Route>): JsonObject => {
+  const document = openapiDocument([{ base: '/api/v1', routes: [route(more)] }], info)
+  const item = Object.values(objectAt(document, 'paths'))[0] as JsonObject
+  return Object.values(item)[0] as JsonObject
+}
+
+const statuses = (more: Partial<Route>): string[] => Object.keys(objectAt(describedOperation(more), 'responses'))
+
+const schemasOf = (routes: readonly Route[]): JsonObject =>
+  objectAt(objectAt(openapiDocument([{ base: '', routes }], info), 'components'), 'schemas')
+
+describe('the document of the real routes', () => {
+  const mounts = describedMounts()
+  const document = openapiDocument(mounts, info)
+  const text = JSON.stringify(document)
+
+  test('is valid OpenAPI 3.1', async () => {
+    expect(await new Validator().validate(JSON.parse(text))).toEqual({ valid: true })
+    expect(textAt(document, 'openapi')).toMatch(/^3\.1\./)
+  })
+
+  test('has every route once, at its first place', () => {
+    const described = entriesOf(objectAt(document, 'paths')).flatMap(([path, item]) =>
+      entriesOf(item).map(([method, operation]) => `${textAt(operation, 'operationId')} ${method} ${path}`),
+    )
+    const expected = [mounts[0]!, mounts[2]!].flatMap(({ base, routes }) =>
+      routes.map((one) => `${one.operation} ${one.method.toLowerCase()} ${base}${one.path.replace(/:(\w+)/g, '{$1}')}`),
+    )
+    expect(described.sort()).toEqual(expected.sort())
+  })
+
+  test('every reference leads somewhere, and every named schema is used', () => {
+    const references = new Set([...text.matchAll(/"\$ref":"#\/([^"]+)"/g)].map(([, path]) => path!))
+    for (const path of references) {
+      const target = path.split('/').reduce((at: JsonObject, step) => objectAt(at, step), document)
+      expect({ path, found: Object.keys(target).length > 0 }).toEqual({ path, found: true })
+    }
+    const names = Object.keys(objectAt(objectAt(document, 'components'), 'schemas'))
+    expect(names.filter((name) => !references.has(`components/schemas/${name}`))).toEqual([])
+    expect(names.filter((name) => name.startsWith('_'))).toEqual([])
+  })
+
+  test('a schema with a name is a component and stands nowhere else', () => {
+    const description = 'One immutable version of a preset.'
+    expect(text.split(JSON.stringify(description)).length - 1).toBe(1)
+    expect(text.split('"#/components/schemas/PresetVersion"').length - 1).toBeGreaterThan(1)
+  })
+
+  test('every example of a body is accepted by the schema of that body', () => {
+    const routes = mounts.flatMap(({ routes }) => routes)
+    const examples = entriesOf(objectAt(document, 'paths')).flatMap(([, item]) =>
+      entriesOf(item).flatMap(([, operation]) => {
+        const body = objectAt(objectAt(objectAt(operation, 'requestBody'), 'content'), 'application/json')
+        const schema = routes.find((one) => one.operation === operation['operationId'])?.body
+        return schema === undefined ? [] : [{ operation: operation['operationId'], outcome: schema.safeParse(body['example']).success }]
+      }),
+    )
+    expect(examples.length).toBeGreaterThan(5)
+    expect(examples.filter(({ outcome }) => !outcome)).toEqual([])
+  })
+
+  test('every error example fits the error body of its surface', () => {
+    const surfaces: Record<string, Surface> = { Management: 'management', Chat: 'chat', Responses: 'responses', Messages: 'messages' }
+    for (const [name, response] of entriesOf(objectAt(objectAt(document, 'components'), 'responses'))) {
+      const surface = surfaces[name.replace(/\d.*/, '')]!
+      const examples = entriesOf(objectAt(objectAt(objectAt(response, 'content'), 'application/json'), 'examples'))
+      expect(examples.length).toBeGreaterThan(0)
+      for (const [label, example] of examples) {
+        expect({ name, label, error: ERROR_SCHEMAS[surface].safeParse(example['value']).error?.message }).toEqual({
+          name,
+          label,
+          error: undefined,
+        })
+      }
+    }
+  })
+
+  test('lists all error types', () => {
+    expect(listAt(objectAt(objectAt(objectAt(document, 'components'), 'schemas'), 'ErrorType'), 'enum')).toEqual(ERROR_TYPES)
+    expect(listAt(document, 'x-error-types')).toHaveLength(ERROR_TYPES.length)
+  })
+
+  test('inference answers as JSON and as a stream that ends with [DONE], and says so in headers', () => {
+    const operation = objectAt(objectAt(objectAt(document, 'paths'), '/api/v1/messages'), 'post')
+    const answer = objectAt(objectAt(operation, 'responses'), '200')
+    expect(Object.keys(objectAt(answer, 'content'))).toEqual(['application/json', 'text/event-stream'])
+    expect(textAt(objectAt(objectAt(answer, 'content'), 'text/event-stream'), 'example')).toEndWith('data: [DONE]\n\n')
+    expect(Object.keys(objectAt(answer, 'headers'))).toContain('X-Generation-Id')
+    expect(Object.keys(objectAt(answer, 'headers'))).toContain('X-Preset')
+  })
+
+  test('is the same for the same routes', () => {
+    expect(JSON.stringify(openapiDocument(describedMounts(), info))).toBe(text)
+  })
+})
+
+describe('what a policy says', () => {
+  test('public: no security, no 401', () => {
+    expect(describedOperation({})['security']).toEqual([])
+    expect(statuses({})).toEqual(['200', '500'])
+  })
+
+  test('any key: either header, 401 but no 403', () => {
+    expect(describedOperation({ policy: 'any-key' })['security']).toEqual([{ bearer: [] }, { apiKey: [] }])
+    expect(statuses({ policy: 'any-key' })).toEqual(['200', '401', '500'])
+  })
+
+  for (const policy of ['management', 'inference'] as const) {
+    test(`${policy}: its kind of key in either header, 401 and 403`, () => {
+      expect(describedOperation({ policy })['security']).toEqual([{ bearer: [policy] }, { apiKey: [policy] }])
+      expect(statuses({ policy })).toEqual(['200', '401', '403', '500'])
+    })
+  }
+
+  test('a 403 tells the kind of key that was missing', () => {
+    for (const [policy, message] of [
+      ['management', MANAGEMENT_KEY_REQUIRED],
+      ['inference', INFERENCE_KEY_REQUIRED],
+    ] as const) {
+      const document = openapiDocument([{ base: '', routes: [route({ policy })] }], info)
+      expect(JSON.stringify(objectAt(objectAt(document, 'components'), 'responses'))).toContain(message)
+    }
+  })
+})
+
+describe('error statuses', () => {
+  test('a body adds 400, 413 and 415', () => {
+    expect(statuses({ method: 'POST', body: z.object({}) })).toEqual(['200', '400', '413', '415', '500'])
+  })
+
+  test('405 is left out, and an answer of the route itself stays', () => {
+    expect(statuses({ errors: [405, 503], answers: { 200: { description: '' }, 503: { description: 'Not ready.' } } })).toEqual([
+      '200',
+      '500',
+      '503',
+    ])
+  })
+
+  test('management errors say the fixed message of their status', () => {
+    const errors = Object.keys(MANAGEMENT_MESSAGES).map(Number)
+    const document = openapiDocument([{ base: '', routes: [route({ errors })] }], info)
+    for (const [name, response] of entriesOf(objectAt(objectAt(document, 'components'), 'responses'))) {
+      const [, example] = entriesOf(objectAt(objectAt(objectAt(response, 'content'), 'application/json'), 'examples'))[0]!
+      const error = objectAt(objectAt(example, 'value'), 'error')
+      expect({ name, message: error['message'] }).toEqual({ name, message: MANAGEMENT_MESSAGES[Number(error['code'])]! })
+    }
+  })
+
+  test('402, 429 and 503 may carry Retry-After, others do not', () => {
+    const document = openapiDocument([{ base: '', routes: [route({ errors: [402, 404, 429, 502, 503], surface: 'chat' })] }], info)
+    const responses = entriesOf(objectAt(objectAt(document, 'components'), 'responses'))
+    const waiting = responses.filter(([, response]) => 'Retry-After' in objectAt(response, 'headers')).map(([name]) => name)
+    expect(waiting).toEqual(['Chat402', 'Chat429', 'Chat503'])
+  })
+})
+
+describe('schemas', () => {
+  const shared = z.object({ size: z.int().default(1) }).meta({ id: 'Shared' })
+  const holder = z.object({ shared }).meta({ id: 'Holder' })
+
+  test('a named schema that reads and writes differently has two names, and so has what holds it', () => {
+    const both = schemasOf([route({ method: 'POST', body: holder, answers: { 200: { description: '', schema: holder } } })])
+    expect(Object.keys(both).filter((name) => /Shared|Holder/.test(name))).toEqual(['Holder', 'HolderInput', 'Shared', 'SharedInput'])
+    expect(JSON.stringify(both['HolderInput'])).toContain('schemas/SharedInput"')
+    expect(objectAt(both, 'Shared')['required']).toEqual(['size'])
+    expect(objectAt(both, 'SharedInput')['required']).toBeUndefined()
+  })
+
+  test('a named schema that does not differ has one name', () => {
+    const plain = z.object({ name: z.string() }).meta({ id: 'Plain' })
+    const both = schemasOf([route({ method: 'POST', body: plain, answers: { 200: { description: '', schema: plain } } })])
+    expect(Object.keys(both).filter((name) => name.startsWith('Plain'))).toEqual(['Plain'])
+  })
+
+  test('two schemas of one name are refused, in one direction and across them', () => {
+    const one = z.object({ a: z.string() }).meta({ id: 'Twin' })
+    const other = z.object({ b: z.string() }).meta({ id: 'Twin' })
+    const answering = (schema: z.ZodType): Route['answers'] => ({ 200: { description: '', schema } })
+    expect(() => schemasOf([route({ method: 'POST', body: one, answers: answering(other) })])).toThrow('Twin')
+    expect(() => schemasOf([route({ answers: answering(one) }), route({ operation: 'other', answers: answering(other) })])).toThrow('Twin')
+  })
+
+  test('two routes with one operation id are refused', () => {
+    expect(() => schemasOf([route({}), route({ path: '/others' })])).toThrow('listThings')
+  })
+
+  test('parameters tell whether they are required, and no header stands where OpenAPI has another place for it', () => {
+    const operation = describedOperation({
+      path: '/things/:id',
+      params: { id: z.string().meta({ description: 'Which.' }) },
+      query: { limit: z.string().optional(), of: z.string() },
+      headers: { authorization: z.string(), 'X-Trace': z.string().optional() },
+    })
+    expect(listAt(operation, 'parameters')).toEqual([
+      { name: 'id', in: 'path', required: true, description: 'Which.', schema: { type: 'string' } },
+      { name: 'limit', in: 'query', required: false, schema: { type: 'string' } },
+      { name: 'of', in: 'query', required: true, schema: { type: 'string' } },
+      { name: 'X-Trace', in: 'header', required: false, schema: { type: 'string' } },
+    ])
+  })
+
+  test('a path parameter without a schema is text', () => {
+    expect(listAt(describedOperation({ path: '/files/*' }), 'parameters')).toEqual([
+      { name: 'rest', in: 'path', required: true, schema: { type: 'string' } },
+    ])
+  })
+})

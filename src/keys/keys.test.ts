@@ -1,0 +1,233 @@
+import { describe, expect, test } from 'bun:test'
+
+import { createFakeClock, T0 } from '../../test/support/fake-clock.ts'
+import { createFakeIds } from '../../test/support/fake-ids.ts'
+import { openSqliteDatabase } from '../../test/support/sqlite-database.ts'
+import { GatewayError } from '../errors.ts'
+import { isoTimestamp } from '../lib/clock.ts'
+import { createKeyStore, type KeyStore } from '../storage/key-store.ts'
+import { rejection } from '../storage/testing/rejection.ts'
+import { keyDigest, makeKey } from './key-format.ts'
+import { createKeys, type NewKey } from './keys.ts'
+
+const { database, owner } = await openSqliteDatabase()
+const ids = createFakeIds()
+const pepper = new Uint8Array(32).fill(7)
+
+/** The real store, with a count of the look-ups that reach it. */
+const open = () => {
+  const store = createKeyStore(database)
+  const looked: string[] = []
+  const counted: KeyStore = {
+    ...store,
+    get(hash) {
+      looked.push(hash)
+      return store.get(hash)
+    },
+  }
+  const clock = createFakeClock()
+  return { keys: createKeys({ store: counted, clock, ids, pepper }), clock, looked, store }
+}
+
+const inference: NewKey = {
+  kind: 'inference',
+  name: 'a key',
+  workspaceId: owner.workspaceId,
+  creatorUserId: owner.userId,
+  limitNanos: null,
+  limitReset: null,
+  includeByokInLimit: false,
+  expiresAt: null,
+}
+
+const typeOf = (thrown: unknown): string => (thrown instanceof GatewayError ? thrown.type : String(thrown))
+
+describe('authenticate', () => {
+  test('knows a key and whose it is; known once, it is known at once and without a query', async () => {
+    const { keys, looked } = open()
+    const { key, record } = await keys.create({ ...inference, kind: 'management' })
+    const principal = { hash: record.hash, kind: 'management' as const, workspaceId: owner.workspaceId, userId: owner.userId }
+    expect(await keys.authenticate(key)).toEqual(principal)
+    expect(keys.authenticate(key)).toEqual(principal)
+    expect(looked).toEqual([record.hash])
+  })
+
+  test.each<[string, (key: string) => string]>([
+    ['another last character', (key) => key.slice(0, -1) + (key.endsWith('0') ? '1' : '0')],
+    [
+      'another character of the secret',
+      (key) => key.replace(/_(.)([^_]*)$/, (_, first: string, rest: string) => `_${first === 'A' ? 'B' : 'A'}${rest}`),
+    ],
+    ['the other kind', (key) => key.replace('pb_inf_', 'pb_mgmt_')],
+    ['a character too many', (key) => `${key}0`],
+    ['a character too few', (key) => key.slice(0, -1)],
+    ['white space', (key) => ` ${key}`],
+    ['a line end', (key) => `${key}\n`],
+    ['other case', (key) => key.toUpperCase()],
+    ['SQL', (key) => `${key}' or '1'='1`],
+    ['nothing', () => ''],
+    ['a foreign key', () => 'sk-proj-1234567890123456789012345678901234567890123456789'],
+    ['emoji', () => '🔑'.repeat(10)],
+    ['10 KB', () => 'pb_inf_'.padEnd(10_000, 'A')],
+  ])('refuses a wrong checksum without asking the store: %s', async (_, change) => {
+    const { keys, looked } = open()
+    const { key } = await keys.create(inference)
+    expect(keys.authenticate(change(key))).toBeNull()
+    expect(looked).toEqual([])
+  })
+
+  test('refuses a well-formed key that nobody made, and asks for it once', async () => {
+    const { keys, looked } = open()
+    const stranger = makeKey('inference', createFakeIds())
+    expect(await keys.authenticate(stranger)).toBeNull()
+    expect(keys.authenticate(stranger)).toBeNull()
+    expect(looked).toEqual([keyDigest(stranger, pepper)])
+  })
+
+  test('refuses the same key under another pepper', async () => {
+    const { keys, store, clock } = open()
+    const { key } = await keys.create(inference)
+    expect(await createKeys({ store, clock, ids, pepper: new Uint8Array(32) }).authenticate(key)).toBeNull()
+  })
+
+  test('refuses a key from the very instant at which it expires, known or not', async () => {
+    const { keys, clock } = open()
+    const { key } = await keys.create({ ...inference, expiresAt: isoTimestamp(T0 + 1000) })
+    clock.advance(999)
+    expect(await keys.authenticate(key)).not.toBeNull()
+    clock.advance(1)
+    expect(keys.authenticate(key)).toBeNull()
+    keys.dropCache()
+    expect(await keys.authenticate(key)).toBeNull()
+  })
+
+  test('an expiry is an instant, however it is written', async () => {
+    const { keys, clock } = open()
+    const { key } = await keys.create({ ...inference, expiresAt: '2026-11-20T10:00:01Z' })
+    clock.advance(999)
+    expect(await keys.authenticate(key)).not.toBeNull()
+    clock.advance(1)
+    expect(keys.authenticate(key)).toBeNull()
+  })
+
+  test('refuses a disabled key at once, and knows it again when it is enabled', async () => {
+    const { keys } = open()
+    const { key, record } = await keys.create(inference)
+    expect(await keys.authenticate(key)).not.toBeNull()
+    await keys.update(owner.workspaceId, record.hash, { disabled: true })
+    expect(await keys.authenticate(key)).toBeNull()
+    await keys.update(owner.workspaceId, record.hash, { disabled: false })
+    expect(await keys.authenticate(key)).not.toBeNull()
+  })
+
+  test('refuses a revoked key at once and for ever', async () => {
+    const { keys } = open()
+    const { key, record } = await keys.create(inference)
+    expect(await keys.authenticate(key)).not.toBeNull()
+    await keys.revoke(owner.workspaceId, record.hash)
+    expect(await keys.authenticate(key)).toBeNull()
+    expect(typeOf(await rejection(keys.update(owner.workspaceId, record.hash, { disabled: false })))).toBe('not_found')
+    expect(typeOf(await rejection(keys.revoke(owner.workspaceId, record.hash)))).toBe('not_found')
+    expect(await keys.authenticate(key)).toBeNull()
+  })
+
+  test('sees what another process changed once the cache is dropped', async () => {
+    const { keys, store } = open()
+    const { key, record } = await keys.create(inference)
+    expect(await keys.authenticate(key)).not.toBeNull()
+    await store.revoke(owner.workspaceId, record.hash, isoTimestamp(T0))
+    keys.dropCache()
+    expect(await keys.authenticate(key)).toBeNull()
+  })
+
+  test('a key that was asked for before it was made is known right after', async () => {
+    const { clock, store } = open()
+    const keys = createKeys({ store, clock, ids: { ...ids, bytes: (length) => new Uint8Array(length).fill(91) }, pepper })
+    const token = makeKey('inference', { ...ids, bytes: (length) => new Uint8Array(length).fill(91) })
+    expect(await keys.authenticate(token)).toBeNull()
+    const { key } = await keys.create(inference)
+    expect(key).toBe(token)
+    expect(await keys.authenticate(token)).not.toBeNull()
+  })
+
+  test('a look-up that began before a revocation and ends after it admits nobody later', async () => {
+    const { clock, store } = open()
+    let release: () => void = () => undefined
+    const held = new Promise<void>((resolve) => (release = resolve))
+    let first = true
+    const slow: KeyStore = {
+      ...store,
+      async get(hash) {
+        const found = await store.get(hash)
+        if (first) {
+          first = false
+          await held
+        }
+        return found
+      },
+    }
+    const keys = createKeys({ store: slow, clock, ids, pepper })
+    const { key, record } = await keys.create(inference)
+    const early = keys.authenticate(key)
+    await keys.revoke(owner.workspaceId, record.hash)
+    release()
+    await early
+    expect(await keys.authenticate(key)).toBeNull()
+  })
+
+  test('while storage is away: a known key goes on, an unknown one is a fault and no refusal', async () => {
+    const { clock, store } = open()
+    let away = false
+    const keys = createKeys({
+      store: { ...store, get: async (hash) => (away ? Promise.reject(new Error('away')) : store.get(hash)) },
+      clock,
+      ids,
+      pepper,
+    })
+    const { key: known } = await keys.create(inference)
+    const { key: other } = await keys.create(inference)
+    await keys.authenticate(known)
+    away = true
+    expect(keys.authenticate(known)).not.toBeNull()
+    expect(String(await rejection(Promise.resolve(keys.authenticate(other))))).toContain('away')
+    away = false
+    expect(await keys.authenticate(other)).not.toBeNull()
+  })
+})
+
+describe('create', () => {
+  test.each([-1, 0])('400: an expiry that has passed (%d ms from now)', async (ms) => {
+    const { keys } = open()
+    const thrown = await rejection(keys.create({ ...inference, expiresAt: isoTimestamp(T0 + ms) }))
+    expect(typeOf(thrown)).toBe('invalid_request')
+  })
+
+  test('stores neither the key nor a part of it that could be used', async () => {
+    const { keys, store } = open()
+    const { key, record } = await keys.create(inference)
+    const stored = JSON.stringify(await store.get(record.hash))
+    expect(stored).not.toContain(key.slice(7, -4))
+    expect(record.label).toBe(`pb_inf_…${key.slice(-4)}`)
+    expect(record.hash).toMatch(/^[0-9a-f]{64}$/)
+  })
+})
+
+describe('a key of another workspace', () => {
+  const other = '11111111-1111-4111-8111-111111111111'
+  test('404: it is read, changed and revoked as if it were not there', async () => {
+    const { keys } = open()
+    const { key, record } = await keys.create(inference)
+    expect(typeOf(await rejection(keys.get(other, record.hash)))).toBe('not_found')
+    expect(typeOf(await rejection(keys.update(other, record.hash, { disabled: true })))).toBe('not_found')
+    expect(typeOf(await rejection(keys.revoke(other, record.hash)))).toBe('not_found')
+    expect(await keys.authenticate(key)).not.toBeNull()
+    expect(await keys.list({ workspaceId: other, includeDisabled: true, offset: 0, limit: 100 })).toEqual([])
+  })
+})
+
+test('a list tells the use of each key, also of one that was never used', async () => {
+  const { keys } = open()
+  const { record } = await keys.create(inference)
+  const listed = await keys.list({ workspaceId: owner.workspaceId, includeDisabled: true, offset: 0, limit: 100 })
+  expect(listed.find((entry) => entry.record.hash === record.hash)?.used.usage.totalNanos).toBe(0)
+})

@@ -1,0 +1,328 @@
+import { describe, expect, test } from 'bun:test'
+
+import { createFakeClock } from '../../test/support/fake-clock.ts'
+import { createFakeIds } from '../../test/support/fake-ids.ts'
+import { openSqliteDatabase } from '../../test/support/sqlite-database.ts'
+import { presetVersion, presetWithVersion, type PresetContent, type PresetWithVersion } from '../contract/preset.ts'
+import { GatewayError } from '../errors.ts'
+import { createPresetStore, type PresetStore, type VersionReference } from '../storage/preset-store.ts'
+import { rejection } from '../storage/testing/rejection.ts'
+import { createPresets, type SaveRequest } from './presets.ts'
+
+const { database, owner } = await openSqliteDatabase()
+const { workspaceId, userId } = owner
+const ids = createFakeIds()
+const DESIGNATED: VersionReference = { by: 'designation' }
+const DAY_MS = 24 * 60 * 60 * 1000
+
+let slugs = 0
+/** A service of its own over the one database, and a slug that nobody else uses. */
+const open = () => {
+  const store = createPresetStore(database)
+  const resolved: string[] = []
+  const counted: PresetStore = {
+    ...store,
+    resolve(workspace, slug, reference) {
+      resolved.push(slug)
+      return store.resolve(workspace, slug, reference)
+    },
+  }
+  const clock = createFakeClock()
+  const slug = `preset-${(slugs += 1)}`
+  const presets = createPresets({ store: counted, clock, ids })
+  const content = (model: string): PresetContent => ({ shape: 'chat', config: { model }, systemPrompt: null })
+  const save = async (model: string, more: Partial<SaveRequest> = {}): Promise<PresetWithVersion> => {
+    const { status, body } = await presets.save({ workspaceId, userId, slug, content: content(model), idempotency: null, ...more })
+    expect(status).toBe(200)
+    return (JSON.parse(body) as { data: PresetWithVersion }).data
+  }
+  const served = async (reference: VersionReference = DESIGNATED) => presets.serve(workspaceId, slug, reference)
+  return { presets, store, clock, slug, save, served, resolved }
+}
+
+const failure = async (work: Promise<unknown>): Promise<{ type: string; status: number; message: string }> => {
+  const thrown = await rejection(work)
+  if (!(thrown instanceof GatewayError)) throw thrown
+  return { type: thrown.type, status: thrown.status, message: thrown.message }
+}
+
+describe('save', () => {
+  test('200: the first version and every one after it, each in its own answer, as the contract says', async () => {
+    const { save, slug, clock } = open()
+    const first = await save('a/one')
+    clock.advance(1000)
+    const second = await save('a/two')
+    expect(presetWithVersion.strict().parse(first)).toEqual(first)
+    expect(first).toMatchObject({ slug, name: slug, description: null, status: 'active', status_updated_at: null, labels: {} })
+    expect([first.designated_version.version, second.designated_version.version]).toEqual([1, 2])
+    expect(first.designated_version.config).toEqual({ model: 'a/one' })
+    expect(second.designated_version.config).toEqual({ model: 'a/two' })
+    expect(second.designated_version_id).toBe(second.designated_version.id)
+    expect(second.id).toBe(first.id)
+    expect([second.created_at, second.updated_at]).toEqual(['2026-11-20T10:00:00.000Z', '2026-11-20T10:00:01.000Z'])
+  })
+
+  test('the same content again is a new version', async () => {
+    const { save } = open()
+    await save('a/one')
+    expect((await save('a/one')).designated_version.version).toBe(2)
+  })
+
+  test('what is served changes with the save, not with the end of a cache', async () => {
+    const { save, served, resolved } = open()
+    await save('a/one')
+    expect((await served()).version.version).toBe(1)
+    expect((await served()).version.version).toBe(1)
+    expect(resolved).toHaveLength(1)
+    await save('a/two')
+    expect((await served()).version.version).toBe(2)
+  })
+
+  test('a preset that was asked for before it existed is served right after it was made', async () => {
+    const { save, served } = open()
+    expect((await failure(served())).type).toBe('not_found')
+    await save('a/one')
+    expect((await served()).version.config).toEqual({ model: 'a/one' })
+  })
+})
+
+describe('an idempotency key', () => {
+  const claim = (bodyText: string, more: Partial<NonNullable<SaveRequest['idempotency']>> = {}): Partial<SaveRequest> => ({
+    idempotency: { key: 'once', route: 'create', bodyText, ...more },
+  })
+
+  test('gives the first answer again, to the byte, and writes no version', async () => {
+    const { presets, slug, save } = open()
+    const request = {
+      workspaceId,
+      userId,
+      slug,
+      content: { shape: 'chat', config: { model: 'a/one' }, systemPrompt: null } as const,
+      idempotency: { key: 'once', route: 'create', bodyText: '{}' },
+    }
+    const first = await presets.save(request)
+    await save('a/two')
+    expect(await presets.save(request)).toEqual(first)
+    expect((await presets.versions(workspaceId, slug, { offset: 0, limit: 10 })).totalCount).toBe(2)
+  })
+
+  test('400: with another body, also one that differs in white space alone', async () => {
+    const { save } = open()
+    await save('a/one', claim('{}'))
+    for (const body of ['{"a":1}', '{ }']) {
+      expect(await failure(save('a/one', claim(body)))).toEqual({
+        type: 'invalid_request',
+        status: 400,
+        message: 'This Idempotency-Key was used with another body.',
+      })
+    }
+  })
+
+  test('counts for one route and one slug', async () => {
+    const { save } = open()
+    const other = open()
+    await save('a/one', claim('{}'))
+    expect((await save('a/one', claim('{"a":1}', { route: 'another' }))).designated_version.version).toBe(2)
+    expect((await other.save('a/one', claim('{"a":1}'))).designated_version.version).toBe(1)
+  })
+
+  test('holds for 24 hours to the millisecond, and is free after them', async () => {
+    const { save, clock } = open()
+    await save('a/one', claim('{}'))
+    clock.advance(DAY_MS)
+    expect((await save('a/one', claim('{}'))).designated_version.version).toBe(1)
+    clock.advance(1)
+    expect((await save('a/one', claim('{"a":1}'))).designated_version.version).toBe(2)
+  })
+
+  test('used twice at once writes one version', async () => {
+    const { save, presets, slug } = open()
+    const saved = await Promise.all([save('a/one', claim('{}')), save('a/one', claim('{}'))])
+    expect(saved[0]).toEqual(saved[1] as PresetWithVersion)
+    expect((await presets.versions(workspaceId, slug, { offset: 0, limit: 10 })).totalCount).toBe(1)
+  })
+})
+
+describe('serve', () => {
+  test('by designation, number and label, each the version that it names', async () => {
+    const { save, served, presets, slug } = open()
+    await save('a/one')
+    await save('a/two')
+    await presets.patch(workspaceId, slug, { labels: { staging: 1 } })
+    const versions = await Promise.all(
+      [DESIGNATED, { by: 'number', number: 1 }, { by: 'label', label: 'staging' }].map((reference) =>
+        served(reference as VersionReference),
+      ),
+    )
+    expect(versions.map(({ version }) => version.version)).toEqual([2, 1, 1])
+  })
+
+  test.each<[string, (parts: ReturnType<typeof open>) => Promise<unknown>, { type: string; status: number }]>([
+    ['404: unknown', async () => undefined, { type: 'not_found', status: 404 }],
+    [
+      '404: archived',
+      async ({ save, presets, slug }) => (await save('a/one'), presets.archive(workspaceId, slug)),
+      { type: 'not_found', status: 404 },
+    ],
+    [
+      '403: disabled',
+      async ({ save, presets, slug }) => (await save('a/one'), presets.patch(workspaceId, slug, { status: 'disabled' })),
+      { type: 'permission_denied', status: 403 },
+    ],
+  ])('%s', async (_, prepare, expected) => {
+    const parts = open()
+    await prepare(parts)
+    expect(await failure(parts.served())).toMatchObject(expected)
+    // From the cache too.
+    expect(await failure(parts.served())).toMatchObject(expected)
+    expect((await failure(parts.served())).message).toContain(parts.slug)
+  })
+
+  test('404: a number or a label that the preset does not have', async () => {
+    const { save, served } = open()
+    await save('a/one')
+    expect(await failure(served({ by: 'number', number: 2 }))).toMatchObject({ type: 'not_found', status: 404 })
+    expect(await failure(served({ by: 'label', label: 'staging' }))).toMatchObject({ type: 'not_found', status: 404 })
+  })
+
+  test('404: the preset of another workspace', async () => {
+    const { save, presets, slug } = open()
+    await save('a/one')
+    const work = Promise.resolve(presets.serve('11111111-1111-4111-8111-111111111111', slug, DESIGNATED))
+    expect(await failure(work)).toMatchObject({ type: 'not_found' })
+  })
+
+  test('follows every change at once: label moved, rolled back, disabled, enabled, archived, saved again', async () => {
+    const { save, served, presets, slug } = open()
+    const label = { by: 'label', label: 'live' } as const
+    await save('a/one')
+    await save('a/two')
+    await presets.patch(workspaceId, slug, { labels: { live: 1 } })
+    expect((await served(label)).version.version).toBe(1)
+    await presets.patch(workspaceId, slug, { labels: { live: 2 } })
+    expect((await served(label)).version.version).toBe(2)
+    await presets.patch(workspaceId, slug, { designated_version: 1 })
+    expect((await served()).version.version).toBe(1)
+    await presets.patch(workspaceId, slug, { status: 'disabled' })
+    expect((await failure(served())).type).toBe('permission_denied')
+    await presets.patch(workspaceId, slug, { status: 'active' })
+    expect((await served()).version.version).toBe(1)
+    await presets.archive(workspaceId, slug)
+    expect((await failure(served())).type).toBe('not_found')
+    await save('a/three')
+    expect((await served()).version.version).toBe(3)
+  })
+
+  test('sees what another process changed once the cache is dropped', async () => {
+    const { save, served, presets, store, slug } = open()
+    await save('a/one')
+    await served()
+    await store.archive(workspaceId, slug, '2026-11-20T10:00:00.000Z')
+    expect((await served()).version.version).toBe(1)
+    presets.dropCache()
+    expect((await failure(served())).type).toBe('not_found')
+  })
+
+  test('a slow load that a save overtook is not what the next request gets', async () => {
+    const { store, clock, slug } = open()
+    let release: () => void = () => undefined
+    const held = new Promise<void>((resolve) => (release = resolve))
+    let first = true
+    const presets = createPresets({
+      store: {
+        ...store,
+        async resolve(...reference) {
+          const found = await store.resolve(...reference)
+          if (first) {
+            first = false
+            await held
+          }
+          return found
+        },
+      },
+      clock,
+      ids,
+    })
+    const request = {
+      workspaceId,
+      userId,
+      slug,
+      content: { shape: 'chat', config: { model: 'a/one' }, systemPrompt: null },
+      idempotency: null,
+    } as const
+    await presets.save(request)
+    const early = presets.serve(workspaceId, slug, DESIGNATED)
+    await presets.save(request)
+    release()
+    expect((await early).version.version).toBe(1)
+    expect((await presets.serve(workspaceId, slug, DESIGNATED)).version.version).toBe(2)
+  })
+})
+
+describe('management', () => {
+  const unknown: [string, (parts: ReturnType<typeof open>) => Promise<unknown>][] = [
+    ['get', ({ presets, slug }) => presets.get(workspaceId, slug)],
+    ['versions', ({ presets, slug }) => presets.versions(workspaceId, slug, { offset: 0, limit: 10 })],
+    ['version', ({ presets, slug }) => presets.version(workspaceId, slug, 1)],
+    ['patch', ({ presets, slug }) => presets.patch(workspaceId, slug, { name: 'x' })],
+    ['archive', ({ presets, slug }) => presets.archive(workspaceId, slug)],
+  ]
+  test.each(unknown)('404: %s of an unknown preset, naming it', async (_, act) => {
+    const parts = open()
+    const { message, ...rest } = await failure(act(parts))
+    expect(rest).toEqual({ type: 'not_found', status: 404 })
+    expect(message).toContain(parts.slug)
+  })
+
+  test('404: a version that the preset does not have', async () => {
+    const { save, presets, slug } = open()
+    await save('a/one')
+    expect((await failure(presets.version(workspaceId, slug, 2))).message).toContain(`${slug}@2`)
+  })
+
+  test.each<[string, Parameters<ReturnType<typeof open>['presets']['patch']>[2], string]>([
+    ['a designation', { designated_version: 9 }, 'designated_version: the preset has no version 9.'],
+    ['a label', { labels: { staging: 9 } }, 'labels.staging: the preset has no version 9.'],
+  ])('400: %s of a version that does not exist, and nothing is changed', async (_, patch, message) => {
+    const { save, presets, slug } = open()
+    await save('a/one')
+    const before = await presets.get(workspaceId, slug)
+    expect(await failure(presets.patch(workspaceId, slug, { ...patch, name: 'changed' }))).toEqual({
+      type: 'invalid_request',
+      status: 400,
+      message,
+    })
+    expect(await presets.get(workspaceId, slug)).toEqual(before)
+  })
+
+  test('archiving twice is archiving once', async () => {
+    const { save, presets, slug } = open()
+    await save('a/one')
+    await presets.archive(workspaceId, slug)
+    await presets.archive(workspaceId, slug)
+    expect((await presets.get(workspaceId, slug)).status).toBe('archived')
+  })
+
+  test('versions come oldest first and stay as they were written', async () => {
+    const { save, presets, slug } = open()
+    const first = await save('a/one')
+    await save('a/two')
+    await presets.patch(workspaceId, slug, { name: 'renamed' })
+    const { items, totalCount } = await presets.versions(workspaceId, slug, { offset: 0, limit: 10 })
+    expect([totalCount, items.map(({ version }) => version)]).toEqual([2, [1, 2]])
+    expect(items[0]).toEqual(first.designated_version)
+    expect(presetVersion.strict().parse(await presets.version(workspaceId, slug, 1))).toEqual(first.designated_version)
+  })
+})
+
+test('the model list has every active preset with its designated version, and no other', async () => {
+  const [active, disabled, archived] = [open(), open(), open()]
+  for (const each of [active, disabled, archived]) await each.save('a/one')
+  await active.save('a/two')
+  await disabled.presets.patch(workspaceId, disabled.slug, { status: 'disabled' })
+  await archived.presets.archive(workspaceId, archived.slug)
+  const listed = new Map(
+    (await active.presets.served(workspaceId)).map(({ slug, designated_version }) => [slug, designated_version.version]),
+  )
+  expect([active, disabled, archived].map(({ slug }) => listed.get(slug))).toEqual([2, undefined, undefined])
+})

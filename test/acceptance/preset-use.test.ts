@@ -1,0 +1,267 @@
+/** Presets at inference, seen from both ends: what the client gets and what the provider was sent (decisions 11 to 14). */
+import { beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+
+import { call, infer, savePreset } from '../support/calls.ts'
+import { say, startFakeUpstream } from '../support/fake-upstream.ts'
+import { type StartedService, useServices } from '../support/started-service.ts'
+
+const services = useServices()
+const upstream = await startFakeUpstream()
+let service: StartedService
+
+beforeAll(async () => {
+  service = await services.start({
+    config: `
+providers:
+  fake: { name: Fake, dialects: [openai-chat], base_url: "${upstream.url}", api_key: upstream-credential }
+models:
+  fake/one: { endpoints: [{ provider: fake, model: up-one }] }
+  fake/two: { endpoints: [{ provider: fake, model: up-two }] }
+`,
+  })
+})
+
+beforeEach(() => upstream.script(say('Hi.')))
+
+const user = { role: 'user', content: 'Hello!' }
+const tool = (name: string, description: string) => ({ type: 'function', function: { name, description, parameters: { type: 'object' } } })
+
+const save = (slug: string, body: unknown) => savePreset(service, slug, body, 'chat/completions')
+
+describe('naming it', () => {
+  beforeAll(async () => {
+    await save('named', { model: 'fake/one', temperature: 0.1, messages: [] })
+    await save('named', { model: 'fake/one', temperature: 0.2, messages: [] })
+    await call(service, 'PATCH', '/presets/named', { body: { labels: { first: 1 } } })
+  })
+
+  const ways: Readonly<Record<string, { request: object; preset: string; sent: object }>> = {
+    '@preset/slug': { request: { model: '@preset/named' }, preset: 'named@2', sent: { model: 'up-one', temperature: 0.2 } },
+    'a version pin': { request: { model: '@preset/named@1' }, preset: 'named@1', sent: { model: 'up-one', temperature: 0.1 } },
+    'a label pin': { request: { model: '@preset/named@first' }, preset: 'named@1', sent: { model: 'up-one', temperature: 0.1 } },
+    'a model of its own before it': {
+      request: { model: 'fake/two@preset/named' },
+      preset: 'named@2',
+      sent: { model: 'up-two', temperature: 0.2 },
+    },
+    'a model of its own, and a pin': {
+      request: { model: 'fake/two@preset/named@1' },
+      preset: 'named@1',
+      sent: { model: 'up-two', temperature: 0.1 },
+    },
+    'the field preset': { request: { model: 'fake/two', preset: 'named' }, preset: 'named@2', sent: { model: 'up-two', temperature: 0.2 } },
+    'the field preset alone': { request: { preset: 'named' }, preset: 'named@2', sent: { model: 'up-one', temperature: 0.2 } },
+    'the field preset with a pin': { request: { preset: 'named@1' }, preset: 'named@1', sent: { model: 'up-one', temperature: 0.1 } },
+  }
+  for (const [what, { request, preset, sent }] of Object.entries(ways)) {
+    test(`200: by ${what}; the answer names the version used`, async () => {
+      for (const stream of [false, true]) {
+        const answer = await infer(service, { ...request, stream, messages: [user] })
+        expect(answer.status).toBe(200)
+        expect(answer.text).toContain('Hi.')
+        expect(answer.headers.get('x-preset')).toBe(preset)
+        expect(upstream.last.body).toMatchObject(sent)
+        expect(upstream.last.body).not.toHaveProperty('preset')
+      }
+    })
+  }
+
+  test('200: the generation record names the preset and its version', async () => {
+    const answer = await infer(service, { model: '@preset/named@1', messages: [user] })
+    const preset = (await call(service, 'GET', '/presets/named')).preset
+    const id = answer.headers.get('x-generation-id') ?? ''
+    const record = await call(service, 'GET', `/generation?id=${id}`, { key: service.inferenceKey })
+    expect(record.json).toMatchObject({ data: { id, preset_id: preset.id, preset_slug: 'named', preset_version: 1, model: 'fake/one' } })
+  })
+
+  const unknown: Readonly<Record<string, object>> = {
+    'an unknown preset': { model: '@preset/never-made' },
+    'an unknown preset behind a model': { model: 'fake/one@preset/never-made' },
+    'an unknown preset in its field': { model: 'fake/one', preset: 'never-made' },
+  }
+  for (const [what, request] of Object.entries(unknown)) {
+    test(`404: ${what}, by its name`, async () => {
+      const answer = await infer(service, { ...request, messages: [user] })
+      expect(answer.status).toBe(404)
+      expect(answer.error.metadata).toMatchObject({ error_type: 'not_found' })
+      expect(answer.error.message).toContain('never-made')
+    })
+  }
+
+  for (const pin of ['99', 'no-such-label']) {
+    test(`404: the pin @${pin}`, async () => {
+      const answer = await infer(service, { model: `@preset/named@${pin}`, messages: [user] })
+      expect(answer.status).toBe(404)
+      expect(answer.error.metadata).toMatchObject({ error_type: 'not_found' })
+    })
+  }
+
+  const malformed: Readonly<Record<string, object>> = {
+    'no slug': { model: '@preset/' },
+    'a slug that cannot be one': { model: '@preset/a b' },
+    'two pins': { model: '@preset/named@1@2' },
+    'two presets that differ': { model: '@preset/named', preset: 'other' },
+    'a preset that is not a string': { model: 'fake/one', preset: 5 },
+  }
+  for (const [what, request] of Object.entries(malformed)) {
+    test(`400: ${what}`, async () => {
+      const answer = await infer(service, { ...request, messages: [user] })
+      expect(answer.status).toBe(400)
+      expect(answer.error.metadata).toMatchObject({ error_type: 'invalid_request' })
+    })
+  }
+
+  test('400: a preset without a model, and none in the request', async () => {
+    await save('no-model', { temperature: 0.3, messages: [] })
+    const answer = await infer(service, { model: '@preset/no-model', messages: [user] })
+    expect(answer.status).toBe(400)
+    expect(answer.error.metadata).toMatchObject({ error_type: 'invalid_request' })
+    const named = await infer(service, { model: 'fake/one@preset/no-model', messages: [user] })
+    expect(named.status).toBe(200)
+    expect(upstream.last.body).toMatchObject({ model: 'up-one', temperature: 0.3 })
+  })
+
+  test('200: a save is served at once', async () => {
+    for (let version = 1; version <= 10; version += 1) {
+      await save('fresh', { model: 'fake/one', seed: version, messages: [] })
+      const answer = await infer(service, { model: '@preset/fresh', messages: [user] })
+      expect(answer.headers.get('x-preset')).toBe(`fresh@${version}`)
+      expect(upstream.last.body).toMatchObject({ seed: version })
+    }
+  })
+})
+
+describe('the merge', () => {
+  test('the request wins, field by whole field; what only one of them sets is kept', async () => {
+    await save('merged', { model: 'fake/one', temperature: 0.1, top_p: 0.9, logit_bias: { 1: 5, 2: 6 }, messages: [] })
+    await infer(service, { model: '@preset/merged', temperature: 0.7, seed: 3, logit_bias: { 1: 7 }, messages: [user] })
+    expect(upstream.last.body).toMatchObject({ model: 'up-one', temperature: 0.7, top_p: 0.9, seed: 3 })
+    expect(upstream.last.body['logit_bias']).toEqual({ 1: 7 })
+  })
+
+  test('a field of the request that is null leaves the preset its say', async () => {
+    await infer(service, { model: '@preset/merged', temperature: null, messages: [user] })
+    expect(upstream.last.body).toMatchObject({ temperature: 0.1 })
+  })
+
+  test('a zero in the request wins', async () => {
+    await infer(service, { model: '@preset/merged', temperature: 0, messages: [user] })
+    expect(upstream.last.body).toMatchObject({ temperature: 0 })
+  })
+
+  test("tools are united: the preset's in their order, one of the request with the same name in its place, the others behind", async () => {
+    await save('tooled', { model: 'fake/one', tools: [tool('alpha', 'preset'), tool('beta', 'preset')], messages: [] })
+    await infer(service, { model: '@preset/tooled', tools: [tool('gamma', 'request'), tool('beta', 'request')], messages: [user] })
+    expect(upstream.last.body.tools?.map((each) => [each.function.name, each.function.description])).toEqual([
+      ['alpha', 'preset'],
+      ['beta', 'request'],
+      ['gamma', 'request'],
+    ])
+  })
+
+  test("a locked field keeps the preset's value, and the metadata says so", async () => {
+    await save('locked', { model: 'fake/one', temperature: 0.1, top_p: 0.5, locked: ['temperature', 'model'], messages: [] })
+    const answer = await infer(
+      service,
+      { model: 'fake/two@preset/locked', temperature: 0.9, top_p: 0.6, messages: [user] },
+      { headers: { 'x-service-metadata': 'enabled' } },
+    )
+    expect(answer.status).toBe(200)
+    expect(upstream.last.body).toMatchObject({ model: 'up-one', temperature: 0.1, top_p: 0.6 })
+    const { service_metadata: metadata } = answer.json as { service_metadata?: { warnings?: unknown } }
+    expect(JSON.stringify(metadata?.warnings)).toContain('temperature')
+    expect(JSON.stringify(metadata?.warnings)).toContain('model')
+    expect(upstream.last.body).not.toHaveProperty('locked')
+  })
+
+  test('400: a locked field of a preset that rejects', async () => {
+    await save('strict', { model: 'fake/one', temperature: 0.1, locked: ['temperature'], on_locked: 'reject', messages: [] })
+    const answer = await infer(service, { model: '@preset/strict', temperature: 0.9, messages: [user] })
+    expect(answer.status).toBe(400)
+    expect(JSON.stringify(answer.error)).toContain('temperature')
+    expect((await infer(service, { model: '@preset/strict', messages: [user] })).status).toBe(200)
+    expect(upstream.last.body).not.toHaveProperty('on_locked')
+  })
+
+  test('a locked field that the preset leaves open stays open to nobody', async () => {
+    await save('closed', { model: 'fake/one', locked: ['tools'], messages: [] })
+    await infer(service, { model: '@preset/closed', tools: [tool('alpha', 'request')], messages: [user] })
+    expect(upstream.last.body).not.toHaveProperty('tools')
+  })
+})
+
+describe('the system prompt', () => {
+  test("the preset's comes first, the request's own behind it, each a message", async () => {
+    await save('prompted', { model: 'fake/one', messages: [{ role: 'system', content: 'From the preset.' }] })
+    await infer(service, { model: '@preset/prompted', messages: [{ role: 'system', content: 'From the request.' }, user] })
+    expect(upstream.last.body.messages).toEqual([
+      { role: 'system', content: 'From the preset.' },
+      { role: 'system', content: 'From the request.' },
+      user,
+    ])
+  })
+
+  test('a preset saved from a responses body serves chat completions with its own settings', async () => {
+    await savePreset(service, 'from-responses', { model: 'fake/one', instructions: 'Be kind.', max_output_tokens: 77, text: { verbosity: 'low' } })
+    await infer(service, { model: '@preset/from-responses', messages: [user] })
+    expect(upstream.last.body.messages).toEqual([{ role: 'system', content: 'Be kind.' }, user])
+    expect(upstream.last.body).toMatchObject({ verbosity: 'low' })
+    expect([upstream.last.body['max_tokens'], upstream.last.body['max_completion_tokens']]).toContain(77)
+    expect(upstream.last.body).not.toHaveProperty('max_output_tokens')
+    expect(upstream.last.body).not.toHaveProperty('instructions')
+    expect(upstream.last.body).not.toHaveProperty('text')
+  })
+
+  test('a preset saved from a messages body serves chat completions with its own settings', async () => {
+    await savePreset(service, 'from-messages', { model: 'fake/one', system: 'Be kind.', max_tokens: 55, stop_sequences: ['END'], messages: [] }, 'messages')
+    await infer(service, { model: '@preset/from-messages', messages: [user] })
+    expect(upstream.last.body.messages).toEqual([{ role: 'system', content: 'Be kind.' }, user])
+    expect(upstream.last.body).toMatchObject({ stop: ['END'] })
+    expect([upstream.last.body['max_tokens'], upstream.last.body['max_completion_tokens']]).toContain(55)
+    expect(upstream.last.body).not.toHaveProperty('stop_sequences')
+  })
+
+  test('200: a preset serves all three interfaces', async () => {
+    await savePreset(service, 'everywhere', { model: 'sandbox/echo', instructions: 'Be kind.' })
+    const responses = await infer(service, { model: '@preset/everywhere', input: 'Hello!' }, { path: '/responses' })
+    expect(responses.json).toMatchObject({ object: 'response', status: 'completed' })
+    expect(responses.headers.get('x-preset')).toBe('everywhere@1')
+    const messages = await infer(service, { model: '@preset/everywhere', max_tokens: 20, messages: [user] }, { path: '/messages' })
+    expect(messages.json).toMatchObject({ type: 'message', content: [{ type: 'text', text: 'Hello!' }] })
+    expect(messages.headers.get('x-preset')).toBe('everywhere@1')
+  })
+})
+
+describe('what cannot be honoured', () => {
+  test('400: prompt and previous_response_id at inference', async () => {
+    for (const more of [{ prompt: { id: 'pmpt_1' } }, { previous_response_id: 'resp_1' }]) {
+      const answer = await infer(service, { model: 'sandbox/echo', input: 'Hi', ...more }, { path: '/responses' })
+      expect(answer.status).toBe(400)
+      expect(JSON.stringify(answer.json)).toContain(Object.keys(more)[0] ?? '')
+    }
+    const nothing = await infer(service, { model: 'sandbox/echo', input: 'Hi', prompt: null, previous_response_id: null }, { path: '/responses' })
+    expect(nothing.status).toBe(200)
+  })
+
+  test('403: a management key calls no model', async () => {
+    for (const path of ['/chat/completions', '/responses', '/messages']) {
+      const answer = await infer(service, { model: 'sandbox/echo' }, { path, key: service.managementKey })
+      expect(answer.status).toBe(403)
+      expect(answer.text).toContain('permission_')
+    }
+  })
+
+  test('404: an unknown model, with known ones that look like it', async () => {
+    const answer = await infer(service, { model: 'sandbox/ecco', messages: [user] })
+    expect(answer.status).toBe(404)
+    expect(answer.error.metadata).toMatchObject({ error_type: 'not_found' })
+    expect(answer.error.message).toContain('sandbox/echo')
+  })
+
+  test('503: no provider that fits, saying which filter removed which', async () => {
+    const answer = await infer(service, { model: 'fake/one', provider: { only: ['other'] }, messages: [user] })
+    expect(answer.status).toBe(503)
+    expect(JSON.stringify(answer.error)).toContain('only')
+    expect(JSON.stringify(answer.error)).toContain('fake')
+  })
+})

@@ -1,0 +1,50 @@
+/** Time that stands still until a test lets it pass. */
+import type { Clock } from '../../src/lib/clock.ts'
+
+export interface FakeClock extends Clock {
+  /** Lets time pass. What falls due runs in the order of its instants, each at its own, and so does what it asks for. */
+  advance(ms: number): void
+  /** Moves the wall clock alone, as an administrator or NTP does. */
+  setWall(epochMs: number): void
+  /** Tasks that still wait. */
+  readonly waiting: number
+}
+
+export const T0 = Date.UTC(2026, 10, 20, 10)
+
+export const createFakeClock = (wallMs = T0): FakeClock => {
+  let elapsedMs = 0
+  let epochMs = wallMs
+  let tasks: { readonly dueMs: number; readonly task: () => void }[] = []
+  return {
+    now: () => epochMs + elapsedMs,
+    monotonicMs: () => elapsedMs,
+    after(delayMs, task) {
+      const entry = { dueMs: elapsedMs + Math.max(0, delayMs), task }
+      tasks.push(entry)
+      return () => {
+        tasks = tasks.filter((waiting) => waiting !== entry)
+      }
+    },
+    advance(ms) {
+      const endMs = elapsedMs + ms
+      for (;;) {
+        const next = tasks.filter(({ dueMs }) => dueMs <= endMs).sort((a, b) => a.dueMs - b.dueMs)[0]
+        if (next === undefined) break
+        tasks = tasks.filter((waiting) => waiting !== next)
+        elapsedMs = next.dueMs
+        next.task()
+      }
+      elapsedMs = endMs
+    },
+    setWall(to) {
+      epochMs = to - elapsedMs
+    },
+    get waiting() {
+      return tasks.length
+    },
+  }
+}
+
+/** Lets everything run that waits for no time: promises, and one turn of the event loop. */
+export const turn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve))
