@@ -37,7 +37,7 @@ export const planAttempts = (call: Call, models: Models): Plan => {
     const model = models.find(id)
     if (model === undefined) {
       if (call.models.length === 1) throw unknownModel(id, models)
-      removed.push({ model: id, provider: '*', reason: 'unknown model' })
+      removed.push({ model: shown(id), provider: '*', reason: 'unknown model' })
       return []
     }
     return order(model, preferences).filter(({ endpoint }) => {
@@ -97,13 +97,20 @@ const order = (model: Model, preferences: Preferences): PlannedAttempt[] => {
 const unknownModel = (id: string, models: Models): GatewayError => {
   const near = models.nearest(id, 3)
   const hint = near.length === 0 ? 'GET /api/v1/models lists what there is.' : `Did you mean ${near.join(', ')}?`
-  return new GatewayError('not_found', `The model "${id.slice(0, 200)}" does not exist here, or no enabled provider serves it. ${hint}`)
+  return new GatewayError('not_found', `The model "${shown(id)}" does not exist here, or no enabled provider serves it. ${hint}`)
 }
 
 const noProvider = (models: readonly string[], removed: readonly Removed[]): GatewayError => {
   const why = removed.map(({ model, provider, reason }) => `${provider} for ${model} (${reason})`).join(', ')
-  return new GatewayError('provider_overloaded', `No provider meets the requirements for ${models.join(', ')}. Removed: ${why}.`, {
-    status: 503,
-    metadata: { excluded_by: removed },
-  })
+  return new GatewayError(
+    'provider_overloaded',
+    `No provider meets the requirements for ${models.map(shown).join(', ')}. Removed: ${why}.`,
+    {
+      status: 503,
+      metadata: { excluded_by: removed },
+    },
+  )
 }
+
+/** A hostile name is not repeated at length. */
+const shown = (id: string): string => id.slice(0, 200)

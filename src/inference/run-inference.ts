@@ -124,9 +124,22 @@ async function* framesOf(
       const event = frames[failedAt]?.events.find(({ type }) => type === 'error')
       throw event?.type === 'error' ? event.error : new GatewayError('server')
     }
+  } catch (thrown) {
+    throw ofProvider(asGatewayError(thrown), provider.name)
   } finally {
     cancelDeadline?.()
   }
 }
+
+/** Every failure of a provider names it, also where nothing came back that could (service.md, "Provider errors", rule 5). */
+const ofProvider = (error: GatewayError, name: string): GatewayError =>
+  errorRow(error.type).failover === 'never' || error.metadata['provider_name'] !== undefined
+    ? error
+    : new GatewayError(error.type, error.message, {
+        cause: error.cause,
+        status: error.status,
+        retryAfterSeconds: error.retryAfterSeconds,
+        metadata: { provider_name: name, ...error.metadata },
+      })
 
 const hasContent = (frames: readonly Frame[]): boolean => frames.some(({ events }) => events.some(carriesContent))

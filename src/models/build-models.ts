@@ -19,7 +19,8 @@ export const buildModels = (
   variables: Readonly<Record<string, string | undefined>>,
   builtIn: readonly Model[],
 ): Models => {
-  const providers = enabledProviders(catalogue.providers, operator.providers, variables)
+  const listed = new Set(Object.values(operator.models).flatMap(({ endpoints }) => (endpoints ?? []).map(({ provider }) => provider)))
+  const providers = enabledProviders(catalogue.providers, operator.providers, variables, listed)
   const known = new Set([...Object.keys(catalogue.providers), ...Object.keys(operator.providers)])
   const models: Model[] = []
   for (const id of new Set([...Object.keys(operator.models), ...Object.keys(catalogue.models)])) {
@@ -28,21 +29,20 @@ export const buildModels = (
       if (!known.has(provider))
         throw new CatalogueError(`models: "${id}" names the provider "${provider}", which is not defined under providers.`)
     }
+    if (own.endpoints === undefined && catalogue.models[id] === undefined)
+      throw new CatalogueError(`models: "${id}" needs endpoints: the catalogue does not know it.`)
     const model = modelOf(id, { ...catalogue.models[id], ...own }, providers)
     if (model !== null) models.push(model)
   }
   models.sort((a, b) => b.created - a.created || (a.id < b.id ? -1 : 1))
-  const listed = new Set(Object.values(operator.models).flatMap(({ endpoints }) => (endpoints ?? []).map(({ provider }) => provider)))
-  return createModels(
-    [...models, ...builtIn],
-    [...providers.values()].map((provider) => ({ ...provider, anyModel: provider.anyModel && !listed.has(provider.slug) })),
-  )
+  return createModels([...models, ...builtIn], [...providers.values()])
 }
 
 const enabledProviders = (
   catalogue: Readonly<Record<string, ProviderEntry>>,
   operator: Readonly<Record<string, ProviderEntry>>,
   variables: Readonly<Record<string, string | undefined>>,
+  listed: ReadonlySet<string>,
 ): Map<string, Provider> => {
   const providers = new Map<string, Provider>()
   for (const slug of new Set([...Object.keys(catalogue), ...Object.keys(operator)])) {
@@ -62,21 +62,29 @@ const enabledProviders = (
       slug,
       name: entry.name ?? slug,
       dialects: entry.dialects,
-      baseUrl: normalAddress(address),
+      baseUrl: normalAddress(slug, address, entry, catalogue[slug]?.base_url),
       apiKeys: keys,
-      // A server that the catalogue does not know lists its models nowhere.
-      anyModel: entry.any_model ?? catalogue[slug] === undefined,
+      // A server that the catalogue does not know, and whose models the operator does not list, lists them nowhere.
+      anyModel: entry.any_model ?? (catalogue[slug] === undefined && !listed.has(slug)),
     })
   }
   return providers
 }
 
-/** `OLLAMA_HOST=127.0.0.1:11434` is how its users write an address: a scheme is added, and the path of its compatible API. */
-const normalAddress = (address: string): string => {
-  const full = /^https?:\/\//.test(address) ? address : `http://${address}`
-  const url = new URL(full)
-  const bare = !/^https?:\/\//.test(address) && url.pathname === '/'
-  return (bare ? `${url.origin}/v1` : full).replace(/\/+$/, '')
+/**
+ * `OLLAMA_HOST=127.0.0.1:11434` is how its users write an address: a scheme is added, and the path of its compatible
+ * API; also `192.168.1.5`, `:11434` and `http://gpu-box:11434`. Any other address that has a scheme is taken as it is.
+ */
+const normalAddress = (slug: string, address: string, { base_url_env }: ProviderEntry, known: string | undefined): string => {
+  const hasScheme = /^https?:\/\//i.test(address)
+  const full = hasScheme ? address : `http://${address.startsWith(':') ? '127.0.0.1' : ''}${address}`
+  const url = URL.parse(full)
+  if (url === null)
+    throw new CatalogueError(`providers: the address of "${slug}" is not a URL, such as ${known ?? 'http://127.0.0.1:8000/v1'}.`)
+  const isHost = !hasScheme || base_url_env?.endsWith('_HOST') === true
+  if (!isHost || url.pathname !== '/') return full.replace(/\/+$/, '')
+  if (!hasScheme && !/:\d+\/?$/.test(address) && known !== undefined) url.port = new URL(known).port
+  return `${url.origin}/v1`
 }
 
 const modelOf = (id: string, entry: ModelEntry, providers: ReadonlyMap<string, Provider>): Model | null => {

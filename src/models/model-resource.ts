@@ -64,15 +64,14 @@ const pricing = (model: Model): Record<string, string> => {
   return {
     prompt: perToken(prices.prompt),
     completion: perToken(prices.completion),
-    request: String(prices.request ?? 0),
+    request: decimal(prices.request ?? 0),
     ...(prices.cache_read === undefined ? {} : { input_cache_read: perToken(prices.cache_read) }),
     ...(prices.cache_write === undefined ? {} : { input_cache_write: perToken(prices.cache_write) }),
     ...(prices.reasoning === undefined ? {} : { internal_reasoning: perToken(prices.reasoning) }),
   }
 }
 
-/** Decimal text without an exponent: `0.00000125`. */
-const perToken = (dollarsPerMillion: number): string => {
-  const text = (dollarsPerMillion / 1_000_000).toFixed(12)
-  return text.replace(/\.?0+$/, '')
-}
+const perToken = (dollarsPerMillion: number): string => decimal(dollarsPerMillion / 1_000_000)
+
+/** Without an exponent: `0.00000125`. */
+const decimal = (dollars: number): string => dollars.toFixed(12).replace(/\.?0+$/, '')

@@ -53,16 +53,21 @@ export const createModels = (models: readonly Model[], providers: readonly Provi
       if (known !== undefined) return known
       const slash = id.indexOf('/')
       const provider = open.get(id.slice(0, Math.max(slash, 0)))
-      return provider === undefined || slash === id.length - 1 ? undefined : unlistedModel(id, id.slice(slash + 1), provider)
+      if (provider === undefined || slash === id.length - 1 || id.length > ID_LENGTH_MAX) return undefined
+      return unlistedModel(id, id.slice(slash + 1), provider)
     },
     list: () => models,
-    nearest: (id, most) =>
-      models
-        .map((model) => ({ id: model.id, distance: editDistance(id.slice(0, COMPARED_LENGTH), model.id) }))
+    nearest(id, most) {
+      const wanted = id.slice(0, COMPARED_LENGTH)
+      // The commonest slip is a name without its vendor.
+      const compared = (known: string): string => (wanted.includes('/') ? known : known.slice(known.indexOf('/') + 1))
+      return models
+        .map((model) => ({ id: model.id, distance: editDistance(wanted, compared(model.id)) }))
         .sort((a, b) => a.distance - b.distance)
-        .filter(({ distance }) => distance <= Math.max(4, id.length / 2))
+        .filter(({ distance }) => distance <= Math.max(4, wanted.length / 2))
         .slice(0, most)
-        .map((near) => near.id),
+        .map((near) => near.id)
+    },
   }
 }
 
@@ -88,6 +93,9 @@ const unlistedModel = (id: string, upstreamModel: string, provider: Provider): M
   supportedParameters: [],
   endpoints: [{ provider, upstreamModel, prices: null, maxCompletionTokens: null }],
 })
+
+/** As long as a listed id may be: an unlisted one is kept in every record of its use. */
+const ID_LENGTH_MAX = 256
 
 /** A hostile id is compared by its beginning only: the distance costs the product of both lengths. */
 const COMPARED_LENGTH = 100

@@ -28,6 +28,8 @@ export interface UpstreamResponse {
   readonly headers: Headers
   /** The pieces as they arrive. Throws `provider_unavailable` on a cut, `timeout` on silence. Returning early closes the connection. */
   pieces(): AsyncGenerator<Uint8Array, void, undefined>
+  /** The answer is complete: returning early now leaves the connection to be used again, once its last bytes have come. */
+  complete(): void
   /** The whole body as text; more than `maxBytes` is `provider_unavailable`. */
   text(maxBytes: number): Promise<string>
 }
@@ -61,6 +63,7 @@ export const createUpstream = (clock: Clock, timeouts: UpstreamTimeouts): Upstre
 })
 
 const responseOf = (response: Response, connection: AbortController, clock: Clock, idleMs: number): UpstreamResponse => {
+  let complete = false
   async function* pieces(): AsyncGenerator<Uint8Array, void, undefined> {
     const reader = response.body?.getReader()
     const silence = watchSilence(clock, idleMs, () =>
@@ -80,13 +83,17 @@ const responseOf = (response: Response, connection: AbortController, clock: Cloc
     } finally {
       silence.stop()
       // The consumer left before the end: the connection must not go on sending.
-      if (!ended) connection.abort()
+      if (!ended && !(complete && reader !== undefined)) connection.abort()
+      else if (!ended && reader !== undefined) void readAway(reader, connection, clock)
     }
   }
   return {
     status: response.status,
     headers: response.headers,
     pieces,
+    complete() {
+      complete = true
+    },
     async text(maxBytes) {
       // What says its length beforehand is read in one go: a reader's loop costs more than a small answer does.
       if (Number(response.headers.get('content-length') ?? Number.NaN) <= maxBytes) return readWhole(response, connection, clock, idleMs)
@@ -100,6 +107,22 @@ const responseOf = (response: Response, connection: AbortController, clock: Cloc
       }
       return text + decoder.decode()
     },
+  }
+}
+
+/** The end of a stream usually comes with its last event; a connection where it does not is not worth waiting for. */
+const READ_AWAY_MS = 1000
+const READ_AWAY_PIECES = 16
+
+const readAway = async (reader: { read(): Promise<{ done: boolean }> }, connection: AbortController, clock: Clock): Promise<void> => {
+  const cancelDeadline = clock.after(READ_AWAY_MS, () => connection.abort())
+  try {
+    for (let piece = 0; piece < READ_AWAY_PIECES; piece += 1) if ((await reader.read()).done) return
+    connection.abort()
+  } catch {
+    // Broken, or not ended in time. The answer was complete before: nobody has to know.
+  } finally {
+    cancelDeadline()
   }
 }
 

@@ -14,7 +14,10 @@ beforeAll(async () => {
 const clientAt = (base: string, apiKey = service.inferenceKey, defaultHeaders: Record<string, string> = {}): Anthropic =>
   new Anthropic({ apiKey, baseURL: service.url + base, maxRetries: 0, defaultHeaders })
 
-const request = (model: string, more: Partial<Anthropic.MessageCreateParamsNonStreaming> = {}): Anthropic.MessageCreateParamsNonStreaming => ({
+const request = (
+  model: string,
+  more: Partial<Anthropic.MessageCreateParamsNonStreaming> = {},
+): Anthropic.MessageCreateParamsNonStreaming => ({
   model,
   max_tokens: 1024,
   messages: [{ role: 'user', content: 'Hello there!' }],
@@ -38,9 +41,21 @@ for (const base of ['/api', '']) {
       stream.on('streamEvent', ({ type }) => types.add(type))
       const final = await stream.finalMessage()
       expect(final.stop_reason).toBe('end_turn')
-      expect(final.content.map((block) => (block.type === 'text' ? block.text : '')).join('').split(' ')).toHaveLength(120)
+      expect(
+        final.content
+          .map((block) => (block.type === 'text' ? block.text : ''))
+          .join('')
+          .split(' '),
+      ).toHaveLength(120)
       expect(final.usage.output_tokens).toBe(120)
-      expect([...types]).toEqual(['message_start', 'content_block_start', 'content_block_delta', 'content_block_stop', 'message_delta', 'message_stop'])
+      expect([...types]).toEqual([
+        'message_start',
+        'content_block_start',
+        'content_block_delta',
+        'content_block_stop',
+        'message_delta',
+        'message_stop',
+      ])
     })
 
     test('AuthenticationError: an unknown key, in the envelope of messages', async () => {
@@ -57,7 +72,10 @@ for (const base of ['/api', '']) {
 
 describe('answers', () => {
   test('tools: called in parallel, whole and streamed, and answered', async () => {
-    const tools = ['weather', 'tides'].map((name) => ({ name, input_schema: { type: 'object' as const, properties: { city: { type: 'string' } }, required: ['city'] } }))
+    const tools = ['weather', 'tides'].map((name) => ({
+      name,
+      input_schema: { type: 'object' as const, properties: { city: { type: 'string' } }, required: ['city'] },
+    }))
     const whole = await clientAt('').messages.create(request('sandbox/tools', { tools }))
     const streamed = await clientAt('').messages.stream(request('sandbox/tools', { tools })).finalMessage()
     for (const message of [whole, streamed]) {
@@ -71,7 +89,11 @@ describe('answers', () => {
     const results = whole.content.flatMap((block) =>
       block.type === 'tool_use' ? [{ type: 'tool_result' as const, tool_use_id: block.id, content: `${block.name}: fine` }] : [],
     )
-    const messages = [...request('').messages, { role: 'assistant' as const, content: whole.content }, { role: 'user' as const, content: results }]
+    const messages = [
+      ...request('').messages,
+      { role: 'assistant' as const, content: whole.content },
+      { role: 'user' as const, content: results },
+    ]
     const next = await clientAt('').messages.create(request('sandbox/tools', { tools, messages }))
     expect(JSON.stringify(next.content)).toContain('tides: fine')
   })
@@ -143,7 +165,11 @@ describe('errors', () => {
       const client = clientAt('', service.inferenceKey, { 'X-Service-Provider-Failure': 'status' })
       const thrown = await thrownBy(() => client.messages.create(request(`sandbox/error/${failure}`)))
       expect(thrown).toBeInstanceOf(Anthropic.APIError)
-      expect(thrown).toMatchObject({ status, type, error: { error: { type, error_type: failure }, request_id: expect.stringMatching(/./) } })
+      expect(thrown).toMatchObject({
+        status,
+        type,
+        error: { error: { type, error_type: failure }, request_id: expect.stringMatching(/./) },
+      })
     })
 
     test(`${type}: ${failure} in mid-stream is thrown after what was said`, async () => {

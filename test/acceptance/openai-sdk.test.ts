@@ -25,7 +25,11 @@ const weather: OpenAI.ChatCompletionTool = {
 
 describe('chat completions', () => {
   test('create: text, usage and ids', async () => {
-    const { data, response, request_id: requestId } = await client.chat.completions.create({ model: 'sandbox/echo', messages }).withResponse()
+    const {
+      data,
+      response,
+      request_id: requestId,
+    } = await client.chat.completions.create({ model: 'sandbox/echo', messages }).withResponse()
     expect(data).toMatchObject({ object: 'chat.completion', model: 'sandbox/echo' })
     expect(data.choices[0]).toMatchObject({ index: 0, finish_reason: 'stop', message: { role: 'assistant', content: 'Hello there!' } })
     expect(data.usage).toMatchObject({ completion_tokens: 2 })
@@ -35,7 +39,9 @@ describe('chat completions', () => {
   })
 
   test('create: a stream, each chunk of the same answer', async () => {
-    const { data: stream, response } = await client.chat.completions.create({ model: 'sandbox/echo', messages, stream: true }).withResponse()
+    const { data: stream, response } = await client.chat.completions
+      .create({ model: 'sandbox/echo', messages, stream: true })
+      .withResponse()
     const chunks = await Array.fromAsync(stream)
     expect(chunks.map(({ choices }) => choices[0]?.delta.content ?? '').join('')).toBe('Hello there!')
     expect(chunks[0]?.choices[0]?.delta.role).toBe('assistant')
@@ -75,7 +81,12 @@ describe('chat completions', () => {
   })
 
   test('create: JSON after a schema', async () => {
-    const schema = { type: 'object', properties: { n: { type: 'integer' }, s: { enum: ['a'] } }, required: ['n', 's'], additionalProperties: false }
+    const schema = {
+      type: 'object',
+      properties: { n: { type: 'integer' }, s: { enum: ['a'] } },
+      required: ['n', 's'],
+      additionalProperties: false,
+    }
     const answer = await client.chat.completions.create({
       model: 'sandbox/json',
       messages,
@@ -118,7 +129,9 @@ describe('chat completions', () => {
   test('cut: never a normal end, raw or with the helper', async () => {
     const stream = await client.chat.completions.create({ model: 'sandbox/cut', messages, stream: true })
     expect(await thrownBy(() => Array.fromAsync(stream))).toBeInstanceOf(Error)
-    expect(await thrownBy(() => client.chat.completions.stream({ model: 'sandbox/cut', messages }).finalChatCompletion())).toBeInstanceOf(Error)
+    expect(await thrownBy(() => client.chat.completions.stream({ model: 'sandbox/cut', messages }).finalChatCompletion())).toBeInstanceOf(
+      Error,
+    )
     const whole = await client.chat.completions.create({ model: 'sandbox/cut', messages })
     expect(whole.choices?.[0]?.finish_reason ?? 'error').toBe('error' as 'stop')
   })
@@ -173,7 +186,10 @@ describe('errors', () => {
 
   test('200: by default the same failure is in the body, or thrown from the stream', async () => {
     const whole = await client.chat.completions.create({ model: 'sandbox/error/rate_limit_exceeded', messages })
-    expect(whole).toMatchObject({ id: expect.stringMatching(/^gen-/), error: { code: 429, metadata: { error_type: 'rate_limit_exceeded' } } })
+    expect(whole).toMatchObject({
+      id: expect.stringMatching(/^gen-/),
+      error: { code: 429, metadata: { error_type: 'rate_limit_exceeded' } },
+    })
     expect(whole.choices).toBeUndefined()
     const stream = await client.chat.completions.create({ model: 'sandbox/error/rate_limit_exceeded', messages, stream: true })
     expect(await thrownBy(() => Array.fromAsync(stream))).toMatchObject({ error: { code: 429 } })
@@ -206,7 +222,14 @@ describe('responses', () => {
   })
 
   test('stream: the helper puts function calls together', async () => {
-    const tools = [{ type: 'function' as const, name: 'weather', parameters: { type: 'object', properties: { city: { type: 'string' } } }, strict: false }]
+    const tools = [
+      {
+        type: 'function' as const,
+        name: 'weather',
+        parameters: { type: 'object', properties: { city: { type: 'string' } } },
+        strict: false,
+      },
+    ]
     const final = await client.responses.stream({ model: 'sandbox/tools', input: 'Go on.', tools }).finalResponse()
     const call = final.output.find((item) => item.type === 'function_call')
     expect(call?.name).toBe('weather')

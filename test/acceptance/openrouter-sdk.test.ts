@@ -138,7 +138,14 @@ describe('keys', () => {
     const created = await manager.apiKeys.create({
       requestBody: { name: 'From the SDK', limit: 12.5, limitReset: 'monthly', includeByokInLimit: true, expiresAt },
     })
-    expect(created.data).toMatchObject({ name: 'From the SDK', limit: 12.5, limitReset: 'monthly', includeByokInLimit: true, disabled: false, usage: 0 })
+    expect(created.data).toMatchObject({
+      name: 'From the SDK',
+      limit: 12.5,
+      limitReset: 'monthly',
+      includeByokInLimit: true,
+      disabled: false,
+      usage: 0,
+    })
     expect(created.data.expiresAt).toEqual(expiresAt)
     expect(created.data.hash).toMatch(/^[a-f0-9]{64}$/)
     expect(JSON.stringify(created.data)).not.toContain(created.key)
@@ -201,9 +208,19 @@ describe('chat', () => {
     expect(usage).toMatchObject({ completionTokens: 2 })
   })
 
-  for (const model of ['sandbox/reasoning', 'sandbox/refusal', 'sandbox/json', 'sandbox/empty', 'sandbox/flaky', 'sandbox/tools', '@preset/sdk-chat']) {
+  for (const model of [
+    'sandbox/reasoning',
+    'sandbox/refusal',
+    'sandbox/json',
+    'sandbox/empty',
+    'sandbox/flaky',
+    'sandbox/tools',
+    '@preset/sdk-chat',
+  ]) {
     test(`send: ${model} passes the schemas, whole and as a stream`, async () => {
-      const tools = [{ type: 'function', function: { name: 'look', parameters: { type: 'object', properties: { at: { type: 'string' } } } } }] as const
+      const tools = [
+        { type: 'function', function: { name: 'look', parameters: { type: 'object', properties: { at: { type: 'string' } } } } },
+      ] as const
       const body: ChatBody = { model, messages: [user], ...(model === 'sandbox/tools' ? { tools: [...tools] } : {}) }
       const answer = await whole(body)
       expect(answer.choices).toHaveLength(1)
@@ -244,7 +261,10 @@ describe('chat', () => {
   })
 
   test("TooManyRequestsResponseError: a provider's failure, where its status was asked for", async () => {
-    const send = whole({ model: 'sandbox/error/rate_limit_exceeded', messages: [user] }, { headers: { 'X-Service-Provider-Failure': 'status' } })
+    const send = whole(
+      { model: 'sandbox/error/rate_limit_exceeded', messages: [user] },
+      { headers: { 'X-Service-Provider-Failure': 'status' } },
+    )
     const refused = await thrownBy(send)
     expect(refused).toBeInstanceOf(TooManyRequestsResponseError)
     expect(refused).toMatchObject({ error: { code: 429, metadata: { error_type: 'rate_limit_exceeded' } } })
@@ -255,7 +275,14 @@ describe('what was done, and what there is', () => {
   test('generations.getGeneration: by the id of the answer', async () => {
     const answer = await whole({ model: 'sandbox/echo', messages: [user] })
     const { data } = await caller.generations.getGeneration({ id: answer.id })
-    expect(data).toMatchObject({ id: answer.id, model: 'sandbox/echo', finishReason: 'stop', streamed: false, tokensCompletion: 2, cancelled: false })
+    expect(data).toMatchObject({
+      id: answer.id,
+      model: 'sandbox/echo',
+      finishReason: 'stop',
+      streamed: false,
+      tokensCompletion: 2,
+      cancelled: false,
+    })
   })
 
   test('NotFoundResponseError: an unknown generation', async () => {

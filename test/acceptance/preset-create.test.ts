@@ -127,13 +127,25 @@ describe('what is stored', () => {
   })
 
   test('200: null fields are absent from the config', async () => {
-    const answer = await savePreset(service, 'nulls', { model: 'sandbox/echo', temperature: null, top_p: null, tools: null, reasoning: null, input: 'x' })
+    const answer = await savePreset(service, 'nulls', {
+      model: 'sandbox/echo',
+      temperature: null,
+      top_p: null,
+      tools: null,
+      reasoning: null,
+      input: 'x',
+    })
     expect(answer.status).toBe(200)
     expect(answer.preset.designated_version.config).toEqual({ model: 'sandbox/echo' })
   })
 
   test('200: zero and false are values, not absences', async () => {
-    const answer = await savePreset(service, 'zeros', { model: 'sandbox/echo', temperature: 0, parallel_tool_calls: false, max_output_tokens: 1 })
+    const answer = await savePreset(service, 'zeros', {
+      model: 'sandbox/echo',
+      temperature: 0,
+      parallel_tool_calls: false,
+      max_output_tokens: 1,
+    })
     expect(answer.preset.designated_version.config).toEqual({
       model: 'sandbox/echo',
       temperature: 0,
@@ -290,7 +302,10 @@ describe('refusals', () => {
       path: 'fallbacks',
     },
     'more than 30 tool calls': { body: { model: 'sandbox/echo', max_tool_calls: 31 }, path: 'max_tool_calls' },
-    'a previous response, which nobody stored': { body: { model: 'sandbox/echo', previous_response_id: 'resp_1' }, path: 'previous_response_id' },
+    'a previous response, which nobody stored': {
+      body: { model: 'sandbox/echo', previous_response_id: 'resp_1' },
+      path: 'previous_response_id',
+    },
     'a body that is an array': { body: [] },
     'a body that is null': { body: 'null' },
     'a body that is not JSON': { body: '{"model":' },
@@ -354,7 +369,10 @@ describe('refusals', () => {
 
   test('404: a version that is not there', async () => {
     await savePreset(service, 'one-version', { model: 'sandbox/echo' })
-    expect((await call(service, 'GET', '/presets/one-version/versions/2')).error).toMatchObject({ code: 404, message: 'Resource not found' })
+    expect((await call(service, 'GET', '/presets/one-version/versions/2')).error).toMatchObject({
+      code: 404,
+      message: 'Resource not found',
+    })
   })
 
   for (const version of ['0', '-1', '1.5', 'one', '99999999999999999999']) {

@@ -38,7 +38,8 @@ describe('lists', () => {
   })
 
   test('200: versions, oldest first, a page at a time', async () => {
-    for (let version = 1; version <= 5; version += 1) await savePreset(service, 'grown', { model: 'sandbox/echo', max_output_tokens: version })
+    for (let version = 1; version <= 5; version += 1)
+      await savePreset(service, 'grown', { model: 'sandbox/echo', max_output_tokens: version })
     const all = await call(service, 'GET', '/presets/grown/versions')
     expect(all.versions.map(({ version, config }) => [version, config['max_output_tokens']])).toEqual([
       [1, 1],
@@ -149,8 +150,14 @@ describe('PATCH', () => {
   })
 
   test('401, 403, 404: no key, an inference key, no preset', async () => {
-    expect((await call(service, 'PATCH', '/presets/named', { key: null, body: {} })).error).toMatchObject({ code: 401, message: 'Missing Authentication header' })
-    expect((await patch('named', {}, service.inferenceKey)).error).toMatchObject({ code: 403, message: 'Only management keys can perform this operation' })
+    expect((await call(service, 'PATCH', '/presets/named', { key: null, body: {} })).error).toMatchObject({
+      code: 401,
+      message: 'Missing Authentication header',
+    })
+    expect((await patch('named', {}, service.inferenceKey)).error).toMatchObject({
+      code: 403,
+      message: 'Only management keys can perform this operation',
+    })
     expect((await patch('never-made', { name: 'x' })).error).toMatchObject({ code: 404, message: 'Resource not found' })
   })
 })
@@ -203,7 +210,9 @@ describe('the model list', () => {
   })
 
   test('200: a preset has the capabilities of its model', async () => {
-    const models = (await call(service, 'GET', '/models')).json as { data: readonly { id: string; context_length: number; supported_parameters: readonly string[] }[] }
+    const models = (await call(service, 'GET', '/models')).json as {
+      data: readonly { id: string; context_length: number; supported_parameters: readonly string[] }[]
+    }
     const found = (id: string) => models.data.find((model) => model.id === id)
     expect(found('@preset/list-active')?.context_length).toBe(found('sandbox/echo')?.context_length ?? -1)
     expect(found('@preset/list-active')?.supported_parameters).toEqual(found('sandbox/echo')?.supported_parameters ?? ['none'])
@@ -212,7 +221,9 @@ describe('the model list', () => {
   test('200: /v1 is the same router as /api/v1', async () => {
     const [one, other] = await Promise.all(
       ['/api/v1', '/v1'].map(async (base) => {
-        const response = await fetch(`${service.url}${base}/presets/list-active`, { headers: { authorization: `Bearer ${service.managementKey}` } })
+        const response = await fetch(`${service.url}${base}/presets/list-active`, {
+          headers: { authorization: `Bearer ${service.managementKey}` },
+        })
         return response.text()
       }),
     )

@@ -202,7 +202,12 @@ describe('the system prompt', () => {
   })
 
   test('a preset saved from a responses body serves chat completions with its own settings', async () => {
-    await savePreset(service, 'from-responses', { model: 'fake/one', instructions: 'Be kind.', max_output_tokens: 77, text: { verbosity: 'low' } })
+    await savePreset(service, 'from-responses', {
+      model: 'fake/one',
+      instructions: 'Be kind.',
+      max_output_tokens: 77,
+      text: { verbosity: 'low' },
+    })
     await infer(service, { model: '@preset/from-responses', messages: [user] })
     expect(upstream.last.body.messages).toEqual([{ role: 'system', content: 'Be kind.' }, user])
     expect(upstream.last.body).toMatchObject({ verbosity: 'low' })
@@ -213,7 +218,12 @@ describe('the system prompt', () => {
   })
 
   test('a preset saved from a messages body serves chat completions with its own settings', async () => {
-    await savePreset(service, 'from-messages', { model: 'fake/one', system: 'Be kind.', max_tokens: 55, stop_sequences: ['END'], messages: [] }, 'messages')
+    await savePreset(
+      service,
+      'from-messages',
+      { model: 'fake/one', system: 'Be kind.', max_tokens: 55, stop_sequences: ['END'], messages: [] },
+      'messages',
+    )
     await infer(service, { model: '@preset/from-messages', messages: [user] })
     expect(upstream.last.body.messages).toEqual([{ role: 'system', content: 'Be kind.' }, user])
     expect(upstream.last.body).toMatchObject({ stop: ['END'] })
@@ -239,7 +249,11 @@ describe('what cannot be honoured', () => {
       expect(answer.status).toBe(400)
       expect(JSON.stringify(answer.json)).toContain(Object.keys(more)[0] ?? '')
     }
-    const nothing = await infer(service, { model: 'sandbox/echo', input: 'Hi', prompt: null, previous_response_id: null }, { path: '/responses' })
+    const nothing = await infer(
+      service,
+      { model: 'sandbox/echo', input: 'Hi', prompt: null, previous_response_id: null },
+      { path: '/responses' },
+    )
     expect(nothing.status).toBe(200)
   })
 

@@ -156,7 +156,8 @@ for (const how of ['end', 'reset'] as const) {
     const whole = proseAnswer('Well, well.')
     const bodies: Readonly<Record<string, (exchange: Exchange) => Promise<void>>> = {
       'before any byte': async () => {},
-      'after the headers': (exchange) => exchange.send(`HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${whole.length}\r\n\r\n`),
+      'after the headers': (exchange) =>
+        exchange.send(`HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${whole.length}\r\n\r\n`),
       'in the middle of a body of known length': (exchange) =>
         exchange.send(`HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${whole.length}\r\n\r\n${whole.slice(0, 100)}`),
       'in the middle of a body in pieces': async (exchange) => {

@@ -212,7 +212,9 @@ describe('with X-Service-Provider-Failure: status, the real status while nothing
 
   test('the openai client retries a 429 by itself, and gets its answer', async () => {
     let tries = 0
-    upstream.script((exchange) => (tries++ === 0 ? exchange.answer(429, errorBody('x', 'Slow down.'), { 'retry-after': '0' }) : say('Hi.')(exchange)))
+    upstream.script((exchange) =>
+      tries++ === 0 ? exchange.answer(429, errorBody('x', 'Slow down.'), { 'retry-after': '0' }) : say('Hi.')(exchange),
+    )
     const client = new OpenAI({ apiKey: service.inferenceKey, baseURL: service.api, maxRetries: 2, defaultHeaders: STATUS })
     const answer = await client.chat.completions.create({ model: 'fake/one', messages })
     expect(answer.choices[0]?.message.content).toBe('Hi.')
@@ -234,14 +236,19 @@ describe('with X-Service-Provider-Failure: status, the real status while nothing
 })
 
 describe('in mid-stream', () => {
-  test("an error chunk of the provider ends the stream with ours, after what was said", async () => {
-    upstream.script((exchange) => exchange.stream([proseChunk('Well, '), JSON.stringify({ error: { code: 503, message: 'Too busy.' } }), proseChunk('too late')]))
+  test('an error chunk of the provider ends the stream with ours, after what was said', async () => {
+    upstream.script((exchange) =>
+      exchange.stream([proseChunk('Well, '), JSON.stringify({ error: { code: 503, message: 'Too busy.' } }), proseChunk('too late')]),
+    )
     for (const headers of [{}, STATUS]) {
       const answer = await infer(service, { model: 'fake/two', messages, stream: true }, { headers })
       expect(answer.status).toBe(200)
       const chunks = streamChunks(answer.text)
       expect(chunks.map(({ choices }) => choices[0]?.delta.content)).toEqual(['Well, ', ''])
-      expect(chunks[1]).toMatchObject({ choices: [{ finish_reason: 'error' }], error: { code: 503, metadata: { error_type: 'provider_overloaded' } } })
+      expect(chunks[1]).toMatchObject({
+        choices: [{ finish_reason: 'error' }],
+        error: { code: 503, metadata: { error_type: 'provider_overloaded' } },
+      })
       expect(answer.text.endsWith('data: [DONE]\n\n')).toBe(true)
       expect(answer.text).not.toContain('too late')
     }

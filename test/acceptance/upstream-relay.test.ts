@@ -5,7 +5,16 @@ import { OpenRouter } from '@openrouter/sdk'
 import type { ChatRequest, ChatStreamChunk } from '@openrouter/sdk/models'
 
 import { call, infer, streamChunks } from '../support/calls.ts'
-import { FINISH_CHUNK, dataEvent, proseAnswer, proseChunk, recordedBody, recordedLines, say, startFakeUpstream } from '../support/fake-upstream.ts'
+import {
+  FINISH_CHUNK,
+  dataEvent,
+  proseAnswer,
+  proseChunk,
+  recordedBody,
+  recordedLines,
+  say,
+  startFakeUpstream,
+} from '../support/fake-upstream.ts'
 import { type StartedService, useServices } from '../support/started-service.ts'
 
 const services = useServices()
@@ -37,7 +46,11 @@ interface RecordedChoice {
 }
 interface RecordedMessage {
   readonly content?: unknown
-  readonly tool_calls?: readonly { readonly index?: number; readonly id?: string; readonly function: { readonly name?: string; readonly arguments?: string } }[]
+  readonly tool_calls?: readonly {
+    readonly index?: number
+    readonly id?: string
+    readonly function: { readonly name?: string; readonly arguments?: string }
+  }[]
 }
 interface Recorded {
   readonly choices: readonly RecordedChoice[]
@@ -86,12 +99,21 @@ describe('recorded answers', () => {
 
     test(`whole: ${name} passes the schemas of @openrouter/sdk`, async () => {
       upstream.script((exchange) => exchange.answer(200, recordedBody(name)))
-      const answer = await router.chat.send({ chatRequest: { model: 'fake/one', messages: [{ role: 'user', content: 'Hello!' }], stream: false } })
+      const answer = await router.chat.send({
+        chatRequest: { model: 'fake/one', messages: [{ role: 'user', content: 'Hello!' }], stream: false },
+      })
       expect(answer).toMatchObject({ model: 'fake/one', choices: [{ index: 0 }] })
     })
   }
 
-  for (const name of ['openai-text', 'deepseek-tool-call', 'deepseek-reasoning', 'groq-tool-call', 'mistral-reasoning', 'azure-model-router.1']) {
+  for (const name of [
+    'openai-text',
+    'deepseek-tool-call',
+    'deepseek-reasoning',
+    'groq-tool-call',
+    'mistral-reasoning',
+    'azure-model-router.1',
+  ]) {
     const expected = saidIn(recordedLines(name).map((line) => JSON.parse(line) as Recorded))
 
     test(`stream: ${name} reaches the openai client with text, calls, end and usage`, async () => {
@@ -127,7 +149,7 @@ describe('recorded answers', () => {
       const chatRequest: ChatRequest = { model: 'fake/one', messages: [{ role: 'user', content: 'Hello!' }], stream: true }
       const stream = (await router.chat.send({ chatRequest })) as AsyncIterable<ChatStreamChunk>
       const chunks = await Array.fromAsync(stream)
-      expect(chunks.flatMap(({ choices }) => choices[0]?.finishReason ?? [])).toEqual([expected.finish])
+      expect(chunks.flatMap(({ choices }) => choices[0]?.finishReason ?? [])).toEqual([expected.finish as 'stop'])
     })
   }
 })
@@ -138,13 +160,12 @@ describe('reasoning', () => {
     ['mistral-reasoning', 'The user is asking for 2+2.'],
   ] as const) {
     test(`${name}: whatever the vendor calls it, it is in the field reasoning, whole and as a stream`, async () => {
-      upstream.script((exchange) => (exchange.body.stream === true ? exchange.stream(recordedLines(name)) : exchange.answer(200, recordedBody(name))))
+      upstream.script((exchange) =>
+        exchange.body.stream === true ? exchange.stream(recordedLines(name)) : exchange.answer(200, recordedBody(name)),
+      )
       const whole = await client.chat.completions.create({ model: 'fake/one', messages })
       const chunks = await Array.fromAsync(await client.chat.completions.create({ model: 'fake/one', messages, stream: true }))
-      const texts = [
-        reasoningOf(whole.choices[0]?.message),
-        chunks.map(({ choices }) => reasoningOf(choices[0]?.delta)).join(''),
-      ]
+      const texts = [reasoningOf(whole.choices[0]?.message), chunks.map(({ choices }) => reasoningOf(choices[0]?.delta)).join('')]
       for (const text of texts) {
         expect(text.length).toBeGreaterThan(20)
         expect(text.startsWith(begins)).toBe(true)
@@ -196,7 +217,15 @@ describe('bytes', () => {
     upstream.script(say('Hi.'))
     await infer(
       service,
-      { model: 'fake/one', messages, provider: { order: ['fake'] }, plugins: [], session_id: 's', trace: { trace_id: 't' }, models: ['fake/one'] },
+      {
+        model: 'fake/one',
+        messages,
+        provider: { order: ['fake'] },
+        plugins: [],
+        session_id: 's',
+        trace: { trace_id: 't' },
+        models: ['fake/one'],
+      },
       { headers: { 'x-session-id': 's', 'x-service-metadata': 'enabled', 'http-referer': 'https://app.example' } },
     )
     for (const field of ['provider', 'plugins', 'session_id', 'trace', 'models']) expect(upstream.last.body).not.toHaveProperty(field)
@@ -255,12 +284,16 @@ describe('usage and cost', () => {
     const cost = (600 * 2 + 400 * 0.5 + 100 * 10) / 1_000_000
     expect(answer.json).toMatchObject({ usage: { ...usage, cost } })
     const record = await call(service, 'GET', `/generation?id=${answer.headers.get('x-generation-id')}`, { key: service.inferenceKey })
-    expect(record.json).toMatchObject({ data: { total_cost: cost, tokens_prompt: 1000, tokens_completion: 100, native_tokens_cached: 400, provider_name: 'Fake' } })
+    expect(record.json).toMatchObject({
+      data: { total_cost: cost, tokens_prompt: 1000, tokens_completion: 100, native_tokens_cached: 400, provider_name: 'Fake' },
+    })
   })
 
   test('usage is asked for in every stream, and sent though the client did not ask', async () => {
     const usage = { prompt_tokens: 5, completion_tokens: 6, total_tokens: 11 }
-    upstream.script((exchange) => exchange.stream([proseChunk('a'), FINISH_CHUNK, JSON.stringify({ ...JSON.parse(FINISH_CHUNK), choices: [], usage })]))
+    upstream.script((exchange) =>
+      exchange.stream([proseChunk('a'), FINISH_CHUNK, JSON.stringify({ ...JSON.parse(FINISH_CHUNK), choices: [], usage })]),
+    )
     const answer = await infer(service, { model: 'fake/one', messages, stream: true, stream_options: { include_usage: false } })
     expect(upstream.last.body['stream_options']).toMatchObject({ include_usage: true })
     expect(streamChunks(answer.text).at(-1)).toMatchObject({ choices: [], usage })

@@ -124,7 +124,9 @@ const readRequest = (bytes: Buffer): RawRequest | null => {
   const headEnd = bytes.indexOf('\r\n\r\n')
   if (headEnd < 0) return null
   const [first = '', ...lines] = bytes.toString('latin1', 0, headEnd).split('\r\n')
-  const headers = Object.fromEntries(lines.map((line) => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 1).trim()]))
+  const headers = Object.fromEntries(
+    lines.map((line) => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 1).trim()]),
+  )
   const size = headEnd + 4 + Number(headers['content-length'] ?? 0)
   return bytes.length < size ? null : { path: first.split(' ')[1] ?? '', headers, text: bytes.toString('utf8', headEnd + 4, size), size }
 }
@@ -136,7 +138,9 @@ const exchangeOn = (socket: Socket, gone: Promise<number>, { path, headers, text
       else socket.write(bytes, () => resolve())
     })
   const head: Exchange['head'] = (status, more = {}) =>
-    send(`HTTP/1.1 ${status} Status\r\n${headerLines({ 'content-type': 'text/event-stream', 'transfer-encoding': 'chunked', ...more })}\r\n`)
+    send(
+      `HTTP/1.1 ${status} Status\r\n${headerLines({ 'content-type': 'text/event-stream', 'transfer-encoding': 'chunked', ...more })}\r\n`,
+    )
   const piece: Exchange['piece'] = (content) => send(`${Buffer.byteLength(content).toString(16)}\r\n${content}\r\n`)
   const done: Exchange['done'] = () => send('0\r\n\r\n')
   return {

@@ -118,11 +118,11 @@ describe('the end', () => {
     )
   })
 
-  test('is ours where the upstream never told it', () => {
+  test('is ours where the upstream never told it, at the time that its chunks told', () => {
     const stream = openStream(HEAD)
     stream.frames([frame(upstream(SAYS), text('Hi'))])
     expect(stream.finish(TAIL)).toStartWith(
-      'data: {"id":"gen-abc123","object":"chat.completion.chunk","created":1700000000,"model":"acme/one","provider":"Acme",' +
+      'data: {"id":"gen-abc123","object":"chat.completion.chunk","created":5,"model":"acme/one","provider":"Acme",' +
         '"choices":[{"index":0,"delta":{},"finish_reason":"stop","native_finish_reason":null}]}\n\n',
     )
   })

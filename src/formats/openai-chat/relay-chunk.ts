@@ -15,6 +15,8 @@ export interface ChunkRelay {
   relay(native: string, ending: Ending): string | null
   /** JSON text of the upstream's newest usage object. */
   readonly usage: string | null
+  /** The upstream's time of the answer: all chunks of a stream tell one. */
+  readonly createdSeconds: number | null
 }
 
 /** `finished` holds the indices of the choices that have ended; it is shared with the renderer. */
@@ -25,11 +27,14 @@ export const relayChunks = (head: AnswerHead, finished: Set<number>): ChunkRelay
     ...(head.provider === null ? {} : { provider: JSON.stringify(head.provider) }),
   }
   let usage: string | null = null
+  let createdSeconds: number | null = null
   let template: ChunkTemplate | null = null
   let templatesLeft = TEMPLATES
 
   const relayBody = (body: JsonBody, ending: Ending): string => {
     const changes: Record<string, string | null> = { ...owned, ...envelopeRepairs(body, 'chat.completion.chunk', head) }
+    const created = body.get('created')
+    if (createdSeconds === null && Number.isInteger(created)) createdSeconds = created as number
     const rawUsage = body.raw('usage')
     if (rawUsage !== undefined) {
       changes['usage'] = null
@@ -55,7 +60,7 @@ export const relayChunks = (head: AnswerHead, finished: Set<number>): ChunkRelay
       const matched = finished.size === 0 ? (template?.match(native) ?? null) : null
       if (matched !== null && isMidway(matched.choices)) return oneLine(matched.text)
       try {
-        return relayBody(JsonBody.read(native), ending)
+        return relayBody(JsonBody.ofParsed(native), ending)
       } catch (error) {
         if (error instanceof JsonTextError) return null
         throw error
@@ -63,6 +68,9 @@ export const relayChunks = (head: AnswerHead, finished: Set<number>): ChunkRelay
     },
     get usage() {
       return usage
+    },
+    get createdSeconds() {
+      return createdSeconds
     },
   }
 }

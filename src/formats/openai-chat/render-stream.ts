@@ -16,9 +16,10 @@ const ROLE = '"role":"assistant",'
 const DELTA_END = '},"finish_reason":null}]}\n\n'
 
 class ChatStream implements StreamRenderer {
-  /** Everything of a chunk before its choices; constant for a stream. */
-  readonly #envelope: string
-  readonly #delta: string
+  /** Everything of a chunk before its choices, and the beginning of one with a delta: constant for a stream. */
+  #envelope = ''
+  #delta = ''
+  readonly #head: AnswerHead
   readonly #ending = watchEnding()
   /** Indices of the choices whose end was told. Ours is always 0; a relayed upstream may have more. */
   readonly #finished = new Set<number>()
@@ -28,11 +29,17 @@ class ChatStream implements StreamRenderer {
   #role = ROLE
 
   constructor(head: AnswerHead) {
-    this.#envelope =
-      `{"id":${JSON.stringify(head.generationId)},"object":"chat.completion.chunk","created":${head.createdSeconds},` +
-      `"model":${JSON.stringify(head.model)},"provider":${JSON.stringify(head.provider)},`
-    this.#delta = `data: ${this.#envelope}"choices":[{"index":0,"delta":{`
+    this.#head = head
     this.#relay = relayChunks(head, this.#finished)
+    this.#describe(head.createdSeconds)
+  }
+
+  #describe(createdSeconds: number): void {
+    const { generationId, model, provider } = this.#head
+    this.#envelope =
+      `{"id":${JSON.stringify(generationId)},"object":"chat.completion.chunk","created":${createdSeconds},` +
+      `"model":${JSON.stringify(model)},"provider":${JSON.stringify(provider)},`
+    this.#delta = `data: ${this.#envelope}"choices":[{"index":0,"delta":{`
   }
 
   frames(frames: readonly Frame[]): string {
@@ -42,6 +49,8 @@ class ChatStream implements StreamRenderer {
       const chunk = frame.native === undefined ? null : this.#relay.relay(frame.native, this.#ending)
       if (chunk === null) for (const event of frame.events) out += this.#event(event)
       else if (chunk !== '') {
+        // Our own chunks tell the same time as the upstream's.
+        if (this.#role !== '' && this.#relay.createdSeconds !== null) this.#describe(this.#relay.createdSeconds)
         this.#role = ''
         out += dataFrame(chunk)
       }

@@ -7,6 +7,7 @@ import { retryAfterSeconds } from '../classify-failure.ts'
 import type { Attempt, ProviderContext, Target } from '../provider.ts'
 import type { UpstreamResponse } from '../upstream.ts'
 import { createChatDecoder, type ChatDecoder } from './decode.ts'
+import { chatText } from './vendor-text.ts'
 import { encodeChatRequest } from './encode.ts'
 import { chatFailure } from './errors.ts'
 
@@ -46,6 +47,7 @@ async function* streamed(response: UpstreamResponse, target: Target, asked: bool
     let done = false
     for (const event of readEvents(sse, piece)) {
       if (event.data === '[DONE]') {
+        response.complete()
         done = true // whatever an upstream sends after its end marker is not part of the answer
         break
       }
@@ -92,7 +94,8 @@ const chunkFrame = (event: SseEvent, decoder: ChatDecoder, target: Target, asked
   if (!isObject(chunk)) return failed(unusable(target, 'sent a stream event that is not an object.'))
   if (isObject(chunk['error']) || event.event === 'error') return failed(chatFailure(200, event.data, target))
   const events = decoder.events(chunk)
-  return asked ? { events, native: event.data } : { events }
+  const native = asked ? chatText(chunk, event.data) : null
+  return native === null ? { events } : { events, native }
 }
 
 const failed = (error: GatewayError): Frame => ({ events: [{ type: 'error', error }] })
@@ -115,5 +118,6 @@ const wholeFrame = (text: string, target: Target, asked: boolean): Frame => {
   const decoded = createChatDecoder().events(body)
   const ended = decoded.some(({ type }) => type === 'finish')
   const events: readonly ModelEvent[] = ended ? decoded : [...decoded, { type: 'finish', reason: 'stop', native: null }]
-  return asked ? { events, native: text } : { events }
+  const native = asked ? chatText(body, text) : null
+  return native === null ? { events } : { events, native }
 }

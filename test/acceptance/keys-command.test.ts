@@ -1,0 +1,152 @@
+/** `patchbay keys …`, beside the running service and without one (operator.md, "Keys, from the shell"). */
+import { beforeAll, describe, expect, test } from 'bun:test'
+
+import { call, infer } from '../support/calls.ts'
+import { type StartedService, until, useServices } from '../support/started-service.ts'
+
+const services = useServices()
+let service: StartedService
+
+beforeAll(async () => {
+  service = await services.start()
+})
+
+const keys = (...args: readonly string[]) => services.run(['keys', ...args, '--data-dir', service.dataDir])
+
+const echo = { model: 'sandbox/echo', messages: [{ role: 'user', content: 'Hello!' }] }
+
+const create = async (kind: string, ...more: readonly string[]): Promise<{ key: string; hash: string }> => {
+  const { stdout } = await keys('create', '--kind', kind, '--name', 'From the shell', '--json', ...more)
+  return JSON.parse(stdout) as { key: string; hash: string }
+}
+
+const status = async (key: string): Promise<number> => (await infer(service, echo, { key })).status
+
+describe('create', () => {
+  test('prints the key alone, and it works at the running service within a second', async () => {
+    const { code, stdout, stderr } = await keys('create', '--kind', 'inference', '--name', 'Plain')
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    expect(stdout).toMatch(/^pb_inf_[0-9A-Za-z]+\n$/)
+    await until(async () => (await status(stdout.trim())) === 200, 'the new key', 1000)
+  })
+
+  test('--json prints the key with its resource', async () => {
+    const { stdout } = await keys(
+      'create',
+      '--kind=inference',
+      '--name=Limited',
+      '--limit-usd=12.5',
+      '--limit-reset=weekly',
+      '--expires=2099-01-31T00:00:00Z',
+      '--json',
+    )
+    expect(JSON.parse(stdout)).toMatchObject({
+      key: expect.stringMatching(/^pb_inf_/),
+      hash: expect.stringMatching(/^[a-f0-9]{64}$/),
+      name: 'Limited',
+      limit: 12.5,
+      limit_reset: 'weekly',
+      expires_at: expect.stringMatching(/^2099-01-31T00:00:00(?:\.000)?Z$/),
+    })
+  })
+
+  test('a management key manages and does not call models', async () => {
+    const { key } = await create('management')
+    await until(async () => (await call(service, 'GET', '/presets', { key })).status === 200, 'the new key', 1000)
+    expect(await status(key)).toBe(403)
+  })
+
+  test('401: a key from the instant of its expiry, though it was served a moment before', async () => {
+    const { key } = await create('inference', '--expires', new Date(Date.now() + 1500).toISOString())
+    await until(async () => (await status(key)) === 200, 'the new key', 1000)
+    await until(async () => (await status(key)) === 401, 'the expiry', 3000)
+  })
+})
+
+describe('list', () => {
+  test('shows every key by its hash, and no key', async () => {
+    const { key, hash } = await create('inference')
+    const plain = await keys('list')
+    expect(plain.code).toBe(0)
+    expect(plain.stdout).toContain(hash)
+    for (const secret of [key, service.managementKey, service.inferenceKey]) expect(plain.stdout).not.toContain(secret)
+    const lines = (await keys('list', '--json')).stdout.trimEnd().split('\n')
+    const listed = lines.map((line) => JSON.parse(line) as { hash: string; name: string; kind: string; disabled: boolean })
+    expect(listed.find((each) => each.hash === hash)).toMatchObject({ name: 'From the shell', kind: 'inference', disabled: false })
+  })
+})
+
+describe('revoke', () => {
+  test('401: within a second at the running service, though it had just served the key', async () => {
+    const { key, hash } = await create('inference')
+    await until(async () => (await status(key)) === 200, 'the new key', 1000)
+    const { code } = await keys('revoke', hash)
+    expect(code).toBe(0)
+    await until(async () => (await status(key)) === 401, 'the refusal', 1000)
+    const refused = await infer(service, echo, { key })
+    expect(refused.error.metadata).toMatchObject({ error_type: 'authentication' })
+    expect(refused.error.message).not.toBe('Missing Authentication header')
+  })
+
+  test('401: at once, where the service itself is asked to', async () => {
+    const created = (await call(service, 'POST', '/keys', { body: { name: 'Short-lived' } })).json as {
+      key: string
+      data: { hash: string }
+    }
+    expect(await status(created.key)).toBe(200)
+    expect((await call(service, 'PATCH', `/keys/${created.data.hash}`, { body: { disabled: true } })).status).toBe(200)
+    expect(await status(created.key)).toBe(401)
+    await call(service, 'PATCH', `/keys/${created.data.hash}`, { body: { disabled: false } })
+    expect(await status(created.key)).toBe(200)
+    expect((await call(service, 'DELETE', `/keys/${created.data.hash}`)).json).toEqual({ deleted: true })
+    expect(await status(created.key)).toBe(401)
+  })
+})
+
+test('without a service running, on a new data directory: the key works once it runs', async () => {
+  const dataDir = `${services.directory()}/data`
+  const { stdout } = await services.run(['keys', 'create', '--kind', 'management', '--name', 'First', '--data-dir', dataDir])
+  const started = await services.start({ dataDir })
+  expect((await call(started, 'GET', '/presets', { key: stdout.trim() })).status).toBe(200)
+})
+
+describe('what a key may do', () => {
+  const inferencePaths = ['/chat/completions', '/responses', '/messages']
+  const managementPaths = ['GET /presets', 'GET /keys', 'POST /keys', 'GET /presets/x', 'PATCH /presets/x', 'DELETE /presets/x']
+
+  test('401: every route without a key, and with a key that is wrong', async () => {
+    for (const route of [
+      ...inferencePaths.map((path) => `POST ${path}`),
+      ...managementPaths,
+      'GET /models',
+      'GET /key',
+      'GET /generation?id=x',
+    ]) {
+      const [method = '', path = ''] = route.split(' ')
+      const missing = await call(service, method, path, { key: null })
+      expect([route, missing.status]).toEqual([route, 401])
+      expect(missing.text).toContain('Missing Authentication header')
+      const wrong = await call(service, method, path, {
+        key: service.managementKey.slice(0, -1) + (service.managementKey.endsWith('0') ? '1' : '0'),
+      })
+      expect([route, wrong.status]).toEqual([route, 401])
+      expect(wrong.text).not.toContain('Missing Authentication header')
+    }
+  })
+
+  test('403: management routes with an inference key', async () => {
+    for (const route of managementPaths) {
+      const [method = '', path = ''] = route.split(' ')
+      const answer = await call(service, method, path, { key: service.inferenceKey })
+      expect(answer.error).toMatchObject({ code: 403, message: 'Only management keys can perform this operation' })
+    }
+  })
+
+  for (const authorization of ['Basic abc', 'Bearer', 'Bearer ', '', `Bearer ${'x'.repeat(10_000)}`]) {
+    test(`401: Authorization ${JSON.stringify(authorization.slice(0, 20))}`, async () => {
+      const answer = await call(service, 'GET', '/presets', { key: null, headers: { authorization } })
+      expect(answer.status).toBe(401)
+      expect(answer.error.code).toBe(401)
+    })
+  }
+})

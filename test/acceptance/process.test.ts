@@ -1,0 +1,337 @@
+/** The process as an operator meets it: starting, stopping, reloading, faults in flags and files (operator.md). */
+import { existsSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { describe, expect, test } from 'bun:test'
+
+import { call, infer, streamChunks } from '../support/calls.ts'
+import { say, startFakeUpstream } from '../support/fake-upstream.ts'
+import { type StartedService, until, useServices } from '../support/started-service.ts'
+
+const services = useServices()
+const upstream = await startFakeUpstream()
+
+const messages = [{ role: 'user', content: 'Hello!' }]
+
+describe('starting', () => {
+  test('ready in less than a second, on a port that was free, with one line on stdout', async () => {
+    const first = await services.start()
+    expect(first.readyMs).toBeLessThan(1000)
+    expect(first.stdout()).toMatch(/^patchbay ready http:\/\/127\.0\.0\.1:[1-9]\d+\n/)
+    expect(Number(new URL(first.url).port)).toBeGreaterThan(1023)
+  })
+
+  test('the very first start prints a key of each kind and three commands to copy; the next start does not', async () => {
+    const first = await services.start()
+    expect(first.managementKey).toMatch(/^pb_mgmt_[0-9A-Za-z]{43,}$/)
+    expect(first.inferenceKey).toMatch(/^pb_inf_[0-9A-Za-z]{43,}$/)
+    const commands = first.stdout().trimEnd().split('\n').slice(3)
+    expect(commands).toHaveLength(3)
+    expect(first.stdout()).not.toContain('\u001B')
+    await first.stop()
+    const second = await services.start({ dataDir: first.dataDir })
+    expect(second.stdout()).toBe(`patchbay ready ${second.url}\n`)
+    expect((await call({ ...second, managementKey: first.managementKey }, 'GET', '/presets')).status).toBe(200)
+  })
+
+  test('the commands that it prints work as they stand', async () => {
+    const service = await services.start()
+    const [create = '', use = '', open = ''] = service.stdout().trimEnd().split('\n').slice(3)
+    for (const [command, says] of [
+      [create, '"designated_version"'],
+      [use, 'Hello!'],
+    ] as const) {
+      const child = Bun.spawn(['sh', '-c', command], { stdout: 'pipe', stderr: 'ignore' })
+      expect(await new Response(child.stdout).text()).toContain(says)
+      expect(await child.exited).toBe(0)
+    }
+    const page = /http\S+/.exec(open)?.[0] ?? ''
+    expect((await fetch(page)).status).toBe(200)
+  })
+
+  test('the root secret is made with mode 0600, in a directory of its own', async () => {
+    const { dataDir } = await services.start()
+    const secret = join(dataDir, 'secret')
+    expect(existsSync(secret)).toBe(true)
+    expect(statSync(secret).mode & 0o777).toBe(0o600)
+    expect(statSync(dataDir).mode & 0o077).toBe(0)
+  })
+
+  test('a root secret of the environment is used, and not written', async () => {
+    const env = { PATCHBAY_SECRET: 'a-root-secret-of-more-than-32-bytes!' }
+    const first = await services.start({ env })
+    expect(existsSync(join(first.dataDir, 'secret'))).toBe(false)
+    await first.stop()
+    const second = await services.start({ env, dataDir: first.dataDir })
+    expect((await call({ ...second, managementKey: first.managementKey }, 'GET', '/presets')).status).toBe(200)
+  })
+
+  test('exit 2: a root secret other than the one the data was made with', async () => {
+    const first = await services.start({ env: { PATCHBAY_SECRET: 'a-root-secret-of-more-than-32-bytes!' } })
+    await first.stop()
+    const ended = await services.run(['serve', '--port', '0', '--data-dir', first.dataDir], {
+      PATCHBAY_SECRET: 'b-root-secret-of-more-than-32-bytes!',
+    })
+    checkMisuse(ended, /secret/i)
+  })
+
+  test('exit 2: a second service on the same data directory, in a sentence that names it', async () => {
+    const first = await services.start()
+    const ended = await services.run(['serve', '--port', '0', '--data-dir', first.dataDir])
+    checkMisuse(ended, first.dataDir)
+    expect((await fetch(`${first.url}/health/ready`)).status).toBe(200)
+  })
+
+  test('exit 2: a port that is taken', async () => {
+    const first = await services.start()
+    const { port } = new URL(first.url)
+    checkMisuse(await services.run(['serve', '--port', port, '--data-dir', join(services.directory(), 'data')]), port)
+  })
+
+  test('the service starts again after kill -9', async () => {
+    const first = await services.start()
+    first.signal('SIGKILL')
+    await first.exited
+    const second = await services.start({ dataDir: first.dataDir })
+    expect((await fetch(`${second.url}/health/ready`)).status).toBe(200)
+  })
+})
+
+describe('exit 2: one sentence that names the fault', () => {
+  const flags: Readonly<Record<string, { args: readonly string[]; env?: Readonly<Record<string, string>>; names: string | RegExp }>> = {
+    'an unknown flag': { args: ['serve', '--prot', '8080'], names: '--prot' },
+    'an unknown verb': { args: ['sevre'], names: 'sevre' },
+    'a port that is none': { args: ['serve', '--port', 'http'], names: '--port' },
+    'a port out of range': { args: ['serve', '--port', '70000'], names: '--port' },
+    'a variable that is no port': { args: ['serve'], env: { PATCHBAY_PORT: 'http' }, names: 'PATCHBAY_PORT' },
+    'a flag without its value': { args: ['serve', '--port'], names: '--port' },
+    'a database that is no URL': { args: ['serve', '--database-url', 'mysql://x'], names: '--database-url' },
+    'more workers than SQLite has writers': { args: ['serve', '--port', '0', '--workers', '2'], names: '--workers' },
+    'a root secret that is too short': { args: ['serve', '--port', '0'], env: { PATCHBAY_SECRET: 'short' }, names: 'PATCHBAY_SECRET' },
+    'a file that is not there': { args: ['serve', '--port', '0', '--config', '/nowhere/patchbay.yaml'], names: '/nowhere/patchbay.yaml' },
+    'a data directory that cannot be one': { args: ['serve', '--port', '0', '--data-dir', '/dev/null/data'], names: '/dev/null/data' },
+    'a key without a kind': { args: ['keys', 'create', '--name', 'x'], names: '--kind' },
+    'a kind that is none': { args: ['keys', 'create', '--name', 'x', '--kind', 'admin'], names: '--kind' },
+    'a limit that is no number': {
+      args: ['keys', 'create', '--name', 'x', '--kind', 'inference', '--limit-usd', 'lots'],
+      names: '--limit-usd',
+    },
+    'an interval that is none': {
+      args: ['keys', 'create', '--name', 'x', '--kind', 'inference', '--limit-reset', 'hourly'],
+      names: /limit.reset/,
+    },
+    'an instant that is none': { args: ['keys', 'create', '--name', 'x', '--kind', 'inference', '--expires', 'soon'], names: /expires/ },
+    'a hash that is none': { args: ['keys', 'revoke', 'abc'], names: 'hash' },
+    'a hash of no key': { args: ['keys', 'revoke', 'a'.repeat(64)], names: /./ },
+  }
+  for (const [what, { args, env, names }] of Object.entries(flags)) {
+    test(what, async () => checkMisuse(await services.run(args, env), names))
+  }
+
+  const files: Readonly<Record<string, { text: string; names: string | RegExp }>> = {
+    'a misspelt section': { text: 'provders: {}\n', names: 'provders' },
+    'a misspelt field': { text: 'providers: { x: { dialects: [openai-chat], base_ulr: "http://127.0.0.1:1" } }\n', names: 'base_ulr' },
+    'an unknown dialect': {
+      text: 'providers: { x: { dialects: [telex], base_url: "http://127.0.0.1:1" } }\n',
+      names: 'providers.x.dialects',
+    },
+    'an unset variable': {
+      text: 'providers: { x: { dialects: [openai-chat], base_url: "http://127.0.0.1:1", api_key: "${NEVER_SET_KEY}" } }\n',
+      names: 'NEVER_SET_KEY',
+    },
+    'a model of a provider that is not there': {
+      text: 'models: { a/b: { endpoints: [{ provider: nowhere, model: b }] } }\n',
+      names: 'nowhere',
+    },
+    'YAML that is none': { text: 'providers: [\n', names: 'patchbay.yaml' },
+    'a list where a map belongs': { text: '- providers\n', names: 'patchbay.yaml' },
+    'a number out of range': { text: 'limits: { max_body_bytes: 1 }\n', names: 'limits.max_body_bytes' },
+  }
+  for (const [what, { text, names }] of Object.entries(files)) {
+    test(`in the file: ${what}`, async () => {
+      const directory = services.directory()
+      const path = join(directory, 'patchbay.yaml')
+      writeFileSync(path, text)
+      const ended = await services.run(['serve', '--port', '0', '--data-dir', join(directory, 'data'), '--config', path])
+      checkMisuse(ended, names)
+      expect(ended.stderr).toContain('patchbay.yaml')
+    })
+  }
+
+  test('exit 0: help names every flag and variable, version the version', async () => {
+    const help = await services.run(['serve', '--help'])
+    expect(help.code).toBe(0)
+    for (const name of [
+      '--host',
+      '--port',
+      '--data-dir',
+      '--config',
+      '--database-url',
+      '--redis-url',
+      '--workers',
+      '--drain-seconds',
+      'PATCHBAY_PORT',
+      'PATCHBAY_SECRET',
+    ]) {
+      expect(help.stdout).toContain(name)
+    }
+    const version = await services.run(['--version'])
+    expect(version.code).toBe(0)
+    expect(version.stdout).toMatch(/^\d+\.\d+\.\d+\n$/)
+  })
+})
+
+describe('stopping', () => {
+  const slowly = { model: 'sandbox/lorem', messages, stream: true, sandbox: { tokens: 30, delay_ms: 20 } }
+
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    test(`exit 0: ${signal} lets a stream end, and takes no new requests`, async () => {
+      const service = await services.start()
+      const answer = await startReading(service, slowly)
+      service.signal(signal)
+      await until(async () => refused(service), 'the end of accepting')
+      const text = await answer.rest()
+      expect(text.endsWith('data: [DONE]\n\n')).toBe(true)
+      expect(streamChunks(text).flatMap(({ choices }) => choices[0]?.finish_reason ?? [])).toEqual(['stop'])
+      expect(await service.exited).toBe(0)
+    })
+  }
+
+  test('exit 0: at once, when nothing runs', async () => {
+    const service = await services.start()
+    const startedAt = performance.now()
+    expect(await service.stop()).toBe(0)
+    expect(performance.now() - startedAt).toBeLessThan(1500)
+  })
+
+  test('exit 0: a stream that outlasts the drain ends with an error, never as if it were complete', async () => {
+    const service = await services.start({ flags: ['--drain-seconds', '1'] })
+    const answer = await startReading(service, { ...slowly, sandbox: { tokens: 1000, delay_ms: 50 } })
+    service.signal('SIGTERM')
+    const text = await answer.rest()
+    const last = streamChunks(text).at(-1)
+    expect(last?.choices).toMatchObject([{ finish_reason: 'error' }])
+    expect(last?.error?.metadata).toMatchObject({ error_type: expect.any(String) })
+    expect(await service.exited).toBe(0)
+  })
+
+  test('a second SIGTERM ends the wait', async () => {
+    const service = await services.start()
+    const answer = await startReading(service, { ...slowly, sandbox: { tokens: 1000, delay_ms: 50 } })
+    service.signal('SIGTERM')
+    await until(async () => refused(service), 'the end of accepting')
+    const secondAt = performance.now()
+    service.signal('SIGTERM')
+    await answer.rest().catch(() => '')
+    await service.exited
+    expect(performance.now() - secondAt).toBeLessThan(3000)
+  })
+
+  test('what was answered before the stop is in the records after it', async () => {
+    const service = await services.start()
+    const answer = await infer(service, { model: 'sandbox/echo', messages })
+    await service.stop()
+    const again = { ...(await services.start({ dataDir: service.dataDir })), inferenceKey: service.inferenceKey }
+    const record = await call(again, 'GET', `/generation?id=${answer.headers.get('x-generation-id')}`, { key: again.inferenceKey })
+    expect(record.status).toBe(200)
+  })
+})
+
+describe('SIGHUP', () => {
+  const withModel = (model: string): string => `
+providers:
+  fake: { dialects: [openai-chat], base_url: "${upstream.url}", api_key: upstream-credential }
+models:
+  fake/${model}: { endpoints: [{ provider: fake, model: up-${model} }] }
+`
+
+  test('a new provider and model serve without a restart, and streams go on', async () => {
+    upstream.script(say('Hi.'))
+    const service = await services.start()
+    expect((await infer(service, { model: 'fake/new', messages })).status).toBe(404)
+    const stream = await startReading(service, { model: 'sandbox/lorem', messages, stream: true, sandbox: { tokens: 50, delay_ms: 10 } })
+    writeFileSync(service.configPath, withModel('new'))
+    service.signal('SIGHUP')
+    await until(async () => (await infer(service, { model: 'fake/new', messages })).status === 200, 'the new model')
+    expect(upstream.last.body.model).toBe('up-new')
+    expect((await stream.rest()).endsWith('data: [DONE]\n\n')).toBe(true)
+  })
+
+  test('a bad file keeps the old one and says why', async () => {
+    upstream.script(say('Hi.'))
+    const service = await services.start({ config: withModel('old') })
+    writeFileSync(service.configPath, 'provders: {}\n')
+    service.signal('SIGHUP')
+    await until(() => service.stderr().includes('provders'), 'the reason')
+    expect((await infer(service, { model: 'fake/old', messages })).text).toContain('Hi.')
+  })
+})
+
+describe('service routes', () => {
+  test('health, metrics, description and reference answer without a key', async () => {
+    const service = await services.start()
+    await infer(service, { model: 'sandbox/echo', messages })
+    for (const path of ['/health/live', '/health/ready']) expect((await fetch(service.url + path)).status).toBe(200)
+
+    const metrics = await (await fetch(`${service.url}/metrics`)).text()
+    expect(metrics).toMatch(/^# TYPE \w+ counter$/m)
+    expect(
+      metrics.split('\n').filter((line) => line !== '' && !/^(?:# (?:HELP|TYPE) |[a-z_:]+(?:\{[^}]*\})? -?[0-9.e+Inf-]+$)/.test(line)),
+    ).toEqual([])
+
+    const document = (await (await fetch(`${service.url}/openapi.json`)).json()) as { openapi: string; paths: Record<string, object> }
+    expect(document.openapi).toMatch(/^3\.1\./)
+    for (const path of ['/presets/{slug}/responses', '/presets/{slug}/messages', '/chat/completions', '/responses', '/messages']) {
+      expect(Object.keys(document.paths).some((known) => known.endsWith(path))).toBe(true)
+    }
+
+    const page = await fetch(`${service.url}/docs`)
+    expect(page.headers.get('content-type')).toMatch(/^text\/html/)
+    // Served from the package itself: nothing is loaded from elsewhere.
+    expect(await page.text()).not.toMatch(/<(?:script|link|img)[^>]+(?:src|href)="(?:https?:)?\/\//i)
+  })
+
+  test('HEAD answers like GET, without a body', async () => {
+    const service = await services.start()
+    const answer = await fetch(`${service.url}/health/live`, { method: 'HEAD' })
+    expect(answer.status).toBe(200)
+    expect(await answer.text()).toBe('')
+  })
+})
+
+const checkMisuse = (ended: { code: number | null; stdout: string; stderr: string }, names: string | RegExp): void => {
+  expect(ended.stderr).toMatch(names)
+  expect(ended.stderr.trimEnd().split('\n')).toHaveLength(1)
+  expect(ended.stderr).not.toMatch(/\n\s+at /)
+  expect(ended.stdout).toBe('')
+  expect(ended.code).toBe(2)
+}
+
+const refused = async (service: StartedService): Promise<boolean> => {
+  try {
+    return (await fetch(`${service.url}/health/ready`, { headers: { connection: 'close' } })).status === 503
+  } catch {
+    return true
+  }
+}
+
+/** Reads until the first content; `rest` is everything, once the stream has ended. */
+const startReading = async (service: StartedService, body: object): Promise<{ rest(): Promise<string> }> => {
+  const response = await fetch(`${service.api}/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${service.inferenceKey}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+  const reader = response.body!.getReader()
+  const decoder = new TextDecoder()
+  let text = decoder.decode((await reader.read()).value, { stream: true })
+  return {
+    async rest() {
+      for (;;) {
+        const { done, value } = await reader.read()
+        if (done) return text
+        text += decoder.decode(value, { stream: true })
+      }
+    },
+  }
+}

@@ -1,0 +1,113 @@
+/** Secrets planted everywhere, looked for everywhere else: what is stored, what is logged, what is answered. */
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { beforeAll, expect, test } from 'bun:test'
+
+import { call, infer, savePreset } from '../support/calls.ts'
+import { say, startFakeUpstream } from '../support/fake-upstream.ts'
+import { type StartedService, useServices } from '../support/started-service.ts'
+
+const ROOT_SECRET = 'root-secret-PLANTED-4f1d9c0b7a6e5d3c'
+const CREDENTIAL = 'sk-upstream-PLANTED-8c1f0e9d7b6a5432'
+const PROMPT = 'the prompt PLANTED 1b2c3d4e'
+const ANSWER = 'the answer PLANTED 5f6e7d8c'
+
+const services = useServices()
+const upstream = await startFakeUpstream()
+let service: StartedService
+let created: { key: string; data: { hash: string } }
+const answers: string[] = []
+
+/** A busy minute of an installation, with every kind of failure in it. */
+beforeAll(async () => {
+  service = await services.start({
+    env: { PATCHBAY_SECRET: ROOT_SECRET, FAKE_API_KEY: CREDENTIAL },
+    flags: ['--log-level', 'debug'],
+    config: `
+providers:
+  fake: { dialects: [openai-chat], base_url: "${upstream.url}", api_key: "\${FAKE_API_KEY}" }
+models:
+  fake/one: { endpoints: [{ provider: fake, model: up-one }] }
+`,
+  })
+  created = (await call(service, 'POST', '/keys', { body: { name: 'Planted' } })).json as typeof created
+  const messages = [{ role: 'user', content: PROMPT }]
+  const ask = async (more: object = {}) => {
+    for (const stream of [false, true])
+      answers.push((await infer(service, { model: 'fake/one', messages, stream, ...more }, { key: created.key })).text)
+  }
+
+  upstream.script(say(ANSWER))
+  await ask()
+  // A provider that repeats our credential, and the prompt, in what it says of a failure.
+  const leaky = JSON.stringify({
+    error: {
+      message: `Incorrect API key provided: ${CREDENTIAL}`,
+      code: 'invalid_api_key',
+      headers: { authorization: `Bearer ${CREDENTIAL}` },
+    },
+  })
+  for (const status of [400, 401, 403, 500]) {
+    upstream.script((exchange) => exchange.answer(status, leaky))
+    await ask()
+  }
+  upstream.script((exchange) => exchange.stream([leaky]))
+  await ask()
+  upstream.script((exchange) => exchange.reset())
+  await ask()
+  await ask({ temperature: 'hot' })
+  answers.push((await infer(service, `{"model":"fake/one","messages":[{"content":"${PROMPT}"`, { key: created.key })).text)
+  answers.push((await call(service, 'POST', `/presets/${created.key}/responses`, { body: '{' })).text)
+  answers.push((await call(service, 'GET', `/presets?limit=${created.key}`)).text)
+  answers.push((await call(service, 'GET', '/keys')).text, (await call(service, 'GET', '/key', { key: created.key })).text)
+  await savePreset(service, 'planted', { model: 'fake/one', instructions: 'Be kind.' })
+  answers.push(await (await fetch(`${service.url}/metrics`)).text())
+  await call(service, 'DELETE', `/keys/${created.data.hash}`)
+})
+
+const stored = (dataDir: string): string =>
+  readdirSync(dataDir, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => readFileSync(join(entry.parentPath, entry.name), 'latin1'))
+    .join('\n')
+
+const clientSecrets = (): readonly string[] => [service.managementKey, service.inferenceKey, created.key]
+
+test('the database holds no API key, no credential of a provider and no root secret, running or stopped', async () => {
+  expect(stored(service.dataDir).length).toBeGreaterThan(10_000)
+  for (const secret of [...clientSecrets(), CREDENTIAL, ROOT_SECRET]) expect(stored(service.dataDir).includes(secret)).toBe(false)
+})
+
+test('the database holds neither prompts nor answers', () => {
+  for (const text of [PROMPT, ANSWER]) expect(stored(service.dataDir).includes(text)).toBe(false)
+})
+
+test('no answer repeats a credential of a provider, another key or the root secret', () => {
+  expect(answers.join('')).toContain(ANSWER)
+  for (const secret of [CREDENTIAL, ROOT_SECRET, service.managementKey, service.inferenceKey])
+    expect(answers.join('\n').includes(secret)).toBe(false)
+})
+
+test('no log line holds a key, a credential, the root secret, a prompt or an answer, at the most talkative level', async () => {
+  await service.stop()
+  const logged = service.stderr()
+  expect(logged.split('\n').length).toBeGreaterThan(10)
+  for (const secret of [...clientSecrets(), CREDENTIAL, ROOT_SECRET, PROMPT, ANSWER]) expect(logged.includes(secret)).toBe(false)
+  for (const line of logged.trimEnd().split('\n')) expect(() => JSON.parse(line)).not.toThrow()
+})
+
+test('stdout shows the first keys once, and nothing else', () => {
+  expect(
+    service
+      .stdout()
+      .split('\n')
+      .filter((line) => !/^(?:patchbay ready |management key |inference key |curl |open |$)/.test(line)),
+  ).toEqual([])
+  expect(service.stdout().includes(created.key)).toBe(false)
+})
+
+test('a stopped database holds no secret either', () => {
+  for (const secret of [...clientSecrets(), CREDENTIAL, ROOT_SECRET, PROMPT, ANSWER])
+    expect(stored(service.dataDir).includes(secret)).toBe(false)
+})
