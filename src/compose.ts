@@ -196,7 +196,7 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
     },
     async close() {
       for (const stop of stops) stop()
-      await recorder.flush()
+      await recorder.close()
       await database.close()
       flushLog()
     },

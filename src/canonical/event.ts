@@ -4,6 +4,10 @@
  * a piece of another block, or the finish, arrives.
  */
 import type { GatewayError } from '../errors.ts'
+import type { JsonValue } from '../lib/json.ts'
+import type { ClientDialect } from './call.ts'
+import type { UrlCitation } from './prompt.ts'
+import type { ReasoningProof } from './reasoning.ts'
 import type { Usage } from './usage.ts'
 
 export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter'
@@ -12,17 +16,27 @@ export type ModelEvent =
   /** Once, before any content: what the upstream calls this answer and the model that gives it. */
   | { readonly type: 'start'; readonly upstreamId: string | null; readonly upstreamModel: string | null }
   | { readonly type: 'text'; readonly text: string }
-  /** Readable thinking. */
-  | { readonly type: 'reasoning'; readonly text: string }
+  /** A source of the text so far. */
+  | { readonly type: 'citation'; readonly citation: UrlCitation }
+  /** Readable thinking. `summary`: the provider's account of it, not the thinking itself. */
+  | { readonly type: 'reasoning'; readonly text: string; readonly summary?: boolean }
+  /** Ends the block of thinking that is open, or is a block without readable text. */
+  | { readonly type: 'reasoning-end'; readonly proof: ReasoningProof | null }
   | { readonly type: 'refusal'; readonly text: string }
   /** Opens tool call `index` (dense from 0, in order of appearance). */
-  | { readonly type: 'tool-call'; readonly index: number; readonly id: string; readonly name: string }
+  | { readonly type: 'tool-call'; readonly index: number; readonly id: string; readonly name: string; readonly proof?: ReasoningProof }
   /** A piece of the JSON text of the arguments of call `index`. */
   | { readonly type: 'tool-arguments'; readonly index: number; readonly json: string }
+  /** A whole picture; `url` is data: or https:. */
+  | { readonly type: 'image'; readonly url: string }
+  /** Log probabilities of the text just said, in the form that Chat Completions gives them. */
+  | { readonly type: 'logprobs'; readonly content: readonly JsonValue[] }
+  /** Output that only the provider's own dialect has a word for, by its type there. */
+  | { readonly type: 'unknown'; readonly kind: string }
   /** The newest knowledge of the use; a later one replaces an earlier one. */
   | { readonly type: 'usage'; readonly usage: Usage }
-  /** The model ended by itself. Usage may still follow. */
-  | { readonly type: 'finish'; readonly reason: FinishReason; readonly native: string | null }
+  /** The model ended by itself. Usage may still follow. `stopSequence`: the one that ended it, where the provider tells. */
+  | { readonly type: 'finish'; readonly reason: FinishReason; readonly native: string | null; readonly stopSequence?: string }
   /** The answer failed; nothing follows. */
   | { readonly type: 'error'; readonly error: GatewayError }
 
@@ -32,11 +46,19 @@ export type ModelEvent =
  */
 export interface Frame {
   readonly events: readonly ModelEvent[]
-  readonly native?: string
+  readonly native?: NativeText
+}
+
+export interface NativeText {
+  readonly dialect: ClientDialect
+  /** One JSON object that a parser has accepted: an event of a stream, or a whole answer. */
+  readonly json: string
 }
 
 /** Content that the client can see was delivered: from here on no other provider may answer (decision 17). */
-export const carriesContent = (event: ModelEvent): boolean =>
-  event.type === 'text' || event.type === 'reasoning' || event.type === 'refusal'
-    ? event.text !== ''
-    : event.type === 'tool-call' || event.type === 'tool-arguments' || event.type === 'finish'
+export const carriesContent = (event: ModelEvent): boolean => {
+  if (event.type === 'text' || event.type === 'reasoning' || event.type === 'refusal') return event.text !== ''
+  return !SILENT.has(event.type)
+}
+
+const SILENT: ReadonlySet<ModelEvent['type']> = new Set(['start', 'usage', 'error'] as const)

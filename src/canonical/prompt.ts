@@ -1,31 +1,93 @@
-/** A conversation and the tools offered, whatever dialect they came in. Parsed only where a translation needs it. */
+/**
+ * A conversation and what goes with it, whatever dialect it came in. Parsed only where a translation needs it. Optional
+ * members are marks that most parts do not have.
+ */
+import type { ReasoningProof } from './reasoning.ts'
+import type { Settings } from './settings.ts'
+
 export interface Prompt {
   readonly messages: readonly Message[]
-  readonly tools: readonly FunctionTool[]
+  readonly tools: readonly Tool[]
   readonly toolChoice: ToolChoice
   readonly outputFormat: OutputFormat
+  readonly settings: Settings
+  /** Top-level fields of the request that have no word in the middle: they reach a provider of the same dialect only. */
+  readonly otherFields: readonly string[]
 }
 
+/** Messages keep their places, system messages too: to hoist one would break the provider's prompt cache (pitfalls.md 16). */
 export interface Message {
   readonly role: 'system' | 'developer' | 'user' | 'assistant'
   readonly parts: readonly Part[]
+  /** Where it stands in the request: `messages[3]`. */
+  readonly at?: string
+  readonly name?: string
+}
+
+/** A provider may cache the prompt up to here. */
+export interface CacheMark {
+  readonly ttl?: '5m' | '1h'
+}
+
+interface Marked {
+  readonly cache?: CacheMark
 }
 
 export type Part =
-  | { readonly type: 'text'; readonly text: string }
+  | ({ readonly type: 'text'; readonly text: string; readonly annotations?: readonly UrlCitation[] } & Marked)
   | { readonly type: 'refusal'; readonly text: string }
-  | { readonly type: 'reasoning'; readonly text: string }
+  /** A block of thinking: what can be read of it, and what its maker wants back. Either may be missing. */
+  | { readonly type: 'reasoning'; readonly text: string; readonly summary?: boolean; readonly proof?: ReasoningProof }
   /** `url` is https:// or data:. */
-  | { readonly type: 'image'; readonly url: string }
-  | { readonly type: 'file'; readonly url: string; readonly filename: string | null }
-  | { readonly type: 'tool-call'; readonly id: string; readonly name: string; readonly arguments: string }
-  | { readonly type: 'tool-result'; readonly callId: string; readonly text: string }
+  | ({ readonly type: 'image'; readonly url: string; readonly detail?: string } & Marked)
+  /** `data` is base64; `format` as in `wav`, `mp3`. */
+  | { readonly type: 'audio'; readonly data: string; readonly format: string }
+  | { readonly type: 'video'; readonly url: string }
+  | ({ readonly type: 'file'; readonly url: string; readonly filename: string | null } & Marked)
+  /** `arguments` is JSON text. */
+  | ({
+      readonly type: 'tool-call'
+      readonly id: string
+      readonly name: string
+      readonly arguments: string
+      readonly proof?: ReasoningProof
+    } & Marked)
+  | ({
+      readonly type: 'tool-result'
+      readonly callId: string
+      readonly text: string
+      /** What a tool returned beside text; in dialects whose results hold text only it follows in the same message. */
+      readonly media?: readonly Part[]
+      readonly isError?: boolean
+    } & Marked)
+  /** A part without a word in the middle, by its type in the client's dialect: translations warn of it. */
+  | { readonly type: 'unknown'; readonly kind: string; readonly at: string }
 
-export interface FunctionTool {
+export interface UrlCitation {
+  readonly url: string
+  readonly title: string | null
+  readonly content: string | null
+  readonly start: number | null
+  readonly end: number | null
+}
+
+export type Tool = FunctionTool | ProviderTool
+
+export interface FunctionTool extends Marked {
+  readonly type: 'function'
   readonly name: string
   readonly description: string | null
   /** JSON Schema of the arguments. */
   readonly parameters: unknown
+  readonly strict?: boolean
+}
+
+/** A tool that the provider runs itself, or of a kind without a word in the middle; `raw` is the client's own. */
+export interface ProviderTool {
+  readonly type: 'provider'
+  readonly kind: string
+  readonly at: string
+  readonly raw: unknown
 }
 
 export type ToolChoice = { readonly type: 'auto' | 'none' | 'required' } | { readonly type: 'tool'; readonly name: string }
@@ -33,4 +95,10 @@ export type ToolChoice = { readonly type: 'auto' | 'none' | 'required' } | { rea
 export type OutputFormat =
   | { readonly type: 'text' }
   | { readonly type: 'json' }
-  | { readonly type: 'json-schema'; readonly name: string; readonly schema: unknown }
+  | {
+      readonly type: 'json-schema'
+      readonly name: string
+      readonly schema: unknown
+      readonly strict?: boolean
+      readonly description?: string
+    }

@@ -50,7 +50,6 @@ class Answer {
   readonly #parts: InferenceAnswering
   readonly #metadataField: 'service_metadata' | 'openrouter_metadata' | null
   readonly #realStatus: boolean
-  readonly #headers: Record<string, string>
 
   constructor(run: Run, format: ClientFormat, headers: Headers, parts: InferenceAnswering) {
     this.#run = run
@@ -58,10 +57,14 @@ class Answer {
     this.#parts = parts
     this.#metadataField = metadataField(headers)
     this.#realStatus = (headers.get('x-service-provider-failure')?.toLowerCase() ?? parts.providerFailure) === 'status'
-    const { preset, warnings } = run.request
-    this.#headers = {
-      'x-generation-id': run.generationId,
-      ...(preset === null ? {} : { 'x-preset': `${preset.slug}@${preset.version}` }),
+  }
+
+  /** Read when the answer begins: an attempt's losses are known by then. */
+  get #headers(): Record<string, string> {
+    const { generationId, request, warnings } = this.#run
+    return {
+      'x-generation-id': generationId,
+      ...(request.preset === null ? {} : { 'x-preset': `${request.preset.slug}@${request.preset.version}` }),
       ...(warnings.length === 0 ? {} : { 'x-service-warnings': String(warnings.length) }),
     }
   }

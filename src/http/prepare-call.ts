@@ -2,12 +2,12 @@
 import type { Warning } from '../canonical/warning.ts'
 import type { ClientFormat } from '../formats/format.ts'
 import { applyPreset } from '../formats/apply-preset.ts'
-import type { InferenceRequest, UsedPreset } from '../inference/run.ts'
+import { strictError, type InferenceRequest, type UsedPreset } from '../inference/run.ts'
 import type { JsonBody } from '../lib/json-body.ts'
 import type { Presets } from '../presets/presets.ts'
 import { parseModelReference } from '../presets/model-reference.ts'
 
-type Prepared = Pick<InferenceRequest, 'call' | 'requested' | 'preset' | 'warnings'>
+type Prepared = Pick<InferenceRequest, 'call' | 'requested' | 'preset' | 'warnings' | 'strict'>
 
 export type PrepareCall = (body: JsonBody, format: ClientFormat, headers: Headers, workspaceId: string) => Promise<Prepared>
 
@@ -19,7 +19,7 @@ export const createPrepareCall =
     const model = body.value('model')
     const reference = parseModelReference(model, body.value('preset'))
     const requested = typeof model === 'string' ? model : `@preset/${reference.preset?.slug ?? ''}`
-    if (reference.preset === null) return { ...format.parseCall(body), requested, preset: null }
+    if (reference.preset === null) return checked({ ...format.parseCall(body), requested, preset: null }, headers)
 
     const { slug, pin } = reference.preset
     const served = presets.serve(workspaceId, slug, pin)
@@ -29,8 +29,16 @@ export const createPrepareCall =
     const applied = applyPreset(format.dialect, body, content, reference.model)
     const { call, warnings } = format.parseCall(applied.body)
     const all: readonly Warning[] = [...applied.warnings, ...warnings]
-    return { call, requested, preset: used, warnings: all }
+    return checked({ call, requested, preset: used, warnings: all }, headers)
   }
+
+/** `strict: true` in the body, which a preset may hold, or the header: what cannot be honoured is refused instead of left out. */
+const checked = (prepared: Omit<Prepared, 'strict'>, headers: Headers): Prepared => {
+  const strict = prepared.call.body.value('strict') === true || headers.get('x-service-strict')?.toLowerCase() === 'enabled'
+  const [first] = prepared.warnings
+  if (strict && first !== undefined) throw strictError(first)
+  return { ...prepared, strict }
+}
 
 /** The header names the session only where the body does not (service.md, "Authentication", rule 5). */
 const withSession = (body: JsonBody, headers: Headers): JsonBody => {

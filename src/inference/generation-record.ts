@@ -28,7 +28,9 @@ export const generationRecord = (run: Run): GenerationRecord => {
   }
 }
 
-const HEADER_MAX = 512
+/** What a client or a provider named without a bound of its own. */
+const NAME_MAX = 512
+const bounded = (name: string | null): string | null => name?.slice(0, NAME_MAX) ?? null
 
 const generationResource = (run: Run): GenerationResource => {
   const { request, usage, cost, current } = run
@@ -38,7 +40,7 @@ const generationResource = (run: Run): GenerationResource => {
   return {
     id: run.generationId,
     request_id: request.requestId,
-    upstream_id: run.upstreamId,
+    upstream_id: bounded(run.upstreamId),
     api_type: 'completions',
     created_at: isoTimestamp(run.createdMs),
     model: current?.planned.model.id ?? call.models[0] ?? request.requested,
@@ -51,13 +53,13 @@ const generationResource = (run: Run): GenerationResource => {
     external_user: call.user,
     app_id: null,
     origin: '',
-    http_referer: request.referer?.slice(0, HEADER_MAX) ?? null,
-    user_agent: request.userAgent?.slice(0, HEADER_MAX) ?? null,
+    http_referer: bounded(request.referer),
+    user_agent: bounded(request.userAgent),
     data_region: 'global',
     streamed: call.stream,
     cancelled: run.cancelled,
     finish_reason: run.error === null ? run.finishReason : 'error',
-    native_finish_reason: run.nativeFinishReason,
+    native_finish_reason: bounded(run.nativeFinishReason),
     error_type: run.error?.type ?? null,
     tokens_prompt: prompt,
     tokens_completion: completion,

@@ -10,6 +10,8 @@ export interface GenerationRecorder {
   add(record: GenerationRecord): void
   /** Resolves when everything added before is written, or has been given up. */
   flush(): Promise<void>
+  /** Flushes for the last time: what storage does not take now is lost, and nothing waits to be tried again. */
+  close(): Promise<void>
   readonly dropped: number
 }
 
@@ -28,8 +30,10 @@ export const createGenerationRecorder = (parts: {
   let scheduled: (() => void) | null = null
   let writing: Promise<void> | null = null
   let dropped = 0
+  let closed = false
 
   const schedule = (delayMs: number): void => {
+    if (closed) return
     scheduled ??= clock.after(delayMs, () => {
       scheduled = null
       void flush()
@@ -51,14 +55,18 @@ export const createGenerationRecorder = (parts: {
     }
   }
 
+  /** `writing` is forgotten in the same step as the queue is found empty: a flush between the two would miss what came in. */
   const drain = async (): Promise<void> => {
-    while (queue.length > 0 && (await writeBatch()));
+    try {
+      while (queue.length > 0 && (await writeBatch()));
+    } finally {
+      writing = null
+    }
   }
 
   const flush = (): Promise<void> => {
-    writing ??= drain().finally(() => {
-      writing = null
-    })
+    if (writing === null && queue.length === 0) return Promise.resolve()
+    writing ??= drain()
     return writing
   }
 
@@ -72,6 +80,12 @@ export const createGenerationRecorder = (parts: {
       schedule(FLUSH_MS)
     },
     flush,
+    async close() {
+      closed = true
+      scheduled?.()
+      scheduled = null
+      await flush()
+    },
     get dropped() {
       return dropped
     },

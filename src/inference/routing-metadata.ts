@@ -26,7 +26,7 @@ export const routingMetadata = (run: Run): JsonObject => {
       status: error?.status ?? 200,
     })),
     ...(request.preset === null ? {} : { preset: { slug: request.preset.slug, version: request.preset.version } }),
-    ...(request.warnings.length === 0 ? {} : { warnings: request.warnings.map((warning) => ({ ...warning })) }),
+    ...(run.warnings.length === 0 ? {} : { warnings: run.warnings.map((warning) => ({ ...warning })) }),
   }
 }
 

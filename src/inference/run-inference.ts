@@ -50,6 +50,7 @@ async function* answer(run: Run, parts: InferenceParts): AsyncGenerator<readonly
     for (const [number, planned] of run.plan.attempts.entries()) {
       const last = number === run.plan.attempts.length - 1
       const held: Frame[] = []
+      let said = false
       let delivered = false
       try {
         for await (const frames of framesOf(run, planned, number, parts)) {
@@ -59,8 +60,9 @@ async function* answer(run: Run, parts: InferenceParts): AsyncGenerator<readonly
             continue
           }
           held.push(...frames)
-          if (held.length > HELD_FRAMES_MAX) throw new GatewayError('provider_unavailable', 'The provider sent no content.')
-          if (!run.request.call.stream || !hasContent(frames)) continue
+          said ||= hasContent(frames)
+          if (!said && held.length > HELD_FRAMES_MAX) throw new GatewayError('provider_unavailable', 'The provider sent no content.')
+          if (!run.request.call.stream || !said) continue
           delivered = true
           yield held
         }
@@ -74,7 +76,7 @@ async function* answer(run: Run, parts: InferenceParts): AsyncGenerator<readonly
           return
         }
         if (!last && !run.stopped && errorRow(error.type).failover === 'elsewhere') continue
-        if (!hasContent(held)) throw error
+        if (!said) throw error
         yield [...held, { events: [{ type: 'error', error }] }]
         return
       }
@@ -110,7 +112,7 @@ async function* framesOf(
     : null
   try {
     const adapter = parts.adapters.adapterFor(dialectFor(provider, call.dialect))
-    for await (const frames of adapter({ call, target, number, connection }, parts.context)) {
+    for await (const frames of adapter({ call, target, number, connection, warn: run.warn }, parts.context)) {
       if (cancelDeadline !== null && hasContent(frames)) {
         cancelDeadline()
         cancelDeadline = null

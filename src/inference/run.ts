@@ -2,7 +2,7 @@
 import type { Call } from '../canonical/call.ts'
 import { NO_COST, type Cost } from '../canonical/cost.ts'
 import type { Frame } from '../canonical/event.ts'
-import { NO_USAGE, outputTokens, usageOf, type Usage } from '../canonical/usage.ts'
+import { inputTokens, NO_USAGE, outputTokens, usageOf, type Usage } from '../canonical/usage.ts'
 import type { Warning } from '../canonical/warning.ts'
 import { type ErrorType, GatewayError } from '../errors.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -16,6 +16,8 @@ export interface InferenceRequest {
   readonly requested: string
   readonly preset: UsedPreset | null
   readonly warnings: readonly Warning[]
+  /** Every warning is an error. */
+  readonly strict: boolean
   readonly caller: Caller
   readonly requestId: string
   readonly userAgent: string | null
@@ -43,6 +45,9 @@ export interface AttemptOutcome {
 /** Characters of a token, where nobody counted: an estimate for records and for the dialect that must name a number early. */
 const CHARACTERS_PER_TOKEN = 4
 
+/** About what the providers count for a picture, in the same unit. */
+const IMAGE_CHARACTERS = 4 * 1290
+
 export class Run {
   readonly request: InferenceRequest
   readonly plan: Plan
@@ -59,9 +64,13 @@ export class Run {
   readonly #clock: Clock
   readonly #startedMs: number
   readonly #answer: (run: Run) => AsyncGenerator<readonly Frame[], void, undefined>
+  /** Losses of the current attempt's translation. */
+  #losses: Warning[] = []
   #usage: Usage | null = null
   #deliveredCharacters = 0
   #ended = false
+  /** The current attempt has neither succeeded nor failed. */
+  #trying = false
   #connection: AbortController | null = null
   #stopReason: GatewayError | null = null
   #cancelled = false
@@ -123,9 +132,27 @@ export class Run {
     if (this.#stopReason !== null) connection.abort(this.#stopReason)
     const nowMs = this.#clock.monotonicMs()
     this.attempts.push({ planned, startedMs: nowMs, endedMs: nowMs, error: null })
+    // Nothing that an earlier attempt said is part of this one's answer.
     this.#usage = null
+    this.#losses = []
     this.#deliveredCharacters = 0
+    this.latencyMs = null
+    this.finishReason = null
+    this.nativeFinishReason = null
+    this.upstreamId = null
+    this.#trying = true
     return connection
+  }
+
+  /** What the answer could not honour: of the request itself, and of the translation to the provider that answers. */
+  get warnings(): readonly Warning[] {
+    return [...this.request.warnings, ...this.#losses]
+  }
+
+  /** Throws `invalid_request` where the request is strict. */
+  readonly warn = (warning: Warning): void => {
+    if (this.request.strict) throw strictError(warning)
+    this.#losses.push(warning)
   }
 
   observe(frames: readonly Frame[]): void {
@@ -153,6 +180,13 @@ export class Run {
           case 'start':
             this.upstreamId = event.upstreamId
             break
+          case 'image':
+            this.#deliver(IMAGE_CHARACTERS)
+            break
+          case 'citation':
+          case 'reasoning-end':
+          case 'logprobs':
+          case 'unknown':
           case 'error':
             break
         }
@@ -161,24 +195,21 @@ export class Run {
   }
 
   succeed(): void {
-    const attempt = this.current
-    if (attempt !== undefined) attempt.endedMs = this.#clock.monotonicMs()
+    this.#endAttempt()
     this.error = null
   }
 
   /** Records the failure of the current attempt, and answers it with what failed before it. */
   fail(error: GatewayError): GatewayError {
-    const attempt = this.current
-    if (attempt !== undefined) {
-      attempt.endedMs = this.#clock.monotonicMs()
-      attempt.error = error
-    }
+    const attempt = this.#endAttempt()
+    if (attempt !== undefined) attempt.error = error
     this.error = error
     return error
   }
 
   end(): void {
     this.#ended = true
+    if (this.#trying) this.#endAttempt()
     this.durationMs = this.#clock.monotonicMs() - this.#startedMs
   }
 
@@ -201,11 +232,18 @@ export class Run {
     return Math.ceil(this.request.call.body.text.length / CHARACTERS_PER_TOKEN)
   }
 
-  /** A failed answer without any output is not charged. */
+  /** A failed answer costs what the provider counted, or what was said before it failed; without either, nothing (decision 26). */
   get cost(): Cost {
+    const { current, usage } = this
+    if (current === undefined || (this.error !== null && inputTokens(usage) + outputTokens(usage) === 0)) return NO_COST
+    return costOf(usage, current.planned.endpoint.prices)
+  }
+
+  #endAttempt(): AttemptOutcome | undefined {
+    this.#trying = false
     const attempt = this.current
-    if (attempt === undefined || (this.error !== null && outputTokens(this.usage) === 0)) return NO_COST
-    return costOf(this.usage, attempt.planned.endpoint.prices)
+    if (attempt !== undefined) attempt.endedMs = this.#clock.monotonicMs()
+    return attempt
   }
 
   #deliver(characters: number): void {
@@ -213,3 +251,7 @@ export class Run {
     this.#deliveredCharacters += characters
   }
 }
+
+/** Strict requests would rather fail than lose something. */
+export const strictError = ({ field, message }: Warning): GatewayError =>
+  new GatewayError('invalid_request', `${field}: ${message}`, { metadata: { issues: [{ path: field, message }], strict: true } })

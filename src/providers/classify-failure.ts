@@ -5,6 +5,7 @@ import type { Target } from './provider.ts'
 
 /** A provider's error body may hold our own account's data: it is shown up to this size, redacted. */
 const RAW_MAX = 4096
+const CODE_MAX = 200
 
 export interface ProviderFailure {
   readonly status: number
@@ -19,7 +20,7 @@ export const failureError = (failure: ProviderFailure, type: ErrorType, target: 
   new GatewayError(type, sentence(failure, type, target), {
     metadata: {
       provider_name: target.providerName,
-      ...(failure.code === null ? {} : { provider_code: failure.code }),
+      ...(failure.code === null ? {} : { provider_code: redact(failure.code, target).slice(0, CODE_MAX) }),
       ...(failure.raw === '' ? {} : { raw: redact(failure.raw, target) }),
     },
     retryAfterSeconds: failure.retryAfterSeconds,
@@ -36,6 +37,8 @@ export const typeOfStatus = (status: number): ErrorType => {
       return 'provider_unavailable'
     case 404:
       return 'not_found'
+    case 409:
+      return 'provider_unavailable' // a conflict inside the provider: another one may succeed (reliability.md 6.3)
     case 408:
     case 504:
     case 524:

@@ -4,6 +4,7 @@
  */
 import type { Call } from '../canonical/call.ts'
 import type { Frame } from '../canonical/event.ts'
+import type { Warning } from '../canonical/warning.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Upstream } from './upstream.ts'
 
@@ -24,6 +25,8 @@ export interface Attempt {
   readonly target: Target
   /** 0 for the first attempt of a request. */
   readonly number: number
+  /** Told of what the translation to this provider loses; throws where the request is strict. */
+  readonly warn: (warning: Warning) => void
   /** Aborted, with a GatewayError for reason, when the client is gone or time has run out; an adapter's own deadlines abort it too. */
   readonly connection: AbortController
 }

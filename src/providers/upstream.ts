@@ -32,6 +32,8 @@ export interface UpstreamResponse {
   complete(): void
   /** The whole body as text; more than `maxBytes` is `provider_unavailable`. */
   text(maxBytes: number): Promise<string>
+  /** The body's first `maxBytes` as text; the rest stays unread. For bodies of errors, whose status speaks. */
+  beginning(maxBytes: number): Promise<string>
 }
 
 export interface Upstream {
@@ -94,9 +96,23 @@ const responseOf = (response: Response, connection: AbortController, clock: Cloc
     complete() {
       complete = true
     },
+    async beginning(maxBytes) {
+      const decoder = new TextDecoder()
+      let text = ''
+      let left = maxBytes
+      for await (const piece of pieces()) {
+        text += decoder.decode(piece.subarray(0, left), { stream: true })
+        left -= piece.byteLength
+        if (left <= 0) break
+      }
+      return text + decoder.decode()
+    },
     async text(maxBytes) {
-      // What says its length beforehand is read in one go: a reader's loop costs more than a small answer does.
-      if (Number(response.headers.get('content-length') ?? Number.NaN) <= maxBytes) return readWhole(response, connection, clock, idleMs)
+      // What says its length beforehand is read in one go: a reader's loop costs more than a small answer does. What comes
+      // compressed, though nobody asked for it, says nothing of its length.
+      const { headers } = response
+      if (!headers.has('content-encoding') && Number(headers.get('content-length') ?? Number.NaN) <= maxBytes)
+        return readWhole(response, connection, clock, idleMs)
       const decoder = new TextDecoder()
       let text = ''
       let bytes = 0

@@ -106,7 +106,8 @@ test(`kill -9, ${KILLS} times in the middle of ${WRITERS} writers: no acknowledg
       expect(again.preset.designated_version.version).toBe(byMark.get(mark) ?? again.preset.designated_version.version)
     }
     const complete = await versionsOf(service, slug)
-    expect(complete.map(({ mark }) => mark).toSorted()).toEqual(sent.toSorted())
+    expect(complete.length).toBe(sent.length)
+    expect(new Set(complete.map(({ mark }) => mark))).toEqual(new Set(sent))
     if (complete.length > 0)
       expect((await call(service, 'GET', `/presets/${slug}`)).preset.designated_version.version).toBe(complete.length)
   }

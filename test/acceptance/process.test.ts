@@ -204,6 +204,17 @@ describe('stopping', () => {
     expect(performance.now() - startedAt).toBeLessThan(1500)
   })
 
+  test('exit 0: a signal that comes with the ready line is heeded', async () => {
+    const codes = await Promise.all(
+      Array.from({ length: 10 }, async (_, index) => {
+        const service = await services.start()
+        if (index % 2 === 0) service.signal('SIGHUP')
+        return service.stop()
+      }),
+    )
+    expect(codes).toEqual(codes.map(() => 0))
+  }, 20_000)
+
   test('exit 0: a stream that outlasts the drain ends with an error, never as if it were complete', async () => {
     const service = await services.start({ flags: ['--drain-seconds', '1'] })
     const answer = await startReading(service, { ...slowly, sandbox: { tokens: 1000, delay_ms: 50 } })

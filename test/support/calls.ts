@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 
 import type { StartedService } from './started-service.ts'
 
-export interface PresetVersionWire {
+interface PresetVersionWire {
   readonly id: string
   readonly preset_id: string
   readonly version: number

@@ -15,7 +15,7 @@ export interface Exchange {
   /** Resolves, with the time on performance.now()'s clock, when the other side has ended the connection. */
   readonly gone: Promise<number>
   /** Raw bytes; resolves when they were handed to the system. */
-  send(bytes: string): Promise<void>
+  send(bytes: string | Uint8Array): Promise<void>
   /** Status line and headers, for a body in chunks. */
   head(status: number, headers?: Readonly<Record<string, string>>): Promise<void>
   /** A piece of a body in chunks. */
@@ -32,7 +32,7 @@ export interface Exchange {
   reset(): void
 }
 
-export interface ReceivedBody {
+interface ReceivedBody {
   readonly model: string
   readonly stream?: boolean
   readonly messages: readonly { readonly role: string; readonly content: unknown }[]
@@ -132,7 +132,7 @@ const readRequest = (bytes: Buffer): RawRequest | null => {
 }
 
 const exchangeOn = (socket: Socket, gone: Promise<number>, { path, headers, text }: RawRequest): Exchange => {
-  const send = (bytes: string): Promise<void> =>
+  const send = (bytes: string | Uint8Array): Promise<void> =>
     new Promise((resolve) => {
       if (socket.destroyed || !socket.writable) resolve()
       else socket.write(bytes, () => resolve())

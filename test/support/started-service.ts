@@ -8,7 +8,7 @@ import { afterAll } from 'bun:test'
 
 const PROGRAM = join(import.meta.dir, '../../bin/patchbay')
 
-export interface StartOptions {
+interface StartOptions {
   /** The text of a configuration file. */
   readonly config?: string
   /** Of an earlier service; a new one when absent. */
@@ -48,7 +48,7 @@ export interface Services {
   directory(): string
 }
 
-export interface Ended {
+interface Ended {
   readonly code: number | null
   readonly stdout: string
   readonly stderr: string

@@ -7,14 +7,14 @@ import { HEAD, openAi, payloads, TAIL, text } from '../../../test/support/answer
 import type { Frame, ModelEvent } from '../../canonical/event.ts'
 import { openStream } from './render-stream.ts'
 
-const frame = (native: string, ...events: ModelEvent[]): Frame => ({ native, events })
+const frame = (native: string, ...events: ModelEvent[]): Frame => ({ native: { dialect: 'chat', json: native }, events })
 const stop: ModelEvent = { type: 'finish', reason: 'stop', native: 'stop' }
 
 /** What one chunk becomes, after others. */
 const relayed = (native: string, events: readonly ModelEvent[] = [], before: readonly Frame[] = []): string => {
   const stream = openStream(HEAD)
   stream.frames(before)
-  return stream.frames([{ native, events }])
+  return stream.frames([{ native: { dialect: 'chat', json: native }, events }])
 }
 
 const upstream = (choices: string, more = ''): string =>

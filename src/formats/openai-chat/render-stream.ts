@@ -46,7 +46,7 @@ class ChatStream implements StreamRenderer {
     let out = ''
     for (const frame of frames) {
       for (const event of frame.events) this.#ending.see(event)
-      const chunk = frame.native === undefined ? null : this.#relay.relay(frame.native, this.#ending)
+      const chunk = frame.native?.dialect === 'chat' ? this.#relay.relay(frame.native.json, this.#ending) : null
       if (chunk === null) for (const event of frame.events) out += this.#event(event)
       else if (chunk !== '') {
         // Our own chunks tell the same time as the upstream's.

@@ -117,7 +117,7 @@ describe('an answer of an upstream of the same dialect', () => {
       '{\n "id": "u", "x": 1.0, "object": "chat.completion", "created": 5, "model": "m", ' +
       '"choices": [ { "index": 0, "message": {"role":"assistant","content":"\\u00e9","x":1E2}, "finish_reason": "stop" } ], ' +
       '"usage": { "queue_time": 0.0410, "prompt_tokens": 1, "completion_tokens_details": null } }\n'
-    expect(renderAnswer(HEAD, { native, events: [text('é'), stop] }, { ...TAIL, metadata: METADATA })).toBe(
+    expect(renderAnswer(HEAD, { native: { dialect: 'chat', json: native }, events: [text('é'), stop] }, { ...TAIL, metadata: METADATA })).toBe(
       '{\n "id": "gen-abc123", "x": 1.0, "object": "chat.completion", "created": 5, "model": "acme/one", ' +
         '"choices": [{ "index": 0, "message": {"role":"assistant","content":"\\u00e9","x":1E2}, "finish_reason": "stop","native_finish_reason":"stop" }], ' +
         '"usage": { "queue_time": 0.0410, "prompt_tokens": 17, ' +
@@ -131,7 +131,7 @@ describe('an answer of an upstream of the same dialect', () => {
   test('keeps several choices, and its fingerprint', () => {
     const choice = (index: number, reason: string) => ({ index, message: { role: 'assistant', content: 'a' }, finish_reason: reason })
     const native = JSON.stringify({ choices: [choice(0, 'stop'), choice(1, 'length')], system_fingerprint: 'fp' })
-    const body = JSON.parse(renderAnswer(HEAD, { native, events: [text('a'), stop] }, TAIL))
+    const body = JSON.parse(renderAnswer(HEAD, { native: { dialect: 'chat', json: native }, events: [text('a'), stop] }, TAIL))
     ChatResult$inboundSchema.parse(body)
     expect(body).toMatchObject({
       system_fingerprint: 'fp',
@@ -144,14 +144,14 @@ describe('an answer of an upstream of the same dialect', () => {
 
   test('that is not one plain object, or has failed, is rendered from its meaning', () => {
     const native = '{"id":"u","id":"v","choices":[]}'
-    expect(renderAnswer(HEAD, { native, events: [text('Hi'), stop] }, TAIL)).toBe(render(text('Hi'), stop))
+    expect(renderAnswer(HEAD, { native: { dialect: 'chat', json: native }, events: [text('Hi'), stop] }, TAIL)).toBe(render(text('Hi'), stop))
     const failed: ModelEvent = { type: 'error', error: new GatewayError('timeout') }
-    expect(renderAnswer(HEAD, { native: '{"choices":[]}', events: [failed] }, TAIL)).toBe(render(failed))
+    expect(renderAnswer(HEAD, { native: { dialect: 'chat', json: '{"choices":[]}' }, events: [failed] }, TAIL)).toBe(render(failed))
   })
 
   test('whose usage names a member twice gets ours', () => {
     const native = '{"choices":[],"usage":{"a":1,"a":2}}'
-    expect(renderAnswer(HEAD, { native, events: [stop] }, TAIL)).toContain(`"usage":{${USAGE}}`)
+    expect(renderAnswer(HEAD, { native: { dialect: 'chat', json: native }, events: [stop] }, TAIL)).toContain(`"usage":{${USAGE}}`)
   })
 })
 

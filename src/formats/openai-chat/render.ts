@@ -11,9 +11,9 @@ import { chatUsage } from './usage.ts'
 
 /** The upstream's own JSON where it speaks this dialect and did not fail; else the answer built from its events. */
 export const renderAnswer = (head: AnswerHead, answer: Frame, tail: AnswerTail): string => {
-  if (answer.native !== undefined && failureOf(answer) === null) {
+  if (answer.native?.dialect === 'chat' && failureOf(answer) === null) {
     try {
-      return relayAnswer(head, answer.native, answer.events, tail)
+      return relayAnswer(head, answer.native.json, answer.events, tail)
     } catch (error) {
       // Text that is not one plain JSON object (a member named twice, say) is not relayed; its meaning still is.
       if (!(error instanceof JsonTextError)) throw error

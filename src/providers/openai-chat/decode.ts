@@ -35,11 +35,12 @@ export const createChatDecoder = (): ChatDecoder => {
   return {
     events(chunk) {
       const events: ModelEvent[] = []
-      if (!started) {
+      const choice = firstChoice(chunk)
+      // Azure sends a chunk of its filters first, which has neither a choice nor a name for the answer.
+      if (!started && (choice !== undefined || textOf(chunk['id']) !== '')) {
         started = true
         events.push({ type: 'start', upstreamId: textOf(chunk['id']) || null, upstreamModel: textOf(chunk['model']) || null })
       }
-      const choice = firstChoice(chunk)
       const said = isObject(choice?.['delta']) ? choice['delta'] : isObject(choice?.['message']) ? choice['message'] : null
       if (said !== null) {
         const reasoning = textOf(said['reasoning']) || textOf(said['reasoning_content'])
@@ -54,7 +55,8 @@ export const createChatDecoder = (): ChatDecoder => {
       const usage = usageObject(chunk)
       if (usage !== null) events.push({ type: 'usage', usage: decodeUsage(usage) })
       const finish = choice?.['finish_reason']
-      if (typeof finish === 'string' && finish !== '') events.push({ type: 'finish', reason: finishReason(finish), native: finish })
+      // 'error' is no end of the model's; the failure is told by whoever reads the chunk.
+      if (typeof finish === 'string' && finish !== '' && finish !== 'error') events.push({ type: 'finish', reason: finishReason(finish), native: finish })
       return events
     },
   }

@@ -18,6 +18,7 @@ const OURS = [
   'trace',
   'debug',
   'sandbox',
+  'strict',
   'transforms',
   'usage',
   'stop_server_tools_when',

@@ -31,11 +31,11 @@ export async function* openaiChat(attempt: Attempt, context: ProviderContext): A
   })
   if (response.status !== 200) {
     const seconds = retryAfterSeconds(response.headers.get('retry-after'), context.clock.now())
-    throw chatFailure(response.status, await response.text(ERROR_BODY_MAX), target, seconds)
+    throw chatFailure(response.status, await response.beginning(ERROR_BODY_MAX), target, seconds)
   }
   // What the upstream sends decides, not what was asked for: some answer a stream request with a whole body.
-  if ((response.headers.get('content-type') ?? '').includes('text/event-stream')) yield* streamed(response, target, call.stream)
-  else yield [wholeFrame(await response.text(WHOLE_BODY_MAX), target, !call.stream)]
+  if (/text\/event-stream/i.test(response.headers.get('content-type') ?? '')) yield* streamed(response, target, call.stream)
+  else yield wholeFrames(await response.text(WHOLE_BODY_MAX), target, !call.stream)
 }
 
 async function* streamed(response: UpstreamResponse, target: Target, asked: boolean): AsyncGenerator<readonly Frame[], void, undefined> {
@@ -45,37 +45,37 @@ async function* streamed(response: UpstreamResponse, target: Target, asked: bool
   for await (const piece of response.pieces()) {
     const frames: Frame[] = []
     let done = false
-    for (const event of readEvents(sse, piece)) {
+    for (const event of withinLimits(() => sse.push(piece))) {
       if (event.data === '[DONE]') {
         response.complete()
         done = true // whatever an upstream sends after its end marker is not part of the answer
         break
       }
-      const frame = chunkFrame(event, decoder, target, asked)
-      frames.push(frame)
-      if (holds(frame, 'error')) {
+      frames.push(...chunkFrames(event, decoder, target, asked))
+      const newest = frames.at(-1)
+      if (newest !== undefined && holds(newest, 'error')) {
         // What came before it in the same piece still counts, so a failure travels behind it as an event.
         yield frames
         return
       }
-      finished ||= holds(frame, 'finish')
+      finished ||= newest !== undefined && holds(newest, 'finish')
     }
     if (frames.length > 0) yield frames
     if (done) break
   }
-  const last = sse.end()
+  const last = withinLimits(() => sse.end())
   if (!finished && last !== null && last.data !== '[DONE]') {
     // A last event without its blank line counts only where it is the end of the answer (reliability.md 2.1, rule 6).
-    const frame = chunkFrame(last, decoder, target, asked)
-    finished = holds(frame, 'finish')
-    if (finished) yield [frame]
+    const frames = chunkFrames(last, decoder, target, asked)
+    finished = frames.some((frame) => holds(frame, 'finish'))
+    if (finished) yield frames
   }
   if (!finished) throw unusable(target, 'ended the stream before the answer was complete.')
 }
 
-const readEvents = (sse: SseDecoder, piece: Uint8Array): SseEvent[] => {
+const withinLimits = <Read>(read: () => Read): Read => {
   try {
-    return sse.push(piece)
+    return read()
   } catch (thrown) {
     if (thrown instanceof SseLimitError)
       throw new GatewayError('provider_unavailable', `The provider's stream breaks a limit: ${thrown.message}`)
@@ -84,18 +84,30 @@ const readEvents = (sse: SseDecoder, piece: Uint8Array): SseEvent[] => {
 }
 
 /** `asked`: a stream was asked for, so the chunk can be passed on as it is. */
-const chunkFrame = (event: SseEvent, decoder: ChatDecoder, target: Target, asked: boolean): Frame => {
+const chunkFrames = (event: SseEvent, decoder: ChatDecoder, target: Target, asked: boolean): Frame[] => {
   let chunk: unknown
   try {
     chunk = JSON.parse(event.data)
   } catch (cause) {
-    return failed(unusable(target, 'sent a stream event that is not JSON.', cause))
+    return [failed(unusable(target, 'sent a stream event that is not JSON.', cause))]
   }
-  if (!isObject(chunk)) return failed(unusable(target, 'sent a stream event that is not an object.'))
-  if (isObject(chunk['error']) || event.event === 'error') return failed(chatFailure(200, event.data, target))
+  if (!isObject(chunk)) return [failed(unusable(target, 'sent a stream event that is not an object.'))]
+  if (holdsError(chunk) || event.event === 'error') return [failed(chatFailure(200, event.data, target))]
   const events = decoder.events(chunk)
-  const native = asked ? chatText(chunk, event.data) : null
-  return native === null ? { events } : { events, native }
+  const failure = choiceFailure(chunk, target)
+  if (failure !== null) return [{ events }, failed(failure)]
+  const json = asked ? chatText(chunk, event.data) : null
+  return [json === null ? { events } : { events, native: { dialect: 'chat', json } }]
+}
+
+/** An object with a code and a sentence, or, from smaller servers, the sentence alone. */
+const holdsError = ({ error }: Readonly<Record<string, unknown>>): boolean => isObject(error) || (typeof error === 'string' && error !== '')
+
+/** An upstream that is itself a router tells a failure at the end of its choice, beside what was said before it (service.md, "Where error_type appears"). */
+const choiceFailure = (body: Readonly<Record<string, unknown>>, target: Target): GatewayError | null => {
+  const choices: unknown[] = Array.isArray(body['choices']) ? body['choices'] : []
+  const failed = choices.find((choice) => isObject(choice) && choice['finish_reason'] === 'error')
+  return isObject(failed) ? chatFailure(200, JSON.stringify({ error: failed['error'] ?? {} }), target) : null
 }
 
 const failed = (error: GatewayError): Frame => ({ events: [{ type: 'error', error }] })
@@ -105,19 +117,21 @@ const holds = (frame: Frame, type: ModelEvent['type']): boolean => frame.events.
 const unusable = (target: Target, did: string, cause?: unknown): GatewayError =>
   new GatewayError('provider_unavailable', `${target.providerName} ${did}`, { cause, metadata: { provider_name: target.providerName } })
 
-const wholeFrame = (text: string, target: Target, asked: boolean): Frame => {
+const wholeFrames = (text: string, target: Target, asked: boolean): Frame[] => {
   let body: unknown
   try {
     body = JSON.parse(text)
   } catch (cause) {
     throw unusable(target, 'answered with something that is not JSON.', cause)
   }
-  if (isObject(body) && isObject(body['error'])) throw chatFailure(200, text, target)
+  if (isObject(body) && holdsError(body)) throw chatFailure(200, text, target)
   if (!isObject(body) || !Array.isArray(body['choices']) || body['choices'].length === 0)
     throw unusable(target, 'answered without any choices.')
   const decoded = createChatDecoder().events(body)
+  const failure = choiceFailure(body, target)
+  if (failure !== null) return [{ events: decoded }, failed(failure)]
   const ended = decoded.some(({ type }) => type === 'finish')
   const events: readonly ModelEvent[] = ended ? decoded : [...decoded, { type: 'finish', reason: 'stop', native: null }]
-  const native = asked ? chatText(body, text) : null
-  return native === null ? { events } : { events, native }
+  const json = asked ? chatText(body, text) : null
+  return [json === null ? { events } : { events, native: { dialect: 'chat', json } }]
 }

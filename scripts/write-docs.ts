@@ -1,0 +1,380 @@
+/**
+ * `bun scripts/write-docs.ts [--check]`: writes the parts of the docs that the code knows, so that no table is kept by
+ * hand: everything between `<!-- generated:NAME -->` and `<!-- /generated -->` in README.md and docs/*.md, and
+ * docs/patchbay.schema.json. With --check it writes nothing, names the stale files and exits with 1.
+ */
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import { z } from 'zod'
+
+import { composeService } from '../src/compose.ts'
+import { configFileSchema } from '../src/config-file.ts'
+import { readSettings, SERVE_SETTINGS, STORAGE_SETTINGS } from '../src/config.ts'
+import { ERROR_TYPES, errorRow, MANAGEMENT_MESSAGES } from '../src/errors.ts'
+import { PERSISTED_FIELDS } from '../src/formats/preset-fields.ts'
+import { SPELLINGS } from '../src/formats/setting-spellings.ts'
+import catalogueData from '../src/models/catalogue-data.json' with { type: 'json' }
+import type { Catalogue } from '../src/models/catalogue-schema.ts'
+import { PROVIDER_DIALECTS } from '../src/models/models.ts'
+import { providerRegistry } from '../src/providers/registry.ts'
+import { SANDBOX_MODELS } from '../src/providers/sandbox/models.ts'
+
+const COMMAND = 'bin/bun scripts/write-docs.ts'
+const SCHEMA_FILE = 'docs/patchbay.schema.json'
+
+const code = (text: string): string => `\`${text}\``
+const codes = (texts: readonly string[]): string => texts.map(code).join(', ')
+
+/** Cells may hold `|`, which would end them. */
+const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
+  [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`).join('\n')
+
+// Settings and the file.
+
+const settingsTable = (): string =>
+  table(
+    ['Flag', 'Variable', 'Default', 'Meaning'],
+    Object.values(SERVE_SETTINGS).map(({ flag, env, shown, help }) => [flag === null ? '–' : code(`--${flag}`), code(env), shown, help]),
+  )
+
+const storageFlags = (): string =>
+  codes(Object.values(STORAGE_SETTINGS).map(({ flag, env }) => (flag === null ? env : `--${flag}`)))
+
+/** The part of JSON Schema that zod writes for the file. */
+interface Schema {
+  readonly $ref?: string
+  readonly $defs?: Readonly<Record<string, Schema>>
+  readonly type?: string
+  readonly description?: string
+  readonly default?: unknown
+  readonly enum?: readonly string[]
+  readonly anyOf?: readonly Schema[]
+  readonly items?: Schema
+  readonly format?: string
+  readonly minimum?: number
+  readonly maximum?: number
+  readonly properties?: Readonly<Record<string, Schema>>
+  readonly propertyNames?: Schema
+  readonly additionalProperties?: Schema | boolean
+  readonly required?: readonly string[]
+}
+
+const fileSchema = (): Schema => z.toJSONSchema(configFileSchema, { io: 'input' }) as Schema
+
+const resolve = (schema: Schema, root: Schema): Schema =>
+  schema.$ref === undefined ? schema : { ...root.$defs?.[schema.$ref.replace('#/$defs/', '')], ...without$ref(schema) }
+
+const without$ref = ({ $ref: _, ...rest }: Schema): Schema => rest
+
+interface FileRow {
+  readonly path: string
+  readonly schema: Schema
+  readonly required: boolean
+}
+
+/** Every value that the file can hold, with its path as a person writes it. */
+const fileRows = (given: Schema, root: Schema, path = '', required = false): FileRow[] => {
+  const schema = resolve(given, root)
+  if (typeof schema.additionalProperties === 'object') {
+    const key = path === 'models' ? '<vendor/model>' : '<slug>'
+    return fileRows(schema.additionalProperties, root, `${path}.${key}`)
+  }
+  const members = Object.entries(schema.properties ?? {})
+  if (members.length > 0)
+    return members.flatMap(([name, member]) =>
+      fileRows(member, root, path === '' ? name : `${path}.${name}`, schema.required?.includes(name) ?? false),
+    )
+  const item = schema.items === undefined ? undefined : resolve(schema.items, root)
+  if (item?.properties !== undefined) return [{ path, schema, required }, ...fileRows(item, root, `${path}[]`)]
+  return [{ path, schema, required }]
+}
+
+const LARGE = Number.MAX_SAFE_INTEGER
+
+const typeText = (given: Schema, root: Schema): string => {
+  const schema = resolve(given, root)
+  if (schema.enum !== undefined) return schema.enum.map(code).join(' or ')
+  if (schema.anyOf !== undefined) return schema.anyOf.map((one) => typeText(one, root)).join(' or ')
+  if (schema.items !== undefined) return `list${resolve(schema.items, root).properties === undefined ? ` of ${typeText(schema.items, root)}` : ''}`
+  if (schema.type === 'boolean') return 'true or false'
+  if (schema.type === 'integer' || schema.type === 'number') {
+    const name = schema.type === 'integer' ? 'whole number' : 'number'
+    if (schema.minimum === undefined) return name
+    return schema.maximum === undefined || schema.maximum === LARGE
+      ? `${name}, at least ${schema.minimum}`
+      : `${name}, ${schema.minimum} to ${schema.maximum}`
+  }
+  if (schema.type === 'object') return 'map'
+  return schema.format === 'uri' ? 'URL' : 'text'
+}
+
+const fileTable = (belongs: (path: string) => boolean, cut: string): string => {
+  const root = fileSchema()
+  const rows = fileRows(root, root).filter(({ path }) => belongs(path))
+  return table(
+    ['Field', 'Type', 'Default', 'Meaning'],
+    rows.map(({ path, schema, required }) => [
+      code(path.replace(cut, '')),
+      typeText(schema, root),
+      required ? 'required' : schema.default === undefined ? '–' : code(JSON.stringify(schema.default)),
+      schema.description ?? '–',
+    ]),
+  )
+}
+
+const inSection = (path: string): boolean => path.startsWith('providers.') || path.startsWith('models.')
+
+/** Formatted as the repository's formatter would. */
+const schemaFile = (): string => {
+  const text = JSON.stringify(fileSchema())
+  const { stdout, status, stderr } = spawnSync('node_modules/.bin/oxfmt', [`--stdin-filepath=${SCHEMA_FILE}`], { input: text, encoding: 'utf8' })
+  if (status !== 0) throw new Error(`oxfmt failed: ${stderr}`)
+  return stdout
+}
+
+// Providers and models.
+
+const catalogue = catalogueData as Catalogue
+
+const providersTable = (): string =>
+  table(
+    ['Provider', 'Slug', 'Enabled by', 'Address', 'Default address', 'Dialects', 'Known models'],
+    Object.entries(catalogue.providers).map(([slug, entry]) => {
+      const known = Object.values(catalogue.models).filter(({ endpoints }) => endpoints.some(({ provider }) => provider === slug)).length
+      const models = [known === 0 ? [] : [String(known)], entry.any_model === true ? [`any ${code(`${slug}/…`)}`] : []].flat()
+      return [
+        entry.name,
+        code(slug),
+        code(entry.api_key_env ?? entry.base_url_env),
+        code(entry.base_url_env),
+        code(entry.base_url),
+        codes(entry.dialects ?? []),
+        models.join(' and ') || 'none',
+      ]
+    }),
+  )
+
+const catalogueFacts = (): string =>
+  `The catalogue of this version knows ${Object.keys(catalogue.models).length} models and ${Object.keys(catalogue.providers).length} providers. Its newest source is of ${catalogue.as_of}.`
+
+const isCallable = (dialect: string): boolean => {
+  try {
+    providerRegistry.adapterFor(dialect)
+    return true
+  } catch {
+    return false
+  }
+}
+
+const dialectsTable = (): string =>
+  table(
+    ['Dialect', 'Called by this version'],
+    PROVIDER_DIALECTS.filter((dialect) => dialect !== 'sandbox').map((dialect) => [code(dialect), isCallable(dialect) ? 'yes' : 'not yet']),
+  )
+
+const sandboxTable = (): string =>
+  table(
+    ['Model', 'What it does'],
+    SANDBOX_MODELS.filter(({ id }) => id.split('/').length === 2).map(({ id, description }) => [code(id), description]),
+  )
+
+/** The families of which there is one model an error type. */
+const sandboxErrors = (): string => {
+  const kinds = new Set(SANDBOX_MODELS.flatMap(({ id }) => (id.split('/').length === 3 ? [id.split('/')[1] ?? ''] : [])))
+  return table(
+    ['Error type', ...[...kinds].map((kind) => code(`sandbox/${kind}/…`))],
+    ERROR_TYPES.map((type) => [
+      code(type),
+      ...[...kinds].map((kind) => (SANDBOX_MODELS.some(({ id }) => id === `sandbox/${kind}/${type}`) ? code(`sandbox/${kind}/${type}`) : '–')),
+    ]),
+  )
+}
+
+// Presets and errors.
+
+const INTERFACES = ['chat', 'responses', 'messages'] as const
+const INTERFACE_NAMES = ['Chat Completions', 'Responses', 'Messages']
+
+const persistedTable = (): string => {
+  const fields = new Set(INTERFACES.flatMap((shape) => PERSISTED_FIELDS[shape]))
+  return table(
+    ['Field', ...INTERFACE_NAMES],
+    [...fields].map((field) => [code(field), ...INTERFACES.map((shape) => (PERSISTED_FIELDS[shape].includes(field) ? 'kept' : '–'))]),
+  )
+}
+
+const spellingsTable = (): string =>
+  table(
+    INTERFACE_NAMES,
+    Object.values(SPELLINGS)
+      .filter((spelling) => new Set(INTERFACES.map((shape) => spelling[shape].join())).size > 1)
+      .map((spelling) => INTERFACES.map((shape) => codes(spelling[shape]) || 'none')),
+  )
+
+const errorsTable = (): string =>
+  table(
+    ['`error_type`', 'Status', 'Another provider is tried', 'Messages `error.type`', 'Responses `error.code`', 'Meaning'],
+    ERROR_TYPES.map((type) => {
+      const { status, failover, messagesType, responsesCode, message, length } = errorRow(type)
+      const responses = length === true ? `none: an \`incomplete\` response` : code(responsesCode)
+      return [code(type), String(status), failover === 'elsewhere' ? 'yes' : 'no', code(messagesType), responses, message]
+    }),
+  )
+
+const managementTable = (): string =>
+  table(
+    ['Status', 'Message'],
+    Object.entries(MANAGEMENT_MESSAGES).map(([status, message]) => [status, message]),
+  )
+
+// What only the running service knows.
+
+interface Operation {
+  readonly summary: string
+  readonly tags: readonly string[]
+  readonly security: readonly Readonly<Record<string, readonly string[]>>[]
+}
+
+interface Described {
+  readonly routes: string
+  readonly metrics: string
+}
+
+/** A service with defaults in a temporary directory, asked as a client would ask it. */
+const describeService = async (): Promise<Described> => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'patchbay-docs-'))
+  const service = await composeService(readSettings(SERVE_SETTINGS, { dataDir, logLevel: 'silent' }, {}), configFileSchema.parse({}), {})
+  const ask = async (path: string, init?: RequestInit): Promise<Response> => service.app(new Request(`http://127.0.0.1${path}`, init))
+  try {
+    const { workspaceId, userId } = service.owner
+    const { key } = await service.keys.create({
+      kind: 'inference',
+      name: 'docs',
+      workspaceId,
+      creatorUserId: userId,
+      limitNanos: null,
+      limitReset: null,
+      includeByokInLimit: false,
+      expiresAt: null,
+    })
+    // Label names are told with the first sample only.
+    const body = JSON.stringify({ model: 'sandbox/echo', messages: [{ role: 'user', content: 'hi' }] })
+    const answer = await ask('/api/v1/chat/completions', { method: 'POST', headers: { authorization: `Bearer ${key}` }, body })
+    await answer.text()
+    const document = (await (await ask('/openapi.json')).json()) as { paths: Record<string, Record<string, Operation>> }
+    return { routes: routesTable(document.paths), metrics: metricsTable(await (await ask('/metrics')).text()) }
+  } finally {
+    await service.close()
+    rmSync(dataDir, { recursive: true, force: true })
+  }
+}
+
+const METHODS = new Set(['get', 'post', 'patch', 'put', 'delete'])
+
+const routesTable = (paths: Record<string, Record<string, Operation>>): string =>
+  table(
+    ['Method and path', 'Key', 'What it does'],
+    Object.entries(paths).flatMap(([path, operations]) =>
+      Object.entries(operations)
+        .filter(([method]) => METHODS.has(method))
+        .map(([method, { summary, security }]) => [code(`${method.toUpperCase()} ${path}`), keyText(security), summary]),
+    ),
+  )
+
+const keyText = (security: Operation['security']): string => {
+  const [first] = security
+  return first === undefined ? 'none' : (Object.values(first)[0]?.[0] ?? 'any')
+}
+
+const metricsTable = (text: string): string => {
+  const types = new Map([...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name = '', type = '']) => [name, type]))
+  return table(
+    ['Metric', 'Type', 'Labels', 'Meaning'],
+    [...text.matchAll(/^# HELP (\S+) (.*)$/gm)]
+      .map(([, name = '', help = '']) => {
+        const sample = new RegExp(`^${name}(?:_count)?\\{(.*)\\} `, 'm').exec(text)?.[1] ?? ''
+        const labels = [...sample.matchAll(/(\w+)="/g)].map(([, label = '']) => label)
+        return [code(name), types.get(name) ?? '', codes(labels) || '–', help]
+      })
+      .sort(([one = ''], [other = '']) => (one < other ? -1 : 1)),
+  )
+}
+
+const helpOf = (...verb: string[]): string => {
+  const { stdout, status } = spawnSync(process.execPath, ['src/main.ts', ...verb, '--help'], { encoding: 'utf8', env: {} })
+  if (status !== 0) throw new Error(`patchbay ${verb.join(' ')} --help failed`)
+  return `\`\`\`text\n${stdout.trimEnd()}\n\`\`\``
+}
+
+// Pages.
+
+const PART = /<!-- generated:([\w-]+) -->\n[\s\S]*?<!-- \/generated -->/g
+
+const generatedParts = async (): Promise<ReadonlyMap<string, string>> => {
+  const { routes, metrics } = await describeService()
+  return new Map([
+    ['settings', settingsTable()],
+    ['storage-flags', storageFlags()],
+    ['config-server', fileTable((path) => !inSection(path), '')],
+    ['config-providers', fileTable((path) => path.startsWith('providers.'), 'providers.<slug>.')],
+    ['config-models', fileTable((path) => path.startsWith('models.'), 'models.<vendor/model>.')],
+    ['providers', providersTable()],
+    ['catalogue', catalogueFacts()],
+    ['dialects', dialectsTable()],
+    ['sandbox-models', sandboxTable()],
+    ['sandbox-errors', sandboxErrors()],
+    ['persisted-fields', persistedTable()],
+    ['spellings', spellingsTable()],
+    ['errors', errorsTable()],
+    ['management-messages', managementTable()],
+    ['keys-create-help', helpOf('keys', 'create')],
+    ['routes', routes],
+    ['metrics', metrics],
+  ])
+}
+
+/** Every file that this script writes, with the text it should have. Throws where a page names a part that there is not, or a part has no page. */
+const expectedFiles = async (): Promise<ReadonlyMap<string, string>> => {
+  const parts = await generatedParts()
+  const used = new Set<string>()
+  const pages = ['README.md', ...readdirSync('docs').flatMap((name) => (name.endsWith('.md') ? [`docs/${name}`] : []))]
+  const files = new Map(
+    pages.map((page) => [
+      page,
+      readFileSync(page, 'utf8').replaceAll(PART, (_, name: string) => {
+        const part = parts.get(name)
+        if (part === undefined) throw new Error(`${page}: nothing generates "${name}".`)
+        used.add(name)
+        return `<!-- generated:${name} -->\n${part}\n<!-- /generated -->`
+      }),
+    ]),
+  )
+  const unused = [...parts.keys()].filter((name) => !used.has(name))
+  if (unused.length > 0) throw new Error(`No page holds the generated parts ${unused.join(', ')}.`)
+  return files.set(SCHEMA_FILE, schemaFile())
+}
+
+const textOf = (file: string): string | null => {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch {
+    return null // the schema, before it is first written
+  }
+}
+
+process.chdir(join(import.meta.dirname, '..'))
+const stale = [...(await expectedFiles())].filter(([file, text]) => textOf(file) !== text)
+if (process.argv.includes('--check')) {
+  if (stale.length > 0) {
+    console.error(`Stale: ${stale.map(([file]) => file).join(', ')}. Run: ${COMMAND}`)
+    process.exitCode = 1
+  }
+} else {
+  for (const [file, text] of stale) {
+    writeFileSync(file, text)
+    console.log(`written ${file}`)
+  }
+}

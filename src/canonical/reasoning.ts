@@ -1,0 +1,56 @@
+/**
+ * What a model wants back of its own thinking. Providers refuse a turn whose thinking differs in one byte, or was made by
+ * another model (pitfalls.md 17), so a proof is carried as it came and handed to nobody but its maker's dialect.
+ */
+export const REASONING_FORMATS = ['anthropic-claude-v1', 'openai-responses-v1', 'google-gemini-v1'] as const
+
+/** Whose proof it is, by the names that `reasoning_details` has for them. */
+export type ReasoningFormat = (typeof REASONING_FORMATS)[number]
+
+export interface ReasoningProof {
+  readonly format: ReasoningFormat
+  /**
+   * `signature` vouches for the text beside it (Anthropic, Google); `encrypted` holds the thinking itself, which is
+   * readable to its maker only (OpenAI's `encrypted_content`, Anthropic's `redacted_thinking`).
+   */
+  readonly kind: 'signature' | 'encrypted'
+  readonly data: string
+  /** The maker's own id of the item (OpenAI). */
+  readonly id?: string
+  /** Our id of the model that made it, where it is known. */
+  readonly model?: string
+}
+
+/**
+ * A proof in a field of a dialect that has no word for its format, such as OpenAI's in an Anthropic `signature`:
+ * `pb1.` and base64url of the proof's JSON. What does not begin so is that dialect's own.
+ */
+export const sealProof = (proof: ReasoningProof): string => MARK + Buffer.from(JSON.stringify(proof)).toString('base64url')
+
+/** Null for what `sealProof` did not write. It comes from a client: nothing in it is trusted beyond its form. */
+export const openProof = (text: string): ReasoningProof | null => {
+  if (!text.startsWith(MARK)) return null
+  try {
+    const value: unknown = JSON.parse(Buffer.from(text.slice(MARK.length), 'base64url').toString())
+    return isProof(value) ? value : null
+  } catch {
+    return null // not ours after all
+  }
+}
+
+const MARK = 'pb1.'
+
+/** Whether a body may hold sealed proofs: a search of its text, for the lane that does not parse. */
+export const mayHoldSealedProof = (bodyText: string): boolean => bodyText.includes(`"${MARK}`)
+
+const isProof = (value: unknown): value is ReasoningProof => {
+  if (typeof value !== 'object' || value === null) return false
+  const { format, kind, data, id, model } = value as Record<string, unknown>
+  return (
+    REASONING_FORMATS.some((known) => known === format) &&
+    (kind === 'signature' || kind === 'encrypted') &&
+    typeof data === 'string' &&
+    (id === undefined || typeof id === 'string') &&
+    (model === undefined || typeof model === 'string')
+  )
+}

@@ -1,0 +1,214 @@
+import { describe, expect, test } from 'bun:test'
+
+import * as fc from 'fast-check'
+
+import { createFakeClock, turn } from '../../test/support/fake-clock.ts'
+import { openSqliteDatabase } from '../../test/support/sqlite-database.ts'
+import { createGenerationStore, type GenerationRecord } from '../storage/generation-store.ts'
+import { createGenerationRecorder } from './record-generations.ts'
+
+const { database, owner } = await openSqliteDatabase()
+
+const record = (id: string | number): GenerationRecord => ({
+  id: String(id),
+  createdAt: '2026-11-20T10:00:00.000Z',
+  workspaceId: owner.workspaceId,
+  keyHash: 'ab'.repeat(32),
+  presetId: null,
+  presetVersion: null,
+  model: 'm/one',
+  provider: 'a',
+  streamed: false,
+  cancelled: false,
+  tokensPrompt: 1,
+  tokensCompletion: 1,
+  costNanos: 1,
+  byokCostNanos: 0,
+  record: {},
+})
+
+/** Storage at its border: batches arrive here, and a test says what becomes of them. */
+const open = (answer: (ids: readonly string[]) => Promise<void> = async () => undefined) => {
+  const clock = createFakeClock()
+  const batches: string[][] = []
+  const faults: [string, number][] = []
+  const recorder = createGenerationRecorder({
+    clock,
+    store: {
+      insertBatch(records) {
+        const batch = records.map(({ id }) => id)
+        batches.push(batch)
+        return answer(batch)
+      },
+    },
+    onError: (thrown, waiting) => faults.push([String(thrown), waiting]),
+  })
+  const add = (...ids: readonly (string | number)[]): void => ids.forEach((id) => recorder.add(record(id)))
+  return { clock, recorder, batches, faults, add }
+}
+
+const ids = (from: number, count: number): number[] => Array.from({ length: count }, (_, index) => from + index)
+
+test('records that come within 50 ms are one batch, in their order', async () => {
+  const { clock, batches, add } = open()
+  add(1, 2)
+  clock.advance(49)
+  add(3)
+  expect(batches).toEqual([])
+  clock.advance(1)
+  await turn()
+  expect(batches).toEqual([['1', '2', '3']])
+  add(4)
+  clock.advance(50)
+  await turn()
+  expect(batches).toEqual([['1', '2', '3'], ['4']])
+})
+
+test('a batch holds at most a thousand records, and one follows the other at once', async () => {
+  const { clock, batches, add } = open()
+  add(...ids(0, 2500))
+  clock.advance(50)
+  await turn()
+  expect(batches.map((batch) => batch.length)).toEqual([1000, 1000, 500])
+  expect(batches.flat()).toEqual(ids(0, 2500).map(String))
+})
+
+describe('while storage is away', () => {
+  test('a batch is tried again after a second, in the old order and with what came meanwhile behind it', async () => {
+    let away = true
+    const { clock, batches, faults, add } = open(async () => {
+      if (away) throw new Error('away')
+    })
+    add(1, 2)
+    clock.advance(50)
+    await turn()
+    add(3)
+    clock.advance(999)
+    await turn()
+    expect(batches).toHaveLength(1)
+    away = false
+    clock.advance(1)
+    await turn()
+    expect(batches).toEqual([
+      ['1', '2'],
+      ['1', '2', '3'],
+    ])
+    expect(faults).toEqual([['Error: away', 2]])
+  })
+
+  test('beyond a hundred thousand records the newest are dropped and counted', async () => {
+    const { clock, recorder, batches, add } = open(() => new Promise(() => undefined))
+    for (const id of ids(0, 100_003)) recorder.add(record(id))
+    expect(recorder.dropped).toBe(3)
+    clock.advance(50)
+    expect(batches[0]).toEqual(ids(0, 1000).map(String))
+    add('room again')
+    expect(recorder.dropped).toBe(3)
+  })
+})
+
+describe('flush', () => {
+  test('writes at once what was added before it, and resolves when it is written', async () => {
+    let written: () => void = () => undefined
+    const { recorder, batches, add } = open(() => new Promise((resolve) => (written = resolve)))
+    add(1)
+    let over = false
+    const flushed = recorder.flush().then(() => (over = true))
+    await turn()
+    expect([batches, over]).toEqual([[['1']], false])
+    written()
+    await flushed
+  })
+
+  test('with nothing to write asks nothing of storage', async () => {
+    const { recorder, batches } = open()
+    await recorder.flush()
+    await recorder.flush()
+    expect(batches).toEqual([])
+  })
+
+  test('includes what was added while a batch was on its way', async () => {
+    const { recorder, batches, add } = open(() => turn())
+    add(1)
+    const first = recorder.flush()
+    add(2)
+    await recorder.flush()
+    expect(batches).toEqual([['1'], ['2']])
+    await first
+  })
+
+  test('resolves, and does not reject, where storage does not take it', async () => {
+    const { recorder, faults, add } = open(() => Promise.reject(new Error('away')))
+    add(1)
+    await recorder.flush()
+    expect(faults).toHaveLength(1)
+  })
+
+  test('always covers what was added before it, at whatever moment it comes', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.constantFrom('add', 'microtask', 'flush', 'turn'), { maxLength: 20 }), async (steps) => {
+        const written = new Set<string>()
+        const { recorder, add } = open(async (batch) => {
+          await Promise.resolve()
+          for (const id of batch) written.add(id)
+        })
+        const checks: Promise<void>[] = []
+        let count = 0
+        for (const step of steps) {
+          if (step === 'add') add((count += 1))
+          else if (step === 'microtask') await Promise.resolve()
+          else if (step === 'turn') await turn()
+          else {
+            const before = ids(1, count).map(String)
+            checks.push(recorder.flush().then(() => expect(before.filter((id) => !written.has(id))).toEqual([])))
+          }
+        }
+        await Promise.all(checks)
+      }),
+      { numRuns: 500 },
+    )
+  })
+})
+
+describe('close', () => {
+  test('writes what waits and leaves no timer behind', async () => {
+    const { clock, recorder, batches, add } = open()
+    add(1)
+    await recorder.close()
+    expect([batches, clock.waiting]).toEqual([[['1']], 0])
+  })
+
+  test('does not try for ever where storage is away: the process can end', async () => {
+    const { clock, recorder, batches, add } = open(() => Promise.reject(new Error('away')))
+    add(1)
+    clock.advance(50)
+    await turn()
+    await recorder.close()
+    expect([batches.length, clock.waiting]).toEqual([2, 0])
+  })
+})
+
+test('a record is in the real store after a flush, once, however often its batch was sent', async () => {
+  const store = createGenerationStore(database)
+  let failed = false
+  const clock = createFakeClock()
+  const recorder = createGenerationRecorder({
+    clock,
+    store: {
+      // The answer to a commit is lost: what was written is written.
+      async insertBatch(records) {
+        await store.insertBatch(records)
+        if (failed) return
+        failed = true
+        throw new Error('the connection broke')
+      },
+    },
+    onError: () => undefined,
+  })
+  recorder.add(record('gen-real'))
+  await recorder.flush()
+  await recorder.flush()
+  expect((await store.get('gen-real', owner.workspaceId))?.costNanos).toBe(1)
+  const usage = await database.kysely.selectFrom('key_usage_days').select('cost_nanos').executeTakeFirst()
+  expect(usage?.cost_nanos).toBe(1)
+})

@@ -1,0 +1,625 @@
+import { describe, expect, test } from 'bun:test'
+
+import * as fc from 'fast-check'
+
+import { createFakeClock, turn } from '../../test/support/fake-clock.ts'
+import { createFakeIds } from '../../test/support/fake-ids.ts'
+import type { Frame, ModelEvent } from '../canonical/event.ts'
+import { usageOf, type Usage } from '../canonical/usage.ts'
+import { generation } from '../contract/generation.ts'
+import { ERROR_TYPES, errorRow, GatewayError, type ErrorType } from '../errors.ts'
+import { chatFormat } from '../formats/openai-chat/openai-chat.ts'
+import { JsonBody } from '../lib/json-body.ts'
+import type { PriceEntry } from '../models/catalogue-schema.ts'
+import { createModels, type Provider } from '../models/models.ts'
+import type { Attempt, ProviderAdapter } from '../providers/provider.ts'
+import { generationRecord } from './generation-record.ts'
+import { createInference } from './run-inference.ts'
+import type { Run } from './run.ts'
+
+const FIRST_TOKEN_MS = 120_000
+
+/** One attempt of a scripted provider: frames, waits, and how it ends. */
+type Step =
+  | { readonly do: 'frames'; readonly frames: readonly Frame[] }
+  | { readonly do: 'wait'; readonly ms: number }
+  | { readonly do: 'throw'; readonly thrown: unknown }
+type Script = readonly Step[]
+
+const frame = (...events: readonly ModelEvent[]): Frame => ({ events })
+const say = (...said: readonly string[]): Step => ({ do: 'frames', frames: said.map((text) => frame({ type: 'text', text })) })
+const event = (...events: readonly ModelEvent[]): Step => ({ do: 'frames', frames: events.map((each) => frame(each)) })
+const wait = (ms: number): Step => ({ do: 'wait', ms })
+const fail = (type: ErrorType): Step => ({ do: 'throw', thrown: new GatewayError(type, `told ${type}`) })
+const failAsEvent = (type: ErrorType): Step => event({ type: 'error', error: new GatewayError(type, `told ${type}`) })
+const start: Step = event({ type: 'start', upstreamId: 'up-1', upstreamModel: 'one-1' })
+const finish: Step = event({ type: 'finish', reason: 'stop', native: 'end_turn' })
+const used = (counts: Partial<Usage>): Step => event({ type: 'usage', usage: usageOf(counts) })
+
+const provider = (slug: string): Provider => ({
+  slug,
+  name: slug.toUpperCase(),
+  dialects: ['openai-chat'],
+  baseUrl: `https://${slug}.example/v1`,
+  apiKeys: [`${slug}-key-1`, `${slug}-key-2`],
+  anyModel: false,
+})
+
+interface Options {
+  readonly stream?: boolean
+  readonly prices?: PriceEntry | null
+  readonly fields?: Readonly<Record<string, unknown>>
+}
+
+/** A run whose providers a, b, c … play one script each. */
+const begin = (scripts: readonly Script[], { stream = true, prices = { prompt: 1, completion: 2 }, fields = {} }: Options = {}) => {
+  const clock = createFakeClock()
+  const attempts: Attempt[] = []
+  let open = 0
+  const adapter: ProviderAdapter = async function* play(attempt) {
+    attempts.push(attempt)
+    open += 1
+    const { signal } = attempt.connection
+    try {
+      for (const step of scripts[attempt.number] ?? []) {
+        signal.throwIfAborted()
+        if (step.do === 'throw') throw step.thrown
+        if (step.do === 'frames') yield step.frames
+        else {
+          await new Promise<void>((resolve, reject) => {
+            const leave = (): void => {
+              cancel()
+              reject(signal.reason as Error)
+            }
+            const cancel = clock.after(step.ms, () => {
+              signal.removeEventListener('abort', leave)
+              resolve()
+            })
+            signal.addEventListener('abort', leave, { once: true })
+          })
+        }
+      }
+    } finally {
+      open -= 1
+    }
+  }
+  const endpoints = [...'abcdef']
+    .slice(0, scripts.length)
+    .map((slug) => ({ provider: provider(slug), upstreamModel: 'one-1', prices, maxCompletionTokens: null }))
+  const models = createModels(
+    [
+      {
+        id: 'm/one',
+        name: 'One',
+        created: 0,
+        contextLength: null,
+        inputModalities: ['text'],
+        outputModalities: ['text'],
+        supportedParameters: [],
+        endpoints,
+      },
+    ],
+    [],
+  )
+  const settled: Run[] = []
+  const began: Run[] = []
+  const infer = createInference({
+    models,
+    adapters: { adapterFor: () => adapter },
+    context: { clock, upstream: { post: () => Promise.reject(new Error('No adapter here has an upstream.')) } },
+    clock,
+    ids: createFakeIds(),
+    firstTokenMs: FIRST_TOKEN_MS,
+    began: (run) => began.push(run),
+    settle: (run) => settled.push(run),
+  })
+  const text = JSON.stringify({ model: 'm/one', messages: [{ role: 'user', content: 'Hi' }], stream, ...fields })
+  const run = infer({
+    call: chatFormat.parseCall(JsonBody.read(text)).call,
+    requested: 'm/one',
+    preset: null,
+    warnings: [],
+    caller: { keyHash: 'ab'.repeat(32), workspaceId: '00000000-0000-4000-8000-000000000001' },
+    requestId: 'req-1',
+    userAgent: 'agent/1',
+    referer: 'https://app.example',
+  })
+  return { run, clock, settled, began, attempts, bodyLength: text.length, open: () => open }
+}
+
+interface Outcome {
+  /** What each batch said: text, `error:type`, `finish`, or the type of another event. */
+  readonly batches: readonly string[]
+  readonly thrown: unknown
+}
+
+const spell = (batch: readonly Frame[]): string =>
+  batch
+    .flatMap(({ events }) => events)
+    .map((each) => (each.type === 'text' ? each.text : each.type === 'error' ? `error:${each.error.type}` : each.type))
+    .join(' ')
+
+/** Reads to the end, letting time pass whenever nothing else is left to do. */
+const readAll = async ({ run, clock }: Pick<ReturnType<typeof begin>, 'run' | 'clock'>, stepMs = 1000): Promise<Outcome> => {
+  const batches: string[] = []
+  let over = false
+  const reading = (async () => {
+    for await (const batch of run.frames()) batches.push(spell(batch))
+  })()
+    .then(
+      () => null,
+      (thrown: unknown) => thrown,
+    )
+    .finally(() => (over = true))
+  for (let turns = 0; turns < 2000; turns += 1) {
+    await turn()
+    if (over) break
+    clock.advance(stepMs)
+  }
+  return { batches, thrown: await reading }
+}
+
+const outcome = async (scripts: readonly Script[], options?: Options) => {
+  const parts = begin(scripts, options)
+  const read = await readAll(parts)
+  return { ...parts, ...read }
+}
+
+const typeOf = (thrown: unknown): string => (thrown instanceof GatewayError ? thrown.type : String(thrown))
+
+describe('a stream', () => {
+  test('comes as it is said, what was before its first content together with it', async () => {
+    const { batches, thrown, settled, run, attempts } = await outcome([
+      [start, event({ type: 'text', text: '' }), say('a'), say('b', 'c'), used({ output: 3 }), finish],
+    ])
+    expect(batches).toEqual(['start  a', 'b c', 'usage', 'finish'])
+    expect(thrown).toBeNull()
+    expect(settled).toEqual([run])
+    expect(attempts).toHaveLength(1)
+  })
+
+  test('fails over before its first content, and nothing of the failed attempt is seen', async () => {
+    const { batches, run, attempts } = await outcome([
+      [
+        start,
+        used({ inputFresh: 1 }),
+        event({ type: 'text', text: '' }),
+        event({ type: 'reasoning', text: '' }),
+        fail('provider_overloaded'),
+      ],
+      [say('b'), finish],
+    ])
+    expect(batches).toEqual(['b', 'finish'])
+    expect(run.error).toBeNull()
+    expect(attempts.map(({ target, number }) => [target.provider, target.apiKey, number])).toEqual([
+      ['a', 'a-key-1', 0],
+      ['b', 'b-key-1', 1],
+    ])
+    expect(run.attempts.map(({ error }) => error?.type ?? null)).toEqual(['provider_overloaded', null])
+  })
+
+  test.each<[string, ModelEvent]>([
+    ['text', { type: 'text', text: 'a' }],
+    ['reasoning', { type: 'reasoning', text: 'a' }],
+    ['a refusal', { type: 'refusal', text: 'a' }],
+    ['a tool call', { type: 'tool-call', index: 0, id: 'call_0', name: 'f' }],
+    ['arguments', { type: 'tool-arguments', index: 0, json: '{' }],
+    ['the finish', { type: 'finish', reason: 'stop', native: null }],
+  ])('never fails over after %s: the failure is its last event', async (_, content) => {
+    const { batches, thrown, attempts } = await outcome([
+      [event(content), fail('provider_unavailable')],
+      [say('b'), finish],
+    ])
+    expect(batches.at(-1)).toBe('error:provider_unavailable')
+    expect(thrown).toBeNull()
+    expect(attempts).toHaveLength(1)
+  })
+
+  test.each<[string, Step]>([
+    ['thrown', fail('provider_unavailable')],
+    ['sent as an event', failAsEvent('provider_unavailable')],
+  ])('a failure %s is the same failure, before and after content', async (_, failure) => {
+    const before = await outcome([[start, failure]])
+    expect([before.batches, typeOf(before.thrown)]).toEqual([[], 'provider_unavailable'])
+    const after = await outcome([[say('a'), failure]])
+    expect([after.batches, after.thrown]).toEqual([['a', 'error:provider_unavailable'], null])
+    expect(after.run.error?.type).toBe('provider_unavailable')
+  })
+
+  test('what came in one batch with a failure is still said, and nothing behind the failure is', async () => {
+    const batch: Step = {
+      do: 'frames',
+      frames: [
+        frame({ type: 'text', text: 'a' }),
+        frame({ type: 'error', error: new GatewayError('timeout') }),
+        frame({ type: 'text', text: 'never' }),
+      ],
+    }
+    const { batches } = await outcome([[batch, say('never')]])
+    expect(batches).toEqual(['a', 'error:timeout'])
+  })
+
+  test('a fault of our own is a masked server error', async () => {
+    const thrown = new TypeError('secret detail')
+    const { batches, run } = await outcome([[say('a'), { do: 'throw', thrown }]])
+    expect(batches).toEqual(['a', 'error:server'])
+    expect([run.error?.publicMessage, run.error?.cause]).toEqual(['Internal Server Error', thrown])
+  })
+
+  test('is given up when it says nothing for the time of a first token, and the next one answers', async () => {
+    const { batches, run, clock } = await outcome([
+      [start, wait(FIRST_TOKEN_MS + 1), say('late')],
+      [say('b'), finish],
+    ])
+    expect(batches).toEqual(['b', 'finish'])
+    expect(run.attempts[0]?.error?.message).toBe('A sent no content in time.')
+    expect(run.attempts[0]?.error?.type).toBe('timeout')
+    expect(clock.waiting).toBe(0)
+  })
+
+  test('has its time of a first token anew at each attempt, and none after its first content', async () => {
+    const { batches, clock } = await outcome([
+      [wait(FIRST_TOKEN_MS - 1000), fail('timeout')],
+      [wait(FIRST_TOKEN_MS - 1000), say('b'), wait(FIRST_TOKEN_MS * 3), say('c'), finish],
+    ])
+    expect(batches).toEqual(['b', 'c', 'finish'])
+    expect(clock.waiting).toBe(0)
+  })
+
+  test('that sends ten thousand frames without content is a broken one', async () => {
+    const empty = Array.from({ length: 10_001 }, () => frame({ type: 'text', text: '' }))
+    const { batches } = await outcome([
+      [{ do: 'frames', frames: empty }, say('late')],
+      [say('b'), finish],
+    ])
+    expect(batches).toEqual(['b', 'finish'])
+  })
+})
+
+describe('a whole answer', () => {
+  test('comes at its end, in one batch', async () => {
+    const { batches } = await outcome([[start, say('a'), say('b'), finish]], { stream: false })
+    expect(batches).toEqual(['start a b finish'])
+  })
+
+  test('fails over after partial content too: the client has seen nothing of it', async () => {
+    const { batches, attempts } = await outcome(
+      [
+        [say('a'), fail('provider_unavailable')],
+        [say('b'), finish],
+      ],
+      { stream: false },
+    )
+    expect(batches).toEqual(['b finish'])
+    expect(attempts).toHaveLength(2)
+  })
+
+  test('shows what was said and the failure only where every attempt has failed', async () => {
+    const { batches, thrown } = await outcome(
+      [
+        [say('a'), fail('timeout')],
+        [say('b'), say('c'), fail('provider_unavailable')],
+      ],
+      { stream: false },
+    )
+    expect([batches, thrown]).toEqual([['b c error:provider_unavailable'], null])
+  })
+
+  test('throws the last failure where the last attempt said nothing', async () => {
+    const { batches, thrown } = await outcome(
+      [
+        [say('a'), fail('timeout')],
+        [start, fail('provider_unavailable')],
+      ],
+      { stream: false },
+    )
+    expect([batches, typeOf(thrown)]).toEqual([[], 'provider_unavailable'])
+  })
+
+  test('may take longer than a first token may, and be longer than what is held before one', async () => {
+    const { batches } = await outcome([[wait(FIRST_TOKEN_MS * 4), say(...Array.from({ length: 12_000 }, () => 'x')), finish]], {
+      stream: false,
+    })
+    expect(batches).toHaveLength(1)
+    expect(batches[0]).toHaveLength(24_000 + 'finish'.length)
+  })
+})
+
+describe('failover', () => {
+  test.each(ERROR_TYPES.map((type) => [type, errorRow(type).failover] as const))('%s: %s', async (type, failover) => {
+    const { batches, thrown, attempts } = await outcome([[fail(type)], [say('b'), finish]])
+    expect(attempts).toHaveLength(failover === 'elsewhere' ? 2 : 1)
+    if (failover === 'elsewhere') expect(batches).toEqual(['b', 'finish'])
+    else expect(typeOf(thrown)).toBe(type)
+  })
+
+  test('ends with the last failure where all have failed', async () => {
+    const { thrown, run, attempts } = await outcome([[fail('timeout')], [fail('rate_limit_exceeded')], [fail('provider_overloaded')]])
+    expect(typeOf(thrown)).toBe('provider_overloaded')
+    expect(attempts).toHaveLength(3)
+    expect(run.attempts.map(({ error }) => error?.type)).toEqual(['timeout', 'rate_limit_exceeded', 'provider_overloaded'])
+  })
+
+  test('closes the upstream of every attempt', async () => {
+    const { open } = await outcome([
+      [say(''), fail('timeout')],
+      [event({ type: 'error', error: new GatewayError('timeout') })],
+      [say('c'), finish],
+    ])
+    expect(open()).toBe(0)
+  })
+})
+
+describe('the client leaves', () => {
+  test('before anything was read: no content, no second attempt', async () => {
+    const { run, clock, settled, attempts } = begin([[say('a'), finish], [say('b')]])
+    run.leave()
+    const { batches, thrown } = await readAll({ run, clock })
+    expect([batches, typeOf(thrown)]).toEqual([[], 'timeout'])
+    expect([attempts.length, settled.length, run.cancelled]).toEqual([1, 1, true])
+  })
+
+  test('while a provider is waited for: its connection is closed, and no other provider is asked', async () => {
+    const { run, clock, settled, attempts, open } = begin([[start, wait(10_000), say('a')], [say('b')]])
+    const reading = readAll({ run, clock }, 0)
+    await turn()
+    run.leave()
+    const { batches, thrown } = await reading
+    expect([batches, typeOf(thrown)]).toEqual([[], 'timeout'])
+    expect([attempts.length, settled.length, open(), clock.waiting]).toEqual([1, 1, 0, 0])
+    expect(attempts[0]?.connection.signal.aborted).toBe(true)
+  })
+
+  test('in the middle, by closing the stream: settled once with what was said', async () => {
+    const { run, settled, open, clock, bodyLength } = begin([[say('12345678'), say('9'), wait(10_000), finish]])
+    const frames = run.frames()
+    await frames.next()
+    clock.advance(500)
+    await frames.next()
+    run.leave()
+    await frames.return()
+    expect([settled.length, open(), clock.waiting]).toEqual([1, 0, 0])
+    expect(run.usage).toEqual(usageOf({ inputFresh: Math.ceil(bodyLength / 4), output: 3, estimated: true }))
+    expect(run.cancelled).toBe(true)
+    const { record } = generationRecord(run)
+    expect(record).toMatchObject({
+      cancelled: true,
+      error_type: null,
+      usage_estimated: true,
+      generation_time: 500,
+      provider_responses: [{ latency: 500 }],
+    })
+  })
+
+  test('after the end: nothing changes any more', async () => {
+    const parts = begin([[say('a'), finish]])
+    await readAll(parts)
+    parts.run.leave()
+    expect([parts.run.cancelled, parts.run.error, parts.settled.length]).toEqual([false, null, 1])
+  })
+})
+
+test('stopped by the service: the stream ends with its reason, and no other provider is asked', async () => {
+  const { run, clock, attempts } = begin([[say('a'), wait(60_000), say('b')], [say('c')]])
+  const reading = readAll({ run, clock }, 0)
+  await turn()
+  run.stop(new GatewayError('provider_unavailable', 'The service is restarting.'))
+  expect((await reading).batches).toEqual(['a', 'error:provider_unavailable'])
+  expect([run.error?.message, run.cancelled, attempts.length]).toEqual(['The service is restarting.', false, 1])
+})
+
+test('settled exactly once, with every upstream closed and no timer left, in whatever order things happen', async () => {
+  const step = fc.oneof(
+    fc.constantFrom(start, finish, say('x'), say(''), fail('timeout'), fail('invalid_request'), failAsEvent('provider_unavailable')),
+    fc.integer({ min: 1, max: 200_000 }).map(wait),
+  )
+  const action = fc.constantFrom('next', 'next', 'advance', 'turn', 'leave', 'stop', 'return')
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.array(step, { maxLength: 5 }), { minLength: 1, maxLength: 3 }),
+      fc.array(action, { maxLength: 12 }),
+      fc.boolean(),
+      async (scripts, actions, stream) => {
+        const { run, clock, settled, began, open } = begin(scripts, { stream })
+        const frames = run.frames()
+        const pending: Promise<unknown>[] = [frames.next().catch(() => null)]
+        const errors: string[] = []
+        for (const each of actions) {
+          if (each === 'next')
+            pending.push(
+              frames.next().then(
+                ({ value }) => errors.push(...(value === undefined ? [] : (spell(value).match(/error:/g) ?? []))),
+                () => null,
+              ),
+            )
+          else if (each === 'advance') clock.advance(90_000)
+          else if (each === 'turn') await turn()
+          else if (each === 'leave') run.leave()
+          else if (each === 'stop') run.stop(new GatewayError('provider_unavailable'))
+          else pending.push(frames.return().catch(() => null))
+        }
+        pending.push(frames.return().catch(() => null))
+        let over = false
+        const all = Promise.all(pending).then(() => (over = true))
+        for (let turns = 0; turns < 200 && !over; turns += 1) {
+          await turn()
+          clock.advance(300_000)
+        }
+        await all
+        expect([began.length, settled.length, open(), clock.waiting]).toEqual([1, 1, 0, 0])
+        expect(errors.length).toBeLessThanOrEqual(1)
+        expect(run.attempts.every(({ startedMs, endedMs }) => endedMs >= startedMs)).toBe(true)
+        expect(generation.strict().parse(generationRecord(run).record)).toBeDefined()
+      },
+    ),
+    { numRuns: 300 },
+  )
+}, 20_000)
+
+describe('usage', () => {
+  test('is the newest that the provider told', async () => {
+    const { run } = await outcome([[say('a'), used({ output: 1 }), used({ inputFresh: 5, output: 9 }), finish]])
+    expect(run.usage).toEqual(usageOf({ inputFresh: 5, output: 9 }))
+  })
+
+  test('that nobody told is estimated from what was delivered, and marked', async () => {
+    const { run, bodyLength } = await outcome([
+      [
+        event({ type: 'reasoning', text: '1234' }, { type: 'text', text: '5678' }, { type: 'refusal', text: '9' }),
+        event({ type: 'tool-call', index: 0, id: 'call_0', name: 'get' }, { type: 'tool-arguments', index: 0, json: '{}' }),
+        finish,
+      ],
+    ])
+    // 4 + 4 + 1 + 3 + 2 characters are fourteen, four to a token.
+    expect(run.usage).toEqual(usageOf({ inputFresh: Math.ceil(bodyLength / 4), output: 4, estimated: true }))
+  })
+
+  test('of an attempt that failed is not that of the next one', async () => {
+    const { run } = await outcome([
+      [used({ inputFresh: 100 }), fail('timeout')],
+      [say('1234'), finish],
+    ])
+    expect(run.usage).toMatchObject({ estimated: true, output: 1 })
+  })
+})
+
+describe('cost', () => {
+  test.each<[string, Script, PriceEntry | null, number | null]>([
+    ['is that of what was used', [say('a'), used({ inputFresh: 10, output: 20 }), finish], { prompt: 1, completion: 2 }, 50_000],
+    ['has the price of the request', [say('a'), used({ inputFresh: 10 }), finish], { prompt: 1, completion: 2, request: 0.001 }, 1_010_000],
+    ['is unknown without a price', [say('a'), used({ inputFresh: 10 }), finish], null, null],
+    ['is what the provider reports, without a price of ours', [say('a'), used({ inputFresh: 10, reportedCostNanos: 7 }), finish], null, 7],
+    [
+      'a failure before anything was used costs nothing',
+      [start, fail('provider_unavailable')],
+      { prompt: 1, completion: 2, request: 0.001 },
+      0,
+    ],
+    ['a failure costs nothing where no price is known either', [fail('provider_unavailable')], null, 0],
+    [
+      'a failure after content costs what was delivered',
+      [say('12345678'), used({ inputFresh: 10, output: 2 }), fail('provider_unavailable')],
+      { prompt: 1, completion: 2 },
+      14_000,
+    ],
+    [
+      'a failure costs the prompt that the provider says it charged',
+      [used({ inputFresh: 10 }), fail('provider_unavailable')],
+      { prompt: 1, completion: 2 },
+      10_000,
+    ],
+  ])('%s', async (_, script, prices, nanos) => {
+    expect((await outcome([script], { prices })).run.cost.totalNanos).toBe(nanos)
+  })
+})
+
+describe('the generation record', () => {
+  const keys = Object.keys(generation.shape).sort()
+
+  test('has every key of the contract, in every outcome', async () => {
+    const outcomes = [
+      await outcome([
+        [start, say('a'), used({ inputFresh: 10, inputCacheRead: 4, output: 3, outputReasoning: 2, webSearches: 1 }), finish],
+      ]),
+      await outcome([[fail('timeout')], [start, say('b'), fail('server')]]),
+      await outcome([[fail('invalid_request')]], { stream: false, prices: null }),
+    ]
+    for (const { run } of outcomes) {
+      const { record } = generationRecord(run)
+      expect(Object.keys(record).sort()).toEqual(keys)
+      expect(generation.strict().parse(record)).toEqual(record as never)
+    }
+  })
+
+  test('tells what a good answer was', async () => {
+    const { run } = await outcome(
+      [[start, wait(2000), say('a'), wait(3000), used({ inputFresh: 10, inputCacheRead: 4, output: 3, outputReasoning: 2 }), finish]],
+      { fields: { user: 'u-1', session_id: 's-1' } },
+    )
+    expect(generationRecord(run)).toMatchObject({
+      id: run.generationId,
+      createdAt: '2026-11-20T10:00:00.000Z',
+      keyHash: 'ab'.repeat(32),
+      model: 'm/one',
+      provider: 'a',
+      streamed: true,
+      cancelled: false,
+      tokensPrompt: 14,
+      tokensCompletion: 5,
+      costNanos: 24_000,
+      record: {
+        request_id: 'req-1',
+        upstream_id: 'up-1',
+        provider_name: 'A',
+        session_id: 's-1',
+        external_user: 'u-1',
+        finish_reason: 'stop',
+        native_finish_reason: 'end_turn',
+        error_type: null,
+        native_tokens_reasoning: 2,
+        native_tokens_cached: 4,
+        total_cost: 0.000024,
+        usage: 0.000024,
+        cost_known: true,
+        usage_estimated: false,
+        latency: 2000,
+        generation_time: 5000,
+        provider_responses: [{ provider_name: 'A', status: 200, latency: 5000, error_type: null }],
+      },
+    })
+  })
+
+  test('tells of every attempt, and of the last one alone what it said', async () => {
+    const { run } = await outcome(
+      [
+        [start, wait(1000), say('a'), event({ type: 'finish', reason: 'length', native: 'max' }), fail('provider_overloaded')],
+        [wait(2000), fail('timeout')],
+      ],
+      { stream: false },
+    )
+    const { record, provider: slug } = generationRecord(run)
+    expect(slug).toBe('b')
+    expect(record).toMatchObject({
+      provider_name: 'B',
+      upstream_id: null,
+      finish_reason: 'error',
+      native_finish_reason: null,
+      error_type: 'timeout',
+      latency: null,
+      total_cost: 0,
+      cost_known: true,
+      provider_responses: [
+        { provider_name: 'A', status: 503, latency: 1000, error_type: 'provider_overloaded' },
+        { provider_name: 'B', status: 504, latency: 2000, error_type: 'timeout' },
+      ],
+    })
+  })
+
+  test('latency is that of the content that the client got, not of an attempt that was thrown away', async () => {
+    const { run } = await outcome(
+      [
+        [wait(1000), say('a'), fail('timeout')],
+        [wait(4000), say('b'), finish],
+      ],
+      { stream: false },
+    )
+    expect(generationRecord(run).record).toMatchObject({ latency: 5000, generation_time: 5000 })
+  })
+
+  test('holds neither prompt nor answer, and nothing of a length that others choose', async () => {
+    const long = 'z'.repeat(100_000)
+    const { run } = await outcome(
+      [
+        [
+          event({ type: 'start', upstreamId: long, upstreamModel: long }),
+          say('the answer'),
+          event({ type: 'finish', reason: 'stop', native: long }),
+        ],
+      ],
+      { fields: { messages: [{ role: 'user', content: 'the prompt' }] } },
+    )
+    const text = JSON.stringify(generationRecord(run))
+    expect(text).not.toMatch(/the answer|the prompt/)
+    expect(text.length).toBeLessThan(5000)
+  })
+})

@@ -1,0 +1,38 @@
+/** What an encoder works with: the prompt, its settings as far as the dialect has a word for them, and a place for losses. */
+import type { Prompt } from '../canonical/prompt.ts'
+import type { SettingName, SettingValues } from '../canonical/settings.ts'
+import type { Warning } from '../canonical/warning.ts'
+import { GatewayError } from '../errors.ts'
+import { SETTING_FATES, type TranslatedDialect } from './loss-table.ts'
+
+export interface Translation {
+  readonly prompt: Prompt
+  /** The value to carry over; undefined where the request leaves it open or the loss table drops it. */
+  setting<Name extends SettingName>(name: Name): SettingValues[Name] | undefined
+  /** A loss that the table cannot know of, such as a part of a message. `field` is the client's path. */
+  lose(field: string, message: string): void
+}
+
+/** Tells every loss of the settings at once. Throws `invalid_request` for one that is refused. */
+export const translate = (
+  prompt: Prompt,
+  dialect: TranslatedDialect,
+  providerName: string,
+  warn: (warning: Warning) => void,
+): Translation => {
+  const lose = (field: string, message: string): void => warn({ code: 'unsupported_field', field, message })
+  for (const [name, setting] of Object.entries(prompt.settings)) {
+    const fate = SETTING_FATES[name as SettingName][dialect]
+    if (fate === 'dropped') lose(setting.field, `${providerName} has no word for ${setting.field}; it was left out.`)
+    if (fate === 'refused') throw new GatewayError('invalid_request', `${setting.field}: ${providerName} cannot do this.`)
+  }
+  for (const field of prompt.otherFields) lose(field, `${field} could not be translated for ${providerName}; it was left out.`)
+  return {
+    prompt,
+    lose,
+    setting: (name) => {
+      const fate = SETTING_FATES[name][dialect]
+      return fate === 'dropped' || fate === 'refused' ? undefined : prompt.settings[name]?.value
+    },
+  }
+}

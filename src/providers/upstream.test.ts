@@ -1,0 +1,162 @@
+import { describe, expect, test } from 'bun:test'
+
+import { createFakeClock } from '../../test/support/fake-clock.ts'
+import { startFakeUpstream, type Script } from '../../test/support/fake-upstream.ts'
+import { GatewayError } from '../errors.ts'
+import { rejection } from '../storage/testing/rejection.ts'
+import { createUpstream, type UpstreamResponse } from './upstream.ts'
+
+const provider = await startFakeUpstream()
+const IDLE_MS = 90_000
+
+const post = async (script: Script) => {
+  provider.script(script)
+  const clock = createFakeClock()
+  const connection = new AbortController()
+  const upstream = createUpstream(clock, { streamHeadersMs: 60_000, wholeHeadersMs: 600_000, idleMs: IDLE_MS })
+  const response: UpstreamResponse = await upstream.post({ url: `${provider.url}/x`, headers: {}, body: '{}', stream: true, connection })
+  return { clock, connection, response }
+}
+
+const textOf = (piece: IteratorResult<Uint8Array, void>): string => (piece.value === undefined ? '' : Buffer.from(piece.value).toString())
+
+const failure = async (work: Promise<unknown>): Promise<GatewayError> => {
+  const thrown = await rejection(work)
+  if (!(thrown instanceof GatewayError)) throw thrown
+  return thrown
+}
+
+describe('pieces', () => {
+  test('come as they are sent, and the deadline of the headers is over with the headers', async () => {
+    const { response, clock } = await post((exchange) => exchange.head(200))
+    const pieces = response.pieces()
+    for (const text of ['one', 'two']) {
+      const next = pieces.next()
+      await provider.last.piece(text)
+      expect(textOf(await next)).toBe(text)
+    }
+    const last = pieces.next()
+    await provider.last.done()
+    expect((await last).done).toBe(true)
+    expect(clock.waiting).toBe(0)
+  })
+
+  test('every piece is life: silence is counted from the last one', async () => {
+    const { response, clock } = await post((exchange) => exchange.head(200))
+    const pieces = response.pieces()
+    for (let round = 0; round < 4; round += 1) {
+      const next = pieces.next()
+      await provider.last.piece(': a comment\n\n')
+      await next
+      clock.advance(IDLE_MS - 1)
+    }
+    const next = pieces.next()
+    clock.advance(1)
+    const error = await failure(next)
+    expect([error.type, error.message]).toEqual(['timeout', 'The provider sent nothing for 90 seconds.'])
+    await provider.last.gone
+    expect(clock.waiting).toBe(0)
+  })
+
+  test('left early, the connection is closed', async () => {
+    const { response, clock } = await post(async (exchange) => (await exchange.head(200), await exchange.piece('one')))
+    for await (const piece of response.pieces()) {
+      expect(Buffer.from(piece).toString()).toBe('one')
+      break
+    }
+    await provider.last.gone
+    expect(clock.waiting).toBe(0)
+  })
+
+  test('left after the answer was complete, the connection is used again', async () => {
+    const { response, clock } = await post(async (exchange) => (await exchange.head(200), await exchange.piece('all')))
+    const pieces = response.pieces()
+    await pieces.next()
+    response.complete()
+    await pieces.return()
+    expect(clock.waiting).toBe(1) // what is left to read has its deadline
+    const first = provider.last
+    await first.done()
+    let over = false
+    void first.gone.then(() => (over = true))
+    const { response: second } = await post((exchange) => exchange.answer(200, '{}'))
+    expect(await second.text(100)).toBe('{}')
+    expect(over).toBe(false)
+  })
+
+  test('left after the answer was complete, a connection that does not end is closed after a second', async () => {
+    const { response, clock } = await post(async (exchange) => (await exchange.head(200), await exchange.piece('all')))
+    const pieces = response.pieces()
+    await pieces.next()
+    response.complete()
+    await pieces.return()
+    clock.advance(1000)
+    await provider.last.gone
+    expect(clock.waiting).toBe(0)
+  })
+
+  test('cut, they are a failure: with chunks and with a length', async () => {
+    const chunked = await post(async (exchange) => (await exchange.head(200), await exchange.piece('one'), exchange.end()))
+    const measured = await post(async (exchange) => (await exchange.send('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\none'), exchange.end()))
+    for (const { response, clock } of [chunked, measured]) {
+      const error = await failure(
+        (async () => {
+          for await (const _ of response.pieces());
+        })(),
+      )
+      expect(error.type).toBe('provider_unavailable')
+      expect(clock.waiting).toBe(0)
+    }
+  })
+})
+
+describe('text', () => {
+  test.each<[string, Script]>([
+    ['with a length', (exchange) => exchange.answer(200, 'ä'.repeat(50))],
+    ['in chunks', async (exchange) => (await exchange.head(200), await exchange.piece('ä'.repeat(25)), await exchange.piece('ä'.repeat(25)), await exchange.done())],
+  ])('of exactly the limit is read, of one byte more is a failure: %s', async (_, script) => {
+    expect(await (await post(script)).response.text(100)).toBe('ä'.repeat(50))
+    const { response, clock } = await post(script)
+    const error = await failure(response.text(99))
+    expect([error.type, error.message]).toEqual(['provider_unavailable', "The provider's response is larger than 99 bytes."])
+    expect(clock.waiting).toBe(0)
+  })
+
+  test('of a body that does not end in time is a timeout', async () => {
+    const { response, clock } = await post((exchange) => exchange.send('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\none'))
+    const text = response.text(100)
+    clock.advance(IDLE_MS)
+    expect((await failure(text)).type).toBe('timeout')
+    await provider.last.gone
+  })
+})
+
+describe('beginning', () => {
+  test.each<[number, string]>([
+    [100, 'abcdefgh'],
+    [8, 'abcdefgh'],
+    [5, 'abcde'],
+    [4, 'abcd'],
+    [1, 'a'],
+  ])('is at most %d bytes', async (limit, expected) => {
+    const { response } = await post(async (exchange) => (await exchange.head(500), await exchange.piece('abcd'), await exchange.piece('efgh'), await exchange.done()))
+    expect(await response.beginning(limit)).toBe(expected)
+  })
+
+  test('does not wait for the rest', async () => {
+    const { response } = await post(async (exchange) => (await exchange.head(500), await exchange.piece('abcd')))
+    expect(await response.beginning(4)).toBe('abcd')
+    await provider.last.gone
+  })
+})
+
+test('a request that was aborted before it began is not sent', async () => {
+  const before = provider.exchanges.length
+  const connection = new AbortController()
+  const reason = new GatewayError('timeout', 'The client closed the connection.')
+  connection.abort(reason)
+  const clock = createFakeClock()
+  const upstream = createUpstream(clock, { streamHeadersMs: 1, wholeHeadersMs: 1, idleMs: 1 })
+  expect(await rejection(upstream.post({ url: provider.url, headers: {}, body: '{}', stream: true, connection }))).toBe(reason)
+  expect([provider.exchanges.length - before, clock.waiting]).toEqual([0, 0])
+})
