@@ -3,16 +3,15 @@
  * hand: everything between `<!-- generated:NAME -->` and `<!-- /generated -->` in README.md and docs/*.md, and
  * docs/patchbay.schema.json. With --check it writes nothing, names the stale files and exits with 1.
  */
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 import { z } from 'zod'
 
-import { composeService } from '../src/compose.ts'
 import { configFileSchema } from '../src/config-file.ts'
-import { readSettings, SERVE_SETTINGS, STORAGE_SETTINGS } from '../src/config.ts'
+import { SERVE_SETTINGS, STORAGE_SETTINGS } from '../src/config.ts'
 import { ERROR_TYPES, errorRow, MANAGEMENT_MESSAGES } from '../src/errors.ts'
 import { PERSISTED_FIELDS } from '../src/formats/preset-fields.ts'
 import { SPELLINGS } from '../src/formats/setting-spellings.ts'
@@ -22,6 +21,7 @@ import { PROVIDER_DIALECTS } from '../src/models/models.ts'
 import { providerRegistry } from '../src/providers/registry.ts'
 import { SANDBOX_MODELS } from '../src/providers/sandbox/models.ts'
 
+const ROOT = join(import.meta.dirname, '..')
 const COMMAND = 'bin/bun scripts/write-docs.ts'
 const SCHEMA_FILE = 'docs/patchbay.schema.json'
 
@@ -40,8 +40,7 @@ const settingsTable = (): string =>
     Object.values(SERVE_SETTINGS).map(({ flag, env, shown, help }) => [flag === null ? '–' : code(`--${flag}`), code(env), shown, help]),
   )
 
-const storageFlags = (): string =>
-  codes(Object.values(STORAGE_SETTINGS).map(({ flag, env }) => (flag === null ? env : `--${flag}`)))
+const storageFlags = (): string => codes(Object.values(STORAGE_SETTINGS).map(({ flag, env }) => (flag === null ? env : `--${flag}`)))
 
 /** The part of JSON Schema that zod writes for the file. */
 interface Schema {
@@ -64,10 +63,11 @@ interface Schema {
 
 const fileSchema = (): Schema => z.toJSONSchema(configFileSchema, { io: 'input' }) as Schema
 
-const resolve = (schema: Schema, root: Schema): Schema =>
-  schema.$ref === undefined ? schema : { ...root.$defs?.[schema.$ref.replace('#/$defs/', '')], ...without$ref(schema) }
-
-const without$ref = ({ $ref: _, ...rest }: Schema): Schema => rest
+/** The definition that a reference names, under what stands beside the reference. */
+const resolve = (schema: Schema, root: Schema): Schema => {
+  const { $ref, ...beside } = schema
+  return $ref === undefined ? schema : { ...root.$defs?.[$ref.replace('#/$defs/', '')], ...beside }
+}
 
 interface FileRow {
   readonly path: string
@@ -98,7 +98,8 @@ const typeText = (given: Schema, root: Schema): string => {
   const schema = resolve(given, root)
   if (schema.enum !== undefined) return schema.enum.map(code).join(' or ')
   if (schema.anyOf !== undefined) return schema.anyOf.map((one) => typeText(one, root)).join(' or ')
-  if (schema.items !== undefined) return `list${resolve(schema.items, root).properties === undefined ? ` of ${typeText(schema.items, root)}` : ''}`
+  if (schema.items !== undefined)
+    return `list${resolve(schema.items, root).properties === undefined ? ` of ${typeText(schema.items, root)}` : ''}`
   if (schema.type === 'boolean') return 'true or false'
   if (schema.type === 'integer' || schema.type === 'number') {
     const name = schema.type === 'integer' ? 'whole number' : 'number'
@@ -130,7 +131,10 @@ const inSection = (path: string): boolean => path.startsWith('providers.') || pa
 /** Formatted as the repository's formatter would. */
 const schemaFile = (): string => {
   const text = JSON.stringify(fileSchema())
-  const { stdout, status, stderr } = spawnSync('node_modules/.bin/oxfmt', [`--stdin-filepath=${SCHEMA_FILE}`], { input: text, encoding: 'utf8' })
+  const { stdout, status, stderr } = spawnSync('node_modules/.bin/oxfmt', [`--stdin-filepath=${SCHEMA_FILE}`], {
+    input: text,
+    encoding: 'utf8',
+  })
   if (status !== 0) throw new Error(`oxfmt failed: ${stderr}`)
   return stdout
 }
@@ -141,7 +145,7 @@ const catalogue = catalogueData as Catalogue
 
 const providersTable = (): string =>
   table(
-    ['Provider', 'Slug', 'Enabled by', 'Address', 'Default address', 'Dialects', 'Known models'],
+    ['Provider', 'Slug', 'Enabled by', 'Address overridden by', 'Default address', 'Dialects', 'Known models'],
     Object.entries(catalogue.providers).map(([slug, entry]) => {
       const known = Object.values(catalogue.models).filter(({ endpoints }) => endpoints.some(({ provider }) => provider === slug)).length
       const models = [known === 0 ? [] : [String(known)], entry.any_model === true ? [`any ${code(`${slug}/…`)}`] : []].flat()
@@ -181,17 +185,11 @@ const sandboxTable = (): string =>
     SANDBOX_MODELS.filter(({ id }) => id.split('/').length === 2).map(({ id, description }) => [code(id), description]),
   )
 
-/** The families of which there is one model an error type. */
-const sandboxErrors = (): string => {
-  const kinds = new Set(SANDBOX_MODELS.flatMap(({ id }) => (id.split('/').length === 3 ? [id.split('/')[1] ?? ''] : [])))
-  return table(
-    ['Error type', ...[...kinds].map((kind) => code(`sandbox/${kind}/…`))],
-    ERROR_TYPES.map((type) => [
-      code(type),
-      ...[...kinds].map((kind) => (SANDBOX_MODELS.some(({ id }) => id === `sandbox/${kind}/${type}`) ? code(`sandbox/${kind}/${type}`) : '–')),
-    ]),
+/** Each of them has a model that fails before the answer and one that fails in it. */
+const sandboxErrors = (): string =>
+  codes(
+    ERROR_TYPES.filter((type) => ['error', 'midstream'].every((kind) => SANDBOX_MODELS.some(({ id }) => id === `sandbox/${kind}/${type}`))),
   )
-}
 
 // Presets and errors.
 
@@ -234,7 +232,6 @@ const managementTable = (): string =>
 
 interface Operation {
   readonly summary: string
-  readonly tags: readonly string[]
   readonly security: readonly Readonly<Record<string, readonly string[]>>[]
 }
 
@@ -243,33 +240,49 @@ interface Described {
   readonly metrics: string
 }
 
-/** A service with defaults in a temporary directory, asked as a client would ask it. */
+/** A service with defaults, in a temporary directory, asked as a client would ask it. */
 const describeService = async (): Promise<Described> => {
-  const dataDir = mkdtempSync(join(tmpdir(), 'patchbay-docs-'))
-  const service = await composeService(readSettings(SERVE_SETTINGS, { dataDir, logLevel: 'silent' }, {}), configFileSchema.parse({}), {})
-  const ask = async (path: string, init?: RequestInit): Promise<Response> => service.app(new Request(`http://127.0.0.1${path}`, init))
+  const directory = mkdtempSync(join(tmpdir(), 'patchbay-docs-'))
+  const flags = ['--port', '0', '--data-dir', directory, '--log-level', 'silent']
+  const service = spawn(process.execPath, [join(ROOT, 'src/main.ts'), 'serve', ...flags], {
+    cwd: directory,
+    env: {},
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const ended = new Promise<void>((resolve) => void service.once('exit', () => resolve()))
   try {
-    const { workspaceId, userId } = service.owner
-    const { key } = await service.keys.create({
-      kind: 'inference',
-      name: 'docs',
-      workspaceId,
-      creatorUserId: userId,
-      limitNanos: null,
-      limitReset: null,
-      includeByokInLimit: false,
-      expiresAt: null,
-    })
+    const { url, key } = await firstLines(service.stdout)
     // Label names are told with the first sample only.
-    const body = JSON.stringify({ model: 'sandbox/echo', messages: [{ role: 'user', content: 'hi' }] })
-    const answer = await ask('/api/v1/chat/completions', { method: 'POST', headers: { authorization: `Bearer ${key}` }, body })
-    await answer.text()
-    const document = (await (await ask('/openapi.json')).json()) as { paths: Record<string, Record<string, Operation>> }
-    return { routes: routesTable(document.paths), metrics: metricsTable(await (await ask('/metrics')).text()) }
+    await ask(`${url}/api/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'sandbox/echo', messages: [{ role: 'user', content: 'hi' }] }),
+    })
+    const document = JSON.parse(await ask(`${url}/openapi.json`)) as { paths: Record<string, Record<string, Operation>> }
+    return { routes: routesTable(document.paths), metrics: metricsTable(await ask(`${url}/metrics`)) }
   } finally {
-    await service.close()
-    rmSync(dataDir, { recursive: true, force: true })
+    service.kill('SIGTERM')
+    await ended
+    rmSync(directory, { recursive: true, force: true })
   }
+}
+
+const firstLines = async (stdout: AsyncIterable<Buffer>): Promise<{ url: string; key: string }> => {
+  let text = ''
+  for await (const piece of stdout) {
+    text += piece.toString()
+    const url = /^patchbay ready (\S+)$/m.exec(text)?.[1]
+    const key = /^inference key (\S+)$/m.exec(text)?.[1]
+    if (url !== undefined && key !== undefined) return { url, key }
+  }
+  throw new Error('The service did not start.')
+}
+
+const ask = async (url: string, init?: RequestInit): Promise<string> => {
+  const response = await fetch(url, init)
+  const text = await response.text()
+  if (!response.ok) throw new Error(`${url} answered ${response.status}: ${text}`)
+  return text
 }
 
 const METHODS = new Set(['get', 'post', 'patch', 'put', 'delete'])
@@ -348,7 +361,7 @@ const expectedFiles = async (): Promise<ReadonlyMap<string, string>> => {
         const part = parts.get(name)
         if (part === undefined) throw new Error(`${page}: nothing generates "${name}".`)
         used.add(name)
-        return `<!-- generated:${name} -->\n${part}\n<!-- /generated -->`
+        return `<!-- generated:${name} -->\n\n${part}\n\n<!-- /generated -->`
       }),
     ]),
   )
@@ -365,7 +378,7 @@ const textOf = (file: string): string | null => {
   }
 }
 
-process.chdir(join(import.meta.dirname, '..'))
+process.chdir(ROOT)
 const stale = [...(await expectedFiles())].filter(([file, text]) => textOf(file) !== text)
 if (process.argv.includes('--check')) {
   if (stale.length > 0) {

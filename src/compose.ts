@@ -1,6 +1,6 @@
 /** Builds every part once and hands it to the next. The only file that knows all concrete parts. */
-import type { ConfigFile } from './config-file.ts'
-import type { Environment, ServeSettings } from './config.ts'
+import { DEFAULT_CONFIG_FILE, type ConfigFile } from './config-file.ts'
+import { SettingError, type Environment, type ServeSettings } from './config.ts'
 import { GatewayError } from './errors.ts'
 import { messagesFormat } from './formats/anthropic-messages/anthropic-messages.ts'
 import { chatFormat } from './formats/openai-chat/openai-chat.ts'
@@ -17,9 +17,10 @@ import { createKeys, type Keys } from './keys/keys.ts'
 import { isoTimestamp, systemClock } from './lib/clock.ts'
 import { systemIds } from './lib/id.ts'
 import { repeat } from './lib/repeat.ts'
-import { buildModels } from './models/build-models.ts'
+import { buildModels, CatalogueError } from './models/build-models.ts'
 import catalogue from './models/catalogue-data.json' with { type: 'json' }
 import type { Catalogue } from './models/catalogue-schema.ts'
+import type { Models } from './models/models.ts'
 import { createPresets } from './presets/presets.ts'
 import { providerRegistry } from './providers/registry.ts'
 import { createUpstream } from './providers/upstream.ts'
@@ -106,7 +107,7 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
   /** Everything that depends on the file. What runs while it is rebuilt keeps the parts that it began with. */
   const serve = (current: ConfigFile): App => {
     const seconds = (value: number): number => value * 1000
-    const models = buildModels(catalogue as Pick<Catalogue, 'providers' | 'models'>, current, env, current.sandbox ? sandboxModels : [])
+    const models = modelsOf(current, settings.config, env)
     const upstream = createUpstream(clock, {
       streamHeadersMs: seconds(current.timeouts.stream_headers),
       wholeHeadersMs: seconds(current.timeouts.whole_headers),
@@ -179,7 +180,7 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
   ]
 
   return {
-    app: (request) => served(request),
+    app: { parameterPaths: served.parameterPaths, answer: (request, literalPath) => served.answer(request, literalPath) },
     keys,
     owner,
     firstStart,
@@ -206,4 +207,13 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
 /** In small portions, so that no write waits long for another. */
 const deleteAll = async (deleteSome: (limit: number) => Promise<number>): Promise<void> => {
   while ((await deleteSome(CLEAN_UP_ROWS)) === CLEAN_UP_ROWS);
+}
+
+const modelsOf = (file: ConfigFile, path: string | null, env: Environment): Models => {
+  try {
+    return buildModels(catalogue as Pick<Catalogue, 'providers' | 'models'>, file, env, file.sandbox ? sandboxModels : [])
+  } catch (thrown) {
+    if (thrown instanceof CatalogueError) throw new SettingError(`${path ?? DEFAULT_CONFIG_FILE}: ${thrown.message}`)
+    throw thrown
+  }
 }

@@ -55,26 +55,26 @@ export const configFileSchema = z
 
 export type ConfigFile = z.output<typeof configFileSchema>
 
-const DEFAULT_FILE = './patchbay.yaml'
+export const DEFAULT_CONFIG_FILE = './patchbay.yaml'
 
 /** The file named, or the default one if it exists, or all defaults. Throws SettingError in one sentence. */
 export const readConfigFile = (path: string | null, env: Environment): ConfigFile => {
   const text = readText(path)
-  const parsed = text === null ? {} : parseText(text, path ?? DEFAULT_FILE)
-  const outcome = configFileSchema.safeParse(substitute(parsed ?? {}, env, [], path ?? DEFAULT_FILE))
+  const parsed = text === null ? {} : parseText(text, path ?? DEFAULT_CONFIG_FILE)
+  const outcome = configFileSchema.safeParse(substitute(parsed ?? {}, env, [], path ?? DEFAULT_CONFIG_FILE))
   if (outcome.success) return outcome.data
   const issue = outcome.error.issues[0]
   const where = issue === undefined ? '' : pathText(issue.path)
-  throw new SettingError(`${path ?? DEFAULT_FILE}: ${where === '' ? '' : `${where}: `}${issue?.message ?? 'is not valid'}.`)
+  throw new SettingError(`${path ?? DEFAULT_CONFIG_FILE}: ${where === '' ? '' : `${where}: `}${issue?.message ?? 'is not valid'}.`)
 }
 
 const readText = (path: string | null): string | null => {
   try {
-    return readFileSync(path ?? DEFAULT_FILE, 'utf8')
+    return readFileSync(path ?? DEFAULT_CONFIG_FILE, 'utf8')
   } catch (cause) {
     const code = (cause as NodeJS.ErrnoException).code
     if (path === null && code === 'ENOENT') return null
-    throw new SettingError(`${path ?? DEFAULT_FILE}: the configuration file cannot be read (${code ?? 'unknown reason'}).`)
+    throw new SettingError(`${path ?? DEFAULT_CONFIG_FILE}: the configuration file cannot be read (${code ?? 'unknown reason'}).`)
   }
 }
 

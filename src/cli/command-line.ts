@@ -4,7 +4,6 @@ import { Command, CommanderError } from 'commander'
 import { environment, readSettings, SERVE_SETTINGS, SettingError, STORAGE_SETTINGS } from '../config.ts'
 import { GatewayError } from '../errors.ts'
 import { ListenError } from '../http/server.ts'
-import { CatalogueError } from '../models/build-models.ts'
 import { StorageRefused, StorageUnavailable } from '../storage/storage-errors.ts'
 import { VERSION } from '../version.ts'
 import { createKeyVerb, listKeysVerb, revokeKeyVerb } from './keys.ts'
@@ -46,6 +45,7 @@ export const runCommandLine = async (argv: readonly string[]): Promise<number> =
   ).action((hash, flags) => revokeKeyVerb(storage(flags), hash))
 
   try {
+    refuseUnknownVerb(program, argv[2])
     await program.parseAsync(argv)
     return exitCode
   } catch (thrown) {
@@ -53,6 +53,14 @@ export const runCommandLine = async (argv: readonly string[]): Promise<number> =
     const { text, code } = faultOf(thrown)
     process.stderr.write(`patchbay: ${text}\n`)
     return code
+  }
+}
+
+/** `serve` is what runs without a verb, so a misspelt one would be taken for an argument of it. */
+const refuseUnknownVerb = (program: Command, word: string | undefined): void => {
+  const verbs = [...program.commands.map((command) => command.name()), 'help']
+  if (word !== undefined && !word.startsWith('-') && !verbs.includes(word)) {
+    throw new SettingError(`there is no command ${JSON.stringify(word)}; there are ${verbs.join(', ')}.`)
   }
 }
 
@@ -67,13 +75,8 @@ const withSettings = (command: Command, settings: typeof STORAGE_SETTINGS): Comm
 }
 
 const faultOf = (thrown: unknown): { text: string; code: number } => {
-  if (thrown instanceof CommanderError) return { text: thrown.message.replace(/^error: /, ''), code: MISUSED }
-  if (
-    thrown instanceof SettingError ||
-    thrown instanceof CatalogueError ||
-    thrown instanceof ListenError ||
-    thrown instanceof StorageRefused
-  ) {
+  if (thrown instanceof CommanderError) return { text: thrown.message.replace(/^error: /, '').replaceAll('\n', ' '), code: MISUSED }
+  if (thrown instanceof SettingError || thrown instanceof ListenError || thrown instanceof StorageRefused) {
     return { text: thrown.message, code: MISUSED }
   }
   if (thrown instanceof GatewayError) return { text: thrown.message, code: MISUSED }

@@ -42,6 +42,7 @@ export const createKeyVerb = async (settings: StorageSettings, flags: CreateFlag
       limitNanos: limit === null ? null : nanosOf(limit),
       limitReset: body.limit_reset ?? null,
       includeByokInLimit: false,
+      strict: false,
       expiresAt: body.expires_at ?? null,
     })
     print(flags.json === true ? JSON.stringify({ key, ...keyResource(await keys.get(owner.workspaceId, record.hash)) }) : key)

@@ -32,11 +32,13 @@ export const serve = async (settings: ServeSettings, env: Environment, argv: rea
     throw thrown
   }
   const workers = settings.workers > 1 ? startWorkers(settings.workers - 1, server.port, argv, env) : null
+  // Who reads the ready line may send a signal at once.
+  process.on('SIGHUP', () => reload(service, settings, env, workers))
+  const stopped = stopSignal(service)
   // A worker that a first process started is silent: the port is announced once.
   if (!isWorker) process.stdout.write(greeting(server.url, firstKeys, process.stdout.isTTY))
 
-  process.on('SIGHUP', () => reload(service, settings, env, workers))
-  await stopSignal(service)
+  await stopped
   await drain(service, server, settings.drainSeconds, workers)
   return 0
 }
@@ -51,6 +53,7 @@ const makeFirstKeys = async ({ keys, owner }: Service): Promise<FirstKeys> => {
       limitNanos: null,
       limitReset: null,
       includeByokInLimit: false,
+      strict: false,
       expiresAt: null,
     })
     return key

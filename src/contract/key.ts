@@ -35,6 +35,9 @@ export const apiKey = z
     limit_remaining: z.number().nullable(),
     limit_reset: limitReset.nullable(),
     include_byok_in_limit: z.boolean(),
+    strict: z
+      .boolean()
+      .meta({ description: 'Requests with this key refuse what cannot be honoured, instead of leaving it out with a warning.' }),
     ...usageFigures,
     created_at: timestamp,
     updated_at: timestamp.nullable(),
@@ -53,6 +56,7 @@ export const createKeyBody = z
     limit: dollarLimit.nullish(),
     limit_reset: limitReset.nullish(),
     include_byok_in_limit: z.boolean().default(false),
+    strict: z.boolean().default(false),
     expires_at: z.iso.datetime({ error: 'Use ISO 8601 in UTC, e.g. 2027-01-31T00:00:00Z.' }).nullish(),
     creator_user_id: z.string().min(1).max(256).nullish(),
     workspace_id: z.string().nullish(),
@@ -66,6 +70,7 @@ export const updateKeyBody = z
     limit: dollarLimit.nullable().optional(),
     limit_reset: limitReset.nullable().optional(),
     include_byok_in_limit: z.boolean().optional(),
+    strict: z.boolean().optional(),
   })
   .meta({ id: 'UpdateKeyBody', description: 'Absent fields stay as they are; null clears.' })
 

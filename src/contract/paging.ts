@@ -20,7 +20,7 @@ const OFFSET_MAX = 100_000_000
 const wholeNumber = (min: number, max: number) =>
   z
     .string()
-    .regex(/^\d{1,9}$/, `Use a whole number from ${min} to ${max}.`)
+    .regex(/^\d{1,9}$/, { error: `Use a whole number from ${min} to ${max}.`, abort: true })
     .refine((text) => Number(text) >= min && Number(text) <= max, `Use a whole number from ${min} to ${max}.`)
 
 /** Without a default limit the rest of the list is answered. */

@@ -39,8 +39,8 @@ const NEVER_PERSISTED = [
 describe.each([...CLIENT_DIALECTS])('the allow-list of %s', (shape) => {
   const persisted = new Set(PERSISTED_FIELDS[shape])
 
-  test('names fields that the interface checks, and our two controls', () => {
-    const known = new Set([...Object.keys(FIELDS[shape]), 'locked', 'on_locked'])
+  test('names fields that the interface checks, and our own controls', () => {
+    const known = new Set([...Object.keys(FIELDS[shape]), 'locked', 'on_locked', 'strict'])
     expect([...persisted].filter((name) => !known.has(name))).toEqual([])
   })
 

@@ -35,6 +35,7 @@ export const presetReader = ({ rules, systemSources, alsoChecked = [] }: PresetR
     const findings = startFindings()
     for (const name of Object.keys(body)) if (checked.has(name)) checkField(rules, name, field(name), findings)
     rules.checkTogether(field, findings)
+    refuseNesting(field, findings)
     const system = readSystemText(systemSources(field), findings)
     const config = configOf(body, persisted)
     if (system?.blocks != null) config[SYSTEM_BLOCKS_KEY] = system.blocks
@@ -45,6 +46,19 @@ export const presetReader = ({ rules, systemSources, alsoChecked = [] }: PresetR
       content: { shape: rules.shape, config: config as PresetContent['config'], systemPrompt: system?.text ?? null },
       warnings: findings.warnings,
     }
+  }
+}
+
+/** A preset that names another one would be resolved nowhere, or for ever. */
+const refuseNesting = (field: FieldReader, findings: Findings): void => {
+  const check = (model: unknown, at: readonly PropertyKey[]): void => {
+    if (typeof model === 'string' && model.includes('@preset/')) findings.fault(at, 'A preset cannot name another preset.')
+  }
+  check(field('model'), ['model'])
+  for (const list of ['models', 'fallbacks']) {
+    const entries = field(list)
+    if (!Array.isArray(entries)) continue
+    for (const [index, entry] of entries.entries()) check(isObject(entry) ? entry['model'] : entry, [list, index])
   }
 }
 

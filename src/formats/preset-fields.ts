@@ -80,7 +80,7 @@ const MESSAGES = [
 /** A preset used by another interface is translated, so a lock may name any interface's field. */
 export const LOCKABLE_FIELDS = [...new Set([...ALL_SHAPES, ...CHAT, ...RESPONSES, ...MESSAGES])]
 
-const CONTROLS = ['locked', 'on_locked'] as const
+const CONTROLS = ['locked', 'on_locked', 'strict'] as const
 
 /** Request fields that are stored in `config`, in the order in which they are stored. */
 export const PERSISTED_FIELDS: Readonly<Record<PresetShape, readonly string[]>> = {

@@ -77,6 +77,7 @@ export const toolResult = (callId: string, content: readonly Part[]): readonly P
 
 /** A tool without a schema takes no arguments. */
 export const functionTool = (node: Node, schemaKey: string): FunctionTool => ({
+  type: 'function',
   name: requiredText(node, 'name'),
   description: optionalText(node, 'description'),
   parameters: node.members[schemaKey] ?? { type: 'object', properties: {} },

@@ -21,6 +21,8 @@ export const checkStorable = (value: unknown, at: readonly PropertyKey[], findin
   } else if (typeof value === 'number') {
     // JSON has no infinity, but 1e999 parses to it and would be stored as null.
     if (!Number.isFinite(value)) findings.fault(at, 'This number is too large.')
+    // It was rounded when it was read: to store it would change what was sent.
+    else if (Number.isInteger(value) && !Number.isSafeInteger(value)) findings.fault(at, 'This whole number cannot be kept exactly.')
   } else if (typeof value !== 'string' && typeof value !== 'boolean' && value !== null) {
     findings.fault(at, 'Not a JSON value.')
   }

@@ -29,7 +29,7 @@ export interface InferenceAnswering {
 
 export const answerInference = async (request: RouteRequest, format: ClientFormat, parts: InferenceAnswering): Promise<Response> => {
   const principal = principalOf(request)
-  const prepared = await parts.prepareCall(JsonBody.read(await request.text()), format, request.headers, principal.workspaceId)
+  const prepared = await parts.prepareCall(JsonBody.read(await request.text()), format, request.headers, principal)
   const run = parts.runInference({
     ...prepared,
     caller: { keyHash: principal.hash, workspaceId: principal.workspaceId },
@@ -39,6 +39,8 @@ export const answerInference = async (request: RouteRequest, format: ClientForma
   })
   const leave = (): void => run.leave()
   request.signal.addEventListener('abort', leave, { once: true })
+  // It may have left while its preset was looked up: an abort that is over is not told again.
+  if (request.signal.aborted) leave()
   const answer = new Answer(run, format, request.headers, parts)
   return run.request.call.stream ? answer.stream(leave) : answer.whole()
 }

@@ -13,7 +13,7 @@ import type { Metrics } from '../telemetry/metrics.ts'
 import type { InferenceAnswering } from './answer-inference.ts'
 import { authenticate } from './authenticate.ts'
 import type { Cors } from './cors.ts'
-import { openapiDocument } from './openapi.ts'
+import { openapiDocument, type Mount } from './openapi.ts'
 import { readBodyText } from './read-body.ts'
 import { referencePage } from './reference-page.ts'
 import type { Route, Surface } from './route.ts'
@@ -83,31 +83,41 @@ const serviceRoutes = (parts: AppParts, document: () => JsonObject): readonly Ro
 ]
 
 const API_BASE = '/api/v1'
+const ALIAS_BASE = '/v1'
 
-export type App = (request: Request) => Promise<Response>
+export interface App {
+  /** `literalPath`: the path as it was sent, where the runtime's own reading of it differs. */
+  answer(request: Request, literalPath?: string): Promise<Response>
+  /** The paths in which a client names something: `/api/v1/presets/:slug`. */
+  readonly parameterPaths: readonly string[]
+}
+
+/** Every route, below every base that it is reached by. */
+export const routeTable = (parts: AppParts, document: () => JsonObject): readonly Mount[] => {
+  const api = apiRoutes(parts)
+  return [
+    { base: API_BASE, routes: api },
+    { base: ALIAS_BASE, routes: api },
+    { base: '', routes: serviceRoutes(parts, document) },
+  ]
+}
 
 export const createApp = (parts: AppParts): App => {
-  const api = apiRoutes(parts)
+  const mounts = routeTable(parts, () => document())
   const document: () => JsonObject = once(() =>
     openapiDocument(
-      [
-        { base: API_BASE, routes: api },
-        { base: '', routes: serviceRoutes(parts, document) },
-      ],
+      mounts.filter(({ base }) => base !== ALIAS_BASE),
       { version: parts.version },
     ),
   )
-  const router = createRouter([
-    { base: API_BASE, routes: api },
-    { base: '/v1', routes: api },
-    { base: '', routes: serviceRoutes(parts, document) },
-  ])
+  const router = createRouter(mounts)
   const requests = parts.metrics.counter('patchbay_http_requests_total', 'Requests by operation and status.', ['operation', 'status'])
 
-  return async (request) => {
+  const answer = async (request: Request, literalPath?: string): Promise<Response> => {
     const startedMs = parts.clock.monotonicMs()
     const requestId = parts.ids.prefixed('req')
-    const { path, query } = targetOf(request.url)
+    const { path: resolvedPath, query } = targetOf(request.url)
+    const path = literalPath ?? resolvedPath
     let surface: Surface = surfaceOf(path)
     let operation = 'none'
     let response: Response
@@ -146,6 +156,10 @@ export const createApp = (parts: AppParts): App => {
     logRequest(parts, { operation, method: request.method, requestId, startedMs }, response, failure)
     return response
   }
+  return {
+    answer,
+    parameterPaths: mounts.flatMap(({ base, routes }) => routes.filter(({ path }) => path.includes(':')).map(({ path }) => base + path)),
+  }
 }
 
 /** A generation has a line of its own when it ends; everything else has this one. */
@@ -175,7 +189,8 @@ const HOST = /^[\w.:[\]-]*$/
 
 /** The path as it was sent: nothing is resolved or decoded before the router has decided. */
 const targetOf = (url: string): { path: string; query: string } => {
-  const start = url.indexOf('/', url.indexOf('//') + 2)
+  // Without a Host, as HTTP/1.0 allows, the runtime gives the path alone.
+  const start = url.startsWith('/') ? 0 : url.indexOf('/', url.indexOf('//') + 2)
   const target = start < 0 ? '/' : url.slice(start)
   const mark = target.indexOf('?')
   return mark < 0 ? { path: target, query: '' } : { path: target.slice(0, mark), query: target.slice(mark + 1) }

@@ -32,6 +32,7 @@ export const eventStream = (source: EventSource, keepAlive: KeepAlive): Readable
   let renderer: StreamRenderer | null = null
   let next: Promise<IteratorResult<readonly Frame[], void>> | null = source.first
   let ended = false
+  let left = false
   let silence: ReturnType<KeepAlive['watch']> | null = null
 
   const render = (outcome: IteratorResult<readonly Frame[], void>): string => {
@@ -66,14 +67,10 @@ export const eventStream = (source: EventSource, keepAlive: KeepAlive): Readable
           while (text === '' && !ended) {
             const pending: Promise<IteratorResult<readonly Frame[], void>> = next ?? source.rest.next()
             next = null
-            let outcome: IteratorResult<readonly Frame[], void>
-            try {
-              outcome = await pending
-            } catch (thrown) {
-              text = renderFailure(thrown)
-              break
-            }
-            text = render(outcome)
+            const outcome = await pending.catch((thrown: unknown) => new Failure(thrown))
+            // The client left while this was on its way: there is nobody to render it for.
+            if (left) return
+            text = outcome instanceof Failure ? renderFailure(outcome.thrown) : render(outcome)
           }
           silence?.touch()
           if (text !== '') controller.enqueue(encoder.encode(text))
@@ -90,10 +87,12 @@ export const eventStream = (source: EventSource, keepAlive: KeepAlive): Readable
           source.onInternalError(thrown)
           source.leave()
           controller.error(thrown)
+          await source.rest.return()
         }
       },
       async cancel() {
         ended = true
+        left = true
         silence?.stop()
         source.leave()
         await source.rest.return()
@@ -101,6 +100,13 @@ export const eventStream = (source: EventSource, keepAlive: KeepAlive): Readable
     },
     { highWaterMark: 1 },
   )
+}
+
+class Failure {
+  readonly thrown: unknown
+  constructor(thrown: unknown) {
+    this.thrown = thrown
+  }
 }
 
 const errorIn = (frames: readonly Frame[]): GatewayError | null => {

@@ -4,37 +4,39 @@ import type { ClientFormat } from '../formats/format.ts'
 import { applyPreset } from '../formats/apply-preset.ts'
 import { strictError, type InferenceRequest, type UsedPreset } from '../inference/run.ts'
 import type { JsonBody } from '../lib/json-body.ts'
+import type { Principal } from '../keys/keys.ts'
 import type { Presets } from '../presets/presets.ts'
 import { parseModelReference } from '../presets/model-reference.ts'
 
 type Prepared = Pick<InferenceRequest, 'call' | 'requested' | 'preset' | 'warnings' | 'strict'>
 
-export type PrepareCall = (body: JsonBody, format: ClientFormat, headers: Headers, workspaceId: string) => Promise<Prepared>
+export type PrepareCall = (body: JsonBody, format: ClientFormat, headers: Headers, principal: Principal) => Promise<Prepared>
 
 /** One version of the preset serves the whole request, its fallbacks too, whatever is saved meanwhile. */
 export const createPrepareCall =
   (presets: Presets): PrepareCall =>
-  async (received, format, headers, workspaceId) => {
+  async (received, format, headers, principal) => {
     const body = withSession(received, headers)
     const model = body.value('model')
     const reference = parseModelReference(model, body.value('preset'))
     const requested = typeof model === 'string' ? model : `@preset/${reference.preset?.slug ?? ''}`
-    if (reference.preset === null) return checked({ ...format.parseCall(body), requested, preset: null }, headers)
+    if (reference.preset === null) return checked({ ...format.parseCall(body), requested, preset: null }, headers, principal)
 
     const { slug, pin } = reference.preset
-    const served = presets.serve(workspaceId, slug, pin)
+    const served = presets.serve(principal.workspaceId, slug, pin)
     const { preset, version } = served instanceof Promise ? await served : served
     const used: UsedPreset = { id: preset.id, slug, version: version.version }
     const content = { shape: version.shape, config: version.config, systemPrompt: version.system_prompt }
     const applied = applyPreset(format.dialect, body, content, reference.model)
     const { call, warnings } = format.parseCall(applied.body)
     const all: readonly Warning[] = [...applied.warnings, ...warnings]
-    return checked({ call, requested, preset: used, warnings: all }, headers)
+    return checked({ call, requested, preset: used, warnings: all }, headers, principal)
   }
 
-/** `strict: true` in the body, which a preset may hold, or the header: what cannot be honoured is refused instead of left out. */
-const checked = (prepared: Omit<Prepared, 'strict'>, headers: Headers): Prepared => {
-  const strict = prepared.call.body.value('strict') === true || headers.get('x-service-strict')?.toLowerCase() === 'enabled'
+/** By the key, by `strict: true` in the body, which a preset may hold, or by the header: what cannot be honoured is refused instead of left out. */
+const checked = (prepared: Omit<Prepared, 'strict'>, headers: Headers, principal: Principal): Prepared => {
+  const strict =
+    principal.strict || prepared.call.body.value('strict') === true || headers.get('x-service-strict')?.toLowerCase() === 'enabled'
   const [first] = prepared.warnings
   if (strict && first !== undefined) throw strictError(first)
   return { ...prepared, strict }

@@ -6,7 +6,9 @@ export const readBodyText = async (request: Request, maxBytes: number): Promise<
   const declared = request.headers.get('content-length')
   if (declared !== null) {
     if (Number(declared) > maxBytes) throw tooLarge(maxBytes)
-    return decode(await request.arrayBuffer())
+    const bytes = await request.arrayBuffer()
+    if (bytes.byteLength > maxBytes) throw tooLarge(maxBytes)
+    return decode(bytes)
   }
   const pieces: Uint8Array[] = []
   let size = 0

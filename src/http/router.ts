@@ -57,11 +57,10 @@ export const createRouter = (mounts: readonly { readonly base: string; readonly 
       // Answering HEAD like GET costs nothing: the server leaves the body out.
       const route = found.node.routes.get(method === 'HEAD' ? 'GET' : method)
       if (route === undefined) {
-        throw new GatewayError(
-          'invalid_request',
-          `${path.slice(0, 200)} answers ${[...found.node.routes.keys()].join(', ')}, not ${method}.`,
-          { status: 405, metadata: { allow: [...found.node.routes.keys()] } },
-        )
+        throw new GatewayError('invalid_request', `${path.slice(0, 200)} answers ${methodsOf(found.node).join(', ')}, not ${method}.`, {
+          status: 405,
+          metadata: { allow: methodsOf(found.node) },
+        })
       }
       const names = segmentsOf(route.path).filter((segment) => segment.startsWith(':'))
       return {
@@ -69,9 +68,15 @@ export const createRouter = (mounts: readonly { readonly base: string; readonly 
         params: Object.fromEntries(names.map((name, position) => [name.slice(1), decodeSegment(found.values[position] ?? '')])),
       }
     },
-    methods: (path) => [...(find(path)?.node.routes.keys() ?? [])],
+    methods: (path) => {
+      const found = find(path)
+      return found === null ? [] : methodsOf(found.node)
+    },
   }
 }
+
+/** HEAD is answered wherever GET is. */
+const methodsOf = ({ routes }: Node): string[] => [...routes.keys()].flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
 
 const segmentsOf = (path: string): string[] => path.split('/').slice(1)
 
@@ -94,15 +99,18 @@ const descend = (root: Node, segments: readonly string[]): Node => {
 const walk = (node: Node, segments: readonly string[], at: number, values: string[]): Node | null => {
   const segment = segments[at]
   if (segment === undefined) return node
+  const kept = values.length
   const literal = node.literal.get(segment)
   if (literal !== undefined) {
     const found = walk(literal, segments, at + 1, values)
     if (found !== null && found.routes.size > 0) return found
   }
   if (node.parameter === null || segment === '') return null
+  // What the literal's branch gathered before it led nowhere is not part of this one.
+  values.length = kept
   values.push(segment)
   const found = walk(node.parameter, segments, at + 1, values)
-  if (found === null) values.pop()
+  if (found === null) values.length = kept
   return found
 }
 

@@ -30,7 +30,13 @@ export const listen = (options: { host: string; port: number; shared: boolean; a
       // The app bounds bodies itself, with an answer that says so; the runtime's own refusal has no body.
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
       development: false,
-      fetch: app,
+      fetch: (request) => app.answer(request),
+      routes: Object.fromEntries(
+        app.parameterPaths.map((pattern) => [
+          pattern,
+          (request: Bun.BunRequest) => app.answer(request as Request, dottedPath(pattern, request.params)),
+        ]),
+      ),
       error(thrown) {
         onError(thrown)
         return new Response('{"error":{"code":500,"message":"Internal Server Error","metadata":{"error_type":"server"}}}', {
@@ -55,3 +61,12 @@ export const listen = (options: { host: string; port: number; shared: boolean; a
     close: () => server.stop(true),
   }
 }
+
+/**
+ * A name may be `.` or `..`, which the runtime resolves like a file's path in `request.url`, so that the request would
+ * reach another route; its own routing has read the name before. Undefined for every other name.
+ */
+const dottedPath = (pattern: string, params: Readonly<Record<string, string>>): string | undefined =>
+  Object.values(params).some((value) => value === '.' || value === '..')
+    ? pattern.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(params[name] ?? ''))
+    : undefined

@@ -18,6 +18,7 @@ const record: KeyRecord = {
   limitNanos: 10_000_000_000,
   limitReset: null,
   includeByokInLimit: false,
+  strict: false,
   expiresAt: null,
   createdAt: '2026-11-20T10:00:00.000Z',
   updatedAt: null,

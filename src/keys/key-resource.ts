@@ -10,6 +10,7 @@ export const keyResource = ({ record, used }: KeyWithUsage): ApiKeyResource => (
   name: record.name,
   kind: record.kind,
   disabled: record.disabled,
+  strict: record.strict,
   ...limitFields(record, used),
   ...usageFields(used),
   created_at: record.createdAt,

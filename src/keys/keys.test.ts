@@ -37,6 +37,7 @@ const inference: NewKey = {
   limitNanos: null,
   limitReset: null,
   includeByokInLimit: false,
+  strict: false,
   expiresAt: null,
 }
 
@@ -46,7 +47,13 @@ describe('authenticate', () => {
   test('knows a key and whose it is; known once, it is known at once and without a query', async () => {
     const { keys, looked } = open()
     const { key, record } = await keys.create({ ...inference, kind: 'management' })
-    const principal = { hash: record.hash, kind: 'management' as const, workspaceId: owner.workspaceId, userId: owner.userId }
+    const principal = {
+      hash: record.hash,
+      kind: 'management' as const,
+      workspaceId: owner.workspaceId,
+      userId: owner.userId,
+      strict: false,
+    }
     expect(await keys.authenticate(key)).toEqual(principal)
     expect(keys.authenticate(key)).toEqual(principal)
     expect(looked).toEqual([record.hash])

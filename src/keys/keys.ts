@@ -12,6 +12,8 @@ export interface Principal {
   readonly kind: KeyKind
   readonly workspaceId: string
   readonly userId: string
+  /** Requests with this key refuse what cannot be honoured. */
+  readonly strict: boolean
 }
 
 export interface NewKey {
@@ -22,6 +24,7 @@ export interface NewKey {
   readonly limitNanos: number | null
   readonly limitReset: KeyRecord['limitReset']
   readonly includeByokInLimit: boolean
+  readonly strict: boolean
   /** ISO timestamp. */
   readonly expiresAt: string | null
 }
@@ -56,7 +59,7 @@ export const createKeys = (parts: { store: KeyStore; clock: Clock; ids: IdSource
   const admit = (record: KeyRecord | null): Principal | null => {
     if (record === null || record.disabled) return null
     if (record.expiresAt !== null && Date.parse(record.expiresAt) <= clock.now()) return null
-    return { hash: record.hash, kind: record.kind, workspaceId: record.workspaceId, userId: record.creatorUserId }
+    return { hash: record.hash, kind: record.kind, workspaceId: record.workspaceId, userId: record.creatorUserId, strict: record.strict }
   }
 
   const withUsage = async (record: KeyRecord): Promise<KeyWithUsage> => ({ record, used: await store.usage(record.hash, now()) })

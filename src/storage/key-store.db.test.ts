@@ -23,6 +23,7 @@ describeEachEngine('key store', (engine) => {
       limitNanos: 5_000_000_000_000,
       limitReset: 'monthly',
       includeByokInLimit: true,
+      strict: false,
       expiresAt: null,
       createdAt: T0,
       updatedAt: null,

@@ -19,13 +19,15 @@ export interface KeyRecord {
   readonly limitNanos: number | null
   readonly limitReset: 'daily' | 'weekly' | 'monthly' | null
   readonly includeByokInLimit: boolean
+  /** Requests with this key refuse what cannot be honoured. */
+  readonly strict: boolean
   readonly expiresAt: string | null
   readonly createdAt: string
   readonly updatedAt: string | null
 }
 
 /** Absent leaves a field alone; null clears it. */
-export type KeyPatch = Partial<Pick<KeyRecord, 'name' | 'disabled' | 'limitNanos' | 'limitReset' | 'includeByokInLimit'>>
+export type KeyPatch = Partial<Pick<KeyRecord, 'name' | 'disabled' | 'limitNanos' | 'limitReset' | 'includeByokInLimit' | 'strict'>>
 
 /** Nano-dollars spent in the running UTC windows; `byok`: with customers' own provider keys, not part of `usage`. */
 export interface KeyUsage {
@@ -158,6 +160,7 @@ const toKey = (row: Selectable<ApiKeysTable>): KeyRecord => ({
   limitNanos: row.limit_nanos,
   limitReset: row.limit_reset,
   includeByokInLimit: row.include_byok_in_limit === 1,
+  strict: row.strict === 1,
   expiresAt: row.expires_at,
   createdAt: row.created_at,
   updatedAt: row.updated_at,
@@ -174,6 +177,7 @@ const newRow = (key: KeyRecord): Selectable<ApiKeysTable> => ({
   limit_nanos: key.limitNanos,
   limit_reset: key.limitReset,
   include_byok_in_limit: flag(key.includeByokInLimit),
+  strict: flag(key.strict),
   expires_at: key.expiresAt,
   created_at: key.createdAt,
   updated_at: key.updatedAt,
@@ -186,4 +190,5 @@ const changedColumns = (patch: KeyPatch): Updateable<ApiKeysTable> => ({
   ...(patch.limitNanos !== undefined && { limit_nanos: patch.limitNanos }),
   ...(patch.limitReset !== undefined && { limit_reset: patch.limitReset }),
   ...(patch.includeByokInLimit !== undefined && { include_byok_in_limit: flag(patch.includeByokInLimit) }),
+  ...(patch.strict !== undefined && { strict: flag(patch.strict) }),
 })

@@ -4,6 +4,7 @@ import { DEFAULT_MIGRATION_TABLE, type Kysely, type Migration, Migrator, sql } f
 import { type Engine, type EngineConnection, retryConflicts, type RetryOptions } from './database.ts'
 import { firstTables } from './migrations/0001-first-tables.ts'
 import { serviceFacts } from './migrations/0002-service-facts.ts'
+import { strictKeys } from './migrations/0003-strict-keys.ts'
 import type { Schema } from './schema.ts'
 import { StorageRefused } from './storage-errors.ts'
 
@@ -11,6 +12,7 @@ import { StorageRefused } from './storage-errors.ts'
 export const migrationsFor = (engine: Engine): Record<string, Migration> => ({
   '0001-first-tables': firstTables(engine),
   '0002-service-facts': serviceFacts(engine),
+  '0003-strict-keys': strictKeys,
 })
 
 /**

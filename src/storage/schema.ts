@@ -53,6 +53,7 @@ export interface ApiKeysTable {
   limit_nanos: Nanos | null
   limit_reset: 'daily' | 'weekly' | 'monthly' | null
   include_byok_in_limit: Flag
+  strict: Flag
   expires_at: string | null
   created_at: string
   updated_at: string | null

@@ -44,7 +44,7 @@ test('a conversation with thinking and two tool calls keeps its order, ids and a
       { role: 'system', content: 'The user is in a hurry.' },
     ],
     tools: [
-      { name: 'weather', description: 'Now', input_schema: { type: 'object' } },
+      { type: 'function', name: 'weather', description: 'Now', input_schema: { type: 'object' } },
       { type: 'custom', name: 'ping', input_schema: { type: 'object', properties: {} } },
       { type: 'web_search_20250305', name: 'web_search' },
     ],
@@ -82,11 +82,13 @@ test('a conversation with thinking and two tool calls keeps its order, ids and a
       { role: 'system', parts: [{ type: 'text', text: 'The user is in a hurry.' }] },
     ],
     tools: [
-      { name: 'weather', description: 'Now', parameters: { type: 'object' } },
-      { name: 'ping', description: null, parameters: { type: 'object', properties: {} } },
+      { type: 'function', name: 'weather', description: 'Now', parameters: { type: 'object' } },
+      { type: 'function', name: 'ping', description: null, parameters: { type: 'object', properties: {} } },
     ],
     toolChoice: { type: 'required' },
     outputFormat: { type: 'json-schema', name: 'response', schema: { type: 'array' } },
+    settings: {},
+    otherFields: [],
   })
 })
 

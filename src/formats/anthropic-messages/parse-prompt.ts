@@ -25,6 +25,8 @@ export const parsePrompt = (body: JsonBody): Prompt => ({
   tools: nodesAt(body.value('tools'), 'tools', 'invalid_request').flatMap(readTool),
   toolChoice: readToolChoice(body.value('tool_choice')),
   outputFormat: readOutputFormat(body.value('output_config')),
+  settings: {},
+  otherFields: [],
 })
 
 const readSystem = (value: unknown): Message[] => {

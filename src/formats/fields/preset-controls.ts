@@ -13,4 +13,6 @@ const onLocked = z.enum(['keep', 'reject']).meta({
   description: 'A request that sets a locked field: keep (default) ignores its value with a warning, reject answers 400.',
 })
 
-export const presetControlFields = { locked, on_locked: onLocked }
+const strict = z.boolean().meta({ description: 'What cannot be honoured is refused with 400 instead of left out with a warning.' })
+
+export const presetControlFields = { locked, on_locked: onLocked, strict }

@@ -70,11 +70,13 @@ test('a conversation with two parallel tool calls keeps its order, ids and argum
       { role: 'user', parts: [{ type: 'text', text: 'Thanks' }] },
     ],
     tools: [
-      { name: 'weather', description: 'Now', parameters: { type: 'object', properties: { city: { type: 'string' } } } },
-      { name: 'ping', description: null, parameters: { type: 'object', properties: {} } },
+      { type: 'function', name: 'weather', description: 'Now', parameters: { type: 'object', properties: { city: { type: 'string' } } } },
+      { type: 'function', name: 'ping', description: null, parameters: { type: 'object', properties: {} } },
     ],
     toolChoice: { type: 'tool', name: 'weather' },
     outputFormat: { type: 'json-schema', name: 'answer', schema: { type: 'object' } },
+    settings: {},
+    otherFields: [],
   })
 })
 

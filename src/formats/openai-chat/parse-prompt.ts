@@ -29,6 +29,8 @@ export const parsePrompt = (body: JsonBody): Prompt => ({
   tools: nodesAt(body.value('tools'), 'tools', 'invalid_request').flatMap(readTool),
   toolChoice: readToolChoice(body.value('tool_choice')),
   outputFormat: readOutputFormat(body.value('response_format')),
+  settings: {},
+  otherFields: [],
 })
 
 const readMessage = (message: Node): Piece => {

@@ -67,9 +67,11 @@ test('items of one turn become one message: reasoning, text and two calls, then 
       { role: 'user', parts: [{ type: 'text', text: 'And Bonn?' }] },
       { role: 'user', parts: [{ type: 'text', text: 'Quick!' }] },
     ],
-    tools: [{ name: 'weather', description: null, parameters: { type: 'object', properties: {} } }],
+    tools: [{ type: 'function', name: 'weather', description: null, parameters: { type: 'object', properties: {} } }],
     toolChoice: { type: 'required' },
     outputFormat: { type: 'json-schema', name: 'answer', schema: { type: 'object' } },
+    settings: {},
+    otherFields: [],
   })
 })
 

@@ -28,6 +28,8 @@ export const parsePrompt = (body: JsonBody): Prompt => ({
   tools: nodesAt(body.value('tools'), 'tools', 'invalid_request').flatMap(readTool),
   toolChoice: readToolChoice(body.value('tool_choice')),
   outputFormat: readOutputFormat(body.value('text')),
+  settings: {},
+  otherFields: [],
 })
 
 const readInstructions = (value: unknown): Message[] => {

@@ -71,6 +71,7 @@ export const keysCreate = (keys: Keys): Route => ({
       limitNanos: nanosOrNull(body.limit),
       limitReset: body.limit_reset ?? null,
       includeByokInLimit: body.include_byok_in_limit,
+      strict: body.strict,
       expiresAt: body.expires_at ?? null,
     })
     return jsonResponse({ data: keyResource(await keys.get(workspaceId, record.hash)), key }, { status: 201 })
@@ -101,13 +102,17 @@ export const keysUpdate = (keys: Keys): Route => ({
   errors: [404, 409],
   async handle(request) {
     const hash = hashOf(request)
-    const { name, disabled, limit, limit_reset, include_byok_in_limit } = validate(updateKeyBody, readJsonObject(await request.text()))
+    const { name, disabled, limit, limit_reset, include_byok_in_limit, strict } = validate(
+      updateKeyBody,
+      readJsonObject(await request.text()),
+    )
     const changed = await keys.update(principalOf(request).workspaceId, hash, {
       ...(name === undefined ? {} : { name }),
       ...(disabled === undefined ? {} : { disabled }),
       ...(limit === undefined ? {} : { limitNanos: nanosOrNull(limit) }),
       ...(limit_reset === undefined ? {} : { limitReset: limit_reset }),
       ...(include_byok_in_limit === undefined ? {} : { includeByokInLimit: include_byok_in_limit }),
+      ...(strict === undefined ? {} : { strict }),
     })
     return jsonResponse({ data: keyResource(changed) })
   },

@@ -1,5 +1,5 @@
 /** What the sandbox models want to know of a conversation. */
-import type { Message, Part, Prompt } from '../../canonical/prompt.ts'
+import type { Message, Part, Prompt, Tool } from '../../canonical/prompt.ts'
 import { wordCount } from './words.ts'
 
 /** The text of the last user message; null where it has none, as one of images or tool results alone. */
@@ -22,14 +22,14 @@ export const toolCallCount = ({ messages }: Prompt): number => allParts(messages
 export const describePrompt = ({ messages, tools, toolChoice, outputFormat }: Prompt): string =>
   JSON.stringify({
     messages: messages.map(({ role, parts }) => ({ role, parts: parts.map(({ type }) => type) })),
-    tools: tools.map(({ name }) => name),
+    tools: tools.map(toolName),
     tool_choice: toolChoice.type === 'tool' ? toolChoice.name : toolChoice.type,
     output_format: outputFormat.type,
   })
 
-/** Words of all texts, of what tools were called with and returned, and of the descriptions of tools; images and files count nothing. */
+/** Words of all texts, of what tools were called with and returned, and of the descriptions of tools; media and the provider's own tools count nothing. */
 export const inputTokenCount = ({ messages, tools }: Prompt): number =>
-  [...allParts(messages).map(textOf), ...tools.map(({ name, description }) => `${name} ${description ?? ''}`)].reduce(
+  [...allParts(messages).map(textOf), ...tools.map(toolText)].reduce(
     (sum, text) => sum + wordCount(text),
     0,
   )
@@ -38,5 +38,9 @@ const allParts = (messages: readonly Message[]): Part[] => messages.flatMap(({ p
 
 const textOf = (part: Part): string => {
   if (part.type === 'tool-call') return `${part.name} ${part.arguments}`
-  return part.type === 'image' || part.type === 'file' ? '' : part.text
+  return 'text' in part ? part.text : ''
 }
+
+const toolName = (tool: Tool): string => (tool.type === 'function' ? tool.name : tool.kind)
+
+const toolText = (tool: Tool): string => (tool.type === 'function' ? `${tool.name} ${tool.description ?? ''}` : '')

@@ -98,7 +98,7 @@ test('the provider plays the script of the model that the target names', async (
     maxOutputTokens: null,
     sessionId: null,
     user: null,
-    prompt: () => ({ messages: [], tools: [], toolChoice: { type: 'auto' }, outputFormat: { type: 'text' } }),
+    prompt: () => ({ messages: [], tools: [], toolChoice: { type: 'auto' }, outputFormat: { type: 'text' }, settings: {}, otherFields: [] }),
   }
   const target = {
     provider: 'sandbox',
@@ -114,7 +114,7 @@ test('the provider plays the script of the model that the target names', async (
   }
   const { clock } = standingClock()
   for await (const frames of sandboxProvider(
-    { call, target, number: 0, connection: new AbortController() },
+    { call, target, number: 0, warn: () => undefined, connection: new AbortController() },
     { clock, upstream: upstream as never },
   )) {
     all.push(...frames)

@@ -18,6 +18,8 @@ const prompt = (more: Partial<Prompt> = {}): Prompt => ({
   tools: [],
   toolChoice: { type: 'auto' },
   outputFormat: { type: 'text' },
+  settings: {},
+  otherFields: [],
   ...more,
 })
 
@@ -64,7 +66,7 @@ describe('sandbox/echo', () => {
   test('describes the request where the user said nothing', () => {
     const messages = [{ role: 'system', parts: [text('x')] }, user({ type: 'image', url: 'data:image/png;base64,AA==' })] as const
     expect(
-      JSON.parse(said(steps('echo', { prompt: prompt({ messages, tools: [{ name: 'f', description: null, parameters: {} }] }) }))),
+      JSON.parse(said(steps('echo', { prompt: prompt({ messages, tools: [{ type: 'function', name: 'f', description: null, parameters: {} }] }) }))),
     ).toEqual({
       messages: [
         { role: 'system', parts: ['text'] },
@@ -102,8 +104,8 @@ describe('sandbox/lorem', () => {
 
 describe('sandbox/tools', () => {
   const tools = [
-    { name: 'weather', description: 'Now', parameters: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] } },
-    { name: 'ping', description: null, parameters: { type: 'object', properties: {} } },
+    { type: 'function' as const, name: 'weather', description: 'Now', parameters: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] } },
+    { type: 'function' as const, name: 'ping', description: null, parameters: { type: 'object', properties: {} } },
   ]
   const calls = (script: readonly SandboxStep[]) =>
     eventsOf(script).flatMap((event) => {
@@ -246,11 +248,13 @@ describe('every listed model', () => {
       messages: fc.array(fc.record({ role: fc.constantFrom('user', 'assistant', 'system'), parts: fc.array(part, { maxLength: 3 }) }), {
         maxLength: 4,
       }),
-      tools: fc.array(fc.record({ name: fc.string(), description: fc.constant(null), parameters: fc.jsonValue({ maxDepth: 2 }) }), {
+      tools: fc.array(fc.record({ type: fc.constant('function' as const), name: fc.string(), description: fc.constant(null), parameters: fc.jsonValue({ maxDepth: 2 }) }), {
         maxLength: 3,
       }),
       toolChoice: fc.constantFrom({ type: 'auto' } as const, { type: 'none' } as const),
       outputFormat: fc.constant({ type: 'json' } as const),
+      settings: fc.constant({}),
+      otherFields: fc.constant([]),
     }),
     maxOutputTokens: fc.option(fc.integer({ min: 1, max: 50 })),
     settings: fc.record({ tokens: fc.option(fc.integer({ min: 1, max: 50 })), delayMs: fc.option(fc.integer({ min: 0, max: 50 })) }),

@@ -16,5 +16,6 @@ export const toolCalls = (prompt: Prompt): Block[] => {
 
 const callable = ({ tools, toolChoice }: Prompt): readonly FunctionTool[] => {
   if (toolChoice.type === 'none') return []
-  return toolChoice.type === 'tool' ? tools.filter(({ name }) => name === toolChoice.name) : tools
+  const functions = tools.filter((tool) => tool.type === 'function')
+  return toolChoice.type === 'tool' ? functions.filter(({ name }) => name === toolChoice.name) : functions
 }

@@ -1,0 +1,128 @@
+import { describe, expect, test } from 'bun:test'
+
+import { createFakeClock } from '../../test/support/fake-clock.ts'
+import { createFakeIds } from '../../test/support/fake-ids.ts'
+import { openSqliteDatabase } from '../../test/support/sqlite-database.ts'
+import { GatewayError } from '../errors.ts'
+import { createKeys } from '../keys/keys.ts'
+import { createKeyStore } from '../storage/key-store.ts'
+import { rejection } from '../storage/testing/rejection.ts'
+import { authenticate } from './authenticate.ts'
+import type { Policy } from './route.ts'
+
+const { database, owner } = await openSqliteDatabase()
+const keys = createKeys({ store: createKeyStore(database), clock: createFakeClock(), ids: createFakeIds(), pepper: new Uint8Array(32) })
+const make = async (kind: 'management' | 'inference'): Promise<string> => {
+  const { key } = await keys.create({
+    kind,
+    name: kind,
+    workspaceId: owner.workspaceId,
+    creatorUserId: owner.userId,
+    limitNanos: null,
+    limitReset: null,
+    includeByokInLimit: false,
+    strict: false,
+    expiresAt: null,
+  })
+  return key
+}
+const key = { management: await make('management'), inference: await make('inference') }
+
+const verdict = async (headers: HeadersInit, policy: Policy): Promise<string> => {
+  const admitted = await Promise.resolve()
+    .then(() => authenticate(new Headers(headers), policy, keys))
+    .then(
+      (principal) => principal?.kind ?? 'nobody',
+      (thrown: unknown) => thrown,
+    )
+  if (typeof admitted === 'string') return admitted
+  if (admitted instanceof GatewayError) return `${admitted.status} ${admitted.type}: ${admitted.message}`
+  throw admitted
+}
+
+const MISSING = '401 authentication: Missing Authentication header'
+const INVALID = '401 authentication: Invalid API key: it is unknown, disabled, revoked or expired.'
+const MALFORMED = '401 authentication: The Authorization header must be: Bearer <API key>.'
+const bearer = (token: string): HeadersInit => ({ authorization: `Bearer ${token}` })
+
+describe('the policy decides', () => {
+  test.each<[Policy, string, string]>([
+    ['public', 'management', 'nobody'],
+    ['public', 'inference', 'nobody'],
+    ['any-key', 'management', 'management'],
+    ['any-key', 'inference', 'inference'],
+    ['management', 'management', 'management'],
+    ['management', 'inference', '403 permission_denied: Only management keys can perform this operation'],
+    ['inference', 'inference', 'inference'],
+    ['inference', 'management', '403 permission_denied: Management keys cannot call models. Use an inference key.'],
+  ])('%s, with the %s key: %s', async (policy, kind, expected) => {
+    for (const headers of [bearer(key[kind as 'management']), { 'x-api-key': key[kind as 'management'] }])
+      expect(await verdict(headers, policy)).toBe(expected)
+  })
+})
+
+describe('401, on every policy that wants a key', () => {
+  const cases: [string, HeadersInit, string][] = [
+    ['no header', {}, MISSING],
+    ['an empty header', { authorization: '' }, MALFORMED],
+    ['no token', { authorization: 'Bearer' }, MALFORMED],
+    ['an empty token', { authorization: 'Bearer ' }, MALFORMED],
+    ['a token without its scheme', { authorization: key.management }, MALFORMED],
+    ['another scheme', { authorization: `Basic ${btoa(key.management)}` }, MALFORMED],
+    ['two tokens', { authorization: `Bearer ${key.management} ${key.inference}` }, MALFORMED],
+    [
+      'two headers',
+      [
+        ['authorization', `Bearer ${key.management}`],
+        ['authorization', `Bearer ${key.inference}`],
+      ],
+      MALFORMED,
+    ],
+    [
+      'two x-api-key headers',
+      [
+        ['x-api-key', key.management],
+        ['x-api-key', key.inference],
+      ],
+      INVALID,
+    ],
+    ['an empty x-api-key', { 'x-api-key': '' }, INVALID],
+    ['an unknown key', bearer('pb_mgmt_unknown'), INVALID],
+    ['a wrong checksum', bearer(`${key.management.slice(0, -1)}${key.management.endsWith('0') ? '1' : '0'}`), INVALID],
+    ['SQL', bearer("'or'1'='1'--"), INVALID],
+    ['10 KB', bearer('x'.repeat(10_000)), INVALID],
+    ['10 KB behind a good key', bearer(key.management + 'x'.repeat(10_000)), INVALID],
+    ['a quoted key', bearer(`"${key.management}"`), INVALID],
+    // One header counts: a good key beside a bad Authorization does not help it.
+    ['a bad Authorization beside a good x-api-key', { authorization: 'Bearer nonsense', 'x-api-key': key.management }, INVALID],
+  ]
+  test.each(cases)('%s', async (_, headers, expected) => {
+    for (const policy of ['any-key', 'management', 'inference'] as const) expect(await verdict(headers, policy)).toBe(expected)
+    expect(await verdict(headers, 'public')).toBe('nobody')
+  })
+})
+
+test('the scheme is read in any case, and with spaces behind the key', async () => {
+  for (const header of [`bearer ${key.management}`, `BEARER  ${key.management}`, `Bearer ${key.management}  `]) {
+    expect(await verdict({ authorization: header }, 'management')).toBe('management')
+  }
+})
+
+test('a revoked key is 401 on its next use', async () => {
+  const token = await make('inference')
+  expect(await verdict(bearer(token), 'inference')).toBe('inference')
+  const known = await keys.authenticate(token)
+  await keys.revoke(owner.workspaceId, known?.hash ?? '')
+  expect(await verdict(bearer(token), 'inference')).toBe(INVALID)
+})
+
+test('storage that is away is no refusal of the key', async () => {
+  const away = createKeys({
+    store: { ...createKeyStore(database), get: () => Promise.reject(new Error('away')) },
+    clock: createFakeClock(),
+    ids: createFakeIds(),
+    pepper: new Uint8Array(32),
+  })
+  const thrown = await rejection(Promise.resolve(authenticate(new Headers(bearer(key.inference)), 'inference', away)))
+  expect(String(thrown)).toContain('away')
+})

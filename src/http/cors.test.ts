@@ -1,0 +1,46 @@
+import { expect, test } from 'bun:test'
+
+import { GatewayError } from '../errors.ts'
+import { createCors } from './cors.ts'
+
+const cors = createCors(['https://app.example', 'http://localhost:3000/', 'https://UPPER.example:443'])
+
+test.each(['https://app.example', 'http://localhost:3000', 'https://upper.example'])(
+  '%s is allowed, and answered with itself',
+  (origin) => {
+    const headers = cors.headers(origin)
+    expect(headers['access-control-allow-origin']).toBe(origin)
+    expect(headers['vary']).toBe('Origin')
+    expect(headers['access-control-expose-headers']).toContain('x-generation-id')
+    expect(headers['access-control-allow-credentials']).toBeUndefined()
+    const preflight = cors.preflight(origin, ['GET', 'POST'])
+    expect([
+      preflight.status,
+      preflight.headers.get('access-control-allow-origin'),
+      preflight.headers.get('access-control-allow-methods'),
+    ]).toEqual([204, origin, 'GET, POST'])
+    // A wildcard does not cover this one header: it must be named.
+    expect(preflight.headers.get('access-control-allow-headers')).toContain('authorization')
+  },
+)
+
+test.each([
+  null,
+  'null',
+  '',
+  '*',
+  'https://app.example.evil.example',
+  'https://evil.example',
+  'http://app.example',
+  'https://app.example:8443',
+  'https://APP.example',
+  'https://app.example/',
+  'https://user@app.example',
+])('%s is not', (origin) => {
+  expect(cors.headers(origin)).toEqual({})
+  expect(() => cors.preflight(origin, ['GET'])).toThrow(GatewayError)
+})
+
+test('by default there is none', () => {
+  expect(createCors([]).headers('https://app.example')).toEqual({})
+})

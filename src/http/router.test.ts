@@ -1,0 +1,130 @@
+import { describe, expect, test } from 'bun:test'
+
+import { GatewayError } from '../errors.ts'
+import type { Route } from './route.ts'
+import { createRouter } from './router.ts'
+
+const route = (method: Route['method'], path: string): Route => ({
+  method,
+  path,
+  operation: `${method} ${path}`,
+  summary: '',
+  tag: 'Service',
+  policy: 'public',
+  surface: 'management',
+  answers: {},
+  errors: [],
+  handle: () => new Response(),
+})
+
+const router = createRouter([
+  {
+    base: '/api',
+    routes: [
+      route('GET', '/things'),
+      route('POST', '/things'),
+      route('GET', '/things/:id'),
+      route('DELETE', '/things/:id'),
+      route('GET', '/things/count'),
+      route('GET', '/things/:id/parts/:part'),
+      route('GET', '/things/count/parts/:part/deep'),
+      route('GET', '/deep/a/:x/end'),
+      route('GET', '/deep/:y/:z'),
+      route('GET', '/deep/:y/:z/other'),
+    ],
+  },
+  { base: '', routes: [route('GET', '/health')] },
+])
+
+const found = (method: string, path: string): string => {
+  try {
+    const { route, params } = router.match(method, path)
+    return `${route.operation} ${JSON.stringify(params)}`
+  } catch (thrown) {
+    if (thrown instanceof GatewayError) return String(thrown.status)
+    throw thrown
+  }
+}
+
+test.each<[string, string, string]>([
+  ['GET', '/api/things', 'GET /things {}'],
+  ['POST', '/api/things', 'POST /things {}'],
+  ['GET', '/health', 'GET /health {}'],
+  ['GET', '/api/things/7', 'GET /things/:id {"id":"7"}'],
+  ['DELETE', '/api/things/7', 'DELETE /things/:id {"id":"7"}'],
+  // A literal wins over a parameter, for every method that it has.
+  ['GET', '/api/things/count', 'GET /things/count {}'],
+  ['GET', '/api/things/7/parts/8', 'GET /things/:id/parts/:part {"id":"7","part":"8"}'],
+  // Where the literal leads nowhere there is a way back, and nothing is left of the way there.
+  ['GET', '/api/things/count/parts/8', 'GET /things/:id/parts/:part {"id":"count","part":"8"}'],
+  ['GET', '/api/things/count/parts/8/deep', 'GET /things/count/parts/:part/deep {"part":"8"}'],
+  ['GET', '/api/deep/a/b', 'GET /deep/:y/:z {"y":"a","z":"b"}'],
+  ['GET', '/api/deep/a/b/end', 'GET /deep/a/:x/end {"x":"b"}'],
+  ['GET', '/api/deep/a/b/other', 'GET /deep/:y/:z/other {"y":"a","z":"b"}'],
+  // Decoded once, and data ever after.
+  ['GET', '/api/things/a%20b', 'GET /things/:id {"id":"a b"}'],
+  ['GET', '/api/things/a%2Fb', 'GET /things/:id {"id":"a/b"}'],
+  ['GET', '/api/things/a%252Fb', 'GET /things/:id {"id":"a%2Fb"}'],
+  ['GET', '/api/things/%2e%2e', 'GET /things/:id {"id":".."}'],
+  ['GET', '/api/things/%C3%A4', 'GET /things/:id {"id":"ä"}'],
+  ['GET', '/api/things/%00', 'GET /things/:id {"id":"\\u0000"}'],
+  ['GET', '/api/things/+', 'GET /things/:id {"id":"+"}'],
+  ['GET', '/api/things/:id', 'GET /things/:id {"id":":id"}'],
+  ['GET', '/api/things/__proto__', 'GET /things/:id {"id":"__proto__"}'],
+  ['GET', '/api/things/..', 'GET /things/:id {"id":".."}'],
+  // HEAD is GET without its body.
+  ['HEAD', '/api/things', 'GET /things {}'],
+  ['GET', '/api/things/%', '400'],
+  ['GET', '/api/things/%zz', '400'],
+  ['GET', '/api/things/%C3', '400'],
+  ['PUT', '/api/things', '405'],
+  ['PATCH', '/api/things/7', '405'],
+  ['DELETE', '/api/things/count', '405'],
+  ['HEAD', '/api/nothing', '404'],
+  ['TRACE', '/health', '405'],
+  ['get', '/health', '405'],
+  ['GET', '', '404'],
+  ['GET', '/', '404'],
+  ['GET', '/api', '404'],
+  ['GET', '/api/', '404'],
+  ['GET', '/api/things/', '404'],
+  ['GET', '//api/things', '404'],
+  ['GET', '/api//things', '404'],
+  ['GET', '/api/things//parts/8', '404'],
+  ['GET', '/api/./things', '404'],
+  ['GET', '/api/x/../things', '404'],
+  ['GET', '/api/%74hings', '404'],
+  ['GET', '/API/things', '404'],
+  ['GET', '/api/things;x=1', '404'],
+  ['GET', '/api/things/7/parts', '404'],
+  ['GET', '/api/things/7/parts/8/9', '404'],
+  ['GET', '/constructor', '404'],
+  ['GET', '/health/live', '404'],
+  ['GET', `/api${'/x'.repeat(100_000)}`, '404'],
+])('%s %s', (method, path, expected) => {
+  expect(found(method, path)).toBe(expected)
+})
+
+test('405 tells which methods there are', () => {
+  try {
+    router.match('PUT', '/api/things')
+  } catch (thrown) {
+    expect((thrown as GatewayError).message).toBe('/api/things answers GET, HEAD, POST, not PUT.')
+    expect((thrown as GatewayError).metadata).toEqual({ allow: ['GET', 'HEAD', 'POST'] })
+  }
+  expect(router.methods('/api/things')).toEqual(['GET', 'HEAD', 'POST'])
+  expect(router.methods('/api/nothing')).toEqual([])
+})
+
+test('404 does not repeat a hostile path at length', () => {
+  expect(() => router.match('GET', `/${'x'.repeat(100_000)}`)).toThrow(/^There is no .{200} here\./)
+})
+
+describe('two routes for one method and path', () => {
+  test.each<[string, string]>([
+    ['/a', '/a'],
+    ['/a/:x', '/a/:y'],
+  ])('%s and %s do not start', (one, other) => {
+    expect(() => createRouter([{ base: '', routes: [route('GET', one), route('GET', other)] }])).toThrow('Two routes for GET')
+  })
+})
