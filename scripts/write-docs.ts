@@ -18,6 +18,7 @@ import { SPELLINGS } from '../src/formats/setting-spellings.ts'
 import catalogueData from '../src/models/catalogue-data.json' with { type: 'json' }
 import type { Catalogue } from '../src/models/catalogue-schema.ts'
 import { PROVIDER_DIALECTS } from '../src/models/models.ts'
+import { SETTING_FATES, TRANSLATED_DIALECTS } from '../src/providers/loss-table.ts'
 import { providerRegistry } from '../src/providers/registry.ts'
 import { SANDBOX_MODELS } from '../src/providers/sandbox/models.ts'
 
@@ -179,6 +180,15 @@ const dialectsTable = (): string =>
     PROVIDER_DIALECTS.filter((dialect) => dialect !== 'sandbox').map((dialect) => [code(dialect), isCallable(dialect) ? 'yes' : 'not yet']),
   )
 
+const translationTable = (): string =>
+  table(
+    ['Setting', ...TRANSLATED_DIALECTS.map(code)],
+    Object.entries(SETTING_FATES).map(([name, fates]) => [
+      code(name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)),
+      ...TRANSLATED_DIALECTS.map((dialect) => fates[dialect]),
+    ]),
+  )
+
 const sandboxTable = (): string =>
   table(
     ['Model', 'What it does'],
@@ -337,6 +347,7 @@ const generatedParts = async (): Promise<ReadonlyMap<string, string>> => {
     ['providers', providersTable()],
     ['catalogue', catalogueFacts()],
     ['dialects', dialectsTable()],
+    ['translation', translationTable()],
     ['sandbox-models', sandboxTable()],
     ['sandbox-errors', sandboxErrors()],
     ['persisted-fields', persistedTable()],

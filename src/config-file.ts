@@ -1,7 +1,7 @@
 /** The operator's file: providers, models and server settings. Validated as a whole; a fault names its path. */
 import { readFileSync } from 'node:fs'
 
-import { parse as parseYaml } from 'yaml'
+import { parse as parseYaml, YAMLParseError } from 'yaml'
 import { z } from 'zod'
 
 import { SettingError, type Environment } from './config.ts'
@@ -47,7 +47,12 @@ export const configFileSchema = z
       })
       .prefault({}),
     cors: z
-      .strictObject({ origins: z.array(z.url()).default([]).meta({ description: 'Exact origins of browser apps that may call the API.' }) })
+      .strictObject({
+        origins: z
+          .array(z.url({ protocol: /^https?$/ }))
+          .default([])
+          .meta({ description: 'Exact origins of browser apps that may call the API.' }),
+      })
       .prefault({}),
     guardrails: z.strictObject({}).optional().meta({ description: 'Reserved.' }),
   })
@@ -65,8 +70,12 @@ export const readConfigFile = (path: string | null, env: Environment): ConfigFil
   if (outcome.success) return outcome.data
   const issue = outcome.error.issues[0]
   const where = issue === undefined ? '' : pathText(issue.path)
-  throw new SettingError(`${path ?? DEFAULT_CONFIG_FILE}: ${where === '' ? '' : `${where}: `}${issue?.message ?? 'is not valid'}.`)
+  throw new SettingError(`${path ?? DEFAULT_CONFIG_FILE}: ${where === '' ? '' : `${where}: `}${sentence(issue)}.`)
 }
+
+/** A name that is not one has the reason inside. */
+const sentence = (issue: z.core.$ZodIssue | undefined): string =>
+  ((issue?.code === 'invalid_key' ? issue.issues[0]?.message : issue?.message) ?? 'is not valid').replace(/\.$/, '')
 
 const readText = (path: string | null): string | null => {
   try {
@@ -80,10 +89,12 @@ const readText = (path: string | null): string | null => {
 
 const parseText = (text: string, path: string): unknown => {
   try {
-    return parseYaml(text, { maxAliasCount: 100 })
+    return parseYaml(text, { maxAliasCount: 100, logLevel: 'error' })
   } catch (cause) {
-    // The parser's first line says where; the rest draws the source, which may hold a key.
-    throw new SettingError(`${path}: ${cause instanceof Error ? (cause.message.split('\n')[0] ?? '') : 'not valid YAML'}`)
+    // Where and what, and not the parser's own sentence nor its warnings: it quotes the source, which may hold a key.
+    const at = cause instanceof YAMLParseError ? cause.linePos?.[0] : undefined
+    const what = cause instanceof YAMLParseError ? ` (${cause.code.toLowerCase().replaceAll('_', ' ')})` : ''
+    throw new SettingError(`${path}: not valid YAML${at === undefined ? '' : ` at line ${at.line}, column ${at.col}`}${what}.`)
   }
 }
 

@@ -31,9 +31,11 @@ const setting = <Value>(
   schema,
 })
 
-const text = (fallback: string): z.ZodType<string, string | undefined> => z.string().min(1).default(fallback)
+const NOT_EMPTY = 'must not be empty'
+const text = (fallback: string): z.ZodType<string, string | undefined> => z.string().min(1, NOT_EMPTY).default(fallback)
 const optionalText = z
   .string()
+  .min(1, NOT_EMPTY)
   .optional()
   .transform((value) => value ?? null)
 const integer = (fallback: number, min: number, max: number): z.ZodType<number, string | undefined> =>
@@ -139,6 +141,8 @@ export const readSettings = <Table extends Record<string, Setting<unknown>>>(
   return values as Settings<Table>
 }
 
-/** What a fault may repeat of a value: not a secret, and not the password in a URL. */
-const shown = (name: string, value: string | undefined): string =>
-  name === 'secret' ? '…' : (value ?? '').replace(/(:\/\/[^:@/]*):[^@/]*@/, '$1:…@').slice(0, 200)
+/** What a fault may repeat of a value: not a secret, and of an address that may hold a password its scheme alone. */
+const shown = (name: string, value = ''): string => {
+  if (name === 'secret') return '…'
+  return name.endsWith('Url') ? value.replace(/^([a-z][a-z0-9+.-]*:\/\/)?.*$/is, '$1…') : value.slice(0, 200)
+}

@@ -11,33 +11,53 @@ export interface RootSecret {
   derive(purpose: SecretPurpose): Uint8Array
 }
 
-const FILE = 'secret'
 const BYTES = 32
 
-/** The one given, or the one in the data directory, made there (mode 0600) when there is none. Throws SettingError. */
-export const openRootSecret = (given: string | null, dataDir: string): RootSecret => {
-  const root = given ?? readOrMake(dataDir)
-  return { derive: (purpose) => new Uint8Array(hkdfSync('sha256', root, '', `patchbay/${purpose}`, BYTES)) }
+/** The one given, or the one in the data directory; null where neither is there. Throws SettingError. */
+export const readRootSecret = (given: string | null, dataDir: string): RootSecret | null => {
+  const secret = given ?? orFault(dataDir, () => readSecret(dataDir))
+  return secret === null ? null : rootSecret(secret)
 }
 
-const readOrMake = (dataDir: string): string => {
-  const path = join(dataDir, FILE)
-  try {
+/** A new one in the data directory (mode 0600), or the one that another process made there meanwhile. Throws SettingError. */
+export const makeRootSecret = (dataDir: string): RootSecret =>
+  orFault(dataDir, () => {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 })
     try {
-      // `wx` fails where the file is there: two processes that start at once agree on one secret.
-      writeFileSync(path, `${randomBytes(BYTES).toString('base64url')}\n`, { flag: 'wx', mode: 0o600 })
+      writeFileSync(secretPath(dataDir), `${randomBytes(BYTES).toString('base64url')}\n`, { flag: 'wx', mode: 0o600 })
     } catch (thrown) {
-      if ((thrown as NodeJS.ErrnoException).code !== 'EEXIST') throw thrown
+      if (codeOf(thrown) !== 'EEXIST') throw thrown
     }
-    const secret = readFileSync(path, 'utf8').trim()
-    if (Buffer.byteLength(secret) < BYTES) throw new SettingError(`${path}: the root secret holds fewer than ${BYTES} bytes.`)
-    chmodSync(path, 0o600)
-    return secret
+    return rootSecret(readSecret(dataDir) ?? '')
+  })
+
+export const secretPath = (dataDir: string): string => join(dataDir, 'secret')
+
+const rootSecret = (root: string): RootSecret => ({
+  derive: (purpose) => new Uint8Array(hkdfSync('sha256', root, '', `patchbay/${purpose}`, BYTES)),
+})
+
+const readSecret = (dataDir: string): string | null => {
+  const path = secretPath(dataDir)
+  let secret: string
+  try {
+    secret = readFileSync(path, 'utf8').trim()
+  } catch (thrown) {
+    if (codeOf(thrown) === 'ENOENT') return null
+    throw thrown
+  }
+  if (Buffer.byteLength(secret) < BYTES) throw new SettingError(`${path}: the root secret holds fewer than ${BYTES} bytes.`)
+  chmodSync(path, 0o600)
+  return secret
+}
+
+const orFault = <Value>(dataDir: string, work: () => Value): Value => {
+  try {
+    return work()
   } catch (thrown) {
     if (thrown instanceof SettingError) throw thrown
-    throw new SettingError(
-      `--data-dir ${dataDir}: the root secret cannot be read or made (${(thrown as NodeJS.ErrnoException).code ?? 'unknown reason'}).`,
-    )
+    throw new SettingError(`--data-dir ${dataDir}: the root secret cannot be read or made (${codeOf(thrown) ?? 'unknown reason'}).`)
   }
 }
+
+const codeOf = (thrown: unknown): string | undefined => (thrown as NodeJS.ErrnoException).code

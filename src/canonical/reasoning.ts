@@ -15,7 +15,7 @@ export interface ReasoningProof {
    */
   readonly kind: 'signature' | 'encrypted'
   readonly data: string
-  /** The maker's own id of the item (OpenAI). */
+  /** The maker's own id of the item (OpenAI); beside a tool call, the id of that call (see `sealProof`). */
   readonly id?: string
   /** Our id of the model that made it, where it is known. */
   readonly model?: string
@@ -24,6 +24,11 @@ export interface ReasoningProof {
 /**
  * A proof in a field of a dialect that has no word for its format, such as OpenAI's in an Anthropic `signature`:
  * `pb1.` and base64url of the proof's JSON. What does not begin so is that dialect's own.
+ *
+ * Google proves tool calls, for which no dialect but its own has a place. Such a proof stands in a block of thinking
+ * without text, directly before the call, with the call's id for `id`: a `redacted_thinking` block (Messages), a
+ * `reasoning` item's `encrypted_content` (Responses), a `reasoning.encrypted` detail's `id` (chat, unsealed). So a proof
+ * whose `id` is that of a tool call of the same turn belongs to that call; the middle holds it there, without the id.
  */
 export const sealProof = (proof: ReasoningProof): string => MARK + Buffer.from(JSON.stringify(proof)).toString('base64url')
 

@@ -50,6 +50,8 @@ export const runCommandLine = async (argv: readonly string[]): Promise<number> =
     return exitCode
   } catch (thrown) {
     if (thrown instanceof CommanderError && thrown.exitCode === 0) return 0
+    // The help that it shows for want of a verb says it all.
+    if (thrown instanceof CommanderError && thrown.code === 'commander.help') return MISUSED
     const { text, code } = faultOf(thrown)
     process.stderr.write(`patchbay: ${text}\n`)
     return code

@@ -32,8 +32,11 @@ const firstCommands = (url: string, keys: FirstKeys): readonly FirstCommand[] =>
     title: 'Use it',
     command: `curl ${url}/api/v1/chat/completions -H 'Authorization: Bearer ${keys.inference}' -H 'Content-Type: application/json' -d '{"model":"@preset/hello","messages":[{"role":"user","content":"Hello!"}]}'`,
   },
-  { title: 'Browse the API', command: `open ${url}/docs` },
+  { title: 'Browse the API', command: `${OPENERS[process.platform] ?? 'xdg-open'} ${url}/docs` },
 ]
+
+/** How a terminal opens an address in the browser. */
+const OPENERS: Readonly<Record<string, string>> = { darwin: 'open', win32: 'start' }
 
 const BOLD = '\u001b[1m'
 const DIM = '\u001b[2m'

@@ -2,30 +2,43 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 
 import type { Environment } from '../config.ts'
+import { systemClock } from '../lib/clock.ts'
 
 export interface Workers {
   signal(signal: 'SIGTERM' | 'SIGHUP'): void
   ended(): Promise<void>
 }
 
+/** A worker that ends by itself is replaced, a while later, so that one that cannot start does not keep a core busy. */
+const REPLACE_MS = 1000
+
 export const startWorkers = (count: number, port: number, argv: readonly string[], env: Environment): Workers => {
   const program = process.argv[1] ?? ''
-  const children: ChildProcess[] = Array.from({ length: count }, () =>
-    // The last flag wins: a port of 0 becomes the one that was found, and a worker starts no workers.
-    spawn(
-      process.execPath,
-      [...process.execArgv, program, ...(argv[0] === 'serve' ? argv : ['serve', ...argv]), '--port', String(port), '--workers', '1'],
-      {
-        env: { ...env, PATCHBAY_WORKER: '1' },
-        stdio: ['ignore', 'inherit', 'inherit'],
-      },
-    ),
-  )
+  // The last flag wins: a port of 0 becomes the one that was found, and a worker starts no workers.
+  const own = [...(argv[0] === 'serve' ? argv : ['serve', ...argv]), '--port', String(port), '--workers', '1']
+  const running = new Set<ChildProcess>()
+  let stopping = false
+
+  const start = (): void => {
+    const child = spawn(process.execPath, [...process.execArgv, program, ...own], {
+      env: { ...env, PATCHBAY_WORKER: '1' },
+      stdio: ['ignore', 'inherit', 'inherit'],
+    })
+    running.add(child)
+    child.once('exit', () => {
+      running.delete(child)
+      if (!stopping) systemClock.after(REPLACE_MS, () => !stopping && start())
+    })
+  }
+  for (let worker = 0; worker < count; worker += 1) start()
+
   return {
-    signal: (signal) => children.forEach((child) => child.kill(signal)),
+    signal(signal) {
+      stopping ||= signal === 'SIGTERM'
+      for (const child of running) child.kill(signal)
+    },
     ended: async () => {
-      const running = children.filter(({ exitCode, signalCode }) => exitCode === null && signalCode === null)
-      await Promise.all(running.map((child) => new Promise<void>((resolve) => void child.once('exit', () => resolve()))))
+      await Promise.all([...running].map((child) => new Promise<void>((resolve) => void child.once('exit', () => resolve()))))
     },
   }
 }

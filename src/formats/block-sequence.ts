@@ -3,26 +3,46 @@
  * calls into each other; the Responses and Messages dialects may not (pitfall 3).
  */
 import type { ModelEvent } from '../canonical/event.ts'
+import type { UrlCitation } from '../canonical/prompt.ts'
+import type { ReasoningProof } from '../canonical/reasoning.ts'
 import { GatewayError } from '../errors.ts'
+import type { JsonValue } from '../lib/json.ts'
 import { ArgumentsScan } from './arguments-scan.ts'
 
 export type Block =
-  | { readonly type: 'text' | 'reasoning' | 'refusal' }
+  | { readonly type: 'text' | 'refusal' }
+  | { readonly type: 'reasoning'; readonly summary: boolean }
+  /** Thinking without readable text. `ofCall`: the proof, whose `id` is the call's, belongs to the tool call that comes next. */
+  | { readonly type: 'proof'; readonly proof: ReasoningProof; readonly ofCall: boolean }
+  | { readonly type: 'image'; readonly url: string }
   | { readonly type: 'tool-call'; readonly index: number; readonly id: string; readonly name: string }
 
 /** Told of each block: opened, its pieces (never empty), closed; then the next one. */
 export interface BlockSink {
   open(block: Block): void
   piece(text: string): void
-  close(): void
+  /** A source of the open text. */
+  cite(citation: UrlCitation): void
+  /** Log probabilities of the open text. */
+  logprobs?(content: readonly JsonValue[]): void
+  /** `proof`: what the open thinking ended with. */
+  close(proof: ReasoningProof | null): void
 }
+
+type Piece =
+  | { readonly type: 'text'; text: string }
+  | { readonly type: 'citation'; readonly citation: UrlCitation }
+  | { readonly type: 'logprobs'; readonly content: readonly JsonValue[] }
 
 interface Entry {
   readonly block: Block
-  /** Null for prose, which ends where anything else begins. */
+  /** Null for all but tool calls, which end where anything else begins. */
   readonly scan: ArgumentsScan | null
   /** What arrived while another block was open. */
-  waiting: string
+  readonly waiting: Piece[]
+  /** Nothing can be added: it closes as soon as it is its turn. */
+  ended: boolean
+  proof: ReasoningProof | null
   closed: boolean
 }
 
@@ -36,6 +56,8 @@ export class BlockSequence {
   /** The open block, then those that wait for it, in order of appearance. */
   readonly #entries: Entry[] = []
   readonly #calls = new Map<number, Entry>()
+  /** Sources that came when no text was open: they go with the next text. */
+  #citations: UrlCitation[] = []
 
   constructor(sink: BlockSink) {
     this.#sink = sink
@@ -45,18 +67,34 @@ export class BlockSequence {
   push(event: ModelEvent): void {
     switch (event.type) {
       case 'text':
-      case 'reasoning':
       case 'refusal':
-        if (event.text !== '') this.#prose(event.type, event.text)
+        if (event.text !== '') this.#prose({ type: event.type }, event.text)
+        return
+      case 'reasoning':
+        if (event.text !== '') this.#prose({ type: 'reasoning', summary: event.summary === true }, event.text)
+        return
+      case 'reasoning-end':
+        this.#endReasoning(event.proof)
+        return
+      case 'citation':
+        this.#cite(event.citation)
+        return
+      case 'logprobs':
+        if (event.content.length > 0) this.#logprobs(event.content)
+        return
+      case 'image':
+        this.#begin({ type: 'image', url: event.url }, true)
         return
       case 'tool-call':
         if (this.#calls.has(event.index)) return
+        if (event.proof !== undefined) this.#begin({ type: 'proof', proof: { ...event.proof, id: event.id }, ofCall: true }, true)
         this.#calls.set(event.index, this.#begin({ type: 'tool-call', index: event.index, id: event.id, name: event.name }))
         return
       case 'tool-arguments':
         if (event.json !== '') this.#arguments(event.index, event.json)
         return
       case 'start':
+      case 'unknown':
       case 'usage':
       case 'finish':
       case 'error':
@@ -69,15 +107,35 @@ export class BlockSequence {
     while (this.#entries.length > 0) this.#closeFirst()
   }
 
-  #prose(type: 'text' | 'reasoning' | 'refusal', text: string): void {
+  #prose(block: Block, text: string): void {
     const last = this.#entries.at(-1)
-    this.#append(last?.block.type === type ? last : this.#begin({ type }), text)
+    this.#append(last !== undefined && !last.ended && isSameProse(last.block, block) ? last : this.#begin(block), { type: 'text', text })
+  }
+
+  #endReasoning(proof: ReasoningProof | null): void {
+    const last = this.#entries.at(-1)
+    if (last?.block.type === 'reasoning' && !last.ended) {
+      last.proof = proof
+      last.ended = true
+      this.#advance()
+    } else if (proof !== null) this.#begin({ type: 'proof', proof, ofCall: false }, true)
+  }
+
+  #cite(citation: UrlCitation): void {
+    const last = this.#entries.at(-1)
+    if (last?.block.type === 'text') this.#append(last, { type: 'citation', citation })
+    else this.#citations.push(citation)
+  }
+
+  #logprobs(content: readonly JsonValue[]): void {
+    const last = this.#entries.at(-1)
+    if (last?.block.type === 'text') this.#append(last, { type: 'logprobs', content })
   }
 
   #arguments(index: number, json: string): void {
     const entry = this.#calls.get(index)
     if (entry?.closed === false) {
-      this.#append(entry, json)
+      this.#append(entry, { type: 'text', text: json })
       return
     }
     // White space after the whole value changes nothing; anything else cannot be delivered any more.
@@ -85,30 +143,43 @@ export class BlockSequence {
     throw new GatewayError('provider_unavailable', 'The provider sent arguments of a tool call that is not open.')
   }
 
-  #begin(block: Block): Entry {
-    const entry: Entry = { block, scan: block.type === 'tool-call' ? new ArgumentsScan() : null, waiting: '', closed: false }
+  #begin(block: Block, ended = false): Entry {
+    const scan = block.type === 'tool-call' ? new ArgumentsScan() : null
+    const entry: Entry = { block, scan, waiting: [], ended, proof: null, closed: false }
     this.#entries.push(entry)
     if (this.#entries.length === 1) this.#sink.open(block)
-    else this.#advance()
+    if (block.type === 'text') {
+      for (const citation of this.#citations) this.#append(entry, { type: 'citation', citation })
+      this.#citations = []
+    }
+    this.#advance()
     return entry
   }
 
-  #append(entry: Entry, text: string): void {
-    entry.scan?.push(text)
-    if (entry !== this.#entries[0]) {
-      entry.waiting += text
+  #append(entry: Entry, piece: Piece): void {
+    if (piece.type === 'text') entry.scan?.push(piece.text)
+    if (entry === this.#entries[0]) {
+      this.#deliver(piece)
+      this.#advance()
       return
     }
-    this.#sink.piece(text)
-    this.#advance()
+    const before = entry.waiting.at(-1)
+    if (before?.type === 'text' && piece.type === 'text') before.text += piece.text
+    else entry.waiting.push(piece)
   }
 
-  /** Closes the open block as long as it is done and another one waits. */
+  #deliver(piece: Piece): void {
+    if (piece.type === 'text') this.#sink.piece(piece.text)
+    else if (piece.type === 'citation') this.#sink.cite(piece.citation)
+    else this.#sink.logprobs?.(piece.content)
+  }
+
+  /** Closes the open block as long as it is done: it has ended, or another one waits and nothing is missing in it. */
   #advance(): void {
     for (;;) {
       const [open, next] = this.#entries
-      if (open === undefined || next === undefined) return
-      if (open.scan !== null && !open.scan.complete) return
+      if (open === undefined) return
+      if (!open.ended && (next === undefined || open.scan?.complete === false)) return
       this.#closeFirst()
     }
   }
@@ -117,11 +188,14 @@ export class BlockSequence {
     const first = this.#entries.shift()
     if (first === undefined) return
     first.closed = true
-    this.#sink.close()
+    this.#sink.close(first.proof)
     const next = this.#entries[0]
     if (next === undefined) return
     this.#sink.open(next.block)
-    if (next.waiting !== '') this.#sink.piece(next.waiting)
-    next.waiting = ''
+    for (const piece of next.waiting) this.#deliver(piece)
+    next.waiting.length = 0
   }
 }
+
+const isSameProse = (open: Block, next: Block): boolean =>
+  open.type === next.type && (open.type !== 'reasoning' || next.type !== 'reasoning' || open.summary === next.summary)

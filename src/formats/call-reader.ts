@@ -26,6 +26,7 @@ export const callOf = (dialect: ClientDialect, body: JsonBody, { fallbacks, maxO
     maxOutputTokens,
     sessionId: readText(body, 'session_id'),
     user: readText(body, 'user'),
+    passHeaders: {},
     prompt: () => (prompt ??= parseStrictly(body, parsePrompt)),
   }
 }

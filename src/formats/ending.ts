@@ -13,6 +13,8 @@ export interface Ending {
   readonly reason: FinishReason
   /** The upstream's own word; null where it said none. */
   readonly native: string | null
+  /** The stop sequence that ended it; null where none did, or the provider does not tell. */
+  readonly stopSequence: string | null
   /** The model refused, in its own words. */
   readonly refusal: string | null
 }
@@ -21,6 +23,7 @@ export const watchEnding = (): Ending => {
   let told = false
   let said: FinishReason = 'stop'
   let native: string | null = null
+  let stopSequence: string | null = null
   let refusal: string | null = null
   let called = false
   return {
@@ -29,6 +32,7 @@ export const watchEnding = (): Ending => {
         told = true
         said = event.reason
         native = event.native
+        stopSequence = event.stopSequence ?? null
       } else if (event.type === 'tool-call') called = true
       else if (event.type === 'refusal' && event.text !== '') refusal = (refusal ?? '') + event.text
     },
@@ -42,6 +46,9 @@ export const watchEnding = (): Ending => {
     },
     get native() {
       return native
+    },
+    get stopSequence() {
+      return stopSequence
     },
     get refusal() {
       return refusal

@@ -31,6 +31,8 @@ export interface AnswerHead {
 export interface AnswerTail {
   readonly usage: Usage
   readonly cost: Cost
+  /** When the answer ended, in Unix seconds. */
+  readonly endedSeconds: number
   /** The routing metadata, under the name the client asked for; null when it did not ask. */
   readonly metadata: { readonly field: 'service_metadata' | 'openrouter_metadata'; readonly value: JsonObject } | null
 }

@@ -1,104 +1,121 @@
-/**
- * How the three dialects read a conversation: objects that know their path, tables of readers by `type`, and the few
- * shapes that all of them share. A type without a reader is passed over: a newer client must not be turned away.
- */
-import type { FunctionTool, Message, Part } from '../canonical/prompt.ts'
-import { GatewayError } from '../errors.ts'
-import { isObject } from '../lib/json.ts'
-
-/** A malformed message is `invalid_prompt`; a fault in what goes with the conversation is `invalid_request`. */
-type Fault = 'invalid_prompt' | 'invalid_request'
-
-/** A JSON object of the request and where it stands, so that every fault names its path. */
-export interface Node {
-  readonly path: string
-  readonly members: Readonly<Record<string, unknown>>
-  readonly fault: Fault
-}
+/** How the three dialects read a conversation: tables of readers by `type`, and the few shapes that all of them share. */
+import type { CacheMark, Message, Part, UrlCitation } from '../canonical/prompt.ts'
+import type { ReasoningProof } from '../canonical/reasoning.ts'
+import { children, malformedMember, member, type Node, optionalChild, optionalNumber, optionalText, requiredText } from './json-node.ts'
 
 /** Readers by the `type` of what they read. */
 export type Readers<Out> = Readonly<Record<string, (node: Node) => Out>>
 
 export type PartReaders = Readers<readonly Part[]>
 
-export const nodeAt = (value: unknown, path: string, fault: Fault): Node => {
-  if (!isObject(value)) throw malformed(fault, path, 'must be an object')
-  return { path, members: value, fault }
-}
-
-/** The objects of a list; none where the value is absent. */
-export const nodesAt = (value: unknown, path: string, fault: Fault): Node[] => {
-  if (value === undefined || value === null) return []
-  if (!Array.isArray(value)) throw malformed(fault, path, 'must be a list')
-  return value.map((item: unknown, index) => nodeAt(item, `${path}[${index}]`, fault))
-}
-
-export const child = (node: Node, key: string): Node => nodeAt(node.members[key], `${node.path}.${key}`, node.fault)
-
-export const children = (node: Node, key: string): Node[] => nodesAt(node.members[key], `${node.path}.${key}`, node.fault)
-
-export const requiredText = (node: Node, key: string): string => {
-  const value = node.members[key]
-  if (typeof value !== 'string') throw malformedMember(node, key, 'must be a string')
-  return value
-}
-
-export const optionalText = (node: Node, key: string): string | null => {
-  const value = node.members[key]
-  return value === undefined || value === null ? null : requiredText(node, key)
-}
-
-/** An address that a provider can be handed; anything else, such as a bare file path, is a mistake of the sender. */
-export const requiredUrl = (node: Node, key: string): string => {
-  const url = requiredText(node, key)
-  if (!/^(?:https?|data):/i.test(url)) throw malformedMember(node, key, 'must be an https: or data: URL')
-  return url
-}
-
 /** The reader for the node's `type`, or undefined where the type is unknown to this release. */
 export const readerFor = <Out>(readers: Readers<Out>, type: string): ((node: Node) => Out) | undefined =>
   Object.hasOwn(readers, type) ? readers[type] : undefined
 
-/** Text, or a list of typed parts. */
+/** Text, or a list of typed parts. A mark beside a text is the text's. */
 export const readContent = (node: Node, key: string, readers: PartReaders): readonly Part[] => {
-  const value = node.members[key]
-  if (typeof value === 'string') return [{ type: 'text', text: value }]
+  const value = member(node, key)
+  if (typeof value === 'string') return [{ type: 'text', text: value, ...cacheMark(node) }]
   if (!Array.isArray(value)) throw malformedMember(node, key, 'must be a string or a list of parts')
-  return children(node, key).flatMap((part) => readerFor(readers, requiredText(part, 'type'))?.(part) ?? [])
+  return children(node, key).flatMap((part) => readPart(part, readers))
 }
 
-export const textPart = (text: string): readonly Part[] => [{ type: 'text', text }]
+/** A newer client must not be turned away: a part of an unknown type is carried by its name alone. */
+export const readPart = (part: Node, readers: PartReaders): readonly Part[] => {
+  const type = requiredText(part, 'type')
+  return readerFor(readers, type)?.(part) ?? [unknownPart(type, part)]
+}
 
-/** A result holds text; images and files that a tool returned follow it in the same message, so none is lost. */
-export const toolResult = (callId: string, content: readonly Part[]): readonly Part[] => [
-  { type: 'tool-result', callId, text: content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n') },
-  ...content.filter((part) => part.type !== 'text'),
-]
+export type UnknownPart = Extract<Part, { type: 'unknown' }>
 
-/** A tool without a schema takes no arguments. */
-export const functionTool = (node: Node, schemaKey: string): FunctionTool => ({
-  type: 'function',
-  name: requiredText(node, 'name'),
-  description: optionalText(node, 'description'),
-  parameters: node.members[schemaKey] ?? { type: 'object', properties: {} },
+export const unknownPart = (kind: string, { path }: { readonly path: string }): UnknownPart => ({ type: 'unknown', kind, at: path })
+
+/** Anthropic's mark, or OpenAI's, whose lifetime the request's `prompt_cache_options` says. */
+export const cacheMark = (node: Node): { readonly cache?: CacheMark } => {
+  const control = optionalChild(node, 'cache_control')
+  if (control === null) return optionalChild(node, 'prompt_cache_breakpoint') === null ? {} : { cache: {} }
+  const ttl = optionalText(control, 'ttl')
+  if (ttl === null) return { cache: {} }
+  if (ttl !== '5m' && ttl !== '1h') throw malformedMember(control, 'ttl', 'must be 5m or 1h')
+  return { cache: { ttl } }
+}
+
+interface ResultMarks {
+  readonly cache?: CacheMark
+  readonly isError?: boolean
+}
+
+/** What is neither text nor media follows the result in the same message. A mark within the content marks the result. */
+export const toolResult = (callId: string, content: readonly Part[], marks: ResultMarks = {}): readonly Part[] => {
+  const media = content.filter(({ type }) => MEDIA.has(type))
+  const cache = marks.cache ?? content.flatMap((part) => ('cache' in part ? [part.cache] : [])).at(-1)
+  return [
+    {
+      type: 'tool-result',
+      callId,
+      text: content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n'),
+      ...(media.length === 0 ? {} : { media }),
+      ...(marks.isError === true ? { isError: true } : {}),
+      ...(cache === undefined ? {} : { cache }),
+    },
+    ...content.filter(({ type }) => type !== 'text' && !MEDIA.has(type)),
+  ]
+}
+
+const MEDIA: ReadonlySet<Part['type']> = new Set(['image', 'audio', 'video', 'file'] as const)
+
+/** The pages that a text names as its sources; other kinds of annotation have no word in the middle. */
+export const readAnnotations = (node: Node, inside: (annotation: Node) => Node): { urls: UrlCitation[]; others: Part[] } => {
+  const urls: UrlCitation[] = []
+  const others: Part[] = []
+  for (const annotation of children(node, 'annotations')) {
+    const type = requiredText(annotation, 'type')
+    if (type === 'url_citation') urls.push(urlCitation(inside(annotation)))
+    else others.push(unknownPart(type, annotation))
+  }
+  return { urls, others }
+}
+
+const urlCitation = (node: Node): UrlCitation => ({
+  url: requiredText(node, 'url'),
+  title: optionalText(node, 'title'),
+  content: optionalText(node, 'content'),
+  start: optionalNumber(node, 'start_index'),
+  end: optionalNumber(node, 'end_index'),
 })
+
+/** A proof that bears the id of a tool call of its message is that call's (canonical/reasoning.ts). */
+export const attachProofs = (parts: readonly Part[]): readonly Part[] => {
+  const calls = new Set(parts.flatMap((part) => (part.type === 'tool-call' ? [part.id] : [])))
+  const proofs = new Map<string, ReasoningProof>()
+  for (const part of parts) {
+    const id = part.type === 'reasoning' ? part.proof?.id : undefined
+    if (part.type !== 'reasoning' || part.proof === undefined || id === undefined || !calls.has(id)) continue
+    const { id: _, ...proof } = part.proof
+    proofs.set(id, proof)
+  }
+  if (proofs.size === 0) return parts
+  return parts.flatMap((part): readonly Part[] => {
+    if (part.type === 'tool-call') {
+      const proof = part.proof ?? proofs.get(part.id)
+      return [proof === undefined ? part : { ...part, proof }]
+    }
+    if (part.type !== 'reasoning' || part.proof?.id === undefined || !proofs.has(part.proof.id)) return [part]
+    const { proof: _, ...readable } = part
+    return readable.text === '' ? [] : [readable]
+  })
+}
 
 /** A piece of a conversation. An `open` one continues an open one of the same role before it. */
 export type Piece = Message & { readonly open: boolean }
 
 /** Dialects that send a turn in pieces (each tool result a message, each tool call an item) come out as whole turns. */
 export const joinTurns = (pieces: readonly Piece[]): Message[] => {
-  const turns: { role: Message['role']; parts: Part[]; open: boolean }[] = []
-  for (const { role, parts, open } of pieces) {
+  const turns: { message: Message; parts: Part[]; open: boolean }[] = []
+  for (const { open, ...message } of pieces) {
     const last = turns.at(-1)
-    if (open && last?.open === true && last.role === role) last.parts.push(...parts)
-    else turns.push({ role, parts: [...parts], open })
+    if (open && last?.open === true && last.message.role === message.role) last.parts.push(...message.parts)
+    else turns.push({ message, parts: [...message.parts], open })
   }
-  return turns.map(({ role, parts }) => ({ role, parts }))
+  return turns.map(({ message, parts }) => ({ ...message, parts: attachProofs(parts) }))
 }
-
-export const malformedMember = (node: Node, key: string, message: string): GatewayError =>
-  malformed(node.fault, `${node.path}.${key}`, message)
-
-export const malformed = (fault: Fault, path: string, message: string): GatewayError =>
-  new GatewayError(fault, `${path} ${message}.`, { metadata: { issues: [{ path, message: `${message}.` }] } })

@@ -136,9 +136,9 @@ class Answer {
   }
 
   #tail(): AnswerTail {
-    const { usage, cost } = this.#run
+    const { usage, cost, createdMs, durationMs } = this.#run
     const metadata = this.#metadataField === null ? null : { field: this.#metadataField, value: routingMetadata(this.#run) }
-    return { usage, cost, metadata }
+    return { usage, cost, endedSeconds: Math.floor((createdMs + durationMs) / 1000), metadata }
   }
 }
 

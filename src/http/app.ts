@@ -14,17 +14,17 @@ import type { InferenceAnswering } from './answer-inference.ts'
 import { authenticate } from './authenticate.ts'
 import type { Cors } from './cors.ts'
 import { openapiDocument, type Mount } from './openapi.ts'
-import { readBodyText } from './read-body.ts'
+import { readBodyText, type HttpRequest } from './read-body.ts'
 import { referencePage } from './reference-page.ts'
 import type { Route, Surface } from './route.ts'
 import { createRouter } from './router.ts'
 import { generationGet } from './routes/generation.ts'
 import { inferenceRoute } from './routes/inference.ts'
 import { keyCurrent, keysCreate, keysDelete, keysGet, keysList, keysUpdate } from './routes/keys.ts'
-import { modelsCount, modelsList } from './routes/models.ts'
+import { modelsCount, modelsEndpoints, modelsList } from './routes/models.ts'
 import { presetsCreate } from './routes/presets-create.ts'
 import { presetsDelete, presetsGet, presetsList, presetsPatch, presetsVersion, presetsVersions } from './routes/presets.ts'
-import { docsPage, healthLive, healthReady, metricsText, openapiJson } from './routes/service.ts'
+import { docsPage, healthLive, healthReady, metricsText, openapiJson, welcome } from './routes/service.ts'
 
 export interface AppParts {
   readonly formats: Formats
@@ -71,10 +71,12 @@ const apiRoutes = (parts: AppParts): readonly Route[] => [
   modelsList('/models', parts),
   modelsList('/models/user', parts),
   modelsCount(parts.models),
+  modelsEndpoints(parts.models),
   generationGet(parts.generations),
 ]
 
 const serviceRoutes = (parts: AppParts, document: () => JsonObject): readonly Route[] => [
+  welcome(),
   healthLive(),
   healthReady(parts.ready),
   metricsText(parts.metrics),
@@ -87,7 +89,7 @@ const ALIAS_BASE = '/v1'
 
 export interface App {
   /** `literalPath`: the path as it was sent, where the runtime's own reading of it differs. */
-  answer(request: Request, literalPath?: string): Promise<Response>
+  answer(request: HttpRequest, literalPath?: string): Promise<Response>
   /** The paths in which a client names something: `/api/v1/presets/:slug`. */
   readonly parameterPaths: readonly string[]
 }
@@ -113,7 +115,7 @@ export const createApp = (parts: AppParts): App => {
   const router = createRouter(mounts)
   const requests = parts.metrics.counter('patchbay_http_requests_total', 'Requests by operation and status.', ['operation', 'status'])
 
-  const answer = async (request: Request, literalPath?: string): Promise<Response> => {
+  const answer = async (request: HttpRequest, literalPath?: string): Promise<Response> => {
     const startedMs = parts.clock.monotonicMs()
     const requestId = parts.ids.prefixed('req')
     const { path: resolvedPath, query } = targetOf(request.url)

@@ -28,7 +28,9 @@ const make = async (kind: 'management' | 'inference'): Promise<string> => {
 }
 const key = { management: await make('management'), inference: await make('inference') }
 
-const verdict = async (headers: HeadersInit, policy: Policy): Promise<string> => {
+type HeaderList = Record<string, string> | [string, string][]
+
+const verdict = async (headers: HeaderList, policy: Policy): Promise<string> => {
   const admitted = await Promise.resolve()
     .then(() => authenticate(new Headers(headers), policy, keys))
     .then(
@@ -43,7 +45,7 @@ const verdict = async (headers: HeadersInit, policy: Policy): Promise<string> =>
 const MISSING = '401 authentication: Missing Authentication header'
 const INVALID = '401 authentication: Invalid API key: it is unknown, disabled, revoked or expired.'
 const MALFORMED = '401 authentication: The Authorization header must be: Bearer <API key>.'
-const bearer = (token: string): HeadersInit => ({ authorization: `Bearer ${token}` })
+const bearer = (token: string): HeaderList => ({ authorization: `Bearer ${token}` })
 
 describe('the policy decides', () => {
   test.each<[Policy, string, string]>([
@@ -62,7 +64,7 @@ describe('the policy decides', () => {
 })
 
 describe('401, on every policy that wants a key', () => {
-  const cases: [string, HeadersInit, string][] = [
+  const cases: [string, HeaderList, string][] = [
     ['no header', {}, MISSING],
     ['an empty header', { authorization: '' }, MALFORMED],
     ['no token', { authorization: 'Bearer' }, MALFORMED],

@@ -44,6 +44,7 @@ const FRAMES: readonly Frame[] = [
 const TAIL: AnswerTail = {
   usage: usageOf({ inputFresh: 21, output: 9 }),
   cost: { totalNanos: 116_250, upstreamNanos: 116_250, upstreamInputNanos: 26_250, upstreamOutputNanos: 90_000, isByok: false },
+  endedSeconds: 1_767_225_602,
   metadata: null,
 }
 

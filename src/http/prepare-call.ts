@@ -1,4 +1,5 @@
 /** From a request body to a call: its preset found and applied, its fields validated. */
+import type { Call } from '../canonical/call.ts'
 import type { Warning } from '../canonical/warning.ts'
 import type { ClientFormat } from '../formats/format.ts'
 import { applyPreset } from '../formats/apply-preset.ts'
@@ -39,7 +40,18 @@ const checked = (prepared: Omit<Prepared, 'strict'>, headers: Headers, principal
     principal.strict || prepared.call.body.value('strict') === true || headers.get('x-service-strict')?.toLowerCase() === 'enabled'
   const [first] = prepared.warnings
   if (strict && first !== undefined) throw strictError(first)
-  return { ...prepared, strict }
+  return { ...prepared, call: withPassHeaders(prepared.call, headers), strict }
+}
+
+/** Only these: a client's other headers are for this service, and no header of its chooses where a request goes. */
+const PASSED = ['anthropic-beta', 'anthropic-version'] as const
+const PASSED_MAX = 1000
+
+const withPassHeaders = (call: Call, headers: Headers): Call => {
+  if (call.dialect !== 'messages') return call
+  const named = PASSED.map((name) => [name, headers.get(name)] as const)
+  const passed = named.filter((entry): entry is [(typeof PASSED)[number], string] => entry[1] !== null && entry[1].length <= PASSED_MAX)
+  return passed.length === 0 ? call : { ...call, passHeaders: Object.fromEntries(passed) }
 }
 
 /** The header names the session only where the body does not (service.md, "Authentication", rule 5). */

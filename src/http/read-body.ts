@@ -1,7 +1,10 @@
 /** A request body as text: only JSON, only UTF-8, and never more than is allowed, whatever the headers claim. */
 import { GatewayError } from '../errors.ts'
 
-export const readBodyText = async (request: Request, maxBytes: number): Promise<string> => {
+/** What is used of a request: the runtime has more than one type of them. */
+export type HttpRequest = Pick<Request, 'method' | 'url' | 'headers' | 'signal' | 'body' | 'arrayBuffer'>
+
+export const readBodyText = async (request: Pick<HttpRequest, 'headers' | 'body' | 'arrayBuffer'>, maxBytes: number): Promise<string> => {
   checkType(request.headers)
   const declared = request.headers.get('content-length')
   if (declared !== null) {

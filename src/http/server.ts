@@ -34,7 +34,7 @@ export const listen = (options: { host: string; port: number; shared: boolean; a
       routes: Object.fromEntries(
         app.parameterPaths.map((pattern) => [
           pattern,
-          (request: Bun.BunRequest) => app.answer(request as Request, dottedPath(pattern, request.params)),
+          (request: Bun.BunRequest) => app.answer(request, dottedPath(pattern, request.params)),
         ]),
       ),
       error(thrown) {

@@ -45,7 +45,9 @@ export const observeRuns = (metrics: Metrics, log: Log): ((run: Run) => void) =>
       cost_nanos: run.cost.totalNanos,
       duration_ms: Math.round(run.durationMs * 10) / 10,
     }
-    if (error !== null && error.status >= 500) log.warn({ ...fields, reason: error.publicMessage, cause: error.cause }, 'generation failed')
+    // A client that left is no failure of anybody's.
+    if (error !== null && error.status >= 500 && !run.cancelled)
+      log.warn({ ...fields, reason: error.publicMessage, cause: error.cause }, 'generation failed')
     else log.info(fields, 'generation')
   }
 }

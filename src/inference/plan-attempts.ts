@@ -1,5 +1,6 @@
 /** Who is asked, in which order, and why others are not: a pure function of the request and the catalogue. */
 import type { Call } from '../canonical/call.ts'
+import type { Warning } from '../canonical/warning.ts'
 import { GatewayError } from '../errors.ts'
 import { isObject } from '../lib/json.ts'
 import type { Model, ModelEndpoint, Models } from '../models/models.ts'
@@ -24,6 +25,8 @@ export interface Plan {
   readonly attempts: readonly PlannedAttempt[]
   readonly candidates: number
   readonly removed: readonly Removed[]
+  /** Wishes of the request that are not heeded. */
+  readonly warnings: readonly Warning[]
 }
 
 /**
@@ -51,7 +54,7 @@ export const planAttempts = (call: Call, models: Models): Plan => {
   const attempts = preferences.allowFallbacks
     ? candidates.slice(0, ATTEMPTS_MAX)
     : candidates.slice(0, Math.max(1, preferences.order.length)).slice(0, ATTEMPTS_MAX)
-  return { attempts, candidates: candidates.length, removed }
+  return { attempts, candidates: candidates.length, removed, warnings: preferences.unheeded.map(unheeded) }
 }
 
 interface Preferences {
@@ -59,6 +62,11 @@ interface Preferences {
   readonly only: readonly string[]
   readonly ignore: readonly string[]
   readonly allowFallbacks: boolean
+  /** Conditions that no endpoint is known to meet: nothing is promised that nobody knows. */
+  readonly unknowable: readonly string[]
+  /** US dollars per million tokens. */
+  readonly maxPrice: { readonly prompt: number; readonly completion: number }
+  readonly unheeded: readonly string[]
 }
 
 /** The part of the `provider` object that is honoured so far; its form was validated with the request. */
@@ -70,8 +78,32 @@ const readPreferences = (provider: unknown): Preferences => {
     only: slugs(object['only']),
     ignore: slugs(object['ignore']),
     allowFallbacks: object['allow_fallbacks'] !== false,
+    unknowable: CONDITIONS.filter((name) => isAsked(object[name])),
+    maxPrice: readMaxPrice(object['max_price']),
+    unheeded: WISHES.filter((name) => isAsked(object[name])),
   }
 }
+
+/** The catalogue does not say how a provider keeps data or runs a model, so these leave nobody but the sandbox. */
+const CONDITIONS = ['zdr', 'data_collection', 'enforce_distillable_text', 'quantizations']
+const WISHES = ['sort', 'preferred_min_throughput', 'preferred_max_latency', 'require_parameters']
+
+const isAsked = (value: unknown): boolean =>
+  value !== undefined && value !== null && value !== false && value !== 'allow' && !(Array.isArray(value) && value.length === 0)
+
+/** Numbers, or numbers as text. */
+const readMaxPrice = (value: unknown): Preferences['maxPrice'] => {
+  const limits = isObject(value) ? value : {}
+  const limit = (name: string): number =>
+    limits[name] === undefined || limits[name] === null ? Number.POSITIVE_INFINITY : Number(limits[name])
+  return { prompt: limit('prompt'), completion: limit('completion') }
+}
+
+const unheeded = (name: string): Warning => ({
+  code: 'unsupported_field',
+  field: `provider.${name}`,
+  message: `provider.${name} is not heeded by this version.`,
+})
 
 /** Clients name a provider by slug or by display name, in any case (contract 5.3). */
 const names = (endpoint: ModelEndpoint, slug: string): boolean => {
@@ -79,10 +111,15 @@ const names = (endpoint: ModelEndpoint, slug: string): boolean => {
   return endpoint.provider.slug.toLowerCase() === wanted || endpoint.provider.name.toLowerCase() === wanted
 }
 
-const exclusion = (endpoint: ModelEndpoint, { only, ignore, order: ordered, allowFallbacks }: Preferences): string | null => {
+const exclusion = (endpoint: ModelEndpoint, preferences: Preferences): string | null => {
+  const { only, ignore, order: ordered, allowFallbacks, unknowable, maxPrice } = preferences
   if (only.length > 0 && !only.some((slug) => names(endpoint, slug))) return 'provider.only'
   if (ignore.some((slug) => names(endpoint, slug))) return 'provider.ignore'
   if (!allowFallbacks && ordered.length > 0 && !ordered.some((slug) => names(endpoint, slug))) return 'provider.order without fallbacks'
+  const [condition] = unknowable
+  if (condition !== undefined && !endpoint.provider.dialects.includes('sandbox')) return `provider.${condition}: not known of this provider`
+  const { prompt, completion } = endpoint.prices ?? { prompt: Number.POSITIVE_INFINITY, completion: Number.POSITIVE_INFINITY }
+  if (prompt > maxPrice.prompt || completion > maxPrice.completion) return 'provider.max_price'
   return null
 }
 
@@ -95,6 +132,10 @@ const order = (model: Model, preferences: Preferences): PlannedAttempt[] => {
 }
 
 const unknownModel = (id: string, models: Models): GatewayError => {
+  const variables = models.enabledBy(id)
+  if (variables.length > 0) {
+    return new GatewayError('not_found', `No provider of "${shown(id)}" is enabled here. The operator can set ${variables.join(' or ')}.`)
+  }
   const near = models.nearest(id, 3)
   const hint = near.length === 0 ? 'GET /api/v1/models lists what there is.' : `Did you mean ${near.join(', ')}?`
   return new GatewayError('not_found', `The model "${shown(id)}" does not exist here, or no enabled provider serves it. ${hint}`)

@@ -7,12 +7,13 @@ import { carriesContent } from '../canonical/event.ts'
 import { GatewayError, asGatewayError, errorRow } from '../errors.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { IdSource } from '../lib/id.ts'
+import { JsonTextError } from '../lib/json-body.ts'
 import type { Models } from '../models/models.ts'
 import { dialectFor } from '../models/models.ts'
 import type { ProviderContext } from '../providers/provider.ts'
 import type { ProviderRegistry } from '../providers/registry.ts'
 import { planAttempts, type PlannedAttempt } from './plan-attempts.ts'
-import { Run, type InferenceRequest } from './run.ts'
+import { Run, strictError, type InferenceRequest } from './run.ts'
 
 export interface InferenceParts {
   readonly models: Models
@@ -36,6 +37,8 @@ export const createInference =
   (parts: InferenceParts): RunInference =>
   (request) => {
     const plan = planAttempts(request.call, parts.models)
+    const [unheeded] = plan.warnings
+    if (request.strict && unheeded !== undefined) throw strictError(unheeded)
     const run = new Run(request, plan, parts, (begun) => answer(begun, parts))
     parts.began(run)
     return run
@@ -104,6 +107,7 @@ async function* framesOf(
     apiKey: provider.apiKeys[0] ?? null,
     modelId: planned.model.id,
     upstreamModel,
+    maxCompletionTokens: planned.endpoint.maxCompletionTokens,
   }
   let cancelDeadline = call.stream
     ? parts.clock.after(parts.firstTokenMs, () =>
@@ -127,7 +131,7 @@ async function* framesOf(
       throw event?.type === 'error' ? event.error : new GatewayError('server')
     }
   } catch (thrown) {
-    throw ofProvider(asGatewayError(thrown), provider.name)
+    throw ofProvider(asFailure(thrown), provider.name)
   } finally {
     cancelDeadline?.()
   }
@@ -143,5 +147,9 @@ const ofProvider = (error: GatewayError, name: string): GatewayError =>
         retryAfterSeconds: error.retryAfterSeconds,
         metadata: { provider_name: name, ...error.metadata },
       })
+
+/** A large body is parsed as it is read, so a fault in its JSON may show only when an adapter reads a field. */
+const asFailure = (thrown: unknown): GatewayError =>
+  thrown instanceof JsonTextError ? new GatewayError('invalid_request', thrown.message, { cause: thrown }) : asGatewayError(thrown)
 
 const hasContent = (frames: readonly Frame[]): boolean => frames.some(({ events }) => events.some(carriesContent))

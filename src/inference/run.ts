@@ -146,7 +146,7 @@ export class Run {
 
   /** What the answer could not honour: of the request itself, and of the translation to the provider that answers. */
   get warnings(): readonly Warning[] {
-    return [...this.request.warnings, ...this.#losses]
+    return [...this.request.warnings, ...this.plan.warnings, ...this.#losses]
   }
 
   /** Throws `invalid_request` where the request is strict. */

@@ -2,11 +2,11 @@ import { describe, expect, test } from 'bun:test'
 
 import catalogueData from './catalogue-data.json' with { type: 'json' }
 import { buildModels, CatalogueError, type OperatorEntries } from './build-models.ts'
-import type { Catalogue, ModelEntry, ProviderEntry } from './catalogue-schema.ts'
+import type { Catalogue, ProviderEntry } from './catalogue-schema.ts'
 import { catalogueSchema } from './catalogue-schema.ts'
 import type { Models, Provider } from './models.ts'
 
-const model = (provider: string, more: Partial<ModelEntry> = {}): Catalogue['models'][string] => ({
+const model = (provider: string): Catalogue['models'][string] => ({
   name: 'One',
   created: 1000,
   context_length: 100,
@@ -14,7 +14,6 @@ const model = (provider: string, more: Partial<ModelEntry> = {}): Catalogue['mod
   output_modalities: ['text'],
   supported_parameters: ['tools'],
   endpoints: [{ provider, model: 'one-1', prices: { prompt: 1, completion: 2 } }],
-  ...more,
 })
 
 const catalogue: Pick<Catalogue, 'providers' | 'models'> = {

@@ -23,6 +23,7 @@ export const buildModels = (
   const providers = enabledProviders(catalogue.providers, operator.providers, variables, listed)
   const known = new Set([...Object.keys(catalogue.providers), ...Object.keys(operator.providers)])
   const models: Model[] = []
+  const dormant = new Map<string, readonly string[]>()
   for (const id of new Set([...Object.keys(operator.models), ...Object.keys(catalogue.models)])) {
     const own = operator.models[id] ?? {}
     for (const { provider } of own.endpoints ?? []) {
@@ -31,12 +32,18 @@ export const buildModels = (
     }
     if (own.endpoints === undefined && catalogue.models[id] === undefined)
       throw new CatalogueError(`models: "${id}" needs endpoints: the catalogue does not know it.`)
-    const model = modelOf(id, { ...catalogue.models[id], ...own }, providers)
-    if (model !== null) models.push(model)
+    const entry = { ...catalogue.models[id], ...own }
+    const model = modelOf(id, entry, providers)
+    if (model === null) dormant.set(id, enablingVariables(entry, catalogue.providers))
+    else models.push(model)
   }
   models.sort((a, b) => b.created - a.created || (a.id < b.id ? -1 : 1))
-  return createModels([...models, ...builtIn], [...providers.values()])
+  return createModels([...models, ...builtIn], [...providers.values()], dormant)
 }
+
+/** What an operator would set to have the model served. */
+const enablingVariables = (entry: ModelEntry, providers: Readonly<Record<string, ProviderEntry>>): string[] =>
+  (entry.endpoints ?? []).flatMap(({ provider }) => providers[provider]?.api_key_env ?? providers[provider]?.base_url_env ?? [])
 
 const enabledProviders = (
   catalogue: Readonly<Record<string, ProviderEntry>>,

@@ -1,5 +1,6 @@
 /** Models as the API lists them. */
 import type { ModelResource } from '../contract/model.ts'
+import type { PriceEntry } from './catalogue-schema.ts'
 import type { Model } from './models.ts'
 
 export const modelResource = (model: Model): ModelResource => {
@@ -18,7 +19,7 @@ export const modelResource = (model: Model): ModelResource => {
       tokenizer: 'Other',
       instruct_type: null,
     },
-    pricing: pricing(model),
+    pricing: pricingOf(first?.prices ?? null),
     top_provider: {
       is_moderated: false,
       context_length: model.contextLength,
@@ -57,10 +58,9 @@ const UNRESOLVED: Model = {
   endpoints: [],
 }
 
-const pricing = (model: Model): Record<string, string> => {
-  const prices = model.endpoints[0]?.prices
+export const pricingOf = (prices: PriceEntry | null): Record<string, string> => {
   // -1 is the API's own sign for a price that is not known beforehand.
-  if (prices === undefined || prices === null) return { prompt: '-1', completion: '-1' }
+  if (prices === null) return { prompt: '-1', completion: '-1' }
   return {
     prompt: perToken(prices.prompt),
     completion: perToken(prices.completion),

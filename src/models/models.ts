@@ -40,11 +40,17 @@ export interface Models {
   /** The model of that id, if some enabled provider serves it. */
   find(id: string): Model | undefined
   list(): readonly Model[]
+  /** The variables of which any would enable a provider of this known model; none for a model that is unknown or enabled. */
+  enabledBy(id: string): readonly string[]
   /** Known ids that look like `id`, the likeliest first: for the sentence of a 404. */
   nearest(id: string, most: number): readonly string[]
 }
 
-export const createModels = (models: readonly Model[], providers: readonly Provider[]): Models => {
+export const createModels = (
+  models: readonly Model[],
+  providers: readonly Provider[],
+  dormant: ReadonlyMap<string, readonly string[]> = new Map(),
+): Models => {
   const byId = new Map(models.map((model) => [model.id, model]))
   const open = new Map(providers.filter(({ anyModel }) => anyModel).map((provider) => [provider.slug, provider]))
   return {
@@ -57,6 +63,7 @@ export const createModels = (models: readonly Model[], providers: readonly Provi
       return unlistedModel(id, id.slice(slash + 1), provider)
     },
     list: () => models,
+    enabledBy: (id) => (byId.has(id) ? [] : (dormant.get(id) ?? [])),
     nearest(id, most) {
       const wanted = id.slice(0, COMPARED_LENGTH)
       // The commonest slip is a name without its vendor.

@@ -18,6 +18,8 @@ export interface Target {
   /** Our id of the model, and the provider's. */
   readonly modelId: string
   readonly upstreamModel: string
+  /** The most output tokens that this endpoint gives, where it is known. */
+  readonly maxCompletionTokens: number | null
 }
 
 export interface Attempt {

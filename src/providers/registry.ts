@@ -1,11 +1,17 @@
 /** Every dialect that the service speaks to providers, in one visible place. To add one: a folder beside these, and a line here. */
 import { GatewayError } from '../errors.ts'
+import { anthropic } from './anthropic/anthropic.ts'
+import { google } from './google/google.ts'
 import { openaiChat } from './openai-chat/openai-chat.ts'
+import { openaiResponses } from './openai-responses/openai-responses.ts'
 import type { ProviderAdapter } from './provider.ts'
 import { sandboxProvider } from './sandbox/sandbox.ts'
 
 const ADAPTERS: Readonly<Record<string, ProviderAdapter>> = {
+  anthropic,
+  google,
   'openai-chat': openaiChat,
+  'openai-responses': openaiResponses,
   sandbox: sandboxProvider,
 }
 

@@ -97,7 +97,9 @@ describe('pieces', () => {
 
   test('cut, they are a failure: with chunks and with a length', async () => {
     const chunked = await post(async (exchange) => (await exchange.head(200), await exchange.piece('one'), exchange.end()))
-    const measured = await post(async (exchange) => (await exchange.send('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\none'), exchange.end()))
+    const measured = await post(
+      async (exchange) => (await exchange.send('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\none'), exchange.end()),
+    )
     for (const { response, clock } of [chunked, measured]) {
       const error = await failure(
         (async () => {
@@ -113,7 +115,15 @@ describe('pieces', () => {
 describe('text', () => {
   test.each<[string, Script]>([
     ['with a length', (exchange) => exchange.answer(200, 'ä'.repeat(50))],
-    ['in chunks', async (exchange) => (await exchange.head(200), await exchange.piece('ä'.repeat(25)), await exchange.piece('ä'.repeat(25)), await exchange.done())],
+    [
+      'in chunks',
+      async (exchange) => (
+        await exchange.head(200),
+        await exchange.piece('ä'.repeat(25)),
+        await exchange.piece('ä'.repeat(25)),
+        await exchange.done()
+      ),
+    ],
   ])('of exactly the limit is read, of one byte more is a failure: %s', async (_, script) => {
     expect(await (await post(script)).response.text(100)).toBe('ä'.repeat(50))
     const { response, clock } = await post(script)
@@ -139,7 +149,9 @@ describe('beginning', () => {
     [4, 'abcd'],
     [1, 'a'],
   ])('is at most %d bytes', async (limit, expected) => {
-    const { response } = await post(async (exchange) => (await exchange.head(500), await exchange.piece('abcd'), await exchange.piece('efgh'), await exchange.done()))
+    const { response } = await post(
+      async (exchange) => (await exchange.head(500), await exchange.piece('abcd'), await exchange.piece('efgh'), await exchange.done()),
+    )
     expect(await response.beginning(limit)).toBe(expected)
   })
 

@@ -1,11 +1,19 @@
 import type { Database } from './database.ts'
 
+type FactName = 'secret-check' | 'first-start'
+
 export interface FactStore {
+  /** Null where the fact was never established. */
+  read(name: FactName): Promise<string | null>
   /** Writes the fact if it is not there yet; answers what stands now, and whether this call wrote it. */
-  establish(name: 'secret-check' | 'first-start', value: string): Promise<{ readonly value: string; readonly written: boolean }>
+  establish(name: FactName, value: string): Promise<{ readonly value: string; readonly written: boolean }>
 }
 
 export const createFactStore = (database: Database): FactStore => ({
+  async read(name) {
+    const fact = await database.kysely.selectFrom('service_facts').select('value').where('name', '=', name).executeTakeFirst()
+    return fact?.value ?? null
+  },
   establish: (name, value) =>
     database.transaction(async (transaction) => {
       const written = await transaction

@@ -29,7 +29,7 @@ export const createLog = (level: LogLevel): LogSink => {
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
-      serializers: { error: errorFields },
+      serializers: { error: errorFields, cause: errorFields },
     },
     destination,
   )

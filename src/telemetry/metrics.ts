@@ -7,6 +7,7 @@ export interface Histogram {
   observe(labels: readonly string[], value: number): void
 }
 
+/** Asked for twice under one name, counters and histograms are the same one: the app is built again when the configuration is reloaded. */
 export interface Metrics {
   counter(name: string, help: string, labelNames: readonly string[]): Counter
   histogram(name: string, help: string, labelNames: readonly string[], buckets: readonly number[]): Histogram
@@ -17,21 +18,29 @@ export interface Metrics {
 
 export const createMetrics = (): Metrics => {
   const families: (() => string)[] = []
+  const counters = new Map<string, Counter>()
+  const histograms = new Map<string, Histogram>()
   const family = (name: string, help: string, type: string, samples: () => string): void => {
     families.push(() => `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${samples()}`)
   }
   return {
     counter(name, help, labelNames) {
+      const known = counters.get(name)
+      if (known !== undefined) return known
       const series = new Map<string, number>()
       family(name, help, 'counter', () => [...series].map(([key, value]) => `${name}${labelText(labelNames, key)} ${value}\n`).join(''))
-      return {
+      const counter: Counter = {
         add(labels, amount = 1) {
           const key = labels.join(SEPARATOR)
           series.set(key, (series.get(key) ?? 0) + amount)
         },
       }
+      counters.set(name, counter)
+      return counter
     },
     histogram(name, help, labelNames, buckets) {
+      const known = histograms.get(name)
+      if (known !== undefined) return known
       const series = new Map<string, { counts: number[]; sum: number; count: number }>()
       const names = [...labelNames, 'le']
       family(name, help, 'histogram', () =>
@@ -45,7 +54,7 @@ export const createMetrics = (): Metrics => {
           })
           .join(''),
       )
-      return {
+      const histogram: Histogram = {
         observe(labels, value) {
           const key = labels.join(SEPARATOR)
           let entry = series.get(key)
@@ -61,6 +70,8 @@ export const createMetrics = (): Metrics => {
           }
         },
       }
+      histograms.set(name, histogram)
+      return histogram
     },
     gauge(name, help, read) {
       family(name, help, 'gauge', () => `${name} ${read()}\n`)

@@ -4,6 +4,9 @@ import * as fc from 'fast-check'
 import OpenAI from 'openai'
 
 import type { Frame, ModelEvent } from '../../src/canonical/event.ts'
+import type { UrlCitation } from '../../src/canonical/prompt.ts'
+import { openProof } from '../../src/canonical/reasoning.ts'
+import type { ReasoningProof } from '../../src/canonical/reasoning.ts'
 import { usageOf } from '../../src/canonical/usage.ts'
 import type { AnswerHead, AnswerTail, StreamRenderer } from '../../src/formats/format.ts'
 import { JsonBody } from '../../src/lib/json-body.ts'
@@ -22,6 +25,7 @@ export const HEAD: AnswerHead = {
 export const TAIL: AnswerTail = {
   usage: usageOf({ inputFresh: 10, inputCacheRead: 4, inputCacheWrite5m: 2, inputCacheWrite1h: 1, output: 5, outputReasoning: 3 }),
   cost: { totalNanos: 1_500_000, upstreamNanos: 1_200_000, upstreamInputNanos: 200_000, upstreamOutputNanos: 1_000_000, isByok: false },
+  endedSeconds: 1_700_000_002,
   metadata: null,
 }
 
@@ -29,8 +33,25 @@ export const METADATA: NonNullable<AnswerTail['metadata']> = { field: 'service_m
 
 export const text = (said: string): ModelEvent => ({ type: 'text', text: said })
 export const reasoning = (said: string): ModelEvent => ({ type: 'reasoning', text: said })
+export const summary = (said: string): ModelEvent => ({ type: 'reasoning', text: said, summary: true })
+export const proven = (proof: ReasoningProof | null): ModelEvent => ({ type: 'reasoning-end', proof })
+export const cited = (url: string, more: Partial<UrlCitation> = {}): ModelEvent => ({
+  type: 'citation',
+  citation: { url, title: null, content: null, start: null, end: null, ...more },
+})
+export const image = (url: string): ModelEvent => ({ type: 'image', url })
+export const logprobs = (...tokens: readonly string[]): ModelEvent => ({
+  type: 'logprobs',
+  content: tokens.map((token) => ({ token, logprob: -0.5, bytes: null, top_logprobs: [{ token, logprob: -0.5, bytes: [97] }] })),
+})
 export const refusal = (said: string): ModelEvent => ({ type: 'refusal', text: said })
-export const call = (index: number, name: string): ModelEvent => ({ type: 'tool-call', index, id: `call_${index}`, name })
+export const call = (index: number, name: string, proof?: ReasoningProof): ModelEvent => ({
+  type: 'tool-call',
+  index,
+  id: `call_${index}`,
+  name,
+  ...(proof === undefined ? {} : { proof }),
+})
 export const args = (index: number, json: string): ModelEvent => ({ type: 'tool-arguments', index, json })
 export const finish = (reason: 'stop' | 'length' | 'tool_calls' | 'content_filter', native: string | null = null): ModelEvent => ({
   type: 'finish',
@@ -74,25 +95,39 @@ export const openAi = (body: string, type = 'text/event-stream'): OpenAI =>
 export const anthropic = (body: string, type = 'text/event-stream'): Anthropic =>
   new Anthropic({ apiKey: 'k', baseURL: 'http://localhost', maxRetries: 0, fetch: answering(body, type) })
 
-/** What a model may say, in any order and woven: prose, calls opened once and densely, pieces of their JSON; then the end. */
+/** Proofs of each format, as its maker gives them. */
+export const CLAUDE: ReasoningProof = { format: 'anthropic-claude-v1', kind: 'signature', data: 'EvQBCk/+==' }
+export const REDACTED: ReasoningProof = { format: 'anthropic-claude-v1', kind: 'encrypted', data: 'EmwK+/==' }
+export const OPENAI: ReasoningProof = { format: 'openai-responses-v1', kind: 'encrypted', data: 'gAAAAB-_', id: 'rs_theirs' }
+export const GEMINI: ReasoningProof = { format: 'google-gemini-v1', kind: 'signature', data: 'CoYB/+==', model: 'google/pro' }
+
+/**
+ * What a model may say, in any order and woven: prose, thinking with and without proof, sources, pictures, calls opened
+ * once and densely, pieces of their JSON; then the end.
+ */
 export const answerEvents: fc.Arbitrary<ModelEvent[]> = fc
   .record({
     calls: fc.array(fc.jsonValue({ maxDepth: 2 }), { maxLength: 4 }),
     picks: fc.array(fc.record({ kind: fc.nat(), said: fc.string({ unit: 'binary', maxLength: 6 }) }), { maxLength: 40 }),
+    proof: fc.constantFrom(CLAUDE, REDACTED, OPENAI, GEMINI),
+    summarized: fc.boolean(),
     reason: fc.constantFrom('stop', 'length', 'tool_calls', 'content_filter'),
     usageLast: fc.boolean(),
   })
-  .map(({ calls, picks, reason, usageLast }) => {
+  .map(({ calls, picks, proof, summarized, reason, usageLast }) => {
     const rest = calls.map((value) => JSON.stringify({ value }))
     const events: ModelEvent[] = []
     let opened = 0
-    for (const { kind, said } of picks) {
-      const choice = kind % 6
+    for (const [at, { kind, said }] of picks.entries()) {
+      const choice = kind % 9
       const open = opened === 0 ? -1 : kind % opened
       if (choice === 0) events.push(text(said))
-      else if (choice === 1) events.push(reasoning(said))
+      else if (choice === 1) events.push(summarized ? summary(said) : reasoning(said))
       else if (choice === 2 && kind % 5 === 0) events.push(refusal(said))
-      else if (choice === 3 && opened < calls.length) events.push(call(opened++, `tool_${opened}`))
+      else if (choice === 3 && opened < calls.length) events.push(call(opened++, `tool_${opened}`, kind % 2 === 0 ? GEMINI : undefined))
+      else if (choice === 4) events.push(proven(kind % 4 === 0 ? null : { ...proof, data: `${proof.data}${at}` }))
+      else if (choice === 5) events.push(text('so'), cited(`https://example.com/${at}`), logprobs('so'))
+      else if (choice === 6) events.push(kind % 2 === 0 ? image(`data:image/png;base64,AAAA${at}`) : { type: 'unknown', kind: 'web_search_call' })
       else if (open >= 0) {
         const length = 1 + (kind % 7)
         events.push(args(open, (rest[open] ?? '').slice(0, length)))
@@ -109,16 +144,34 @@ export interface Said {
   reasoning: string
   refusal: string
   calls: { id: string; name: string; arguments: string }[]
+  /** The `data` of each proof. */
+  proofs: string[]
+  /** Base64 of each picture. */
+  images: string[]
+  /** The URL of each source. */
+  sources: string[]
 }
+
+export const nothingSaid = (): Said => ({ text: '', reasoning: '', refusal: '', calls: [], proofs: [], images: [], sources: [] })
 
 /** What events say in all: the measure for every rendering of them. */
 export const saidBy = (events: readonly ModelEvent[]): Said => {
-  const said: Said = { text: '', reasoning: '', refusal: '', calls: [] }
+  const said = nothingSaid()
   for (const event of events) {
     if (event.type === 'text' || event.type === 'reasoning' || event.type === 'refusal') said[event.type] += event.text
-    else if (event.type === 'tool-call') said.calls.push({ id: event.id, name: event.name, arguments: '' })
-    else if (event.type === 'tool-arguments') said.calls[event.index]!.arguments += event.json
+    else if (event.type === 'tool-call') {
+      said.calls.push({ id: event.id, name: event.name, arguments: '' })
+      if (event.proof !== undefined) said.proofs.push(event.proof.data)
+    } else if (event.type === 'tool-arguments') said.calls[event.index]!.arguments += event.json
+    else if (event.type === 'reasoning-end' && event.proof !== null) said.proofs.push(event.proof.data)
+    else if (event.type === 'image') said.images.push(base64Of(event.url))
+    else if (event.type === 'citation') said.sources.push(event.citation.url)
   }
   for (const each of said.calls) each.arguments ||= '{}'
   return said
 }
+
+export const base64Of = (url: string): string => url.slice(url.indexOf(',') + 1)
+
+/** The `data` of a proof in a field of another dialect, sealed or not. */
+export const proofData = (field: string): string => openProof(field)?.data ?? field

@@ -1,12 +1,18 @@
 /** The stream events of content blocks: one open at a time, indices dense from 0. */
+import type { UrlCitation } from '../../canonical/prompt.ts'
+import type { ReasoningProof } from '../../canonical/reasoning.ts'
 import { eventFrame } from '../../lib/sse.ts'
 import type { Block, BlockSink } from '../block-sequence.ts'
+import { citationLocation, imageBlock } from './content-blocks.ts'
+import { proofBlock, signatureOf } from './thinking.ts'
 
 export class BlockEvents implements BlockSink {
   #out = ''
   #index = 0
-  /** Everything of a delta before and behind its text; constant for a block. */
+  /** Everything of a delta before its members; constant for a block. */
   #deltaStart = ''
+  /** The members of a delta before its text. */
+  #pieceStart = ''
   /** The open block is a tool call that has no arguments yet. */
   #bare = false
 
@@ -18,31 +24,46 @@ export class BlockEvents implements BlockSink {
   }
 
   open(block: Block): void {
-    const start = `{"type":"content_block_start","index":${this.#index},"content_block":${startOf(block)}}`
-    this.#out += eventFrame('content_block_start', start)
+    const proven = block.type === 'proof' ? proofBlock(block) : null
+    const opening = proven !== null && 'data' in proven ? JSON.stringify({ type: 'redacted_thinking', ...proven }) : startOf(block)
+    this.#out += eventFrame('content_block_start', `{"type":"content_block_start","index":${this.#index},"content_block":${opening}}`)
     this.#bare = block.type === 'tool-call'
-    this.#deltaStart = `event: content_block_delta\ndata: {"type":"content_block_delta","index":${this.#index},"delta":{${deltaOf(block)}:`
+    this.#deltaStart = `event: content_block_delta\ndata: {"type":"content_block_delta","index":${this.#index},"delta":{`
+    this.#pieceStart = this.#deltaStart + deltaOf(block)
+    if (proven !== null && 'signature' in proven) this.#sign(proven.signature)
   }
 
   piece(text: string): void {
     this.#bare = false
-    this.#out += `${this.#deltaStart}${JSON.stringify(text)}}}\n\n`
+    this.#out += `${this.#pieceStart}${JSON.stringify(text)}}}\n\n`
   }
 
-  close(): void {
+  cite(citation: UrlCitation): void {
+    this.#out += `${this.#deltaStart}"type":"citations_delta","citation":${JSON.stringify(citationLocation(citation))}}}\n\n`
+  }
+
+  close(proof: ReasoningProof | null): void {
     // A call without arguments is one with an empty object: some clients parse the joined deltas unseen.
     if (this.#bare) this.piece('{}')
+    if (proof !== null) this.#sign(signatureOf(proof))
     this.#out += eventFrame('content_block_stop', `{"type":"content_block_stop","index":${this.#index}}`)
     this.#index += 1
+  }
+
+  #sign(signature: string): void {
+    this.#out += `${this.#deltaStart}"type":"signature_delta","signature":${JSON.stringify(signature)}}}\n\n`
   }
 }
 
 const startOf = (block: Block): string => {
   if (block.type === 'tool-call') return JSON.stringify({ type: 'tool_use', id: block.id, name: block.name, input: {} })
-  return block.type === 'reasoning' ? '{"type":"thinking","thinking":"","signature":""}' : '{"type":"text","text":"","citations":null}'
+  if (block.type === 'image') return JSON.stringify(imageBlock(block.url))
+  return isThinking(block) ? '{"type":"thinking","thinking":"","signature":""}' : '{"type":"text","text":"","citations":null}'
 }
 
 const deltaOf = (block: Block): string => {
-  if (block.type === 'tool-call') return '"type":"input_json_delta","partial_json"'
-  return block.type === 'reasoning' ? '"type":"thinking_delta","thinking"' : '"type":"text_delta","text"'
+  if (block.type === 'tool-call') return '"type":"input_json_delta","partial_json":'
+  return isThinking(block) ? '"type":"thinking_delta","thinking":' : '"type":"text_delta","text":'
 }
+
+const isThinking = (block: Block): boolean => block.type === 'reasoning' || block.type === 'proof'

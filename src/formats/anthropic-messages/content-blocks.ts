@@ -1,5 +1,9 @@
 /** Content blocks of a whole message. */
+import type { UrlCitation } from '../../canonical/prompt.ts'
+import type { ReasoningProof } from '../../canonical/reasoning.ts'
+import type { JsonObject } from '../../lib/json.ts'
 import type { Block, BlockSink } from '../block-sequence.ts'
+import { proofBlock, signatureOf } from './thinking.ts'
 
 export interface BlockCollector extends BlockSink {
   /** JSON texts of the blocks that are closed. */
@@ -10,31 +14,65 @@ export const collectBlocks = (): BlockCollector => {
   const blocks: string[] = []
   let open: Block | null = null
   let text = ''
+  let citations: JsonObject[] = []
   return {
     blocks,
     open(block) {
       open = block
       text = ''
+      citations = []
     },
     piece(piece) {
       text += piece
     },
-    close() {
-      if (open !== null) blocks.push(contentBlock(open, text))
+    cite(citation) {
+      citations.push(citationLocation(citation))
+    },
+    close(proof) {
+      if (open !== null) blocks.push(contentBlock(open, text, citations, proof))
       open = null
     },
   }
 }
 
+/** A source, as one that was found by a search of the web: the one location of this dialect that has a URL. */
+export const citationLocation = ({ url, title, content }: UrlCitation): JsonObject => ({
+  type: 'web_search_result_location',
+  cited_text: content ?? '',
+  encrypted_index: '',
+  title,
+  url,
+})
+
+/** A picture, in the form that requests have for it: answers have none of their own. */
+export const imageBlock = (url: string): JsonObject => {
+  const inline = /^data:([^;,]+);base64,/.exec(url)
+  const source =
+    inline?.[1] === undefined
+      ? { type: 'url', url }
+      : { type: 'base64', media_type: inline[1], data: url.slice(inline[0].length) }
+  return { type: 'image', source }
+}
+
 /** JSON text of one block. */
-const contentBlock = (block: Block, text: string): string => {
-  if (block.type === 'tool-call') {
-    const head = JSON.stringify({ type: 'tool_use', id: block.id, name: block.name })
-    return `${head.slice(0, -1)},"input":${input(text)}}`
+const contentBlock = (block: Block, text: string, citations: readonly JsonObject[], proof: ReasoningProof | null): string => {
+  switch (block.type) {
+    case 'tool-call': {
+      const head = JSON.stringify({ type: 'tool_use', id: block.id, name: block.name })
+      return `${head.slice(0, -1)},"input":${input(text)}}`
+    }
+    case 'reasoning':
+      return JSON.stringify({ type: 'thinking', thinking: text, signature: proof === null ? '' : signatureOf(proof) })
+    case 'proof': {
+      const told = proofBlock(block)
+      return JSON.stringify('data' in told ? { type: 'redacted_thinking', ...told } : { type: 'thinking', thinking: '', ...told })
+    }
+    case 'image':
+      return JSON.stringify(imageBlock(block.url))
+    case 'text':
+    case 'refusal':
+      return JSON.stringify({ type: 'text', text, citations: citations.length === 0 ? null : citations })
   }
-  return JSON.stringify(
-    block.type === 'reasoning' ? { type: 'thinking', thinking: text, signature: '' } : { type: 'text', text, citations: null },
-  )
 }
 
 /** The arguments as they were written, where they are an object; a call that was cut short has none that could be told. */

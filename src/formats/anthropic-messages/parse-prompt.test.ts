@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 
+import { sealProof } from '../../canonical/reasoning.ts'
 import { JsonBody } from '../../lib/json-body.ts'
 import { firstFault } from '../first-fault.test-kit.ts'
 import { parsePrompt } from './parse-prompt.ts'
@@ -44,7 +45,7 @@ test('a conversation with thinking and two tool calls keeps its order, ids and a
       { role: 'system', content: 'The user is in a hurry.' },
     ],
     tools: [
-      { type: 'function', name: 'weather', description: 'Now', input_schema: { type: 'object' } },
+      { name: 'weather', description: 'Now', input_schema: { type: 'object' } },
       { type: 'custom', name: 'ping', input_schema: { type: 'object', properties: {} } },
       { type: 'web_search_20250305', name: 'web_search' },
     ],
@@ -55,16 +56,19 @@ test('a conversation with thinking and two tool calls keeps its order, ids and a
     messages: [
       {
         role: 'system',
+        at: 'system',
         parts: [
-          { type: 'text', text: 'Be brief.' },
+          { type: 'text', text: 'Be brief.', cache: {} },
           { type: 'text', text: 'Use metric units.' },
         ],
       },
-      { role: 'user', parts: [{ type: 'text', text: 'Weather in Oslo and Rome?' }] },
+      { role: 'user', at: 'messages[0]', parts: [{ type: 'text', text: 'Weather in Oslo and Rome?' }] },
       {
         role: 'assistant',
+        at: 'messages[1]',
         parts: [
-          { type: 'reasoning', text: 'Two cities.' },
+          { type: 'reasoning', text: 'Two cities.', proof: { format: 'anthropic-claude-v1', kind: 'signature', data: 'sig' } },
+          { type: 'reasoning', text: '', proof: { format: 'anthropic-claude-v1', kind: 'encrypted', data: 'xyz' } },
           { type: 'text', text: 'Looking.' },
           { type: 'tool-call', id: 'toolu_1', name: 'weather', arguments: '{"city":"Oslo"}' },
           { type: 'tool-call', id: 'toolu_2', name: 'weather', arguments: '{}' },
@@ -72,22 +76,38 @@ test('a conversation with thinking and two tool calls keeps its order, ids and a
       },
       {
         role: 'user',
+        at: 'messages[2]',
         parts: [
           { type: 'tool-result', callId: 'toolu_1', text: '3 °C' },
-          { type: 'tool-result', callId: 'toolu_2', text: 'no city' },
-          { type: 'image', url: 'data:image/png;base64,iVBORw0KGgo=' },
+          {
+            type: 'tool-result',
+            callId: 'toolu_2',
+            text: 'no city',
+            isError: true,
+            media: [{ type: 'image', url: 'data:image/png;base64,iVBORw0KGgo=' }],
+          },
           { type: 'text', text: 'And now?' },
         ],
       },
-      { role: 'system', parts: [{ type: 'text', text: 'The user is in a hurry.' }] },
+      { role: 'system', at: 'messages[3]', parts: [{ type: 'text', text: 'The user is in a hurry.' }] },
     ],
     tools: [
       { type: 'function', name: 'weather', description: 'Now', parameters: { type: 'object' } },
       { type: 'function', name: 'ping', description: null, parameters: { type: 'object', properties: {} } },
+      {
+        type: 'provider',
+        kind: 'web_search_20250305',
+        at: 'tools[2]',
+        raw: { type: 'web_search_20250305', name: 'web_search' },
+      },
     ],
     toolChoice: { type: 'required' },
     outputFormat: { type: 'json-schema', name: 'response', schema: { type: 'array' } },
-    settings: {},
+    settings: {
+      maxOutputTokens: { value: 1024, field: 'max_tokens' },
+      parallelToolCalls: { value: false, field: 'tool_choice.disable_parallel_tool_use' },
+      reasoning: { value: { effort: 'low' }, field: 'output_config.effort' },
+    },
     otherFields: [],
   })
 })
@@ -116,12 +136,83 @@ test('every source of an image or a document, and unknown blocks', () => {
     [{ type: 'text', text: 'Be brief.' }],
     [
       { type: 'image', url: 'https://example.com/a.png' },
+      { type: 'unknown', kind: 'image', at: 'messages[0].content[1].source' },
       { type: 'file', url: 'data:application/pdf;base64,JVBERi0=', filename: 'Report' },
       { type: 'file', url: 'https://example.com/a.pdf', filename: 'Report' },
       { type: 'text', text: 'plain' },
       { type: 'text', text: 'inner' },
+      { type: 'unknown', kind: 'hologram', at: 'messages[0].content[6]' },
     ],
     [{ type: 'tool-result', callId: 'toolu_1', text: '' }],
+  ])
+})
+
+test('cache marks, sources of a text, and wishes that only this dialect can grant', () => {
+  const mark = { cache_control: { type: 'ephemeral', ttl: '1h' } }
+  const found = { type: 'web_search_result_location', url: 'https://a.example', title: 'A', cited_text: 'a', encrypted_index: 'x' }
+  const { messages, tools } = parse({
+    messages: [
+      {
+        role: 'assistant',
+        content: [
+          { type: 'text', text: 'A', citations: [found, { type: 'page_location', document_index: 0 }], ...mark },
+          { type: 'tool_use', id: 't1', name: 'f', input: {}, ...mark },
+          { type: 'server_tool_use', id: 's1', name: 'web_search', input: {} },
+        ],
+      },
+      {
+        role: 'user',
+        content: [
+          {
+            type: 'tool_result',
+            tool_use_id: 't1',
+            content: [
+              { type: 'text', text: 'r' },
+              { type: 'tool_reference', tool_name: 'g' },
+            ],
+            ...mark,
+          },
+          { type: 'document', source: { type: 'url', url: 'https://a.example/f.pdf' }, citations: { enabled: true } },
+          { type: 'search_result', title: 'T', source: 'https://s.example', content: [{ type: 'text', text: 'found' }] },
+        ],
+      },
+    ],
+    tools: [{ name: 'f', input_schema: {}, strict: true, ...mark }],
+  })
+  const cache = { ttl: '1h' as const }
+  expect(messages.map(({ parts }) => parts)).toEqual([
+    [
+      { type: 'text', text: 'A', annotations: [{ url: 'https://a.example', title: 'A', content: 'a', start: null, end: null }], cache },
+      { type: 'unknown', kind: 'page_location', at: 'messages[0].content[0].citations[1]' },
+      { type: 'tool-call', id: 't1', name: 'f', arguments: '{}', cache },
+      { type: 'unknown', kind: 'server_tool_use', at: 'messages[0].content[2]' },
+    ],
+    [
+      { type: 'tool-result', callId: 't1', text: 'r', cache },
+      { type: 'unknown', kind: 'tool_reference', at: 'messages[1].content[0].content[1]' },
+      { type: 'file', url: 'https://a.example/f.pdf', filename: null },
+      { type: 'unknown', kind: 'citations', at: 'messages[1].content[1].citations' },
+      { type: 'text', text: 'T\nhttps://s.example\nfound' },
+    ],
+  ])
+  expect(tools).toEqual([{ type: 'function', name: 'f', description: null, parameters: {}, strict: true, cache }])
+})
+
+test('a sealed proof is opened, and one that bears the id of a call is the call’s', () => {
+  const openai = { format: 'openai-responses-v1', kind: 'encrypted', data: 'x', id: 'rs_1' } as const
+  const google = { format: 'google-gemini-v1', kind: 'signature', data: 'g' } as const
+  const content = [
+    { type: 'thinking', thinking: 't', signature: sealProof(openai) },
+    { type: 'thinking', thinking: 'no proof', signature: '' },
+    { type: 'redacted_thinking', data: sealProof(openai) },
+    { type: 'redacted_thinking', data: sealProof({ ...google, id: 't1' }) },
+    { type: 'tool_use', id: 't1', name: 'f', input: {} },
+  ]
+  expect(parse({ messages: [{ role: 'assistant', content }] }).messages[0]?.parts).toEqual([
+    { type: 'reasoning', text: 't', proof: openai },
+    { type: 'reasoning', text: 'no proof' },
+    { type: 'reasoning', text: '', proof: openai },
+    { type: 'tool-call', id: 't1', name: 'f', arguments: '{}', proof: google },
   ])
 })
 

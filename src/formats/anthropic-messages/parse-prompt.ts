@@ -1,43 +1,51 @@
-/** The conversation of a Messages body. Sources: contract 2.4 and 2.7, and the dialect's own SDK types. */
-import type { FunctionTool, Message, OutputFormat, Part, Prompt, ToolChoice } from '../../canonical/prompt.ts'
+/** A Messages body in the language of the middle. Sources: contract 2.4 and 2.7, and the dialect's own SDK types. */
+import type { Message, OutputFormat, Prompt, ToolChoice } from '../../canonical/prompt.ts'
 import type { JsonBody } from '../../lib/json-body.ts'
 import {
+  bodyNode,
   child,
-  functionTool,
+  children,
+  disown,
   malformed,
   malformedMember,
-  nodeAt,
+  member,
   type Node,
   nodesAt,
+  optionalChild,
   optionalText,
-  type PartReaders,
-  readContent,
-  readerFor,
   requiredText,
-  requiredUrl,
-  textPart,
-  toolResult,
-} from '../prompt-reader.ts'
+} from '../json-node.ts'
+import { otherFields } from '../other-fields.ts'
+import { attachProofs, readContent, readPart } from '../prompt-reader.ts'
+import { functionTool, providerTool } from '../tool-reader.ts'
+import { BLOCKS } from './read-blocks.ts'
+import { readSettings } from './read-settings.ts'
 
-/** Throws `invalid_prompt` naming the message at fault, `invalid_request` for the tools, their choice or the format. */
-export const parsePrompt = (body: JsonBody): Prompt => ({
-  messages: [...readSystem(body.value('system')), ...nodesAt(body.value('messages'), 'messages', 'invalid_prompt').map(readMessage)],
-  tools: nodesAt(body.value('tools'), 'tools', 'invalid_request').flatMap(readTool),
-  toolChoice: readToolChoice(body.value('tool_choice')),
-  outputFormat: readOutputFormat(body.value('output_config')),
-  settings: {},
-  otherFields: [],
-})
+/** Throws `invalid_prompt` naming the message at fault, `invalid_request` for what goes with the messages. */
+export const parsePrompt = (body: JsonBody): Prompt => {
+  const root = bodyNode(body)
+  const outputConfig = optionalChild(root, 'output_config')
+  // A list or a text is answered with the fault that is this one's.
+  const choice = member(root, 'tool_choice') === undefined ? null : child(root, 'tool_choice')
+  const prompt = {
+    messages: [...readSystem(member(root, 'system')), ...nodesAt(member(root, 'messages'), 'messages', 'invalid_prompt').map(readMessage)],
+    tools: children(root, 'tools').map((tool) =>
+      // A tool without a type, or of type `custom`, is a function of the client; every other type is the provider's own.
+      (optionalText(tool, 'type') ?? 'custom') === 'custom' ? functionTool(tool, 'input_schema') : providerTool(tool),
+    ),
+    toolChoice: readToolChoice(choice),
+    outputFormat: readOutputFormat(outputConfig, root),
+    settings: readSettings(root, choice, outputConfig),
+  }
+  return { ...prompt, otherFields: otherFields(root) }
+}
 
 const readSystem = (value: unknown): Message[] => {
   if (value === undefined) return []
-  if (typeof value !== 'string' && !Array.isArray(value))
-    throw malformed('invalid_prompt', 'system', 'must be a string or a list of blocks')
-  const parts =
-    typeof value === 'string'
-      ? textPart(value)
-      : nodesAt(value, 'system', 'invalid_prompt').flatMap((block) => readerFor(BLOCKS, requiredText(block, 'type'))?.(block) ?? [])
-  return [{ role: 'system', parts }]
+  if (typeof value === 'string') return [{ role: 'system', parts: [{ type: 'text', text: value }], at: 'system' }]
+  if (!Array.isArray(value)) throw malformed('invalid_prompt', 'system', 'must be a string or a list of blocks')
+  const parts = nodesAt(value, 'system', 'invalid_prompt').flatMap((block) => readPart(block, BLOCKS))
+  return [{ role: 'system', parts, at: 'system' }]
 }
 
 const readMessage = (message: Node): Message => {
@@ -45,56 +53,11 @@ const readMessage = (message: Node): Message => {
   if (role !== 'user' && role !== 'assistant' && role !== 'system') {
     throw malformedMember(message, 'role', 'must be one of user, assistant, system')
   }
-  return { role, parts: readContent(message, 'content', BLOCKS) }
+  return { role, parts: attachProofs(readContent(message, 'content', BLOCKS)), at: message.path }
 }
 
-const BLOCKS: PartReaders = {
-  text: (block) => textPart(requiredText(block, 'text')),
-  image: (block) => readSource(block, (url) => ({ type: 'image', url })),
-  document: (block) => {
-    const filename = optionalText(block, 'title')
-    return readSource(block, (url) => ({ type: 'file', url, filename }))
-  },
-  thinking: (block) => [{ type: 'reasoning', text: requiredText(block, 'thinking') }],
-  tool_use: (block) => [
-    {
-      type: 'tool-call',
-      id: requiredText(block, 'id'),
-      name: requiredText(block, 'name'),
-      arguments: JSON.stringify(block.members['input'] ?? {}),
-    },
-  ],
-  tool_result: (block) => toolResult(requiredText(block, 'tool_use_id'), readResultContent(block)),
-}
-
-/** A tool that returns nothing may leave the content of its result out. */
-const readResultContent = (block: Node): readonly Part[] =>
-  (block.members['content'] ?? null) === null ? [] : readContent(block, 'content', BLOCKS)
-
-/** `source` of an image or a document. A `file` source names another service's storage. */
-const readSource = (block: Node, partOf: (url: string) => Part): readonly Part[] => {
-  const source = child(block, 'source')
-  switch (requiredText(source, 'type')) {
-    case 'base64':
-      return [partOf(`data:${requiredText(source, 'media_type')};base64,${requiredText(source, 'data')}`)]
-    case 'url':
-      return [partOf(requiredUrl(source, 'url'))]
-    case 'text':
-      return textPart(requiredText(source, 'data'))
-    case 'content':
-      return readContent(source, 'content', BLOCKS)
-    default:
-      return []
-  }
-}
-
-/** A tool without a type, or of type `custom`, is a function of the client; every other type is the provider's own. */
-const readTool = (tool: Node): FunctionTool[] =>
-  (tool.members['type'] ?? 'custom') === 'custom' ? [functionTool(tool, 'input_schema')] : []
-
-const readToolChoice = (value: unknown): ToolChoice => {
-  if (value === undefined) return { type: 'auto' }
-  const choice = nodeAt(value, 'tool_choice', 'invalid_request')
+const readToolChoice = (choice: Node | null): ToolChoice => {
+  if (choice === null) return { type: 'auto' }
   const type = requiredText(choice, 'type')
   switch (type) {
     case 'auto':
@@ -109,13 +72,13 @@ const readToolChoice = (value: unknown): ToolChoice => {
   }
 }
 
-/** The dialect gives its schema no name. */
-const readOutputFormat = (value: unknown): OutputFormat => {
-  if (value === undefined) return { type: 'text' }
-  const config = nodeAt(value, 'output_config', 'invalid_request')
-  if ((config.members['format'] ?? null) === null) return { type: 'text' }
-  const format = nodeAt(config.members['format'], 'output_config.format', 'invalid_request')
-  return requiredText(format, 'type') === 'json_schema'
-    ? { type: 'json-schema', name: 'response', schema: format.members['schema'] ?? {} }
-    : { type: 'text' }
+/** The dialect gives its schema no name. `output_format` is where the format was while it was new. */
+const readOutputFormat = (outputConfig: Node | null, root: Node): OutputFormat => {
+  const format = (outputConfig === null ? null : optionalChild(outputConfig, 'format')) ?? optionalChild(root, 'output_format')
+  if (format === null) return { type: 'text' }
+  if (requiredText(format, 'type') === 'json_schema') {
+    return { type: 'json-schema', name: 'response', schema: member(format, 'schema') ?? {} }
+  }
+  disown(format, 'type')
+  return { type: 'text' }
 }

@@ -5,6 +5,7 @@ import { BlockSequence } from '../block-sequence.ts'
 import { watchEnding } from '../ending.ts'
 import type { AnswerHead, AnswerTail } from '../format.ts'
 import { collectBlocks } from './content-blocks.ts'
+import { relayAnswer } from './relay-answer.ts'
 import { renderError } from './render-error.ts'
 import { stopMembers } from './stop.ts'
 import { messagesUsage } from './usage.ts'
@@ -13,6 +14,7 @@ import { messagesUsage } from './usage.ts'
 export const renderAnswer = (head: AnswerHead, answer: Frame, tail: AnswerTail): string => {
   const failure = failureOf(answer)
   if (failure !== null) return renderError(failure, head, tail).body
+  if (answer.native?.dialect === 'messages') return relayAnswer(head, answer.native.json, tail)
   const ending = watchEnding()
   const content = collectBlocks()
   const blocks = new BlockSequence(content)

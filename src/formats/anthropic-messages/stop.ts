@@ -11,10 +11,11 @@ const STOP_REASONS: Readonly<Record<FinishReason, string>> = {
 
 /** The members that say why a message ended (contract 3.5). */
 export const stopMembers = (ending: Ending): JsonObject => {
-  const reason = STOP_REASONS[ending.reason]
+  const stopSequence = ending.reason === 'stop' ? ending.stopSequence : null
+  const reason = stopSequence === null ? STOP_REASONS[ending.reason] : 'stop_sequence'
   return {
     stop_reason: reason,
-    stop_sequence: null,
+    stop_sequence: stopSequence,
     stop_details: reason === 'refusal' ? { type: 'refusal', category: null, explanation: ending.refusal } : null,
     container: null,
   }

@@ -1,3 +1,4 @@
+import type { Cost } from '../../canonical/cost.ts'
 import { inputTokens, outputTokens } from '../../canonical/usage.ts'
 import type { Usage } from '../../canonical/usage.ts'
 import type { JsonObject } from '../../lib/json.ts'
@@ -11,6 +12,17 @@ export const messagesUsage = ({ usage, cost }: AnswerTail): JsonObject => ({
   output_tokens_details: { thinking_tokens: usage.outputReasoning },
   server_tool_use: usage.webSearches > 0 ? { web_search_requests: usage.webSearches, web_fetch_requests: 0 } : null,
   ...UNKNOWN,
+  ...costs(cost),
+})
+
+/** Laid over the usage of an upstream of this dialect, which is silent about the rest or knows it better. */
+export const relayedUsage = ({ usage, cost }: AnswerTail): JsonObject => ({
+  ...counts(usage),
+  output_tokens: outputTokens(usage),
+  ...costs(cost),
+})
+
+const costs = (cost: Cost): JsonObject => ({
   cost: cost.totalNanos === null ? null : dollars(cost.totalNanos),
   is_byok: cost.isByok,
   cost_details: {

@@ -48,11 +48,12 @@ test('a conversation with two parallel tool calls keeps its order, ids and argum
   })
   expect(prompt).toEqual({
     messages: [
-      { role: 'system', parts: [{ type: 'text', text: 'Be brief.' }] },
-      { role: 'developer', parts: [{ type: 'text', text: 'Use metric units.' }] },
-      { role: 'user', parts: [{ type: 'text', text: 'Weather in Oslo and Rome?' }] },
+      { role: 'system', at: 'messages[0]', parts: [{ type: 'text', text: 'Be brief.' }] },
+      { role: 'developer', at: 'messages[1]', parts: [{ type: 'text', text: 'Use metric units.', cache: {} }] },
+      { role: 'user', at: 'messages[2]', parts: [{ type: 'text', text: 'Weather in Oslo and Rome?' }] },
       {
         role: 'assistant',
+        at: 'messages[3]',
         parts: [
           { type: 'reasoning', text: 'Two cities.' },
           { type: 'tool-call', id: 'call_1', name: 'weather', arguments: '{"city": "Oslo"}' },
@@ -61,20 +62,22 @@ test('a conversation with two parallel tool calls keeps its order, ids and argum
       },
       {
         role: 'user',
+        at: 'messages[4]',
         parts: [
           { type: 'tool-result', callId: 'call_1', text: '3 °C' },
           { type: 'tool-result', callId: 'call_2', text: '18 °C\nsunny' },
         ],
       },
-      { role: 'assistant', parts: [{ type: 'text', text: 'Oslo 3, Rome 18.' }] },
-      { role: 'user', parts: [{ type: 'text', text: 'Thanks' }] },
+      { role: 'assistant', at: 'messages[6]', parts: [{ type: 'text', text: 'Oslo 3, Rome 18.' }] },
+      { role: 'user', at: 'messages[7]', parts: [{ type: 'text', text: 'Thanks' }] },
     ],
     tools: [
       { type: 'function', name: 'weather', description: 'Now', parameters: { type: 'object', properties: { city: { type: 'string' } } } },
       { type: 'function', name: 'ping', description: null, parameters: { type: 'object', properties: {} } },
+      { type: 'provider', kind: 'openrouter:web_search', at: 'tools[2]', raw: { type: 'openrouter:web_search' } },
     ],
     toolChoice: { type: 'tool', name: 'weather' },
-    outputFormat: { type: 'json-schema', name: 'answer', schema: { type: 'object' } },
+    outputFormat: { type: 'json-schema', name: 'answer', schema: { type: 'object' }, strict: true },
     settings: {},
     otherFields: [],
   })
@@ -103,10 +106,13 @@ test('images, files, refusals and unknown parts', () => {
   })
   expect(messages.map(({ parts }) => parts)).toEqual([
     [
-      { type: 'image', url: PNG },
+      { type: 'image', url: PNG, detail: 'low' },
       { type: 'image', url: 'https://example.com/a.png' },
       { type: 'file', url: 'data:application/pdf;base64,JVBERi0=', filename: 'a.pdf' },
       { type: 'file', url: 'data:text/plain;base64,aGk=', filename: null },
+      { type: 'unknown', kind: 'file', at: 'messages[0].content[4].file' },
+      { type: 'audio', data: 'AA==', format: 'wav' },
+      { type: 'unknown', kind: 'constructor', at: 'messages[0].content[6]' },
       { type: 'text', text: '' },
     ],
     [{ type: 'refusal', text: 'No.' }],
@@ -115,23 +121,89 @@ test('images, files, refusals and unknown parts', () => {
   ])
 })
 
-test('reasoning comes from its text, its details or the name another vendor gives it, and only once', () => {
-  const details = [
-    { type: 'reasoning.text', text: 'a', signature: 's' },
-    { type: 'reasoning.encrypted', data: 'x' },
-    { type: 'reasoning.summary', summary: 'b' },
-  ]
+test('cache marks, names, sources of a text, and what has no word in the middle', () => {
+  const mark = { cache_control: { type: 'ephemeral', ttl: '1h' } }
+  const site = { url: 'https://a.example', title: 'A', start_index: 0, end_index: 3 }
+  const { messages, tools } = parse({
+    messages: [
+      {
+        role: 'user',
+        name: 'Ann',
+        content: [
+          { type: 'text', text: 'a', ...mark },
+          { type: 'image_url', image_url: { url: PNG }, ...mark },
+        ],
+      },
+      { role: 'user', content: 'b', cache_control: { type: 'ephemeral' } },
+      {
+        role: 'assistant',
+        content: 'See A.',
+        audio: { id: 'audio_1' },
+        annotations: [
+          { type: 'url_citation', url_citation: site },
+          { type: 'file', file: { hash: 'x' } },
+        ],
+        tool_calls: [{ id: 'c1', type: 'custom', custom: { name: 'grep', input: 'x' } }],
+      },
+      {
+        role: 'tool',
+        tool_call_id: 'c1',
+        content: [{ type: 'text', text: 'r' }, { type: 'image_url', image_url: { url: PNG }, ...mark }, { type: 'hologram' }],
+      },
+    ],
+    tools: [{ type: 'function', function: { name: 'f', strict: true }, cache_control: { type: 'ephemeral' } }],
+  })
+  const cache = { ttl: '1h' as const }
+  expect(messages).toEqual([
+    {
+      role: 'user',
+      name: 'Ann',
+      at: 'messages[0]',
+      parts: [
+        { type: 'text', text: 'a', cache },
+        { type: 'image', url: PNG, cache },
+      ],
+    },
+    { role: 'user', at: 'messages[1]', parts: [{ type: 'text', text: 'b', cache: {} }] },
+    {
+      role: 'assistant',
+      at: 'messages[2]',
+      parts: [
+        { type: 'text', text: 'See A.', annotations: [{ url: 'https://a.example', title: 'A', content: null, start: 0, end: 3 }] },
+        { type: 'unknown', kind: 'file', at: 'messages[2].annotations[1]' },
+        { type: 'unknown', kind: 'audio', at: 'messages[2].audio' },
+        { type: 'unknown', kind: 'custom', at: 'messages[2].tool_calls[0]' },
+      ],
+    },
+    {
+      role: 'user',
+      at: 'messages[3]',
+      parts: [
+        { type: 'tool-result', callId: 'c1', text: 'r', media: [{ type: 'image', url: PNG, cache }], cache },
+        { type: 'unknown', kind: 'hologram', at: 'messages[3].content[2]' },
+      ],
+    },
+  ])
+  expect(tools).toMatchObject([{ type: 'function', name: 'f', strict: true, cache: {} }])
+})
+
+test('sound and video', () => {
   const { messages } = parse({
     messages: [
-      { role: 'assistant', content: '1', reasoning: 'ab', reasoning_details: details },
-      { role: 'assistant', content: '2', reasoning_details: details },
-      { role: 'assistant', content: '3', reasoning_content: 'c' },
+      {
+        role: 'user',
+        content: [
+          { type: 'input_audio', input_audio: { data: 'AA==', format: 'mp3' } },
+          { type: 'video_url', video_url: { url: 'https://a.example/v.mp4' } },
+          { type: 'input_video', video_url: { url: 'data:video/mp4;base64,AA==' } },
+        ],
+      },
     ],
   })
-  expect(messages.map(({ parts }) => parts.flatMap((part) => (part.type === 'reasoning' ? [part.text] : [])))).toEqual([
-    ['ab'],
-    ['a', 'b'],
-    ['c'],
+  expect(messages[0]?.parts).toEqual([
+    { type: 'audio', data: 'AA==', format: 'mp3' },
+    { type: 'video', url: 'https://a.example/v.mp4' },
+    { type: 'video', url: 'data:video/mp4;base64,AA==' },
   ])
 })
 
@@ -171,6 +243,8 @@ describe('invalid_prompt names the path', () => {
     ['messages[0].content', [{ role: 'user', content: 7 }]],
     ['messages[0].content', [{ role: 'assistant' }]],
     ['messages[0].content[1].type', [{ role: 'user', content: [{ type: 'text', text: 'a' }, { text: 'b' }] }]],
+    ['messages[0].content[0].cache_control.ttl', [{ role: 'user', content: [{ type: 'text', text: 'a', cache_control: { ttl: '2h' } }] }]],
+    ['messages[0].reasoning_details[0].type', [{ role: 'assistant', reasoning_details: [{ text: 'a' }] }]],
     ['messages[0].content[0].text', [{ role: 'user', content: [{ type: 'text' }] }]],
     ['messages[0].content[0].image_url', [{ role: 'user', content: [{ type: 'image_url', image_url: 'https://x' }] }]],
     ['messages[0].content[0].image_url.url', [{ role: 'user', content: [{ type: 'image_url', image_url: { url: '/etc/passwd' } }] }]],

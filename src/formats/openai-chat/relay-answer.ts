@@ -5,8 +5,10 @@ import type { JsonChanges } from '../../lib/json-body.ts'
 import { metadataMember } from '../answer-parts.ts'
 import { watchEnding } from '../ending.ts'
 import type { AnswerHead, AnswerTail } from '../format.ts'
+import { mergedUsage } from '../merged-usage.ts'
+import { identityMembers } from '../relay-text.ts'
 import { choicesText, finishedChoice, readChoices } from './choices.ts'
-import { chatUsage, mergedUsage } from './usage.ts'
+import { chatUsage } from './usage.ts'
 
 /** `native` is JSON that the adapter has parsed. Throws JsonTextError where it is not one plain JSON object. */
 export const relayAnswer = (head: AnswerHead, native: string, events: readonly ModelEvent[], tail: AnswerTail): string => {
@@ -14,9 +16,7 @@ export const relayAnswer = (head: AnswerHead, native: string, events: readonly M
   const ending = watchEnding()
   for (const event of events) ending.see(event)
   const changes: Record<string, string | null> = {
-    id: JSON.stringify(head.generationId),
-    model: JSON.stringify(head.model),
-    ...(head.provider === null ? {} : { provider: JSON.stringify(head.provider) }),
+    ...identityMembers(head.generationId, head),
     ...envelopeRepairs(body, 'chat.completion', head),
     choices: choicesText(readChoices(body.raw('choices') ?? '[]').map((choice) => finishedChoice(choice, ending))),
     usage: mergedUsage(body.raw('usage') ?? null, chatUsage(tail)),

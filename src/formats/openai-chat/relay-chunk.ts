@@ -5,6 +5,7 @@
 import { JsonBody, JsonTextError } from '../../lib/json-body.ts'
 import type { Ending } from '../ending.ts'
 import type { AnswerHead } from '../format.ts'
+import { identityMembers, oneLine } from '../relay-text.ts'
 import { learnTemplate } from './chunk-template.ts'
 import type { ChunkTemplate } from './chunk-template.ts'
 import { choiceIndex, choicesText, finishedChoice, openChoice, readChoices, saysMore } from './choices.ts'
@@ -21,11 +22,7 @@ export interface ChunkRelay {
 
 /** `finished` holds the indices of the choices that have ended; it is shared with the renderer. */
 export const relayChunks = (head: AnswerHead, finished: Set<number>): ChunkRelay => {
-  const owned: Readonly<Record<string, string>> = {
-    id: JSON.stringify(head.generationId),
-    model: JSON.stringify(head.model),
-    ...(head.provider === null ? {} : { provider: JSON.stringify(head.provider) }),
-  }
+  const owned = identityMembers(head.generationId, head)
   let usage: string | null = null
   let createdSeconds: number | null = null
   let template: ChunkTemplate | null = null
@@ -110,6 +107,3 @@ const ENVELOPE: ReadonlySet<string> = new Set([
   'error',
   'obfuscation', // padding against traffic analysis
 ])
-
-/** A line end in JSON text can only be white space between tokens; in an event stream it would end the data. */
-const oneLine = (json: string): string => (json.includes('\n') || json.includes('\r') ? json.replaceAll(/[\r\n]/g, ' ') : json)

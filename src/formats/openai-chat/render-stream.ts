@@ -1,19 +1,24 @@
 /** A stream of chat completion chunks (contract 3.2). */
 import type { Frame, ModelEvent } from '../../canonical/event.ts'
 import type { GatewayError } from '../../errors.ts'
+import type { JsonObject } from '../../lib/json.ts'
 import { DONE_FRAME, dataFrame } from '../../lib/sse.ts'
 import { endingOnce, errorMetadataMember, metadataMember } from '../answer-parts.ts'
 import { watchEnding } from '../ending.ts'
 import type { AnswerHead, AnswerTail, StreamRenderer } from '../format.ts'
+import { mergedUsage } from '../merged-usage.ts'
+import { annotation, image, logprobs } from './message-parts.ts'
+import { createReasoningDetails } from './reasoning-details.ts'
 import { relayChunks } from './relay-chunk.ts'
 import { errorMember } from './render-error.ts'
-import { chatUsage, mergedUsage } from './usage.ts'
+import { chatUsage } from './usage.ts'
 
 /** Chunks of content, one chunk with the reason of the end, one with the usage, `[DONE]`. */
 export const openStream = (head: AnswerHead): StreamRenderer => endingOnce(new ChatStream(head))
 
 const ROLE = '"role":"assistant",'
-const DELTA_END = '},"finish_reason":null}]}\n\n'
+const FINISH: ModelEvent = { type: 'finish', reason: 'stop', native: null }
+const CHOICE_END = ',"finish_reason":null}]}\n\n'
 
 class ChatStream implements StreamRenderer {
   /** Everything of a chunk before its choices, and the beginning of one with a delta: constant for a stream. */
@@ -26,6 +31,10 @@ class ChatStream implements StreamRenderer {
   readonly #relay: ReturnType<typeof relayChunks>
   /** Calls that have no arguments yet. */
   readonly #bareCalls = new Set<number>()
+  readonly #details = createReasoningDetails()
+  /** UTF-16 units of the text so far. */
+  #saidLength = 0
+  #imageCount = 0
   #role = ROLE
 
   constructor(head: AnswerHead) {
@@ -61,7 +70,7 @@ class ChatStream implements StreamRenderer {
   finish(tail: AnswerTail): string {
     const usage = mergedUsage(this.#relay.usage, chatUsage(tail))
     const metadata = Object.entries(metadataMember(tail)).map(([field, value]) => `,"${field}":${JSON.stringify(value)}`)
-    return `${this.#finishChunk()}${dataFrame(`${this.#envelope}"choices":[],"usage":${usage}${metadata.join('')}}`)}${DONE_FRAME}`
+    return `${this.#event(FINISH)}${dataFrame(`${this.#envelope}"choices":[],"usage":${usage}${metadata.join('')}}`)}${DONE_FRAME}`
   }
 
   /** The shape of service.md, "Events"; nothing comes after it but the end marker. */
@@ -76,13 +85,29 @@ class ChatStream implements StreamRenderer {
   }
 
   #event(event: ModelEvent): string {
+    const details = this.#details.pieces(event)
+    // Thinking and what is told of it come in one chunk; what an event ends comes before it.
+    if (event.type === 'reasoning') return details.length === 0 ? '' : this.#reasoning(event.text, details)
+    return (details.length === 0 ? '' : this.#chunk(`"reasoning_details":${JSON.stringify(details)}`)) + this.#content(event)
+  }
+
+  #reasoning(text: string, details: readonly JsonObject[]): string {
+    return this.#chunk(`"reasoning":${JSON.stringify(text)},"reasoning_details":${JSON.stringify(details)}`)
+  }
+
+  #content(event: ModelEvent): string {
     switch (event.type) {
       case 'text':
+        this.#saidLength += event.text.length
         return event.text === '' ? '' : this.#chunk(`"content":${JSON.stringify(event.text)}`)
-      case 'reasoning':
-        return event.text === '' ? '' : this.#chunk(`"reasoning":${JSON.stringify(event.text)}`)
       case 'refusal':
         return event.text === '' ? '' : this.#chunk(`"refusal":${JSON.stringify(event.text)}`)
+      case 'citation':
+        return this.#chunk(`"annotations":${JSON.stringify([annotation(event.citation, this.#saidLength)])}`)
+      case 'image':
+        return this.#chunk(`"images":${JSON.stringify([image(event.url, this.#imageCount++)])}`)
+      case 'logprobs':
+        return event.content.length === 0 ? '' : this.#chunk('"content":""', `,"logprobs":${JSON.stringify(logprobs(event.content))}`)
       case 'tool-call': {
         this.#bareCalls.add(event.index)
         const called = `"function":{"name":${JSON.stringify(event.name)},"arguments":""}`
@@ -93,11 +118,13 @@ class ChatStream implements StreamRenderer {
       case 'finish':
         return this.#finishChunk()
       case 'start':
+      case 'reasoning':
+      case 'reasoning-end':
+      case 'unknown':
       case 'usage':
       case 'error':
-        break
+        return ''
     }
-    return ''
   }
 
   #arguments(index: number, json: string): string {
@@ -105,8 +132,9 @@ class ChatStream implements StreamRenderer {
     return this.#chunk(`"tool_calls":[{"index":${index},"function":{"arguments":${JSON.stringify(json)}}}]`)
   }
 
-  #chunk(members: string): string {
-    const text = this.#delta + this.#role + members + DELTA_END
+  /** `beside`: members of the choice, next to its delta. */
+  #chunk(members: string, beside = ''): string {
+    const text = `${this.#delta}${this.#role}${members}}${beside}${CHOICE_END}`
     this.#role = ''
     return text
   }

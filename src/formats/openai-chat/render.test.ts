@@ -7,14 +7,24 @@ import type OpenAI from 'openai'
 import {
   answerEvents,
   args,
+  base64Of,
   call,
+  cited,
+  CLAUDE,
   finish,
+  GEMINI,
   HEAD,
+  image,
+  logprobs,
   METADATA,
+  OPENAI,
   openAi,
+  proven,
   reasoning,
+  REDACTED,
   refusal,
   saidBy,
+  summary,
   TAIL,
   text,
   used,
@@ -23,6 +33,13 @@ import type { ModelEvent } from '../../canonical/event.ts'
 import { GatewayError } from '../../errors.ts'
 import { renderError } from './render-error.ts'
 import { renderAnswer } from './render.ts'
+
+/** As much of a message as the official types do not know. */
+interface Beyond {
+  readonly reasoning?: string
+  readonly reasoning_details?: readonly { readonly signature?: string; readonly data?: string }[]
+  readonly images?: readonly { readonly image_url: { readonly url: string } }[]
+}
 
 const USAGE =
   '"prompt_tokens":17,"completion_tokens":8,"total_tokens":25,' +
@@ -41,8 +58,37 @@ const render = (...events: readonly ModelEvent[]): string => renderAnswer(HEAD, 
 describe('an answer built from events', () => {
   test('text and reasoning', () => {
     expect(render(reasoning('h'), reasoning('m'), text('Hi'), finish('stop', 'eos'), used)).toBe(
-      completion('"content":"Hi","refusal":null,"reasoning":"hm"', 'stop', '"eos"'),
+      completion('"content":"Hi","refusal":null,"reasoning":"hm","reasoning_details":[{"type":"reasoning.text","text":"hm","index":0,"format":"unknown"}]', 'stop', '"eos"'),
     )
+  })
+
+  test('the pieces of thinking are whole details, each with its proof', () => {
+    expect(
+      render(reasoning('h'), reasoning('m'), proven(CLAUDE), summary('a'), summary('b'), proven(OPENAI), proven(REDACTED), call(0, 'a', GEMINI)),
+    ).toBe(
+      completion(
+        '"content":null,"refusal":null,"reasoning":"hmab","reasoning_details":[' +
+          '{"type":"reasoning.text","text":"hm","index":0,"signature":"EvQBCk/+==","format":"anthropic-claude-v1"},' +
+          '{"type":"reasoning.summary","summary":"ab","index":1},' +
+          '{"type":"reasoning.encrypted","data":"gAAAAB-_","id":"rs_theirs","format":"openai-responses-v1","index":1},' +
+          '{"type":"reasoning.encrypted","data":"EmwK+/==","format":"anthropic-claude-v1","index":2},' +
+          '{"type":"reasoning.encrypted","data":"CoYB/+==","id":"call_0","format":"google-gemini-v1","index":3}],' +
+          '"tool_calls":[{"id":"call_0","type":"function","function":{"name":"a","arguments":"{}"}}]',
+        'tool_calls',
+        'null',
+      ),
+    )
+  })
+
+  test('sources, pictures and log probabilities', () => {
+    const choice = JSON.parse(render(text('Hi'), cited('https://a', { title: 'A' }), image('https://b'), logprobs('H'), logprobs('i'), finish('stop'))).choices[0]
+    expect(choice).toMatchObject({
+      message: {
+        annotations: [{ type: 'url_citation', url_citation: { url: 'https://a', title: 'A', start_index: 0, end_index: 2 } }],
+        images: [{ type: 'image_url', image_url: { url: 'https://b' }, index: 0 }],
+      },
+      logprobs: { content: [{ token: 'H' }, { token: 'i' }], refusal: null },
+    })
   })
 
   test('tool calls, woven, one of them without arguments', () => {
@@ -62,7 +108,7 @@ describe('an answer built from events', () => {
   })
 
   test('a budget that reasoning used up: length and empty content', () => {
-    expect(render(reasoning('hm'), finish('length'))).toBe(completion('"content":"","refusal":null,"reasoning":"hm"', 'length', 'null'))
+    expect(render(reasoning('hm'), finish('length'))).toBe(completion('"content":"","refusal":null,"reasoning":"hm","reasoning_details":[{"type":"reasoning.text","text":"hm","index":0,"format":"unknown"}]', 'length', 'null'))
   })
 
   test('a failure next to partial content', () => {
@@ -95,14 +141,17 @@ describe('an answer built from events', () => {
     await fc.assert(
       fc.asyncProperty(answerEvents, async (events) => {
         const body = render(...events)
-        ChatResult$inboundSchema.parse(JSON.parse(body))
+        expect(JSON.stringify(ChatResult$inboundSchema.parse(JSON.parse(body)))).not.toContain('"UNKNOWN"')
         const read = await openAi(body, 'application/json').chat.completions.create({ model: 'm', messages: [] })
-        const message = read.choices[0]!.message as OpenAI.ChatCompletionMessage & { reasoning?: string }
+        const message = read.choices[0]!.message as OpenAI.ChatCompletionMessage & Beyond
         expect({
           text: message.content ?? '',
           reasoning: message.reasoning ?? '',
           refusal: message.refusal ?? '',
           calls: (message.tool_calls ?? []).flatMap((each) => (each.type === 'function' ? [{ id: each.id, ...each.function }] : [])),
+          proofs: (message.reasoning_details ?? []).flatMap(({ signature, data }) => signature ?? data ?? []),
+          images: (message.images ?? []).map((each) => base64Of(each.image_url.url)),
+          sources: (message.annotations ?? []).map((each) => each.url_citation.url),
         }).toEqual(saidBy(events))
       }),
     )

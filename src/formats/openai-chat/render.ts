@@ -1,10 +1,12 @@
 /** A whole chat completion (contract 3.1). */
-import type { Frame } from '../../canonical/event.ts'
+import type { Frame, ModelEvent } from '../../canonical/event.ts'
 import { JsonTextError } from '../../lib/json-body.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import { errorMetadataMember, failureOf, metadataMember } from '../answer-parts.ts'
 import { watchEnding } from '../ending.ts'
 import type { AnswerHead, AnswerTail } from '../format.ts'
+import { annotation, image, logprobs } from './message-parts.ts'
+import { joinDetails, createReasoningDetails } from './reasoning-details.ts'
 import { relayAnswer } from './relay-answer.ts'
 import { errorMember } from './render-error.ts'
 import { chatUsage } from './usage.ts'
@@ -44,7 +46,7 @@ const choice = (answer: Frame): JsonObject => {
   return {
     index: 0,
     message: message(answer),
-    logprobs: null,
+    logprobs: probabilities(answer),
     finish_reason: failure === null ? ending.reason : 'error',
     native_finish_reason: ending.native,
     ...(failure === null ? {} : { error: errorMember(failure) }),
@@ -55,11 +57,18 @@ const message = (answer: Frame): JsonObject => {
   let content: string | null = null
   let reasoning: string | null = null
   let refusal: string | null = null
+  const details = createReasoningDetails()
+  const pieces: JsonObject[] = []
+  const annotations: JsonObject[] = []
+  const images: JsonObject[] = []
   const calls = new Map<number, { id: string; name: string; arguments: string }>()
-  for (const event of answer.events) {
+  for (const event of [...answer.events, FINISH]) {
+    pieces.push(...details.pieces(event))
     if (event.type === 'text') content = (content ?? '') + event.text
     else if (event.type === 'reasoning') reasoning = (reasoning ?? '') + event.text
     else if (event.type === 'refusal') refusal = (refusal ?? '') + event.text
+    else if (event.type === 'citation') annotations.push(annotation(event.citation, content?.length ?? 0))
+    else if (event.type === 'image') images.push(image(event.url, images.length))
     else if (event.type === 'tool-call') calls.set(event.index, { id: event.id, name: event.name, arguments: '' })
     else if (event.type === 'tool-arguments') {
       const call = calls.get(event.index)
@@ -72,8 +81,19 @@ const message = (answer: Frame): JsonObject => {
     content: content ?? (calls.size > 0 || refusal !== null ? null : ''),
     refusal,
     ...(reasoning === null ? {} : { reasoning }),
+    ...(pieces.length === 0 ? {} : { reasoning_details: joinDetails(pieces) }),
+    ...(annotations.length === 0 ? {} : { annotations }),
+    ...(images.length === 0 ? {} : { images }),
     ...(calls.size === 0 ? {} : { tool_calls: [...calls.values()].map(toolCall) }),
   }
+}
+
+/** Ends the thinking that an answer without its end leaves open. */
+const FINISH: ModelEvent = { type: 'finish', reason: 'stop', native: null }
+
+const probabilities = (answer: Frame): JsonObject | null => {
+  const content = answer.events.flatMap((event) => (event.type === 'logprobs' ? event.content : []))
+  return content.length === 0 ? null : logprobs(content)
 }
 
 /** A call without arguments is one with an empty object: clients parse the text as JSON unseen. */

@@ -1,6 +1,4 @@
 import { inputTokens, outputTokens } from '../../canonical/usage.ts'
-import { JsonBody, JsonTextError } from '../../lib/json-body.ts'
-import { isObject } from '../../lib/json.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import { dollars } from '../../lib/money.ts'
 import type { AnswerTail } from '../format.ts'
@@ -29,27 +27,3 @@ export const chatUsage = ({ usage, cost }: AnswerTail): JsonObject => ({
   },
   ...(usage.webSearches > 0 ? { server_tool_use_details: { web_search_requests: usage.webSearches } } : {}),
 })
-
-/**
- * JSON text of our usage laid over the upstream's own object (its JSON text, or null): members that only the vendor
- * knows survive as they were written, in their places.
- */
-export const mergedUsage = (upstream: string | null, ours: JsonObject): string => {
-  try {
-    return mergedObject(upstream, ours)
-  } catch (error) {
-    // Not one plain JSON object: a member named twice, say. Ours says all that counts.
-    if (error instanceof JsonTextError) return JSON.stringify(ours)
-    throw error
-  }
-}
-
-const mergedObject = (upstream: string | null, ours: JsonObject): string => {
-  if (upstream === null || !upstream.startsWith('{')) return JSON.stringify(ours)
-  const theirs = JsonBody.ofParsed(upstream)
-  const changes: Record<string, string> = {}
-  for (const [key, value] of Object.entries(ours)) {
-    changes[key] = isObject(value) ? mergedObject(theirs.raw(key) ?? null, value) : JSON.stringify(value)
-  }
-  return theirs.textWith(changes)
-}

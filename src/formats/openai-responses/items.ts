@@ -1,21 +1,80 @@
-/** Output items and their content parts, as JSON text. */
+/** Output items and their parts, as JSON text. */
+import { sealProof } from '../../canonical/reasoning.ts'
+import type { ReasoningProof } from '../../canonical/reasoning.ts'
+import { isObject } from '../../lib/json.ts'
+import type { JsonObject, JsonValue } from '../../lib/json.ts'
 
 export type ItemStatus = 'in_progress' | 'completed' | 'incomplete'
 
 export const messageItem = (id: string, status: ItemStatus, parts: readonly string[]): string =>
   `{"type":"message","id":${JSON.stringify(id)},"role":"assistant","status":"${status}","content":[${parts.join(',')}]}`
 
-export const reasoningItem = (id: string, status: ItemStatus, parts: readonly string[]): string =>
-  `{"type":"reasoning","id":${JSON.stringify(id)},"status":"${status}","summary":[],"content":[${parts.join(',')}]}`
+/** `encrypted`: its `encrypted_content`, where it has one. */
+export const reasoningItem = (
+  id: string,
+  status: ItemStatus,
+  { summary, content, encrypted }: { summary: readonly string[]; content: readonly string[]; encrypted: string | null },
+): string =>
+  `{"type":"reasoning","id":${JSON.stringify(id)},"status":"${status}","summary":[${summary.join(',')}],"content":[${content.join(',')}]` +
+  (encrypted === null ? '}' : `,"encrypted_content":${JSON.stringify(encrypted)}}`)
 
 export const callItem = (id: string, status: ItemStatus, call: { id: string; name: string }, args: string): string =>
   JSON.stringify({ type: 'function_call', id, call_id: call.id, name: call.name, arguments: args, status })
 
-export type PartType = 'text' | 'refusal' | 'reasoning'
-
-export const part = (type: PartType, text: string): string => {
-  if (type === 'text') return `{"type":"output_text","text":${JSON.stringify(text)},"annotations":[],"logprobs":[]}`
-  return type === 'refusal'
-    ? `{"type":"refusal","refusal":${JSON.stringify(text)}}`
-    : `{"type":"reasoning_text","text":${JSON.stringify(text)}}`
+/** `result` is base64; a picture that is somewhere else is its URL. */
+export const imageItem = (id: string, status: ItemStatus, url: string): string => {
+  const inline = /^data:image\/([\w.+-]+);base64,/.exec(url)
+  const result = inline === null ? url : url.slice(inline[0].length)
+  return JSON.stringify({
+    type: 'image_generation_call',
+    id,
+    status,
+    result: status === 'in_progress' ? null : result,
+    ...(inline === null ? {} : { output_format: inline[1] }),
+  })
 }
+
+export type PartType = 'text' | 'refusal' | 'reasoning' | 'summary'
+
+/** What stands beside the text of an `output_text`: JSON texts. */
+export interface Beside {
+  readonly annotations: readonly string[]
+  readonly logprobs: readonly string[]
+}
+
+export const NOTHING_BESIDE: Beside = { annotations: [], logprobs: [] }
+
+export const part = (type: PartType, text: string, { annotations, logprobs }: Beside = NOTHING_BESIDE): string => {
+  const said = JSON.stringify(text)
+  switch (type) {
+    case 'text':
+      return `{"type":"output_text","text":${said},"annotations":[${annotations.join(',')}],"logprobs":[${logprobs.join(',')}]}`
+    case 'refusal':
+      return `{"type":"refusal","refusal":${said}}`
+    case 'reasoning':
+      return `{"type":"reasoning_text","text":${said}}`
+    case 'summary':
+      return `{"type":"summary_text","text":${said}}`
+  }
+}
+
+/** A log probability of Chat Completions as this dialect has it: `bytes` is a list also where there are none. */
+export const logprob = (value: JsonValue): JsonObject => {
+  const entry: JsonObject = isObject(value) ? (value as JsonObject) : {}
+  const top = Array.isArray(entry['top_logprobs']) ? (entry['top_logprobs'] as readonly JsonValue[]) : []
+  return { ...withBytes(entry), top_logprobs: top.map((each) => withBytes(isObject(each) ? (each as JsonObject) : {})) }
+}
+
+const withBytes = (entry: JsonObject): JsonObject => ({ ...entry, bytes: entry['bytes'] ?? [] })
+
+/**
+ * `encrypted_content` of the item `itemId`. OpenAI's own is tied to the id of its item, so under another id it travels
+ * sealed, as foreign proofs do.
+ */
+export const encryptedContent = (proof: ReasoningProof, itemId: string): string =>
+  isOwn(proof) && (proof.id === undefined || proof.id === itemId) ? proof.data : sealProof(proof)
+
+/** The id that an item needs for this proof to stand in it as it came; null where any will do. */
+export const requiredItemId = (proof: ReasoningProof): string | null => (isOwn(proof) ? (proof.id ?? null) : null)
+
+const isOwn = (proof: ReasoningProof): boolean => proof.format === 'openai-responses-v1' && proof.kind === 'encrypted'

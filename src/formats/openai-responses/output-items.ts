@@ -1,31 +1,50 @@
 /** The output items of one response, built block by block, with the events that tell a stream of each step (contract 3.4). */
+import type { UrlCitation } from '../../canonical/prompt.ts'
+import type { ReasoningProof } from '../../canonical/reasoning.ts'
+import { sealProof } from '../../canonical/reasoning.ts'
+import type { JsonValue } from '../../lib/json.ts'
 import { dialectId } from '../answer-parts.ts'
 import type { Block, BlockSink } from '../block-sequence.ts'
 import type { AnswerHead } from '../format.ts'
-import { callItem, messageItem, part, reasoningItem } from './items.ts'
+import { urlCitation } from '../url-citation.ts'
+import { callItem, encryptedContent, imageItem, logprob, messageItem, part, reasoningItem, requiredItemId } from './items.ts'
 import type { ItemStatus, PartType } from './items.ts'
 
 /** Takes one event: its type, and its members as JSON text without braces. */
 export type Emit = (type: string, members: string) => void
 
+interface ProseItem {
+  readonly type: 'message' | 'reasoning'
+  readonly id: string
+  /** JSON texts of the parts that are done; thinking has its summaries apart. */
+  readonly content: readonly string[]
+  readonly summary: readonly string[]
+  readonly encrypted: string | null
+}
+
 type OpenItem =
-  | { readonly type: 'message' | 'reasoning'; readonly id: string; readonly parts: string[]; part: PartType | null }
+  | ProseItem
   | { readonly type: 'call'; readonly id: string; readonly call: { readonly id: string; readonly name: string } }
+  | { readonly type: 'image'; readonly id: string; readonly url: string }
 
 /**
- * One item is open at a time. A message takes text and refusals as parts, as long as nothing else comes between; it is
- * closed by whatever does, or by `closeLast`.
+ * One item is open at a time. A message takes text and refusals as parts, thinking its summary and its text, as long as
+ * nothing else comes between; an item is closed by whatever does, by the proof of its thinking, or by `closeLast`.
  */
 export class OutputItems implements BlockSink {
   readonly #head: AnswerHead
   readonly #emit: Emit
   readonly #done: string[] = []
   #item: OpenItem | null = null
+  /** What the open block is within its item; null for a block that is the item. */
+  #part: PartType | null = null
   /** Where the open block stands, as members; and the type of its deltas. */
   #place = ''
   #deltaType = ''
-  /** All text of the open block. */
+  /** All of the open block. */
   #text = ''
+  #annotations: string[] = []
+  #logprobs: string[] = []
   #closingStatus: ItemStatus = 'completed'
 
   constructor(head: AnswerHead, emit: Emit) {
@@ -45,29 +64,63 @@ export class OutputItems implements BlockSink {
 
   open(block: Block): void {
     this.#text = ''
-    if (block.type === 'tool-call') {
-      this.#closeItem()
-      this.#openItem({ type: 'call', id: this.#itemId('fc'), call: { id: block.id, name: block.name } })
-      return
+    this.#annotations = []
+    this.#logprobs = []
+    switch (block.type) {
+      case 'text':
+      case 'refusal':
+        this.#openPart('message', block.type)
+        return
+      case 'reasoning':
+        this.#openPart('reasoning', block.summary ? 'summary' : 'reasoning')
+        return
+      case 'proof':
+        this.#closeItem()
+        this.#openProof(block.proof, block.ofCall)
+        return
+      case 'image':
+        this.#closeItem()
+        this.#openItem({ type: 'image', id: this.#itemId('ig'), url: block.url })
+        this.#emit('response.image_generation_call.in_progress', this.#place)
+        this.#emit('response.image_generation_call.generating', this.#place)
+        return
+      case 'tool-call':
+        this.#closeItem()
+        this.#openItem({ type: 'call', id: this.#itemId('fc'), call: { id: block.id, name: block.name } })
+        this.#deltaType = 'response.function_call_arguments.delta'
     }
-    const type = block.type === 'reasoning' ? 'reasoning' : 'message'
-    if (this.#item?.type !== type) {
-      this.#closeItem()
-      this.#openItem({ type, id: this.#itemId(type === 'message' ? 'msg' : 'rs'), parts: [], part: null })
-    }
-    this.#openPart(block.type)
   }
 
   piece(text: string): void {
     this.#text += text
-    const logprobs = this.#deltaType === 'response.output_text.delta' ? ',"logprobs":[]' : ''
-    this.#emit(this.#deltaType, `${this.#place},"delta":${JSON.stringify(text)}${logprobs}`)
+    this.#emit(this.#deltaType, `${this.#place},"delta":${JSON.stringify(text)}${this.#part === 'text' ? ',"logprobs":[]' : ''}`)
   }
 
-  close(): void {
-    if (this.#item === null) return
-    if (this.#item.type === 'call') this.#closeItem()
-    else this.#closePart(this.#item)
+  cite(citation: UrlCitation): void {
+    const annotation = JSON.stringify({ type: 'url_citation', ...urlCitation(citation, this.#text.length) })
+    const members = `${this.#place},"annotation_index":${this.#annotations.length},"annotation":${annotation}`
+    this.#emit('response.output_text.annotation.added', members)
+    this.#annotations.push(annotation)
+  }
+
+  /** The text that they are of has been told already, so they come with a delta that adds none. */
+  logprobs(content: readonly JsonValue[]): void {
+    const told = content.map((value) => JSON.stringify(logprob(value)))
+    this.#emit(this.#deltaType, `${this.#place},"delta":"","logprobs":[${told.join(',')}]`)
+    this.#logprobs.push(...told)
+  }
+
+  close(proof: ReasoningProof | null): void {
+    const item = this.#item
+    if (item === null) return
+    if (this.#part === null || !isProse(item)) {
+      if (item.type === 'image') this.#emit('response.image_generation_call.completed', this.#place)
+      this.#closeItem()
+      return
+    }
+    const whole = this.#closePart(item, this.#part)
+    this.#item = proof === null ? whole : { ...whole, encrypted: encryptedContent(proof, item.id) }
+    if (proof !== null) this.#closeItem()
   }
 
   /** After the last block. */
@@ -79,9 +132,8 @@ export class OutputItems implements BlockSink {
   soFar(): readonly string[] {
     const item = this.#item
     if (item === null) return this.#done
-    if (item.type === 'call') return [...this.#done, itemText(item, 'incomplete', this.#text)]
-    const parts = item.part === null ? item.parts : [...item.parts, part(item.part, this.#text)]
-    return [...this.#done, itemText({ ...item, parts }, 'incomplete', '')]
+    const told = isProse(item) && this.#part !== null ? this.#withPart(item, this.#part) : item
+    return [...this.#done, itemText(told, 'incomplete', this.#text)]
   }
 
   #itemId(prefix: string): string {
@@ -90,37 +142,58 @@ export class OutputItems implements BlockSink {
 
   #openItem(item: OpenItem): void {
     this.#item = item
+    this.#part = null
     this.#emit('response.output_item.added', `"output_index":${this.#done.length},"item":${itemText(item, 'in_progress', '')}`)
-    if (item.type !== 'call') return
-    this.#place = this.#itemPlace(item)
-    this.#deltaType = 'response.function_call_arguments.delta'
+    this.#place = `"item_id":${JSON.stringify(item.id)},"output_index":${this.#done.length}`
   }
 
-  #openPart(type: PartType): void {
+  /** Thinking without a readable part. The proof of a call names its call, so it is sealed whatever its format. */
+  #openProof(proof: ReasoningProof, ofCall: boolean): void {
+    const id = (ofCall ? null : requiredItemId(proof)) ?? this.#itemId('rs')
+    const encrypted = ofCall ? sealProof(proof) : encryptedContent(proof, id)
+    this.#openItem({ type: 'reasoning', id, content: [], summary: [], encrypted })
+  }
+
+  #openPart(itemType: ProseItem['type'], type: PartType): void {
+    if (this.#item?.type !== itemType) {
+      this.#closeItem()
+      const id = this.#itemId(itemType === 'message' ? 'msg' : 'rs')
+      this.#openItem({ type: itemType, id, content: [], summary: [], encrypted: null })
+    }
     const item = this.#item
-    if (item === null || item.type === 'call') return
-    item.part = type
-    this.#place = `${this.#itemPlace(item)},"content_index":${item.parts.length}`
-    this.#deltaType = `response.${PART_EVENTS[type]}.delta`
-    this.#emit('response.content_part.added', `${this.#place},"part":${part(type, '')}`)
+    if (item === null || !isProse(item)) return
+    const index = type === 'summary' ? `"summary_index":${item.summary.length}` : `"content_index":${item.content.length}`
+    this.#part = type
+    this.#place = `"item_id":${JSON.stringify(item.id)},"output_index":${this.#done.length},${index}`
+    this.#deltaType = `response.${TEXT_EVENTS[type]}.delta`
+    this.#emit(`response.${partEvents(type)}.added`, `${this.#place},"part":${part(type, '')}`)
   }
 
-  #closePart(item: Exclude<OpenItem, { type: 'call' }>): void {
-    const type = item.part
-    if (type === null) return
-    const said = `"${type === 'refusal' ? 'refusal' : 'text'}":${JSON.stringify(this.#text)}${type === 'text' ? ',"logprobs":[]' : ''}`
-    this.#emit(`response.${PART_EVENTS[type]}.done`, `${this.#place},${said}`)
-    const text = part(type, this.#text)
-    this.#emit('response.content_part.done', `${this.#place},"part":${text}`)
-    item.parts.push(text)
-    item.part = null
+  /** The item with the part that is done. */
+  #closePart(item: ProseItem, type: PartType): ProseItem {
+    const said = `"${type === 'refusal' ? 'refusal' : 'text'}":${JSON.stringify(this.#text)}`
+    const logprobs = type === 'text' ? `,"logprobs":[${this.#logprobs.join(',')}]` : ''
+    this.#emit(`response.${TEXT_EVENTS[type]}.done`, `${this.#place},${said}${logprobs}`)
+    this.#emit(`response.${partEvents(type)}.done`, `${this.#place},"part":${this.#partText(type)}`)
+    const whole = this.#withPart(item, type)
+    this.#part = null
+    return whole
+  }
+
+  #withPart(item: ProseItem, type: PartType): ProseItem {
+    const told = this.#partText(type)
+    return type === 'summary' ? { ...item, summary: [...item.summary, told] } : { ...item, content: [...item.content, told] }
+  }
+
+  #partText(type: PartType): string {
+    return part(type, this.#text, { annotations: this.#annotations, logprobs: this.#logprobs })
   }
 
   #closeItem(): void {
     const item = this.#item
     if (item === null) return
     if (item.type === 'call') this.#closeArguments(item.call.name)
-    const text = itemText(item, this.#closingStatus, this.#text)
+    const text = itemText(item, item.type === 'image' ? 'completed' : this.#closingStatus, this.#text)
     this.#emit('response.output_item.done', `"output_index":${this.#done.length},"item":${text}`)
     this.#done.push(text)
     this.#item = null
@@ -132,15 +205,28 @@ export class OutputItems implements BlockSink {
     const members = `"name":${JSON.stringify(name)},"arguments":${JSON.stringify(this.#text)}`
     this.#emit('response.function_call_arguments.done', `${this.#place},${members}`)
   }
-
-  #itemPlace(item: OpenItem): string {
-    return `"item_id":${JSON.stringify(item.id)},"output_index":${this.#done.length}`
-  }
 }
 
-const PART_EVENTS: Readonly<Record<PartType, string>> = { text: 'output_text', refusal: 'refusal', reasoning: 'reasoning_text' }
+const TEXT_EVENTS: Readonly<Record<PartType, string>> = {
+  text: 'output_text',
+  refusal: 'refusal',
+  reasoning: 'reasoning_text',
+  summary: 'reasoning_summary_text',
+}
+
+const partEvents = (type: PartType): string => (type === 'summary' ? 'reasoning_summary_part' : 'content_part')
+
+const isProse = (item: OpenItem): item is ProseItem => item.type === 'message' || item.type === 'reasoning'
 
 const itemText = (item: OpenItem, status: ItemStatus, args: string): string => {
-  if (item.type === 'call') return callItem(item.id, status, item.call, args)
-  return item.type === 'message' ? messageItem(item.id, status, item.parts) : reasoningItem(item.id, status, item.parts)
+  switch (item.type) {
+    case 'message':
+      return messageItem(item.id, status, item.content)
+    case 'reasoning':
+      return reasoningItem(item.id, status, item)
+    case 'call':
+      return callItem(item.id, status, item.call, args)
+    case 'image':
+      return imageItem(item.id, status, item.url)
+  }
 }

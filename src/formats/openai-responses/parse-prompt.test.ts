@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 
+import { sealProof } from '../../canonical/reasoning.ts'
 import { JsonBody } from '../../lib/json-body.ts'
 import { firstFault } from '../first-fault.test-kit.ts'
 import { parsePrompt } from './parse-prompt.ts'
@@ -44,13 +45,19 @@ test('items of one turn become one message: reasoning, text and two calls, then 
   })
   expect(prompt).toEqual({
     messages: [
-      { role: 'system', parts: [{ type: 'text', text: 'Be brief.' }] },
-      { role: 'developer', parts: [{ type: 'text', text: 'Use metric units.' }] },
-      { role: 'user', parts: [{ type: 'text', text: 'Weather in Oslo and Rome?' }] },
+      { role: 'system', at: 'instructions', parts: [{ type: 'text', text: 'Be brief.' }] },
+      { role: 'developer', at: 'input[0]', parts: [{ type: 'text', text: 'Use metric units.' }] },
+      { role: 'user', at: 'input[1]', parts: [{ type: 'text', text: 'Weather in Oslo and Rome?' }] },
       {
         role: 'assistant',
+        at: 'input[2]',
         parts: [
-          { type: 'reasoning', text: 'Two cities.' },
+          {
+            type: 'reasoning',
+            text: 'Two cities.',
+            summary: true,
+            proof: { format: 'openai-responses-v1', kind: 'encrypted', data: 'xyz', id: 'rs_1' },
+          },
           { type: 'text', text: 'Looking.' },
           { type: 'tool-call', id: 'call_1', name: 'weather', arguments: '{"city":"Oslo"}' },
           { type: 'tool-call', id: 'call_2', name: 'weather', arguments: '{"city":"Rome"}' },
@@ -58,25 +65,29 @@ test('items of one turn become one message: reasoning, text and two calls, then 
       },
       {
         role: 'user',
+        at: 'input[6]',
         parts: [
           { type: 'tool-result', callId: 'call_1', text: '3 °C' },
-          { type: 'tool-result', callId: 'call_2', text: '18 °C' },
-          { type: 'image', url: 'https://example.com/rome.png' },
+          { type: 'tool-result', callId: 'call_2', text: '18 °C', media: [{ type: 'image', url: 'https://example.com/rome.png' }] },
         ],
       },
-      { role: 'user', parts: [{ type: 'text', text: 'And Bonn?' }] },
-      { role: 'user', parts: [{ type: 'text', text: 'Quick!' }] },
+      { role: 'user', at: 'input[8]', parts: [{ type: 'text', text: 'And Bonn?' }] },
+      { role: 'user', at: 'input[9]', parts: [{ type: 'text', text: 'Quick!' }] },
     ],
-    tools: [{ type: 'function', name: 'weather', description: null, parameters: { type: 'object', properties: {} } }],
+    tools: [
+      { type: 'function', name: 'weather', description: null, parameters: { type: 'object', properties: {} }, strict: true },
+      { type: 'provider', kind: 'web_search', at: 'tools[1]', raw: { type: 'web_search' } },
+      { type: 'provider', kind: 'custom', at: 'tools[2]', raw: { type: 'custom', name: 'grep' } },
+    ],
     toolChoice: { type: 'required' },
     outputFormat: { type: 'json-schema', name: 'answer', schema: { type: 'object' } },
-    settings: {},
+    settings: { verbosity: { value: 'low', field: 'text.verbosity' } },
     otherFields: [],
   })
 })
 
 test('a string is one user message, and no input is no message', () => {
-  expect(parse({ input: 'Hello' }).messages).toEqual([{ role: 'user', parts: [{ type: 'text', text: 'Hello' }] }])
+  expect(parse({ input: 'Hello' }).messages).toEqual([{ role: 'user', at: 'input', parts: [{ type: 'text', text: 'Hello' }] }])
   expect(parse({}).messages).toEqual([])
   expect(parse({ input: null, instructions: null }).messages).toEqual([])
 })
@@ -104,11 +115,80 @@ test('files, refusals, full reasoning and unknown items', () => {
     [
       { type: 'file', url: 'https://example.com/a.pdf', filename: null },
       { type: 'file', url: 'data:application/pdf;base64,JVBERi0=', filename: 'b.pdf' },
+      { type: 'unknown', kind: 'input_file', at: 'input[0].content[2]' },
+      { type: 'unknown', kind: 'input_image', at: 'input[0].content[3]' },
+      { type: 'unknown', kind: 'input_hologram', at: 'input[0].content[4]' },
     ],
     [
       { type: 'reasoning', text: 'long' },
       { type: 'refusal', text: 'No.' },
+      { type: 'unknown', kind: 'web_search_call', at: 'input[3]' },
+      { type: 'unknown', kind: 'valueOf', at: 'input[4]' },
     ],
+  ])
+})
+
+test('cache marks, media, sources of a text, and a result that is all parts', () => {
+  const site = { type: 'url_citation', url: 'https://a.example', title: 'A', start_index: 0, end_index: 1 }
+  const { messages } = parse({
+    input: [
+      {
+        role: 'user',
+        content: [
+          { type: 'input_text', text: 'a', prompt_cache_breakpoint: { mode: 'explicit' } },
+          { type: 'input_image', image_url: 'https://a.example/i.png', detail: 'high', cache_control: { type: 'ephemeral', ttl: '5m' } },
+          { type: 'input_audio', input_audio: { data: 'AA==', format: 'wav' } },
+          { type: 'input_video', video_url: 'https://a.example/v.mp4' },
+        ],
+      },
+      { role: 'assistant', content: [{ type: 'output_text', text: 'A', annotations: [site, { type: 'file_path', file_id: 'f' }] }] },
+      { type: 'custom_tool_call_output', call_id: 'c0', output: 'x' },
+      { type: 'function_call_output', call_id: 'c1', output: [{ type: 'input_file', file_url: 'https://a.example/f.pdf' }] },
+    ],
+  })
+  expect(messages).toEqual([
+    {
+      role: 'user',
+      at: 'input[0]',
+      parts: [
+        { type: 'text', text: 'a', cache: {} },
+        { type: 'image', url: 'https://a.example/i.png', detail: 'high', cache: { ttl: '5m' } },
+        { type: 'audio', data: 'AA==', format: 'wav' },
+        { type: 'video', url: 'https://a.example/v.mp4' },
+      ],
+    },
+    {
+      role: 'assistant',
+      at: 'input[1]',
+      parts: [
+        { type: 'text', text: 'A', annotations: [{ url: 'https://a.example', title: 'A', content: null, start: 0, end: 1 }] },
+        { type: 'unknown', kind: 'file_path', at: 'input[1].content[0].annotations[1]' },
+      ],
+    },
+    {
+      role: 'user',
+      at: 'input[2]',
+      parts: [
+        { type: 'unknown', kind: 'custom_tool_call_output', at: 'input[2]' },
+        { type: 'tool-result', callId: 'c1', text: '', media: [{ type: 'file', url: 'https://a.example/f.pdf', filename: null }] },
+      ],
+    },
+  ])
+})
+
+test('a sealed proof is opened, and one that bears the id of a call is the call’s', () => {
+  const claude = { format: 'anthropic-claude-v1', kind: 'signature', data: 's' } as const
+  const google = { format: 'google-gemini-v1', kind: 'signature', data: 'g' } as const
+  const { messages } = parse({
+    input: [
+      { type: 'reasoning', summary: [], content: [{ type: 'reasoning_text', text: 't' }], encrypted_content: sealProof(claude) },
+      { type: 'reasoning', summary: [], encrypted_content: sealProof({ ...google, id: 'c1' }) },
+      { type: 'function_call', call_id: 'c1', name: 'f', arguments: '{}' },
+    ],
+  })
+  expect(messages[0]?.parts).toEqual([
+    { type: 'reasoning', text: 't', proof: claude },
+    { type: 'tool-call', id: 'c1', name: 'f', arguments: '{}', proof: google },
   ])
 })
 

@@ -6,15 +6,18 @@ import { endingOnce, errorMetadataMember, metadataMember } from '../answer-parts
 import { BlockSequence } from '../block-sequence.ts'
 import { watchEnding } from '../ending.ts'
 import type { AnswerHead, AnswerTail, StreamRenderer } from '../format.ts'
+import { inOneLane } from '../lanes.ts'
 import { IN_PROGRESS, outcomeOf, outcomeOfFailure } from './outcome.ts'
 import type { Outcome } from './outcome.ts'
 import { OutputItems } from './output-items.ts'
+import { ResponseRelay } from './relay-stream.ts'
 import { responseWriter } from './response-object.ts'
 import type { ResponseState } from './response-object.ts'
 import { responsesUsage } from './usage.ts'
 
 /** `response.created`, the items, one terminal event with the full response, `[DONE]`. */
-export const openStream = (head: AnswerHead): StreamRenderer => endingOnce(new ResponseStream(head))
+export const openStream = (head: AnswerHead): StreamRenderer =>
+  endingOnce(inOneLane('responses', { relay: () => new ResponseRelay(head), render: () => new ResponseStream(head) }))
 
 class ResponseStream implements StreamRenderer {
   readonly #response: (state: ResponseState) => string
@@ -45,7 +48,8 @@ class ResponseStream implements StreamRenderer {
     this.#begin()
     const outcome = outcomeOf(this.#ending)
     this.#closeItems(outcome)
-    return this.#terminal({ outcome, output: this.#items.done, usage: responsesUsage(tail), more: metadataMember(tail) })
+    const { endedSeconds } = tail
+    return this.#terminal({ outcome, output: this.#items.done, usage: responsesUsage(tail), endedSeconds, more: metadataMember(tail) })
   }
 
   /** Items that a real failure leaves open get no `done` event: agents run a tool call as soon as its item is done. */

@@ -6,10 +6,13 @@ import { watchEnding } from '../ending.ts'
 import type { AnswerHead, AnswerTail } from '../format.ts'
 import { outcomeOf, outcomeOfFailure } from './outcome.ts'
 import { OutputItems } from './output-items.ts'
+import { relayAnswer } from './relay-answer.ts'
 import { responseWriter } from './response-object.ts'
 import { responsesUsage } from './usage.ts'
 
 export const renderAnswer = (head: AnswerHead, answer: Frame, tail: AnswerTail): string => {
+  const failure = failureOf(answer)
+  if (answer.native?.dialect === 'responses' && failure === null) return relayAnswer(head, answer.native.json, tail)
   const ending = watchEnding()
   const items = new OutputItems(head, () => {})
   const blocks = new BlockSequence(items)
@@ -19,7 +22,6 @@ export const renderAnswer = (head: AnswerHead, answer: Frame, tail: AnswerTail):
     blocks.push(event)
     if (event.type === 'text') text += event.text
   }
-  const failure = failureOf(answer)
   const outcome = failure === null ? outcomeOf(ending) : outcomeOfFailure(failure)
   if (outcome.status !== 'completed') items.cutShort()
   blocks.end()
@@ -28,6 +30,7 @@ export const renderAnswer = (head: AnswerHead, answer: Frame, tail: AnswerTail):
     outcome,
     output: items.done,
     usage: responsesUsage(tail),
+    endedSeconds: tail.endedSeconds,
     more: { output_text: text, ...(failure === null ? metadataMember(tail) : errorMetadataMember(failure, tail)) },
   })
 }

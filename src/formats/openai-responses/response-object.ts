@@ -11,21 +11,24 @@ export interface ResponseState {
   /** JSON texts of the output items. */
   readonly output: readonly string[]
   readonly usage: JsonObject | null
+  /** Told of a response that is complete, and of no other. */
+  readonly endedSeconds?: number
   /** Further members: `output_text`, the routing metadata. */
   readonly more?: JsonObject
 }
 
 /** Writes the response object of one answer, as one line of JSON text. */
 export const responseWriter = (head: AnswerHead): ((state: ResponseState) => string) => {
-  const start = `{"id":${JSON.stringify(dialectId('resp', head))},"object":"response","created_at":${head.createdSeconds},"completed_at":null,`
+  const start = `{"id":${JSON.stringify(dialectId('resp', head))},"object":"response","created_at":${head.createdSeconds},`
   const echo = `"model":${JSON.stringify(head.model)},${JSON.stringify(echoed(head.request)).slice(1, -1)}`
-  return ({ outcome, output, usage, more }) => {
+  return ({ outcome, output, usage, endedSeconds, more }) => {
     const end: JsonObject = {
       usage,
       ...(outcome.errorType === null ? {} : { error_type: outcome.errorType }),
       ...more,
     }
     const explained = {
+      completed_at: outcome.status === 'completed' ? (endedSeconds ?? null) : null,
       status: outcome.status,
       error: outcome.error,
       incomplete_details: outcome.incompleteReason === null ? null : { reason: outcome.incompleteReason },

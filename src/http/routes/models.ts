@@ -1,7 +1,9 @@
 import { z } from 'zod'
 
-import { model, type ModelResource } from '../../contract/model.ts'
+import { model, modelEndpoints, type ModelResource } from '../../contract/model.ts'
 import { paging } from '../../contract/paging.ts'
+import { GatewayError } from '../../errors.ts'
+import { endpointsResource } from '../../models/endpoint-resource.ts'
 import { modelResource, presetAsModel } from '../../models/model-resource.ts'
 import type { Models } from '../../models/models.ts'
 import type { Presets } from '../../presets/presets.ts'
@@ -78,4 +80,23 @@ export const modelsCount = (models: Models): Route => ({
   answers: { 200: { description: 'The number of models, presets not counted.', schema: z.object({ data: z.object({ count: z.int() }) }) } },
   errors: [],
   handle: () => jsonResponse({ data: { count: models.list().length } }),
+})
+
+export const modelsEndpoints = (models: Models): Route => ({
+  method: 'GET',
+  path: '/models/:author/:slug/endpoints',
+  operation: 'listEndpoints',
+  summary: 'List who serves a model',
+  tag: 'Models',
+  policy: 'any-key',
+  surface: 'management',
+  params: { author: z.string(), slug: z.string() },
+  answers: { 200: { description: 'The model with its endpoints.', schema: z.object({ data: modelEndpoints }) } },
+  errors: [404],
+  handle(request) {
+    const id = `${request.params['author'] ?? ''}/${request.params['slug'] ?? ''}`
+    const found = models.find(id)
+    if (found === undefined) throw new GatewayError('not_found', `There is no model "${id.slice(0, 200)}".`)
+    return jsonResponse({ data: endpointsResource(found) })
+  },
 })

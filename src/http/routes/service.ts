@@ -4,6 +4,7 @@ import { z } from 'zod'
 import type { JsonObject } from '../../lib/json.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
 import { jsonResponse } from '../json-response.ts'
+import { REFERENCE_PAGE_POLICY } from '../reference-page.ts'
 import type { Route } from '../route.ts'
 
 const shared = { method: 'GET', tag: 'Service', policy: 'public', surface: 'management', errors: [] } as const
@@ -60,10 +61,19 @@ export const docsPage = (page: () => string): Route => ({
     new Response(page(), {
       headers: {
         'content-type': 'text/html; charset=utf-8',
-        'content-security-policy':
-          "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+        'content-security-policy': REFERENCE_PAGE_POLICY,
         'x-content-type-options': 'nosniff',
         'referrer-policy': 'no-referrer',
       },
     }),
+})
+
+/** A person who opens the address in a browser finds the reference. */
+export const welcome = (): Route => ({
+  ...shared,
+  path: '/',
+  operation: 'welcome',
+  summary: 'To the reference',
+  answers: { 302: { description: 'To /docs.' } },
+  handle: () => new Response(null, { status: 302, headers: { location: '/docs' } }),
 })

@@ -56,7 +56,8 @@ export const createChatDecoder = (): ChatDecoder => {
       if (usage !== null) events.push({ type: 'usage', usage: decodeUsage(usage) })
       const finish = choice?.['finish_reason']
       // 'error' is no end of the model's; the failure is told by whoever reads the chunk.
-      if (typeof finish === 'string' && finish !== '' && finish !== 'error') events.push({ type: 'finish', reason: finishReason(finish), native: finish })
+      if (typeof finish === 'string' && finish !== '' && finish !== 'error')
+        events.push({ type: 'finish', reason: finishReason(finish), native: finish })
       return events
     },
   }

@@ -1,55 +1,34 @@
-/** A chat request for an upstream that speaks the same dialect: the client's own JSON, with only what we own replaced. */
-import { GatewayError } from '../../errors.ts'
-import type { JsonChanges } from '../../lib/json-body.ts'
-import { isObject } from '../../lib/json.ts'
+/** A request for an upstream of this dialect: a client's own JSON with only what we own replaced, or the conversation of another dialect. */
+import type { JsonObject } from '../../lib/json.ts'
 import type { Attempt } from '../provider.ts'
+import { translate, type Translation } from '../translation.ts'
+import { vendorOf, type Vendor } from '../vendors.ts'
+import { encodeMessages } from './encode-messages.ts'
+import { encodeSettings } from './encode-settings.ts'
+import { encodeFormat, encodeTools } from './encode-tools.ts'
+import { messageContext } from './message-context.ts'
+import { relayRequest } from './relay-request.ts'
 
-/**
- * Fields that address this service, or that would let a request steer where an upstream that is itself a router sends
- * it (reliability.md 4.9, rule 8). They never leave.
- */
-const OURS = [
-  'models',
-  'preset',
-  'provider',
-  'plugins',
-  'route',
-  'session_id',
-  'trace',
-  'debug',
-  'sandbox',
-  'strict',
-  'transforms',
-  'usage',
-  'stop_server_tools_when',
-  'deferred_tools',
-  'api_base',
-  'base_url',
-  'api_key',
-  'user_config',
-  'extra_headers',
-]
+export const encodeChatRequest = (attempt: Attempt): string => {
+  const { call, target, warn } = attempt
+  const vendor = vendorOf(target.provider)
+  if (call.dialect === 'chat') return relayRequest(attempt, vendor)
+  const translation = translate(call.prompt(), 'openai-chat', target.providerName, warn)
+  return JSON.stringify({
+    model: target.upstreamModel,
+    ...encodePrompt(translation, attempt, vendor),
+    ...(call.stream ? { stream: true, ...(vendor.streamOptions ? { stream_options: { include_usage: true } } : {}) } : {}),
+  })
+}
 
-const REMOVED: JsonChanges = Object.fromEntries(OURS.map((name) => [name, null]))
-
-export const encodeChatRequest = ({ call, target }: Attempt): string => {
-  if (call.dialect !== 'chat') {
-    throw new GatewayError(
-      'unprocessable',
-      `The ${call.dialect} interface cannot yet be translated for ${target.providerName}. Use chat completions.`,
-    )
+/** All that is translated; the encoder reads no setting elsewhere. */
+export const encodePrompt = (translation: Translation, { call, target, warn }: Attempt, vendor: Vendor): JsonObject => {
+  const context = messageContext(target, vendor, translation.lose)
+  return {
+    messages: encodeMessages(translation.prompt.messages, context),
+    ...encodeSettings(translation, { vendor, providerName: target.providerName, warn }),
+    // Behind the settings: what a tool asks a vendor for says more than the option of the same name.
+    ...encodeTools(translation, context),
+    ...encodeFormat(translation, call.dialect, vendor),
   }
-  const changes: Record<string, string | null> = { ...REMOVED, model: JSON.stringify(target.upstreamModel) }
-  if (call.stream) {
-    // Usage always comes back (contract 3.1), so it is always asked for.
-    const options = call.body.value('stream_options')
-    changes['stream_options'] = JSON.stringify({ ...(isObject(options) ? options : {}), include_usage: true })
-  }
-  const { body } = call
-  const reasoning = body.value('reasoning')
-  if (isObject(reasoning) && !body.has('reasoning_effort') && typeof reasoning['effort'] === 'string') {
-    changes['reasoning'] = null
-    changes['reasoning_effort'] = JSON.stringify(reasoning['effort'])
-  }
-  return body.textWith(changes)
 }

@@ -2,7 +2,16 @@ import { describe, expect, test } from 'bun:test'
 import { gzipSync } from 'node:zlib'
 
 import { createFakeClock, type FakeClock } from '../../../test/support/fake-clock.ts'
-import { dataEvent, FINISH_CHUNK, proseAnswer, proseChunk, recordedBody, recordedLines, startFakeUpstream, type Script } from '../../../test/support/fake-upstream.ts'
+import {
+  dataEvent,
+  FINISH_CHUNK,
+  proseAnswer,
+  proseChunk,
+  recordedBody,
+  recordedLines,
+  startFakeUpstream,
+  type Script,
+} from '../../../test/support/fake-upstream.ts'
 import type { Frame, ModelEvent } from '../../canonical/event.ts'
 import { usageOf, type Usage } from '../../canonical/usage.ts'
 import { GatewayError, type ErrorType } from '../../errors.ts'
@@ -39,8 +48,17 @@ const begin = (script: Script, { stream = true, baseUrl = upstream.url }: { stre
   const answer = openaiChat(
     {
       call: chatFormat.parseCall(body).call,
-      target: { provider: 'acme', providerName: 'Acme', baseUrl, apiKey: API_KEY, modelId: 'acme/one', upstreamModel: 'one-1' },
+      target: {
+        provider: 'acme',
+        providerName: 'Acme',
+        baseUrl,
+        apiKey: API_KEY,
+        modelId: 'acme/one',
+        upstreamModel: 'one-1',
+        maxCompletionTokens: null,
+      },
       number: 0,
+      warn: () => undefined,
       connection,
     },
     { upstream: createUpstream(clock, TIMEOUTS), clock },
@@ -75,7 +93,8 @@ const textOf = (events: readonly ModelEvent[], type: 'text' | 'reasoning' | 'ref
 
 const usageIn = (events: readonly ModelEvent[]): Usage | undefined => events.findLast((event) => event.type === 'usage')?.usage
 
-const finishIn = (events: readonly ModelEvent[]): string[] => events.flatMap((event) => (event.type === 'finish' ? [`${event.reason} ${event.native}`] : []))
+const finishIn = (events: readonly ModelEvent[]): string[] =>
+  events.flatMap((event) => (event.type === 'finish' ? [`${event.reason} ${event.native}`] : []))
 
 const callsIn = (events: readonly ModelEvent[]): { id: string; name: string; arguments: string }[] => {
   const calls: { id: string; name: string; arguments: string }[] = []
@@ -106,8 +125,18 @@ describe('the request', () => {
     await ask((exchange) => exchange.stream([proseChunk('Hi'), FINISH_CHUNK]))
     const { path, headers, body } = upstream.last
     expect(path).toBe('/v1/chat/completions')
-    expect(headers).toMatchObject({ authorization: `Bearer ${API_KEY}`, 'content-type': 'application/json', accept: 'text/event-stream', 'accept-encoding': 'identity' })
-    expect(body).toEqual({ model: 'one-1', messages: [{ role: 'user', content: 'Hi' }], stream: true, stream_options: { include_usage: true } })
+    expect(headers).toMatchObject({
+      authorization: `Bearer ${API_KEY}`,
+      'content-type': 'application/json',
+      accept: 'text/event-stream',
+      'accept-encoding': 'identity',
+    })
+    expect(body).toEqual({
+      model: 'one-1',
+      messages: [{ role: 'user', content: 'Hi' }],
+      stream: true,
+      stream_options: { include_usage: true },
+    })
   })
 
   test('asks for JSON where no stream was asked for', async () => {
@@ -171,7 +200,12 @@ describe('a status that is not 200', () => {
     ['its status, for nothing', 503, '', 'Acme answered with status 503.'],
     ['its status, for JSON that says nothing', 503, '{"error":{}}', 'Acme answered with status 503.'],
     ['its status, for a list', 503, '[1]', 'Acme answered with status 503.'],
-    ['that our credential was refused', 401, '{"error":{"message":"Incorrect API key"}}', 'Acme refused the credential that this service holds for it (status 401).'],
+    [
+      'that our credential was refused',
+      401,
+      '{"error":{"message":"Incorrect API key"}}',
+      'Acme refused the credential that this service holds for it (status 401).',
+    ],
   ])('says %s', async (_, status, body, message) => {
     expect((await ask((exchange) => exchange.answer(status, body))).error?.message).toBe(message)
   })
@@ -191,7 +225,9 @@ describe('a status that is not 200', () => {
   })
 
   test('tells the code of the provider, bounded', async () => {
-    const { error } = await ask((exchange) => exchange.answer(400, `{"error":{"message":"${'m'.repeat(5000)}","code":"${'c'.repeat(5000)}"}}`))
+    const { error } = await ask((exchange) =>
+      exchange.answer(400, `{"error":{"message":"${'m'.repeat(5000)}","code":"${'c'.repeat(5000)}"}}`),
+    )
     expect(String(error?.metadata['provider_code']).length).toBe(200)
     expect(error?.message.length).toBeLessThan(1100)
   })
@@ -226,7 +262,7 @@ describe('a stream', () => {
   test('is passed on as its own text, in the pieces in which it came', async () => {
     const lines = [chunk({ role: 'assistant', content: '' }), chunk({ content: 'a' }), FINISH_CHUNK]
     const { frames, events, error } = await ask((exchange) => exchange.stream(lines))
-    expect(frames.map(({ native }) => native)).toEqual(lines)
+    expect(frames.map(({ native }) => native?.json ?? '')).toEqual(lines)
     expect(events[0]).toEqual({ type: 'start', upstreamId: 'up-1', upstreamModel: 'one-1' })
     expect([textOf(events), finishIn(events), error]).toEqual(['a', ['stop stop'], null])
   })
@@ -260,7 +296,9 @@ describe('a stream', () => {
   })
 
   test('has nothing of what comes after [DONE]', async () => {
-    const { events } = await ask(streaming(said(proseChunk('a'), FINISH_CHUNK, '[DONE]', proseChunk('never'), '{"error":{"message":"never"}}')))
+    const { events } = await ask(
+      streaming(said(proseChunk('a'), FINISH_CHUNK, '[DONE]', proseChunk('never'), '{"error":{"message":"never"}}')),
+    )
     expect(textOf(events)).toBe('a')
     expect(events.some(({ type }) => type === 'error')).toBe(false)
   })
@@ -268,10 +306,20 @@ describe('a stream', () => {
   test.each<[string, string, ErrorType, string]>([
     ['an object', '{"error":{"code":429,"message":"Slow down."}}', 'rate_limit_exceeded', 'Acme: Slow down.'],
     ['with a code in text', '{"error":{"code":"503","message":"Busy."}}', 'provider_overloaded', 'Acme: Busy.'],
-    ['typed by a router', '{"error":{"code":502,"message":"Busy.","metadata":{"error_type":"provider_overloaded"}},"choices":[{"index":0,"delta":{"content":""},"finish_reason":"error"}]}', 'provider_overloaded', 'Acme: Busy.'],
+    [
+      'typed by a router',
+      '{"error":{"code":502,"message":"Busy.","metadata":{"error_type":"provider_overloaded"}},"choices":[{"index":0,"delta":{"content":""},"finish_reason":"error"}]}',
+      'provider_overloaded',
+      'Acme: Busy.',
+    ],
     ['without a code', '{"error":{"message":"Something."}}', 'provider_unavailable', 'Acme: Something.'],
     ['a sentence alone', '{"error":"model crashed"}', 'provider_unavailable', 'Acme: model crashed'],
-    ['the end of a choice', '{"choices":[{"index":0,"delta":{},"finish_reason":"error","error":{"code":504,"message":"Late."}}]}', 'timeout', 'Acme: Late.'],
+    [
+      'the end of a choice',
+      '{"choices":[{"index":0,"delta":{},"finish_reason":"error","error":{"code":504,"message":"Late."}}]}',
+      'timeout',
+      'Acme: Late.',
+    ],
     ['not JSON', 'oops', 'provider_unavailable', 'Acme sent a stream event that is not JSON.'],
     ['not an object', '[1]', 'provider_unavailable', 'Acme sent a stream event that is not an object.'],
   ])('an error chunk is a failure, first or later: %s', async (_, line, type, message) => {
@@ -295,7 +343,7 @@ describe('a stream', () => {
 
   test.each<[string, string]>([
     ['a line', `data: ${'x'.repeat(9 * 1024 * 1024)}`],
-    ['the lines of an event', `${'data: x\n'.repeat(10_001)}`],
+    ['the lines of an event', 'data: x\n'.repeat(10_001)],
     ['an event at the end of the bytes', `data: ${'x'.repeat(6 * 1024 * 1024)}\n`.repeat(3)],
   ])('over a limit is the provider’s failure: %s', async (_, bytes) => {
     expect((await ask(streaming(bytes))).error?.type).toBe('provider_unavailable')
@@ -333,7 +381,7 @@ describe('usage stands', () => {
 describe('a whole answer', () => {
   test('is passed on as its own text', async () => {
     const { frames, events } = await ask((exchange) => exchange.answer(200, proseAnswer('Hi')), { stream: false })
-    expect(frames.map(({ native }) => native)).toEqual([proseAnswer('Hi')])
+    expect(frames.map(({ native }) => native?.json ?? '')).toEqual([proseAnswer('Hi')])
     expect([textOf(events), finishIn(events), usageIn(events)]).toEqual(['Hi', ['stop stop'], usageOf({ inputFresh: 7, output: 3 })])
   })
 
@@ -359,7 +407,11 @@ describe('a whole answer', () => {
     ['choices that are none', '{"choices":{}}', 'provider_unavailable'],
     ['an error', '{"error":{"code":429,"message":"x"}}', 'rate_limit_exceeded'],
     ['an error that is a sentence', '{"error":"broken"}', 'provider_unavailable'],
-    ['an error beside choices', '{"choices":[{"message":{"content":"a"},"finish_reason":"stop"}],"error":{"code":503,"message":"x"}}', 'provider_overloaded'],
+    [
+      'an error beside choices',
+      '{"choices":[{"message":{"content":"a"},"finish_reason":"stop"}],"error":{"code":503,"message":"x"}}',
+      'provider_overloaded',
+    ],
   ])('that is %s is a failure', async (_, body, type) => {
     const { error, frames } = await ask((exchange) => exchange.answer(200, body), { stream: false })
     expect([error?.type, frames.length]).toEqual([type, 0])
@@ -368,10 +420,22 @@ describe('a whole answer', () => {
   test('of a router that failed keeps what was said before the failure', async () => {
     const body = JSON.stringify({
       id: 'up-1',
-      choices: [{ index: 0, message: { content: 'partial' }, finish_reason: 'error', error: { code: 502, message: 'Broke off.', metadata: { error_type: 'provider_unavailable' } } }],
+      choices: [
+        {
+          index: 0,
+          message: { content: 'partial' },
+          finish_reason: 'error',
+          error: { code: 502, message: 'Broke off.', metadata: { error_type: 'provider_unavailable' } },
+        },
+      ],
     })
     const { error, events, frames } = await ask((exchange) => exchange.answer(200, body), { stream: false })
-    expect([textOf(events), finishIn(events), error?.type, error?.message]).toEqual(['partial', [], 'provider_unavailable', 'Acme: Broke off.'])
+    expect([textOf(events), finishIn(events), error?.type, error?.message]).toEqual([
+      'partial',
+      [],
+      'provider_unavailable',
+      'Acme: Broke off.',
+    ])
     expect(frames.every(({ native }) => native === undefined)).toBe(true)
   })
 })
@@ -388,7 +452,13 @@ describe('the connection', () => {
     ['in the headers', async (exchange) => (await exchange.send('HTTP/1.1 200 OK\r\ncontent-'), exchange.reset())],
     ['in a stream', async (exchange) => (await exchange.head(200), await exchange.piece(said(proseChunk('a'))), exchange.reset())],
     ['in a stream, politely', async (exchange) => (await exchange.head(200), await exchange.piece(said(proseChunk('a'))), exchange.end())],
-    ['in a whole body', async (exchange) => (await exchange.send('HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 500\r\n\r\n{"choices":'), exchange.end())],
+    [
+      'in a whole body',
+      async (exchange) => (
+        await exchange.send('HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 500\r\n\r\n{"choices":'),
+        exchange.end()
+      ),
+    ],
     ['with bytes that are not HTTP', async (exchange) => (await exchange.send('nonsense\r\n\r\n'), exchange.end())],
   ])('cut %s is a failure', async (_, script) => {
     expect((await ask(script)).error?.type).toBe('provider_unavailable')
@@ -462,7 +532,9 @@ describe('recordings of real providers', () => {
     expect(callsIn(events)).toHaveLength(calls)
     for (const call of callsIn(events)) expect(() => JSON.parse(call.arguments) as unknown).not.toThrow()
     // What the recording says, gathered in the plainest way, is what the events say.
-    const deltas = recordedLines(name).flatMap((line) => (JSON.parse(line) as { choices: { delta?: Record<string, unknown> }[] }).choices.map(({ delta }) => delta ?? {}))
+    const deltas = recordedLines(name).flatMap((line) =>
+      (JSON.parse(line) as { choices: { delta?: Record<string, unknown> }[] }).choices.map(({ delta }) => delta ?? {}),
+    )
     const plain = (field: string): string => deltas.map((delta) => (typeof delta[field] === 'string' ? delta[field] : '')).join('')
     if (name !== 'mistral-reasoning') expect(textOf(events)).toBe(plain('content'))
     if (name.startsWith('deepseek')) expect(textOf(events, 'reasoning')).toBe(plain('reasoning_content'))
@@ -470,7 +542,11 @@ describe('recordings of real providers', () => {
 
   test('azure’s first chunk names nothing; the answer’s id is that of the next', async () => {
     const { events } = await all('azure-model-router.1')
-    expect(events[0]).toEqual({ type: 'start', upstreamId: 'chatcmpl-CYPS1lijGoK8gd9lYzY3r9Sx50nbt', upstreamModel: 'gpt-5-nano-2025-08-07' })
+    expect(events[0]).toEqual({
+      type: 'start',
+      upstreamId: 'chatcmpl-CYPS1lijGoK8gd9lYzY3r9Sx50nbt',
+      upstreamModel: 'gpt-5-nano-2025-08-07',
+    })
   })
 
   test('mistral’s thinking is reasoning, not text', async () => {

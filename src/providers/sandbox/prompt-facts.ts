@@ -29,10 +29,7 @@ export const describePrompt = ({ messages, tools, toolChoice, outputFormat }: Pr
 
 /** Words of all texts, of what tools were called with and returned, and of the descriptions of tools; media and the provider's own tools count nothing. */
 export const inputTokenCount = ({ messages, tools }: Prompt): number =>
-  [...allParts(messages).map(textOf), ...tools.map(toolText)].reduce(
-    (sum, text) => sum + wordCount(text),
-    0,
-  )
+  [...allParts(messages).map(textOf), ...tools.map(toolText)].reduce((sum, text) => sum + wordCount(text), 0)
 
 const allParts = (messages: readonly Message[]): Part[] => messages.flatMap(({ parts }) => parts)
 

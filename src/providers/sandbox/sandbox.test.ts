@@ -98,7 +98,15 @@ test('the provider plays the script of the model that the target names', async (
     maxOutputTokens: null,
     sessionId: null,
     user: null,
-    prompt: () => ({ messages: [], tools: [], toolChoice: { type: 'auto' }, outputFormat: { type: 'text' }, settings: {}, otherFields: [] }),
+    passHeaders: {},
+    prompt: () => ({
+      messages: [],
+      tools: [],
+      toolChoice: { type: 'auto' },
+      outputFormat: { type: 'text' },
+      settings: {},
+      otherFields: [],
+    }),
   }
   const target = {
     provider: 'sandbox',
@@ -107,6 +115,7 @@ test('the provider plays the script of the model that the target names', async (
     apiKey: null,
     modelId: 'sandbox/lorem',
     upstreamModel: 'lorem',
+    maxCompletionTokens: null,
   }
   const all: Frame[] = []
   const upstream = (): never => {

@@ -66,7 +66,9 @@ describe('sandbox/echo', () => {
   test('describes the request where the user said nothing', () => {
     const messages = [{ role: 'system', parts: [text('x')] }, user({ type: 'image', url: 'data:image/png;base64,AA==' })] as const
     expect(
-      JSON.parse(said(steps('echo', { prompt: prompt({ messages, tools: [{ type: 'function', name: 'f', description: null, parameters: {} }] }) }))),
+      JSON.parse(
+        said(steps('echo', { prompt: prompt({ messages, tools: [{ type: 'function', name: 'f', description: null, parameters: {} }] }) })),
+      ),
     ).toEqual({
       messages: [
         { role: 'system', parts: ['text'] },
@@ -104,7 +106,12 @@ describe('sandbox/lorem', () => {
 
 describe('sandbox/tools', () => {
   const tools = [
-    { type: 'function' as const, name: 'weather', description: 'Now', parameters: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] } },
+    {
+      type: 'function' as const,
+      name: 'weather',
+      description: 'Now',
+      parameters: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
+    },
     { type: 'function' as const, name: 'ping', description: null, parameters: { type: 'object', properties: {} } },
   ]
   const calls = (script: readonly SandboxStep[]) =>
@@ -248,9 +255,17 @@ describe('every listed model', () => {
       messages: fc.array(fc.record({ role: fc.constantFrom('user', 'assistant', 'system'), parts: fc.array(part, { maxLength: 3 }) }), {
         maxLength: 4,
       }),
-      tools: fc.array(fc.record({ type: fc.constant('function' as const), name: fc.string(), description: fc.constant(null), parameters: fc.jsonValue({ maxDepth: 2 }) }), {
-        maxLength: 3,
-      }),
+      tools: fc.array(
+        fc.record({
+          type: fc.constant('function' as const),
+          name: fc.string(),
+          description: fc.constant(null),
+          parameters: fc.jsonValue({ maxDepth: 2 }),
+        }),
+        {
+          maxLength: 3,
+        },
+      ),
       toolChoice: fc.constantFrom({ type: 'auto' } as const, { type: 'none' } as const),
       outputFormat: fc.constant({ type: 'json' } as const),
       settings: fc.constant({}),

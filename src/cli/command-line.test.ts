@@ -1,0 +1,109 @@
+import { describe, expect, test } from 'bun:test'
+import { spawnSync } from 'node:child_process'
+import { join } from 'node:path'
+
+import { temporaryDirectory } from '../../test/support/sqlite-database.ts'
+import { SERVE_SETTINGS } from '../config.ts'
+
+const directory = temporaryDirectory()
+const PROGRAM = join(import.meta.dir, '../main.ts')
+
+const run = (args: readonly string[], env: Record<string, string> = {}) => {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [PROGRAM, ...args], {
+    encoding: 'utf8',
+    cwd: directory,
+    env: { PATH: process.env['PATH'] ?? '', PATCHBAY_DATA_DIR: join(directory, 'data'), ...env },
+  })
+  return { status, stdout, stderr }
+}
+
+describe('a misuse is one sentence on stderr and exit code 2', () => {
+  test.each<[string, readonly string[], Record<string, string>, string]>([
+    ['an unknown verb', ['sevre'], {}, 'sevre'],
+    ['an unknown flag', ['serve', '--prot', '1'], {}, "unknown option '--prot'"],
+    ['a flag without its value', ['serve', '--port'], {}, "'--port <value>' argument missing"],
+    ['a bad flag', ['serve', '--port', 'x'], {}, '--port must be a whole number from 0 to 65535 (it is "x").'],
+    ['a bad variable', ['serve'], { PATCHBAY_WORKERS: '0' }, 'PATCHBAY_WORKERS must be a whole number from 1 to 64 (it is "0").'],
+    ['workers on SQLite', ['serve', '--workers', '2'], {}, '--workers: more than one process needs --database-url'],
+    ['a file that is missing', ['serve', '--config', 'nowhere.yaml'], {}, 'nowhere.yaml: the configuration file cannot be read (ENOENT).'],
+    ['a provider’s address that is none', ['serve', '--port', '0'], { OLLAMA_HOST: 'http://[' }, 'the address of "ollama" is not a URL'],
+    ['an argument too many', ['keys', 'list', 'x'], {}, 'too many arguments'],
+    ['a verb of keys that is none', ['keys', 'make'], {}, "unknown command 'make'"],
+    [
+      'a kind that is none',
+      ['keys', 'create', '--kind', 'root', '--name', 'x'],
+      {},
+      '--kind must be management or inference (it is "root").',
+    ],
+    ['no kind', ['keys', 'create', '--name', 'x'], {}, "'--kind <kind>' not specified"],
+    ['a limit that is no number', ['keys', 'create', '--kind', 'inference', '--name', 'x', '--limit-usd', 'lots'], {}, '--limit-usd'],
+    ['a limit below zero', ['keys', 'create', '--kind', 'inference', '--name', 'x', '--limit-usd=-1'], {}, 'limit'],
+    [
+      'an expiry that has passed',
+      ['keys', 'create', '--kind', 'inference', '--name', 'x', '--expires', '2020-01-01T00:00:00Z'],
+      {},
+      'expires',
+    ],
+    ['a hash that is none', ['keys', 'revoke', 'abc'], {}, 'hash'],
+    ['a hash that nobody has', ['keys', 'revoke', 'ab'.repeat(32)], {}, 'No key has this hash.'],
+    ['another root secret', ['keys', 'list'], { PATCHBAY_SECRET: 'x'.repeat(32) }, 'PATCHBAY_SECRET is not the root secret'],
+  ])('%s', (_, args, env, sentence) => {
+    // The database of this directory exists, with its own secret, before any of them.
+    if (args[0] === 'keys' && env['PATCHBAY_SECRET'] !== undefined) run(['keys', 'list'])
+    const { status, stdout, stderr } = run(args, env)
+    expect(stderr).toContain(sentence)
+    expect([status, stdout, stderr.trimEnd().split('\n').length]).toEqual([2, '', 1])
+    expect(stderr).toStartWith('patchbay: ')
+  })
+})
+
+test('help shows every flag with its variable and its default, and exits 0', () => {
+  const { status, stdout } = run(['serve', '--help'])
+  expect(status).toBe(0)
+  const text = stdout.replace(/\s+/g, ' ')
+  for (const { flag, env, shown } of Object.values(SERVE_SETTINGS)) {
+    if (flag === null) expect(text).toContain(env)
+    else {
+      expect(text).toContain(`--${flag} <value>`)
+      expect(text).toContain(`[${env}; default: ${shown}]`)
+    }
+  }
+})
+
+test('keys without a verb shows which there are', () => {
+  const { status, stderr, stdout } = run(['keys'])
+  expect([status, stdout]).toEqual([2, ''])
+  for (const verb of ['create', 'list', 'revoke']) expect(stderr).toContain(verb)
+  expect(stderr).not.toContain('outputHelp')
+})
+
+test('the version is a line', () => {
+  const { status, stdout } = run(['--version'])
+  expect([status, /^\d+\.\d+\.\d+\n$/.test(stdout)]).toEqual([0, true])
+})
+
+test('a key is made, listed and revoked from the shell; it is shown the once', () => {
+  const made = run([
+    'keys',
+    'create',
+    '--kind',
+    'inference',
+    '--name',
+    'ci',
+    '--limit-usd',
+    '8215.28',
+    '--limit-reset',
+    'monthly',
+    '--json',
+  ])
+  expect([made.status, made.stderr]).toEqual([0, ''])
+  const { key, hash, limit, limit_reset } = JSON.parse(made.stdout) as { key: string; hash: string; limit: number; limit_reset: string }
+  expect(key).toMatch(/^pb_inf_[0-9A-Za-z]{49}$/)
+  expect([limit, limit_reset]).toEqual([8215.28, 'monthly'])
+  const listed = run(['keys', 'list'])
+  expect(listed.stdout).toContain(hash)
+  expect(listed.stdout).not.toContain(key)
+  expect(run(['keys', 'revoke', hash])).toEqual({ status: 0, stdout: `revoked ${hash}\n`, stderr: '' })
+  expect(run(['keys', 'list']).stdout).not.toContain(hash)
+  expect(run(['keys', 'create', '--kind', 'management', '--name', 'x']).stdout).toMatch(/^pb_mgmt_[0-9A-Za-z]{49}\n$/)
+})

@@ -1,0 +1,39 @@
+import { describe, expect, test } from 'bun:test'
+
+import { greeting } from './greeting.ts'
+
+const KEYS = { management: 'pb_mgmt_A', inference: 'pb_inf_B' }
+const URL_TEXT = 'http://127.0.0.1:8080'
+
+describe.each([true, false])('on a terminal: %p', (terminal) => {
+  test('the first line is the one that programs wait for, and later starts print nothing else', () => {
+    expect(greeting(URL_TEXT, KEYS, terminal).split('\n')[0]).toBe(`patchbay ready ${URL_TEXT}`)
+    expect(greeting(URL_TEXT, null, terminal)).toBe(`patchbay ready ${URL_TEXT}\n`)
+  })
+
+  test('the very first start shows both keys and three commands that can be copied', () => {
+    const shown = greeting(URL_TEXT, KEYS, terminal)
+    for (const key of Object.values(KEYS)) expect(shown).toContain(key)
+    const commands = shown.split('\n').filter((line) => /^\s*(?:curl|open|xdg-open|start) /.test(line))
+    expect(commands).toHaveLength(3)
+    for (const command of commands) expect(command).toContain(URL_TEXT)
+  })
+
+  test('what the commands send is JSON, with the key that the call needs', () => {
+    const [make = '', use = ''] = greeting(URL_TEXT, KEYS, terminal)
+      .split('\n')
+      .filter((line) => line.includes('curl '))
+    const bodyOf = (command: string): unknown => JSON.parse(/-d '([^']*)'/.exec(command)?.[1] ?? '')
+    expect(make).toContain(`Bearer ${KEYS.management}`)
+    expect(bodyOf(make)).toMatchObject({ model: 'sandbox/echo' })
+    expect(use).toContain(`Bearer ${KEYS.inference}`)
+    expect(bodyOf(use)).toMatchObject({ model: '@preset/hello' })
+  })
+})
+
+test('off a terminal there are no control characters, and every line is whole', () => {
+  const plain = greeting(URL_TEXT, KEYS, false)
+  expect(plain).not.toContain('\u001B')
+  expect(plain.trimEnd().split('\n')).toHaveLength(6)
+  expect(greeting(URL_TEXT, KEYS, true)).toContain('\u001B')
+})

@@ -1,0 +1,223 @@
+import { describe, expect, test } from 'bun:test'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { turn } from '../test/support/fake-clock.ts'
+import { temporaryDirectory } from '../test/support/sqlite-database.ts'
+import { readConfigFile, type ConfigFile } from './config-file.ts'
+import { SettingError } from './config.ts'
+
+const directory = temporaryDirectory()
+let files = 0
+
+const write = (text: string): string => {
+  const path = join(directory, `${(files += 1)}.yaml`)
+  writeFileSync(path, text)
+  return path
+}
+
+const read = (text: string, env: Record<string, string> = {}): ConfigFile => readConfigFile(write(text), env)
+
+/** The sentence, without the file's name before it. */
+const fault = (text: string, env: Record<string, string> = {}): string => {
+  const path = write(text)
+  try {
+    readConfigFile(path, env)
+  } catch (thrown) {
+    if (!(thrown instanceof SettingError)) throw thrown
+    expect(thrown.message).toStartWith(`${path}: `)
+    expect(thrown.message).not.toContain('\n')
+    expect(thrown.message).toMatch(/[^.]\.$/)
+    return thrown.message.slice(path.length + 2)
+  }
+  return 'accepted'
+}
+
+const DEFAULTS = {
+  providers: {},
+  models: {},
+  sandbox: true,
+  errors: { provider_failure: 'body' },
+  timeouts: { stream_headers: 60, whole_headers: 600, first_token: 120, idle: 90 },
+  generations: { retention_days: 90 },
+  cors: { origins: [] },
+}
+
+describe('a file', () => {
+  test.each<[string, string]>([
+    ['that is empty', ''],
+    ['of comments', '# nothing\n'],
+    ['that is null', 'null\n'],
+    ['of an empty object', '{}\n'],
+    ['of one document', '---\n{}\n'],
+    ['of empty sections', 'timeouts: {}\ncors: {}\nlimits: {}\n'],
+  ])('%s is all defaults', (_, text) => {
+    expect(read(text)).toMatchObject(DEFAULTS)
+  })
+
+  test('overrides member by member', () => {
+    expect(read('timeouts: { idle: 1.5 }\nerrors: { provider_failure: status }\nsandbox: false\n')).toMatchObject({
+      ...DEFAULTS,
+      sandbox: false,
+      errors: { provider_failure: 'status' },
+      timeouts: { ...DEFAULTS.timeouts, idle: 1.5 },
+    })
+  })
+
+  test('is JSON too', () => {
+    expect(read('{"sandbox": false}').sandbox).toBe(false)
+  })
+
+  test('holds providers and models as operator.md shows them', () => {
+    const { providers, models } = read(
+      [
+        'providers:',
+        '  openai:',
+        '    name: OpenAI',
+        '    dialects: [openai-responses, openai-chat]',
+        '    base_url: https://api.openai.com/v1',
+        '    api_key: ${OPENAI_API_KEY}',
+        '  local-vllm:',
+        '    dialects: [openai-chat]',
+        '    base_url: http://127.0.0.1:8000/v1',
+        'models:',
+        '  openai/gpt-5.4:',
+        '    context_length: 400000',
+        '    endpoints:',
+        '      - provider: openai',
+        '        model: gpt-5.4',
+        '        prices: { prompt: 1.25, completion: 10, cache_read: 0.125 }',
+        '        max_completion_tokens: 128000',
+        'guardrails: {}',
+      ].join('\n'),
+      { OPENAI_API_KEY: 'sk-1' },
+    )
+    expect(providers['openai']?.api_key).toBe('sk-1')
+    expect(models['openai/gpt-5.4']?.endpoints?.[0]?.prices).toEqual({ prompt: 1.25, completion: 10, cache_read: 0.125 })
+  })
+})
+
+describe('a variable in a text', () => {
+  const keyOf = (text: string, env: Record<string, string> = {}) =>
+    read(`providers: { x: { api_key: ${text} } }`, env).providers['x']?.api_key
+
+  test.each<[string, Record<string, string>, string | string[]]>([
+    ['"${A}"', { A: 'a' }, 'a'],
+    ['"x-${A}-${B}"', { A: 'a', B: 'b' }, 'x-a-b'],
+    ['["${A}", "${B}"]', { A: 'a', B: 'b' }, ['a', 'b']],
+    // What a variable holds is data: neither another variable nor a pattern of a replacement.
+    ['"${A}"', { A: '${B}', B: 'b' }, '${B}'],
+    ['"${A}"', { A: '$& $1 $$' }, '$& $1 $$'],
+    ['"$A"', { A: 'a' }, '$A'],
+    ['"$"', {}, '$'],
+  ])('%s', (text, env, expected) => {
+    expect(keyOf(text, env)).toEqual(expected)
+  })
+
+  test('is not read in a name, nor made a structure', () => {
+    expect(fault('"${A}": 1', { A: 'sandbox' })).toContain('Unrecognized key')
+    expect(fault('providers: "${A}"', { A: '{}' })).toStartWith('providers: ')
+  })
+
+  test.each<[string, string, string]>([
+    ['unset', 'providers: { x: { api_key: "${A}" } }', 'providers.x.api_key: the variable A is not set.'],
+    ['unset in a list', 'providers: { x: { api_key: [k, "${A}"] } }', 'providers.x.api_key[1]: the variable A is not set.'],
+  ])('that is %s is a fault with its path', (_, text, message) => {
+    expect(fault(text)).toBe(message)
+    expect(fault(text, { A: '' })).toBe(message)
+  })
+})
+
+describe('a fault is one sentence with its path', () => {
+  test.each<[string, string, string]>([
+    ['an unknown section', 'sandbx: true', 'Unrecognized key: "sandbx".'],
+    ['an unknown member', 'timeouts: { idel: 1 }', 'timeouts: Unrecognized key: "idel".'],
+    ['an unknown member of a provider', 'providers: { x: { apikey: k } }', 'providers.x: Unrecognized key: "apikey".'],
+    ['a wrong type', 'sandbox: maybe', 'sandbox: Invalid input: expected boolean, received string.'],
+    ['a wrong type of a section', 'timeouts: 5', 'timeouts: Invalid input: expected object, received number.'],
+    ['a wrong type of the file', 'hello', 'Invalid input: expected object, received string.'],
+    ['a list for a file', '- a', 'Invalid input: expected object, received array.'],
+    ['a number out of range', 'timeouts: { idle: 0 }', 'timeouts.idle: Too small: expected number to be >=0.001.'],
+    [
+      'a choice that is none',
+      'errors: { provider_failure: maybe }',
+      'errors.provider_failure: Invalid option: expected one of "body"|"status".',
+    ],
+    ['a provider’s name', 'providers: { Bad Name: {} }', 'providers.Bad Name: Use lower-case letters, digits, . _ -.'],
+    ['a model’s name', 'models: { gpt: {} }', 'models.gpt: Write it as vendor/model.'],
+    ['an address', 'providers: { x: { base_url: "ftp://x" } }', 'providers.x.base_url: Invalid URL.'],
+    ['a dialect', 'providers: { x: { dialects: [smoke] } }', 'providers.x.dialects[0]: Invalid option'],
+    [
+      'a price',
+      'models: { a/b: { endpoints: [{ provider: x, model: y, prices: { prompt: -1, completion: 0 } }] } }',
+      'models.a/b.endpoints[0].prices.prompt: Too small: expected number to be >=0.',
+    ],
+    ['an origin that is not one', 'cors: { origins: [app.example] }', 'cors.origins[0]: Invalid URL.'],
+    // Its origin would be "null", which is what every sandboxed frame says of itself.
+    ['an origin that every page could have', 'cors: { origins: ["file:///app"] }', 'cors.origins[0]: Invalid URL.'],
+    ['a name that is no own member', '__proto__: { polluted: true }', 'Unrecognized key'],
+  ])('%s', (_, text, message) => {
+    expect(fault(text)).toStartWith(message)
+  })
+
+  test('a key of the wrong type is not repeated', () => {
+    expect(fault('providers: { x: { api_key: { secret: sk-hunter2 } } }')).not.toContain('hunter2')
+  })
+})
+
+describe('text that is no YAML', () => {
+  test.each<[string, string, string]>([
+    ['a tab', 'a:\n\t- b', 'line 2'],
+    ['a quote that does not end', 'sandbox: "true', 'line 1'],
+    ['a bracket that does not end', 'cors: { origins: [', 'line 1'],
+    ['a mapping in a mapping', 'a: b: c', 'line 1'],
+    ['the same name twice', 'sandbox: true\nsandbox: false', 'line 2'],
+    ['two documents', 'sandbox: true\n---\nsandbox: false', 'not valid YAML'],
+    ['an alias of nothing', 'a: *nothing', 'not valid YAML'],
+  ])('%s is a fault that says where', (_, text, where) => {
+    const told = fault(text)
+    expect(told).toStartWith('not valid YAML')
+    expect(told).toContain(where)
+  })
+
+  test.each([
+    'providers:\n  x:\n    api_key: "sk-hunter2',
+    'sk-hunter2: [',
+    '"sk-hunter2" x',
+    'providers: *sk-hunter2',
+    'a: {\nsk-hunter2\n: : }',
+  ])('repeats nothing of the source: %j', (text) => {
+    expect(fault(text)).not.toContain('hunter2')
+  })
+
+  test('a tag that nobody knows is no warning that would show its line', async () => {
+    const warnings: unknown[] = []
+    const note = (warning: unknown): void => void warnings.push(warning)
+    process.on('warning', note)
+    expect(fault('sandbox: !!hunter2 true')).toStartWith('sandbox: ')
+    await turn()
+    process.off('warning', note)
+    expect(warnings).toEqual([])
+  })
+
+  test('aliases that multiply are refused, not followed', () => {
+    const bomb = [
+      'a: &a [x, x, x, x, x, x, x, x, x, x]',
+      ...[...'bcdefghi'].map((name, at) => `${name}: &${name} [${Array.from({ length: 10 }, () => `*${'abcdefgh'[at]}`).join(', ')}]`),
+    ].join('\n')
+    expect(fault(bomb)).toStartWith('not valid YAML')
+  })
+})
+
+describe('the path', () => {
+  test('that does not exist is a fault where it was named', () => {
+    const path = join(directory, 'missing.yaml')
+    expect(() => readConfigFile(path, {})).toThrow(new SettingError(`${path}: the configuration file cannot be read (ENOENT).`))
+  })
+
+  test('of a directory is a fault', () => {
+    const path = join(directory, 'folder')
+    mkdirSync(path)
+    expect(() => readConfigFile(path, {})).toThrow('the configuration file cannot be read (EISDIR)')
+  })
+})

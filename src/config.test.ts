@@ -1,0 +1,130 @@
+import { describe, expect, test } from 'bun:test'
+
+import { readSettings, SERVE_SETTINGS, SettingError, STORAGE_SETTINGS, type ServeSettings } from './config.ts'
+
+const SECRET = 'a-secret-of-thirty-two-bytes-or-more'
+
+/** Each setting: a text and what it becomes, another one, and its default. A setting that is added has to be added here. */
+const EXAMPLES: {
+  readonly [Name in keyof ServeSettings]: readonly [[string, ServeSettings[Name]], [string, ServeSettings[Name]], ServeSettings[Name]]
+} = {
+  dataDir: [['/var/a', '/var/a'], ['/var/b', '/var/b'], './data'],
+  config: [['a.yaml', 'a.yaml'], ['b.yaml', 'b.yaml'], null],
+  databaseUrl: [['postgres://a/x', 'postgres://a/x'], ['postgresql://b/x', 'postgresql://b/x'], null],
+  secret: [[SECRET, SECRET], [`${SECRET}!`, `${SECRET}!`], null],
+  host: [['0.0.0.0', '0.0.0.0'], ['::1', '::1'], '127.0.0.1'],
+  port: [['0', 0], ['65535', 65_535], 8080],
+  redisUrl: [['redis://a', 'redis://a'], ['redis://b', 'redis://b'], null],
+  workers: [['1', 1], ['64', 64], 1],
+  drainSeconds: [['0', 0], ['3600', 3600], 30],
+  logLevel: [['debug', 'debug'], ['silent', 'silent'], 'info'],
+}
+
+type Name = keyof ServeSettings
+const NAMES = Object.keys(SERVE_SETTINGS) as Name[]
+
+const fault = (flags: Record<string, string>, env: Record<string, string> = {}): string => {
+  try {
+    readSettings(SERVE_SETTINGS, flags, env)
+  } catch (thrown) {
+    if (thrown instanceof SettingError) return thrown.message
+    throw thrown
+  }
+  return 'accepted'
+}
+
+describe.each(NAMES)('%s', (name) => {
+  const { flag, env } = SERVE_SETTINGS[name]
+  const [[fromFlag, flagValue], [fromEnv, envValue], fallback] = EXAMPLES[name]
+
+  test('has its default, also where its variable is empty', () => {
+    expect(readSettings(SERVE_SETTINGS, {}, {})[name]).toEqual(fallback)
+    expect(readSettings(SERVE_SETTINGS, {}, { [env]: '' })[name]).toEqual(fallback)
+  })
+
+  test('is read from its variable', () => {
+    expect(readSettings(SERVE_SETTINGS, {}, { [env]: fromEnv })[name]).toEqual(envValue)
+  })
+
+  test.skipIf(flag === null)('is read from its flag, which wins over its variable', () => {
+    expect(readSettings(SERVE_SETTINGS, { [name]: fromFlag }, { [env]: fromEnv })[name]).toEqual(flagValue)
+  })
+
+  test('has a sentence for people, and a variable of ours', () => {
+    expect(env).toMatch(/^PATCHBAY_[A-Z_]+$/)
+    expect(SERVE_SETTINGS[name].help).toMatch(/\.$/)
+  })
+})
+
+test('no two settings share a flag or a variable', () => {
+  const all = Object.values(SERVE_SETTINGS)
+  expect(new Set(all.map(({ env }) => env)).size).toBe(all.length)
+  const flags = all.flatMap(({ flag }) => flag ?? [])
+  expect(new Set(flags).size).toBe(flags.length)
+})
+
+test('every verb takes the settings that find the data, by the same names', () => {
+  for (const [name, setting] of Object.entries(STORAGE_SETTINGS))
+    expect(SERVE_SETTINGS[name as keyof typeof STORAGE_SETTINGS]).toBe(setting as never)
+})
+
+describe('a fault is one sentence that names its source', () => {
+  test.each<[string, Record<string, string>, Record<string, string>, string]>([
+    ['a port that is none', { port: '65536' }, {}, '--port must be a whole number from 0 to 65535 (it is "65536").'],
+    [
+      'the variable, where that is what was read',
+      {},
+      { PATCHBAY_PORT: 'http' },
+      'PATCHBAY_PORT must be a whole number from 0 to 65535 (it is "http").',
+    ],
+    [
+      'the flag, where both are there',
+      { port: '-1' },
+      { PATCHBAY_PORT: '80' },
+      '--port must be a whole number from 0 to 65535 (it is "-1").',
+    ],
+    ['a fraction', { port: '80.5' }, {}, '--port must be a whole number from 0 to 65535 (it is "80.5").'],
+    ['an exponent', { port: '1e3' }, {}, '--port must be a whole number from 0 to 65535 (it is "1e3").'],
+    ['spaces', { port: ' 80' }, {}, '--port must be a whole number from 0 to 65535 (it is " 80").'],
+    ['an empty flag', { port: '' }, {}, '--port must be a whole number from 0 to 65535 (it is "").'],
+    ['no workers', { workers: '0' }, {}, '--workers must be a whole number from 1 to 64 (it is "0").'],
+    [
+      'a level that is none',
+      {},
+      { PATCHBAY_LOG_LEVEL: 'verbose' },
+      'PATCHBAY_LOG_LEVEL must be one of debug, info, warn, error, silent (it is "verbose").',
+    ],
+    ['an empty directory', { dataDir: '' }, {}, '--data-dir must not be empty (it is "").'],
+    ['an empty file', { config: '' }, {}, '--config must not be empty (it is "").'],
+    [
+      'a database of another kind',
+      { databaseUrl: 'mysql://db/x' },
+      {},
+      '--database-url must be a URL that starts with postgres:// (it is "mysql://…").',
+    ],
+    ['a secret that is short', {}, { PATCHBAY_SECRET: 'short' }, 'PATCHBAY_SECRET must hold at least 32 bytes (it is "…").'],
+  ])('%s', (_, flags, env, message) => {
+    expect(fault(flags, env)).toBe(message)
+  })
+
+  test('a long value is not repeated at length', () => {
+    expect(fault({ port: 'x'.repeat(10_000) }).length).toBeLessThan(400)
+  })
+
+  test.each([
+    'mysql://me:hunter2@db/x',
+    'mysql://me:hunter2/with-slash@db/x',
+    'mysql://me:a@hunter2@db/x',
+    'me:hunter2@db/x',
+    'hunter2',
+    'postgres://me:hunter2 with a space@db/x',
+    'mysql://db/x?password=hunter2',
+    'postgres://me:hunter2@db/x\nmore',
+    ' postgres://me:hunter2@db/x',
+  ])('a password is not repeated: %j', (url) => {
+    for (const told of [fault({ databaseUrl: url }), fault({}, { PATCHBAY_DATABASE_URL: url })]) {
+      expect(told).toContain('must be a URL')
+      expect(told).not.toContain('hunter2')
+    }
+  })
+})

@@ -1,0 +1,36 @@
+/** The first event of a stream of this dialect, and the last one of a failed one. */
+import type { Frame } from '../../canonical/event.ts'
+import type { Usage } from '../../canonical/usage.ts'
+import type { GatewayError } from '../../errors.ts'
+import { DONE_FRAME, eventFrame } from '../../lib/sse.ts'
+import { dialectId } from '../answer-parts.ts'
+import type { AnswerHead, AnswerTail } from '../format.ts'
+import { errorBody } from './render-error.ts'
+import { startUsage } from './usage.ts'
+
+/** `frames` are those that are rendered next: they may know the use already. */
+export const messageStart = (head: AnswerHead, frames: readonly Frame[]): string => {
+  const message = {
+    id: dialectId('msg', head),
+    type: 'message',
+    role: 'assistant',
+    model: head.model,
+    provider: head.provider,
+    content: [],
+    stop_reason: null,
+    stop_sequence: null,
+    stop_details: null,
+    container: null,
+    usage: startUsage(lastUsage(frames), head.inputTokensEstimate),
+  }
+  return eventFrame('message_start', JSON.stringify({ type: 'message_start', message }))
+}
+
+export const failedStream = (error: GatewayError, tail: AnswerTail | null): string =>
+  eventFrame('error', JSON.stringify(errorBody(error, tail))) + DONE_FRAME
+
+const lastUsage = (frames: readonly Frame[]): Usage | null => {
+  let usage: Usage | null = null
+  for (const frame of frames) for (const event of frame.events) if (event.type === 'usage') usage = event.usage
+  return usage
+}

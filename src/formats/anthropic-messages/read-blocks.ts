@@ -1,0 +1,91 @@
+/** Content blocks of a message, of the system prompt and of a tool's result. */
+import type { Part, UrlCitation } from '../../canonical/prompt.ts'
+import { openProof } from '../../canonical/reasoning.ts'
+import { child, children, type Node, optionalFlag, optionalText, requiredText, requiredUrl } from '../json-node.ts'
+import { cacheMark, type PartReaders, readContent, toolResult, type UnknownPart, unknownPart } from '../prompt-reader.ts'
+
+export const BLOCKS: PartReaders = {
+  text: (block) => {
+    const { urls, others } = readCitations(block)
+    const annotations = urls.length === 0 ? {} : { annotations: urls }
+    return [{ type: 'text', text: requiredText(block, 'text'), ...annotations, ...cacheMark(block) }, ...others]
+  },
+  image: (block) => readSource(block, (url) => ({ type: 'image', url, ...cacheMark(block) })),
+  document: (block) => {
+    const filename = optionalText(block, 'title')
+    return [...readSource(block, (url) => ({ type: 'file', url, filename, ...cacheMark(block) })), ...citationWish(block)]
+  },
+  search_result: (block) => [readSearchResult(block), ...citationWish(block)],
+  thinking: (block) => {
+    const text = requiredText(block, 'thinking')
+    const signature = optionalText(block, 'signature') ?? ''
+    if (signature === '') return text === '' ? [] : [{ type: 'reasoning', text }]
+    const proof = openProof(signature) ?? { format: 'anthropic-claude-v1', kind: 'signature', data: signature }
+    return [{ type: 'reasoning', text, proof }]
+  },
+  redacted_thinking: (block) => {
+    const data = requiredText(block, 'data')
+    return [{ type: 'reasoning', text: '', proof: openProof(data) ?? { format: 'anthropic-claude-v1', kind: 'encrypted', data } }]
+  },
+  tool_use: (block) => [
+    {
+      type: 'tool-call',
+      id: requiredText(block, 'id'),
+      name: requiredText(block, 'name'),
+      arguments: JSON.stringify(block.members['input'] ?? {}),
+      ...cacheMark(block),
+    },
+  ],
+  tool_result: (block) =>
+    toolResult(requiredText(block, 'tool_use_id'), readResultContent(block), {
+      isError: optionalFlag(block, 'is_error') ?? false,
+      ...cacheMark(block),
+    }),
+}
+
+/** A tool that returns nothing may leave the content of its result out. */
+const readResultContent = (block: Node): readonly Part[] =>
+  (block.members['content'] ?? null) === null ? [] : readContent(block, 'content', BLOCKS)
+
+/** `source` of an image or a document. A `file` source names another service's storage. */
+const readSource = (block: Node, partOf: (url: string) => Part): readonly Part[] => {
+  const source = child(block, 'source')
+  switch (requiredText(source, 'type')) {
+    case 'base64':
+      return [partOf(`data:${requiredText(source, 'media_type')};base64,${requiredText(source, 'data')}`)]
+    case 'url':
+      return [partOf(requiredUrl(source, 'url'))]
+    case 'text':
+      return [{ type: 'text', text: requiredText(source, 'data'), ...cacheMark(block) }]
+    case 'content':
+      return readContent(source, 'content', BLOCKS)
+    default:
+      return [unknownPart(requiredText(block, 'type'), source)]
+  }
+}
+
+/** What was found, with where: as text it is readable everywhere. */
+const readSearchResult = (block: Node): Part => {
+  const found = children(block, 'content').map((part) => requiredText(part, 'text'))
+  return { type: 'text', text: [requiredText(block, 'title'), requiredText(block, 'source'), ...found].join('\n'), ...cacheMark(block) }
+}
+
+/** That answers shall cite this block is a wish that only this dialect can grant. */
+const citationWish = (block: Node): UnknownPart[] => {
+  const wish = (block.members['citations'] ?? null) === null ? null : child(block, 'citations')
+  return wish !== null && optionalFlag(wish, 'enabled') === true ? [unknownPart('citations', wish)] : []
+}
+
+/** Pages of the web have addresses; a place in a document of the conversation has no word in the middle. */
+const readCitations = (block: Node): { urls: UrlCitation[]; others: UnknownPart[] } => {
+  const urls: UrlCitation[] = []
+  const others: UnknownPart[] = []
+  for (const citation of children(block, 'citations')) {
+    const type = requiredText(citation, 'type')
+    if (type === 'web_search_result_location') {
+      const [title, content] = [optionalText(citation, 'title'), optionalText(citation, 'cited_text')]
+      urls.push({ url: requiredText(citation, 'url'), title, content, start: null, end: null })
+    } else others.push(unknownPart(type, citation))
+  }
+  return { urls, others }
+}

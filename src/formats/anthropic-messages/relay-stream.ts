@@ -1,0 +1,93 @@
+/**
+ * The stream of an upstream that speaks this dialect itself: its own events, but for the members that are ours. Its end
+ * is held back until the cost is known.
+ */
+import type { Frame } from '../../canonical/event.ts'
+import type { GatewayError } from '../../errors.ts'
+import { DONE_FRAME, eventFrame } from '../../lib/sse.ts'
+import { dialectId, metadataMember } from '../answer-parts.ts'
+import { watchEnding } from '../ending.ts'
+import type { AnswerHead, AnswerTail, StreamRenderer } from '../format.ts'
+import { mergedUsage } from '../merged-usage.ts'
+import { bodyOfParsed, eventType, identityMembers, nativeText, oneLine } from '../relay-text.ts'
+import { failedStream, messageStart } from './message-events.ts'
+import { stopMembers } from './stop.ts'
+import { messagesUsage, relayedUsage } from './usage.ts'
+
+export class MessageRelay implements StreamRenderer {
+  readonly #head: AnswerHead
+  readonly #ending = watchEnding()
+  #started = false
+  /** JSON texts of the upstream's last events; null where they have not come. */
+  #delta: string | null = null
+  #stop: string | null = null
+
+  constructor(head: AnswerHead) {
+    this.#head = head
+  }
+
+  frames(frames: readonly Frame[]): string {
+    let out = ''
+    for (const frame of frames) {
+      for (const event of frame.events) this.#ending.see(event)
+      const json = nativeText(frame, 'messages')
+      if (json !== null) out += this.#relay(eventType(json), json)
+    }
+    return out
+  }
+
+  finish(tail: AnswerTail): string {
+    const start = this.#started ? '' : messageStart(this.#head, [])
+    return `${start}${this.#endDelta(tail)}${this.#endStop(tail)}${DONE_FRAME}`
+  }
+
+  fail(error: GatewayError, tail: AnswerTail | null): string {
+    return failedStream(error, tail)
+  }
+
+  #relay(type: string, json: string): string {
+    switch (type) {
+      case 'content_block_delta':
+        return eventFrame(type, oneLine(json))
+      case 'message_start':
+        return this.#start(json)
+      case 'message_delta': {
+        // Each but the last is passed on: only the last one's usage counts.
+        const before = this.#delta
+        this.#delta = json
+        return before === null ? '' : eventFrame(type, oneLine(before))
+      }
+      case 'message_stop':
+        this.#stop = json
+        return ''
+      default:
+        // Some clients break at an event whose name they do not know (reliability.md 2.2, 2.3); pings are ours to send.
+        return CONTENT.test(type) ? eventFrame(type, oneLine(json)) : ''
+    }
+  }
+
+  #start(json: string): string {
+    if (this.#started) return ''
+    this.#started = true
+    const body = bodyOfParsed(json)
+    const message = bodyOfParsed(body.raw('message') ?? '{}').textWith(identityMembers(dialectId('msg', this.#head), this.#head))
+    return eventFrame('message_start', oneLine(body.textWith({ message })))
+  }
+
+  #endDelta(tail: AnswerTail): string {
+    if (this.#delta === null) {
+      const delta = JSON.stringify({ type: 'message_delta', delta: stopMembers(this.#ending), usage: messagesUsage(tail) })
+      return eventFrame('message_delta', delta)
+    }
+    const body = bodyOfParsed(this.#delta)
+    return eventFrame('message_delta', oneLine(body.textWith({ usage: mergedUsage(body.raw('usage') ?? null, relayedUsage(tail)) })))
+  }
+
+  #endStop(tail: AnswerTail): string {
+    const metadata = Object.entries(metadataMember(tail)).map(([field, value]): [string, string] => [field, JSON.stringify(value)])
+    const stop = bodyOfParsed(this.#stop ?? '{"type":"message_stop"}')
+    return eventFrame('message_stop', oneLine(stop.textWith(Object.fromEntries(metadata))))
+  }
+}
+
+const CONTENT = /^(?:content_block|message)_\w+$/

@@ -1,0 +1,141 @@
+/**
+ * Objects of a request that know where they stand, so that every fault names its path. A watched one remembers which of
+ * its members were asked for: what nobody asked for has no word in the middle, and a translation tells of it.
+ */
+import { GatewayError } from '../errors.ts'
+import type { JsonBody } from '../lib/json-body.ts'
+import { isObject } from '../lib/json.ts'
+
+/** A malformed message is `invalid_prompt`; a fault in what goes with the conversation is `invalid_request`. */
+type Fault = 'invalid_prompt' | 'invalid_request'
+
+export interface Node {
+  readonly path: string
+  readonly members: Readonly<Record<string, unknown>>
+  readonly fault: Fault
+  readonly watch: Watch | null
+}
+
+interface Watch {
+  readonly asked: Set<string>
+  /** The watched nodes that were made of members. */
+  readonly inside: Node[]
+}
+
+/** The whole body, watched. */
+export const bodyNode = (body: JsonBody): Node => ({
+  path: '',
+  members: Object.fromEntries(body.keys.map((key) => [key, body.get(key)])),
+  fault: 'invalid_request',
+  watch: { asked: new Set(), inside: [] },
+})
+
+const nodeAt = (value: unknown, path: string, fault: Fault, watch: Watch | null = null): Node => {
+  if (!isObject(value)) throw malformed(fault, path, 'must be an object')
+  return { path, members: value, fault, watch }
+}
+
+/** The objects of a list; none where the value is absent. Not watched. */
+export const nodesAt = (value: unknown, path: string, fault: Fault): Node[] =>
+  itemsOf(value, path, fault).map((item, index) => nodeAt(item, `${path}[${index}]`, fault))
+
+/** A member; undefined where it is absent or null, which clients send for what they leave open. */
+export const member = (node: Node, key: string): unknown => {
+  node.watch?.asked.add(key)
+  return node.members[key] ?? undefined
+}
+
+export const child = (node: Node, key: string): Node => inside(node, member(node, key), memberPath(node, key))
+
+export const optionalChild = (node: Node, key: string): Node | null => (member(node, key) === undefined ? null : child(node, key))
+
+export const children = (node: Node, key: string): Node[] => {
+  const path = memberPath(node, key)
+  return itemsOf(member(node, key), path, node.fault).map((item, index) => inside(node, item, `${path}[${index}]`))
+}
+
+export const optionalText = (node: Node, key: string): string | null => {
+  const value = member(node, key)
+  if (value !== undefined && typeof value !== 'string') throw malformedMember(node, key, 'must be a string')
+  return value ?? null
+}
+
+export const requiredText = (node: Node, key: string): string => {
+  const text = optionalText(node, key)
+  if (text === null) throw malformedMember(node, key, 'must be a string')
+  return text
+}
+
+export const optionalNumber = (node: Node, key: string): number | null => {
+  const value = member(node, key)
+  if (value !== undefined && typeof value !== 'number') throw malformedMember(node, key, 'must be a number')
+  return value ?? null
+}
+
+export const optionalFlag = (node: Node, key: string): boolean | null => {
+  const value = member(node, key)
+  if (value !== undefined && typeof value !== 'boolean') throw malformedMember(node, key, 'must be true or false')
+  return value ?? null
+}
+
+/** A list of strings. */
+export const optionalTexts = (node: Node, key: string): string[] | null => {
+  const value = member(node, key)
+  if (value === undefined) return null
+  const path = memberPath(node, key)
+  return itemsOf(value, path, node.fault).map((item, index) => {
+    if (typeof item !== 'string') throw malformed(node.fault, `${path}[${index}]`, 'must be a string')
+    return item
+  })
+}
+
+/** An address that a provider can be handed; anything else, such as a bare file path, is a mistake of the sender. */
+export const requiredUrl = (node: Node, key: string): string => {
+  const url = requiredText(node, key)
+  if (!/^(?:https?|data):/i.test(url)) throw malformedMember(node, key, 'must be an https: or data: URL')
+  return url
+}
+
+/** Everything in the object as it is: nothing of it is lost. */
+export const whole = (node: Node): Readonly<Record<string, unknown>> => {
+  for (const key of Object.keys(node.members)) node.watch?.asked.add(key)
+  return node.members
+}
+
+/** For a member whose value turned out to have no word in the middle: it counts as not asked for. */
+export const disown = (node: Node, key: string): void => void node.watch?.asked.delete(key)
+
+/** The paths of what nobody asked for, inside too. `passOver`: members of the node itself that need no word. */
+export const unasked = (node: Node, passOver: ReadonlySet<string> = NONE): string[] => {
+  const { watch } = node
+  if (watch === null) return []
+  const keys = Object.keys(node.members).filter((key) => !watch.asked.has(key) && !passOver.has(key) && node.members[key] !== null)
+  const own = keys.map((key) => memberPath(node, key))
+  // What was disowned is told once, as a whole.
+  const deeper = watch.inside.filter(
+    ({ path }) => !own.some((lost) => path === lost || path.startsWith(`${lost}.`) || path.startsWith(`${lost}[`)),
+  )
+  return [...own, ...deeper.flatMap((inner) => unasked(inner))]
+}
+
+const NONE: ReadonlySet<string> = new Set()
+
+export const malformedMember = (node: Node, key: string, message: string): GatewayError =>
+  malformed(node.fault, memberPath(node, key), message)
+
+export const malformed = (fault: Fault, path: string, message: string): GatewayError =>
+  new GatewayError(fault, `${path} ${message}.`, { metadata: { issues: [{ path, message: `${message}.` }] } })
+
+const memberPath = (node: Node, key: string): string => (node.path === '' ? key : `${node.path}.${key}`)
+
+const inside = (node: Node, value: unknown, path: string): Node => {
+  const inner = nodeAt(value, path, node.fault, node.watch === null ? null : { asked: new Set(), inside: [] })
+  node.watch?.inside.push(inner)
+  return inner
+}
+
+const itemsOf = (value: unknown, path: string, fault: Fault): readonly unknown[] => {
+  if (value === undefined || value === null) return []
+  if (!Array.isArray(value)) throw malformed(fault, path, 'must be a list')
+  return value
+}

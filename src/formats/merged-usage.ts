@@ -1,0 +1,27 @@
+import { JsonBody, JsonTextError } from '../lib/json-body.ts'
+import { isObject } from '../lib/json.ts'
+import type { JsonObject } from '../lib/json.ts'
+
+/**
+ * JSON text of our usage laid over the upstream's own object (its JSON text, or null): members that only the vendor
+ * knows survive as they were written, in their places.
+ */
+export const mergedUsage = (upstream: string | null, ours: JsonObject): string => {
+  try {
+    return mergedObject(upstream, ours)
+  } catch (error) {
+    // Not one plain JSON object: a member named twice, say. Ours says all that counts.
+    if (error instanceof JsonTextError) return JSON.stringify(ours)
+    throw error
+  }
+}
+
+const mergedObject = (upstream: string | null, ours: JsonObject): string => {
+  if (upstream === null || !upstream.startsWith('{')) return JSON.stringify(ours)
+  const theirs = JsonBody.ofParsed(upstream)
+  const changes: Record<string, string> = {}
+  for (const [key, value] of Object.entries(ours)) {
+    changes[key] = isObject(value) ? mergedObject(theirs.raw(key) ?? null, value) : JSON.stringify(value)
+  }
+  return theirs.textWith(changes)
+}

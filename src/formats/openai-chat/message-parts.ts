@@ -1,0 +1,16 @@
+/** Parts of a message, or of a delta, that are told beside its text. */
+import type { UrlCitation } from '../../canonical/prompt.ts'
+import type { JsonObject, JsonValue } from '../../lib/json.ts'
+import { urlCitation } from '../url-citation.ts'
+
+/** One of `annotations`. */
+export const annotation = (citation: UrlCitation, saidLength: number): JsonObject => ({
+  type: 'url_citation',
+  url_citation: urlCitation(citation, saidLength),
+})
+
+/** One of `images`. */
+export const image = (url: string, index: number): JsonObject => ({ type: 'image_url', image_url: { url }, index })
+
+/** `logprobs` of a choice. */
+export const logprobs = (content: readonly JsonValue[]): JsonObject => ({ content, refusal: null })

@@ -1,0 +1,62 @@
+/** A chat message of the assistant: what it thought, said, drew and called, in this order. Contract 2.5. */
+import type { Part } from '../../canonical/prompt.ts'
+import { child, children, type Node, optionalChild, optionalText, requiredText } from '../json-node.ts'
+import { readAnnotations, readContent, readerFor, unknownPart } from '../prompt-reader.ts'
+import { CONTENT_PARTS } from './content-parts.ts'
+import { readReasoning } from './read-reasoning.ts'
+
+export const readAssistant = (message: Node): Part[] => {
+  const refusal = optionalText(message, 'refusal')
+  const calls = children(message, 'tool_calls').map(readToolCall)
+  return [
+    ...readReasoning(
+      message,
+      calls.flatMap((call) => (call.type === 'tool-call' ? [call.id] : [])),
+    ),
+    ...readSaid(message),
+    ...(refusal === null ? [] : [{ type: 'refusal', text: refusal } as const]),
+    ...children(message, 'images').flatMap((image) => readerFor(CONTENT_PARTS, 'image_url')?.(image) ?? []),
+    ...NO_WORD.filter((key) => isThere(message, key)).map((key) => unknownPart(key, { path: `${message.path}.${key}` })),
+    ...calls,
+  ]
+}
+
+/** Speech that is named by its id, and the forerunner of `tool_calls`. */
+const NO_WORD = ['audio', 'function_call']
+
+/** What an assistant message may consist of instead of `content`. */
+const BESIDE_CONTENT = ['tool_calls', 'refusal', 'reasoning', 'reasoning_content', 'reasoning_details', 'images', ...NO_WORD]
+
+const isThere = (message: Node, key: string): boolean => (message.members[key] ?? null) !== null
+
+/** Content, with the sources that stand beside it at its last text. */
+const readSaid = (message: Node): readonly Part[] => {
+  const { content } = message.members
+  const absent = content === undefined && BESIDE_CONTENT.some((key) => isThere(message, key))
+  const parts = content === null || absent ? [] : readContent(message, 'content', CONTENT_PARTS)
+  const { urls, others } = readAnnotations(message, (annotation) => child(annotation, 'url_citation'))
+  const last = parts.findLastIndex(({ type }) => type === 'text')
+  if (urls.length === 0 || last < 0) return [...parts, ...others]
+  return [...parts.map((part, index) => (index === last && part.type === 'text' ? { ...part, annotations: urls } : part)), ...others]
+}
+
+const readToolCall = (call: Node): Part => {
+  const type = optionalText(call, 'type') ?? 'function'
+  if (type !== 'function') return unknownPart(type, call)
+  const target = child(call, 'function')
+  const signature = thoughtSignature(call)
+  return {
+    type: 'tool-call',
+    id: requiredText(call, 'id'),
+    name: requiredText(target, 'name'),
+    arguments: optionalText(target, 'arguments') ?? '{}',
+    ...(signature === null ? {} : { proof: { format: 'google-gemini-v1', kind: 'signature', data: signature } }),
+  }
+}
+
+/** Where Google's own form of this dialect keeps the proof of a call. */
+const thoughtSignature = (call: Node): string | null => {
+  const extra = optionalChild(call, 'extra_content')
+  const google = extra === null ? null : optionalChild(extra, 'google')
+  return google === null ? null : optionalText(google, 'thought_signature')
+}

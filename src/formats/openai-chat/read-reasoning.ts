@@ -1,0 +1,95 @@
+/**
+ * Thinking in a chat message. `reasoning_details` holds it with its proofs, in pieces: a stream sends a block's text in
+ * many and its proof last, and clients hand them back as they came. `reasoning` repeats the readable part of them.
+ */
+import type { Part } from '../../canonical/prompt.ts'
+import { openProof, REASONING_FORMATS, type ReasoningFormat, type ReasoningProof } from '../../canonical/reasoning.ts'
+import { children, type Node, optionalNumber, optionalText, requiredText } from '../json-node.ts'
+import { type UnknownPart, unknownPart } from '../prompt-reader.ts'
+
+/** `callIds`: the calls of the message, whose proofs are pieces of their own. */
+export const readReasoning = (message: Node, callIds: readonly string[]): Part[] => {
+  const details = children(message, 'reasoning_details')
+  if (details.length > 0) return joinPieces(details.map(readPiece), callIds)
+  // `reasoning_content` is a vendor's name for it.
+  const text = optionalText(message, 'reasoning') ?? optionalText(message, 'reasoning_content')
+  return text === null || text === '' ? [] : [{ type: 'reasoning', text }]
+}
+
+interface Piece {
+  readonly text: string
+  readonly summary: boolean
+  readonly proof: ReasoningProof | null
+  readonly format: string | null
+  readonly id: string | null
+  readonly index: number | null
+}
+
+const readPiece = (detail: Node): Piece | UnknownPart => {
+  const type = requiredText(detail, 'type')
+  const format = optionalText(detail, 'format')
+  const id = optionalText(detail, 'id')
+  const place = { format, id, index: optionalNumber(detail, 'index') }
+  if (type === 'reasoning.summary') return { text: requiredText(detail, 'summary'), summary: true, proof: null, ...place }
+  if (type === 'reasoning.text') {
+    const signature = optionalText(detail, 'signature')
+    // The first maker of signatures is meant where none is named.
+    const proof = signature === null || signature === '' ? null : readProof('signature', signature, format ?? 'anthropic-claude-v1', id)
+    return { text: optionalText(detail, 'text') ?? '', summary: false, proof, ...place }
+  }
+  const proof = type === 'reasoning.encrypted' ? readProof('encrypted', requiredText(detail, 'data'), format, id) : null
+  return proof === null ? unknownPart(type, detail) : { text: '', summary: false, proof, ...place }
+}
+
+const readProof = (kind: ReasoningProof['kind'], data: string, format: string | null, id: string | null): ReasoningProof | null => {
+  const opened = openProof(data)
+  if (opened !== null) return opened
+  const known = REASONING_FORMATS.find((name) => name === format)
+  if (known === undefined) return null
+  // Google has signatures only, whatever the name of the detail; Anthropic's have no id.
+  return { format: known, kind: known === 'google-gemini-v1' ? 'signature' : kind, data, ...proofId(known, id) }
+}
+
+const proofId = (format: ReasoningFormat, id: string | null): { readonly id?: string } =>
+  id === null || format === 'anthropic-claude-v1' ? {} : { id }
+
+/** Pieces of one block come one after the other. */
+const joinPieces = (pieces: readonly (Piece | UnknownPart)[], callIds: readonly string[]): Part[] => {
+  const blocks: (Piece | UnknownPart)[] = []
+  for (const piece of pieces) {
+    const open = blocks.at(-1)
+    if (open === undefined || 'type' in open || 'type' in piece || !continues(open, piece, callIds)) blocks.push(piece)
+    else blocks[blocks.length - 1] = join(open, piece)
+  }
+  return blocks.flatMap((block) => ('type' in block ? [block] : partOf(block)))
+}
+
+const join = (open: Piece, next: Piece): Piece => ({
+  text: open.text + next.text,
+  summary: open.summary || next.summary,
+  proof: open.proof ?? next.proof,
+  format: open.format ?? next.format,
+  id: open.id ?? next.id,
+  index: open.index ?? next.index,
+})
+
+const continues = (open: Piece, next: Piece, callIds: readonly string[]): boolean => {
+  if (standsAlone(open, callIds) || standsAlone(next, callIds)) return false
+  // A proof ends its block; one that came before its text waits for it.
+  if (open.proof !== null && (next.proof !== null || open.text !== '')) return false
+  if (open.format !== null && next.format !== null && open.format !== next.format) return false
+  if (open.id !== null && next.id !== null) return open.id === next.id
+  if (open.index !== null && next.index !== null) return open.index === next.index
+  // OpenAI's summary and the sealed thinking that it sums up, where nobody numbered them.
+  return open.proof === null && next.proof !== null && next.text === ''
+}
+
+/** A redacted block has no text, and the proof of a call no block. */
+const standsAlone = ({ proof, id }: Piece, callIds: readonly string[]): boolean =>
+  (proof?.format === 'anthropic-claude-v1' && proof.kind === 'encrypted') ||
+  [id, proof?.id].some((id) => id !== null && id !== undefined && callIds.includes(id))
+
+const partOf = ({ text, summary, proof }: Piece): Part[] =>
+  text === '' && proof === null
+    ? []
+    : [{ type: 'reasoning', text, ...(summary ? { summary: true } : {}), ...(proof === null ? {} : { proof }) }]

@@ -1,0 +1,96 @@
+/**
+ * `reasoning_details`: the thinking of an answer in the form in which this dialect wants it back. In a stream each is a
+ * piece: clients join the texts of the pieces of one `index`, and take `signature` and `format` from the piece that has
+ * them, which is the last one, as the format is not known before.
+ */
+import type { ModelEvent } from '../../canonical/event.ts'
+import type { ReasoningProof } from '../../canonical/reasoning.ts'
+import type { JsonObject } from '../../lib/json.ts'
+
+export interface ReasoningDetails {
+  /** The pieces that an event adds; most add none. */
+  pieces(event: ModelEvent): readonly JsonObject[]
+}
+
+export const createReasoningDetails = (): ReasoningDetails => {
+  let count = 0
+  let open: { readonly index: number; readonly summary: boolean } | null = null
+
+  const begin = (summary: boolean): { readonly index: number; readonly summary: boolean } => {
+    open = { index: count, summary }
+    count += 1
+    return open
+  }
+
+  const proven = (proof: ReasoningProof): JsonObject => {
+    const { index } = open ?? begin(false)
+    open = null
+    const { format, data, id } = proof
+    if (proof.kind === 'encrypted') return { type: 'reasoning.encrypted', data, ...(id === undefined ? {} : { id }), format, index }
+    return { type: 'reasoning.text', text: '', signature: data, format, index }
+  }
+
+  /** Clients take a text without a format for Claude's, and drop it for want of a signature. */
+  const unproven = (): readonly JsonObject[] => {
+    if (open === null) return NONE
+    const { index, summary } = open
+    open = null
+    return summary ? NONE : [{ type: 'reasoning.text', text: '', format: 'unknown', index }]
+  }
+
+  return {
+    pieces(event) {
+      switch (event.type) {
+        case 'reasoning': {
+          if (event.text === '') return NONE
+          const summary = event.summary === true
+          const before = open?.summary === !summary ? unproven() : NONE
+          const { index } = open ?? begin(summary)
+          return [
+            ...before,
+            summary ? { type: 'reasoning.summary', summary: event.text, index } : { type: 'reasoning.text', text: event.text, index },
+          ]
+        }
+        case 'reasoning-end':
+          return event.proof === null ? unproven() : [proven(event.proof)]
+        case 'tool-call': {
+          const before = unproven()
+          // Whatever its kind, the proof of a call is told by the call's id, which only this type of detail carries.
+          return event.proof === undefined ? before : [...before, proven({ ...event.proof, kind: 'encrypted', id: event.id })]
+        }
+        case 'text':
+        case 'refusal':
+          return event.text === '' ? NONE : unproven()
+        case 'image':
+        case 'finish':
+          return unproven()
+        case 'start':
+        case 'citation':
+        case 'tool-arguments':
+        case 'logprobs':
+        case 'unknown':
+        case 'usage':
+        case 'error':
+          return NONE
+      }
+    },
+  }
+}
+
+const NONE: readonly JsonObject[] = []
+
+/** The pieces of a stream as the details of a whole answer. */
+export const joinDetails = (pieces: readonly JsonObject[]): readonly JsonObject[] => {
+  const whole: JsonObject[] = []
+  for (const piece of pieces) {
+    const last = whole.at(-1)
+    if (last === undefined || last['index'] !== piece['index'] || last['type'] !== piece['type']) whole.push(piece)
+    else whole[whole.length - 1] = { ...last, ...piece, ...joined(last, piece, 'text'), ...joined(last, piece, 'summary') }
+  }
+  return whole
+}
+
+const joined = (before: JsonObject, piece: JsonObject, key: 'text' | 'summary'): JsonObject => {
+  const [first, second] = [before[key], piece[key]]
+  return typeof first === 'string' && typeof second === 'string' ? { [key]: first + second } : {}
+}

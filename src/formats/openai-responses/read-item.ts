@@ -1,0 +1,116 @@
+/** An item of the input: a message, thinking, or a call and its result, each of which is a piece of a turn. Contract 2.6. */
+import type { Part } from '../../canonical/prompt.ts'
+import { openProof, type ReasoningProof } from '../../canonical/reasoning.ts'
+import { children, malformedMember, type Node, optionalText, requiredText, requiredUrl } from '../json-node.ts'
+import {
+  cacheMark,
+  type PartReaders,
+  type Piece,
+  readAnnotations,
+  readContent,
+  readerFor,
+  type Readers,
+  toolResult,
+  unknownPart,
+} from '../prompt-reader.ts'
+import { imageDetail, readInputAudio } from '../media-parts.ts'
+
+export const readItem = (item: Node): Piece => {
+  // A message may leave its type out.
+  const type = optionalText(item, 'type') ?? 'message'
+  const piece = readerFor(ITEMS, type)?.(item) ?? {
+    role: fromClient(type) ? 'user' : 'assistant',
+    parts: [unknownPart(type, item)],
+    open: true,
+  }
+  return { ...piece, at: item.path }
+}
+
+/** Results and consents are the client's; every other item without a word in the middle is of the model's turn. */
+const fromClient = (type: string): boolean => type.endsWith('_output') || type === 'mcp_approval_response'
+
+const ofAssistant = (parts: readonly Part[]): Piece => ({ role: 'assistant', parts, open: true })
+
+const ITEMS: Readers<Piece> = {
+  message: (item) => readMessage(item),
+  reasoning: (item) => ofAssistant(readReasoning(item)),
+  function_call: (item) =>
+    ofAssistant([
+      {
+        type: 'tool-call',
+        id: requiredText(item, 'call_id'),
+        name: requiredText(item, 'name'),
+        arguments: optionalText(item, 'arguments') ?? '{}',
+      },
+    ]),
+  function_call_output: (item) => ({
+    role: 'user',
+    parts: toolResult(requiredText(item, 'call_id'), readContent(item, 'output', PARTS)),
+    open: true,
+  }),
+  item_reference: (item) => {
+    throw malformedMember(item, 'type', 'item_reference cannot be resolved: no responses are stored, send the item itself')
+  },
+}
+
+const readMessage = (item: Node): Piece => {
+  const role = requiredText(item, 'role')
+  if (role !== 'user' && role !== 'system' && role !== 'developer' && role !== 'assistant') {
+    throw malformedMember(item, 'role', 'must be one of user, system, developer, assistant')
+  }
+  return { role, parts: readContent(item, 'content', PARTS), open: role === 'assistant' }
+}
+
+/** The full text where the item has it, else its summary, in paragraphs; and what the model's maker wants back. */
+const readReasoning = (item: Node): Part[] => {
+  const full = readTexts(item, 'content')
+  const text = full === '' ? readTexts(item, 'summary') : full
+  const proof = readProof(item)
+  if (text === '' && proof === null) return []
+  return [{ type: 'reasoning', text, ...(full === '' && text !== '' ? { summary: true } : {}), ...(proof === null ? {} : { proof }) }]
+}
+
+const readTexts = (item: Node, key: string): string =>
+  children(item, key)
+    .map((part) => requiredText(part, 'text'))
+    .join('\n\n')
+
+const readProof = (item: Node): ReasoningProof | null => {
+  const data = optionalText(item, 'encrypted_content')
+  if (data === null || data === '') return null
+  const id = optionalText(item, 'id')
+  return openProof(data) ?? { format: 'openai-responses-v1', kind: 'encrypted', data, ...(id === null ? {} : { id }) }
+}
+
+const text = (part: Node): Part[] => [{ type: 'text', text: requiredText(part, 'text'), ...cacheMark(part) }]
+
+const PARTS: PartReaders = {
+  input_text: text,
+  text,
+  output_text: (part) => {
+    const { urls, others } = readAnnotations(part, (annotation) => annotation)
+    return [...text(part).map((said) => (urls.length === 0 ? said : { ...said, annotations: urls })), ...others]
+  },
+  refusal: (part) => [{ type: 'refusal', text: requiredText(part, 'refusal') }],
+  input_image: (part) =>
+    isAbsent(part, 'image_url')
+      ? [unknownPart('input_image', part)]
+      : [{ type: 'image', url: requiredUrl(part, 'image_url'), ...imageDetail(part), ...cacheMark(part) }],
+  input_audio: readInputAudio,
+  input_video: (part) => [{ type: 'video', url: requiredUrl(part, 'video_url') }],
+  input_file: (part) => readFile(part),
+}
+
+/** A `file_id` names another service's storage. */
+const readFile = (part: Node): Part[] => {
+  const filename = optionalText(part, 'filename')
+  const data = optionalText(part, 'file_data')
+  if (data !== null) {
+    const url = data.startsWith('data:') ? data : `data:application/pdf;base64,${data}`
+    return [{ type: 'file', url, filename, ...cacheMark(part) }]
+  }
+  if (isAbsent(part, 'file_url')) return [unknownPart('input_file', part)]
+  return [{ type: 'file', url: requiredUrl(part, 'file_url'), filename, ...cacheMark(part) }]
+}
+
+const isAbsent = (part: Node, key: string): boolean => (part.members[key] ?? null) === null

@@ -1,0 +1,22 @@
+/** A whole response of an upstream that speaks this dialect itself: its own text, but for the members that are ours. */
+import type { JsonBody } from '../../lib/json-body.ts'
+import { dialectId, metadataMember } from '../answer-parts.ts'
+import type { AnswerHead, AnswerTail } from '../format.ts'
+import { mergedUsage } from '../merged-usage.ts'
+import { bodyOfParsed, identityMembers } from '../relay-text.ts'
+import { responsesUsage } from './usage.ts'
+
+/** `native` is JSON that the adapter has parsed. */
+export const relayAnswer = (head: AnswerHead, native: string, tail: AnswerTail): string => relayedResponse(head, bodyOfParsed(native), tail)
+
+/** The response object with which an answer ends, whole or as a stream. */
+export const relayedResponse = (head: AnswerHead, response: JsonBody, tail: AnswerTail): string => {
+  const changes: Record<string, string> = {
+    ...responseIdentity(head),
+    usage: mergedUsage(response.raw('usage') ?? null, responsesUsage(tail)),
+  }
+  for (const [field, value] of Object.entries(metadataMember(tail))) changes[field] = JSON.stringify(value)
+  return response.textWith(changes)
+}
+
+export const responseIdentity = (head: AnswerHead): Readonly<Record<string, string>> => identityMembers(dialectId('resp', head), head)

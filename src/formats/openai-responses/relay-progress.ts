@@ -1,0 +1,74 @@
+/**
+ * How far a relayed response has come: what a failure, which the upstream does not tell any more, has to tell in its
+ * stead. Nothing is parsed before it is asked for.
+ */
+import type { ModelEvent } from '../../canonical/event.ts'
+import { bodyOfParsed } from '../relay-text.ts'
+import { part } from './items.ts'
+import type { PartType } from './items.ts'
+
+export interface RelayProgress {
+  /** Takes note of an event of the upstream: its type, its text, and what it means. */
+  see(type: string, json: string, events: readonly ModelEvent[]): void
+  /** JSON texts of the items, the open one as far as it came. */
+  output(): readonly string[]
+}
+
+export const watchProgress = (): RelayProgress => {
+  const done: string[] = []
+  let open: string | null = null
+  let said: { type: PartType | 'arguments'; text: string }[] = []
+  return {
+    see(type, json, events) {
+      if (type === 'response.output_item.added') {
+        open = json
+        said = []
+      } else if (type === 'response.output_item.done') {
+        done.push(json)
+        open = null
+      } else if (open !== null) {
+        for (const event of events) {
+          const piece = pieceOf(event)
+          const last = said.at(-1)
+          if (piece === null) continue
+          if (last?.type === piece.type) last.text += piece.text
+          else said.push(piece)
+        }
+      }
+    },
+    output() {
+      const items = done.map((json) => bodyOfParsed(json).raw('item') ?? '{}')
+      return open === null ? items : [...items, unfinished(bodyOfParsed(open).raw('item') ?? '{}', said)]
+    },
+  }
+}
+
+interface Piece {
+  readonly type: PartType | 'arguments'
+  text: string
+}
+
+const pieceOf = (event: ModelEvent): Piece | null => {
+  if (event.type === 'text' || event.type === 'refusal') return { type: event.type, text: event.text }
+  if (event.type === 'reasoning') return { type: event.summary === true ? 'summary' : 'reasoning', text: event.text }
+  return event.type === 'tool-arguments' ? { type: 'arguments', text: event.json } : null
+}
+
+const unfinished = (item: string, said: readonly Piece[]): string => {
+  const body = bodyOfParsed(item)
+  const changes: Record<string, string> = { status: '"incomplete"' }
+  const told = (wanted: (type: Piece['type']) => boolean): string =>
+    `[${said.flatMap(({ type, text }) => (type !== 'arguments' && wanted(type) ? [part(type, text)] : [])).join(',')}]`
+  switch (body.get('type')) {
+    case 'message':
+      changes['content'] = told((type) => type === 'text' || type === 'refusal')
+      break
+    case 'reasoning':
+      changes['summary'] = told((type) => type === 'summary')
+      changes['content'] = told((type) => type === 'reasoning')
+      break
+    case 'function_call':
+      changes['arguments'] = JSON.stringify(said.map(({ text }) => text).join(''))
+  }
+  return body.textWith(changes)
+}

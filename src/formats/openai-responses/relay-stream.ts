@@ -1,0 +1,108 @@
+/**
+ * The stream of an upstream that speaks this dialect itself: its own events, but for the members that are ours. Its end
+ * is held back until the cost is known.
+ */
+import type { Frame } from '../../canonical/event.ts'
+import type { GatewayError } from '../../errors.ts'
+import type { JsonBody } from '../../lib/json-body.ts'
+import { DONE_FRAME, eventFrame } from '../../lib/sse.ts'
+import { errorMetadataMember, metadataMember } from '../answer-parts.ts'
+import { watchEnding } from '../ending.ts'
+import type { AnswerHead, AnswerTail, StreamRenderer } from '../format.ts'
+import { bodyOfParsed, eventType, nativeText, oneLine } from '../relay-text.ts'
+import { outcomeOf, outcomeOfFailure } from './outcome.ts'
+import { relayedResponse, responseIdentity } from './relay-answer.ts'
+import { watchProgress } from './relay-progress.ts'
+import { responseWriter } from './response-object.ts'
+import type { ResponseState } from './response-object.ts'
+import { responsesUsage } from './usage.ts'
+
+export class ResponseRelay implements StreamRenderer {
+  readonly #head: AnswerHead
+  readonly #ending = watchEnding()
+  readonly #progress = watchProgress()
+  /** JSON text of the upstream's last event; null where it has not come. */
+  #terminal: string | null = null
+  /** What began it: an end of our own tells the same time. */
+  #created: string | null = null
+  /** For the number of an event of our own: what was sent last, and how many were sent. */
+  #last: string | null = null
+  #count = 0
+
+  constructor(head: AnswerHead) {
+    this.#head = head
+  }
+
+  frames(frames: readonly Frame[]): string {
+    let out = ''
+    for (const frame of frames) {
+      for (const event of frame.events) this.#ending.see(event)
+      const json = nativeText(frame, 'responses')
+      if (json === null || this.#terminal !== null) continue
+      const type = eventType(json)
+      this.#progress.see(type, json, frame.events)
+      out += this.#relay(type, json)
+    }
+    return out
+  }
+
+  finish(tail: AnswerTail): string {
+    if (this.#terminal === null) {
+      const outcome = outcomeOf(this.#ending)
+      const output = this.#progress.output()
+      return this.#end({ outcome, output, usage: responsesUsage(tail), endedSeconds: tail.endedSeconds, more: metadataMember(tail) })
+    }
+    const body = bodyOfParsed(this.#terminal)
+    const response = relayedResponse(this.#head, bodyOfParsed(responseOf(body)), tail)
+    return eventFrame(eventType(this.#terminal), oneLine(body.textWith({ response }))) + DONE_FRAME
+  }
+
+  fail(error: GatewayError, tail: AnswerTail | null): string {
+    return this.#end({
+      outcome: outcomeOfFailure(error),
+      output: this.#progress.output(),
+      usage: tail === null ? null : responsesUsage(tail),
+      more: errorMetadataMember(error, tail),
+    })
+  }
+
+  #relay(type: string, json: string): string {
+    if (TERMINAL.has(type)) {
+      this.#terminal = json
+      return ''
+    }
+    // Upstreams also send events that only keep a connection alive; clients break at names they do not know.
+    if (!OWN_EVENT.test(type)) return ''
+    if (type === 'response.created') this.#created = json
+    this.#count += 1
+    this.#last = json
+    return eventFrame(type, oneLine(LIFECYCLE.has(type) ? this.#withOurs(json) : json))
+  }
+
+  #withOurs(json: string): string {
+    const body = bodyOfParsed(json)
+    return body.textWith({ response: bodyOfParsed(responseOf(body)).textWith(responseIdentity(this.#head)) })
+  }
+
+  /** An end of our own: the whole response object, and the number that follows the upstream's. */
+  #end(state: ResponseState): string {
+    const type = `response.${state.outcome.status}`
+    const created = bodyOfParsed(responseOf(bodyOfParsed(this.#created ?? '{}'))).get('created_at')
+    const head = typeof created === 'number' ? { ...this.#head, createdSeconds: created } : this.#head
+    const response = responseWriter(head)(state)
+    return eventFrame(type, `{"type":"${type}","response":${oneLine(response)},"sequence_number":${this.#nextNumber()}}`) + DONE_FRAME
+  }
+
+  #nextNumber(): number {
+    const number = this.#last === null ? undefined : bodyOfParsed(this.#last).get('sequence_number')
+    return typeof number === 'number' ? number + 1 : this.#count
+  }
+}
+
+const responseOf = (event: JsonBody): string => event.raw('response') ?? '{}'
+
+const LIFECYCLE: ReadonlySet<string> = new Set(['response.queued', 'response.created', 'response.in_progress'])
+
+const TERMINAL: ReadonlySet<string> = new Set(['response.completed', 'response.incomplete', 'response.failed', 'response.cancelled'])
+
+const OWN_EVENT = /^response\.[\w.]+$/

@@ -1,0 +1,44 @@
+/** What of a request has no word in the middle, so that a translation can tell that it was left out. */
+import type { Node } from './json-node.ts'
+import { unasked } from './json-node.ts'
+
+/** Paths, in the request's own words. To be called when all that is known was read. */
+export const otherFields = (root: Node): readonly string[] =>
+  unasked(root, PASSED_OVER).filter((field) => !(NOT_DONE.has(field) && root.members[field] === false))
+
+/** Nothing is stored and nothing runs in the background, so not to ask for it loses nothing. */
+const NOT_DONE: ReadonlySet<string> = new Set(['store', 'background'])
+
+/** The service reads these itself, and no provider of another dialect is meant by them. */
+const PASSED_OVER: ReadonlySet<string> = new Set([
+  // Which model and which provider answers, and how the answer comes.
+  'model',
+  'models',
+  'fallbacks',
+  'preset',
+  'provider',
+  'route',
+  'session_id',
+  'stream',
+  'stream_options',
+  'usage',
+  // What the service does beside the call, and how.
+  'plugins',
+  'transforms',
+  'stop_server_tools_when',
+  'deferred_tools',
+  'trace',
+  'debug',
+  'strict',
+  'locked',
+  'on_locked',
+  'sandbox',
+  // Other routers' words for an address or a credential: never passed on, whatever the dialect.
+  'api_base',
+  'base_url',
+  'api_key',
+  'user_config',
+  'extra_headers',
+  // Sent as a header; the body's copy is for clients (contract 2.4).
+  'betas',
+])

@@ -1,0 +1,72 @@
+/** Tools, and which of them the model may or must call, as the three dialects share them. */
+import type { FunctionTool, Prompt, ProviderTool, Tool, ToolChoice } from '../canonical/prompt.ts'
+import {
+  child,
+  children,
+  disown,
+  malformedMember,
+  member,
+  type Node,
+  optionalFlag,
+  optionalText,
+  requiredText,
+  whole,
+} from './json-node.ts'
+import { cacheMark } from './prompt-reader.ts'
+
+/** A tool without a schema takes no arguments. */
+export const functionTool = (node: Node, schemaKey: string, marks: Node = node): FunctionTool => {
+  const strict = optionalFlag(node, 'strict')
+  return {
+    type: 'function',
+    name: requiredText(node, 'name'),
+    description: optionalText(node, 'description'),
+    parameters: member(node, schemaKey) ?? { type: 'object', properties: {} },
+    ...(strict === null ? {} : { strict }),
+    ...cacheMark(marks),
+  }
+}
+
+export const providerTool = (tool: Node): ProviderTool => ({
+  type: 'provider',
+  kind: requiredText(tool, 'type'),
+  at: tool.path,
+  raw: whole(tool),
+})
+
+/**
+ * `tools` and `tool_choice` as OpenAI writes them. `inside` finds the members of a kind: chat completions keeps them in
+ * an object of that name, Responses beside the type.
+ */
+export const readOpenAiTools = (root: Node, inside: (node: Node, kind: string) => Node): Pick<Prompt, 'tools' | 'toolChoice'> => {
+  const tools = children(root, 'tools').map((tool) =>
+    requiredText(tool, 'type') === 'function' ? functionTool(inside(tool, 'function'), 'parameters', tool) : providerTool(tool),
+  )
+  const value = member(root, 'tool_choice')
+  if (value === undefined) return { tools, toolChoice: { type: 'auto' } }
+  if (value === 'auto' || value === 'none' || value === 'required') return { tools, toolChoice: { type: value } }
+  if (typeof value === 'string') throw malformedMember(root, 'tool_choice', 'must be auto, none, required or an object')
+  const choice = child(root, 'tool_choice')
+  const type = requiredText(choice, 'type')
+  if (type === 'function') return { tools, toolChoice: { type: 'tool', name: requiredText(inside(choice, type), 'name') } }
+  if (type === 'allowed_tools') {
+    const allowed = inside(choice, type)
+    return { tools: narrowed(tools, allowed, inside), toolChoice: narrowedChoice(allowed) }
+  }
+  // To call a tool that is not the model's is its provider's own affair.
+  disown(root, 'tool_choice')
+  return { tools, toolChoice: { type: 'auto' } }
+}
+
+/** A subset of the tools to choose from: a dialect without the notion is given only these. */
+const narrowed = (tools: readonly Tool[], allowed: Node, inside: (node: Node, kind: string) => Node): readonly Tool[] => {
+  const names = children(allowed, 'tools').map((entry) => {
+    const type = requiredText(entry, 'type')
+    if (type === 'function') return `function ${requiredText(inside(entry, type), 'name')}`
+    whole(entry)
+    return `provider ${type}`
+  })
+  return tools.filter((tool) => names.includes(`${tool.type} ${tool.type === 'function' ? tool.name : tool.kind}`))
+}
+
+const narrowedChoice = (allowed: Node): ToolChoice => (member(allowed, 'mode') === 'required' ? { type: 'required' } : { type: 'auto' })

@@ -1,0 +1,550 @@
+import { describe, expect, test } from 'bun:test'
+import { connect } from 'node:net'
+
+import { pino } from 'pino'
+
+import { createFakeClock, turn } from '../../test/support/fake-clock.ts'
+import { openSqliteDatabase } from '../../test/support/sqlite-database.ts'
+import { messagesFormat } from '../formats/anthropic-messages/anthropic-messages.ts'
+import { chatFormat } from '../formats/openai-chat/openai-chat.ts'
+import { responsesFormat } from '../formats/openai-responses/openai-responses.ts'
+import { generationRecord } from '../inference/generation-record.ts'
+import { createGenerationRecorder } from '../inference/record-generations.ts'
+import { createInference } from '../inference/run-inference.ts'
+import type { Run } from '../inference/run.ts'
+import { createKeys } from '../keys/keys.ts'
+import { systemIds } from '../lib/id.ts'
+import { createModels } from '../models/models.ts'
+import { createPresets } from '../presets/presets.ts'
+import { providerRegistry } from '../providers/registry.ts'
+import { sandboxModels } from '../sandbox-models.ts'
+import { createGenerationStore } from '../storage/generation-store.ts'
+import { createKeyStore } from '../storage/key-store.ts'
+import { createPresetStore } from '../storage/preset-store.ts'
+import { StorageConflict, StorageUnavailable } from '../storage/storage-errors.ts'
+import { createMetrics } from '../telemetry/metrics.ts'
+import { createApp, routeTable, type AppParts } from './app.ts'
+import { createCors } from './cors.ts'
+import { createKeepAlive } from './keep-alive.ts'
+import { createPrepareCall } from './prepare-call.ts'
+import type { Policy, Route } from './route.ts'
+import { listen } from './server.ts'
+
+const { database, owner } = await openSqliteDatabase()
+
+const MAX_BODY = 1024 * 1024
+
+/** The service as compose.ts builds it, on SQLite, with time standing still and the sandbox for its models. */
+const build = (more: Partial<AppParts> = {}) => {
+  const clock = createFakeClock()
+  const ids = systemIds
+  const keys = createKeys({ store: createKeyStore(database), clock, ids, pepper: new Uint8Array(32) })
+  const presets = createPresets({ store: createPresetStore(database), clock, ids })
+  const models = createModels(sandboxModels, [])
+  const store = createGenerationStore(database)
+  const faults: unknown[] = []
+  const recorder = createGenerationRecorder({ store, clock, onError: (thrown) => faults.push(thrown) })
+  const metrics = createMetrics()
+  const settled: Run[] = []
+  const parts: AppParts = {
+    formats: { chat: chatFormat, responses: responsesFormat, messages: messagesFormat },
+    answering: {
+      prepareCall: createPrepareCall(presets),
+      runInference: createInference({
+        models,
+        adapters: providerRegistry,
+        context: { clock, upstream: { post: () => Promise.reject(new Error('The sandbox has no upstream.')) } },
+        clock,
+        ids,
+        firstTokenMs: 120_000,
+        began: () => undefined,
+        settle: (run) => {
+          settled.push(run)
+          recorder.add(generationRecord(run))
+        },
+      }),
+      keepAlive: createKeepAlive(clock, 10_000),
+      clock,
+      commitSilenceMs: 2000,
+      providerFailure: 'body',
+      onInternalError: (thrown) => faults.push(thrown),
+    },
+    keys,
+    presets,
+    models,
+    generations: { store, flush: recorder.flush },
+    ready: async () => null,
+    isDraining: () => false,
+    clock,
+    ids,
+    log: pino({ level: 'silent' }),
+    metrics,
+    cors: createCors(['https://app.example']),
+    maxBodyBytes: MAX_BODY,
+    version: '1.2.3',
+    ...more,
+  }
+  return { parts, app: createApp(parts), keys, presets, settled, faults, metrics, clock }
+}
+
+const service = build()
+
+const makeKey = async (kind: 'management' | 'inference'): Promise<string> =>
+  (
+    await service.keys.create({
+      kind,
+      name: kind,
+      workspaceId: owner.workspaceId,
+      creatorUserId: owner.userId,
+      limitNanos: null,
+      limitReset: null,
+      includeByokInLimit: false,
+      strict: false,
+      expiresAt: null,
+    })
+  ).key
+
+const KEYS = {
+  'no key': null,
+  'a wrong key': 'pb_mgmt_0123456789012345678901234567890123456789012345678',
+  'an inference key': await makeKey('inference'),
+  'a management key': await makeKey('management'),
+} as const
+type KeyName = keyof typeof KEYS
+const KEY_NAMES = Object.keys(KEYS) as KeyName[]
+
+interface Asked {
+  readonly key?: KeyName | null
+  readonly body?: unknown
+  readonly headers?: Record<string, string>
+  readonly signal?: AbortSignal
+}
+
+const ask = async (
+  method: string,
+  path: string,
+  { key = 'a management key', body, headers = {}, signal }: Asked = {},
+  { app } = service,
+) => {
+  const token = key === null ? null : KEYS[key]
+  const response = await app.answer(
+    new Request(`http://host${path}`, {
+      method,
+      headers: {
+        ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+      ...(signal === undefined ? {} : { signal }),
+    }),
+  )
+  const text = await response.text()
+  return {
+    status: response.status,
+    headers: response.headers,
+    text,
+    json: (text.startsWith('{') ? JSON.parse(text) : {}) as Record<string, unknown>,
+  }
+}
+
+const chat = (fields: Record<string, unknown> = {}) => ({ model: 'sandbox/echo', messages: [{ role: 'user', content: 'Hi' }], ...fields })
+
+/** What each policy answers to each key; null: the policy lets it in, and what follows is the route's own business. */
+const ADMITTED: Readonly<Record<Policy, Readonly<Record<KeyName, number | null>>>> = {
+  public: { 'no key': null, 'a wrong key': null, 'an inference key': null, 'a management key': null },
+  'any-key': { 'no key': 401, 'a wrong key': 401, 'an inference key': null, 'a management key': null },
+  management: { 'no key': 401, 'a wrong key': 401, 'an inference key': 403, 'a management key': null },
+  inference: { 'no key': 401, 'a wrong key': 401, 'an inference key': null, 'a management key': 403 },
+}
+
+/** The whole table as the service has it: a route that is added is in here without anybody's doing. */
+const table: readonly (readonly [string, Route])[] = routeTable(service.parts, () => ({})).flatMap(({ base, routes }) =>
+  routes.map((route) => [`${route.method} ${base}${route.path}`, route] as const),
+)
+
+const exampleOf = (path: string): string => path.replace(':hash', 'ab'.repeat(32)).replace(':version', '1').replace(/:\w+/g, 'matrix')
+
+describe('every route admits exactly whom its policy admits', () => {
+  test.each(table.map(([name, route]) => [name, route.policy, route] as const))('%s (%s)', async (name, policy, route) => {
+    const [method = '', path = ''] = name.split(' ')
+    const statuses: Record<string, number> = {}
+    for (const key of KEY_NAMES) {
+      const { status, json } = await ask(method, exampleOf(path), {
+        key,
+        ...(method === 'POST' || method === 'PATCH' ? { body: '{}' } : {}),
+      })
+      statuses[key] = status
+      const refused = ADMITTED[policy][key]
+      if (refused === null) expect([401, 403]).not.toContain(status)
+      else expect(status).toBe(refused)
+      if (refused !== null) {
+        const error = json['error'] as { message: string; code?: number }
+        expect(error.message).toBe(
+          refused === 403
+            ? policy === 'management'
+              ? 'Only management keys can perform this operation'
+              : 'Management keys cannot call models. Use an inference key.'
+            : key === 'no key'
+              ? 'Missing Authentication header'
+              : 'Invalid API key: it is unknown, disabled, revoked or expired.',
+        )
+        if (route.surface === 'management') expect(error.code).toBe(refused)
+      }
+    }
+    // None of them is a fault of ours, whatever stands in the example.
+    for (const status of Object.values(statuses)) expect(status).toBeLessThan(500)
+  })
+
+  test('there are routes of every policy, and the table is not empty', () => {
+    expect(new Set(table.map(([, { policy }]) => policy))).toEqual(new Set(['public', 'any-key', 'management', 'inference']))
+  })
+
+  test('every parameter of a path is announced to the server, whose own reading of `..` would differ', () => {
+    const withParameters = table.filter(([name]) => name.includes(':')).map(([name]) => name.split(' ')[1] ?? '')
+    expect(new Set(service.app.parameterPaths)).toEqual(new Set(withParameters))
+  })
+
+  test('the same operation is under /api/v1 and under /v1', async () => {
+    for (const base of ['/api/v1', '/v1']) expect((await ask('GET', `${base}/models/count`)).status).toBe(200)
+  })
+})
+
+describe('a refusal comes before the body is read', () => {
+  test.each<[KeyName, number]>([
+    ['no key', 401],
+    ['an inference key', 403],
+  ])('%s', async (key, status) => {
+    const invalid = await ask('POST', '/api/v1/presets/x/chat/completions', {
+      key,
+      body: '{"this is": not JSON',
+      headers: { 'content-type': 'text/html' },
+    })
+    expect(invalid.status).toBe(status)
+  })
+})
+
+describe('what is not there', () => {
+  test.each([
+    '/api',
+    '/api/v1',
+    '/api/v1/',
+    '/api/v1/nothing',
+    '/api/v1/presets/',
+    '/api/v1//presets',
+    '//api/v1/presets',
+    '/api/v2/models',
+    '/health',
+    '/api/v1/presets/a/b/c/d',
+  ])('404: %s', async (path) => {
+    const { status, json } = await ask('GET', path)
+    expect(status).toBe(404)
+    expect(json).toMatchObject({ error: { code: 404, message: 'Resource not found', metadata: { error_type: 'not_found' } } })
+  })
+
+  test('404 below messages is in the shape that its clients read', async () => {
+    for (const path of ['/api/v1/messages/count_tokens_x', '/v1/messages/x']) {
+      expect((await ask('POST', path, { body: {} })).json).toMatchObject({ type: 'error', error: { type: 'not_found_error' } })
+    }
+  })
+
+  test('405 names what the path answers', async () => {
+    const { status, headers } = await ask('PUT', '/api/v1/presets/x')
+    expect(status).toBe(405)
+    expect(headers.get('allow')?.split(', ').sort()).toEqual(['DELETE', 'GET', 'HEAD', 'PATCH'])
+  })
+})
+
+describe('the Host', () => {
+  test.each(['a/?', 'a#', 'a b', 'a@b', '"', 'a,b'])('400: %s', async (host) => {
+    expect((await ask('GET', '/health/live', { headers: { host } })).status).toBe(400)
+  })
+  test.each(['a', 'a:80', '127.0.0.1:8080', '[::1]:8080', 'under_score.example'])('%s passes', async (host) => {
+    expect((await ask('GET', '/health/live', { headers: { host } })).status).toBe(200)
+  })
+})
+
+describe('every answer', () => {
+  test('has the id of the request, under both of its names, also where it failed', async () => {
+    for (const path of ['/api/v1/models/count', '/api/v1/nothing']) {
+      const { headers } = await ask('GET', path)
+      expect(headers.get('x-request-id')).toMatch(/^req-/)
+      expect(headers.get('request-id')).toBe(headers.get('x-request-id'))
+    }
+  })
+
+  test('can be read by a browser app of an allowed origin, an error too, and by no other', async () => {
+    for (const path of ['/api/v1/models/count', '/api/v1/nothing']) {
+      expect((await ask('GET', path, { headers: { origin: 'https://app.example' } })).headers.get('access-control-allow-origin')).toBe(
+        'https://app.example',
+      )
+      expect((await ask('GET', path, { headers: { origin: 'https://evil.example' } })).headers.has('access-control-allow-origin')).toBe(
+        false,
+      )
+    }
+  })
+
+  test('to a preflight needs no key: 204 for an allowed origin, 400 for any other', async () => {
+    const allowed = await ask('OPTIONS', '/api/v1/chat/completions', { key: null, headers: { origin: 'https://app.example' } })
+    expect([allowed.status, allowed.headers.get('access-control-allow-methods')]).toEqual([204, 'POST'])
+    expect((await ask('OPTIONS', '/api/v1/chat/completions', { key: null, headers: { origin: 'https://evil.example' } })).status).toBe(400)
+    expect((await ask('OPTIONS', '/api/v1/chat/completions', { key: null })).status).toBe(400)
+  })
+
+  test('is counted by operation and status', async () => {
+    const counted = build()
+    await ask('GET', '/api/v1/models/count', {}, counted)
+    await ask('GET', '/api/v1/nothing', {}, counted)
+    const page = (await ask('GET', '/metrics', { key: null }, counted)).text
+    expect(page).toContain('patchbay_http_requests_total{operation="countModels",status="200"} 1')
+    expect(page).toContain('patchbay_http_requests_total{operation="none",status="404"} 1')
+  })
+})
+
+describe('when something is wrong with the service', () => {
+  const broken = (thrown: unknown) => build({ presets: { ...service.presets, list: () => Promise.reject(thrown) } })
+
+  test.each<[string, unknown, number, string | null]>([
+    ['409: storage was locked for too long', new StorageConflict(new Error('busy')), 409, null],
+    ['503: storage is away', new StorageUnavailable('away'), 503, '1'],
+    ['500: a bug', new TypeError('secret detail'), 500, null],
+  ])('%s', async (_, thrown, expected, retryAfter) => {
+    const { status, headers, text } = await ask('GET', '/api/v1/presets', {}, broken(thrown))
+    expect([status, headers.get('retry-after')]).toEqual([expected, retryAfter])
+    expect(text).not.toContain('secret')
+  })
+
+  test('503: storage is away while an unknown key is looked up', async () => {
+    const keys = createKeys({
+      store: { ...createKeyStore(database), get: () => Promise.reject(new StorageUnavailable('away')) },
+      clock: createFakeClock(),
+      ids: systemIds,
+      pepper: new Uint8Array(32),
+    })
+    expect((await ask('GET', '/api/v1/models/count', {}, build({ keys }))).status).toBe(503)
+  })
+
+  test('503 while it stops: no new inference, everything else goes on', async () => {
+    const stopping = build({ isDraining: () => true, ready: async () => 'draining' })
+    const refused = await ask('POST', '/api/v1/chat/completions', { key: 'an inference key', body: chat() }, stopping)
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1'])
+    expect((await ask('GET', '/api/v1/presets', {}, stopping)).status).toBe(200)
+    expect((await ask('GET', '/health/live', { key: null }, stopping)).status).toBe(200)
+    const ready = await ask('GET', '/health/ready', { key: null }, stopping)
+    expect([ready.status, ready.json]).toEqual([503, { status: 'draining' }])
+  })
+})
+
+describe('an inference body', () => {
+  test.each<[string, string, number]>([
+    ['nothing', '', 400],
+    ['null', 'null', 400],
+    ['a list', '[]', 400],
+    ['cut', '{"model":', 400],
+    ['a byte order mark', `\uFEFF${JSON.stringify(chat())}`, 400],
+    ['the model twice', '{"model":"sandbox/echo","model":"sandbox/lorem","messages":[{"role":"user","content":"x"}]}', 400],
+    ['too deep', `{"model":"sandbox/echo","messages":[{"role":"user","content":"x"}],"x":${'['.repeat(70)}${']'.repeat(70)}}`, 400],
+    ['too large', JSON.stringify(chat({ x: 'x'.repeat(MAX_BODY) })), 413],
+    ['an unknown model', JSON.stringify(chat({ model: 'sandbox/none' })), 404],
+    ['an unknown preset', JSON.stringify(chat({ model: '@preset/none' })), 404],
+    ['a session that is too long', JSON.stringify(chat({ session_id: 's'.repeat(257) })), 400],
+  ])('%s: %d', async (_, body, expected) => {
+    const { status, json } = await ask('POST', '/api/v1/chat/completions', { key: 'an inference key', body })
+    expect(status).toBe(expected)
+    expect((json['error'] as { code: number }).code).toBe(expected)
+  })
+
+  test('400: a session header that is too long is refused as the field would be', async () => {
+    const { status } = await ask('POST', '/api/v1/chat/completions', {
+      key: 'an inference key',
+      body: chat(),
+      headers: { 'x-session-id': 's'.repeat(257) },
+    })
+    expect(status).toBe(400)
+  })
+
+  test.each(['messages', 'stream_options', 'provider', 'reasoning', 'sandbox', 'user', 'metadata', 'tools', 'usage'])(
+    '400, never 500: a large body whose %s is no JSON inside its strings',
+    async (field) => {
+      const broken = field === 'messages' ? '[{"role":"user","content":"\\x"}]' : '{"a":"\\x"}'
+      const fields: Record<string, string> = {
+        model: '"sandbox/echo"',
+        messages: '[{"role":"user","content":"x"}]',
+        stream: 'true',
+        pad: `"${'x'.repeat(40_000)}"`,
+        [field]: broken,
+      }
+      const body = `{${Object.entries(fields)
+        .map(([name, value]) => `"${name}":${value}`)
+        .join()}}`
+      const { status, text } = await ask('POST', '/api/v1/chat/completions', { key: 'an inference key', body })
+      // A field that nobody reads may pass; none may become a fault of ours.
+      expect(text).not.toContain('Internal Server Error')
+      expect([200, 400]).toContain(status)
+    },
+  )
+})
+
+describe('an inference', () => {
+  const ids = (settled: readonly Run[]): string[] => settled.map(({ generationId }) => generationId)
+
+  test.each([false, true])('is settled once, and its record can be read at once (stream: %p)', async (stream) => {
+    const own = build()
+    const { status, headers, text } = await ask(
+      'POST',
+      '/api/v1/chat/completions',
+      { key: 'an inference key', body: chat({ stream }) },
+      own,
+    )
+    expect(status).toBe(200)
+    expect(text).toContain('Hi')
+    const id = headers.get('x-generation-id') ?? ''
+    expect(ids(own.settled)).toEqual([id])
+    const record = await ask('GET', `/api/v1/generation?id=${id}`, { key: 'an inference key' }, own)
+    expect(record.json).toMatchObject({ data: { id, streamed: stream, cancelled: false, finish_reason: 'stop', model: 'sandbox/echo' } })
+    expect(own.faults).toEqual([])
+  })
+
+  test('with a preset says which version served it', async () => {
+    const made = await ask('POST', '/api/v1/presets/served/chat/completions', { body: chat({ model: 'sandbox/echo', temperature: 0.5 }) })
+    expect(made.status).toBe(200)
+    const { headers, status } = await ask('POST', '/api/v1/chat/completions', {
+      key: 'an inference key',
+      body: chat({ model: '@preset/served' }),
+    })
+    expect([status, headers.get('x-preset')]).toEqual([200, 'served@1'])
+  })
+
+  test.each<[string, Record<string, string>, number]>([
+    ['200 by default', {}, 200],
+    ['its status, where the client asks for it', { 'x-service-provider-failure': 'status' }, 429],
+  ])('that fails at the provider is answered with %s', async (_, headers, expected) => {
+    for (const stream of [false, true]) {
+      const { status, text } = await ask('POST', '/api/v1/chat/completions', {
+        key: 'an inference key',
+        body: chat({ model: 'sandbox/error/rate_limit_exceeded', stream }),
+        headers,
+      })
+      expect(status).toBe(expected)
+      expect(text).toContain('rate_limit_exceeded')
+    }
+  })
+
+  test('that is silent commits its stream after two seconds, and is cancelled when its reader leaves', async () => {
+    const own = build()
+    const answering = own.app.answer(
+      new Request('http://host/api/v1/chat/completions', {
+        method: 'POST',
+        headers: { authorization: `Bearer ${KEYS['an inference key']}` },
+        body: JSON.stringify(chat({ model: 'sandbox/slow', stream: true })),
+      }),
+    )
+    let response: Response | null = null
+    void answering.then((answered) => (response = answered))
+    for (let turns = 0; turns < 10; turns += 1) await turn()
+    own.clock.advance(1999)
+    for (let turns = 0; turns < 10; turns += 1) await turn()
+    const before: Response | null = response
+    own.clock.advance(1)
+    const { status, headers, body } = await answering
+    expect([before, status, headers.get('content-type')]).toEqual([null, 200, 'text/event-stream; charset=utf-8'])
+    const reader = body?.getReader()
+    const first = reader?.read()
+    own.clock.advance(1000)
+    expect(Buffer.from((await first)?.value ?? []).toString()).toStartWith('data: {')
+    await reader?.cancel()
+    await turn()
+    expect(own.settled.map(({ cancelled }) => cancelled)).toEqual([true])
+  })
+
+  test.each([false, true])('whose client is gone before it began is cancelled, not answered to nobody (stream: %p)', async (stream) => {
+    const own = build()
+    const gone = new AbortController()
+    const slow = {
+      ...own.parts.answering,
+      prepareCall: async (...given: Parameters<AppParts['answering']['prepareCall']>) => {
+        const prepared = await own.parts.answering.prepareCall(...given)
+        gone.abort() // it leaves while its preset is looked up
+        return prepared
+      },
+    }
+    const app = createApp({ ...own.parts, answering: slow })
+    await ask(
+      'POST',
+      '/api/v1/chat/completions',
+      { key: 'an inference key', body: chat({ model: 'sandbox/slow', stream }), signal: gone.signal },
+      { ...own, app },
+    ).catch(() => undefined)
+    expect(own.settled.map(({ cancelled }) => cancelled)).toEqual([true])
+    expect(own.clock.waiting).toBeLessThanOrEqual(2)
+  })
+})
+
+describe('over a real socket', () => {
+  const server = listen({ host: '127.0.0.1', port: 0, shared: false, app: service.app, onError: () => undefined })
+
+  const raw = (text: string): Promise<string> =>
+    new Promise((resolve, reject) => {
+      const socket = connect(server.port, '127.0.0.1')
+      let received = ''
+      socket.on('data', (piece: Buffer) => (received += piece.toString()))
+      socket.once('close', () => resolve(received))
+      socket.once('error', reject)
+      socket.write(text)
+    })
+
+  const statusOf = async (method: string, target: string, more = ''): Promise<number> =>
+    Number((await raw(`${method} ${target} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n${more}\r\n`)).split(' ')[1])
+
+  const management = `Authorization: Bearer ${KEYS['a management key']}\r\n`
+
+  test.each<[string, string, number]>([
+    ['GET', '/health/live', 200],
+    ['HEAD', '/health/live', 200],
+    ['GET', '/api/v1/models/count', 200],
+    ['GET', '/api/v1/presets/..', 400],
+    ['GET', '/api/v1/presets/%2e%2e', 400],
+    ['GET', '/api/v1/presets/.', 400],
+    ['GET', '/api/v1/presets/%2E', 400],
+    ['DELETE', '/api/v1/presets/..', 400],
+    ['GET', '/api/v1/presets/a%2Fb', 400],
+    ['GET', '/api/v1/presets/%00', 400],
+    ['GET', '/api/v1/presets/%zz', 400],
+    ['GET', '//api/v1/models/count', 404],
+    ['GET', '/api//v1/models/count', 404],
+    ['GET', '/api/v1/models/count/', 404],
+    ['GET', '/api/v1/models/count;x', 404],
+    ['GET', '/api/v1/%6dodels/count', 404],
+    ['TRACE', '/health/live', 405],
+  ])('%s %s is %d', async (method, target, status) => {
+    expect(await statusOf(method, target, management)).toBe(status)
+  })
+
+  test('a slug of two dots does not reach another operation', async () => {
+    const body = JSON.stringify(chat({ max_tokens: 5 }))
+    for (const slug of ['..', '.', '%2e%2e', '%2E%2e', '.%2e']) {
+      const length = `Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n`
+      const answer = await raw(
+        `POST /api/v1/presets/${slug}/messages HTTP/1.1\r\nHost: a\r\nConnection: close\r\n${management}${length}\r\n${body}`,
+      )
+      expect([slug, answer.split(' ')[1]]).toEqual([slug, '400'])
+    }
+  })
+
+  test('HTTP/1.0 without a Host reaches the same routes', async () => {
+    expect((await raw('GET /health/live HTTP/1.0\r\n\r\n')).split(' ')[1]).toBe('200')
+  })
+
+  test('two keys are no key', async () => {
+    expect(await statusOf('GET', '/api/v1/models/count', `${management}${management}`)).toBe(401)
+  })
+
+  test('413 for a body without a length is said before it ends', async () => {
+    const chunk = 'x'.repeat(64 * 1024)
+    const answer = await raw(
+      `POST /api/v1/chat/completions HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${KEYS['an inference key']}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n${`${chunk.length.toString(16)}\r\n${chunk}\r\n`.repeat(20)}`,
+    )
+    expect(answer.split(' ')[1]).toBe('413')
+    expect(answer).toMatch(/connection: close/i)
+  })
+})

@@ -1,0 +1,107 @@
+/** One content block, as it opens, grows and closes. */
+import type { ModelEvent } from '../../canonical/event.ts'
+import { isObject } from '../../lib/json.ts'
+
+type Json = Readonly<Record<string, unknown>>
+
+export interface BlockDecoder {
+  delta(delta: Json): ModelEvent[]
+  close(): ModelEvent[]
+}
+
+interface Opened {
+  readonly events: ModelEvent[]
+  readonly decoder: BlockDecoder
+}
+
+/** `call`: the index of the next tool call; `modelId`: whose thinking it is. */
+export const openBlock = (block: Json, call: number, modelId: string): Opened => {
+  switch (block['type']) {
+    case 'text':
+      return openText(block)
+    case 'thinking':
+      return openThinking(block, modelId)
+    case 'redacted_thinking': {
+      const proof = { format: 'anthropic-claude-v1', kind: 'encrypted', data: textOf(block['data']), model: modelId } as const
+      return { events: [{ type: 'reasoning-end', proof }], decoder: SILENT }
+    }
+    case 'tool_use':
+      return openToolUse(block, call)
+    default:
+      // The provider's own tools and whatever comes after them: what the model makes of them is in its text.
+      return { events: [{ type: 'unknown', kind: textOf(block['type']) }], decoder: SILENT }
+  }
+}
+
+const SILENT: BlockDecoder = { delta: () => [], close: () => [] }
+
+const openText = (block: Json): Opened => {
+  const citations: unknown[] = Array.isArray(block['citations']) ? block['citations'] : []
+  return {
+    events: [...said('text', block['text']), ...citations.filter(isObject).map(citation)],
+    decoder: {
+      delta: (delta) => {
+        if (delta['type'] === 'text_delta') return said('text', delta['text'])
+        return delta['type'] === 'citations_delta' && isObject(delta['citation']) ? [citation(delta['citation'])] : []
+      },
+      close: () => [],
+    },
+  }
+}
+
+const openThinking = (block: Json, modelId: string): Opened => {
+  let signature = textOf(block['signature'])
+  return {
+    events: said('reasoning', block['thinking']),
+    decoder: {
+      delta: (delta) => {
+        if (delta['type'] === 'thinking_delta') return said('reasoning', delta['thinking'])
+        if (delta['type'] === 'signature_delta') signature = textOf(delta['signature'])
+        return []
+      },
+      close: () => [
+        {
+          type: 'reasoning-end',
+          proof: signature === '' ? null : { format: 'anthropic-claude-v1', kind: 'signature', data: signature, model: modelId },
+        },
+      ],
+    },
+  }
+}
+
+/** Arguments come in pieces, or whole with the block's beginning; a call without any has an empty object. */
+const openToolUse = (block: Json, index: number): Opened => {
+  const id = textOf(block['id']) || `call_${index}`
+  const opened: ModelEvent = { type: 'tool-call', index, id, name: textOf(block['name']) }
+  const eager = isObject(block['input']) && Object.keys(block['input']).length > 0 ? JSON.stringify(block['input']) : ''
+  let bare = eager === ''
+  return {
+    events: bare ? [opened] : [opened, { type: 'tool-arguments', index, json: eager }],
+    decoder: {
+      delta: (delta) => {
+        const json = delta['type'] === 'input_json_delta' ? textOf(delta['partial_json']) : ''
+        if (json === '') return []
+        bare = false
+        return [{ type: 'tool-arguments', index, json }]
+      },
+      close: () => (bare ? [{ type: 'tool-arguments', index, json: '{}' }] : []),
+    },
+  }
+}
+
+const said = (type: 'text' | 'reasoning', value: unknown): ModelEvent[] => {
+  const text = textOf(value)
+  return text === '' ? [] : [{ type, text }]
+}
+
+/** Sources on the web have an address; those in the client's own documents have none that another dialect could name. */
+const citation = (told: Json): ModelEvent => {
+  const url = textOf(told['url']) || textOf(told['source'])
+  if (url === '') return { type: 'unknown', kind: textOf(told['type']) }
+  return {
+    type: 'citation',
+    citation: { url, title: textOf(told['title']) || null, content: textOf(told['cited_text']) || null, start: null, end: null },
+  }
+}
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')

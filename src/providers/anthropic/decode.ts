@@ -1,0 +1,124 @@
+/** Messages as upstreams speak it, whole or as stream events, in the language of the middle. Tolerant: only what means something is read. */
+import type { FinishReason, ModelEvent } from '../../canonical/event.ts'
+import { isObject } from '../../lib/json.ts'
+import { openBlock, type BlockDecoder } from './decode-block.ts'
+import { decodeUsage, mergeUsage } from './usage.ts'
+
+type Json = Readonly<Record<string, unknown>>
+
+/** State that spans one answer. */
+export interface MessagesDecoder {
+  /** One event of a stream. */
+  event(event: Json): ModelEvent[]
+  /** A whole message. */
+  message(message: Json): ModelEvent[]
+}
+
+/** `modelId`: our id of the model that answers. */
+export const createMessagesDecoder = (modelId: string): MessagesDecoder => {
+  const open = new Map<number, BlockDecoder>()
+  let usage: Json = {}
+  let calls = 0
+  let finished = false
+
+  const used = (told: unknown): ModelEvent[] => {
+    if (!isObject(told)) return []
+    usage = mergeUsage(usage, told)
+    return [{ type: 'usage', usage: decodeUsage(usage) }]
+  }
+
+  const begin = (block: unknown): { events: ModelEvent[]; decoder: BlockDecoder | null } => {
+    if (!isObject(block)) return { events: [], decoder: null }
+    const opened = openBlock(block, calls, modelId)
+    if (block['type'] === 'tool_use') calls += 1
+    return opened
+  }
+
+  const end = (told: Json): ModelEvent[] => {
+    const native = textOf(told['stop_reason'])
+    if (native === '' || finished) return []
+    finished = true
+    const details = isObject(told['stop_details']) ? textOf(told['stop_details']['explanation']) : ''
+    const sequence = told['stop_sequence']
+    return [
+      ...(native === 'refusal' && details !== '' ? [{ type: 'refusal', text: details } as const] : []),
+      {
+        type: 'finish',
+        reason: STOP_REASONS[native] ?? 'stop',
+        native,
+        ...(typeof sequence === 'string' ? { stopSequence: sequence } : {}),
+      },
+    ]
+  }
+
+  return {
+    event(event) {
+      const index = typeof event['index'] === 'number' ? event['index'] : 0
+      switch (event['type']) {
+        case 'message_start': {
+          const message = isObject(event['message']) ? event['message'] : {}
+          return [start(message), ...used(message['usage'])]
+        }
+        case 'content_block_start': {
+          const { events, decoder } = begin(event['content_block'])
+          if (decoder !== null) open.set(index, decoder)
+          return events
+        }
+        case 'content_block_delta':
+          return isObject(event['delta']) ? (open.get(index)?.delta(event['delta']) ?? []) : []
+        case 'content_block_stop': {
+          const events = open.get(index)?.close() ?? []
+          open.delete(index)
+          return events
+        }
+        case 'message_delta':
+          return [...used(event['usage']), ...(isObject(event['delta']) ? end(event['delta']) : [])]
+        case 'message_stop':
+          if (finished) return []
+          finished = true
+          return [{ type: 'finish', reason: 'stop', native: null }]
+        default:
+          return []
+      }
+    },
+    message(message) {
+      const blocks: unknown[] = Array.isArray(message['content']) ? message['content'] : []
+      const said = blocks.flatMap((block) => {
+        const { events, decoder } = begin(block)
+        return [...events, ...(decoder?.close() ?? [])]
+      })
+      const ended = end(message)
+      const finish: ModelEvent[] = ended.length > 0 ? ended : [{ type: 'finish', reason: 'stop', native: null }]
+      return [start(message), ...said, ...used(message['usage']), ...finish]
+    },
+  }
+}
+
+/** Events that say something, by this release's knowledge; others are not passed on, strict clients stumble over them. */
+export const KNOWN_EVENTS: ReadonlySet<unknown> = new Set([
+  'message_start',
+  'content_block_start',
+  'content_block_delta',
+  'content_block_stop',
+  'message_delta',
+  'message_stop',
+])
+
+const STOP_REASONS: Readonly<Record<string, FinishReason>> = {
+  end_turn: 'stop',
+  stop_sequence: 'stop',
+  pause_turn: 'stop',
+  compaction: 'stop',
+  max_tokens: 'length',
+  model_context_window_exceeded: 'length',
+  tool_use: 'tool_calls',
+  refusal: 'content_filter',
+}
+
+const start = (message: Json): ModelEvent => ({
+  type: 'start',
+  upstreamId: textOf(message['id']) || null,
+  upstreamModel: textOf(message['model']) || null,
+})
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')

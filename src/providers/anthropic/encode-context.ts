@@ -1,0 +1,33 @@
+/** What every part of the encoder works with. */
+import type { ClientDialect } from '../../canonical/call.ts'
+import type { SettingName } from '../../canonical/settings.ts'
+import type { Attempt, Target } from '../provider.ts'
+import { translate, type Translation } from '../translation.ts'
+import { type ModelRules, rulesOf } from './model-rules.ts'
+
+export interface EncodeContext extends Translation {
+  /** The dialect of the client: warnings name its fields. */
+  readonly dialect: ClientDialect
+  readonly target: Target
+  readonly rules: ModelRules
+  /** Tells of something that was done in another way than asked for. */
+  mapped(field: string, message: string): void
+  /** The field that the client wrote a setting in. */
+  fieldOf(name: SettingName): string
+}
+
+export const encodeContext = ({ call, target, warn }: Attempt): EncodeContext => {
+  const prompt = call.prompt()
+  return {
+    ...translate(prompt, 'anthropic', target.providerName, warn),
+    dialect: call.dialect,
+    target,
+    rules: rulesOf(target.upstreamModel),
+    mapped: (field, message) => warn({ code: 'mapped_field', field, message }),
+    fieldOf: (name) => prompt.settings[name]?.field ?? name,
+  }
+}
+
+/** `cache_control` of a block or a tool. */
+export const cacheMember = (cache: { readonly ttl?: '5m' | '1h' } | undefined): { cache_control?: { type: 'ephemeral'; ttl?: string } } =>
+  cache === undefined ? {} : { cache_control: { type: 'ephemeral', ...(cache.ttl === undefined ? {} : { ttl: cache.ttl }) } }

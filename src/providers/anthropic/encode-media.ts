@@ -1,0 +1,61 @@
+/** Pictures and documents as blocks. Null for what the dialect has no block for. */
+import type { CacheMark } from '../../canonical/prompt.ts'
+import { cacheMember } from './encode-context.ts'
+
+type MediaBlock = Readonly<Record<string, unknown>>
+
+export const imageBlock = (url: string, cache?: CacheMark): MediaBlock | null => {
+  const data = readDataUrl(url)
+  if (data === null) return { type: 'image', source: { type: 'url', url }, ...cacheMember(cache) }
+  const mediaType = data.mediaType === 'image/jpg' ? 'image/jpeg' : data.mediaType
+  return IMAGE_TYPES.has(mediaType)
+    ? { type: 'image', source: { type: 'base64', media_type: mediaType, data: data.base64() }, ...cacheMember(cache) }
+    : null
+}
+
+/** A PDF, plain text of any kind, a picture, or an address, which has to be that of a PDF. */
+export const documentBlock = (url: string, filename: string | null, cache?: CacheMark): MediaBlock | null => {
+  const data = readDataUrl(url)
+  const title = filename === null ? {} : { title: filename }
+  if (data === null) return { type: 'document', source: { type: 'url', url }, ...title, ...cacheMember(cache) }
+  if (data.mediaType.startsWith('image/')) return imageBlock(url, cache)
+  const source =
+    data.mediaType === PDF
+      ? { type: 'base64', media_type: PDF, data: data.base64() }
+      : TEXTUAL.test(data.mediaType)
+        ? { type: 'text', media_type: 'text/plain', data: data.text() }
+        : null
+  return source === null ? null : { type: 'document', source, ...title, ...cacheMember(cache) }
+}
+
+const PDF = 'application/pdf'
+const IMAGE_TYPES: ReadonlySet<string> = new Set(['image/jpeg', 'image/png', 'image/gif', 'image/webp'])
+const TEXTUAL = /^text\/|^application\/(?:json|xml|yaml|x-yaml|javascript|toml)$/
+
+interface DataUrl {
+  readonly mediaType: string
+  base64(): string
+  text(): string
+}
+
+/** Null for an address of the web. Text without a type is plain text (RFC 2397). */
+const readDataUrl = (url: string): DataUrl | null => {
+  if (!/^data:/i.test(url)) return null
+  const comma = url.indexOf(',')
+  const [mediaType = '', ...parameters] = url.slice('data:'.length, comma < 0 ? url.length : comma).split(';')
+  const payload = comma < 0 ? '' : url.slice(comma + 1)
+  const encoded = parameters.some((parameter) => parameter.trim().toLowerCase() === 'base64')
+  return {
+    mediaType: mediaType.trim().toLowerCase() || 'text/plain',
+    base64: () => (encoded ? payload : Buffer.from(unescaped(payload)).toString('base64')),
+    text: () => (encoded ? Buffer.from(payload, 'base64').toString() : unescaped(payload)),
+  }
+}
+
+const unescaped = (payload: string): string => {
+  try {
+    return decodeURIComponent(payload)
+  } catch {
+    return payload // a lone percent sign is what it is
+  }
+}

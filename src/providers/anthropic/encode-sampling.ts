@@ -1,0 +1,52 @@
+/** temperature, top_p and top_k, as far as the model takes them. */
+import type { SettingName } from '../../canonical/settings.ts'
+import type { EncodeContext } from './encode-context.ts'
+
+export interface EncodedSampling {
+  readonly temperature?: number | undefined
+  readonly top_p?: number | undefined
+  readonly top_k?: number | undefined
+}
+
+/** With a budget for thinking the dialect leaves no room but for top_p at its upper end. */
+const TOP_P_WITH_THINKING = 0.95
+
+export const encodeSampling = (context: EncodeContext, thinks: boolean): EncodedSampling => {
+  const { rules, target } = context
+  const given = { temperature: heldTo1(context), topP: context.setting('topP'), topK: context.setting('topK') }
+  const drop = (name: SettingName, why: string): undefined => {
+    context.lose(context.fieldOf(name), `${target.upstreamModel} ${why}; it was left out.`)
+    return undefined
+  }
+  if (rules.sampling === 'none') {
+    // The defaults may be said, so to leave them out loses nothing.
+    if (given.temperature !== undefined && given.temperature !== 1) drop('temperature', 'takes no temperature')
+    if (given.topP !== undefined && given.topP !== 1) drop('topP', 'takes no top_p')
+    if (given.topK !== undefined) drop('topK', 'takes no top_k')
+    return {}
+  }
+  if (thinks) {
+    const temperature =
+      given.temperature === undefined || given.temperature === 1 ? undefined : drop('temperature', 'takes no temperature while it thinks')
+    const topP =
+      given.topP === undefined || given.topP >= TOP_P_WITH_THINKING
+        ? given.topP
+        : drop('topP', `takes no top_p below ${TOP_P_WITH_THINKING} while it thinks`)
+    const topK = given.topK === undefined ? undefined : drop('topK', 'takes no top_k while it thinks')
+    return { temperature, top_p: topP, top_k: topK }
+  }
+  const both = given.temperature !== undefined && given.topP !== undefined
+  return {
+    temperature: given.temperature,
+    top_p: both && rules.sampling === 'one' ? drop('topP', 'takes temperature or top_p, not both') : given.topP,
+    top_k: given.topK,
+  }
+}
+
+/** The other dialects go up to 2. */
+const heldTo1 = (context: EncodeContext): number | undefined => {
+  const temperature = context.setting('temperature')
+  if (temperature === undefined || temperature <= 1) return temperature
+  context.mapped(context.fieldOf('temperature'), `${context.target.providerName} knows temperatures up to 1; 1 was sent.`)
+  return 1
+}

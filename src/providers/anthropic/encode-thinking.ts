@@ -1,0 +1,139 @@
+/** How much the model may say, and how much of that may be thinking. */
+import type { ReasoningSetting } from '../../canonical/settings.ts'
+import type { Target } from '../provider.ts'
+import type { EncodeContext } from './encode-context.ts'
+
+export interface EncodedThinking {
+  /** `max_tokens`, which the dialect requires: thinking counts towards it. */
+  readonly maxTokens: number
+  readonly thinking?: Readonly<Record<string, unknown>>
+  /** `output_config.effort`. */
+  readonly effort?: string
+}
+
+/** Where neither the request nor the catalogue names a cap. */
+const MAX_TOKENS = 8192
+
+/** The dialect requires a cap; who names none means as much as there is. */
+export const defaultMaxTokens = (target: Target): number => target.maxCompletionTokens ?? MAX_TOKENS
+
+const BUDGET_MIN = 1024
+
+/** Of the cap, so that an answer follows the thinking. */
+const BUDGET_SHARE = 0.8
+
+/** What an effort is worth to models that take a budget; with MAX_TOKENS beside it all fit the smallest of their caps, 32,000. */
+const BUDGETS: Readonly<Record<string, number>> = { minimal: 1024, low: 4096, medium: 8192, high: 16_384, xhigh: 22_000, max: 22_000 }
+
+interface Around {
+  /** A call of a tool is demanded. */
+  readonly forced: boolean
+  /** The model is in the middle of calling tools and has not thought, or its thinking could not be kept. */
+  readonly unthoughtLoop: boolean
+}
+
+/** One rule: a request for thinking is served by what the model understands, and gives way to a cap or to a tool that was demanded. */
+export const encodeThinking = (context: EncodeContext, around: Around): EncodedThinking => {
+  const { rules, target } = context
+  const reasoning = context.setting('reasoning')
+  const cap = context.setting('maxOutputTokens')
+  const maxTokens = cap ?? defaultMaxTokens(target)
+  const field = context.fieldOf('reasoning')
+  const wish = wishOf(reasoning)
+  if (reasoning === undefined || wish === 'none') {
+    // What is shown can be asked of a model that thinks anyway.
+    return reasoning === undefined || rules.thinkingOff === 'silence'
+      ? { maxTokens }
+      : { maxTokens, thinking: adaptive(reasoning, context) }
+  }
+  if (wish === 'off') return { maxTokens, ...without(context, field) }
+  const obstacle = obstacleTo(context, around)
+  if (obstacle !== null) {
+    context.lose(field, `${obstacle} It was left out.`)
+    return { maxTokens }
+  }
+  if (rules.thinking === 'adaptive' || (rules.thinking === 'either' && reasoning.maxTokens === undefined)) {
+    if (reasoning.maxTokens !== undefined)
+      context.mapped(field, `${target.upstreamModel} decides itself how many tokens it thinks; the budget was left out.`)
+    return { maxTokens, thinking: adaptive(reasoning, context), ...effortMember(reasoning.effort, field, context) }
+  }
+  return budgeted(reasoning, cap, field, around, context)
+}
+
+const wishOf = (reasoning: ReasoningSetting | undefined): 'none' | 'off' | 'on' => {
+  if (reasoning === undefined) return 'none'
+  if (reasoning.enabled === false || reasoning.effort === 'none') return 'off'
+  return reasoning.enabled === true || reasoning.effort !== undefined || reasoning.maxTokens !== undefined ? 'on' : 'none'
+}
+
+const without = ({ rules, target, mapped }: EncodeContext, field: string): Omit<EncodedThinking, 'maxTokens'> => {
+  switch (rules.thinkingOff) {
+    case 'silence':
+      return {}
+    case 'disabled':
+      return { thinking: { type: 'disabled' } }
+    case 'between_tools':
+      mapped(field, `${target.upstreamModel} cannot be kept from thinking between the calls of tools.`)
+      return { thinking: { type: 'between_tools' } }
+    case 'never':
+      mapped(field, `${target.upstreamModel} cannot be kept from thinking; it was asked for its lowest effort.`)
+      return { effort: 'low' }
+  }
+}
+
+const obstacleTo = ({ rules, target }: EncodeContext, { forced }: Around): string | null => {
+  if (rules.thinking === 'none') return `${target.upstreamModel} does not think.`
+  return forced && rules.forcedTools === 'without-thinking'
+    ? `${target.upstreamModel} cannot think where the call of a tool is demanded.`
+    : null
+}
+
+const adaptive = (reasoning: ReasoningSetting, context: EncodeContext): Readonly<Record<string, unknown>> => ({
+  type: 'adaptive',
+  ...displayMember(reasoning, context),
+})
+
+const displayMember = ({ exclude }: ReasoningSetting, { rules, lose, fieldOf, target }: EncodeContext): { display?: string } => {
+  if (exclude !== true) return rules.display === 'hidden' ? { display: 'summarized' } : {}
+  if (rules.display !== 'unknown') return { display: 'omitted' }
+  lose(`${fieldOf('reasoning')}.exclude`, `${target.upstreamModel} cannot hide its thinking; it was left out.`)
+  return {}
+}
+
+const LADDER = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']
+
+/** The same effort, or the nearest below it that the model knows; the lowest where there is none below. */
+const effortMember = (effort: string | undefined, field: string, { rules, target, mapped }: EncodeContext): { effort?: string } => {
+  const lowest = rules.efforts[0]
+  if (effort === undefined || lowest === undefined) return {}
+  const rank = LADDER.indexOf(effort)
+  const nearest = rules.efforts.findLast((known) => LADDER.indexOf(known) <= rank) ?? lowest
+  if (nearest !== effort) mapped(field, `${target.upstreamModel} has no effort ${effort}; ${nearest} was sent.`)
+  return { effort: nearest }
+}
+
+const budgeted = (
+  reasoning: ReasoningSetting,
+  cap: number | undefined,
+  field: string,
+  { unthoughtLoop }: Around,
+  context: EncodeContext,
+): EncodedThinking => {
+  const { target, lose, mapped } = context
+  const wanted = Math.max(BUDGET_MIN, reasoning.maxTokens ?? BUDGETS[reasoning.effort ?? 'medium'] ?? BUDGET_MIN)
+  // A cap is a promise on cost: the budget shrinks to fit it, it does not grow.
+  const maxTokens = cap ?? target.maxCompletionTokens ?? MAX_TOKENS + wanted
+  const obstacle = unthoughtLoop
+    ? `${target.upstreamModel} cannot begin to think between a call of a tool and its answer.`
+    : maxTokens <= BUDGET_MIN
+      ? `${target.upstreamModel} thinks with at least ${BUDGET_MIN} tokens, which the cap on output does not leave.`
+      : null
+  if (obstacle !== null) {
+    lose(field, `${obstacle} It was left out.`)
+    return { maxTokens }
+  }
+  const budget = Math.min(wanted, Math.max(BUDGET_MIN, Math.floor(maxTokens * BUDGET_SHARE)))
+  if (reasoning.maxTokens !== undefined && budget !== reasoning.maxTokens)
+    mapped(field, `A budget of ${budget} tokens for thinking was sent: it is at least ${BUDGET_MIN} and within the cap on output.`)
+  return { maxTokens, thinking: { type: 'enabled', budget_tokens: budget, ...displayMember(reasoning, context) } }
+}

@@ -1,0 +1,98 @@
+/** Tools, and whether the model has to call one. */
+import type { FunctionTool, ProviderTool } from '../../canonical/prompt.ts'
+import { isObject } from '../../lib/json.ts'
+import { closeSchema } from './closed-schema.ts'
+import { cacheMember, type EncodeContext } from './encode-context.ts'
+import { isWebSearch, webSearchTool } from './web-search-tool.ts'
+
+export interface EncodedTools {
+  readonly tools: readonly unknown[] | undefined
+  readonly toolChoice: unknown
+  /** A call is demanded. */
+  readonly forced: boolean
+}
+
+export const encodeTools = (context: EncodeContext): EncodedTools => {
+  const tools = encodeList(context)
+  if (tools.length === 0) {
+    const { type } = context.prompt.toolChoice
+    if (type === 'required' || type === 'tool') context.lose('tool_choice', 'There is no tool that could be called; it was left out.')
+    return { tools: undefined, toolChoice: undefined, forced: false }
+  }
+  return { tools, ...encodeChoice(context) }
+}
+
+const encodeList = (context: EncodeContext): unknown[] => {
+  const tools: unknown[] = []
+  let searches = false
+  const search = (source: unknown, field: string): void => {
+    if (!context.rules.claude || searches) {
+      context.lose(
+        field,
+        searches
+          ? 'There is a web search already; this one was left out.'
+          : `${context.target.providerName} has no web search of its own; it was left out.`,
+      )
+      return
+    }
+    searches = true
+    tools.push(webSearchTool(source, field, context))
+  }
+  for (const [index, tool] of context.prompt.tools.entries()) {
+    if (tool.type === 'function') tools.push(functionTool(tool, `tools[${index}]`, context))
+    else if (isWebSearch(tool.kind)) search(tool.raw, tool.at)
+    else loseTool(tool, context)
+  }
+  const options = context.setting('webSearchOptions')
+  if (options !== undefined) search(options, context.fieldOf('webSearchOptions'))
+  return tools
+}
+
+const loseTool = (tool: ProviderTool, context: EncodeContext): void =>
+  context.lose(tool.at, `${context.target.providerName} has no tool like ${tool.kind}; it was left out.`)
+
+const functionTool = (tool: FunctionTool, at: string, context: EncodeContext): unknown => {
+  const given = isObject(tool.parameters) ? tool.parameters : {}
+  // The dialect wants every input to be an object, and to be told so.
+  const schema = given['type'] === undefined ? { type: 'object', ...given } : given
+  const strict = tool.strict === true && context.rules.structuredOutputs
+  if (tool.strict === true && !strict)
+    context.lose(`${at}.strict`, `${context.target.upstreamModel} does not enforce schemas; strict was left out.`)
+  return {
+    name: tool.name,
+    ...(tool.description === null ? {} : { description: tool.description }),
+    input_schema: strict ? enforceable(schema, `${at}.strict`, context) : schema,
+    ...(strict ? { strict: true } : {}),
+    ...cacheMember(tool.cache),
+  }
+}
+
+/** A schema for constrained decoding; what it cannot enforce is told. */
+export const enforceable = (given: Readonly<Record<string, unknown>>, field: string, context: EncodeContext): unknown => {
+  const { schema, loosened } = closeSchema(given)
+  if (loosened.length > 0)
+    context.mapped(field, `${context.target.providerName} does not enforce ${loosened.join(', ')}; the model is told of it in words.`)
+  return schema
+}
+
+const encodeChoice = (context: EncodeContext): { toolChoice: unknown; forced: boolean } => {
+  const single = context.setting('parallelToolCalls') === false ? { disable_parallel_tool_use: true } : null
+  const { toolChoice } = context.prompt
+  const auto = single === null ? undefined : { type: 'auto', ...single }
+  switch (toolChoice.type) {
+    case 'auto':
+      return { toolChoice: auto, forced: false }
+    case 'none':
+      return { toolChoice: { type: 'none' }, forced: false }
+    case 'required':
+    case 'tool':
+      if (context.rules.forcedTools === 'never') {
+        context.mapped('tool_choice', `${context.target.upstreamModel} cannot be made to call a tool; it was left to choose.`)
+        return { toolChoice: auto, forced: false }
+      }
+      return {
+        toolChoice: toolChoice.type === 'tool' ? { type: 'tool', name: toolChoice.name, ...single } : { type: 'any', ...single },
+        forced: true,
+      }
+  }
+}

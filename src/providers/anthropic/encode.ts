@@ -1,0 +1,84 @@
+/** A request for an upstream that speaks Messages. A client of the same dialect is not translated: relay-request.ts. */
+import { isObject } from '../../lib/json.ts'
+import type { Attempt } from '../provider.ts'
+import { encodeContext, type EncodeContext } from './encode-context.ts'
+import { encodeConversation, type Turn } from './encode-conversation.ts'
+import { encodeSampling } from './encode-sampling.ts'
+import { encodeThinking } from './encode-thinking.ts'
+import { encodeTools, enforceable } from './encode-tools.ts'
+import { relayRequest } from './relay-request.ts'
+import { encodeServiceTier } from './service-tier.ts'
+
+/** JSON text. Throws `invalid_prompt`, and `invalid_request` for what the dialect refuses. */
+export const encodeAnthropicRequest = (attempt: Attempt): string =>
+  attempt.call.dialect === 'messages' ? relayRequest(attempt) : translated(encodeContext(attempt), attempt.call.stream)
+
+const translated = (context: EncodeContext, stream: boolean): string => {
+  const { system, turns } = encodeConversation(context)
+  const { tools, toolChoice, forced } = encodeTools(context)
+  const { maxTokens, thinking, effort } = encodeThinking(context, { forced, unthoughtLoop: isUnthoughtLoop(turns) })
+  const format = encodeFormat(context)
+  const user = context.setting('user')
+  noteModalities(context)
+  const head = JSON.stringify({ model: context.target.upstreamModel, max_tokens: maxTokens, ...(stream ? { stream } : {}) })
+  const tail = JSON.stringify({
+    tools,
+    tool_choice: toolChoice,
+    thinking,
+    output_config: effort === undefined && format === undefined ? undefined : { effort, format },
+    ...encodeSampling(
+      context,
+      thinking?.['type'] === 'enabled' || thinking?.['type'] === 'adaptive',
+    ),
+    stop_sequences: encodeStop(context),
+    metadata: user === undefined ? undefined : { user_id: user },
+    service_tier: encodeServiceTier(context.setting('serviceTier'), context.fieldOf('serviceTier'), context),
+    cache_control: context.setting('cacheControl'),
+  })
+  const systemMember = system.length === 0 ? '' : `"system":[${system.map(({ json }) => json).join(',')}],`
+  const messages = `"messages":[${turns.map(turnText).join(',')}]`
+  return `${head.slice(0, -1)},${systemMember}${messages}${tail === '{}' ? '}' : `,${tail.slice(1)}`}`
+}
+
+const turnText = ({ role, blocks }: Turn): string => `{"role":"${role}","content":[${blocks.map(({ json }) => json).join(',')}]}`
+
+/** Results of tools were sent, and the calls before them do not begin with thinking. */
+const isUnthoughtLoop = (turns: readonly Turn[]): boolean => {
+  const results = turns.findLastIndex(({ role }) => role === 'user')
+  if (results !== turns.findLastIndex(({ role }) => role !== 'system') || turns[results]?.blocks[0]?.type !== 'tool_result') return false
+  const first = turns[results - 1]?.blocks[0]?.type
+  return first !== 'thinking' && first !== 'redacted_thinking'
+}
+
+/** Constrained answers are generally available; JSON without a schema is not a word of the dialect. */
+const encodeFormat = (context: EncodeContext): unknown => {
+  const { outputFormat } = context.prompt
+  if (outputFormat.type === 'text') return undefined
+  const field = context.dialect === 'responses' ? 'text.format' : 'response_format'
+  if (outputFormat.type === 'json') {
+    context.lose(field, `${context.target.providerName} promises JSON only with a schema; it was left out.`)
+    return undefined
+  }
+  if (!context.rules.structuredOutputs || !isObject(outputFormat.schema)) {
+    context.lose(field, `${context.target.upstreamModel} does not hold answers to a schema; it was left out.`)
+    return undefined
+  }
+  if (outputFormat.description !== undefined) context.lose(field, 'The description of the schema was left out.')
+  return { type: 'json_schema', schema: enforceable(outputFormat.schema, field, context) }
+}
+
+/** The dialect refuses a sequence without a visible character. */
+const encodeStop = (context: EncodeContext): readonly string[] | undefined => {
+  const stop = context.setting('stop')
+  const kept = stop?.filter((sequence) => sequence.trim() !== '')
+  if (stop !== undefined && kept?.length !== stop.length)
+    context.lose(context.fieldOf('stop'), `${context.target.providerName} takes no stop sequence of white space alone; it was left out.`)
+  return kept === undefined || kept.length === 0 ? undefined : kept
+}
+
+/** Text is all that it gives. */
+const noteModalities = (context: EncodeContext): void => {
+  const others = context.setting('outputModalities')?.filter((modality) => modality !== 'text') ?? []
+  if (others.length > 0)
+    context.lose(context.fieldOf('outputModalities'), `${context.target.providerName} answers in text; ${others.join(', ')} was left out.`)
+}

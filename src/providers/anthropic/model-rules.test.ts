@@ -1,0 +1,39 @@
+import { expect, test } from 'bun:test'
+
+import { rulesOf } from './model-rules.ts'
+
+test.each<[string, string, string, string, string, boolean]>([
+  // model, sampling, thinking, how it is kept from it, forced tools, system turns
+  ['claude-3-opus-20240229', 'all', 'none', 'silence', 'without-thinking', false],
+  ['claude-3-5-haiku-20241022', 'all', 'none', 'silence', 'without-thinking', false],
+  ['us.anthropic.claude-3-7-sonnet-20250219-v1:0', 'all', 'budget', 'silence', 'without-thinking', false],
+  ['claude-opus-4-20250514', 'all', 'budget', 'silence', 'without-thinking', false],
+  ['claude-opus-4@20250514', 'all', 'budget', 'silence', 'without-thinking', false],
+  ['claude-opus-4-1-20250805', 'one', 'budget', 'silence', 'without-thinking', false],
+  ['claude-sonnet-4-5-20250929', 'one', 'budget', 'silence', 'without-thinking', false],
+  ['anthropic/claude-haiku-4.5', 'one', 'budget', 'silence', 'without-thinking', false],
+  ['claude-opus-4-6', 'one', 'either', 'silence', 'without-thinking', false],
+  ['claude-opus-4-7', 'none', 'adaptive', 'silence', 'without-thinking', false],
+  ['claude-opus-4-8', 'none', 'adaptive', 'silence', 'always', true],
+  ['claude-mythos-preview', 'none', 'adaptive', 'never', 'always', false],
+  ['claude-sonnet-5', 'none', 'adaptive', 'disabled', 'always', false],
+  ['claude-opus-5', 'none', 'adaptive', 'disabled', 'always', true],
+  ['claude-fable-5', 'none', 'adaptive', 'never', 'always', true],
+  ['claude-fable-5-1', 'none', 'adaptive', 'never', 'never', true],
+  ['claude-opus-5-5', 'none', 'adaptive', 'never', 'never', true],
+  ['claude-sonnet-5-5', 'none', 'adaptive', 'between_tools', 'never', true],
+  ['claude-haiku-5-5', 'none', 'adaptive', 'disabled', 'always', true],
+  ['MiniMax-M3', 'all', 'budget', 'silence', 'without-thinking', false],
+])('%s', (model, sampling, thinking, thinkingOff, forcedTools, systemTurns) => {
+  expect(rulesOf(model)).toMatchObject({ sampling, thinking, thinkingOff, forcedTools, systemTurns } as object)
+})
+
+test.each<[string, string]>([
+  ['claude-opus-4-5', ''],
+  ['claude-sonnet-4-6', 'low medium high max'],
+  ['claude-mythos-preview', 'low medium high max'],
+  ['claude-opus-4-7', 'low medium high xhigh max'],
+  ['MiniMax-M3', ''],
+])('efforts of %s: %s', (model, efforts) => {
+  expect(rulesOf(model).efforts.join(' ')).toBe(efforts)
+})

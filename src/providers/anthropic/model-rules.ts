@@ -1,0 +1,82 @@
+/**
+ * What a model accepts of a Messages request. The dialect is one, the models are not: each generation of Claude refuses
+ * with a 400 what the one before it took. Sources: Anthropic's migration guides, its pages on thinking, effort,
+ * structured outputs and mid-conversation system messages, and the refusals themselves.
+ */
+export interface ModelRules {
+  readonly claude: boolean
+  /** Of temperature, top_p and top_k: everything, temperature or top_p but not both, or nothing but the defaults. */
+  readonly sampling: 'all' | 'one' | 'none'
+  /** How thinking is asked for: not at all, with a budget of tokens, in either way, or only `adaptive` with an effort. */
+  readonly thinking: 'none' | 'budget' | 'either' | 'adaptive'
+  /** What keeps the model from thinking. `silence`: it does not think unless it is asked to. */
+  readonly thinkingOff: 'silence' | 'disabled' | 'between_tools' | 'never'
+  /** `display` says whether thinking is readable. `hidden`: it is not, unless asked for. */
+  readonly display: 'unknown' | 'shown' | 'hidden'
+  /** `output_config.effort`, lowest first. */
+  readonly efforts: readonly string[]
+  /** Whether a call of a tool can be demanded. */
+  readonly forcedTools: 'always' | 'without-thinking' | 'never'
+  /** A message of role `system` may stand between the turns. */
+  readonly systemTurns: boolean
+  /** `output_config.format`, and `strict` tools. */
+  readonly structuredOutputs: boolean
+}
+
+/** By the provider's own name of the model. What is not a Claude is taken for an imitation of the dialect's first form. */
+export const rulesOf = (upstreamModel: string): ModelRules => {
+  const model = claudeNamed(upstreamModel.toLowerCase())
+  if (model === null) return IMITATION
+  const { family, version } = model
+  return {
+    claude: true,
+    sampling: version >= 407 ? 'none' : version >= 401 ? 'one' : 'all',
+    thinking: version >= 407 ? 'adaptive' : version >= 406 ? 'either' : version >= 307 ? 'budget' : 'none',
+    thinkingOff: thinkingOff(family, version),
+    display: version >= 407 ? 'hidden' : version >= 400 ? 'shown' : 'unknown',
+    efforts: version < 406 ? [] : version < 407 || family === 'preview' ? ['low', 'medium', 'high', 'max'] : EFFORTS,
+    forcedTools: forcedTools(family, version),
+    systemTurns: version >= (family === 'sonnet' || family === 'haiku' ? 505 : 408),
+    structuredOutputs: version >= 401,
+  }
+}
+
+const EFFORTS = ['low', 'medium', 'high', 'xhigh', 'max'] as const
+
+const IMITATION: ModelRules = {
+  claude: false,
+  sampling: 'all',
+  thinking: 'budget',
+  thinkingOff: 'silence',
+  display: 'unknown',
+  efforts: [],
+  forcedTools: 'without-thinking',
+  systemTurns: false,
+  structuredOutputs: false,
+}
+
+const alwaysThinks = (family: string): boolean => ['fable', 'mythos', 'preview'].includes(family)
+
+const thinkingOff = (family: string, version: number): ModelRules['thinkingOff'] => {
+  if (alwaysThinks(family)) return 'never'
+  if (version < 500) return 'silence'
+  if (family === 'opus' && version >= 505) return 'never'
+  return family === 'sonnet' && version >= 505 ? 'between_tools' : 'disabled'
+}
+
+const forcedTools = (family: string, version: number): ModelRules['forcedTools'] => {
+  if (version < 408 && !alwaysThinks(family)) return 'without-thinking'
+  const refusedFrom = family === 'haiku' ? Number.POSITIVE_INFINITY : alwaysThinks(family) ? 501 : 505
+  return version >= refusedFrom ? 'never' : 'always'
+}
+
+/** `claude-opus-4-5-20251101` is opus 405, `claude-3-7-sonnet-…` sonnet 307, with any vendor's words before and behind. */
+const claudeNamed = (name: string): { family: string; version: number } | null => {
+  // The one model whose name has no number; it came with opus 4.7.
+  if (name.includes('claude-mythos-preview')) return { family: 'preview', version: 407 }
+  const { family, major, minor } = NEW_NAME.exec(name)?.groups ?? OLD_NAME.exec(name)?.groups ?? {}
+  return family === undefined || major === undefined ? null : { family, version: Number(major) * 100 + Number(minor ?? 0) }
+}
+
+const NEW_NAME = /claude-(?<family>[a-z]+)-(?<major>\d{1,2})(?!\d)(?:[-.](?<minor>\d{1,2})(?!\d))?/
+const OLD_NAME = /claude-(?<major>\d)(?:[-.](?<minor>\d))?-(?<family>[a-z]+)/

@@ -1,0 +1,15 @@
+/** Efforts of reasoning, which providers know in part, and budgets, which most know none of. */
+
+const LADDER = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']
+
+/** The nearest of `known`: the same, else the next lower one that still thinks, else the next higher; null where there is none. */
+export const nearestEffort = (effort: string, known: readonly string[]): string | null => {
+  if (known.includes(effort)) return effort
+  const rung = LADDER.indexOf(effort)
+  if (rung < 0) return null
+  const lower = LADDER.slice(1, rung).findLast((name) => known.includes(name))
+  return lower ?? LADDER.slice(rung + 1).find((name) => known.includes(name)) ?? null
+}
+
+/** For a provider that counts no tokens of thinking. */
+export const effortOfBudget = (tokens: number): string => (tokens < 4096 ? 'low' : tokens < 16_384 ? 'medium' : 'high')

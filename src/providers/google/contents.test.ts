@@ -1,0 +1,251 @@
+import { describe, expect, test } from 'bun:test'
+
+import type { Message, Part } from '../../canonical/prompt.ts'
+import { assistant, encode, googleProof, system, user } from './google.test-kit.ts'
+
+const call = (id: string, more: object = {}): Part => ({ type: 'tool-call', id, name: `f_${id}`, arguments: '{"a":1}', ...more })
+const result = (callId: string, text: string, more: object = {}): Part => ({ type: 'tool-result', callId, text, ...more })
+const sent = (messages: readonly Message[], model?: string) => encode({ messages }, model === undefined ? {} : { model })
+const partsOf = (messages: readonly Message[], model?: string) => sent(messages, model).body.contents.flatMap(({ parts }) => parts)
+
+describe('turns', () => {
+  test('leading system messages are the instruction, in order; turns alternate', () => {
+    const { body, losses } = sent([
+      system('A'),
+      { ...system('B'), role: 'developer' },
+      user('1'),
+      user('2', '3'),
+      assistant('4'),
+      assistant('5'),
+      user('6'),
+    ])
+    expect(body.systemInstruction).toEqual({ parts: [{ text: 'A' }, { text: 'B' }] })
+    expect(body.contents).toEqual([
+      { role: 'user', parts: [{ text: '1' }, { text: '2' }, { text: '3' }] },
+      { role: 'model', parts: [{ text: '4' }, { text: '5' }] },
+      { role: 'user', parts: [{ text: '6' }] },
+    ])
+    expect(losses).toEqual([])
+  })
+
+  test('a later system message keeps its place, as the user’s, and is told', () => {
+    const { body, losses } = sent([user('1'), assistant('2'), system('S'), user('3')])
+    expect(body.systemInstruction).toBeUndefined()
+    expect(body.contents.at(-1)).toEqual({ role: 'user', parts: [{ text: 'S' }, { text: '3' }] })
+    expect(losses).toEqual([expect.stringContaining('messages[0]: Google has no system message here')])
+  })
+
+  test('Gemma has no system instruction', () => {
+    const { body, losses } = sent([system('S'), user('1')], 'gemma-3-27b-it')
+    expect([body.systemInstruction, body.contents, losses.length]).toEqual([
+      undefined,
+      [{ role: 'user', parts: [{ text: 'S' }, { text: '1' }] }],
+      1,
+    ])
+  })
+
+  test.each<[string, readonly Message[]]>([
+    ['no messages', []],
+    ['only system messages', [system('S')]],
+    ['only empty text', [user('')]],
+  ])('400: %s', (_, messages) => {
+    expect(() => sent(messages)).toThrow('no message for the model to answer')
+  })
+
+  test('what has no word is left out and told, part by part', () => {
+    const { body, losses } = sent([
+      {
+        ...user(
+          '1',
+          { type: 'unknown', kind: 'shell_call', at: 'input[4]' },
+          { type: 'image', url: 'http://x.example/a.png', detail: 'high' },
+        ),
+        name: 'Ann',
+      },
+    ])
+    expect(body.contents).toEqual([{ role: 'user', parts: [{ text: '1' }] }])
+    expect(losses.map((loss) => loss.slice(0, loss.indexOf(':')))).toEqual(['messages[0].name', 'input[4]', 'messages[0]', 'messages[0]'])
+  })
+})
+
+describe('media', () => {
+  test.each<[string, Part, unknown]>([
+    ['an image', { type: 'image', url: 'data:image/png;base64,QQ==' }, { inlineData: { mimeType: 'image/png', data: 'QQ==' } }],
+    [
+      'a type with parameters',
+      { type: 'file', url: 'data:text/plain;charset=utf-8;base64,QQ==', filename: null },
+      { inlineData: { mimeType: 'text/plain', data: 'QQ==' } },
+    ],
+    [
+      'data that is not base64',
+      { type: 'file', url: 'data:,A%20B', filename: null },
+      { inlineData: { mimeType: 'text/plain', data: 'QSBC' } },
+    ],
+    ['sound', { type: 'audio', data: 'QQ==', format: 'wav' }, { inlineData: { mimeType: 'audio/wav', data: 'QQ==' } }],
+    ['video', { type: 'video', url: 'data:video/mp4;base64,QQ==' }, { inlineData: { mimeType: 'video/mp4', data: 'QQ==' } }],
+    [
+      'an address',
+      { type: 'file', url: 'https://x.example/a.PDF?sig=1', filename: 'a.pdf' },
+      { fileData: { mimeType: 'application/pdf', fileUri: 'https://x.example/a.PDF?sig=1' } },
+    ],
+    ['an address that tells no type', { type: 'image', url: 'https://x.example/1' }, { fileData: { fileUri: 'https://x.example/1' } }],
+  ])('%s', (_, part, expected) => {
+    expect(partsOf([user(part)])).toEqual([expected])
+  })
+
+  test('a model that cannot read the web still reads what Google holds itself', () => {
+    const urls = [
+      'https://youtu.be/abc',
+      'https://generativelanguage.googleapis.com/v1beta/files/x',
+      'https://x.example/youtube.com/watch?v=1',
+    ]
+    const { body, losses } = sent([user('1', ...urls.map((url): Part => ({ type: 'video', url })))], 'gemini-2.0-flash')
+    expect(body.contents[0]?.parts).toHaveLength(3)
+    expect(losses).toEqual([expect.stringContaining('cannot read from the web')])
+  })
+
+  test.each(['data:image/png', 'data:,%zz'])('400: %s', (url) => {
+    expect(() => sent([user({ type: 'file', url, filename: null })])).toThrow(/messages\[0\]: .*data: URL/)
+  })
+})
+
+describe('calls and results', () => {
+  test('results name their functions, and those of one turn stand together, before what else it says', () => {
+    const { contents } = sent([
+      user('1'),
+      assistant(call('x', { proof: googleProof('SIG') }), call('y')),
+      user('so', result('y', 'Y'), result('x', '{"z":1.5}')),
+      user(result('x', 'bad', { isError: true })),
+    ]).body
+    expect(contents.slice(1)).toEqual([
+      {
+        role: 'model',
+        parts: [
+          { functionCall: { id: 'x', name: 'f_x', args: { a: 1 } }, thoughtSignature: 'SIG' },
+          { functionCall: { id: 'y', name: 'f_y', args: { a: 1 } } },
+        ],
+      },
+      {
+        role: 'user',
+        parts: [
+          { functionResponse: { id: 'y', name: 'f_y', response: { result: 'Y' } } },
+          { functionResponse: { id: 'x', name: 'f_x', response: { z: 1.5 } } },
+          { functionResponse: { id: 'x', name: 'f_x', response: { error: 'bad' } } },
+          { text: 'so' },
+        ],
+      },
+    ])
+  })
+
+  test('ids that come again mean the newest call', () => {
+    const again = { ...(call('x') as Extract<Part, { type: 'tool-call' }>), name: 'newer' }
+    expect(
+      partsOf([user('1'), assistant(call('x')), user(result('x', '1')), assistant(again), user(result('x', '2'))]).at(-1),
+    ).toMatchObject({ functionResponse: { name: 'newer' } })
+  })
+
+  test.each(['', '[1]', '{"n":12345678901234567890}', '{"a":1,"a":2}', '{'.repeat(100_000), 'null'])(
+    'a result that is no exact object stays text: %#',
+    (text) => {
+      expect(partsOf([user('1'), assistant(call('x')), user(result('x', text))]).at(-1)).toMatchObject({
+        functionResponse: { response: { result: text } },
+      })
+    },
+  )
+
+  test('400: a result of an unknown call; arguments that are no object', () => {
+    expect(() => sent([user(result('nope', '1'))])).toThrow('no tool call before it has the id nope')
+    for (const bad of ['[1]', '{"a":', '7', '['.repeat(100_000)]) {
+      expect(() => sent([user('1'), assistant(call('x', { arguments: bad }))])).toThrow(
+        'the arguments of the call of f_x are not a JSON object',
+      )
+    }
+  })
+
+  test('no arguments are an empty object', () => {
+    expect(partsOf([user('1'), assistant(call('x', { arguments: ' ' }))]).at(-1)).toMatchObject({ functionCall: { args: {} } })
+  })
+
+  test('media of a result ride in it, where the model has a place for them', () => {
+    const media: Part[] = [
+      { type: 'image', url: 'data:image/png;base64,QQ==' },
+      { type: 'image', url: 'https://x.example/a.png' },
+    ]
+    const history = [user('1'), assistant(call('x')), user(result('x', 'R', { media }))]
+    const inline = { inlineData: { mimeType: 'image/png', data: 'QQ==' } }
+    const linked = { fileData: { mimeType: 'image/png', fileUri: 'https://x.example/a.png' } }
+    expect(partsOf(history).slice(2)).toEqual([
+      { functionResponse: { id: 'x', name: 'f_x', response: { result: 'R' }, parts: [inline] } },
+      linked,
+    ])
+    expect(partsOf(history, 'gemini-2.5-flash').slice(2)).toEqual([
+      { functionResponse: { id: 'x', name: 'f_x', response: { result: 'R' } } },
+      inline,
+      linked,
+    ])
+  })
+})
+
+describe('signatures', () => {
+  const reasoning = (text: string, more: object = {}): Part => ({ type: 'reasoning', text, ...more })
+  const model = (...parts: readonly (Part | string)[]) => {
+    const { body, losses } = sent([user('1'), assistant(...parts)])
+    return { parts: body.contents[1]?.parts ?? [], losses: losses.length }
+  }
+
+  test('go back on the part that had them, byte for byte', () => {
+    expect(model(reasoning('T', { proof: googleProof('a+/=') }), 'x')).toEqual({
+      parts: [{ text: 'T', thought: true, thoughtSignature: 'a+/=' }, { text: 'x' }],
+      losses: 0,
+    })
+    expect(model('x', reasoning('', { proof: googleProof('S') }))).toEqual({ parts: [{ text: 'x', thoughtSignature: 'S' }], losses: 0 })
+  })
+
+  test('of a text, where the client’s dialect puts thinking first', () => {
+    expect(model(reasoning('T'), reasoning('', { proof: googleProof('S') }), 'x')).toEqual({
+      parts: [
+        { text: 'T', thought: true },
+        { text: 'x', thoughtSignature: 'S' },
+      ],
+      losses: 0,
+    })
+  })
+
+  test('that vouch for nothing that is left stand alone', () => {
+    expect(model(call('x', { proof: googleProof('C') }), reasoning('', { proof: googleProof('S') })).parts).toEqual([
+      { functionCall: { id: 'x', name: 'f_x', args: { a: 1 } }, thoughtSignature: 'C' },
+      { text: '', thoughtSignature: 'S' },
+    ])
+  })
+
+  test.each<[string, Part]>([
+    ['without a proof', reasoning('T')],
+    ['with another vendor’s', reasoning('T', { proof: { format: 'anthropic-claude-v1', kind: 'signature', data: 'S' } })],
+    ['with another model’s', reasoning('T', { proof: googleProof('S', 'google/gemini-2.5-pro') })],
+    ['hidden, of another vendor', reasoning('', { proof: { format: 'openai-responses-v1', kind: 'encrypted', data: 'S' } })],
+  ])('thinking %s is left out and told', (_, part) => {
+    expect(model(part, 'x')).toEqual({ parts: [{ text: 'x' }], losses: 1 })
+  })
+
+  test('a proof of the very model is kept', () => {
+    expect(model(reasoning('T', { proof: googleProof('S', 'google/gemini-3.5-flash') })).losses).toBe(0)
+  })
+
+  test('a step whose first call has none gets the documented stand-in, in old turns too', () => {
+    const stand = 'skip_thought_signature_validator'
+    const history = [
+      user('1'),
+      assistant('t', call('x'), call('y')),
+      user(result('x', ''), result('y', '')),
+      assistant(call('z', { proof: { format: 'anthropic-claude-v1', kind: 'signature', data: 'S' } })),
+      user(result('z', '')),
+    ]
+    const { body, losses } = sent(history)
+    const signatures = body.contents
+      .flatMap(({ parts }) => parts as { thoughtSignature?: string }[])
+      .map(({ thoughtSignature }) => thoughtSignature ?? null)
+    expect(signatures).toEqual([null, null, stand, null, null, null, stand, null])
+    expect(losses).toEqual([expect.stringContaining('another model’s')])
+    expect(JSON.stringify(sent(history, 'gemini-2.5-pro').body)).not.toContain(stand)
+  })
+})

@@ -1,0 +1,150 @@
+/** The conversation as `systemInstruction` and `contents`. */
+import type { Message, Part } from '../../canonical/prompt.ts'
+import { GatewayError } from '../../errors.ts'
+import type { JsonObject } from '../../lib/json.ts'
+import type { Translation } from '../translation.ts'
+import type { GeminiModel } from './gemini-model.ts'
+import { fileData, inlineData, isDataUrl, isGoogleUrl } from './media.ts'
+import { isOwnMessage, ownSignature, signedPart, signFirstCall, signLast, type ModelPart } from './signatures.ts'
+import { callArguments, functionResponse } from './tool-turns.ts'
+
+export interface Conversation {
+  readonly systemInstruction: { readonly parts: readonly JsonObject[] } | undefined
+  readonly contents: readonly Content[]
+}
+
+export interface Content {
+  readonly role: 'user' | 'model'
+  readonly parts: readonly JsonObject[]
+}
+
+/** Throws `invalid_prompt` where nothing is left to answer, or a message cannot be read. */
+export const encodeContents = (translation: Translation, model: GeminiModel, modelId: string): Conversation => {
+  const { messages } = translation.prompt
+  const firstTurn = messages.findIndex(({ role }) => role === 'user' || role === 'assistant')
+  const leading = model.takesSystemInstruction ? (firstTurn < 0 ? messages.length : firstTurn) : 0
+  const context = { translation, model, modelId, calls: new Map<string, string>() }
+  const system = messages.slice(0, leading).flatMap((message) => systemParts(message, translation))
+  const turns: { role: Content['role']; parts: JsonObject[] }[] = []
+  for (const message of messages.slice(leading)) {
+    const role = message.role === 'assistant' ? 'model' : 'user'
+    const parts = message.role === 'assistant' ? modelParts(message, context) : userParts(message, context)
+    const last = turns.at(-1)
+    if (parts.length === 0) continue
+    if (last?.role === role) last.parts.push(...parts)
+    else turns.push({ role, parts })
+  }
+  if (turns.length === 0) throw new GatewayError('invalid_prompt', 'The prompt has no message for the model to answer.')
+  return {
+    systemInstruction: system.length === 0 ? undefined : { parts: system },
+    contents: turns.map(({ role, parts }) => ({ role, parts: role === 'user' ? responsesFirst(parts) : parts })),
+  }
+}
+
+interface Context {
+  readonly translation: Translation
+  readonly model: GeminiModel
+  readonly modelId: string
+  /** Names of the functions called so far, by the ids of the calls. */
+  readonly calls: Map<string, string>
+}
+
+const placeOf = (message: Message): string => message.at ?? 'messages'
+
+const systemParts = (message: Message, { lose }: Translation): JsonObject[] =>
+  message.parts.flatMap((part): JsonObject[] => {
+    if (part.type === 'text') return part.text === '' ? [] : [{ text: part.text }]
+    lose(placeOf(message), `Google takes text for a system message; the ${part.type} was left out.`)
+    return []
+  })
+
+const userParts = (message: Message, context: Context): JsonObject[] => {
+  const { lose } = context.translation
+  const at = placeOf(message)
+  if (message.role !== 'user') lose(at, 'Google has no system message here; it was sent as a message of the user.')
+  if (message.name !== undefined) lose(`${at}.name`, 'Google has no names of participants; it was left out.')
+  return message.parts.flatMap((part) => (part.type === 'tool-result' ? toolResult(part, at, context) : plainPart(part, at, context)))
+}
+
+const toolResult = (part: Extract<Part, { type: 'tool-result' }>, at: string, context: Context): JsonObject[] => {
+  const name = context.calls.get(part.callId)
+  if (name === undefined) throw new GatewayError('invalid_prompt', `${at}: no tool call before it has the id ${part.callId.slice(0, 100)}.`)
+  const media = (part.media ?? []).flatMap((piece) => plainPart(piece, at, context))
+  // Older models have no place for media in a response: there it follows.
+  const inside = context.model.checksSignatures ? media.filter((piece) => piece['inlineData'] !== undefined) : []
+  return [functionResponse(part, name, inside), ...media.filter((piece) => !inside.includes(piece))]
+}
+
+const modelParts = (message: Message, context: Context): JsonObject[] => {
+  const { lose } = context.translation
+  const at = placeOf(message)
+  const parts: ModelPart[] = []
+  const own = isOwnMessage(message, context.modelId)
+  let waiting: string | undefined
+  const add = (part: JsonObject, signature?: string): void => {
+    const taken = signature ?? (part['functionCall'] === undefined && part['thought'] !== true ? waiting : undefined)
+    if (taken !== undefined && taken === waiting) waiting = undefined
+    parts.push({ part, signature: taken })
+  }
+  for (const part of message.parts) {
+    if (part.type === 'reasoning') {
+      const signature = ownSignature(part.proof, context.modelId)
+      if (signature === undefined && !(own && part.proof === undefined))
+        lose(at, 'Thinking that this model cannot know for its own was left out.')
+      else if (part.text !== '') add({ text: part.text, thought: true }, signature)
+      else if (signature !== undefined && !signLast(parts, signature)) waiting = signature
+    } else if (part.type === 'tool-call') {
+      context.calls.set(part.id, part.name)
+      const signature = ownSignature(part.proof, context.modelId)
+      if (part.proof !== undefined && signature === undefined)
+        lose(at, 'The proof of thinking of a tool call is another model’s; it was left out.')
+      add({ functionCall: { id: part.id, name: part.name, args: callArguments(part, at) } }, signature)
+    } else for (const piece of plainPart(part, at, context)) add(piece)
+  }
+  if (waiting !== undefined) parts.push({ part: { text: '' }, signature: waiting })
+  // In old turns too, where nobody checks: a history that reads alike from turn to turn stays in the cache.
+  if (context.model.checksSignatures) signFirstCall(parts)
+  return parts.map(signedPart)
+}
+
+/** A part that stands for itself, in a turn of either side. */
+const plainPart = (part: Part, at: string, { translation: { lose }, model }: Context): JsonObject[] => {
+  const lost = (message: string): [] => {
+    lose(at, message)
+    return []
+  }
+  switch (part.type) {
+    case 'text':
+    case 'refusal':
+      return part.text === '' ? [] : [{ text: part.text }]
+    case 'audio':
+      return [{ inlineData: { mimeType: `audio/${part.format}`, data: part.data } }]
+    case 'image':
+      if (part.detail !== undefined && part.detail !== 'auto') lost(`Google has no detail ${part.detail} of an image; it was left out.`)
+      return media(part.url, at, model, lost)
+    case 'video':
+    case 'file':
+      return media(part.url, at, model, lost)
+    case 'unknown':
+      lose(part.at, `Google has no word for a part of type ${part.kind}; it was left out.`)
+      return []
+    case 'reasoning':
+    case 'tool-call':
+    case 'tool-result':
+      return lost(`A ${part.type} cannot stand here; it was left out.`)
+  }
+}
+
+/** Google fetches https: addresses itself; this service fetches none. */
+const media = (url: string, at: string, model: GeminiModel, lost: (message: string) => []): JsonObject[] => {
+  if (isDataUrl(url)) return [inlineData(url, at)]
+  if (!/^https:/i.test(url)) return lost('Google reads data: and https: addresses only; what this one names was left out.')
+  if (!model.readsUrls && !isGoogleUrl(url)) return lost(`${model.name} cannot read from the web; send the bytes as a data: URL.`)
+  return [fileData(url)]
+}
+
+/** The answers to calls come before whatever else the turn says. */
+const responsesFirst = (parts: readonly JsonObject[]): JsonObject[] => [
+  ...parts.filter((part) => part['functionResponse'] !== undefined),
+  ...parts.filter((part) => part['functionResponse'] === undefined),
+]

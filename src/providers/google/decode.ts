@@ -1,0 +1,154 @@
+/** Answers of generateContent, whole or in chunks of the same form, as events. Tolerant: only what means something is read. */
+import type { FinishReason, ModelEvent } from '../../canonical/event.ts'
+import type { ReasoningProof } from '../../canonical/reasoning.ts'
+import { isObject } from '../../lib/json.ts'
+import { createSourceReader } from './grounding.ts'
+import { decodeLogprobs } from './log-probabilities.ts'
+import { decodeUsage } from './usage.ts'
+
+type Json = Readonly<Record<string, unknown>>
+
+/** State that spans the chunks of one answer. */
+export interface GoogleDecoder {
+  events(chunk: Json): ModelEvent[]
+  /** How the model ended; null while it has not. The dialect has no end marker, so this is asked at the end of the bytes. */
+  ending(): Ending | null
+}
+
+export interface Ending {
+  /** Null where this end is a failure. */
+  readonly reason: FinishReason | null
+  readonly native: string
+  readonly message: string | null
+}
+
+/** `modelId`: our id of the model, noted in its proofs. */
+export const createGoogleDecoder = (modelId: string): GoogleDecoder => {
+  const sources = createSourceReader()
+  let started = false
+  let answerId = ''
+  let callCount = 0
+  let saidAnything = false
+  let native: string | null = null
+  let message: string | null = null
+
+  const proofOf = (part: Json): ReasoningProof | null => {
+    const data = textOf(part['thoughtSignature'])
+    return data === '' ? null : { format: 'google-gemini-v1', kind: 'signature', data, model: modelId }
+  }
+
+  const functionCall = (call: Json, part: Json): ModelEvent[] => {
+    const name = textOf(call['name'])
+    if (name === '') return [{ type: 'unknown', kind: 'functionCall' }]
+    const index = callCount
+    callCount += 1
+    // Older models give calls no ids. Ours are told apart from those of other answers by the answer's.
+    const id = textOf(call['id']) || ['call', answerId, String(index)].filter((piece) => piece !== '').join('_')
+    const proof = proofOf(part)
+    return [
+      { type: 'tool-call', index, id, name, ...(proof === null ? {} : { proof }) },
+      { type: 'tool-arguments', index, json: JSON.stringify(isObject(call['args']) ? call['args'] : {}) },
+    ]
+  }
+
+  const content = (part: Json): ModelEvent[] => {
+    const { text, inlineData } = part
+    if (typeof text === 'string') {
+      if (text === '') return []
+      if (part['thought'] === true) return [{ type: 'reasoning', text }]
+      sources.said(text)
+      return [{ type: 'text', text }]
+    }
+    if (isObject(inlineData)) {
+      const mimeType = textOf(inlineData['mimeType'])
+      if (part['thought'] !== true && mimeType.startsWith('image/'))
+        return [{ type: 'image', url: `data:${mimeType};base64,${textOf(inlineData['data'])}` }]
+      return [{ type: 'unknown', kind: part['thought'] === true ? 'thought' : 'inlineData' }]
+    }
+    const kind = Object.keys(part).find((key) => !MARKS.has(key))
+    return kind === undefined ? [] : [{ type: 'unknown', kind }]
+  }
+
+  const partEvents = (part: Json): ModelEvent[] => {
+    if (isObject(part['functionCall'])) return functionCall(part['functionCall'], part)
+    const proof = proofOf(part)
+    // A signature stands behind what it vouches for, also where that is a text.
+    return proof === null ? content(part) : [...content(part), { type: 'reasoning-end', proof }]
+  }
+
+  const candidateEvents = (candidate: Json): ModelEvent[] => {
+    const parts = isObject(candidate['content']) ? objectsOf(candidate['content']['parts']) : []
+    const events = parts.flatMap(partEvents)
+    saidAnything ||= events.some(({ type }) => type !== 'unknown')
+    const logprobs = decodeLogprobs(candidate['logprobsResult'])
+    if (logprobs.length > 0) events.push({ type: 'logprobs', content: logprobs })
+    for (const citation of sources.citations(candidate)) events.push({ type: 'citation', citation })
+    const finish = textOf(candidate['finishReason'])
+    if (finish !== '' && finish !== 'FINISH_REASON_UNSPECIFIED') {
+      native = finish
+      message = textOf(candidate['finishMessage']) || null
+    }
+    return events
+  }
+
+  return {
+    events(chunk) {
+      const events: ModelEvent[] = []
+      if (!started) {
+        started = true
+        answerId = textOf(chunk['responseId']).replaceAll(/[^\w-]/g, '')
+        events.push({
+          type: 'start',
+          upstreamId: textOf(chunk['responseId']) || null,
+          upstreamModel: textOf(chunk['modelVersion']) || null,
+        })
+      }
+      const candidate = firstCandidate(chunk)
+      if (candidate !== undefined) events.push(...candidateEvents(candidate))
+      const usage = chunk['usageMetadata']
+      if (isObject(usage)) events.push({ type: 'usage', usage: decodeUsage(usage, sources.searches) })
+      return events
+    },
+    ending: () => (native === null ? null : { reason: reasonOf(native, callCount > 0, saidAnything), native, message }),
+  }
+}
+
+export const firstCandidate = (chunk: Json): Json | undefined =>
+  objectsOf(chunk['candidates']).find((candidate) => (candidate['index'] ?? 0) === 0)
+
+/** Members of a part that say something about it, and are not what it is. */
+const MARKS: ReadonlySet<string> = new Set(['thought', 'thoughtSignature', 'partMetadata', 'mediaResolution', 'videoMetadata'])
+
+const FILTERED: ReadonlySet<string> = new Set([
+  'SAFETY',
+  'RECITATION',
+  'BLOCKLIST',
+  'PROHIBITED_CONTENT',
+  'SPII',
+  'LANGUAGE',
+  'MODEL_ARMOR',
+  'IMAGE_SAFETY',
+  'IMAGE_PROHIBITED_CONTENT',
+  'IMAGE_RECITATION',
+])
+
+/** The model went wrong: another try, or another provider, may not. */
+const BROKEN: ReadonlySet<string> = new Set([
+  'MALFORMED_FUNCTION_CALL',
+  'MALFORMED_RESPONSE',
+  'UNEXPECTED_TOOL_CALL',
+  'TOO_MANY_TOOL_CALLS',
+  'MISSING_THOUGHT_SIGNATURE',
+])
+
+/** An end for a reason that nobody tells is one only where something was said. */
+const reasonOf = (native: string, called: boolean, said: boolean): FinishReason | null => {
+  if (native === 'MAX_TOKENS') return 'length'
+  if (FILTERED.has(native)) return 'content_filter'
+  if (BROKEN.has(native)) return null
+  if (native !== 'STOP' && !said) return null
+  return called ? 'tool_calls' : 'stop'
+}
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
+const objectsOf = (value: unknown): Json[] => (Array.isArray(value) ? (value as unknown[]).filter(isObject) : [])

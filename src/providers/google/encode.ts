@@ -1,0 +1,51 @@
+/** A request of generateContent. The model and the wish for a stream are in its address, not in its body. */
+import type { ClientDialect } from '../../canonical/call.ts'
+import type { Attempt } from '../provider.ts'
+import { translate, type Translation } from '../translation.ts'
+import { encodeContents } from './contents.ts'
+import { geminiModel } from './gemini-model.ts'
+import { encodeGenerationConfig } from './generation-config.ts'
+import { encodeTools } from './tools.ts'
+
+/** Throws `invalid_prompt`, `invalid_request`. */
+export const encodeGoogleRequest = ({ call, target, warn }: Attempt): string =>
+  JSON.stringify(encodeBody(translate(call.prompt(), 'google', target.providerName, warn), target, call.dialect))
+
+/** Members may be undefined: they are not sent. */
+export const encodeBody = (
+  translation: Translation,
+  target: { readonly upstreamModel: string; readonly modelId: string },
+  dialect: ClientDialect,
+): Readonly<Record<string, unknown>> => {
+  const model = geminiModel(target.upstreamModel)
+  const conversation = encodeContents(translation, model, target.modelId)
+  const tools = encodeTools(translation)
+  return {
+    ...conversation,
+    tools: tools.tools,
+    toolConfig: tools.toolConfig,
+    generationConfig: encodeGenerationConfig(translation, model, tools, dialect),
+    serviceTier: serviceTier(translation),
+  }
+}
+
+/** What the others call fast is Google's priority; its word for no wish is silence. */
+const TIERS: Readonly<Record<string, string | null>> = {
+  auto: null,
+  default: 'standard',
+  standard: 'standard',
+  standard_only: 'standard',
+  flex: 'flex',
+  priority: 'priority',
+  fast: 'priority',
+  ultrafast: 'priority',
+}
+
+const serviceTier = ({ setting, prompt, lose }: Translation): string | undefined => {
+  const wanted = setting('serviceTier')
+  if (wanted === undefined) return undefined
+  const tier = Object.hasOwn(TIERS, wanted) ? TIERS[wanted] : undefined
+  if (tier === undefined)
+    lose(prompt.settings.serviceTier?.field ?? 'service_tier', `Google has no service tier ${wanted}; it was left out.`)
+  return tier ?? undefined
+}

@@ -1,0 +1,58 @@
+/**
+ * What a model can do, read from its name: the API says nothing of it, and refuses what a model lacks with a 400.
+ * Names that are not known are taken for the newest generation, which is what Google gives its aliases to.
+ */
+export interface GeminiModel {
+  readonly name: string
+  /** Its family's number, such as 2.5; infinite for an alias of the newest one, 0 for what is no Gemini, such as Gemma. */
+  readonly generation: number
+  readonly takesSystemInstruction: boolean
+  /** Calls of the history without a signature are refused; tool results may hold media. */
+  readonly checksSignatures: boolean
+  readonly readsUrls: boolean
+  readonly takesPenalties: boolean
+  /** A schema of the answer may stand beside functions. */
+  readonly mixesJsonAndTools: boolean
+  readonly thinking: Thinking
+}
+
+export type Thinking =
+  | { readonly by: 'nothing' }
+  | { readonly by: 'level'; readonly lowest: 'minimal' | 'low' }
+  | { readonly by: 'budget'; readonly min: number; readonly max: number; readonly canStop: boolean }
+
+/** `upstreamModel`: as in `gemini-2.5-pro` or `models/gemini-2.5-pro`. */
+export const geminiModel = (upstreamModel: string): GeminiModel => {
+  const name = upstreamModel.toLowerCase().replace(/^.*\//, '')
+  const generation = generationOf(name)
+  return {
+    name,
+    generation,
+    takesSystemInstruction: generation > 0,
+    checksSignatures: generation >= 3,
+    readsUrls: generation > 2,
+    takesPenalties: generation !== 2.5,
+    mixesJsonAndTools: generation >= 3,
+    thinking: thinkingOf(name, generation),
+  }
+}
+
+const generationOf = (name: string): number => {
+  if (!name.startsWith('gemini-')) return 0
+  if (name === 'gemini-pro' || name === 'gemini-pro-vision') return 1
+  const told = /^gemini-(\d+(?:\.\d+)?)(?:-|$)/.exec(name)
+  return told === null ? Number.POSITIVE_INFINITY : Number(told[1])
+}
+
+const thinkingOf = (name: string, generation: number): Thinking => {
+  if (generation < 2.5) return { by: 'nothing' }
+  if (generation >= 3 && !name.startsWith('gemini-3-pro-image'))
+    return { by: 'level', lowest: knowsMinimal(name, generation) ? 'minimal' : 'low' }
+  if (generation === 2.5 && name.includes('-image')) return { by: 'nothing' }
+  if (name.includes('-lite')) return { by: 'budget', min: 512, max: 24_576, canStop: true }
+  if (name.includes('-pro')) return { by: 'budget', min: 128, max: 32_768, canStop: false }
+  return { by: 'budget', min: 1, max: 24_576, canStop: true }
+}
+
+/** The level `minimal` came with 3 Flash and left it with 3.7; the small models have it, the large ones never had. */
+const knowsMinimal = (name: string, generation: number): boolean => name.includes('flash') && (name.includes('-lite') || generation < 3.7)

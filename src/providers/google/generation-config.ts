@@ -1,0 +1,98 @@
+/** `generationConfig`: sampling, limits, the form of the answer, thinking. */
+import type { ClientDialect } from '../../canonical/call.ts'
+import { isObject, type JsonObject } from '../../lib/json.ts'
+import type { Translation } from '../translation.ts'
+import type { GeminiModel } from './gemini-model.ts'
+import { googleSchema } from './json-schema.ts'
+import { encodeThinking } from './thinking.ts'
+import type { EncodedTools } from './tools.ts'
+
+/** Members may be undefined: they are not sent. */
+export const encodeGenerationConfig = (
+  translation: Translation,
+  model: GeminiModel,
+  tools: EncodedTools,
+  dialect: ClientDialect,
+): Readonly<Record<string, unknown>> => {
+  const { setting } = translation
+  const logprobs = setting('topLogprobs')
+  return {
+    temperature: setting('temperature'),
+    topP: setting('topP'),
+    // 0 means all tokens where the clients' dialects have the word, and nothing here.
+    topK: setting('topK') || undefined,
+    maxOutputTokens: setting('maxOutputTokens'),
+    stopSequences: stopSequences(translation),
+    seed: setting('seed'),
+    presencePenalty: penalty(translation, model, 'presencePenalty'),
+    frequencyPenalty: penalty(translation, model, 'frequencyPenalty'),
+    responseLogprobs: setting('logprobs') ?? (logprobs === undefined ? undefined : true),
+    logprobs,
+    responseModalities: setting('outputModalities')?.map((modality) => modality.toUpperCase()),
+    imageConfig: imageConfig(translation),
+    thinkingConfig: encodeThinking(translation, model),
+    ...outputFormat(translation, model, tools, dialect),
+  }
+}
+
+const STOP_SEQUENCES_MAX = 5
+
+const stopSequences = ({ setting, prompt, lose }: Translation): readonly string[] | undefined => {
+  const stop = setting('stop')
+  if (stop === undefined || stop.length === 0) return undefined
+  if (stop.length > STOP_SEQUENCES_MAX)
+    lose(prompt.settings.stop?.field ?? 'stop', `Google takes ${STOP_SEQUENCES_MAX} stop sequences; the others were left out.`)
+  return stop.slice(0, STOP_SEQUENCES_MAX)
+}
+
+const penalty = (
+  { setting, prompt, lose }: Translation,
+  model: GeminiModel,
+  name: 'presencePenalty' | 'frequencyPenalty',
+): number | undefined => {
+  const value = setting(name)
+  // A penalty of zero is none.
+  if (model.takesPenalties || value === undefined || value === 0) return model.takesPenalties ? value : undefined
+  lose(prompt.settings[name]?.field ?? name, `${model.name} takes no penalties; it was left out.`)
+  return undefined
+}
+
+const IMAGE_WORDS: Readonly<Record<string, string>> = { aspect_ratio: 'aspectRatio', image_size: 'imageSize' }
+
+const imageConfig = ({ setting, prompt, lose }: Translation): JsonObject | undefined => {
+  const given = setting('imageConfig')
+  if (!isObject(given)) return undefined
+  const out: Record<string, string> = {}
+  for (const [key, value] of Object.entries(given)) {
+    const word = IMAGE_WORDS[key]
+    if (word !== undefined && typeof value === 'string') out[word] = value
+    else
+      lose(`${prompt.settings.imageConfig?.field ?? 'image_config'}.${key}`, `Google has no word for ${key} of an image; it was left out.`)
+  }
+  return Object.keys(out).length === 0 ? undefined : out
+}
+
+const FORMAT_FIELDS: Readonly<Record<ClientDialect, string>> = {
+  chat: 'response_format',
+  responses: 'text.format',
+  messages: 'output_config.format',
+}
+
+const outputFormat = (
+  { prompt, lose }: Translation,
+  model: GeminiModel,
+  tools: EncodedTools,
+  dialect: ClientDialect,
+): Readonly<Record<string, unknown>> => {
+  const format = prompt.outputFormat
+  if (format.type === 'text') return {}
+  if (tools.forced || (tools.hasFunctions && !model.mixesJsonAndTools)) {
+    const why = tools.forced ? 'where a function must be called' : `beside functions, for ${model.name}`
+    lose(FORMAT_FIELDS[dialect], `Google refuses a JSON format ${why}; it was left out.`)
+    return {}
+  }
+  return {
+    responseMimeType: 'application/json',
+    ...(format.type === 'json-schema' ? { responseJsonSchema: googleSchema(format.schema) } : {}),
+  }
+}

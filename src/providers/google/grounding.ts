@@ -1,0 +1,95 @@
+/** The sources of an answer: of its web search, and of what it quotes. */
+import type { UrlCitation } from '../../canonical/prompt.ts'
+import { isObject } from '../../lib/json.ts'
+
+type Json = Readonly<Record<string, unknown>>
+
+export interface SourceReader {
+  /** Text that the answer has said: sources point into it. */
+  said(text: string): void
+  /** The sources that a candidate tells and that were not told before. */
+  citations(candidate: Json): UrlCitation[]
+  /** Searches that were made so far. */
+  readonly searches: number
+}
+
+export const createSourceReader = (): SourceReader => {
+  let text = ''
+  let searches = 0
+  const told = new Set<string>()
+
+  const fresh = (citations: readonly UrlCitation[]): UrlCitation[] =>
+    citations.filter((citation) => {
+      const key = JSON.stringify([citation.url, citation.start, citation.end])
+      if (told.has(key) || (citation.start === null && told.has(citation.url))) return false
+      told.add(key).add(citation.url)
+      return true
+    })
+
+  return {
+    said(piece) {
+      text += piece
+    },
+    citations(candidate) {
+      const metadata = isObject(candidate['groundingMetadata']) ? candidate['groundingMetadata'] : {}
+      searches = Math.max(searches, listOf(metadata['webSearchQueries']).length)
+      return fresh([...groundingCitations(metadata, text), ...quotations(candidate['citationMetadata'], text)])
+    },
+    get searches() {
+      return searches
+    },
+  }
+}
+
+const groundingCitations = (metadata: Json, text: string): UrlCitation[] => {
+  const sources = listOf(metadata['groundingChunks']).map(sourceOf)
+  const supports = objectsOf(metadata['groundingSupports'])
+  if (sources.length === 0) return []
+  const bytes = supports.length === 0 ? null : Buffer.from(text)
+  const supported = supports.flatMap((support) => {
+    const place = bytes === null ? NOWHERE : placeOf(isObject(support['segment']) ? support['segment'] : {}, bytes, text)
+    return listOf(support['groundingChunkIndices']).flatMap((index) => {
+      const source = typeof index === 'number' ? sources[index] : undefined
+      return source === undefined || source === null ? [] : [{ ...source, content: null, ...place }]
+    })
+  })
+  return [...supported, ...sources.flatMap((source) => (source === null ? [] : [{ ...source, content: null, ...NOWHERE }]))]
+}
+
+/** A page, a picture's page, a document with an address, a place on the map; null for a source without an address. */
+const sourceOf = (chunk: unknown): { url: string; title: string | null } | null => {
+  if (!isObject(chunk)) return null
+  for (const kind of ['web', 'image', 'retrievedContext', 'maps']) {
+    const source = chunk[kind]
+    const url = isObject(source) ? (source['uri'] ?? source['sourceUri']) : undefined
+    if (isObject(source) && typeof url === 'string' && /^https?:/i.test(url))
+      return { url, title: typeof source['title'] === 'string' ? source['title'] : null }
+  }
+  return null
+}
+
+const quotations = (metadata: unknown, text: string): UrlCitation[] => {
+  const bytes = Buffer.from(isObject(metadata) ? text : '')
+  return objectsOf(isObject(metadata) ? (metadata['citationSources'] ?? metadata['citations']) : undefined).flatMap((source) => {
+    const { uri, title } = source
+    return typeof uri === 'string' && uri !== ''
+      ? [{ url: uri, title: typeof title === 'string' ? title : null, content: null, ...placeOf(source, bytes, text) }]
+      : []
+  })
+}
+
+const NOWHERE = { start: null, end: null }
+
+/** Google counts in bytes of UTF-8, and of one part; what it quotes says whether that is where it points. */
+const placeOf = (segment: Json, bytes: Buffer, text: string): { start: number | null; end: number | null } => {
+  const { startIndex = 0, endIndex, text: quoted } = segment
+  if (typeof startIndex !== 'number' || typeof endIndex !== 'number' || startIndex < 0 || endIndex < startIndex) return NOWHERE
+  const start = bytes.subarray(0, startIndex).toString().length
+  const end = start + bytes.subarray(startIndex, endIndex).toString().length
+  if (typeof quoted !== 'string' || text.slice(start, end) === quoted) return { start, end }
+  const found = text.indexOf(quoted)
+  return found < 0 ? NOWHERE : { start: found, end: found + quoted.length }
+}
+
+const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? (value as unknown[]) : [])
+const objectsOf = (value: unknown): Json[] => listOf(value).filter(isObject)

@@ -1,0 +1,23 @@
+/** `logprobsResult` in the form that Chat Completions gives log probabilities. */
+import { isObject, type JsonObject } from '../../lib/json.ts'
+
+/** One entry a token; empty where there are none. */
+export const decodeLogprobs = (result: unknown): JsonObject[] => {
+  if (!isObject(result)) return []
+  const top = listOf(result['topCandidates'])
+  return listOf(result['chosenCandidates']).flatMap((chosen, position) => {
+    const entry = tokenOf(chosen)
+    const alternatives = top[position]
+    const others = isObject(alternatives) ? listOf(alternatives['candidates']).map(tokenOf) : []
+    return entry === null ? [] : [{ ...entry, top_logprobs: others.filter((other) => other !== null) }]
+  })
+}
+
+const tokenOf = (candidate: unknown): JsonObject | null => {
+  if (!isObject(candidate)) return null
+  const { token, logProbability } = candidate
+  if (typeof token !== 'string' || typeof logProbability !== 'number') return null
+  return { token, logprob: logProbability, bytes: [...Buffer.from(token)] }
+}
+
+const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? (value as unknown[]) : [])

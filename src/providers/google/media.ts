@@ -1,0 +1,66 @@
+/** Images, sound, video and files of a message, as parts: their bytes inline, or their address. */
+import { GatewayError } from '../../errors.ts'
+import type { JsonObject } from '../../lib/json.ts'
+
+/** The bytes of a data: URL. Throws `invalid_prompt` where it is none. */
+export const inlineData = (url: string, at: string): JsonObject => {
+  const comma = url.indexOf(',')
+  if (comma < 0) throw new GatewayError('invalid_prompt', `${at}: a data: URL has no data.`)
+  const [type = '', ...marks] = url.slice('data:'.length, comma).split(';')
+  const data = url.slice(comma + 1)
+  const base64 = marks.some((mark) => mark.trim().toLowerCase() === 'base64')
+  return { inlineData: { mimeType: type.trim() === '' ? 'text/plain' : type.trim(), data: base64 ? data : encoded(data, at) } }
+}
+
+const encoded = (text: string, at: string): string => {
+  try {
+    return Buffer.from(decodeURIComponent(text)).toString('base64')
+  } catch (cause) {
+    throw new GatewayError('invalid_prompt', `${at}: the data of a data: URL is not well formed.`, { cause })
+  }
+}
+
+export const isDataUrl = (url: string): boolean => /^data:/i.test(url)
+
+/** Every model can be handed these: a file that was uploaded to Google, and public videos. */
+export const isGoogleUrl = (url: string): boolean =>
+  /^https:\/\/(?:generativelanguage\.googleapis\.com\/[^?#]*files\/|(?:www\.)?youtube\.com\/watch\?|youtu\.be\/)/.test(url)
+
+/** An address that Google fetches itself. The type is told where the name of the file tells it. */
+export const fileData = (url: string): JsonObject => {
+  const mimeType = MIME_TYPES[/\.([a-z0-9]{2,5})(?:[?#]|$)/i.exec(url)?.[1]?.toLowerCase() ?? '']
+  return { fileData: { ...(mimeType === undefined ? {} : { mimeType }), fileUri: url } }
+}
+
+const MIME_TYPES: Readonly<Record<string, string>> = {
+  bmp: 'image/bmp',
+  heic: 'image/heic',
+  heif: 'image/heif',
+  jpeg: 'image/jpeg',
+  jpg: 'image/jpeg',
+  png: 'image/png',
+  webp: 'image/webp',
+  aac: 'audio/aac',
+  flac: 'audio/flac',
+  mp3: 'audio/mp3',
+  ogg: 'audio/ogg',
+  wav: 'audio/wav',
+  avi: 'video/avi',
+  flv: 'video/x-flv',
+  mov: 'video/quicktime',
+  mp4: 'video/mp4',
+  mpeg: 'video/mpeg',
+  mpg: 'video/mpg',
+  webm: 'video/webm',
+  wmv: 'video/wmv',
+  css: 'text/css',
+  csv: 'text/csv',
+  html: 'text/html',
+  js: 'text/javascript',
+  json: 'application/json',
+  md: 'text/markdown',
+  pdf: 'application/pdf',
+  rtf: 'text/rtf',
+  txt: 'text/plain',
+  xml: 'text/xml',
+}

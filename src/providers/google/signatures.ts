@@ -1,0 +1,50 @@
+/**
+ * Thought signatures: Google's proofs of thinking. They ride on the part that they came with, be it a thought, a text or
+ * a function call, and the newer models refuse a call of the history that has lost its own.
+ */
+import type { Message, Part } from '../../canonical/prompt.ts'
+import type { ReasoningProof } from '../../canonical/reasoning.ts'
+import type { JsonObject } from '../../lib/json.ts'
+
+/** What a model part is sent as. */
+export interface ModelPart {
+  readonly part: JsonObject
+  signature: string | undefined
+}
+
+/** A proof that this model has made, as far as that can be known. */
+export const ownSignature = (proof: ReasoningProof | undefined, modelId: string): string | undefined =>
+  proof !== undefined && proof.format === 'google-gemini-v1' && (proof.model === undefined || proof.model === modelId)
+    ? proof.data
+    : undefined
+
+/** Thinking without a signature is Google's own where something beside it is signed: most thoughts have none. */
+export const isOwnMessage = (message: Message, modelId: string): boolean =>
+  message.parts.some((part) => hasProof(part) && ownSignature(part.proof, modelId) !== undefined)
+
+const hasProof = (part: Part): part is Extract<Part, { type: 'reasoning' | 'tool-call' }> =>
+  part.type === 'reasoning' || part.type === 'tool-call'
+
+/**
+ * A signature that came as a block of its own belongs to a text or a picture: to the one before it, or, in dialects that
+ * put thinking first, to the one behind it. False where neither is there yet.
+ */
+export const signLast = (parts: readonly ModelPart[], signature: string): boolean => {
+  const last = parts.at(-1)
+  if (last === undefined || last.signature !== undefined || last.part['functionCall'] !== undefined || last.part['thought'] === true)
+    return false
+  last.signature = signature
+  return true
+}
+
+/**
+ * Stands in for the signature of a call that another model made, or whose signature a client did not keep: the value that
+ * Google documents for it. Only the first call of a step is signed.
+ */
+export const signFirstCall = (parts: readonly ModelPart[]): void => {
+  const first = parts.find(({ part }) => part['functionCall'] !== undefined)
+  if (first !== undefined) first.signature ??= 'skip_thought_signature_validator'
+}
+
+export const signedPart = ({ part, signature }: ModelPart): JsonObject =>
+  signature === undefined ? part : { ...part, thoughtSignature: signature }

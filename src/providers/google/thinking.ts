@@ -1,0 +1,69 @@
+/** How much a model should think, and whether to show it, in the words that its generation has for it. */
+import type { ReasoningSetting } from '../../canonical/settings.ts'
+import type { JsonObject } from '../../lib/json.ts'
+import type { Translation } from '../translation.ts'
+import type { GeminiModel, Thinking } from './gemini-model.ts'
+
+/** `thinkingConfig`; undefined where the request says nothing of it, or the model does not think. */
+export const encodeThinking = (translation: Translation, model: GeminiModel): JsonObject | undefined => {
+  const wish = translation.setting('reasoning')
+  if (wish === undefined) return undefined
+  const lose = (message: string): void => translation.lose(translation.prompt.settings.reasoning?.field ?? 'reasoning', message)
+  const off = wish.enabled === false || wish.effort === 'none' || wish.maxTokens === 0
+  const { thinking } = model
+  if (thinking.by === 'nothing') {
+    if (!off) lose(`${model.name} takes no wishes for its thinking.`)
+    return undefined
+  }
+  if (off)
+    return {
+      includeThoughts: false,
+      ...leastThinking(thinking, () => lose(`${model.name} cannot stop thinking; it is asked for as little as it can.`)),
+    }
+  const amount = thinking.by === 'level' ? levelOf(wish, thinking.lowest) : budgetOf(wish, thinking, lose)
+  if (wish.effort !== undefined && amount === null) lose(`${model.name} knows no effort ${wish.effort}.`)
+  return { includeThoughts: wish.exclude !== true, ...amount }
+}
+
+const leastThinking = (thinking: Exclude<Thinking, { by: 'nothing' }>, lose: () => void): JsonObject => {
+  if (thinking.by === 'budget' && thinking.canStop) return { thinkingBudget: 0 }
+  lose()
+  return thinking.by === 'level' ? { thinkingLevel: thinking.lowest } : { thinkingBudget: thinking.min }
+}
+
+/** Google's own table of what an OpenAI effort is in tokens; above it, all that a model has. */
+const BUDGETS: Readonly<Record<string, number>> = {
+  minimal: 1024,
+  low: 1024,
+  medium: 8192,
+  high: 24_576,
+  xhigh: Number.POSITIVE_INFINITY,
+  max: Number.POSITIVE_INFINITY,
+}
+
+const LEVELS: Readonly<Record<string, string>> = { low: 'low', medium: 'medium', high: 'high', xhigh: 'high', max: 'high' }
+
+const levelOf = ({ effort, maxTokens }: ReasoningSetting, lowest: string): JsonObject | null => {
+  if (effort === undefined) return maxTokens === undefined ? {} : { thinkingLevel: levelOfBudget(maxTokens) }
+  const level = effort === 'minimal' ? lowest : LEVELS[effort]
+  return level === undefined ? null : { thinkingLevel: level }
+}
+
+/** The level whose own budget is nearest: a number and a level together are refused. */
+const levelOfBudget = (tokens: number): string => {
+  if (tokens < 4096) return 'low'
+  return tokens < 16_384 ? 'medium' : 'high'
+}
+
+const budgetOf = (
+  { effort, maxTokens }: ReasoningSetting,
+  { min, max }: Extract<Thinking, { by: 'budget' }>,
+  lose: (message: string) => void,
+): JsonObject | null => {
+  const wanted = maxTokens ?? (effort === undefined ? undefined : BUDGETS[effort])
+  if (wanted === undefined) return effort === undefined ? {} : null
+  const thinkingBudget = Math.min(max, Math.max(min, wanted))
+  if (maxTokens !== undefined && thinkingBudget !== maxTokens)
+    lose(`The budget must be from ${min} to ${max} tokens; ${thinkingBudget} is sent.`)
+  return { thinkingBudget }
+}

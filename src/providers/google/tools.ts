@@ -1,0 +1,78 @@
+/** Tools and the choice among them. */
+import type { FunctionTool, ProviderTool } from '../../canonical/prompt.ts'
+import { isObject, type JsonObject } from '../../lib/json.ts'
+import type { Translation } from '../translation.ts'
+import { googleParameters } from './json-schema.ts'
+
+export interface EncodedTools {
+  readonly tools: readonly unknown[] | undefined
+  readonly toolConfig: { readonly functionCallingConfig: JsonObject } | undefined
+  readonly hasFunctions: boolean
+  /** The model must call a function. */
+  readonly forced: boolean
+}
+
+export const encodeTools = ({ prompt, lose }: Translation): EncodedTools => {
+  const functions = prompt.tools.filter((tool) => tool.type === 'function')
+  let searches = false
+  for (const tool of prompt.tools) {
+    if (tool.type === 'function') continue
+    if (!isWebSearch(tool)) lose(tool.at, `Google has no tool of type ${tool.kind}; it was left out.`)
+    else if (functions.length > 0) {
+      // It would answer with calls of its own that must come back in the next turn, and no client can hand those back.
+      lose(tool.at, 'Google’s web search cannot stand beside functions; it was left out.')
+    } else {
+      searches = true
+      for (const option of searchOptions(tool)) lose(`${tool.at}.${option}`, `Google’s web search has no ${option}; it was left out.`)
+    }
+  }
+  const tools = [
+    ...(functions.length > 0 ? [{ functionDeclarations: functions.map(declaration) }] : []),
+    ...(searches ? [{ googleSearch: {} }] : []),
+  ]
+  const choice = prompt.toolChoice
+  const forced = functions.length > 0 && (choice.type === 'required' || choice.type === 'tool')
+  if (functions.length === 0 && (choice.type === 'required' || choice.type === 'tool'))
+    lose('tool_choice', 'There is no function to choose; the choice was left out.')
+  return {
+    tools: tools.length === 0 ? undefined : tools,
+    toolConfig: functions.length === 0 ? undefined : callingConfig(choice, functions),
+    hasFunctions: functions.length > 0,
+    forced,
+  }
+}
+
+const declaration = (tool: FunctionTool): Readonly<Record<string, unknown>> => {
+  const parameters = googleParameters(tool.parameters)
+  return {
+    name: tool.name,
+    ...(tool.description === null ? {} : { description: tool.description }),
+    ...(parameters === undefined ? {} : { parametersJsonSchema: parameters }),
+  }
+}
+
+const callingConfig = (choice: Translation['prompt']['toolChoice'], functions: readonly FunctionTool[]): EncodedTools['toolConfig'] => {
+  switch (choice.type) {
+    case 'none':
+      return { functionCallingConfig: { mode: 'NONE' } }
+    case 'required':
+      return { functionCallingConfig: { mode: 'ANY' } }
+    case 'tool':
+      return { functionCallingConfig: { mode: 'ANY', allowedFunctionNames: [choice.name] } }
+    case 'auto':
+      // The mode in which arguments are held to their schema: the dialect's word for strict functions.
+      return functions.some(({ strict }) => strict === true) ? { functionCallingConfig: { mode: 'VALIDATED' } } : undefined
+  }
+}
+
+/** Every vendor's, and the service's own under either prefix. */
+const isWebSearch = (tool: ProviderTool): boolean => /^(?:service:|openrouter:)?web_search(?:_|$)/.test(tool.kind)
+
+const searchOptions = ({ raw }: ProviderTool): string[] => {
+  if (!isObject(raw)) return []
+  const given = (key: string, value: unknown): boolean => {
+    if (value === null || ['type', 'name', 'cache_control'].includes(key)) return false
+    return !(key === 'engine' && (value === 'native' || value === 'auto')) && !(isObject(value) && Object.keys(value).length === 0)
+  }
+  return Object.entries(raw).flatMap(([key, value]) => (given(key, value) ? [key] : []))
+}

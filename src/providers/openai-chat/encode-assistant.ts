@@ -1,0 +1,69 @@
+/** A turn of the assistant as one message: what it thought, as far as the vendor wants it back, said and called. */
+import type { Part } from '../../canonical/prompt.ts'
+import type { JsonObject, JsonValue } from '../../lib/json.ts'
+import { callIdFor, type MessageContext } from './message-context.ts'
+import { contentOf, leftOut } from './encode-parts.ts'
+import { encodeThinking } from './encode-thinking.ts'
+
+/** None for a turn of which nothing is left. */
+export const encodeAssistant = (parts: readonly Part[], at: string, context: MessageContext): readonly JsonObject[] => {
+  const { vendor } = context
+  const said: JsonObject[] = []
+  const calls: JsonObject[] = []
+  const images: JsonObject[] = []
+  let refusal: string | null = null
+  let sources = false
+
+  for (const part of parts) {
+    switch (part.type) {
+      case 'text':
+        said.push({ type: 'text', text: part.text, ...context.cacheControl(part.cache, at, 'content') })
+        sources ||= (part.annotations ?? []).length > 0
+        break
+      case 'refusal':
+        if (vendor.refusals) refusal = (refusal ?? '') + part.text
+        else said.push({ type: 'text', text: part.text })
+        break
+      case 'image':
+        if (vendor.thinkingBack === 'details') images.push({ type: 'image_url', image_url: { url: part.url } })
+        else leftOut('image', at, context)
+        break
+      case 'tool-call':
+        context.cacheControl(part.cache, at, 'call')
+        calls.push({
+          id: callIdFor(part.id, vendor),
+          type: 'function',
+          function: { name: part.name, arguments: part.arguments === '' ? '{}' : part.arguments },
+        })
+        break
+      case 'reasoning':
+        break // encodeThinking reads them, with the proofs of calls
+      case 'unknown':
+        leftOut(part.kind, part.at, context)
+        break
+      case 'audio':
+      case 'video':
+      case 'file':
+      case 'tool-result':
+        leftOut(part.type, at, context)
+        break
+    }
+  }
+
+  if (sources) context.lose(at, `${context.target.providerName} takes no sources of earlier answers; they were left out.`)
+  const thinking = encodeThinking(parts, at, context)
+  const content = contentOf(said, vendor)
+  if (content === null && refusal === null && calls.length === 0 && images.length === 0) return []
+  return [
+    {
+      role: 'assistant',
+      content: content ?? emptyContent(calls, vendor.contentBesideCalls),
+      ...(refusal === null ? {} : { refusal }),
+      ...thinking,
+      ...(images.length === 0 ? {} : { images }),
+      ...(calls.length === 0 ? {} : { tool_calls: calls }),
+    },
+  ]
+}
+
+const emptyContent = (calls: readonly JsonObject[], wanted: boolean): JsonValue => (wanted && calls.length > 0 ? '' : null)

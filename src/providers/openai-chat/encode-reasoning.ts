@@ -1,0 +1,79 @@
+/** How much a model shall think, in the words of one vendor of the dialect. */
+import type { ReasoningSetting } from '../../canonical/settings.ts'
+import type { Warning } from '../../canonical/warning.ts'
+import type { JsonObject, JsonValue } from '../../lib/json.ts'
+import { effortOfBudget, nearestEffort } from '../effort.ts'
+import type { ReasoningWords, Vendor } from '../vendors.ts'
+
+/** Members of the request. `field` is where the client wrote the setting. */
+export const encodeReasoning = (
+  value: ReasoningSetting,
+  field: string,
+  vendor: Vendor,
+  warn: (warning: Warning) => void,
+): JsonObject => {
+  if (vendor.reasoning === 'object') return { reasoning: wholeObject(value) }
+  const words = vendor.reasoning
+  if (value.exclude === true) warn(lost(field, 'This provider cannot be asked to keep its thinking to itself.'))
+  if (value.summary !== undefined && !vendor.showsThinking) warn(lost(field, 'This provider gives no summary of its thinking here.'))
+  if (value.enabled === false || value.effort === 'none' || (value.effort === undefined && value.maxTokens === 0)) return off(words, field, warn)
+  return { ...encodeBudget(value, words), ...encodeEffort(value, field, words, warn) }
+}
+
+const wholeObject = ({ enabled, effort, maxTokens, summary, exclude }: ReasoningSetting): JsonObject =>
+  present({
+    enabled,
+    effort,
+    // Beside an effort a budget is refused.
+    max_tokens: effort === undefined ? maxTokens : undefined,
+    summary,
+    exclude,
+  })
+
+const off = (words: ReasoningWords, field: string, warn: (warning: Warning) => void): JsonObject => {
+  if (words.toggle !== null) return toggled(words.toggle, false)
+  if (words.efforts === 'any' || words.efforts.includes('none')) return { reasoning_effort: 'none' }
+  warn(lost(field, 'This provider cannot be kept from thinking.'))
+  return {}
+}
+
+const encodeBudget = ({ maxTokens }: ReasoningSetting, { budgetField }: ReasoningWords): JsonObject =>
+  maxTokens === undefined || budgetField === null ? {} : { [budgetField]: maxTokens }
+
+const encodeEffort = (
+  { effort, maxTokens, enabled }: ReasoningSetting,
+  field: string,
+  words: ReasoningWords,
+  warn: (warning: Warning) => void,
+): JsonObject => {
+  const byBudget = maxTokens !== undefined && words.budgetField === null
+  const wanted = effort ?? (byBudget ? effortOfBudget(maxTokens) : undefined)
+  const on = words.toggle !== null && (wanted !== undefined || maxTokens !== undefined || enabled === true) ? toggled(words.toggle, true) : {}
+  if (wanted === undefined) return on
+  const known = words.efforts === 'any' ? wanted : nearestEffort(wanted, words.efforts)
+  if (known === null) {
+    warn(lost(field, 'This provider knows no efforts of thinking.'))
+    return on
+  }
+  if (effort === undefined || known !== effort) {
+    const asked = effort === undefined ? `A budget of ${maxTokens} tokens` : `The effort ${effort}`
+    warn({ code: 'mapped_field', field, message: `${asked} became the effort ${known}: this provider has no such word.` })
+  }
+  return { ...(words.toggleBesideEffort ? on : {}), reasoning_effort: known }
+}
+
+const toggled = (toggle: NonNullable<ReasoningWords['toggle']>, on: boolean): JsonObject => {
+  switch (toggle) {
+    case 'thinking':
+      return { thinking: { type: on ? 'enabled' : 'disabled' } }
+    case 'enable_thinking':
+      return { enable_thinking: on }
+    case 'reasoning':
+      return { reasoning: { enabled: on } }
+  }
+}
+
+const lost = (field: string, message: string): Warning => ({ code: 'unsupported_field', field, message })
+
+const present = (members: Readonly<Record<string, JsonValue | undefined>>): JsonObject =>
+  Object.fromEntries(Object.entries(members).filter((member): member is [string, JsonValue] => member[1] !== undefined))

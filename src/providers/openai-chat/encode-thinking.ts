@@ -1,0 +1,72 @@
+/**
+ * The thinking of an earlier turn, for vendors that want it back: with its proofs for a router, whose models are the
+ * proofs' makers, and as text for those whose models prove nothing. Every other vendor gets none of it.
+ */
+import type { Part } from '../../canonical/prompt.ts'
+import type { ReasoningFormat, ReasoningProof } from '../../canonical/reasoning.ts'
+import type { JsonObject } from '../../lib/json.ts'
+import type { Target } from '../provider.ts'
+import { callIdFor, type MessageContext } from './message-context.ts'
+
+/** Members of the message. Proofs that cannot go back are told of; readable thinking alone is of no further use to a model. */
+export const encodeThinking = (parts: readonly Part[], at: string, context: MessageContext): JsonObject => {
+  const { vendor, target } = context
+  let lost = false
+  const keep = (proof: ReasoningProof | undefined): boolean => {
+    if (proof === undefined) return true
+    const kept = vendor.thinkingBack === 'details' && isOfModel(proof.format, target.upstreamModel) && (proof.model ?? target.modelId) === target.modelId
+    lost ||= !kept
+    return kept
+  }
+  const kept = parts.filter((part) => (part.type === 'reasoning' || part.type === 'tool-call') && keep(part.proof))
+  if (lost) context.lose(at, `${target.providerName} did not make the thinking of this turn; it was left out.`)
+
+  if (vendor.thinkingBack === 'details') return encodeDetails(kept, context)
+  if (typeof vendor.thinkingBack === 'string') return {}
+  const text = readable(kept)
+  if (text !== '') return { [vendor.thinkingBack.field]: text }
+  return parts.some(({ type }) => type === 'tool-call') ? { [vendor.thinkingBack.field]: vendor.thinkingBack.filler } : {}
+}
+
+const MAKERS: Readonly<Record<ReasoningFormat, string>> = {
+  'anthropic-claude-v1': 'anthropic/',
+  'openai-responses-v1': 'openai/',
+  'google-gemini-v1': 'google/',
+}
+
+/** `model` is a router's name for it: vendor/model. */
+export const isOfModel = (format: ReasoningFormat, model: string): boolean => model.startsWith(MAKERS[format])
+
+/** Makers of proofs refuse thinking without one; for all others it is the text that counts. */
+const provesThinking = ({ upstreamModel }: Target): boolean => Object.values(MAKERS).some((maker) => upstreamModel.startsWith(maker))
+
+const encodeDetails = (parts: readonly Part[], { target, vendor }: MessageContext): JsonObject => {
+  if (!provesThinking(target)) {
+    const text = readable(parts)
+    return text === '' ? {} : { reasoning: text }
+  }
+  const details = parts.flatMap((part, index): readonly JsonObject[] => {
+    if (part.type === 'tool-call') {
+      // The proof of a call is told by the call's id.
+      return part.proof === undefined ? [] : [encrypted({ ...part.proof, id: callIdFor(part.id, vendor) }, index)]
+    }
+    if (part.type !== 'reasoning' || part.proof === undefined) return []
+    const { proof, text, summary } = part
+    if (proof.kind === 'signature' && proof.format === 'anthropic-claude-v1')
+      return [{ type: 'reasoning.text', text, signature: proof.data, format: proof.format, index }]
+    const shown = summary === true ? { type: 'reasoning.summary', summary: text } : { type: 'reasoning.text', text }
+    return [...(text === '' ? [] : [{ ...shown, format: proof.format, index }]), encrypted(proof, index)]
+  })
+  return details.length === 0 ? {} : { reasoning_details: details }
+}
+
+const encrypted = ({ data, id, format }: ReasoningProof, index: number): JsonObject => ({
+  type: 'reasoning.encrypted',
+  data,
+  ...(id === undefined ? {} : { id }),
+  format,
+  index,
+})
+
+const readable = (parts: readonly Part[]): string =>
+  parts.flatMap((part) => (part.type === 'reasoning' && part.proof === undefined && part.text !== '' ? [part.text] : [])).join('\n\n')

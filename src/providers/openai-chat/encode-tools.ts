@@ -1,0 +1,124 @@
+/** Tools, the choice among them, and the format of the answer. */
+import type { ClientDialect } from '../../canonical/call.ts'
+import type { FunctionTool, ProviderTool, Tool } from '../../canonical/prompt.ts'
+import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
+import type { Translation } from '../translation.ts'
+import type { Vendor } from '../vendors.ts'
+import type { MessageContext } from './message-context.ts'
+
+/** `tools`, `tool_choice` and what a vendor's own search is asked for with. */
+export const encodeTools = (translation: Translation, context: MessageContext): JsonObject => {
+  const { vendor } = context
+  const { prompt, lose } = translation
+  const tools: JsonObject[] = []
+  const fields: Record<string, JsonValue> = {}
+  for (const tool of prompt.tools) {
+    const search = tool.type === 'provider' && SEARCH.test(tool.kind) ? encodeSearch(tool, context) : null
+    if (search?.tool !== undefined) tools.push(search.tool)
+    else if (search?.fields !== undefined) Object.assign(fields, search.fields)
+    else if (tool.type === 'provider') lose(tool.at, `A tool of type ${tool.kind} could not be translated for this provider; it was left out.`)
+    else if (vendor.unsupported.has('tools')) lose('tools', `This provider takes no tools; ${tool.name} was left out.`)
+    else tools.push(functionTool(tool, context))
+  }
+  return tools.length === 0 ? fields : { ...fields, tools, ...encodeChoice(translation, vendor) }
+}
+
+const functionTool = (tool: FunctionTool, { cacheControl }: MessageContext): JsonObject => ({
+  type: 'function',
+  function: {
+    name: tool.name,
+    ...(tool.description === null ? {} : { description: tool.description }),
+    parameters: tool.parameters as JsonValue,
+    ...(tool.strict === undefined ? {} : { strict: tool.strict }),
+  },
+  ...cacheControl(tool.cache, 'tools', 'tool'),
+})
+
+const encodeChoice = ({ prompt, lose }: Translation, vendor: Vendor): JsonObject => {
+  const choice = prompt.toolChoice
+  if (choice.type === 'auto') return {}
+  if (choice.type === 'tool') {
+    const isThere = prompt.tools.some((tool: Tool) => tool.type === 'function' && tool.name === choice.name)
+    return isThere ? { tool_choice: { type: 'function', function: { name: choice.name } } } : {}
+  }
+  if (choice.type === 'none' || vendor.requiredToolChoice) return { tool_choice: choice.type }
+  lose('tool_choice', 'This provider cannot be made to call a tool; the choice is the model’s.')
+  return {}
+}
+
+/** The web search of every dialect, by whichever name. */
+const SEARCH = /(?:^|:)web_search(?:_|$)/
+
+/** A vendor's own search, and the options that it takes of the client's. */
+const encodeSearch = (
+  { raw, at }: ProviderTool,
+  { vendor, lose }: MessageContext,
+): { readonly tool?: JsonObject; readonly fields?: JsonObject } => {
+  if (vendor.webSearch === null) return {}
+  const tool = isObject(raw) ? raw : {}
+  // A tool of this service keeps its options in `parameters`.
+  const inside = isObject(tool['parameters'])
+  const options: Record<string, JsonValue> = {}
+  for (const [name, value] of Object.entries(isObject(tool['parameters']) ? tool['parameters'] : tool)) {
+    if (value === null || NO_OPTIONS.has(name)) continue
+    if (SEARCH_OPTIONS[vendor.webSearch].includes(name)) options[name] = value as JsonValue
+    else lose(`${at}.${inside ? 'parameters.' : ''}${name}`, `This provider's web search has no word for ${name}; it was left out.`)
+  }
+  switch (vendor.webSearch) {
+    case 'openrouter:web_search':
+      return { tool: { type: vendor.webSearch, parameters: options } }
+    case 'web_search_options':
+      return { fields: { web_search_options: options } }
+    case 'enable_search':
+      return { fields: { enable_search: true } }
+  }
+}
+
+const NO_OPTIONS: ReadonlySet<string> = new Set(['type', 'name', 'parameters', 'cache_control'])
+
+const SEARCH_OPTIONS: Readonly<Record<NonNullable<Vendor['webSearch']>, readonly string[]>> = {
+  // Contract 2.7, row 24.
+  'openrouter:web_search': [
+    'engine',
+    'max_results',
+    'max_total_results',
+    'max_uses',
+    'max_characters',
+    'mode',
+    'search_context_size',
+    'allowed_domains',
+    'excluded_domains',
+    'user_location',
+  ],
+  web_search_options: ['search_context_size', 'user_location'],
+  enable_search: [],
+}
+
+/** Where each interface keeps the format, for what is told of it. */
+export const FORMAT_FIELDS: Readonly<Record<ClientDialect, string>> = {
+  chat: 'response_format',
+  responses: 'text.format',
+  messages: 'output_config.format',
+}
+
+export const NO_SCHEMA = 'This provider takes no schema; it was asked for any JSON object.'
+
+export const encodeFormat = ({ prompt: { outputFormat: format }, lose }: Translation, dialect: ClientDialect, vendor: Vendor): JsonObject => {
+  if (format.type === 'text') return {}
+  if (format.type === 'json') return { response_format: { type: 'json_object' } }
+  if (!vendor.jsonSchema) {
+    lose(FORMAT_FIELDS[dialect], NO_SCHEMA)
+    return { response_format: { type: 'json_object' } }
+  }
+  return {
+    response_format: {
+      type: 'json_schema',
+      json_schema: {
+        name: format.name,
+        ...(format.description === undefined ? {} : { description: format.description }),
+        schema: format.schema as JsonValue,
+        ...(format.strict === undefined ? {} : { strict: format.strict }),
+      },
+    },
+  }
+}

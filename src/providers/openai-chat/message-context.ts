@@ -1,0 +1,45 @@
+/** What the encoders of messages and tools share: the vendor, a place for losses, marks of what to cache, ids of calls. */
+import { createHash } from 'node:crypto'
+
+import type { CacheMark } from '../../canonical/prompt.ts'
+import type { JsonObject } from '../../lib/json.ts'
+import type { Target } from '../provider.ts'
+import type { Translation } from '../translation.ts'
+import type { Vendor } from '../vendors.ts'
+
+export interface MessageContext {
+  readonly target: Target
+  readonly vendor: Vendor
+  readonly lose: Translation['lose']
+  /** Members to spread: the mark as the vendor takes it, or nothing and a warning. */
+  cacheControl(mark: CacheMark | undefined, at: string, on: 'content' | 'tool' | 'call'): JsonObject
+}
+
+export const messageContext = (target: Target, vendor: Vendor, lose: Translation['lose']): MessageContext => {
+  let told = false
+  return {
+    target,
+    vendor,
+    lose,
+    cacheControl(mark, at, on) {
+      if (mark === undefined) return {}
+      const { cacheMarks } = vendor
+      if (cacheMarks !== null && (on === 'content' || (on === 'tool' && cacheMarks.tools))) {
+        if (mark.ttl === undefined || !cacheMarks.ttl) return { cache_control: { type: 'ephemeral' } }
+        return { cache_control: { type: 'ephemeral', ttl: mark.ttl } }
+      }
+      // Coding agents mark every request many times over: one word of it is enough.
+      if (!told) lose(at, `${target.providerName} caches prompts by itself; marks of what to cache were left out.`)
+      told = true
+      return {}
+    },
+  }
+}
+
+/** The same in a call and its result; an id that the vendor takes stays as it is. */
+export const callIdFor = (id: string, { callIds }: Vendor): string => {
+  if (callIds === 'any' || (callIds === 'at-most-40' && id.length <= 40)) return id
+  if (callIds === 'nine-alphanumeric' && /^[a-zA-Z0-9]{9}$/.test(id)) return id
+  const digest = createHash('sha256').update(id).digest('hex')
+  return callIds === 'nine-alphanumeric' ? digest.slice(0, 9) : `call_${digest.slice(0, 35)}`
+}

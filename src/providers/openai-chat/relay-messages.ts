@@ -1,0 +1,108 @@
+/**
+ * The history of a chat client for a chat upstream. Clients send back whole answers of whatever provider gave them, with
+ * thinking, sources and marks that another vendor refuses. A search of the text tells whether there is any such thing;
+ * nearly always there is none, and the messages go on as they were written.
+ */
+import { mayHoldSealedProof, openProof, REASONING_FORMATS } from '../../canonical/reasoning.ts'
+import type { Warning } from '../../canonical/warning.ts'
+import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
+import type { JsonBody } from '../../lib/json-body.ts'
+import type { Target } from '../provider.ts'
+import type { Vendor } from '../vendors.ts'
+import { isOfModel } from './encode-thinking.ts'
+
+/** JSON text for `messages`, or null where they can stay as they are. */
+export const relayedMessages = (body: JsonBody, target: Target, vendor: Vendor, warn: (warning: Warning) => void): string | null => {
+  const { text } = body
+  const thinking =
+    vendor.thinkingBack === 'untouched'
+      ? mayHoldSealedProof(text)
+      : THINKING.test(text) || (typeof vendor.thinkingBack === 'object' && text.includes('"tool_calls"'))
+  const marks = vendor.thinkingBack !== 'untouched' && vendor.cacheMarks === null && text.includes('"cache_control"')
+  const extras = vendor.strictMessages && EXTRAS.test(text)
+  if (!thinking && !marks && !extras) return null
+
+  const messages = body.value('messages')
+  if (!Array.isArray(messages)) return null
+  let changed = false
+  let marksTold = false
+  const relayed = messages.map((message: JsonValue, index) => {
+    if (!isObject(message)) return message
+    let next = message as JsonObject
+    const lose = (what: string): void =>
+      warn({ code: 'unsupported_field', field: `messages[${index}]`, message: `${target.providerName} ${what}` })
+    if (thinking && next['role'] === 'assistant') next = withThinking(next, target, vendor, lose)
+    if (extras && next['role'] === 'assistant') next = withoutExtras(next)
+    if (marks) {
+      const unmarked = withoutMarks(next)
+      if (unmarked !== next && !marksTold) {
+        marksTold = true
+        lose('caches prompts by itself; marks of what to cache were left out.')
+      }
+      next = unmarked
+    }
+    changed ||= next !== message
+    return next
+  })
+  return changed ? JSON.stringify(relayed) : null
+}
+
+const THINKING = /"reasoning(?:_content|_details)?"\s*:/
+const EXTRAS = /"(?:annotations|images|audio|refusal|function_call)"\s*:/
+const EXTRA_MEMBERS: ReadonlySet<string> = new Set(['annotations', 'images', 'audio', 'refusal', 'function_call'])
+
+/** Null is what a client's own SDK writes for the members that an answer did not have. */
+const withoutExtras = (message: JsonObject): JsonObject => {
+  const kept = Object.entries(message).filter(([key, value]) => !EXTRA_MEMBERS.has(key) && (value !== null || key === 'content'))
+  if (kept.length === Object.keys(message).length) return message
+  const next = Object.fromEntries(kept)
+  const { refusal } = message
+  return typeof refusal === 'string' && refusal !== '' && (next['content'] ?? null) === null ? { ...next, content: refusal } : next
+}
+
+const withoutMarks = (message: JsonObject): JsonObject => {
+  const { content, cache_control: mark, ...rest } = message
+  const marked = Array.isArray(content) && content.some((part) => isObject(part) && 'cache_control' in part)
+  if (mark === undefined && !marked) return message
+  if (!Array.isArray(content)) return content === undefined ? rest : { ...rest, content }
+  const parts = content.map((part: JsonValue) => {
+    if (!isObject(part)) return part
+    const { cache_control: _, ...unmarked } = part as JsonObject
+    return unmarked
+  })
+  return { ...rest, content: parts }
+}
+
+type Lose = (what: string) => void
+
+const withThinking = (message: JsonObject, target: Target, vendor: Vendor, lose: Lose): JsonObject => {
+  const { thinkingBack } = vendor
+  const given = message['reasoning_details']
+  const details = Array.isArray(given) ? given.filter((detail): detail is JsonObject => isObject(detail)) : []
+  const foreign = details.filter((detail) => isForeign(detail, target, thinkingBack === 'untouched'))
+  if (thinkingBack === 'details' || thinkingBack === 'untouched') {
+    if (foreign.length === 0) return message
+    lose('did not make the thinking of this turn; it was left out.')
+    const own = details.filter((detail) => !foreign.includes(detail))
+    const { reasoning_details: _, ...rest } = message
+    return own.length === 0 ? rest : { ...rest, reasoning_details: own }
+  }
+
+  const { reasoning_details: _details, reasoning, reasoning_content: content, ...rest } = message
+  const proven = details.some((detail) => typeof detail['signature'] === 'string' || typeof detail['data'] === 'string')
+  if (proven) lose('did not make the thinking of this turn; it was left out.')
+  if (thinkingBack === 'none') return Object.keys(rest).length === Object.keys(message).length ? message : rest
+  if (typeof content === 'string' && reasoning === undefined && given === undefined) return message
+  const calls = rest['tool_calls']
+  const text = proven ? undefined : (content ?? reasoning)
+  if (typeof text === 'string' && text !== '') return { ...rest, [thinkingBack.field]: text }
+  if (Array.isArray(calls) && calls.length > 0) return { ...rest, [thinkingBack.field]: thinkingBack.filler }
+  return Object.keys(rest).length === Object.keys(message).length ? message : rest
+}
+
+/** A proof that another model made, or that this service sealed for another interface. */
+const isForeign = (detail: JsonObject, { upstreamModel }: Target, sealedOnly: boolean): boolean => {
+  if ([detail['signature'], detail['data']].some((proof) => typeof proof === 'string' && openProof(proof) !== null)) return true
+  const format = REASONING_FORMATS.find((known) => known === detail['format'])
+  return !sealedOnly && format !== undefined && !isOfModel(format, upstreamModel)
+}

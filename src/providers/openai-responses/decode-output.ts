@@ -1,0 +1,178 @@
+/**
+ * The output items of one answer, which may come as deltas, whole, or both. For each part it is remembered how much of
+ * its text was told, so that whatever form comes later adds only what is missing: nothing is lost, nothing told twice.
+ */
+import type { ModelEvent } from '../../canonical/event.ts'
+import { isObject } from '../../lib/json.ts'
+import { decodeAnnotation, decodeLogprobs, imageEvents, proofOf } from './decode-parts.ts'
+
+export type Json = Record<string, unknown>
+
+export const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
+
+/** `summary` is the provider's account of thinking, `reasoning` the thinking itself. */
+export type PieceKind = 'text' | 'refusal' | 'summary' | 'reasoning'
+
+/** Each method answers with the events that follow. `place` is the event or item that says where it belongs. */
+export interface Output {
+  added(position: unknown, item: Json): ModelEvent[]
+  /** A whole item: what of it was not told yet. */
+  done(position: unknown, item: Json): ModelEvent[]
+  piece(place: Json, kind: PieceKind, text: string): ModelEvent[]
+  annotation(place: Json, annotation: unknown): ModelEvent[]
+  arguments(place: Json, json: string): ModelEvent[]
+  wholeArguments(place: Json, json: string): ModelEvent[]
+  /** The answer is over: what was held back for a better word. */
+  close(): ModelEvent[]
+  said(): boolean
+  /** An item was begun there and is not done. */
+  isOpen(position: number): boolean
+  callCount(): number
+  webSearches(): number
+}
+
+interface ItemState {
+  /** Characters told of each part, by kind and position. */
+  readonly told: Map<string, number>
+  /** Annotations told of each part. */
+  readonly cited: Map<number, number>
+  /** A tool call: our index of it, what its arguments are said to be at first, and how much of them was told. */
+  call: { readonly index: number; held: string; told: number } | null
+  /** Nothing more of it is to be told. */
+  over: boolean
+}
+
+export const createOutput = (): Output => {
+  const items = new Map<unknown, ItemState>()
+  let calls = 0
+  let searches = 0
+
+  // Some upstreams give an item another id in every event, others leave the index out.
+  const stateOf = (position: unknown, id: unknown): ItemState => {
+    const key = typeof position === 'number' ? position : (id ?? position)
+    const known = items.get(key)
+    if (known !== undefined) return known
+    const state: ItemState = { told: new Map(), cited: new Map(), call: null, over: false }
+    items.set(key, state)
+    return state
+  }
+  const stateAt = (place: Json): ItemState => stateOf(place['output_index'], place['item_id'])
+
+  const openCall = (state: ItemState, item: Json): ModelEvent[] => {
+    if (state.call !== null) return []
+    const index = calls
+    calls += 1
+    state.call = { index, held: '', told: 0 }
+    return [{ type: 'tool-call', index, id: textOf(item['call_id']) || textOf(item['id']) || `call_${index}`, name: textOf(item['name']) }]
+  }
+
+  const tellArguments = ({ call }: ItemState, json: string): ModelEvent[] => {
+    if (call === null || json === '') return []
+    call.told += json.length
+    return [{ type: 'tool-arguments', index: call.index, json }]
+  }
+
+  const tellPiece = (state: ItemState, kind: PieceKind, part: number, text: string): ModelEvent[] => {
+    const key = `${kind} ${part}`
+    const before = state.told.get(key) ?? 0
+    // Summaries come in parts without anything between them.
+    const separated = kind === 'summary' && before === 0 && toldAny(state, 'summary ') ? `\n\n${text}` : text
+    state.told.set(key, before + text.length)
+    return text === '' ? [] : [pieceEvent(kind, separated)]
+  }
+
+  const tellRest = (state: ItemState, kind: PieceKind, part: number, whole: string): ModelEvent[] =>
+    tellPiece(state, kind, part, whole.slice(state.told.get(`${kind} ${part}`) ?? 0))
+
+  const message = (state: ItemState, item: Json): ModelEvent[] =>
+    partsOf(item['content']).flatMap((part, position) => {
+      if (part['type'] === 'refusal') return tellRest(state, 'refusal', position, textOf(part['refusal']))
+      if (part['type'] !== 'output_text') return []
+      const untold = !state.told.has(`text ${position}`)
+      const events = tellRest(state, 'text', position, textOf(part['text']))
+      const annotations = partsOf(part['annotations']).slice(state.cited.get(position) ?? 0)
+      return [...events, ...(untold ? decodeLogprobs(part['logprobs']) : []), ...annotations.flatMap(decodeAnnotation)]
+    })
+
+  const reasoning = (state: ItemState, item: Json): ModelEvent[] => {
+    const events = [
+      ...partsOf(item['summary']).flatMap((part, position) => tellRest(state, 'summary', position, textOf(part['text']))),
+      ...partsOf(item['content']).flatMap((part, position) => tellRest(state, 'reasoning', position, textOf(part['text']))),
+    ]
+    const proof = proofOf(item)
+    return proof === null && !toldAny(state) ? events : [...events, { type: 'reasoning-end', proof }]
+  }
+
+  const foreign = (state: ItemState, kind: string): ModelEvent[] => {
+    if (state.over || kind === '') return []
+    state.over = true
+    if (kind === 'web_search_call') searches += 1
+    return [{ type: 'unknown', kind }]
+  }
+
+  return {
+    added(position, item) {
+      const type = textOf(item['type'])
+      const state = stateOf(position, item['id'])
+      if (!TRANSLATED.has(type)) return foreign(state, type)
+      if (type !== 'function_call') return []
+      const events = openCall(state, item)
+      if (state.call !== null) state.call.held = textOf(item['arguments'])
+      return events
+    },
+    done(position, item) {
+      const type = textOf(item['type'])
+      const state = stateOf(position, item['id'])
+      if (!TRANSLATED.has(type)) return foreign(state, type)
+      if (state.over) return []
+      state.over = true
+      if (type === 'message') return message(state, item)
+      if (type === 'reasoning') return reasoning(state, item)
+      if (type === 'image_generation_call') return imageEvents(item)
+      const opened = openCall(state, item)
+      const whole = textOf(item['arguments']) || (state.call?.held ?? '')
+      return [...opened, ...tellArguments(state, whole.slice(state.call?.told ?? 0))]
+    },
+    piece(place, kind, text) {
+      const part = partAt(place[kind === 'summary' ? 'summary_index' : 'content_index'])
+      return [...tellPiece(stateAt(place), kind, part, text), ...decodeLogprobs(place['logprobs'])]
+    },
+    annotation(place, annotation) {
+      const { cited } = stateAt(place)
+      const part = partAt(place['content_index'])
+      cited.set(part, (cited.get(part) ?? 0) + 1)
+      return isObject(annotation) ? decodeAnnotation(annotation) : []
+    },
+    // A call that was not opened yet has no name: its item tells all of it when it is done.
+    arguments: (place, json) => tellArguments(stateAt(place), json),
+    wholeArguments(place, json) {
+      const state = stateAt(place)
+      return tellArguments(state, json.slice(state.call?.told ?? 0))
+    },
+    close: () =>
+      [...items.values()].flatMap((state) => {
+        const { call, over } = state
+        if (over || call === null) return []
+        state.over = true
+        return tellArguments(state, call.held.slice(call.told))
+      }),
+    said: () => items.size > 0,
+    isOpen: (position) => items.get(position)?.over === false,
+    callCount: () => calls,
+    webSearches: () => searches,
+  }
+}
+
+/** Items that have a word in the middle; `message` and the rest of them come in pieces. */
+const TRANSLATED: ReadonlySet<string> = new Set(['message', 'reasoning', 'function_call', 'image_generation_call'])
+
+const pieceEvent = (kind: PieceKind, text: string): ModelEvent => {
+  if (kind === 'summary') return { type: 'reasoning', text, summary: true }
+  return { type: kind, text }
+}
+
+const toldAny = ({ told }: ItemState, prefix = ''): boolean => [...told].some(([key, length]) => length > 0 && key.startsWith(prefix))
+
+const partAt = (index: unknown): number => (typeof index === 'number' ? index : 0)
+
+const partsOf = (value: unknown): Json[] => (Array.isArray(value) ? value.filter(isObject) : [])

@@ -1,0 +1,53 @@
+/** The small things that hang on output items: sources, probabilities, proofs, pictures. */
+import type { ModelEvent } from '../../canonical/event.ts'
+import type { ReasoningProof } from '../../canonical/reasoning.ts'
+import { isObject, type JsonValue } from '../../lib/json.ts'
+
+type Json = Readonly<Record<string, unknown>>
+
+/** A source on the web; of other sources (files of the provider's own storage) only the kind can be told. */
+export const decodeAnnotation = (annotation: Json): ModelEvent[] => {
+  const { type, url, title, content, start_index: start, end_index: end } = annotation
+  if (type !== 'url_citation' || typeof url !== 'string') return [{ type: 'unknown', kind: typeof type === 'string' ? type : 'annotation' }]
+  return [
+    {
+      type: 'citation',
+      citation: {
+        url,
+        title: typeof title === 'string' ? title : null,
+        content: typeof content === 'string' ? content : null,
+        start: typeof start === 'number' ? start : null,
+        end: typeof end === 'number' ? end : null,
+      },
+    },
+  ]
+}
+
+/** In the form of Chat Completions, where each token names its bytes or null. */
+export const decodeLogprobs = (value: unknown): ModelEvent[] => {
+  if (!Array.isArray(value) || value.length === 0) return []
+  const content = value.filter(isObject).map((token) => {
+    const alternatives: unknown[] = Array.isArray(token['top_logprobs']) ? token['top_logprobs'] : []
+    return { ...logprob(token), top_logprobs: alternatives.filter(isObject).map(logprob) }
+  })
+  return [{ type: 'logprobs', content }]
+}
+
+const logprob = (token: Json): { readonly [member: string]: JsonValue } => ({
+  token: typeof token['token'] === 'string' ? token['token'] : '',
+  logprob: typeof token['logprob'] === 'number' ? token['logprob'] : 0,
+  bytes: Array.isArray(token['bytes']) ? (token['bytes'] as JsonValue[]) : null,
+})
+
+/** What the model wants back of the thinking in an item. */
+export const proofOf = (item: Json): ReasoningProof | null => {
+  const { id, encrypted_content: data } = item
+  if (typeof data !== 'string' || data === '') return null
+  return { format: 'openai-responses-v1', kind: 'encrypted', data, ...(typeof id === 'string' && id !== '' ? { id } : {}) }
+}
+
+export const imageEvents = (item: Json): ModelEvent[] => {
+  const { result, output_format: format } = item
+  if (typeof result !== 'string' || result === '') return []
+  return [{ type: 'image', url: `data:image/${typeof format === 'string' ? format : 'png'};base64,${result}` }]
+}

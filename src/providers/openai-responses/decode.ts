@@ -1,0 +1,91 @@
+/** Responses as upstreams speak it, event by event or whole, as events. Tolerant: only the fields that mean something are read. */
+import type { ModelEvent } from '../../canonical/event.ts'
+import { isObject } from '../../lib/json.ts'
+import { createOutput, type Json, textOf } from './decode-output.ts'
+import { decodeUsage } from './usage.ts'
+
+export interface ResponsesDecoder {
+  /** What one event of a stream means; events that fail the answer are the caller's. */
+  events(event: Json): ModelEvent[]
+  /** What a whole answer means, without its end where it failed. */
+  whole(response: Json): ModelEvent[]
+}
+
+export const createResponsesDecoder = (): ResponsesDecoder => {
+  const output = createOutput()
+  let started = false
+
+  const start = (response: Json): ModelEvent[] => {
+    if (started) return []
+    started = true
+    return [{ type: 'start', upstreamId: textOf(response['id']) || null, upstreamModel: textOf(response['model']) || null }]
+  }
+
+  /** The terminal event holds the whole answer once more: of use only for what did not come before. */
+  const end = (response: Json): ModelEvent[] => {
+    const events = start(response)
+    // Positions may differ from those of the stream, so an item that the stream never opened says nothing new in it.
+    const streamed = output.said()
+    for (const [position, item] of itemsOf(response)) if (!streamed || output.isOpen(position)) events.push(...output.done(position, item))
+    events.push(...output.close())
+    const usage = response['usage']
+    if (isObject(usage)) events.push({ type: 'usage', usage: decodeUsage(usage, output.webSearches()) })
+    const finish = finishOf(response, output.callCount() > 0)
+    return finish === null ? events : [...events, finish]
+  }
+
+  const said = (event: Json, type: string): ModelEvent[] => {
+    const item = isObject(event['item']) ? event['item'] : {}
+    const delta = textOf(event['delta'])
+    switch (type) {
+      case 'response.output_item.added':
+        return output.added(event['output_index'], item)
+      case 'response.output_item.done':
+        return output.done(event['output_index'], item)
+      case 'response.output_text.delta':
+        return output.piece(event, 'text', delta)
+      case 'response.refusal.delta':
+        return output.piece(event, 'refusal', delta)
+      case 'response.reasoning_summary_text.delta':
+        return output.piece(event, 'summary', delta)
+      case 'response.reasoning_text.delta':
+        return output.piece(event, 'reasoning', delta)
+      case 'response.function_call_arguments.delta':
+        return output.arguments(event, delta)
+      case 'response.function_call_arguments.done':
+        return output.wholeArguments(event, textOf(event['arguments']))
+      case 'response.output_text.annotation.added':
+        return output.annotation(event, event['annotation'])
+      default:
+        return [] // the steps between, and what only a client of this dialect can read
+    }
+  }
+
+  return {
+    whole: end,
+    events(event) {
+      const type = textOf(event['type'])
+      const response = event['response']
+      if (isObject(response)) return TERMINAL.has(type) ? end(response) : start(response)
+      const events = said(event, type)
+      return events.length === 0 ? events : [...start({}), ...events]
+    },
+  }
+}
+
+const TERMINAL: ReadonlySet<string> = new Set(['response.completed', 'response.incomplete', 'response.failed', 'response.cancelled'])
+
+const itemsOf = (response: Json): [number, Json][] =>
+  (Array.isArray(response['output']) ? response['output'] : []).flatMap((item: unknown, position): [number, Json][] =>
+    isObject(item) ? [[position, item]] : [],
+  )
+
+/** Null for an answer that did not end by itself. */
+const finishOf = (response: Json, called: boolean): ModelEvent | null => {
+  const status = response['status'] ?? 'completed'
+  if (status === 'completed') return { type: 'finish', reason: called ? 'tool_calls' : 'stop', native: 'completed' }
+  if (status !== 'incomplete') return null
+  const details = isObject(response['incomplete_details']) ? response['incomplete_details'] : {}
+  const reason = textOf(details['reason'])
+  return { type: 'finish', reason: reason === 'content_filter' ? 'content_filter' : 'length', native: reason || 'incomplete' }
+}

@@ -1,0 +1,102 @@
+/** A conversation as input items, in its own order: the dialect has an item for each thing that a turn can hold. */
+import type { Message, Part } from '../../canonical/prompt.ts'
+import type { JsonObject } from '../../lib/json.ts'
+import type { Target } from '../provider.ts'
+import type { Translation } from '../translation.ts'
+import { callId, encodeAssistantPart, type ItemContext, encodeUserPart, type OutputPart } from './encode-parts.ts'
+import type { ModelFamily } from './model-family.ts'
+
+export interface EncodedInput {
+  readonly instructions: string | null
+  readonly input: readonly JsonObject[]
+  /** Thinking goes back to the model. */
+  readonly replaysThinking: boolean
+}
+
+export const encodeInput = (translation: Translation, target: Target, family: ModelFamily): EncodedInput => {
+  const { messages } = translation.prompt
+  const context: ItemContext = { lose: translation.lose, target, family, marked: markOnce(translation) }
+  const instructions = leadingInstructions(messages)
+  const items = (instructions === null ? messages : messages.slice(1)).flatMap((message) => encodeMessage(message, context))
+  const input = dropDanglingThinking(items, translation)
+  return { instructions, input, replaysThinking: input.some(({ type }) => type === 'reasoning') }
+}
+
+/** The first system message stands before all items anyway; as `instructions` it is what it is to a native client. */
+const leadingInstructions = ([first, ...others]: readonly Message[]): string | null => {
+  if (first === undefined || others.length === 0 || first.role !== 'system' || first.name !== undefined) return null
+  const [part, ...more] = first.parts
+  return part?.type === 'text' && more.length === 0 && part.cache === undefined ? part.text : null
+}
+
+interface Item {
+  readonly at: string
+  readonly json: JsonObject
+}
+
+const encodeMessage = (message: Message, context: ItemContext): Item[] => {
+  const at = message.at ?? 'messages'
+  if (message.name !== undefined) context.lose(`${at}.name`, 'This provider has no names of speakers; it was left out.')
+  const items: Item[] = []
+  let content: JsonObject[] = []
+  const closeMessage = (): void => {
+    if (content.length > 0) items.push({ at, json: { type: 'message', role: message.role, content } })
+    content = []
+  }
+  const encodePart = message.role === 'assistant' ? encodeAssistantPart : encodeUserPart
+  for (const part of message.parts) {
+    const output: OutputPart = itemOf(part, at, context) ?? encodePart(part, at, context)
+    if (output === null) continue
+    if ('content' in output) content.push(output.content)
+    else {
+      closeMessage()
+      items.push({ at, json: output.item })
+    }
+  }
+  closeMessage()
+  return items
+}
+
+/** What is an item of its own whoever says it. */
+const itemOf = (part: Part, at: string, context: ItemContext): OutputPart => {
+  if (part.type === 'tool-call') {
+    if (part.proof !== undefined) context.lose(at, 'The proof of a tool call belongs to another provider; it was left out.')
+    if (part.cache !== undefined) context.marked(at)
+    return { item: { type: 'function_call', call_id: callId(part.id), name: part.name, arguments: part.arguments } }
+  }
+  if (part.type !== 'tool-result') return null
+  if (part.isError === true) context.lose(at, 'This provider has no mark for a failed tool; its result was sent as it is.')
+  if (part.cache !== undefined) context.marked(at)
+  const media = (part.media ?? []).flatMap((one) => {
+    const output = encodeUserPart(one, at, context)
+    return output !== null && 'content' in output ? [output.content] : []
+  })
+  const text = part.text === '' && media.length > 0 ? [] : [{ type: 'input_text', text: part.text }]
+  return {
+    item: { type: 'function_call_output', call_id: callId(part.callId), output: media.length === 0 ? part.text : [...text, ...media] },
+  }
+}
+
+/** The API wants behind each piece of thinking what it led to, of the same turn. */
+const dropDanglingThinking = (items: readonly Item[], { lose }: Translation): JsonObject[] => {
+  const kept: JsonObject[] = []
+  let follower: JsonObject | null = null
+  for (const { at, json } of items.toReversed()) {
+    if (json['type'] === 'reasoning' && !(follower?.['type'] === 'function_call' || follower?.['role'] === 'assistant')) {
+      lose(at, 'Thinking that led to nothing cannot be handed back to this provider; it was left out.')
+      continue
+    }
+    kept.push(json)
+    if (json['type'] !== 'reasoning') follower = json
+  }
+  return kept.reverse()
+}
+
+/** One warning for all marks of a request: they are many, and this provider caches without them. */
+const markOnce = ({ lose }: Translation): ((at: string) => void) => {
+  let told = false
+  return (at) => {
+    if (!told) lose(at, 'This provider caches prompts by itself; the marks for its cache were left out.')
+    told = true
+  }
+}

@@ -1,0 +1,106 @@
+/** Parts of a message as content parts or items. */
+import { createHash } from 'node:crypto'
+
+import type { CacheMark, Part, UrlCitation } from '../../canonical/prompt.ts'
+import type { ReasoningProof } from '../../canonical/reasoning.ts'
+import type { JsonObject } from '../../lib/json.ts'
+import type { Target } from '../provider.ts'
+import type { ModelFamily } from './model-family.ts'
+
+export interface ItemContext {
+  readonly lose: (field: string, message: string) => void
+  readonly target: Target
+  readonly family: ModelFamily
+  /** Told of a cache mark that cannot be carried. */
+  readonly marked: (at: string) => void
+}
+
+/** A part of the open message, an item of its own, or nothing. */
+export type OutputPart = { readonly content: JsonObject } | { readonly item: JsonObject } | null
+
+/** Parts of user, system and developer messages, and of what tools return. */
+export const encodeUserPart = (part: Part, at: string, context: ItemContext): OutputPart => {
+  if (part.type === 'text') return { content: { type: 'input_text', text: part.text, ...breakpoint(part.cache, at, context) } }
+  if (part.type === 'image')
+    return { content: { type: 'input_image', image_url: part.url, detail: detailOf(part.detail), ...breakpoint(part.cache, at, context) } }
+  if (part.type === 'file')
+    return { content: { type: 'input_file', ...fileOf(part.url, part.filename), ...breakpoint(part.cache, at, context) } }
+  return lost(part, at, context)
+}
+
+export const encodeAssistantPart = (part: Part, at: string, context: ItemContext): OutputPart => {
+  if (part.type === 'refusal') return { content: { type: 'refusal', refusal: part.text } }
+  if (part.type === 'reasoning') return reasoningItem(part, at, context)
+  if (part.type !== 'text') return lost(part, at, context)
+  if (part.cache !== undefined) context.marked(at)
+  return { content: { type: 'output_text', text: part.text, ...annotations(part.annotations, at, context) } }
+}
+
+const lost = (part: Part, at: string, { lose, target }: ItemContext): null => {
+  const kind = part.type === 'unknown' ? part.kind : part.type
+  lose(part.type === 'unknown' ? part.at : at, `${target.providerName} takes no content of type ${kind} here; it was left out.`)
+  return null
+}
+
+/** The API's own limit; ids of other providers' calls may be longer, and only have to be the same in call and result. */
+const CALL_ID_MAX = 64
+
+export const callId = (id: string): string =>
+  id.length <= CALL_ID_MAX
+    ? id
+    : `call_${createHash('sha256')
+        .update(id)
+        .digest('hex')
+        .slice(0, CALL_ID_MAX - 5)}`
+
+const DETAILS: ReadonlySet<string> = new Set(['low', 'high', 'original'])
+
+const detailOf = (detail: string | undefined): string => (detail !== undefined && DETAILS.has(detail) ? detail : 'auto')
+
+/** The API refuses a name beside an address, and data without a name. */
+const fileOf = (url: string, filename: string | null): JsonObject => {
+  const type = /^data:[^/;,]+\/([a-z0-9]+)/i.exec(url)
+  return /^data:/i.test(url) ? { filename: filename ?? `file.${type?.[1]?.toLowerCase() ?? 'pdf'}`, file_data: url } : { file_url: url }
+}
+
+const breakpoint = (cache: CacheMark | undefined, at: string, { family, marked }: ItemContext): JsonObject => {
+  if (cache === undefined) return {}
+  if (family.cacheBreakpoints) return { prompt_cache_breakpoint: { mode: 'explicit' } }
+  marked(at)
+  return {}
+}
+
+const annotations = (citations: readonly UrlCitation[] | undefined, at: string, { lose }: ItemContext): JsonObject => {
+  if (citations === undefined || citations.length === 0) return {}
+  const whole = citations.flatMap(({ url, title, start, end }) =>
+    start === null || end === null ? [] : [{ type: 'url_citation', url, title: title ?? '', start_index: start, end_index: end }],
+  )
+  if (whole.length < citations.length) lose(at, 'Citations that do not say where they stand were left out.')
+  return { annotations: whole }
+}
+
+/**
+ * Thinking goes back to its maker only, and only with its proof. What can be read of it is always a summary here: the
+ * API refuses an item that brings thinking in full.
+ */
+const reasoningItem = ({ text, proof }: Part & { type: 'reasoning' }, at: string, { lose, target, family }: ItemContext): OutputPart => {
+  if (proof === undefined || !isOwnProof(proof, target) || family.reasons === false) {
+    lose(at, `Thinking that ${target.providerName} cannot verify was left out.`)
+    return null
+  }
+  return {
+    item: {
+      type: 'reasoning',
+      ...(isItemId(proof.id) ? { id: proof.id } : {}),
+      summary: text === '' ? [] : [{ type: 'summary_text', text }],
+      encrypted_content: proof.data,
+    },
+  }
+}
+
+/** Made by this dialect, and not by another model as far as is known. */
+export const isOwnProof = ({ format, kind, model }: ReasoningProof, target: Target): boolean =>
+  format === 'openai-responses-v1' && kind === 'encrypted' && (model === undefined || model === target.modelId)
+
+/** An id that the API would refuse can be left out: the encrypted thinking says all. */
+export const isItemId = (id: string | undefined): id is string => id !== undefined && /^rs_[\w-]{1,61}$/.test(id)

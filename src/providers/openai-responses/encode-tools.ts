@@ -1,0 +1,84 @@
+/** Tools and the choice among them. */
+import type { ProviderTool, Tool, ToolChoice } from '../../canonical/prompt.ts'
+import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
+import type { Translation } from '../translation.ts'
+
+export const encodeTools = (translation: Translation): readonly JsonObject[] => {
+  const tools = translation.prompt.tools.flatMap((tool) => encodeTool(tool, translation))
+  const options = translation.setting('webSearchOptions')
+  // Chat's own way to ask for a search is an option beside the tools.
+  return options === undefined || tools.some(({ type }) => type === 'web_search')
+    ? tools
+    : [...tools, webSearch(isObject(options) ? options : {})]
+}
+
+/** Members to spread: the default is left unsaid. */
+export const encodeToolChoice = (choice: ToolChoice): JsonObject => {
+  if (choice.type === 'tool') return { tool_choice: { type: 'function', name: choice.name } }
+  return choice.type === 'auto' ? {} : { tool_choice: choice.type }
+}
+
+const encodeTool = (tool: Tool, translation: Translation): readonly JsonObject[] => {
+  if (tool.type === 'provider') return encodeProviderTool(tool, translation)
+  return [
+    {
+      type: 'function',
+      name: tool.name,
+      ...(tool.description === null ? {} : { description: tool.description }),
+      parameters: tool.parameters as JsonValue,
+      // Left unsaid it would be true here, and it is false in every other dialect.
+      strict: tool.strict ?? false,
+    },
+  ]
+}
+
+/** Every dialect's web search is this one's; other tools that providers run have no counterpart. */
+const encodeProviderTool = ({ kind, at, raw }: ProviderTool, { lose }: Translation): readonly JsonObject[] => {
+  if (!/(?:^|:)web_search(?:_|$)/.test(kind)) {
+    lose(at, `A tool of type ${kind} could not be translated for this provider; it was left out.`)
+    return []
+  }
+  const tool = isObject(raw) ? raw : {}
+  // A tool of this service keeps its options in `parameters`.
+  const inParameters = isObject(tool['parameters'])
+  const options = isObject(tool['parameters']) ? tool['parameters'] : tool
+  for (const [name, value] of Object.entries(options)) {
+    if (value !== null && !SEARCH_OPTIONS.has(name))
+      lose(`${at}.${inParameters ? 'parameters.' : ''}${name}`, `This provider's web search has no word for ${name}; it was left out.`)
+  }
+  return [webSearch(options)]
+}
+
+/** What is carried over, and what only names the tool. */
+const SEARCH_OPTIONS: ReadonlySet<string> = new Set([
+  'type',
+  'name',
+  'cache_control',
+  'search_context_size',
+  'allowed_domains',
+  'filters',
+  'user_location',
+])
+
+const webSearch = (options: Readonly<Record<string, unknown>>): JsonObject => {
+  const size = options['search_context_size']
+  const filters = isObject(options['filters']) ? options['filters'] : options
+  const domains = filters['allowed_domains']
+  const location = options['user_location']
+  return {
+    type: 'web_search',
+    ...(size === 'low' || size === 'medium' || size === 'high' ? { search_context_size: size } : {}),
+    ...(Array.isArray(domains) && domains.length > 0 ? { filters: { allowed_domains: domains as JsonValue[] } } : {}),
+    ...(isObject(location) ? { user_location: approximate(location) } : {}),
+  }
+}
+
+/** Chat wraps the place in an object of its own. */
+const approximate = (location: Readonly<Record<string, unknown>>): JsonObject => {
+  const place = isObject(location['approximate']) ? location['approximate'] : location
+  const known = ['city', 'country', 'region', 'timezone'].flatMap((name) => {
+    const value = place[name]
+    return typeof value === 'string' ? [[name, value]] : []
+  })
+  return { type: 'approximate', ...(Object.fromEntries(known) as JsonObject) }
+}

@@ -1,0 +1,68 @@
+/** Several processes on one port, sharing one PostgreSQL. */
+import { readFileSync, readdirSync } from 'node:fs'
+
+import { expect, test } from 'bun:test'
+
+import { describeEachEngine } from '../support/databases.ts'
+import { useServices } from '../support/started-service.ts'
+
+const services = useServices()
+
+describeEachEngine('workers', (engine) => {
+  if (engine.name === 'sqlite') {
+    test('exit 2: a SQLite file has one writer', async () => {
+      const ended = await services.run(['serve', '--port', '0', '--data-dir', services.directory(), '--workers', '2'])
+      expect(ended.code).toBe(2)
+      expect(ended.stderr).toMatch(/^patchbay: --workers: .*postgres/)
+    })
+    return
+  }
+
+  test('both processes answer, one that dies is replaced, and all end together', async () => {
+    const { databaseUrl } = await engine.locate()
+    const service = await services.start({ flags: ['--workers', '2', '--database-url', databaseUrl ?? ''] })
+    const workers = (): number[] => childrenOf(service.pid)
+    await until(() => workers().length === 1)
+
+    const [first = 0] = workers()
+    process.kill(first, 'SIGKILL')
+    await until(() => workers().some((pid) => pid !== first))
+
+    const statuses = await Promise.all(
+      Array.from({ length: 40 }, async (_, index) => {
+        const answer = await fetch(`${service.api}/presets/shared/messages`, {
+          method: 'POST',
+          headers: { authorization: `Bearer ${service.managementKey}`, 'content-type': 'application/json', connection: 'close' },
+          body: JSON.stringify({ model: 'sandbox/echo', max_tokens: index + 1 }),
+        })
+        const { data } = (await answer.json()) as { data: { designated_version: { version: number } } }
+        return data.designated_version.version
+      }),
+    )
+    expect(statuses.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 40 }, (_, index) => index + 1))
+
+    expect(await service.stop()).toBe(0)
+    expect(workers()).toEqual([])
+  }, 30_000)
+})
+
+/** Children of a process, from /proc. */
+const childrenOf = (parent: number): number[] =>
+  readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .filter((pid) => {
+      try {
+        return readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ')[1] === String(parent)
+      } catch {
+        return false // it ended meanwhile
+      }
+    })
+    .map(Number)
+
+const until = async (reached: () => boolean): Promise<void> => {
+  const deadline = performance.now() + 10_000
+  while (!reached()) {
+    if (performance.now() > deadline) throw new Error('It did not happen within 10 seconds.')
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+}
