@@ -11,7 +11,9 @@ import { createKeepAlive } from './http/keep-alive.ts'
 import { createPrepareCall } from './http/prepare-call.ts'
 import { generationRecord } from './inference/generation-record.ts'
 import { createGenerationRecorder } from './inference/record-generations.ts'
-import { createInference } from './inference/run-inference.ts'
+import { createCountTokens } from './inference/count-tokens.ts'
+import { createEmbeddings } from './inference/run-embeddings.ts'
+import { createInference, type InferenceParts } from './inference/run-inference.ts'
 import type { Run } from './inference/run.ts'
 import { createKeys, type Keys } from './keys/keys.ts'
 import { isoTimestamp, systemClock } from './lib/clock.ts'
@@ -113,7 +115,7 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
       wholeHeadersMs: seconds(current.timeouts.whole_headers),
       idleMs: seconds(current.timeouts.idle),
     })
-    const runInference = createInference({
+    const inference: InferenceParts = {
       models,
       adapters: providerRegistry,
       context: { upstream, clock },
@@ -122,18 +124,20 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
       firstTokenMs: seconds(current.timeouts.first_token),
       began,
       settle,
-    })
+    }
     return createApp({
       formats: { chat: chatFormat, responses: responsesFormat, messages: messagesFormat },
       answering: {
         prepareCall: createPrepareCall(presets),
-        runInference,
+        runInference: createInference(inference),
         keepAlive,
         clock,
         commitSilenceMs: COMMIT_SILENCE_MS,
         providerFailure: current.errors.provider_failure,
         onInternalError: (thrown) => onError(thrown, 'a stream could not be rendered'),
       },
+      countTokens: createCountTokens(inference),
+      runEmbeddings: createEmbeddings(inference),
       keys,
       presets,
       models,

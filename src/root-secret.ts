@@ -1,6 +1,6 @@
 /** The root secret, and the secrets derived from it: one for each purpose, so that none can stand in for another. */
 import { hkdfSync, randomBytes } from 'node:crypto'
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, linkSync, mkdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { SettingError } from './config.ts'
@@ -23,10 +23,15 @@ export const readRootSecret = (given: string | null, dataDir: string): RootSecre
 export const makeRootSecret = (dataDir: string): RootSecret =>
   orFault(dataDir, () => {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+    // A link appears whole or not at all: two processes that start at once agree on the secret of the first.
+    const draft = `${secretPath(dataDir)}.${randomBytes(8).toString('hex')}`
+    writeFileSync(draft, `${randomBytes(BYTES).toString('base64url')}\n`, { flag: 'wx', mode: 0o600 })
     try {
-      writeFileSync(secretPath(dataDir), `${randomBytes(BYTES).toString('base64url')}\n`, { flag: 'wx', mode: 0o600 })
+      linkSync(draft, secretPath(dataDir))
     } catch (thrown) {
       if (codeOf(thrown) !== 'EEXIST') throw thrown
+    } finally {
+      unlinkSync(draft)
     }
     return rootSecret(readSecret(dataDir) ?? '')
   })

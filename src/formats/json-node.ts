@@ -18,8 +18,8 @@ export interface Node {
 
 interface Watch {
   readonly asked: Set<string>
-  /** The watched nodes that were made of members. */
-  readonly inside: Node[]
+  /** The watched nodes that were made of members, with the member's name. */
+  readonly inside: { readonly key: string; readonly node: Node }[]
 }
 
 /** The whole body, watched. */
@@ -45,13 +45,13 @@ export const member = (node: Node, key: string): unknown => {
   return node.members[key] ?? undefined
 }
 
-export const child = (node: Node, key: string): Node => inside(node, member(node, key), memberPath(node, key))
+export const child = (node: Node, key: string): Node => inside(node, key, member(node, key), memberPath(node, key))
 
 export const optionalChild = (node: Node, key: string): Node | null => (member(node, key) === undefined ? null : child(node, key))
 
 export const children = (node: Node, key: string): Node[] => {
   const path = memberPath(node, key)
-  return itemsOf(member(node, key), path, node.fault).map((item, index) => inside(node, item, `${path}[${index}]`))
+  return itemsOf(member(node, key), path, node.fault).map((item, index) => inside(node, key, item, `${path}[${index}]`))
 }
 
 export const optionalText = (node: Node, key: string): string | null => {
@@ -110,12 +110,9 @@ export const unasked = (node: Node, passOver: ReadonlySet<string> = NONE): strin
   const { watch } = node
   if (watch === null) return []
   const keys = Object.keys(node.members).filter((key) => !watch.asked.has(key) && !passOver.has(key) && node.members[key] !== null)
-  const own = keys.map((key) => memberPath(node, key))
   // What was disowned is told once, as a whole.
-  const deeper = watch.inside.filter(
-    ({ path }) => !own.some((lost) => path === lost || path.startsWith(`${lost}.`) || path.startsWith(`${lost}[`)),
-  )
-  return [...own, ...deeper.flatMap((inner) => unasked(inner))]
+  const deeper = watch.inside.filter(({ key }) => watch.asked.has(key))
+  return [...keys.map((key) => memberPath(node, key)), ...deeper.flatMap((inner) => unasked(inner.node))]
 }
 
 const NONE: ReadonlySet<string> = new Set()
@@ -128,9 +125,9 @@ export const malformed = (fault: Fault, path: string, message: string): GatewayE
 
 const memberPath = (node: Node, key: string): string => (node.path === '' ? key : `${node.path}.${key}`)
 
-const inside = (node: Node, value: unknown, path: string): Node => {
+const inside = (node: Node, key: string, value: unknown, path: string): Node => {
   const inner = nodeAt(value, path, node.fault, node.watch === null ? null : { asked: new Set(), inside: [] })
-  node.watch?.inside.push(inner)
+  node.watch?.inside.push({ key, node: inner })
   return inner
 }
 

@@ -1,10 +1,16 @@
 /** What of a request has no word in the middle, so that a translation can tell that it was left out. */
-import type { Node } from './json-node.ts'
-import { unasked } from './json-node.ts'
+import { shortText } from './findings.ts'
+import { type Node, unasked } from './json-node.ts'
 
 /** Paths, in the request's own words. To be called when all that is known was read. */
 export const otherFields = (root: Node): readonly string[] =>
-  unasked(root, PASSED_OVER).filter((field) => !(NOT_DONE.has(field) && root.members[field] === false))
+  unasked(root, PASSED_OVER)
+    .filter((field) => !(NOT_DONE.has(field) && root.members[field] === false))
+    .slice(0, FIELDS_MAX)
+    .map(shortText)
+
+/** A hostile body can hold as many fields as it has bytes. */
+const FIELDS_MAX = 50
 
 /** Nothing is stored and nothing runs in the background, so not to ask for it loses nothing. */
 const NOT_DONE: ReadonlySet<string> = new Set(['store', 'background'])

@@ -192,6 +192,13 @@ describe('what has no word in the middle is told by its path', () => {
   })
 })
 
+test('a body of nothing but unknown fields is told in a bounded number of short paths', () => {
+  const body = Object.fromEntries(Array.from({ length: 1000 }, (_, index) => [`${index}${'x'.repeat(500)}`, 1]))
+  const { otherFields } = parse('chat', body)
+  expect(otherFields).toHaveLength(50)
+  for (const field of otherFields) expect(field.length).toBeLessThan(100)
+})
+
 describe('invalid_request names the path', () => {
   test.each<[ClientDialect, string, object]>([
     ['chat', 'n', { n: 0 }],

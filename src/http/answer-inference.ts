@@ -32,6 +32,7 @@ export const answerInference = async (request: RouteRequest, format: ClientForma
   const prepared = await parts.prepareCall(JsonBody.read(await request.text()), format, request.headers, principal)
   const run = parts.runInference({
     ...prepared,
+    apiType: 'completions',
     caller: { keyHash: principal.hash, workspaceId: principal.workspaceId },
     requestId: request.requestId,
     userAgent: request.headers.get('user-agent'),

@@ -10,7 +10,9 @@ import { chatFormat } from '../formats/openai-chat/openai-chat.ts'
 import { responsesFormat } from '../formats/openai-responses/openai-responses.ts'
 import { generationRecord } from '../inference/generation-record.ts'
 import { createGenerationRecorder } from '../inference/record-generations.ts'
-import { createInference } from '../inference/run-inference.ts'
+import { createCountTokens } from '../inference/count-tokens.ts'
+import { createEmbeddings } from '../inference/run-embeddings.ts'
+import { createInference, type InferenceParts } from '../inference/run-inference.ts'
 import type { Run } from '../inference/run.ts'
 import { createKeys } from '../keys/keys.ts'
 import { systemIds } from '../lib/id.ts'
@@ -46,23 +48,26 @@ const build = (more: Partial<AppParts> = {}) => {
   const recorder = createGenerationRecorder({ store, clock, onError: (thrown) => faults.push(thrown) })
   const metrics = createMetrics()
   const settled: Run[] = []
+  const inference: InferenceParts = {
+    models,
+    adapters: providerRegistry,
+    context: { clock, upstream: { post: () => Promise.reject(new Error('The sandbox has no upstream.')) } },
+    clock,
+    ids,
+    firstTokenMs: 120_000,
+    began: () => undefined,
+    settle: (run) => {
+      settled.push(run)
+      recorder.add(generationRecord(run))
+    },
+  }
   const parts: AppParts = {
     formats: { chat: chatFormat, responses: responsesFormat, messages: messagesFormat },
+    countTokens: createCountTokens(inference),
+    runEmbeddings: createEmbeddings(inference),
     answering: {
       prepareCall: createPrepareCall(presets),
-      runInference: createInference({
-        models,
-        adapters: providerRegistry,
-        context: { clock, upstream: { post: () => Promise.reject(new Error('The sandbox has no upstream.')) } },
-        clock,
-        ids,
-        firstTokenMs: 120_000,
-        began: () => undefined,
-        settle: (run) => {
-          settled.push(run)
-          recorder.add(generationRecord(run))
-        },
-      }),
+      runInference: createInference(inference),
       keepAlive: createKeepAlive(clock, 10_000),
       clock,
       commitSilenceMs: 2000,

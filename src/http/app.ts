@@ -1,6 +1,8 @@
 /** Where a request comes in: the table of every route, and the way that each of them is answered. */
 import { errorResponse, asPublicError, type Formats } from './error-boundary.ts'
 import { GatewayError } from '../errors.ts'
+import type { CountTokens } from '../inference/count-tokens.ts'
+import type { RunEmbeddings } from '../inference/run-embeddings.ts'
 import type { Keys } from '../keys/keys.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { IdSource } from '../lib/id.ts'
@@ -18,6 +20,8 @@ import { readBodyText, type HttpRequest } from './read-body.ts'
 import { referencePage } from './reference-page.ts'
 import type { Route, Surface } from './route.ts'
 import { createRouter } from './router.ts'
+import { countTokensRoute } from './routes/count-tokens.ts'
+import { embeddingsRoute } from './routes/embeddings.ts'
 import { generationGet } from './routes/generation.ts'
 import { inferenceRoute } from './routes/inference.ts'
 import { keyCurrent, keysCreate, keysDelete, keysGet, keysList, keysUpdate } from './routes/keys.ts'
@@ -29,6 +33,8 @@ import { docsPage, healthLive, healthReady, metricsText, openapiJson, welcome } 
 export interface AppParts {
   readonly formats: Formats
   readonly answering: InferenceAnswering
+  readonly countTokens: CountTokens
+  readonly runEmbeddings: RunEmbeddings
   readonly keys: Keys
   readonly presets: Presets
   readonly models: Models
@@ -49,6 +55,8 @@ const apiRoutes = (parts: AppParts): readonly Route[] => [
   inferenceRoute('chat', parts),
   inferenceRoute('responses', parts),
   inferenceRoute('messages', parts),
+  countTokensRoute({ format: parts.formats.messages, prepareCall: parts.answering.prepareCall, countTokens: parts.countTokens }),
+  embeddingsRoute(parts.runEmbeddings),
 
   presetsCreate('responses', parts),
   presetsCreate('messages', parts),

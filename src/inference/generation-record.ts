@@ -41,7 +41,7 @@ const generationResource = (run: Run): GenerationResource => {
     id: run.generationId,
     request_id: request.requestId,
     upstream_id: bounded(run.upstreamId),
-    api_type: 'completions',
+    api_type: request.apiType,
     created_at: isoTimestamp(run.createdMs),
     model: current?.planned.model.id ?? call.models[0] ?? request.requested,
     provider_name: current?.planned.endpoint.provider.name ?? null,

@@ -33,7 +33,7 @@ const observed = async (adapter: ProviderAdapter, { leave = false } = {}) => {
   }
   const infer = createInference({
     models: createModels([], [provider]),
-    adapters: { adapterFor: () => adapter },
+    adapters: { adapterFor: () => adapter, counterFor: () => null },
     context: { clock, upstream: { post: () => Promise.reject(new Error('There is no upstream here.')) } },
     clock,
     ids: createFakeIds(),
@@ -45,6 +45,7 @@ const observed = async (adapter: ProviderAdapter, { leave = false } = {}) => {
     call: chatFormat.parseCall(JsonBody.read('{"model":"acme/one","messages":[{"role":"user","content":"the prompt"}],"stream":true}'))
       .call,
     requested: 'acme/one',
+    apiType: 'completions',
     preset: null,
     warnings: [],
     strict: false,

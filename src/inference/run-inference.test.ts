@@ -105,7 +105,7 @@ const begin = (scripts: readonly Script[], { stream = true, prices = { prompt: 1
   const began: Run[] = []
   const infer = createInference({
     models,
-    adapters: { adapterFor: () => adapter },
+    adapters: { adapterFor: () => adapter, counterFor: () => null },
     context: { clock, upstream: { post: () => Promise.reject(new Error('No adapter here has an upstream.')) } },
     clock,
     ids: createFakeIds(),
@@ -117,6 +117,7 @@ const begin = (scripts: readonly Script[], { stream = true, prices = { prompt: 1
   const run = infer({
     call: chatFormat.parseCall(JsonBody.read(text)).call,
     requested: 'm/one',
+    apiType: 'completions',
     preset: null,
     warnings: [],
     strict: false,

@@ -10,7 +10,7 @@ import type { IdSource } from '../lib/id.ts'
 import { JsonTextError } from '../lib/json-body.ts'
 import type { Models } from '../models/models.ts'
 import { dialectFor } from '../models/models.ts'
-import type { ProviderContext } from '../providers/provider.ts'
+import type { ProviderContext, Target } from '../providers/provider.ts'
 import type { ProviderRegistry } from '../providers/registry.ts'
 import { planAttempts, type PlannedAttempt } from './plan-attempts.ts'
 import { Run, strictError, type InferenceRequest } from './run.ts'
@@ -90,6 +90,16 @@ async function* answer(run: Run, parts: InferenceParts): AsyncGenerator<readonly
   }
 }
 
+export const targetOf = ({ model, endpoint }: PlannedAttempt): Target => ({
+  provider: endpoint.provider.slug,
+  providerName: endpoint.provider.name,
+  baseUrl: endpoint.provider.baseUrl,
+  apiKey: endpoint.provider.apiKeys[0] ?? null,
+  modelId: model.id,
+  upstreamModel: endpoint.upstreamModel,
+  maxCompletionTokens: endpoint.maxCompletionTokens,
+})
+
 /** One attempt's frames. A failure that travels as an event is thrown behind the frames before it. */
 async function* framesOf(
   run: Run,
@@ -98,17 +108,9 @@ async function* framesOf(
   parts: InferenceParts,
 ): AsyncGenerator<readonly Frame[], void, undefined> {
   const { call } = run.request
-  const { provider, upstreamModel } = planned.endpoint
+  const { provider } = planned.endpoint
   const connection = run.begin(planned)
-  const target = {
-    provider: provider.slug,
-    providerName: provider.name,
-    baseUrl: provider.baseUrl,
-    apiKey: provider.apiKeys[0] ?? null,
-    modelId: planned.model.id,
-    upstreamModel,
-    maxCompletionTokens: planned.endpoint.maxCompletionTokens,
-  }
+  const target = targetOf(planned)
   let cancelDeadline = call.stream
     ? parts.clock.after(parts.firstTokenMs, () =>
         connection.abort(new GatewayError('timeout', `${provider.name} sent no content in time.`)),

@@ -12,6 +12,7 @@ import type { Plan, PlannedAttempt } from './plan-attempts.ts'
 
 export interface InferenceRequest {
   readonly call: Call
+  readonly apiType: 'completions' | 'embeddings'
   /** The model as the client named it, preset and all. */
   readonly requested: string
   readonly preset: UsedPreset | null
@@ -229,7 +230,7 @@ export class Run {
   }
 
   get inputTokensEstimate(): number {
-    return Math.ceil(this.request.call.body.text.length / CHARACTERS_PER_TOKEN)
+    return estimatedInputTokens(this.request.call)
   }
 
   /** A failed answer costs what the provider counted, or what was said before it failed; without either, nothing (decision 26). */
@@ -255,3 +256,6 @@ export class Run {
 /** Strict requests would rather fail than lose something. */
 export const strictError = ({ field, message }: Warning): GatewayError =>
   new GatewayError('invalid_request', `${field}: ${message}`, { metadata: { issues: [{ path: field, message }], strict: true } })
+
+/** Without a tokenizer: the length of the body counts, of which the prompt is nearly all. */
+export const estimatedInputTokens = ({ body }: Call): number => Math.ceil(body.text.length / CHARACTERS_PER_TOKEN)

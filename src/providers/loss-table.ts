@@ -52,7 +52,7 @@ export const SETTING_FATES: Readonly<Record<SettingName, Readonly<Record<Transla
   audioOutput: row('K D D D D'),
   prediction: row('K D D D D'),
   promptCacheKey: row('K K D D D'),
-  cacheControl: row('D D K D M'),
+  cacheControl: row('M D K D M'),
   truncation: row('D K D D D'),
   include: row('D K D D D'),
   contextManagement: row('D D D D D'),

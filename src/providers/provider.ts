@@ -43,3 +43,6 @@ export interface ProviderContext {
  * failure, also in the middle, and where the upstream ends without having finished. Returning early closes the upstream.
  */
 export type ProviderAdapter = (attempt: Attempt, context: ProviderContext) => AsyncGenerator<readonly Frame[], void, undefined>
+
+/** A provider's own count of a request's input tokens. Throws a GatewayError for every failure. */
+export type TokenCounter = (attempt: Attempt, context: ProviderContext) => Promise<number>

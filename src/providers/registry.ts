@@ -1,10 +1,11 @@
 /** Every dialect that the service speaks to providers, in one visible place. To add one: a folder beside these, and a line here. */
 import { GatewayError } from '../errors.ts'
 import { anthropic } from './anthropic/anthropic.ts'
+import { countAnthropicTokens } from './anthropic/count-tokens.ts'
 import { google } from './google/google.ts'
 import { openaiChat } from './openai-chat/openai-chat.ts'
 import { openaiResponses } from './openai-responses/openai-responses.ts'
-import type { ProviderAdapter } from './provider.ts'
+import type { ProviderAdapter, TokenCounter } from './provider.ts'
 import { sandboxProvider } from './sandbox/sandbox.ts'
 
 const ADAPTERS: Readonly<Record<string, ProviderAdapter>> = {
@@ -15,9 +16,13 @@ const ADAPTERS: Readonly<Record<string, ProviderAdapter>> = {
   sandbox: sandboxProvider,
 }
 
+/** Dialects whose providers count tokens for the asking. */
+const COUNTERS: Readonly<Record<string, TokenCounter>> = { anthropic: countAnthropicTokens }
+
 export interface ProviderRegistry {
   /** Throws `unprocessable` for a dialect that has no adapter yet. */
   adapterFor(dialect: string): ProviderAdapter
+  counterFor(dialect: string): TokenCounter | null
 }
 
 export const providerRegistry: ProviderRegistry = {
@@ -26,4 +31,5 @@ export const providerRegistry: ProviderRegistry = {
     if (adapter === undefined) throw new GatewayError('unprocessable', `Providers that speak ${dialect} cannot be called yet.`)
     return adapter
   },
+  counterFor: (dialect) => COUNTERS[dialect] ?? null,
 }

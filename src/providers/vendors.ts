@@ -2,66 +2,7 @@
  * What is particular to each vendor of the Chat Completions dialect. A fact is here because requests fail, or a setting is
  * passed over in silence, without it; what a vendor takes as OpenAI does needs no word. Found by the provider's slug.
  */
-
-export interface Vendor {
-  /** The header that the key goes in: `Authorization: Bearer`, or Azure's own. */
-  readonly keyHeader: 'authorization' | 'api-key'
-  /** The name that a translated limit of output tokens gets. */
-  readonly maxTokensField: 'max_tokens' | 'max_completion_tokens'
-  /** Fields of the dialect that the vendor knows under another name only. */
-  readonly names: Readonly<Record<string, string>>
-  /** Fields of the dialect that the vendor refuses or says it passes over. */
-  readonly unsupported: ReadonlySet<string>
-  /** Takes `stream_options`; where not, usage comes unasked. */
-  readonly streamOptions: boolean
-  readonly developerRole: boolean
-  /** Text alone may be a list of parts; where not, it is sent as one string. */
-  readonly textParts: boolean
-  /** Refuses members of messages that it does not know, and nulls. */
-  readonly strictMessages: boolean
-  /** Has `refusal` in its messages; where not, it is text. */
-  readonly refusals: boolean
-  /** Wants content, if empty, beside calls. */
-  readonly contentBesideCalls: boolean
-  readonly callIds: 'any' | 'at-most-40' | 'nine-alphanumeric'
-  /** `file` as OpenAI writes it, with data only or also with an address; or Mistral's part. */
-  readonly files: 'data' | 'any' | 'document_url'
-  readonly video: boolean
-  /** Where it takes cache marks; null: it caches by itself. */
-  readonly cacheMarks: CacheMarks | null
-  readonly reasoning: ReasoningWords | 'object'
-  /** The thinking of earlier turns that it wants back; `untouched`: nothing is known. */
-  readonly thinkingBack: 'details' | ThinkingField | 'none' | 'untouched'
-  /** Its answers show thinking, so that a wish for a summary is met. */
-  readonly showsThinking: boolean
-  readonly jsonSchema: boolean
-  readonly requiredToolChoice: boolean
-  readonly webSearch: 'openrouter:web_search' | 'web_search_options' | 'enable_search' | null
-  readonly embeddings: boolean
-}
-
-interface CacheMarks {
-  readonly ttl: boolean
-  readonly tools: boolean
-  /** A mark for the request as a whole, as a field of it. */
-  readonly request: boolean
-}
-
-export interface ReasoningWords {
-  /** The efforts it knows; `any`: it depends on the model. */
-  readonly efforts: readonly string[] | 'any'
-  /** What turns thinking on and off; null: the effort `none` does. */
-  readonly toggle: 'thinking' | 'enable_thinking' | 'reasoning' | null
-  /** The toggle stands beside an effort, or is refused there. */
-  readonly toggleBesideEffort: boolean
-  readonly budgetField: string | null
-}
-
-interface ThinkingField {
-  readonly field: 'reasoning_content'
-  /** For a turn with calls that has no thinking, as one that another model made. */
-  readonly filler: string
-}
+import type { ReasoningWords, Vendor } from './vendor.ts'
 
 export const vendorOf = (slug: string): Vendor => VENDORS.get(slug) ?? UNKNOWN
 
@@ -89,7 +30,7 @@ const UNKNOWN: Vendor = {
   jsonSchema: true,
   requiredToolChoice: true,
   webSearch: null,
-  embeddings: true,
+  embeddings: { names: {}, unsupported: new Set() },
 }
 
 const ROUTER_FIELDS = ['top_a', 'image_config', 'cache_control', 'structured_outputs']
@@ -119,6 +60,7 @@ const OPENAI: Facts = {
   files: 'data',
   video: false,
   showsThinking: false,
+  embeddings: { names: {}, unsupported: new Set(['input_type']) },
 }
 
 /** A server that one runs oneself; none of them refuses what it does not know, so what it passes over must be told. */
@@ -154,7 +96,7 @@ const VENDORS: ReadonlyMap<string, Vendor> = new Map([
       unsupported: [...ROUTER_FIELDS, ...OPEN_SAMPLERS, ...OPENAI_FIELDS, ...TOKEN_CHANCES, 'n', 'prompt_cache_key'],
       strictMessages: true,
       reasoning: { ...EFFORT, efforts: ['none', 'low', 'medium', 'high'] },
-      embeddings: false,
+      embeddings: null,
     }),
   ],
 
@@ -176,6 +118,8 @@ const VENDORS: ReadonlyMap<string, Vendor> = new Map([
       callIds: 'nine-alphanumeric',
       files: 'document_url',
       reasoning: { ...EFFORT, efforts: ['none', 'high'] },
+      // models/embeddingrequest.py
+      embeddings: { names: { dimensions: 'output_dimension' }, unsupported: new Set(['user', 'input_type']) },
     }),
   ],
 
@@ -190,12 +134,12 @@ const VENDORS: ReadonlyMap<string, Vendor> = new Map([
       reasoning: { efforts: ['low', 'medium', 'high', 'xhigh', 'max'], toggle: 'thinking', toggleBesideEffort: true, budgetField: null },
       thinkingBack: { field: 'reasoning_content', filler: '' },
       jsonSchema: false,
-      embeddings: false,
+      embeddings: null,
     }),
   ],
 
   // docs.x.ai: chat completions are function calling only (Live Search was withdrawn).
-  ['xai', vendor({ unsupported: [...ROUTER_FIELDS, ...OPEN_SAMPLERS, ...OPENAI_FIELDS], strictMessages: true, embeddings: false })],
+  ['xai', vendor({ unsupported: [...ROUTER_FIELDS, ...OPEN_SAMPLERS, ...OPENAI_FIELDS], strictMessages: true, embeddings: null })],
 
   // docs.together.ai, "Chat completions" and "Reasoning models": reasoning.enabled for hybrid models.
   [
@@ -208,10 +152,7 @@ const VENDORS: ReadonlyMap<string, Vendor> = new Map([
   ],
 
   // docs.fireworks.ai, "Create chat completion" and "Reasoning".
-  [
-    'fireworks',
-    vendor({ unsupported: [...ROUTER_FIELDS, ...OPENAI_FIELDS.filter((field) => field !== 'prediction')] }),
-  ],
+  ['fireworks', vendor({ unsupported: [...ROUTER_FIELDS, ...OPENAI_FIELDS.filter((field) => field !== 'prediction')] })],
 
   // inference-docs.cerebras.ai, "Chat completions" and "OpenAI compatibility": 400 for the penalties and logit_bias.
   [
@@ -231,7 +172,7 @@ const VENDORS: ReadonlyMap<string, Vendor> = new Map([
       developerRole: true,
       strictMessages: true,
       reasoning: { ...EFFORT, efforts: ['none', 'low', 'medium', 'high'] },
-      embeddings: false,
+      embeddings: null,
     }),
   ],
 
@@ -250,7 +191,7 @@ const VENDORS: ReadonlyMap<string, Vendor> = new Map([
       streamOptions: false,
       strictMessages: true,
       webSearch: 'web_search_options',
-      embeddings: false,
+      embeddings: null,
     }),
   ],
 
@@ -265,7 +206,7 @@ const VENDORS: ReadonlyMap<string, Vendor> = new Map([
       reasoning: { efforts: ['low', 'medium', 'high'], toggle: 'thinking', toggleBesideEffort: false, budgetField: null },
       thinkingBack: { field: 'reasoning_content', filler: ' ' },
       requiredToolChoice: false,
-      embeddings: false,
+      embeddings: null,
     }),
   ],
 
@@ -290,7 +231,7 @@ const VENDORS: ReadonlyMap<string, Vendor> = new Map([
       unsupported: [...ROUTER_FIELDS, ...OPEN_SAMPLERS, ...OPENAI_FIELDS, ...TOKEN_CHANCES, 'n', 'seed', 'service_tier'],
       reasoning: { efforts: [], toggle: 'thinking', toggleBesideEffort: false, budgetField: null },
       requiredToolChoice: false,
-      embeddings: false,
+      embeddings: null,
     }),
   ],
 

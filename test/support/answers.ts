@@ -127,7 +127,8 @@ export const answerEvents: fc.Arbitrary<ModelEvent[]> = fc
       else if (choice === 3 && opened < calls.length) events.push(call(opened++, `tool_${opened}`, kind % 2 === 0 ? GEMINI : undefined))
       else if (choice === 4) events.push(proven(kind % 4 === 0 ? null : { ...proof, data: `${proof.data}${at}` }))
       else if (choice === 5) events.push(text('so'), cited(`https://example.com/${at}`), logprobs('so'))
-      else if (choice === 6) events.push(kind % 2 === 0 ? image(`data:image/png;base64,AAAA${at}`) : { type: 'unknown', kind: 'web_search_call' })
+      else if (choice === 6)
+        events.push(kind % 2 === 0 ? image(`data:image/png;base64,AAAA${at}`) : { type: 'unknown', kind: 'web_search_call' })
       else if (open >= 0) {
         const length = 1 + (kind % 7)
         events.push(args(open, (rest[open] ?? '').slice(0, length)))

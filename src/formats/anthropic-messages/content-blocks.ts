@@ -48,9 +48,7 @@ export const citationLocation = ({ url, title, content }: UrlCitation): JsonObje
 export const imageBlock = (url: string): JsonObject => {
   const inline = /^data:([^;,]+);base64,/.exec(url)
   const source =
-    inline?.[1] === undefined
-      ? { type: 'url', url }
-      : { type: 'base64', media_type: inline[1], data: url.slice(inline[0].length) }
+    inline?.[1] === undefined ? { type: 'url', url } : { type: 'base64', media_type: inline[1], data: url.slice(inline[0].length) }
   return { type: 'image', source }
 }
 

@@ -13,11 +13,11 @@ import {
   frames,
   HEAD,
   METADATA,
+  nothingSaid,
   payloads,
-  reasoning,
+  proofData,
   refusal,
   saidBy,
-  streamed,
   TAIL,
   text,
   used,
@@ -27,47 +27,7 @@ import type { ModelEvent } from '../../canonical/event.ts'
 import { GatewayError } from '../../errors.ts'
 import { openStream } from './render-stream.ts'
 import { renderAnswer } from './render.ts'
-
-const frame = (type: string, members = ''): string => `event: ${type}\ndata: {"type":"${type}"${members}}\n\n`
-
-const start = (
-  input = '7,"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"cache_creation":{"ephemeral_5m_input_tokens":0,"ephemeral_1h_input_tokens":0},"output_tokens":0',
-): string =>
-  frame(
-    'message_start',
-    ',"message":{"id":"msg_abc123","type":"message","role":"assistant","model":"acme/one","provider":"Acme","content":[],' +
-      '"stop_reason":null,"stop_sequence":null,"stop_details":null,"container":null,' +
-      `"usage":{"input_tokens":${input},"output_tokens_details":null,"server_tool_use":null,"service_tier":null,"inference_geo":null,"speed":null}}`,
-  )
-
-const COUNTS =
-  '10,"cache_creation_input_tokens":3,"cache_read_input_tokens":4,' +
-  '"cache_creation":{"ephemeral_5m_input_tokens":2,"ephemeral_1h_input_tokens":1},"output_tokens":8'
-
-const USAGE =
-  `{"input_tokens":${COUNTS},"output_tokens_details":{"thinking_tokens":3},"server_tool_use":null,"service_tier":null,"inference_geo":null,` +
-  '"speed":null,"cost":0.0015,"is_byok":false,"cost_details":{"upstream_inference_cost":0.0012,' +
-  '"upstream_inference_prompt_cost":0.0002,"upstream_inference_completions_cost":0.001}}'
-
-const end = (reason: string, details = 'null'): string =>
-  frame(
-    'message_delta',
-    `,"delta":{"stop_reason":"${reason}","stop_sequence":null,"stop_details":${details},"container":null},"usage":${USAGE}`,
-  ) +
-  frame('message_stop') +
-  'data: [DONE]\n\n'
-
-/** The frames of one block; each piece as it stands inside a JSON string. */
-const block = (index: number, opening: string, delta: string, pieces: readonly string[]): string =>
-  frame('content_block_start', `,"index":${index},"content_block":{${opening}}`) +
-  pieces.map((piece) => frame('content_block_delta', `,"index":${index},"delta":{${delta}:"${piece}"}`)).join('') +
-  frame('content_block_stop', `,"index":${index}`)
-const textBlock = (index: number, ...pieces: string[]): string =>
-  block(index, '"type":"text","text":"","citations":null', '"type":"text_delta","text"', pieces)
-const toolBlock = (index: number, id: number, name: string, ...pieces: string[]): string =>
-  block(index, `"type":"tool_use","id":"call_${id}","name":"${name}","input":{}`, '"type":"input_json_delta","partial_json"', pieces)
-
-const render = (...events: readonly ModelEvent[]): string => streamed(openStream(HEAD), frames(...events))
+import { frame, start, COUNTS, end, textBlock, toolBlock, render } from './render-stream.test-kit.ts'
 
 describe('the bytes of a stream', () => {
   test('text: the input is estimated at the start, the use is told at the end', () => {
@@ -78,15 +38,6 @@ describe('the bytes of a stream', () => {
 
   test('the provider has counted the input before the first content: its counts are told at the start', () => {
     expect(render(used, text('Hi'), finish('stop'))).toBe(start(COUNTS) + textBlock(0, 'Hi') + end('end_turn'))
-  })
-
-  test('reasoning is a thinking block without a signature, text follows it', () => {
-    expect(render(reasoning('hm'), text('Hi'), finish('stop'))).toBe(
-      start() +
-        block(0, '"type":"thinking","thinking":"","signature":""', '"type":"thinking_delta","thinking"', ['hm']) +
-        textBlock(1, 'Hi') +
-        end('end_turn'),
-    )
   })
 
   test('two parallel tool calls, woven into each other, become two blocks, one after the other', () => {
@@ -179,11 +130,17 @@ test('nothing can be written after the end', () => {
 })
 
 const said = (content: readonly Anthropic.ContentBlock[]): Said => {
-  const all: Said = { text: '', reasoning: '', refusal: '', calls: [] }
+  const all = nothingSaid()
   for (const each of content) {
-    if (each.type === 'text') all.text += each.text
-    else if (each.type === 'thinking') all.reasoning += each.thinking
+    if (each.type === 'text') {
+      all.text += each.text
+      for (const citation of each.citations ?? []) if (citation.type === 'web_search_result_location') all.sources.push(citation.url)
+    } else if (each.type === 'thinking') {
+      all.reasoning += each.thinking
+      if (each.signature !== '') all.proofs.push(proofData(each.signature))
+    } else if (each.type === 'redacted_thinking') all.proofs.push(proofData(each.data))
     else if (each.type === 'tool_use') all.calls.push({ id: each.id, name: each.name, arguments: JSON.stringify(each.input) })
+    else all.images.push((each as unknown as { source: { data: string } }).source.data)
   }
   return all
 }

@@ -1,7 +1,28 @@
 import { describe, expect, test } from 'bun:test'
 
-import { anthropic, args, call, finish, HEAD, METADATA, reasoning, refusal, TAIL, text, used } from '../../../test/support/answers.ts'
+import {
+  anthropic,
+  args,
+  call,
+  cited,
+  CLAUDE,
+  finish,
+  GEMINI,
+  HEAD,
+  image,
+  METADATA,
+  OPENAI,
+  proven,
+  reasoning,
+  REDACTED,
+  refusal,
+  summary,
+  TAIL,
+  text,
+  used,
+} from '../../../test/support/answers.ts'
 import type { ModelEvent } from '../../canonical/event.ts'
+import { sealProof } from '../../canonical/reasoning.ts'
 import { usageOf } from '../../canonical/usage.ts'
 import { ERROR_TYPES, errorRow, GatewayError } from '../../errors.ts'
 import { renderError } from './render-error.ts'
@@ -37,6 +58,29 @@ describe('a whole message', () => {
           '{"type":"tool_use","id":"call_0","name":"a","input":{"x":1.0,"y":12345678901234567890}},' +
           '{"type":"tool_use","id":"call_1","name":"b","input":{}}',
         'tool_use',
+      ),
+    )
+  })
+
+  test('thinking has its signature, a foreign one sealed; a proof without text is a block of its own', () => {
+    expect(
+      render(reasoning('a'), proven(CLAUDE), summary('b'), proven(OPENAI), proven(CLAUDE), proven(REDACTED), call(0, 'a', GEMINI)),
+    ).toBe(
+      message(
+        `{"type":"thinking","thinking":"a","signature":"${CLAUDE.data}"},{"type":"thinking","thinking":"b","signature":"${sealProof(OPENAI)}"},` +
+          `{"type":"thinking","thinking":"","signature":"${CLAUDE.data}"},{"type":"redacted_thinking","data":"${REDACTED.data}"},` +
+          `{"type":"redacted_thinking","data":"${sealProof({ ...GEMINI, id: 'call_0' })}"},{"type":"tool_use","id":"call_0","name":"a","input":{}}`,
+        'tool_use',
+      ),
+    )
+  })
+
+  test('sources and pictures', () => {
+    expect(render(text('Hi'), cited('https://a', { title: 'A', content: 'c' }), image('data:image/png;base64,AA=='), finish('stop'))).toBe(
+      message(
+        '{"type":"text","text":"Hi","citations":[{"type":"web_search_result_location","cited_text":"c","encrypted_index":"","title":"A","url":"https://a"}]},' +
+          '{"type":"image","source":{"type":"base64","media_type":"image/png","data":"AA=="}}',
+        'end_turn',
       ),
     )
   })

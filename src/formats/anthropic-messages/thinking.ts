@@ -7,7 +7,10 @@ import type { Block } from '../block-sequence.ts'
 export const signatureOf = (proof: ReasoningProof): string => (isOwn(proof) && proof.kind === 'signature' ? proof.data : sealProof(proof))
 
 /** What a proof without readable thinking becomes: a signature of an empty text (thinking that was asked not to be shown), or `redacted_thinking`. */
-export const proofBlock = ({ proof, ofCall }: Block & { readonly type: 'proof' }): { readonly signature: string } | { readonly data: string } => {
+export const proofBlock = ({
+  proof,
+  ofCall,
+}: Block & { readonly type: 'proof' }): { readonly signature: string } | { readonly data: string } => {
   // A call's proof names its call, so it is sealed whatever its format.
   if (ofCall || !isOwn(proof)) return { data: sealProof(proof) }
   return proof.kind === 'signature' ? { signature: proof.data } : { data: proof.data }

@@ -74,7 +74,9 @@ for (const name of ['openai-text', 'deepseek-tool-call', 'groq-tool-call']) {
     const stream = openStream(HEAD)
     for (const native of readFileSync(path, 'utf8').split('\n').filter(Boolean)) {
       if (/"finish_reason":"|"choices":\[\]/.test(native)) break
-      expect(stream.frames([{ native: { dialect: 'chat', json: native }, events: [] }])).toBe(openStream(HEAD).frames([{ native: { dialect: 'chat', json: native }, events: [] }]))
+      expect(stream.frames([{ native: { dialect: 'chat', json: native }, events: [] }])).toBe(
+        openStream(HEAD).frames([{ native: { dialect: 'chat', json: native }, events: [] }]),
+      )
     }
   })
 }

@@ -8,165 +8,30 @@ import {
   args,
   base64Of,
   call,
-  cited,
-  CLAUDE,
   decoded,
   finish,
   frames,
-  GEMINI,
   HEAD,
-  image as pictured,
-  logprobs as probable,
   METADATA,
   nothingSaid,
-  OPENAI,
   openAi,
   payloads,
-  proven,
-  reasoning,
-  REDACTED,
   refusal,
   saidBy,
-  streamed,
-  summary,
   TAIL,
   text,
   used,
 } from '../../../test/support/answers.ts'
 import type { Said } from '../../../test/support/answers.ts'
-import type { ModelEvent } from '../../canonical/event.ts'
 import { GatewayError } from '../../errors.ts'
 import { openStream } from './render-stream.ts'
-
-const ENVELOPE = '{"id":"gen-abc123","object":"chat.completion.chunk","created":1700000000,"model":"acme/one","provider":"Acme",'
-const USAGE =
-  '{"prompt_tokens":17,"completion_tokens":8,"total_tokens":25,' +
-  '"prompt_tokens_details":{"cached_tokens":4,"cache_write_tokens":3,"audio_tokens":0},' +
-  '"completion_tokens_details":{"reasoning_tokens":3,"audio_tokens":0,"image_tokens":0},' +
-  '"cost":0.0015,"is_byok":false,"cost_details":{"upstream_inference_cost":0.0012,' +
-  '"upstream_inference_prompt_cost":0.0002,"upstream_inference_completions_cost":0.001}}'
-
-const delta = (members: string): string => `data: ${ENVELOPE}"choices":[{"index":0,"delta":{${members}},"finish_reason":null}]}\n\n`
-const ended = (reason: string, native = 'null', members = ''): string =>
-  `data: ${ENVELOPE}"choices":[{"index":0,"delta":{${members}},"finish_reason":"${reason}","native_finish_reason":${native}}]}\n\n`
-const details = (...each: readonly string[]): string => `"reasoning_details":[${each.map((members) => `{${members}}`).join(',')}]`
-const UNPROVEN = details('"type":"reasoning.text","text":"","format":"unknown","index":0')
-const LAST = `data: ${ENVELOPE}"choices":[],"usage":${USAGE}}\n\ndata: [DONE]\n\n`
-
-const render = (...events: readonly ModelEvent[]): string => streamed(openStream(HEAD), frames(...events))
+import { ENVELOPE, USAGE, delta, ended, LAST, render } from './render-stream.test-kit.ts'
 
 describe('the bytes of a stream', () => {
   test('text: the role comes with the first delta, the reason of the end once, the usage last', () => {
     expect(
       render({ type: 'start', upstreamId: 'u', upstreamModel: 'm' }, text('Hi'), text(''), text(' "there"\n'), finish('stop', 'eos'), used),
     ).toBe(delta('"role":"assistant","content":"Hi"') + delta('"content":" \\"there\\"\\n"') + ended('stop', '"eos"') + LAST)
-  })
-
-  test('reasoning, then text', () => {
-    expect(render(reasoning('hm'), text('Hi'), finish('stop'))).toBe(
-      delta(`"role":"assistant","reasoning":"hm",${details('"type":"reasoning.text","text":"hm","index":0')}`) +
-        delta(UNPROVEN) +
-        delta('"content":"Hi"') +
-        ended('stop') +
-        LAST,
-    )
-  })
-
-  test('the proof of thinking comes as the last piece of its detail, with the format that it tells', () => {
-    expect(render(reasoning('a'), reasoning('b'), proven(CLAUDE), reasoning('c'), proven(CLAUDE), text('Hi'), finish('stop'))).toBe(
-      delta(`"role":"assistant","reasoning":"a",${details('"type":"reasoning.text","text":"a","index":0')}`) +
-        delta(`"reasoning":"b",${details('"type":"reasoning.text","text":"b","index":0')}`) +
-        delta(details('"type":"reasoning.text","text":"","signature":"EvQBCk/+==","format":"anthropic-claude-v1","index":0')) +
-        delta(`"reasoning":"c",${details('"type":"reasoning.text","text":"c","index":1')}`) +
-        delta(details('"type":"reasoning.text","text":"","signature":"EvQBCk/+==","format":"anthropic-claude-v1","index":1')) +
-        delta('"content":"Hi"') +
-        ended('stop') +
-        LAST,
-    )
-  })
-
-  test('a summary, with the thinking itself encrypted', () => {
-    expect(render(summary('hm'), proven(OPENAI), finish('stop'))).toBe(
-      delta(`"role":"assistant","reasoning":"hm",${details('"type":"reasoning.summary","summary":"hm","index":0')}`) +
-        delta(details('"type":"reasoning.encrypted","data":"gAAAAB-_","id":"rs_theirs","format":"openai-responses-v1","index":0')) +
-        ended('stop') +
-        LAST,
-    )
-  })
-
-  test('thinking without readable text', () => {
-    expect(render(proven(REDACTED), proven(null), proven(CLAUDE), text('Hi'), finish('stop'))).toBe(
-      delta(`"role":"assistant",${details('"type":"reasoning.encrypted","data":"EmwK+/==","format":"anthropic-claude-v1","index":0')}`) +
-        delta(details('"type":"reasoning.text","text":"","signature":"EvQBCk/+==","format":"anthropic-claude-v1","index":1')) +
-        delta('"content":"Hi"') +
-        ended('stop') +
-        LAST,
-    )
-  })
-
-  test('thinking that nothing follows, with and without the end of the answer', () => {
-    const thinking = delta(`"role":"assistant","reasoning":"hm",${details('"type":"reasoning.text","text":"hm","index":0')}`) + delta(UNPROVEN)
-    expect(render(reasoning('hm'), finish('length'))).toBe(thinking + ended('length') + LAST)
-    expect(render(reasoning('hm'))).toBe(thinking + ended('stop') + LAST)
-    expect(render(reasoning('hm'), proven(null), finish('length'))).toBe(thinking + ended('length') + LAST)
-  })
-
-  test('a summary and the thinking itself are details of their own', () => {
-    expect(render(reasoning('a'), summary('b'), text('Hi'), finish('stop'))).toBe(
-      delta(`"role":"assistant","reasoning":"a",${details('"type":"reasoning.text","text":"a","index":0')}`) +
-        delta(
-          `"reasoning":"b",${details('"type":"reasoning.text","text":"","format":"unknown","index":0', '"type":"reasoning.summary","summary":"b","index":1')}`,
-        ) +
-        delta('"content":"Hi"') +
-        ended('stop') +
-        LAST,
-    )
-  })
-
-  test('the proof of a tool call is an encrypted detail with the id of the call, ahead of it', () => {
-    expect(render(call(0, 'a', GEMINI), args(0, '{}'), finish('tool_calls'))).toBe(
-      delta(
-        `"role":"assistant",${details('"type":"reasoning.encrypted","data":"CoYB/+==","id":"call_0","format":"google-gemini-v1","index":0')}`,
-      ) +
-        delta('"tool_calls":[{"index":0,"id":"call_0","type":"function","function":{"name":"a","arguments":""}}]') +
-        delta('"tool_calls":[{"index":0,"function":{"arguments":"{}"}}]') +
-        ended('tool_calls') +
-        LAST,
-    )
-  })
-
-  test('a source is an annotation: of the place that it names, else of the text so far', () => {
-    const annotation = (members: string) => `"annotations":[{"type":"url_citation","url_citation":{${members}}}]`
-    expect(render(text('Hi'), cited('https://a'), cited('https://b', { title: 'B', content: 'c', start: 1, end: 0 }), finish('stop'))).toBe(
-      delta('"role":"assistant","content":"Hi"') +
-        delta(annotation('"url":"https://a","title":"","start_index":0,"end_index":2')) +
-        delta(annotation('"url":"https://b","title":"B","content":"c","start_index":1,"end_index":0')) +
-        ended('stop') +
-        LAST,
-    )
-  })
-
-  test('pictures are numbered', () => {
-    const image = (url: string, index: number) => `"images":[{"type":"image_url","image_url":{"url":"${url}"},"index":${index}}]`
-    expect(render(pictured('data:image/png;base64,AA'), pictured('https://a/b.png'), finish('stop'))).toBe(
-      delta(`"role":"assistant",${image('data:image/png;base64,AA', 0)}`) + delta(image('https://a/b.png', 1)) + ended('stop') + LAST,
-    )
-  })
-
-  test('log probabilities stand beside a delta that adds nothing', () => {
-    const logprobs = '{"content":[{"token":"a","logprob":-0.5,"bytes":null,"top_logprobs":[{"token":"a","logprob":-0.5,"bytes":[97]}]}],"refusal":null}'
-    expect(render(text('a'), probable('a'), probable(), finish('stop'))).toBe(
-      delta('"role":"assistant","content":"a"') +
-        `data: ${ENVELOPE}"choices":[{"index":0,"delta":{"content":""},"logprobs":${logprobs},"finish_reason":null}]}\n\n` +
-        ended('stop') +
-        LAST,
-    )
-  })
-
-  test('what has no word here is passed over', () => {
-    expect(render({ type: 'unknown', kind: 'web_search_call' }, text('Hi'), finish('stop'))).toBe(
-      delta('"role":"assistant","content":"Hi"') + ended('stop') + LAST,
-    )
   })
 
   test('two parallel tool calls, woven into each other, keep their order', () => {
@@ -290,7 +155,12 @@ const read = async (stream: string): Promise<Said> => {
     for (const detail of piece?.reasoning_details ?? []) {
       const open = details.find(({ type, index }) => type === detail['type'] && index === detail['index'])
       if (open === undefined) details.push({ ...detail })
-      else Object.assign(open, { ...detail, text: `${open['text'] ?? ''}${detail['text'] ?? ''}`, summary: `${open['summary'] ?? ''}${detail['summary'] ?? ''}` })
+      else
+        Object.assign(open, {
+          ...detail,
+          text: `${open['text'] ?? ''}${detail['text'] ?? ''}`,
+          summary: `${open['summary'] ?? ''}${detail['summary'] ?? ''}`,
+        })
     }
     for (const each of piece?.annotations ?? []) said.sources.push(each.url_citation.url)
     for (const each of piece?.images ?? []) said.images.push(base64Of(each.image_url.url))

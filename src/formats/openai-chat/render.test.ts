@@ -58,13 +58,26 @@ const render = (...events: readonly ModelEvent[]): string => renderAnswer(HEAD, 
 describe('an answer built from events', () => {
   test('text and reasoning', () => {
     expect(render(reasoning('h'), reasoning('m'), text('Hi'), finish('stop', 'eos'), used)).toBe(
-      completion('"content":"Hi","refusal":null,"reasoning":"hm","reasoning_details":[{"type":"reasoning.text","text":"hm","index":0,"format":"unknown"}]', 'stop', '"eos"'),
+      completion(
+        '"content":"Hi","refusal":null,"reasoning":"hm","reasoning_details":[{"type":"reasoning.text","text":"hm","index":0,"format":"unknown"}]',
+        'stop',
+        '"eos"',
+      ),
     )
   })
 
   test('the pieces of thinking are whole details, each with its proof', () => {
     expect(
-      render(reasoning('h'), reasoning('m'), proven(CLAUDE), summary('a'), summary('b'), proven(OPENAI), proven(REDACTED), call(0, 'a', GEMINI)),
+      render(
+        reasoning('h'),
+        reasoning('m'),
+        proven(CLAUDE),
+        summary('a'),
+        summary('b'),
+        proven(OPENAI),
+        proven(REDACTED),
+        call(0, 'a', GEMINI),
+      ),
     ).toBe(
       completion(
         '"content":null,"refusal":null,"reasoning":"hmab","reasoning_details":[' +
@@ -81,7 +94,9 @@ describe('an answer built from events', () => {
   })
 
   test('sources, pictures and log probabilities', () => {
-    const choice = JSON.parse(render(text('Hi'), cited('https://a', { title: 'A' }), image('https://b'), logprobs('H'), logprobs('i'), finish('stop'))).choices[0]
+    const choice = JSON.parse(
+      render(text('Hi'), cited('https://a', { title: 'A' }), image('https://b'), logprobs('H'), logprobs('i'), finish('stop')),
+    ).choices[0]
     expect(choice).toMatchObject({
       message: {
         annotations: [{ type: 'url_citation', url_citation: { url: 'https://a', title: 'A', start_index: 0, end_index: 2 } }],
@@ -108,7 +123,13 @@ describe('an answer built from events', () => {
   })
 
   test('a budget that reasoning used up: length and empty content', () => {
-    expect(render(reasoning('hm'), finish('length'))).toBe(completion('"content":"","refusal":null,"reasoning":"hm","reasoning_details":[{"type":"reasoning.text","text":"hm","index":0,"format":"unknown"}]', 'length', 'null'))
+    expect(render(reasoning('hm'), finish('length'))).toBe(
+      completion(
+        '"content":"","refusal":null,"reasoning":"hm","reasoning_details":[{"type":"reasoning.text","text":"hm","index":0,"format":"unknown"}]',
+        'length',
+        'null',
+      ),
+    )
   })
 
   test('a failure next to partial content', () => {
@@ -166,7 +187,9 @@ describe('an answer of an upstream of the same dialect', () => {
       '{\n "id": "u", "x": 1.0, "object": "chat.completion", "created": 5, "model": "m", ' +
       '"choices": [ { "index": 0, "message": {"role":"assistant","content":"\\u00e9","x":1E2}, "finish_reason": "stop" } ], ' +
       '"usage": { "queue_time": 0.0410, "prompt_tokens": 1, "completion_tokens_details": null } }\n'
-    expect(renderAnswer(HEAD, { native: { dialect: 'chat', json: native }, events: [text('é'), stop] }, { ...TAIL, metadata: METADATA })).toBe(
+    expect(
+      renderAnswer(HEAD, { native: { dialect: 'chat', json: native }, events: [text('é'), stop] }, { ...TAIL, metadata: METADATA }),
+    ).toBe(
       '{\n "id": "gen-abc123", "x": 1.0, "object": "chat.completion", "created": 5, "model": "acme/one", ' +
         '"choices": [{ "index": 0, "message": {"role":"assistant","content":"\\u00e9","x":1E2}, "finish_reason": "stop","native_finish_reason":"stop" }], ' +
         '"usage": { "queue_time": 0.0410, "prompt_tokens": 17, ' +
@@ -193,7 +216,9 @@ describe('an answer of an upstream of the same dialect', () => {
 
   test('that is not one plain object, or has failed, is rendered from its meaning', () => {
     const native = '{"id":"u","id":"v","choices":[]}'
-    expect(renderAnswer(HEAD, { native: { dialect: 'chat', json: native }, events: [text('Hi'), stop] }, TAIL)).toBe(render(text('Hi'), stop))
+    expect(renderAnswer(HEAD, { native: { dialect: 'chat', json: native }, events: [text('Hi'), stop] }, TAIL)).toBe(
+      render(text('Hi'), stop),
+    )
     const failed: ModelEvent = { type: 'error', error: new GatewayError('timeout') }
     expect(renderAnswer(HEAD, { native: { dialect: 'chat', json: '{"choices":[]}' }, events: [failed] }, TAIL)).toBe(render(failed))
   })

@@ -37,12 +37,12 @@ export const imageItem = (id: string, status: ItemStatus, url: string): string =
 export type PartType = 'text' | 'refusal' | 'reasoning' | 'summary'
 
 /** What stands beside the text of an `output_text`: JSON texts. */
-export interface Beside {
+interface Beside {
   readonly annotations: readonly string[]
   readonly logprobs: readonly string[]
 }
 
-export const NOTHING_BESIDE: Beside = { annotations: [], logprobs: [] }
+const NOTHING_BESIDE: Beside = { annotations: [], logprobs: [] }
 
 export const part = (type: PartType, text: string, { annotations, logprobs }: Beside = NOTHING_BESIDE): string => {
   const said = JSON.stringify(text)
@@ -60,9 +60,9 @@ export const part = (type: PartType, text: string, { annotations, logprobs }: Be
 
 /** A log probability of Chat Completions as this dialect has it: `bytes` is a list also where there are none. */
 export const logprob = (value: JsonValue): JsonObject => {
-  const entry: JsonObject = isObject(value) ? (value as JsonObject) : {}
+  const entry: JsonObject = isObject(value) ? value : {}
   const top = Array.isArray(entry['top_logprobs']) ? (entry['top_logprobs'] as readonly JsonValue[]) : []
-  return { ...withBytes(entry), top_logprobs: top.map((each) => withBytes(isObject(each) ? (each as JsonObject) : {})) }
+  return { ...withBytes(entry), top_logprobs: top.map((each) => withBytes(isObject(each) ? each : {})) }
 }
 
 const withBytes = (entry: JsonObject): JsonObject => ({ ...entry, bytes: entry['bytes'] ?? [] })

@@ -17,7 +17,7 @@ export interface RelayProgress {
 export const watchProgress = (): RelayProgress => {
   const done: string[] = []
   let open: string | null = null
-  let said: { type: PartType | 'arguments'; text: string }[] = []
+  let said: Piece[] = []
   return {
     see(type, json, events) {
       if (type === 'response.output_item.added') {
@@ -56,19 +56,13 @@ const pieceOf = (event: ModelEvent): Piece | null => {
 
 const unfinished = (item: string, said: readonly Piece[]): string => {
   const body = bodyOfParsed(item)
-  const changes: Record<string, string> = { status: '"incomplete"' }
-  const told = (wanted: (type: Piece['type']) => boolean): string =>
-    `[${said.flatMap(({ type, text }) => (type !== 'arguments' && wanted(type) ? [part(type, text)] : [])).join(',')}]`
-  switch (body.get('type')) {
-    case 'message':
-      changes['content'] = told((type) => type === 'text' || type === 'refusal')
-      break
-    case 'reasoning':
-      changes['summary'] = told((type) => type === 'summary')
-      changes['content'] = told((type) => type === 'reasoning')
-      break
-    case 'function_call':
-      changes['arguments'] = JSON.stringify(said.map(({ text }) => text).join(''))
-  }
-  return body.textWith(changes)
+  const told = (...types: readonly Piece['type'][]): string =>
+    `[${said.flatMap(({ type, text }) => (type !== 'arguments' && types.includes(type) ? [part(type, text)] : [])).join(',')}]`
+  const type = body.get('type')
+  return body.textWith({
+    status: '"incomplete"',
+    ...(type === 'message' ? { content: told('text', 'refusal') } : {}),
+    ...(type === 'reasoning' ? { summary: told('summary'), content: told('reasoning') } : {}),
+    ...(type === 'function_call' ? { arguments: JSON.stringify(said.map(({ text }) => text).join('')) } : {}),
+  })
 }

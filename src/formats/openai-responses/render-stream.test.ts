@@ -13,111 +13,38 @@ import {
   frames,
   HEAD,
   METADATA,
+  nothingSaid,
   openAi,
   payloads,
-  reasoning,
+  proofData,
   refusal,
   saidBy,
-  streamed,
   TAIL,
   text,
   used,
 } from '../../../test/support/answers.ts'
 import type { Said } from '../../../test/support/answers.ts'
-import type { ModelEvent } from '../../canonical/event.ts'
 import { GatewayError } from '../../errors.ts'
 import { openStream } from './render-stream.ts'
 import { renderAnswer } from './render.ts'
-
-const USAGE =
-  '{"input_tokens":17,"input_tokens_details":{"cached_tokens":4,"cache_write_tokens":3},"output_tokens":8,' +
-  '"output_tokens_details":{"reasoning_tokens":3},"total_tokens":25,"cost":0.0015,"is_byok":false,"cost_details":' +
-  '{"upstream_inference_cost":0.0012,"upstream_inference_input_cost":0.0002,"upstream_inference_output_cost":0.001}}'
-
-interface State {
-  error?: string
-  details?: string
-  output?: string[]
-  usage?: string
-  more?: string
-}
-
-const response = (status: string, { error = 'null', details = 'null', output = [], usage = USAGE, more = '' }: State = {}): string =>
-  '"response":{"id":"resp_abc123","object":"response","created_at":1700000000,"completed_at":null,' +
-  `"status":"${status}","error":${error},"incomplete_details":${details},"output":[${output.join(',')}],"model":"acme/one",` +
-  '"instructions":null,"metadata":null,"parallel_tool_calls":true,"temperature":0.5,"top_p":null,"presence_penalty":null,' +
-  '"frequency_penalty":null,"max_output_tokens":null,"max_tool_calls":null,"tool_choice":"auto","reasoning":null,' +
-  '"text":{"format":{"type":"text"}},"truncation":"disabled","user":null,"tools":[],"store":false,"background":false,' +
-  `"previous_response_id":null,"usage":${usage}${more}}`
-
-/** The frames of a stream from `[type, members]`, numbered from 0 behind the two that begin every stream. */
-const stream = (...events: readonly [string, string][]): string => {
-  const begun = response('in_progress', { usage: 'null' })
-  const all: [string, string][] = [['response.created', begun], ['response.in_progress', begun], ...events]
-  const framesOfAll = all.map(([type, members], at) => `event: ${type}\ndata: {"type":"${type}",${members},"sequence_number":${at}}\n\n`)
-  return `${framesOfAll.join('')}data: [DONE]\n\n`
-}
-
-const render = (...events: readonly ModelEvent[]): string => streamed(openStream(HEAD), frames(...events))
-
-const message = (id: string, status: string, ...parts: string[]): string =>
-  `{"type":"message","id":"${id}","role":"assistant","status":"${status}","content":[${parts.join(',')}]}`
-const textPart = (said: string): string => `{"type":"output_text","text":"${said}","annotations":[],"logprobs":[]}`
-const callItem = (id: string, status: string, index: number, name: string, json: string): string =>
-  `{"type":"function_call","id":"${id}","call_id":"call_${index}","name":"${name}","arguments":"${json}","status":"${status}"}`
-
-/** The events of a message of one text that came in pieces. */
-const textItem = (output: number, pieces: readonly string[], status = 'completed'): [string, string][] => {
-  const id = `msg_abc123_${output}`
-  const place = `"item_id":"${id}","output_index":${output},"content_index":0`
-  const said = pieces.join('')
-  return [
-    ['response.output_item.added', `"output_index":${output},"item":${message(id, 'in_progress')}`],
-    ['response.content_part.added', `${place},"part":${textPart('')}`],
-    ...pieces.map((piece): [string, string] => ['response.output_text.delta', `${place},"delta":"${piece}","logprobs":[]`]),
-    ['response.output_text.done', `${place},"text":"${said}","logprobs":[]`],
-    ['response.content_part.done', `${place},"part":${textPart(said)}`],
-    ['response.output_item.done', `"output_index":${output},"item":${message(id, status, textPart(said))}`],
-  ]
-}
-
-/** The events of a tool call whose arguments came in pieces, given as they stand inside a JSON string. */
-const callEvents = (output: number, index: number, name: string, pieces: readonly string[], status = 'completed'): [string, string][] => {
-  const id = `fc_abc123_${output}`
-  const place = `"item_id":"${id}","output_index":${output}`
-  return [
-    ['response.output_item.added', `"output_index":${output},"item":${callItem(id, 'in_progress', index, name, '')}`],
-    ...pieces.map((piece): [string, string] => ['response.function_call_arguments.delta', `${place},"delta":"${piece}"`]),
-    ['response.function_call_arguments.done', `${place},"name":"${name}","arguments":"${pieces.join('')}"`],
-    ['response.output_item.done', `"output_index":${output},"item":${callItem(id, status, index, name, pieces.join(''))}`],
-  ]
-}
-
-const completed = (...output: string[]): [string, string] => ['response.completed', response('completed', { output })]
+import {
+  USAGE,
+  type State,
+  response,
+  stream,
+  render,
+  message,
+  textPart,
+  callItem,
+  textItem,
+  callEvents,
+  completed,
+} from './render-stream.test-kit.ts'
 
 describe('the bytes of a stream', () => {
   test('text', () => {
     expect(render({ type: 'start', upstreamId: 'u', upstreamModel: 'm' }, text('Hi'), text(''), text(' you'), finish('stop'), used)).toBe(
       stream(...textItem(0, ['Hi', ' you']), completed(message('msg_abc123_0', 'completed', textPart('Hi you')))),
-    )
-  })
-
-  test('reasoning, then text', () => {
-    const place = '"item_id":"rs_abc123_0","output_index":0,"content_index":0'
-    const item = (status: string, ...parts: string[]) =>
-      `{"type":"reasoning","id":"rs_abc123_0","status":"${status}","summary":[],"content":[${parts.join(',')}]}`
-    const part = '{"type":"reasoning_text","text":"hm"}'
-    expect(render(reasoning('hm'), text('Hi'), finish('stop'))).toBe(
-      stream(
-        ['response.output_item.added', `"output_index":0,"item":${item('in_progress')}`],
-        ['response.content_part.added', `${place},"part":{"type":"reasoning_text","text":""}`],
-        ['response.reasoning_text.delta', `${place},"delta":"hm"`],
-        ['response.reasoning_text.done', `${place},"text":"hm"`],
-        ['response.content_part.done', `${place},"part":${part}`],
-        ['response.output_item.done', `"output_index":0,"item":${item('completed', part)}`],
-        ...textItem(1, ['Hi']),
-        completed(item('completed', part), message('msg_abc123_1', 'completed', textPart('Hi'))),
-      ),
     )
   })
 
@@ -268,14 +195,21 @@ test('arguments of a call that is not open fail the stream, which can then still
 })
 
 const said = (output: readonly OpenAI.Responses.ResponseOutputItem[]): Said => {
-  const all: Said = { text: '', reasoning: '', refusal: '', calls: [] }
+  const all = nothingSaid()
   for (const item of output) {
     if (item.type === 'function_call') all.calls.push({ id: item.call_id, name: item.name, arguments: item.arguments })
-    if (item.type !== 'message' && item.type !== 'reasoning') continue
-    for (const part of item.content ?? []) {
-      if (part.type === 'output_text') all.text += part.text
-      else if (part.type === 'reasoning_text') all.reasoning += part.text
-      else all.refusal += part.refusal
+    if (item.type === 'image_generation_call') all.images.push(item.result ?? '')
+    if (item.type === 'reasoning') {
+      for (const part of [...item.summary, ...(item.content ?? [])]) all.reasoning += part.text
+      if (typeof item.encrypted_content === 'string') all.proofs.push(proofData(item.encrypted_content))
+    }
+    if (item.type !== 'message') continue
+    for (const part of item.content) {
+      if (part.type === 'refusal') all.refusal += part.refusal
+      else {
+        all.text += part.text
+        for (const annotation of part.annotations) if (annotation.type === 'url_citation') all.sources.push(annotation.url)
+      }
     }
   }
   return all

@@ -18,7 +18,7 @@ describe('a whole response', () => {
     expect(
       renderAnswer(HEAD, { events: [text('Hi'), call(0, 'a'), args(0, '{}'), finish('tool_calls')] }, { ...TAIL, metadata: METADATA }),
     ).toBe(
-      '{"id":"resp_abc123","object":"response","created_at":1700000000,"completed_at":null,"status":"completed","error":null,"incomplete_details":null,' +
+      '{"id":"resp_abc123","object":"response","created_at":1700000000,"completed_at":1700000002,"status":"completed","error":null,"incomplete_details":null,' +
         '"output":[{"type":"message","id":"msg_abc123_0","role":"assistant","status":"completed","content":[{"type":"output_text","text":"Hi","annotations":[],"logprobs":[]}]},' +
         '{"type":"function_call","id":"fc_abc123_1","call_id":"call_0","name":"a","arguments":"{}","status":"completed"}],"model":"acme/one",' +
         '"instructions":null,"metadata":null,"parallel_tool_calls":true,"temperature":0.5,"top_p":null,"presence_penalty":null,"frequency_penalty":null,' +

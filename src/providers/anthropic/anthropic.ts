@@ -19,14 +19,7 @@ export async function* anthropic(attempt: Attempt, context: ProviderContext): As
   const { call, target, connection } = attempt
   const response = await context.upstream.post({
     url: messagesUrl(target.baseUrl),
-    headers: {
-      'content-type': 'application/json',
-      accept: call.stream ? 'text/event-stream' : 'application/json',
-      // Compression would buy nothing on a stream, and a compressed answer can be a bomb.
-      'accept-encoding': 'identity',
-      ...versionHeaders(call),
-      ...(target.apiKey === null ? {} : { 'x-api-key': target.apiKey }),
-    },
+    headers: requestHeaders(attempt, call.stream ? 'text/event-stream' : 'application/json'),
     body: encodeAnthropicRequest(attempt),
     stream: call.stream,
     connection,
@@ -43,10 +36,19 @@ export async function* anthropic(attempt: Attempt, context: ProviderContext): As
 }
 
 /** Operators write the address with the version of the API or without it. */
-const messagesUrl = (baseUrl: string): string => {
+export const messagesUrl = (baseUrl: string): string => {
   const base = baseUrl.replace(/\/+$/, '')
   return base.endsWith('/v1') ? `${base}/messages` : `${base}/v1/messages`
 }
+
+export const requestHeaders = ({ call, target }: Attempt, accept: string): Record<string, string> => ({
+  'content-type': 'application/json',
+  accept,
+  // Compression would buy nothing on a stream, and a compressed answer can be a bomb.
+  'accept-encoding': 'identity',
+  ...versionHeaders(call),
+  ...(target.apiKey === null ? {} : { 'x-api-key': target.apiKey }),
+})
 
 /** A client of this dialect chooses the version and the betas that its request is written for. */
 const versionHeaders = ({ dialect, passHeaders }: Call): Record<string, string> => {

@@ -80,7 +80,8 @@ const thinkingBlock = (part: Part & { type: 'reasoning' }, at: string, context: 
 }
 
 const toolUse = (part: Part & { type: 'tool-call' }, at: string, context: EncodeContext): Block => {
-  if (part.proof !== undefined) context.lose(at, `The proof beside the call of ${part.name} means nothing to ${context.target.providerName}; it was left out.`)
+  if (part.proof !== undefined)
+    context.lose(at, `The proof beside the call of ${part.name} means nothing to ${context.target.providerName}; it was left out.`)
   const input = argumentsObject(part.arguments)
   if (input === null) context.mapped(at, `The arguments of the call of ${part.name} are not a JSON object; an empty one was sent.`)
   const head = JSON.stringify({ type: 'tool_use', id: toolUseId(part.id), name: part.name })

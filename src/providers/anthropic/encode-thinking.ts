@@ -130,7 +130,7 @@ const budgeted = (
       : null
   if (obstacle !== null) {
     lose(field, `${obstacle} It was left out.`)
-    return { maxTokens }
+    return { maxTokens: cap ?? defaultMaxTokens(target) }
   }
   const budget = Math.min(wanted, Math.max(BUDGET_MIN, Math.floor(maxTokens * BUDGET_SHARE)))
   if (reasoning.maxTokens !== undefined && budget !== reasoning.maxTokens)

@@ -58,7 +58,7 @@ export const attemptOf = (prompt: Prompt, warn: (warning: Warning) => void, give
   connection: new AbortController(),
 })
 
-export const HELLO: readonly Message[] = [{ role: 'user', parts: [{ type: 'text', text: 'Hi' }], at: 'messages[0]' }]
+const HELLO: readonly Message[] = [{ role: 'user', parts: [{ type: 'text', text: 'Hi' }], at: 'messages[0]' }]
 
 export const promptOf = (more: Partial<Prompt> = {}): Prompt => ({
   messages: HELLO,

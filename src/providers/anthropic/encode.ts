@@ -26,10 +26,7 @@ const translated = (context: EncodeContext, stream: boolean): string => {
     tool_choice: toolChoice,
     thinking,
     output_config: effort === undefined && format === undefined ? undefined : { effort, format },
-    ...encodeSampling(
-      context,
-      thinking?.['type'] === 'enabled' || thinking?.['type'] === 'adaptive',
-    ),
+    ...encodeSampling(context, thinking?.['type'] === 'enabled' || thinking?.['type'] === 'adaptive'),
     stop_sequences: encodeStop(context),
     metadata: user === undefined ? undefined : { user_id: user },
     service_tier: encodeServiceTier(context.setting('serviceTier'), context.fieldOf('serviceTier'), context),

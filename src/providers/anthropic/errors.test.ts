@@ -4,19 +4,36 @@ import type { ErrorType } from '../../errors.ts'
 import { target } from './encode.test-kit.ts'
 import { anthropicFailure } from './errors.ts'
 
-const body = (type: string, message = 'x', more: object = {}): string => JSON.stringify({ type: 'error', error: { type, message, ...more }, request_id: 'req_1' })
+const body = (type: string, message = 'x', more: object = {}): string =>
+  JSON.stringify({ type: 'error', error: { type, message, ...more }, request_id: 'req_1' })
 
 test.each<[number, string, ErrorType]>([
   [400, body('invalid_request_error', 'max_tokens: must be positive'), 'invalid_request'],
   [400, body('invalid_request_error', 'prompt is too long: 207944 tokens > 200000 maximum'), 'context_length_exceeded'],
-  [400, body('invalid_request_error', 'input length and `max_tokens` exceed context limit: 190000 + 64000 > 200000'), 'context_length_exceeded'],
+  [
+    400,
+    body('invalid_request_error', 'input length and `max_tokens` exceed context limit: 190000 + 64000 > 200000'),
+    'context_length_exceeded',
+  ],
   [400, body('invalid_request_error', 'Your credit balance is too low to access the Anthropic API.'), 'provider_unavailable'],
-  [400, body('invalid_request_error', 'You have reached your specified API usage limits. You will regain access on 2026-12-01.'), 'provider_unavailable'],
+  [
+    400,
+    body('invalid_request_error', 'You have reached your specified API usage limits. You will regain access on 2026-12-01.'),
+    'provider_unavailable',
+  ],
   [400, body('invalid_request_error', 'Output blocked by content filtering policy'), 'content_policy_violation'],
-  [400, body('invalid_request_error', 'messages.0.content.1.image.source.base64: image exceeds 5 MB maximum: 5272940 bytes > 5242880 bytes'), 'image_too_large'],
+  [
+    400,
+    body('invalid_request_error', 'messages.0.content.1.image.source.base64: image exceeds 5 MB maximum: 5272940 bytes > 5242880 bytes'),
+    'image_too_large',
+  ],
   [400, body('invalid_request_error', 'At least one of the image dimensions exceed max allowed size: 8000 pixels'), 'image_too_large'],
   [400, body('invalid_request_error', 'Could not process image'), 'invalid_image'],
-  [400, body('invalid_request_error', "messages.0.content.0.image.source.base64.media_type: Input should be 'image/jpeg'"), 'unsupported_image_format'],
+  [
+    400,
+    body('invalid_request_error', "messages.0.content.0.image.source.base64.media_type: Input should be 'image/jpeg'"),
+    'unsupported_image_format',
+  ],
   [400, body('invalid_request_error', 'Unable to download the file. Please verify the URL and try again.'), 'image_download_failed'],
   [422, body('invalid_request_error'), 'unprocessable'],
   [401, body('authentication_error', 'invalid x-api-key'), 'provider_unavailable'],
@@ -47,10 +64,19 @@ test.each<[number, string, ErrorType]>([
 })
 
 test('the wait, the cause and the provider are told; the state of our account is not', () => {
-  const limited = anthropicFailure(429, body('rate_limit_error', 'Slow down.', { details: { error_code: 'ramp_limit_exceeded' } }), target(), 12)
+  const limited = anthropicFailure(
+    429,
+    body('rate_limit_error', 'Slow down.', { details: { error_code: 'ramp_limit_exceeded' } }),
+    target(),
+    12,
+  )
   expect([limited.retryAfterSeconds, limited.message]).toEqual([12, 'Anthropic: Slow down.'])
   expect(limited.metadata).toMatchObject({ provider_name: 'Anthropic', provider_code: 'ramp_limit_exceeded' })
-  const spent = anthropicFailure(400, body('invalid_request_error', 'Your credit balance is too low to access the Anthropic API.'), target())
+  const spent = anthropicFailure(
+    400,
+    body('invalid_request_error', 'Your credit balance is too low to access the Anthropic API.'),
+    target(),
+  )
   expect(spent.message).toContain('refused the credential')
   expect(anthropicFailure(200, body('permission_error', 'org_123 may not.'), target()).message).toContain('refused the credential')
 })

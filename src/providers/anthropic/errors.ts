@@ -38,12 +38,9 @@ const KINDS: ReadonlyMap<string, { readonly status: number; readonly type?: Erro
 /** What the API says in words alone, mostly under 400. */
 const SENTENCES: readonly (readonly [RegExp, ErrorType])[] = [
   [/prompt is too long|exceeds? (?:the )?context (?:limit|window)|context (?:window|length) exceeded/i, 'context_length_exceeded'],
-  [
-    /credit balance is too low|usage limits?\b.*(?:reached|regain)|reached your .*usage limits?|spend(?:ing)? limit|organization has been disabled/i,
-    'provider_unavailable',
-  ],
+  [/credit balance is too low|API usage limit|spend(?:ing)? limit|organization has been disabled/i, 'provider_unavailable'],
   [/blocked by content filtering|content filtering policy/i, 'content_policy_violation'],
-  [/image exceeds .*maximum|image dimensions exceed/i, 'image_too_large'],
+  [/image exceeds \d|image dimensions exceed/i, 'image_too_large'],
   [/could not process image|invalid base64 (?:data|image)|image does not match/i, 'invalid_image'],
   [/image\.source\S*media_type|unsupported image/i, 'unsupported_image_format'],
   [/unable to download|failed to (?:download|fetch)/i, 'image_download_failed'],

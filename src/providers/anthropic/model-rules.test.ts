@@ -1,8 +1,10 @@
 import { expect, test } from 'bun:test'
 
-import { rulesOf } from './model-rules.ts'
+import { rulesOf, type ModelRules } from './model-rules.ts'
 
-test.each<[string, string, string, string, string, boolean]>([
+type Row = [string, ModelRules['sampling'], ModelRules['thinking'], ModelRules['thinkingOff'], ModelRules['forcedTools'], boolean]
+
+test.each<Row>([
   // model, sampling, thinking, how it is kept from it, forced tools, system turns
   ['claude-3-opus-20240229', 'all', 'none', 'silence', 'without-thinking', false],
   ['claude-3-5-haiku-20241022', 'all', 'none', 'silence', 'without-thinking', false],
@@ -25,7 +27,7 @@ test.each<[string, string, string, string, string, boolean]>([
   ['claude-haiku-5-5', 'none', 'adaptive', 'disabled', 'always', true],
   ['MiniMax-M3', 'all', 'budget', 'silence', 'without-thinking', false],
 ])('%s', (model, sampling, thinking, thinkingOff, forcedTools, systemTurns) => {
-  expect(rulesOf(model)).toMatchObject({ sampling, thinking, thinkingOff, forcedTools, systemTurns } as object)
+  expect(rulesOf(model)).toMatchObject({ sampling, thinking, thinkingOff, forcedTools, systemTurns })
 })
 
 test.each<[string, string]>([

@@ -14,6 +14,7 @@ export const googleTarget: Target = {
   apiKey: 'google-secret-key-0123456789',
   modelId: 'google/gemini-3.5-flash',
   upstreamModel: 'gemini-3.5-flash',
+  maxCompletionTokens: null,
 }
 
 export const user = (...parts: readonly (Part | string)[]): Message => message('user', parts)

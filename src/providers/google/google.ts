@@ -81,7 +81,7 @@ async function* streamed(
     }
   } catch (thrown) {
     // A connection that breaks behind the end of the answer took nothing from it, unless it was we who ended it.
-    if (decoder.ending() === null || (connection.signal.aborted && !expired)) throw thrown
+    if (!(thrown instanceof GatewayError) || decoder.ending() === null || (connection.signal.aborted && !expired)) throw thrown
   } finally {
     stopWaiting?.()
   }

@@ -23,9 +23,10 @@ export const googleSchema = (schema: unknown): unknown => {
 export const googleParameters = (schema: unknown): unknown => {
   const mapped = googleSchema(schema)
   if (!isObject(mapped)) return undefined
-  const { properties } = mapped
+  const { properties, additionalProperties } = mapped
   const told = Object.keys(mapped).filter((key) => !NO_PARAMETERS.has(key))
-  if (told.length === 0 && (!isObject(properties) || Object.keys(properties).length === 0)) return undefined
+  const free = additionalProperties === true || isObject(additionalProperties)
+  if (told.length === 0 && !free && (!isObject(properties) || Object.keys(properties).length === 0)) return undefined
   return mapped['type'] === undefined && isObject(properties) ? { type: 'object', ...mapped } : mapped
 }
 

@@ -1,8 +1,9 @@
 /** Chat Completions as upstreams speak it, whole or in chunks, as events. Tolerant: only the fields that mean something are read. */
 import type { FinishReason, ModelEvent } from '../../canonical/event.ts'
-import { usageOf, type Usage } from '../../canonical/usage.ts'
 import { isObject } from '../../lib/json.ts'
-import { nanosOf } from '../../lib/money.ts'
+import { decodeAnnotations, decodeImages, decodeParts, decodeSources, textOf } from './decode-content.ts'
+import { type CallProofs, decodeDetails, proofsOfCalls, thoughtSignature } from './decode-thinking.ts'
+import { decodeUsage, usageObject } from './decode-usage.ts'
 
 type Json = Record<string, unknown>
 
@@ -11,25 +12,61 @@ export interface ChatDecoder {
   events(chunk: Json): ModelEvent[]
 }
 
-export const createChatDecoder = (): ChatDecoder => {
+/** `model`: our id of the model that answers, which proofs of its thinking are marked with. */
+export const createChatDecoder = (model: string): ChatDecoder => {
   let started = false
+  let audio = false
   // Upstream indices may be sparse, or all zero with ids that differ; ours are dense.
   const calls = new Map<number, { index: number; id: string }>()
   let callCount = 0
+  let sources: Set<string> | null = null
 
-  const toolCall = (call: Json, position: number, events: ModelEvent[]): void => {
+  const toolCall = (call: Json, position: number, proofs: CallProofs | null, events: ModelEvent[]): void => {
     const upstreamIndex = typeof call['index'] === 'number' ? call['index'] : position
     const about = isObject(call['function']) ? call['function'] : {}
     const id = textOf(call['id'])
-    const open = calls.get(upstreamIndex)
+    let open = calls.get(upstreamIndex)
     if (open === undefined || (id !== '' && id !== open.id && textOf(about['name']) !== '')) {
-      const opened = { index: callCount, id }
+      open = { index: callCount, id }
       callCount += 1
-      calls.set(upstreamIndex, opened)
-      events.push({ type: 'tool-call', index: opened.index, id: id === '' ? `call_${opened.index}` : id, name: textOf(about['name']) })
+      calls.set(upstreamIndex, open)
+      const proof = proofs?.get(id) ?? thoughtSignature(call, model)
+      const opened = {
+        type: 'tool-call',
+        index: open.index,
+        id: id === '' ? `call_${open.index}` : id,
+        name: textOf(about['name']),
+      } as const
+      events.push(proof === null ? opened : { ...opened, proof })
     }
     const json = textOf(about['arguments'])
-    if (json !== '') events.push({ type: 'tool-arguments', index: calls.get(upstreamIndex)?.index ?? 0, json })
+    if (json !== '') events.push({ type: 'tool-arguments', index: open.index, json })
+  }
+
+  const message = (said: Json, events: ModelEvent[]): void => {
+    const details = listOf(said['reasoning_details'])
+    const proofs = details === null ? null : proofsOfCalls(details, said['tool_calls'], model)
+    // `reasoning` repeats as text what the details hold in pieces.
+    if (details === null || proofs === null || !decodeDetails(details, model, proofs, events)) {
+      const reasoning = textOf(said['reasoning']) || textOf(said['reasoning_content'])
+      if (reasoning !== '') events.push({ type: 'reasoning', text: reasoning })
+    }
+    const content = said['content']
+    if (typeof content === 'string') {
+      if (content !== '') events.push({ type: 'text', text: content })
+    } else if (Array.isArray(content)) decodeParts(content, events)
+    const refusal = said['refusal']
+    if (typeof refusal === 'string' && refusal !== '') events.push({ type: 'refusal', text: refusal })
+    const annotations = listOf(said['annotations'])
+    if (annotations !== null) decodeAnnotations(annotations, events)
+    const images = listOf(said['images'])
+    if (images !== null) decodeImages(images, events)
+    if (!audio && isObject(said['audio'])) {
+      audio = true
+      events.push({ type: 'unknown', kind: 'audio' })
+    }
+    const toolCalls = listOf(said['tool_calls'])
+    if (toolCalls !== null) for (const [position, call] of toolCalls.entries()) if (isObject(call)) toolCall(call, position, proofs, events)
   }
 
   return {
@@ -41,42 +78,27 @@ export const createChatDecoder = (): ChatDecoder => {
         started = true
         events.push({ type: 'start', upstreamId: textOf(chunk['id']) || null, upstreamModel: textOf(chunk['model']) || null })
       }
-      const said = isObject(choice?.['delta']) ? choice['delta'] : isObject(choice?.['message']) ? choice['message'] : null
-      if (said !== null) {
-        const reasoning = textOf(said['reasoning']) || textOf(said['reasoning_content'])
-        if (reasoning !== '') events.push({ type: 'reasoning', text: reasoning })
-        for (const piece of contentPieces(said['content'])) events.push(piece)
-        const refusal = textOf(said['refusal'])
-        if (refusal !== '') events.push({ type: 'refusal', text: refusal })
-        if (Array.isArray(said['tool_calls'])) {
-          for (const [position, call] of said['tool_calls'].entries()) if (isObject(call)) toolCall(call, position, events)
-        }
+      if (choice !== undefined) {
+        const said = isObject(choice['delta']) ? choice['delta'] : choice['message']
+        if (isObject(said)) message(said, events)
+        const logprobs = choice['logprobs']
+        const chances = isObject(logprobs) ? logprobs['content'] : null
+        if (Array.isArray(chances) && chances.length > 0) events.push({ type: 'logprobs', content: chances })
       }
-      const usage = usageObject(chunk)
+      if (chunk['citations'] !== undefined || chunk['search_results'] !== undefined) decodeSources(chunk, (sources ??= new Set()), events)
+      const usage = usageObject(chunk, choice)
       if (usage !== null) events.push({ type: 'usage', usage: decodeUsage(usage) })
       const finish = choice?.['finish_reason']
-      // 'error' is no end of the model's; the failure is told by whoever reads the chunk.
-      if (typeof finish === 'string' && finish !== '' && finish !== 'error')
-        events.push({ type: 'finish', reason: finishReason(finish), native: finish })
+      // A failure is no end of the model's; it is told by whoever reads the chunk.
+      if (typeof finish === 'string' && finish !== '' && !FAILURES.has(finish))
+        events.push({ type: 'finish', reason: finishReason(finish, callCount > 0), native: finish })
       return events
     },
   }
 }
 
-/** A string, or parts of which some vendors make thinking a kind of its own. */
-const contentPieces = (content: unknown): ModelEvent[] => {
-  if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content }]
-  if (!Array.isArray(content)) return []
-  return content.filter(isObject).flatMap((part): ModelEvent[] => {
-    if (part['type'] === 'text') return [{ type: 'text', text: textOf(part['text']) }]
-    if (part['type'] !== 'thinking') return []
-    const thinking = part['thinking']
-    const text = Array.isArray(thinking)
-      ? thinking.map((piece) => (isObject(piece) ? textOf(piece['text']) : '')).join('')
-      : textOf(thinking)
-    return [{ type: 'reasoning', text }]
-  })
-}
+/** A router's word, and DeepSeek's. */
+const FAILURES: ReadonlySet<string> = new Set(['error', 'insufficient_system_resource'])
 
 const FINISH: Readonly<Record<string, FinishReason>> = {
   stop: 'stop',
@@ -90,49 +112,15 @@ const FINISH: Readonly<Record<string, FinishReason>> = {
   content_filter: 'content_filter',
 }
 
-const finishReason = (native: string): FinishReason => FINISH[native] ?? 'stop'
-
-/** Usage stands beside the choices, inside a choice (Moonshot), or in a field of the vendor's own (Groq). */
-const usageObject = (chunk: Json): Json | null => {
-  if (isObject(chunk['usage'])) return chunk['usage']
-  const groq = chunk['x_groq']
-  if (isObject(groq) && isObject(groq['usage'])) return groq['usage']
-  const inChoice = firstChoice(chunk)?.['usage']
-  return isObject(inChoice) ? inChoice : null
+/** Some servers end every answer with `stop`; one with calls ends so that they are made. */
+const finishReason = (native: string, called: boolean): FinishReason => {
+  const reason = Object.hasOwn(FINISH, native) ? (FINISH[native] ?? 'stop') : 'stop'
+  return reason === 'stop' && called ? 'tool_calls' : reason
 }
-
-/** The dialect's totals include what is cached and what is reasoning; ours are disjoint. Senseless counts are zero. */
-export const decodeUsage = (usage: Json): Usage => {
-  const prompt = isObject(usage['prompt_tokens_details']) ? usage['prompt_tokens_details'] : {}
-  const completion = isObject(usage['completion_tokens_details']) ? usage['completion_tokens_details'] : {}
-  const input = count(usage['prompt_tokens'])
-  const cacheRead = Math.min(input, count(prompt['cached_tokens']) || count(usage['prompt_cache_hit_tokens']))
-  const cacheWrite = Math.min(input - cacheRead, count(prompt['cache_write_tokens']))
-  const output = count(usage['completion_tokens'])
-  const reasoning = Math.min(output, count(completion['reasoning_tokens']))
-  const cost = usage['cost']
-  return usageOf({
-    inputFresh: input - cacheRead - cacheWrite,
-    inputCacheRead: cacheRead,
-    inputCacheWrite5m: cacheWrite,
-    output: output - reasoning,
-    outputReasoning: reasoning,
-    inputAudio: count(prompt['audio_tokens']),
-    outputAudio: count(completion['audio_tokens']),
-    outputImage: count(completion['image_tokens']),
-    reportedCostNanos: typeof cost === 'number' && cost >= 0 && Number.isFinite(cost) ? nanosOf(cost) : null,
-  })
-}
-
-/** More than any model can use in one answer is a fault of the sender, not a bill. */
-const TOKENS_MAX = 1_000_000_000
-
-const count = (value: unknown): number =>
-  typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 && value <= TOKENS_MAX ? value : 0
 
 const firstChoice = (chunk: Json): Json | undefined => {
   const choices = chunk['choices']
   return Array.isArray(choices) ? choices.find((choice): choice is Json => isObject(choice) && (choice['index'] ?? 0) === 0) : undefined
 }
 
-const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
+const listOf = (value: unknown): readonly unknown[] | null => (Array.isArray(value) && value.length > 0 ? value : null)

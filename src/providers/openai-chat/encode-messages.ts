@@ -22,7 +22,10 @@ const encodeInput = ({ role, parts }: Message, at: string, context: MessageConte
   // What a tool returned beside text cannot stand in a message of a tool: it comes first in the user's.
   const media = results.flatMap((result) => result.media ?? [])
   const others = parts.filter(({ type }) => type !== 'tool-result')
-  const content = contentOf([...media, ...others].flatMap((part) => encodePart(part, at, context)), context.vendor)
+  const content = contentOf(
+    [...media, ...others].flatMap((part) => encodePart(part, at, context)),
+    context.vendor,
+  )
   const messages = results.map((result) => encodeResult(result, at, context))
   if (content === null) return messages
   return [...messages, { role: role === 'developer' && !context.vendor.developerRole ? 'system' : role, content }]

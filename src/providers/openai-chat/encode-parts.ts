@@ -1,7 +1,7 @@
 /** Parts of system and user messages as content parts. */
 import type { Part } from '../../canonical/prompt.ts'
 import type { JsonObject, JsonValue } from '../../lib/json.ts'
-import type { Vendor } from '../vendors.ts'
+import type { Vendor } from '../vendor.ts'
 import type { MessageContext } from './message-context.ts'
 
 /** None for a part that cannot be carried, of which it tells. */
@@ -57,7 +57,8 @@ const encodeFile = (
   context: MessageContext,
 ): readonly JsonObject[] => {
   const { files } = context.vendor
-  if (files === 'document_url') return [{ type: 'document_url', document_url: url, ...(filename === null ? {} : { document_name: filename }) }]
+  if (files === 'document_url')
+    return [{ type: 'document_url', document_url: url, ...(filename === null ? {} : { document_name: filename }) }]
   const isData = /^data:/i.test(url)
   if (!isData && files === 'data') return leftOut('file with an address', at, context)
   // Data without a name is refused.

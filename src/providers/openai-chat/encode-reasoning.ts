@@ -3,20 +3,16 @@ import type { ReasoningSetting } from '../../canonical/settings.ts'
 import type { Warning } from '../../canonical/warning.ts'
 import type { JsonObject, JsonValue } from '../../lib/json.ts'
 import { effortOfBudget, nearestEffort } from '../effort.ts'
-import type { ReasoningWords, Vendor } from '../vendors.ts'
+import type { ReasoningWords, Vendor } from '../vendor.ts'
 
 /** Members of the request. `field` is where the client wrote the setting. */
-export const encodeReasoning = (
-  value: ReasoningSetting,
-  field: string,
-  vendor: Vendor,
-  warn: (warning: Warning) => void,
-): JsonObject => {
+export const encodeReasoning = (value: ReasoningSetting, field: string, vendor: Vendor, warn: (warning: Warning) => void): JsonObject => {
   if (vendor.reasoning === 'object') return { reasoning: wholeObject(value) }
   const words = vendor.reasoning
   if (value.exclude === true) warn(lost(field, 'This provider cannot be asked to keep its thinking to itself.'))
   if (value.summary !== undefined && !vendor.showsThinking) warn(lost(field, 'This provider gives no summary of its thinking here.'))
-  if (value.enabled === false || value.effort === 'none' || (value.effort === undefined && value.maxTokens === 0)) return off(words, field, warn)
+  if (value.enabled === false || value.effort === 'none' || (value.effort === undefined && value.maxTokens === 0))
+    return off(words, field, warn)
   return { ...encodeBudget(value, words), ...encodeEffort(value, field, words, warn) }
 }
 
@@ -48,7 +44,8 @@ const encodeEffort = (
 ): JsonObject => {
   const byBudget = maxTokens !== undefined && words.budgetField === null
   const wanted = effort ?? (byBudget ? effortOfBudget(maxTokens) : undefined)
-  const on = words.toggle !== null && (wanted !== undefined || maxTokens !== undefined || enabled === true) ? toggled(words.toggle, true) : {}
+  const on =
+    words.toggle !== null && (wanted !== undefined || maxTokens !== undefined || enabled === true) ? toggled(words.toggle, true) : {}
   if (wanted === undefined) return on
   const known = words.efforts === 'any' ? wanted : nearestEffort(wanted, words.efforts)
   if (known === null) {

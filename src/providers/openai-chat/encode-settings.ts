@@ -3,7 +3,7 @@ import type { SettingName } from '../../canonical/settings.ts'
 import type { Warning } from '../../canonical/warning.ts'
 import type { JsonValue } from '../../lib/json.ts'
 import type { Translation } from '../translation.ts'
-import type { Vendor } from '../vendors.ts'
+import type { Vendor } from '../vendor.ts'
 import { encodeReasoning } from './encode-reasoning.ts'
 
 export interface VendorContext {

@@ -14,7 +14,10 @@ export const encodeThinking = (parts: readonly Part[], at: string, context: Mess
   let lost = false
   const keep = (proof: ReasoningProof | undefined): boolean => {
     if (proof === undefined) return true
-    const kept = vendor.thinkingBack === 'details' && isOfModel(proof.format, target.upstreamModel) && (proof.model ?? target.modelId) === target.modelId
+    const kept =
+      vendor.thinkingBack === 'details' &&
+      isOfModel(proof.format, target.upstreamModel) &&
+      (proof.model ?? target.modelId) === target.modelId
     lost ||= !kept
     return kept
   }

@@ -3,7 +3,7 @@ import type { ClientDialect } from '../../canonical/call.ts'
 import type { FunctionTool, ProviderTool, Tool } from '../../canonical/prompt.ts'
 import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
 import type { Translation } from '../translation.ts'
-import type { Vendor } from '../vendors.ts'
+import type { Vendor } from '../vendor.ts'
 import type { MessageContext } from './message-context.ts'
 
 /** `tools`, `tool_choice` and what a vendor's own search is asked for with. */
@@ -16,7 +16,8 @@ export const encodeTools = (translation: Translation, context: MessageContext): 
     const search = tool.type === 'provider' && SEARCH.test(tool.kind) ? encodeSearch(tool, context) : null
     if (search?.tool !== undefined) tools.push(search.tool)
     else if (search?.fields !== undefined) Object.assign(fields, search.fields)
-    else if (tool.type === 'provider') lose(tool.at, `A tool of type ${tool.kind} could not be translated for this provider; it was left out.`)
+    else if (tool.type === 'provider')
+      lose(tool.at, `A tool of type ${tool.kind} could not be translated for this provider; it was left out.`)
     else if (vendor.unsupported.has('tools')) lose('tools', `This provider takes no tools; ${tool.name} was left out.`)
     else tools.push(functionTool(tool, context))
   }
@@ -103,7 +104,11 @@ export const FORMAT_FIELDS: Readonly<Record<ClientDialect, string>> = {
 
 export const NO_SCHEMA = 'This provider takes no schema; it was asked for any JSON object.'
 
-export const encodeFormat = ({ prompt: { outputFormat: format }, lose }: Translation, dialect: ClientDialect, vendor: Vendor): JsonObject => {
+export const encodeFormat = (
+  { prompt: { outputFormat: format }, lose }: Translation,
+  dialect: ClientDialect,
+  vendor: Vendor,
+): JsonObject => {
   if (format.type === 'text') return {}
   if (format.type === 'json') return { response_format: { type: 'json_object' } }
   if (!vendor.jsonSchema) {

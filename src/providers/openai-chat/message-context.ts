@@ -5,7 +5,7 @@ import type { CacheMark } from '../../canonical/prompt.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import type { Target } from '../provider.ts'
 import type { Translation } from '../translation.ts'
-import type { Vendor } from '../vendors.ts'
+import type { Vendor } from '../vendor.ts'
 
 export interface MessageContext {
   readonly target: Target

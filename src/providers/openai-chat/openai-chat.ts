@@ -6,10 +6,11 @@ import { SseDecoder, SseLimitError, type SseEvent } from '../../lib/sse.ts'
 import { retryAfterSeconds } from '../classify-failure.ts'
 import type { Attempt, ProviderContext, Target } from '../provider.ts'
 import type { UpstreamResponse } from '../upstream.ts'
+import { addressOf, keyHeader } from './address.ts'
 import { createChatDecoder, type ChatDecoder } from './decode.ts'
-import { chatText } from './vendor-text.ts'
 import { encodeChatRequest } from './encode.ts'
 import { chatFailure } from './errors.ts'
+import { chatText } from './vendor-text.ts'
 
 const ERROR_BODY_MAX = 64 * 1024
 const WHOLE_BODY_MAX = 64 * 1024 * 1024
@@ -17,13 +18,13 @@ const WHOLE_BODY_MAX = 64 * 1024 * 1024
 export async function* openaiChat(attempt: Attempt, context: ProviderContext): AsyncGenerator<readonly Frame[], void, undefined> {
   const { call, target, connection } = attempt
   const response = await context.upstream.post({
-    url: `${target.baseUrl}/chat/completions`,
+    url: addressOf(target, '/chat/completions'),
     headers: {
       'content-type': 'application/json',
       accept: call.stream ? 'text/event-stream' : 'application/json',
       // Compression would buy nothing on a stream, and a compressed answer can be a bomb.
       'accept-encoding': 'identity',
-      ...(target.apiKey === null ? {} : { authorization: `Bearer ${target.apiKey}` }),
+      ...keyHeader(target),
     },
     body: encodeChatRequest(attempt),
     stream: call.stream,
@@ -34,13 +35,14 @@ export async function* openaiChat(attempt: Attempt, context: ProviderContext): A
     throw chatFailure(response.status, await response.beginning(ERROR_BODY_MAX), target, seconds)
   }
   // What the upstream sends decides, not what was asked for: some answer a stream request with a whole body.
-  if (/text\/event-stream/i.test(response.headers.get('content-type') ?? '')) yield* streamed(response, target, call.stream)
-  else yield wholeFrames(await response.text(WHOLE_BODY_MAX), target, !call.stream)
+  const own = call.dialect === 'chat'
+  if (/text\/event-stream/i.test(response.headers.get('content-type') ?? '')) yield* streamed(response, target, own && call.stream)
+  else yield wholeFrames(await response.text(WHOLE_BODY_MAX), target, own && !call.stream)
 }
 
 async function* streamed(response: UpstreamResponse, target: Target, asked: boolean): AsyncGenerator<readonly Frame[], void, undefined> {
   const sse = new SseDecoder()
-  const decoder = createChatDecoder()
+  const decoder = createChatDecoder(target.modelId)
   let finished = false
   for await (const piece of response.pieces()) {
     const frames: Frame[] = []
@@ -83,7 +85,7 @@ const withinLimits = <Read>(read: () => Read): Read => {
   }
 }
 
-/** `asked`: a stream was asked for, so the chunk can be passed on as it is. */
+/** `asked`: a stream was asked for in this dialect, so the chunk can be passed on as it is. */
 const chunkFrames = (event: SseEvent, decoder: ChatDecoder, target: Target, asked: boolean): Frame[] => {
   let chunk: unknown
   try {
@@ -106,9 +108,17 @@ const holdsError = ({ error }: Readonly<Record<string, unknown>>): boolean => is
 /** An upstream that is itself a router tells a failure at the end of its choice, beside what was said before it (service.md, "Where error_type appears"). */
 const choiceFailure = (body: Readonly<Record<string, unknown>>, target: Target): GatewayError | null => {
   const choices: unknown[] = Array.isArray(body['choices']) ? body['choices'] : []
-  const failed = choices.find((choice) => isObject(choice) && choice['finish_reason'] === 'error')
-  return isObject(failed) ? chatFailure(200, JSON.stringify({ error: failed['error'] ?? {} }), target) : null
+  for (const choice of choices) {
+    if (!isObject(choice)) continue
+    if (choice['finish_reason'] === 'error') return chatFailure(200, JSON.stringify({ error: choice['error'] ?? {} }), target)
+    // api-docs.deepseek.com, "Create chat completion": its servers broke the answer off.
+    if (choice['finish_reason'] === BROKEN_OFF)
+      return chatFailure(200, JSON.stringify({ error: { code: 503, message: 'The answer was broken off for want of resources.' } }), target)
+  }
+  return null
 }
+
+const BROKEN_OFF = 'insufficient_system_resource'
 
 const failed = (error: GatewayError): Frame => ({ events: [{ type: 'error', error }] })
 
@@ -127,11 +137,15 @@ const wholeFrames = (text: string, target: Target, asked: boolean): Frame[] => {
   if (isObject(body) && holdsError(body)) throw chatFailure(200, text, target)
   if (!isObject(body) || !Array.isArray(body['choices']) || body['choices'].length === 0)
     throw unusable(target, 'answered without any choices.')
-  const decoded = createChatDecoder().events(body)
+  const decoded = createChatDecoder(target.modelId).events(body)
   const failure = choiceFailure(body, target)
   if (failure !== null) return [{ events: decoded }, failed(failure)]
   const ended = decoded.some(({ type }) => type === 'finish')
-  const events: readonly ModelEvent[] = ended ? decoded : [...decoded, { type: 'finish', reason: 'stop', native: null }]
+  // Some vendors leave the reason empty, xAI where there are calls.
+  const called = decoded.some(({ type }) => type === 'tool-call')
+  const events: readonly ModelEvent[] = ended
+    ? decoded
+    : [...decoded, { type: 'finish', reason: called ? 'tool_calls' : 'stop', native: null }]
   const json = asked ? chatText(body, text) : null
   return [json === null ? { events } : { events, native: { dialect: 'chat', json } }]
 }

@@ -8,7 +8,7 @@ import type { Warning } from '../../canonical/warning.ts'
 import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
 import type { JsonBody } from '../../lib/json-body.ts'
 import type { Target } from '../provider.ts'
-import type { Vendor } from '../vendors.ts'
+import type { Vendor } from '../vendor.ts'
 import { isOfModel } from './encode-thinking.ts'
 
 /** JSON text for `messages`, or null where they can stay as they are. */
@@ -28,7 +28,7 @@ export const relayedMessages = (body: JsonBody, target: Target, vendor: Vendor, 
   let marksTold = false
   const relayed = messages.map((message: JsonValue, index) => {
     if (!isObject(message)) return message
-    let next = message as JsonObject
+    let next: JsonObject = message
     const lose = (what: string): void =>
       warn({ code: 'unsupported_field', field: `messages[${index}]`, message: `${target.providerName} ${what}` })
     if (thinking && next['role'] === 'assistant') next = withThinking(next, target, vendor, lose)
@@ -67,7 +67,7 @@ const withoutMarks = (message: JsonObject): JsonObject => {
   if (!Array.isArray(content)) return content === undefined ? rest : { ...rest, content }
   const parts = content.map((part: JsonValue) => {
     if (!isObject(part)) return part
-    const { cache_control: _, ...unmarked } = part as JsonObject
+    const { cache_control: _, ...unmarked } = part
     return unmarked
   })
   return { ...rest, content: parts }

@@ -7,7 +7,7 @@ import { isObject, type JsonValue } from '../../lib/json.ts'
 import type { JsonBody } from '../../lib/json-body.ts'
 import type { Attempt } from '../provider.ts'
 import { withoutServiceFields } from '../service-fields.ts'
-import type { Vendor } from '../vendors.ts'
+import type { Vendor } from '../vendor.ts'
 import { encodeReasoning } from './encode-reasoning.ts'
 import { NO_SCHEMA } from './encode-tools.ts'
 import { relayedMessages } from './relay-messages.ts'
@@ -48,8 +48,15 @@ const changeStream = (stream: boolean, body: JsonBody, vendor: Vendor, changes: 
  */
 const changeReasoning = ({ call: { body }, warn }: Attempt, vendor: Vendor, changes: Changes): void => {
   if (vendor.reasoning === 'object') return
-  const ownEffort = vendor.reasoning.efforts !== 'any' && vendor.reasoning.efforts.length === 0 && body.value('reasoning_effort') !== undefined
-  const field = body.has('reasoning') ? 'reasoning' : body.has('include_reasoning') ? 'include_reasoning' : ownEffort ? 'reasoning_effort' : null
+  const ownEffort =
+    vendor.reasoning.efforts !== 'any' && vendor.reasoning.efforts.length === 0 && body.value('reasoning_effort') !== undefined
+  const field = body.has('reasoning')
+    ? 'reasoning'
+    : body.has('include_reasoning')
+      ? 'include_reasoning'
+      : ownEffort
+        ? 'reasoning_effort'
+        : null
   if (field === null) return
   const asked = body.value('reasoning')
   const effort = body.value('reasoning_effort')

@@ -1,5 +1,5 @@
 /** Tools and the choice among them. */
-import type { ProviderTool, Tool, ToolChoice } from '../../canonical/prompt.ts'
+import type { ProviderTool, Tool } from '../../canonical/prompt.ts'
 import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
 import type { Translation } from '../translation.ts'
 
@@ -12,10 +12,15 @@ export const encodeTools = (translation: Translation): readonly JsonObject[] => 
     : [...tools, webSearch(isObject(options) ? options : {})]
 }
 
-/** Members to spread: the default is left unsaid. */
-export const encodeToolChoice = (choice: ToolChoice): JsonObject => {
-  if (choice.type === 'tool') return { tool_choice: { type: 'function', name: choice.name } }
-  return choice.type === 'auto' ? {} : { tool_choice: choice.type }
+/** Members to spread: the default is left unsaid, and so is a choice of what is not there. */
+export const encodeToolChoice = ({ prompt, lose }: Translation): JsonObject => {
+  const { toolChoice: choice, tools } = prompt
+  if (choice.type === 'auto') return {}
+  if (choice.type !== 'tool') return { tool_choice: choice.type }
+  if (tools.some((tool) => tool.type === 'function' && tool.name === choice.name))
+    return { tool_choice: { type: 'function', name: choice.name } }
+  lose('tool_choice', `This provider cannot be made to call ${choice.name}; the choice is the model’s.`)
+  return {}
 }
 
 const encodeTool = (tool: Tool, translation: Translation): readonly JsonObject[] => {

@@ -31,7 +31,7 @@ export const encodePrompt = (translation: Translation, { target, warn }: Pick<At
   return {
     ...(instructions === null ? {} : { instructions }),
     input,
-    ...(tools.length === 0 ? {} : { tools, ...encodeToolChoice(translation.prompt.toolChoice) }),
+    ...(tools.length === 0 ? {} : { tools, ...encodeToolChoice(translation) }),
     ...encodeSettings(translation, { warn, family, replaysThinking }),
   }
 }

@@ -1,13 +1,13 @@
 /**
- * What the name of an OpenAI model tells of how it thinks. The API refuses whole requests for an `include` or an effort
- * that the model does not know, so what a translation adds by itself has to fit the model. A name that tells nothing, as
- * on a local server, is taken as one that knows every word.
+ * What the name of an OpenAI model tells of how it thinks. The API refuses whole requests for an effort or an `include`
+ * that the model does not know, so what a translation says has to fit the model. A name that tells nothing, as on a local
+ * server, is taken as one that knows every word. Sources: the API's guide to reasoning, and the values that its refusals list.
  */
 export interface ModelFamily {
   /** Whether it thinks; null: unknown. */
   readonly reasons: boolean | null
-  /** The least effort it accepts: for a request that wants no thinking. */
-  readonly leastEffort: 'none' | 'minimal' | 'low' | 'high'
+  /** The efforts it accepts, the least first; null: unknown. */
+  readonly efforts: readonly string[] | null
   /** Its thinking is never readable in full: a reasoning item with `content` is refused. */
   readonly hidesThinking: boolean
   /** Content may carry `prompt_cache_breakpoint`. */
@@ -17,24 +17,26 @@ export interface ModelFamily {
 /** `name` is the provider's own, perhaps behind a vendor (`openai/gpt-5.4`) or a mark of fine-tuning (`ft:gpt-4.1:…`). */
 export const modelFamily = (name: string): ModelFamily => {
   const bare = name.slice(name.lastIndexOf('/') + 1).replace(/^ft:/, '')
-  if (/^(?:o\d|codex-|computer-use)/.test(bare)) return family(true, 'low')
-  if (bare.startsWith('chatgpt-')) return family(false, 'none')
   const version = /^gpt-(\d+)(?:\.(\d+))?/.exec(bare)
-  if (version === null) return UNKNOWN
-  const [major, minor] = [Number(version[1]), Number(version[2] ?? 0)]
-  const cacheBreakpoints = major > 5 || (major === 5 && minor >= 6)
-  if (major < 5 || bare.includes('-chat')) return family(false, 'none', cacheBreakpoints)
-  if (bare.includes('-pro')) return family(true, 'high', cacheBreakpoints)
-  // Thinking is all that Codex models do, and the sixth generation has not said that it can be turned off.
-  if (bare.includes('-codex') || major > 5) return family(true, 'low', cacheBreakpoints)
-  return family(true, minor === 0 ? 'minimal' : 'none', cacheBreakpoints)
+  if (version !== null) return gptFamily(bare, Number(version[1]), Number(version[2] ?? 0))
+  if (/^(?:o\d|codex-|computer-use)/.test(bare)) return { ...OPENAI, reasons: true, efforts: USUAL }
+  return bare.startsWith('chatgpt-') ? OPENAI : UNKNOWN
 }
 
-const UNKNOWN: ModelFamily = { reasons: null, leastEffort: 'none', hidesThinking: false, cacheBreakpoints: false }
+const UNKNOWN: ModelFamily = { reasons: null, efforts: null, hidesThinking: false, cacheBreakpoints: false }
+const OPENAI: ModelFamily = { reasons: false, efforts: [], hidesThinking: true, cacheBreakpoints: false }
 
-const family = (reasons: boolean, leastEffort: ModelFamily['leastEffort'], cacheBreakpoints = false): ModelFamily => ({
-  reasons,
-  leastEffort,
-  hidesThinking: true,
-  cacheBreakpoints,
-})
+const USUAL = ['low', 'medium', 'high']
+
+const gptFamily = (name: string, major: number, minor: number): ModelFamily => {
+  const isAtLeast = (otherMajor: number, otherMinor: number): boolean => major > otherMajor || (major === otherMajor && minor >= otherMinor)
+  const family = { ...OPENAI, cacheBreakpoints: isAtLeast(5, 6) }
+  if (!isAtLeast(5, 0)) return family
+  // The first chat model of the generation did not think; its followers do as much as they see fit.
+  if (name.includes('-chat')) return isAtLeast(5, 1) ? { ...family, reasons: null, efforts: ['medium'] } : family
+  const most = [...(isAtLeast(5, 2) || name.includes('-codex-max') ? ['xhigh'] : []), ...(isAtLeast(5, 6) ? ['max'] : [])]
+  if (name.includes('-pro')) return { ...family, reasons: true, efforts: isAtLeast(5, 2) ? ['medium', 'high', ...most] : ['high'] }
+  // Codex models and the sixth generation cannot be kept from thinking.
+  const least = name.includes('-codex') || major > 5 ? [] : [isAtLeast(5, 1) ? 'none' : 'minimal']
+  return { ...family, reasons: true, efforts: [...least, ...USUAL, ...most] }
+}

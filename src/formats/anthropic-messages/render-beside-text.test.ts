@@ -1,0 +1,52 @@
+import { describe, expect, test } from 'bun:test'
+
+import { args, call, cited, finish, image, logprobs, text } from '../../../test/support/answers.ts'
+import type { ModelEvent } from '../../canonical/event.ts'
+import { frame, start, end, textBlock, textDelta, stop, toolBlock, render } from './render-stream.test-kit.ts'
+
+describe('beside its text a stream tells', () => {
+  test('sources of a text are told in its block, also where it had to wait', () => {
+    const source = (index: number, members: string) =>
+      frame(
+        'content_block_delta',
+        `,"index":${index},"delta":{"type":"citations_delta","citation":{"type":"web_search_result_location",${members}}}`,
+      )
+    const told = (index: number) =>
+      source(index, '"cited_text":"","encrypted_index":"","title":null,"url":"https://a"') +
+      source(index, '"cited_text":"c","encrypted_index":"","title":"B","url":"https://b"')
+    const sources = [cited('https://a'), cited('https://b', { title: 'B', content: 'c' })]
+    expect(render(text('Hi'), ...sources, text('you'), finish('stop'))).toBe(
+      start() +
+        textBlock(0, 'Hi').replace(frame('content_block_stop', ',"index":0'), told(0)) +
+        textDelta(0, 'you') +
+        stop(0) +
+        end('end_turn'),
+    )
+    expect(render(call(0, 'a'), text('Hi'), ...sources, args(0, '{}'), finish('stop'))).toBe(
+      start() + toolBlock(0, 0, 'a', '{}') + textBlock(1, 'Hi').replace(stop(1), told(1)) + stop(1) + end('tool_use'),
+    )
+  })
+
+  test('a picture is a block, in the form that requests have for it', () => {
+    const picture = (index: number, source: string) =>
+      frame('content_block_start', `,"index":${index},"content_block":{"type":"image","source":{${source}}}`) + stop(index)
+    expect(render(image('data:image/png;base64,AA=='), image('https://a/b.png'), finish('stop'))).toBe(
+      start() +
+        picture(0, '"type":"base64","media_type":"image/png","data":"AA=="') +
+        picture(1, '"type":"url","url":"https://a/b.png"') +
+        end('end_turn'),
+    )
+  })
+
+  test('the stop sequence that ended the text is named; after a tool call the tool is the reason', () => {
+    const sequence: ModelEvent = { type: 'finish', reason: 'stop', native: 'stop_sequence', stopSequence: '###' }
+    expect(render(text('Hi'), sequence)).toBe(start() + textBlock(0, 'Hi') + end('stop_sequence', 'null', '"###"'))
+    expect(render(call(0, 'a'), sequence)).toBe(start() + toolBlock(0, 0, 'a', '{}') + end('tool_use'))
+  })
+
+  test('what has no word here is passed over', () => {
+    expect(render({ type: 'unknown', kind: 'web_search_call' }, text('Hi'), logprobs('Hi'), finish('stop'))).toBe(
+      start() + textBlock(0, 'Hi') + end('end_turn'),
+    )
+  })
+})

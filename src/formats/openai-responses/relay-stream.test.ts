@@ -1,0 +1,225 @@
+import { describe, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+
+import { StreamEvents$inboundSchema } from '@openrouter/sdk/models/streamevents.js'
+
+import {
+  args,
+  call,
+  decoded,
+  finish,
+  HEAD,
+  METADATA,
+  openAi,
+  payloads,
+  reasoning,
+  summary,
+  TAIL,
+  text,
+} from '../../../test/support/answers.ts'
+import type { Frame, ModelEvent } from '../../canonical/event.ts'
+import { GatewayError } from '../../errors.ts'
+import { isObject } from '../../lib/json.ts'
+import { openStream } from './render-stream.ts'
+import { responsesUsage } from './usage.ts'
+
+const frame = (native: string, ...events: ModelEvent[]): Frame => ({ native: { dialect: 'responses', json: native }, events })
+
+/** What is sent of these events, each a frame of its own, before the end. */
+const relayed = (...natives: readonly string[]): string => {
+  const stream = openStream(HEAD)
+  return natives.map((native) => stream.frames([frame(native)])).join('')
+}
+
+const CREATED =
+  '{"type":"response.created","sequence_number":0,"response":{"id":"resp_up","created_at":5,"model":"m","usage":null,"x":1.0}}'
+const COMPLETED =
+  '{"type":"response.completed","sequence_number":7,"response":{"id":"resp_up","model":"m","output":[ ],"usage":{"x":1.0,"input_tokens":1}}}'
+
+describe('an event of the same dialect', () => {
+  test.each([
+    '{"type":"response.output_text.delta","sequence_number":4,"delta":"\\u00e9","logprobs":[],"obfuscation":"x","x":1.0}',
+    '{ "sequence_number" : 4.0 , "type" : "response.some_new_tool_call.in_progress" }',
+    '{"type":"response.output_text.delta","type":"response.output_text.delta"}',
+  ])('is passed on to the byte, named by its type: %s', (native) => {
+    const type = JSON.parse(native).type
+    expect(relayed(native)).toBe(`event: ${type}\ndata: ${native}\n\n`)
+  })
+
+  test('that carries the response has our id, model and provider in it, and all else of its own', () => {
+    const ours = '"response":{"id":"resp_abc123","created_at":5,"model":"acme/one","usage":null,"x":1.0,"provider":"Acme"}'
+    expect(relayed(CREATED)).toBe(`event: response.created\ndata: {"type":"response.created","sequence_number":0,${ours}}\n\n`)
+  })
+
+  test('cannot end its data early by a line end between tokens', () => {
+    expect(relayed('{"type":"response.output_text.delta",\r\n"delta":"a"}')).toBe(
+      'event: response.output_text.delta\ndata: {"type":"response.output_text.delta",  "delta":"a"}\n\n',
+    )
+  })
+
+  test.each([
+    '{"type":"keepalive","sequence_number":3}',
+    '{"type":"codex.rate_limits"}',
+    '{"sequence_number":3}',
+    '{"type":"response.\\n"}',
+  ])('that no client of the dialect knows is not sent: %s', (native) => expect(relayed(CREATED, native)).toBe(relayed(CREATED)))
+})
+
+describe('the end', () => {
+  test('is held back until the cost is known, and is the upstream’s own but for what is ours', () => {
+    const stream = openStream(HEAD)
+    stream.frames([frame(CREATED)])
+    expect(stream.frames([frame(COMPLETED, finish('stop')), frame('{"type":"response.output_text.delta"}')])).toBe('')
+    const { input_tokens: input, ...usage } = responsesUsage(TAIL)
+    expect(stream.finish({ ...TAIL, metadata: METADATA })).toBe(
+      'event: response.completed\ndata: {"type":"response.completed","sequence_number":7,"response":{"id":"resp_abc123","model":"acme/one","output":[ ],' +
+        `"usage":{"x":1.0,"input_tokens":${JSON.stringify(input)},${JSON.stringify(usage).slice(1)},"provider":"Acme","service_metadata":{"strategy":"direct"}}}\n\n` +
+        'data: [DONE]\n\n',
+    )
+  })
+
+  test('that the upstream does not tell is ours, at its time and with its items', () => {
+    const stream = openStream(HEAD)
+    stream.frames([frame(CREATED), frame('{"type":"response.output_item.done","sequence_number":1,"item":{"type":"custom","x":1.0}}')])
+    const sent = stream.finish(TAIL)
+    expect(sent).toContain('"output":[{"type":"custom","x":1.0}]')
+    expect(payloads(sent)).toMatchObject([
+      { type: 'response.completed', sequence_number: 2, response: { id: 'resp_abc123', created_at: 5, completed_at: TAIL.endedSeconds } },
+    ])
+  })
+})
+
+describe('a failure', () => {
+  const error = new GatewayError('timeout', 'Acme is silent.')
+  const added = (item: string, number = 3) => `{"type":"response.output_item.added","sequence_number":${number},"item":${item}}`
+
+  const failed = (...frames: readonly Frame[]) => {
+    const stream = openStream(HEAD)
+    stream.frames(frames)
+    return payloads(stream.fail(error, TAIL))
+  }
+
+  test('after the start continues the numbers of the upstream, also where it left some out or has none', () => {
+    expect(failed(frame(CREATED), frame('{"type":"response.in_progress","sequence_number":9,"response":{}}'))).toMatchObject([
+      { type: 'response.failed', sequence_number: 10, response: { status: 'failed', created_at: 5, error_type: 'timeout', output: [] } },
+    ])
+    expect(failed(frame('{"type":"response.created","response":{}}'), frame('{"type":"response.x"}'))[0]?.sequence_number).toBe(2)
+  })
+
+  test.each<[string, readonly ModelEvent[], object]>([
+    [
+      '{"type":"message","id":"m1","role":"assistant","status":"in_progress","content":[],"phase":"commentary"}',
+      [text('H'), text('i'), { type: 'refusal', text: 'No.' }],
+      { id: 'm1', phase: 'commentary', status: 'incomplete', content: [{ text: 'Hi' }, { refusal: 'No.' }] },
+    ],
+    [
+      '{"type":"reasoning","id":"r1","summary":[],"encrypted_content":"g"}',
+      [summary('a'), summary('b'), reasoning('c')],
+      { id: 'r1', status: 'incomplete', summary: [{ type: 'summary_text', text: 'ab' }], content: [{ text: 'c' }], encrypted_content: 'g' },
+    ],
+    [
+      '{"type":"function_call","id":"f1","call_id":"c","name":"a","arguments":"","status":"in_progress"}',
+      [call(0, 'a'), args(0, '{"x"'), args(0, ':')],
+      { id: 'f1', arguments: '{"x":', status: 'incomplete' },
+    ],
+    ['{"type":"web_search_call","id":"w1","status":"searching"}', [], { id: 'w1', status: 'incomplete' }],
+  ])('keeps what was done, and what was said of an item that is not: %s', (item, said, left) => {
+    const done = '{"type":"response.output_item.done","sequence_number":2,"item":{"type":"reasoning","id":"r0"}}'
+    const [event] = failed(frame(CREATED), frame(done), frame(added(item)), ...said.map((each) => frame('{"type":"response.delta"}', each)))
+    expect(event?.response.output as unknown).toMatchObject([{ type: 'reasoning', id: 'r0' }, left])
+  })
+
+  test('before anything is that of a stream of our own', () => {
+    expect(payloads(openStream(HEAD).fail(error, null)).map((each) => each.type)).toEqual([
+      'response.created',
+      'response.in_progress',
+      'response.failed',
+    ])
+  })
+})
+
+/** A recording may hold the streams of several answers. */
+const recordedStreams = (name: string): string[][] => {
+  const streams: string[][] = []
+  for (const line of readFileSync(`${import.meta.dir}/../../../test/fixtures/recorded/openai-responses/${name}.chunks.txt`, 'utf8').split(
+    '\n',
+  )) {
+    if (line.includes('"type":"response.created"')) streams.push([])
+    if (line !== '') streams.at(-1)?.push(line)
+  }
+  return streams
+}
+
+for (const name of ['openai-custom-tool.1', 'openai-phase.1', 'openai-reasoning-encrypted-content.1']) {
+  for (const [number, recorded] of recordedStreams(name).entries()) {
+    describe(`the recorded stream ${name}, answer ${number}`, () => {
+      const stream = openStream(HEAD)
+      const before = recorded.map((native) => stream.frames([frame(native)])).join('')
+      const sent = before + stream.finish(TAIL)
+
+      test('is the upstream’s but for the members that are ours', () => {
+        const owned = { id: 'resp_abc123', model: 'acme/one', provider: 'Acme' }
+        const told = recorded.map((native) => JSON.parse(native))
+        expect(payloads(sent) as unknown[]).toEqual(
+          told.map((event, at) => {
+            if (!isObject(event.response)) return event
+            const usage = at < told.length - 1 ? {} : { usage: merged(event.response['usage'], responsesUsage(TAIL)) }
+            return { ...event, response: { ...event.response, ...owned, ...usage } }
+          }),
+        )
+        for (const native of recorded) if (!native.includes('"response":{')) expect(sent).toContain(`\ndata: ${native}\n\n`)
+      })
+
+      test('names every event, and ends once', () => {
+        const all = decoded(sent)
+        expect(all.map(({ event }) => event)).toEqual([...payloads(sent).map(({ type }) => type), null])
+        expect(sent).toEndWith('data: [DONE]\n\n')
+        expect(sent.split('"type":"response.completed"')).toHaveLength(2)
+      })
+
+      // One recording leaves events out, and another one their numbers: no strict reader would take the original.
+      if (name !== 'openai-phase.1') {
+        test('is read by the official client', async () => {
+          const read = await openAi(sent).responses.stream({ model: 'm', input: 'x' }).finalResponse()
+          expect(read).toMatchObject({ id: 'resp_abc123', status: 'completed' })
+          expect(read.output).toHaveLength(JSON.parse(recorded.at(-1)!).response.output.length)
+        })
+      }
+
+      if (name !== 'openai-custom-tool.1') {
+        test('is taken by strict clients', () => {
+          for (const event of payloads(sent)) {
+            StreamEvents$inboundSchema.parse({ logprobs: [], name: '', ...event, response: strict(event.response) })
+          }
+        })
+      }
+    })
+  }
+}
+
+/** The strict schemas ask for keys of the response object that its own makers leave out. */
+const strict = (response: unknown): unknown =>
+  isObject(response) ? { completed_at: null, presence_penalty: null, frequency_penalty: null, ...response } : response
+
+const merged = (theirs: unknown, ours: unknown): unknown =>
+  isObject(theirs) && isObject(ours)
+    ? { ...theirs, ...Object.fromEntries(Object.entries(ours).map(([key, value]) => [key, merged(theirs[key], value)])) }
+    : ours
+
+test('the recorded failure ends with a failure of our own that continues its numbers', async () => {
+  const [recorded = []] = recordedStreams('openai-error.1')
+  const stream = openStream(HEAD)
+  const error = new GatewayError('provider_unavailable', 'OpenAI: no quota.')
+  const sent =
+    recorded
+      .slice(0, 2)
+      .map((native) => stream.frames([frame(native)]))
+      .join('') + stream.fail(error, TAIL)
+  expect(payloads(sent).map((event) => [event.type, event.sequence_number])).toEqual([
+    ['response.created', 0],
+    ['response.in_progress', 1],
+    ['response.failed', 2],
+  ])
+  const read = await openAi(sent).responses.stream({ model: 'm', input: 'x' }).finalResponse()
+  expect(read).toMatchObject({ status: 'failed', error: { message: 'OpenAI: no quota.' } })
+})

@@ -1,0 +1,235 @@
+import { describe, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+import type { ModelEvent } from '../../canonical/event.ts'
+import { usageOf, type Usage } from '../../canonical/usage.ts'
+import { createMessagesDecoder } from './decode.ts'
+import { decodeUsage, mergeUsage } from './usage.ts'
+
+const RECORDED = join(import.meta.dir, '../../../test/fixtures/recorded/anthropic')
+type Json = Record<string, unknown>
+
+const events = (...given: readonly Json[]): ModelEvent[] => {
+  const decoder = createMessagesDecoder('anthropic/it')
+  return given.flatMap((event) => decoder.event(event))
+}
+
+const streamed = (name: string): ModelEvent[] =>
+  events(
+    ...readFileSync(join(RECORDED, `${name}.chunks.txt`), 'utf8')
+      .split('\n')
+      .filter((line) => line.trim() !== '')
+      .map((line) => JSON.parse(line) as Json),
+  )
+
+const whole = (name: string): ModelEvent[] =>
+  createMessagesDecoder('anthropic/it').message(JSON.parse(readFileSync(join(RECORDED, `${name}.json`), 'utf8')) as Json)
+
+const textOf = (given: readonly ModelEvent[], type: 'text' | 'reasoning' | 'refusal'): string =>
+  given.map((event) => (event.type === type ? event.text : '')).join('')
+
+const callsIn = (given: readonly ModelEvent[]): string[] => {
+  const calls: string[] = []
+  for (const event of given) {
+    if (event.type === 'tool-call') calls[event.index] = `${event.name}(`
+    if (event.type === 'tool-arguments') calls[event.index] += event.json
+  }
+  return calls.map((text) => `${text})`)
+}
+
+const lastUsage = (given: readonly ModelEvent[]): Usage | undefined => given.findLast((event) => event.type === 'usage')?.usage
+const finishes = (given: readonly ModelEvent[]): string[] =>
+  given.flatMap((event) => (event.type === 'finish' ? [`${event.reason} ${event.native}`] : []))
+
+const start = (index: number, block: Json): Json => ({ type: 'content_block_start', index, content_block: block })
+const delta = (index: number, type: string, more: Json): Json => ({ type: 'content_block_delta', index, delta: { type, ...more } })
+const stop = (index: number): Json => ({ type: 'content_block_stop', index })
+
+describe('recordings of the provider', () => {
+  test.each<[string, ModelEvent[], Partial<Usage>, string, number]>([
+    ['text, streamed', streamed('anthropic-text'), { inputFresh: 12, output: 30 }, 'stop end_turn', 0],
+    ['text, whole', whole('anthropic-text'), { inputFresh: 12, output: 29 }, 'stop end_turn', 0],
+    ['thinking, streamed', streamed('anthropic-clear-thinking.1'), { inputFresh: 69, output: 53 }, 'stop end_turn', 0],
+    ['thinking, whole', whole('anthropic-clear-thinking.1'), { inputFresh: 69, output: 33 }, 'stop end_turn', 0],
+    ['a call, streamed', streamed('anthropic-json-tool.1'), { inputFresh: 849, output: 47 }, 'tool_calls tool_use', 1],
+    ['a call without arguments, streamed', streamed('anthropic-tool-no-args'), { inputFresh: 565, output: 48 }, 'tool_calls tool_use', 1],
+    ['a call without arguments, whole', whole('anthropic-tool-no-args'), { inputFresh: 602, output: 93 }, 'tool_calls tool_use', 1],
+    ['a refusal, streamed', streamed('anthropic-refusal'), { inputFresh: 18, output: 5 }, 'content_filter refusal', 0],
+    ['a refusal, whole', whole('anthropic-refusal'), { inputFresh: 18, output: 5 }, 'content_filter refusal', 0],
+    // The counts at the end replace those of the beginning.
+    [
+      'a web search, streamed',
+      streamed('anthropic-web-search-tool.1'),
+      { inputFresh: 15_665, output: 795, webSearches: 1 },
+      'stop end_turn',
+      0,
+    ],
+  ])('%s', (_, given, counts, finish, calls) => {
+    expect(lastUsage(given)).toEqual(usageOf(counts))
+    expect([finishes(given), callsIn(given).length, given[0]?.type]).toEqual([[finish], calls, 'start'])
+  })
+
+  test('what was said is what they hold', () => {
+    expect(textOf(streamed('anthropic-text'), 'text')).toStartWith("Hello! I'm doing well, thank you for asking. How are you")
+    expect(textOf(streamed('anthropic-clear-thinking.1'), 'reasoning')).toBe(
+      'The previous result was 925. Now I need to divide that by 5.\n\n925 ÷ 5 = 185',
+    )
+    expect(callsIn(streamed('anthropic-json-tool.1'))).toEqual([
+      'json({"elements": [{"location": "San Francisco", "temperature": 58, "condition": "sunny"}]})',
+    ])
+    for (const given of [streamed('anthropic-tool-no-args'), whole('anthropic-tool-no-args')])
+      expect(callsIn(given)).toEqual(['updateIssueList({})'])
+    for (const given of [streamed('anthropic-refusal'), whole('anthropic-refusal')])
+      expect(textOf(given, 'refusal')).toContain('was blocked under')
+  })
+
+  test('signatures survive to the byte, streamed and whole', () => {
+    const signature = (text: string): string | undefined => /"signature": ?"([^"]{20,})"/.exec(text)?.[1]
+    for (const [given, file] of [
+      [streamed('anthropic-clear-thinking.1'), 'anthropic-clear-thinking.1.chunks.txt'],
+      [whole('anthropic-clear-thinking.1'), 'anthropic-clear-thinking.1.json'],
+    ] as const) {
+      const data = signature(readFileSync(join(RECORDED, file), 'utf8')) ?? ''
+      const proofs = given.flatMap((event) => (event.type === 'reasoning-end' ? [event.proof] : []))
+      expect(proofs).toEqual([{ format: 'anthropic-claude-v1', kind: 'signature', data, model: 'anthropic/it' }])
+    }
+  })
+
+  test('sources of a search are citations; the search itself is the provider’s own', () => {
+    const given = streamed('anthropic-web-search-tool.1')
+    const citations = given.flatMap((event) => (event.type === 'citation' ? [event.citation] : []))
+    expect(citations.length).toBeGreaterThan(3)
+    for (const { url, content } of citations) expect([url.startsWith('https://'), typeof content]).toEqual([true, 'string'])
+    expect(given.flatMap((event) => (event.type === 'unknown' ? [event.kind] : []))).toEqual(['server_tool_use', 'web_search_tool_result'])
+  })
+})
+
+describe('blocks', () => {
+  test('calls are counted densely, whatever stands between them', () => {
+    const given = events(
+      start(0, { type: 'server_tool_use', id: 's', name: 'web_search', input: {} }),
+      delta(0, 'input_json_delta', { partial_json: '{"q":1}' }),
+      stop(0),
+      start(1, { type: 'tool_use', id: 'a', name: 'f', input: { n: 1 } }),
+      stop(1),
+      start(2, { type: 'text', text: 'x' }),
+      stop(2),
+      start(3, { type: 'tool_use', id: 'b', name: 'g', input: {} }),
+      delta(3, 'input_json_delta', { partial_json: '' }),
+      stop(3),
+    )
+    expect(given).toEqual([
+      { type: 'unknown', kind: 'server_tool_use' },
+      { type: 'tool-call', index: 0, id: 'a', name: 'f' },
+      { type: 'tool-arguments', index: 0, json: '{"n":1}' },
+      { type: 'text', text: 'x' },
+      { type: 'tool-call', index: 1, id: 'b', name: 'g' },
+      { type: 'tool-arguments', index: 1, json: '{}' },
+    ])
+  })
+
+  test('redacted and unreadable thinking keep their proofs, unsigned thinking has none', () => {
+    const given = events(
+      start(0, { type: 'redacted_thinking', data: 'xyz==' }),
+      stop(0),
+      start(1, { type: 'thinking', thinking: '', signature: '' }),
+      delta(1, 'signature_delta', { signature: 'sig' }),
+      stop(1),
+      start(2, { type: 'thinking', thinking: 'hm', signature: '' }),
+      stop(2),
+    )
+    expect(given).toEqual([
+      { type: 'reasoning-end', proof: { format: 'anthropic-claude-v1', kind: 'encrypted', data: 'xyz==', model: 'anthropic/it' } },
+      { type: 'reasoning-end', proof: { format: 'anthropic-claude-v1', kind: 'signature', data: 'sig', model: 'anthropic/it' } },
+      { type: 'reasoning', text: 'hm' },
+      { type: 'reasoning-end', proof: null },
+    ])
+  })
+
+  test('citations of the client’s own documents have no address', () => {
+    const given = events(
+      start(0, { type: 'text', text: '' }),
+      delta(0, 'citations_delta', { citation: { type: 'page_location', cited_text: 'x' } }),
+      delta(0, 'citations_delta', {
+        citation: { type: 'search_result_location', source: 'https://a.example', title: null, cited_text: 'y' },
+      }),
+    )
+    expect(given).toEqual([
+      { type: 'unknown', kind: 'page_location' },
+      { type: 'citation', citation: { url: 'https://a.example', title: null, content: 'y', start: null, end: null } },
+    ])
+  })
+
+  test('what is senseless or of a later time says nothing', () => {
+    expect(
+      events(
+        { type: 'ping' },
+        { type: 'novelty' },
+        start(0, { type: 'text', text: 'a' }),
+        delta(0, 'novel_delta', {}),
+        delta(7, 'text_delta', { text: 'lost' }),
+        stop(9),
+        { type: 'content_block_delta', index: 0 },
+      ),
+    ).toEqual([{ type: 'text', text: 'a' }])
+  })
+})
+
+test.each<[string, string]>([
+  ['end_turn', 'stop'],
+  ['stop_sequence', 'stop'],
+  ['pause_turn', 'stop'],
+  ['max_tokens', 'length'],
+  ['model_context_window_exceeded', 'length'],
+  ['tool_use', 'tool_calls'],
+  ['refusal', 'content_filter'],
+  ['novel_reason', 'stop'],
+])('%s is %s', (native, reason) => {
+  expect(finishes(events({ type: 'message_delta', delta: { stop_reason: native } }, { type: 'message_stop' }))).toEqual([
+    `${reason} ${native}`,
+  ])
+})
+
+test('the stop sequence that ended it is told; an end without a reason is an end', () => {
+  expect(events({ type: 'message_delta', delta: { stop_reason: 'stop_sequence', stop_sequence: 'END' } })).toEqual([
+    { type: 'finish', reason: 'stop', native: 'stop_sequence', stopSequence: 'END' },
+  ])
+  expect(events({ type: 'message_delta', delta: { stop_reason: null }, usage: null }, { type: 'message_stop' })).toEqual([
+    { type: 'finish', reason: 'stop', native: null },
+  ])
+})
+
+describe('usage', () => {
+  test.each<[Json, Partial<Usage>]>([
+    [{}, {}],
+    [
+      {
+        input_tokens: 1,
+        cache_read_input_tokens: 2,
+        cache_creation_input_tokens: 7,
+        cache_creation: { ephemeral_5m_input_tokens: 3, ephemeral_1h_input_tokens: 4 },
+        output_tokens: 5,
+      },
+      { inputFresh: 1, inputCacheRead: 2, inputCacheWrite5m: 3, inputCacheWrite1h: 4, output: 5 },
+    ],
+    [{ cache_creation_input_tokens: 7 }, { inputCacheWrite5m: 7 }],
+    [{ cache_creation: { ephemeral_1h_input_tokens: 4 } }, { inputCacheWrite1h: 4 }],
+    [
+      { output_tokens: 9, output_tokens_details: { thinking_tokens: 4 } },
+      { output: 5, outputReasoning: 4 },
+    ],
+    [{ output_tokens: 3, output_tokens_details: { thinking_tokens: 4 } }, { outputReasoning: 3 }],
+    [{ input_tokens: -1, output_tokens: 1.5, cache_read_input_tokens: 'x' }, {}],
+  ])('%j', (given, counts) => {
+    expect(decodeUsage(given)).toEqual(usageOf(counts))
+  })
+
+  test('later counts replace earlier ones, nulls leave them, zeros do not', () => {
+    expect(mergeUsage({ input_tokens: 5, output_tokens: 1, x: 2 }, { input_tokens: null, output_tokens: 0 })).toEqual({
+      input_tokens: 5,
+      output_tokens: 0,
+      x: 2,
+    })
+  })
+})

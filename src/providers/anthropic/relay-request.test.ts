@@ -1,0 +1,98 @@
+import { describe, expect, test } from 'bun:test'
+
+import { sealProof } from '../../canonical/reasoning.ts'
+import { relay } from './encode.test-kit.ts'
+
+describe('a client of the same dialect', () => {
+  const messages = '"messages" : [ {"role":"user", "content":"H\\u0069"} ]'
+
+  test.each<[string, string, string, readonly string[]]>([
+    [
+      'keeps every other byte',
+      `{ "max_tokens":1e2 ,"model": "a/b","x":{"a" :[1.0 ]},${messages},"speed":"fast" }`,
+      `{ "max_tokens":1e2 ,"model": "it-1","x":{"a" :[1.0 ]},${messages},"speed":"fast" }`,
+      [],
+    ],
+    [
+      'loses the fields of this service, and nulls',
+      `{"model":"a/b","max_tokens":5,"fallbacks":[{"model":"c/d"}],"provider":{},${messages},"temperature":null,"session_id":"s"}`,
+      `{"model":"it-1","max_tokens":5,${messages}}`,
+      [],
+    ],
+    ['gets the cap that the dialect requires', `{"model":"a/b",${messages}}`, `{"model":"it-1",${messages},"max_tokens":8192}`, []],
+    [
+      'names its user as the dialect does',
+      `{"model":"a/b","max_tokens":5,"user":"u",${messages}}`,
+      `{"model":"it-1","max_tokens":5,${messages},"metadata":{"user_id":"u"}}`,
+      [],
+    ],
+    [
+      'keeps a user that the dialect’s own field names',
+      `{"model":"a/b","max_tokens":5,"user":"u","metadata":{"user_id":"v"},${messages}}`,
+      `{"model":"it-1","max_tokens":5,"metadata":{"user_id":"v"},${messages}}`,
+      [],
+    ],
+    [
+      'keeps the dialect’s tier',
+      `{"model":"a/b","max_tokens":5,"service_tier":"standard_only",${messages}}`,
+      `{"model":"it-1","max_tokens":5,"service_tier":"standard_only",${messages}}`,
+      [],
+    ],
+    [
+      'has another’s tier translated',
+      `{"model":"a/b","max_tokens":5,"service_tier":"flex",${messages}}`,
+      `{"model":"it-1","max_tokens":5,${messages}}`,
+      ['unsupported_field service_tier'],
+    ],
+    [
+      'has the tools of this service translated',
+      `{"model":"a/b","max_tokens":5,"tools":[{"type":"service:web_search","parameters":{"max_uses":2}},{"type":"openrouter:datetime"}],${messages}}`,
+      `{"model":"it-1","max_tokens":5,"tools":[{"type":"web_search_20250305","name":"web_search","max_uses":2}],${messages}}`,
+      ['unsupported_field tools[1]'],
+    ],
+  ])('%s', (_, given, sent, told) => {
+    expect(relay(given, { model: 'it-1' })).toEqual({ text: sent, told })
+  })
+
+  test('foreign thinking that was sealed into its history goes no further; its own is untouched', () => {
+    const foreign = sealProof({ format: 'openai-responses-v1', kind: 'encrypted', data: 'x' })
+    const own = sealProof({ format: 'anthropic-claude-v1', kind: 'signature', data: 'sig', model: 'anthropic/it' })
+    const body = JSON.stringify({
+      model: 'a/b',
+      max_tokens: 5,
+      messages: [
+        { role: 'user', content: 'u' },
+        {
+          role: 'assistant',
+          content: [
+            { type: 'thinking', thinking: 'T', signature: foreign },
+            { type: 'text', text: 'a' },
+          ],
+        },
+        { role: 'user', content: 'v' },
+        { role: 'assistant', content: [{ type: 'redacted_thinking', data: foreign }] },
+        {
+          role: 'assistant',
+          content: [
+            { type: 'thinking', thinking: 'O', signature: own },
+            { type: 'thinking', thinking: 'P', signature: 'native' },
+          ],
+        },
+      ],
+    })
+    const { text, told } = relay(body)
+    expect((JSON.parse(text) as { messages: unknown }).messages).toEqual([
+      { role: 'user', content: 'u' },
+      { role: 'assistant', content: [{ type: 'text', text: 'a' }] },
+      { role: 'user', content: 'v' },
+      {
+        role: 'assistant',
+        content: [
+          { type: 'thinking', thinking: 'O', signature: 'sig' },
+          { type: 'thinking', thinking: 'P', signature: 'native' },
+        ],
+      },
+    ])
+    expect(told).toEqual(['unsupported_field messages[1]', 'unsupported_field messages[3]'])
+  })
+})

@@ -1,0 +1,46 @@
+/** What every part of the encoder works with. Claude's part of it is Anthropic's own, whose rules for thinking and sampling are used as they are. */
+import type { CacheMark } from '../../canonical/prompt.ts'
+import type { JsonObject } from '../../lib/json.ts'
+import type { EncodeContext as ClaudeContext } from '../anthropic/encode-context.ts'
+import type { Attempt } from '../provider.ts'
+import { translate } from '../translation.ts'
+import { factsOf, type ModelFacts } from './model-facts.ts'
+
+export interface EncodeContext extends ClaudeContext {
+  readonly facts: ModelFacts
+  /** Names that documents of this request have: no two may have the same. */
+  readonly documentNames: Set<string>
+}
+
+export const encodeContext = ({ call, target, warn }: Attempt): EncodeContext => {
+  const prompt = call.prompt()
+  const facts = factsOf(target)
+  return {
+    ...translate(prompt, 'bedrock', target.providerName, warn),
+    dialect: call.dialect,
+    target,
+    rules: facts.rules,
+    facts,
+    documentNames: new Set(),
+    mapped: (field, message) => warn({ code: 'mapped_field', field, message }),
+    fieldOf: (name) => prompt.settings[name]?.field ?? name,
+  }
+}
+
+/** The block to put behind a marked one; null, and told, where the model keeps no cache. */
+export const cachePoint = (
+  cache: CacheMark | undefined,
+  at: string,
+  place: 'blocks' | 'tools',
+  { facts, target, lose, mapped }: EncodeContext,
+): JsonObject | null => {
+  if (cache === undefined) return null
+  if (facts.cachePoints === 'nowhere' || (place === 'tools' && facts.cachePoints === 'not-in-tools')) {
+    lose(at, `${target.upstreamModel} takes no cache mark here; it was left out.`)
+    return null
+  }
+  if (cache.ttl !== '1h') return { cachePoint: { type: 'default' } } // which lives for five minutes
+  if (facts.hourCache) return { cachePoint: { type: 'default', ttl: '1h' } }
+  mapped(at, `${target.upstreamModel} keeps its cache for five minutes; a cache of an hour was not to be had.`)
+  return { cachePoint: { type: 'default' } }
+}

@@ -1,0 +1,116 @@
+/** Pictures, films and documents as blocks: Converse takes their bytes, not an address of the web. */
+import type { JsonObject } from '../../lib/json.ts'
+
+/** A block, or why there is none, to follow the provider's name. */
+export type Media = { readonly block: JsonObject } | { readonly why: string }
+
+export const imageMedia = (url: string): Media => {
+  const data = readDataUrl(url)
+  if (data === null) return { why: 'takes pictures as data only, not by an address' }
+  const format = IMAGE_FORMATS.get(data.mediaType)
+  return format === undefined
+    ? { why: 'takes no pictures of this format' }
+    : { block: { image: { format, source: { bytes: data.base64() } } } }
+}
+
+export const videoMedia = (url: string): Media => {
+  const data = readDataUrl(url)
+  if (data === null) return { why: 'takes films as data only, not by an address' }
+  const format = VIDEO_FORMATS.get(data.mediaType)
+  return format === undefined
+    ? { why: 'takes no films of this format' }
+    : { block: { video: { format, source: { bytes: data.base64() } } } }
+}
+
+/** `taken`: the names given to documents so far; this one's is added. */
+export const documentMedia = (url: string, filename: string | null, taken: Set<string>): Media => {
+  const data = readDataUrl(url)
+  if (data === null) return { why: 'takes files as data only, not by an address' }
+  if (data.mediaType.startsWith('image/')) return imageMedia(url)
+  const format = DOCUMENT_FORMATS.get(data.mediaType) ?? (TEXTUAL.test(data.mediaType) ? 'txt' : undefined)
+  if (format === undefined) return { why: 'takes no files of this format' }
+  return { block: { document: { format, name: documentName(filename, taken), source: { bytes: data.base64() } } } }
+}
+
+export const AUDIO_FORMATS: ReadonlySet<string> = new Set(
+  ['mp3', 'opus', 'wav', 'aac', 'flac', 'mp4', 'ogg', 'mkv', 'mka', 'x-aac', 'm4a', 'mpeg', 'mpga', 'pcm', 'webm'], // AudioFormat
+)
+
+const IMAGE_FORMATS: ReadonlyMap<string, string> = new Map([
+  ['image/png', 'png'],
+  ['image/jpeg', 'jpeg'],
+  ['image/jpg', 'jpeg'],
+  ['image/gif', 'gif'],
+  ['image/webp', 'webp'],
+])
+
+const VIDEO_FORMATS: ReadonlyMap<string, string> = new Map([
+  ['video/mp4', 'mp4'],
+  ['video/quicktime', 'mov'],
+  ['video/x-matroska', 'mkv'],
+  ['video/webm', 'webm'],
+  ['video/x-flv', 'flv'],
+  ['video/mpeg', 'mpeg'],
+  ['video/x-ms-wmv', 'wmv'],
+  ['video/3gpp', 'three_gp'],
+])
+
+const DOCUMENT_FORMATS: ReadonlyMap<string, string> = new Map([
+  ['application/pdf', 'pdf'],
+  ['text/csv', 'csv'],
+  ['application/msword', 'doc'],
+  ['application/vnd.openxmlformats-officedocument.wordprocessingml.document', 'docx'],
+  ['application/vnd.ms-excel', 'xls'],
+  ['application/vnd.openxmlformats-officedocument.spreadsheetml.sheet', 'xlsx'],
+  ['text/html', 'html'],
+  ['text/markdown', 'md'],
+])
+
+const TEXTUAL = /^text\/|^application\/(?:json|xml|yaml|x-yaml|javascript|toml)$/
+
+const NAME_MAX = 190
+
+/**
+ * Letters, digits, single spaces, hyphens, parentheses and square brackets, and no name twice (DocumentBlock). It is the
+ * model's to read, so a file's own name is kept as far as that goes, without its ending, which the format says.
+ */
+const documentName = (filename: string | null, taken: Set<string>): string => {
+  const bare = (filename ?? '').replace(/\.[A-Za-z0-9]{1,5}$/, '')
+  const lawful = bare
+    .replaceAll(/[^a-zA-Z0-9\s()[\]-]+/g, '-')
+    .replaceAll(/\s+/g, ' ')
+    .trim()
+    .slice(0, NAME_MAX)
+    .trim()
+  const wanted = /[a-zA-Z0-9]/.test(lawful) ? lawful : 'document'
+  let name = wanted
+  for (let copy = 2; taken.has(name); copy += 1) name = `${wanted} (${copy})`
+  taken.add(name)
+  return name
+}
+
+interface DataUrl {
+  readonly mediaType: string
+  base64(): string
+}
+
+/** Null for an address of the web. What names no type is plain text (RFC 2397). */
+const readDataUrl = (url: string): DataUrl | null => {
+  if (!/^data:/i.test(url)) return null
+  const comma = url.indexOf(',')
+  const [mediaType = '', ...parameters] = url.slice('data:'.length, comma < 0 ? url.length : comma).split(';')
+  const payload = comma < 0 ? '' : url.slice(comma + 1)
+  const encoded = parameters.some((parameter) => parameter.trim().toLowerCase() === 'base64')
+  return {
+    mediaType: mediaType.trim().toLowerCase() || 'text/plain',
+    base64: () => (encoded ? payload : Buffer.from(unescaped(payload)).toString('base64')),
+  }
+}
+
+const unescaped = (payload: string): string => {
+  try {
+    return decodeURIComponent(payload)
+  } catch {
+    return payload // a lone percent sign is what it is
+  }
+}

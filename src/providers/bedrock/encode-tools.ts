@@ -1,0 +1,78 @@
+/** `toolConfig`: tools, and whether the model has to call one. */
+import type { FunctionTool } from '../../canonical/prompt.ts'
+import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
+import { enforceable } from '../anthropic/encode-tools.ts'
+import type { Turn } from './encode-conversation.ts'
+import { cachePoint, type EncodeContext } from './encode-context.ts'
+
+export interface EncodedTools {
+  readonly toolConfig: JsonObject | undefined
+  /** A call is demanded. */
+  readonly forced: boolean
+}
+
+const NONE: EncodedTools = { toolConfig: undefined, forced: false }
+
+export const encodeTools = (turns: readonly Turn[], context: EncodeContext): EncodedTools => {
+  const { tools: given, toolChoice } = context.prompt
+  const tools = given.flatMap((tool, index): JsonObject[] => {
+    if (tool.type === 'function') return toolSpec(tool, `tools[${index}]`, context)
+    context.lose(tool.at, `${context.target.providerName} has no tool like ${tool.kind}; it was left out.`)
+    return []
+  })
+  // A history that holds calls is refused without a declaration of tools.
+  const called = turns.some(({ blocks }) => blocks.some(({ type }) => type === 'toolUse' || type === 'toolResult'))
+  if (tools.length === 0) {
+    if (toolChoice.type === 'required' || toolChoice.type === 'tool')
+      context.lose('tool_choice', 'There is no tool that could be called; it was left out.')
+    return called ? { toolConfig: { tools: toolsOfHistory(context) }, forced: false } : NONE
+  }
+  if (toolChoice.type === 'none') {
+    // The dialect has no word for it: tools that may not be called are not told of.
+    if (!called) return NONE
+    context.mapped('tool_choice', `${context.target.providerName} cannot be kept from calling tools that were called before.`)
+    return { toolConfig: { tools }, forced: false }
+  }
+  const choice = encodeChoice(context)
+  return { toolConfig: choice === undefined ? { tools } : { tools, toolChoice: choice }, forced: choice !== undefined }
+}
+
+const toolSpec = (tool: FunctionTool, at: string, context: EncodeContext): JsonObject[] => {
+  const given = isObject(tool.parameters) ? tool.parameters : {}
+  // The dialect wants every input to be an object, and to be told so.
+  const schema = given['type'] === undefined ? { type: 'object', ...given } : given
+  const strict = tool.strict === true && context.facts.schemas
+  if (tool.strict === true && !strict)
+    context.lose(`${at}.strict`, `${context.target.upstreamModel} does not enforce schemas; strict was left out.`)
+  const point = cachePoint(tool.cache, at, 'tools', context)
+  const spec: JsonObject = {
+    name: tool.name,
+    // An empty description is refused.
+    ...(tool.description === null || tool.description === '' ? {} : { description: tool.description }),
+    inputSchema: { json: (strict ? enforceable(schema, `${at}.strict`, context) : schema) as JsonValue },
+    ...(strict ? { strict: true } : {}),
+  }
+  return point === null ? [{ toolSpec: spec }] : [{ toolSpec: spec }, point]
+}
+
+/** Tools that the request no longer has, but whose calls it shows. */
+const toolsOfHistory = (context: EncodeContext): JsonObject[] => {
+  const parts = context.prompt.messages.flatMap((message) => message.parts)
+  const names = new Set(parts.flatMap((part) => (part.type === 'tool-call' ? [part.name] : [])))
+  context.mapped('tools', `${context.target.providerName} wants the tools of earlier calls to be declared; they were, without their schemas.`)
+  return [...names].map((name) => ({ toolSpec: { name, inputSchema: { json: { type: 'object' } } } }))
+}
+
+/** Undefined leaves the choice to the model. */
+const encodeChoice = ({ prompt, facts, rules, target, mapped }: EncodeContext): JsonObject | undefined => {
+  const { toolChoice, tools } = prompt
+  if (toolChoice.type !== 'required' && toolChoice.type !== 'tool') return undefined
+  if (facts.toolChoice === 'neither' || rules.forcedTools === 'never') {
+    mapped('tool_choice', `${target.upstreamModel} cannot be made to call a tool; it was left to choose.`)
+    return undefined
+  }
+  if (toolChoice.type === 'required') return { any: {} }
+  if (facts.toolChoice === 'any and tool') return { tool: { name: toolChoice.name } }
+  if (tools.length > 1) mapped('tool_choice', `${target.upstreamModel} can be made to call a tool, but not a certain one.`)
+  return { any: {} }
+}

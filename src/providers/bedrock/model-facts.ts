@@ -1,0 +1,82 @@
+/**
+ * What the models behind Converse differ in: the API is one, and refuses with a 400 what a model of it does not know.
+ * Sources: the Bedrock user guide ("Prompt caching", "Structured outputs", "Tool use", "Model parameters") and that of Amazon
+ * Nova ("Extended thinking"); for Claude the same rules hold as at Anthropic.
+ */
+import { rulesOf, type ModelRules } from '../anthropic/model-rules.ts'
+import type { Target } from '../provider.ts'
+
+export interface ModelFacts {
+  /** Of a Claude; of anything else the rules of an imitation, with `claude` false. */
+  readonly rules: ModelRules
+  /** Where a cache point may stand. */
+  readonly cachePoints: 'anywhere' | 'not-in-tools' | 'nowhere'
+  /** Caches may live for an hour. */
+  readonly hourCache: boolean
+  /** `outputConfig.textFormat`, and `strict` tools. */
+  readonly schemas: boolean
+  /** Where in `additionalModelRequestFields` top_k goes. */
+  readonly topK: 'top_k' | 'k' | 'inferenceConfig.topK' | null
+  readonly thinking: 'claude' | 'reasoning_effort' | 'reasoningConfig' | null
+  /** What of a tool choice it takes beside `auto`. */
+  readonly toolChoice: 'any and tool' | 'any' | 'neither'
+  /** `status` of a tool's result. */
+  readonly resultStatus: boolean
+  readonly callIds: 'any' | 'nine-alphanumeric'
+  readonly hears: boolean
+}
+
+export const factsOf = ({ upstreamModel, modelId }: Target): ModelFacts => {
+  // The name of an inference profile or of provisioned throughput (an ARN) may say nothing: then our own id of the model does.
+  const own = rulesOf(upstreamModel)
+  const rules = own.claude ? own : rulesOf(modelId)
+  const names = `${upstreamModel} ${modelId}`.toLowerCase()
+  if (rules.claude) {
+    const recent = SINCE_4_5.test(names)
+    return { ...CLAUDE, rules, hourCache: recent, schemas: recent }
+  }
+  if (/\bnova-/.test(names)) return { ...OTHER, ...NOVA, thinking: /\bnova-[2-9]/.test(names) ? 'reasoningConfig' : null, rules }
+  if (/\b(?:mistral|mixtral|ministral|magistral|pixtral)/.test(names))
+    return { ...OTHER, rules, topK: 'top_k', callIds: 'nine-alphanumeric' }
+  if (/\bcohere[./]/.test(names)) return { ...OTHER, rules, topK: 'k', schemas: false }
+  if (/\b(?:openai[./]|gpt-)/.test(names)) return { ...OTHER, rules, thinking: 'reasoning_effort' }
+  if (/\b(?:meta[./]|llama)/.test(names)) return { ...OTHER, rules, schemas: false, toolChoice: 'neither' }
+  return { ...OTHER, rules, schemas: !/\b(?:amazon|ai21)[./]/.test(names) }
+}
+
+const SINCE_4_5 = /claude-[a-z]+-(?:4[-.](?:[5-9]|1\d)(?!\d)|[5-9](?!\d)|\d\d(?!\d))/
+
+type Facts = Omit<ModelFacts, 'rules'>
+
+const CLAUDE: Facts = {
+  cachePoints: 'anywhere',
+  hourCache: false,
+  schemas: false,
+  topK: 'top_k',
+  thinking: 'claude',
+  toolChoice: 'any and tool',
+  resultStatus: true,
+  callIds: 'any',
+  hears: false,
+}
+
+const NOVA = {
+  cachePoints: 'not-in-tools',
+  schemas: false,
+  topK: 'inferenceConfig.topK',
+  toolChoice: 'any and tool',
+  resultStatus: true,
+} as const satisfies Partial<Facts>
+
+/** Open weights, mostly. */
+const OTHER: Facts = {
+  cachePoints: 'nowhere',
+  hourCache: false,
+  schemas: true,
+  topK: null,
+  thinking: null,
+  toolChoice: 'any',
+  resultStatus: false,
+  callIds: 'any',
+  hears: true,
+}

@@ -1,0 +1,84 @@
+/** `reasoning_details`: thinking in pieces, each with what its maker wants back. Contract 2.5. */
+import type { ModelEvent } from '../../canonical/event.ts'
+import { REASONING_FORMATS, type ReasoningProof } from '../../canonical/reasoning.ts'
+import { isObject } from '../../lib/json.ts'
+import { textOf } from './decode-content.ts'
+
+type Json = Readonly<Record<string, unknown>>
+
+/** Proofs of calls, by the calls' ids: theirs are events of the calls, not of the thinking. */
+export type CallProofs = ReadonlyMap<string, ReasoningProof>
+
+/** `model`: our id of the model that answers. True where there was readable thinking in them. */
+export const decodeDetails = (details: readonly unknown[], model: string, callProofs: CallProofs, events: ModelEvent[]): boolean => {
+  let readable = false
+  for (const detail of details) {
+    if (!isObject(detail)) continue
+    switch (detail['type']) {
+      case 'reasoning.text': {
+        const text = textOf(detail['text'])
+        if (text !== '') events.push({ type: 'reasoning', text })
+        readable ||= text !== ''
+        const signature = textOf(detail['signature'])
+        if (signature !== '') events.push({ type: 'reasoning-end', proof: proofOf('signature', signature, detail, model) })
+        break
+      }
+      case 'reasoning.summary': {
+        const text = textOf(detail['summary'])
+        if (text !== '') events.push({ type: 'reasoning', text, summary: true })
+        readable ||= text !== ''
+        break
+      }
+      case 'reasoning.encrypted': {
+        if (callProofs.has(textOf(detail['id']))) break
+        const proof = proofOf('encrypted', textOf(detail['data']), detail, model)
+        events.push(proof === null ? { type: 'unknown', kind: detail['type'] } : { type: 'reasoning-end', proof })
+        break
+      }
+      default:
+        if (typeof detail['type'] === 'string') events.push({ type: 'unknown', kind: detail['type'] })
+    }
+  }
+  return readable
+}
+
+const NO_PROOFS: CallProofs = new Map()
+
+/** The proofs that bear the id of a call of the same message. */
+export const proofsOfCalls = (details: readonly unknown[], calls: unknown, model: string): CallProofs => {
+  if (!Array.isArray(calls)) return NO_PROOFS
+  const ids = new Set(calls.map((call) => (isObject(call) ? textOf(call['id']) : '')))
+  const proofs = new Map<string, ReasoningProof>()
+  for (const detail of details) {
+    if (!isObject(detail) || detail['type'] !== 'reasoning.encrypted') continue
+    const id = textOf(detail['id'])
+    const proof = id !== '' && ids.has(id) ? proofOf('encrypted', textOf(detail['data']), { ...detail, id: null }, model) : null
+    if (proof !== null) proofs.set(id, proof)
+  }
+  return proofs
+}
+
+/** Where Google's own form of this dialect keeps the proof of a call. */
+export const thoughtSignature = (call: Json, model: string): ReasoningProof | null => {
+  const extra = call['extra_content']
+  const google = isObject(extra) ? extra['google'] : null
+  const data = isObject(google) ? textOf(google['thought_signature']) : ''
+  return data === '' ? null : { format: 'google-gemini-v1', kind: 'signature', data, model }
+}
+
+/** Null for a format whose proofs have no word in the middle. */
+const proofOf = (kind: ReasoningProof['kind'], data: string, detail: Json, model: string): ReasoningProof | null => {
+  // The first maker of signatures is meant where none is named.
+  const told = detail['format'] ?? (kind === 'signature' ? 'anthropic-claude-v1' : null)
+  const format = REASONING_FORMATS.find((known) => known === told)
+  if (format === undefined || data === '') return null
+  const id = textOf(detail['id'])
+  return {
+    format,
+    // Google has signatures only, whatever the name of the detail; Anthropic's have no id.
+    kind: format === 'google-gemini-v1' ? 'signature' : kind,
+    data,
+    ...(id === '' || format === 'anthropic-claude-v1' ? {} : { id }),
+    model,
+  }
+}

@@ -1,0 +1,187 @@
+import { describe, expect, test } from 'bun:test'
+
+import type { ModelEvent } from '../../canonical/event.ts'
+import type { JsonObject } from '../../lib/json.ts'
+import { createChatDecoder } from './decode.ts'
+import { decodeUsage } from './decode-usage.ts'
+
+const MODEL = 'acme/one'
+
+/** All events but the first one, which says that the answer starts. */
+const decode = (...chunks: readonly JsonObject[]): readonly ModelEvent[] => {
+  const decoder = createChatDecoder(MODEL)
+  return chunks.flatMap((chunk) => decoder.events({ ...chunk })).filter(({ type }) => type !== 'start')
+}
+
+const delta = (said: JsonObject, choice: JsonObject = {}, chunk: JsonObject = {}): JsonObject => ({
+  id: 'x',
+  ...chunk,
+  choices: [{ index: 0, delta: said, ...choice }],
+})
+
+const claude = { format: 'anthropic-claude-v1', index: 0 }
+const proof = { format: 'anthropic-claude-v1', kind: 'signature', data: 'EqQB', model: MODEL } as const
+const page = (url: string, more: object = {}): object => ({ url, title: null, content: null, start: null, end: null, ...more })
+
+describe('thinking with proofs', () => {
+  test('comes in pieces, its proof last, and is not told twice', () => {
+    expect(
+      decode(
+        delta({ reasoning: 'Hm', reasoning_details: [{ type: 'reasoning.text', text: 'Hm', ...claude }] }),
+        delta({ reasoning: null, reasoning_details: [{ type: 'reasoning.text', signature: 'EqQB', ...claude }] }),
+        delta({ content: 'a' }),
+      ),
+    ).toEqual([
+      { type: 'reasoning', text: 'Hm' },
+      { type: 'reasoning-end', proof },
+      { type: 'text', text: 'a' },
+    ])
+  })
+
+  test('may be a summary and what only its maker can read', () => {
+    const openai = { format: 'openai-responses-v1', id: 'rs_1', index: 0 }
+    expect(
+      decode(
+        delta({
+          reasoning_details: [
+            { type: 'reasoning.summary', summary: 'Sum.', ...openai },
+            { type: 'reasoning.encrypted', data: 'gAAA', ...openai },
+          ],
+        }),
+      ),
+    ).toEqual([
+      { type: 'reasoning', text: 'Sum.', summary: true },
+      { type: 'reasoning-end', proof: { format: 'openai-responses-v1', kind: 'encrypted', data: 'gAAA', id: 'rs_1', model: MODEL } },
+    ])
+  })
+
+  test.each<[string, JsonObject]>([
+    [
+      'of the router',
+      {
+        reasoning_details: [{ type: 'reasoning.encrypted', data: 'CiQB', id: 'c1', format: 'google-gemini-v1' }],
+        tool_calls: [{ id: 'c1', function: { name: 'f' } }],
+      },
+    ],
+    ['of Google', { tool_calls: [{ id: 'c1', function: { name: 'f' }, extra_content: { google: { thought_signature: 'CiQB' } } }] }],
+  ])('may be that of a call, in the words %s', (_, said) => {
+    expect(decode(delta(said))).toEqual([
+      {
+        type: 'tool-call',
+        index: 0,
+        id: 'c1',
+        name: 'f',
+        proof: { format: 'google-gemini-v1', kind: 'signature', data: 'CiQB', model: MODEL },
+      },
+    ])
+  })
+
+  test('of a format without a word here is only said to be there; what can be read of it is read', () => {
+    expect(
+      decode(delta({ reasoning: 'Hm', reasoning_details: [{ type: 'reasoning.encrypted', data: 'x', format: 'xai-responses-v1' }] })),
+    ).toEqual([
+      { type: 'unknown', kind: 'reasoning.encrypted' },
+      { type: 'reasoning', text: 'Hm' },
+    ])
+  })
+})
+
+describe('what stands beside the text', () => {
+  test('sources of it', () => {
+    const annotations = [
+      { type: 'url_citation', url_citation: { url: 'https://a.example', title: 'A', content: 'aa', start_index: 0, end_index: 5 } },
+      { type: 'file_citation', file_id: 'f' },
+    ]
+    expect(decode(delta({ content: 'a', annotations }))).toEqual([
+      { type: 'text', text: 'a' },
+      { type: 'citation', citation: { url: 'https://a.example', title: 'A', content: 'aa', start: 0, end: 5 } },
+      { type: 'unknown', kind: 'file_citation' },
+    ])
+  })
+
+  test('sources of the whole answer, once each, however often they are told', () => {
+    const told = {
+      citations: ['https://a.example', 'https://b.example'],
+      search_results: [{ url: 'https://a.example', title: 'A', date: '2026-01-01' }],
+    }
+    expect(decode(delta({ content: 'a' }, {}, told), delta({ content: 'b' }, {}, told))).toEqual([
+      { type: 'text', text: 'a' },
+      { type: 'citation', citation: page('https://a.example', { title: 'A' }) as never },
+      { type: 'citation', citation: page('https://b.example') as never },
+      { type: 'text', text: 'b' },
+    ])
+  })
+
+  test('pictures, speech that has no word here, and log probabilities', () => {
+    const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,AA' } }
+    const logprobs = { content: [{ token: 'a', logprob: 0, bytes: [97], top_logprobs: [] }], refusal: null }
+    expect(decode(delta({ content: 'a', images: [image], audio: { data: 'AA' } }, { logprobs }), delta({ audio: { data: 'BB' } }))).toEqual(
+      [
+        { type: 'text', text: 'a' },
+        { type: 'image', url: 'data:image/png;base64,AA' },
+        { type: 'unknown', kind: 'audio' },
+        { type: 'logprobs', content: logprobs.content },
+      ],
+    )
+  })
+
+  test('parts of a list, each in its turn', () => {
+    const content = [
+      { type: 'thinking', thinking: [{ type: 'text', text: 'Hm.' }] },
+      { type: 'text', text: 'a' },
+      { type: 'reference', reference_ids: [1] },
+      null,
+    ]
+    expect(decode(delta({ content }))).toEqual([
+      { type: 'reasoning', text: 'Hm.' },
+      { type: 'text', text: 'a' },
+      { type: 'unknown', kind: 'reference' },
+    ])
+  })
+})
+
+describe('the end', () => {
+  const call = { index: 0, id: 'c', function: { name: 'f', arguments: '{}' } }
+
+  test.each<[string, JsonObject, string]>([
+    ['stop', {}, 'stop'],
+    ['stop', { tool_calls: [call] }, 'tool_calls'],
+    ['length', { tool_calls: [call] }, 'length'],
+    ['constructor', {}, 'stop'],
+  ])('%s, after %o, is %s', (native, said, reason) => {
+    expect(decode(delta(said), delta({}, { finish_reason: native })).at(-1)).toEqual({ type: 'finish', reason: reason as never, native })
+  })
+
+  test.each(['error', 'insufficient_system_resource', ''])('%p is none', (native) => {
+    expect(decode(delta({}, { finish_reason: native }))).toEqual([])
+  })
+})
+
+describe('usage', () => {
+  test.each<[string, JsonObject, object]>([
+    [
+      'counts reasoning within the completion',
+      { prompt_tokens: 10, completion_tokens: 30, total_tokens: 40, completion_tokens_details: { reasoning_tokens: 20 } },
+      { inputFresh: 10, output: 10, outputReasoning: 20 },
+    ],
+    [
+      'counts it beside the completion where the total says so',
+      { prompt_tokens: 10, completion_tokens: 30, total_tokens: 60, completion_tokens_details: { reasoning_tokens: 20 } },
+      { inputFresh: 10, output: 30, outputReasoning: 20 },
+    ],
+    ['knows cached tokens by the names of vendors', { prompt_tokens: 10, cached_tokens: 4 }, { inputFresh: 6, inputCacheRead: 4 }],
+    [
+      'knows tokens written to the cache',
+      { prompt_tokens: 10, prompt_tokens_details: { cached_tokens: 2, cache_creation_input_tokens: 3 } },
+      { inputFresh: 5, inputCacheRead: 2, inputCacheWrite5m: 3 },
+    ],
+    ['knows a cost in dollars', { cost: 0.5 }, { reportedCostNanos: 500_000_000 }],
+    ['knows a cost by kinds', { cost: { input_tokens_cost: 0.1, total_cost: 0.5 } }, { reportedCostNanos: 500_000_000 }],
+    ['knows a cost in ticks', { cost_in_usd_ticks: 5_000_000_000 }, { reportedCostNanos: 500_000_000 }],
+    ['keeps a cost of nothing', { cost: 0 }, { reportedCostNanos: 0 }],
+    ['counts searches', { server_tool_use: { web_search_requests: 2 } }, { webSearches: 2 }],
+    ['counts searches as Perplexity does', { num_search_queries: 3 }, { webSearches: 3 }],
+  ])('%s', (_, given, counts) => {
+    expect(decodeUsage(given)).toMatchObject(counts)
+  })
+})

@@ -1,0 +1,113 @@
+import { describe, expect, test } from 'bun:test'
+
+import { createFakeClock } from '../../../test/support/fake-clock.ts'
+import { type Script, startFakeUpstream } from '../../../test/support/fake-upstream.ts'
+import { usageOf } from '../../canonical/usage.ts'
+import { embeddingsRequest } from '../../contract/embeddings.ts'
+import type { ErrorType } from '../../errors.ts'
+import { JsonBody } from '../../lib/json-body.ts'
+import { createUpstream } from '../upstream.ts'
+import { type Embeddings, hasEmbeddings, postEmbeddings } from './embeddings.ts'
+import { targetOf } from './encode.test-kit.ts'
+
+const upstream = await startFakeUpstream()
+
+const ANSWER =
+  '{"object":"list","data":[{"object":"embedding","index":0,"embedding":[0.10,-2e-3]}],"model":"one-1","usage":{"prompt_tokens":4,"total_tokens":4}}'
+
+const post = async (
+  script: Script,
+  json: string,
+  vendor = 'acme',
+  query = '',
+): Promise<{ answer: Embeddings; lost: readonly string[] }> => {
+  upstream.script(script)
+  const clock = createFakeClock()
+  const lost: string[] = []
+  const answer = await postEmbeddings(
+    {
+      body: JsonBody.read(json),
+      target: { ...targetOf(vendor), baseUrl: upstream.url + query },
+      warn: ({ field }) => lost.push(field),
+      connection: new AbortController(),
+    },
+    { upstream: createUpstream(clock, { streamHeadersMs: 1000, wholeHeadersMs: 1000, idleMs: 1000 }), clock },
+  )
+  return { answer, lost }
+}
+
+const answered: Script = (exchange) => exchange.answer(200, ANSWER)
+
+describe('embeddings', () => {
+  test('go up as the client wrote them, but for the model and what addresses this service', async () => {
+    const { answer, lost } = await post(
+      answered,
+      '{"model":"acme/one","input" : ["H\\u0069", ""],"dimensions":1e2,"provider":{},"session_id":"s","encoding_format":"base64"}',
+    )
+    expect([upstream.last.path, upstream.last.headers['authorization']]).toEqual(['/v1/embeddings', 'Bearer k'])
+    expect(upstream.last.text).toBe('{"model":"one-1","input" : ["H\\u0069", ""],"dimensions":1e2,"encoding_format":"base64"}')
+    expect([answer.body.text, answer.upstreamModel, lost]).toEqual([ANSWER, 'one-1', []])
+    expect(answer.usage).toEqual(usageOf({ inputFresh: 4 }))
+  })
+
+  test('go up in the vendor’s words', async () => {
+    const { lost } = await post(answered, '{"model":"a/b","input":"a","dimensions":256,"input_type":"search_query","user":null}', 'mistral')
+    expect([upstream.last.text, lost]).toEqual(['{"model":"one-1","input":"a","output_dimension":256}', ['input_type']])
+  })
+
+  test('go where a base URL with a query says, with the vendor’s header', async () => {
+    await post(answered, '{"model":"a/b","input":"a"}', 'azure', '/?api-version=2026-01-01')
+    expect([upstream.last.path, upstream.last.headers['api-key'], upstream.last.headers['authorization']]).toEqual([
+      '/v1/embeddings?api-version=2026-01-01',
+      'k',
+      undefined,
+    ])
+  })
+
+  test.each<[number, string, ErrorType]>([
+    [401, '{"error":{"message":"no"}}', 'provider_unavailable'],
+    [404, '', 'not_found'],
+    [429, '{"error":{"code":"rate_limit_exceeded","message":"x"}}', 'rate_limit_exceeded'],
+    [200, '{"error":{"message":"x","code":429}}', 'rate_limit_exceeded'],
+    [200, '<html>', 'provider_unavailable'],
+    [200, '', 'provider_unavailable'],
+    [200, '{"object":"list"}', 'provider_unavailable'],
+    [200, ANSWER.slice(0, 80), 'provider_unavailable'],
+  ])('%d %s is %s', async (status, body, type) => {
+    const failed = post((exchange) => exchange.answer(status, body), '{"model":"a/b","input":"a"}')
+    expect(
+      await failed.then(
+        () => null,
+        (error: unknown) => error,
+      ),
+    ).toMatchObject({ type })
+  })
+
+  test('422: a provider has none', async () => {
+    expect([hasEmbeddings({ provider: 'groq' }), hasEmbeddings({ provider: 'openai' }), hasEmbeddings({ provider: 'my-server' })]).toEqual([
+      false,
+      true,
+      true,
+    ])
+    const failed = post(answered, '{"model":"a/b","input":"a"}', 'groq')
+    expect(
+      await failed.then(
+        () => null,
+        (error: unknown) => error,
+      ),
+    ).toMatchObject({ type: 'unprocessable', status: 422 })
+  })
+})
+
+test.each<[string, unknown, boolean]>([
+  ['a text', 'a', true],
+  ['texts', ['a', 'b'], true],
+  ['tokens', [1, 2], true],
+  ['lists of tokens', [[1], [2, 3]], true],
+  ['media', [{ content: [{ type: 'image_url', image_url: { url: 'https://a.example' } }] }], true],
+  ['nothing', '', false],
+  ['an empty list', [], false],
+  ['half a token', [1.5], false],
+])('the input may be %s: %#', (_, input, valid) => {
+  expect(embeddingsRequest.safeParse({ model: 'a/b', input, other: 1 }).success).toBe(valid)
+})

@@ -1,0 +1,95 @@
+/** Embeddings: passed through to providers that have them. There is one shape of them, so nothing is translated. */
+import type { Usage } from '../../canonical/usage.ts'
+import type { Warning } from '../../canonical/warning.ts'
+import { GatewayError } from '../../errors.ts'
+import { isObject } from '../../lib/json.ts'
+import { JsonBody, JsonTextError } from '../../lib/json-body.ts'
+import { retryAfterSeconds } from '../classify-failure.ts'
+import type { ProviderContext, Target } from '../provider.ts'
+import { withoutServiceFields } from '../service-fields.ts'
+import { vendorOf } from '../vendors.ts'
+import { addressOf, keyHeader } from './address.ts'
+import { decodeUsage } from './decode-usage.ts'
+import { chatFailure } from './errors.ts'
+
+const ERROR_BODY_MAX = 64 * 1024
+/** Two thousand vectors of three thousand numbers, written out. */
+const BODY_MAX = 256 * 1024 * 1024
+
+export interface EmbeddingsAttempt {
+  /** The client's own JSON, validated (contract/embeddings.ts). */
+  readonly body: JsonBody
+  readonly target: Target
+  readonly warn: (warning: Warning) => void
+  /** Aborted, with a GatewayError for reason, when the client is gone or time has run out. */
+  readonly connection: AbortController
+}
+
+export interface Embeddings {
+  /** The provider's own answer: for the client, put our id of the model and our usage in it (`textWith`). */
+  readonly body: JsonBody
+  readonly usage: Usage
+  readonly upstreamModel: string | null
+}
+
+/** Whether the provider has embeddings at all, as far as is known. */
+export const hasEmbeddings = ({ provider }: Pick<Target, 'provider'>): boolean => vendorOf(provider).embeddings !== null
+
+/** Throws a GatewayError for every failure; `unprocessable` where the provider has no embeddings. */
+export const postEmbeddings = async (attempt: EmbeddingsAttempt, { upstream, clock }: ProviderContext): Promise<Embeddings> => {
+  const { target, connection } = attempt
+  const response = await upstream.post({
+    url: addressOf(target, '/embeddings'),
+    headers: { 'content-type': 'application/json', accept: 'application/json', 'accept-encoding': 'identity', ...keyHeader(target) },
+    body: requestText(attempt),
+    stream: false,
+    connection,
+  })
+  if (response.status !== 200) {
+    const seconds = retryAfterSeconds(response.headers.get('retry-after'), clock.now())
+    throw chatFailure(response.status, await response.beginning(ERROR_BODY_MAX), target, seconds)
+  }
+  return readAnswer(await response.text(BODY_MAX), target)
+}
+
+const requestText = ({ body, target, warn }: EmbeddingsAttempt): string => {
+  const words = vendorOf(target.provider).embeddings
+  if (words === null) throw new GatewayError('unprocessable', `${target.providerName} has no embeddings.`)
+  const changes: Record<string, string | null> = { ...withoutServiceFields, model: JSON.stringify(target.upstreamModel) }
+  for (const field of body.keys) {
+    const raw = body.raw(field)
+    const name = words.names[field]
+    if (name !== undefined && raw !== undefined) {
+      changes[field] = null
+      changes[name] = raw
+    }
+    if (!words.unsupported.has(field)) continue
+    changes[field] = null
+    if (body.value(field) !== undefined)
+      warn({ code: 'unsupported_field', field, message: `${target.providerName} does not take ${field}; it was left out.` })
+  }
+  return body.textWith(changes)
+}
+
+/** The vectors stay text: only what stands beside them is parsed. */
+const readAnswer = (text: string, target: Target): Embeddings => {
+  const body = scan(text, target)
+  const error = body.value('error')
+  if (isObject(error) || (typeof error === 'string' && error !== '')) throw chatFailure(200, text, target)
+  if (body.raw('data')?.startsWith('[') !== true) throw unusable(target, 'answered without any embeddings.')
+  const usage = body.value('usage')
+  const model = body.value('model')
+  return { body, usage: decodeUsage(isObject(usage) ? usage : {}), upstreamModel: typeof model === 'string' ? model : null }
+}
+
+const scan = (text: string, target: Target): JsonBody => {
+  try {
+    return JsonBody.ofParsed(text)
+  } catch (cause) {
+    if (cause instanceof JsonTextError) throw unusable(target, 'answered with something that is not JSON.', cause)
+    throw cause
+  }
+}
+
+const unusable = (target: Target, did: string, cause?: unknown): GatewayError =>
+  new GatewayError('provider_unavailable', `${target.providerName} ${did}`, { cause, metadata: { provider_name: target.providerName } })

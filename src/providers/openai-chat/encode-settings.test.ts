@@ -1,0 +1,246 @@
+import { describe, expect, test } from 'bun:test'
+
+import type { FunctionTool, Prompt } from '../../canonical/prompt.ts'
+import type { ReasoningSetting, Settings, SettingValues } from '../../canonical/settings.ts'
+import { SETTING_FATES } from '../loss-table.ts'
+import { vendorOf } from '../vendors.ts'
+import { encode, promptOf, targetOf } from './encode.test-kit.ts'
+import { encodePrompt } from './encode.ts'
+
+const EVERY: SettingValues = {
+  temperature: 0,
+  topP: 0.5,
+  topK: 1,
+  topA: 1,
+  minP: 0,
+  frequencyPenalty: 0,
+  presencePenalty: 0,
+  repetitionPenalty: 1,
+  seed: 0,
+  maxOutputTokens: 100,
+  stop: [],
+  logitBias: {},
+  logprobs: true,
+  topLogprobs: 0,
+  candidates: 2,
+  reasoning: { effort: 'low' },
+  verbosity: 'low',
+  serviceTier: 'flex',
+  user: 'u',
+  metadata: { a: 'b' },
+  parallelToolCalls: false,
+  outputModalities: ['audio'],
+  audioOutput: { voice: 'v' },
+  prediction: {},
+  promptCacheKey: 'k',
+  cacheControl: { type: 'ephemeral' },
+  truncation: 'auto',
+  include: [],
+  contextManagement: {},
+  webSearchOptions: {},
+  safeguards: [],
+  imageConfig: {},
+  promptCacheOptions: {},
+}
+
+const tool: FunctionTool = {
+  type: 'function',
+  name: 'look',
+  description: 'Looks.',
+  parameters: { type: 'object' },
+  strict: false,
+  cache: {},
+}
+
+const settingsOf = (values: Partial<SettingValues>): Settings =>
+  Object.fromEntries(Object.entries(values).map(([name, value]) => [name, { value, field: `their.${name}` }]))
+
+const request = (more: Partial<Prompt>, vendor: string, stream = false): object => {
+  const { model: _, messages: _messages, ...rest } = encode(more, { vendor, stream }).sent
+  return rest
+}
+
+describe('settings', () => {
+  test('that the loss table keeps or maps are read, and no others', () => {
+    const read = new Set<string>()
+    encodePrompt(
+      {
+        prompt: promptOf({ tools: [tool] }),
+        lose: () => undefined,
+        setting: (name) => {
+          read.add(name)
+          return undefined
+        },
+      },
+      {
+        call: { dialect: 'messages' } as never,
+        target: targetOf('openrouter'),
+        number: 0,
+        warn: () => undefined,
+        connection: new AbortController(),
+      },
+      vendorOf('openrouter'),
+    )
+    const carried = Object.entries(SETTING_FATES).flatMap(([name, fates]) =>
+      ['kept', 'mapped'].includes(fates['openai-chat']) ? [name] : [],
+    )
+    expect([...read].toSorted()).toEqual(carried.toSorted())
+  })
+
+  test('arrive under the names of the dialect, zero and empty ones too', () => {
+    const { truncation: _t, include: _i, contextManagement: _c, safeguards: _s, ...carried } = EVERY
+    const { sent, lost } = encode({ settings: settingsOf(carried), tools: [tool] }, { vendor: 'openrouter' })
+    expect(lost).toEqual([])
+    expect(sent).toMatchObject({
+      temperature: 0,
+      top_p: 0.5,
+      top_k: 1,
+      min_p: 0,
+      seed: 0,
+      max_tokens: 100,
+      stop: [],
+      logit_bias: {},
+      top_logprobs: 0,
+      n: 2,
+      reasoning: { effort: 'low' },
+      parallel_tool_calls: false,
+      modalities: ['audio'],
+      cache_control: { type: 'ephemeral' },
+    })
+  })
+
+  test('each has a fate at every vendor: sent or told of, under the field that the client wrote', () => {
+    for (const vendor of [
+      'acme',
+      'openai',
+      'azure',
+      'groq',
+      'mistral',
+      'deepseek',
+      'xai',
+      'together',
+      'fireworks',
+      'cerebras',
+      'perplexity',
+    ]) {
+      for (const name of Object.keys(EVERY) as (keyof SettingValues)[]) {
+        const { sent, lost } = encode({ settings: settingsOf({ [name]: EVERY[name] }), tools: [tool] }, { vendor })
+        const { sent: without } = encode({ tools: [tool] }, { vendor })
+        const arrived = Object.keys(sent).length > Object.keys(without).length
+        expect({ vendor, name, fate: arrived || lost.includes(`their.${name}`) }).toEqual({ vendor, name, fate: true })
+      }
+    }
+  })
+
+  test('parallel calls without tools are not spoken of', () => {
+    expect(request({ settings: settingsOf({ parallelToolCalls: false }) }, 'openai')).toEqual({})
+  })
+
+  test.each([
+    ['openai', { max_completion_tokens: 100, seed: 0 }],
+    ['azure', { max_completion_tokens: 100, seed: 0 }],
+    ['groq', { max_completion_tokens: 100, seed: 0 }],
+    ['cerebras', { max_completion_tokens: 100, seed: 0 }],
+    ['mistral', { max_tokens: 100, random_seed: 0 }],
+    ['ollama', { max_tokens: 100, seed: 0 }],
+    ['acme', { max_tokens: 100, seed: 0 }],
+  ])('%s: names as the vendor has them', (vendor, sent) => {
+    expect(request({ settings: settingsOf({ maxOutputTokens: 100, seed: 0 }) }, vendor)).toEqual(sent)
+  })
+
+  test('usage is asked for in a stream where that takes asking', () => {
+    expect(request({}, 'openai', true)).toEqual({ stream: true, stream_options: { include_usage: true } })
+    expect(request({}, 'mistral', true)).toEqual({ stream: true })
+    expect(request({}, 'openai')).toEqual({})
+  })
+})
+
+describe('reasoning', () => {
+  test.each<[string, ReasoningSetting, object, readonly string[]]>([
+    ['openai', { effort: 'xhigh' }, { reasoning_effort: 'xhigh' }, []],
+    ['openai', { enabled: false }, { reasoning_effort: 'none' }, []],
+    ['openai', { maxTokens: 2000 }, { reasoning_effort: 'low' }, ['mapped_field']],
+    ['openai', { effort: 'low', summary: 'auto' }, { reasoning_effort: 'low' }, ['unsupported_field']],
+    ['openai', { enabled: true }, {}, []],
+    [
+      'openrouter',
+      { effort: 'high', maxTokens: 5, summary: 'auto', exclude: true },
+      { reasoning: { effort: 'high', summary: 'auto', exclude: true } },
+      [],
+    ],
+    ['openrouter', { maxTokens: 2000 }, { reasoning: { max_tokens: 2000 } }, []],
+    ['groq', { effort: 'xhigh' }, { reasoning_effort: 'high' }, ['mapped_field']],
+    ['groq', { effort: 'minimal' }, { reasoning_effort: 'low' }, ['mapped_field']],
+    ['mistral', { effort: 'low' }, { reasoning_effort: 'high' }, ['mapped_field']],
+    ['mistral', { effort: 'none' }, { reasoning_effort: 'none' }, []],
+    ['deepseek', { effort: 'high' }, { thinking: { type: 'enabled' }, reasoning_effort: 'high' }, []],
+    ['deepseek', { effort: 'none' }, { thinking: { type: 'disabled' } }, []],
+    ['moonshot', { effort: 'high' }, { reasoning_effort: 'high' }, []],
+    ['moonshot', { enabled: true }, { thinking: { type: 'enabled' } }, []],
+    ['moonshot', { enabled: false }, { thinking: { type: 'disabled' } }, []],
+    ['together', { enabled: false }, { reasoning: { enabled: false } }, []],
+    ['alibaba', { maxTokens: 2000 }, { enable_thinking: true, thinking_budget: 2000 }, []],
+    ['alibaba', { effort: 'high' }, { enable_thinking: true }, ['unsupported_field']],
+    ['zai', { enabled: false }, { thinking: { type: 'disabled' } }, []],
+    ['acme', { effort: 'low', summary: 'auto' }, { reasoning_effort: 'low' }, []],
+    ['acme', { effort: 'low', exclude: true }, { reasoning_effort: 'low' }, ['unsupported_field']],
+  ])('%s: %o', (vendor, value, sent, codes) => {
+    const settings: Settings = { reasoning: { value, field: 'thinking' } }
+    const { warnings } = encode({ settings }, { vendor })
+    expect(request({ settings }, vendor)).toEqual(sent)
+    expect(warnings.map(({ code }) => code)).toEqual(codes as never)
+    expect(warnings.every(({ field }) => field === 'thinking')).toBe(true)
+  })
+})
+
+describe('tools', () => {
+  const search = {
+    type: 'provider',
+    kind: 'web_search_20250305',
+    at: 'tools[1]',
+    raw: { type: 'web_search_20250305', name: 'web_search', max_uses: 3 },
+  } as const
+  const encoded = { type: 'function', function: { name: 'look', description: 'Looks.', parameters: { type: 'object' }, strict: false } }
+
+  test('are functions with their schemas as they came', () => {
+    expect(request({ tools: [{ ...tool, description: null }], toolChoice: { type: 'tool', name: 'look' } }, 'openai')).toEqual({
+      tools: [{ type: 'function', function: { name: 'look', parameters: { type: 'object' }, strict: false } }],
+      tool_choice: { type: 'function', function: { name: 'look' } },
+    })
+  })
+
+  test('are marked for the cache where the vendor takes marks there', () => {
+    expect(request({ tools: [tool] }, 'openrouter')).toEqual({ tools: [{ ...encoded, cache_control: { type: 'ephemeral' } }] })
+    expect(encode({ tools: [tool] }, { vendor: 'alibaba' }).lost).toEqual(['tools'])
+  })
+
+  test('of a provider become the vendor’s own where it has them, else a warning', () => {
+    expect(request({ tools: [search] }, 'openrouter')).toEqual({ tools: [{ type: 'openrouter:web_search', parameters: { max_uses: 3 } }] })
+    expect(request({ tools: [search] }, 'alibaba')).toEqual({ enable_search: true })
+    expect(encode({ tools: [search] }, { vendor: 'alibaba' }).lost).toEqual(['tools[1].max_uses'])
+    const { sent, lost } = encode({ tools: [search], toolChoice: { type: 'required' } }, { vendor: 'groq' })
+    expect([Object.keys(sent), lost]).toEqual([['model', 'messages'], ['tools[1]']])
+  })
+
+  test('cannot be forced on a vendor without the word', () => {
+    const { sent, lost } = encode({ tools: [tool], toolChoice: { type: 'required' } }, { vendor: 'moonshot' })
+    expect([sent['tool_choice'], lost]).toEqual([undefined, ['tools', 'tool_choice']])
+  })
+})
+
+describe('the format of the answer', () => {
+  const schema = { type: 'json-schema', name: 'it', schema: { type: 'object' }, strict: true } as const
+
+  test('is a schema with its name, JSON, or nothing', () => {
+    expect(request({ outputFormat: schema }, 'openai')).toEqual({
+      response_format: { type: 'json_schema', json_schema: { name: 'it', schema: { type: 'object' }, strict: true } },
+    })
+    expect(request({ outputFormat: { type: 'json' } }, 'openai')).toEqual({ response_format: { type: 'json_object' } })
+    expect(request({ outputFormat: { type: 'text' } }, 'openai')).toEqual({})
+  })
+
+  test('is any JSON, with a warning, where the vendor takes no schema', () => {
+    const { sent, lost } = encode({ outputFormat: schema }, { vendor: 'deepseek', dialect: 'responses' })
+    expect([sent['response_format'], lost]).toEqual([{ type: 'json_object' }, ['text.format']])
+  })
+})

@@ -1,0 +1,79 @@
+/** Encodes for a vendor without sending anything. */
+import type { ClientDialect } from '../../canonical/call.ts'
+import type { Message, Part, Prompt } from '../../canonical/prompt.ts'
+import type { Warning } from '../../canonical/warning.ts'
+import { JsonBody } from '../../lib/json-body.ts'
+import type { JsonObject } from '../../lib/json.ts'
+import type { Attempt, Target } from '../provider.ts'
+import { encodeChatRequest } from './encode.ts'
+
+export const targetOf = (provider: string, upstreamModel = 'one-1'): Target => ({
+  provider,
+  providerName: 'Acme',
+  baseUrl: 'https://acme.example/v1',
+  apiKey: 'k',
+  modelId: 'acme/one',
+  upstreamModel,
+  maxCompletionTokens: null,
+})
+
+export const promptOf = (more: Partial<Prompt>): Prompt => ({
+  messages: [],
+  tools: [],
+  toolChoice: { type: 'auto' },
+  outputFormat: { type: 'text' },
+  settings: {},
+  otherFields: [],
+  ...more,
+})
+
+export interface Encoded {
+  readonly text: string
+  readonly sent: JsonObject
+  readonly warnings: readonly Warning[]
+  /** The fields of the warnings. */
+  readonly lost: readonly string[]
+}
+
+interface Given {
+  readonly vendor?: string
+  readonly model?: string
+  readonly dialect?: ClientDialect
+  readonly stream?: boolean
+}
+
+const send = (call: { dialect: ClientDialect; body: JsonBody; stream: boolean; prompt: () => Prompt }, given: Given): Encoded => {
+  const warnings: Warning[] = []
+  const attempt: Attempt = {
+    call: { models: [], maxOutputTokens: null, sessionId: null, user: null, passHeaders: {}, ...call },
+    target: targetOf(given.vendor ?? 'acme', given.model),
+    number: 0,
+    warn: (warning) => warnings.push(warning),
+    connection: new AbortController(),
+  }
+  const text = encodeChatRequest(attempt)
+  return { text, sent: JSON.parse(text) as JsonObject, warnings, lost: warnings.map(({ field }) => field) }
+}
+
+/** A prompt of another dialect. */
+export const encode = (more: Partial<Prompt>, given: Given = {}): Encoded =>
+  send(
+    { dialect: given.dialect ?? 'messages', body: JsonBody.read('{}'), stream: given.stream ?? false, prompt: () => promptOf(more) },
+    given,
+  )
+
+/** A chat client's own JSON, whose conversation nobody may parse. */
+export const relay = (json: string, given: Given = {}): Encoded => {
+  const body = JsonBody.read(json)
+  const prompt = (): Prompt => {
+    throw new Error('It is not to be parsed.')
+  }
+  return send({ dialect: 'chat', body, stream: body.get('stream') === true, prompt }, given)
+}
+
+export const system = (...parts: readonly Part[]): Message => ({ role: 'system', parts, at: 'system' })
+export const user = (...parts: readonly Part[]): Message => ({ role: 'user', parts, at: 'messages[0]' })
+export const assistant = (...parts: readonly Part[]): Message => ({ role: 'assistant', parts, at: 'messages[1]' })
+export const text = (said: string): Part => ({ type: 'text', text: said })
+export const call = (id: string, args = '{}'): Part => ({ type: 'tool-call', id, name: 'look', arguments: args })
+export const result = (callId: string, said = 'ok'): Part => ({ type: 'tool-result', callId, text: said })

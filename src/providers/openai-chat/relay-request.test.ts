@@ -1,0 +1,154 @@
+import { describe, expect, test } from 'bun:test'
+
+import { sealProof } from '../../canonical/reasoning.ts'
+import { SERVICE_FIELDS } from '../service-fields.ts'
+import { relay } from './encode.test-kit.ts'
+
+const HISTORY = '"messages": [ {"role":"user","content":"H\\u0069"} ]'
+
+describe('a vendor’s words in a request of the same dialect', () => {
+  test.each<[string, string, string, string, readonly string[]]>([
+    [
+      'untouched where nothing is known',
+      'acme',
+      '"top_a":0.1 , "max_completion_tokens":1e2,"verbosity":"low"',
+      '"top_a":0.1 , "max_completion_tokens":1e2,"verbosity":"low"',
+      [],
+    ],
+    ['what the vendor refuses is left out and told', 'openai', '"top_k":5,"temperature":1.0,"min_p":null', '"temperature":1.0', ['top_k']],
+    ['what says nothing goes untold', 'groq', '"n":1,"logprobs":false,"modalities":["text"],"seed":1', '"seed":1', []],
+    ['a limit goes under the name that the vendor knows, as written', 'mistral', '"max_completion_tokens":1e2', '"max_tokens":1e2', []],
+    ['the newer of two limits wins', 'deepseek', '"max_tokens":5,"max_completion_tokens":7', '"max_tokens":7', []],
+    ['a null limit is none', 'deepseek', '"max_tokens":5,"max_completion_tokens":null', '"max_tokens":5', []],
+    ['a vendor that knows both keeps the client’s', 'openai', '"max_tokens":5', '"max_tokens":5', []],
+    ['a seed under another name', 'mistral', '"seed":1.0', '"random_seed":1.0', []],
+    [
+      'the router’s own words stay with a router',
+      'openrouter',
+      '"reasoning":{"effort":"high" },"top_a":1',
+      '"reasoning":{"effort":"high" },"top_a":1',
+      [],
+    ],
+    ['a switch', 'deepseek', '"reasoning":{"enabled":false}', '"thinking":{"type":"disabled"}', []],
+    [
+      'the vendor’s own word wins',
+      'deepseek',
+      '"reasoning":{"enabled":false},"thinking":{ "type":"enabled"}',
+      '"thinking":{ "type":"enabled"}',
+      [],
+    ],
+    ['an effort of the client’s own stays', 'deepseek', '"reasoning_effort": "max"', '"reasoning_effort": "max"', []],
+    ['an effort for a vendor without efforts', 'alibaba', '"reasoning_effort":"none"', '"enable_thinking":false', []],
+    [
+      'both names of an effort are one',
+      'openai',
+      '"reasoning":{"effort":"high"},"reasoning_effort":"high"',
+      '"reasoning_effort":"high"',
+      [],
+    ],
+    ['hidden thinking cannot be asked for everywhere', 'openai', '"include_reasoning":false', '', ['include_reasoning']],
+    [
+      'a schema for a vendor without schemas',
+      'deepseek',
+      '"response_format":{"type":"json_schema","json_schema":{}}',
+      '"response_format":{"type":"json_object"}',
+      ['response_format'],
+    ],
+    ['the limit of this service’s tools is no provider’s', 'openai', '"max_tool_calls":3', '', []],
+  ])('%s', (_, vendor, given, sent, lost) => {
+    const body = (members: string): string => `{"model":"one-1",${HISTORY}${members === '' ? '' : `,${members}`}}`
+    const encoded = relay(body(given), { vendor })
+    expect(JSON.parse(encoded.text)).toEqual(JSON.parse(body(sent)))
+    if (lost.length === 0 && given === sent) expect(encoded.text).toBe(body(sent))
+    expect(encoded.lost).toEqual(lost as string[])
+    expect(encoded.text).toContain(HISTORY)
+  })
+
+  test('no field of the service ever leaves', () => {
+    const { sent } = relay(`{"model":"a/b",${HISTORY},${SERVICE_FIELDS.map((name) => `"${name}":1`).join(',')}}`, { vendor: 'openrouter' })
+    expect(Object.keys(sent)).toEqual(['model', 'messages'])
+  })
+
+  test('options of a stream are left out where the vendor has none', () => {
+    expect(relay(`{"model":"a/b",${HISTORY},"stream":true,"stream_options":{}}`, { vendor: 'mistral' }).text).toBe(
+      `{"model":"one-1",${HISTORY},"stream":true}`,
+    )
+  })
+})
+
+describe('the history that a client sends back', () => {
+  const history = (message: object, vendor: string, model?: string) => {
+    const { sent, lost } = relay(JSON.stringify({ model: 'a/b', messages: [message] }), {
+      vendor,
+      ...(model === undefined ? {} : { model }),
+    })
+    const [only] = sent['messages'] as [object]
+    return { only, lost }
+  }
+  const calls = [{ id: 'c', type: 'function', function: { name: 'f', arguments: '{}' } }]
+  const signed = { type: 'reasoning.text', text: 'Hm.', signature: 'EqQB', format: 'anthropic-claude-v1', index: 0 }
+  const answer = { role: 'assistant', content: 'a' }
+
+  test.each<[string, string, object, object, readonly string[]]>([
+    ['thinking goes nowhere that has no place for it', 'groq', { ...answer, reasoning: 'Hm.', reasoning_content: 'Hm.' }, answer, []],
+    [
+      'with a warning where it had a proof',
+      'openai',
+      { ...answer, reasoning: 'Hm.', reasoning_details: [signed] },
+      answer,
+      ['messages[0]'],
+    ],
+    [
+      'nulls and members of an answer go where they would be refused',
+      'groq',
+      { ...answer, refusal: null, annotations: [], function_call: null },
+      answer,
+      [],
+    ],
+    ['they stay elsewhere', 'openai', { ...answer, refusal: null, annotations: [] }, { ...answer, refusal: null, annotations: [] }, []],
+    [
+      'thinking goes back under the vendor’s name',
+      'deepseek',
+      { ...answer, reasoning: 'Hm.' },
+      { ...answer, reasoning_content: 'Hm.' },
+      [],
+    ],
+    ['the vendor’s own stays', 'deepseek', { ...answer, reasoning_content: 'Hm.' }, { ...answer, reasoning_content: 'Hm.' }, []],
+    [
+      'a turn with calls that another model made gets its place filled',
+      'moonshot',
+      { ...answer, tool_calls: calls },
+      { ...answer, tool_calls: calls, reasoning_content: ' ' },
+      [],
+    ],
+    [
+      'marks of what to cache go where they would be refused',
+      'openai',
+      { role: 'user', content: [{ type: 'text', text: 'a', cache_control: {} }] },
+      { role: 'user', content: [{ type: 'text', text: 'a' }] },
+      ['messages[0]'],
+    ],
+    [
+      'sealed proofs never leave',
+      'acme',
+      { ...answer, reasoning_details: [{ ...signed, signature: sealProof({ format: 'google-gemini-v1', kind: 'signature', data: 'x' }) }] },
+      answer,
+      ['messages[0]'],
+    ],
+    [
+      'unsealed ones do, where nothing is known of the vendor',
+      'acme',
+      { ...answer, reasoning_details: [signed] },
+      { ...answer, reasoning_details: [signed] },
+      [],
+    ],
+  ])('%s', (_, vendor, given, sent, lost) => {
+    expect(history(given, vendor)).toEqual({ only: sent, lost })
+  })
+
+  test('proofs go to their maker behind a router, and to no other', () => {
+    const given = { ...answer, reasoning_details: [signed] }
+    expect(history(given, 'openrouter', 'anthropic/claude-opus-5')).toEqual({ only: given, lost: [] })
+    expect(history(given, 'openrouter', 'openai/gpt-5.4')).toEqual({ only: answer, lost: ['messages[0]'] })
+  })
+})

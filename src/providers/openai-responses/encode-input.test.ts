@@ -1,0 +1,190 @@
+import { describe, expect, test } from 'bun:test'
+
+import type { Message, Part } from '../../canonical/prompt.ts'
+import type { ReasoningProof } from '../../canonical/reasoning.ts'
+import type { JsonObject } from '../../lib/json.ts'
+import { assistant, encode, proof, text, user } from './encode.test-kit.ts'
+
+describe('a translated request', () => {
+  test('names the model, streams as asked, and is never stored', () => {
+    expect(encode({ messages: [user(text('Hi'))] }, { stream: true }).sent).toEqual({
+      model: 'gpt-5.4',
+      input: [{ type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Hi' }] }],
+      include: ['reasoning.encrypted_content'],
+      stream: true,
+      store: false,
+    })
+  })
+
+  test('keeps a whole tool loop in its order: thinking before what it led to, results as they came', () => {
+    const { sent, warnings } = encode({
+      messages: [
+        { role: 'system', parts: [text('Be brief.')] },
+        { role: 'developer', parts: [text('Use metric units.')] },
+        user(text('Weather?'), { type: 'image', url: 'https://example.com/a.png' }),
+        assistant(
+          { type: 'reasoning', text: 'Two cities.', summary: true, proof },
+          text('Looking.'),
+          { type: 'tool-call', id: 'call_1', name: 'weather', arguments: '{"city":"Oslo"}' },
+          { type: 'tool-call', id: 'call_2', name: 'weather', arguments: '{"city": "Rome"}' },
+        ),
+        user(
+          { type: 'tool-result', callId: 'call_1', text: '3 °C' },
+          {
+            type: 'tool-result',
+            callId: 'call_2',
+            text: '',
+            media: [{ type: 'image', url: 'data:image/png;base64,AA==', detail: 'high' }],
+          },
+          text('And now?'),
+        ),
+        { role: 'system', parts: [text('Hurry.')] },
+      ],
+    })
+    expect(warnings).toEqual([])
+    expect(sent['instructions']).toBe('Be brief.')
+    expect(sent['input']).toEqual([
+      { type: 'message', role: 'developer', content: [{ type: 'input_text', text: 'Use metric units.' }] },
+      {
+        type: 'message',
+        role: 'user',
+        content: [
+          { type: 'input_text', text: 'Weather?' },
+          { type: 'input_image', image_url: 'https://example.com/a.png', detail: 'auto' },
+        ],
+      },
+      { type: 'reasoning', id: 'rs_1', summary: [{ type: 'summary_text', text: 'Two cities.' }], encrypted_content: 'gAAA+/=' },
+      { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'Looking.' }] },
+      { type: 'function_call', call_id: 'call_1', name: 'weather', arguments: '{"city":"Oslo"}' },
+      { type: 'function_call', call_id: 'call_2', name: 'weather', arguments: '{"city": "Rome"}' },
+      { type: 'function_call_output', call_id: 'call_1', output: '3 °C' },
+      {
+        type: 'function_call_output',
+        call_id: 'call_2',
+        output: [{ type: 'input_image', image_url: 'data:image/png;base64,AA==', detail: 'high' }],
+      },
+      { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'And now?' }] },
+      { type: 'message', role: 'system', content: [{ type: 'input_text', text: 'Hurry.' }] },
+    ])
+  })
+
+  test.each<[string, readonly Message[]]>([
+    ['stands alone', [{ role: 'system', parts: [text('a')] }]],
+    ['has a name', [{ role: 'system', parts: [text('a')], name: 'ops' }, user(text('b'))]],
+    ['has several parts', [{ role: 'system', parts: [text('a'), text('b')] }, user(text('c'))]],
+    ['is a developer’s', [{ role: 'developer', parts: [text('a')] }, user(text('b'))]],
+    ['comes later', [user(text('b')), { role: 'system', parts: [text('a')] }]],
+  ])('keeps a system message as an item where it %s', (_, messages) => {
+    const { sent } = encode({ messages })
+    expect(sent['instructions']).toBeUndefined()
+    expect((sent['input'] as readonly unknown[]).length).toBe(messages.length)
+  })
+
+  test.each<[string, Part, JsonObject]>([
+    ['a refusal', { type: 'refusal', text: 'No.' }, { type: 'refusal', refusal: 'No.' }],
+    [
+      'text with its sources',
+      { type: 'text', text: 'x', annotations: [{ url: 'https://a.example', title: null, content: null, start: 0, end: 1 }] },
+      {
+        type: 'output_text',
+        text: 'x',
+        annotations: [{ type: 'url_citation', url: 'https://a.example', title: '', start_index: 0, end_index: 1 }],
+      },
+    ],
+  ])('says %s as the assistant', (_, part, content) => {
+    expect(encode({ messages: [assistant(part)] }).sent['input']).toEqual([{ type: 'message', role: 'assistant', content: [content] }])
+  })
+
+  test.each<[string, Part & { type: 'file' }, JsonObject]>([
+    [
+      'data under its name',
+      { type: 'file', url: 'data:text/plain;base64,AA==', filename: 'a.txt' },
+      { type: 'input_file', filename: 'a.txt', file_data: 'data:text/plain;base64,AA==' },
+    ],
+    [
+      'data without a name under one of its kind',
+      { type: 'file', url: 'data:application/pdf;base64,AA==', filename: null },
+      { type: 'input_file', filename: 'file.pdf', file_data: 'data:application/pdf;base64,AA==' },
+    ],
+    [
+      'an address without a name beside it',
+      { type: 'file', url: 'https://a.example/a.pdf', filename: 'a.pdf' },
+      { type: 'input_file', file_url: 'https://a.example/a.pdf' },
+    ],
+  ])('sends a file: %s', (_, part, content) => {
+    expect(encode({ messages: [user(part)] }).sent['input']).toEqual([{ type: 'message', role: 'user', content: [content] }])
+  })
+
+  test('shortens the id of a call that is too long, alike in the call and its result', () => {
+    const id = `toolu_${'x'.repeat(80)}`
+    const [call, result] = encode({
+      messages: [assistant({ type: 'tool-call', id, name: 'f', arguments: '{}' }), user({ type: 'tool-result', callId: id, text: '' })],
+    }).sent['input'] as readonly JsonObject[]
+    expect(call?.['call_id']).toMatch(/^call_[0-9a-f]{59}$/)
+    expect(result).toEqual({ type: 'function_call_output', call_id: call?.['call_id'] ?? null, output: '' })
+  })
+
+  test.each<[string, Part, string]>([
+    ['audio', { type: 'audio', data: 'AA==', format: 'wav' }, 'messages[0]'],
+    ['video', { type: 'video', url: 'https://a.example/v.mp4' }, 'messages[0]'],
+    ['an unknown part', { type: 'unknown', kind: 'hologram', at: 'messages[0].content[1]' }, 'messages[0].content[1]'],
+  ])('tells of %s that it cannot carry', (_, part, field) => {
+    const { sent, lost } = encode({ messages: [user(text('a'), part)] })
+    expect(lost).toEqual([field])
+    expect(sent['input']).toEqual([{ type: 'message', role: 'user', content: [{ type: 'input_text', text: 'a' }] }])
+  })
+
+  test('tells of names, failed tools and pictures that the assistant made', () => {
+    const { lost } = encode({
+      messages: [
+        { ...user(text('a')), name: 'Ann' },
+        assistant({ type: 'image', url: 'data:image/png;base64,AA==' }),
+        { ...user({ type: 'tool-result', callId: 'c', text: 'boom', isError: true }), at: 'messages[2]' },
+      ],
+    })
+    expect(lost).toEqual(['messages[0].name', 'messages[1]', 'messages[2]'])
+  })
+
+  test('marks the cache where the model knows marks, else tells of them once', () => {
+    const messages = [user({ ...text('a'), cache: {} } as Part, { ...text('b'), cache: { ttl: '1h' } } as Part)]
+    expect(encode({ messages }).lost).toEqual(['messages[0]'])
+    const { sent, lost } = encode({ messages }, { model: 'gpt-5.6-sol' })
+    expect(lost).toEqual([])
+    expect(JSON.stringify(sent['input'])).toContain('{"type":"input_text","text":"a","prompt_cache_breakpoint":{"mode":"explicit"}}')
+  })
+})
+
+describe('thinking', () => {
+  const turn = (thought: Partial<ReasoningProof> | null): readonly Message[] => [
+    assistant({ type: 'reasoning', text: 'Hm.', ...(thought === null ? {} : { proof: { ...proof, ...thought } }) }, text('Yes.')),
+    user(text('Sure?')),
+  ]
+
+  test.each<[string, Partial<ReasoningProof> | null, string]>([
+    ['of another provider', { format: 'anthropic-claude-v1', kind: 'signature' }, 'gpt-5.4'],
+    ['of another model', { model: 'openai/gpt-5' }, 'gpt-5.4'],
+    ['without a proof', null, 'gpt-5.4'],
+    ['for a model that does not think', {}, 'gpt-4.1'],
+  ])('%s is left out, with a warning, and its text goes nowhere', (_, thought, model) => {
+    const { text, lost } = encode({ messages: turn(thought) }, { model })
+    expect(lost).toEqual(['messages[1]'])
+    expect(text).not.toContain('Hm.')
+    expect(text).not.toContain('gAAA')
+  })
+
+  test.each<[string, Partial<ReasoningProof>, unknown]>([
+    ['of the same model goes back byte by byte', { model: 'openai/gpt-5.4' }, 'rs_1'],
+    ['goes back without an id that the provider would refuse', { id: `rs_${'x'.repeat(400)}` }, undefined],
+  ])('%s', (_, thought, id) => {
+    const { sent, lost } = encode({ messages: turn(thought) })
+    const [item] = sent['input'] as readonly JsonObject[]
+    expect(lost).toEqual([])
+    expect({ id: item?.['id'], data: item?.['encrypted_content'] }).toEqual({ id: id as never, data: 'gAAA+/=' })
+  })
+
+  test('that led to nothing in its turn is left out, with a warning', () => {
+    const { sent, lost } = encode({ messages: [assistant({ type: 'reasoning', text: '', proof }), user(text('Go on.'))] })
+    expect(lost).toEqual(['messages[1]'])
+    expect(sent['input']).toEqual([{ type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Go on.' }] }])
+  })
+})

@@ -1,0 +1,137 @@
+import { describe, expect, test } from 'bun:test'
+
+import type { Prompt } from '../../canonical/prompt.ts'
+import type { Settings, SettingValues } from '../../canonical/settings.ts'
+import type { JsonObject } from '../../lib/json.ts'
+import { SETTING_FATES } from '../loss-table.ts'
+import { encode, promptOf, set, target } from './encode.test-kit.ts'
+import { encodePrompt } from './encode.ts'
+
+describe('settings', () => {
+  const EVERY: SettingValues = {
+    temperature: 0,
+    topP: 0.5,
+    topK: 1,
+    topA: 1,
+    minP: 0,
+    frequencyPenalty: 0,
+    presencePenalty: 0,
+    repetitionPenalty: 1,
+    seed: 1,
+    maxOutputTokens: 100,
+    stop: ['x'],
+    logitBias: {},
+    logprobs: true,
+    topLogprobs: 0,
+    candidates: 1,
+    reasoning: { effort: 'low' },
+    verbosity: 'low',
+    serviceTier: 'flex',
+    user: 'u',
+    metadata: { a: 'b' },
+    parallelToolCalls: false,
+    outputModalities: ['text'],
+    audioOutput: {},
+    prediction: {},
+    promptCacheKey: 'k',
+    cacheControl: {},
+    truncation: 'auto',
+    include: ['file_search_call.results'],
+    contextManagement: {},
+    webSearchOptions: {},
+    safeguards: [],
+    imageConfig: {},
+    promptCacheOptions: { mode: 'explicit' },
+  }
+
+  test('that the loss table keeps or maps are read, and no others', () => {
+    const read = new Set<string>()
+    const prompt = promptOf({})
+    encodePrompt(
+      {
+        prompt,
+        lose: () => undefined,
+        setting: (name) => {
+          read.add(name)
+          return EVERY[name]
+        },
+      },
+      { target: target(), warn: () => undefined },
+    )
+    const carried = Object.entries(SETTING_FATES).flatMap(([name, fates]) =>
+      ['kept', 'mapped'].includes(fates['openai-responses']) ? [name] : [],
+    )
+    expect([...read].toSorted()).toEqual(carried.toSorted())
+  })
+
+  test('arrive under the names of the dialect, zero and empty ones too', () => {
+    const { candidates: _, ...others } = EVERY
+    const settings = Object.fromEntries(Object.entries(others).map(([name, value]) => [name, { value, field: name }])) as Settings
+    const { sent, lost } = encode({ settings })
+    expect(sent).toEqual({
+      model: 'gpt-5.4',
+      input: [],
+      tools: [{ type: 'web_search' }],
+      temperature: 0,
+      top_p: 0.5,
+      max_output_tokens: 100,
+      top_logprobs: 0,
+      reasoning: { effort: 'low' },
+      text: { verbosity: 'low' },
+      include: ['file_search_call.results', 'reasoning.encrypted_content', 'message.output_text.logprobs'],
+      parallel_tool_calls: false,
+      service_tier: 'flex',
+      metadata: { a: 'b' },
+      safety_identifier: 'u',
+      prompt_cache_key: 'k',
+      prompt_cache_options: { mode: 'explicit' },
+      truncation: 'auto',
+      stream: false,
+      store: false,
+    })
+    expect(lost).toContain('stop')
+  })
+
+  test('400: more than one answer', () => {
+    expect(() => encode({ settings: set('candidates', 2, 'n') })).toThrow(/^n: OpenAI/)
+  })
+
+  test.each<[Settings, JsonObject, string[]]>([
+    [set('maxOutputTokens', 1, 'max_tokens'), { max_output_tokens: 16 }, ['mapped_field max_tokens']],
+    [set('maxOutputTokens', 16, 'max_tokens'), { max_output_tokens: 16 }, []],
+    [set('verbosity', 'max'), { text: { verbosity: 'high' } }, ['mapped_field verbosity']],
+    [set('serviceTier', 'fast', 'speed'), { service_tier: 'priority' }, ['mapped_field speed']],
+    [set('user', 'u'.repeat(64)), { safety_identifier: 'u'.repeat(64) }, []],
+    [set('user', 'u'.repeat(65)), { user: 'u'.repeat(65) }, []],
+    [
+      set('metadata', { a: 'b', c: 1, d: 'x'.repeat(513) }),
+      { metadata: { a: 'b' } },
+      ['unsupported_field metadata.c', 'unsupported_field metadata.d'],
+    ],
+    [set('topLogprobs', 3), { top_logprobs: 3, include: ['message.output_text.logprobs'] }, []],
+  ])('%j becomes %j', (settings, expected, told) => {
+    const { sent, warnings } = encode({ settings }, { model: 'gpt-4.1' })
+    const { model: _, input: __, stream: ___, store: ____, ...others } = sent
+    expect(others).toEqual(expected)
+    expect(warnings.map(({ code, field }) => `${code} ${field}`)).toEqual(told)
+  })
+
+  test('what has no word in the middle is told', () => {
+    expect(encode({ otherFields: ['functions'] }).lost).toEqual(['functions'])
+  })
+
+  test.each<[Prompt['outputFormat'], JsonObject | undefined]>([
+    [{ type: 'text' }, undefined],
+    [{ type: 'json' }, { format: { type: 'json_object' } }],
+    [
+      { type: 'json-schema', name: 'a', schema: { type: 'object' } },
+      { format: { type: 'json_schema', name: 'a', schema: { type: 'object' } } },
+    ],
+    [
+      { type: 'json-schema', name: 'a', schema: {}, strict: false, description: 'd' },
+      { format: { type: 'json_schema', name: 'a', description: 'd', schema: {}, strict: false } },
+    ],
+  ])('the format %j is %j', (outputFormat, expected) => {
+    expect(encode({ outputFormat }).sent['text']).toEqual(expected as never)
+  })
+})

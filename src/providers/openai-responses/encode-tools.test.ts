@@ -1,0 +1,76 @@
+import { expect, test } from 'bun:test'
+
+import type { Prompt } from '../../canonical/prompt.ts'
+import type { JsonObject } from '../../lib/json.ts'
+import { encode, set } from './encode.test-kit.ts'
+
+test('tools are never made strict by silence', () => {
+  const { sent } = encode({
+    tools: [
+      { type: 'function', name: 'a', description: null, parameters: { type: 'object' } },
+      { type: 'function', name: 'b', description: 'B', parameters: {}, strict: true },
+    ],
+  })
+  expect(sent['tools']).toEqual([
+    { type: 'function', name: 'a', parameters: { type: 'object' }, strict: false },
+    { type: 'function', name: 'b', description: 'B', parameters: {}, strict: true },
+  ])
+})
+
+test.each<[Prompt['toolChoice'], unknown]>([
+  [{ type: 'auto' }, undefined],
+  [{ type: 'none' }, 'none'],
+  [{ type: 'required' }, 'required'],
+  [
+    { type: 'tool', name: 'f' },
+    { type: 'function', name: 'f' },
+  ],
+])('the choice %j is %j', (toolChoice, expected) => {
+  const { sent } = encode({ toolChoice, tools: [{ type: 'function', name: 'f', description: null, parameters: {} }] })
+  expect(sent['tool_choice']).toEqual(expected as never)
+})
+
+test.each<[string, unknown, JsonObject, string[]]>([
+  [
+    'web_search_20250305',
+    {
+      type: 'web_search_20250305',
+      name: 'web_search',
+      max_uses: 3,
+      allowed_domains: ['a.example'],
+      user_location: { type: 'approximate', city: 'Oslo', country: null },
+    },
+    { type: 'web_search', filters: { allowed_domains: ['a.example'] }, user_location: { type: 'approximate', city: 'Oslo' } },
+    ['tools[0].max_uses'],
+  ],
+  [
+    'service:web_search',
+    { type: 'service:web_search', parameters: { search_context_size: 'high', engine: 'exa' } },
+    { type: 'web_search', search_context_size: 'high' },
+    ['tools[0].parameters.engine'],
+  ],
+  ['web_search_preview', { type: 'web_search_preview' }, { type: 'web_search' }, []],
+])('the web search %s is this provider’s', (kind, raw, expected, told) => {
+  const { sent, lost } = encode({ tools: [{ type: 'provider', kind, at: 'tools[0]', raw }] })
+  expect([sent['tools'], lost]).toEqual([[expected], told])
+})
+
+test.each(['bash_20250124', 'service:datetime', 'service:web_fetch', 'custom'])('%s is told as lost', (kind) => {
+  const { sent, lost } = encode({ tools: [{ type: 'provider', kind, at: 'tools[0]', raw: {} }] })
+  expect([sent['tools'], lost]).toEqual([undefined as never, ['tools[0]']])
+})
+
+test('the place of a search is read as chat wraps it', () => {
+  const options = { search_context_size: 'low', user_location: { type: 'approximate', approximate: { city: 'Bonn' } } }
+  expect(encode({ settings: set('webSearchOptions', options) }).sent['tools']).toEqual([
+    { type: 'web_search', search_context_size: 'low', user_location: { type: 'approximate', city: 'Bonn' } },
+  ])
+})
+
+test('a choice of a tool that could not be carried is told', () => {
+  const { sent, lost } = encode({
+    toolChoice: { type: 'tool', name: 'web_search' },
+    tools: [{ type: 'provider', kind: 'web_search_20250305', at: 'tools[0]', raw: {} }],
+  })
+  expect([sent['tool_choice'], lost]).toEqual([undefined as never, ['tool_choice']])
+})

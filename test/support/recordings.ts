@@ -1,0 +1,66 @@
+/** Replies of providers as they stand in test/fixtures, and the bytes that they are on the wire. */
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+export const UPSTREAM_DIALECTS = ['openai-chat', 'openai-responses', 'anthropic', 'google'] as const
+export type UpstreamDialect = (typeof UPSTREAM_DIALECTS)[number]
+
+export interface Recording {
+  readonly dialect: UpstreamDialect
+  /** Of its file: `openai-text`. */
+  readonly name: string
+  readonly stream: boolean
+  /** JSON payloads: the events of a stream, or the one body. */
+  readonly payloads: readonly string[]
+  /** The reply's body. */
+  readonly bytes: Uint8Array
+}
+
+const FIXTURES = join(import.meta.dir, '../fixtures')
+const encoder = new TextEncoder()
+
+/** Bodies of errors are no answers: tests of their own read them. */
+const ERROR_BODIES: ReadonlySet<string> = new Set(['google-429-retry-info.json', 'openai-error.1.json'])
+
+export const recordingsOf = (dialect: UpstreamDialect): Recording[] =>
+  ['recorded', 'written'].flatMap((kind) => {
+    const folder = join(FIXTURES, kind, dialect)
+    return readdirSync(folder)
+      .filter((file) => !ERROR_BODIES.has(file))
+      .toSorted()
+      .map((file) => readRecording(dialect, folder, file))
+  })
+
+export const ALL_RECORDINGS: readonly Recording[] = UPSTREAM_DIALECTS.flatMap(recordingsOf)
+
+export const recording = (dialect: UpstreamDialect, name: string, stream: boolean): Recording => {
+  const found = ALL_RECORDINGS.find((each) => each.dialect === dialect && each.name === name && each.stream === stream)
+  if (found === undefined) throw new Error(`There is no ${stream ? 'stream' : 'body'} ${dialect}/${name}.`)
+  return found
+}
+
+/** Whether it tells a failure instead of an end. */
+export const fails = ({ name }: Recording): boolean => name.includes('error')
+
+const readRecording = (dialect: UpstreamDialect, folder: string, file: string): Recording => {
+  const text = readFileSync(join(folder, file), 'utf8')
+  const stream = file.endsWith('.chunks.txt')
+  const payloads = stream ? text.split('\n').filter((line) => line !== '') : [text]
+  const wire = stream ? streamText(dialect, payloads) : text
+  return { dialect, name: file.replace(/\.(?:chunks\.txt|json)$/, ''), stream, payloads, bytes: encoder.encode(wire) }
+}
+
+/** One event a payload, framed and ended as the dialect does it. */
+export const streamText = (dialect: UpstreamDialect, payloads: readonly string[]): string => {
+  const frames = payloads.map((payload) => FRAME[dialect](payload)).join('')
+  return dialect === 'openai-chat' ? `${frames}data: [DONE]\n\n` : frames
+}
+
+const named = (payload: string): string => `event: ${String((JSON.parse(payload) as { type: unknown }).type)}\ndata: ${payload}\n\n`
+
+const FRAME: Readonly<Record<UpstreamDialect, (payload: string) => string>> = {
+  'openai-chat': (payload) => `data: ${payload}\n\n`,
+  'openai-responses': named,
+  anthropic: named,
+  google: (payload) => `data: ${payload}\r\n\r\n`,
+}

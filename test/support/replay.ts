@@ -1,0 +1,195 @@
+/** One request through all of the service but its sockets: a scripted upstream in, the bytes that the client reads out. */
+import type { ClientDialect } from '../../src/canonical/call.ts'
+import { GatewayError } from '../../src/errors.ts'
+import { messagesFormat } from '../../src/formats/anthropic-messages/anthropic-messages.ts'
+import type { ClientFormat } from '../../src/formats/format.ts'
+import { chatFormat } from '../../src/formats/openai-chat/openai-chat.ts'
+import { responsesFormat } from '../../src/formats/openai-responses/openai-responses.ts'
+import { answerInference } from '../../src/http/answer-inference.ts'
+import { createKeepAlive } from '../../src/http/keep-alive.ts'
+import { createPrepareCall } from '../../src/http/prepare-call.ts'
+import { createInference } from '../../src/inference/run-inference.ts'
+import type { Run } from '../../src/inference/run.ts'
+import { createModels } from '../../src/models/models.ts'
+import type { Presets } from '../../src/presets/presets.ts'
+import { providerRegistry } from '../../src/providers/registry.ts'
+import type { Upstream, UpstreamRequest } from '../../src/providers/upstream.ts'
+import { createFakeClock } from './fake-clock.ts'
+import { createFakeIds } from './fake-ids.ts'
+import type { UpstreamDialect } from './recordings.ts'
+
+/** What an upstream sends back. */
+export interface Reply {
+  readonly status?: number
+  readonly type: 'text/event-stream' | 'application/json'
+  readonly pieces: readonly Uint8Array[]
+  /** The connection breaks behind the last piece. */
+  readonly cut?: boolean
+}
+
+export interface Replay {
+  readonly client: ClientDialect
+  /** What the provider of each attempt speaks, and answers: one provider for each, tried in this order. */
+  readonly upstreams: readonly { readonly dialect: UpstreamDialect; readonly reply: Reply }[]
+  readonly body: Readonly<Record<string, unknown>> | string
+  readonly headers?: Readonly<Record<string, string>>
+  /** Of the first provider's model, in the catalogue's form. */
+  readonly modelId?: string
+}
+
+export interface Replayed {
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+  /** The stream could not be ended honestly, and was broken off. */
+  readonly broken: boolean
+  /** What went to the upstreams, in order. */
+  readonly sent: readonly UpstreamRequest[]
+  readonly run: Run | undefined
+  /** What nobody expected: faults of our own rendering. */
+  readonly internalErrors: readonly unknown[]
+}
+
+export const FORMATS: Readonly<Record<ClientDialect, ClientFormat>> = { chat: chatFormat, responses: responsesFormat, messages: messagesFormat }
+
+export const MODEL = 'replay/one'
+const WORKSPACE = '00000000-0000-4000-8000-000000000001'
+
+export const replay = async ({ client, upstreams, body, headers = {}, modelId = MODEL }: Replay): Promise<Replayed> => {
+  const clock = createFakeClock()
+  const sent: UpstreamRequest[] = []
+  const upstream: Upstream = {
+    async post(request) {
+      const reply = upstreams[sent.length]?.reply
+      sent.push(request)
+      if (reply === undefined) throw new Error('The upstream was asked once too often.')
+      return responseOf(reply)
+    },
+  }
+  const endpoints = upstreams.map(({ dialect }, number) => ({
+    provider: {
+      slug: `provider-${number}`,
+      name: `Provider ${number}`,
+      dialects: [dialect],
+      baseUrl: `https://provider-${number}.example/v1`,
+      apiKeys: [`upstream-key-${number}`],
+      anyModel: false,
+    },
+    upstreamModel: `upstream-${number}`,
+    prices: { prompt: 1, completion: 2 },
+    maxCompletionTokens: null,
+  }))
+  const model = {
+    id: modelId,
+    name: 'One',
+    created: 0,
+    contextLength: null,
+    inputModalities: ['text', 'image', 'file'],
+    outputModalities: ['text'],
+    supportedParameters: [],
+    endpoints,
+  }
+  let run: Run | undefined
+  const internalErrors: unknown[] = []
+  const response = await answerInference(
+    {
+      method: 'POST',
+      params: {},
+      query: new URLSearchParams(),
+      headers: new Headers(headers),
+      requestId: 'req-1',
+      principal: { hash: 'ab'.repeat(32), kind: 'inference', workspaceId: WORKSPACE, userId: 'user-1', strict: false },
+      signal: new AbortController().signal,
+      text: async () => (typeof body === 'string' ? body : JSON.stringify(body)),
+    },
+    FORMATS[client],
+    {
+      prepareCall: createPrepareCall(NO_PRESETS),
+      runInference: createInference({
+        models: createModels([model], []),
+        adapters: providerRegistry,
+        context: { upstream, clock },
+        clock,
+        ids: createFakeIds(),
+        firstTokenMs: 120_000,
+        began: (begun) => (run = begun),
+        settle: () => {},
+      }),
+      keepAlive: createKeepAlive(clock, 10_000),
+      clock,
+      commitSilenceMs: 2000,
+      providerFailure: 'body',
+      onInternalError: (thrown) => internalErrors.push(thrown),
+    },
+  )
+  const { text, broken } = await readAll(response)
+  return { status: response.status, headers: response.headers, text, broken, sent, run, internalErrors }
+}
+
+/** No request here names a preset. */
+const NO_PRESETS = {
+  serve() {
+    throw new Error('A preset was asked for.')
+  },
+} as unknown as Presets
+
+const readAll = async (response: Response): Promise<{ text: string; broken: boolean }> => {
+  const decoder = new TextDecoder('utf-8', { fatal: true })
+  let text = ''
+  try {
+    for await (const piece of response.body ?? []) text += decoder.decode(piece, { stream: true })
+    return { text: text + decoder.decode(), broken: false }
+  } catch {
+    return { text, broken: true }
+  }
+}
+
+const responseOf = ({ status = 200, type, pieces, cut = false }: Reply): Awaited<ReturnType<Upstream['post']>> => {
+  async function* all(): AsyncGenerator<Uint8Array, void, undefined> {
+    yield* pieces
+    if (cut) throw new GatewayError('provider_unavailable', 'The connection to the provider failed (ECONNRESET).')
+  }
+  const text = async (): Promise<string> => {
+    const decoder = new TextDecoder()
+    let whole = ''
+    for await (const piece of all()) whole += decoder.decode(piece, { stream: true })
+    return whole + decoder.decode()
+  }
+  return { status, headers: new Headers({ 'content-type': type }), pieces: all, complete() {}, text, beginning: async (most) => (await text()).slice(0, most) }
+}
+
+const TOOL = { name: 'get_weather', description: 'Weather of a city.' }
+const PARAMETERS = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] }
+
+/** The same small question in each client dialect. */
+export const question = (client: ClientDialect, stream: boolean): Readonly<Record<string, unknown>> => {
+  switch (client) {
+    case 'chat':
+      return {
+        model: MODEL,
+        stream,
+        messages: [{ role: 'user', content: 'Hi' }],
+        tools: [{ type: 'function', function: { ...TOOL, parameters: PARAMETERS } }],
+      }
+    case 'responses':
+      return { model: MODEL, stream, input: 'Hi', tools: [{ type: 'function', ...TOOL, parameters: PARAMETERS, strict: false }] }
+    case 'messages':
+      return {
+        model: MODEL,
+        stream,
+        max_tokens: 1000,
+        messages: [{ role: 'user', content: 'Hi' }],
+        tools: [{ ...TOOL, input_schema: PARAMETERS }],
+      }
+  }
+}
+
+/** A reply of one upstream to the usual question. */
+export const replayReply = (
+  client: ClientDialect,
+  dialect: UpstreamDialect,
+  reply: Reply,
+  stream = reply.type === 'text/event-stream',
+): Promise<Replayed> => replay({ client, upstreams: [{ dialect, reply }], body: question(client, stream) })
+
+export const typeOf = (stream: boolean): Reply['type'] => (stream ? 'text/event-stream' : 'application/json')
