@@ -52,5 +52,3 @@ export const embeddingsAnswer = z
     }),
   })
   .meta({ id: 'EmbeddingsAnswer' })
-
-export type EmbeddingsRequest = z.infer<typeof embeddingsRequest>

@@ -8,7 +8,7 @@ export const keyHash = z
   .regex(/^[a-f0-9]{64}$/, 'Use the 64 hex digits of `hash`.')
   .meta({ description: 'Id of a key; it says nothing of the key itself.' })
 
-export const limitReset = z.enum(['daily', 'weekly', 'monthly'])
+const limitReset = z.enum(['daily', 'weekly', 'monthly'])
 
 /** Dollars; up to a billion, so that its nano-dollars stay exact integers. */
 const dollarLimit = z.number().min(0).max(1_000_000)
@@ -116,7 +116,6 @@ export const currentKey = z
   .meta({ id: 'CurrentKey', description: 'The key that asks, and what bounds it.' })
 
 export type ApiKeyResource = z.output<typeof apiKey>
-export type CreateKeyBody = z.output<typeof createKeyBody>
-export type UpdateKeyBody = z.output<typeof updateKeyBody>
+
 export type CurrentKey = z.output<typeof currentKey>
 export type KeyBudget = z.output<typeof keyBudget>

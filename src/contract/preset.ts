@@ -8,7 +8,7 @@ import { CLIENT_DIALECTS } from '../canonical/call.ts'
 
 const timestamp = z.iso.datetime().meta({ description: 'ISO 8601, UTC.' })
 
-export const presetStatus = z.enum(['active', 'disabled', 'archived'])
+const presetStatus = z.enum(['active', 'disabled', 'archived'])
 
 /** 1-128 unreserved characters of RFC 3986, but not `.` or `..` (decision 4). */
 export const presetSlug = z

@@ -1,5 +1,8 @@
 /** The types of tools that the service runs itself begin with one of these; they are one and the same (decision 1). */
-const PREFIXES = ['service:', 'openrouter:']
+const PREFIXES = ['service:', 'openrouter:'] as const
+
+/** Every spelling of a tool's type, ours first. */
+export const serverToolTypes = <Name extends string>(name: Name) => PREFIXES.map((prefix) => `${prefix}${name}` as const)
 
 /** `web_search` for `service:web_search`; null for a tool that is not the service's. */
 export const serverToolName = (type: string): string | null => {

@@ -78,6 +78,7 @@ export const BODY_EXAMPLES: Readonly<Record<string, JsonObject>> = {
     locked: ['model'],
   },
   PresetFromMessages: { model: 'anthropic/claude-sonnet-4.5', max_tokens: 1024, system: RULE, temperature: 0.3 },
+  EmbeddingsRequest: { model: 'openai/text-embedding-3-small', input: QUESTION },
   PresetPatch: { description: 'Answers customers.', designated_version: 3, labels: { staging: 4 } },
   CreateKeyBody: { name: 'support backend', kind: 'inference', limit: 25, limit_reset: 'monthly' },
   UpdateKeyBody: { name: 'support backend', limit: 50 },

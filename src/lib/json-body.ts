@@ -13,7 +13,7 @@ export interface JsonLimits {
 }
 
 /** Deeper text than this overflows the stack of a serializer long before that of a parser (reliability.md 0.10). */
-export const JSON_LIMITS: JsonLimits = { depth: 64, nodes: 200_000 }
+const JSON_LIMITS: JsonLimits = { depth: 64, nodes: 200_000 }
 
 /** Not the JSON object that was expected; `message` is a sentence for the sender. */
 export class JsonTextError extends Error {

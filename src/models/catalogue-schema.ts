@@ -64,7 +64,7 @@ const tokenPrices = {
 
 const tokenCount = z.int().min(1)
 
-export const priceTier = z
+const priceTier = z
   .strictObject({
     above_prompt_tokens: tokenCount.meta({
       description: 'The tier holds when a request has more input tokens than this, cached ones included.',

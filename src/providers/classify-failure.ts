@@ -93,7 +93,7 @@ const sentence = (failure: ProviderFailure, type: ErrorType, target: Target): st
 const SECRETS = /\b(?:sk|pk|rk|gsk|xai|pb)[-_][A-Za-z0-9_-]{12,}|\bAIza[A-Za-z0-9_-]{20,}|\bBearer\s+\S+/g
 
 /** Our credential and whatever else looks like one, taken out; cut to what may be shown. */
-export const redact = (text: string, target: Target): string => {
+const redact = (text: string, target: Target): string => {
   const known = target.apiKey === null || target.apiKey.length < 4 ? text : text.replaceAll(target.apiKey, '[redacted]')
   return known.replace(SECRETS, '[redacted]').slice(0, RAW_MAX)
 }

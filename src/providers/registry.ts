@@ -2,6 +2,7 @@
 import { GatewayError } from '../errors.ts'
 import { anthropic } from './anthropic/anthropic.ts'
 import { countAnthropicTokens } from './anthropic/count-tokens.ts'
+import { bedrock } from './bedrock/bedrock.ts'
 import { google } from './google/google.ts'
 import { openaiChat } from './openai-chat/openai-chat.ts'
 import { openaiResponses } from './openai-responses/openai-responses.ts'
@@ -10,6 +11,7 @@ import { sandboxProvider } from './sandbox/sandbox.ts'
 
 const ADAPTERS: Readonly<Record<string, ProviderAdapter>> = {
   anthropic,
+  bedrock,
   google,
   'openai-chat': openaiChat,
   'openai-responses': openaiResponses,

@@ -37,6 +37,7 @@ const ROUTER_FIELDS = ['top_a', 'image_config', 'cache_control', 'structured_out
 const OPEN_SAMPLERS = ['top_k', 'min_p', 'repetition_penalty']
 const OPENAI_FIELDS = ['verbosity', 'modalities', 'audio', 'prediction', 'web_search_options', 'prompt_cache_options']
 const TOKEN_CHANCES = ['logit_bias', 'logprobs', 'top_logprobs']
+const TOOL_FIELDS = ['tools', 'tool_choice', 'parallel_tool_calls']
 const ONLY_MAX_TOKENS = { max_completion_tokens: 'max_tokens' }
 
 type Facts = Partial<Omit<Vendor, 'unsupported'>> & { readonly unsupported?: readonly string[] }
@@ -185,8 +186,16 @@ const VENDORS: ReadonlyMap<string, Vendor> = new Map([
         ...ROUTER_FIELDS,
         ...OPENAI_FIELDS.filter((field) => field !== 'web_search_options'),
         ...TOKEN_CHANCES,
-        ...['min_p', 'repetition_penalty', 'tools', 'tool_choice', 'parallel_tool_calls'],
-        ...['stop', 'n', 'seed', 'user', 'metadata', 'service_tier', 'prompt_cache_key'],
+        ...TOOL_FIELDS,
+        'min_p',
+        'repetition_penalty',
+        'stop',
+        'n',
+        'seed',
+        'user',
+        'metadata',
+        'service_tier',
+        'prompt_cache_key',
       ],
       streamOptions: false,
       strictMessages: true,

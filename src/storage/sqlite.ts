@@ -21,7 +21,7 @@ import { StorageRefused } from './storage-errors.ts'
 import { createTurns } from './turns.ts'
 
 export const DATABASE_FILE = 'patchbay.db'
-export const LOCK_FILE = 'patchbay.lock'
+const LOCK_FILE = 'patchbay.lock'
 
 /** While we open, nothing else runs in this process, so a thread that waits for another process harms nobody. */
 const OPENING_BUSY_TIMEOUT_MS = 5000

@@ -102,7 +102,7 @@ test('stdout shows the first keys once, and nothing else', () => {
     service
       .stdout()
       .split('\n')
-      .filter((line) => !/^(?:patchbay ready |management key |inference key |curl |open |$)/.test(line)),
+      .filter((line) => !/^(?:patchbay ready |management key |inference key |curl |(?:xdg-)?open |$)/.test(line)),
   ).toEqual([])
   expect(service.stdout().includes(created.key)).toBe(false)
 })

@@ -31,14 +31,6 @@ export const recordingsOf = (dialect: UpstreamDialect): Recording[] =>
       .map((file) => readRecording(dialect, folder, file))
   })
 
-export const ALL_RECORDINGS: readonly Recording[] = UPSTREAM_DIALECTS.flatMap(recordingsOf)
-
-export const recording = (dialect: UpstreamDialect, name: string, stream: boolean): Recording => {
-  const found = ALL_RECORDINGS.find((each) => each.dialect === dialect && each.name === name && each.stream === stream)
-  if (found === undefined) throw new Error(`There is no ${stream ? 'stream' : 'body'} ${dialect}/${name}.`)
-  return found
-}
-
 /** Whether it tells a failure instead of an end. */
 export const fails = ({ name }: Recording): boolean => name.includes('error')
 
@@ -63,4 +55,12 @@ const FRAME: Readonly<Record<UpstreamDialect, (payload: string) => string>> = {
   'openai-responses': named,
   anthropic: named,
   google: (payload) => `data: ${payload}\r\n\r\n`,
+}
+
+export const ALL_RECORDINGS: readonly Recording[] = UPSTREAM_DIALECTS.flatMap(recordingsOf)
+
+export const recording = (dialect: UpstreamDialect, name: string, stream: boolean): Recording => {
+  const found = ALL_RECORDINGS.find((each) => each.dialect === dialect && each.name === name && each.stream === stream)
+  if (found === undefined) throw new Error(`There is no ${stream ? 'stream' : 'body'} ${dialect}/${name}.`)
+  return found
 }

@@ -14,7 +14,6 @@ export const optionalText = z.string().nullish()
 export const optionalTexts = texts.nullish()
 export const optionalFlag = z.boolean().nullish()
 export const optionalNumber = z.number().nullish()
-export const optionalInteger = z.int().nullish()
 export const optionalPositiveInteger = positiveInteger.nullish()
 export const optionalObject = jsonObject.nullish()
 

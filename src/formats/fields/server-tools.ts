@@ -8,14 +8,11 @@ import { optionalCacheControl } from './cache.ts'
 import { fusionMembers } from './plugins.ts'
 import { toolReasoning } from './reasoning.ts'
 import { optionalFlag, optionalPositiveInteger, optionalText, optionalTexts } from './scalars.ts'
+import { serverToolTypes } from '../server-tool-name.ts'
 import { serverFetchMembers, serverSearchMembers } from './web-search.ts'
 
-export const SERVER_TOOL_PREFIX = 'service:'
-const ALIAS_PREFIX = 'openrouter:'
-export const SERVER_TOOL_PREFIXES = [SERVER_TOOL_PREFIX, ALIAS_PREFIX] as const
-
 const serverTool = <Name extends string, Members extends z.ZodRawShape>(name: Name, members: Members) =>
-  z.looseObject({ type: z.enum([`${SERVER_TOOL_PREFIX}${name}`, `${ALIAS_PREFIX}${name}`]), parameters: z.looseObject(members).nullish() })
+  z.looseObject({ type: z.enum(serverToolTypes(name)), parameters: z.looseObject(members).nullish() })
 
 const temperature = z.number().min(0).max(2).nullish()
 const agentName = z

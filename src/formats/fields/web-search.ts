@@ -21,7 +21,7 @@ export const userLocation = z
   })
   .nullish()
 
-export const searchContextSize = z.enum(['low', 'medium', 'high']).nullish()
+const searchContextSize = z.enum(['low', 'medium', 'high']).nullish()
 
 /** Members of the four OpenAI search tools, beside their `type`. */
 export const searchToolMembers = {

@@ -9,6 +9,8 @@ import { AUDIO_FORMATS, documentMedia, imageMedia, videoMedia, type Media } from
 export interface Block {
   readonly type: string
   readonly json: string
+  /** A cache point is behind it. */
+  readonly marked?: true
 }
 
 /** What the dialect has no word for is told and left out. */
@@ -19,7 +21,7 @@ export const encodeBlocks = (message: Message, context: EncodeContext): Block[] 
     const block = encodePart(part, message.role, at, context)
     if (block === null) return []
     const point = 'cache' in part ? cachePoint(part.cache, at, 'blocks', context) : null
-    return [point === null ? block : { type: block.type, json: `${block.json},${JSON.stringify(point)}` }]
+    return [point === null ? block : { type: block.type, json: `${block.json},${JSON.stringify(point)}`, marked: true }]
   })
 }
 

@@ -25,7 +25,8 @@ export const encodeTools = (turns: readonly Turn[], context: EncodeContext): Enc
   if (tools.length === 0) {
     if (toolChoice.type === 'required' || toolChoice.type === 'tool')
       context.lose('tool_choice', 'There is no tool that could be called; it was left out.')
-    return called ? { toolConfig: { tools: toolsOfHistory(context) }, forced: false } : NONE
+    const declared = called ? toolsOfHistory(context) : []
+    return declared.length === 0 ? NONE : { toolConfig: { tools: declared }, forced: false }
   }
   if (toolChoice.type === 'none') {
     // The dialect has no word for it: tools that may not be called are not told of.
@@ -59,19 +60,20 @@ const toolSpec = (tool: FunctionTool, at: string, context: EncodeContext): JsonO
 const toolsOfHistory = (context: EncodeContext): JsonObject[] => {
   const parts = context.prompt.messages.flatMap((message) => message.parts)
   const names = new Set(parts.flatMap((part) => (part.type === 'tool-call' ? [part.name] : [])))
-  context.mapped('tools', `${context.target.providerName} wants the tools of earlier calls to be declared; they were, without their schemas.`)
+  if (names.size > 0)
+    context.mapped('tools', `${context.target.providerName} wants the tools of earlier calls declared; they were, without schemas.`)
   return [...names].map((name) => ({ toolSpec: { name, inputSchema: { json: { type: 'object' } } } }))
 }
 
 /** Undefined leaves the choice to the model. */
 const encodeChoice = ({ prompt, facts, rules, target, mapped }: EncodeContext): JsonObject | undefined => {
   const { toolChoice, tools } = prompt
-  if (toolChoice.type !== 'required' && toolChoice.type !== 'tool') return undefined
+  if (toolChoice.type === 'auto' || toolChoice.type === 'none') return undefined
   if (facts.toolChoice === 'neither' || rules.forcedTools === 'never') {
     mapped('tool_choice', `${target.upstreamModel} cannot be made to call a tool; it was left to choose.`)
     return undefined
   }
-  if (toolChoice.type === 'required') return { any: {} }
+  if (!('name' in toolChoice)) return { any: {} }
   if (facts.toolChoice === 'any and tool') return { tool: { name: toolChoice.name } }
   if (tools.length > 1) mapped('tool_choice', `${target.upstreamModel} can be made to call a tool, but not a certain one.`)
   return { any: {} }

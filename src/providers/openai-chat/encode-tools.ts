@@ -96,7 +96,7 @@ const SEARCH_OPTIONS: Readonly<Record<NonNullable<Vendor['webSearch']>, readonly
 }
 
 /** Where each interface keeps the format, for what is told of it. */
-export const FORMAT_FIELDS: Readonly<Record<ClientDialect, string>> = {
+const FORMAT_FIELDS: Readonly<Record<ClientDialect, string>> = {
   chat: 'response_format',
   responses: 'text.format',
   messages: 'output_config.format',

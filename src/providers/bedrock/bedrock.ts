@@ -1,0 +1,125 @@
+/** Amazon Bedrock, by its Converse API: JSON in, JSON or a binary event stream out, for every model behind it. */
+import type { Frame, ModelEvent } from '../../canonical/event.ts'
+import { GatewayError } from '../../errors.ts'
+import { isObject } from '../../lib/json.ts'
+import { retryAfterSeconds } from '../classify-failure.ts'
+import type { Attempt, ProviderContext, Target } from '../provider.ts'
+import type { UpstreamResponse } from '../upstream.ts'
+import { createConverseDecoder, isMalformed, type ConverseDecoder } from './decode.ts'
+import { encodeConverseRequest } from './encode.ts'
+import { converseFailure } from './errors.ts'
+import { EventStreamError, openEventStream, type StreamMessage } from './event-stream.ts'
+import { authorized } from './sign.ts'
+
+const ERROR_BODY_MAX = 64 * 1024
+const WHOLE_BODY_MAX = 64 * 1024 * 1024
+
+/** Behind the end of the message come its counts, and then nothing. */
+const MESSAGES_AFTER_END_MAX = 100
+
+const EVENT_STREAM = 'application/vnd.amazon.eventstream'
+
+export async function* bedrock(attempt: Attempt, context: ProviderContext): AsyncGenerator<readonly Frame[], void, undefined> {
+  const { call, target, connection } = attempt
+  const url = `${target.baseUrl}/model/${encodeURIComponent(target.upstreamModel)}/${call.stream ? 'converse-stream' : 'converse'}`
+  const body = encodeConverseRequest(attempt)
+  const headers = {
+    'content-type': 'application/json',
+    accept: call.stream ? EVENT_STREAM : 'application/json',
+    // Compression would buy nothing on a stream, and a compressed answer can be a bomb.
+    'accept-encoding': 'identity',
+  }
+  const response = await context.upstream.post({
+    url,
+    headers: await authorized({ url, headers, body }, target.apiKey, context.clock.now()),
+    body,
+    stream: call.stream,
+    connection,
+  })
+  if (response.status !== 200) {
+    const failure = {
+      status: response.status,
+      name: response.headers.get('x-amzn-errortype'),
+      body: await response.beginning(ERROR_BODY_MAX),
+      retryAfterSeconds: retryAfterSeconds(response.headers.get('retry-after'), context.clock.now()),
+    }
+    throw converseFailure(failure, target)
+  }
+  const decoder = createConverseDecoder(target, response.headers.get('x-amzn-requestid'))
+  // What the upstream sends decides, not what was asked for.
+  if ((response.headers.get('content-type') ?? '').toLowerCase().includes(EVENT_STREAM)) yield* streamed(response, decoder, target)
+  else yield wholeFrames(await response.text(WHOLE_BODY_MAX), decoder, target)
+}
+
+async function* streamed(
+  response: UpstreamResponse,
+  decoder: ConverseDecoder,
+  target: Target,
+): AsyncGenerator<readonly Frame[], void, undefined> {
+  const stream = await openEventStream()
+  let sinceEnd: number | null = null
+  for await (const piece of response.pieces()) {
+    const frames: Frame[] = []
+    let over = false
+    try {
+      for (const message of stream.read(piece)) {
+        frames.push(messageFrame(message, decoder, target))
+        const ended = frames.at(-1)?.events.some(({ type }) => type === 'finish') === true
+        if (ended || sinceEnd !== null) sinceEnd = (sinceEnd ?? 0) + 1
+        over = sinceEnd !== null && (message.name === 'metadata' || sinceEnd > MESSAGES_AFTER_END_MAX)
+        if (over) break
+      }
+    } catch (thrown) {
+      // What came before a failure in the same piece still counts, so the failure travels behind it as an event.
+      yield [...frames, { events: [{ type: 'error', error: asFailure(thrown, target) }] }]
+      return
+    }
+    if (over) response.complete()
+    if (frames.length > 0) yield frames
+    if (over) return
+  }
+  if (sinceEnd === null) throw unusable(target, 'ended the stream before the answer was complete.')
+}
+
+const asFailure = (thrown: unknown, target: Target): GatewayError => {
+  if (thrown instanceof EventStreamError) return unusable(target, `sent a stream that cannot be read: ${thrown.message}`, thrown)
+  if (thrown instanceof GatewayError) return thrown
+  throw thrown
+}
+
+const messageFrame = ({ kind, name, text }: StreamMessage, decoder: ConverseDecoder, target: Target): Frame => {
+  if (kind !== 'event') throw converseFailure({ status: null, name, body: text }, target)
+  const payload = parsed(text, target, 'sent a stream event that is not a JSON object.')
+  if (name === 'messageStop') refuseMalformed(payload['stopReason'], target)
+  return { events: decoder.event(name, payload) }
+}
+
+const wholeFrames = (text: string, decoder: ConverseDecoder, target: Target): Frame[] => {
+  const body = parsed(text, target, 'answered with something that is not a JSON object.')
+  const { output } = body
+  if (!isObject(output) || !isObject(output['message'])) {
+    if (typeof body['__type'] === 'string') throw converseFailure({ status: null, name: null, body: text }, target)
+    throw unusable(target, 'answered without a message.')
+  }
+  refuseMalformed(body['stopReason'], target)
+  const events: readonly ModelEvent[] = decoder.whole(body)
+  return [{ events }]
+}
+
+const refuseMalformed = (stopReason: unknown, target: Target): void => {
+  if (isMalformed(stopReason)) throw unusable(target, `could not read what the model said (${stopReason}).`)
+}
+
+const parsed = (text: string, target: Target, fault: string): Readonly<Record<string, unknown>> => {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (cause) {
+    throw unusable(target, fault, cause)
+  }
+  if (!isObject(value)) throw unusable(target, fault)
+  return value
+}
+
+const unusable = (target: Target, did: string, cause?: unknown): GatewayError =>
+  new GatewayError('provider_unavailable', `${target.providerName} ${did}`, { cause, metadata: { provider_name: target.providerName } })

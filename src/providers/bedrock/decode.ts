@@ -1,0 +1,95 @@
+/** What Converse answers, whole or as the events of a stream, in the language of the middle. Tolerant: only the fields that mean something are read. */
+import type { FinishReason, ModelEvent } from '../../canonical/event.ts'
+import { isObject } from '../../lib/json.ts'
+import type { Target } from '../provider.ts'
+import { openBlock, wholeBlock, type BlockContext, type BlockDecoder } from './decode-block.ts'
+import { factsOf } from './model-facts.ts'
+import { decodeUsage } from './usage.ts'
+
+type Json = Readonly<Record<string, unknown>>
+
+/** State that spans the events of one answer. */
+export interface ConverseDecoder {
+  /** `name` of an event of the stream and its payload. */
+  event(name: string, payload: Json): ModelEvent[]
+  whole(body: Json): ModelEvent[]
+}
+
+/** `requestId`: Converse has no other name for an answer. */
+export const createConverseDecoder = (target: Target, requestId: string | null): ConverseDecoder => {
+  let calls = 0
+  const blocks = new Map<unknown, BlockDecoder>()
+  const context: BlockContext = {
+    nextCall: () => calls++,
+    provenBy: factsOf(target).rules.claude ? target.modelId : null,
+  }
+  const blockAt = (index: unknown): BlockDecoder => {
+    const known = blocks.get(index)
+    if (known !== undefined) return known
+    const opened = openBlock(context)
+    blocks.set(index, opened)
+    return opened
+  }
+  const start: ModelEvent = { type: 'start', upstreamId: requestId, upstreamModel: null }
+  return {
+    event(name, payload) {
+      const index = payload['contentBlockIndex']
+      switch (name) {
+        case 'messageStart':
+          return [start]
+        case 'contentBlockStart':
+          return isObject(payload['start']) ? blockAt(index).open(payload['start']) : []
+        case 'contentBlockDelta':
+          return isObject(payload['delta']) ? blockAt(index).delta(payload['delta']) : []
+        case 'contentBlockStop': {
+          const closed = blocks.get(index)?.close() ?? []
+          blocks.delete(index)
+          return closed
+        }
+        case 'messageStop': {
+          // A model that leaves a block open has closed it with this.
+          const closed = [...blocks.values()].flatMap((block) => block.close())
+          blocks.clear()
+          return [...closed, finishOf(payload)]
+        }
+        case 'metadata':
+          return isObject(payload['usage']) ? [{ type: 'usage', usage: decodeUsage(payload['usage']) }] : []
+        default:
+          return [] // an event that came into the world after this was written
+      }
+    },
+    whole(body) {
+      const { output, usage } = body
+      const message = isObject(output) && isObject(output['message']) ? output['message'] : {}
+      const content: unknown[] = Array.isArray(message['content']) ? message['content'] : []
+      return [
+        start,
+        ...content.filter(isObject).flatMap((block) => wholeBlock(block, context)),
+        ...(isObject(usage) ? [{ type: 'usage', usage: decodeUsage(usage) } as const] : []),
+        finishOf(body),
+      ]
+    },
+  }
+}
+
+/** The model's output could not be read by Bedrock itself: no answer, but a failure. */
+export const isMalformed = (stopReason: unknown): stopReason is string =>
+  stopReason === 'malformed_model_output' || stopReason === 'malformed_tool_use'
+
+const FINISH: ReadonlyMap<string, FinishReason> = new Map([
+  ['end_turn', 'stop'],
+  ['stop_sequence', 'stop'],
+  ['tool_use', 'tool_calls'],
+  ['max_tokens', 'length'],
+  ['model_context_window_exceeded', 'length'],
+  ['guardrail_intervened', 'content_filter'],
+  ['content_filtered', 'content_filter'],
+  ['refusal', 'content_filter'],
+])
+
+const finishOf = ({ stopReason, additionalModelResponseFields: fields }: Json): ModelEvent => {
+  const native = typeof stopReason === 'string' && stopReason !== '' ? stopReason : null
+  const asked = isObject(fields) ? (isObject(fields['delta']) ? fields['delta'] : fields)['stop_sequence'] : undefined
+  const stopSequence = typeof asked === 'string' && native === 'stop_sequence' ? { stopSequence: asked } : {}
+  return { type: 'finish', reason: FINISH.get(native ?? '') ?? 'stop', native, ...stopSequence }
+}

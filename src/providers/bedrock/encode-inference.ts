@@ -1,0 +1,126 @@
+/** How the model is to answer: `inferenceConfig`, what goes to the model itself, and the effort of its thinking. */
+import type { ReasoningSetting, SettingName } from '../../canonical/settings.ts'
+import type { JsonObject, JsonValue } from '../../lib/json.ts'
+import { encodeSampling } from '../anthropic/encode-sampling.ts'
+import { encodeThinking } from '../anthropic/encode-thinking.ts'
+import { effortOfBudget, nearestEffort } from '../effort.ts'
+import type { Turn } from './encode-conversation.ts'
+import type { EncodeContext } from './encode-context.ts'
+
+export interface EncodedInference {
+  readonly inferenceConfig: JsonObject
+  readonly additionalModelRequestFields: JsonObject
+  /** `outputConfig.effort`. */
+  readonly effort: string | undefined
+}
+
+/** `forced`: a call of a tool is demanded. */
+export const encodeInference = (turns: readonly Turn[], forced: boolean, context: EncodeContext): EncodedInference => {
+  const model = context.facts.thinking === 'claude' ? ofClaude(turns, forced, context) : ofOther(context)
+  return { ...model, inferenceConfig: present({ ...model.inferenceConfig, stopSequences: encodeStop(context) }) }
+}
+
+const ofClaude = (turns: readonly Turn[], forced: boolean, context: EncodeContext): EncodedInference => {
+  const { maxTokens, thinking, effort } = encodeThinking(context, { forced, unthoughtLoop: isUnthoughtLoop(turns) })
+  const thinks = thinking?.['type'] === 'enabled' || thinking?.['type'] === 'adaptive'
+  const { temperature, top_p: topP, top_k: topK } = encodeSampling(context, thinks)
+  // Unlike Anthropic's own API this one wants no cap, and knows the highest itself; only a budget has to be below one.
+  const cap = context.setting('maxOutputTokens') ?? (thinking?.['type'] === 'enabled' ? maxTokens : undefined)
+  return {
+    inferenceConfig: present({ maxTokens: cap, temperature, topP }),
+    additionalModelRequestFields: present({ top_k: topK, thinking: thinking as JsonObject | undefined }),
+    effort,
+  }
+}
+
+/** Results of tools were sent, and the calls before them do not begin with thinking. */
+const isUnthoughtLoop = (turns: readonly Turn[]): boolean => {
+  const results = turns.findLastIndex(({ role }) => role === 'user')
+  if (results !== turns.findLastIndex(({ role }) => role !== 'system') || turns[results]?.blocks[0]?.type !== 'toolResult') return false
+  return turns[results - 1]?.blocks[0]?.type !== 'reasoningContent'
+}
+
+const ofOther = (context: EncodeContext): EncodedInference => {
+  const inferenceConfig = present({
+    maxTokens: context.setting('maxOutputTokens'),
+    temperature: heldTo1(context),
+    topP: context.setting('topP'),
+  })
+  const bounded = Object.keys(inferenceConfig).length > 0
+  return {
+    inferenceConfig,
+    additionalModelRequestFields: { ...encodeTopK(context), ...encodeReasoning(context, bounded) },
+    effort: undefined,
+  }
+}
+
+const encodeTopK = (context: EncodeContext): JsonObject => {
+  const topK = context.setting('topK')
+  if (topK === undefined) return {}
+  switch (context.facts.topK) {
+    case 'top_k':
+      return { top_k: topK }
+    case 'k':
+      return { k: topK }
+    case 'inferenceConfig.topK':
+      return { inferenceConfig: { topK } }
+    case null:
+      lost('topK', 'takes no top_k', context)
+      return {}
+  }
+}
+
+const EFFORTS = ['low', 'medium', 'high']
+
+/** `bounded`: the request sets a cap, a temperature or top_p. */
+const encodeReasoning = (context: EncodeContext, bounded: boolean): JsonObject => {
+  const reasoning = context.setting('reasoning')
+  if (reasoning === undefined) return {}
+  const { facts, target, mapped } = context
+  const field = context.fieldOf('reasoning')
+  if (facts.thinking === null) {
+    lost('reasoning', 'has no word here for how much it thinks', context)
+    return {}
+  }
+  if (reasoning.exclude === true) context.lose(`${field}.exclude`, `${target.upstreamModel} cannot hide its thinking; it was left out.`)
+  if (reasoning.enabled === false || reasoning.effort === 'none') {
+    if (facts.thinking === 'reasoningConfig') return { reasoningConfig: { type: 'disabled' } }
+    mapped(field, `${target.upstreamModel} cannot be kept from thinking; it was asked for its lowest effort.`)
+    return { reasoning_effort: 'low' }
+  }
+  const wish = wishedEffort(reasoning)
+  if (wish === undefined) return {}
+  const nearest = nearestEffort(wish, EFFORTS) ?? 'medium'
+  // At its highest, Nova wants neither a cap nor a temperature beside it; a cap is a promise on cost, so the effort gives way.
+  const effort = facts.thinking === 'reasoningConfig' && nearest === 'high' && bounded ? 'medium' : nearest
+  if (effort !== reasoning.effort && (reasoning.effort !== undefined || reasoning.maxTokens !== undefined))
+    mapped(field, `The nearest that ${target.upstreamModel} knows is the effort ${effort}; it was sent.`)
+  return facts.thinking === 'reasoningConfig'
+    ? { reasoningConfig: { type: 'enabled', maxReasoningEffort: effort } }
+    : { reasoning_effort: effort }
+}
+
+const wishedEffort = ({ effort, maxTokens, enabled }: ReasoningSetting): string | undefined =>
+  effort ?? (maxTokens === undefined ? (enabled === true ? 'medium' : undefined) : effortOfBudget(maxTokens))
+
+/** Converse's range ends at 1, that of other dialects at 2. */
+const heldTo1 = (context: EncodeContext): number | undefined => {
+  const temperature = context.setting('temperature')
+  if (temperature === undefined || temperature <= 1) return temperature
+  context.mapped(context.fieldOf('temperature'), `${context.target.providerName} knows temperatures up to 1; 1 was sent.`)
+  return 1
+}
+
+/** The dialect refuses an empty sequence, and Claude one without a visible character. */
+const encodeStop = (context: EncodeContext): readonly string[] | undefined => {
+  const stop = context.setting('stop')
+  const kept = stop?.filter((sequence) => (context.rules.claude ? sequence.trim() : sequence) !== '')
+  if (stop !== undefined && kept?.length !== stop.length) lost('stop', 'takes no stop sequence like one of these', context)
+  return kept === undefined || kept.length === 0 ? undefined : kept
+}
+
+const lost = (name: SettingName, why: string, { lose, fieldOf, target }: EncodeContext): void =>
+  lose(fieldOf(name), `${target.upstreamModel} ${why}; it was left out.`)
+
+const present = (members: Readonly<Record<string, JsonValue | undefined>>): JsonObject =>
+  Object.fromEntries(Object.entries(members).filter((member): member is [string, JsonValue] => member[1] !== undefined))

@@ -1,0 +1,122 @@
+/** A request for Amazon Bedrock's Converse API, which no client speaks: every request is translated. The model's name goes in the address. */
+import { isObject, type JsonObject } from '../../lib/json.ts'
+import { enforceable } from '../anthropic/encode-tools.ts'
+import type { Attempt } from '../provider.ts'
+import { cachePoint, encodeContext, type EncodeContext } from './encode-context.ts'
+import { encodeConversation, type Turn } from './encode-conversation.ts'
+import { encodeInference } from './encode-inference.ts'
+import { encodeTools } from './encode-tools.ts'
+import type { Block } from './encode-blocks.ts'
+
+/** JSON text. Throws `invalid_prompt`, and `invalid_request` for what the dialect refuses. */
+export const encodeConverseRequest = (attempt: Attempt): string => {
+  const context = encodeContext(attempt)
+  const { system, turns } = encodeConversation(context)
+  const { toolConfig, forced } = encodeTools(turns, context)
+  const { inferenceConfig, additionalModelRequestFields, effort } = encodeInference(turns, forced, context)
+  const textFormat = encodeFormat(context)
+  noteModalities(context)
+  const tail = JSON.stringify({
+    toolConfig,
+    inferenceConfig: filled(inferenceConfig),
+    additionalModelRequestFields: filled(additionalModelRequestFields),
+    additionalModelResponseFieldPaths: stopSequencePath(inferenceConfig, attempt.call.stream, context),
+    outputConfig: effort === undefined && textFormat === undefined ? undefined : { textFormat, effort },
+    requestMetadata: encodeMetadata(context),
+    serviceTier: encodeServiceTier(context),
+  })
+  const systemMember = system.length === 0 ? '' : `"system":[${blocksText(system)}],`
+  const messages = `"messages":[${marked(turns, context).map(turnText).join(',')}]`
+  return `{${systemMember}${messages}${tail === '{}' ? '}' : `,${tail.slice(1)}`}`
+}
+
+const blocksText = (blocks: readonly Block[]): string => blocks.map(({ json }) => json).join(',')
+
+const turnText = ({ role, blocks }: Turn): string => `{"role":"${role}","content":[${blocksText(blocks)}]}`
+
+const filled = (members: JsonObject): JsonObject | undefined => (Object.keys(members).length === 0 ? undefined : members)
+
+/** A cache mark for the whole request stands behind its last block. */
+const marked = (turns: readonly Turn[], context: EncodeContext): readonly Turn[] => {
+  const asked = context.setting('cacheControl')
+  const last = turns.at(-1)
+  if (asked === undefined || last === undefined || last.blocks.at(-1)?.marked === true) return turns
+  const mark = isObject(asked) && asked['ttl'] === '1h' ? { ttl: '1h' as const } : {}
+  const point = cachePoint(mark, context.fieldOf('cacheControl'), 'blocks', context)
+  return point === null
+    ? turns
+    : [...turns.slice(0, -1), { ...last, blocks: [...last.blocks, { type: 'cachePoint', json: JSON.stringify(point) }] }]
+}
+
+/** Which of the sequences ended the answer is a field of Claude's own; where it stands differs between a stream and a whole answer. */
+const stopSequencePath = ({ stopSequences }: JsonObject, stream: boolean, { rules }: EncodeContext): string[] | undefined =>
+  rules.claude && stopSequences !== undefined ? [stream ? '/delta/stop_sequence' : '/stop_sequence'] : undefined
+
+/** The schema travels as JSON text. JSON without one is not a word of the dialect. */
+const encodeFormat = (context: EncodeContext): JsonObject | undefined => {
+  const { outputFormat } = context.prompt
+  if (outputFormat.type === 'text') return undefined
+  const field = FORMAT_FIELDS[context.dialect]
+  if (outputFormat.type === 'json') {
+    context.lose(field, `${context.target.providerName} promises JSON only with a schema; it was left out.`)
+    return undefined
+  }
+  if (!context.facts.schemas || !isObject(outputFormat.schema)) {
+    context.lose(field, `${context.target.upstreamModel} does not hold answers to a schema; it was left out.`)
+    return undefined
+  }
+  const { name, description } = outputFormat
+  const schema = JSON.stringify(enforceable(outputFormat.schema, field, context))
+  return {
+    type: 'json_schema',
+    structure: { jsonSchema: { schema, ...(name === '' ? {} : { name }), ...(description === undefined ? {} : { description }) } },
+  }
+}
+
+const FORMAT_FIELDS = { chat: 'response_format', responses: 'text.format', messages: 'output_config.format' } as const
+
+const METADATA_MAX = 16
+const METADATA_TEXT = /^[a-zA-Z0-9\s:_@$#=/+,.-]{0,256}$/
+
+/** Up to 16 short strings, of few characters (Converse, "requestMetadata"): they are for the filters of invocation logs. */
+const encodeMetadata = (context: EncodeContext): JsonObject | undefined => {
+  const metadata = context.setting('metadata')
+  if (metadata === undefined) return undefined
+  const entries = Object.entries(metadata)
+  const kept = entries
+    .flatMap(([key, value]): [string, string][] => (key !== '' && METADATA_TEXT.test(key) && typeof value === 'string' && METADATA_TEXT.test(value) ? [[key, value]] : []))
+    .slice(0, METADATA_MAX)
+  if (kept.length < entries.length)
+    context.lose(
+      context.fieldOf('metadata'),
+      `${context.target.providerName} takes up to ${METADATA_MAX} short plain texts as metadata; the others were left out.`,
+    )
+  return kept.length === 0 ? undefined : Object.fromEntries(kept)
+}
+
+const encodeServiceTier = (context: EncodeContext): JsonObject | undefined => {
+  const tier = context.setting('serviceTier')
+  switch (tier) {
+    case undefined:
+    case 'auto': // which is to ask for nothing
+      return undefined
+    case 'default':
+    case 'standard':
+    case 'standard_only':
+      return { type: 'default' }
+    case 'flex':
+    case 'priority':
+    case 'reserved':
+      return { type: tier }
+    default:
+      context.lose(context.fieldOf('serviceTier'), `${context.target.providerName} has no tier like ${tier}; it was left out.`)
+      return undefined
+  }
+}
+
+/** Text is all that it gives. */
+const noteModalities = (context: EncodeContext): void => {
+  const others = context.setting('outputModalities')?.filter((modality) => modality !== 'text') ?? []
+  if (others.length > 0)
+    context.lose(context.fieldOf('outputModalities'), `${context.target.providerName} answers in text; ${others.join(', ')} was left out.`)
+}

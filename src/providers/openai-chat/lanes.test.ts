@@ -1,0 +1,81 @@
+import { expect, test } from 'bun:test'
+
+import { createFakeClock } from '../../../test/support/fake-clock.ts'
+import { FINISH_CHUNK, proseAnswer, proseChunk, type Script, startFakeUpstream } from '../../../test/support/fake-upstream.ts'
+import type { ClientDialect } from '../../canonical/call.ts'
+import type { Frame } from '../../canonical/event.ts'
+import { JsonBody } from '../../lib/json-body.ts'
+import { createUpstream } from '../upstream.ts'
+import { promptOf, targetOf, text, user } from './encode.test-kit.ts'
+import { openaiChat } from './openai-chat.ts'
+
+const upstream = await startFakeUpstream()
+
+const frames = async (script: Script, dialect: ClientDialect, stream: boolean, vendor = 'acme', query = ''): Promise<readonly Frame[]> => {
+  upstream.script(script)
+  const clock = createFakeClock()
+  const answer = openaiChat(
+    {
+      call: {
+        dialect,
+        body: JsonBody.read('{"messages":[{"role":"user","content":"Hi"}]}'),
+        models: [],
+        stream,
+        maxOutputTokens: null,
+        sessionId: null,
+        user: null,
+        passHeaders: {},
+        prompt: () => promptOf({ messages: [user(text('Hi'))] }),
+      },
+      target: { ...targetOf(vendor), baseUrl: upstream.url + query },
+      number: 0,
+      warn: () => undefined,
+      connection: new AbortController(),
+    },
+    { upstream: createUpstream(clock, { streamHeadersMs: 1000, wholeHeadersMs: 1000, idleMs: 1000 }), clock },
+  )
+  const all: Frame[] = []
+  for await (const batch of answer) all.push(...batch)
+  return all
+}
+
+const types = (all: readonly Frame[]): readonly string[] => all.flatMap(({ events }) => events.map(({ type }) => type))
+
+const streamed: Script = (exchange) => exchange.stream([proseChunk('Hi'), FINISH_CHUNK])
+const whole: Script = (exchange) => exchange.answer(200, proseAnswer('Hi'))
+
+test.each<[ClientDialect, boolean, boolean]>([
+  ['chat', true, true],
+  ['chat', false, true],
+  ['responses', true, false],
+  ['responses', false, false],
+  ['messages', true, false],
+  ['messages', false, false],
+])('the upstream’s own text goes to chat clients only: %s, stream %p', async (dialect, stream, native) => {
+  const all = await frames(stream ? streamed : whole, dialect, stream)
+  expect(all.map((frame) => frame.native !== undefined)).toEqual(all.map(() => native))
+  expect(types(all)).toContain('text')
+  expect(upstream.last.body.messages).toEqual([{ role: 'user', content: 'Hi' }])
+})
+
+test('Azure is asked with its own header, at a base URL that ends in a query', async () => {
+  await frames(whole, 'chat', false, 'azure', '/?api-version=2026-01-01')
+  expect([upstream.last.path, upstream.last.headers['api-key'], upstream.last.headers['authorization']]).toEqual([
+    '/v1/chat/completions?api-version=2026-01-01',
+    'k',
+    undefined,
+  ])
+})
+
+test('a whole answer with calls that does not say how it ended ended so that they are made', async () => {
+  const message = { tool_calls: [{ id: 'c', type: 'function', function: { name: 'f', arguments: '{}' } }] }
+  const body = JSON.stringify({ id: 'x', choices: [{ index: 0, message, finish_reason: '' }] })
+  const all = await frames((exchange) => exchange.answer(200, body), 'messages', false)
+  expect(all.flatMap(({ events }) => events).at(-1)).toEqual({ type: 'finish', reason: 'tool_calls', native: null })
+})
+
+test('an answer that the vendor broke off for want of resources is a failure', async () => {
+  const chunk = JSON.stringify({ id: 'x', choices: [{ index: 0, delta: {}, finish_reason: 'insufficient_system_resource' }] })
+  const all = await frames((exchange) => exchange.stream([proseChunk('Hi'), chunk]), 'chat', true)
+  expect(all.flatMap(({ events }) => events).at(-1)).toMatchObject({ type: 'error', error: { type: 'provider_overloaded' } })
+})
