@@ -28,18 +28,29 @@ export const recordingsOf = (dialect: UpstreamDialect): Recording[] =>
     return readdirSync(folder)
       .filter((file) => !ERROR_BODIES.has(file))
       .toSorted()
-      .map((file) => readRecording(dialect, folder, file))
+      .flatMap((file) => readRecordings(dialect, folder, file))
   })
 
 /** Whether it tells a failure instead of an end. */
 export const fails = ({ name }: Recording): boolean => name.includes('error')
 
-const readRecording = (dialect: UpstreamDialect, folder: string, file: string): Recording => {
+/** A file may hold the streams of several turns, one behind the other. */
+const readRecordings = (dialect: UpstreamDialect, folder: string, file: string): Recording[] => {
   const text = readFileSync(join(folder, file), 'utf8')
-  const stream = file.endsWith('.chunks.txt')
-  const payloads = stream ? text.split('\n').filter((line) => line !== '') : [text]
-  const wire = stream ? streamText(dialect, payloads) : text
-  return { dialect, name: file.replace(/\.(?:chunks\.txt|json)$/, ''), stream, payloads, bytes: encoder.encode(wire) }
+  const name = file.replace(/\.(?:chunks\.txt|json)$/, '')
+  if (!file.endsWith('.chunks.txt')) return [{ dialect, name, stream: false, payloads: [text], bytes: encoder.encode(text) }]
+  const turns: string[][] = []
+  for (const line of text.split('\n').filter((each) => each !== '')) {
+    if (turns.length === 0 || line.startsWith('{"type":"response.created"')) turns.push([])
+    turns.at(-1)?.push(line)
+  }
+  return turns.map((payloads, turn) => ({
+    dialect,
+    name: turn === 0 ? name : `${name}-turn-${turn + 1}`,
+    stream: true,
+    payloads,
+    bytes: encoder.encode(streamText(dialect, payloads)),
+  }))
 }
 
 /** One event a payload, framed and ended as the dialect does it. */

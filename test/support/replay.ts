@@ -52,6 +52,13 @@ export interface Replayed {
 
 export const FORMATS: Readonly<Record<ClientDialect, ClientFormat>> = { chat: chatFormat, responses: responsesFormat, messages: messagesFormat }
 
+/** The upstream dialect that a client dialect is. */
+export const OWN_DIALECT: Readonly<Record<ClientDialect, UpstreamDialect>> = {
+  chat: 'openai-chat',
+  responses: 'openai-responses',
+  messages: 'anthropic',
+}
+
 export const MODEL = 'replay/one'
 const WORKSPACE = '00000000-0000-4000-8000-000000000001'
 

@@ -31,7 +31,8 @@ export const relayChunks = (head: AnswerHead, finished: Set<number>): ChunkRelay
   const relayBody = (body: JsonBody, ending: Ending): string => {
     const changes: Record<string, string | null> = { ...owned, ...envelopeRepairs(body, 'chat.completion.chunk', head) }
     const created = body.get('created')
-    if (createdSeconds === null && Number.isInteger(created)) createdSeconds = created as number
+    // Azure's first chunk tells zero.
+    if (createdSeconds === null && typeof created === 'number' && created > 0) createdSeconds = created
     const rawUsage = body.raw('usage')
     if (rawUsage !== undefined) {
       changes['usage'] = null

@@ -23,6 +23,7 @@ const CHOICE_END = ',"finish_reason":null}]}\n\n'
 class ChatStream implements StreamRenderer {
   /** Everything of a chunk before its choices, and the beginning of one with a delta: constant for a stream. */
   #envelope = ''
+  #created = 0
   #delta = ''
   readonly #head: AnswerHead
   readonly #ending = watchEnding()
@@ -45,6 +46,7 @@ class ChatStream implements StreamRenderer {
 
   #describe(createdSeconds: number): void {
     const { generationId, model, provider } = this.#head
+    this.#created = createdSeconds
     this.#envelope =
       `{"id":${JSON.stringify(generationId)},"object":"chat.completion.chunk","created":${createdSeconds},` +
       `"model":${JSON.stringify(model)},"provider":${JSON.stringify(provider)},`
@@ -59,7 +61,7 @@ class ChatStream implements StreamRenderer {
       if (chunk === null) for (const event of frame.events) out += this.#event(event)
       else if (chunk !== '') {
         // Our own chunks tell the same time as the upstream's.
-        if (this.#role !== '' && this.#relay.createdSeconds !== null) this.#describe(this.#relay.createdSeconds)
+        if (this.#relay.createdSeconds !== null && this.#relay.createdSeconds !== this.#created) this.#describe(this.#relay.createdSeconds)
         this.#role = ''
         out += dataFrame(chunk)
       }

@@ -21,7 +21,7 @@ const EVENT_STREAM = 'application/vnd.amazon.eventstream'
 
 export async function* bedrock(attempt: Attempt, context: ProviderContext): AsyncGenerator<readonly Frame[], void, undefined> {
   const { call, target, connection } = attempt
-  const url = `${target.baseUrl}/model/${encodeURIComponent(target.upstreamModel)}/${call.stream ? 'converse-stream' : 'converse'}`
+  const url = `${target.baseUrl.replace(/\/+$/, '')}/model/${encodeURIComponent(target.upstreamModel)}/${call.stream ? 'converse-stream' : 'converse'}`
   const body = encodeConverseRequest(attempt)
   const headers = {
     'content-type': 'application/json',

@@ -1,0 +1,58 @@
+/** An upstream that breaks off, wherever, never looks like one that ended. */
+import { describe, expect, test } from 'bun:test'
+
+import { CLIENT_DIALECTS } from '../../src/canonical/call.ts'
+import { readStream } from '../support/client-stream.ts'
+import { ALL_RECORDINGS, fails, type Recording, streamText } from '../support/recordings.ts'
+import { replayReply } from '../support/replay.ts'
+import { positions } from '../support/seeded.ts'
+
+const SAMPLE = 60
+
+/** The event that says how the answer ended; from its last byte on the answer is complete. */
+const isTerminal = ({ dialect }: Recording, payload: string): boolean => {
+  switch (dialect) {
+    case 'openai-chat':
+      return /"finish_reason":"/.test(payload)
+    case 'openai-responses':
+      return /^\{"type":"response\.(?:completed|incomplete)"/.test(payload)
+    case 'anthropic':
+      return /"stop_reason":"/.test(payload)
+    case 'google':
+      return payload.includes('"finishReason"')
+  }
+}
+
+/** How many bytes are there when the model has ended; the blank line behind the event may be missing. */
+const bytesUntilEnd = (recording: Recording): number => {
+  const { dialect, payloads, bytes } = recording
+  const last = payloads.findIndex((payload) => isTerminal(recording, payload))
+  if (last < 0) return bytes.length
+  const text = streamText(dialect, payloads.slice(0, last + 1)).replace(/data: \[DONE\]\n\n$/, '')
+  return Buffer.byteLength(text.trimEnd())
+}
+
+for (const recording of ALL_RECORDINGS.filter((each) => each.stream && !fails(each))) {
+  const { dialect, name, bytes } = recording
+  describe(`${dialect}/${name}`, () => {
+    const end = bytesUntilEnd(recording)
+    for (const client of CLIENT_DIALECTS) {
+      for (const reset of [false, true]) {
+        test(`${client}: ${reset ? 'a broken connection' : 'a clean close'} before the end is an error event and [DONE]`, async () => {
+          for (const at of positions(end, SAMPLE, end + Number(reset))) {
+            const { text, broken } = await replayReply(client, dialect, { type: 'text/event-stream', pieces: [bytes.subarray(0, at)], cut: reset })
+            const stream = readStream(client, text)
+            if (broken || stream.end !== 'error') throw new Error(`Cut at ${at} of ${end}: ${stream.end} ${stream.faults.join('; ')}\n${text}`)
+            expect(stream.faults).toEqual([])
+          }
+        }, 30_000)
+      }
+
+      test(`${client}: a clean close behind the end is the end`, async () => {
+        const terminal = end + (bytes[end] === 13 ? 4 : 2)
+        const { text } = await replayReply(client, dialect, { type: 'text/event-stream', pieces: [bytes.subarray(0, terminal)] })
+        expect(readStream(client, text).end).toBe('normal')
+      })
+    }
+  })
+}

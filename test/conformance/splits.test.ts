@@ -1,0 +1,36 @@
+/** Where the network cuts an upstream's bytes means nothing: not inside an event, a line end, a code point. */
+import { describe, expect, test } from 'bun:test'
+
+import { CLIENT_DIALECTS, type ClientDialect } from '../../src/canonical/call.ts'
+import { ALL_RECORDINGS } from '../support/recordings.ts'
+import { replayReply } from '../support/replay.ts'
+import { positions } from '../support/seeded.ts'
+
+/** Streams of up to this many bytes are split at every position. */
+const SMALL = 1200
+const SAMPLE = 200
+
+/** A guess while the provider has not told the use: how much is told by then depends on what arrived together. */
+const START_USAGE = /("type":"message_start".*?"usage":)\{.*?\}(?:,"server_tool_use.*?\})?(?=\}\}\n|,"provider")/
+const settled = (client: ClientDialect, text: string): string => (client === 'messages' ? text.replace(START_USAGE, '$1{}') : text)
+
+for (const { dialect, name, bytes } of ALL_RECORDINGS.filter(({ stream }) => stream)) {
+  describe(`${dialect}/${name}`, () => {
+    for (const client of CLIENT_DIALECTS) {
+      const answer = async (...pieces: readonly Uint8Array[]): Promise<string> => {
+        const { text } = await replayReply(client, dialect, { type: 'text/event-stream', pieces })
+        return settled(client, text)
+      }
+
+      test(`${client}: the same bytes whole, byte by byte, and split anywhere`, async () => {
+        const whole = await answer(bytes)
+        expect(whole).toContain('[DONE]')
+        expect(await answer(...Array.from(bytes, (_, at) => bytes.subarray(at, at + 1)))).toBe(whole)
+        for (const at of positions(bytes.length, bytes.length <= SMALL ? SMALL : SAMPLE)) {
+          const split = await answer(bytes.subarray(0, at), bytes.subarray(at))
+          if (split !== whole) throw new Error(`Split at ${at}: ${split}`)
+        }
+      }, 30_000)
+    }
+  })
+}

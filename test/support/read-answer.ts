@@ -1,0 +1,217 @@
+/**
+ * What a program finds in an answer, read with the official SDK of its dialect: the same of a provider's own answer and
+ * of ours. Google's dialect is read by hand: its SDK takes no bytes.
+ */
+import type OpenAI from 'openai'
+
+import { anthropic, openAi } from './answers.ts'
+import type { UpstreamDialect } from './recordings.ts'
+
+export interface Reading {
+  text: string
+  reasoning: string
+  refusal: string
+  calls: { id: string; name: string; arguments: unknown }[]
+  /** By chat's names. */
+  stop: string | null
+  /** The URL of each source. */
+  sources: string[]
+  /** `input` with all that was cached, `output` with the thinking; null: the dialect does not tell. */
+  usage: { input: number; cacheRead: number; output: number; reasoning: number | null } | null
+}
+
+export const readAnswer = (dialect: UpstreamDialect, stream: boolean, body: string): Promise<Reading> | Reading => {
+  switch (dialect) {
+    case 'openai-chat':
+      return stream ? readChatStream(body) : readChat(body)
+    case 'openai-responses':
+      return stream ? readResponseStream(body) : readResponse(body)
+    case 'anthropic':
+      return readMessage(stream, body)
+    case 'google':
+      return readGoogle(stream, body)
+  }
+}
+
+const nothing = (): Reading => ({ text: '', reasoning: '', refusal: '', calls: [], stop: null, sources: [], usage: null })
+
+/** Empty arguments are an empty object; else the JSON decides, not its spaces. */
+const parsed = (json: string): unknown => JSON.parse(json === '' ? '{}' : json) as unknown
+
+/** What the dialects have beside what the SDKs have types for. */
+interface ChatSaid {
+  readonly content?: unknown
+  readonly reasoning?: string | null
+  readonly reasoning_content?: string | null
+  readonly refusal?: string | null
+  readonly annotations?: readonly { readonly url_citation?: { readonly url: string } }[] | null
+}
+
+const readChatSaid = (reading: Reading, said: ChatSaid): void => {
+  const { content } = said
+  if (typeof content === 'string') reading.text += content
+  for (const part of Array.isArray(content) ? (content as { type: string; text?: string; thinking?: { text?: string }[] }[]) : []) {
+    if (part.type === 'thinking') for (const { text } of part.thinking ?? []) reading.reasoning += text ?? ''
+    else reading.text += part.text ?? ''
+  }
+  reading.reasoning += said.reasoning ?? said.reasoning_content ?? ''
+  reading.refusal += said.refusal ?? ''
+  for (const { url_citation } of said.annotations ?? []) if (url_citation !== undefined) reading.sources.push(url_citation.url)
+}
+
+const chatUsage = (usage: OpenAI.CompletionUsage): Reading['usage'] => ({
+  input: usage.prompt_tokens,
+  cacheRead: usage.prompt_tokens_details?.cached_tokens ?? 0,
+  output: usage.completion_tokens,
+  reasoning: usage.completion_tokens_details?.reasoning_tokens ?? null,
+})
+
+const readChatStream = async (body: string): Promise<Reading> => {
+  const reading = nothing()
+  const calls: { id: string; name: string; json: string }[] = []
+  for await (const chunk of await openAi(body).chat.completions.create({ model: 'm', messages: [], stream: true })) {
+    if (chunk.usage) reading.usage = chatUsage(chunk.usage)
+    const [choice] = chunk.choices
+    if (choice === undefined) continue
+    readChatSaid(reading, choice.delta as ChatSaid)
+    reading.stop = choice.finish_reason ?? reading.stop
+    for (const { index, id, function: about } of choice.delta.tool_calls ?? []) {
+      calls[index] ??= { id: id ?? '', name: about?.name ?? '', json: '' }
+      calls[index].json += about?.arguments ?? ''
+    }
+  }
+  reading.calls = calls.map(({ id, name, json }) => ({ id, name, arguments: parsed(json) }))
+  return reading
+}
+
+const readChat = async (body: string): Promise<Reading> => {
+  const reading = nothing()
+  const answer = await openAi(body, 'application/json').chat.completions.create({ model: 'm', messages: [] })
+  const [choice] = answer.choices
+  if (answer.usage !== undefined) reading.usage = chatUsage(answer.usage)
+  if (choice === undefined) return reading
+  readChatSaid(reading, choice.message as ChatSaid)
+  reading.stop = choice.finish_reason
+  for (const call of choice.message.tool_calls ?? [])
+    if (call.type === 'function') reading.calls.push({ id: call.id, name: call.function.name, arguments: parsed(call.function.arguments) })
+  return reading
+}
+
+const readResponseStream = async (body: string): Promise<Reading> => {
+  let last: OpenAI.Responses.Response | null = null
+  for await (const event of await openAi(body).responses.create({ model: 'm', input: 'x', stream: true })) {
+    if (event.type === 'response.completed' || event.type === 'response.incomplete' || event.type === 'response.failed') last = event.response
+  }
+  if (last === null) throw new Error('The stream has no terminal event.')
+  return responseReading(last)
+}
+
+const readResponse = async (body: string): Promise<Reading> =>
+  responseReading(await openAi(body, 'application/json').responses.create({ model: 'm', input: 'x' }))
+
+const responseReading = (response: OpenAI.Responses.Response): Reading => {
+  const reading = nothing()
+  for (const item of response.output) {
+    if (item.type === 'function_call') reading.calls.push({ id: item.call_id, name: item.name, arguments: parsed(item.arguments) })
+    if (item.type === 'reasoning') for (const { text } of [...item.summary, ...(item.content ?? [])]) reading.reasoning += text
+    if (item.type !== 'message') continue
+    for (const part of item.content) {
+      if (part.type === 'refusal') reading.refusal += part.refusal
+      else {
+        reading.text += part.text
+        for (const source of part.annotations) if (source.type === 'url_citation') reading.sources.push(source.url)
+      }
+    }
+  }
+  const { status, incomplete_details: incomplete, usage } = response
+  if (status === 'completed') reading.stop = reading.calls.length > 0 ? 'tool_calls' : 'stop'
+  if (status === 'incomplete') reading.stop = incomplete?.reason === 'content_filter' ? 'content_filter' : 'length'
+  if (usage)
+    reading.usage = {
+      input: usage.input_tokens,
+      cacheRead: usage.input_tokens_details.cached_tokens,
+      output: usage.output_tokens,
+      reasoning: usage.output_tokens_details.reasoning_tokens,
+    }
+  return reading
+}
+
+const MESSAGE_STOPS: Readonly<Record<string, string>> = {
+  end_turn: 'stop',
+  stop_sequence: 'stop',
+  pause_turn: 'stop',
+  max_tokens: 'length',
+  tool_use: 'tool_calls',
+  refusal: 'content_filter',
+}
+
+const readMessage = async (stream: boolean, body: string): Promise<Reading> => {
+  const reading = nothing()
+  const client = anthropic(body, stream ? 'text/event-stream' : 'application/json').messages
+  const ask = { model: 'm', max_tokens: 1, messages: [] }
+  const message = stream ? await client.stream(ask).finalMessage() : await client.create(ask)
+  for (const block of message.content) {
+    if (block.type === 'text') {
+      reading.text += block.text
+      for (const source of block.citations ?? []) if ('url' in source) reading.sources.push(source.url)
+    } else if (block.type === 'thinking') reading.reasoning += block.thinking
+    else if (block.type === 'tool_use') reading.calls.push({ id: block.id, name: block.name, arguments: block.input })
+  }
+  const { usage, stop_details: details } = message
+  reading.stop = MESSAGE_STOPS[message.stop_reason ?? ''] ?? message.stop_reason
+  if (details?.type === 'refusal') reading.refusal = details.explanation ?? ''
+  const cacheRead = usage.cache_read_input_tokens ?? 0
+  reading.usage = {
+    input: usage.input_tokens + cacheRead + (usage.cache_creation_input_tokens ?? 0),
+    cacheRead,
+    output: usage.output_tokens,
+    reasoning: usage.output_tokens_details?.thinking_tokens ?? null,
+  }
+  return reading
+}
+
+interface GoogleChunk {
+  readonly candidates?: readonly {
+    readonly content?: {
+      readonly parts?: readonly {
+        readonly text?: string
+        readonly thought?: boolean
+        readonly functionCall?: { readonly id?: string; readonly name: string; readonly args: unknown }
+      }[]
+    }
+    readonly finishReason?: string
+    readonly groundingMetadata?: { readonly groundingChunks?: readonly { readonly web: { readonly uri: string } }[] }
+  }[]
+  readonly usageMetadata?: {
+    readonly promptTokenCount?: number
+    readonly candidatesTokenCount?: number
+    readonly thoughtsTokenCount?: number
+    readonly cachedContentTokenCount?: number
+  }
+}
+
+const GOOGLE_STOPS: Readonly<Record<string, string>> = { STOP: 'stop', MAX_TOKENS: 'length', SAFETY: 'content_filter' }
+
+const readGoogle = (stream: boolean, body: string): Reading => {
+  const reading = nothing()
+  const chunks = stream ? [...body.matchAll(/^data: (.*)\r$/gm)].map((line) => JSON.parse(line[1] ?? '') as GoogleChunk) : [JSON.parse(body) as GoogleChunk]
+  for (const { candidates = [], usageMetadata: usage } of chunks) {
+    for (const part of candidates[0]?.content?.parts ?? []) {
+      if (part.functionCall !== undefined) reading.calls.push({ id: part.functionCall.id ?? '', name: part.functionCall.name, arguments: part.functionCall.args })
+      else if (part.thought === true) reading.reasoning += part.text ?? ''
+      else reading.text += part.text ?? ''
+    }
+    for (const { web } of candidates[0]?.groundingMetadata?.groundingChunks ?? []) reading.sources.push(web.uri)
+    const reason = candidates[0]?.finishReason
+    if (reason !== undefined) reading.stop = GOOGLE_STOPS[reason] ?? reason
+    if (usage !== undefined)
+      reading.usage = {
+        input: usage.promptTokenCount ?? 0,
+        cacheRead: usage.cachedContentTokenCount ?? 0,
+        output: (usage.candidatesTokenCount ?? 0) + (usage.thoughtsTokenCount ?? 0),
+        reasoning: usage.thoughtsTokenCount ?? 0,
+      }
+  }
+  if (reading.stop === 'stop' && reading.calls.length > 0) reading.stop = 'tool_calls'
+  return reading
+}
