@@ -65,8 +65,9 @@ const PING_MS = 1000
 
 export const composeService = async (settings: ServeSettings, file: ConfigFile, env: Environment): Promise<Service> => {
   const [clock, ids] = [systemClock, systemIds]
-  const { log, flush: flushLog } = createLog(settings.logLevel)
+  const { log, flush: flushLog, dropped: droppedLines } = createLog(settings.logLevel, clock)
   const metrics = createMetrics()
+  metrics.gauge('patchbay_log_lines_dropped', 'Log lines that nobody took in time.', droppedLines)
   const onError = (thrown: unknown, doing: string): void => log.error({ error: thrown }, doing)
   const storage = await openStorage(settings, { service: true, onError: (error) => onError(error, 'database connection') })
   const { database, owner, firstStart } = storage

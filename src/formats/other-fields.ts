@@ -1,4 +1,5 @@
 /** What of a request has no word in the middle, so that a translation can tell that it was left out. */
+import { SERVICE_FIELDS } from '../canonical/service-fields.ts'
 import { shortText } from './findings.ts'
 import { type Node, unasked } from './json-node.ts'
 
@@ -17,34 +18,11 @@ const NOT_DONE: ReadonlySet<string> = new Set(['store', 'background'])
 
 /** The service reads these itself, and no provider of another dialect is meant by them. */
 const PASSED_OVER: ReadonlySet<string> = new Set([
-  // Which model and which provider answers, and how the answer comes.
+  ...SERVICE_FIELDS,
+  // Which model answers, and how the answer comes.
   'model',
-  'models',
-  'fallbacks',
-  'preset',
-  'provider',
-  'route',
-  'session_id',
   'stream',
   'stream_options',
-  'usage',
-  // What the service does beside the call, and how.
-  'plugins',
-  'transforms',
-  'stop_server_tools_when',
-  'deferred_tools',
-  'trace',
-  'debug',
-  'strict',
-  'locked',
-  'on_locked',
-  'sandbox',
-  // Other routers' words for an address or a credential: never passed on, whatever the dialect.
-  'api_base',
-  'base_url',
-  'api_key',
-  'user_config',
-  'extra_headers',
   // Sent as a header; the body's copy is for clients (contract 2.4).
   'betas',
 ])

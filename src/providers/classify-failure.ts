@@ -1,5 +1,5 @@
 /** A provider's failure as a row of the error table. What only one dialect says is told apart in that dialect's folder. */
-import { GatewayError, type ErrorType } from '../errors.ts'
+import { ERROR_TYPES, GatewayError, type ErrorType } from '../errors.ts'
 import { isObject } from '../lib/json.ts'
 import type { Target } from './provider.ts'
 
@@ -25,6 +25,10 @@ export const failureError = (failure: ProviderFailure, type: ErrorType, target: 
     },
     retryAfterSeconds: failure.retryAfterSeconds,
   })
+
+/** An answer that breaks the rules of its dialect. `did`: what the provider did, as the end of a sentence. */
+export const unusable = (target: Target, did: string, cause?: unknown): GatewayError =>
+  new GatewayError('provider_unavailable', `${target.providerName} ${did}`, { cause, metadata: { provider_name: target.providerName } })
 
 /** The type that a status alone speaks for. A credential of ours that is refused is never the client's 401. */
 export const typeOfStatus = (status: number): ErrorType => {
@@ -78,6 +82,24 @@ export const readErrorBody = (body: unknown): { code: string | null; message: st
   return {
     code: text(error['code']) ?? text(error['type']) ?? text(error['status']),
     message: text(error['message']) ?? nested ?? text(error['detail']),
+  }
+}
+
+/**
+ * The type that an upstream of our own kind has given its error already, read from its body; null where it gave none.
+ * What it says of a credential or of credits is about ours with it, not about the client's with us.
+ */
+export const typeOfRouter = (told: unknown): ErrorType | null => {
+  const type = ERROR_TYPES.find((known) => known === told)
+  return type === undefined || type === 'authentication' || type === 'payment_required' || type === 'permission_denied' ? null : type
+}
+
+/** Null for what is not JSON, such as an HTML page or nothing: then the status speaks. */
+export const parseOrNull = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
   }
 }
 

@@ -26,10 +26,16 @@ export interface UpstreamRequest {
 export interface UpstreamResponse {
   readonly status: number
   readonly headers: Headers
-  /** The pieces as they arrive. Throws `provider_unavailable` on a cut, `timeout` on silence. Returning early closes the connection. */
+  /**
+   * The pieces as they arrive. Throws `provider_unavailable` on a cut, `timeout` on silence; behind `complete` both are
+   * the end. Returning early closes the connection.
+   */
   pieces(): AsyncGenerator<Uint8Array, void, undefined>
-  /** The answer is complete: returning early now leaves the connection to be used again, once its last bytes have come. */
-  complete(): void
+  /**
+   * The answer is complete: what may come behind it is waited for no longer than `patienceMs` in all (a second, unless
+   * told), and returning early now leaves the connection to be used again, once its last bytes have come.
+   */
+  complete(patienceMs?: number): void
   /** The whole body as text; more than `maxBytes` is `provider_unavailable`. */
   text(maxBytes: number): Promise<string>
   /** The body's first `maxBytes` as text; the rest stays unread. For bodies of errors, whose status speaks. */
@@ -65,27 +71,29 @@ export const createUpstream = (clock: Clock, timeouts: UpstreamTimeouts): Upstre
 })
 
 const responseOf = (response: Response, connection: AbortController, clock: Clock, idleMs: number): UpstreamResponse => {
-  let complete = false
+  const patience = createPatience(clock, () => connection.abort())
   async function* pieces(): AsyncGenerator<Uint8Array, void, undefined> {
     const reader = response.body?.getReader()
-    const silence = watchSilence(clock, idleMs, () =>
-      connection.abort(new GatewayError('timeout', `The provider sent nothing for ${Math.round(idleMs / 1000)} seconds.`)),
-    )
+    const silence = watchSilence(clock, idleMs, () => {
+      if (patience.began()) return
+      connection.abort(new GatewayError('timeout', `The provider sent nothing for ${Math.round(idleMs / 1000)} seconds.`))
+    })
     let ended = reader === undefined
     try {
       while (reader !== undefined && !ended) {
-        const { done, value } = await reader.read()
+        const { done, value } = await patience.during(() => reader.read())
         silence.touch()
         if (done) ended = true
         else yield value
       }
     } catch (thrown) {
       ended = true
-      throw transportError(thrown, connection.signal)
+      // What breaks behind a complete answer took nothing from it (reliability.md 7.3, case 34), unless the answer is wanted no more.
+      if (!patience.began() || (connection.signal.aborted && !patience.expired())) throw transportError(thrown, connection.signal)
     } finally {
       silence.stop()
       // The consumer left before the end: the connection must not go on sending.
-      if (!ended && !(complete && reader !== undefined)) connection.abort()
+      if (!ended && !(patience.began() && reader !== undefined)) connection.abort()
       else if (!ended && reader !== undefined) void readAway(reader, connection, clock)
     }
   }
@@ -93,9 +101,7 @@ const responseOf = (response: Response, connection: AbortController, clock: Cloc
     status: response.status,
     headers: response.headers,
     pieces,
-    complete() {
-      complete = true
-    },
+    complete: patience.begin,
     async beginning(maxBytes) {
       const decoder = new TextDecoder()
       let text = ''
@@ -127,11 +133,46 @@ const responseOf = (response: Response, connection: AbortController, clock: Cloc
 }
 
 /** The end of a stream usually comes with its last event; a connection where it does not is not worth waiting for. */
-const READ_AWAY_MS = 1000
+const BEHIND_END_MS = 1000
 const READ_AWAY_PIECES = 16
 
+interface Patience {
+  begin(patienceMs?: number): void
+  began(): boolean
+  expired(): boolean
+  /** Waits for `read`: without a limit of its own before `begin`, after it for what is left. */
+  during<Read>(read: () => Promise<Read>): Promise<Read>
+}
+
+/** Only the waiting counts: a slow client costs an answer nothing of what its provider has still to say. */
+const createPatience = (clock: Clock, expire: () => void): Patience => {
+  let leftMs: number | null = null
+  let expired = false
+  return {
+    begin(patienceMs = BEHIND_END_MS) {
+      leftMs ??= patienceMs
+    },
+    began: () => leftMs !== null,
+    expired: () => expired,
+    async during(read) {
+      if (leftMs === null) return read()
+      const beganMs = clock.monotonicMs()
+      const cancel = clock.after(leftMs, () => {
+        expired = true
+        expire()
+      })
+      try {
+        return await read()
+      } finally {
+        cancel()
+        leftMs -= clock.monotonicMs() - beganMs
+      }
+    },
+  }
+}
+
 const readAway = async (reader: { read(): Promise<{ done: boolean }> }, connection: AbortController, clock: Clock): Promise<void> => {
-  const cancelDeadline = clock.after(READ_AWAY_MS, () => connection.abort())
+  const cancelDeadline = clock.after(BEHIND_END_MS, () => connection.abort())
   try {
     for (let piece = 0; piece < READ_AWAY_PIECES; piece += 1) if ((await reader.read()).done) return
     connection.abort()

@@ -6,7 +6,10 @@ import { join } from 'node:path'
 const linesOf = (program: string): Record<string, unknown>[] => {
   const { stderr, stdout } = spawnSync(
     process.execPath,
-    ['-e', `const { createLog } = await import(${JSON.stringify(join(import.meta.dir, 'log.ts'))}); ${program}`],
+    [
+      '-e',
+      `const { createLog } = await import(${JSON.stringify(join(import.meta.dir, 'log.ts'))}); const { systemClock } = await import(${JSON.stringify(join(import.meta.dir, '../lib/clock.ts'))}); ${program}`,
+    ],
     {
       encoding: 'utf8',
     },
@@ -19,18 +22,20 @@ const linesOf = (program: string): Record<string, unknown>[] => {
 }
 
 test('a line is JSON on stderr with its level, its time and its fields', () => {
-  const [line, ...more] = linesOf("const { log, flush } = createLog('info'); log.debug('not'); log.info({ a: 1 }, 'said'); flush()")
+  const [line, ...more] = linesOf(
+    "const { log, flush } = createLog('info', systemClock); log.debug('not'); log.info({ a: 1 }, 'said'); flush()",
+  )
   expect(more).toEqual([])
   expect(line).toEqual({ level: 'info', time: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/), a: 1, msg: 'said' })
 })
 
 test('silent is silent', () => {
-  expect(linesOf("const { log, flush } = createLog('silent'); log.error('not'); flush()")).toEqual([])
+  expect(linesOf("const { log, flush } = createLog('silent', systemClock); log.error('not'); flush()")).toEqual([])
 })
 
 test('an error is its name, text, stack and causes, and nothing that a library hung on it', () => {
   const program =
-    "const { log, flush } = createLog('info'); const cause = Object.assign(new TypeError('inner'), { config: { headers: { authorization: 'hunter2' } } });" +
+    "const { log, flush } = createLog('info', systemClock); const cause = Object.assign(new TypeError('inner'), { config: { headers: { authorization: 'hunter2' } } });" +
     "log.error({ error: Object.assign(new Error('outer', { cause }), { request: 'hunter2' }), cause }, 'failed'); flush()"
   const [line] = linesOf(program)
   expect(line).toMatchObject({
@@ -41,6 +46,6 @@ test('an error is its name, text, stack and causes, and nothing that a library h
 })
 
 test('what is thrown without being an error is told as text', () => {
-  const [line] = linesOf("const { log, flush } = createLog('info'); log.error({ error: 'just text' }, 'failed'); flush()")
+  const [line] = linesOf("const { log, flush } = createLog('info', systemClock); log.error({ error: 'just text' }, 'failed'); flush()")
   expect(line?.['error']).toBe('just text')
 })

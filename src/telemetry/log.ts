@@ -1,28 +1,25 @@
 /** Structured logs as JSON lines on stderr. Callers pass named fields, never whole requests, headers or bodies. */
 import { pino, type Logger } from 'pino'
 
+import type { Clock } from '../lib/clock.ts'
+import { createLineBuffer } from './line-buffer.ts'
+
 export type Log = Pick<Logger, 'debug' | 'info' | 'warn' | 'error' | 'isLevelEnabled'>
 
 export interface LogSink {
   readonly log: Log
   /** Writes what is buffered: before the process ends. */
   flush(): void
+  /** Lines that nobody took in time. */
+  dropped(): number
 }
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent'
 
-/** Lines are gathered up to this size, and written at least once a second: a write for each request costs more than the request's line. */
-const BUFFER_BYTES = 8 * 1024
 const STDERR = 2
 
-export const createLog = (level: LogLevel): LogSink => {
-  const destination = pino.destination({
-    dest: STDERR,
-    sync: false,
-    minLength: BUFFER_BYTES,
-    maxLength: 512 * BUFFER_BYTES,
-    periodicFlush: 500,
-  })
+export const createLog = (level: LogLevel, clock: Clock): LogSink => {
+  const destination = createLineBuffer(STDERR, clock)
   const log = pino(
     {
       level,
@@ -33,7 +30,7 @@ export const createLog = (level: LogLevel): LogSink => {
     },
     destination,
   )
-  return { log, flush: () => destination.flushSync() }
+  return { log, flush: destination.flushSync, dropped: () => destination.dropped }
 }
 
 /** An error's name, text, stack and causes; not the properties that libraries hang on it, which may hold a request. */

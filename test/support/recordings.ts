@@ -53,6 +53,14 @@ const readRecordings = (dialect: UpstreamDialect, folder: string, file: string):
   }))
 }
 
+/** What readStream finds at recordings that were shortened by hand where they were published: what is relayed is as it came. */
+export const ownFaults = ({ dialect, name }: Recording): RegExp => (dialect === 'openai-responses' ? SHORTENED[name] : undefined) ?? /^$/
+
+const SHORTENED: Readonly<Record<string, RegExp>> = {
+  'openai-phase.1': /sequence_number|_text\.done|content_part\.done|output differs|item 2, not 1/,
+  'openai-reasoning-encrypted-content.1': /output differs from the items done/,
+}
+
 /** One event a payload, framed and ended as the dialect does it. */
 export const streamText = (dialect: UpstreamDialect, payloads: readonly string[]): string => {
   const frames = payloads.map((payload) => FRAME[dialect](payload)).join('')

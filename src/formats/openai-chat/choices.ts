@@ -15,7 +15,8 @@ export const readChoices = (raw: string): readonly JsonBody[] => {
   }
 }
 
-export const choicesText = (choices: readonly JsonBody[]): string => `[${choices.map((choice) => choice.text).join(',')}]`
+/** The array of them. */
+export const choicesText = (choices: readonly string[]): string => `[${choices.join(',')}]`
 
 export const choiceIndex = (choice: JsonBody): number => {
   const index = choice.get('index')
@@ -26,17 +27,18 @@ export const choiceIndex = (choice: JsonBody): number => {
  * A choice that has ended, with the reason as this service names it and the upstream's own word beside it. The events
  * tell of the first choice only; further ones keep what the upstream says.
  */
-export const finishedChoice = (choice: JsonBody, ending: Ending): JsonBody => {
+export const finishedChoice = (choice: JsonBody, ending: Ending): string => {
   const own = choice.get('finish_reason') ?? null
   const reason = choiceIndex(choice) === 0 && (ending.told || own === null) ? ending.reason : own
-  return choice.with({
+  return choice.textWith({
     ...(own === reason ? {} : { finish_reason: JSON.stringify(reason) }),
     ...(choice.has('native_finish_reason') ? {} : { native_finish_reason: JSON.stringify(own) }),
   })
 }
 
 /** A choice of a stream that goes on: strict clients need the key. */
-export const openChoice = (choice: JsonBody): JsonBody => (choice.has('finish_reason') ? choice : choice.with({ finish_reason: 'null' }))
+export const openChoice = (choice: JsonBody): string =>
+  choice.has('finish_reason') ? choice.text : choice.textWith({ finish_reason: 'null' })
 
 /** Whether a choice that comes after the end of its answer still carries anything to read. */
 export const saysMore = (choice: JsonBody): boolean => {

@@ -83,11 +83,11 @@ const isMidway = (choices: string): boolean => GOES_ON.test(choices) && !ENDS.te
 const GOES_ON = /"finish_reason"\s*:/
 const ENDS = /"finish_reason"\s*:\s*"/
 
-const relayChoices = (choices: readonly JsonBody[], ending: Ending, finished: Set<number>): JsonBody[] =>
+const relayChoices = (choices: readonly JsonBody[], ending: Ending, finished: Set<number>): string[] =>
   choices.flatMap((choice) => {
     const index = choiceIndex(choice)
     if (finished.has(index)) {
-      return saysMore(choice) ? [choice.with({ finish_reason: 'null', native_finish_reason: null })] : []
+      return saysMore(choice) ? [choice.textWith({ finish_reason: 'null', native_finish_reason: null })] : []
     }
     if (typeof choice.get('finish_reason') !== 'string') return [openChoice(choice)]
     finished.add(index)

@@ -100,14 +100,11 @@ const displayMember = ({ exclude }: ReasoningSetting, { rules, lose, fieldOf, ta
   return {}
 }
 
-const LADDER = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']
-
 /** The same effort, or the nearest below it that the model knows; the lowest where there is none below. */
 const effortMember = (effort: string | undefined, field: string, { rules, target, mapped }: EncodeContext): { effort?: string } => {
   const lowest = rules.efforts[0]
   if (effort === undefined || lowest === undefined) return {}
-  const rank = LADDER.indexOf(effort)
-  const nearest = rules.efforts.findLast((known) => LADDER.indexOf(known) <= rank) ?? lowest
+  const nearest = nearestEffort(effort, rules.efforts) ?? lowest
   if (nearest !== effort) mapped(field, `${target.upstreamModel} has no effort ${effort}; ${nearest} was sent.`)
   return { effort: nearest }
 }

@@ -1,7 +1,7 @@
 /** Failures of Messages upstreams as typed errors. Source: the API's page on errors, and the sentences that it does not list. */
-import { ERROR_TYPES, type ErrorType, type GatewayError } from '../../errors.ts'
+import type { ErrorType, GatewayError } from '../../errors.ts'
 import { isObject } from '../../lib/json.ts'
-import { failureError, readErrorBody, typeOfStatus } from '../classify-failure.ts'
+import { failureError, parseOrNull, readErrorBody, typeOfRouter, typeOfStatus } from '../classify-failure.ts'
 import type { Target } from '../provider.ts'
 
 /** `status` is that of the response, or 200 for an error inside a body or a stream. */
@@ -12,7 +12,7 @@ export const anthropicFailure = (status: number, bodyText: string, target: Targe
   const kind = typeof error['type'] === 'string' ? error['type'] : ''
   const effective = status === 200 ? (KINDS.get(kind)?.status ?? 502) : status
   const told = typeOfSentence(effective, message)
-  const type = routerType(error) ?? told ?? KINDS.get(kind)?.type ?? typeOfStatus(effective)
+  const type = typeOfRouter(error['error_type']) ?? told ?? KINDS.get(kind)?.type ?? typeOfStatus(effective)
   // An account of ours that is spent comes under 400; its state is not the client's to know.
   const shown = told === 'provider_unavailable' ? 402 : effective
   return failureError({ status: shown, code: causeOf(error) ?? code, message, raw: bodyText, retryAfterSeconds }, type, target)
@@ -55,18 +55,4 @@ const typeOfSentence = (status: number, message: string | null): ErrorType | nul
 const causeOf = (error: Readonly<Record<string, unknown>>): string | null => {
   const code = isObject(error['details']) ? error['details']['error_code'] : undefined
   return typeof code === 'string' && code !== '' ? code : null
-}
-
-/** An upstream of our own kind has typed its error already; what it says of a credential or of credits is about ours with it. */
-const routerType = (error: Readonly<Record<string, unknown>>): ErrorType | null => {
-  const type = ERROR_TYPES.find((known) => known === error['error_type'])
-  return type === undefined || type === 'authentication' || type === 'payment_required' || type === 'permission_denied' ? null : type
-}
-
-const parseOrNull = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null // an HTML page, or nothing: the status speaks
-  }
 }

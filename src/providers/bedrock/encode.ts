@@ -84,7 +84,9 @@ const encodeMetadata = (context: EncodeContext): JsonObject | undefined => {
   if (metadata === undefined) return undefined
   const entries = Object.entries(metadata)
   const kept = entries
-    .flatMap(([key, value]): [string, string][] => (key !== '' && METADATA_TEXT.test(key) && typeof value === 'string' && METADATA_TEXT.test(value) ? [[key, value]] : []))
+    .flatMap(([key, value]): [string, string][] =>
+      key !== '' && METADATA_TEXT.test(key) && typeof value === 'string' && METADATA_TEXT.test(value) ? [[key, value]] : [],
+    )
     .slice(0, METADATA_MAX)
   if (kept.length < entries.length)
     context.lose(

@@ -27,7 +27,9 @@ const ALL = bytesOf(wholeConversation())
 
 describe('an event stream', () => {
   test('is read as the messages that were framed, with their names and payloads', async () => {
-    const found = await read([bytesOf([event('messageStart', { role: 'assistant' }), exception('throttlingException', { message: 'Slow' })])])
+    const found = await read([
+      bytesOf([event('messageStart', { role: 'assistant' }), exception('throttlingException', { message: 'Slow' })]),
+    ])
     expect(found).toEqual([
       { kind: 'event', name: 'messageStart', text: '{"role":"assistant","p":"abcdefghijk"}' },
       { kind: 'exception', name: 'throttlingException', text: '{"message":"Slow"}' },

@@ -8,7 +8,7 @@ const URL_OF_MODEL = 'https://bedrock-runtime.eu-central-1.amazonaws.com/model/a
 const request = {
   url: URL_OF_MODEL,
   headers: { 'content-type': 'application/json', accept: 'application/json', 'accept-encoding': 'identity' },
-  body: '{"messages":[]}',
+  body: '{"messages":"Grüße 👋"}',
 }
 
 const hmac = (key: string | Buffer, text: string): Buffer => createHmac('sha256', key).update(text).digest()
@@ -17,7 +17,9 @@ const sha256 = (text: string): string => createHash('sha256').update(text).diges
 /** Signature Version 4 once more, from its description alone. */
 const signatureOf = (signed: Readonly<Record<string, string>>, path: string, secret: string): string => {
   const names = Object.keys(signed).sort()
-  const canonical = ['POST', path, '', ...names.map((name) => `${name}:${signed[name]}`), '', names.join(';'), sha256(request.body)].join('\n')
+  const canonical = ['POST', path, '', ...names.map((name) => `${name}:${signed[name]}`), '', names.join(';'), sha256(request.body)].join(
+    '\n',
+  )
   const scope = '20261120/eu-central-1/bedrock/aws4_request'
   const toSign = ['AWS4-HMAC-SHA256', '20261120T102030Z', scope, sha256(canonical)].join('\n')
   const key = ['20261120', 'eu-central-1', 'bedrock', 'aws4_request'].reduce<string | Buffer>(hmac, `AWS4${secret}`)

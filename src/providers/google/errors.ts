@@ -1,7 +1,7 @@
 /** Failures of Google's API as typed errors: of a response, within a body or a stream, and of a prompt that it blocks. */
 import type { ErrorType, GatewayError } from '../../errors.ts'
 import { isObject } from '../../lib/json.ts'
-import { failureError, readErrorBody, typeOfStatus } from '../classify-failure.ts'
+import { failureError, parseOrNull, readErrorBody, typeOfStatus } from '../classify-failure.ts'
 import type { Target } from '../provider.ts'
 import type { Ending } from './decode.ts'
 
@@ -110,12 +110,4 @@ const retryDelay = (error: Json | null): number | undefined => {
     if (seconds !== null) return Math.ceil(Number(seconds[1]))
   }
   return undefined
-}
-
-const parseOrNull = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null // an HTML page, or nothing: the status speaks
-  }
 }

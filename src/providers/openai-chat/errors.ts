@@ -1,7 +1,7 @@
 /** Failures of Chat Completions upstreams, also of those that are routers themselves, as typed errors. */
-import { ERROR_TYPES, type ErrorType, type GatewayError } from '../../errors.ts'
+import type { ErrorType, GatewayError } from '../../errors.ts'
 import { isObject } from '../../lib/json.ts'
-import { failureError, readErrorBody, typeOfStatus, type ProviderFailure } from '../classify-failure.ts'
+import { failureError, parseOrNull, readErrorBody, typeOfRouter, typeOfStatus, type ProviderFailure } from '../classify-failure.ts'
 import { typeOfOpenaiCode } from '../openai-error-codes.ts'
 import type { Target } from '../provider.ts'
 
@@ -15,19 +15,7 @@ export const chatFailure = (status: number, bodyText: string, target: Target, re
   return failureError(failure, routerType(body) ?? typeOfOpenaiCode(code, message, effective) ?? typeOfStatus(effective), target)
 }
 
-/** An upstream of our own kind has typed its error already. */
 const routerType = (body: unknown): ErrorType | null => {
   const error = isObject(body) && isObject(body['error']) ? body['error'] : {}
-  const told = isObject(error['metadata']) ? error['metadata']['error_type'] : undefined
-  const type = ERROR_TYPES.find((known) => known === told)
-  // What it says of a credential or of credits is about ours with it, not about the client's with us.
-  return type === undefined || type === 'authentication' || type === 'payment_required' || type === 'permission_denied' ? null : type
-}
-
-const parseOrNull = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null // an HTML page, or nothing: the status speaks
-  }
+  return typeOfRouter(isObject(error['metadata']) ? error['metadata']['error_type'] : undefined)
 }

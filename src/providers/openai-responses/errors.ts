@@ -1,7 +1,7 @@
 /** Failures of Responses upstreams, as statuses, bodies and events, also of those that are routers themselves, as typed errors. */
-import { ERROR_TYPES, type ErrorType, type GatewayError } from '../../errors.ts'
+import type { ErrorType, GatewayError } from '../../errors.ts'
 import { isObject } from '../../lib/json.ts'
-import { failureError, readErrorBody, typeOfStatus } from '../classify-failure.ts'
+import { failureError, parseOrNull, readErrorBody, typeOfRouter, typeOfStatus } from '../classify-failure.ts'
 import { typeOfOpenaiCode } from '../openai-error-codes.ts'
 import type { Target } from '../provider.ts'
 
@@ -49,20 +49,9 @@ const KINDS: Readonly<Record<string, number>> = {
   overloaded_error: 503,
 }
 
-/** An upstream of our own kind has typed its error already: beside a failed response, or in the metadata of an error. */
+/** A router types its error beside a failed response, or in the metadata of an error. */
 const routerType = (body: Json): ErrorType | null => {
   const error = isObject(body['error']) ? body['error'] : {}
   const metadata = isObject(error['metadata']) ? error['metadata'] : {}
-  const told = body['error_type'] ?? error['error_type'] ?? metadata['error_type']
-  const type = ERROR_TYPES.find((known) => known === told)
-  // What it says of a credential or of credits is about ours with it, not about the client's with us.
-  return type === undefined || type === 'authentication' || type === 'payment_required' || type === 'permission_denied' ? null : type
-}
-
-const parseOrNull = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null // an HTML page, or nothing: the status speaks
-  }
+  return typeOfRouter(body['error_type'] ?? error['error_type'] ?? metadata['error_type'])
 }

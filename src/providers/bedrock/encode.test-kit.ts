@@ -1,0 +1,101 @@
+/** Prompts to encode, and what becomes of them. */
+import type { ClientDialect } from '../../canonical/call.ts'
+import type { Message, Part, Prompt } from '../../canonical/prompt.ts'
+import type { Settings, SettingValues } from '../../canonical/settings.ts'
+import type { Warning } from '../../canonical/warning.ts'
+import { JsonBody } from '../../lib/json-body.ts'
+import type { Attempt, Target } from '../provider.ts'
+import { encodeConverseRequest } from './encode.ts'
+
+type Json = Readonly<Record<string, unknown>>
+
+export interface Sent {
+  readonly system?: readonly Json[]
+  readonly messages: readonly { readonly role: string; readonly content: readonly Json[] }[]
+  readonly toolConfig?: { readonly tools: readonly Json[]; readonly toolChoice?: Json }
+  readonly inferenceConfig?: Json
+  readonly additionalModelRequestFields?: Json
+  readonly outputConfig?: Json
+  readonly [member: string]: unknown
+}
+
+export interface Encoded {
+  readonly text: string
+  readonly sent: Sent
+  readonly warnings: readonly Warning[]
+  /** `code field` of each warning. */
+  readonly told: readonly string[]
+}
+
+export interface Given {
+  /** The upstream's name of the model. */
+  readonly model?: string
+  readonly modelId?: string
+  readonly dialect?: ClientDialect
+  readonly stream?: boolean
+}
+
+export const CLAUDE = 'us.anthropic.claude-sonnet-4-5-20250929-v1:0'
+export const NOVA = 'us.amazon.nova-pro-v1:0'
+export const NOVA_2 = 'global.amazon.nova-2-lite-v1:0'
+export const LLAMA = 'meta.llama3-3-70b-instruct-v1:0'
+export const MISTRAL = 'mistral.mistral-large-2407-v1:0'
+export const GPT = 'openai.gpt-oss-120b-1:0'
+
+export const targetOf = ({ model = CLAUDE, modelId = 'bedrock/it' }: Given = {}): Target => ({
+  provider: 'bedrock',
+  providerName: 'Bedrock',
+  baseUrl: 'https://bedrock-runtime.us-east-1.amazonaws.com',
+  apiKey: 'k',
+  modelId,
+  upstreamModel: model,
+  maxCompletionTokens: null,
+})
+
+const attemptOf = (prompt: Prompt, warn: (warning: Warning) => void, given: Given): Attempt => ({
+  call: {
+    dialect: given.dialect ?? 'chat',
+    body: JsonBody.read('{}'),
+    models: ['bedrock/it'],
+    stream: given.stream ?? false,
+    maxOutputTokens: null,
+    sessionId: null,
+    user: null,
+    passHeaders: {},
+    prompt: () => prompt,
+  },
+  target: targetOf(given),
+  number: 0,
+  warn,
+  connection: new AbortController(),
+})
+
+const HELLO: readonly Message[] = [{ role: 'user', parts: [{ type: 'text', text: 'Hi' }], at: 'messages[0]' }]
+
+const promptOf = (more: Partial<Prompt>): Prompt => ({
+  messages: HELLO,
+  tools: [],
+  toolChoice: { type: 'auto' },
+  outputFormat: { type: 'text' },
+  settings: {},
+  otherFields: [],
+  ...more,
+})
+
+/** Each setting in a field of its own name. */
+export const settingsOf = (values: Partial<SettingValues>): Settings =>
+  Object.fromEntries(Object.entries(values).map(([name, value]) => [name, { value, field: name }]))
+
+export const encode = (more: Partial<Prompt> = {}, given: Given = {}): Encoded => {
+  const warnings: Warning[] = []
+  const text = encodeConverseRequest(attemptOf(promptOf(more), (warning) => warnings.push(warning), given))
+  return { text, sent: JSON.parse(text) as Sent, warnings, told: warnings.map(({ code, field }) => `${code} ${field}`) }
+}
+
+/** Messages as `[role, ...parts]`, a text for a part of text. */
+export const talk = (...turns: readonly (readonly [Message['role'], ...(string | Part)[]])[]): readonly Message[] =>
+  turns.map(([role, ...parts], index) => ({
+    role,
+    parts: parts.map((part) => (typeof part === 'string' ? { type: 'text', text: part } : part)),
+    at: `messages[${index}]`,
+  }))
