@@ -1,5 +1,6 @@
 /** The error codes that OpenAI's interfaces share, and the servers that imitate them. Source: contract 3.3 and the API's error guide. */
 import type { ErrorType } from '../errors.ts'
+import { isObject } from '../lib/json.ts'
 
 const CODES: Readonly<Record<string, ErrorType>> = {
   context_length_exceeded: 'context_length_exceeded',
@@ -53,3 +54,7 @@ export const typeOfOpenaiCode = (code: string | null, message: string | null, st
     return 'context_length_exceeded'
   return null
 }
+
+/** An object with a code and a sentence, or, from smaller servers, the sentence alone. */
+export const holdsError = ({ error }: Readonly<Record<string, unknown>>): boolean =>
+  isObject(error) || (typeof error === 'string' && error !== '')

@@ -1,10 +1,10 @@
 /** Anthropic's own count of what a request would cost in input tokens: the same request without what only an answer needs. */
-import { GatewayError } from '../../errors.ts'
 import { JsonBody } from '../../lib/json-body.ts'
 import { isObject } from '../../lib/json.ts'
-import { retryAfterSeconds } from '../classify-failure.ts'
+import { unusable } from '../classify-failure.ts'
+import { postJson } from '../json-post.ts'
 import type { Attempt, ProviderContext } from '../provider.ts'
-import { messagesUrl, requestHeaders } from './anthropic.ts'
+import { messagesUrl, ownHeaders } from './anthropic.ts'
 import { encodeAnthropicRequest } from './encode.ts'
 import { anthropicFailure } from './errors.ts'
 
@@ -23,26 +23,22 @@ const COUNTED: ReadonlySet<string> = new Set([
 const BODY_MAX = 64 * 1024
 
 /** Throws a GatewayError for every failure. */
-export const countAnthropicTokens = async (attempt: Attempt, { upstream, clock }: ProviderContext): Promise<number> => {
-  const { target, connection } = attempt
+export const countAnthropicTokens = async (attempt: Attempt, context: ProviderContext): Promise<number> => {
+  const { target } = attempt
   const whole = JsonBody.ofParsed(encodeAnthropicRequest(attempt))
-  const response = await upstream.post({
-    url: `${messagesUrl(target.baseUrl)}/count_tokens`,
-    headers: requestHeaders(attempt, 'application/json'),
-    body: whole.textWith(Object.fromEntries(whole.keys.filter((key) => !COUNTED.has(key)).map((key) => [key, null]))),
-    stream: false,
-    connection,
-  })
-  if (response.status !== 200) {
-    const seconds = retryAfterSeconds(response.headers.get('retry-after'), clock.now())
-    throw anthropicFailure(response.status, await response.beginning(BODY_MAX), target, seconds)
-  }
+  const response = await postJson(
+    {
+      url: `${messagesUrl(target.baseUrl)}/count_tokens`,
+      headers: ownHeaders(attempt),
+      body: whole.textWith(Object.fromEntries(whole.keys.filter((key) => !COUNTED.has(key)).map((key) => [key, null]))),
+      stream: false,
+      failure: anthropicFailure,
+    },
+    attempt,
+    context,
+  )
   const count = readCount(await response.text(BODY_MAX))
-  if (count === null) {
-    throw new GatewayError('provider_unavailable', `${target.providerName} answered without a count.`, {
-      metadata: { provider_name: target.providerName },
-    })
-  }
+  if (count === null) throw unusable(target, 'answered without a count.')
   return count
 }
 

@@ -14,11 +14,11 @@ interface Opened {
   readonly decoder: BlockDecoder
 }
 
-/** `call`: the index of the next tool call; `modelId`: whose thinking it is. */
-export const openBlock = (block: Json, call: number, modelId: string): Opened => {
+/** What lies before a block: `calls` and UTF-16 units of text so far; `modelId`: whose thinking it is. */
+export const openBlock = (block: Json, before: { readonly calls: number; readonly textLength: number }, modelId: string): Opened => {
   switch (block['type']) {
     case 'text':
-      return openText(block)
+      return openText(block, before.textLength)
     case 'thinking':
       return openThinking(block, modelId)
     case 'redacted_thinking': {
@@ -26,7 +26,7 @@ export const openBlock = (block: Json, call: number, modelId: string): Opened =>
       return { events: [{ type: 'reasoning-end', proof }], decoder: SILENT }
     }
     case 'tool_use':
-      return openToolUse(block, call)
+      return openToolUse(block, before.calls)
     default:
       // The provider's own tools and whatever comes after them: what the model makes of them is in its text.
       return { events: [{ type: 'unknown', kind: textOf(block['type']) }], decoder: SILENT }
@@ -35,16 +35,21 @@ export const openBlock = (block: Json, call: number, modelId: string): Opened =>
 
 const SILENT: BlockDecoder = { delta: () => [], close: () => [] }
 
-const openText = (block: Json): Opened => {
-  const citations: unknown[] = Array.isArray(block['citations']) ? block['citations'] : []
+/** A block's sources are told before its text; they are sources of that text, so they wait for its end. */
+const openText = (block: Json, textStart: number): Opened => {
+  const citations: Json[] = Array.isArray(block['citations']) ? block['citations'].filter(isObject) : []
+  const opened = said('text', block['text'])
+  let length = textOf(block['text']).length
   return {
-    events: [...said('text', block['text']), ...citations.filter(isObject).map(citation)],
+    events: opened,
     decoder: {
       delta: (delta) => {
-        if (delta['type'] === 'text_delta') return said('text', delta['text'])
-        return delta['type'] === 'citations_delta' && isObject(delta['citation']) ? [citation(delta['citation'])] : []
+        if (delta['type'] === 'citations_delta' && isObject(delta['citation'])) citations.push(delta['citation'])
+        if (delta['type'] !== 'text_delta') return []
+        length += textOf(delta['text']).length
+        return said('text', delta['text'])
       },
-      close: () => [],
+      close: () => citations.map((told) => citation(told, { start: textStart, end: textStart + length })),
     },
   }
 }
@@ -95,12 +100,12 @@ const said = (type: 'text' | 'reasoning', value: unknown): ModelEvent[] => {
 }
 
 /** Sources on the web have an address; those in the client's own documents have none that another dialect could name. */
-const citation = (told: Json): ModelEvent => {
+const citation = (told: Json, place: { readonly start: number; readonly end: number }): ModelEvent => {
   const url = textOf(told['url']) || textOf(told['source'])
   if (url === '') return { type: 'unknown', kind: textOf(told['type']) }
   return {
     type: 'citation',
-    citation: { url, title: textOf(told['title']) || null, content: textOf(told['cited_text']) || null, start: null, end: null },
+    citation: { url, title: textOf(told['title']) || null, content: textOf(told['cited_text']) || null, ...place },
   }
 }
 

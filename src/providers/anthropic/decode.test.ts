@@ -147,17 +147,18 @@ describe('blocks', () => {
     ])
   })
 
-  test('citations of the client’s own documents have no address', () => {
+  test('sources wait for the text that they belong to; those in the client’s own documents have no address', () => {
     const given = events(
       start(0, { type: 'text', text: '' }),
       delta(0, 'citations_delta', { citation: { type: 'page_location', cited_text: 'x' } }),
       delta(0, 'citations_delta', {
         citation: { type: 'search_result_location', source: 'https://a.example', title: null, cited_text: 'y' },
       }),
+      stop(0),
     )
     expect(given).toEqual([
       { type: 'unknown', kind: 'page_location' },
-      { type: 'citation', citation: { url: 'https://a.example', title: null, content: 'y', start: null, end: null } },
+      { type: 'citation', citation: { url: 'https://a.example', title: null, content: 'y', start: 0, end: 0 } },
     ])
   })
 

@@ -19,6 +19,7 @@ export const createMessagesDecoder = (modelId: string): MessagesDecoder => {
   const open = new Map<number, BlockDecoder>()
   let usage: Json = {}
   let calls = 0
+  let textLength = 0
   let finished = false
 
   const used = (told: unknown): ModelEvent[] => {
@@ -29,7 +30,7 @@ export const createMessagesDecoder = (modelId: string): MessagesDecoder => {
 
   const begin = (block: unknown): { events: ModelEvent[]; decoder: BlockDecoder | null } => {
     if (!isObject(block)) return { events: [], decoder: null }
-    const opened = openBlock(block, calls, modelId)
+    const opened = openBlock(block, { calls, textLength }, modelId)
     if (block['type'] === 'tool_use') calls += 1
     return opened
   }
@@ -51,41 +52,48 @@ export const createMessagesDecoder = (modelId: string): MessagesDecoder => {
     ]
   }
 
-  return {
-    event(event) {
-      const index = typeof event['index'] === 'number' ? event['index'] : 0
-      switch (event['type']) {
-        case 'message_start': {
-          const message = isObject(event['message']) ? event['message'] : {}
-          return [start(message), ...used(message['usage'])]
-        }
-        case 'content_block_start': {
-          const { events, decoder } = begin(event['content_block'])
-          if (decoder !== null) open.set(index, decoder)
-          return events
-        }
-        case 'content_block_delta':
-          return isObject(event['delta']) ? (open.get(index)?.delta(event['delta']) ?? []) : []
-        case 'content_block_stop': {
-          const events = open.get(index)?.close() ?? []
-          open.delete(index)
-          return events
-        }
-        case 'message_delta':
-          return [...used(event['usage']), ...(isObject(event['delta']) ? end(event['delta']) : [])]
-        case 'message_stop':
-          if (finished) return []
-          finished = true
-          return [{ type: 'finish', reason: 'stop', native: null }]
-        default:
-          return []
+  const read = (event: Json): ModelEvent[] => {
+    const index = typeof event['index'] === 'number' ? event['index'] : 0
+    switch (event['type']) {
+      case 'message_start': {
+        const message = isObject(event['message']) ? event['message'] : {}
+        return [start(message), ...used(message['usage'])]
       }
-    },
+      case 'content_block_start': {
+        const { events, decoder } = begin(event['content_block'])
+        if (decoder !== null) open.set(index, decoder)
+        return events
+      }
+      case 'content_block_delta':
+        return isObject(event['delta']) ? (open.get(index)?.delta(event['delta']) ?? []) : []
+      case 'content_block_stop': {
+        const events = open.get(index)?.close() ?? []
+        open.delete(index)
+        return events
+      }
+      case 'message_delta':
+        return [...used(event['usage']), ...(isObject(event['delta']) ? end(event['delta']) : [])]
+      case 'message_stop':
+        if (finished) return []
+        finished = true
+        return [{ type: 'finish', reason: 'stop', native: null }]
+      default:
+        return []
+    }
+  }
+
+  const counted = (events: ModelEvent[]): ModelEvent[] => {
+    for (const event of events) if (event.type === 'text') textLength += event.text.length
+    return events
+  }
+
+  return {
+    event: (event) => counted(read(event)),
     message(message) {
       const blocks: unknown[] = Array.isArray(message['content']) ? message['content'] : []
       const said = blocks.flatMap((block) => {
         const { events, decoder } = begin(block)
-        return [...events, ...(decoder?.close() ?? [])]
+        return counted([...events, ...(decoder?.close() ?? [])])
       })
       const ended = end(message)
       const finish: ModelEvent[] = ended.length > 0 ? ended : [{ type: 'finish', reason: 'stop', native: null }]

@@ -1,5 +1,6 @@
 /** How much the model may say, and how much of that may be thinking. */
 import type { ReasoningSetting } from '../../canonical/settings.ts'
+import { nearestEffort } from '../effort.ts'
 import type { Target } from '../provider.ts'
 import type { EncodeContext } from './encode-context.ts'
 

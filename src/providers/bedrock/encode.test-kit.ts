@@ -52,7 +52,7 @@ export const targetOf = ({ model = CLAUDE, modelId = 'bedrock/it' }: Given = {})
   maxCompletionTokens: null,
 })
 
-const attemptOf = (prompt: Prompt, warn: (warning: Warning) => void, given: Given): Attempt => ({
+export const attemptOf = (prompt: Prompt, warn: (warning: Warning) => void, given: Given = {}): Attempt => ({
   call: {
     dialect: given.dialect ?? 'chat',
     body: JsonBody.read('{}'),
@@ -72,7 +72,7 @@ const attemptOf = (prompt: Prompt, warn: (warning: Warning) => void, given: Give
 
 const HELLO: readonly Message[] = [{ role: 'user', parts: [{ type: 'text', text: 'Hi' }], at: 'messages[0]' }]
 
-const promptOf = (more: Partial<Prompt>): Prompt => ({
+export const promptOf = (more: Partial<Prompt> = {}): Prompt => ({
   messages: HELLO,
   tools: [],
   toolChoice: { type: 'auto' },

@@ -2,15 +2,9 @@ import { describe, expect, test } from 'bun:test'
 
 import type { SettingName, SettingValues } from '../../canonical/settings.ts'
 import { SETTING_FATES } from '../loss-table.ts'
-import { CLAUDE, encode, GPT, LLAMA, MISTRAL, NOVA, NOVA_2, settingsOf, talk } from './encode.test-kit.ts'
+import { CLAUDE, encode, GPT, LLAMA, MISTRAL, NOVA, settingsOf, type Sent } from './encode.test-kit.ts'
 
 const f = { type: 'function', name: 'f', description: 'F', parameters: { type: 'object', properties: {} } } as const
-const g = { ...f, name: 'g' }
-const called = talk(
-  ['user', 'Go'],
-  ['assistant', { type: 'tool-call', id: 'c1', name: 'f', arguments: '{}' }],
-  ['user', { type: 'tool-result', callId: 'c1', text: 'ok' }],
-)
 
 describe('settings', () => {
   const samples: SettingValues = {
@@ -91,7 +85,7 @@ describe('settings', () => {
     expect(sent['additionalModelResponseFieldPaths']).toEqual(['/delta/stop_sequence'])
   })
 
-  test.each<[string, string, Partial<SettingValues>, object, string[]]>([
+  test.each<[string, string, Partial<SettingValues>, Omit<Sent, 'messages'>, string[]]>([
     ['top_k of Nova stands in its own config', NOVA, { topK: 9 }, { additionalModelRequestFields: { inferenceConfig: { topK: 9 } } }, []],
     ['top_k of Mistral is its own word', MISTRAL, { topK: 9 }, { additionalModelRequestFields: { top_k: 9 } }, []],
     ['top_k is lost on Llama', LLAMA, { topK: 9 }, {}, ['unsupported_field topK']],
@@ -125,158 +119,6 @@ describe('settings', () => {
 
   test('fields without a word in the middle are told', () => {
     expect(encode({ otherFields: ['weird'] }).told).toEqual(['unsupported_field weird'])
-  })
-})
-
-describe('thinking', () => {
-  test.each<[string, string, SettingValues['reasoning'], object, string[]]>([
-    [
-      'a budget for Claude 4.5',
-      CLAUDE,
-      { maxTokens: 2048 },
-      { inferenceConfig: { maxTokens: 10_240 }, additionalModelRequestFields: { thinking: { type: 'enabled', budget_tokens: 2048 } } },
-      [],
-    ],
-    [
-      'an effort for Claude 4.7, with no cap that nobody asked for',
-      'anthropic.claude-opus-4-7-v1:0',
-      { effort: 'high' },
-      {
-        additionalModelRequestFields: { thinking: { type: 'adaptive', display: 'summarized' } },
-        outputConfig: { effort: 'high' },
-      },
-      [],
-    ],
-    ['the word of OpenAI’s models', GPT, { effort: 'high' }, { additionalModelRequestFields: { reasoning_effort: 'high' } }, []],
-    [
-      'the nearest effort',
-      GPT,
-      { effort: 'minimal' },
-      { additionalModelRequestFields: { reasoning_effort: 'low' } },
-      ['mapped_field reasoning'],
-    ],
-    [
-      'an effort for a budget',
-      GPT,
-      { maxTokens: 100 },
-      { additionalModelRequestFields: { reasoning_effort: 'low' } },
-      ['mapped_field reasoning'],
-    ],
-    [
-      'as little as can be',
-      GPT,
-      { enabled: false },
-      { additionalModelRequestFields: { reasoning_effort: 'low' } },
-      ['mapped_field reasoning'],
-    ],
-    [
-      'the config of Nova 2',
-      NOVA_2,
-      { effort: 'high' },
-      { additionalModelRequestFields: { reasoningConfig: { type: 'enabled', maxReasoningEffort: 'high' } } },
-      [],
-    ],
-    ['none of Nova 2', NOVA_2, { enabled: false }, { additionalModelRequestFields: { reasoningConfig: { type: 'disabled' } } }, []],
-    ['nothing of Nova 1', NOVA, { effort: 'low' }, {}, ['unsupported_field reasoning']],
-    ['nothing of Llama', LLAMA, { effort: 'low' }, {}, ['unsupported_field reasoning']],
-  ])('is asked for: %s', (_, model, reasoning, expected, told) => {
-    const { sent, told: heard } = encode({ settings: settingsOf({ reasoning }) }, { model })
-    const { messages, ...rest } = sent
-    expect(messages).toHaveLength(1)
-    expect(rest).toEqual(expected)
-    expect(heard).toEqual(told)
-  })
-
-  test('gives way to a cap, which Nova 2 takes up to a medium effort only', () => {
-    const { sent, told } = encode({ settings: settingsOf({ reasoning: { effort: 'high' }, maxOutputTokens: 50 }) }, { model: NOVA_2 })
-    expect(sent.inferenceConfig).toEqual({ maxTokens: 50 })
-    expect(sent.additionalModelRequestFields).toEqual({ reasoningConfig: { type: 'enabled', maxReasoningEffort: 'medium' } })
-    expect(told).toEqual(['mapped_field reasoning'])
-  })
-
-  test('of Claude is known by our id of the model where its address says nothing', () => {
-    const model = 'arn:aws:bedrock:us-east-1:123456789012:application-inference-profile/abc123'
-    const { sent } = encode({ settings: settingsOf({ reasoning: { maxTokens: 2048 } }) }, { model, modelId: 'anthropic/claude-sonnet-4.5' })
-    expect(sent.additionalModelRequestFields).toEqual({ thinking: { type: 'enabled', budget_tokens: 2048 } })
-  })
-})
-
-describe('tools', () => {
-  test('carry name, description and schema, and the choice among them', () => {
-    const { sent, told } = encode({
-      tools: [
-        { ...f, strict: true, cache: {} },
-        { ...g, description: '' },
-      ],
-      toolChoice: { type: 'tool', name: 'g' },
-    })
-    expect(sent.toolConfig).toEqual({
-      tools: [
-        {
-          toolSpec: {
-            name: 'f',
-            description: 'F',
-            inputSchema: { json: { type: 'object', properties: {}, additionalProperties: false } },
-            strict: true,
-          },
-        },
-        { cachePoint: { type: 'default' } },
-        { toolSpec: { name: 'g', inputSchema: { json: { type: 'object', properties: {} } } } },
-      ],
-      toolChoice: { tool: { name: 'g' } },
-    })
-    expect(told).toEqual([])
-  })
-
-  test('are the same text for the same tools', () => {
-    expect(encode({ tools: [f, g] }).text).toBe(encode({ tools: [f, g] }).text)
-  })
-
-  test.each<[string, string, Parameters<typeof encode>[0] & object, object | undefined, string[]]>([
-    ['required', CLAUDE, { tools: [f], toolChoice: { type: 'required' } }, { any: {} }, []],
-    [
-      'a certain one, for a model that takes any',
-      MISTRAL,
-      { tools: [f, g], toolChoice: { type: 'tool', name: 'g' } },
-      { any: {} },
-      ['mapped_field tool_choice'],
-    ],
-    ['the only one, for a model that takes any', MISTRAL, { tools: [f], toolChoice: { type: 'tool', name: 'f' } }, { any: {} }, []],
-    [
-      'required of a model that takes neither',
-      LLAMA,
-      { tools: [f], toolChoice: { type: 'required' } },
-      undefined,
-      ['mapped_field tool_choice'],
-    ],
-    ['auto', CLAUDE, { tools: [f] }, undefined, []],
-  ])('choice: %s', (_, model, prompt, expected, told) => {
-    const encoded = encode(prompt, { model })
-    expect(encoded.sent.toolConfig?.toolChoice).toEqual(expected as Record<string, unknown>)
-    expect(encoded.told).toEqual(told)
-  })
-
-  test('that may not be called are left out, unless the history shows calls', () => {
-    expect(encode({ tools: [f], toolChoice: { type: 'none' } })).toMatchObject({ sent: {}, told: [] })
-    expect(encode({ tools: [f], toolChoice: { type: 'none' } }).sent).not.toHaveProperty('toolConfig')
-    const { sent, told } = encode({ tools: [f], toolChoice: { type: 'none' }, messages: called })
-    expect(sent.toolConfig?.tools).toHaveLength(1)
-    expect(told).toEqual(['mapped_field tool_choice'])
-  })
-
-  test('of the history are declared where the request has none', () => {
-    const { sent, told } = encode({ messages: called })
-    expect(sent.toolConfig).toEqual({ tools: [{ toolSpec: { name: 'f', inputSchema: { json: { type: 'object' } } } }] })
-    expect(told).toEqual(['mapped_field tools'])
-  })
-
-  test('that a provider runs, and choices of nothing, are told', () => {
-    const search = { type: 'provider', kind: 'web_search', at: 'tools[0]', raw: {} } as const
-    expect(encode({ tools: [search], toolChoice: { type: 'required' } }).told).toEqual([
-      'unsupported_field tools[0]',
-      'unsupported_field tool_choice',
-    ])
-    expect(encode({ tools: [{ ...f, strict: true }] }, { model: NOVA }).told).toEqual(['unsupported_field tools[0].strict'])
   })
 })
 

@@ -4,7 +4,9 @@ import type { Warning } from '../../canonical/warning.ts'
 import { GatewayError } from '../../errors.ts'
 import { isObject } from '../../lib/json.ts'
 import { JsonBody, JsonTextError } from '../../lib/json-body.ts'
-import { retryAfterSeconds } from '../classify-failure.ts'
+import { unusable } from '../classify-failure.ts'
+import { postJson } from '../json-post.ts'
+import { holdsError } from '../openai-error-codes.ts'
 import type { ProviderContext, Target } from '../provider.ts'
 import { withoutServiceFields } from '../../canonical/service-fields.ts'
 import { vendorOf } from '../vendors.ts'
@@ -12,7 +14,6 @@ import { addressOf, keyHeader } from './address.ts'
 import { decodeUsage } from './decode-usage.ts'
 import { chatFailure } from './errors.ts'
 
-const ERROR_BODY_MAX = 64 * 1024
 /** Two thousand vectors of three thousand numbers, written out. */
 const BODY_MAX = 256 * 1024 * 1024
 
@@ -36,19 +37,19 @@ export interface Embeddings {
 export const hasEmbeddings = ({ provider }: Pick<Target, 'provider'>): boolean => vendorOf(provider).embeddings !== null
 
 /** Throws a GatewayError for every failure; `unprocessable` where the provider has no embeddings. */
-export const postEmbeddings = async (attempt: EmbeddingsAttempt, { upstream, clock }: ProviderContext): Promise<Embeddings> => {
-  const { target, connection } = attempt
-  const response = await upstream.post({
-    url: addressOf(target, '/embeddings'),
-    headers: { 'content-type': 'application/json', accept: 'application/json', 'accept-encoding': 'identity', ...keyHeader(target) },
-    body: requestText(attempt),
-    stream: false,
-    connection,
-  })
-  if (response.status !== 200) {
-    const seconds = retryAfterSeconds(response.headers.get('retry-after'), clock.now())
-    throw chatFailure(response.status, await response.beginning(ERROR_BODY_MAX), target, seconds)
-  }
+export const postEmbeddings = async (attempt: EmbeddingsAttempt, context: ProviderContext): Promise<Embeddings> => {
+  const { target } = attempt
+  const response = await postJson(
+    {
+      url: addressOf(target, '/embeddings'),
+      headers: keyHeader(target),
+      body: requestText(attempt),
+      stream: false,
+      failure: chatFailure,
+    },
+    attempt,
+    context,
+  )
   return readAnswer(await response.text(BODY_MAX), target)
 }
 
@@ -74,8 +75,7 @@ const requestText = ({ body, target, warn }: EmbeddingsAttempt): string => {
 /** The vectors stay text: only what stands beside them is parsed. */
 const readAnswer = (text: string, target: Target): Embeddings => {
   const body = scan(text, target)
-  const error = body.value('error')
-  if (isObject(error) || (typeof error === 'string' && error !== '')) throw chatFailure(200, text, target)
+  if (holdsError({ error: body.value('error') })) throw chatFailure(200, text, target)
   if (body.raw('data')?.startsWith('[') !== true) throw unusable(target, 'answered without any embeddings.')
   const usage = body.value('usage')
   const model = body.value('model')
@@ -90,6 +90,3 @@ const scan = (text: string, target: Target): JsonBody => {
     throw cause
   }
 }
-
-const unusable = (target: Target, did: string, cause?: unknown): GatewayError =>
-  new GatewayError('provider_unavailable', `${target.providerName} ${did}`, { cause, metadata: { provider_name: target.providerName } })

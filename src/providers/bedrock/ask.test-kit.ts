@@ -1,0 +1,73 @@
+/** Requests to Bedrock over a real socket, and all that comes of them. */
+import { createFakeClock } from '../../../test/support/fake-clock.ts'
+import { startFakeUpstream, type FakeUpstream, type Script } from '../../../test/support/fake-upstream.ts'
+import type { Frame, ModelEvent } from '../../canonical/event.ts'
+import { GatewayError } from '../../errors.ts'
+import { createUpstream } from '../upstream.ts'
+import { bedrock } from './bedrock.ts'
+import { attemptOf, CLAUDE, promptOf, targetOf } from './encode.test-kit.ts'
+import { bytesOf } from './event-stream.test-kit.ts'
+
+export const API_KEY = 'ABSKacme-secret-key-0123456789'
+const TIMEOUTS = { streamHeadersMs: 60_000, wholeHeadersMs: 600_000, idleMs: 90_000 }
+
+interface Read {
+  readonly frames: readonly Frame[]
+  /** Without a failure. */
+  readonly events: readonly ModelEvent[]
+  /** What it threw, or what its last event says. */
+  readonly error: GatewayError | null
+}
+
+interface Asked {
+  readonly stream?: boolean
+  readonly model?: string
+  readonly apiKey?: string
+}
+
+type Ask = (script: Script, asked?: Asked) => Promise<Read>
+
+/** To be called while the file loads. */
+export const startBedrock = async (): Promise<{ readonly upstream: FakeUpstream; readonly ask: Ask }> => {
+  const upstream = await startFakeUpstream()
+  return {
+    upstream,
+    async ask(script, { stream = true, model = CLAUDE, apiKey = API_KEY } = {}) {
+      upstream.script(script)
+      const clock = createFakeClock()
+      const attempt = attemptOf(promptOf(), () => undefined, { stream })
+      const target = { ...targetOf({ model }), baseUrl: upstream.url, apiKey }
+      const frames: Frame[] = []
+      let error: GatewayError | null = null
+      try {
+        for await (const batch of bedrock({ ...attempt, target }, { upstream: createUpstream(clock, TIMEOUTS), clock }))
+          frames.push(...batch)
+      } catch (thrown) {
+        if (!(thrown instanceof GatewayError)) throw thrown
+        error = thrown
+      }
+      const events = frames.flatMap((frame) => frame.events)
+      const last = events.at(-1)
+      return { frames, events: events.filter(({ type }) => type !== 'error'), error: last?.type === 'error' ? last.error : error }
+    },
+  }
+}
+
+export const STREAM_HEAD = 'HTTP/1.1 200 OK\r\ncontent-type: application/vnd.amazon.eventstream\r\nx-amzn-requestid: req-1\r\n'
+
+/** `cut`: the connection ends before the length that was told. */
+export const streams =
+  (messages: readonly Uint8Array[], { cut = false }: { cut?: boolean } = {}): Script =>
+  async (exchange) => {
+    const bytes = bytesOf(messages)
+    await exchange.send(`${STREAM_HEAD}content-length: ${bytes.length + (cut ? 1 : 0)}\r\n\r\n`)
+    await exchange.send(bytes)
+    if (cut) exchange.end()
+  }
+
+export const answers =
+  (status: number, body: string, headers: Readonly<Record<string, string>> = {}): Script =>
+  (exchange) =>
+    exchange.answer(status, body, { 'content-type': 'application/json', 'x-amzn-requestid': 'req-1', ...headers })
+
+export const START: ModelEvent = { type: 'start', upstreamId: 'req-1', upstreamModel: null }

@@ -1,0 +1,77 @@
+import { describe, expect, test } from 'bun:test'
+
+import type { ReasoningSetting } from '../../canonical/settings.ts'
+import { CLAUDE, encode, GPT, LLAMA, NOVA, NOVA_2, settingsOf, type Sent } from './encode.test-kit.ts'
+
+describe('thinking', () => {
+  test.each<[string, string, ReasoningSetting, Omit<Sent, 'messages'>, string[]]>([
+    [
+      'a budget for Claude 4.5',
+      CLAUDE,
+      { maxTokens: 2048 },
+      { inferenceConfig: { maxTokens: 10_240 }, additionalModelRequestFields: { thinking: { type: 'enabled', budget_tokens: 2048 } } },
+      [],
+    ],
+    [
+      'an effort for Claude 4.7, with no cap that nobody asked for',
+      'anthropic.claude-opus-4-7-v1:0',
+      { effort: 'high' },
+      {
+        additionalModelRequestFields: { thinking: { type: 'adaptive', display: 'summarized' } },
+        outputConfig: { effort: 'high' },
+      },
+      [],
+    ],
+    ['the word of OpenAI’s models', GPT, { effort: 'high' }, { additionalModelRequestFields: { reasoning_effort: 'high' } }, []],
+    [
+      'the nearest effort',
+      GPT,
+      { effort: 'minimal' },
+      { additionalModelRequestFields: { reasoning_effort: 'low' } },
+      ['mapped_field reasoning'],
+    ],
+    [
+      'an effort for a budget',
+      GPT,
+      { maxTokens: 100 },
+      { additionalModelRequestFields: { reasoning_effort: 'low' } },
+      ['mapped_field reasoning'],
+    ],
+    [
+      'as little as can be',
+      GPT,
+      { enabled: false },
+      { additionalModelRequestFields: { reasoning_effort: 'low' } },
+      ['mapped_field reasoning'],
+    ],
+    [
+      'the config of Nova 2',
+      NOVA_2,
+      { effort: 'high' },
+      { additionalModelRequestFields: { reasoningConfig: { type: 'enabled', maxReasoningEffort: 'high' } } },
+      [],
+    ],
+    ['none of Nova 2', NOVA_2, { enabled: false }, { additionalModelRequestFields: { reasoningConfig: { type: 'disabled' } } }, []],
+    ['nothing of Nova 1', NOVA, { effort: 'low' }, {}, ['unsupported_field reasoning']],
+    ['nothing of Llama', LLAMA, { effort: 'low' }, {}, ['unsupported_field reasoning']],
+  ])('is asked for: %s', (_, model, reasoning, expected, told) => {
+    const { sent, told: heard } = encode({ settings: settingsOf({ reasoning }) }, { model })
+    const { messages, ...rest } = sent
+    expect(messages).toHaveLength(1)
+    expect(rest).toEqual(expected)
+    expect(heard).toEqual(told)
+  })
+
+  test('gives way to a cap, which Nova 2 takes up to a medium effort only', () => {
+    const { sent, told } = encode({ settings: settingsOf({ reasoning: { effort: 'high' }, maxOutputTokens: 50 }) }, { model: NOVA_2 })
+    expect(sent.inferenceConfig).toEqual({ maxTokens: 50 })
+    expect(sent.additionalModelRequestFields).toEqual({ reasoningConfig: { type: 'enabled', maxReasoningEffort: 'medium' } })
+    expect(told).toEqual(['mapped_field reasoning'])
+  })
+
+  test('of Claude is known by our id of the model where its address says nothing', () => {
+    const model = 'arn:aws:bedrock:us-east-1:123456789012:application-inference-profile/abc123'
+    const { sent } = encode({ settings: settingsOf({ reasoning: { maxTokens: 2048 } }) }, { model, modelId: 'anthropic/claude-sonnet-4.5' })
+    expect(sent.additionalModelRequestFields).toEqual({ thinking: { type: 'enabled', budget_tokens: 2048 } })
+  })
+})

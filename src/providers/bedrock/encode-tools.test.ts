@@ -1,0 +1,91 @@
+import { describe, expect, test } from 'bun:test'
+
+import type { Prompt } from '../../canonical/prompt.ts'
+import { CLAUDE, encode, LLAMA, MISTRAL, NOVA, talk } from './encode.test-kit.ts'
+
+const f = { type: 'function', name: 'f', description: 'F', parameters: { type: 'object', properties: {} } } as const
+const g = { ...f, name: 'g' }
+const called = talk(
+  ['user', 'Go'],
+  ['assistant', { type: 'tool-call', id: 'c1', name: 'f', arguments: '{}' }],
+  ['user', { type: 'tool-result', callId: 'c1', text: 'ok' }],
+)
+
+describe('tools', () => {
+  test('carry name, description and schema, and the choice among them', () => {
+    const { sent, told } = encode({
+      tools: [
+        { ...f, strict: true, cache: {} },
+        { ...g, description: '' },
+      ],
+      toolChoice: { type: 'tool', name: 'g' },
+    })
+    expect(sent.toolConfig).toEqual({
+      tools: [
+        {
+          toolSpec: {
+            name: 'f',
+            description: 'F',
+            inputSchema: { json: { type: 'object', properties: {}, additionalProperties: false } },
+            strict: true,
+          },
+        },
+        { cachePoint: { type: 'default' } },
+        { toolSpec: { name: 'g', inputSchema: { json: { type: 'object', properties: {} } } } },
+      ],
+      toolChoice: { tool: { name: 'g' } },
+    })
+    expect(told).toEqual([])
+  })
+
+  test('are the same text for the same tools', () => {
+    expect(encode({ tools: [f, g] }).text).toBe(encode({ tools: [f, g] }).text)
+  })
+
+  test.each<[string, string, Partial<Prompt>, object | undefined, string[]]>([
+    ['required', CLAUDE, { tools: [f], toolChoice: { type: 'required' } }, { any: {} }, []],
+    [
+      'a certain one, for a model that takes any',
+      MISTRAL,
+      { tools: [f, g], toolChoice: { type: 'tool', name: 'g' } },
+      { any: {} },
+      ['mapped_field tool_choice'],
+    ],
+    ['the only one, for a model that takes any', MISTRAL, { tools: [f], toolChoice: { type: 'tool', name: 'f' } }, { any: {} }, []],
+    [
+      'required of a model that takes neither',
+      LLAMA,
+      { tools: [f], toolChoice: { type: 'required' } },
+      undefined,
+      ['mapped_field tool_choice'],
+    ],
+    ['auto', CLAUDE, { tools: [f] }, undefined, []],
+  ])('choice: %s', (_, model, prompt, expected, told) => {
+    const encoded = encode(prompt, { model })
+    expect(encoded.sent.toolConfig?.toolChoice).toEqual(expected as Record<string, unknown>)
+    expect(encoded.told).toEqual(told)
+  })
+
+  test('that may not be called are left out, unless the history shows calls', () => {
+    expect(encode({ tools: [f], toolChoice: { type: 'none' } })).toMatchObject({ sent: {}, told: [] })
+    expect(encode({ tools: [f], toolChoice: { type: 'none' } }).sent).not.toHaveProperty('toolConfig')
+    const { sent, told } = encode({ tools: [f], toolChoice: { type: 'none' }, messages: called })
+    expect(sent.toolConfig?.tools).toHaveLength(1)
+    expect(told).toEqual(['mapped_field tool_choice'])
+  })
+
+  test('of the history are declared where the request has none', () => {
+    const { sent, told } = encode({ messages: called })
+    expect(sent.toolConfig).toEqual({ tools: [{ toolSpec: { name: 'f', inputSchema: { json: { type: 'object' } } } }] })
+    expect(told).toEqual(['mapped_field tools'])
+  })
+
+  test('that a provider runs, and choices of nothing, are told', () => {
+    const search = { type: 'provider', kind: 'web_search', at: 'tools[0]', raw: {} } as const
+    expect(encode({ tools: [search], toolChoice: { type: 'required' } }).told).toEqual([
+      'unsupported_field tools[0]',
+      'unsupported_field tool_choice',
+    ])
+    expect(encode({ tools: [{ ...f, strict: true }] }, { model: NOVA }).told).toEqual(['unsupported_field tools[0].strict'])
+  })
+})

@@ -1,0 +1,56 @@
+/** What every dialect over JSON has in common: how a request goes out, and how an answer that is refused or whole is read. */
+import type { GatewayError } from '../errors.ts'
+import { retryAfterSeconds, unusable } from './classify-failure.ts'
+import type { Attempt, ProviderContext, Target } from './provider.ts'
+import type { UpstreamResponse } from './upstream.ts'
+
+const ERROR_BODY_MAX = 64 * 1024
+
+/** Of an answer of a model: pictures and sound come inside it. */
+export const WHOLE_BODY_MAX = 64 * 1024 * 1024
+
+export interface JsonPost {
+  readonly url: string
+  /** The dialect's own, such as those of its key and its version. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+  readonly stream: boolean
+  /** A response of any status but 200 as an error, by the dialect's words for them. */
+  readonly failure: (status: number, bodyText: string, target: Target, retryAfterSeconds?: number) => GatewayError
+}
+
+/** Answers with a response of status 200. Throws a GatewayError for any other, and where none came. */
+export const postJson = async (
+  { url, headers, body, stream, failure }: JsonPost,
+  { target, connection }: Pick<Attempt, 'target' | 'connection'>,
+  { upstream, clock }: ProviderContext,
+): Promise<UpstreamResponse> => {
+  const response = await upstream.post({
+    url,
+    headers: {
+      'content-type': 'application/json',
+      accept: stream ? 'text/event-stream' : 'application/json',
+      // Compression would buy nothing on a stream, and a compressed answer can be a bomb.
+      'accept-encoding': 'identity',
+      ...headers,
+    },
+    body,
+    stream,
+    connection,
+  })
+  if (response.status === 200) return response
+  const seconds = retryAfterSeconds(response.headers.get('retry-after'), clock.now())
+  throw failure(response.status, await response.beginning(ERROR_BODY_MAX), target, seconds)
+}
+
+/** What the upstream sends decides, not what was asked for: some answer a stream request with a whole body. */
+export const isEventStream = ({ headers }: UpstreamResponse): boolean => /text\/event-stream/i.test(headers.get('content-type') ?? '')
+
+/** Throws `provider_unavailable` for what is not JSON. */
+export const parseWhole = (text: string, target: Target): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw unusable(target, 'answered with something that is not JSON.', cause)
+  }
+}

@@ -1,0 +1,96 @@
+/** Reads an answer that comes as server-sent events: when it counts, when it is over and what breaks it, for every dialect alike. */
+import type { Frame, ModelEvent } from '../canonical/event.ts'
+import { GatewayError } from '../errors.ts'
+import { SseDecoder, SseLimitError, type SseEvent } from '../lib/sse.ts'
+import { unusable } from './classify-failure.ts'
+import type { Target } from './provider.ts'
+import type { UpstreamResponse } from './upstream.ts'
+
+/** What a dialect makes of one stream. */
+export interface EventReader {
+  /** The frames of an event, whose data is the JSON of `body`. Never throws: a failure travels as the last frame. */
+  frames(body: unknown, event: SseEvent): Frame[]
+  /** Whether the event just read ends the stream, so that nothing behind it counts. `finished`: the model has ended. */
+  stopped?(finished: boolean): boolean
+  /** For a dialect that never says that it ended: the frame that ends the answer if the bytes do; null before it can. */
+  ending?(): Frame | null
+  /** How long to wait for what may come behind the model's end, where a second is not enough. */
+  readonly patienceMs?: number
+}
+
+/** All dialects end with it or with nothing: routers write the marker of one in the streams of another. */
+const END_MARKER = '[DONE]'
+
+/**
+ * A batch of frames for each piece that holds any. Once the model has ended the answer is whole, whether the stream ends
+ * well, breaks or falls silent behind it. Before that each of these throws; a failure that the upstream tells is the last
+ * frame, so that what came before it in the same piece still counts.
+ */
+export async function* streamFrames(
+  response: UpstreamResponse,
+  reader: EventReader,
+  target: Target,
+): AsyncGenerator<readonly Frame[], void, undefined> {
+  const sse = new SseDecoder()
+  let finished = false
+  const read = (event: SseEvent): Frame[] => {
+    const frames = framesOf(event, reader, target)
+    finished ||= frames.some((frame) => holds(frame, 'finish')) || (reader.ending?.() ?? null) !== null
+    return frames
+  }
+  let stopped = false
+  for await (const piece of response.pieces()) {
+    const frames: Frame[] = []
+    let failed = false
+    for (const event of withinLimits(() => sse.push(piece))) {
+      const marker = event.data === END_MARKER
+      if (!marker) frames.push(...read(event))
+      failed = endsInFailure(frames)
+      stopped = marker || (reader.stopped?.(finished) ?? false)
+      // Whatever an upstream sends after its end is not part of the answer.
+      if (failed || stopped) break
+    }
+    if (finished && !failed) response.complete(reader.patienceMs)
+    if (frames.length > 0) yield frames
+    if (failed) return
+    if (stopped) break
+  }
+  const last = stopped || finished ? null : withinLimits(() => sse.end())
+  if (last !== null && last.data !== END_MARKER) {
+    // A last event without its blank line counts only where it is the end of the answer (reliability.md 2.1, rule 6).
+    const frames = read(last)
+    if (finished) yield frames
+  }
+  if (!finished) throw unusable(target, 'ended the stream before the answer was complete.')
+  const ending = reader.ending?.() ?? null
+  if (ending !== null) yield [ending]
+}
+
+const framesOf = (event: SseEvent, reader: EventReader, target: Target): Frame[] => {
+  let body: unknown
+  try {
+    body = JSON.parse(event.data)
+  } catch (cause) {
+    return [failedFrame(unusable(target, 'sent a stream event that is not JSON.', cause))]
+  }
+  return reader.frames(body, event)
+}
+
+const withinLimits = <Read>(read: () => Read): Read => {
+  try {
+    return read()
+  } catch (thrown) {
+    if (thrown instanceof SseLimitError)
+      throw new GatewayError('provider_unavailable', `The provider's stream breaks a limit: ${thrown.message}`)
+    throw thrown
+  }
+}
+
+export const failedFrame = (error: GatewayError): Frame => ({ events: [{ type: 'error', error }] })
+
+export const holds = (frame: Frame, type: ModelEvent['type']): boolean => frame.events.some((event) => event.type === type)
+
+const endsInFailure = (frames: readonly Frame[]): boolean => {
+  const newest = frames.at(-1)
+  return newest !== undefined && holds(newest, 'error')
+}
