@@ -148,26 +148,26 @@ interface Patience {
 const createPatience = (clock: Clock, expire: () => void): Patience => {
   let leftMs: number | null = null
   let expired = false
+  const bounded = async <Read>(read: () => Promise<Read>, limitMs: number): Promise<Read> => {
+    const beganMs = clock.monotonicMs()
+    const cancel = clock.after(limitMs, () => {
+      expired = true
+      expire()
+    })
+    try {
+      return await read()
+    } finally {
+      cancel()
+      leftMs = limitMs - (clock.monotonicMs() - beganMs)
+    }
+  }
   return {
     begin(patienceMs = BEHIND_END_MS) {
       leftMs ??= patienceMs
     },
     began: () => leftMs !== null,
     expired: () => expired,
-    async during(read) {
-      if (leftMs === null) return read()
-      const beganMs = clock.monotonicMs()
-      const cancel = clock.after(leftMs, () => {
-        expired = true
-        expire()
-      })
-      try {
-        return await read()
-      } finally {
-        cancel()
-        leftMs -= clock.monotonicMs() - beganMs
-      }
-    },
+    during: (read) => (leftMs === null ? read() : bounded(read, leftMs)),
   }
 }
 

@@ -1,0 +1,101 @@
+/** Four turns, two tools, every client library against every provider dialect; then with the model changed in the middle. */
+import { beforeAll, describe, expect, test } from 'bun:test'
+
+import { AGENT_CLIENTS, type AgentClient } from '../support/agent-clients.ts'
+import { FINAL_TEXT, historyFaults, PROVES } from '../support/agent-script.ts'
+import { AGENT_MODELS } from '../support/agent-upstreams.ts'
+import { type Exchange, startFakeUpstream } from '../support/fake-upstream.ts'
+import { streamText, UPSTREAM_DIALECTS, type UpstreamDialect } from '../support/recordings.ts'
+import { type StartedService, useServices } from '../support/started-service.ts'
+
+const services = useServices()
+const upstreams = Object.fromEntries(
+  await Promise.all(UPSTREAM_DIALECTS.map(async (dialect) => [dialect, await startFakeUpstream()] as const)),
+)
+let service: StartedService
+
+/** Anthropic's rules go by the name of the model; so does what OpenAI's models can do. */
+const UPSTREAM_MODELS: Readonly<Record<UpstreamDialect, string>> = {
+  anthropic: 'claude-sonnet-4-5',
+  'openai-responses': 'gpt-5.2',
+  'openai-chat': 'some-model',
+  google: 'gemini-3-pro-preview',
+}
+
+beforeAll(async () => {
+  const providers = UPSTREAM_DIALECTS.map((dialect) => `  p-${dialect}: { dialects: [${dialect}], base_url: "${upstreams[dialect]?.url}", api_key: k }`)
+  const models = UPSTREAM_DIALECTS.map(
+    (dialect) => `  agent/${dialect}: { endpoints: [{ provider: p-${dialect}, model: ${UPSTREAM_MODELS[dialect]} }] }`,
+  )
+  service = await services.start({ config: `providers:\n${providers.join('\n')}\nmodels:\n${models.join('\n')}\n` })
+})
+
+const SWITCHES: readonly (readonly [UpstreamDialect, UpstreamDialect])[] = [
+  ['anthropic', 'openai-responses'],
+  ['openai-responses', 'anthropic'],
+  ['anthropic', 'google'],
+  ['google', 'anthropic'],
+  ['openai-responses', 'google'],
+  ['google', 'openai-responses'],
+  ['openai-chat', 'anthropic'],
+  ['anthropic', 'openai-chat'],
+]
+
+interface Loop {
+  readonly text: string
+  readonly faults: readonly string[]
+  /** Of each turn's answer. */
+  readonly warnings: readonly number[]
+}
+
+/** Runs a loop in which `speakers[n]` gives turn n. */
+const runLoop = async (client: AgentClient, speakers: readonly UpstreamDialect[]): Promise<Loop> => {
+  const faults: string[] = []
+  let turn = 0
+  for (const dialect of UPSTREAM_DIALECTS) {
+    upstreams[dialect]?.script(async (exchange: Exchange) => {
+      const number = turn
+      turn += 1
+      if (speakers[number] !== dialect) faults.push(`turn ${number} came to ${dialect}`)
+      const { told, faults: found } = AGENT_MODELS[dialect].read(exchange.body)
+      if (told.length !== number) found.push(`${told.length} turns in the history`)
+      found.push(...historyFaults(dialect, told, speakers, client.carriesProofs))
+      faults.push(...found.map((fault) => `before turn ${number}: ${fault}`))
+      if (found.length > 0) faults.push(exchange.text)
+      await exchange.head(200)
+      await exchange.piece(streamText(dialect, AGENT_MODELS[dialect].payloads(number).map((payload) => JSON.stringify(payload))))
+      await exchange.done()
+    })
+  }
+  const warnings: number[] = []
+  const watched = (async (...args: Parameters<typeof fetch>) => {
+    const response = await fetch(...args)
+    warnings.push(Number(response.headers.get('x-service-warnings') ?? 0))
+    return response
+  }) as typeof fetch
+  const modelOf = (number: number): string => `agent/${speakers[number] ?? speakers.at(-1)}`
+  const text = await client.run({ api: service.api, key: service.inferenceKey, fetch: watched, modelOf })
+  return { text, faults, warnings }
+}
+
+for (const client of AGENT_CLIENTS) {
+  describe(client.name, () => {
+    for (const dialect of UPSTREAM_DIALECTS) {
+      test(`${dialect}: four turns, the history as its model gave it, proofs of thinking byte for byte`, async () => {
+        const { text, faults, warnings } = await runLoop(client, [dialect, dialect, dialect, dialect])
+        expect(faults).toEqual([])
+        expect(text).toBe(FINAL_TEXT)
+        expect(warnings).toHaveLength(4)
+      })
+    }
+
+    for (const [from, to] of SWITCHES) {
+      test(`${from}, then ${to}: the history stays, foreign proofs do not, and a warning tells`, async () => {
+        const { text, faults, warnings } = await runLoop(client, [from, from, to, to])
+        expect(faults).toEqual([])
+        expect(text).toBe(FINAL_TEXT)
+        if (PROVES[from] && client.carriesProofs) expect(warnings[2]).toBeGreaterThan(warnings[1] ?? 0)
+      })
+    }
+  })
+}

@@ -1,0 +1,89 @@
+/** A small agent's work: four turns, two tools. What each model says, and what the next turn must bring back of it. */
+import type { UpstreamDialect } from './recordings.ts'
+
+export interface ScriptedTurn {
+  readonly thinking: string
+  readonly text: string
+  readonly calls: readonly { readonly name: string; readonly args: Readonly<Record<string, unknown>> }[]
+}
+
+export const TURNS: readonly ScriptedTurn[] = [
+  {
+    thinking: 'Both at once – “Zürich” 🦊.',
+    text: 'Let me look.',
+    calls: [
+      { name: 'get_weather', args: { city: 'Zürich' } },
+      { name: 'get_time', args: { zone: 'Europe/Zurich' } },
+    ],
+  },
+  { thinking: 'Now Oslo.', text: '', calls: [{ name: 'get_weather', args: { city: 'Oslo' } }] },
+  { thinking: 'And here.', text: 'Last one.', calls: [{ name: 'get_time', args: {} }] },
+  { thinking: 'Done.', text: 'It rains in both.', calls: [] },
+]
+
+export const QUESTION = 'How are Zürich and Oslo?'
+export const FINAL_TEXT = 'It rains in both.'
+
+/** What a tool answers. */
+export const toolResult = (name: string, args: unknown): string => `${name}: ${JSON.stringify(args)} is “fine”\n`
+
+/** A turn of the assistant with the results behind it, as a dialect's history tells it. */
+export interface ToldTurn {
+  text: string
+  /** Proofs of thinking, each with the text that it vouches for, where the dialect sends that back. */
+  proofs: string[]
+  calls: { id: string; name: string; args: unknown }[]
+  results: { id: string; text: string }[]
+}
+
+/** The name that the upstream gives a call; dialects without names for calls read it nowhere. */
+export const callId = (dialect: UpstreamDialect, turn: number, index: number): string =>
+  `${{ anthropic: 'toolu', 'openai-chat': 'call', 'openai-responses': 'call', google: 'none' }[dialect]}_T${turn}_${index}`
+
+/** Opaque, with every character that base64 has. */
+export const proofText = (dialect: UpstreamDialect, turn: number): string => `${dialect}/proof+${turn}==`
+
+/** Which dialects prove their thinking. */
+export const PROVES: Readonly<Record<UpstreamDialect, boolean>> = {
+  anthropic: true,
+  'openai-responses': true,
+  google: true,
+  'openai-chat': false,
+}
+
+/** What is wrong with the history that `dialect` got before its turn; `speakers[n]` is the dialect that gave turn n. */
+export const historyFaults = (
+  dialect: UpstreamDialect,
+  told: readonly ToldTurn[],
+  speakers: readonly UpstreamDialect[],
+  carriesProofs: boolean,
+): string[] => {
+  const faults: string[] = []
+  const expect = (what: string, got: unknown, wanted: unknown): void => {
+    if (JSON.stringify(got) !== JSON.stringify(wanted)) faults.push(`${what}: ${JSON.stringify(got)}, not ${JSON.stringify(wanted)}`)
+  }
+  for (const [number, turn] of told.entries()) {
+    const said = TURNS[number]
+    const speaker = speakers[number]
+    if (said === undefined || speaker === undefined) return [...faults, `turn ${number} was never given`]
+    const at = `turn ${number} `
+    expect(`${at}text`, turn.text, said.text)
+    expect(`${at}calls`, turn.calls.map(({ name, args }) => ({ name, args })), said.calls)
+    expect(`${at}results`, turn.results.map((result) => result.text), said.calls.map(({ name, args }) => toolResult(name, args)))
+    expect(`${at}ids of results`, turn.results.map(({ id }) => id), turn.calls.map(({ id }) => id))
+    expect(`${at}distinct ids`, new Set(turn.calls.map(({ id }) => id)).size, turn.calls.length)
+    if (speaker === dialect && dialect !== 'google')
+      expect(`${at}own ids`, turn.calls.map(({ id }) => id), said.calls.map((_, index) => callId(dialect, number, index)))
+    expect(`${at}proofs`, turn.proofs, speaker === dialect && PROVES[dialect] && carriesProofs ? [expectedProof(dialect, number)] : [])
+  }
+  return faults
+}
+
+/** Anthropic wants the text beside the signature back as it was, and the hidden kind of block without text. */
+const expectedProof = (dialect: UpstreamDialect, turn: number): string => {
+  if (dialect !== 'anthropic') return proofText(dialect, turn)
+  return isRedacted(turn) ? `redacted ${proofText(dialect, turn)}` : `${TURNS[turn]?.thinking} ${proofText(dialect, turn)}`
+}
+
+/** One of Anthropic's turns shows nothing of its thinking. */
+export const isRedacted = (turn: number): boolean => turn === 1
