@@ -95,6 +95,49 @@ describe('pieces', () => {
     expect(clock.waiting).toBe(0)
   })
 
+  describe('behind a complete answer', () => {
+    const completed = async (patienceMs?: number) => {
+      const posted = await post(async (exchange) => (await exchange.head(200), await exchange.piece('all')))
+      const pieces = posted.response.pieces()
+      await pieces.next()
+      posted.response.complete(patienceMs)
+      return { ...posted, pieces }
+    }
+
+    test('still come, and a cut is their end', async () => {
+      const { pieces, clock } = await completed()
+      const more = pieces.next()
+      await provider.last.piece('more')
+      expect(textOf(await more)).toBe('more')
+      const next = pieces.next()
+      provider.last.reset()
+      expect([(await next).done, clock.waiting]).toEqual([true, 0])
+    })
+
+    test.each([undefined, 5000])('are waited for no longer than told (%p ms), however they trickle', async (patienceMs) => {
+      const { pieces, clock } = await completed(patienceMs)
+      const limitMs = patienceMs ?? 1000
+      const more = pieces.next()
+      clock.advance(limitMs - 1)
+      await provider.last.piece('more')
+      expect(textOf(await more)).toBe('more')
+      clock.advance(IDLE_MS) // the client's time, not the provider's
+      const next = pieces.next()
+      clock.advance(1)
+      expect((await next).done).toBe(true)
+      await provider.last.gone
+      expect(clock.waiting).toBe(0)
+    })
+
+    test('are not wanted by a client that left: its reason is thrown', async () => {
+      const { pieces, connection } = await completed()
+      const reason = new GatewayError('timeout', 'The client is gone.')
+      const next = failure(pieces.next())
+      connection.abort(reason)
+      expect(await next).toBe(reason)
+    })
+  })
+
   test('cut, they are a failure: with chunks and with a length', async () => {
     const chunked = await post(async (exchange) => (await exchange.head(200), await exchange.piece('one'), exchange.end()))
     const measured = await post(

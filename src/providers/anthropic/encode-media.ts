@@ -1,6 +1,7 @@
 /** Pictures and documents as blocks. Null for what the dialect has no block for. */
 import type { CacheMark } from '../../canonical/prompt.ts'
 import { cacheMember } from './encode-context.ts'
+import { readDataUrl } from '../../lib/data-url.ts'
 
 type MediaBlock = Readonly<Record<string, unknown>>
 
@@ -31,31 +32,3 @@ export const documentBlock = (url: string, filename: string | null, cache?: Cach
 const PDF = 'application/pdf'
 const IMAGE_TYPES: ReadonlySet<string> = new Set(['image/jpeg', 'image/png', 'image/gif', 'image/webp'])
 const TEXTUAL = /^text\/|^application\/(?:json|xml|yaml|x-yaml|javascript|toml)$/
-
-interface DataUrl {
-  readonly mediaType: string
-  base64(): string
-  text(): string
-}
-
-/** Null for an address of the web. Text without a type is plain text (RFC 2397). */
-const readDataUrl = (url: string): DataUrl | null => {
-  if (!/^data:/i.test(url)) return null
-  const comma = url.indexOf(',')
-  const [mediaType = '', ...parameters] = url.slice('data:'.length, comma < 0 ? url.length : comma).split(';')
-  const payload = comma < 0 ? '' : url.slice(comma + 1)
-  const encoded = parameters.some((parameter) => parameter.trim().toLowerCase() === 'base64')
-  return {
-    mediaType: mediaType.trim().toLowerCase() || 'text/plain',
-    base64: () => (encoded ? payload : Buffer.from(unescaped(payload)).toString('base64')),
-    text: () => (encoded ? Buffer.from(payload, 'base64').toString() : unescaped(payload)),
-  }
-}
-
-const unescaped = (payload: string): string => {
-  try {
-    return decodeURIComponent(payload)
-  } catch {
-    return payload // a lone percent sign is what it is
-  }
-}

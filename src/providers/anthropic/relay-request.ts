@@ -1,9 +1,9 @@
 /** The request of a client that speaks Messages: its own JSON text, with only what this service owns replaced. */
 import { mayHoldSealedProof, openProof } from '../../canonical/reasoning.ts'
+import { withoutServiceFields } from '../../canonical/service-fields.ts'
 import type { JsonBody } from '../../lib/json-body.ts'
 import { isObject } from '../../lib/json.ts'
 import type { Attempt } from '../provider.ts'
-import { withoutServiceFields } from '../../canonical/service-fields.ts'
 import { defaultMaxTokens } from './encode-thinking.ts'
 import { encodeServiceTier } from './service-tier.ts'
 import { isWebSearch, webSearchTool } from './web-search-tool.ts'

@@ -1,5 +1,6 @@
 /** Pictures, films and documents as blocks: Converse takes their bytes, not an address of the web. */
 import type { JsonObject } from '../../lib/json.ts'
+import { readDataUrl } from '../../lib/data-url.ts'
 
 /** A block, or why there is none, to follow the provider's name. */
 export type Media = { readonly block: JsonObject } | { readonly why: string }
@@ -87,30 +88,4 @@ const documentName = (filename: string | null, taken: Set<string>): string => {
   for (let copy = 2; taken.has(name); copy += 1) name = `${wanted} (${copy})`
   taken.add(name)
   return name
-}
-
-interface DataUrl {
-  readonly mediaType: string
-  base64(): string
-}
-
-/** Null for an address of the web. What names no type is plain text (RFC 2397). */
-const readDataUrl = (url: string): DataUrl | null => {
-  if (!/^data:/i.test(url)) return null
-  const comma = url.indexOf(',')
-  const [mediaType = '', ...parameters] = url.slice('data:'.length, comma < 0 ? url.length : comma).split(';')
-  const payload = comma < 0 ? '' : url.slice(comma + 1)
-  const encoded = parameters.some((parameter) => parameter.trim().toLowerCase() === 'base64')
-  return {
-    mediaType: mediaType.trim().toLowerCase() || 'text/plain',
-    base64: () => (encoded ? payload : Buffer.from(unescaped(payload)).toString('base64')),
-  }
-}
-
-const unescaped = (payload: string): string => {
-  try {
-    return decodeURIComponent(payload)
-  } catch {
-    return payload // a lone percent sign is what it is
-  }
 }

@@ -1,4 +1,5 @@
 /** Embeddings: passed through to providers that have them. There is one shape of them, so nothing is translated. */
+import { withoutServiceFields } from '../../canonical/service-fields.ts'
 import type { Usage } from '../../canonical/usage.ts'
 import type { Warning } from '../../canonical/warning.ts'
 import { GatewayError } from '../../errors.ts'
@@ -8,7 +9,6 @@ import { unusable } from '../classify-failure.ts'
 import { postJson } from '../json-post.ts'
 import { holdsError } from '../openai-error-codes.ts'
 import type { ProviderContext, Target } from '../provider.ts'
-import { withoutServiceFields } from '../../canonical/service-fields.ts'
 import { vendorOf } from '../vendors.ts'
 import { addressOf, keyHeader } from './address.ts'
 import { decodeUsage } from './decode-usage.ts'

@@ -2,11 +2,11 @@
  * A chat client's own JSON for a chat upstream: byte for byte but for the model, what addresses this service, and what
  * the vendor is known to refuse or to call by another name.
  */
+import { withoutServiceFields } from '../../canonical/service-fields.ts'
 import type { ReasoningSetting } from '../../canonical/settings.ts'
 import { isObject, type JsonValue } from '../../lib/json.ts'
 import type { JsonBody } from '../../lib/json-body.ts'
 import type { Attempt } from '../provider.ts'
-import { withoutServiceFields } from '../../canonical/service-fields.ts'
 import type { Vendor } from '../vendor.ts'
 import { encodeReasoning } from './encode-reasoning.ts'
 import { NO_SCHEMA } from './encode-tools.ts'

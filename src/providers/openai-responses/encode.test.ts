@@ -2,8 +2,8 @@ import { describe, expect, test } from 'bun:test'
 
 import type { Prompt } from '../../canonical/prompt.ts'
 import { sealProof } from '../../canonical/reasoning.ts'
-import { JsonBody } from '../../lib/json-body.ts'
 import { SERVICE_FIELDS } from '../../canonical/service-fields.ts'
+import { JsonBody } from '../../lib/json-body.ts'
 import { type Encoded, proof, send } from './encode.test-kit.ts'
 
 describe('a request of the same dialect', () => {

@@ -1,7 +1,7 @@
 /** A request for an upstream that speaks Responses: a client's own JSON with only what we own replaced, or the conversation of another dialect. */
+import { withoutServiceFields } from '../../canonical/service-fields.ts'
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import type { Attempt } from '../provider.ts'
-import { withoutServiceFields } from '../../canonical/service-fields.ts'
 import { translate, type Translation } from '../translation.ts'
 import { encodeInput } from './encode-input.ts'
 import { encodeReasoning } from './encode-reasoning.ts'

@@ -1,0 +1,90 @@
+/**
+ * A conversation for the dialects that have a system prompt and alternating turns of user and assistant (Messages,
+ * Converse): what goes where, whatever their blocks look like.
+ */
+import type { Message, Prompt } from '../canonical/prompt.ts'
+
+export interface Turn<Block> {
+  readonly role: 'user' | 'assistant' | 'system'
+  readonly blocks: readonly Block[]
+  /** Where the turn begins in the request. */
+  readonly at: string
+}
+
+export interface Conversation<Block> {
+  readonly system: readonly Block[]
+  readonly turns: readonly Turn<Block>[]
+}
+
+interface TurnContext {
+  readonly prompt: Prompt
+  readonly target: { readonly upstreamModel: string }
+  /** Whether the model knows a system message between turns. */
+  readonly rules: { readonly systemTurns: boolean }
+  mapped(field: string, message: string): void
+}
+
+interface Blocks<Block> {
+  readonly encode: (message: Message) => readonly Block[]
+  /** The type of a block that holds a tool's result. */
+  readonly resultType: string
+  /** What a turn of this dialect still needs. */
+  readonly complete?: (turn: Turn<Block>) => Turn<Block>
+}
+
+/**
+ * System messages at the beginning are the system prompt. Later ones keep their places, for to hoist them would change
+ * the beginning of the prompt and miss its cache on every turn (pitfalls.md 16): as a `system` turn where the model
+ * knows one and the place is a lawful one, else as text of the user's turn that stands there.
+ */
+export const arrangeTurns = <Block extends { readonly type: string }>(context: TurnContext, blocks: Blocks<Block>): Conversation<Block> => {
+  const { messages } = context.prompt
+  const first = messages.findIndex((message) => !isSystem(message))
+  const system = messages.slice(0, first < 0 ? messages.length : first).flatMap(blocks.encode)
+  const pieces = first < 0 ? [] : messages.slice(first).map((message) => turnOf(message, blocks))
+  const complete = blocks.complete ?? ((turn) => turn)
+  const turns = joined(settled(joined(pieces), context)).map((turn) => resultsFirst(complete(turn), blocks.resultType))
+  if (turns.length > 0 || system.length === 0) return { system, turns }
+  // The dialect wants something to answer.
+  const at = messages[0]?.at ?? 'messages'
+  context.mapped(at, 'A conversation of system messages alone was sent as the turn of a user.')
+  return { system: [], turns: [{ role: 'user', blocks: system, at }] }
+}
+
+const isSystem = ({ role }: Message): boolean => role === 'system' || role === 'developer'
+
+const turnOf = <Block>(message: Message, { encode }: Blocks<Block>): Turn<Block> => ({
+  role: message.role === 'developer' ? 'system' : message.role,
+  blocks: encode(message),
+  at: message.at ?? 'messages',
+})
+
+/** Neighbours of one role are one turn; what has nothing left to say is none. */
+const joined = <Block>(pieces: readonly Turn<Block>[]): Turn<Block>[] => {
+  const turns: Turn<Block>[] = []
+  for (const piece of pieces) {
+    if (piece.blocks.length === 0) continue
+    const last = turns.at(-1)
+    if (last?.role === piece.role) turns[turns.length - 1] = { ...last, blocks: [...last.blocks, ...piece.blocks] }
+    else turns.push(piece)
+  }
+  return turns
+}
+
+/** A system turn follows a user's and comes last or before the assistant's: anywhere else it is refused. */
+const settled = <Block>(turns: readonly Turn<Block>[], context: TurnContext): Turn<Block>[] =>
+  turns.map((turn, index) => {
+    if (turn.role !== 'system') return turn
+    const next = turns[index + 1]?.role
+    if (context.rules.systemTurns && turns[index - 1]?.role === 'user' && next !== 'user') return turn
+    context.mapped(turn.at, `${context.target.upstreamModel} takes no system message here; it was sent in its place as text of the user.`)
+    return { ...turn, role: 'user' }
+  })
+
+/** The results of tools have to stand before all else that the user says. */
+const resultsFirst = <Block extends { readonly type: string }>(turn: Turn<Block>, resultType: string): Turn<Block> => {
+  const results = turn.blocks.filter(({ type }) => type === resultType)
+  return turn.role === 'user' && results.length > 0
+    ? { ...turn, blocks: [...results, ...turn.blocks.filter(({ type }) => type !== resultType)] }
+    : turn
+}
