@@ -46,16 +46,30 @@ describe('pieces', () => {
     const pieces = response.pieces()
     for (let round = 0; round < 4; round += 1) {
       const next = pieces.next()
+      clock.advance(IDLE_MS - 1)
       await provider.last.piece(': a comment\n\n')
       await next
-      clock.advance(IDLE_MS - 1)
     }
     const next = pieces.next()
-    clock.advance(1)
+    clock.advance(IDLE_MS)
     const error = await failure(next)
     expect([error.type, error.message]).toEqual(['timeout', 'The provider sent nothing for 90 seconds.'])
     await provider.last.gone
     expect(clock.waiting).toBe(0)
+  })
+
+  test('a client that takes its time is not the silence of the provider', async () => {
+    const { response, clock } = await post((exchange) => exchange.head(200))
+    const pieces = response.pieces()
+    for (const text of ['one', 'two']) {
+      const next = pieces.next()
+      await provider.last.piece(text)
+      expect(textOf(await next)).toBe(text)
+      for (let hour = 0; hour < 3; hour += 1) clock.advance(3_600_000)
+    }
+    const last = pieces.next()
+    await provider.last.done()
+    expect((await last).done).toBe(true)
   })
 
   test('left early, the connection is closed', async () => {

@@ -81,8 +81,9 @@ const responseOf = (response: Response, connection: AbortController, clock: Cloc
     let ended = reader === undefined
     try {
       while (reader !== undefined && !ended) {
+        silence.listen()
         const { done, value } = await patience.during(() => reader.read())
-        silence.touch()
+        silence.pause()
         if (done) ended = true
         else yield value
       }
@@ -196,18 +197,29 @@ const readWhole = async (response: Response, connection: AbortController, clock:
   }
 }
 
-/** Calls `expire` once nothing was touched for `idleMs`. One timer a stream, re-armed when it fires, not for each piece. */
-const watchSilence = (clock: Clock, idleMs: number, expire: () => void): { touch(): void; stop(): void } => {
-  let lastMs = clock.monotonicMs()
+interface Silence {
+  /** From now on the provider is waited for. */
+  listen(): void
+  /** Something came; what the consumer does with it is not the provider's silence. */
+  pause(): void
+  stop(): void
+}
+
+/** Calls `expire` once the provider was waited for, for `idleMs`. One timer a stream, re-armed when it fires, not for each piece. */
+const watchSilence = (clock: Clock, idleMs: number, expire: () => void): Silence => {
+  let sinceMs: number | null = null
   const check = (): void => {
-    const leftMs = lastMs + idleMs - clock.monotonicMs()
+    const leftMs = sinceMs === null ? idleMs : sinceMs + idleMs - clock.monotonicMs()
     if (leftMs <= 0) expire()
     else cancel = clock.after(leftMs, check)
   }
   let cancel = clock.after(idleMs, check)
   return {
-    touch() {
-      lastMs = clock.monotonicMs()
+    listen() {
+      sinceMs = clock.monotonicMs()
+    },
+    pause() {
+      sinceMs = null
     },
     stop: () => cancel(),
   }

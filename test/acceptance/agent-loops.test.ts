@@ -24,8 +24,10 @@ const UPSTREAM_MODELS: Readonly<Record<UpstreamDialect, string>> = {
 
 beforeAll(async () => {
   const providers = UPSTREAM_DIALECTS.map((dialect) => `  p-${dialect}: { dialects: [${dialect}], base_url: "${upstreams[dialect]?.url}", api_key: k }`)
+  // One model has no price: clients that count on a number must get over that too.
+  const prices = (dialect: UpstreamDialect): string => (dialect === 'openai-chat' ? '' : ', prices: { prompt: 1, completion: 2 }')
   const models = UPSTREAM_DIALECTS.map(
-    (dialect) => `  agent/${dialect}: { endpoints: [{ provider: p-${dialect}, model: ${UPSTREAM_MODELS[dialect]} }] }`,
+    (dialect) => `  agent/${dialect}: { endpoints: [{ provider: p-${dialect}, model: ${UPSTREAM_MODELS[dialect]}${prices(dialect)} }] }`,
   )
   service = await services.start({ config: `providers:\n${providers.join('\n')}\nmodels:\n${models.join('\n')}\n` })
 })
@@ -94,7 +96,8 @@ for (const client of AGENT_CLIENTS) {
         const { text, faults, warnings } = await runLoop(client, [from, from, to, to])
         expect(faults).toEqual([])
         expect(text).toBe(FINAL_TEXT)
-        if (PROVES[from] && client.carriesProofs) expect(warnings[2]).toBeGreaterThan(warnings[1] ?? 0)
+        // To a server of its own dialect a chat client's thinking is passed on.
+        if (PROVES[from] && client.carriesProofs && to !== 'openai-chat') expect(warnings[2]).toBeGreaterThan(warnings[1] ?? 0)
       })
     }
   })

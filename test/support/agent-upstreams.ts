@@ -115,7 +115,8 @@ const openaiChat: AgentModel = {
       if (message.role === 'assistant')
         told.push({
           text: textsOf(message.content),
-          proofs: (message.reasoning_details ?? []).flatMap((detail: Json) => detail.signature ?? detail.data ?? []),
+          // A server of the operator's own may be a router that wants them: whatever the client sends is passed on.
+          proofs: [],
           calls: (message.tool_calls ?? []).map((call: Json) => ({ id: call.id, name: call.function.name, args: JSON.parse(call.function.arguments) })),
           results: [],
         })
@@ -260,7 +261,7 @@ const google: AgentModel = {
       if (role === 'model') {
         const turn = emptyTurn()
         for (const part of parts as Json[]) {
-          if (part.thoughtSignature !== undefined) turn.proofs.push(part.thoughtSignature)
+          if (part.thoughtSignature !== undefined && part.thoughtSignature !== STANDS_FOR_A_PROOF) turn.proofs.push(part.thoughtSignature)
           if (part.functionCall !== undefined) turn.calls.push({ id: `${part.functionCall.name} ${turn.calls.length}`, name: part.functionCall.name, args: part.functionCall.args ?? {} })
           else if (part.thought !== true) turn.text += part.text ?? ''
         }
@@ -273,6 +274,9 @@ const google: AgentModel = {
     return { told, faults }
   },
 }
+
+/** The API's word for a call whose proof there is not, such as another model's (ai.google.dev, "Thought signatures"). */
+const STANDS_FOR_A_PROOF = 'skip_thought_signature_validator'
 
 /** A tool's text stands in some member of the object that the dialect wants. */
 const resultText = (response: Json): string => {

@@ -113,7 +113,7 @@ const messages: Lifecycle = (events, faults) => {
       case 'message_start':
         if (started || position !== 0) faults.push(`${at}message_start not once, first`)
         started = true
-        if (!(data.message.usage.input_tokens + data.message.usage.cache_read_input_tokens > 0)) faults.push(`${at}no input tokens at the start`)
+        if (!(data.message.usage.input_tokens + (data.message.usage.cache_read_input_tokens ?? 0) > 0)) faults.push(`${at}no input tokens at the start`)
         if (data.message.content.length > 0 || data.message.stop_reason !== null) faults.push(`${at}message_start says too much`)
         break
       case 'content_block_start':

@@ -1,0 +1,74 @@
+/** Whatever a model says, in whatever pieces: what holds for every pair of dialects (reliability.md 2.4, rule 7). */
+import { describe, expect, test } from 'bun:test'
+import * as fc from 'fast-check'
+
+import { CLIENT_DIALECTS } from '../../src/canonical/call.ts'
+import { readStream } from '../support/client-stream.ts'
+import { readAnswer } from '../support/read-answer.ts'
+import { UPSTREAM_DIALECTS } from '../support/recordings.ts'
+import { OWN_DIALECT, question, replay, replayReply } from '../support/replay.ts'
+import { toldAnswers, toldBytes } from '../support/told-answers.ts'
+
+const runs = { numRuns: 40 }
+const sse = 'text/event-stream'
+
+for (const dialect of UPSTREAM_DIALECTS) {
+  for (const client of CLIENT_DIALECTS) {
+    describe(`${dialect} → ${client}`, () => {
+      test('text, thinking, arguments, the end and the use are what the model told, and the stream ends once', async () => {
+        await fc.assert(
+          fc.asyncProperty(toldAnswers, fc.infiniteStream(fc.integer({ min: 1, max: 400 })), async (told, sizes) => {
+            const bytes = toldBytes(dialect, told)
+            const pieces: Uint8Array[] = []
+            for (let at = 0; at < bytes.length; ) {
+              const size = sizes.next().value ?? 1
+              pieces.push(bytes.subarray(at, at + size))
+              at += size
+            }
+            const { text, internalErrors } = await replayReply(client, dialect, { type: sse, pieces })
+            expect(internalErrors).toEqual([])
+            expect(readStream(client, text)).toEqual({ end: 'normal', faults: [] })
+            const reading = await readAnswer(OWN_DIALECT[client], true, text)
+            expect(reading.text).toBe(told.text.join(''))
+            expect(reading.reasoning).toBe(told.thinking.join(''))
+            expect(reading.calls).toEqual(told.calls.map(({ id, name, args }) => ({ id, name, arguments: args })))
+            expect(reading.stop).toBe(told.stop === 'length' ? 'length' : told.calls.length > 0 ? 'tool_calls' : 'stop')
+            expect(reading.usage).toMatchObject({ input: told.input, output: told.output })
+          }),
+          runs,
+        )
+      })
+
+      test('a prefix and a cut end in one error, or, where the end had come, in that', async () => {
+        await fc.assert(
+          fc.asyncProperty(toldAnswers, fc.double({ min: 0, max: 1, noNaN: true }), fc.boolean(), async (told, share, cut) => {
+            const bytes = toldBytes(dialect, told)
+            const prefix = bytes.subarray(0, Math.floor(share * bytes.length))
+            const { text, broken } = await replayReply(client, dialect, { type: sse, pieces: prefix.length === 0 ? [] : [prefix], cut })
+            expect(broken).toBe(false)
+            const { end, faults } = readStream(client, text)
+            expect(faults).toEqual([])
+            const ended = /"finish_reason":"|"stop_reason":"|"type":"response\.(?:completed|incomplete)"|"finishReason"/.test(new TextDecoder().decode(prefix))
+            if (!ended) expect(end).toBe('error')
+          }),
+          runs,
+        )
+      })
+
+      test('an upstream that streams where a whole answer was asked for is answered whole', async () => {
+        await fc.assert(
+          fc.asyncProperty(toldAnswers, async (told) => {
+            const reply = { type: sse, pieces: [toldBytes(dialect, told)] } as const
+            const { text } = await replay({ client, upstreams: [{ dialect, reply }], body: question(client, false) })
+            const reading = await readAnswer(OWN_DIALECT[client], false, text)
+            expect(reading.text).toBe(told.text.join(''))
+            expect(reading.reasoning).toBe(told.thinking.join(''))
+            expect(reading.calls).toEqual(told.calls.map(({ id, name, args }) => ({ id, name, arguments: args })))
+            expect(reading.usage).toMatchObject({ input: told.input, output: told.output })
+          }),
+          { numRuns: 15 },
+        )
+      })
+    })
+  }
+}
