@@ -17,6 +17,8 @@ export interface ReasoningProof {
   readonly data: string
   /** The maker's own id of the item (OpenAI); beside a tool call, the id of that call (see `sealProof`). */
   readonly id?: string
+  /** The text that a signature vouches for, where the client's dialect may lose it on the way. */
+  readonly text?: string
   /** Our id of the model that made it, where it is known. */
   readonly model?: string
 }
@@ -50,12 +52,13 @@ export const mayHoldSealedProof = (bodyText: string): boolean => bodyText.includ
 
 const isProof = (value: unknown): value is ReasoningProof => {
   if (typeof value !== 'object' || value === null) return false
-  const { format, kind, data, id, model } = value as Record<string, unknown>
+  const { format, kind, data, id, text, model } = value as Record<string, unknown>
   return (
     REASONING_FORMATS.some((known) => known === format) &&
     (kind === 'signature' || kind === 'encrypted') &&
     typeof data === 'string' &&
     (id === undefined || typeof id === 'string') &&
+    (text === undefined || typeof text === 'string') &&
     (model === undefined || typeof model === 'string')
   )
 }

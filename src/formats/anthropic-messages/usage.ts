@@ -23,7 +23,8 @@ export const relayedUsage = ({ usage, cost }: AnswerTail): JsonObject => ({
 })
 
 const costs = (cost: Cost): JsonObject => ({
-  cost: cost.totalNanos === null ? null : dollars(cost.totalNanos),
+  // Absent where no price is known: strict clients take a number or nothing.
+  ...(cost.totalNanos === null ? {} : { cost: dollars(cost.totalNanos) }),
   is_byok: cost.isByok,
   cost_details: {
     upstream_inference_cost: cost.upstreamNanos === null ? null : dollars(cost.upstreamNanos),

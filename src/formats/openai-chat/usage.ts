@@ -18,7 +18,8 @@ export const chatUsage = ({ usage, cost }: AnswerTail): JsonObject => ({
     audio_tokens: usage.outputAudio,
     image_tokens: usage.outputImage,
   },
-  cost: cost.totalNanos === null ? null : dollars(cost.totalNanos),
+  // Absent where no price is known: strict clients take a number or nothing.
+  ...(cost.totalNanos === null ? {} : { cost: dollars(cost.totalNanos) }),
   is_byok: cost.isByok,
   cost_details: {
     upstream_inference_cost: cost.upstreamNanos === null ? null : dollars(cost.upstreamNanos),

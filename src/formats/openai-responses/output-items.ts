@@ -13,6 +13,9 @@ import type { ItemStatus, PartType } from './items.ts'
 /** Takes one event: its type, and its members as JSON text without braces. */
 export type Emit = (type: string, members: string) => void
 
+/** Clients of this dialect send back `encrypted_content` and may forget the readable thinking: a signature takes its text along. */
+const vouchedFor = (proof: ReasoningProof, text: string): ReasoningProof => (proof.kind === 'signature' ? { ...proof, text } : proof)
+
 interface ProseItem {
   readonly type: 'message' | 'reasoning'
   readonly id: string
@@ -118,8 +121,9 @@ export class OutputItems implements BlockSink {
       this.#closeItem()
       return
     }
+    const text = this.#text
     const whole = this.#closePart(item, this.#part)
-    this.#item = proof === null ? whole : { ...whole, encrypted: encryptedContent(proof, item.id) }
+    this.#item = proof === null ? whole : { ...whole, encrypted: encryptedContent(vouchedFor(proof, text), item.id) }
     if (proof !== null) this.#closeItem()
   }
 

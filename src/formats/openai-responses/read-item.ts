@@ -64,10 +64,14 @@ const readMessage = (item: Node): Piece => {
 /** The full text where the item has it, else its summary, in paragraphs; and what the model's maker wants back. */
 const readReasoning = (item: Node): Part[] => {
   const full = readTexts(item, 'content')
-  const text = full === '' ? readTexts(item, 'summary') : full
-  const proof = readProof(item)
-  if (text === '' && proof === null) return []
-  return [{ type: 'reasoning', text, ...(full === '' && text !== '' ? { summary: true } : {}), ...(proof === null ? {} : { proof }) }]
+  const shown = full === '' ? readTexts(item, 'summary') : full
+  const read = readProof(item)
+  if (shown === '' && read === null) return []
+  const summary = full === '' && shown !== '' ? { summary: true } : {}
+  if (read === null) return [{ type: 'reasoning', text: shown, ...summary }]
+  // A signature holds for its own text, whatever the client kept or changed of it.
+  const { text, ...proof } = read
+  return [text === undefined ? { type: 'reasoning', text: shown, ...summary, proof } : { type: 'reasoning', text, proof }]
 }
 
 const readTexts = (item: Node, key: string): string =>

@@ -13,7 +13,8 @@ export const responsesUsage = ({ usage, cost }: AnswerTail): JsonObject => ({
   output_tokens: outputTokens(usage),
   output_tokens_details: { reasoning_tokens: usage.outputReasoning },
   total_tokens: inputTokens(usage) + outputTokens(usage),
-  cost: cost.totalNanos === null ? null : dollars(cost.totalNanos),
+  // Absent where no price is known: strict clients take a number or nothing.
+  ...(cost.totalNanos === null ? {} : { cost: dollars(cost.totalNanos) }),
   is_byok: cost.isByok,
   cost_details: {
     upstream_inference_cost: cost.upstreamNanos === null ? null : dollars(cost.upstreamNanos),

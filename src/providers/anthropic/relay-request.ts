@@ -17,7 +17,7 @@ export const relayRequest = (attempt: Attempt): string => {
   for (const key of body.keys) if (body.raw(key) === 'null') changes[key] = null
   changes['model'] = JSON.stringify(attempt.target.upstreamModel)
   if (body.value('max_tokens') === undefined) changes['max_tokens'] = String(defaultMaxTokens(attempt.target))
-  Object.assign(changes, endUser(body), tier(attempt), serverTools(attempt), provenHistory(attempt))
+  Object.assign(changes, endUser(body), tier(attempt), serverTools(attempt), history(attempt))
   return body.textWith(changes)
 }
 
@@ -61,12 +61,27 @@ const serverTools = ({ call, target, warn }: Attempt): Record<string, string | n
 
 const OWN_TOOL = /"(?:service|openrouter):/
 
-/** Thinking of other makers, which this service sealed into the dialect's own fields, goes no further. */
-const provenHistory = ({ call, target, warn }: Attempt): Record<string, string> => {
-  if (!mayHoldSealedProof(call.body.text)) return {}
-  const messages = call.body.value('messages')
+/** The history as the provider takes it, and whether the model may go on thinking in it. */
+const history = (attempt: Attempt): Record<string, string | null> => {
+  const { body } = attempt.call
+  const foreign = mayHoldSealedProof(body.text) || UNSIGNED.test(body.text)
+  const thinking = body.value('thinking')
+  const thinks = isObject(thinking) && thinking['type'] === 'enabled'
+  const messages = foreign || thinks ? body.value('messages') : undefined
   if (!Array.isArray(messages)) return {}
-  const kept = messages.flatMap((message: unknown, index): unknown[] => {
+  const kept = foreign ? ownHistory(messages, attempt) : messages
+  return {
+    ...(foreign ? { messages: JSON.stringify(kept) } : {}),
+    ...(thinks && isUnthoughtLoop(kept) ? withoutThinking(attempt) : {}),
+  }
+}
+
+/** The thinking of models that prove nothing comes to Messages clients unsigned, and they send it back so. */
+const UNSIGNED = /"signature"\s*:\s*""/
+
+/** Thinking of other makers goes no further: what this service sealed into the dialect's own fields, and what nobody signed. */
+const ownHistory = (messages: readonly unknown[], { target, warn }: Attempt): readonly unknown[] =>
+  messages.flatMap((message: unknown, index): unknown[] => {
     if (!isObject(message) || !Array.isArray(message['content'])) return [message]
     const content = message['content'].flatMap((block: unknown) => (isObject(block) ? provenBlock(block, target.modelId) : [block]))
     if (content.length < message['content'].length) {
@@ -75,13 +90,32 @@ const provenHistory = ({ call, target, warn }: Attempt): Record<string, string> 
     }
     return content.length === 0 ? [] : [{ ...message, content }]
   })
-  return { messages: JSON.stringify(kept) }
+
+/** Between a call and its result a model that thinks wants its thinking back: where the calls were made without any, it is refused. */
+const isUnthoughtLoop = (messages: readonly unknown[]): boolean => {
+  if (!hasBlock(messages.at(-1), 'user', ['tool_result'])) return false
+  const turn = messages.findLast((message) => isObject(message) && message['role'] === 'assistant')
+  const [first] = blocksOf(turn)
+  return !isObject(first) || (first['type'] !== 'thinking' && first['type'] !== 'redacted_thinking')
+}
+
+const hasBlock = (message: unknown, role: string, types: readonly unknown[]): boolean =>
+  isObject(message) && message['role'] === role && blocksOf(message).some((block) => isObject(block) && types.includes(block['type']))
+
+const blocksOf = (message: unknown): readonly unknown[] =>
+  isObject(message) && Array.isArray(message['content']) ? message['content'] : []
+
+const withoutThinking = ({ target, warn }: Attempt): Record<string, null> => {
+  const told = `${target.upstreamModel} cannot begin to think between a call of a tool and its answer. It was left out.`
+  warn({ code: 'unsupported_field', field: 'thinking', message: told })
+  return { thinking: null }
 }
 
 const provenBlock = (block: Json, modelId: string): Json[] => {
   const { type } = block
   if (type === 'thinking' || type === 'redacted_thinking') {
     const held = type === 'thinking' ? block['signature'] : block['data']
+    if (held === '') return []
     const proof = typeof held === 'string' ? openProof(held) : null
     if (proof === null) return [block]
     if (proof.format !== 'anthropic-claude-v1' || (proof.model !== undefined && proof.model !== modelId)) return []
