@@ -3,6 +3,7 @@
  * stream. The status of a provider's failure follows decision 16, the moment a stream commits decision 17.
  */
 import type { Frame } from '../canonical/event.ts'
+import type { GatewayError } from '../errors.ts'
 import type { AnswerHead, AnswerTail, ClientFormat } from '../formats/format.ts'
 import type { RunInference } from '../inference/run-inference.ts'
 import type { Run } from '../inference/run.ts'
@@ -79,7 +80,7 @@ class Answer {
     } catch (thrown) {
       return this.#failure(thrown)
     }
-    const failure = this.#run.error
+    const failure = this.#run.error === null || this.#isAnswer(this.#run.error) ? null : this.#run.error
     const status = failure !== null && this.#realStatus ? failure.status : 200
     const headers = failure === null ? this.#headers : { ...this.#headers, ...errorHeaders(failure) }
     return jsonText(this.#format.renderAnswer(this.#head(), mergeFrames(frames), this.#tail()), { status, headers })
@@ -90,31 +91,45 @@ class Answer {
     const first = rest.next()
     // Nothing is lost where the wait ends first: the stream takes the same promise over.
     const committed = await this.#untilCommit(first)
-    if (committed instanceof Failure && this.#realStatus) return this.#failure(committed.thrown)
+    const failure = committed instanceof Failure && !this.#isAnswer(asPublicError(committed.thrown)) ? committed : null
+    if (failure !== null && this.#realStatus) return this.#failure(failure.thrown)
     const { keepAlive, onInternalError } = this.#parts
     const body = eventStream(
-      { first, rest, leave, onInternalError, openRenderer: () => this.#format.openStream(this.#head()), tail: () => this.#tail() },
+      {
+        first,
+        rest,
+        silent: committed === 'silence',
+        leave,
+        onInternalError,
+        openRenderer: () => this.#format.openStream(this.#head()),
+        tail: () => this.#tail(),
+      },
       keepAlive,
     )
-    const retryAfter = committed instanceof Failure ? errorHeaders(asPublicError(committed.thrown)) : {}
+    const retryAfter = failure === null ? {} : errorHeaders(asPublicError(failure.thrown))
     return new Response(body, { headers: { ...STREAM_HEADERS, ...this.#headers, ...retryAfter } })
   }
 
   /** The first content, the failure of all attempts, or enough silence. */
-  async #untilCommit(first: Promise<unknown>): Promise<Failure | null> {
+  async #untilCommit(first: Promise<unknown>): Promise<Failure | 'content' | 'silence'> {
     let cancel: (() => void) | undefined
-    const silence = new Promise<null>((resolve) => {
-      cancel = this.#parts.clock.after(this.#parts.commitSilenceMs, () => resolve(null))
+    const silence = new Promise<'silence'>((resolve) => {
+      cancel = this.#parts.clock.after(this.#parts.commitSilenceMs, () => resolve('silence'))
     })
     const outcome = await Promise.race([
       first.then(
-        () => null,
+        () => 'content' as const,
         (thrown: unknown) => new Failure(thrown),
       ),
       silence,
     ])
     cancel?.()
     return outcome
+  }
+
+  /** Whether the dialect makes an answer of this failure (decision 20). */
+  #isAnswer(error: GatewayError): boolean {
+    return this.#format.renderError(error, this.#head(), this.#tail()).answered
   }
 
   #failure(thrown: unknown): Response {

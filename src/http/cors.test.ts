@@ -37,7 +37,8 @@ test.each([
   'https://app.example/',
   'https://user@app.example',
 ])('%s is not', (origin) => {
-  expect(cors.headers(origin)).toEqual({})
+  // Not allowed, and not to be cached for an origin that is.
+  expect(cors.headers(origin)).toEqual({ vary: 'Origin' })
   expect(() => cors.preflight(origin, ['GET'])).toThrow(GatewayError)
 })
 

@@ -16,8 +16,11 @@ export const createCors = (origins: readonly string[]): Cors => {
   const allowed = new Set(origins.map((origin) => new URL(origin).origin))
   const isAllowed = (origin: string | null): origin is string => origin !== null && allowed.has(origin)
   return {
-    headers: (origin) =>
-      isAllowed(origin) ? { 'access-control-allow-origin': origin, 'access-control-expose-headers': EXPOSED, vary: 'Origin' } : {},
+    // An answer without these headers must not be cached for an origin that would get them.
+    headers: (origin) => ({
+      ...(allowed.size > 0 ? { vary: 'Origin' } : {}),
+      ...(isAllowed(origin) ? { 'access-control-allow-origin': origin, 'access-control-expose-headers': EXPOSED } : {}),
+    }),
     preflight(origin, methods) {
       if (!isAllowed(origin)) {
         throw new GatewayError(

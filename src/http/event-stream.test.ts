@@ -45,6 +45,7 @@ const open = ({ given = ANSWER, thrown, gate = async () => undefined, openRender
     {
       first: rest.next(),
       rest,
+      silent: false,
       openRenderer,
       tail: () => TAIL,
       leave: () => {
@@ -106,6 +107,7 @@ describe('the bytes', () => {
       {
         first: rest.next(),
         rest,
+        silent: false,
         openRenderer: () => chatFormat.openStream(HEAD),
         tail: () => TAIL,
         leave: () => undefined,

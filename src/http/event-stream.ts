@@ -12,6 +12,8 @@ import type { KeepAlive } from './keep-alive.ts'
 export interface EventSource {
   /** The first batch, perhaps still on its way; then the rest. */
   readonly first: Promise<IteratorResult<readonly Frame[], void>>
+  /** Nothing has come yet: a comment opens the stream, for headers leave the service with the first bytes behind them. */
+  readonly silent: boolean
   readonly rest: AsyncGenerator<readonly Frame[], void, undefined>
   readonly openRenderer: () => StreamRenderer
   readonly tail: () => AnswerTail
@@ -57,6 +59,7 @@ export const eventStream = (source: EventSource, keepAlive: KeepAlive): Readable
   return new ReadableStream<Uint8Array>(
     {
       start(controller) {
+        if (source.silent) controller.enqueue(encoder.encode(KEEP_ALIVE_FRAME))
         silence = keepAlive.watch(() => {
           if (!ended && (controller.desiredSize ?? 0) > 0) controller.enqueue(encoder.encode(KEEP_ALIVE_FRAME))
         })

@@ -38,10 +38,31 @@ export const createPrepareCall =
 const checked = (prepared: Omit<Prepared, 'strict'>, headers: Headers, principal: Principal): Prepared => {
   const strict =
     principal.strict || prepared.call.body.value('strict') === true || headers.get('x-service-strict')?.toLowerCase() === 'enabled'
-  const [first] = prepared.warnings
+  const warnings = [...prepared.warnings, ...notRun(prepared.call.body)]
+  const [first] = warnings
   if (strict && first !== undefined) throw strictError(first)
-  return { ...prepared, call: withPassHeaders(prepared.call, headers), strict }
+  return { ...prepared, warnings, call: withPassHeaders(prepared.call, headers), strict }
 }
+
+/** What this version accepts and does not do: plugins, and the tools that the service would run itself. */
+const notRun = (body: JsonBody): readonly Warning[] => {
+  const plugins = body.value('plugins')
+  const tools = body.raw('tools')
+  const warn = (field: string, message: string): Warning => ({ code: 'unsupported_field', field, message })
+  return [
+    ...(Array.isArray(plugins) && plugins.length > 0 ? [warn('plugins', 'This version runs no plugins; they were left out.')] : []),
+    ...(tools !== undefined && SERVER_TOOL.test(tools)
+      ? [
+          warn(
+            'tools',
+            "This version runs no tools of its own; tools that begin with service: or openrouter: are the provider's to run, if it can.",
+          ),
+        ]
+      : []),
+  ]
+}
+
+const SERVER_TOOL = /"type"\s*:\s*"(?:service|openrouter):/
 
 /** Only these: a client's other headers are for this service, and no header of its chooses where a request goes. */
 const PASSED = ['anthropic-beta', 'anthropic-version'] as const

@@ -16,6 +16,7 @@ export type CountTokens = (call: Call, connection: AbortController) => Promise<T
 export const createCountTokens =
   (parts: Pick<InferenceParts, 'models' | 'adapters' | 'context'>): CountTokens =>
   async (call, connection) => {
+    call.prompt()
     const [planned] = planAttempts(call, parts.models).attempts
     const counter = planned === undefined ? null : parts.adapters.counterFor(dialectFor(planned.endpoint.provider, call.dialect))
     if (planned === undefined || counter === null) return { inputTokens: estimatedInputTokens(call), estimated: true }

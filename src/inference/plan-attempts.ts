@@ -54,7 +54,12 @@ export const planAttempts = (call: Call, models: Models): Plan => {
   const attempts = preferences.allowFallbacks
     ? candidates.slice(0, ATTEMPTS_MAX)
     : candidates.slice(0, Math.max(1, preferences.order.length)).slice(0, ATTEMPTS_MAX)
-  return { attempts, candidates: candidates.length, removed, warnings: preferences.unheeded.map(unheeded) }
+  return {
+    attempts,
+    candidates: candidates.length,
+    removed,
+    warnings: [...preferences.unheeded.map(unheeded), ...removed.filter(({ provider }) => provider === '*').map(skipped)],
+  }
 }
 
 interface Preferences {
@@ -98,6 +103,12 @@ const readMaxPrice = (value: unknown): Preferences['maxPrice'] => {
     limits[name] === undefined || limits[name] === null ? Number.POSITIVE_INFINITY : Number(limits[name])
   return { prompt: limit('prompt'), completion: limit('completion') }
 }
+
+const skipped = ({ model }: Removed): Warning => ({
+  code: 'unsupported_field',
+  field: 'models',
+  message: `The model "${model}" does not exist here; it was passed over.`,
+})
 
 const unheeded = (name: string): Warning => ({
   code: 'unsupported_field',

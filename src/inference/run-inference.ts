@@ -2,6 +2,7 @@
  * The story of one inference: plan, try, fail over until content was delivered, settle. It speaks the language of the
  * middle; parsing before it and rendering after it are the formats' part. Stream or not, this is the one path.
  */
+import type { Call } from '../canonical/call.ts'
 import type { Frame } from '../canonical/event.ts'
 import { carriesContent } from '../canonical/event.ts'
 import { GatewayError, asGatewayError, errorRow } from '../errors.ts'
@@ -9,10 +10,10 @@ import type { Clock } from '../lib/clock.ts'
 import type { IdSource } from '../lib/id.ts'
 import { JsonTextError } from '../lib/json-body.ts'
 import type { Models } from '../models/models.ts'
-import { dialectFor } from '../models/models.ts'
+import { dialectFor, speaksDialectOf } from '../models/models.ts'
 import type { ProviderContext, Target } from '../providers/provider.ts'
 import type { ProviderRegistry } from '../providers/registry.ts'
-import { planAttempts, type PlannedAttempt } from './plan-attempts.ts'
+import { planAttempts, type Plan, type PlannedAttempt } from './plan-attempts.ts'
 import { Run, strictError, type InferenceRequest } from './run.ts'
 
 export interface InferenceParts {
@@ -30,6 +31,14 @@ export interface InferenceParts {
 
 export type RunInference = (request: InferenceRequest) => Run
 
+/**
+ * A malformed conversation is our own check, so it has its status and reaches nobody (decision 16). Where every attempt
+ * stays in the client's dialect nothing is parsed: the provider is the judge of its own.
+ */
+const checkPrompt = (call: Call, plan: Plan): void => {
+  if (plan.attempts.some(({ endpoint }) => !speaksDialectOf(endpoint.provider, call.dialect))) call.prompt()
+}
+
 /** Before content nothing was said, however much was sent: a provider that never comes to the point is a broken one. */
 const HELD_FRAMES_MAX = 10_000
 
@@ -39,6 +48,7 @@ export const createInference =
     const plan = planAttempts(request.call, parts.models)
     const [unheeded] = plan.warnings
     if (request.strict && unheeded !== undefined) throw strictError(unheeded)
+    checkPrompt(request.call, plan)
     const run = new Run(request, plan, parts, (begun) => answer(begun, parts))
     parts.began(run)
     return run

@@ -44,6 +44,7 @@ export const presetAsModel = (
   name: preset.name,
   created: preset.created,
   ...(preset.description === null ? {} : { description: preset.description }),
+  links: { details: `/api/v1/presets/${preset.slug}` },
 })
 
 /** A preset without a model supplies settings for whatever model the request names. */

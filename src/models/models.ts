@@ -81,8 +81,11 @@ export const createModels = (
 /** The dialect in which to speak to a provider: the client's own where the provider has it, else the provider's first. */
 export const dialectFor = (provider: Provider, client: ClientDialect): ProviderDialect => {
   const own = SAME_DIALECT[client]
-  return provider.dialects.includes(own) ? own : (provider.dialects[0] ?? own)
+  return speaksDialectOf(provider, client) ? own : (provider.dialects[0] ?? own)
 }
+
+/** Whether a request of this client dialect needs no translation for the provider. */
+export const speaksDialectOf = (provider: Provider, client: ClientDialect): boolean => provider.dialects.includes(SAME_DIALECT[client])
 
 const SAME_DIALECT: Readonly<Record<ClientDialect, ProviderDialect>> = {
   chat: 'openai-chat',

@@ -23,7 +23,9 @@ const UPSTREAM_MODELS: Readonly<Record<UpstreamDialect, string>> = {
 }
 
 beforeAll(async () => {
-  const providers = UPSTREAM_DIALECTS.map((dialect) => `  p-${dialect}: { dialects: [${dialect}], base_url: "${upstreams[dialect]?.url}", api_key: k }`)
+  const providers = UPSTREAM_DIALECTS.map(
+    (dialect) => `  p-${dialect}: { dialects: [${dialect}], base_url: "${upstreams[dialect]?.url}", api_key: k }`,
+  )
   // One model has no price: clients that count on a number must get over that too.
   const prices = (dialect: UpstreamDialect): string => (dialect === 'openai-chat' ? '' : ', prices: { prompt: 1, completion: 2 }')
   const models = UPSTREAM_DIALECTS.map(
@@ -65,7 +67,12 @@ const runLoop = async (client: AgentClient, speakers: readonly UpstreamDialect[]
       faults.push(...found.map((fault) => `before turn ${number}: ${fault}`))
       if (found.length > 0) faults.push(exchange.text)
       await exchange.head(200)
-      await exchange.piece(streamText(dialect, AGENT_MODELS[dialect].payloads(number).map((payload) => JSON.stringify(payload))))
+      await exchange.piece(
+        streamText(
+          dialect,
+          AGENT_MODELS[dialect].payloads(number).map((payload) => JSON.stringify(payload)),
+        ),
+      )
       await exchange.done()
     })
   }
@@ -97,7 +104,9 @@ for (const client of AGENT_CLIENTS) {
         expect(faults).toEqual([])
         expect(text).toBe(FINAL_TEXT)
         // To a server of its own dialect a chat client's thinking is passed on.
-        if (PROVES[from] && client.carriesProofs && to !== 'openai-chat') expect(warnings[2]).toBeGreaterThan(warnings[1] ?? 0)
+        if (!PROVES[from] || !client.carriesProofs || to === 'openai-chat') return
+        const unchanged = await runLoop(client, [to, to, to, to])
+        expect(warnings[2]).toBeGreaterThan(unchanged.warnings[2] ?? 0)
       })
     }
   })

@@ -41,9 +41,14 @@ for (const recording of ALL_RECORDINGS.filter((each) => each.stream && !fails(ea
       for (const reset of [false, true]) {
         test(`${client}: ${reset ? 'a broken connection' : 'a clean close'} before the end is an error event and [DONE]`, async () => {
           for (const at of positions(end, SAMPLE, end + Number(reset))) {
-            const { text, broken } = await replayReply(client, dialect, { type: 'text/event-stream', pieces: [bytes.subarray(0, at)], cut: reset })
+            const { text, broken } = await replayReply(client, dialect, {
+              type: 'text/event-stream',
+              pieces: [bytes.subarray(0, at)],
+              cut: reset,
+            })
             const stream = readStream(client, text)
-            if (broken || stream.end !== 'error') throw new Error(`Cut at ${at} of ${end}: ${stream.end} ${stream.faults.join('; ')}\n${text}`)
+            if (broken || stream.end !== 'error')
+              throw new Error(`Cut at ${at} of ${end}: ${stream.end} ${stream.faults.join('; ')}\n${text}`)
             expect(stream.faults.filter((fault) => !relayed || !ownFaults(recording).test(fault))).toEqual([])
           }
         }, 30_000)

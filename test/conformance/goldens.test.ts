@@ -15,7 +15,9 @@ const updating = process.env['UPDATE_GOLDENS'] === '1'
 const fileOf = ({ dialect, name, stream }: Recording, client: ClientDialect): string =>
   `${dialect}.${name}.${client}.${stream ? 'stream.txt' : 'whole.json'}`
 
-const files = ALL_RECORDINGS.flatMap((recording) => CLIENT_DIALECTS.map((client) => ({ recording, client, file: fileOf(recording, client) })))
+const files = ALL_RECORDINGS.flatMap((recording) =>
+  CLIENT_DIALECTS.map((client) => ({ recording, client, file: fileOf(recording, client) })),
+)
 
 if (updating) {
   rmSync(FOLDER, { recursive: true, force: true })
@@ -62,6 +64,7 @@ const elided = (frames: readonly string[]): string => {
 }
 
 /** Keys and literals; a string that is a value is any string, a number any number. */
-const shapeOf = (frame: string): string => frame.replaceAll(TOKEN, (token) => (token.startsWith('"') ? (token.endsWith(':') ? token : '""') : '0'))
+const shapeOf = (frame: string): string =>
+  frame.replaceAll(TOKEN, (token) => (token.startsWith('"') ? (token.endsWith(':') ? token : '""') : '0'))
 
 const TOKEN = /"(?:[^"\\]|\\.)*":?|-?\d[\d.eE+-]*/g

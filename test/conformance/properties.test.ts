@@ -20,7 +20,7 @@ for (const dialect of UPSTREAM_DIALECTS) {
           fc.asyncProperty(toldAnswers, fc.infiniteStream(fc.integer({ min: 1, max: 400 })), async (told, sizes) => {
             const bytes = toldBytes(dialect, told)
             const pieces: Uint8Array[] = []
-            for (let at = 0; at < bytes.length; ) {
+            for (let at = 0; at < bytes.length;) {
               const size = sizes.next().value ?? 1
               pieces.push(bytes.subarray(at, at + size))
               at += size
@@ -48,7 +48,9 @@ for (const dialect of UPSTREAM_DIALECTS) {
             expect(broken).toBe(false)
             const { end, faults } = readStream(client, text)
             expect(faults).toEqual([])
-            const ended = /"finish_reason":"|"stop_reason":"|"type":"response\.(?:completed|incomplete)"|"finishReason"/.test(new TextDecoder().decode(prefix))
+            const ended = /"finish_reason":"|"stop_reason":"|"type":"response\.(?:completed|incomplete)"|"finishReason"/.test(
+              new TextDecoder().decode(prefix),
+            )
             if (!ended) expect(end).toBe('error')
           }),
           runs,

@@ -17,7 +17,8 @@ const common = ({ text, refusal, reasoning, calls, stop, sources, usage }: Readi
   usage: usage === null ? null : { input: usage.input, cacheRead: usage.cacheRead, output: usage.output },
 })
 
-const read = (dialect: UpstreamDialect, { stream }: Recording, body: string): Promise<Reading> | Reading => readAnswer(dialect, stream, body)
+const read = (dialect: UpstreamDialect, { stream }: Recording, body: string): Promise<Reading> | Reading =>
+  readAnswer(dialect, stream, body)
 
 for (const recording of ALL_RECORDINGS.filter((each) => !fails(each))) {
   const { dialect, name, stream, bytes } = recording

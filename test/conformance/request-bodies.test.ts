@@ -9,7 +9,11 @@ import { recording } from '../support/recordings.ts'
 import { MODEL, OWN_DIALECT, replay } from '../support/replay.ts'
 
 /** Whole answers: what comes back is not looked at. */
-const ANSWERS = { chat: ['openai-chat', 'openai-text'], responses: ['openai-responses', 'length'], messages: ['anthropic', 'anthropic-text'] } as const
+const ANSWERS = {
+  chat: ['openai-chat', 'openai-text'],
+  responses: ['openai-responses', 'length'],
+  messages: ['anthropic', 'anthropic-text'],
+} as const
 
 const sentFor = async (client: ClientDialect, body: string): Promise<string> => {
   const { bytes } = recording(ANSWERS[client][0], ANSWERS[client][1], false)
@@ -68,19 +72,31 @@ const NEEDED: Readonly<Record<ClientDialect, readonly Member[]>> = {
     ['model', JSON.stringify(MODEL)],
     ['messages', '[ {"role":"user","content":"Hi \\u00e9","x_mark":1.0} ,{"content":[{"type":"text","text":"b","x":1e2}],"role":"user"}]'],
     ['temperature', '1.0'],
-    ['tools', '[{"type":"function","function":{"name":"f","parameters":{"type":"object","properties":{"n":{"type":"integer","maximum":12345678901234567890}}}}}]'],
+    [
+      'tools',
+      '[{"type":"function","function":{"name":"f","parameters":{"type":"object","properties":{"n":{"type":"integer","maximum":12345678901234567890}}}}}]',
+    ],
     ['metadata', '{"a":"b"}'],
   ],
   responses: [
     ['model', JSON.stringify(MODEL)],
-    ['input', '[ {"role":"user","content":"Hi \\u00e9"} ,{"type":"function_call","call_id":"c1","name":"f","arguments":"{}"},{"type":"function_call_output","call_id":"c1","output":"1.0"}]'],
+    [
+      'input',
+      '[ {"role":"user","content":"Hi \\u00e9"} ,{"type":"function_call","call_id":"c1","name":"f","arguments":"{}"},{"type":"function_call_output","call_id":"c1","output":"1.0"}]',
+    ],
     ['temperature', '1.0'],
-    ['tools', '[{"type":"function","name":"f","strict":false,"parameters":{"type":"object","properties":{"n":{"maximum":12345678901234567890}}}}]'],
+    [
+      'tools',
+      '[{"type":"function","name":"f","strict":false,"parameters":{"type":"object","properties":{"n":{"maximum":12345678901234567890}}}}]',
+    ],
   ],
   messages: [
     ['model', JSON.stringify(MODEL)],
     ['max_tokens', '1e2'],
-    ['messages', '[ {"role":"user","content":"Hi \\u00e9"} ,{"role":"assistant","content":[{"type":"tool_use","id":"t1","name":"f","input":{"n":12345678901234567890}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"x"}]}]'],
+    [
+      'messages',
+      '[ {"role":"user","content":"Hi \\u00e9"} ,{"role":"assistant","content":[{"type":"tool_use","id":"t1","name":"f","input":{"n":12345678901234567890}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"x"}]}]',
+    ],
     ['tools', '[{"name":"f","input_schema":{"type":"object","properties":{"n":{"maximum":1.0}}},"cache_control":{"type":"ephemeral"}}]'],
   ],
 }
@@ -149,7 +165,8 @@ describe('request bodies', () => {
   test('responses: the same', async () => {
     const proof = sealProof({ format: 'anthropic-claude-v1', kind: 'signature', data: 'c2ln' })
     const foreign = `{"type":"reasoning","id":"rs_1","summary":[],"encrypted_content":"${proof}"}`
-    const call = '{"type":"function_call","call_id":"c1","name":"f","arguments":"{\\"n\\":12345678901234567890}","x_number":12345678901234567890}'
+    const call =
+      '{"type":"function_call","call_id":"c1","name":"f","arguments":"{\\"n\\":12345678901234567890}","x_number":12345678901234567890}'
     const input = `[{"role":"user","content":"Hi"},${foreign},${call},{"type":"function_call_output","call_id":"c1","output":"x"}]`
     const sent = await sentFor('responses', `{"model":"${MODEL}","input":${input}}`)
     expect(sent).not.toContain(proof)

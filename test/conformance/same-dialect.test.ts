@@ -61,9 +61,9 @@ for (const client of CLIENT_DIALECTS) {
       const { dialect, name, stream, bytes, payloads } = recording
       test(`${name}, ${stream ? 'stream' : 'whole'}: what the provider said, member for member`, async () => {
         const { text } = await replayReply(client, dialect, { type: typeOf(stream), pieces: [bytes] })
-        const ours = stream ? streamEvents(text).map(({ data }) => data as Payload) : [JSON.parse(text) as Payload]
+        const ours = stream ? streamEvents(text).map(({ data }) => data) : [JSON.parse(text)]
         const compare = (all: readonly Payload[]): Compared[] => all.flatMap((payload) => COMPARE[client](payload) ?? [])
-        const [got, wanted] = [compare(ours), compare(payloads.map((payload) => JSON.parse(payload) as Payload))]
+        const [got, wanted] = [compare(ours), compare(payloads.map((payload) => JSON.parse(payload)))]
         const restOf = (all: readonly Compared[]): Payload[] => all.flatMap(({ rest }) => (rest === null ? [] : [rest]))
         expect(restOf(got)).toEqual(restOf(wanted))
         expect(got.at(-1)?.usage ?? got.at(-2)?.usage).toMatchObject(wanted.findLast(({ usage }) => usage !== null)?.usage ?? {})

@@ -40,6 +40,7 @@ const CHAT_TOOLS: OpenAI.ChatCompletionTool[] = TOOLS.map((about) => ({ type: 'f
 
 /** As a program puts the pieces of `reasoning_details` together: by index, texts joined, the rest as it comes. */
 type Detail = Record<string, unknown> & { readonly index?: number }
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
 const mergeDetails = (all: Detail[], pieces: readonly Detail[]): void => {
   for (const piece of pieces) {
     const open = all.find(({ index, type }) => index !== undefined && index === piece.index && type === piece['type'])
@@ -49,7 +50,7 @@ const mergeDetails = (all: Detail[], pieces: readonly Detail[]): void => {
     }
     for (const [field, value] of Object.entries(piece)) {
       const joined = field === 'text' || field === 'summary' || field === 'data'
-      Object.assign(open, { [field]: joined ? String(open[field] ?? '') + String(value) : value })
+      Object.assign(open, { [field]: joined ? `${textOf(open[field])}${textOf(value)}` : value })
     }
   }
 }
@@ -67,16 +68,27 @@ const chatStream: AgentClient = {
       const body = { model: setting.modelOf(turn), messages, tools: CHAT_TOOLS, reasoning_effort: 'medium' } as const
       const stream = client.chat.completions
         .stream(body)
-        .on('chunk', ({ choices: [choice] }) => mergeDetails(details, (choice?.delta as { reasoning_details?: Detail[] } | undefined)?.reasoning_details ?? []))
+        .on('chunk', ({ choices: [choice] }) =>
+          mergeDetails(details, (choice?.delta as { reasoning_details?: Detail[] } | undefined)?.reasoning_details ?? []),
+        )
       const final = await stream.finalChatCompletion()
       const message = final.choices[0]?.message
       if (message === undefined) throw new Error('no choice')
       const { tool_calls: calls = [] } = message
       if (calls.length === 0) return message.content ?? ''
-      messages.push({ role: 'assistant', content: message.content, tool_calls: calls, reasoning_details: details } as OpenAI.ChatCompletionMessageParam)
+      messages.push({
+        role: 'assistant',
+        content: message.content,
+        tool_calls: calls,
+        reasoning_details: details,
+      } as OpenAI.ChatCompletionMessageParam)
       for (const call of calls)
         if (call.type === 'function')
-          messages.push({ role: 'tool', tool_call_id: call.id, content: toolResult(call.function.name, JSON.parse(call.function.arguments)) })
+          messages.push({
+            role: 'tool',
+            tool_call_id: call.id,
+            content: toolResult(call.function.name, JSON.parse(call.function.arguments)),
+          })
     }
     throw tooLong()
   },
@@ -93,7 +105,9 @@ const chatChunks: AgentClient = {
       const details: Detail[] = []
       const calls: { id: string; type: 'function'; function: { name: string; arguments: string } }[] = []
       const body = { model: setting.modelOf(turn), messages, tools: CHAT_TOOLS, reasoning_effort: 'medium', stream: true } as const
-      for await (const { choices: [choice] } of await client.chat.completions.create(body)) {
+      for await (const {
+        choices: [choice],
+      } of await client.chat.completions.create(body)) {
         content += choice?.delta.content ?? ''
         mergeDetails(details, (choice?.delta as { reasoning_details?: Detail[] } | undefined)?.reasoning_details ?? [])
         for (const { index, id = '', function: about } of choice?.delta.tool_calls ?? []) {
@@ -102,7 +116,12 @@ const chatChunks: AgentClient = {
         }
       }
       if (calls.length === 0) return content
-      messages.push({ role: 'assistant', content: content || null, tool_calls: calls, reasoning_details: details } as OpenAI.ChatCompletionMessageParam)
+      messages.push({
+        role: 'assistant',
+        content: content || null,
+        tool_calls: calls,
+        reasoning_details: details,
+      } as OpenAI.ChatCompletionMessageParam)
       for (const { id, function: about } of calls)
         messages.push({ role: 'tool', tool_call_id: id, content: toolResult(about.name, JSON.parse(about.arguments)) })
     }
@@ -203,7 +222,12 @@ const openRouterChat: AgentClient = {
 type Options = Parameters<typeof streamText>[0]['providerOptions']
 
 /** `ai` runs the loop itself. */
-const aiLoop = (name: string, carriesProofs: boolean, languageModel: (setting: AgentSetting) => (model: string) => LanguageModel, providerOptions: Options): AgentClient => ({
+const aiLoop = (
+  name: string,
+  carriesProofs: boolean,
+  languageModel: (setting: AgentSetting) => (model: string) => LanguageModel,
+  providerOptions: Options,
+): AgentClient => ({
   name,
   carriesProofs,
   async run(setting) {
@@ -243,9 +267,23 @@ const AI_CLIENTS: readonly AgentClient[] = [
   aiLoop('ai with @ai-sdk/anthropic', true, ({ api, key, fetch }) => createAnthropic({ apiKey: key, baseURL: api, fetch }), {
     anthropic: { thinking: { type: 'enabled', budgetTokens: 2000 } },
   }),
-  aiLoop('ai with @openrouter/ai-sdk-provider', true, ({ api, key, fetch }) => (model) => createOpenRouter({ apiKey: key, baseURL: api, fetch }).chat(model), {
-    openrouter: { reasoning: { effort: 'medium' } },
-  }),
+  aiLoop(
+    'ai with @openrouter/ai-sdk-provider',
+    true,
+    ({ api, key, fetch }) =>
+      (model) =>
+        createOpenRouter({ apiKey: key, baseURL: api, fetch }).chat(model),
+    {
+      openrouter: { reasoning: { effort: 'medium' } },
+    },
+  ),
 ]
 
-export const AGENT_CLIENTS: readonly AgentClient[] = [chatStream, chatChunks, responsesStream, messagesStream, openRouterChat, ...AI_CLIENTS]
+export const AGENT_CLIENTS: readonly AgentClient[] = [
+  chatStream,
+  chatChunks,
+  responsesStream,
+  messagesStream,
+  openRouterChat,
+  ...AI_CLIENTS,
+]

@@ -68,12 +68,28 @@ export const historyFaults = (
     if (said === undefined || speaker === undefined) return [...faults, `turn ${number} was never given`]
     const at = `turn ${number} `
     expect(`${at}text`, turn.text, said.text)
-    expect(`${at}calls`, turn.calls.map(({ name, args }) => ({ name, args })), said.calls)
-    expect(`${at}results`, turn.results.map((result) => result.text), said.calls.map(({ name, args }) => toolResult(name, args)))
-    expect(`${at}ids of results`, turn.results.map(({ id }) => id), turn.calls.map(({ id }) => id))
+    expect(
+      `${at}calls`,
+      turn.calls.map(({ name, args }) => ({ name, args })),
+      said.calls,
+    )
+    expect(
+      `${at}results`,
+      turn.results.map((result) => result.text),
+      said.calls.map(({ name, args }) => toolResult(name, args)),
+    )
+    expect(
+      `${at}ids of results`,
+      turn.results.map(({ id }) => id),
+      turn.calls.map(({ id }) => id),
+    )
     expect(`${at}distinct ids`, new Set(turn.calls.map(({ id }) => id)).size, turn.calls.length)
     if (speaker === dialect && dialect !== 'google')
-      expect(`${at}own ids`, turn.calls.map(({ id }) => id), said.calls.map((_, index) => callId(dialect, number, index)))
+      expect(
+        `${at}own ids`,
+        turn.calls.map(({ id }) => id),
+        said.calls.map((_, index) => callId(dialect, number, index)),
+      )
     expect(`${at}proofs`, turn.proofs, speaker === dialect && PROVES[dialect] && carriesProofs ? [expectedProof(dialect, number)] : [])
   }
   return faults

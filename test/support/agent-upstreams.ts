@@ -1,22 +1,8 @@
-/** The scripted agent model in each provider dialect: what it streams, and how it reads its own history. */
-import { callId, isRedacted, proofText, QUESTION, type ScriptedTurn, type ToldTurn, TURNS } from './agent-script.ts'
+/** The scripted agent model in each provider dialect: by its name. */
+import { type AgentModel, emptyTurn, halves, type Json, textsOf, turnOf } from './agent-model.ts'
+import { agentResponses } from './agent-responses.ts'
+import { callId, isRedacted, proofText, QUESTION, type ToldTurn } from './agent-script.ts'
 import type { UpstreamDialect } from './recordings.ts'
-
-// Bodies of four dialects, read as far as the script goes.
-// oxlint-disable-next-line typescript/no-explicit-any
-type Json = any
-
-export interface AgentModel {
-  /** The events of a turn. */
-  payloads(turn: number): readonly unknown[]
-  /** The turns before, as the request tells them; a fault where it is no history of that dialect. */
-  read(body: Json): { readonly told: readonly ToldTurn[]; readonly faults: readonly string[] }
-}
-
-const turnOf = (number: number): ScriptedTurn => TURNS[number] ?? { thinking: '', text: '', calls: [] }
-const emptyTurn = (): ToldTurn => ({ text: '', proofs: [], calls: [], results: [] })
-const textsOf = (content: Json): string => (typeof content === 'string' ? content : (content ?? []).map((part: Json) => part.text ?? '').join(''))
-const halves = (text: string): [string, string] => [text.slice(0, text.length >> 1), text.slice(text.length >> 1)]
 
 const anthropic: AgentModel = {
   payloads(turn) {
@@ -27,10 +13,14 @@ const anthropic: AgentModel = {
         ? { start: { type: 'redacted_thinking', data: proof }, deltas: [] }
         : {
             start: { type: 'thinking', thinking: '', signature: '' },
-            deltas: [...halves(thinking).map((piece) => ({ type: 'thinking_delta', thinking: piece })), { type: 'signature_delta', signature: proof }],
+            deltas: [
+              ...halves(thinking).map((piece) => ({ type: 'thinking_delta', thinking: piece })),
+              { type: 'signature_delta', signature: proof },
+            ],
           },
     ]
-    if (text !== '') blocks.push({ start: { type: 'text', text: '' }, deltas: halves(text).map((piece) => ({ type: 'text_delta', text: piece })) })
+    if (text !== '')
+      blocks.push({ start: { type: 'text', text: '' }, deltas: halves(text).map((piece) => ({ type: 'text_delta', text: piece })) })
     for (const [index, { name, args }] of calls.entries()) {
       const json = Object.keys(args).length === 0 ? '' : JSON.stringify(args)
       blocks.push({
@@ -38,8 +28,23 @@ const anthropic: AgentModel = {
         deltas: halves(json).map((piece) => ({ type: 'input_json_delta', partial_json: piece })),
       })
     }
-    const usage = { input_tokens: 50, cache_creation_input_tokens: 0, cache_read_input_tokens: 0, output_tokens: 1, service_tier: 'standard' }
-    const message = { id: `msg_up${turn}`, type: 'message', role: 'assistant', model: 'claude-up', content: [], stop_reason: null, stop_sequence: null, usage }
+    const usage = {
+      input_tokens: 50,
+      cache_creation_input_tokens: 0,
+      cache_read_input_tokens: 0,
+      output_tokens: 1,
+      service_tier: 'standard',
+    }
+    const message = {
+      id: `msg_up${turn}`,
+      type: 'message',
+      role: 'assistant',
+      model: 'claude-up',
+      content: [],
+      stop_reason: null,
+      stop_sequence: null,
+      usage,
+    }
     return [
       { type: 'message_start', message },
       ...blocks.flatMap(({ start, deltas }, index) => [
@@ -47,7 +52,11 @@ const anthropic: AgentModel = {
         ...deltas.map((delta) => ({ type: 'content_block_delta', index, delta })),
         { type: 'content_block_stop', index },
       ]),
-      { type: 'message_delta', delta: { stop_reason: calls.length > 0 ? 'tool_use' : 'end_turn', stop_sequence: null }, usage: { output_tokens: 30 } },
+      {
+        type: 'message_delta',
+        delta: { stop_reason: calls.length > 0 ? 'tool_use' : 'end_turn', stop_sequence: null },
+        usage: { output_tokens: 30 },
+      },
       { type: 'message_stop' },
     ]
   },
@@ -95,7 +104,11 @@ const openaiChat: AgentModel = {
       choices: [{ index: 0, delta, finish_reason: finish }],
     })
     const call = (index: number, more: unknown, name?: string): unknown =>
-      chunk({ tool_calls: [{ index, ...(name === undefined ? {} : { id: callId('openai-chat', turn, index), type: 'function' }), function: more }] })
+      chunk({
+        tool_calls: [
+          { index, ...(name === undefined ? {} : { id: callId('openai-chat', turn, index), type: 'function' }), function: more },
+        ],
+      })
     return [
       chunk({ role: 'assistant', content: null, reasoning_content: thinking }),
       ...(text === '' ? [] : halves(text).map((content) => chunk({ content }))),
@@ -117,7 +130,11 @@ const openaiChat: AgentModel = {
           text: textsOf(message.content),
           // A server of the operator's own may be a router that wants them: whatever the client sends is passed on.
           proofs: [],
-          calls: (message.tool_calls ?? []).map((call: Json) => ({ id: call.id, name: call.function.name, args: JSON.parse(call.function.arguments) })),
+          calls: (message.tool_calls ?? []).map((call: Json) => ({
+            id: call.id,
+            name: call.function.name,
+            args: JSON.parse(call.function.arguments),
+          })),
           results: [],
         })
       else if (message.role === 'tool') told.at(-1)?.results.push({ id: message.tool_call_id, text: textsOf(message.content) })
@@ -125,111 +142,6 @@ const openaiChat: AgentModel = {
     }
     return { told, faults }
   },
-}
-
-const responses: AgentModel = {
-  payloads(turn) {
-    const { thinking, text, calls } = turnOf(turn)
-    const summary = [{ type: 'summary_text', text: thinking }]
-    const output: Json[] = [{ id: `rs_T${turn}`, type: 'reasoning', summary, encrypted_content: proofText('openai-responses', turn) }]
-    const part = { type: 'output_text', text, annotations: [], logprobs: [] }
-    if (text !== '') output.push({ id: `msg_T${turn}`, type: 'message', status: 'completed', role: 'assistant', content: [part] })
-    for (const [index, { name, args }] of calls.entries())
-      output.push({
-        id: `fc_T${turn}_${index}`,
-        type: 'function_call',
-        status: 'completed',
-        call_id: callId('openai-responses', turn, index),
-        name,
-        arguments: JSON.stringify(args),
-      })
-    const response = (status: string, items: readonly unknown[], usage: unknown): unknown => ({
-      id: `resp_up${turn}`,
-      object: 'response',
-      created_at: 1_760_000_000,
-      status,
-      error: null,
-      incomplete_details: null,
-      instructions: null,
-      metadata: {},
-      model: 'responses-up',
-      output: items,
-      parallel_tool_calls: true,
-      temperature: 1,
-      tool_choice: 'auto',
-      tools: [],
-      top_p: 1,
-      usage,
-    })
-    const usage = { input_tokens: 50, input_tokens_details: { cached_tokens: 0 }, output_tokens: 30, output_tokens_details: { reasoning_tokens: 5 }, total_tokens: 80 }
-    const events: Json[] = [
-      { type: 'response.created', response: response('in_progress', [], null) },
-      { type: 'response.in_progress', response: response('in_progress', [], null) },
-      ...output.flatMap((item: Json, index) => itemEvents(item, index)),
-      { type: 'response.completed', response: response('completed', output, usage) },
-    ]
-    return events.map((event, number) => ({ ...event, sequence_number: number }))
-  },
-  read(body) {
-    const faults: string[] = []
-    const told: ToldTurn[] = []
-    const items: Json[] = typeof body.input === 'string' ? [{ role: 'user', content: body.input }] : body.input
-    const [question, ...rest] = items
-    if (question?.role !== 'user' || !textsOf(question.content).includes(QUESTION)) faults.push('the question is not first')
-    let open: ToldTurn | null = null
-    for (const item of rest) {
-      if (item.type === 'function_call_output') {
-        told.at(-1)?.results.push({ id: item.call_id, text: textsOf(item.output) })
-        open = null
-        continue
-      }
-      if (open === null) told.push((open = emptyTurn()))
-      if (item.type === 'reasoning') {
-        if (open.calls.length > 0 || open.text !== '') faults.push('thinking behind what it led to')
-        if (item.encrypted_content !== undefined && item.encrypted_content !== null) open.proofs.push(item.encrypted_content)
-        else faults.push('thinking without its proof')
-      } else if (item.type === 'function_call') open.calls.push({ id: item.call_id, name: item.name, args: JSON.parse(item.arguments) })
-      else if (item.role === 'assistant') open.text += textsOf(item.content)
-      else faults.push(`an item ${item.type ?? item.role}`)
-    }
-    return { told, faults }
-  },
-}
-
-const itemEvents = (item: Json, output_index: number): Json[] => {
-  const at = { item_id: item.id, output_index }
-  const added = (started: unknown): Json => ({ type: 'response.output_item.added', output_index, item: started })
-  const done = { type: 'response.output_item.done', output_index, item }
-  if (item.type === 'reasoning') {
-    const { text } = item.summary[0]
-    const part = { ...at, summary_index: 0 }
-    return [
-      added({ ...item, summary: [] }),
-      { type: 'response.reasoning_summary_part.added', ...part, part: { type: 'summary_text', text: '' } },
-      ...halves(text).map((delta) => ({ type: 'response.reasoning_summary_text.delta', ...part, delta })),
-      { type: 'response.reasoning_summary_text.done', ...part, text },
-      { type: 'response.reasoning_summary_part.done', ...part, part: { type: 'summary_text', text } },
-      done,
-    ]
-  }
-  if (item.type === 'message') {
-    const [whole] = item.content
-    const part = { ...at, content_index: 0 }
-    return [
-      added({ ...item, status: 'in_progress', content: [] }),
-      { type: 'response.content_part.added', ...part, part: { ...whole, text: '' } },
-      ...halves(whole.text).map((delta) => ({ type: 'response.output_text.delta', ...part, delta, logprobs: [] })),
-      { type: 'response.output_text.done', ...part, text: whole.text, logprobs: [] },
-      { type: 'response.content_part.done', ...part, part: whole },
-      done,
-    ]
-  }
-  return [
-    added({ ...item, status: 'in_progress', arguments: '' }),
-    ...halves(item.arguments).map((delta) => ({ type: 'response.function_call_arguments.delta', ...at, delta })),
-    { type: 'response.function_call_arguments.done', ...at, name: item.name, arguments: item.arguments },
-    done,
-  ]
 }
 
 const google: AgentModel = {
@@ -262,13 +174,19 @@ const google: AgentModel = {
         const turn = emptyTurn()
         for (const part of parts as Json[]) {
           if (part.thoughtSignature !== undefined && part.thoughtSignature !== STANDS_FOR_A_PROOF) turn.proofs.push(part.thoughtSignature)
-          if (part.functionCall !== undefined) turn.calls.push({ id: `${part.functionCall.name} ${turn.calls.length}`, name: part.functionCall.name, args: part.functionCall.args ?? {} })
+          if (part.functionCall !== undefined)
+            turn.calls.push({
+              id: `${part.functionCall.name} ${turn.calls.length}`,
+              name: part.functionCall.name,
+              args: part.functionCall.args ?? {},
+            })
           else if (part.thought !== true) turn.text += part.text ?? ''
         }
         told.push(turn)
       } else {
         const results = told.at(-1)?.results
-        for (const { functionResponse: result } of parts as Json[]) results?.push({ id: `${result?.name} ${results.length}`, text: resultText(result?.response) })
+        for (const { functionResponse: result } of parts as Json[])
+          results?.push({ id: `${result?.name} ${results.length}`, text: resultText(result?.response) })
       }
     }
     return { told, faults }
@@ -284,4 +202,9 @@ const resultText = (response: Json): string => {
   return typeof only === 'string' && more.length === 0 ? only : JSON.stringify(response)
 }
 
-export const AGENT_MODELS: Readonly<Record<UpstreamDialect, AgentModel>> = { 'openai-chat': openaiChat, 'openai-responses': responses, anthropic, google }
+export const AGENT_MODELS: Readonly<Record<UpstreamDialect, AgentModel>> = {
+  'openai-chat': openaiChat,
+  'openai-responses': agentResponses,
+  anthropic,
+  google,
+}

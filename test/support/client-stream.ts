@@ -39,7 +39,8 @@ const framingFaults = (client: ClientDialect, text: string): string[] => {
     for (const line of lines) if (!LINE.test(line)) faults.push(`line ${JSON.stringify(line.slice(0, 80))}`)
     const named = lines.some((line) => line.startsWith('event: '))
     if (lines.filter((line) => line.startsWith('data: ')).length > 1) faults.push('two lines of data in one event')
-    if (frame !== 'data: [DONE]' && !frame.startsWith(':') && named !== (client !== 'chat')) faults.push(`event name: ${frame.slice(0, 60)}`)
+    if (frame !== 'data: [DONE]' && !frame.startsWith(':') && named !== (client !== 'chat'))
+      faults.push(`event name: ${frame.slice(0, 60)}`)
   }
   return faults
 }
@@ -66,7 +67,8 @@ const chat: Lifecycle = (events, faults) => {
       const [choice] = chunk.choices
       if (!Number.isInteger(chunk.error.code) || typeof chunk.error.message !== 'string') faults.push(`${at}error without code or message`)
       if (typeof chunk.error.metadata?.error_type !== 'string') faults.push(`${at}error without error_type`)
-      if (chunk.choices.length !== 1 || choice.finish_reason !== 'error' || choice.delta?.content !== '') faults.push(`${at}choice of the error`)
+      if (chunk.choices.length !== 1 || choice.finish_reason !== 'error' || choice.delta?.content !== '')
+        faults.push(`${at}choice of the error`)
       continue
     }
     for (const choice of chunk.choices ?? []) {
@@ -77,7 +79,8 @@ const chat: Lifecycle = (events, faults) => {
       for (const call of choice.delta?.tool_calls ?? []) {
         if (call.index === calls) {
           calls += 1
-          if (typeof call.id !== 'string' || call.id === '' || !call.function?.name || call.type !== 'function') faults.push(`${at}call opened without id, type or name`)
+          if (typeof call.id !== 'string' || call.id === '' || !call.function?.name || call.type !== 'function')
+            faults.push(`${at}call opened without id, type or name`)
         } else if (call.index > calls) faults.push(`${at}call ${call.index} after ${calls - 1}`)
         else if (call.function?.name) faults.push(`${at}name of call ${call.index} twice`)
       }
@@ -113,7 +116,8 @@ const messages: Lifecycle = (events, faults) => {
       case 'message_start':
         if (started || position !== 0) faults.push(`${at}message_start not once, first`)
         started = true
-        if (!(data.message.usage.input_tokens + (data.message.usage.cache_read_input_tokens ?? 0) > 0)) faults.push(`${at}no input tokens at the start`)
+        if (!(data.message.usage.input_tokens + (data.message.usage.cache_read_input_tokens ?? 0) > 0))
+          faults.push(`${at}no input tokens at the start`)
         if (data.message.content.length > 0 || data.message.stop_reason !== null) faults.push(`${at}message_start says too much`)
         break
       case 'content_block_start':
@@ -207,7 +211,12 @@ const responses: Lifecycle = (events, faults) => {
       case 'response.output_item.added':
         if (data.output_index !== items.size) faults.push(`${at}item ${data.output_index}, not ${items.size}`)
         if (data.item.type === 'message' && !Array.isArray(data.item.content)) faults.push(`${at}no content array`)
-        items.set(data.output_index, { item: data.item, parts: new Map(), arguments: '', argumentsDone: data.item.type !== 'function_call' })
+        items.set(data.output_index, {
+          item: data.item,
+          parts: new Map(),
+          arguments: '',
+          argumentsDone: data.item.type !== 'function_call',
+        })
         break
       case 'response.content_part.added':
       case 'response.reasoning_summary_part.added':
@@ -230,7 +239,8 @@ const responses: Lifecycle = (events, faults) => {
         break
       case 'response.output_item.done':
         if (open === undefined || data.item.id !== open.item.id) faults.push(`${at}of an item that is not open`)
-        else if (!open.argumentsDone || [...open.parts.values()].some((each) => !each.done)) faults.push(`${at}of an item whose parts are open`)
+        else if (!open.argumentsDone || [...open.parts.values()].some((each) => !each.done))
+          faults.push(`${at}of an item whose parts are open`)
         done[data.output_index] = data.item
         break
       case 'response.completed':
@@ -238,11 +248,16 @@ const responses: Lifecycle = (events, faults) => {
         end = 'normal'
         if (data.response.usage === null || data.response.usage === undefined) faults.push(`${at}no usage`)
         if (data.response.status !== data.type.slice('response.'.length)) faults.push(`${at}status ${data.response.status}`)
-        if (items.size > 0 && JSON.stringify(data.response.output) !== JSON.stringify(done)) faults.push(`${at}output differs from the items done`)
+        if (items.size > 0 && JSON.stringify(data.response.output) !== JSON.stringify(done))
+          faults.push(`${at}output differs from the items done`)
         break
       case 'response.failed':
         end = 'error'
-        if (data.response.status !== 'failed' || typeof data.response.error?.code !== 'string' || typeof data.response.error.message !== 'string')
+        if (
+          data.response.status !== 'failed' ||
+          typeof data.response.error?.code !== 'string' ||
+          typeof data.response.error.message !== 'string'
+        )
           faults.push(`${at}status or error`)
         if (typeof data.response.error_type !== 'string') faults.push(`${at}no error_type`)
         if (!Array.isArray(data.response.output)) faults.push(`${at}no output`)

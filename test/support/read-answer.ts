@@ -73,7 +73,7 @@ const readChatStream = async (body: string): Promise<Reading> => {
     if (chunk.usage) reading.usage = chatUsage(chunk.usage)
     const [choice] = chunk.choices
     if (choice === undefined) continue
-    readChatSaid(reading, choice.delta as ChatSaid)
+    readChatSaid(reading, choice.delta)
     reading.stop = choice.finish_reason ?? reading.stop
     for (const { index, id, function: about } of choice.delta.tool_calls ?? []) {
       calls[index] ??= { id: id ?? '', name: about?.name ?? '', json: '' }
@@ -90,7 +90,7 @@ const readChat = async (body: string): Promise<Reading> => {
   const [choice] = answer.choices
   if (answer.usage !== undefined) reading.usage = chatUsage(answer.usage)
   if (choice === undefined) return reading
-  readChatSaid(reading, choice.message as ChatSaid)
+  readChatSaid(reading, choice.message)
   reading.stop = choice.finish_reason
   for (const call of choice.message.tool_calls ?? [])
     if (call.type === 'function') reading.calls.push({ id: call.id, name: call.function.name, arguments: parsed(call.function.arguments) })
@@ -100,7 +100,8 @@ const readChat = async (body: string): Promise<Reading> => {
 const readResponseStream = async (body: string): Promise<Reading> => {
   let last: OpenAI.Responses.Response | null = null
   for await (const event of await openAi(body).responses.create({ model: 'm', input: 'x', stream: true })) {
-    if (event.type === 'response.completed' || event.type === 'response.incomplete' || event.type === 'response.failed') last = event.response
+    if (event.type === 'response.completed' || event.type === 'response.incomplete' || event.type === 'response.failed')
+      last = event.response
   }
   if (last === null) throw new Error('The stream has no terminal event.')
   return responseReading(last)
@@ -194,10 +195,13 @@ const GOOGLE_STOPS: Readonly<Record<string, string>> = { STOP: 'stop', MAX_TOKEN
 
 const readGoogle = (stream: boolean, body: string): Reading => {
   const reading = nothing()
-  const chunks = stream ? [...body.matchAll(/^data: (.*)\r$/gm)].map((line) => JSON.parse(line[1] ?? '') as GoogleChunk) : [JSON.parse(body) as GoogleChunk]
+  const chunks = stream
+    ? [...body.matchAll(/^data: (.*)\r$/gm)].map((line) => JSON.parse(line[1] ?? '') as GoogleChunk)
+    : [JSON.parse(body) as GoogleChunk]
   for (const { candidates = [], usageMetadata: usage } of chunks) {
     for (const part of candidates[0]?.content?.parts ?? []) {
-      if (part.functionCall !== undefined) reading.calls.push({ id: part.functionCall.id ?? '', name: part.functionCall.name, arguments: part.functionCall.args })
+      if (part.functionCall !== undefined)
+        reading.calls.push({ id: part.functionCall.id ?? '', name: part.functionCall.name, arguments: part.functionCall.args })
       else if (part.thought === true) reading.reasoning += part.text ?? ''
       else reading.text += part.text ?? ''
     }

@@ -50,7 +50,11 @@ export interface Replayed {
   readonly internalErrors: readonly unknown[]
 }
 
-export const FORMATS: Readonly<Record<ClientDialect, ClientFormat>> = { chat: chatFormat, responses: responsesFormat, messages: messagesFormat }
+export const FORMATS: Readonly<Record<ClientDialect, ClientFormat>> = {
+  chat: chatFormat,
+  responses: responsesFormat,
+  messages: messagesFormat,
+}
 
 /** The upstream dialect that a client dialect is. */
 export const OWN_DIALECT: Readonly<Record<ClientDialect, UpstreamDialect>> = {
@@ -162,7 +166,14 @@ const responseOf = ({ status = 200, type, pieces, cut = false }: Reply): Awaited
     for await (const piece of all()) whole += decoder.decode(piece, { stream: true })
     return whole + decoder.decode()
   }
-  return { status, headers: new Headers({ 'content-type': type }), pieces: all, complete() {}, text, beginning: async (most) => (await text()).slice(0, most) }
+  return {
+    status,
+    headers: new Headers({ 'content-type': type }),
+    pieces: all,
+    complete() {},
+    text,
+    beginning: async (most) => (await text()).slice(0, most),
+  }
 }
 
 const TOOL = { name: 'get_weather', description: 'Weather of a city.' }

@@ -32,12 +32,21 @@ export const toldAnswers: fc.Arbitrary<ToldAnswer> = fc
     // Something is said: an empty answer is a failure of its own.
     text: text.length === 0 && calls.length === 0 ? ['x'] : text,
     // As JSON brings it: `__proto__` and -0 are not what is tested here.
-    calls: calls.map((args, index) => ({ id: `call_${index}`, name: `tool_${index}`, args: JSON.parse(JSON.stringify(args)) as Record<string, unknown> })),
+    calls: calls.map((args, index) => ({
+      id: `call_${index}`,
+      name: `tool_${index}`,
+      args: JSON.parse(JSON.stringify(args)) as Record<string, unknown>,
+    })),
   }))
 
 /** The stream of bytes with which an upstream says it. */
 export const toldBytes = (dialect: UpstreamDialect, answer: ToldAnswer): Uint8Array =>
-  new TextEncoder().encode(streamText(dialect, TELL[dialect](answer).map((event) => JSON.stringify(event))))
+  new TextEncoder().encode(
+    streamText(
+      dialect,
+      TELL[dialect](answer).map((event) => JSON.stringify(event)),
+    ),
+  )
 
 const pieces = (json: string, cut: number): string[] => [json.slice(0, cut), json.slice(cut)].filter((part) => part !== '')
 const ending = (answer: ToldAnswer, words: { end: string; length: string; calls: string }): string =>
@@ -72,9 +81,13 @@ const messages: Tell = (answer) => {
   if (answer.thinking.length > 0)
     blocks.push({
       start: { type: 'thinking', thinking: '', signature: '' },
-      deltas: [...answer.thinking.map((thinking) => ({ type: 'thinking_delta', thinking })), { type: 'signature_delta', signature: 'c2ln' }],
+      deltas: [
+        ...answer.thinking.map((thinking) => ({ type: 'thinking_delta', thinking })),
+        { type: 'signature_delta', signature: 'c2ln' },
+      ],
     })
-  if (answer.text.length > 0) blocks.push({ start: { type: 'text', text: '' }, deltas: answer.text.map((text) => ({ type: 'text_delta', text })) })
+  if (answer.text.length > 0)
+    blocks.push({ start: { type: 'text', text: '' }, deltas: answer.text.map((text) => ({ type: 'text_delta', text })) })
   for (const { id, name, args } of answer.calls)
     blocks.push({
       start: { type: 'tool_use', id, name, input: {} },
@@ -83,7 +96,10 @@ const messages: Tell = (answer) => {
   const stop = ending(answer, { end: 'end_turn', length: 'max_tokens', calls: 'tool_use' })
   const usage = { input_tokens: answer.input, output_tokens: 0 }
   return [
-    { type: 'message_start', message: { id: 'msg_p', type: 'message', role: 'assistant', model: 'm', content: [], stop_reason: null, stop_sequence: null, usage } },
+    {
+      type: 'message_start',
+      message: { id: 'msg_p', type: 'message', role: 'assistant', model: 'm', content: [], stop_reason: null, stop_sequence: null, usage },
+    },
     ...blocks.flatMap(({ start, deltas }, index) => [
       { type: 'content_block_start', index, content_block: start },
       ...deltas.map((delta) => ({ type: 'content_block_delta', index, delta })),
@@ -116,22 +132,38 @@ const responses: Tell = (answer) => {
   }
   if (answer.text.length > 0) {
     const part = { type: 'output_text', text: answer.text.join(''), annotations: [], logprobs: [] }
-    open({ id: 'msg_0', type: 'message', role: 'assistant', status: 'completed', content: [part] }, { status: 'in_progress', content: [] }, (at) => [
-      { type: 'response.content_part.added', ...at, content_index: 0, part: { ...part, text: '' } },
-      ...answer.text.map((delta) => ({ type: 'response.output_text.delta', ...at, content_index: 0, delta, logprobs: [] })),
-      { type: 'response.output_text.done', ...at, content_index: 0, text: part.text, logprobs: [] },
-      { type: 'response.content_part.done', ...at, content_index: 0, part },
-    ])
+    open(
+      { id: 'msg_0', type: 'message', role: 'assistant', status: 'completed', content: [part] },
+      { status: 'in_progress', content: [] },
+      (at) => [
+        { type: 'response.content_part.added', ...at, content_index: 0, part: { ...part, text: '' } },
+        ...answer.text.map((delta) => ({ type: 'response.output_text.delta', ...at, content_index: 0, delta, logprobs: [] })),
+        { type: 'response.output_text.done', ...at, content_index: 0, text: part.text, logprobs: [] },
+        { type: 'response.content_part.done', ...at, content_index: 0, part },
+      ],
+    )
   }
   for (const { id, name, args } of answer.calls) {
     const json = JSON.stringify(args)
-    open({ id: `fc_${id}`, type: 'function_call', status: 'completed', call_id: id, name, arguments: json }, { status: 'in_progress', arguments: '' }, (at) => [
-      ...pieces(json, answer.cut).map((delta) => ({ type: 'response.function_call_arguments.delta', ...at, delta })),
-      { type: 'response.function_call_arguments.done', ...at, name, arguments: json },
-    ])
+    open(
+      { id: `fc_${id}`, type: 'function_call', status: 'completed', call_id: id, name, arguments: json },
+      { status: 'in_progress', arguments: '' },
+      (at) => [
+        ...pieces(json, answer.cut).map((delta) => ({ type: 'response.function_call_arguments.delta', ...at, delta })),
+        { type: 'response.function_call_arguments.done', ...at, name, arguments: json },
+      ],
+    )
   }
   const status = answer.stop === 'length' ? 'incomplete' : 'completed'
-  const response = (more: object): object => ({ id: 'resp_p', object: 'response', created_at: 1, model: 'm', output: [], usage: null, ...more })
+  const response = (more: object): object => ({
+    id: 'resp_p',
+    object: 'response',
+    created_at: 1,
+    model: 'm',
+    output: [],
+    usage: null,
+    ...more,
+  })
   const { input, output: out } = answer
   const usage = {
     input_tokens: input,
