@@ -42,7 +42,7 @@ export interface Service {
   readonly keys: Keys
   readonly owner: { readonly workspaceId: string; readonly userId: string }
   /** True once in the life of a database. */
-  readonly firstStart: boolean
+  claimFirstStart(): Promise<boolean>
   readonly log: ReturnType<typeof createLog>['log']
   /** Serves by another file from the next request on. Throws, and changes nothing, where the file is at fault. */
   reload(file: ConfigFile): void
@@ -70,7 +70,7 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
   metrics.gauge('patchbay_log_lines_dropped', 'Log lines that nobody took in time.', droppedLines)
   const onError = (thrown: unknown, doing: string): void => log.error({ error: thrown }, doing)
   const storage = await openStorage(settings, { service: true, onError: (error) => onError(error, 'database connection') })
-  const { database, owner, firstStart } = storage
+  const { database, owner, claimFirstStart } = storage
 
   const keys = createKeys({ store: createKeyStore(database), clock, ids, pepper: storage.secret.derive('key-pepper') })
   const presetStore = createPresetStore(database)
@@ -188,7 +188,7 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
     app: { parameterPaths: served.parameterPaths, answer: (request, literalPath) => served.answer(request, literalPath) },
     keys,
     owner,
-    firstStart,
+    claimFirstStart,
     log,
     reload(next) {
       served = serve(next)

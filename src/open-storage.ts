@@ -12,8 +12,8 @@ export interface Storage {
   readonly database: Database
   readonly secret: RootSecret
   readonly owner: { readonly workspaceId: string; readonly userId: string }
-  /** True for the first service that ever opened this database. */
-  readonly firstStart: boolean
+  /** True once in the life of a database: for the first caller. */
+  claimFirstStart(): Promise<boolean>
 }
 
 /** `service`: this process serves, and is the only one to do so on a SQLite file. Throws SettingError, StorageRefused, StorageUnavailable. */
@@ -31,8 +31,7 @@ export const openStorage = async (
       userId: `user_${systemIds.uuid()}`,
       now,
     })
-    const firstStart = options.service && (await facts.establish('first-start', now)).written
-    return { database, secret, owner, firstStart }
+    return { database, secret, owner, claimFirstStart: async () => (await facts.establish('first-start', now)).written }
   } catch (thrown) {
     await database.close()
     throw thrown

@@ -26,7 +26,8 @@ export const serve = async (settings: ServeSettings, env: Environment, argv: rea
       app: service.app,
       onError: (thrown) => log.error({ error: thrown }, 'request failed'),
     })
-    firstKeys = service.firstStart ? await makeFirstKeys(service) : null
+    // Only a service that listens can show them.
+    firstKeys = (await service.claimFirstStart()) ? await makeFirstKeys(service) : null
   } catch (thrown) {
     await service.close()
     throw thrown
@@ -93,14 +94,23 @@ const stopSignal = ({ log }: Service): Promise<void> =>
   })
 
 const TICK_MS = 20
+/** One stop of a person's arrives within this time, however often. */
+const ECHO_MS = 500
 /** Time for the error events of streams that were ended to leave. */
 const LAST_WORDS_MS = 1000
 
 const drain = async (service: Service, server: Server, seconds: number, workers: Workers | null): Promise<void> => {
+  const beganMs = systemClock.monotonicMs()
   let impatient = false
-  // A second signal means now.
-  process.once('SIGTERM', () => (impatient = true))
-  process.once('SIGINT', () => (impatient = true))
+  // A second signal means now; but npm sends on the one that the terminal has sent already.
+  const hurry = (): void => {
+    impatient ||= systemClock.monotonicMs() - beganMs > ECHO_MS
+  }
+  process.on('SIGTERM', hurry)
+  process.on('SIGINT', hurry)
+  if (server.open() > 0 && process.stderr.isTTY) {
+    process.stderr.write(`patchbay: stopping; ${server.open()} still open, up to ${seconds} s. Ctrl-C again stops now.\n`)
+  }
   service.beginDrain()
   server.stopAccepting()
   workers?.signal('SIGTERM')

@@ -114,9 +114,13 @@ describe('hostile text', () => {
     const [group] = readDocument(hostileDocument()).groups.slice(-1)
     const body = { text: `it's $(x) \`y\` "z" \\ \n` }
     const command = curlCommand(hostileDocument(), group!.operations[0]!, body)
-    const { stdout } = Bun.spawnSync(['sh', '-c', `curl() { printf '%s\\0' "$@"; }\nMANAGEMENT_KEY=secret\n${command}`])
+    const { stdout } = Bun.spawnSync([
+      'sh',
+      '-c',
+      `curl() { printf '%s\\0' "$@"; }\nPATCHBAY_URL=http://host; MANAGEMENT_KEY=secret\n${command}`,
+    ])
     const [url = '', ...rest] = stdout.toString().split('\0')
-    expect(url).toStartWith('http://127.0.0.1:8080/x"><script>/%22%3E')
+    expect(url).toStartWith('http://host/x"><script>/%22%3E')
     expect(rest.slice(0, 5)).toEqual(['-H', 'Authorization: Bearer secret', '-H', 'Content-Type: application/json', '-d'])
     expect(JSON.parse(rest[5]!)).toEqual(body)
   })

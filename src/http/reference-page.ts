@@ -122,4 +122,4 @@ const overview = (reader: DocumentReader): Markup => {
 const schemeHeader = (scheme: JsonObject): string =>
   textAt(scheme, 'type') === 'http' ? 'Authorization: Bearer <key>' : `${textAt(scheme, 'name')}: <key>`
 
-const KEY_VARIABLES = 'export MANAGEMENT_KEY=pb_mgmt_…\nexport INFERENCE_KEY=pb_inf_…'
+const KEY_VARIABLES = 'export PATCHBAY_URL=http://127.0.0.1:8080\nexport MANAGEMENT_KEY=pb_mgmt_...\nexport INFERENCE_KEY=pb_inf_...'

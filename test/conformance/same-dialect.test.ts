@@ -16,11 +16,14 @@ interface Compared {
   readonly usage: Payload
 }
 
-const withoutOwned = ({ id, model, provider, created, usage, ...rest }: Payload): Payload => rest
+const without = (payload: Payload, ...names: readonly string[]): Payload =>
+  Object.fromEntries(Object.entries(payload as object).filter(([name]) => !names.includes(name)))
+
+const withoutOwned = (payload: Payload): Payload => without(payload, 'id', 'model', 'provider', 'created', 'usage')
 
 /** What carries no answer: an envelope of use, a padding against traffic analysis. */
 const chat = (payload: Payload): Compared | null => {
-  const { system_fingerprint: fingerprint, obfuscation, object, ...rest } = withoutOwned(payload)
+  const { system_fingerprint: fingerprint, ...rest } = without(withoutOwned(payload), 'obfuscation', 'object')
   const choices = (rest.choices as Payload[]).map(({ native_finish_reason, delta, message, ...choice }) => ({
     ...choice,
     // A refusal ends with content_filter on this interface (service.md, "Typed error codes"); the provider's word stays beside it.

@@ -50,7 +50,7 @@ export interface Replayed {
   readonly internalErrors: readonly unknown[]
 }
 
-export const FORMATS: Readonly<Record<ClientDialect, ClientFormat>> = {
+const FORMATS: Readonly<Record<ClientDialect, ClientFormat>> = {
   chat: chatFormat,
   responses: responsesFormat,
   messages: messagesFormat,

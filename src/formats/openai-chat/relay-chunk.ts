@@ -16,8 +16,8 @@ export interface ChunkRelay {
   relay(native: string, ending: Ending): string | null
   /** JSON text of the upstream's newest usage object. */
   readonly usage: string | null
-  /** The upstream's time of the answer: all chunks of a stream tell one. */
-  readonly createdSeconds: number | null
+  /** The time that every chunk of the stream tells: that of the first one, which is `offered` if none was sent yet. */
+  created(offered: number): number
 }
 
 /** `finished` holds the indices of the choices that have ended; it is shared with the renderer. */
@@ -30,9 +30,10 @@ export const relayChunks = (head: AnswerHead, finished: Set<number>): ChunkRelay
 
   const relayBody = (body: JsonBody, ending: Ending): string => {
     const changes: Record<string, string | null> = { ...owned, ...envelopeRepairs(body, 'chat.completion.chunk', head) }
-    const created = body.get('created')
-    // Azure's first chunk tells zero.
-    if (createdSeconds === null && typeof created === 'number' && created > 0) createdSeconds = created
+    const told = body.get('created')
+    // All chunks of a stream tell one time; Azure's first one tells zero.
+    createdSeconds ??= typeof told === 'number' && Number.isInteger(told) && told > 0 ? told : head.createdSeconds
+    if (told !== createdSeconds) changes['created'] = String(createdSeconds)
     const rawUsage = body.raw('usage')
     if (rawUsage !== undefined) {
       changes['usage'] = null
@@ -67,9 +68,7 @@ export const relayChunks = (head: AnswerHead, finished: Set<number>): ChunkRelay
     get usage() {
       return usage
     },
-    get createdSeconds() {
-      return createdSeconds
-    },
+    created: (offered) => (createdSeconds ??= offered),
   }
 }
 

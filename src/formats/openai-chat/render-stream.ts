@@ -58,10 +58,13 @@ class ChatStream implements StreamRenderer {
     for (const frame of frames) {
       for (const event of frame.events) this.#ending.see(event)
       const chunk = frame.native?.dialect === 'chat' ? this.#relay.relay(frame.native.json, this.#ending) : null
-      if (chunk === null) for (const event of frame.events) out += this.#event(event)
-      else if (chunk !== '') {
+      if (chunk === null) {
+        for (const event of frame.events) out += this.#event(event)
+        if (out !== '') this.#relay.created(this.#created)
+      } else if (chunk !== '') {
         // Our own chunks tell the same time as the upstream's.
-        if (this.#relay.createdSeconds !== null && this.#relay.createdSeconds !== this.#created) this.#describe(this.#relay.createdSeconds)
+        const created = this.#relay.created(this.#created)
+        if (created !== this.#created) this.#describe(created)
         this.#role = ''
         out += dataFrame(chunk)
       }

@@ -28,18 +28,16 @@ export const codeBlock = (title: string, code: Markup, kind: 'command' | 'sample
     <pre tabindex="0">${code}</pre>
   </figure>`
 
-/** Where the service listens when nothing is configured. */
-const DEFAULT_ORIGIN = 'http://127.0.0.1:8080'
-
 /** The operation called from a shell. Keys are named, not shown. */
 export const curlCommand = (document: JsonObject, { method, path, operation }: OperationEntry, body: JsonValue | undefined): string => {
   const server = objectsAt(document, 'servers').map((one) => textAt(one, 'url'))[0] ?? ''
-  const url =
-    (/^https?:/.test(server) ? server.replace(/\/$/, '') : DEFAULT_ORIGIN) + filledPath(path, operation) + requiredQuery(operation)
+  const target = filledPath(path, operation) + requiredQuery(operation)
+  // The page does not know by which address its reader reaches the service.
+  const url = /^https?:/.test(server) ? shellQuoted(server.replace(/\/$/, '') + target) : `"$PATCHBAY_URL"${shellQuoted(target)}`
   const key = keyVariable(operation)
   const impliedMethod = body === undefined ? 'GET' : 'POST'
   const lines = [
-    `curl ${method === impliedMethod ? '' : `-X ${method} `}${shellQuoted(url)}`,
+    `curl ${method === impliedMethod ? '' : `-X ${method} `}${url}`,
     ...(key === null ? [] : [`-H "Authorization: Bearer $${key}"`]),
     ...(body === undefined
       ? []

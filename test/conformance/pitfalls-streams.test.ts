@@ -1,0 +1,145 @@
+/** What hurt the users of other gateways (pitfalls.md 1 to 9): how streams are told, end and fail. */
+import { describe, expect, test } from 'bun:test'
+
+import { CLIENT_DIALECTS, type ClientDialect } from '../../src/canonical/call.ts'
+import { readStream, streamEvents } from '../support/client-stream.ts'
+import { readAnswer } from '../support/read-answer.ts'
+import { ALL_RECORDINGS, fails, recording, streamText, UPSTREAM_DIALECTS, type UpstreamDialect } from '../support/recordings.ts'
+import { OWN_DIALECT, question, replay, replayReply } from '../support/replay.ts'
+import { calling, chunk, everywhere, readings, stream, told, USAGE, whole } from '../support/upstream-replies.ts'
+
+const encoder = new TextEncoder()
+
+describe('streams', () => {
+  test('pitfall 1: arguments that come whole, and in the very first chunk, are not lost', async () => {
+    const first = chunk({ role: 'assistant', ...calling(0, 'call_1', 'look', '{"at":"Zürich"}') })
+    everywhere(await readings('openai-chat', told('openai-chat', first, chunk({}, 'tool_calls'))), ({ calls }) =>
+      expect(calls).toEqual([{ id: 'call_1', name: 'look', arguments: { at: 'Zürich' } }]),
+    )
+    const { text } = await replayReply('messages', 'openai-chat', told('openai-chat', first, chunk({}, 'tool_calls')))
+    expect(streamEvents(text).filter(({ data }) => data.delta?.type === 'input_json_delta')).not.toHaveLength(0)
+  })
+
+  test('pitfall 2: text and a tool call in one delta: both, with the name', async () => {
+    const both = chunk({ role: 'assistant', content: 'So. ', ...calling(0, 'call_1', 'look', '{}') })
+    everywhere(await readings('openai-chat', told('openai-chat', both, chunk({}, 'tool_calls'))), ({ text, calls }) => {
+      expect(text).toBe('So. ')
+      expect(calls).toEqual([{ id: 'call_1', name: 'look', arguments: {} }])
+    })
+  })
+
+  test('pitfall 3: two and three woven calls, one without arguments: dense, one block open at a time, the right end', async () => {
+    for (const dialect of UPSTREAM_DIALECTS) {
+      const reply = { type: 'text/event-stream', pieces: [recording(dialect, 'parallel-calls', true).bytes] } as const
+      everywhere(await readings(dialect, reply), ({ calls, stop }) => {
+        expect(calls.map(({ name, arguments: args }) => ({ name, args }))).toEqual([
+          { name: 'get_weather', args: { city: 'Zürich' } },
+          { name: 'get_time', args: { zone: 'Asia/東京' } },
+          { name: 'list_all', args: {} },
+        ])
+        expect(stop).toBe('tool_calls')
+      })
+    }
+  })
+
+  test('pitfall 4: every pair ends with its terminal event, also where the last chunk has no choices or usage comes after the end', async () => {
+    const endings = [
+      [chunk({}, 'stop'), { ...chunk({}), choices: [] }],
+      [chunk({}, 'stop'), { ...chunk({}), choices: [], usage: USAGE }],
+      [chunk({}, 'stop', { usage: USAGE })],
+    ]
+    for (const last of endings) await readings('openai-chat', told('openai-chat', chunk({ role: 'assistant', content: 'x' }), ...last))
+    for (const each of ALL_RECORDINGS.filter((one) => one.stream && !fails(one))) {
+      for (const client of CLIENT_DIALECTS) {
+        const { text } = await replayReply(client, each.dialect, { type: 'text/event-stream', pieces: [each.bytes] })
+        expect(text).toMatch(TERMINAL[client])
+      }
+    }
+  })
+
+  const TERMINAL: Readonly<Record<ClientDialect, RegExp>> = {
+    chat: /"finish_reason":"\w+"[\s\S]*\ndata: \[DONE\]\n\n$/,
+    responses: /\nevent: response\.(?:completed|incomplete)\n.*\n\ndata: \[DONE\]\n\n$/,
+    messages: /\nevent: message_delta\n.*\n\nevent: message_stop\n.*\n\ndata: \[DONE\]\n\n$/,
+  }
+
+  test('pitfall 5: one message_start on passthrough, with the fields of the upstream', async () => {
+    const [start, ...rest] = recording('anthropic', 'anthropic-text', true).payloads
+    const { text } = await replayReply('messages', 'anthropic', told('anthropic', start, start, ...rest))
+    const starts = streamEvents(text).filter(({ name }) => name === 'message_start')
+    expect(starts).toHaveLength(1)
+    expect(starts[0]?.data.message.usage).toMatchObject({ service_tier: 'standard', inference_geo: 'not_available' })
+  })
+
+  test('pitfall 6: message_start tells an estimate of the input, message_delta the true counts with those of the cache', async () => {
+    const usage = { prompt_tokens: 2048, completion_tokens: 64, total_tokens: 2112, prompt_tokens_details: { cached_tokens: 1920 } }
+    const chunks = [chunk({ role: 'assistant', content: 'Hi' }), chunk({}, 'stop'), { ...chunk({}), choices: [], usage }]
+    const pieces = chunks.map((each) => encoder.encode(`data: ${JSON.stringify(each)}\n\n`))
+    const { text } = await replayReply('messages', 'openai-chat', { type: 'text/event-stream', pieces })
+    const events = streamEvents(text)
+    expect(events[0]?.data.message.usage.input_tokens).toBeGreaterThan(0)
+    expect(events.find(({ name }) => name === 'message_delta')?.data.usage).toMatchObject({
+      input_tokens: 128,
+      cache_read_input_tokens: 1920,
+      output_tokens: 64,
+    })
+  })
+
+  test('pitfall 7: a socket that breaks after n chunks is an error with its type, in every dialect', async () => {
+    for (const dialect of UPSTREAM_DIALECTS) {
+      const { payloads } = recording(dialect, 'parallel-calls', true)
+      for (const client of CLIENT_DIALECTS) {
+        for (let count = 0; count < payloads.length - 2; count += 1) {
+          const text = streamText(dialect, payloads.slice(0, count)).replace('data: [DONE]\n\n', '')
+          const { text: answer } = await replayReply(client, dialect, { ...stream(text), cut: true })
+          expect(readStream(client, answer)).toEqual({ end: 'error', faults: [] })
+          expect(answer).toContain('"error_type":"provider_unavailable"')
+        }
+      }
+    }
+  })
+
+  const FAILURES: Readonly<Record<UpstreamDialect, string>> = {
+    'openai-chat': 'event: error\ndata: {"error":{"message":"Overloaded","type":"server_error","code":503}}\n\n',
+    'openai-responses':
+      'event: error\ndata: {"type":"error","code":"server_error","message":"Overloaded","param":null,"sequence_number":3}\n\n',
+    anthropic: 'event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}\n\n',
+    google: 'data: {"error":{"code":503,"message":"Overloaded","status":"UNAVAILABLE"}}\r\n\r\n',
+  }
+
+  test('pitfall 8: `event: error` first moves on to the next provider; later it ends the stream as our own error', async () => {
+    const good = recording('openai-chat', 'length', true).bytes
+    for (const dialect of UPSTREAM_DIALECTS) {
+      for (const client of CLIENT_DIALECTS) {
+        const second = { dialect: 'openai-chat', reply: { type: 'text/event-stream', pieces: [good] } } as const
+        const first = { dialect, reply: stream(FAILURES[dialect]) }
+        const moved = await replay({ client, upstreams: [first, second], body: question(client, true) })
+        expect(moved.sent).toHaveLength(2)
+        expect((await readAnswer(OWN_DIALECT[client], true, moved.text)).text).toBe('Once upon a time 🦊')
+
+        const { payloads } = recording(dialect, 'length', true)
+        const begun = streamText(dialect, payloads.slice(0, -2)).replace('data: [DONE]\n\n', '')
+        const late = { dialect, reply: stream(begun + FAILURES[dialect]) }
+        const ended = await replay({ client, upstreams: [late, second], body: question(client, true) })
+        // Google's case is short: nothing was said before.
+        if (ended.sent.length === 1) expect(readStream(client, ended.text)).toEqual({ end: 'error', faults: [] })
+        else expect(dialect).toBe('google')
+      }
+    }
+  })
+
+  test('pitfall 9: the error chunk of an upstream that is a router itself is a failure, not an empty success', async () => {
+    const error = { code: 502, message: 'Upstream broke', metadata: { error_type: 'provider_unavailable' } }
+    const shapes = [{ ...chunk({}), choices: [], error }, { ...chunk({ content: '' }, 'error'), error }, chunk({ content: '' }, 'error')]
+    for (const shape of shapes) {
+      for (const client of CLIENT_DIALECTS) {
+        const { text } = await replayReply(client, 'openai-chat', told('openai-chat', chunk({ role: 'assistant', content: 'x' }), shape))
+        expect(readStream(client, text)).toEqual({ end: 'error', faults: [] })
+        const alone = await replayReply(client, 'openai-chat', told('openai-chat', shape))
+        expect(readStream(client, alone.text).end).toBe('error')
+      }
+    }
+    const body = await replayReply('chat', 'openai-chat', whole({ id: 'gen-1', error }))
+    expect(JSON.parse(body.text)).toMatchObject({ error: { code: 502, metadata: { error_type: 'provider_unavailable' } } })
+  })
+})

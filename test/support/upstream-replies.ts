@@ -1,0 +1,63 @@
+/** Upstream replies written in place, and what comes of them at the client or at the upstream. */
+import { expect } from 'bun:test'
+
+import { CLIENT_DIALECTS, type ClientDialect } from '../../src/canonical/call.ts'
+import { readStream } from './client-stream.ts'
+import { readAnswer, type Reading } from './read-answer.ts'
+import { recording, streamText, type UpstreamDialect } from './recordings.ts'
+import { MODEL, OWN_DIALECT, replay, type Reply, replayReply } from './replay.ts'
+
+const encoder = new TextEncoder()
+export const stream = (text: string): Reply => ({ type: 'text/event-stream', pieces: [encoder.encode(text)] })
+export const told = (dialect: UpstreamDialect, ...payloads: readonly unknown[]): Reply =>
+  stream(
+    streamText(
+      dialect,
+      payloads.map((payload) => (typeof payload === 'string' ? payload : JSON.stringify(payload))),
+    ),
+  )
+export const whole = (body: unknown): Reply => ({ type: 'application/json', pieces: [encoder.encode(JSON.stringify(body))] })
+
+export const chunk = (delta: unknown, finish: string | null = null, more: object = {}): object => ({
+  id: 'chatcmpl-1',
+  object: 'chat.completion.chunk',
+  created: 1_760_000_000,
+  model: 'm',
+  choices: [{ index: 0, delta, finish_reason: finish }],
+  ...more,
+})
+export const calling = (index: number, id: string, name: string, json: string): object => ({
+  tool_calls: [{ index, id, type: 'function', function: { name, arguments: json } }],
+})
+export const USAGE = { prompt_tokens: 7, completion_tokens: 3, total_tokens: 10 }
+
+/** What a client of each dialect reads of one upstream stream, whose lifecycle is right. */
+export const readings = async (dialect: UpstreamDialect, reply: Reply): Promise<Readonly<Record<ClientDialect, Reading>>> => {
+  const read = async (client: ClientDialect): Promise<Reading> => {
+    const { text } = await replayReply(client, dialect, reply)
+    expect(readStream(client, text)).toEqual({ end: 'normal', faults: [] })
+    return readAnswer(OWN_DIALECT[client], true, text)
+  }
+  return { chat: await read('chat'), responses: await read('responses'), messages: await read('messages') }
+}
+
+export const everywhere = (
+  found: Readonly<Record<ClientDialect, Reading>>,
+  check: (reading: Reading, client: ClientDialect) => void,
+): void => {
+  for (const client of CLIENT_DIALECTS) check(found[client], client)
+}
+
+/** The request that an upstream of `dialect` gets. */
+export const sentTo = async (
+  client: ClientDialect,
+  dialect: UpstreamDialect,
+  body: Readonly<Record<string, unknown>>,
+  // Bodies of four dialects.
+  // oxlint-disable-next-line typescript/no-explicit-any
+): Promise<{ body: any; text: string; warnings: number }> => {
+  const reply = { type: 'application/json', pieces: [recording(dialect, 'length', false).bytes] } as const
+  const { sent, text, headers } = await replay({ client, upstreams: [{ dialect, reply }], body: { model: MODEL, stream: false, ...body } })
+  if (sent[0] === undefined) throw new Error(`Nothing was sent: ${text}`)
+  return { body: JSON.parse(sent[0].body) as unknown, text: sent[0].body, warnings: Number(headers.get('x-service-warnings') ?? 0) }
+}
