@@ -94,7 +94,7 @@ const stopSignal = ({ log }: Service): Promise<void> =>
   })
 
 const TICK_MS = 20
-/** One stop of a person's arrives within this time, however often. */
+/** One Ctrl-C arrives within this time, however often. */
 const ECHO_MS = 500
 /** Time for the error events of streams that were ended to leave. */
 const LAST_WORDS_MS = 1000
@@ -102,12 +102,9 @@ const LAST_WORDS_MS = 1000
 const drain = async (service: Service, server: Server, seconds: number, workers: Workers | null): Promise<void> => {
   const beganMs = systemClock.monotonicMs()
   let impatient = false
-  // A second signal means now; but npm sends on the one that the terminal has sent already.
-  const hurry = (): void => {
-    impatient ||= systemClock.monotonicMs() - beganMs > ECHO_MS
-  }
-  process.on('SIGTERM', hurry)
-  process.on('SIGINT', hurry)
+  // A second signal means now; but npm sends on the Ctrl-C that the terminal has sent already.
+  process.on('SIGTERM', () => (impatient = true))
+  process.on('SIGINT', () => (impatient ||= systemClock.monotonicMs() - beganMs > ECHO_MS))
   if (server.open() > 0 && process.stderr.isTTY) {
     process.stderr.write(`patchbay: stopping; ${server.open()} still open, up to ${seconds} s. Ctrl-C again stops now.\n`)
   }

@@ -88,6 +88,14 @@ describe('starting', () => {
     checkMisuse(await services.run(['serve', '--port', port, '--data-dir', join(services.directory(), 'data')]), port)
   })
 
+  test('a first start that found its port taken loses no keys: the next one shows them', async () => {
+    const first = await services.start()
+    const dataDir = join(services.directory(), 'data')
+    await services.run(['serve', '--port', new URL(first.url).port, '--data-dir', dataDir])
+    const second = await services.start({ dataDir })
+    expect([second.managementKey, second.inferenceKey]).toEqual([expect.stringMatching(/^pb_mgmt_/), expect.stringMatching(/^pb_inf_/)])
+  })
+
   test('the service starts again after kill -9', async () => {
     const first = await services.start()
     first.signal('SIGKILL')
@@ -223,6 +231,16 @@ describe('stopping', () => {
     const last = streamChunks(text).at(-1)
     expect(last?.choices).toMatchObject([{ finish_reason: 'error' }])
     expect(last?.error?.metadata).toMatchObject({ error_type: expect.any(String) })
+    expect(await service.exited).toBe(0)
+  })
+
+  test('one Ctrl-C that arrives twice, from the terminal and from npm, lets a stream end', async () => {
+    const service = await services.start()
+    const answer = await startReading(service, slowly)
+    service.signal('SIGINT')
+    await until(async () => refused(service), 'the end of accepting')
+    service.signal('SIGINT')
+    expect((await answer.rest()).endsWith('data: [DONE]\n\n')).toBe(true)
     expect(await service.exited).toBe(0)
   })
 
