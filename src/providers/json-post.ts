@@ -1,4 +1,5 @@
 /** What every dialect over JSON has in common: how a request goes out, and how an answer that is refused or whole is read. */
+import { parseExact } from '../lib/exact-json.ts'
 import type { GatewayError } from '../errors.ts'
 import { retryAfterSeconds, unusable } from './classify-failure.ts'
 import type { Attempt, ProviderContext, Target } from './provider.ts'
@@ -49,7 +50,7 @@ export const isEventStream = ({ headers }: UpstreamResponse): boolean => /text\/
 /** Throws `provider_unavailable` for what is not JSON. */
 export const parseWhole = (text: string, target: Target): unknown => {
   try {
-    return JSON.parse(text)
+    return parseExact(text)
   } catch (cause) {
     throw unusable(target, 'answered with something that is not JSON.', cause)
   }

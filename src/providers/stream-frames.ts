@@ -1,4 +1,5 @@
 /** Reads an answer that comes as server-sent events: when it counts, when it is over and what breaks it, for every dialect alike. */
+import { parseExact } from '../lib/exact-json.ts'
 import type { Frame, ModelEvent } from '../canonical/event.ts'
 import { GatewayError } from '../errors.ts'
 import { SseDecoder, SseLimitError, type SseEvent } from '../lib/sse.ts'
@@ -69,7 +70,7 @@ export async function* streamFrames(
 const framesOf = (event: SseEvent, reader: EventReader, target: Target): Frame[] => {
   let body: unknown
   try {
-    body = JSON.parse(event.data)
+    body = parseExact(event.data)
   } catch (cause) {
     return [failedFrame(unusable(target, 'sent a stream event that is not JSON.', cause))]
   }

@@ -1,4 +1,5 @@
 /** Amazon Bedrock, by its Converse API: JSON in, JSON or a binary event stream out, for every model behind it. */
+import { parseExact } from '../../lib/exact-json.ts'
 import type { Frame, ModelEvent } from '../../canonical/event.ts'
 import { GatewayError } from '../../errors.ts'
 import { isObject } from '../../lib/json.ts'
@@ -113,7 +114,7 @@ const refuseMalformed = (stopReason: unknown, target: Target): void => {
 const parsed = (text: string, target: Target, fault: string): Readonly<Record<string, unknown>> => {
   let value: unknown
   try {
-    value = JSON.parse(text)
+    value = parseExact(text)
   } catch (cause) {
     throw unusable(target, fault, cause)
   }

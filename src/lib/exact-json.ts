@@ -1,0 +1,27 @@
+/**
+ * JSON whose large integers survive: one beyond a double's reach is kept as it was written, and written again so by
+ * JSON.stringify. Arguments of tools hold such numbers, as ids.
+ */
+
+/** As JSON.parse, at its price where no number is that long. Throws SyntaxError. */
+export const parseExact = (text: string): unknown => (LONG_DIGITS.test(text) ? JSON.parse(text, keepExact) : JSON.parse(text))
+
+/** Whether the value is an integer that was kept as text: for those who need a number, it is none. */
+export const isExactInteger = (value: unknown): boolean => exact.isRawJSON(value)
+
+/** The shortest integer that a double cannot hold has 16 digits. */
+const LONG_DIGITS = /\d{16}/
+const INTEGER = /^-?\d+$/
+
+interface ExactJson {
+  rawJSON(text: string): object
+  isRawJSON(value: unknown): boolean
+}
+
+/** Of the language since 2025, and not yet in the type library. */
+const exact = JSON as unknown as ExactJson
+
+const keepExact = (_key: string, value: unknown, context?: { readonly source?: string }): unknown =>
+  typeof value === 'number' && !Number.isSafeInteger(value) && context?.source !== undefined && INTEGER.test(context.source)
+    ? exact.rawJSON(context.source)
+    : value
