@@ -1,5 +1,5 @@
 /** Builds every part once and hands it to the next. The only file that knows all concrete parts. */
-import { DEFAULT_CONFIG_FILE, type ConfigFile } from './config-file.ts'
+import type { ConfigFile } from './config-file.ts'
 import { SettingError, type Environment, type ServeSettings } from './config.ts'
 import { GatewayError } from './errors.ts'
 import { messagesFormat } from './formats/anthropic-messages/anthropic-messages.ts'
@@ -218,7 +218,7 @@ const modelsOf = (file: ConfigFile, path: string | null, env: Environment): Mode
   try {
     return buildModels(catalogue as Pick<Catalogue, 'providers' | 'models'>, file, env, file.sandbox ? sandboxModels : [])
   } catch (thrown) {
-    if (thrown instanceof CatalogueError) throw new SettingError(`${path ?? DEFAULT_CONFIG_FILE}: ${thrown.message}`)
+    if (thrown instanceof CatalogueError) throw new SettingError(path === null ? thrown.message : `${path}: ${thrown.message}`)
     throw thrown
   }
 }

@@ -60,7 +60,7 @@ export const configFileSchema = z
 
 export type ConfigFile = z.output<typeof configFileSchema>
 
-export const DEFAULT_CONFIG_FILE = './patchbay.yaml'
+const DEFAULT_CONFIG_FILE = './patchbay.yaml'
 
 /** The file named, or the default one if it exists, or all defaults. Throws SettingError in one sentence. */
 export const readConfigFile = (path: string | null, env: Environment): ConfigFile => {

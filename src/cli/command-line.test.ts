@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { temporaryDirectory } from '../../test/support/sqlite-database.ts'
@@ -15,6 +16,10 @@ const run = (args: readonly string[], env: Record<string, string> = {}) => {
     env: { PATH: process.env['PATH'] ?? '', PATCHBAY_DATA_DIR: join(directory, 'data'), ...env },
   })
   return { status, stdout, stderr }
+}
+
+const makeDatabase = (): void => {
+  if (!existsSync(join(directory, 'data/patchbay.db'))) run(['keys', 'create', '--kind', 'inference', '--name', 'first'])
 }
 
 describe('a misuse is one sentence on stderr and exit code 2', () => {
@@ -49,7 +54,7 @@ describe('a misuse is one sentence on stderr and exit code 2', () => {
     ['another root secret', ['keys', 'list'], { PATCHBAY_SECRET: 'x'.repeat(32) }, 'PATCHBAY_SECRET is not the root secret'],
   ])('%s', (_, args, env, sentence) => {
     // The database of this directory exists, with its own secret, before any of them.
-    if (args[0] === 'keys' && env['PATCHBAY_SECRET'] !== undefined) run(['keys', 'list'])
+    if (args[0] === 'keys') makeDatabase()
     const { status, stdout, stderr } = run(args, env)
     expect(stderr).toContain(sentence)
     expect([status, stdout, stderr.trimEnd().split('\n').length]).toEqual([2, '', 1])
@@ -82,7 +87,42 @@ test('the version is a line', () => {
   expect([status, /^\d+\.\d+\.\d+\n$/.test(stdout)]).toEqual([0, true])
 })
 
+test('without data, list and revoke say so and make none; create says that it did', () => {
+  const elsewhere = join(directory, 'elsewhere')
+  const at = { PATCHBAY_DATA_DIR: elsewhere }
+  for (const args of [['list'], ['list', '--json'], ['revoke', 'ab'.repeat(32)]]) {
+    expect(run(['keys', ...args], at)).toEqual({
+      status: 2,
+      stdout: '',
+      stderr: `patchbay: there is no Patchbay data in ${elsewhere}; use --data-dir to name it.\n`,
+    })
+    expect(existsSync(elsewhere)).toBe(false)
+  }
+  const create = ['keys', 'create', '--kind', 'inference', '--name', 'x']
+  expect(run(create, at).stderr).toMatch(new RegExp(`^made a new database in ${elsewhere}\nshown this once; hash [a-f0-9]{64}\n$`))
+  expect(run(create, at).stderr).toMatch(/^shown this once; hash [a-f0-9]{64}\n$/)
+  expect(run([...create, '--json'], at).stderr).toBe('')
+})
+
+test('a list has a header and straight columns, with limit and expiry', () => {
+  const at = { PATCHBAY_DATA_DIR: join(directory, 'listed') }
+  const create = ['keys', 'create', '--name', 'x y', '--kind']
+  run([...create, 'management'], at)
+  run([...create, 'inference', '--limit-usd', '12.5', '--limit-reset', 'weekly', '--expires', '2099-01-31T00:00:00Z'], at)
+  run([...create, 'inference', '--limit-usd', '3'], at)
+  const [header = '', ...rows] = run(['keys', 'list'], at).stdout.trimEnd().split('\n')
+  const cells = (line: string, name: string): string => line.slice(header.indexOf(name)).split(/ {2,}/)[0] ?? ''
+  expect(header.split(/ {2,}/)).toEqual(['HASH', 'KIND', 'LABEL', 'STATUS', 'USED', 'LIMIT', 'EXPIRES', 'NAME'])
+  const shown = rows.map((line) => ['KIND', 'STATUS', 'USED', 'LIMIT', 'EXPIRES', 'NAME'].map((name) => cells(line, name)))
+  expect(shown.sort((a, b) => (a.join() < b.join() ? -1 : 1))).toEqual([
+    ['inference', 'active', '$0', '$12.5 weekly', expect.stringMatching(/^2099-01-31T00:00:00/), 'x y'],
+    ['inference', 'active', '$0', '$3', 'never', 'x y'],
+    ['management', 'active', '$0', 'none', 'never', 'x y'],
+  ])
+})
+
 test('a key is made, listed and revoked from the shell; it is shown the once', () => {
+  makeDatabase()
   const made = run([
     'keys',
     'create',

@@ -1,6 +1,9 @@
 /** `patchbay keys …`: works on storage itself; a running service sees the change within half a second. */
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+
 import { validate } from '../contract/validate.ts'
-import { createKeyBody, keyHash } from '../contract/key.ts'
+import { type ApiKeyResource, createKeyBody, keyHash } from '../contract/key.ts'
 import { SettingError, type StorageSettings } from '../config.ts'
 import { keyResource } from '../keys/key-resource.ts'
 import { createKeys, type Keys } from '../keys/keys.ts'
@@ -10,6 +13,7 @@ import { systemIds } from '../lib/id.ts'
 import { nanosOf } from '../lib/money.ts'
 import { openStorage, type Storage } from '../open-storage.ts'
 import { createKeyStore } from '../storage/key-store.ts'
+import { DATABASE_FILE } from '../storage/sqlite.ts'
 
 interface CreateFlags {
   readonly kind: string
@@ -33,7 +37,9 @@ export const createKeyVerb = async (settings: StorageSettings, flags: CreateFlag
     limit_reset: flags.limitReset ?? null,
     expires_at: flags.expires ?? null,
   })
+  const isNew = !hasData(settings)
   await withKeys(settings, async (keys, { owner }) => {
+    if (isNew) tell(`made a new database in ${settings.dataDir}`)
     const { key, record } = await keys.create({
       kind,
       name: body.name,
@@ -45,33 +51,63 @@ export const createKeyVerb = async (settings: StorageSettings, flags: CreateFlag
       strict: false,
       expiresAt: body.expires_at ?? null,
     })
-    print(flags.json === true ? JSON.stringify({ key, ...keyResource(await keys.get(owner.workspaceId, record.hash)) }) : key)
+    if (flags.json === true) {
+      print(JSON.stringify({ key, ...keyResource(await keys.get(owner.workspaceId, record.hash)) }))
+      return
+    }
+    // The key alone is on stdout, for scripts.
+    print(key)
+    tell(`shown this once; hash ${record.hash}`)
   })
 }
 
 const LIST_PAGE = 100
 
-export const listKeysVerb = (settings: StorageSettings, flags: { readonly json?: boolean }): Promise<void> =>
-  withKeys(settings, async (keys, { owner }) => {
+export const listKeysVerb = async (settings: StorageSettings, flags: { readonly json?: boolean }): Promise<void> => {
+  requireData(settings)
+  await withKeys(settings, async (keys, { owner }) => {
+    if (flags.json !== true) print(row(HEADER))
     for (let offset = 0; ; offset += LIST_PAGE) {
       const page = await keys.list({ workspaceId: owner.workspaceId, includeDisabled: true, offset, limit: LIST_PAGE })
       for (const key of page.map(keyResource)) {
-        print(
-          flags.json === true
-            ? JSON.stringify(key)
-            : [key.hash, key.kind.padEnd(10), key.label, key.disabled ? 'disabled' : 'active', `$${key.usage}`, key.name].join('  '),
-        )
+        print(flags.json === true ? JSON.stringify(key) : row(cellsOf(key)))
       }
       if (page.length < LIST_PAGE) return
     }
   })
+}
+
+const HEADER = ['HASH', 'KIND', 'LABEL', 'STATUS', 'USED', 'LIMIT', 'EXPIRES', 'NAME']
+/** Fixed, since the keys are printed page by page; the name comes last, of any length. */
+const WIDTHS = [64, 10, 15, 8, 12, 14, 24]
+
+const cellsOf = (key: ApiKeyResource): string[] => [
+  key.hash,
+  key.kind,
+  key.label,
+  key.disabled ? 'disabled' : 'active',
+  `$${key.usage}`,
+  key.limit === null ? 'none' : `$${key.limit}${key.limit_reset === null ? '' : ` ${key.limit_reset}`}`,
+  key.expires_at ?? 'never',
+  key.name,
+]
+
+const row = (cells: readonly string[]): string => cells.map((cell, column) => cell.padEnd(WIDTHS[column] ?? 0)).join('  ')
 
 export const revokeKeyVerb = async (settings: StorageSettings, hash: string): Promise<void> => {
   const valid = validate(keyHash, hash, ['hash'])
+  requireData(settings)
   await withKeys(settings, async (keys, { owner }) => {
     await keys.revoke(owner.workspaceId, valid)
     print(`revoked ${valid}`)
   })
+}
+
+const hasData = ({ databaseUrl, dataDir }: StorageSettings): boolean => databaseUrl !== null || existsSync(join(dataDir, DATABASE_FILE))
+
+/** Opening SQLite makes the database: in the wrong directory an empty list would look like an answer. */
+const requireData = (settings: StorageSettings): void => {
+  if (!hasData(settings)) throw new SettingError(`there is no Patchbay data in ${settings.dataDir}; use --data-dir to name it.`)
 }
 
 const withKeys = async (settings: StorageSettings, work: (keys: Keys, storage: Storage) => Promise<void>): Promise<void> => {
@@ -92,3 +128,6 @@ const withKeys = async (settings: StorageSettings, work: (keys: Keys, storage: S
 }
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`)
+
+/** For the person at the terminal, beside what a script reads. */
+const tell = (line: string): void => void process.stderr.write(`${line}\n`)

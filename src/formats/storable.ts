@@ -1,3 +1,4 @@
+import { isExactInteger } from '../lib/exact-json.ts'
 import { isObject } from '../lib/json.ts'
 import type { Findings } from './findings.ts'
 
@@ -7,12 +8,17 @@ const DEPTH_MAX = 64
 /** A merge or a copy somewhere down the line may take these for more than names; no request has a use for them. */
 const FORBIDDEN_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype'])
 
+/** Other readers of what is stored would round it. */
+const ROUNDED = 'This whole number cannot be kept exactly.'
+
 /** Whether a value survives being stored and read again exactly as it was sent. Records a fault where it does not. */
 export const checkStorable = (value: unknown, at: readonly PropertyKey[], findings: Findings): void => {
   if (findings.full) return
   if (at.length > DEPTH_MAX) return findings.fault(at, 'Nested too deeply.')
   if (Array.isArray(value)) {
     for (const [index, item] of value.entries()) checkStorable(item, [...at, index], findings)
+  } else if (isExactInteger(value)) {
+    findings.fault(at, ROUNDED)
   } else if (isObject(value)) {
     for (const key of Object.keys(value)) {
       if (FORBIDDEN_KEYS.has(key)) findings.fault([...at, key], 'This key is not allowed.')
@@ -21,8 +27,7 @@ export const checkStorable = (value: unknown, at: readonly PropertyKey[], findin
   } else if (typeof value === 'number') {
     // JSON has no infinity, but 1e999 parses to it and would be stored as null.
     if (!Number.isFinite(value)) findings.fault(at, 'This number is too large.')
-    // It was rounded when it was read: to store it would change what was sent.
-    else if (Number.isInteger(value) && !Number.isSafeInteger(value)) findings.fault(at, 'This whole number cannot be kept exactly.')
+    else if (Number.isInteger(value) && !Number.isSafeInteger(value)) findings.fault(at, ROUNDED)
   } else if (typeof value !== 'string' && typeof value !== 'boolean' && value !== null) {
     findings.fault(at, 'Not a JSON value.')
   }

@@ -25,7 +25,7 @@ import { embeddingsRoute } from './routes/embeddings.ts'
 import { generationGet } from './routes/generation.ts'
 import { inferenceRoute } from './routes/inference.ts'
 import { keyCurrent, keysCreate, keysDelete, keysGet, keysList, keysUpdate } from './routes/keys.ts'
-import { modelsCount, modelsEndpoints, modelsList } from './routes/models.ts'
+import { modelsCount, modelsEndpoints, modelsGet, modelsList } from './routes/models.ts'
 import { presetsCreate } from './routes/presets-create.ts'
 import { presetsDelete, presetsGet, presetsList, presetsPatch, presetsVersion, presetsVersions } from './routes/presets.ts'
 import { docsPage, healthLive, healthReady, metricsText, openapiJson, welcome } from './routes/service.ts'
@@ -79,6 +79,8 @@ const apiRoutes = (parts: AppParts): readonly Route[] => [
   modelsList('/models', parts),
   modelsList('/models/user', parts),
   modelsCount(parts.models),
+  modelsGet('/models/:author/:slug', parts),
+  modelsGet('/models/:id', parts),
   modelsEndpoints(parts.models),
   generationGet(parts.generations),
 ]

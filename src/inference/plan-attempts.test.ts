@@ -106,6 +106,16 @@ describe('404 not_found: an unknown model alone', () => {
     expect(message).toContain('Did you mean m/one')
   })
 
+  test('says of a near one that is not enabled what would enable it', () => {
+    const dormant = new Map([
+      ['openai/gpt-5', ['OPENAI_API_KEY']],
+      ['acme/gpt-5', ['ACME_API_KEY', 'OTHER_API_KEY']],
+    ])
+    expect(() => planAttempts(callOf({ model: 'gpt-5' }), createModels([model('m/gpt-5', 'a')], [], dormant))).toThrow(
+      'Did you mean m/gpt-5, openai/gpt-5 (set OPENAI_API_KEY), acme/gpt-5 (set ACME_API_KEY or OTHER_API_KEY)?',
+    )
+  })
+
   test('says where to look when nothing is near', () => {
     expect(refusal({ model: 'x'.repeat(40) }).message).toEndWith('GET /api/v1/models lists what there is.')
   })

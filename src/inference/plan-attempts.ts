@@ -147,7 +147,10 @@ const unknownModel = (id: string, models: Models): GatewayError => {
   if (variables.length > 0) {
     return new GatewayError('not_found', `No provider of "${shown(id)}" is enabled here. The operator can set ${variables.join(' or ')}.`)
   }
-  const near = models.nearest(id, 3)
+  const near = models.nearest(id, 3).map((known) => {
+    const enabling = models.enabledBy(known)
+    return enabling.length === 0 ? known : `${known} (set ${enabling.join(' or ')})`
+  })
   const hint = near.length === 0 ? 'GET /api/v1/models lists what there is.' : `Did you mean ${near.join(', ')}?`
   return new GatewayError('not_found', `The model "${shown(id)}" does not exist here, or no enabled provider serves it. ${hint}`)
 }

@@ -22,6 +22,10 @@ interface ExactJson {
 const exact = JSON as unknown as ExactJson
 
 const keepExact = (_key: string, value: unknown, context?: { readonly source?: string }): unknown =>
-  typeof value === 'number' && !Number.isSafeInteger(value) && context?.source !== undefined && INTEGER.test(context.source)
+  typeof value === 'number' &&
+  !Number.isSafeInteger(value) &&
+  context?.source !== undefined &&
+  INTEGER.test(context.source) &&
+  String(value) !== context.source
     ? exact.rawJSON(context.source)
     : value

@@ -2,7 +2,17 @@ import { describe, expect, test } from 'bun:test'
 
 import * as fc from 'fast-check'
 
-import { JsonBody, type JsonChanges, type JsonLimits, JsonTextError, readJsonObject } from './json-body.ts'
+import {
+  editElements,
+  editMembers,
+  JsonBody,
+  type JsonChanges,
+  jsonElements,
+  type JsonLimits,
+  JsonTextError,
+  rawMember,
+  readJsonObject,
+} from './json-body.ts'
 
 const refusal = (text: string, limits?: JsonLimits): string => {
   const tell = (read: () => unknown): string => {
@@ -112,8 +122,8 @@ describe('read', () => {
     ],
     [
       'numbers at their edges',
-      '{"a":0,"b":-0,"c":0.0,"d":1E5,"e":9007199254740993,"f":1e-400}',
-      { a: 0, b: -0, c: 0, d: 1e5, e: 9007199254740992, f: 0 },
+      '{"a":0,"b":-0,"c":0.0,"d":1E5,"e":9007199254740991,"f":1e-400}',
+      { a: 0, b: -0, c: 0, d: 1e5, e: 9007199254740991, f: 0 },
     ],
     ['brackets and commas in strings', '{"a":"}],{[","b\\"}":"\\\\"}', { a: '}],{[', 'b"}': '\\' }],
     ['escapes of every kind', '{"\\u0061":"\\"\\\\\\/\\b\\f\\n\\r\\t\\ud83d\\ude00"}', { a: '"\\/\b\f\n\r\t😀' }],
@@ -124,6 +134,13 @@ describe('read', () => {
     expect(readJsonObject(text)).toEqual(value as never)
     const body = JsonBody.read(text)
     expect(Object.fromEntries(body.keys.map((key) => [key, body.get(key)]))).toEqual(value as never)
+  })
+
+  test('an integer beyond a double is a number as a setting of its own, and kept as written in what lies deeper', () => {
+    const body = JsonBody.read('{"seed":9007199254740993,"input":{"id":9007199254740993}}')
+    expect(body.get('seed')).toBe(9007199254740992)
+    expect(body.raw('seed')).toBe('9007199254740993')
+    expect(JSON.stringify(body.get('input'))).toBe('{"id":9007199254740993}')
   })
 
   test('names that objects are born with are ordinary members, and nothing is polluted', () => {
@@ -371,6 +388,83 @@ describe('with', () => {
       }),
       { numRuns: 1000 },
     )
+  })
+})
+
+describe('the elements of an array', () => {
+  const slices = (text: string): string[] => jsonElements(text).map(({ start, end }) => text.slice(start, end))
+
+  test.each<[string, string, string[]]>([
+    ['none', '[]', []],
+    ['none, in white space', ' [ \n\t ] ', []],
+    ['numbers as they are spelled', '[12345678901234567890,1.0,-0.0e+1]', ['12345678901234567890', '1.0', '-0.0e+1']],
+    ['nested arrays', '[[1,[2,[]]],[],[[3]]]', ['[1,[2,[]]]', '[]', '[[3]]']],
+    ['objects', '[{"a":[1,{"b":2}]},{ }]', ['{"a":[1,{"b":2}]}', '{ }']],
+    ['brackets, commas and quotes in strings', '["],[","\\"]","\\\\",{"]":"["}]', ['"],["', '"\\"]"', '"\\\\"', '{"]":"["}']],
+    ['white space around them, and in them', '\r\n[ 1 ,\t[ 2 , 3 ]\n, "a b" ] ', ['1', '[ 2 , 3 ]', '"a b"']],
+    ['literals', '[null,true,false]', ['null', 'true', 'false']],
+  ])('%s', (_, text, expected) => {
+    expect(slices(text)).toEqual(expected)
+  })
+
+  test.each(['', '{}', '1', '[', '[1', '[1,', '[1,]', '[,]', '[1 2]', '[1}', '[] x', '["a]'])('refused: %s', (text) => {
+    expect(() => jsonElements(text)).toThrow(JsonTextError)
+  })
+
+  test('mean what the standard parser finds', () => {
+    fc.assert(
+      fc.property(fc.array(fc.jsonValue({ maxDepth: 3 })), fc.constantFrom(undefined, 1, '\t'), (value, indent) => {
+        const text = JSON.stringify(value, null, indent)
+        expect(slices(text).map((raw) => JSON.parse(raw) as unknown)).toEqual(JSON.parse(text) as unknown[])
+      }),
+    )
+  })
+
+  test('are found in linear time', () => {
+    const started = performance.now()
+    expect(jsonElements(`[${'[1,"]"],'.repeat(300_000)}{}]`)).toHaveLength(300_001)
+    expect(performance.now() - started).toBeLessThan(2000)
+  })
+
+  test.each<[string, string, Record<number, string | null>, string]>([
+    ['none changed', ' [ 1.0 , "\\u0061" ] ', {}, ' [ 1.0 , "\\u0061" ] '],
+    ['one replaced', '[ 1.0 , 2 , 3 ]', { 1: '[9]' }, '[ 1.0 , [9] , 3 ]'],
+    ['the first removed', '[ 1.0, 2, 3 ]', { 0: null }, '[ 2, 3 ]'],
+    ['one in the middle removed', '[ 1.0, 2, 3 ]', { 1: null }, '[ 1.0, 3 ]'],
+    ['the last two removed', '[ ",", 2, 3 ]', { 1: null, 2: null }, '[ "," ]'],
+    ['one replaced by text with commas, the last removed', '[1, 2]', { 0: '",,"', 1: null }, '[",,"]'],
+    ['all removed', '[1,2]', { 0: null, 1: null }, '[]'],
+  ])('edited: %s', (_, text, changes, expected) => {
+    expect(editElements(text, (raw, index) => (index in changes ? (changes[index] ?? null) : raw))).toBe(expected)
+  })
+
+  test('edited in any way are what the same edit makes of the values', () => {
+    const edits = fc.array(fc.tuple(fc.jsonValue({ maxDepth: 2 }), fc.constantFrom('keep', 'drop', 'put')))
+    fc.assert(
+      fc.property(edits, fc.constantFrom(undefined, 1, '\t'), (list, indent) => {
+        const text = JSON.stringify(
+          list.map(([value]) => value),
+          null,
+          indent,
+        )
+        const edited = editElements(text, (raw, index) => ({ keep: raw, drop: null, put: '[",",0]' })[list[index]?.[1] ?? 'keep'] ?? null)
+        const expected = list.flatMap(([value, edit]) => (edit === 'drop' ? [] : [edit === 'put' ? [',', 0] : value]))
+        expect(JSON.parse(edited)).toEqual(JSON.parse(JSON.stringify(expected)))
+      }),
+    )
+  })
+})
+
+describe('an object inside a body', () => {
+  test('has members changed in place, and no other byte', () => {
+    expect(editMembers('{ "n":1.0, "a" : 1 , "b":"\\u0061" }', { a: '2', c: '3' })).toBe('{ "n":1.0, "a" : 2 , "b":"\\u0061","c":3 }')
+  })
+
+  test('may name a member twice: the last counts, and a change is made to both', () => {
+    const text = '{"a":1,"b":2,"a":3}'
+    expect([rawMember(text, 'a'), rawMember(text, 'c')]).toEqual(['3', undefined])
+    expect(editMembers(text, { a: '9', c: '4' })).toBe('{"a":9,"b":2,"a":9,"c":4}')
+    expect(editMembers(text, { a: null })).toBe('{"b":2}')
   })
 })
 

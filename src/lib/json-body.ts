@@ -3,6 +3,7 @@
  * large body can be read for its few small fields and sent on with some of them replaced: key order, number forms,
  * white space and unknown members stay byte-identical.
  */
+import { isExactInteger, parseExact } from './exact-json.ts'
 import type { JsonValue } from './json.ts'
 
 export interface JsonLimits {
@@ -48,7 +49,7 @@ export class JsonBody {
   /** Throws JsonTextError where the text is not one JSON object within the limits, or names a member twice. */
   static read(text: string, limits: JsonLimits = JSON_LIMITS): JsonBody {
     const members = scanMembers(text, limits)
-    return new JsonBody(text, members, text.length <= WHOLE_PARSE_MAX ? nullPrototype(parse(text)) : newValues())
+    return new JsonBody(text, members, text.length <= WHOLE_PARSE_MAX ? membersOf(parse(text)) : newValues())
   }
 
   /** The same for text that a parser has accepted already. */
@@ -76,7 +77,7 @@ export class JsonBody {
     if (known !== undefined) return known
     const raw = this.raw(key)
     if (raw === undefined) return undefined
-    const value = parse(raw)
+    const value = plainNumber(parse(raw))
     this.#values[key] = value
     return value
   }
@@ -113,13 +114,20 @@ export class JsonBody {
 /** Without a prototype: a member may be called `constructor`. */
 const newValues = (): Record<string, JsonValue> => Object.create(null) as Record<string, JsonValue>
 
-const nullPrototype = (value: JsonValue): Record<string, JsonValue> => Object.setPrototypeOf(value, null) as Record<string, JsonValue>
+const membersOf = (value: JsonValue): Record<string, JsonValue> => {
+  const members = Object.setPrototypeOf(value, null) as Record<string, JsonValue>
+  for (const key in members) members[key] = plainNumber(members[key] ?? null)
+  return members
+}
+
+/** A request's own settings are numbers (a seed, say), whose bytes are relayed; only what lies deeper is kept as written. */
+const plainNumber = (value: JsonValue): JsonValue => (isExactInteger(value) ? Number(JSON.stringify(value)) : value)
 
 const UNLIMITED: JsonLimits = { depth: 1024, nodes: Number.MAX_SAFE_INTEGER }
 
 const parse = (text: string): JsonValue => {
   try {
-    return JSON.parse(text) as JsonValue
+    return parseExact(text) as JsonValue
   } catch (cause) {
     throw new JsonTextError('The body is not valid JSON.', { cause })
   }
@@ -129,14 +137,12 @@ const spliceMembers = (text: string, members: readonly Member[], changes: JsonCh
   let out = ''
   let cursor = 0
   let kept = 0
-  let found = 0
   for (const [position, member] of members.entries()) {
     const change = Object.hasOwn(changes, member.key) ? changes[member.key] : undefined
     if (change === undefined) {
       kept += 1
       continue
     }
-    found += 1
     if (change !== null) {
       out += text.slice(cursor, member.start) + change
       cursor = member.end
@@ -152,14 +158,11 @@ const spliceMembers = (text: string, members: readonly Member[], changes: JsonCh
   const last = members.at(-1)
   const end = last === undefined ? text.indexOf('{') + 1 : last.end
   let added = ''
-  const names = Object.keys(changes)
-  if (found < names.length) {
-    for (const key of names) {
-      const change = changes[key]
-      if (change === null || change === undefined || members.some((member) => member.key === key)) continue
-      added += `${kept > 0 ? ',' : ''}${JSON.stringify(key)}:${change}`
-      kept += 1
-    }
+  const known = new Set(members.map((member) => member.key))
+  for (const [key, change] of Object.entries(changes)) {
+    if (change === null || known.has(key)) continue
+    added += `${kept > 0 ? ',' : ''}${JSON.stringify(key)}:${change}`
+    kept += 1
   }
   return out + text.slice(cursor, end) + added + text.slice(end)
 }
@@ -187,7 +190,24 @@ class Scanner {
     this.#limits = limits
   }
 
-  object(): Member[] {
+  elements(): JsonSpan[] {
+    this.#space()
+    if (!this.#take('[')) throw new JsonTextError('The text must be a JSON array.')
+    const elements: JsonSpan[] = []
+    this.#space()
+    if (this.#take(']')) return elements
+    for (;;) {
+      const start = this.#at
+      this.#value()
+      elements.push({ start, end: this.#at })
+      this.#space()
+      if (this.#take(']')) return elements
+      this.#expect(',')
+      this.#space()
+    }
+  }
+
+  object(names: 'once' | 'repeated' = 'once'): Member[] {
     this.#space()
     if (this.#text[this.#at] !== '{') throw new JsonTextError('The body must be a JSON object.')
     this.#at += 1
@@ -198,7 +218,7 @@ class Scanner {
     for (;;) {
       const keyStart = this.#at
       const key = this.#key()
-      if (seen.has(key)) throw new JsonTextError(`The body names "${key.slice(0, 64)}" twice.`)
+      if (names === 'once' && seen.has(key)) throw new JsonTextError(`The body names "${key.slice(0, 64)}" twice.`)
       seen.add(key)
       this.#space()
       const start = this.#at
@@ -324,4 +344,62 @@ class Scanner {
 export const readJsonObject = (text: string, limits: JsonLimits = JSON_LIMITS): Record<string, JsonValue> => {
   scanMembers(text, limits)
   return parse(text) as Record<string, JsonValue>
+}
+
+interface JsonSpan {
+  readonly start: number
+  readonly end: number
+}
+
+/** Where the elements of a JSON array's text stand in it, without the white space around them. Throws JsonTextError. */
+export const jsonElements = (arrayText: string): JsonSpan[] => {
+  const scanner = new Scanner(arrayText, UNLIMITED)
+  const elements = scanner.elements()
+  scanner.end()
+  return elements
+}
+
+/** A JSON array's text with elements replaced, or removed where `edit` gives null; every other byte stays. */
+export const editElements = (arrayText: string, edit: (elementText: string, index: number) => string | null): string => {
+  const elements = jsonElements(arrayText)
+  let out = ''
+  let cursor = 0
+  let kept = 0
+  for (const [index, { start, end }] of elements.entries()) {
+    const given = arrayText.slice(start, end)
+    const put = edit(given, index)
+    if (put !== null) {
+      kept += 1
+      if (put === given) continue
+      out += arrayText.slice(cursor, start) + put
+      cursor = end
+      continue
+    }
+    out += arrayText.slice(cursor, start)
+    const next = elements[index + 1]
+    cursor = next === undefined ? end : next.start
+    // The last element goes: so does the comma before it, which was copied already.
+    if (next === undefined && kept > 0) out = out.slice(0, out.lastIndexOf(','))
+  }
+  return out + arrayText.slice(cursor)
+}
+
+/**
+ * The text of an object inside a body with members changed as by `JsonBody.with`. Such an object may name a member twice,
+ * and to every parser the last one counts: a change is made to all of that name.
+ */
+export const editMembers = (objectText: string, changes: JsonChanges): string =>
+  spliceMembers(objectText, nestedMembers(objectText), changes)
+
+/** The JSON text of a member of an object inside a body: the last one of that name. */
+export const rawMember = (objectText: string, key: string): string | undefined => {
+  const member = nestedMembers(objectText).findLast((one) => one.key === key)
+  return member === undefined ? undefined : objectText.slice(member.start, member.end)
+}
+
+const nestedMembers = (objectText: string): Member[] => {
+  const scanner = new Scanner(objectText, UNLIMITED)
+  const members = scanner.object('repeated')
+  scanner.end()
+  return members
 }

@@ -171,6 +171,20 @@ describe('a server of the operator’s own', () => {
   })
 })
 
+describe('a key that no header can carry', () => {
+  const sentence = 'the key holds a character that no header can carry; use it exactly as the provider shows it.'
+  test.each(['sk-…', 'sk-secret\n', ' sk-secret', 'sk secret', 'sk-sécret', 'sk-\u0000', 'sk-\u007f'])('%j', (key) => {
+    expect(fault({}, { ACME_API_KEY: key })).toBe(`ACME_API_KEY: ${sentence}`)
+    expect(fault({ providers: { acme: { api_key_env: 'MY_KEY' } } }, { MY_KEY: key })).toBe(`MY_KEY: ${sentence}`)
+    expect(fault({ providers: { acme: { api_key: key } } })).toBe(`providers.acme.api_key: ${sentence}`)
+    expect(fault({ providers: { acme: { api_key: ['good', key] } } })).toBe(`providers.acme.api_key: ${sentence}`)
+  })
+
+  test('is no fault where the file’s own key is used instead of it', () => {
+    expect(fault({ providers: { acme: { api_key: 'good' } } }, { ACME_API_KEY: 'sk-…' })).toBe('accepted')
+  })
+})
+
 describe('models', () => {
   const enabled = { ACME_API_KEY: 'k' }
 

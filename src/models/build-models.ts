@@ -57,6 +57,7 @@ const enabledProviders = (
     const entry: ProviderEntry = { ...catalogue[slug], ...own }
     const variable = (name: string | undefined): string | undefined => (name === undefined ? undefined : variables[name] || undefined)
     const keys = own?.api_key === undefined ? [variable(entry.api_key_env)].filter((key) => key !== undefined) : [own.api_key].flat()
+    checkKeys(keys, own?.api_key === undefined ? (entry.api_key_env ?? slug) : `providers.${slug}.api_key`)
     const address = own?.base_url ?? variable(entry.base_url_env) ?? entry.base_url
     const enabled = own !== undefined || (entry.api_key_env === undefined ? variable(entry.base_url_env) !== undefined : keys.length > 0)
     if (!enabled) continue
@@ -76,6 +77,12 @@ const enabledProviders = (
     })
   }
   return providers
+}
+
+/** A placeholder that was copied, or a line end that came along, would fail every request, far from its cause. */
+const checkKeys = (keys: readonly string[], where: string): void => {
+  if (keys.some((key) => !/^[\x21-\x7e]+$/.test(key)))
+    throw new CatalogueError(`${where}: the key holds a character that no header can carry; use it exactly as the provider shows it.`)
 }
 
 /**

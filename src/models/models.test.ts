@@ -75,13 +75,31 @@ describe('nearest', () => {
   test.each<[string, readonly string[]]>([
     ['openai/gpt-5.5', ['openai/gpt-5.4']],
     ['gpt-5.4', ['openai/gpt-5.4']],
-    ['openai/gpt-5.4mini', ['openai/gpt-5.4-mini', 'openai/gpt-5.4']],
+    ['openai/gpt-5.4mini', ['openai/gpt-5.4-mini']],
     ['claude-opus-5', ['anthropic/claude-opus-5']],
     ['zzzzzzzz', []],
   ])('%s', (id, expected) => {
     const near = models.nearest(id, 3)
     expect(near.slice(0, expected.length)).toEqual([...expected])
     if (expected.length === 0) expect(near).toEqual([])
+  })
+
+  test.each(['down', 'x', '', '/', 'openai/', 'openai/zzz', 'openai/down', 'gpt', 'gemini/flash'])('%j is near nothing', (id) => {
+    expect(models.nearest(id, 3)).toEqual([])
+  })
+
+  test('the name behind the slash counts too, the right vendor first', () => {
+    expect(models.nearest('azure/gpt-5.4', 1)).toEqual(['openai/gpt-5.4'])
+    const both = createModels(['other/gpt-5.4', 'openai/gpt-5.4'].map(model), [])
+    expect(both.nearest('opnai/gpt-5.4', 3)).toEqual(['openai/gpt-5.4', 'other/gpt-5.4'])
+  })
+
+  test('models that a variable would enable are among them, others that nobody serves are not', () => {
+    const dormant = new Map([
+      ['openai/gpt-5', ['OPENAI_API_KEY']],
+      ['nobody/gpt-5', []],
+    ])
+    expect(createModels(known.map(model), [], dormant).nearest('gpt-5', 3)).toEqual(['openai/gpt-5', 'openai/gpt-5.4'])
   })
 
   test('gives no more than was asked for', () => {

@@ -42,7 +42,7 @@ export interface Models {
   list(): readonly Model[]
   /** The variables of which any would enable a provider of this known model; none for a model that is unknown or enabled. */
   enabledBy(id: string): readonly string[]
-  /** Known ids that look like `id`, the likeliest first: for the sentence of a 404. */
+  /** Known ids that look like `id`, also of models that a variable would enable, the likeliest first: for the sentence of a 404. */
   nearest(id: string, most: number): readonly string[]
 }
 
@@ -66,14 +66,13 @@ export const createModels = (
     enabledBy: (id) => (byId.has(id) ? [] : (dormant.get(id) ?? [])),
     nearest(id, most) {
       const wanted = id.slice(0, COMPARED_LENGTH)
-      // The commonest slip is a name without its vendor.
-      const compared = (known: string): string => (wanted.includes('/') ? known : known.slice(known.indexOf('/') + 1))
-      return models
-        .map((model) => ({ id: model.id, distance: editDistance(wanted, compared(model.id)) }))
-        .sort((a, b) => a.distance - b.distance)
-        .filter(({ distance }) => distance <= Math.max(4, wanted.length / 2))
+      const enablable = [...dormant].flatMap(([known, variables]) => (variables.length === 0 ? [] : [known]))
+      return [...new Set([...byId.keys(), ...enablable])]
+        .map((known) => ({ known, ...nearness(wanted, known) }))
+        .filter(({ best }) => best < Number.POSITIVE_INFINITY)
+        .sort((a, b) => a.best - b.best || (a.whole === b.whole ? 0 : a.whole - b.whole))
         .slice(0, most)
-        .map((near) => near.id)
+        .map(({ known }) => known)
     },
   }
 }
@@ -109,6 +108,26 @@ const ID_LENGTH_MAX = 256
 
 /** A hostile id is compared by its beginning only: the distance costs the product of both lengths. */
 const COMPARED_LENGTH = 100
+
+/** Distances, Infinity where nothing is near: `best` also of the names alone, since the commonest slip is a missing or wrong vendor. */
+const nearness = (wanted: string, known: string): { whole: number; best: number } => {
+  const name = closeDistance(nameOf(wanted), nameOf(known))
+  // The right vendor says nothing of the name, and must not make a wrong one look nearer.
+  const whole = vendorOf(wanted) === vendorOf(known) ? name : closeDistance(wanted, known)
+  return { whole, best: Math.min(whole, name) }
+}
+
+const vendorOf = (id: string): string => id.slice(0, id.indexOf('/') + 1)
+
+/** Without the vendor. */
+const nameOf = (id: string): string => id.slice(id.indexOf('/') + 1)
+
+/** Infinite where the two are too far apart for one to be meant by the other, or have nothing in common. */
+const closeDistance = (wanted: string, known: string): number => {
+  const shorter = Math.min(wanted.length, known.length)
+  const distance = editDistance(wanted, known)
+  return distance < shorter && distance <= Math.max(2, shorter / 3) ? distance : Number.POSITIVE_INFINITY
+}
 
 /** Levenshtein. */
 const editDistance = (from: string, to: string): number => {

@@ -116,6 +116,19 @@ describe('answers', () => {
     }
     expect(ids).toContain('sandbox/echo')
   })
+
+  for (const base of ['', '/api']) {
+    for (const id of ['sandbox/echo', 'sandbox/error/rate_limit_exceeded']) {
+      test(`a model is retrieved in the shape of this client: ${id} below ${base}/v1`, async () => {
+        const { type, id: got, display_name: name, created_at: created } = await clientAt(base).models.retrieve(id)
+        expect({ type, got, name, created }).toEqual({ type: 'model', got: id, name: expect.any(String), created: expect.any(String) })
+      })
+    }
+  }
+
+  test('NotFoundError: retrieve of a model that is not there', async () => {
+    expect(await thrownBy(() => clientAt('').models.retrieve('sandbox/never'))).toBeInstanceOf(Anthropic.NotFoundError)
+  })
 })
 
 describe('errors', () => {

@@ -23,9 +23,9 @@ const create = async (kind: string, ...more: readonly string[]): Promise<{ key: 
 const status = async (key: string): Promise<number> => (await infer(service, echo, { key })).status
 
 describe('create', () => {
-  test('prints the key alone, and it works at the running service within a second', async () => {
+  test('prints the key alone on stdout, and it works at the running service within a second', async () => {
     const { code, stdout, stderr } = await keys('create', '--kind', 'inference', '--name', 'Plain')
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringMatching(/^shown this once; hash [a-f0-9]{64}\n$/) })
     expect(stdout).toMatch(/^pb_inf_[0-9A-Za-z]+\n$/)
     await until(async () => (await status(stdout.trim())) === 200, 'the new key', 1000)
   })

@@ -277,6 +277,40 @@ describe('models', () => {
     const ids = (await Array.fromAsync(client.models.list())).map(({ id }) => id)
     expect(ids).toContain('sandbox/echo')
   })
+
+  for (const id of ['sandbox/echo', 'sandbox/error/rate_limit_exceeded']) {
+    test(`retrieve: ${id}`, async () => {
+      expect(await client.models.retrieve(id)).toMatchObject({ id, object: 'model', owned_by: 'sandbox', created: expect.any(Number) })
+    })
+  }
+
+  test('retrieve: a preset, as it is in the list', async () => {
+    const body = JSON.stringify({ model: 'sandbox/echo', messages })
+    const headers = { authorization: `Bearer ${service.managementKey}`, 'content-type': 'application/json' }
+    const saved = await fetch(`${service.api}/presets/retrieved/chat/completions`, { method: 'POST', headers, body })
+    expect(saved.ok).toBe(true)
+    expect(await client.models.retrieve('@preset/retrieved')).toMatchObject({ id: '@preset/retrieved', object: 'model' })
+    expect(await thrownBy(() => client.models.retrieve('@preset/never'))).toBeInstanceOf(OpenAI.NotFoundError)
+  })
+
+  test('retrieve: a plain slash, and the literal paths beside it, keep their meaning', async () => {
+    const get = async (path: string): Promise<unknown> =>
+      (await fetch(`${service.api}/models${path}`, { headers: { authorization: `Bearer ${service.inferenceKey}` } })).json()
+    expect(await get('/sandbox/echo')).toMatchObject({ id: 'sandbox/echo', object: 'model', context_length: expect.any(Number) })
+    expect(await get('/count')).toEqual({ data: { count: expect.any(Number) } })
+    expect(await get('/user')).toMatchObject({ data: expect.any(Array), total_count: expect.any(Number) })
+    expect(await get('/sandbox/echo/endpoints')).toMatchObject({ data: { id: 'sandbox/echo', endpoints: expect.any(Array) } })
+  })
+
+  for (const id of ['sandbox/never', 'never', 'sandbox%2Fecho', '%', 'sandbox/error/never']) {
+    test(`NotFoundError: retrieve ${id}`, async () => {
+      expect(await thrownBy(() => client.models.retrieve(id))).toBeInstanceOf(OpenAI.NotFoundError)
+    })
+  }
+
+  test('AuthenticationError: retrieve with an unknown key', async () => {
+    expect(await thrownBy(() => clientWith('nonsense').models.retrieve('sandbox/echo'))).toBeInstanceOf(OpenAI.AuthenticationError)
+  })
 })
 
 const thrownBy = async (work: () => Promise<unknown>): Promise<unknown> => {

@@ -5,20 +5,27 @@ import { paging } from '../../contract/paging.ts'
 import { GatewayError } from '../../errors.ts'
 import { endpointsResource } from '../../models/endpoint-resource.ts'
 import { modelResource, presetAsModel } from '../../models/model-resource.ts'
-import type { Models } from '../../models/models.ts'
+import type { Model, Models } from '../../models/models.ts'
 import type { Presets } from '../../presets/presets.ts'
 import { jsonResponse } from '../json-response.ts'
 import { principalOf, type Route, type RouteRequest } from '../route.ts'
+
+const retrievedModel = model.extend({ object: z.literal('model'), owned_by: z.string() })
 
 const modelList = z.object({ data: z.array(model), total_count: z.int(), links: z.object({ next: z.string().nullable() }) })
 
 /** Pickers read the whole list at once, so it is cut only where a client asks for a part. */
 const modelPaging = paging({ limitMax: 1000, limitDefault: null })
 
+interface ModelParts {
+  readonly models: Models
+  readonly presets: Presets
+}
+
 const OPERATIONS = { '/models': 'listModels', '/models/user': 'listModelsUser' } as const
 
 /** Active presets come first, since they are what a team chose to offer; then the models, newest first. */
-export const modelsList = (path: keyof typeof OPERATIONS, parts: { models: Models; presets: Presets }): Route => ({
+export const modelsList = (path: keyof typeof OPERATIONS, parts: ModelParts): Route => ({
   method: 'GET',
   path,
   operation: OPERATIONS[path],
@@ -36,30 +43,25 @@ export const modelsList = (path: keyof typeof OPERATIONS, parts: { models: Model
   errors: [400],
   async handle(request) {
     const { offset, limit } = modelPaging.read(request.query)
-    const presets = await parts.presets.served(principalOf(request).workspaceId)
-    const listed = [
-      ...presets.map(({ slug, name, description, created_at, designated_version: { config } }) =>
-        presetAsModel(
-          { slug, name, description, created: Math.floor(Date.parse(created_at) / 1000) },
-          typeof config['model'] === 'string' ? parts.models.find(config['model']) : undefined,
-        ),
-      ),
-      ...parts.models.list().map(modelResource),
-    ]
+    const listed = [...(await presetModels(request, parts)), ...parts.models.list().map(modelResource)]
     return jsonResponse(shapeFor(request, listed.slice(offset, offset + limit), listed.length))
   },
 })
+
+const presetModels = async (request: RouteRequest, parts: ModelParts): Promise<ModelResource[]> =>
+  (await parts.presets.served(principalOf(request).workspaceId)).map(
+    ({ slug, name, description, created_at, designated_version: { config } }) =>
+      presetAsModel(
+        { slug, name, description, created: Math.floor(Date.parse(created_at) / 1000) },
+        typeof config['model'] === 'string' ? parts.models.find(config['model']) : undefined,
+      ),
+  )
 
 /** Contract 8: two clients read a list of another shape from the same path. */
 const shapeFor = (request: RouteRequest, models: readonly ModelResource[], total: number): unknown => {
   if (request.headers.has('anthropic-version')) {
     return {
-      data: models.map(({ id, name, created }) => ({
-        type: 'model',
-        id,
-        display_name: name,
-        created_at: new Date(created * 1000).toISOString(),
-      })),
+      data: models.map(anthropicModel),
       has_more: false,
       first_id: models[0]?.id ?? null,
       last_id: models.at(-1)?.id ?? null,
@@ -68,6 +70,50 @@ const shapeFor = (request: RouteRequest, models: readonly ModelResource[], total
   const list = { data: models, total_count: total, links: { next: null } }
   return request.query.has('client_version') ? { ...list, models } : list
 }
+
+const anthropicModel = ({ id, name, created }: ModelResource): object => ({
+  type: 'model',
+  id,
+  display_name: name,
+  created_at: new Date(created * 1000).toISOString(),
+})
+
+const RETRIEVALS = {
+  '/models/:author/:slug': { operation: 'getModel', params: { author: z.string(), slug: z.string() } },
+  '/models/:id': { operation: 'retrieveModel', params: { id: z.string() } },
+} as const
+
+/** Clients encode the slashes of an id, so that it is one segment, of which the second path reads any number; people type the first. */
+export const modelsGet = (path: keyof typeof RETRIEVALS, parts: ModelParts): Route => ({
+  method: 'GET',
+  path,
+  operation: RETRIEVALS[path].operation,
+  summary: path === '/models/:id' ? 'Get a model or preset by its encoded id' : 'Get a model or preset',
+  tag: 'Models',
+  policy: 'any-key',
+  surface: 'management',
+  params: RETRIEVALS[path].params,
+  answers: {
+    200: { description: "The model, in the shape of Anthropic's API for that API's clients.", schema: retrievedModel },
+  },
+  errors: [404],
+  async handle(request) {
+    const { author = '', slug = '', id = `${author}/${slug}` } = request.params
+    const found = id.startsWith(PRESET_PREFIX)
+      ? (await presetModels(request, parts)).find((preset) => preset.id === id)
+      : resourceOf(parts.models.find(id))
+    if (found === undefined) throw noModel(id)
+    if (request.headers.has('anthropic-version')) return jsonResponse(anthropicModel(found))
+    return jsonResponse({ ...found, object: 'model', owned_by: id.slice(0, id.indexOf('/')) })
+  },
+})
+
+const PRESET_PREFIX = '@preset/'
+
+const resourceOf = (found: Model | undefined): ModelResource | undefined => (found === undefined ? undefined : modelResource(found))
+
+/** A hostile id is not repeated at length. */
+const noModel = (id: string): GatewayError => new GatewayError('not_found', `There is no model "${id.slice(0, 200)}".`)
 
 export const modelsCount = (models: Models): Route => ({
   method: 'GET',
@@ -96,7 +142,7 @@ export const modelsEndpoints = (models: Models): Route => ({
   handle(request) {
     const id = `${request.params['author'] ?? ''}/${request.params['slug'] ?? ''}`
     const found = models.find(id)
-    if (found === undefined) throw new GatewayError('not_found', `There is no model "${id.slice(0, 200)}".`)
+    if (found === undefined) throw noModel(id)
     return jsonResponse({ data: endpointsResource(found) })
   },
 })

@@ -1,7 +1,7 @@
 /** The request of a client that speaks Messages: its own JSON text, with only what this service owns replaced. */
 import { mayHoldSealedProof, openProof } from '../../canonical/reasoning.ts'
 import { withoutServiceFields } from '../../canonical/service-fields.ts'
-import type { JsonBody } from '../../lib/json-body.ts'
+import { editElements, editMembers, type JsonBody, rawMember } from '../../lib/json-body.ts'
 import { isObject } from '../../lib/json.ts'
 import type { Attempt } from '../provider.ts'
 import { defaultMaxTokens } from './encode-thinking.ts'
@@ -68,27 +68,42 @@ const history = (attempt: Attempt): Record<string, string | null> => {
   const thinking = body.value('thinking')
   const thinks = isObject(thinking) && thinking['type'] === 'enabled'
   const messages = foreign || thinks ? body.value('messages') : undefined
-  if (!Array.isArray(messages)) return {}
-  const kept = foreign ? ownHistory(messages, attempt) : messages
+  const given = body.raw('messages')
+  if (given === undefined || !Array.isArray(messages)) return {}
+  const own = foreign ? ownHistory(given, messages, attempt) : given
+  const kept: unknown = own === given || !thinks ? messages : JSON.parse(own)
   return {
-    ...(foreign ? { messages: JSON.stringify(kept) } : {}),
-    ...(thinks && isUnthoughtLoop(kept) ? withoutThinking(attempt) : {}),
+    ...(own === given ? {} : { messages: own }),
+    ...(thinks && Array.isArray(kept) && isUnthoughtLoop(kept) ? withoutThinking(attempt) : {}),
   }
 }
 
 /** The thinking of models that prove nothing comes to Messages clients unsigned, and they send it back so. */
 const UNSIGNED = /"signature"\s*:\s*""/
 
-/** Thinking of other makers goes no further: what this service sealed into the dialect's own fields, and what nobody signed. */
-const ownHistory = (messages: readonly unknown[], { target, warn }: Attempt): readonly unknown[] =>
-  messages.flatMap((message: unknown, index): unknown[] => {
-    if (!isObject(message) || !Array.isArray(message['content'])) return [message]
-    const content = message['content'].flatMap((block: unknown) => (isObject(block) ? provenBlock(block, target.modelId) : [block]))
-    if (content.length < message['content'].length) {
+/**
+ * Thinking of other makers goes no further: what this service sealed into the dialect's own fields, and what nobody signed.
+ * Only the blocks that hold it change; the rest of the text stays as the client wrote it.
+ */
+const ownHistory = (text: string, messages: readonly unknown[], { target, warn }: Attempt): string =>
+  editElements(text, (messageText, index) => {
+    const message = messages[index]
+    const blocks = isObject(message) ? message['content'] : undefined
+    const given = Array.isArray(blocks) ? rawMember(messageText, 'content') : undefined
+    if (given === undefined || !Array.isArray(blocks)) return messageText
+    let kept = 0
+    const content = editElements(given, (blockText, position) => {
+      const block: unknown = blocks[position]
+      const own = isObject(block) ? provenBlock(block, blockText, target.modelId) : blockText
+      if (own !== null) kept += 1
+      return own
+    })
+    if (kept < blocks.length) {
       const told = `Thinking that ${target.modelId} did not do itself was left out.`
       warn({ code: 'unsupported_field', field: `messages[${index}]`, message: told })
     }
-    return content.length === 0 ? [] : [{ ...message, content }]
+    if (kept === 0) return null
+    return content === given ? messageText : editMembers(messageText, { content })
   })
 
 /** Between a call and its result a model that thinks wants its thinking back: where the calls were made without any, it is refused. */
@@ -111,22 +126,23 @@ const withoutThinking = ({ target, warn }: Attempt): Record<string, null> => {
   return { thinking: null }
 }
 
-const provenBlock = (block: Json, modelId: string): Json[] => {
+/** The block's text as the model may have it back, or null for none of it. */
+const provenBlock = (block: Json, text: string, modelId: string): string | null => {
   const { type } = block
   if (type === 'thinking' || type === 'redacted_thinking') {
     const held = type === 'thinking' ? block['signature'] : block['data']
-    if (held === '') return []
+    if (held === '') return null
     const proof = typeof held === 'string' ? openProof(held) : null
-    if (proof === null) return [block]
-    if (proof.format !== 'anthropic-claude-v1' || (proof.model !== undefined && proof.model !== modelId)) return []
-    return [
-      proof.kind === 'encrypted' ? { type: 'redacted_thinking', data: proof.data } : { ...block, type: 'thinking', signature: proof.data },
-    ]
+    if (proof === null) return text
+    if (proof.format !== 'anthropic-claude-v1' || (proof.model !== undefined && proof.model !== modelId)) return null
+    return proof.kind === 'encrypted'
+      ? JSON.stringify({ type: 'redacted_thinking', data: proof.data })
+      : editMembers(text, { type: '"thinking"', signature: JSON.stringify(proof.data) })
   }
-  if (type !== 'tool_use') return [block]
+  if (type !== 'tool_use') return text
   const sealed = Object.keys(block).filter((key) => {
     const value = block[key]
     return typeof value === 'string' && openProof(value) !== null
   })
-  return [sealed.length === 0 ? block : Object.fromEntries(Object.entries(block).filter(([key]) => !sealed.includes(key)))]
+  return sealed.length === 0 ? text : editMembers(text, Object.fromEntries(sealed.map((key) => [key, null])))
 }

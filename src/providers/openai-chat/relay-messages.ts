@@ -6,7 +6,7 @@
 import { mayHoldSealedProof, openProof, REASONING_FORMATS } from '../../canonical/reasoning.ts'
 import type { Warning } from '../../canonical/warning.ts'
 import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
-import type { JsonBody } from '../../lib/json-body.ts'
+import { editElements, editMembers, type JsonBody, rawMember } from '../../lib/json-body.ts'
 import type { Target } from '../provider.ts'
 import type { Vendor } from '../vendor.ts'
 import { isOfModel } from './encode-thinking.ts'
@@ -23,7 +23,8 @@ export const relayedMessages = (body: JsonBody, target: Target, vendor: Vendor, 
   if (!thinking && !marks && !extras) return null
 
   const messages = body.value('messages')
-  if (!Array.isArray(messages)) return null
+  const given = body.raw('messages')
+  if (given === undefined || !Array.isArray(messages)) return null
   let changed = false
   let marksTold = false
   const relayed = messages.map((message: JsonValue, index) => {
@@ -44,8 +45,30 @@ export const relayedMessages = (body: JsonBody, target: Target, vendor: Vendor, 
     changed ||= next !== message
     return next
   })
-  return changed ? JSON.stringify(relayed) : null
+  return changed ? textOf(relayed, messages, given) : null
 }
+
+/** JSON text of a value that was made of another: what the two share is copied from the other's text. */
+const textOf = (value: JsonValue, from: JsonValue, text: string): string => {
+  if (value === from) return text
+  if (isList(value) && isList(from)) {
+    if (value.length === from.length) return editElements(text, (raw, index) => textOf(value[index] ?? null, from[index] ?? null, raw))
+    const kept = new Set(value)
+    return editElements(text, (raw, index) => (kept.has(from[index] ?? null) ? raw : null))
+  }
+  if (!isMap(value) || !isMap(from)) return JSON.stringify(value)
+  const changes: [string, string | null][] = Object.keys(from).flatMap((key) => (Object.hasOwn(value, key) ? [] : [[key, null]]))
+  for (const [key, member] of Object.entries(value)) {
+    const before = Object.hasOwn(from, key) ? from[key] : undefined
+    if (member === before) continue
+    const raw = before === undefined ? undefined : rawMember(text, key)
+    changes.push([key, before === undefined || raw === undefined ? JSON.stringify(member) : textOf(member, before, raw)])
+  }
+  return changes.length === 0 ? text : editMembers(text, Object.fromEntries(changes))
+}
+
+const isList = (value: JsonValue): value is readonly JsonValue[] => Array.isArray(value)
+const isMap = (value: JsonValue): value is JsonObject => isObject(value)
 
 const THINKING = /"reasoning(?:_content|_details)?"\s*:/
 const EXTRAS = /"(?:annotations|images|audio|refusal|function_call)"\s*:/

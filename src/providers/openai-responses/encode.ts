@@ -46,7 +46,7 @@ const ownText = ({ call, target, warn }: Attempt): string => {
     store: 'false',
   }
   const input = replayableInput(body, target, family, warn)
-  if (input !== null) changes['input'] = JSON.stringify(input)
+  if (input !== null) changes['input'] = input
   const reasoning = body.value('reasoning')
   if (isObject(reasoning) && OUR_MEMBERS.some((member) => Object.hasOwn(reasoning, member))) {
     const { enabled, max_tokens: maxTokens, exclude, effort, summary, ...others } = reasoning
