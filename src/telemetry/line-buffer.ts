@@ -16,6 +16,9 @@ export interface LineBuffer {
 const FLUSH_MS = 200
 const WAITING_MAX = 8 * 1024 * 1024
 
+/** A pipe without a reader, or a terminal that was closed: the service shuts down as if the lines had been read. */
+const READER_GONE: ReadonlySet<string | undefined> = new Set(['EPIPE', 'EIO'])
+
 export const createLineBuffer = (descriptor: number, clock: Clock): LineBuffer => {
   let waiting: string[] = []
   let waitingLength = 0
@@ -65,7 +68,7 @@ export const createLineBuffer = (descriptor: number, clock: Clock): LineBuffer =
       try {
         writeSync(descriptor, take())
       } catch (thrown) {
-        if ((thrown as NodeJS.ErrnoException).code !== 'EPIPE') throw thrown
+        if (!READER_GONE.has((thrown as NodeJS.ErrnoException).code)) throw thrown
       }
     },
     get dropped() {
