@@ -5,10 +5,13 @@ import { GatewayError } from './errors.ts'
 import { messagesFormat } from './formats/anthropic-messages/anthropic-messages.ts'
 import { chatFormat } from './formats/openai-chat/openai-chat.ts'
 import { responsesFormat } from './formats/openai-responses/openai-responses.ts'
+import { createGuardrails } from './guardrails/guardrails.ts'
+import { createModerate } from './guardrails/moderate.ts'
 import { createApp, type App } from './http/app.ts'
 import { createCors } from './http/cors.ts'
 import { createKeepAlive } from './http/keep-alive.ts'
 import { createPrepareCall } from './http/prepare-call.ts'
+import { createScreenCall, screenPrepared } from './http/screen-call.ts'
 import { generationRecord } from './inference/generation-record.ts'
 import { createGenerationRecorder } from './inference/record-generations.ts'
 import { createCountTokens } from './inference/count-tokens.ts'
@@ -25,11 +28,14 @@ import type { Catalogue } from './models/catalogue-schema.ts'
 import type { Models } from './models/models.ts'
 import { createPresets } from './presets/presets.ts'
 import { providerRegistry } from './providers/registry.ts'
+import { createSafeFetch } from './providers/safe-fetch.ts'
 import { createUpstream } from './providers/upstream.ts'
 import { openStorage } from './open-storage.ts'
 import { sandboxModels } from './sandbox-models.ts'
 import { createChangeCounter } from './storage/change-counter.ts'
 import { createGenerationStore } from './storage/generation-store.ts'
+import { createGuardrailAssignmentStore } from './storage/guardrail-assignment-store.ts'
+import { createGuardrailStore } from './storage/guardrail-store.ts'
 import { createKeyStore } from './storage/key-store.ts'
 import { createPresetStore } from './storage/preset-store.ts'
 import { createLog } from './telemetry/log.ts'
@@ -58,6 +64,8 @@ export interface Service {
 const POLL_MS = 500
 const KEEP_ALIVE_MS = 10_000
 const COMMIT_SILENCE_MS = 2000
+/** Filters that take longer over one request refuse it. */
+const SCREEN_MS = 2000
 const CLEAN_UP_MS = 60 * 60 * 1000
 const CLEAN_UP_ROWS = 1000
 const DAY_MS = 24 * 60 * 60 * 1000
@@ -75,6 +83,12 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
   const keys = createKeys({ store: createKeyStore(database), clock, ids, pepper: storage.secret.derive('key-pepper') })
   const presetStore = createPresetStore(database)
   const presets = createPresets({ store: presetStore, clock, ids })
+  const guardrails = createGuardrails({
+    store: createGuardrailStore(database),
+    assignments: createGuardrailAssignmentStore(database),
+    clock,
+    ids,
+  })
   const generationStore = createGenerationStore(database)
   const recorder = createGenerationRecorder({
     store: generationStore,
@@ -126,10 +140,13 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
       began,
       settle,
     }
+    const safeFetch = createSafeFetch({ clock, trustedHosts: current.moderation.trusted_hosts })
+    const moderate = createModerate(current.moderation, safeFetch, clock)
+    const screenCall = createScreenCall({ guardrails, moderate, models, clock, screenMs: SCREEN_MS })
     return createApp({
       formats: { chat: chatFormat, responses: responsesFormat, messages: messagesFormat },
       answering: {
-        prepareCall: createPrepareCall(presets),
+        prepareCall: screenPrepared(createPrepareCall(presets), screenCall),
         runInference: createInference(inference),
         keepAlive,
         clock,
@@ -139,8 +156,10 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
       },
       countTokens: createCountTokens(inference),
       runEmbeddings: createEmbeddings(inference),
+      screenCall,
       keys,
       presets,
+      guardrails,
       models,
       generations: { store: generationStore, flush: recorder.flush },
       ready,
@@ -169,6 +188,7 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
         seen = now
         keys.dropCache()
         presets.dropCache()
+        guardrails.dropCache()
       },
       // Known keys go on while storage is away; the caches are dropped when it is back.
       (thrown) => log.warn({ error: thrown }, 'storage does not answer'),

@@ -6,6 +6,7 @@ import { z } from 'zod'
 
 import { SettingError, type Environment } from './config.ts'
 import { pathText } from './contract/validate.ts'
+import { moderationSettings } from './guardrails/moderation-settings.ts'
 import { modelEntry, modelId, providerEntry, providerSlug } from './models/catalogue-schema.ts'
 
 const seconds = (fallback: number, description: string) => z.number().min(0.001).max(86_400).default(fallback).meta({ description })
@@ -55,6 +56,7 @@ export const configFileSchema = z
       })
       .prefault({}),
     guardrails: z.strictObject({}).optional().meta({ description: 'Reserved.' }),
+    moderation: moderationSettings.prefault({}),
   })
   .meta({ id: 'PatchbayConfiguration', title: 'patchbay.yaml' })
 

@@ -4,6 +4,7 @@
  */
 import type { Frame } from '../canonical/event.ts'
 import type { GatewayError } from '../errors.ts'
+import { isGuardrailBlock } from '../guardrails/detections.ts'
 import type { AnswerHead, AnswerTail, ClientFormat } from '../formats/format.ts'
 import type { RunInference } from '../inference/run-inference.ts'
 import type { Run } from '../inference/run.ts'
@@ -12,10 +13,12 @@ import type { Clock } from '../lib/clock.ts'
 import { JsonBody } from '../lib/json-body.ts'
 import { asPublicError, errorHeaders } from './error-boundary.ts'
 import { STREAM_HEADERS, eventStream } from './event-stream.ts'
+import { refusalTail } from './guardrail-refusal.ts'
 import { jsonText } from './json-response.ts'
 import type { KeepAlive } from './keep-alive.ts'
 import type { PrepareCall } from './prepare-call.ts'
 import { principalOf, type RouteRequest } from './route.ts'
+import { refusedBy } from './screen-call.ts'
 
 export interface InferenceAnswering {
   readonly prepareCall: PrepareCall
@@ -30,7 +33,11 @@ export interface InferenceAnswering {
 
 export const answerInference = async (request: RouteRequest, format: ClientFormat, parts: InferenceAnswering): Promise<Response> => {
   const principal = principalOf(request)
-  const prepared = await parts.prepareCall(JsonBody.read(await request.text()), format, request.headers, principal)
+  const body = JsonBody.read(await request.text())
+  const prepared = await parts
+    .prepareCall(body, format, request.headers, principal)
+    .catch((thrown: unknown) => refused(thrown, body, request.headers, format, parts))
+  if (prepared instanceof Response) return prepared
   const run = parts.runInference({
     ...prepared,
     apiType: 'completions',
@@ -45,6 +52,18 @@ export const answerInference = async (request: RouteRequest, format: ClientForma
   if (request.signal.aborted) leave()
   const answer = new Answer(run, format, request.headers, parts)
   return run.request.call.stream ? answer.stream(leave) : answer.whole()
+}
+
+/** What a guardrail refused is told with what is known of its routing, where that was asked for; other failures are the door's. */
+const refused = (thrown: unknown, body: JsonBody, headers: Headers, format: ClientFormat, { clock }: InferenceAnswering): Response => {
+  const about = refusedBy(thrown)
+  const field = metadataField(headers)
+  if (about === undefined || field === null) throw thrown
+  const error = asPublicError(thrown)
+  const model = body.value('model')
+  const requested = typeof model === 'string' ? model : (about.call.models[0] ?? '')
+  const tail = refusalTail(about, { field, requested, nowSeconds: Math.floor(clock.now() / 1000) })
+  return jsonText(format.renderError(error, null, tail).body, { status: error.status, headers: errorHeaders(error) })
 }
 
 /** One run on its way to one client. */
@@ -81,7 +100,7 @@ class Answer {
       return this.#failure(thrown)
     }
     const failure = this.#run.error === null || this.#isAnswer(this.#run.error) ? null : this.#run.error
-    const status = failure !== null && this.#realStatus ? failure.status : 200
+    const status = failure !== null && this.#hasRealStatus(failure) ? failure.status : 200
     const headers = failure === null ? this.#headers : { ...this.#headers, ...errorHeaders(failure) }
     return jsonText(this.#format.renderAnswer(this.#head(), mergeFrames(frames), this.#tail()), { status, headers })
   }
@@ -92,7 +111,7 @@ class Answer {
     // Nothing is lost where the wait ends first: the stream takes the same promise over.
     const committed = await this.#untilCommit(first)
     const failure = committed instanceof Failure && !this.#isAnswer(asPublicError(committed.thrown)) ? committed : null
-    if (failure !== null && this.#realStatus) return this.#failure(failure.thrown)
+    if (failure !== null && this.#hasRealStatus(asPublicError(failure.thrown))) return this.#failure(failure.thrown)
     const { keepAlive, onInternalError } = this.#parts
     const body = eventStream(
       {
@@ -132,10 +151,15 @@ class Answer {
     return this.#format.renderError(error, this.#head(), this.#tail()).answered
   }
 
+  /** Our own checks always have theirs (decision 16). */
+  #hasRealStatus(error: GatewayError): boolean {
+    return this.#realStatus || isGuardrailBlock(error)
+  }
+
   #failure(thrown: unknown): Response {
     const error = asPublicError(thrown)
     const { body, answered } = this.#format.renderError(error, this.#head(), this.#tail())
-    const status = answered || !this.#realStatus ? 200 : error.status
+    const status = answered || !this.#hasRealStatus(error) ? 200 : error.status
     return jsonText(body, { status, headers: { ...this.#headers, ...(answered ? {} : errorHeaders(error)) } })
   }
 

@@ -21,6 +21,9 @@ import { createPresets } from '../presets/presets.ts'
 import { providerRegistry } from '../providers/registry.ts'
 import { sandboxModels } from '../sandbox-models.ts'
 import { createGenerationStore } from '../storage/generation-store.ts'
+import { createGuardrails } from '../guardrails/guardrails.ts'
+import { createGuardrailAssignmentStore } from '../storage/guardrail-assignment-store.ts'
+import { createGuardrailStore } from '../storage/guardrail-store.ts'
 import { createKeyStore } from '../storage/key-store.ts'
 import { createPresetStore } from '../storage/preset-store.ts'
 import { StorageConflict, StorageUnavailable } from '../storage/storage-errors.ts'
@@ -65,6 +68,7 @@ const build = (more: Partial<AppParts> = {}) => {
     formats: { chat: chatFormat, responses: responsesFormat, messages: messagesFormat },
     countTokens: createCountTokens(inference),
     runEmbeddings: createEmbeddings(inference),
+    screenCall: async (call) => ({ call, warnings: [] }),
     answering: {
       prepareCall: createPrepareCall(presets),
       runInference: createInference(inference),
@@ -76,6 +80,12 @@ const build = (more: Partial<AppParts> = {}) => {
     },
     keys,
     presets,
+    guardrails: createGuardrails({
+      store: createGuardrailStore(database),
+      assignments: createGuardrailAssignmentStore(database),
+      clock,
+      ids,
+    }),
     models,
     generations: { store, flush: recorder.flush },
     ready: async () => null,

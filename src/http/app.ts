@@ -3,6 +3,7 @@ import { errorResponse, asPublicError, type Formats } from './error-boundary.ts'
 import { GatewayError } from '../errors.ts'
 import type { CountTokens } from '../inference/count-tokens.ts'
 import type { RunEmbeddings } from '../inference/run-embeddings.ts'
+import type { Guardrails } from '../guardrails/guardrails.ts'
 import type { Keys } from '../keys/keys.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { IdSource } from '../lib/id.ts'
@@ -15,6 +16,7 @@ import type { Metrics } from '../telemetry/metrics.ts'
 import type { InferenceAnswering } from './answer-inference.ts'
 import { authenticate } from './authenticate.ts'
 import type { Cors } from './cors.ts'
+import type { ScreenCall } from './screen-call.ts'
 import { openapiDocument, type Mount } from './openapi.ts'
 import { readBodyText, type HttpRequest } from './read-body.ts'
 import { referencePage } from './reference-page.ts'
@@ -23,6 +25,8 @@ import { createRouter } from './router.ts'
 import { countTokensRoute } from './routes/count-tokens.ts'
 import { embeddingsRoute } from './routes/embeddings.ts'
 import { generationGet } from './routes/generation.ts'
+import { assignmentRoutes } from './routes/guardrail-assignments.ts'
+import { guardrailsCreate, guardrailsDelete, guardrailsGet, guardrailsList, guardrailsUpdate } from './routes/guardrails.ts'
 import { inferenceRoute } from './routes/inference.ts'
 import { keyCurrent, keysCreate, keysDelete, keysGet, keysList, keysUpdate } from './routes/keys.ts'
 import { modelsCount, modelsEndpoints, modelsGet, modelsList } from './routes/models.ts'
@@ -35,8 +39,10 @@ export interface AppParts {
   readonly answering: InferenceAnswering
   readonly countTokens: CountTokens
   readonly runEmbeddings: RunEmbeddings
+  readonly screenCall: ScreenCall
   readonly keys: Keys
   readonly presets: Presets
+  readonly guardrails: Guardrails
   readonly models: Models
   readonly generations: { readonly store: GenerationStore; readonly flush: () => Promise<void> }
   readonly ready: () => Promise<string | null>
@@ -56,7 +62,7 @@ const apiRoutes = (parts: AppParts): readonly Route[] => [
   inferenceRoute('responses', parts),
   inferenceRoute('messages', parts),
   countTokensRoute({ format: parts.formats.messages, prepareCall: parts.answering.prepareCall, countTokens: parts.countTokens }),
-  embeddingsRoute(parts.runEmbeddings),
+  embeddingsRoute(parts),
 
   presetsCreate('responses', parts),
   presetsCreate('messages', parts),
@@ -75,6 +81,13 @@ const apiRoutes = (parts: AppParts): readonly Route[] => [
   keysDelete(parts.keys),
   keyCurrent('/key', { ...parts, flush: parts.generations.flush }),
   keyCurrent('/auth/key', { ...parts, flush: parts.generations.flush }),
+
+  guardrailsList(parts.guardrails),
+  guardrailsCreate(parts.guardrails),
+  ...assignmentRoutes(parts.guardrails),
+  guardrailsGet(parts.guardrails),
+  guardrailsUpdate(parts.guardrails),
+  guardrailsDelete(parts.guardrails),
 
   modelsList('/models', parts),
   modelsList('/models/user', parts),

@@ -73,6 +73,7 @@ const TAGS: readonly { readonly name: Route['tag']; readonly description: string
   { name: 'Presets', description: 'Named, versioned configurations. Every change makes a new version; versions never change.' },
   { name: 'Keys', description: 'Management keys manage, inference keys call models. A key is shown once, when it is created.' },
   { name: 'Models', description: 'What can be called: models, and presets as models.' },
+  { name: 'Guardrails', description: 'What requests may say, cost and reach: filters, allow-lists and budgets.' },
   { name: 'Generations', description: 'What a single request did, used and cost.' },
   { name: 'Service', description: 'Health, metrics and this description. No key is needed.' },
 ]

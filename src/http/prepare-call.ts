@@ -9,7 +9,7 @@ import type { Principal } from '../keys/keys.ts'
 import type { Presets } from '../presets/presets.ts'
 import { parseModelReference } from '../presets/model-reference.ts'
 
-type Prepared = Pick<InferenceRequest, 'call' | 'requested' | 'preset' | 'warnings' | 'strict'>
+type Prepared = Pick<InferenceRequest, 'call' | 'requested' | 'preset' | 'warnings' | 'strict' | 'policy' | 'pipeline' | 'screenOutput'>
 
 export type PrepareCall = (body: JsonBody, format: ClientFormat, headers: Headers, principal: Principal) => Promise<Prepared>
 

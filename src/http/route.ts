@@ -31,7 +31,7 @@ export interface Route {
   readonly path: string
   readonly operation: string
   readonly summary: string
-  readonly tag: 'Presets' | 'Inference' | 'Keys' | 'Models' | 'Generations' | 'Service'
+  readonly tag: 'Presets' | 'Inference' | 'Keys' | 'Guardrails' | 'Models' | 'Generations' | 'Service'
   readonly policy: Policy
   readonly surface: Surface
   readonly params?: Readonly<Record<string, z.ZodType>>

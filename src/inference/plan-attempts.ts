@@ -1,7 +1,9 @@
 /** Who is asked, in which order, and why others are not: a pure function of the request and the catalogue. */
 import type { Call } from '../canonical/call.ts'
+import type { RoutingPolicy } from '../canonical/routing-policy.ts'
 import type { Warning } from '../canonical/warning.ts'
 import { GatewayError } from '../errors.ts'
+import { policyExclusion } from '../guardrails/policy-filter.ts'
 import { isObject } from '../lib/json.ts'
 import type { Model, ModelEndpoint, Models } from '../models/models.ts'
 
@@ -33,7 +35,7 @@ export interface Plan {
  * Throws `not_found` where a model is unknown (with the nearest known ids) and `provider_overloaded` as 503 where no
  * provider meets the requirements, saying which filter removed which (decision 19).
  */
-export const planAttempts = (call: Call, models: Models): Plan => {
+export const planAttempts = (call: Call, models: Models, policy: RoutingPolicy | null = null): Plan => {
   const removed: Removed[] = []
   const preferences = readPreferences(call.body.value('provider'))
   const candidates = call.models.flatMap((id) => {
@@ -44,7 +46,7 @@ export const planAttempts = (call: Call, models: Models): Plan => {
       return []
     }
     return order(model, preferences).filter(({ endpoint }) => {
-      const reason = exclusion(endpoint, preferences)
+      const reason = exclusion(endpoint, preferences) ?? policyExclusion(policy, model, endpoint)
       if (reason !== null) removed.push({ model: id, provider: endpoint.provider.slug, reason })
       return reason === null
     })

@@ -25,6 +25,9 @@ export const routingMetadata = (run: Run): JsonObject => {
       model: planned.model.id,
       status: error?.status ?? 200,
     })),
+    ...(request.pipeline === undefined || request.pipeline.length === 0
+      ? {}
+      : { pipeline: request.pipeline.map((stage) => ({ ...stage })) }),
     ...(request.preset === null ? {} : { preset: { slug: request.preset.slug, version: request.preset.version } }),
     ...(run.warnings.length === 0 ? {} : { warnings: run.warnings.map((warning) => ({ ...warning })) }),
   }

@@ -18,7 +18,7 @@ export type RunEmbeddings = (request: InferenceRequest) => EmbeddingsRun
 export const createEmbeddings =
   (parts: InferenceParts): RunEmbeddings =>
   (request) => {
-    const run = new Run(request, planAttempts(request.call, parts.models), parts, noFrames)
+    const run = new Run(request, planAttempts(request.call, parts.models, request.policy), parts, noFrames)
     parts.began(run)
     return { run, answer: () => answer(run, parts) }
   }

@@ -6,6 +6,8 @@ import type { Call } from '../canonical/call.ts'
 import type { Frame } from '../canonical/event.ts'
 import { carriesContent } from '../canonical/event.ts'
 import { GatewayError, asGatewayError, errorRow } from '../errors.ts'
+import { isGuardrailBlock } from '../guardrails/detections.ts'
+import { throughScreen } from '../guardrails/screen-output.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { IdSource } from '../lib/id.ts'
 import { JsonTextError } from '../lib/json-body.ts'
@@ -45,7 +47,7 @@ const HELD_FRAMES_MAX = 10_000
 export const createInference =
   (parts: InferenceParts): RunInference =>
   (request) => {
-    const plan = planAttempts(request.call, parts.models)
+    const plan = planAttempts(request.call, parts.models, request.policy)
     const [unheeded] = plan.warnings
     if (request.strict && unheeded !== undefined) throw strictError(unheeded)
     checkPrompt(request.call, plan)
@@ -89,7 +91,8 @@ async function* answer(run: Run, parts: InferenceParts): AsyncGenerator<readonly
           return
         }
         if (!last && !run.stopped && errorRow(error.type).failover === 'elsewhere') continue
-        if (!said) throw error
+        // What was blocked is not delivered in part either.
+        if (!said || isGuardrailBlock(error)) throw error
         yield [...held, { events: [{ type: 'error', error }] }]
         return
       }
@@ -128,7 +131,9 @@ async function* framesOf(
     : null
   try {
     const adapter = parts.adapters.adapterFor(dialectFor(provider, call.dialect))
-    for await (const frames of adapter({ call, target, number, connection, warn: run.warn }, parts.context)) {
+    const answered = adapter({ call, target, number, connection, warn: run.warn }, parts.context)
+    const { screenOutput } = run.request
+    for await (const frames of screenOutput === undefined ? answered : throughScreen(answered, screenOutput())) {
       if (cancelDeadline !== null && hasContent(frames)) {
         cancelDeadline()
         cancelDeadline = null

@@ -2,9 +2,12 @@
 import type { Call } from '../canonical/call.ts'
 import { NO_COST, type Cost } from '../canonical/cost.ts'
 import type { Frame } from '../canonical/event.ts'
+import type { PipelineStage } from '../canonical/pipeline.ts'
+import type { RoutingPolicy } from '../canonical/routing-policy.ts'
 import { inputTokens, NO_USAGE, outputTokens, usageOf, type Usage } from '../canonical/usage.ts'
 import type { Warning } from '../canonical/warning.ts'
 import { type ErrorType, GatewayError } from '../errors.ts'
+import type { OutputScreen } from '../guardrails/screen-output.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { IdSource } from '../lib/id.ts'
 import { costOf } from '../models/price.ts'
@@ -19,6 +22,12 @@ export interface InferenceRequest {
   readonly warnings: readonly Warning[]
   /** Every warning is an error. */
   readonly strict: boolean
+  /** What the caller's guardrails leave to choose from; absent or null: everything. */
+  readonly policy?: RoutingPolicy | null
+  /** What was done to the request, and, as it happens, to its answer. */
+  readonly pipeline?: readonly PipelineStage[]
+  /** Each attempt's answer goes through a screen of its own; absent: nothing looks at it. */
+  readonly screenOutput?: () => OutputScreen
   readonly caller: Caller
   readonly requestId: string
   readonly userAgent: string | null

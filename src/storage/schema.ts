@@ -3,6 +3,7 @@
  * as they are (decision 30): a timestamp is ISO 8601 in UTC with milliseconds (lib/clock.ts), so it sorts as text.
  */
 import type { PresetShape, PresetResource } from '../contract/preset.ts'
+import type { GuardrailAssignmentsTable, GuardrailsTable } from './guardrail-tables.ts'
 
 /** 0 or 1 on both engines. */
 type Flag = number
@@ -22,6 +23,8 @@ export interface Schema {
   key_usage_days: KeyUsageDaysTable
   change_counter: ChangeCounterTable
   service_facts: ServiceFactsTable
+  guardrails: GuardrailsTable
+  guardrail_assignments: GuardrailAssignmentsTable
 }
 
 interface WorkspacesTable {

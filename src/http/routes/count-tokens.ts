@@ -26,12 +26,17 @@ export const countTokensRoute = (parts: { format: ClientFormat; prepareCall: Pre
   },
   errors: [404, 422, 429, 502, 503, 504],
   async handle(request) {
-    const { call } = await parts.prepareCall(JsonBody.read(await request.text()), parts.format, request.headers, principalOf(request))
+    const { call, policy } = await parts.prepareCall(
+      JsonBody.read(await request.text()),
+      parts.format,
+      request.headers,
+      principalOf(request),
+    )
     const connection = new AbortController()
     request.signal.addEventListener('abort', () => connection.abort(new GatewayError('timeout', 'The client closed the connection.')), {
       once: true,
     })
-    const { inputTokens, estimated } = await parts.countTokens(call, connection)
+    const { inputTokens, estimated } = await parts.countTokens(call, connection, policy)
     return jsonResponse({ input_tokens: inputTokens, estimated })
   },
 })

@@ -10,10 +10,11 @@ import { JsonBody, readJsonObject } from '../../lib/json-body.ts'
 import { dollars } from '../../lib/money.ts'
 import { asPublicError, errorHeaders } from '../error-boundary.ts'
 import { jsonResponse, jsonText } from '../json-response.ts'
+import type { ScreenCall } from '../screen-call.ts'
 import { principalOf, type Route, type RouteRequest } from '../route.ts'
 
 /** Embeddings pass through: vectors are neither parsed nor written again (contract 7.6). */
-export const embeddingsRoute = (runEmbeddings: RunEmbeddings): Route => ({
+export const embeddingsRoute = ({ runEmbeddings, screenCall }: { runEmbeddings: RunEmbeddings; screenCall: ScreenCall }): Route => ({
   method: 'POST',
   path: '/embeddings',
   operation: 'createEmbeddings',
@@ -28,8 +29,10 @@ export const embeddingsRoute = (runEmbeddings: RunEmbeddings): Route => ({
     const text = await request.text()
     const { model, user, session_id } = validate(embeddingsRequest, readJsonObject(text))
     const principal = principalOf(request)
+    const callOf = (body: JsonBody): Call => embeddingsCall(body, model, user ?? null, session_id ?? null)
+    const screened = await screenCall(callOf(JsonBody.ofParsed(text)), principal, callOf)
     const { run, answer } = runEmbeddings({
-      call: embeddingsCall(JsonBody.ofParsed(text), model, user ?? null, session_id ?? null),
+      ...screened,
       apiType: 'embeddings',
       requested: model,
       preset: null,

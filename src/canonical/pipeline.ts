@@ -1,0 +1,12 @@
+/** What a stage before or behind the model did to a request or its answer; shown in the routing metadata (contract 5.8). */
+import type { JsonObject } from '../lib/json.ts'
+
+export interface PipelineStage {
+  readonly type: 'guardrail'
+  readonly name: 'content-filter' | 'regex_pi_detection' | 'moderation'
+  readonly guardrail_id: string
+  readonly guardrail_scope: 'api-key' | 'member' | 'workspace'
+  /** One line for people. */
+  readonly summary: string
+  readonly data: JsonObject
+}

@@ -1,0 +1,178 @@
+/** Guardrails on the wire (contract 7.1). `applies_to` and `moderation` are ours; everything else is the public API's. */
+import { z } from 'zod'
+
+import { RegexRefused } from '../lib/regex/parse.ts'
+import { createRegex } from '../lib/regex/finder.ts'
+
+const timestamp = z.iso.datetime()
+
+export const guardrailId = z.string().min(1).max(64).meta({ description: 'Id of a guardrail; `default` names that of the workspace.' })
+
+export const FILTER_ACTIONS = ['block', 'redact', 'flag'] as const
+export const BUILTIN_SLUGS = [
+  'email',
+  'phone',
+  'ssn',
+  'credit-card',
+  'ip-address',
+  'secrets',
+  'person-name',
+  'address',
+  'regex-prompt-injection',
+] as const
+
+export type FilterAction = (typeof FILTER_ACTIONS)[number]
+export type BuiltinSlug = (typeof BUILTIN_SLUGS)[number]
+
+const action = z.enum(FILTER_ACTIONS).meta({ description: 'block: 403. redact: a placeholder takes its place. flag: it is only told of.' })
+const side = z.enum(['input', 'output', 'both']).meta({ description: 'What is looked at: what the model is told, what it says, or both.' })
+const scanScope = z.enum(['user_only', 'all_messages'])
+
+export type FilterSide = z.output<typeof side>
+export type ScanScope = z.output<typeof scanScope>
+
+/** Refused where it could not be matched in one pass over any text. */
+const pattern = z
+  .string()
+  .min(1)
+  .max(10_000)
+  .superRefine((text, context) => {
+    try {
+      createRegex(text)
+    } catch (thrown) {
+      if (!(thrown instanceof RegexRefused)) throw thrown
+      context.addIssue({ code: 'custom', message: `invalid_regex_pattern: ${thrown.message}` })
+    }
+  })
+  .meta({ description: 'A JavaScript regular expression without look-around and back-references. The longest match counts.' })
+
+const contentFilter = z.object({ pattern, action, label: z.string().max(100).nullish(), applies_to: side.optional() })
+
+const contentFilterOut = z.object({ pattern: z.string(), action, label: z.string().nullable(), applies_to: side })
+
+const builtinFilter = z.object({
+  slug: z.enum(BUILTIN_SLUGS),
+  action,
+  /** Read-only; a client sends back what it has read. */
+  label: z.string().optional(),
+  scan_scope: scanScope.optional(),
+  applies_to: side.optional(),
+})
+
+const builtinFilterOut = z.object({
+  slug: z.enum(BUILTIN_SLUGS),
+  action,
+  label: z.string().meta({ description: 'The placeholder.' }),
+  scan_scope: scanScope.optional(),
+  applies_to: side,
+})
+
+const moderationEntry = z.object({
+  endpoint: z.string().min(1).max(100).meta({ description: 'An endpoint of `moderation` in the configuration file.' }),
+  action: z.enum(['block', 'flag']).default('block'),
+})
+
+const LIST_MAX = 1000
+const names = z.array(z.string().min(1).max(256)).min(1).max(LIST_MAX)
+const resetInterval = z.enum(['daily', 'weekly', 'monthly'])
+const dataRegion = z.enum(['global', 'europe', 'us'])
+const limitUsd = z.number().gt(0).max(1_000_000)
+const flag = z.boolean().nullish()
+
+/** What both bodies may set; null clears. */
+const settings = {
+  description: z.string().max(1000).nullish(),
+  limit_usd: limitUsd.nullish(),
+  reset_interval: resetInterval.nullish(),
+  include_byok_in_budgets: z.boolean().optional(),
+  allowed_models: names.nullish(),
+  ignored_models: names.nullish(),
+  allowed_providers: names.nullish(),
+  ignored_providers: names.nullish(),
+  enforce_zdr: flag,
+  enforce_zdr_anthropic: flag,
+  enforce_zdr_openai: flag,
+  enforce_zdr_google: flag,
+  enforce_zdr_xai: flag,
+  enforce_zdr_other: flag,
+  enable_free_model_publication: flag,
+  enable_free_model_training: flag,
+  enable_paid_model_training: flag,
+  allowed_data_regions: z.array(dataRegion).min(1).nullish(),
+  content_filters: z.array(contentFilter).max(100).nullish(),
+  content_filter_builtins: z.array(builtinFilter).max(50).nullish(),
+  moderation: z.array(moderationEntry).max(5).nullish(),
+}
+
+export const createGuardrailBody = z
+  .object({ name: z.string().min(1).max(200), workspace_id: z.string().nullish(), ...settings })
+  .meta({ id: 'CreateGuardrailBody' })
+
+export const updateGuardrailBody = z
+  .object({ name: z.string().min(1).max(200).optional(), ...settings })
+  .meta({ id: 'UpdateGuardrailBody', description: 'Absent fields stay as they are; null clears.' })
+
+const nullableFlag = z.boolean().nullable()
+
+export const guardrail = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    description: z.string().nullable(),
+    workspace_id: z.string(),
+    limit_usd: z.number().nullable(),
+    reset_interval: resetInterval.nullable(),
+    include_byok_in_budgets: z.boolean(),
+    allowed_models: z.array(z.string()).nullable(),
+    ignored_models: z.array(z.string()).nullable(),
+    allowed_providers: z.array(z.string()).nullable(),
+    ignored_providers: z.array(z.string()).nullable(),
+    enforce_zdr: nullableFlag,
+    enforce_zdr_anthropic: nullableFlag,
+    enforce_zdr_openai: nullableFlag,
+    enforce_zdr_google: nullableFlag,
+    enforce_zdr_xai: nullableFlag,
+    enforce_zdr_other: nullableFlag,
+    enable_free_model_publication: nullableFlag,
+    enable_free_model_training: nullableFlag,
+    enable_paid_model_training: nullableFlag,
+    allowed_data_regions: z.array(dataRegion).nullable(),
+    content_filters: z.array(contentFilterOut).nullable(),
+    content_filter_builtins: z.array(builtinFilterOut).nullable(),
+    moderation: z.array(moderationEntry).nullable(),
+    created_at: timestamp,
+    updated_at: timestamp.nullable(),
+  })
+  .meta({ id: 'Guardrail', description: 'It acts on the keys and members that it is assigned to; that of the workspace on all requests.' })
+
+export type GuardrailResource = z.output<typeof guardrail>
+export type GuardrailSettings = Omit<GuardrailResource, 'id' | 'workspace_id' | 'created_at' | 'updated_at'>
+export type GuardrailPatch = z.output<typeof updateGuardrailBody>
+
+const BULK_MAX = 500
+
+export const keyHashesBody = z
+  .object({
+    key_hashes: z
+      .array(z.string().regex(/^[a-f0-9]{64}$/, 'Use the 64 hex digits of a key.'))
+      .min(1)
+      .max(BULK_MAX),
+  })
+  .meta({ id: 'GuardrailKeysBody' })
+
+export const memberIdsBody = z
+  .object({ member_user_ids: z.array(z.string().min(1).max(256)).min(1).max(BULK_MAX) })
+  .meta({ id: 'GuardrailMembersBody' })
+
+const assignment = { id: z.string(), guardrail_id: z.string(), assigned_by: z.string().nullable(), created_at: timestamp }
+
+export const keyAssignment = z
+  .object({ ...assignment, key_hash: z.string(), key_name: z.string(), key_label: z.string() })
+  .meta({ id: 'GuardrailKeyAssignment' })
+
+export const memberAssignment = z
+  .object({ ...assignment, user_id: z.string(), organization_id: z.string().meta({ description: 'The id of the workspace.' }) })
+  .meta({ id: 'GuardrailMemberAssignment' })
+
+export type KeyAssignmentResource = z.output<typeof keyAssignment>
+export type MemberAssignmentResource = z.output<typeof memberAssignment>

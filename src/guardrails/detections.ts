@@ -1,0 +1,78 @@
+/** What filters found in one request: the error that stops it, and the stages that tell of it. Never the text that was found. */
+import type { PipelineStage } from '../canonical/pipeline.ts'
+import type { FilterAction } from '../contract/guardrail.ts'
+import { GatewayError } from '../errors.ts'
+import type { Origin } from './filter.ts'
+import type { Report } from './screen-text.ts'
+
+export interface Detections {
+  readonly report: Report
+  /** Throws where something was found that must not pass. */
+  assertPassed(): void
+}
+
+/** `pipeline` is told of every find, as soon as it is made. `what` was looked at, for the error's sentence. */
+export const createDetections = (pipeline: PipelineStage[], what: 'Request' | 'Response' = 'Request'): Detections => {
+  const stages = new Map<string, { readonly at: number; readonly found: Found }>()
+  const blocked = { filters: new Set<string>(), injections: new Set<string>() }
+  return {
+    report(filter, pattern) {
+      const injection = filter.detectors === null
+      const shown = pattern ?? filter.label
+      if (filter.action === 'block') (injection ? blocked.injections : blocked.filters).add(shown)
+      const name = injection ? 'regex_pi_detection' : 'content-filter'
+      const { guardrailId, scope } = filter.origin
+      const key = `${name} ${guardrailId} ${scope} ${filter.action}`
+      let stage = stages.get(key)
+      if (stage === undefined) {
+        stage = { at: pipeline.length, found: { name, origin: filter.origin, action: filter.action, patterns: new Set() } }
+        stages.set(key, stage)
+      }
+      const { patterns } = stage.found
+      if (patterns.has(shown) || patterns.size >= PATTERNS_MAX) return
+      patterns.add(shown)
+      pipeline[stage.at] = stageOf(stage.found)
+    },
+    assertPassed() {
+      const { filters, injections } = blocked
+      if (filters.size === 0 && injections.size === 0) return
+      const patterns = [...filters, ...injections].slice(0, PATTERNS_MAX)
+      throw new GatewayError(
+        'permission_denied',
+        filters.size > 0
+          ? `${what} blocked by content filter: ${[...filters].join(', ')}`
+          : `${what} blocked: prompt injection patterns detected`,
+        { metadata: { patterns } },
+      )
+    },
+  }
+}
+
+/** Only guardrails tell patterns: no error of a provider has them. */
+export const isGuardrailBlock = (error: GatewayError): boolean =>
+  error.type === 'permission_denied' && Array.isArray(error.metadata['patterns'])
+
+interface Found {
+  readonly name: 'regex_pi_detection' | 'content-filter'
+  readonly origin: Origin
+  readonly action: FilterAction
+  readonly patterns: Set<string>
+}
+
+const PATTERNS_MAX = 20
+
+const DONE: Readonly<Record<FilterAction, string>> = { block: 'blocked', redact: 'redacted', flag: 'flagged' }
+
+const stageOf = ({ name, origin, action, patterns }: Found): PipelineStage => {
+  const done = DONE[action]
+  const count = `${patterns.size} pattern${patterns.size === 1 ? '' : 's'} matched`
+  const what = name === 'content-filter' ? 'content filter matched' : 'prompt injection detected'
+  return {
+    type: 'guardrail',
+    name,
+    guardrail_id: origin.guardrailId,
+    guardrail_scope: origin.scope,
+    summary: `${done.charAt(0).toUpperCase()}${done.slice(1)}: ${what} (${count})`,
+    data: { action: done, detected: true, engines: ['regex'], patterns: [...patterns] },
+  }
+}

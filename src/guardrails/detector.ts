@@ -1,0 +1,25 @@
+/** What a content filter looks for in a text. */
+import { createRegex, type Regex } from '../lib/regex/finder.ts'
+
+/** From a match's own beginning, end excluded. */
+export type Part = readonly [start: number, end: number]
+
+export interface Detector {
+  readonly regex: Regex
+  /** The parts of a match that truly are what is looked for; without it, all of it. */
+  readonly partsOf?: (match: string) => readonly Part[]
+}
+
+/** Of our own patterns: any letter's case counts unless told; an edge costs nothing (lib/regex/parse.ts). */
+export const detector = (
+  pattern: string,
+  { partsOf, ignoreCase = false }: { partsOf?: Detector['partsOf']; ignoreCase?: boolean } = {},
+): Detector => {
+  const regex = createRegex(pattern, { edges: true, ignoreCase })
+  return partsOf === undefined ? { regex } : { regex, partsOf }
+}
+
+export const wholeIf =
+  (test: (match: string) => boolean) =>
+  (match: string): readonly Part[] =>
+    test(match) ? [[0, match.length]] : []

@@ -1,0 +1,90 @@
+/** What all guardrails of a caller come to: allow-lists intersect, duties add up, filters unite with the strictest action (contract 7.1). */
+import { type RoutingPolicy, ZDR_AUTHORS, type ZdrAuthor } from '../canonical/routing-policy.ts'
+import type { GuardrailResource } from '../contract/guardrail.ts'
+import { builtinFilter, customFilter, type Filter, filterSet, type FilterSet, type Origin, united } from './filter.ts'
+import { filtersFor, rewrites } from './screen-output.ts'
+
+export interface Applied {
+  readonly guardrail: GuardrailResource
+  readonly scope: Origin['scope']
+}
+
+export interface Moderation {
+  readonly endpoint: string
+  readonly action: 'block' | 'flag'
+  readonly origin: Origin
+}
+
+export interface Effective {
+  readonly applied: readonly Applied[]
+  readonly policy: RoutingPolicy | null
+  readonly input: FilterSet | null
+  readonly output: (FilterSet & { readonly rewrites: boolean }) | null
+  readonly moderation: readonly Moderation[]
+  /** Null: any. */
+  readonly dataRegions: readonly string[] | null
+}
+
+/** Null where nothing applies: such requests are not looked at. Compiles every pattern: to be kept. */
+export const effectiveOf = (applied: readonly Applied[]): Effective | null => {
+  if (applied.length === 0) return null
+  const filters = united(applied.flatMap(filtersOf))
+  const output = filterSet(filtersFor(filters, 'output'))
+  return {
+    applied,
+    policy: policyOf(applied.map(({ guardrail }) => guardrail)),
+    input: filterSet(filtersFor(filters, 'input')),
+    output: output === null ? null : { ...output, rewrites: rewrites(output) },
+    moderation: applied.flatMap((one) => (one.guardrail.moderation ?? []).map((entry) => ({ ...entry, origin: originOf(one) }))),
+    dataRegions: intersection(applied.map(({ guardrail }) => guardrail.allowed_data_regions)),
+  }
+}
+
+const originOf = ({ guardrail, scope }: Applied): Origin => ({ guardrailId: guardrail.id, scope })
+
+const filtersOf = (applied: Applied): readonly Filter[] => {
+  const origin = originOf(applied)
+  const { content_filters: custom, content_filter_builtins: builtins } = applied.guardrail
+  return [
+    ...(builtins ?? []).map(({ slug, action, applies_to: side, scan_scope: scanScope = 'all_messages' }) =>
+      builtinFilter({ slug, action, side, scanScope }, origin),
+    ),
+    ...(custom ?? []).map(({ pattern, action, label, applies_to: side }) => customFilter({ pattern, action, label, side }, origin)),
+  ]
+}
+
+/** Null where no guardrail says anything of models, providers or their use of data. */
+const policyOf = (guardrails: readonly GuardrailResource[]): RoutingPolicy | null => {
+  const zdr = Object.fromEntries(
+    ZDR_AUTHORS.map((author) => [author, guardrails.some((guardrail) => guardrail[`enforce_zdr_${author}`] === true)]),
+  ) as Record<ZdrAuthor, boolean>
+  const policy: RoutingPolicy = {
+    allowedModels: intersection(guardrails.map((guardrail) => guardrail.allowed_models)),
+    ignoredModels: guardrails.flatMap((guardrail) => guardrail.ignored_models ?? []),
+    allowedProviders: intersection(guardrails.map((guardrail) => guardrail.allowed_providers)),
+    ignoredProviders: guardrails.flatMap((guardrail) => guardrail.ignored_providers ?? []),
+    zdr,
+    paidTraining: guardrails.every((guardrail) => guardrail.enable_paid_model_training !== false),
+    freeTraining: guardrails.every((guardrail) => guardrail.enable_free_model_training !== false),
+    freePublication: guardrails.every((guardrail) => guardrail.enable_free_model_publication !== false),
+  }
+  const says =
+    policy.allowedModels !== null ||
+    policy.ignoredModels.length > 0 ||
+    policy.allowedProviders !== null ||
+    policy.ignoredProviders.length > 0 ||
+    ZDR_AUTHORS.some((author) => zdr[author]) ||
+    !policy.paidTraining ||
+    !policy.freeTraining ||
+    !policy.freePublication
+  return says ? policy : null
+}
+
+/** Of the lists that there are; null where there is none. Names are compared without regard to case. */
+const intersection = (lists: readonly (readonly string[] | null)[]): readonly string[] | null =>
+  lists.reduce<readonly string[] | null>((allowed, list) => {
+    if (list === null) return allowed
+    if (allowed === null) return list
+    const names = new Set(list.map((name) => name.toLowerCase()))
+    return allowed.filter((name) => names.has(name.toLowerCase()))
+  }, null)

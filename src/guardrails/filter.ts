@@ -1,0 +1,98 @@
+/** Content filters as a request meets them: what they look for, what they do, and which guardrail asked for them. */
+import type { BuiltinSlug, FilterAction, FilterSide, ScanScope } from '../contract/guardrail.ts'
+import { createAnyMatch } from '../lib/regex/any-match.ts'
+import { createRegex, type Regex } from '../lib/regex/finder.ts'
+import type { Detector } from './detector.ts'
+import { INJECTION_SIGNS } from './injection.ts'
+import { CREDIT_CARD, IP_ADDRESS, PHONE, SSN } from './number-detectors.ts'
+import { ADDRESS, EMAIL, PERSON_NAME } from './person-detectors.ts'
+import { ASSIGNED_SECRETS, KNOWN_SECRETS } from './secret-detector.ts'
+
+/** Which guardrail, and why it applies. */
+export interface Origin {
+  readonly guardrailId: string
+  readonly scope: 'api-key' | 'member' | 'workspace'
+}
+
+export interface Filter {
+  /** What two guardrails must agree in to mean the same filter. */
+  readonly key: string
+  readonly origin: Origin
+  readonly action: FilterAction
+  /** Stands in the text's place, and names the filter in messages. */
+  readonly label: string
+  readonly side: FilterSide
+  /** Null: prompt injection, which is no single pattern. */
+  readonly detectors: readonly Detector[] | null
+  readonly scanScope: ScanScope
+}
+
+const BUILTINS: Readonly<Record<Exclude<BuiltinSlug, 'regex-prompt-injection'>, readonly Detector[]>> = {
+  email: [EMAIL],
+  phone: [PHONE],
+  ssn: [SSN],
+  'credit-card': [CREDIT_CARD],
+  'ip-address': [IP_ADDRESS],
+  secrets: [KNOWN_SECRETS, ASSIGNED_SECRETS],
+  'person-name': [PERSON_NAME],
+  address: [ADDRESS],
+}
+
+/** What a model is told, not what it says, can be an injection: that filter looks at the input only. */
+export const builtinFilter = (
+  { slug, action, side, scanScope }: { slug: BuiltinSlug; action: FilterAction; side: FilterSide; scanScope: ScanScope },
+  origin: Origin,
+): Filter => ({
+  key: slug,
+  origin,
+  action,
+  label: builtinLabel(slug),
+  side: slug === 'regex-prompt-injection' ? 'input' : side,
+  detectors: slug === 'regex-prompt-injection' ? null : BUILTINS[slug],
+  scanScope,
+})
+
+export const builtinLabel = (slug: BuiltinSlug): string =>
+  slug === 'regex-prompt-injection' ? '[PROMPT_INJECTION]' : slug === 'secrets' ? '[SECRET]' : `[${slug.toUpperCase().replace('-', '_')}]`
+
+/** Throws RegexRefused. */
+export const customFilter = (
+  { pattern, action, label, side }: { pattern: string; action: FilterAction; label: string | null; side: FilterSide },
+  origin: Origin,
+): Filter => ({
+  key: `/${pattern}/`,
+  origin,
+  action,
+  label: label === null || label === '' ? (action === 'redact' ? '[REDACTED]' : '[BLOCKED]') : label.startsWith('[') ? label : `[${label}]`,
+  side,
+  detectors: [{ regex: createRegex(pattern) }],
+  scanScope: 'all_messages',
+})
+
+const STRENGTH: Readonly<Record<FilterAction, number>> = { flag: 0, redact: 1, block: 2 }
+
+/** Of filters that mean the same, the strictest (contract 7.1); where two scan different sides or scopes, both count. */
+export const united = (filters: readonly Filter[]): readonly Filter[] => {
+  const strictest = new Map<string, Filter>()
+  for (const filter of filters) {
+    const key = `${filter.key} ${filter.side} ${filter.scanScope}`
+    const known = strictest.get(key)
+    if (known === undefined || STRENGTH[filter.action] > STRENGTH[known.action]) strictest.set(key, filter)
+  }
+  return [...strictest.values()]
+}
+
+export interface FilterSet {
+  readonly filters: readonly Filter[]
+  /** False where no filter can find anything in the text: nearly every text, told in one pass. */
+  readonly mayFind: (text: string) => boolean
+}
+
+/** Null where there is nothing to look for: nothing is looked at then. */
+export const filterSet = (filters: readonly Filter[]): FilterSet | null => {
+  if (filters.length === 0) return null
+  const regexes = filters.flatMap(({ detectors }): readonly Regex[] =>
+    detectors === null ? INJECTION_SIGNS : detectors.map(({ regex }) => regex),
+  )
+  return { filters, mayFind: createAnyMatch([...new Set(regexes)]) }
+}

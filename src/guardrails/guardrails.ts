@@ -1,0 +1,154 @@
+/** Guardrails: made, listed, changed, assigned; and what they come to for a caller, known without a query while nothing has changed. */
+import { createHash } from 'node:crypto'
+
+import type {
+  createGuardrailBody,
+  GuardrailPatch,
+  GuardrailResource,
+  GuardrailSettings,
+  KeyAssignmentResource,
+  MemberAssignmentResource,
+} from '../contract/guardrail.ts'
+import type { Slice } from '../contract/paging.ts'
+import { invalidRequest } from '../contract/validate.ts'
+import { GatewayError } from '../errors.ts'
+import type { Principal } from '../keys/keys.ts'
+import { isoTimestamp, type Clock } from '../lib/clock.ts'
+import type { IdSource } from '../lib/id.ts'
+import { createLoadCache } from '../lib/load-cache.ts'
+import type { GuardrailAssignmentStore, SubjectKind } from '../storage/guardrail-assignment-store.ts'
+import type { AppliedBy, GuardrailStore } from '../storage/guardrail-store.ts'
+import type { Page } from '../storage/preset-store.ts'
+import type { z } from 'zod'
+import { type Applied, type Effective, effectiveOf } from './effective.ts'
+import { changedSettings, newSettings } from './guardrail-settings.ts'
+
+export interface Guardrails {
+  /** Throws `invalid_request`, as `update` does. */
+  create(workspaceId: string, body: z.output<typeof createGuardrailBody>): Promise<GuardrailResource>
+  list(workspaceId: string, slice: Slice): Promise<Page<GuardrailResource>>
+  /** All that take an id throw `not_found`, also for a guardrail of another workspace. `default` names the workspace's own. */
+  get(workspaceId: string, id: string): Promise<GuardrailResource>
+  update(workspaceId: string, id: string, patch: GuardrailPatch): Promise<GuardrailResource>
+  delete(workspaceId: string, id: string): Promise<void>
+  /** Gives how many are new. Throws `not_found` naming a subject that the workspace does not have. */
+  assign(by: Principal, id: string, kind: SubjectKind, subjects: readonly string[]): Promise<number>
+  unassign(workspaceId: string, id: string, kind: SubjectKind, subjects: readonly string[]): Promise<number>
+  /** `id` null: of all guardrails. */
+  keyAssignments(workspaceId: string, id: string | null, slice: Slice): Promise<Page<KeyAssignmentResource>>
+  memberAssignments(workspaceId: string, id: string | null, slice: Slice): Promise<Page<MemberAssignmentResource>>
+  /** What holds for the caller's requests; null: nothing. At once where it is known. Throws StorageUnavailable. */
+  effective(caller: Pick<Principal, 'hash' | 'userId' | 'workspaceId'>): Effective | null | Promise<Effective | null>
+  dropCache(): void
+}
+
+/** The id of a workspace's own guardrail follows from that of the workspace. */
+export const defaultGuardrailId = (workspaceId: string): string => {
+  const hex = createHash('sha256').update(`guardrail of workspace ${workspaceId}`).digest('hex')
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`
+}
+
+const CACHE_MAX = 10_000
+const SCOPES: Readonly<Record<AppliedBy, Applied['scope']>> = { key: 'api-key', member: 'member', workspace: 'workspace' }
+
+export const createGuardrails = (parts: {
+  store: GuardrailStore
+  assignments: GuardrailAssignmentStore
+  clock: Clock
+  ids: IdSource
+}): Guardrails => {
+  const { store, assignments, clock, ids } = parts
+  const cache = createLoadCache<string, { readonly effective: Effective | null }>(CACHE_MAX)
+  const now = (): string => isoTimestamp(clock.now())
+  const resolved = (workspaceId: string, id: string): string => (id === 'default' ? defaultGuardrailId(workspaceId) : id)
+
+  const made = (workspaceId: string, id: string, settings: GuardrailSettings): GuardrailResource => ({
+    id,
+    workspace_id: workspaceId,
+    ...settings,
+    created_at: now(),
+    updated_at: null,
+  })
+  /** It is there from the start, and says nothing until it is changed. */
+  const emptyDefault = (workspaceId: string): GuardrailResource =>
+    made(workspaceId, defaultGuardrailId(workspaceId), newSettings({ name: 'Workspace default' }))
+
+  const get = async (workspaceId: string, given: string): Promise<GuardrailResource> => {
+    const id = resolved(workspaceId, given)
+    const found = await store.get(workspaceId, id)
+    if (found !== null) return found
+    if (id === defaultGuardrailId(workspaceId)) return emptyDefault(workspaceId)
+    throw unknownGuardrail()
+  }
+
+  return {
+    async create(workspaceId, body) {
+      const guardrail = made(workspaceId, ids.uuid(), newSettings(body))
+      await store.insert(guardrail)
+      cache.clear()
+      return guardrail
+    },
+    list: (workspaceId, slice) => store.list(workspaceId, slice),
+    get,
+    async update(workspaceId, given, patch) {
+      const id = resolved(workspaceId, given)
+      const change = (was: GuardrailResource): GuardrailSettings => changedSettings(was, patch)
+      const changed =
+        id === defaultGuardrailId(workspaceId)
+          ? await store.upsertDefault(emptyDefault(workspaceId), change, now())
+          : await store.update(workspaceId, id, change, now())
+      cache.clear()
+      if (changed === null) throw unknownGuardrail()
+      return changed
+    },
+    async delete(workspaceId, given) {
+      const id = resolved(workspaceId, given)
+      const deleted = await store.delete(workspaceId, id)
+      cache.clear()
+      if (!deleted) throw unknownGuardrail()
+    },
+    async assign({ workspaceId, userId }, given, kind, subjects) {
+      const { id } = await get(workspaceId, given)
+      if (id === defaultGuardrailId(workspaceId)) {
+        throw invalidRequest([{ path: 'id', message: "The workspace's own guardrail holds for all: it cannot be assigned." }])
+      }
+      const outcome = await assignments.assign({
+        workspaceId,
+        guardrailId: id,
+        kind,
+        assignments: [...new Set(subjects)].map((subject) => ({ id: ids.uuid(), subject })),
+        assignedBy: userId,
+        now: now(),
+      })
+      cache.clear()
+      if ('unknown' in outcome) {
+        const [first = ''] = outcome.unknown
+        throw new GatewayError(
+          'not_found',
+          `There is no ${kind === 'key' ? 'key with the hash' : 'member with the id'} ${first.slice(0, 70)}.`,
+        )
+      }
+      return outcome.assigned
+    },
+    async unassign(workspaceId, given, kind, subjects) {
+      const { id } = await get(workspaceId, given)
+      const removed = await assignments.unassign({ workspaceId, guardrailId: id, kind, subjects })
+      cache.clear()
+      return removed
+    },
+    keyAssignments: async (workspaceId, id, slice) =>
+      assignments.keys({ workspaceId, guardrailId: id === null ? null : (await get(workspaceId, id)).id, ...slice }),
+    memberAssignments: async (workspaceId, id, slice) =>
+      assignments.members({ workspaceId, guardrailId: id === null ? null : (await get(workspaceId, id)).id, ...slice }),
+    effective({ hash, userId, workspaceId }) {
+      const found = cache.get(hash, async () => {
+        const applying = await store.applyingTo({ workspaceId, keyHash: hash, userId })
+        return { effective: effectiveOf(applying.map(({ guardrail, by }) => ({ guardrail, scope: SCOPES[by] }))) }
+      })
+      return found instanceof Promise ? found.then((loaded) => loaded?.effective ?? null) : (found?.effective ?? null)
+    },
+    dropCache: cache.clear,
+  }
+}
+
+const unknownGuardrail = (): GatewayError => new GatewayError('not_found', 'There is no guardrail with this id.')

@@ -1,0 +1,117 @@
+/**
+ * Text on its way through filters that must know what follows before it may go on. Filters read units; what goes out is
+ * the text as it came. The two differ in the JSON text of a tool's arguments, whose escapes must not hide anything.
+ */
+export interface HeldText {
+  /** Takes more of the text, and gives the units that it adds. */
+  add(text: string): string
+  /** The text of the next units, as it came; they are held no more. */
+  release(count: number): string
+  /** What stands for the next units; they are held no more. `label` is empty where one stands there already. */
+  replace(count: number, label: string): string
+  /** What is no unit yet: an escape whose end has not come. */
+  rest(): string
+}
+
+export const plainText = (): HeldText => {
+  let held = ''
+  const drop = (count: number): string => {
+    const text = held.slice(0, count)
+    held = held.slice(count)
+    return text
+  }
+  return {
+    add(text) {
+      held += text
+      return text
+    },
+    release: drop,
+    replace(count, label) {
+      drop(count)
+      return label
+    },
+    rest: () => '',
+  }
+}
+
+interface Unit {
+  /** As it came. */
+  readonly raw: string
+  /** Within a string; its quotes are not. */
+  readonly quoted: boolean
+}
+
+const SIMPLE_ESCAPES: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', b: '\b', f: '\f' }
+
+/** Whatever is replaced, JSON text stays JSON text: a placeholder outside a string becomes one. */
+export const jsonText = (): HeldText => {
+  let held: Unit[] = []
+  /** Where what is still held begins. */
+  let from = 0
+  let quoted = false
+  let escape = ''
+  const drop = (count: number): readonly Unit[] => {
+    const units = held.slice(from, from + count)
+    from += count
+    if (from === held.length) {
+      held = []
+      from = 0
+    }
+    return units
+  }
+  /** One more character of an escape; what it means, once it is whole. */
+  const escaped = (character: string): string | null => {
+    escape += character
+    if (escape[1] !== 'u') return SIMPLE_ESCAPES[character] ?? character
+    return escape.length < 6 ? null : String.fromCharCode(Number.parseInt(escape.slice(2), 16) || 0)
+  }
+  return {
+    add(text) {
+      let units = ''
+      for (let at = 0; at < text.length; at += 1) {
+        const character = text.charAt(at)
+        if (escape !== '') {
+          const meant = escaped(character)
+          if (meant === null) continue
+          held.push({ raw: escape, quoted })
+          units += meant
+          escape = ''
+        } else if (quoted && character === '\\') escape = character
+        else {
+          held.push({ raw: character, quoted: quoted && character !== '"' })
+          units += character
+          if (character === '"') quoted = !quoted
+        }
+      }
+      return units
+    },
+    release: (count) =>
+      drop(count)
+        .map(({ raw }) => raw)
+        .join(''),
+    replace(count, label) {
+      const inside = JSON.stringify(label).slice(1, -1)
+      let out = ''
+      let before: 'inside' | 'outside' | null = null
+      for (const { raw, quoted: within } of drop(count)) {
+        if (within) {
+          if (before !== 'inside') out += inside
+          before = 'inside'
+        } else if (/[\w.+-]/.test(raw)) {
+          if (before !== 'outside' && label !== '') out += `"${inside}"`
+          before = 'outside'
+        } else {
+          // What holds the text together: quotes, commas, braces.
+          out += raw
+          before = null
+        }
+      }
+      return out
+    },
+    rest() {
+      const raw = escape
+      escape = ''
+      return raw
+    },
+  }
+}

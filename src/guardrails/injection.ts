@@ -1,0 +1,115 @@
+/**
+ * Prompt injection by pattern: phrases said outright, with the letters of their words shuffled, with every letter apart,
+ * and encoded as base64 or hexadecimal. It finds the attempts that are known; it proves nothing of a text that passes.
+ */
+import { createAnyMatch } from '../lib/regex/any-match.ts'
+import { createFinder, createRegex, type Regex } from '../lib/regex/finder.ts'
+import { COLLAPSED, KEY_WORDS, SPOKEN } from './injection-phrases.ts'
+
+export interface Injection {
+  readonly start: number
+  readonly end: number
+  /** What was read there, in lower case. */
+  readonly pattern: string
+}
+
+const PATTERN_SHOWN = 100
+const ignoreCase = { ignoreCase: true }
+
+const spoken: Regex[] = SPOKEN.map((pattern) => createRegex(pattern, ignoreCase))
+const collapsed: Regex[] = COLLAPSED.map((pattern) => createRegex(pattern, ignoreCase))
+
+/** The same word with the letters behind its first in another order, or in their own. */
+const shuffled = createRegex(
+  KEY_WORDS.map((word) => String.raw`\b${word[0]}[${[...new Set(word.slice(1))].join('')}]{${word.length - 1}}\b`).join('|'),
+  ignoreCase,
+)
+const spacedOut = createRegex(String.raw`\b[A-Za-z](?:[ .\-_*|]{1,3}[A-Za-z]){9,}\b`)
+const base64 = createRegex(String.raw`[A-Za-z0-9+/_\-]{24,}={0,2}`)
+const hex = createRegex(String.raw`\b(?:0x)?(?:[0-9A-Fa-f]{2}[ :]?){16,}\b`)
+
+/** What a text without any attempt lacks: for a first look at it together with all other filters. */
+export const INJECTION_SIGNS: readonly Regex[] = [...spoken, shuffled, spacedOut, base64, hex]
+
+const says = createAnyMatch(spoken)
+const saysCollapsed = createAnyMatch(collapsed)
+
+export const findInjections = (text: string): readonly Injection[] => {
+  const found: Injection[] = []
+  const tell = (start: number, end: number, read: string): void => {
+    const pattern = read.toLowerCase().replaceAll(/\s+/g, ' ').slice(0, PATTERN_SHOWN)
+    found.push({ start, end, pattern })
+  }
+  const plain = unshuffle(text)
+  if (says(plain)) for (const [start, end] of longest(spoken, plain)) tell(start, end, plain.slice(start, end))
+  for (const [start, end] of longest([spacedOut], text)) {
+    const letters = text.slice(start, end).replaceAll(/[^A-Za-z]/g, '')
+    if (saysCollapsed(letters)) tell(start, end, firstOf(collapsed, letters))
+  }
+  for (const [regex, decode] of ENCODINGS) {
+    for (const [start, end] of longest([regex], text)) {
+      const decoded = decode(text.slice(start, end))
+      if (decoded !== null && says(decoded)) tell(start, end, firstOf(spoken, decoded))
+    }
+  }
+  return found
+}
+
+/** The stretches that matches cover, where they overlap as one. */
+const longest = (regexes: readonly Regex[], text: string): readonly (readonly [number, number])[] => {
+  const spans: [number, number][] = []
+  for (const regex of regexes) {
+    const finder = createFinder(regex, (start, end) => spans.push([start, end]))
+    finder.push(text)
+    finder.pause()
+  }
+  const united: [number, number][] = []
+  for (const [start, end] of spans.sort(([left], [right]) => left - right)) {
+    const before = united.at(-1)
+    if (before !== undefined && start < before[1]) before[1] = Math.max(before[1], end)
+    else united.push([start, end])
+  }
+  return united
+}
+
+const firstOf = (regexes: readonly Regex[], text: string): string => {
+  const [first] = longest(regexes, text)
+  return first === undefined ? text : text.slice(...first)
+}
+
+/** Every shuffled key word in its right order. No offset moves: the letters are the same. */
+const unshuffle = (text: string): string => {
+  let plain = ''
+  let from = 0
+  for (const [start, end] of longest([shuffled], text)) {
+    const word = text.slice(start, end)
+    const meant = MEANT.get(shape(word))
+    if (meant === undefined || meant === word.toLowerCase()) continue
+    plain += text.slice(from, start) + meant
+    from = end
+  }
+  return plain + text.slice(from)
+}
+
+const shape = (word: string): string => {
+  const letters = word.toLowerCase()
+  return letters.charAt(0) + letters.slice(1).split('').sort().join('')
+}
+
+const MEANT: ReadonlyMap<string, string> = new Map(KEY_WORDS.map((word) => [shape(word), word]))
+
+/** Text that was encoded is text again; what is not was never meant to be read. */
+const readable = (bytes: Buffer): string | null => {
+  const text = bytes.toString('utf8')
+  return text.length >= 12 && !UNREADABLE.test(text) ? text : null
+}
+
+/** Control characters but white space, and what stands for bytes that are no text. */
+const UNREADABLE = /(?!\s)[\p{Cc}\ufffd]/u
+
+const ENCODED_MAX = 100_000
+
+const ENCODINGS: readonly (readonly [Regex, (text: string) => string | null])[] = [
+  [base64, (text) => readable(Buffer.from(text.slice(0, ENCODED_MAX), 'base64'))],
+  [hex, (text) => readable(Buffer.from(text.slice(0, ENCODED_MAX).replaceAll(/^0x|[ :]/g, ''), 'hex'))],
+]

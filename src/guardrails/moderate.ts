@@ -1,0 +1,155 @@
+/** Asks the moderation endpoints that a caller's guardrails name, before anything reaches a provider (service.md, "Moderation errors"). */
+import { createHmac } from 'node:crypto'
+
+import type { PipelineStage } from '../canonical/pipeline.ts'
+import { GatewayError } from '../errors.ts'
+import type { Clock } from '../lib/clock.ts'
+import { isObject } from '../lib/json.ts'
+import type { SafeFetch } from '../providers/safe-fetch.ts'
+import type { Moderation } from './effective.ts'
+import type { ModerationEndpoint, ModerationSettings } from './moderation-settings.ts'
+
+export interface ModerationInput {
+  readonly texts: readonly string[]
+  /** The model that was asked for. */
+  readonly model: string
+}
+
+/** Throws `content_policy_violation` for what is flagged, `provider_overloaded` where there is no verdict and none may pass without. */
+export type Moderate = (moderations: readonly Moderation[], input: ModerationInput, pipeline: PipelineStage[]) => Promise<void>
+
+interface Verdict {
+  readonly reasons: readonly string[]
+  /** What was flagged. */
+  readonly text: string
+}
+
+export const createModerate =
+  (settings: ModerationSettings, post: SafeFetch, clock: Clock): Moderate =>
+  async (moderations, input, pipeline) => {
+    // All at once: each waits for another machine.
+    const outcomes = await Promise.all(moderations.map((moderation) => judge(moderation, input, { settings, post, clock })))
+    for (const [at, outcome] of outcomes.entries()) {
+      const moderation = moderations[at]
+      if (moderation === undefined || outcome === null) continue
+      if (outcome instanceof GatewayError) throw outcome
+      const blocks = moderation.action === 'block'
+      pipeline.push(stageOf(moderation, outcome, blocks))
+      if (!blocks) continue
+      throw new GatewayError('content_policy_violation', `Request blocked by moderation: ${outcome.reasons.join(', ')}`, {
+        metadata: {
+          reasons: outcome.reasons,
+          flagged_input: middleTruncated(outcome.text, FLAGGED_MAX),
+          provider_name: settings.endpoints[moderation.endpoint]?.name ?? moderation.endpoint,
+          model_slug: input.model,
+        },
+      })
+    }
+  }
+
+const FLAGGED_MAX = 100
+const ANSWER_MAX_BYTES = 1024 * 1024
+/** What is longer cannot be judged as a whole. */
+const INPUT_MAX = 1_000_000
+const PIECE_MAX = 30_000
+
+/** Null: nothing flagged, or not judged and allowed so. */
+const judge = async (
+  { endpoint: name }: Moderation,
+  input: ModerationInput,
+  { settings, post, clock }: { settings: ModerationSettings; post: SafeFetch; clock: Clock },
+): Promise<Verdict | GatewayError | null> => {
+  const endpoint = Object.hasOwn(settings.endpoints, name) ? settings.endpoints[name] : undefined
+  if (endpoint === undefined) {
+    return new GatewayError(
+      'provider_overloaded',
+      `The moderation endpoint "${name}" of this key's guardrail is not configured, so the request was not sent.`,
+    )
+  }
+  try {
+    const texts = piecesOf(input.texts)
+    return texts.length === 0 ? null : await ask(endpoint, texts, input.model, { post, clock })
+  } catch (thrown) {
+    if (endpoint.on_failure === 'allow') return null
+    return new GatewayError(
+      'provider_overloaded',
+      `The moderation endpoint "${name}" gave no verdict, so the request was not sent. Try again.`,
+      {
+        cause: thrown,
+      },
+    )
+  }
+}
+
+const piecesOf = (texts: readonly string[]): readonly string[] => {
+  if (texts.reduce((sum, { length }) => sum + length, 0) > INPUT_MAX) throw new Error('The input is too long to be moderated.')
+  return texts.flatMap((text) =>
+    Array.from({ length: Math.ceil(text.length / PIECE_MAX) }, (_, at) => text.slice(at * PIECE_MAX, (at + 1) * PIECE_MAX)),
+  )
+}
+
+const ask = async (
+  endpoint: ModerationEndpoint,
+  texts: readonly string[],
+  model: string,
+  { post, clock }: { post: SafeFetch; clock: Clock },
+): Promise<Verdict | null> => {
+  const body = JSON.stringify(
+    endpoint.kind === 'openai' ? { model: endpoint.model, input: texts } : { type: 'moderation', model, input: texts },
+  )
+  const { status, text } = await post({
+    url: endpoint.url,
+    headers: { 'content-type': 'application/json', ...ownHeaders(endpoint, body, Math.floor(clock.now() / 1000)) },
+    body,
+    timeoutMs: endpoint.timeout * 1000,
+    maxBytes: ANSWER_MAX_BYTES,
+  })
+  if (status !== 200) throw new Error(`The moderation endpoint answered ${status}.`)
+  const answer: unknown = JSON.parse(text)
+  if (!isObject(answer)) throw new Error('The moderation endpoint answered no object.')
+  return endpoint.kind === 'openai' ? openaiVerdict(answer, texts) : webhookVerdict(answer, texts)
+}
+
+/** The webhook's receiver checks the signature over the second and the body, so that neither can be forged nor sent again later. */
+const ownHeaders = (endpoint: ModerationEndpoint, body: string, second: number): Record<string, string> => {
+  if (endpoint.kind === 'openai') return endpoint.api_key === undefined ? {} : { authorization: `Bearer ${endpoint.api_key}` }
+  const signature = createHmac('sha256', endpoint.secret).update(`${second}.${body}`).digest('hex')
+  return { 'x-patchbay-signature': `t=${second},v1=${signature}` }
+}
+
+const openaiVerdict = (answer: Readonly<Record<string, unknown>>, texts: readonly string[]): Verdict | null => {
+  const results: unknown = answer['results']
+  if (!Array.isArray(results) || results.length === 0) throw new Error('The moderation endpoint answered no results.')
+  for (const [at, result] of results.entries()) {
+    if (!isObject(result) || typeof result['flagged'] !== 'boolean') throw new Error('The moderation endpoint answered no verdict.')
+    if (!result['flagged']) continue
+    const categories = isObject(result['categories']) ? result['categories'] : {}
+    const reasons = Object.keys(categories).filter((category) => categories[category] === true)
+    return { reasons: reasons.length === 0 ? ['flagged'] : reasons, text: texts[at] ?? '' }
+  }
+  return null
+}
+
+const webhookVerdict = (answer: Readonly<Record<string, unknown>>, texts: readonly string[]): Verdict | null => {
+  const { flagged, reasons, flagged_input: told } = answer
+  if (typeof flagged !== 'boolean') throw new Error('The webhook answered no verdict.')
+  if (!flagged) return null
+  const given = Array.isArray(reasons) ? reasons.filter((reason) => typeof reason === 'string').slice(0, 20) : []
+  return { reasons: given.length === 0 ? ['flagged'] : given, text: typeof told === 'string' ? told : (texts.at(-1) ?? '') }
+}
+
+/** At most `max` characters: the beginning and the end, with `...` between. */
+export const middleTruncated = (text: string, max: number): string => {
+  if (text.length <= max) return text
+  const kept = max - 3
+  return `${text.slice(0, Math.ceil(kept / 2))}...${text.slice(text.length - Math.floor(kept / 2))}`
+}
+
+const stageOf = ({ origin, endpoint }: Moderation, { reasons }: Verdict, blocks: boolean): PipelineStage => ({
+  type: 'guardrail',
+  name: 'moderation',
+  guardrail_id: origin.guardrailId,
+  guardrail_scope: origin.scope,
+  summary: `${blocks ? 'Blocked' : 'Flagged'}: moderation flagged the input (${reasons.length} reason${reasons.length === 1 ? '' : 's'})`,
+  data: { action: blocks ? 'blocked' : 'flagged', detected: true, engines: [endpoint], patterns: [...reasons] },
+})

@@ -1,0 +1,77 @@
+/** Telephone numbers, social security numbers, payment cards and addresses of machines: runs of digits that mean something. */
+import { parseIpv4, parseIpv6 } from '../lib/ip-address.ts'
+import { detector, type Part, wholeIf } from './detector.ts'
+
+const digitsOf = (text: string): string => text.replaceAll(/\D/g, '')
+
+/** No number that people write is longer, separators and all. */
+const WRITTEN_MAX = 40
+
+/**
+ * The longest stretch from the beginning of a group of digits to the end of the match that is what is looked for: numbers
+ * stand next to numbers. What ends before has been a match of its own.
+ */
+const lastNumber =
+  (test: (text: string) => boolean) =>
+  (match: string): readonly Part[] => {
+    const from = Math.max(match.length - WRITTEN_MAX, 0)
+    for (const { index } of match.slice(from).matchAll(GROUP)) {
+      const start = from + index
+      if (start > 0 && isDigit(match.charAt(start - 1))) continue
+      if (test(match.slice(start))) return [[start, match.length]]
+    }
+    return []
+  }
+
+const GROUP = /\+?\(?\d+/g
+
+const isDigit = (character: string): boolean => character >= '0' && character <= '9'
+
+/** ISO/IEC 7812-1, annex B. */
+export const passesLuhn = (digits: string): boolean => {
+  let sum = 0
+  for (let place = 0; place < digits.length; place += 1) {
+    const digit = digits.charCodeAt(digits.length - 1 - place) - 48
+    sum += place % 2 === 0 ? digit : digit * 2 - (digit > 4 ? 9 : 0)
+  }
+  return sum % 10 === 0
+}
+
+/** Ranges that card networks issue from: 2221-2720, 3, 4, 50-69. */
+const isCard = (digits: string): boolean =>
+  digits.length >= 13 && digits.length <= 19 && /^(?:2(?:22[1-9]|2[3-9]|[3-6]|7[01]|720)|[34]|5|6)/.test(digits) && passesLuhn(digits)
+
+export const CREDIT_CARD = detector(String.raw`(?<![\d.])\d(?:[ \-]?\d){12,}(?!\d)`, {
+  partsOf: lastNumber((text) => isCard(digitsOf(text))),
+})
+
+/** Never issued: area 000, 666 and 900-999, group 00, serial 0000. */
+const isSsn = (text: string): boolean => !/^(?:000|666|9)|^...[ -]00|0000$/.test(text) && text[3] === text[6]
+
+export const SSN = detector(String.raw`(?<![\d\-])\d{3}[ \-]\d{2}[ \-]\d{4}(?![\d])`, { partsOf: wholeIf(isSsn) })
+
+/**
+ * International numbers with their plus, North American ones with or without separators, and others that begin with a
+ * zero and are written in groups. Bare runs of digits that are none of these are too often something else.
+ */
+const isPhone = (text: string): boolean => {
+  const digits = digitsOf(text)
+  if (text.startsWith('+')) return digits.length >= 8 && digits.length <= 15
+  if (/^1?[2-9]\d{2}[2-9]\d{6}$/.test(digits)) return digits.length === 10 || /\D/.test(text)
+  return /^\(?0\d{1,4}\)?[ .\-/]/.test(text) && digits.length >= 9 && digits.length <= 12 && !/^0\d[./]\d\d[./]/.test(text)
+}
+
+export const PHONE = detector(String.raw`(?<![\w.+\-])\+?\(?\d(?:[ .\-/()]{0,2}\d){6,14}(?![\w])`, { partsOf: lastNumber(isPhone) })
+
+const isIpv6 = (text: string): boolean => /[0-9A-Fa-f]/.test(text) && parseIpv6(text) !== null
+
+export const IP_ADDRESS = detector(
+  String.raw`(?<![\w.])\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}(?![\w])|(?<![\w:.])[0-9A-Fa-f:]*:[0-9A-Fa-f]*:[0-9A-Fa-f:.]*(?![\w:])`,
+  {
+    partsOf(match) {
+      // The point that ends a sentence is not the address's.
+      const text = match.length > 1 && match.endsWith('.') ? match.slice(0, -1) : match
+      return parseIpv4(text) !== null || isIpv6(text) ? [[0, text.length]] : []
+    },
+  },
+)

@@ -1,0 +1,118 @@
+/** Whom guardrails act on: keys and members, each of which has at most one of its own (contract 7.1). */
+import { z } from 'zod'
+
+import { guardrailId, keyAssignment, keyHashesBody, memberAssignment, memberIdsBody } from '../../contract/guardrail.ts'
+import { listOf, listPaging } from '../../contract/paging.ts'
+import { validate } from '../../contract/validate.ts'
+import type { Guardrails } from '../../guardrails/guardrails.ts'
+import { readJsonObject } from '../../lib/json-body.ts'
+import { jsonResponse } from '../json-response.ts'
+import { principalOf, type Route, type RouteRequest } from '../route.ts'
+
+const shared = { tag: 'Guardrails', policy: 'management', surface: 'management' } as const
+
+const idOf = (request: RouteRequest): string => validate(guardrailId, request.params['id'], ['id'])
+
+/** What the two kinds of subject differ in. */
+const KINDS = {
+  keys: {
+    kind: 'key',
+    item: keyAssignment,
+    body: keyHashesBody,
+    subjects: (body: unknown): readonly string[] => validate(keyHashesBody, body).key_hashes,
+    list: (guardrails: Guardrails) => guardrails.keyAssignments,
+    names: {
+      all: 'listKeyAssignments',
+      one: 'listGuardrailKeyAssignments',
+      add: 'bulkAssignKeysToGuardrail',
+      remove: 'bulkUnassignKeysFromGuardrail',
+    },
+  },
+  members: {
+    kind: 'member',
+    item: memberAssignment,
+    body: memberIdsBody,
+    subjects: (body: unknown): readonly string[] => validate(memberIdsBody, body).member_user_ids,
+    list: (guardrails: Guardrails) => guardrails.memberAssignments,
+    names: {
+      all: 'listMemberAssignments',
+      one: 'listGuardrailMemberAssignments',
+      add: 'bulkAssignMembersToGuardrail',
+      remove: 'bulkUnassignMembersFromGuardrail',
+    },
+  },
+} as const
+
+type Subjects = keyof typeof KINDS
+
+/** Of all guardrails, or of one. */
+const assignmentsList = (subjects: Subjects, of: 'all' | 'one', guardrails: Guardrails): Route => {
+  const { item, list, names } = KINDS[subjects]
+  return {
+    ...shared,
+    method: 'GET',
+    path: of === 'all' ? `/guardrails/assignments/${subjects}` : `/guardrails/:id/assignments/${subjects}`,
+    operation: names[of],
+    summary:
+      of === 'all'
+        ? `List the ${subjects} that guardrails are assigned to, newest first`
+        : `List the ${subjects} that a guardrail is assigned to`,
+    ...(of === 'all' ? {} : { params: { id: guardrailId } }),
+    query: listPaging.query,
+    answers: { 200: { description: 'Assignments.', schema: listOf(item) } },
+    errors: of === 'all' ? [400] : [400, 404],
+    async handle(request) {
+      const { workspaceId } = principalOf(request)
+      const page = await list(guardrails)(workspaceId, of === 'all' ? null : idOf(request), listPaging.read(request.query))
+      return jsonResponse({ data: page.items, total_count: page.totalCount })
+    },
+  }
+}
+
+const assignmentsAdd = (subjects: Subjects, guardrails: Guardrails): Route => {
+  const { kind, body, subjects: read, names } = KINDS[subjects]
+  return {
+    ...shared,
+    method: 'POST',
+    path: `/guardrails/:id/assignments/${subjects}`,
+    operation: names.add,
+    summary: `Assign a guardrail to ${subjects}; one that has another guardrail moves to this one`,
+    params: { id: guardrailId },
+    body,
+    answers: { 200: { description: 'How many are new.', schema: z.object({ assigned_count: z.int() }) } },
+    errors: [404, 409],
+    async handle(request) {
+      const id = idOf(request)
+      const given = read(readJsonObject(await request.text()))
+      return jsonResponse({ assigned_count: await guardrails.assign(principalOf(request), id, kind, given) })
+    },
+  }
+}
+
+const assignmentsRemove = (subjects: Subjects, guardrails: Guardrails): Route => {
+  const { kind, body, subjects: read, names } = KINDS[subjects]
+  return {
+    ...shared,
+    method: 'POST',
+    path: `/guardrails/:id/assignments/${subjects}/remove`,
+    operation: names.remove,
+    summary: `Take a guardrail off ${subjects}`,
+    params: { id: guardrailId },
+    body,
+    answers: { 200: { description: 'How many had it.', schema: z.object({ unassigned_count: z.int() }) } },
+    errors: [404, 409],
+    async handle(request) {
+      const id = idOf(request)
+      const given = read(readJsonObject(await request.text()))
+      return jsonResponse({ unassigned_count: await guardrails.unassign(principalOf(request).workspaceId, id, kind, given) })
+    },
+  }
+}
+
+export const assignmentRoutes = (guardrails: Guardrails): readonly Route[] =>
+  (['keys', 'members'] as const).flatMap((subjects) => [
+    assignmentsList(subjects, 'all', guardrails),
+    assignmentsList(subjects, 'one', guardrails),
+    assignmentsAdd(subjects, guardrails),
+    assignmentsRemove(subjects, guardrails),
+  ])

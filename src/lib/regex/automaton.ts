@@ -1,0 +1,91 @@
+/**
+ * A program's states, built as texts lead to them: one table look-up a unit. It searches from every place at once, so it
+ * tells that something matches and where it ends, not where it begins. Bounded: a text that leads through too many states
+ * makes it begin anew.
+ */
+import type { Program } from './compile.ts'
+import { createReach, type Reach } from './reach.ts'
+
+export interface State {
+  /** Steps that wait for the next unit; without any, nothing is under way. */
+  readonly waiting: readonly number[]
+  /** Class of the unit before; 0 where no step minds. */
+  readonly before: number
+}
+
+/** What a row of the table says of a class: 0 where it is not built yet. The next row is `move >>> MOVE_SHIFT`. */
+export const MOVE_SHIFT = 2
+/** A match ends before the unit. */
+export const ACCEPTS = 1
+/** Behind it nothing is under way. */
+export const IDLE = 2
+
+const STATES_MAX = 2000
+
+export class Automaton {
+  readonly program: Program
+  /** For whoever walks the same program: it is used for the length of a call. */
+  readonly reach: Reach
+  /** Rows of the table: `table[row + class]` is a move. Replaced as it grows. */
+  table: Int32Array
+  readonly #width: number
+  /** How often the table began anew. */
+  clearings = 0
+  #states: State[] = []
+  #rows = new Map<string, number>()
+
+  constructor(program: Program) {
+    this.program = program
+    this.reach = createReach(program)
+    this.#width = program.classes.count
+    this.table = new Int32Array(16 * this.#width)
+  }
+
+  idle(before: number): State {
+    return { waiting: [], before: this.program.minds ? before : 0 }
+  }
+
+  stateOf(row: number): State {
+    return this.#states[row / this.#width] ?? this.idle(0)
+  }
+
+  /** The same state has the same row for as long as the table does not begin anew. */
+  rowOf(state: State): number {
+    const key = `${state.before}:${state.waiting.join()}`
+    const known = this.#rows.get(key)
+    if (known !== undefined) return known
+    if (this.#states.length >= STATES_MAX) this.#clear()
+    const row = this.#states.length * this.#width
+    this.#states.push(state)
+    this.#rows.set(key, row)
+    if (row + this.#width > this.table.length) {
+      const grown = new Int32Array(this.table.length * 2)
+      grown.set(this.table)
+      this.table = grown
+    }
+    return row
+  }
+
+  /** The move from `row` on a unit of the class, which the table lacks. */
+  build(row: number, behind: number): number {
+    const state = this.stateOf(row)
+    const { reach, program } = this
+    reach.begin(state.before, behind)
+    for (const step of state.waiting) reach.from(step)
+    const accepts = reach.accepted ? ACCEPTS : 0
+    reach.from(program.start)
+    const waiting = reach.taken(behind).toSorted((left, right) => left - right)
+    const next = this.rowOf({ waiting, before: program.minds ? behind : 0 })
+    const move = (next << MOVE_SHIFT) | accepts | (waiting.length === 0 ? IDLE : 0)
+    // Where the table began anew, the row is another state's.
+    if (this.stateOf(row) === state) this.table[row + behind] = move
+    return move
+  }
+
+  #clear(): void {
+    this.clearings += 1
+    this.#states = []
+    this.#rows = new Map()
+    this.table = new Int32Array(16 * this.#width)
+  }
+}

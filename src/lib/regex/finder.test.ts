@@ -1,0 +1,187 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+
+import { createAnyMatch } from './any-match.ts'
+import { createFinder, createRegex } from './finder.ts'
+import { type RegexOptions, RegexRefused } from './parse.ts'
+
+type Span = readonly [number, number]
+
+const spansIn = (pattern: string, pieces: readonly string[], options?: RegexOptions): Span[] => {
+  const spans: Span[] = []
+  const finder = createFinder(createRegex(pattern, options), (start, end) => spans.push([start, end]))
+  for (const piece of pieces) finder.push(piece)
+  finder.pause()
+  return spans
+}
+
+/** Which units matches cover. */
+const covered = (spans: readonly Span[], length: number): string =>
+  Array.from({ length }, (_, at) => (spans.some(([start, end]) => start <= at && at < end) ? '#' : '.')).join('')
+
+/** By JavaScript's own engine: every stretch of the text that matches as a whole. */
+const coveredByJavaScript = (pattern: string, text: string): string => {
+  const whole = new RegExp(`^(?:${pattern})$`)
+  const spans: Span[] = []
+  for (let start = 0; start < text.length; start += 1) {
+    for (let end = start + 1; end <= text.length; end += 1) if (whole.test(text.slice(start, end))) spans.push([start, end])
+  }
+  return covered(spans, text.length)
+}
+
+const atom = fc.constantFrom('a', 'b', 'c', '.', '[ab]', '[^a]', '\\d', '\\w')
+const pattern = fc.letrec<{ node: string }>((tie) => ({
+  node: fc.oneof(
+    { depthSize: 'small' },
+    atom,
+    fc.tuple(tie('node'), tie('node')).map(([left, right]) => left + right),
+    fc.tuple(tie('node'), tie('node')).map(([left, right]) => `(?:${left}|${right})`),
+    fc.tuple(tie('node'), fc.constantFrom('*', '+', '?', '{2}', '{1,3}', '{2,}', '*?')).map(([inner, times]) => `(?:${inner})${times}`),
+  ),
+})).node
+const text = fc.string({ unit: fc.constantFrom('a', 'b', 'c', '1', '_', ' ', '\n'), maxLength: 14 })
+
+describe('what is found', () => {
+  test("is what JavaScript's own engine matches, all of it", () => {
+    fc.assert(
+      fc.property(pattern, text, (source, given) => {
+        expect(covered(spansIn(source, [given]), given.length)).toBe(coveredByJavaScript(source, given))
+      }),
+      { numRuns: 2000 },
+    )
+  })
+
+  test('is the same however the text is cut into pieces, down to single units', () => {
+    fc.assert(
+      fc.property(pattern, text, fc.array(fc.nat(14), { maxLength: 5 }), (source, given, cuts) => {
+        const whole = spansIn(source, [given])
+        const edges = [0, ...cuts.toSorted((left, right) => left - right), given.length]
+        const pieces = edges.slice(1).map((end, at) => given.slice(edges[at], end))
+        expect(covered(spansIn(source, pieces), given.length)).toBe(covered(whole, given.length))
+        expect(spansIn(source, [...given])).toEqual(whole)
+      }),
+      { numRuns: 1000 },
+    )
+  })
+
+  test('begins at or after `settled`, whatever follows', () => {
+    fc.assert(
+      fc.property(pattern, text, text, (source, before, after) => {
+        const late: number[] = []
+        let settled = 0
+        const finder = createFinder(createRegex(source), (start, end) => {
+          if (end > before.length) late.push(start - settled)
+        })
+        finder.push(before)
+        ;({ settled } = finder)
+        finder.push(after)
+        finder.pause()
+        expect(late.every((ahead) => ahead >= 0)).toBe(true)
+      }),
+      { numRuns: 1000 },
+    )
+  })
+
+  test('a first look at many patterns is never blind to what one of them finds', () => {
+    fc.assert(
+      fc.property(fc.array(pattern, { minLength: 1, maxLength: 4 }), text, (sources, given) => {
+        const found = sources.some((source) => spansIn(source, [given]).length > 0)
+        expect(createAnyMatch(sources.map((source) => createRegex(source)))(given)).toBe(found)
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  const cases: readonly [string, string, string, RegexOptions?][] = [
+    [String.raw`\bcat\b`, 'cat concat cat_ cat', '###.............###'],
+    [String.raw`\Bcat`, 'cat concat', '.......###'],
+    ['^ab', 'abab', '##..'],
+    ['ab$', 'abab', '..##'],
+    [String.raw`\u0041\x42\.`, 'AB. ABC', '###....'],
+    ['(?i:straße|ÄB)c', 'STRAßEc äbc äbC', '####### ### ...'.replaceAll(' ', '.')],
+    ['a{3}', 'aaaaa', '#####'],
+    ['(?<name>x)y', 'xy', '##'],
+    [String.raw`(?<!\d)\d{3}(?!\d)`, '1234 123', '.....###', { edges: true }],
+    ['[\\]\\-a]', 'a-]b', '###.'],
+  ]
+  for (const [source, given, expected, options] of cases) {
+    test(`${source} in ${JSON.stringify(given)}`, () => expect(covered(spansIn(source, [given], options), given.length)).toBe(expected))
+  }
+})
+
+describe('a pattern is refused, with the reason, where it', () => {
+  const refused: readonly [string, string, string][] = [
+    ['looks ahead', 'a(?=b)', 'look-around'],
+    ['looks ahead for what must not be', 'a(?!b)', 'look-around'],
+    ['looks behind', '(?<=a)b', 'look-around'],
+    ['looks behind for what must not be', '(?<!a)b', 'look-around'],
+    ['refers back by number', String.raw`(a)\1`, 'back-reference'],
+    ['refers back by name', String.raw`(?<x>a)\k<x>`, 'back-reference'],
+    ['does not end its group', '(a', 'does not end'],
+    ['ends a group that it has not begun', 'a)', 'unmatched'],
+    ['does not end its class', '[a', 'does not end'],
+    ['has a range out of order', '[z-a]', 'out of order'],
+    ['has bounds out of order', 'a{3,2}', 'out of order'],
+    ['repeats nothing', '*a', 'nothing before'],
+    ['repeats a repetition', 'a++', 'quantifier behind a quantifier'],
+    ['repeats too often', 'a{1001}', 'beyond 1000'],
+    ['grows too large', '(?:a{100}){100}', 'too large'],
+    ['is too long', 'a'.repeat(10_001), 'longer than'],
+    ['is empty', '', 'empty'],
+    ['matches only places', String.raw`^\b$`, 'no text'],
+    ['asks for a Unicode property', String.raw`\p{L}`, 'Unicode property'],
+    ['nests too deep', `${'('.repeat(60)}a${')'.repeat(60)}`, 'nested deeper'],
+  ]
+  for (const [what, source, reason] of refused) {
+    test(what, () => {
+      expect(() => createRegex(source)).toThrow(RegexRefused)
+      expect(() => createRegex(source)).toThrow(reason)
+    })
+  }
+
+  test('any text is a pattern or a refusal, never another failure', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: fc.constantFrom(...String.raw`ab(){}[]|*+?\^$.,-:=!<>01kiupx`), maxLength: 20 }), (source) => {
+        try {
+          createRegex(source)
+        } catch (thrown) {
+          expect(thrown).toBeInstanceOf(RegexRefused)
+        }
+      }),
+      { numRuns: 3000 },
+    )
+  })
+})
+
+describe('time', () => {
+  /** CPU milliseconds, the best of some: other work on the machine only adds. */
+  const cost = (pattern: string, given: string): number => {
+    const regex = createRegex(pattern)
+    let best = Number.POSITIVE_INFINITY
+    for (let run = 0; run < 3; run += 1) {
+      const from = performance.now()
+      const finder = createFinder(regex, () => {})
+      finder.push(given)
+      finder.pause()
+      best = Math.min(best, performance.now() - from)
+    }
+    return best
+  }
+
+  const hostile: readonly [string, string, string][] = [
+    ['nested quantifiers', '(?:a+)+b', 'a'],
+    ['alternatives that overlap', '(?:a|a)*b', 'a'],
+    ['a polynomial', 'a*a*a*a*b', 'a'],
+    ['a repetition of anything', '(?:.*,){10}x', 'a,'],
+    ['a match that ends everywhere', 'a|a*b', 'a'],
+    ['many states', '[ab]*a[ab]{12}', 'ab'],
+  ]
+  for (const [name, source, unit] of hostile) {
+    test(`is linear in the text: ${name}`, () => {
+      const short = cost(source, unit.repeat(10_000 / unit.length))
+      const long = cost(source, unit.repeat(80_000 / unit.length))
+      // Eight times the text: eight times the time; a quadratic engine would take 64 times as long.
+      expect(long).toBeLessThan(short * 24 + 20)
+    })
+  }
+})

@@ -1,0 +1,164 @@
+/**
+ * Finds matches in a text that arrives in pieces, in time linear in its length, whatever the text. Where matches overlap
+ * all of them are told: their union is what the pattern covers, and it is the same however the text was cut into pieces.
+ *
+ * The automaton reads on until something matches; only then the threads, which know where each match began, read the
+ * stretch again that the automaton was under way in.
+ */
+import { ACCEPTS, Automaton, IDLE, MOVE_SHIFT, type State } from './automaton.ts'
+import { compileRegex } from './compile.ts'
+import { parseRegex, type RegexNode, type RegexOptions } from './parse.ts'
+import { Threads } from './threads.ts'
+
+/** Compiled once, for any number of texts. */
+export interface Regex {
+  readonly node: RegexNode
+  readonly automaton: Automaton
+}
+
+/** Throws RegexRefused. */
+export const createRegex = (pattern: string, options?: RegexOptions): Regex => {
+  const node = parseRegex(pattern, options)
+  return { node, automaton: new Automaton(compileRegex(node)) }
+}
+
+export interface Finder {
+  push(text: string): void
+  /** Also tells what matches if the text ends here. It may go on all the same. */
+  pause(): void
+  /** What begins before this offset will be part of no match that is still under way. */
+  readonly settled: number
+}
+
+/** Offsets count from the beginning of the text; `match` is what matched, or its end where it is very long. */
+export type Found = (start: number, end: number, match: string) => void
+
+/** More of a match under way than this is not kept: its length is known, its words are not. */
+const KEPT_MAX = 65_536
+
+export const createFinder = ({ automaton }: Regex, found: Found): Finder => new TextFinder(automaton, found)
+
+class TextFinder implements Finder {
+  readonly #automaton: Automaton
+  readonly #found: Found
+  /** Of the automaton, while there are no threads. */
+  #state: State
+  /** Of all text so far. */
+  #length = 0
+  /** Where what is under way may have begun; and the class before it. */
+  #since = 0
+  #before: number
+  /** The text from `#keptFrom` on, at least from `#since`. */
+  #kept = ''
+  #keptFrom = 0
+  /** From the end of a match until nothing is under way any more. */
+  #threads: Threads | null = null
+
+  constructor(automaton: Automaton, found: Found) {
+    this.#automaton = automaton
+    this.#found = found
+    this.#before = automaton.program.classes.edge
+    this.#state = automaton.idle(this.#before)
+  }
+
+  get settled(): number {
+    return this.#threads === null ? this.#since : this.#threads.since(this.#length)
+  }
+
+  push(text: string): void {
+    this.#keep(text)
+    const { classes } = this.#automaton.program
+    for (let at = 0; at < text.length;) {
+      if (this.#threads === null) at = this.#run(text, at)
+      else {
+        this.#take(this.#threads, classes.of(text.charCodeAt(at)))
+        at += 1
+      }
+    }
+  }
+
+  pause(): void {
+    const { edge } = this.#automaton.program.classes
+    if (this.#threads === null) {
+      if (this.#state.waiting.length === 0) return
+      const row = this.#automaton.rowOf(this.#state)
+      if (((this.#automaton.table[row + edge] || this.#automaton.build(row, edge)) & ACCEPTS) === 0) return
+    }
+    const start = (this.#threads ??= this.#readAgain()).accepts(edge)
+    if (start !== null) this.#tell(start)
+  }
+
+  /** The fast way, to the end of the text, or to the offset given back, before whose unit a match ends: threads go on there. */
+  #run(text: string, from: number): number {
+    const automaton = this.#automaton
+    const { ascii, of } = automaton.program.classes
+    let table = automaton.table
+    let row = automaton.rowOf(this.#state)
+    // The unit behind which nothing was under way, where there was one.
+    let idleAt = from - 1
+    let at = from
+    let accepts = false
+    for (; at < text.length; at += 1) {
+      const unit = text.charCodeAt(at)
+      const behind = unit < 128 ? (ascii[unit] as number) : of(unit)
+      let move = table[row + behind] as number
+      if (move === 0) {
+        move = automaton.build(row, behind)
+        table = automaton.table
+      }
+      if ((move & ACCEPTS) !== 0) {
+        accepts = true
+        break
+      }
+      if ((move & IDLE) !== 0) idleAt = at
+      row = move >>> MOVE_SHIFT
+    }
+    this.#state = automaton.stateOf(row)
+    if (idleAt >= from) {
+      this.#since = this.#length + idleAt + 1 - from
+      this.#before = of(text.charCodeAt(idleAt))
+    }
+    this.#length += at - from
+    if (accepts) this.#threads = this.#readAgain()
+    return at
+  }
+
+  /** What is under way, with where it began. */
+  #readAgain(): Threads {
+    const { classes } = this.#automaton.program
+    const threads = new Threads(this.#automaton, this.#before)
+    for (let at = Math.max(this.#since, this.#keptFrom); at < this.#length; at += 1) {
+      threads.take(classes.of(this.#kept.charCodeAt(at - this.#keptFrom)), at)
+    }
+    return threads
+  }
+
+  #take(threads: Threads, behind: number): void {
+    const start = threads.take(behind, this.#length)
+    if (start !== null) this.#tell(start)
+    this.#length += 1
+    if (threads.since(this.#length) < this.#length) return
+    this.#threads = null
+    this.#since = this.#length
+    this.#before = behind
+    this.#state = this.#automaton.idle(behind)
+  }
+
+  #tell(start: number): void {
+    this.#found(start, this.#length, this.#kept.slice(Math.max(start - this.#keptFrom, 0), this.#length - this.#keptFrom))
+  }
+
+  #keep(text: string): void {
+    const { settled } = this
+    if (settled < this.#length) {
+      // Threads need no text: what is cut off they have read.
+      if (this.#length - settled > KEPT_MAX) this.#threads ??= this.#readAgain()
+      const from = Math.max(settled, this.#length - KEPT_MAX)
+      this.#kept = this.#kept.slice(from - this.#keptFrom) + text
+      this.#keptFrom = from
+    } else {
+      this.#kept = text
+      this.#keptFrom = this.#length
+    }
+  }
+}

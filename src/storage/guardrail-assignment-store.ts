@@ -1,0 +1,152 @@
+import type { KeyAssignmentResource, MemberAssignmentResource } from '../contract/guardrail.ts'
+import type { Slice } from '../contract/paging.ts'
+import { bumpChangeCounter } from './change-counter.ts'
+import type { Database } from './database.ts'
+import type { Page } from './preset-store.ts'
+
+export type SubjectKind = 'key' | 'member'
+
+export interface NewAssignment {
+  readonly id: string
+  readonly subject: string
+}
+
+export interface AssignmentsQuery extends Slice {
+  readonly workspaceId: string
+  /** Null: of all guardrails. */
+  readonly guardrailId: string | null
+}
+
+export interface GuardrailAssignmentStore {
+  /**
+   * A subject has one guardrail: another's assignment moves here. Gives how many were not assigned to it before, or which
+   * subjects the workspace does not have: then nothing is changed.
+   */
+  assign(input: {
+    workspaceId: string
+    guardrailId: string
+    kind: SubjectKind
+    assignments: readonly NewAssignment[]
+    assignedBy: string
+    now: string
+  }): Promise<{ readonly assigned: number } | { readonly unknown: readonly string[] }>
+  /** Gives how many there were. */
+  unassign(input: { workspaceId: string; guardrailId: string; kind: SubjectKind; subjects: readonly string[] }): Promise<number>
+  /** Newest first, without revoked keys. */
+  keys(query: AssignmentsQuery): Promise<Page<KeyAssignmentResource>>
+  members(query: AssignmentsQuery): Promise<Page<MemberAssignmentResource>>
+}
+
+export const createGuardrailAssignmentStore = (database: Database): GuardrailAssignmentStore => ({
+  assign: ({ workspaceId, guardrailId, kind, assignments, assignedBy, now }) =>
+    database.transaction(async (transaction) => {
+      const subjects = assignments.map(({ subject }) => subject)
+      const known = new Set(
+        kind === 'key'
+          ? (
+              await transaction
+                .selectFrom('api_keys')
+                .select('hash')
+                .where('workspace_id', '=', workspaceId)
+                .where('deleted_at', 'is', null)
+                .where('hash', 'in', subjects)
+                .execute()
+            ).map(({ hash }) => hash)
+          : (await transaction.selectFrom('users').select('id').where('id', 'in', subjects).execute()).map(({ id }) => id),
+      )
+      const unknown = subjects.filter((subject) => !known.has(subject))
+      if (unknown.length > 0) return { unknown }
+      const here = await transaction
+        .selectFrom('guardrail_assignments')
+        .select('subject')
+        .where('guardrail_id', '=', guardrailId)
+        .where('subject_kind', '=', kind)
+        .where('subject', 'in', subjects)
+        .execute()
+      const already = new Set(here.map(({ subject }) => subject))
+      const fresh = assignments.filter(({ subject }) => !already.has(subject))
+      for (const { id, subject } of fresh) {
+        await transaction
+          .insertInto('guardrail_assignments')
+          .values({
+            id,
+            guardrail_id: guardrailId,
+            workspace_id: workspaceId,
+            subject_kind: kind,
+            subject,
+            assigned_by: assignedBy,
+            created_at: now,
+          })
+          .onConflict((conflict) =>
+            conflict
+              .columns(['workspace_id', 'subject_kind', 'subject'])
+              .doUpdateSet({ guardrail_id: guardrailId, assigned_by: assignedBy, created_at: now }),
+          )
+          .execute()
+      }
+      if (fresh.length > 0) await bumpChangeCounter(transaction)
+      return { assigned: fresh.length }
+    }),
+
+  unassign: ({ workspaceId, guardrailId, kind, subjects }) =>
+    database.transaction(async (transaction) => {
+      const removed = await transaction
+        .deleteFrom('guardrail_assignments')
+        .where('workspace_id', '=', workspaceId)
+        .where('guardrail_id', '=', guardrailId)
+        .where('subject_kind', '=', kind)
+        .where('subject', 'in', subjects)
+        .returning('id')
+        .execute()
+      if (removed.length > 0) await bumpChangeCounter(transaction)
+      return removed.length
+    }),
+
+  async keys({ workspaceId, guardrailId, offset, limit }) {
+    const all = database.kysely
+      .selectFrom('guardrail_assignments')
+      .innerJoin('api_keys', 'api_keys.hash', 'guardrail_assignments.subject')
+      .where('guardrail_assignments.workspace_id', '=', workspaceId)
+      .where('guardrail_assignments.subject_kind', '=', 'key')
+      .where('api_keys.deleted_at', 'is', null)
+      .$if(guardrailId !== null, (query) => query.where('guardrail_assignments.guardrail_id', '=', guardrailId ?? ''))
+    const rows = await all
+      .selectAll('guardrail_assignments')
+      .select(['api_keys.name', 'api_keys.label'])
+      .orderBy('guardrail_assignments.created_at', 'desc')
+      .orderBy('guardrail_assignments.id', 'desc')
+      .offset(offset)
+      .limit(limit)
+      .execute()
+    const { count } = await all.select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
+    const items = rows.map(({ id, guardrail_id, subject, assigned_by, created_at, name, label }) => ({
+      id,
+      guardrail_id,
+      key_hash: subject,
+      key_name: name,
+      key_label: label,
+      assigned_by,
+      created_at,
+    }))
+    return { items, totalCount: count }
+  },
+
+  async members({ workspaceId, guardrailId, offset, limit }) {
+    const all = database.kysely
+      .selectFrom('guardrail_assignments')
+      .where('workspace_id', '=', workspaceId)
+      .where('subject_kind', '=', 'member')
+      .$if(guardrailId !== null, (query) => query.where('guardrail_id', '=', guardrailId ?? ''))
+    const rows = await all.selectAll().orderBy('created_at', 'desc').orderBy('id', 'desc').offset(offset).limit(limit).execute()
+    const { count } = await all.select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
+    const items = rows.map(({ id, guardrail_id, subject, assigned_by, created_at }) => ({
+      id,
+      guardrail_id,
+      user_id: subject,
+      organization_id: workspaceId,
+      assigned_by,
+      created_at,
+    }))
+    return { items, totalCount: count }
+  },
+})
