@@ -2,6 +2,7 @@
 import type { BuiltinSlug, FilterAction, FilterSide, ScanScope } from '../contract/guardrail.ts'
 import { createAnyMatch } from '../lib/regex/any-match.ts'
 import { createRegex, type Regex } from '../lib/regex/finder.ts'
+import { createMemory } from '../lib/remember.ts'
 import type { Detector } from './detector.ts'
 import { INJECTION_SIGNS } from './injection.ts'
 import { CREDIT_CARD, IP_ADDRESS, PHONE, SSN } from './number-detectors.ts'
@@ -55,6 +56,9 @@ export const builtinFilter = (
 export const builtinLabel = (slug: BuiltinSlug): string =>
   slug === 'regex-prompt-injection' ? '[PROMPT_INJECTION]' : slug === 'secrets' ? '[SECRET]' : `[${slug.toUpperCase().replace('-', '_')}]`
 
+/** Compiled patterns hold tables: guardrails that have the same one share it. */
+const customRegexes = createMemory<Regex>(500)
+
 /** Throws RegexRefused. */
 export const customFilter = (
   { pattern, action, label, side }: { pattern: string; action: FilterAction; label: string | null; side: FilterSide },
@@ -65,7 +69,7 @@ export const customFilter = (
   action,
   label: label === null || label === '' ? (action === 'redact' ? '[REDACTED]' : '[BLOCKED]') : label.startsWith('[') ? label : `[${label}]`,
   side,
-  detectors: [{ regex: createRegex(pattern) }],
+  detectors: [{ regex: customRegexes(pattern, () => createRegex(pattern)) }],
   scanScope: 'all_messages',
 })
 
@@ -89,10 +93,19 @@ export interface FilterSet {
 }
 
 /** Null where there is nothing to look for: nothing is looked at then. */
-export const filterSet = (filters: readonly Filter[]): FilterSet | null => {
-  if (filters.length === 0) return null
-  const regexes = filters.flatMap(({ detectors }): readonly Regex[] =>
-    detectors === null ? INJECTION_SIGNS : detectors.map(({ regex }) => regex),
-  )
-  return { filters, mayFind: createAnyMatch([...new Set(regexes)]) }
+export const filterSet = (filters: readonly Filter[]): FilterSet | null =>
+  filters.length === 0 ? null : { filters, mayFind: firstLook(filters) }
+
+const looks = createMemory<(text: string) => boolean>(50)
+
+/** Its table is large, and the same for all callers with the same patterns. */
+const firstLook = (filters: readonly Filter[]): ((text: string) => boolean) => {
+  const regexes = [
+    ...new Set(filters.flatMap(({ detectors }) => (detectors === null ? INJECTION_SIGNS : detectors.map(({ regex }) => regex)))),
+  ]
+  const key = regexes
+    .map((regex) => regex.key)
+    .sort()
+    .join()
+  return looks(key, () => createAnyMatch(regexes))
 }

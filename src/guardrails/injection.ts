@@ -26,7 +26,7 @@ const shuffled = createRegex(
 )
 const spacedOut = createRegex(String.raw`\b[A-Za-z](?:[ .\-_*|]{1,3}[A-Za-z]){9,}\b`)
 const base64 = createRegex(String.raw`[A-Za-z0-9+/_\-]{24,}={0,2}`)
-const hex = createRegex(String.raw`\b(?:0x)?(?:[0-9A-Fa-f]{2}[ :]?){16,}\b`)
+const hex = createRegex(String.raw`\b(?:0x)?(?:(?:[0-9A-Fa-f]{2}){16,}|[0-9A-Fa-f]{2}(?:[ :][0-9A-Fa-f]{2}){15,})\b`)
 
 /** What a text without any attempt lacks: for a first look at it together with all other filters. */
 export const INJECTION_SIGNS: readonly Regex[] = [...spoken, shuffled, spacedOut, base64, hex]
@@ -48,8 +48,8 @@ export const findInjections = (text: string): readonly Injection[] => {
   }
   for (const [regex, decode] of ENCODINGS) {
     for (const [start, end] of longest([regex], text)) {
-      const decoded = decode(text.slice(start, end))
-      if (decoded !== null && says(decoded)) tell(start, end, firstOf(spoken, decoded))
+      const decoded = decode(text.slice(start, end).slice(0, ENCODED_MAX)).find(says)
+      if (decoded !== undefined) tell(start, end, firstOf(spoken, decoded))
     }
   }
   return found
@@ -98,18 +98,16 @@ const shape = (word: string): string => {
 
 const MEANT: ReadonlyMap<string, string> = new Map(KEY_WORDS.map((word) => [shape(word), word]))
 
-/** Text that was encoded is text again; what is not was never meant to be read. */
-const readable = (bytes: Buffer): string | null => {
-  const text = bytes.toString('utf8')
-  return text.length >= 12 && !UNREADABLE.test(text) ? text : null
-}
-
-/** Control characters but white space, and what stands for bytes that are no text. */
-const UNREADABLE = /(?!\s)[\p{Cc}\ufffd]/u
-
 const ENCODED_MAX = 100_000
 
-const ENCODINGS: readonly (readonly [Regex, (text: string) => string | null])[] = [
-  [base64, (text) => readable(Buffer.from(text.slice(0, ENCODED_MAX), 'base64'))],
-  [hex, (text) => readable(Buffer.from(text.slice(0, ENCODED_MAX).replaceAll(/^0x|[ :]/g, ''), 'hex'))],
+/** Where the encoded text begins is not known: what stands before it may shift it. Bytes that are no text say nothing, and hide nothing. */
+const ENCODINGS: readonly (readonly [Regex, (text: string) => readonly string[]])[] = [
+  [base64, (text) => [0, 1, 2, 3].map((shift) => Buffer.from(text.slice(shift), 'base64').toString('utf8'))],
+  [
+    hex,
+    (text) => {
+      const digits = text.replaceAll(/^0x|[ :]/g, '')
+      return [0, 1].map((shift) => Buffer.from(digits.slice(shift), 'hex').toString('utf8'))
+    },
+  ],
 ]

@@ -5,9 +5,12 @@ import { messagesFormat } from '../../src/formats/anthropic-messages/anthropic-m
 import type { ClientFormat } from '../../src/formats/format.ts'
 import { chatFormat } from '../../src/formats/openai-chat/openai-chat.ts'
 import { responsesFormat } from '../../src/formats/openai-responses/openai-responses.ts'
+import { type Applied, effectiveOf } from '../../src/guardrails/effective.ts'
+import type { Guardrails } from '../../src/guardrails/guardrails.ts'
 import { answerInference } from '../../src/http/answer-inference.ts'
 import { createKeepAlive } from '../../src/http/keep-alive.ts'
 import { createPrepareCall } from '../../src/http/prepare-call.ts'
+import { createScreenCall, screenPrepared } from '../../src/http/screen-call.ts'
 import { createInference } from '../../src/inference/run-inference.ts'
 import type { Run } from '../../src/inference/run.ts'
 import { createModels } from '../../src/models/models.ts'
@@ -35,6 +38,9 @@ export interface Replay {
   readonly headers?: Readonly<Record<string, string>>
   /** Of the first provider's model, in the catalogue's form. */
   readonly modelId?: string
+  /** That hold for the caller. */
+  readonly guardrails?: readonly Applied[]
+  readonly presets?: Presets
 }
 
 export interface Replayed {
@@ -66,7 +72,8 @@ export const OWN_DIALECT: Readonly<Record<ClientDialect, UpstreamDialect>> = {
 export const MODEL = 'replay/one'
 const WORKSPACE = '00000000-0000-4000-8000-000000000001'
 
-export const replay = async ({ client, upstreams, body, headers = {}, modelId = MODEL }: Replay): Promise<Replayed> => {
+export const replay = async (asked: Replay): Promise<Replayed> => {
+  const { client, upstreams, body, headers = {}, modelId = MODEL, guardrails = [], presets = NO_PRESETS } = asked
   const clock = createFakeClock()
   const sent: UpstreamRequest[] = []
   const upstream: Upstream = {
@@ -100,6 +107,7 @@ export const replay = async ({ client, upstreams, body, headers = {}, modelId = 
     supportedParameters: [],
     endpoints,
   }
+  const models = createModels([model], [])
   let run: Run | undefined
   const internalErrors: unknown[] = []
   const response = await answerInference(
@@ -115,9 +123,18 @@ export const replay = async ({ client, upstreams, body, headers = {}, modelId = 
     },
     FORMATS[client],
     {
-      prepareCall: createPrepareCall(NO_PRESETS),
+      prepareCall: screenPrepared(
+        createPrepareCall(presets),
+        createScreenCall({
+          guardrails: { effective: () => effectiveOf(guardrails) } as unknown as Guardrails,
+          moderate: async () => {},
+          models,
+          clock,
+          screenMs: 1000,
+        }),
+      ),
       runInference: createInference({
-        models: createModels([model], []),
+        models,
         adapters: providerRegistry,
         context: { upstream, clock },
         clock,

@@ -12,6 +12,8 @@ import { Threads } from './threads.ts'
 
 /** Compiled once, for any number of texts. */
 export interface Regex {
+  /** The same for the same pattern with the same options. */
+  readonly key: string
   readonly node: RegexNode
   readonly automaton: Automaton
 }
@@ -19,7 +21,7 @@ export interface Regex {
 /** Throws RegexRefused. */
 export const createRegex = (pattern: string, options?: RegexOptions): Regex => {
   const node = parseRegex(pattern, options)
-  return { node, automaton: new Automaton(compileRegex(node)) }
+  return { key: JSON.stringify([pattern, options]), node, automaton: new Automaton(compileRegex(node)) }
 }
 
 export interface Finder {

@@ -1,0 +1,154 @@
+import { createHmac } from 'node:crypto'
+
+import { describe, expect, test } from 'bun:test'
+
+import { createFakeClock } from '../../test/support/fake-clock.ts'
+import type { PipelineStage } from '../canonical/pipeline.ts'
+import { GatewayError } from '../errors.ts'
+import { type SafeRequest, UnsafeRequest } from '../providers/safe-fetch.ts'
+import type { Moderation } from './effective.ts'
+import { createModerate, middleTruncated } from './moderate.ts'
+import { moderationSettings } from './moderation-settings.ts'
+
+const origin = { guardrailId: 'guardrail-1', scope: 'member' } as const
+const SECRET = 'a-secret-of-the-webhook'
+
+const settings = (onFailure: 'block' | 'allow' = 'block') =>
+  moderationSettings.parse({
+    endpoints: {
+      openai: { kind: 'openai', name: 'OpenAI', url: 'https://api.example/v1/moderations', api_key: 'mod-key', on_failure: onFailure },
+      house: { kind: 'webhook', url: 'https://hooks.example/check', secret: SECRET, on_failure: onFailure },
+    },
+  })
+
+const go = async (
+  endpoint: string,
+  reply: { status?: number; body?: unknown; text?: string } | Error,
+  options: { texts?: readonly string[]; action?: Moderation['action']; onFailure?: 'block' | 'allow' } = {},
+) => {
+  const { texts = ['You are an idiot.'], action = 'block', onFailure = 'block' } = options
+  const sent: SafeRequest[] = []
+  const pipeline: PipelineStage[] = []
+  const clock = createFakeClock()
+  const moderate = createModerate(
+    settings(onFailure),
+    async (request) => {
+      sent.push(request)
+      if (reply instanceof Error) throw reply
+      return { status: reply.status ?? 200, text: reply.text ?? JSON.stringify(reply.body) }
+    },
+    clock,
+  )
+  const failure = await moderate([{ endpoint, action, origin }], { texts, model: 'vendor/model' }, pipeline).then(
+    () => null,
+    (thrown: unknown) => thrown,
+  )
+  return { failure: failure instanceof GatewayError ? failure : null, thrown: failure, sent, pipeline, clock }
+}
+
+const flagged = { results: [{ flagged: true, categories: { harassment: true, violence: false, hate: true } }] }
+
+describe('an OpenAI-style endpoint', () => {
+  test('is asked with its key and model, and what it flags is a moderation error', async () => {
+    const { failure, sent, pipeline } = await go('openai', { body: flagged })
+    expect(sent[0]).toMatchObject({
+      url: 'https://api.example/v1/moderations',
+      headers: { authorization: 'Bearer mod-key' },
+      timeoutMs: 5000,
+    })
+    expect(JSON.parse(sent[0]?.body ?? '')).toEqual({ model: 'omni-moderation-latest', input: ['You are an idiot.'] })
+    expect(failure).toMatchObject({
+      type: 'content_policy_violation',
+      status: 403,
+      metadata: {
+        reasons: ['harassment', 'hate'],
+        flagged_input: 'You are an idiot.',
+        provider_name: 'OpenAI',
+        model_slug: 'vendor/model',
+      },
+    })
+    expect(pipeline).toMatchObject([
+      {
+        name: 'moderation',
+        guardrail_id: 'guardrail-1',
+        guardrail_scope: 'member',
+        data: { action: 'blocked', engines: ['openai'], patterns: ['harassment', 'hate'] },
+      },
+    ])
+  })
+
+  test('passes what it does not flag, and is not asked about nothing', async () => {
+    expect((await go('openai', { body: { results: [{ flagged: false, categories: {} }] } })).thrown).toBeNull()
+    expect((await go('openai', { body: flagged }, { texts: [] })).sent).toEqual([])
+  })
+
+  test('flag: it is told of, and the request goes on', async () => {
+    const { thrown, pipeline } = await go('openai', { body: flagged }, { action: 'flag' })
+    expect(thrown).toBeNull()
+    expect(pipeline).toMatchObject([{ data: { action: 'flagged' } }])
+  })
+
+  test('the piece that was flagged is shown, at most 100 characters of it, without its middle', async () => {
+    const long = `${'a'.repeat(200)}${'b'.repeat(200)}`
+    const { failure } = await go(
+      'openai',
+      { body: { results: [{ flagged: false }, { flagged: true, categories: {} }] } },
+      { texts: ['fine', long] },
+    )
+    const shown = String(failure?.metadata['flagged_input'])
+    expect(shown).toHaveLength(100)
+    expect(shown).toMatch(/^a+\.\.\.b+$/)
+    expect(failure?.metadata['reasons']).toEqual(['flagged'])
+  })
+})
+
+describe('a webhook', () => {
+  test('can check that the request is ours and new, and says why', async () => {
+    const { failure, sent, clock } = await go('house', { body: { flagged: true, reasons: ['house rules'] } })
+    const second = Math.floor(clock.now() / 1000)
+    const signature = createHmac('sha256', SECRET).update(`${second}.${sent[0]?.body}`).digest('hex')
+    expect(sent[0]?.headers['x-patchbay-signature']).toBe(`t=${second},v1=${signature}`)
+    expect(failure?.metadata).toMatchObject({ reasons: ['house rules'], provider_name: 'house', flagged_input: 'You are an idiot.' })
+  })
+
+  test('needs a secret that is worth one', () => {
+    for (const secret of ['', 'short']) {
+      expect(moderationSettings.safeParse({ endpoints: { a: { kind: 'webhook', url: 'https://x.example/', secret } } }).success).toBe(false)
+    }
+    expect(moderationSettings.safeParse({ endpoints: { a: { kind: 'webhook', url: 'https://x.example/' } } }).success).toBe(false)
+  })
+})
+
+describe('without a verdict', () => {
+  const failures: readonly [string, Parameters<typeof go>[1]][] = [
+    ['no connection', new UnsafeRequest('no answer within 5000 ms')],
+    ['an error status', { status: 500, body: {} }],
+    ['no JSON', { text: '<html>' }],
+    ['no results', { body: { results: [] } }],
+    ['no verdict', { body: { results: [{}] } }],
+    ['no object', { text: '[]' }],
+  ]
+  for (const [what, reply] of failures) {
+    test(`${what}: refused, unless the operator says otherwise`, async () => {
+      const { failure } = await go('openai', reply)
+      expect(failure).toMatchObject({ type: 'provider_overloaded', status: 503 })
+      expect(failure?.message).toContain('no verdict')
+      expect((await go('openai', reply, { onFailure: 'allow' })).thrown).toBeNull()
+    })
+  }
+
+  test('an endpoint that is not configured (any more) refuses, and is named', async () => {
+    const { failure } = await go('gone', { body: flagged }, { onFailure: 'allow' })
+    expect(failure).toMatchObject({ status: 503 })
+    expect(failure?.message).toContain('"gone"')
+  })
+
+  test('what is too long to be judged as a whole is refused', async () => {
+    expect((await go('openai', { body: { results: [{ flagged: false }] } }, { texts: ['x'.repeat(1_000_001)] })).failure?.status).toBe(503)
+  })
+})
+
+test('a text is cut in its middle to the very length', () => {
+  expect(middleTruncated('x'.repeat(100), 100)).toBe('x'.repeat(100))
+  expect(middleTruncated('0123456789abc', 10)).toBe('0123...abc')
+})
