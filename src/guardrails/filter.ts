@@ -4,7 +4,7 @@ import { createAnyMatch } from '../lib/regex/any-match.ts'
 import { createRegex, type Regex } from '../lib/regex/finder.ts'
 import { createMemory } from '../lib/remember.ts'
 import type { Detector } from './detector.ts'
-import { INJECTION_SIGNS } from './injection.ts'
+import { hasShuffledWord, INJECTION_SIGNS } from './injection.ts'
 import { CREDIT_CARD, IP_ADDRESS, PHONE, SSN } from './number-detectors.ts'
 import { ADDRESS, EMAIL, PERSON_NAME } from './person-detectors.ts'
 import { ASSIGNED_SECRETS, KNOWN_SECRETS } from './secret-detector.ts'
@@ -107,5 +107,6 @@ const firstLook = (filters: readonly Filter[]): ((text: string) => boolean) => {
     .map((regex) => regex.key)
     .sort()
     .join()
-  return looks(key, () => createAnyMatch(regexes))
+  const look = looks(key, () => createAnyMatch(regexes))
+  return filters.some(({ detectors }) => detectors === null) ? (text) => look(text) || hasShuffledWord(text) : look
 }

@@ -28,8 +28,8 @@ const spacedOut = createRegex(String.raw`\b[A-Za-z](?:[ .\-_*|]{1,3}[A-Za-z]){9,
 const base64 = createRegex(String.raw`[A-Za-z0-9+/_\-]{24,}={0,2}`)
 const hex = createRegex(String.raw`\b(?:0x)?(?:(?:[0-9A-Fa-f]{2}){16,}|[0-9A-Fa-f]{2}(?:[ :][0-9A-Fa-f]{2}){15,})\b`)
 
-/** What a text without any attempt lacks: for a first look at it together with all other filters. */
-export const INJECTION_SIGNS: readonly Regex[] = [...spoken, shuffled, spacedOut, base64, hex]
+/** What a text lacks that holds no attempt and no shuffled word: for a first look at it together with all other filters. */
+export const INJECTION_SIGNS: readonly Regex[] = [...spoken, spacedOut, base64, hex]
 
 const says = createAnyMatch(spoken)
 const saysCollapsed = createAnyMatch(collapsed)
@@ -77,24 +77,26 @@ const firstOf = (regexes: readonly Regex[], text: string): string => {
   return first === undefined ? text : text.slice(...first)
 }
 
+/** The rest of that first look: key words in their right order are too common to be a sign. */
+export const hasShuffledWord = (text: string): boolean => unshuffle(text) !== text
+
 /** Every shuffled key word in its right order. No offset moves: the letters are the same. */
 const unshuffle = (text: string): string => {
   let plain = ''
   let from = 0
   for (const [start, end] of longest([shuffled], text)) {
-    const word = text.slice(start, end)
-    const meant = MEANT.get(shape(word))
-    if (meant === undefined || meant === word.toLowerCase()) continue
+    const word = text.slice(start, end).toLowerCase()
+    const meant = WORDS.has(word) ? undefined : MEANT.get(shape(word))
+    if (meant === undefined) continue
     plain += text.slice(from, start) + meant
     from = end
   }
   return plain + text.slice(from)
 }
 
-const shape = (word: string): string => {
-  const letters = word.toLowerCase()
-  return letters.charAt(0) + letters.slice(1).split('').sort().join('')
-}
+const WORDS: ReadonlySet<string> = new Set(KEY_WORDS)
+
+const shape = (word: string): string => word.charAt(0) + word.slice(1).split('').sort().join('')
 
 const MEANT: ReadonlyMap<string, string> = new Map(KEY_WORDS.map((word) => [shape(word), word]))
 

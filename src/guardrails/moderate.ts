@@ -113,6 +113,7 @@ const ask = async (
 /** The webhook's receiver checks the signature over the second and the body, so that neither can be forged nor sent again later. */
 const ownHeaders = (endpoint: ModerationEndpoint, body: string, second: number): Record<string, string> => {
   if (endpoint.kind === 'openai') return endpoint.api_key === undefined ? {} : { authorization: `Bearer ${endpoint.api_key}` }
+  if (endpoint.secret === undefined) throw new Error('A webhook without a secret is not asked.')
   const signature = createHmac('sha256', endpoint.secret).update(`${second}.${body}`).digest('hex')
   return { 'x-patchbay-signature': `t=${second},v1=${signature}` }
 }

@@ -1,34 +1,27 @@
 /** The `moderation` part of the operator's file. */
 import { z } from 'zod'
 
-const shared = {
-  name: z
-    .string()
-    .min(1)
-    .max(100)
-    .optional()
-    .meta({ description: 'Shown to clients as `provider_name`; the key of the entry when absent.' }),
-  url: z.url({ protocol: /^https?$/ }).meta({ description: 'The whole address that is asked.' }),
-  timeout: z.number().min(0.1).max(60).default(5).meta({ description: 'Seconds until a verdict must be there.' }),
-  on_failure: z
-    .enum(['block', 'allow'])
-    .default('block')
-    .meta({ description: 'What happens to a request that could not be judged: block refuses it (503), allow sends it on.' }),
-}
-
-const moderationEndpoint = z.discriminatedUnion('kind', [
-  z.strictObject({
-    kind: z.literal('openai').meta({ description: "OpenAI's moderation API, or one that speaks it." }),
-    ...shared,
-    api_key: z.string().min(1).optional(),
-    model: z.string().min(1).default('omni-moderation-latest'),
-  }),
-  z.strictObject({
-    kind: z.literal('webhook').meta({ description: 'A service of your own; see docs/guardrails.md.' }),
-    ...shared,
-    secret: z.string().min(16).meta({ description: 'Signs each request (HMAC-SHA256).' }),
-  }),
-])
+const moderationEndpoint = z
+  .strictObject({
+    kind: z
+      .enum(['openai', 'webhook'])
+      .default('openai')
+      .meta({ description: "openai: OpenAI's moderation API, or one that speaks it. webhook: a service of your own." }),
+    name: z.string().min(1).max(100).optional().meta({ description: 'Shown to clients as `provider_name`; the slug when absent.' }),
+    url: z.url({ protocol: /^https?$/ }).meta({ description: 'The whole address that is asked.' }),
+    api_key: z.string().min(1).optional().meta({ description: 'Sent as a bearer token, by kind openai.' }),
+    model: z.string().min(1).default('omni-moderation-latest').meta({ description: 'Named in the request, by kind openai.' }),
+    secret: z.string().min(16).optional().meta({ description: 'Signs each request (HMAC-SHA256), by kind webhook, which needs it.' }),
+    timeout: z.number().min(0.1).max(60).default(5).meta({ description: 'Seconds until a verdict must be there.' }),
+    on_failure: z
+      .enum(['block', 'allow'])
+      .default('block')
+      .meta({ description: 'A request without a verdict: block refuses it (503), allow sends it on.' }),
+  })
+  .refine(({ kind, secret }) => kind !== 'webhook' || secret !== undefined, {
+    path: ['secret'],
+    message: 'A webhook needs a secret, or anyone could ask it in our name',
+  })
 
 export type ModerationEndpoint = z.output<typeof moderationEndpoint>
 

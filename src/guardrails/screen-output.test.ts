@@ -1,0 +1,108 @@
+import { describe, expect, test } from 'bun:test'
+
+import { emailGuardrail } from '../../test/support/guardrail.ts'
+import type { Frame, ModelEvent } from '../canonical/event.ts'
+import type { PipelineStage } from '../canonical/pipeline.ts'
+import type { FilterAction } from '../contract/guardrail.ts'
+import { GatewayError } from '../errors.ts'
+import { createDetections } from './detections.ts'
+import { effectiveOf } from './effective.ts'
+import { createOutputScreen, type OutputScreen, throughScreen } from './screen-output.ts'
+
+const screenFor = (action: FilterAction, pipeline: PipelineStage[] = []): OutputScreen => {
+  const output = effectiveOf([emailGuardrail(action, 'output')])?.output
+  if (output === null || output === undefined) throw new Error('no filters')
+  return createOutputScreen(output, createDetections(pipeline, 'Response'), output.rewrites)
+}
+
+const text = (said: string): ModelEvent => ({ type: 'text', text: said })
+const frame = (...events: ModelEvent[]): Frame => ({ events })
+
+/** Each event a frame of its own. */
+const through = (screen: OutputScreen, ...events: ModelEvent[]): ModelEvent[] => [
+  ...events.flatMap((event) => screen.frames([frame(event)]).flatMap((one) => one.events)),
+  ...screen.end().flatMap((one) => one.events),
+]
+
+describe('kinds of text', () => {
+  test('are held apart: what one ends with is let go where another begins, and is found where it goes on', () => {
+    const events = through(
+      screenFor('redact'),
+      text('I am jane'),
+      { type: 'tool-call', index: 0, id: 'c', name: 'f' },
+      { type: 'tool-arguments', index: 0, json: '{}' },
+      text('@example.com, hello'),
+    )
+    const said = events.flatMap((event) => (event.type === 'text' ? [event.text] : []))
+    expect(events.map(({ type }) => type)).toEqual(['text', 'text', 'tool-call', 'tool-arguments', 'text', 'text'])
+    // The first half was gone; the second one is not said.
+    expect(said.join('')).toBe('I am jane[EMAIL], hello')
+  })
+
+  test('two calls that are woven into each other each keep their own arguments', () => {
+    const piece = (index: number, json: string): ModelEvent => ({ type: 'tool-arguments', index, json })
+    const events = through(screenFor('redact'), piece(0, '{"a":"x '), piece(1, '{"b":"y '), piece(0, 'a@b.io"}'), piece(1, 'c@d.io"}'))
+    const of = (index: number): string =>
+      events.flatMap((event) => (event.type === 'tool-arguments' && event.index === index ? [event.json] : [])).join('')
+    expect([of(0), of(1)]).toEqual(['{"a":"x [EMAIL]"}', '{"b":"y [EMAIL]"}'])
+  })
+
+  test('refusals and summaries of thinking are looked at too', () => {
+    const events = through(screenFor('redact'), { type: 'reasoning', text: 'a@b.io', summary: true }, { type: 'refusal', text: 'c@d.io' })
+    expect(events).toEqual([
+      { type: 'reasoning', text: '[EMAIL]', summary: true },
+      { type: 'refusal', text: '[EMAIL]' },
+    ])
+  })
+})
+
+describe('beside the text', () => {
+  test('a signature does not vouch for thinking that was changed; it stays with thinking that was not', () => {
+    const proof = { format: 'anthropic-claude-v1', kind: 'signature', data: 'sig', text: 'mail a@b.io' } as const
+    const changed = through(screenFor('redact'), { type: 'reasoning', text: 'mail a@b.io' }, { type: 'reasoning-end', proof })
+    expect(changed.at(-1)).toEqual({ type: 'reasoning-end', proof: null })
+    const whole = through(screenFor('redact'), { type: 'reasoning', text: 'mail nobody ' }, { type: 'reasoning-end', proof })
+    expect(whole.at(-1)).toEqual({ type: 'reasoning-end', proof })
+  })
+
+  test('log probabilities, which spell the text, are left out; sources are screened', () => {
+    const citation = { url: 'https://x.example', title: 'By jane@example.com', content: null, start: 0, end: 4 }
+    const events = through(screenFor('redact'), { type: 'logprobs', content: [{ token: 'jane' }] }, { type: 'citation', citation })
+    expect(events).toEqual([{ type: 'citation', citation: { ...citation, title: 'By [EMAIL]' } }])
+  })
+
+  test("an upstream's own text goes on only where nothing can be changed", () => {
+    const native = { dialect: 'chat', json: '{"second":"choice"}' } as const
+    expect(screenFor('redact').frames([{ events: [text('hi ')], native }])).toEqual([{ events: [text('hi ')] }])
+    expect(screenFor('block').frames([{ events: [text('hi ')], native }])).toEqual([{ events: [text('hi ')] }])
+    expect(screenFor('flag').frames([{ events: [text('hi ')], native }])).toEqual([{ events: [text('hi ')], native }])
+  })
+})
+
+describe('what must not pass', () => {
+  test('ends the answer with 403 and the filter, before anything of it was let go', () => {
+    const screen = screenFor('block')
+    expect(screen.frames([frame(text('I am ja'))])).toEqual([frame(text('I am '))])
+    expect(() => screen.frames([frame(text('ne@example.com.'))])).toThrow('Response blocked by content filter: [EMAIL]')
+  })
+
+  test('is found at the very end of an answer', () => {
+    const screen = screenFor('block')
+    expect(screen.frames([frame(text('jane@b.io'))])).toEqual([])
+    expect(() => screen.end()).toThrow(GatewayError)
+  })
+
+  test('a screen that fails passes nothing: 403', async () => {
+    async function* answered(): AsyncGenerator<readonly Frame[], void, undefined> {
+      yield [frame(text('hi'))]
+    }
+    const broken: OutputScreen = {
+      frames: () => {
+        throw new TypeError('broken')
+      },
+      end: () => [],
+    }
+    const thrown: unknown = await Array.fromAsync(throughScreen(answered(), broken)).catch((failure: unknown) => failure)
+    expect(thrown).toMatchObject({ type: 'permission_denied', status: 403, metadata: { patterns: [] } })
+  })
+})
