@@ -1,4 +1,5 @@
 /** What a content filter looks for in a text. */
+import { once } from '../lib/once.ts'
 import { createRegex, type Regex } from '../lib/regex/finder.ts'
 
 /** From a match's own beginning, end excluded. */
@@ -10,13 +11,18 @@ export interface Detector {
   readonly partsOf?: (match: string) => readonly Part[]
 }
 
-/** Of our own patterns: any letter's case counts unless told; an edge costs nothing (lib/regex/parse.ts). */
+/** Of our own patterns: any letter's case counts unless told; an edge costs nothing (lib/regex/parse.ts). Compiled when first asked for: most services start without guardrails. */
 export const detector = (
   pattern: string,
   { partsOf, ignoreCase = false }: { partsOf?: Detector['partsOf']; ignoreCase?: boolean } = {},
 ): Detector => {
-  const regex = createRegex(pattern, { edges: true, ignoreCase })
-  return partsOf === undefined ? { regex } : { regex, partsOf }
+  const regex = once(() => createRegex(pattern, { edges: true, ignoreCase }))
+  return {
+    get regex() {
+      return regex()
+    },
+    ...(partsOf === undefined ? {} : { partsOf }),
+  }
 }
 
 export const wholeIf =

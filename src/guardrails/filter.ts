@@ -4,7 +4,7 @@ import { createAnyMatch } from '../lib/regex/any-match.ts'
 import { createRegex, type Regex } from '../lib/regex/finder.ts'
 import { createMemory } from '../lib/remember.ts'
 import type { Detector } from './detector.ts'
-import { hasShuffledWord, INJECTION_SIGNS } from './injection.ts'
+import { hasShuffledWord, injectionSigns } from './injection.ts'
 import { CREDIT_CARD, IP_ADDRESS, PHONE, SSN } from './number-detectors.ts'
 import { ADDRESS, EMAIL, PERSON_NAME } from './person-detectors.ts'
 import { ASSIGNED_SECRETS, KNOWN_SECRETS } from './secret-detector.ts'
@@ -101,7 +101,7 @@ const looks = createMemory<(text: string) => boolean>(50)
 /** Its table is large, and the same for all callers with the same patterns. */
 const firstLook = (filters: readonly Filter[]): ((text: string) => boolean) => {
   const regexes = [
-    ...new Set(filters.flatMap(({ detectors }) => (detectors === null ? INJECTION_SIGNS : detectors.map(({ regex }) => regex)))),
+    ...new Set(filters.flatMap(({ detectors }) => (detectors === null ? injectionSigns() : detectors.map(({ regex }) => regex)))),
   ]
   const key = regexes
     .map((regex) => regex.key)

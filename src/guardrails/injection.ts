@@ -4,6 +4,7 @@
  */
 import { createAnyMatch } from '../lib/regex/any-match.ts'
 import { createFinder, createRegex, type Regex } from '../lib/regex/finder.ts'
+import { once } from '../lib/once.ts'
 import { COLLAPSED, KEY_WORDS, SPOKEN } from './injection-phrases.ts'
 
 export interface Injection {
@@ -16,25 +17,34 @@ export interface Injection {
 const PATTERN_SHOWN = 100
 const ignoreCase = { ignoreCase: true }
 
-const spoken: Regex[] = SPOKEN.map((pattern) => createRegex(pattern, ignoreCase))
-const collapsed: Regex[] = COLLAPSED.map((pattern) => createRegex(pattern, ignoreCase))
-
-/** The same word with the letters behind its first in another order, or in their own. */
-const shuffled = createRegex(
-  KEY_WORDS.map((word) => String.raw`\b${word[0]}[${[...new Set(word.slice(1))].join('')}]{${word.length - 1}}\b`).join('|'),
-  ignoreCase,
-)
-const spacedOut = createRegex(String.raw`\b[A-Za-z](?:[ .\-_*|]{1,3}[A-Za-z]){9,}\b`)
-const base64 = createRegex(String.raw`[A-Za-z0-9+/_\-]{24,}={0,2}`)
-const hex = createRegex(String.raw`\b(?:0x)?(?:(?:[0-9A-Fa-f]{2}){16,}|[0-9A-Fa-f]{2}(?:[ :][0-9A-Fa-f]{2}){15,})\b`)
+/** Compiled when first asked for: most services start without guardrails. */
+const patterns = once(() => {
+  const spoken = SPOKEN.map((pattern) => createRegex(pattern, ignoreCase))
+  const collapsed = COLLAPSED.map((pattern) => createRegex(pattern, ignoreCase))
+  return {
+    spoken,
+    collapsed,
+    says: createAnyMatch(spoken),
+    saysCollapsed: createAnyMatch(collapsed),
+    /** The same word with the letters behind its first in another order, or in their own. */
+    shuffled: createRegex(
+      KEY_WORDS.map((word) => String.raw`\b${word[0]}[${[...new Set(word.slice(1))].join('')}]{${word.length - 1}}\b`).join('|'),
+      ignoreCase,
+    ),
+    spacedOut: createRegex(String.raw`\b[A-Za-z](?:[ .\-_*|]{1,3}[A-Za-z]){9,}\b`),
+    base64: createRegex(String.raw`[A-Za-z0-9+/_\-]{24,}={0,2}`),
+    hex: createRegex(String.raw`\b(?:0x)?(?:(?:[0-9A-Fa-f]{2}){16,}|[0-9A-Fa-f]{2}(?:[ :][0-9A-Fa-f]{2}){15,})\b`),
+  }
+})
 
 /** What a text lacks that holds no attempt and no shuffled word: for a first look at it together with all other filters. */
-export const INJECTION_SIGNS: readonly Regex[] = [...spoken, spacedOut, base64, hex]
-
-const says = createAnyMatch(spoken)
-const saysCollapsed = createAnyMatch(collapsed)
+export const injectionSigns = (): readonly Regex[] => {
+  const { spoken, spacedOut, base64, hex } = patterns()
+  return [...spoken, spacedOut, base64, hex]
+}
 
 export const findInjections = (text: string): readonly Injection[] => {
+  const { spoken, collapsed, says, saysCollapsed, spacedOut, base64, hex } = patterns()
   const found: Injection[] = []
   const tell = (start: number, end: number, read: string): void => {
     const pattern = read.toLowerCase().replaceAll(/\s+/g, ' ').slice(0, PATTERN_SHOWN)
@@ -46,7 +56,10 @@ export const findInjections = (text: string): readonly Injection[] => {
     const letters = text.slice(start, end).replaceAll(/[^A-Za-z]/g, '')
     if (saysCollapsed(letters)) tell(start, end, firstOf(collapsed, letters))
   }
-  for (const [regex, decode] of ENCODINGS) {
+  for (const [regex, decode] of [
+    [base64, fromBase64],
+    [hex, fromHex],
+  ] as const) {
     for (const [start, end] of longest([regex], text)) {
       const decoded = decode(text.slice(start, end).slice(0, ENCODED_MAX)).find(says)
       if (decoded !== undefined) tell(start, end, firstOf(spoken, decoded))
@@ -84,7 +97,7 @@ export const hasShuffledWord = (text: string): boolean => unshuffle(text) !== te
 const unshuffle = (text: string): string => {
   let plain = ''
   let from = 0
-  for (const [start, end] of longest([shuffled], text)) {
+  for (const [start, end] of longest([patterns().shuffled], text)) {
     const word = text.slice(start, end).toLowerCase()
     const meant = WORDS.has(word) ? undefined : MEANT.get(shape(word))
     if (meant === undefined) continue
@@ -103,13 +116,10 @@ const MEANT: ReadonlyMap<string, string> = new Map(KEY_WORDS.map((word) => [shap
 const ENCODED_MAX = 100_000
 
 /** Where the encoded text begins is not known: what stands before it may shift it. Bytes that are no text say nothing, and hide nothing. */
-const ENCODINGS: readonly (readonly [Regex, (text: string) => readonly string[]])[] = [
-  [base64, (text) => [0, 1, 2, 3].map((shift) => Buffer.from(text.slice(shift), 'base64').toString('utf8'))],
-  [
-    hex,
-    (text) => {
-      const digits = text.replaceAll(/^0x|[ :]/g, '')
-      return [0, 1].map((shift) => Buffer.from(digits.slice(shift), 'hex').toString('utf8'))
-    },
-  ],
-]
+const fromBase64 = (text: string): readonly string[] =>
+  [0, 1, 2, 3].map((shift) => Buffer.from(text.slice(shift), 'base64').toString('utf8'))
+
+const fromHex = (text: string): readonly string[] => {
+  const digits = text.replaceAll(/^0x|[ :]/g, '')
+  return [0, 1].map((shift) => Buffer.from(digits.slice(shift), 'hex').toString('utf8'))
+}

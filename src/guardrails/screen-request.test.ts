@@ -58,7 +58,7 @@ describe('it fails closed (reliability.md 7.3, case 99)', () => {
 })
 
 test('a long text is looked at in turns, and what lies across two of them is found', async () => {
-  const text = `${'x '.repeat(49_997)}jane@example.com${' y'.repeat(60_000)}`
+  const text = `${'x '.repeat(8_188)}jane@example.com${' y'.repeat(60_000)}`
   const screened = await screenBody(bodyOf(text), setOf(emailGuardrail('redact')), [], limits)
   expect(screened.text).toBe(bodyOf(text.replace('jane@example.com', '[EMAIL]')).text)
 })

@@ -10,7 +10,9 @@ import { inputTexts, type InputText } from './input-texts.ts'
 import { createTextScreen, knownInjections } from './screen-text.ts'
 
 /** Between these the service does other work, and looks at the clock. */
-const TURN_CHARACTERS = 100_000
+const TURN_CHARACTERS = 16_384
+/** The first look is one pass, so that it may be longer. */
+const LOOK_CHARACTERS = 1_000_000
 
 export interface ScreenLimits {
   readonly clock: Clock
@@ -56,7 +58,7 @@ const screenTexts = async (
     await turn(Math.min(text.value.length, TURN_CHARACTERS))
     const chosen = text.byUser ? filters : ofOthers
     const heldText = text.isJson ? jsonText : plainText
-    if (text.value.length <= TURN_CHARACTERS && !mayBeFound(text, mayFind)) continue
+    if (text.value.length <= LOOK_CHARACTERS && !mayBeFound(text, mayFind)) continue
     const known = knownInjections(chosen, text.value, heldText, detections.report)
     const screen = createTextScreen(chosen, heldText(), detections.report, known)
     let screened = ''

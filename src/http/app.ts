@@ -8,6 +8,7 @@ import type { Keys } from '../keys/keys.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { IdSource } from '../lib/id.ts'
 import type { JsonObject } from '../lib/json.ts'
+import { once } from '../lib/once.ts'
 import type { Models } from '../models/models.ts'
 import type { Presets } from '../presets/presets.ts'
 import type { GenerationStore } from '../storage/generation-store.ts'
@@ -226,9 +227,4 @@ const surfaceOf = (path: string): Surface => (/^(?:\/api)?\/v1\/messages(?:\/|$)
 
 const setHeaders = (headers: Headers, values: Readonly<Record<string, string>>): void => {
   for (const [name, value] of Object.entries(values)) headers.set(name, value)
-}
-
-const once = <Value>(make: () => Value): (() => Value) => {
-  let made: { value: Value } | null = null
-  return () => (made ??= { value: make() }).value
 }

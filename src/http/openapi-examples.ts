@@ -58,6 +58,8 @@ const lookup = {
   parameters: { type: 'object', properties: { number: { type: 'string' } }, required: ['number'] },
 }
 
+const KEY_HASH = 'b8b1c3763133866e30b52d6bc35def2d84e10a17d44f69fe3d9b5f0bc4564702'
+
 /** Request bodies, by the name of their schema. */
 export const BODY_EXAMPLES: Readonly<Record<string, JsonObject>> = {
   ChatRequest: { model: PRESET, messages: [{ role: 'user', content: QUESTION }] },
@@ -82,4 +84,18 @@ export const BODY_EXAMPLES: Readonly<Record<string, JsonObject>> = {
   PresetPatch: { description: 'Answers customers.', designated_version: 3, labels: { staging: 4 } },
   CreateKeyBody: { name: 'support backend', kind: 'inference', limit: 25, limit_reset: 'monthly' },
   UpdateKeyBody: { name: 'support backend', limit: 50 },
+  CreateGuardrailBody: {
+    name: 'Customer data',
+    content_filter_builtins: [
+      { slug: 'email', action: 'redact' },
+      { slug: 'secrets', action: 'block' },
+    ],
+    content_filters: [{ pattern: String.raw`PROJ-\d{3,6}`, action: 'redact', label: 'PROJECT' }],
+    allowed_providers: ['openai', 'anthropic'],
+    limit_usd: 25,
+    reset_interval: 'monthly',
+  },
+  UpdateGuardrailBody: { allowed_providers: null, limit_usd: 50, reset_interval: 'monthly' },
+  GuardrailKeysBody: { key_hashes: [KEY_HASH] },
+  GuardrailMembersBody: { member_user_ids: ['user_0422290a-ce3d-4d7f-8b4f-d75bb802b357'] },
 }

@@ -122,8 +122,7 @@ interface BorderedClasses extends Classes {
   readonly borders: readonly number[]
 }
 
-const nextBorder = (classes: Classes, unit: number): number =>
-  (classes as BorderedClasses).borders.find((border) => border > unit) ?? LAST_UNIT + 1
+const nextBorder = (classes: Classes, unit: number): number => (classes as BorderedClasses).borders[classes.of(unit) + 1] ?? LAST_UNIT + 1
 
 const classesOf = (node: RegexNode): BorderedClasses => {
   const edges = new Set<number>([0])

@@ -35,6 +35,9 @@ export const parseRegex = (pattern: string, options: RegexOptions = {}): RegexNo
   return new Parser(pattern, options).whole()
 }
 
+/** Single units with their other case: most of a pattern that ignores case. */
+const CASED = new Map<number, CharSet>()
+
 const ANY = complement(LINE_ENDS)
 const EVERY: CharSet = [[0, LAST_UNIT]]
 const CLASSES: Readonly<Record<string, CharSet>> = {
@@ -93,6 +96,7 @@ class Parser {
     if (this.#take('*')) return { min: 0, max: Number.POSITIVE_INFINITY }
     if (this.#take('+')) return { min: 1, max: Number.POSITIVE_INFINITY }
     if (this.#take('?')) return { min: 0, max: 1 }
+    if (this.#peek() !== '{') return null
     const counted = /^\{(\d{1,9})(?:(,)(\d{0,9}))?\}/.exec(this.#pattern.slice(this.#at, this.#at + 24))
     if (counted === null) return null
     this.#at += counted[0].length
@@ -216,7 +220,10 @@ class Parser {
   }
 
   #unit(unit: number): RegexNode {
-    return this.#units([[unit, unit]])
+    if (!this.#ignoreCase) return { type: 'units', set: [[unit, unit]] }
+    const known = CASED.get(unit) ?? bothCases([[unit, unit]])
+    CASED.set(unit, known)
+    return { type: 'units', set: known }
   }
 
   #units(set: CharSet): RegexNode {
