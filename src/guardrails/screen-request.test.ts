@@ -46,7 +46,7 @@ describe('it fails closed (reliability.md 7.3, case 99)', () => {
     let now = 0
     const slow = { ...createFakeClock(), monotonicMs: () => (now += 600), after: systemClock.after }
     const error = await refusal(
-      screenBody(bodyOf('a b '.repeat(200_000)), setOf(emailGuardrail('block')), [], { clock: slow, screenMs: 1000 }),
+      screenBody(bodyOf(`${'a b '.repeat(200_000)}jane@example.com`), setOf(emailGuardrail('block')), [], { clock: slow, screenMs: 1000 }),
     )
     expect(error.status).toBe(503)
   })
