@@ -5,6 +5,8 @@
 export interface HeldText {
   /** Takes more of the text, and gives the units that it adds. */
   add(text: string): string
+  /** `count`, or one less where that would part the two halves of a character. */
+  whole(count: number): number
   /** The text of the next units, as it came; they are held no more. */
   release(count: number): string
   /** What stands for the next units; they are held no more. `label` is empty where one stands there already. */
@@ -12,6 +14,9 @@ export interface HeldText {
   /** What is no unit yet: an escape whose end has not come. */
   rest(): string
 }
+
+/** Of a surrogate pair: alone it is no text, and no client can write it. */
+const isFirstHalf = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff
 
 export const plainText = (): HeldText => {
   let held = ''
@@ -25,6 +30,7 @@ export const plainText = (): HeldText => {
       held += text
       return text
     },
+    whole: (count) => (isFirstHalf(held.charCodeAt(count - 1)) ? count - 1 : count),
     release: drop,
     replace(count, label) {
       drop(count)
@@ -37,6 +43,7 @@ export const plainText = (): HeldText => {
 interface Unit {
   /** As it came. */
   readonly raw: string
+  readonly meant: string
   /** Within a string; its quotes are not. */
   readonly quoted: boolean
 }
@@ -73,18 +80,19 @@ export const jsonText = (): HeldText => {
         if (escape !== '') {
           const meant = escaped(character)
           if (meant === null) continue
-          held.push({ raw: escape, quoted })
+          held.push({ raw: escape, meant, quoted })
           units += meant
           escape = ''
         } else if (quoted && character === '\\') escape = character
         else {
-          held.push({ raw: character, quoted: quoted && character !== '"' })
+          held.push({ raw: character, meant: character, quoted: quoted && character !== '"' })
           units += character
           if (character === '"') quoted = !quoted
         }
       }
       return units
     },
+    whole: (count) => (isFirstHalf(held[from + count - 1]?.meant.charCodeAt(0) ?? 0) ? count - 1 : count),
     release: (count) =>
       drop(count)
         .map(({ raw }) => raw)

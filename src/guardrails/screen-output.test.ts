@@ -92,6 +92,22 @@ describe('what must not pass', () => {
     expect(() => screen.end()).toThrow(GatewayError)
   })
 
+  test('leaving early closes what is screened', async () => {
+    let closed = false
+    async function* answered(): AsyncGenerator<readonly Frame[], void, undefined> {
+      try {
+        for (;;) yield [frame(text('hi '))]
+      } finally {
+        closed = true
+      }
+    }
+    for await (const frames of throughScreen(answered(), screenFor('block'))) {
+      expect(frames).toEqual([frame(text('hi '))])
+      break
+    }
+    expect(closed).toBe(true)
+  })
+
   test('a screen that fails passes nothing: 403', async () => {
     async function* answered(): AsyncGenerator<readonly Frame[], void, undefined> {
       yield [frame(text('hi'))]

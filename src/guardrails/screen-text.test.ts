@@ -59,6 +59,14 @@ describe('a text in pieces', () => {
     expect(found).toContain('[EMAIL]')
   })
 
+  test('never parts the halves of a character', () => {
+    for (const held of [plainText, jsonText]) {
+      const { out } = pass([custom('\\ude00.*x')], [...'a😀b😀'].join('').split(''), held)
+      expect(out.join('')).toBe('a😀b😀')
+      expect(out.every((piece) => piece.isWellFormed())).toBe(true)
+    }
+  })
+
   test('never waits for more than 256 units', () => {
     const screen = createTextScreen([custom('x.*y')], plainText(), () => {})
     let out = ''

@@ -56,7 +56,7 @@ export const createTextScreen = (filters: readonly Filter[], held: HeldText, rep
     })),
   )
 
-  const letGo = (limit: number): string => {
+  const letGo = (limit: number, ends: boolean): string => {
     let out = ''
     for (const { from, to, label } of spans.length === 0 ? spans : unite(spans)) {
       if (to <= released) continue
@@ -68,8 +68,9 @@ export const createTextScreen = (filters: readonly Filter[], held: HeldText, rep
       replaced = to
     }
     if (limit > released) {
-      out += held.release(limit - released)
-      released = limit
+      const count = ends ? limit - released : held.whole(limit - released)
+      out += held.release(count)
+      released += count
     }
     if (spans.length > 0) spans = spans.filter(({ to }) => to > released)
     return out
@@ -84,14 +85,14 @@ export const createTextScreen = (filters: readonly Filter[], held: HeldText, rep
         finder.push(units)
         if (waits) settled = Math.min(settled, finder.settled)
       }
-      return letGo(Math.max(settled, length - HOLD_MAX))
+      return letGo(Math.max(settled, length - HOLD_MAX), false)
     },
     get changed() {
       return replaced > 0
     },
     flush() {
       for (const { finder } of finders) finder.pause()
-      return letGo(length) + held.rest()
+      return letGo(length, true) + held.rest()
     },
   }
 }
