@@ -210,7 +210,15 @@ describe('who is bound', () => {
 
   test('a key, from the next request on, until it is taken off', async () => {
     const { id } = await apply(block)
-    expect((await infer(service, secret)).status).toBe(403)
+    const refused = await infer(service, secret)
+    expect(refused.json).toEqual({
+      error: {
+        code: 403,
+        message: 'Request blocked by content filter: [EMAIL]',
+        metadata: { patterns: ['[EMAIL]'], error_type: 'permission_denied' },
+      },
+    })
+    expect(refused.status).toBe(403)
     await manager.guardrails.bulkUnassignKeys({ id, bulkUnassignKeysRequest: { keyHashes: [keyHash] } })
     expect((await infer(service, secret)).status).toBe(200)
   })

@@ -263,3 +263,39 @@ describe('output, flag: the answer is as it was, and told of', () => {
     })
   }
 })
+
+describe('without the header', () => {
+  for (const client of CLIENT_DIALECTS) {
+    test(`${client}: an answer tells nothing of its stages (reliability.md 7.3, case 98)`, async () => {
+      const dialect = OWN_DIALECT[client]
+      const upstreams = [{ dialect, reply: streamOf(dialect) }]
+      const { text } = await replay({ client, upstreams, body: asking(client, true, false), guardrails: [emailGuardrail('redact')] })
+      expect(text).toContain('[EMAIL]')
+      expect(text).not.toContain('service_metadata')
+      expect(text).not.toContain('guardrail-1')
+    })
+  }
+})
+
+test('messages: an answer that is blocked in its stream ends with a permission_error event', async () => {
+  const { text } = await go(
+    { client: 'messages', stream: true, upstream: 'openai-chat', preset: false, fallback: false },
+    'block',
+    'output',
+  )
+  const event = /^event: error\ndata: (.+)$/m.exec(text)?.[1] ?? '{}'
+  expect(JSON.parse(event)).toMatchObject({
+    type: 'error',
+    error: { type: 'permission_error', error_type: 'permission_denied' },
+    metadata: { patterns: ['[EMAIL]'] },
+  })
+})
+
+test('chat and responses: the last event of a blocked answer has code 403, or the failed response', async () => {
+  const way = { stream: true, upstream: 'anthropic', preset: false, fallback: false } as const
+  const chat = await go({ client: 'chat', ...way }, 'block', 'output')
+  expect(chat.text).toContain('"error":{"code":403,"message":"Response blocked by content filter: [EMAIL]"')
+  const responses = await go({ client: 'responses', ...way }, 'block', 'output')
+  expect(responses.text).toContain('event: response.failed')
+  expect(responses.text).toContain('"error_type":"permission_denied"')
+})
