@@ -116,6 +116,12 @@ export class GatewayError extends Error {
     this.retryAfterSeconds = options.retryAfterSeconds
   }
 
+  /** The same failure, with more facts. */
+  withMetadata(more: ErrorMetadata): GatewayError {
+    const { cause, status, retryAfterSeconds } = this
+    return new GatewayError(this.type, this.message, { cause, status, retryAfterSeconds, metadata: { ...this.metadata, ...more } })
+  }
+
   /** The text that may leave the service: a 500 says nothing of its cause (service.md, "Provider errors", rule 3). */
   get publicMessage(): string {
     return this.status === 500 ? ERRORS.server.message : this.message

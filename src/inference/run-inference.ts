@@ -13,6 +13,7 @@ import type { Models } from '../models/models.ts'
 import { dialectFor, speaksDialectOf } from '../models/models.ts'
 import type { ProviderContext, Target } from '../providers/provider.ts'
 import type { ProviderRegistry } from '../providers/registry.ts'
+import { withFlaggedInput } from './flagged-input.ts'
 import { planAttempts, type Plan, type PlannedAttempt } from './plan-attempts.ts'
 import { Run, strictError, type InferenceRequest } from './run.ts'
 
@@ -143,7 +144,7 @@ async function* framesOf(
       throw event?.type === 'error' ? event.error : new GatewayError('server')
     }
   } catch (thrown) {
-    throw ofProvider(asFailure(thrown), provider.name)
+    throw withFlaggedInput(ofProvider(asFailure(thrown), provider.name), call)
   } finally {
     cancelDeadline?.()
   }

@@ -248,7 +248,7 @@ describe('a status that is not 200', () => {
     ['Fri, 20 Nov 2026 09:59:00 GMT', undefined],
     ['soon', undefined],
     ['-1', undefined],
-    ['1.5', undefined],
+    ['1.5', 2],
     ['', undefined],
     ['1e3', undefined],
     ['99999999999', undefined],
