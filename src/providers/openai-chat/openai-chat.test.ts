@@ -145,6 +145,15 @@ describe('the request', () => {
   })
 })
 
+test('a whole answer that a router failed keeps what was said before, also where the failure is told twice', async () => {
+  const error = { code: 503, message: 'Too busy.', metadata: { error_type: 'provider_overloaded' } }
+  const choice = { index: 0, message: { role: 'assistant', content: 'Half' }, finish_reason: 'error', error }
+  const body = JSON.stringify({ id: 'gen-1', choices: [choice], error })
+  const { events, error: failure } = await ask((exchange) => exchange.answer(200, body), { stream: false })
+  expect(events.flatMap((event) => (event.type === 'text' ? [event.text] : []))).toEqual(['Half'])
+  expect([failure?.type, failure?.message]).toEqual(['provider_overloaded', 'Acme: Too busy.'])
+})
+
 describe('a status that is not 200', () => {
   test.each<[number, string, ErrorType]>([
     [201, '{}', 'unmapped'],
