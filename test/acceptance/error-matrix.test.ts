@@ -2,9 +2,12 @@
  * Every error type on every interface, whole or streamed, before content or after it, in both settings of decision 16:
  * status, headers, body and last event, and what each official client makes of it.
  */
+import { createAnthropic } from '@ai-sdk/anthropic'
+import { createOpenAI } from '@ai-sdk/openai'
 import Anthropic from '@anthropic-ai/sdk'
 import { OpenRouter } from '@openrouter/sdk'
 import { OpenRouterError } from '@openrouter/sdk/models/errors'
+import { APICallError, generateText, type LanguageModel, streamText } from 'ai'
 import { beforeAll, describe, expect, test } from 'bun:test'
 import OpenAI from 'openai'
 
@@ -305,11 +308,43 @@ const checkOpenrouter = async (cell: Cell): Promise<void> => {
   expect(response.error?.code).toBe(ERROR_RULES[cell.type].responses ?? undefined)
 }
 
+const aiModel = (cell: Cell): LanguageModel => {
+  const options = { apiKey: service.inferenceKey, baseURL: service.api, headers: { [HEADER]: cell.setting } }
+  if (cell.dialect === 'messages') return createAnthropic(options)(modelOf(cell))
+  return cell.dialect === 'chat' ? createOpenAI(options).chat(modelOf(cell)) : createOpenAI(options).responses(modelOf(cell))
+}
+
+/**
+ * `ai`, on each interface: by the status its APICallError. In a 200 it tells an error, but for Chat Completions with
+ * content or as a stream, whose shape of an error it does not know: there the answer ends for an `other` reason.
+ */
+const checkAi = async (cell: Cell): Promise<void> => {
+  const request = { model: aiModel(cell), prompt: INPUT, maxOutputTokens: 100, maxRetries: 0 }
+  const { stream } = MOMENTS[cell.moment]
+  let failure: Wire = null
+  const finish = async (): Promise<string> => {
+    if (!stream) return (await generateText(request)).finishReason
+    const result = streamText({ ...request, onError: ({ error }) => void (failure = error) })
+    await result.consumeStream()
+    return failure === null ? result.finishReason : 'error'
+  }
+  const reason = await finish().catch((thrown: unknown) => {
+    failure = thrown
+    return 'error'
+  })
+  const unknown = cell.dialect === 'chat' && !hasRealStatus(cell) && cell.moment !== 'whole, before content'
+  expect(reason).toBe(isAnswer(cell) ? 'length' : unknown ? 'other' : 'error')
+  if (!hasRealStatus(cell)) return
+  expect(APICallError.isInstance(failure)).toBe(true)
+  expect(failure.statusCode).toBe(ERROR_RULES[cell.type].status)
+  expect(failure.responseBody).toContain(`"error_type":"${cell.type}"`)
+}
+
 const CLIENTS: Readonly<Record<ClientDialect, Readonly<Record<string, (cell: Cell) => Promise<void>>>>> = {
-  chat: { openai: checkOpenaiChat, '@openrouter/sdk': checkOpenrouter },
-  responses: { openai: checkOpenaiResponses, '@openrouter/sdk': checkOpenrouter },
+  chat: { openai: checkOpenaiChat, '@openrouter/sdk': checkOpenrouter, ai: checkAi },
+  responses: { openai: checkOpenaiResponses, '@openrouter/sdk': checkOpenrouter, ai: checkAi },
   // @openrouter/sdk has no call for messages.
-  messages: { '@anthropic-ai/sdk': checkAnthropic },
+  messages: { '@anthropic-ai/sdk': checkAnthropic, ai: checkAi },
 }
 
 test('the table of service.md has 27 types, and the matrix all of them', () => {
