@@ -134,7 +134,11 @@ export class GatewayError extends Error {
 
   /** The metadata that may leave the service: a 500 keeps its `error_type` only, and `unmapped` its provider code (service.md, "Typed error codes"). */
   get publicMetadata(): ErrorMetadata {
-    if (this.status !== 500) return { ...this.metadata, error_type: this.type }
+    if (this.status !== 500) {
+      // The header has left before a stream fails, and some clients hide headers.
+      const wait = this.retryAfterSeconds === undefined ? {} : { retry_after_seconds: this.retryAfterSeconds }
+      return { ...this.metadata, ...wait, error_type: this.type }
+    }
     const code = this.metadata['provider_code']
     return this.type === 'unmapped' && code !== undefined ? { error_type: this.type, provider_code: code } : { error_type: this.type }
   }

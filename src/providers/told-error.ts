@@ -58,7 +58,7 @@ const ownWords = (envelope: Json, error: Json, metadata: Json): ToldError => {
   const details = isObject(error['details']) ? error['details'] : {}
   const kind = error === envelope && EVENTS.has(error['type']) ? null : error['type']
   const state = STATES.has(error['status']) ? null : error['status']
-  const candidates = [details['error_code'], inner['code'], error['code'], kind, state, envelope['code']]
+  const candidates = [metadata['provider_code'], details['error_code'], inner['code'], error['code'], kind, state, envelope['code']]
   const status = [error['code'], error['status'], envelope['status']].map(Number).find(isFailure) ?? null
   const words = candidates.flatMap((word) =>
     typeof word === 'string' && word !== '' ? [word] : typeof word === 'number' ? [String(word)] : [],

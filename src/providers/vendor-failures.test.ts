@@ -580,7 +580,12 @@ const VENDORS: Readonly<Record<string, readonly Row[]>> = {
       'content_filter',
       'Acme: Content blocked.',
     ],
-    [502, { error: { code: 502, message: 'x', metadata: { error_type: 'image_too_small', provider_code: 'tiny' } } }, 'image_too_small'],
+    [
+      502,
+      { error: { code: 502, message: 'x', metadata: { error_type: 'image_too_small', provider_code: 'tiny' } } },
+      'image_too_small',
+      'tiny',
+    ],
   ],
   'a server of another kind': [
     [

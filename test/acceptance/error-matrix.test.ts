@@ -73,6 +73,7 @@ const checkFacts = (cell: Cell, facts: Readonly<Record<string, unknown>> | undef
     return
   }
   expect(facts?.['provider_name']).toBe('Sandbox')
+  expect(facts?.['retry_after_seconds']).toBe(type in RETRY_AFTER ? Number(RETRY_AFTER[type]) : undefined)
   const raw = JSON.parse(String(facts?.['raw'])) as { error: { code: string } }
   expect(raw.error.code).toBe(String(facts?.['provider_code']))
   if (MODERATION.includes(type)) {
