@@ -14,7 +14,11 @@ const SECRETS = new RegExp(
   'g',
 )
 
-export const redact = (text: string, { apiKey }: Pick<Target, 'apiKey'>): string => {
+/** An event of a stream may be megabytes; nothing behind this is ever shown. */
+const READ_MAX = 64 * 1024
+
+export const redact = (told: string, { apiKey }: Pick<Target, 'apiKey'>): string => {
+  const text = told.slice(0, READ_MAX)
   const known = apiKey === null || apiKey.length < 4 ? text : text.replaceAll(apiKey, '[redacted]')
   return known.replace(SECRETS, '[redacted]')
 }

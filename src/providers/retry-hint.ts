@@ -9,9 +9,11 @@ export const retryHint = (headers: Headers, nowMs: number): number | undefined =
 
 /** From a sentence: `Please try again in 6m0.5s.`, `Please retry in 34.07s.`, `Wait 20 seconds and retry.` */
 export const retryHintInText = (message: string | null): number | undefined => {
-  const told = message === null ? null : SENTENCE.exec(message)
+  const told = message === null ? null : SENTENCE.exec(message.slice(0, SAID_MAX))
   return told?.[1] === undefined ? undefined : duration(told[1])
 }
+
+const SAID_MAX = 2000
 
 const SENTENCE =
   /\b(?:(?:try again|retry|retry after|wait)(?: again)?(?: in| after| for)?:?) ((?:\d+(?:\.\d+)? ?(?:ms|milliseconds?|h(?:ours?)?|m(?:in(?:ute)?s?)?|s(?:ec(?:ond)?s?)?)\b ?)+|(?:\d+(?:\.\d+)?(?:ms|h|m|s))+)/i

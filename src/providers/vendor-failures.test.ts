@@ -1,6 +1,8 @@
 /** What each vendor really sends, and what it means: one row for each way in which a vendor words a fault. */
 import { describe, expect, test } from 'bun:test'
 
+import * as fc from 'fast-check'
+
 import { ERRORS, type ErrorType, type GatewayError } from '../errors.ts'
 import { anthropicFailure } from './anthropic/errors.ts'
 import { converseFailure } from './bedrock/errors.ts'
@@ -8,6 +10,7 @@ import { blockedPrompt, googleFailure } from './google/errors.ts'
 import { chatFailure } from './openai-chat/errors.ts'
 import { inBandFailure, responsesFailure } from './openai-responses/errors.ts'
 import type { Target } from './provider.ts'
+import { parseOrNull } from './told-error.ts'
 
 const target: Target = {
   provider: 'acme',
@@ -783,5 +786,59 @@ describe('what is shown', () => {
     expect(chatFailure(502, '', target, 7).retryAfterSeconds).toBeUndefined()
     expect(chatFailure(503, '', target, 7).retryAfterSeconds).toBe(7)
     expect(chatFailure(429, textOf(VENDORS['OpenAI']?.find(([status]) => status === 429)?.[1] ?? ''), target).retryAfterSeconds).toBe(7)
+  })
+})
+
+describe('whatever a provider sends', () => {
+  const fails = (status: number, text: string): readonly GatewayError[] => [
+    chatFailure(status, text, target),
+    responsesFailure(status, text, target),
+    inBandFailure(parseOrNull(text), text, target),
+    anthropicFailure(status, text, target),
+    googleFailure(status, text, target),
+    converseFailure({ status, name: null, body: text }, target),
+  ]
+  const member = fc.oneof(
+    fc.jsonValue({ maxDepth: 3 }),
+    fc.constant('acme-credential'),
+    fc.constant('Provider returned error'),
+    fc.integer(),
+  )
+  const words = ['code', 'type', 'message', 'status', 'details', 'metadata', 'param', 'innererror', 'detail', 'raw', 'error'] as const
+  const error = fc.dictionary(fc.constantFrom(...words), member)
+  const body = fc.oneof(
+    fc.jsonValue(),
+    error,
+    error.map((inside) => ({ error: inside })),
+    error.map((inside) => ({ error: { metadata: inside } })),
+  )
+
+  test('it becomes a typed error of the table, with a sentence, without our credential and within its bounds', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 200, max: 700 }), body, (status, sent) => {
+        for (const failed of fails(status, JSON.stringify(sent))) {
+          expect(failed.status).toBe(ERRORS[failed.type].status)
+          expect(['authentication', 'permission_denied', 'payment_required']).not.toContain(failed.type)
+          expect(failed.message).toMatch(/^Acme\b./)
+          expect(failed.message.length).toBeLessThan(1100)
+          expect(failed.message).not.toMatch(/provider returned error\.?$/i)
+          expect(JSON.stringify([failed.message, failed.metadata])).not.toContain('acme-credential')
+          expect(Buffer.byteLength(String(failed.metadata['raw'] ?? ''))).toBeLessThanOrEqual(4096)
+        }
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  test('a body of megabytes is read in no time', () => {
+    const startedMs = performance.now()
+    const long = 'try again in 1s '.repeat(200_000)
+    for (const text of [
+      long,
+      JSON.stringify({ error: { message: long } }),
+      JSON.stringify({ error: { message: `[${'['.repeat(500_000)}` } }),
+    ])
+      fails(200, text)
+    expect(performance.now() - startedMs).toBeLessThan(5000)
   })
 })
