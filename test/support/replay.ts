@@ -10,6 +10,7 @@ import { createKeepAlive } from '../../src/http/keep-alive.ts'
 import { createPrepareCall } from '../../src/http/prepare-call.ts'
 import { createInference } from '../../src/inference/run-inference.ts'
 import type { Run } from '../../src/inference/run.ts'
+import type { PriceEntry } from '../../src/models/catalogue-schema.ts'
 import { createModels } from '../../src/models/models.ts'
 import type { Presets } from '../../src/presets/presets.ts'
 import { providerRegistry } from '../../src/providers/registry.ts'
@@ -35,6 +36,8 @@ export interface Replay {
   readonly headers?: Readonly<Record<string, string>>
   /** Of the first provider's model, in the catalogue's form. */
   readonly modelId?: string
+  /** Of every provider; 1 and 2 dollars per million tokens when absent. */
+  readonly prices?: PriceEntry
 }
 
 export interface Replayed {
@@ -66,7 +69,14 @@ export const OWN_DIALECT: Readonly<Record<ClientDialect, UpstreamDialect>> = {
 export const MODEL = 'replay/one'
 const WORKSPACE = '00000000-0000-4000-8000-000000000001'
 
-export const replay = async ({ client, upstreams, body, headers = {}, modelId = MODEL }: Replay): Promise<Replayed> => {
+export const replay = async ({
+  client,
+  upstreams,
+  body,
+  headers = {},
+  modelId = MODEL,
+  prices = { prompt: 1, completion: 2 },
+}: Replay): Promise<Replayed> => {
   const clock = createFakeClock()
   const sent: UpstreamRequest[] = []
   const upstream: Upstream = {
@@ -87,7 +97,7 @@ export const replay = async ({ client, upstreams, body, headers = {}, modelId = 
       anyModel: false,
     },
     upstreamModel: `upstream-${number}`,
-    prices: { prompt: 1, completion: 2 },
+    prices,
     maxCompletionTokens: null,
   }))
   const model = {
