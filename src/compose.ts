@@ -1,6 +1,6 @@
 /** Builds every part once and hands it to the next. The only file that knows all concrete parts. */
 import type { ConfigFile } from './config-file.ts'
-import { SettingError, type Environment, type ServeSettings } from './config.ts'
+import { behindProxy, SettingError, type Environment, type ServeSettings } from './config.ts'
 import { GatewayError } from './errors.ts'
 import { messagesFormat } from './formats/anthropic-messages/anthropic-messages.ts'
 import { chatFormat } from './formats/openai-chat/openai-chat.ts'
@@ -26,6 +26,7 @@ import type { Catalogue } from './models/catalogue-schema.ts'
 import type { Models } from './models/models.ts'
 import { createPresets } from './presets/presets.ts'
 import { providerRegistry } from './providers/registry.ts'
+import { createReachability, probeAddress, probeNothing } from './providers/reachability.ts'
 import { createUpstream } from './providers/upstream.ts'
 import { createCredentials } from './routing/credentials.ts'
 import { createHealth } from './routing/health.ts'
@@ -131,11 +132,15 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
   const serve = (current: ConfigFile): App => {
     const seconds = (value: number): number => value * 1000
     const models = modelsOf(current, settings.config, env)
-    const upstream = createUpstream(clock, {
-      streamHeadersMs: seconds(current.timeouts.stream_headers),
-      wholeHeadersMs: seconds(current.timeouts.whole_headers),
-      idleMs: seconds(current.timeouts.idle),
-    })
+    const upstream = createUpstream(
+      clock,
+      {
+        streamHeadersMs: seconds(current.timeouts.stream_headers),
+        wholeHeadersMs: seconds(current.timeouts.whole_headers),
+        idleMs: seconds(current.timeouts.idle),
+      },
+      createReachability({ clock, connectMs: seconds(current.timeouts.connect), probe: behindProxy(env) ? probeNothing : probeAddress }),
+    )
     const inference: InferenceParts = {
       models,
       adapters: providerRegistry,
@@ -157,6 +162,7 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
         keepAlive,
         clock,
         commitSilenceMs: COMMIT_SILENCE_MS,
+        unreadMs: seconds(current.timeouts.client_unread),
         providerFailure: current.errors.provider_failure,
         onInternalError: (thrown) => onError(thrown, 'a stream could not be rendered'),
       },
@@ -173,7 +179,11 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
       log,
       metrics,
       cors: createCors(current.cors.origins),
-      maxBodyBytes: current.limits.max_body_bytes,
+      bodyLimits: {
+        maxBytes: current.limits.max_body_bytes,
+        totalMs: seconds(current.timeouts.body),
+        idleMs: seconds(current.timeouts.body_idle),
+      },
       version: VERSION,
     })
   }

@@ -30,6 +30,8 @@ export interface InferenceAnswering {
   readonly clock: Clock
   /** Streams commit to 200 after this much silence, failed or not. */
   readonly commitSilenceMs: number
+  /** A client that takes nothing for this long is given up. */
+  readonly unreadMs: number
   readonly providerFailure: 'body' | 'status'
   readonly onInternalError: (thrown: unknown) => void
 }
@@ -125,7 +127,7 @@ class Answer {
     const committed = await this.#untilCommit(first)
     const failure = committed instanceof Failure && !this.#isAnswer(asPublicError(committed.thrown)) ? committed : null
     if (failure !== null && this.#realStatus) return this.#failure(failure.thrown)
-    const { keepAlive, onInternalError } = this.#parts
+    const { keepAlive, onInternalError, clock, unreadMs } = this.#parts
     const body = eventStream(
       {
         first,
@@ -133,6 +135,8 @@ class Answer {
         silent: committed === 'silence',
         leave,
         onInternalError,
+        clock,
+        unreadMs,
         openRenderer: () => this.#format.openStream(this.#head()),
         tail: () => this.#tail(),
       },

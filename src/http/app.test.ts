@@ -76,6 +76,7 @@ const build = (more: Partial<AppParts> = {}) => {
       keepAlive: createKeepAlive(clock, 10_000),
       clock,
       commitSilenceMs: 2000,
+      unreadMs: 60_000,
       providerFailure: 'body',
       onInternalError: (thrown) => faults.push(thrown),
     },
@@ -90,7 +91,7 @@ const build = (more: Partial<AppParts> = {}) => {
     log: pino({ level: 'silent' }),
     metrics,
     cors: createCors(['https://app.example']),
-    maxBodyBytes: MAX_BODY,
+    bodyLimits: { maxBytes: MAX_BODY, totalMs: 60_000, idleMs: 10_000 },
     version: '1.2.3',
     ...more,
   }

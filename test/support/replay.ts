@@ -135,6 +135,7 @@ export const replay = async ({ client, upstreams, body, headers = {}, modelId = 
       keepAlive: createKeepAlive(clock, 10_000),
       clock,
       commitSilenceMs: 2000,
+      unreadMs: 60_000,
       providerFailure: 'body',
       onInternalError: (thrown) => internalErrors.push(thrown),
     },
