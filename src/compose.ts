@@ -17,7 +17,7 @@ import { createInference, type InferenceParts } from './inference/run-inference.
 import type { Run } from './inference/run.ts'
 import { createKeys, type Keys } from './keys/keys.ts'
 import { isoTimestamp, systemClock } from './lib/clock.ts'
-import { systemIds } from './lib/id.ts'
+import { randomFraction, systemIds } from './lib/id.ts'
 import { repeat } from './lib/repeat.ts'
 import { buildModels, CatalogueError } from './models/build-models.ts'
 import catalogue from './models/catalogue-data.json' with { type: 'json' }
@@ -26,8 +26,10 @@ import type { Models } from './models/models.ts'
 import { createPresets } from './presets/presets.ts'
 import { providerRegistry } from './providers/registry.ts'
 import { createUpstream } from './providers/upstream.ts'
+import { createHealth } from './routing/health.ts'
+import { createSticky } from './routing/sticky.ts'
 import { openStorage } from './open-storage.ts'
-import { sandboxModels } from './sandbox-models.ts'
+import { SANDBOX_PROVIDERS, sandboxModels } from './sandbox-models.ts'
 import { createChangeCounter } from './storage/change-counter.ts'
 import { createGenerationStore } from './storage/generation-store.ts'
 import { createKeyStore } from './storage/key-store.ts'
@@ -62,6 +64,8 @@ const CLEAN_UP_MS = 60 * 60 * 1000
 const CLEAN_UP_ROWS = 1000
 const DAY_MS = 24 * 60 * 60 * 1000
 const PING_MS = 1000
+/** Attempts at once of one provider: what one worker's sockets bear, and no provider's limit. */
+const PROVIDER_IN_FLIGHT_MAX = 1000
 
 export const composeService = async (settings: ServeSettings, file: ConfigFile, env: Environment): Promise<Service> => {
   const [clock, ids] = [systemClock, systemIds]
@@ -84,6 +88,10 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
   metrics.gauge('patchbay_generation_records_dropped', 'Records lost because storage was away for too long.', () => recorder.dropped)
   const keepAlive = createKeepAlive(clock, KEEP_ALIVE_MS)
   const observe = observeRuns(metrics, log)
+
+  // They outlive a reload: what was learned of a provider holds whatever the file says.
+  const health = createHealth({ clock, inFlightMax: PROVIDER_IN_FLIGHT_MAX, neverEjected: SANDBOX_PROVIDERS })
+  const sticky = createSticky({ clock })
 
   const running = new Set<Run>()
   const began = (run: Run): void => void running.add(run)
@@ -118,6 +126,9 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
     })
     const inference: InferenceParts = {
       models,
+      health,
+      sticky,
+      random: randomFraction,
       adapters: providerRegistry,
       context: { upstream, clock },
       clock,

@@ -4,6 +4,7 @@ import { connect } from 'node:net'
 import { pino } from 'pino'
 
 import { createFakeClock, turn } from '../../test/support/fake-clock.ts'
+import { createTestRouting } from '../../test/support/test-routing.ts'
 import { openSqliteDatabase } from '../../test/support/sqlite-database.ts'
 import { messagesFormat } from '../formats/anthropic-messages/anthropic-messages.ts'
 import { chatFormat } from '../formats/openai-chat/openai-chat.ts'
@@ -54,6 +55,7 @@ const build = (more: Partial<AppParts> = {}) => {
     context: { clock, upstream: { post: () => Promise.reject(new Error('The sandbox has no upstream.')) } },
     clock,
     ids,
+    ...createTestRouting(clock),
     firstTokenMs: 120_000,
     began: () => undefined,
     settle: (run) => {

@@ -2,9 +2,8 @@
 import { GatewayError, asGatewayError, errorRow } from '../errors.ts'
 import type { JsonBody } from '../lib/json-body.ts'
 import { hasEmbeddings, postEmbeddings } from '../providers/openai-chat/embeddings.ts'
-import { planAttempts } from './plan-attempts.ts'
 import { Run, type InferenceRequest } from './run.ts'
-import { targetOf, type InferenceParts } from './run-inference.ts'
+import { planFor, targetOf, type InferenceParts } from './run-inference.ts'
 
 export interface EmbeddingsRun {
   readonly run: Run
@@ -18,7 +17,7 @@ export type RunEmbeddings = (request: InferenceRequest) => EmbeddingsRun
 export const createEmbeddings =
   (parts: InferenceParts): RunEmbeddings =>
   (request) => {
-    const run = new Run(request, planAttempts(request.call, parts.models), parts, noFrames)
+    const run = new Run(request, planFor(request, parts), parts, noFrames)
     parts.began(run)
     return { run, answer: () => answer(run, parts) }
   }

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import * as fc from 'fast-check'
 
 import { createFakeClock, turn } from '../../test/support/fake-clock.ts'
+import { createTestRouting } from '../../test/support/test-routing.ts'
 import { createFakeIds } from '../../test/support/fake-ids.ts'
 import type { Frame, ModelEvent } from '../canonical/event.ts'
 import { usageOf, type Usage } from '../canonical/usage.ts'
@@ -11,7 +12,7 @@ import { ERROR_TYPES, errorRow, GatewayError, type ErrorType } from '../errors.t
 import { chatFormat } from '../formats/openai-chat/openai-chat.ts'
 import { JsonBody } from '../lib/json-body.ts'
 import type { PriceEntry } from '../models/catalogue-schema.ts'
-import { createModels, type Provider } from '../models/models.ts'
+import { createModels, plainEndpoint, type Provider } from '../models/models.ts'
 import type { Attempt, ProviderAdapter } from '../providers/provider.ts'
 import { generationRecord } from './generation-record.ts'
 import { createInference } from './run-inference.ts'
@@ -83,9 +84,7 @@ const begin = (scripts: readonly Script[], { stream = true, prices = { prompt: 1
       open -= 1
     }
   }
-  const endpoints = [...'abcdef']
-    .slice(0, scripts.length)
-    .map((slug) => ({ provider: provider(slug), upstreamModel: 'one-1', prices, maxCompletionTokens: null }))
+  const endpoints = [...'abcdef'].slice(0, scripts.length).map((slug) => plainEndpoint(provider(slug), 'one-1', { prices }))
   const models = createModels(
     [
       {
@@ -109,6 +108,7 @@ const begin = (scripts: readonly Script[], { stream = true, prices = { prompt: 1
     context: { clock, upstream: { post: () => Promise.reject(new Error('No adapter here has an upstream.')) } },
     clock,
     ids: createFakeIds(),
+    ...createTestRouting(clock),
     firstTokenMs: FIRST_TOKEN_MS,
     began: (run) => began.push(run),
     settle: (run) => settled.push(run),

@@ -13,11 +13,18 @@ import type { Models } from '../models/models.ts'
 import { dialectFor, speaksDialectOf } from '../models/models.ts'
 import type { ProviderContext, Target } from '../providers/provider.ts'
 import type { ProviderRegistry } from '../providers/registry.ts'
-import { planAttempts, type Plan, type PlannedAttempt } from './plan-attempts.ts'
+import type { Health } from '../routing/health.ts'
+import { planAttempts, type Plan, type PlannedAttempt } from '../routing/plan-attempts.ts'
+import type { Sticky } from '../routing/sticky.ts'
+import { rememberRoute } from './remember-route.ts'
 import { Run, strictError, type InferenceRequest } from './run.ts'
 
 export interface InferenceParts {
   readonly models: Models
+  readonly health: Health
+  readonly sticky: Sticky
+  /** In [0, 1): for choices by lot. */
+  readonly random: () => number
   readonly adapters: ProviderRegistry
   readonly context: ProviderContext
   readonly clock: Clock
@@ -30,6 +37,11 @@ export interface InferenceParts {
 }
 
 export type RunInference = (request: InferenceRequest) => Run
+
+export const planFor = (
+  { call, caller }: Pick<InferenceRequest, 'call' | 'caller'>,
+  { models, health, sticky, random }: Pick<InferenceParts, 'models' | 'health' | 'sticky' | 'random'>,
+): Plan => planAttempts({ call, models, health, account: caller.workspaceId, sticky: sticky.find, random })
 
 /**
  * A malformed conversation is our own check, so it has its status and reaches nobody (decision 16). Where every attempt
@@ -45,7 +57,7 @@ const HELD_FRAMES_MAX = 10_000
 export const createInference =
   (parts: InferenceParts): RunInference =>
   (request) => {
-    const plan = planAttempts(request.call, parts.models)
+    const plan = planFor(request, parts)
     const [unheeded] = plan.warnings
     if (request.strict && unheeded !== undefined) throw strictError(unheeded)
     checkPrompt(request.call, plan)
@@ -96,6 +108,7 @@ async function* answer(run: Run, parts: InferenceParts): AsyncGenerator<readonly
     }
   } finally {
     run.end()
+    rememberRoute(run, parts.sticky)
     parts.settle(run)
   }
 }

@@ -8,7 +8,7 @@ import { type ErrorType, GatewayError } from '../errors.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { IdSource } from '../lib/id.ts'
 import { costOf } from '../models/price.ts'
-import type { Plan, PlannedAttempt } from './plan-attempts.ts'
+import type { Plan, PlannedAttempt } from '../routing/plan-attempts.ts'
 
 export interface InferenceRequest {
   readonly call: Call
