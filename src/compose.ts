@@ -18,7 +18,7 @@ import { createInference, type InferenceParts } from './inference/run-inference.
 import type { Run } from './inference/run.ts'
 import { createKeys, type Keys } from './keys/keys.ts'
 import { isoTimestamp, systemClock } from './lib/clock.ts'
-import { systemIds } from './lib/id.ts'
+import { randomFraction, systemIds } from './lib/id.ts'
 import { repeat } from './lib/repeat.ts'
 import { buildModels, CatalogueError } from './models/build-models.ts'
 import catalogue from './models/catalogue-data.json' with { type: 'json' }
@@ -33,7 +33,7 @@ import { createHealth } from './routing/health.ts'
 import type { RoutingState } from './routing/routing-state.ts'
 import { createSticky } from './routing/sticky.ts'
 import { openStorage } from './open-storage.ts'
-import { sandboxModels } from './sandbox-models.ts'
+import { SANDBOX_PROVIDERS, sandboxModels } from './sandbox-models.ts'
 import { createChangeCounter } from './storage/change-counter.ts'
 import { createGenerationStore } from './storage/generation-store.ts'
 import { createKeyStore } from './storage/key-store.ts'
@@ -68,6 +68,8 @@ const CLEAN_UP_MS = 60 * 60 * 1000
 const CLEAN_UP_ROWS = 1000
 const DAY_MS = 24 * 60 * 60 * 1000
 const PING_MS = 1000
+/** Attempts at once of one provider: what one worker's sockets bear, and no provider's limit. */
+const PROVIDER_IN_FLIGHT_MAX = 1000
 
 export const composeService = async (settings: ServeSettings, file: ConfigFile, env: Environment): Promise<Service> => {
   const [clock, ids] = [systemClock, systemIds]
@@ -94,8 +96,10 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
   const refusedKeys = metrics.counter('patchbay_credentials_refused_total', 'Provider keys set aside because the provider refused them.', [
     'provider',
   ])
+  // It outlives a reload: what was learned of a provider holds whatever the file says.
   const routing: RoutingState = {
-    health: createHealth(),
+    health: createHealth({ clock, inFlightMax: PROVIDER_IN_FLIGHT_MAX, neverEjected: SANDBOX_PROVIDERS }),
+    sticky: createSticky({ clock }),
     credentials: createCredentials({
       clock,
       onRefused(provider, index) {
@@ -103,7 +107,7 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
         log.error({ provider, key_number: index + 1 }, 'a provider refuses a key of ours: replace it, or pay its bill')
       },
     }),
-    sticky: createSticky(),
+    random: randomFraction,
   }
 
   const running = new Set<Run>()

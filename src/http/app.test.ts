@@ -4,7 +4,7 @@ import { connect } from 'node:net'
 import { pino } from 'pino'
 
 import { createFakeClock, turn } from '../../test/support/fake-clock.ts'
-import { createRoutingState } from '../../test/support/routing-state.ts'
+import { createTestRouting } from '../../test/support/test-routing.ts'
 import { openSqliteDatabase } from '../../test/support/sqlite-database.ts'
 import { messagesFormat } from '../formats/anthropic-messages/anthropic-messages.ts'
 import { chatFormat } from '../formats/openai-chat/openai-chat.ts'
@@ -56,7 +56,7 @@ const build = (more: Partial<AppParts> = {}) => {
     context: { clock, upstream: { post: () => Promise.reject(new Error('The sandbox has no upstream.')) } },
     clock,
     ids,
-    routing: createRoutingState(clock),
+    routing: createTestRouting(clock),
     firstTokenMs: 120_000,
     totalMs: 1_800_000,
     began: () => undefined,

@@ -6,11 +6,12 @@ import { JsonTextError } from '../lib/json-body.ts'
 import { dialectFor } from '../models/models.ts'
 import type { ProviderContext, Target } from '../providers/provider.ts'
 import { nothingSent, type Upstream } from '../providers/upstream.ts'
+import { callAtTier } from '../routing/call-at-tier.ts'
 import type { Credential } from '../routing/credentials.ts'
 import type { AttemptReport } from '../routing/health.ts'
+import type { PlannedAttempt } from '../routing/plan-attempts.ts'
 import { credentialFault, describesRequest, type FailedAttempt } from './failover.ts'
 import type { Dispatch } from './itinerary.ts'
-import type { PlannedAttempt } from './plan-attempts.ts'
 import type { InferenceParts } from './run-inference.ts'
 import type { AttemptOutcome, Run } from './run.ts'
 
@@ -33,8 +34,8 @@ export async function* attempt(
   dispatch: Dispatch,
   parts: InferenceParts,
 ): AsyncGenerator<readonly Frame[], Failure | null, undefined> {
-  const { call } = run.request
   const { planned } = dispatch
+  const call = callAtTier(run.request.call, planned.serviceTier)
   const { provider } = planned.endpoint
   const held: Frame[] = []
   let said = false
@@ -116,9 +117,14 @@ export const watched = (
 /** Fewer output tokens tell nothing of a provider's pace. */
 const TOKENS_MIN = 10
 
-export const reportOf = (run: Run, { spareKeys }: Dispatch, outcome: AttemptOutcome, failure: FailedAttempt | null): AttemptReport => {
+export const reportOf = (
+  run: Run,
+  { spareKeys, retry }: Dispatch,
+  outcome: AttemptOutcome,
+  failure: FailedAttempt | null,
+): AttemptReport => {
   const firstMs = outcome.contentMs === null ? null : outcome.contentMs - outcome.startedMs
-  const told = { firstTokenMs: firstMs, tokensPerSecond: null, retryAfterSeconds: failure?.error.retryAfterSeconds ?? null }
+  const told = { firstTokenMs: firstMs, tokensPerSecond: null, retryAfterSeconds: failure?.error.retryAfterSeconds ?? null, retry }
   if (run.stopped) return { ...told, outcome: 'cancelled' }
   if (failure === null) return { ...told, outcome: 'ok', tokensPerSecond: pace(run, outcome) }
   // What is wrong with one of several keys is no fault of the endpoint, nor is it a success.

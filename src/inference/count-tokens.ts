@@ -1,7 +1,7 @@
 /** How many input tokens a request would cost: the provider's own count where it has one, else our estimate. Nothing is charged or recorded. */
 import type { Call } from '../canonical/call.ts'
 import { dialectFor } from '../models/models.ts'
-import { planAttempts } from './plan-attempts.ts'
+import { planAttempts } from '../routing/plan-attempts.ts'
 import { targetOf } from './attempt.ts'
 import type { InferenceParts } from './run-inference.ts'
 import { estimatedInputTokens } from './run.ts'
@@ -18,7 +18,7 @@ export const createCountTokens =
   (parts: Pick<InferenceParts, 'models' | 'adapters' | 'context' | 'routing'>): CountTokens =>
   async (call, connection) => {
     call.prompt()
-    const [planned] = planAttempts(call, parts.models).attempts
+    const [planned] = planAttempts({ ...parts.routing, models: parts.models, call, account: '', sticky: null }).attempts
     const counter = planned === undefined ? null : parts.adapters.counterFor(dialectFor(planned.endpoint.provider, call.dialect))
     if (planned === undefined || counter === null) return { inputTokens: estimatedInputTokens(call), estimated: true }
     const credential = parts.routing.credentials.pick(planned.endpoint.provider, new Set()) ?? { apiKey: null }

@@ -7,9 +7,8 @@ import { reportOf, targetOf, watched } from './attempt.ts'
 import { concludingError } from './conclude.ts'
 import type { FailedAttempt } from './failover.ts'
 import { createItinerary, type Dispatch } from './itinerary.ts'
-import { planAttempts } from './plan-attempts.ts'
 import { Run, type InferenceRequest } from './run.ts'
-import { nobodyFree, type InferenceParts } from './run-inference.ts'
+import { nobodyFree, planFor, type InferenceParts } from './run-inference.ts'
 
 export interface EmbeddingsRun {
   readonly run: Run
@@ -23,7 +22,7 @@ export type RunEmbeddings = (request: InferenceRequest) => EmbeddingsRun
 export const createEmbeddings =
   (parts: InferenceParts): RunEmbeddings =>
   (request) => {
-    const run = new Run(request, planAttempts(request.call, parts.models), parts, noFrames)
+    const run = new Run(request, planFor(request, parts), parts, noFrames)
     parts.began(run)
     return { run, answer: () => answer(run, parts) }
   }

@@ -11,11 +11,12 @@ import type { Models } from '../models/models.ts'
 import { speaksDialectOf } from '../models/models.ts'
 import type { ProviderContext } from '../providers/provider.ts'
 import type { ProviderRegistry } from '../providers/registry.ts'
+import { planAttempts, type Plan } from '../routing/plan-attempts.ts'
 import type { RoutingState } from '../routing/routing-state.ts'
 import { attempt, type Failure } from './attempt.ts'
 import { concludingError } from './conclude.ts'
 import { createItinerary } from './itinerary.ts'
-import { planAttempts, type Plan } from './plan-attempts.ts'
+import { rememberRoute } from './remember-route.ts'
 import { Run, strictError, type InferenceRequest } from './run.ts'
 
 export interface InferenceParts {
@@ -48,12 +49,20 @@ export const createInference =
  * Who would be asked. Throws what is no provider's judgement: an unknown model, nobody who meets the requirements, a
  * wish that a strict request cannot have, a malformed conversation.
  */
-export const planRequest = (request: InferenceRequest, { models }: Pick<InferenceParts, 'models'>): Plan => {
-  const plan = planAttempts(request.call, models)
+export const planRequest = (request: InferenceRequest, parts: Pick<InferenceParts, 'models' | 'routing'>): Plan => {
+  const plan = planFor(request, parts)
   const [unheeded] = plan.warnings
   if (request.strict && unheeded !== undefined) throw strictError(unheeded)
   checkPrompt(request.call, plan)
   return plan
+}
+
+export const planFor = (
+  { call, caller }: Pick<InferenceRequest, 'call' | 'caller'>,
+  { models, routing }: Pick<InferenceParts, 'models' | 'routing'>,
+): Plan => {
+  const { health, sticky, random } = routing
+  return planAttempts({ call, models, health, account: caller.workspaceId, sticky: sticky.find, random })
 }
 
 /**
@@ -81,6 +90,7 @@ async function* answer(run: Run, parts: InferenceParts): AsyncGenerator<readonly
   } finally {
     cancelTotal()
     run.end()
+    rememberRoute(run, parts.routing.sticky)
     parts.settle(run)
   }
 }

@@ -6,13 +6,13 @@ import { afterAll } from 'bun:test'
 export type RawStep =
   | string
   | { readonly ms: number }
-  | { readonly then: 'fin' | 'rst' | 'stall' }
+  | { readonly end: 'fin' | 'rst' | 'stall' }
   /** Says it again every `everyMs`, for as long as somebody listens. */
   | { readonly repeat: string; readonly everyMs: number }
 
-export const fin: RawStep = { then: 'fin' }
-export const rst: RawStep = { then: 'rst' }
-export const stall: RawStep = { then: 'stall' }
+export const fin: RawStep = { end: 'fin' }
+export const rst: RawStep = { end: 'rst' }
+export const stall: RawStep = { end: 'stall' }
 
 export interface RawUpstream {
   readonly port: number
@@ -96,8 +96,8 @@ const play = async (socket: Socket, script: readonly RawStep[]): Promise<void> =
         socket.write(step.repeat)
         await Bun.sleep(step.everyMs)
       }
-    } else if (step.then === 'fin') socket.end()
-    else if (step.then === 'rst') socket.resetAndDestroy()
+    } else if (step.end === 'fin') socket.end()
+    else if (step.end === 'rst') socket.resetAndDestroy()
   }
 }
 

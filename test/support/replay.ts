@@ -11,13 +11,13 @@ import { createPrepareCall } from '../../src/http/prepare-call.ts'
 import { createDryRun } from '../../src/inference/dry-run.ts'
 import { createInference, type InferenceParts } from '../../src/inference/run-inference.ts'
 import type { Run } from '../../src/inference/run.ts'
-import { createModels } from '../../src/models/models.ts'
+import { createModels, plainEndpoint } from '../../src/models/models.ts'
 import type { Presets } from '../../src/presets/presets.ts'
 import { providerRegistry } from '../../src/providers/registry.ts'
 import type { Upstream, UpstreamRequest } from '../../src/providers/upstream.ts'
 import { createFakeClock } from './fake-clock.ts'
+import { createTestRouting } from './test-routing.ts'
 import { createFakeIds } from './fake-ids.ts'
-import { createRoutingState } from './routing-state.ts'
 import type { UpstreamDialect } from './recordings.ts'
 
 /** What an upstream sends back. */
@@ -79,19 +79,20 @@ export const replay = async ({ client, upstreams, body, headers = {}, modelId = 
       return responseOf(reply)
     },
   }
-  const endpoints = upstreams.map(({ dialect }, number) => ({
-    provider: {
-      slug: `provider-${number}`,
-      name: `Provider ${number}`,
-      dialects: [dialect],
-      baseUrl: `https://provider-${number}.example/v1`,
-      apiKeys: [`upstream-key-${number}`],
-      anyModel: false,
-    },
-    upstreamModel: `upstream-${number}`,
-    prices: { prompt: 1, completion: 2 },
-    maxCompletionTokens: null,
-  }))
+  const endpoints = upstreams.map(({ dialect }, number) =>
+    plainEndpoint(
+      {
+        slug: `provider-${number}`,
+        name: `Provider ${number}`,
+        dialects: [dialect],
+        baseUrl: `https://provider-${number}.example/v1`,
+        apiKeys: [`upstream-key-${number}`],
+        anyModel: false,
+      },
+      `upstream-${number}`,
+      { prices: { prompt: 1, completion: 2 } },
+    ),
+  )
   const model = {
     id: modelId,
     name: 'One',
@@ -110,7 +111,7 @@ export const replay = async ({ client, upstreams, body, headers = {}, modelId = 
     context: { upstream, clock },
     clock,
     ids: createFakeIds(),
-    routing: createRoutingState(clock),
+    routing: createTestRouting(clock),
     firstTokenMs: 120_000,
     totalMs: 1_800_000,
     began: (begun) => (run = begun),
