@@ -79,6 +79,7 @@ const build = (more: Partial<AppParts> = {}) => {
     keys,
     presets,
     models,
+    health: inference.health,
     generations: { store, flush: recorder.flush },
     ready: async () => null,
     isDraining: () => false,

@@ -13,6 +13,7 @@ import type { Models } from '../models/models.ts'
 import { dialectFor, speaksDialectOf } from '../models/models.ts'
 import type { ProviderContext, Target } from '../providers/provider.ts'
 import type { ProviderRegistry } from '../providers/registry.ts'
+import { callAtTier } from '../routing/call-at-tier.ts'
 import type { Health } from '../routing/health.ts'
 import { planAttempts, type Plan, type PlannedAttempt } from '../routing/plan-attempts.ts'
 import type { Sticky } from '../routing/sticky.ts'
@@ -130,7 +131,7 @@ async function* framesOf(
   number: number,
   parts: InferenceParts,
 ): AsyncGenerator<readonly Frame[], void, undefined> {
-  const { call } = run.request
+  const call = callAtTier(run.request.call, planned.serviceTier)
   const { provider } = planned.endpoint
   const connection = run.begin(planned)
   const target = targetOf(planned)

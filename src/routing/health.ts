@@ -110,12 +110,12 @@ export const createHealth = ({ clock, inFlightMax, neverEjected }: HealthOptions
     if (siblings?.size === 0) byModel.delete(modelOf(key))
   }
 
-  /** Never more than half of a model's endpoints, as far as they were tried; but a single one may open. */
+  /** Never more than half of a model's endpoints, as far as they were tried: who has no other is better off with a failing one. */
   const mayOpen = (key: EndpointKey): boolean => {
     const siblings = byModel.get(modelOf(key)) ?? new Set()
     let open = 0
     for (const { breaker } of siblings) if (breaker !== 'closed') open += 1
-    return open + 1 <= Math.max(1, Math.floor(siblings.size / 2))
+    return open + 1 <= Math.floor(siblings.size / 2)
   }
 
   return {
