@@ -83,6 +83,7 @@ const build = (more: Partial<AppParts> = {}) => {
     keys,
     presets,
     models,
+    health: inference.routing.health,
     generations: { store, flush: recorder.flush },
     ready: async () => null,
     isDraining: () => false,

@@ -9,6 +9,7 @@ import type { IdSource } from '../lib/id.ts'
 import type { JsonObject } from '../lib/json.ts'
 import type { Models } from '../models/models.ts'
 import type { Presets } from '../presets/presets.ts'
+import type { HealthView } from '../routing/health.ts'
 import type { GenerationStore } from '../storage/generation-store.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
@@ -25,7 +26,8 @@ import { embeddingsRoute } from './routes/embeddings.ts'
 import { generationGet } from './routes/generation.ts'
 import { inferenceRoute } from './routes/inference.ts'
 import { keyCurrent, keysCreate, keysDelete, keysGet, keysList, keysUpdate } from './routes/keys.ts'
-import { modelsCount, modelsEndpoints, modelsGet, modelsList } from './routes/models.ts'
+import { endpointsZdr, modelsCount, modelsEndpoints, modelsGet, modelsList } from './routes/models.ts'
+import { providersList } from './routes/providers.ts'
 import { presetsCreate } from './routes/presets-create.ts'
 import { presetsDelete, presetsGet, presetsList, presetsPatch, presetsVersion, presetsVersions } from './routes/presets.ts'
 import { docsPage, healthLive, healthReady, metricsText, openapiJson, welcome } from './routes/service.ts'
@@ -38,6 +40,7 @@ export interface AppParts {
   readonly keys: Keys
   readonly presets: Presets
   readonly models: Models
+  readonly health: HealthView
   readonly generations: { readonly store: GenerationStore; readonly flush: () => Promise<void> }
   readonly ready: () => Promise<string | null>
   readonly isDraining: () => boolean
@@ -81,7 +84,9 @@ const apiRoutes = (parts: AppParts): readonly Route[] => [
   modelsCount(parts.models),
   modelsGet('/models/:author/:slug', parts),
   modelsGet('/models/:id', parts),
-  modelsEndpoints(parts.models),
+  modelsEndpoints(parts.models, parts.health),
+  endpointsZdr(parts.models, parts.health),
+  providersList(parts.models),
   generationGet(parts.generations),
 ]
 

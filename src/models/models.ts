@@ -87,6 +87,8 @@ export interface Models {
   /** The model of that id, if some enabled provider serves it. */
   find(id: string): Model | undefined
   list(): readonly Model[]
+  /** The enabled ones. */
+  providers(): readonly Provider[]
   /** The variables of which any would enable a provider of this known model; none for a model that is unknown or enabled. */
   enabledBy(id: string): readonly string[]
   /** Known ids that look like `id`, also of models that a variable would enable, the likeliest first: for the sentence of a 404. */
@@ -99,6 +101,7 @@ export const createModels = (
   dormant: ReadonlyMap<string, readonly string[]> = new Map(),
 ): Models => {
   const byId = new Map(models.map((model) => [model.id, model]))
+  const served = [...new Set([...providers, ...models.flatMap(({ endpoints }) => endpoints.map(({ provider }) => provider))])]
   const open = new Map(providers.filter(({ anyModel }) => anyModel).map((provider) => [provider.slug, provider]))
   return {
     find(id) {
@@ -110,6 +113,7 @@ export const createModels = (
       return unlistedModel(id, id.slice(slash + 1), provider)
     },
     list: () => models,
+    providers: () => served,
     enabledBy: (id) => (byId.has(id) ? [] : (dormant.get(id) ?? [])),
     nearest(id, most) {
       const wanted = id.slice(0, COMPARED_LENGTH)

@@ -14,8 +14,9 @@ export const autoStrategy = (name: string): 'auto' | 'free' | null => {
   return own === 'free' ? 'free' : null
 }
 
-/** As many as are worth trying; the others stand by when these are filtered away. */
+/** The fifths of the price range. */
 const COST_TIERS = ['low', 'medium', 'high', 'xhigh', 'max'] as const
+const MIDDLE = COST_TIERS[2]
 type CostTier = (typeof COST_TIERS)[number]
 
 interface RouterWishes {
@@ -25,8 +26,8 @@ interface RouterWishes {
 }
 
 /**
- * Every model that may be picked, the best one first: of the wanted fifth of the price range, those first that heed what
- * the request needs (tools, formats), the newest before the older; then the fifths next to it. The sandbox is picked
+ * Every model that may be picked, the best one first: those that heed what the request needs (tools, formats), of the
+ * wanted fifth of the price range and then of the fifths next to it, the newest before the older. The sandbox is picked
  * where a pattern names it, or where there is nothing else.
  */
 export const autoModels = (strategy: 'auto' | 'free', call: Call, models: Models): readonly Model[] => {
@@ -57,7 +58,7 @@ const readRouter = ({ body }: Call): RouterWishes => {
   return {
     allowed: texts(wishes['allowed_models']),
     excluded: texts(wishes['excluded_models']),
-    costTier: COST_TIERS.find((tier) => tier === wishes['cost_tier']) ?? 'medium',
+    costTier: COST_TIERS.find((tier) => tier === wishes['cost_tier']) ?? MIDDLE,
   }
 }
 

@@ -47,3 +47,7 @@ export const TIERS: Readonly<Record<EndpointTier, readonly (EndpointTier | null)
   // Who asks for the cheap tier does not want to pay for another.
   flex: ['flex'],
 }
+
+/** Whether the model has endpoints of its own for the tier, or for one that it admits. */
+export const servesTier = ({ endpoints }: Model, tier: EndpointTier): boolean =>
+  endpoints.some(({ serviceTier }) => serviceTier !== null && TIERS[tier].includes(serviceTier))

@@ -9,7 +9,8 @@ const RATED_ATTEMPTS_MIN = 20
 const FAILED_SHARE_MAX = 0.5
 const OPEN_MS = 30_000
 const OPEN_MS_MAX = 300_000
-/** More than this share of the last 30 s failed: a significant outage, of which one failure among few is one too. */
+/** A significant outage: as many failures in the last 30 s, and more than this share of it. */
+const OUTAGE_FAILURES_MIN = 3
 const OUTAGE_SHARE = 0.2
 /** A provider that says 429 without saying for how long. */
 const COOLDOWN_MS = 5000
@@ -60,7 +61,7 @@ export class EndpointState implements EndpointHealth {
   get troubled(): boolean {
     if (!this.#ejectable) return false
     const { ok, failed } = this.#recent.advance(this.#now())
-    return failed > (ok + failed) * OUTAGE_SHARE
+    return failed >= OUTAGE_FAILURES_MIN && failed > (ok + failed) * OUTAGE_SHARE
   }
 
   get latencyMs(): Percentiles | null {

@@ -59,6 +59,11 @@ const refusal = (fields: Record<string, unknown>): GatewayError => {
 describe('who is asked, in which order', () => {
   test.each<[string, Record<string, unknown>, string]>([
     ['all who serve it, as listed', { model: 'm/one' }, 'one@a one@b one@c'],
+    [
+      'a fallback model has its turn, however many serve the first',
+      { model: 'm/six', models: ['m/two', 'm/one'] },
+      'six@a six@b two@c one@a',
+    ],
     ['never more than four', { model: 'm/six' }, 'six@a six@b six@c six@d'],
     ['one model after the other', { model: 'm/one', models: ['m/two'] }, 'one@a one@b one@c two@c'],
     ['an unknown model in a list is passed over', { model: 'm/none', models: ['m/two'] }, 'two@c two@d'],

@@ -3,7 +3,7 @@ import type { Call } from '../canonical/call.ts'
 import type { Warning } from '../canonical/warning.ts'
 import type { Model, ModelEndpoint, Models } from '../models/models.ts'
 import { autoModels, autoStrategy } from './auto-models.ts'
-import { candidatesOf, endpointKey, TIERS, type AskedModel, type Candidate } from './candidate.ts'
+import { candidatesOf, endpointKey, servesTier, type AskedModel, type Candidate } from './candidate.ts'
 import { noProvider, passedOver, shown, unheededVariant, UNKNOWN_MODEL, unknownModel, type Removed } from './explain.ts'
 import { byLength, exclusion, filtersOf, type Filters } from './filters.ts'
 import type { EndpointKey, HealthView } from './health.ts'
@@ -155,7 +155,7 @@ const remaining = (
   removed: Removed[],
 ): readonly Candidate[] => {
   const { tier } = filters.wishes
-  const tiered = tier !== null && asked.model.endpoints.some(({ serviceTier }) => serviceTier !== null && TIERS[tier].includes(serviceTier))
+  const tiered = tier !== null && servesTier(asked.model, tier)
   const remove = ({ model, endpoint }: Candidate, reason: string): void =>
     void removed.push({ model: model.id, provider: endpoint.tag, reason })
   const kept = candidatesOf(asked, health).filter((candidate) => {
@@ -201,10 +201,14 @@ const attempted = (groups: readonly Group[], { allowFallbacks, order }: Wishes):
   return tried
 }
 
-/** An ordinary endpoint that stands in for one of a tier is asked as one: the tier is not to be paid for there. */
+/**
+ * An ordinary endpoint that stands in for one of a tier is asked as one: the tier is not to be paid for there. Where the
+ * catalogue knows of no such endpoints the tier is the provider's own affair, under the name that providers have for it.
+ */
 const plannedAttempt = ({ model, endpoint, key }: Candidate, { tier }: Wishes): PlannedAttempt => {
-  const standsIn = tier !== null && model.endpoints.some(({ serviceTier }) => serviceTier !== null && TIERS[tier].includes(serviceTier))
-  return { model, endpoint, key, serviceTier: endpoint.serviceTier ?? (standsIn ? 'default' : null) }
+  if (tier === null) return { model, endpoint, key, serviceTier: endpoint.serviceTier }
+  const otherwise = tier === 'flex' ? null : 'priority'
+  return { model, endpoint, key, serviceTier: endpoint.serviceTier ?? (servesTier(model, tier) ? 'default' : otherwise) }
 }
 
 const warningsOf = (asked: readonly AskedModel[], unknown: readonly Removed[]): readonly Warning[] => [
