@@ -8,14 +8,16 @@ import { responsesFormat } from '../../src/formats/openai-responses/openai-respo
 import { answerInference } from '../../src/http/answer-inference.ts'
 import { createKeepAlive } from '../../src/http/keep-alive.ts'
 import { createPrepareCall } from '../../src/http/prepare-call.ts'
-import { createInference } from '../../src/inference/run-inference.ts'
+import { createDryRun } from '../../src/inference/dry-run.ts'
+import { createInference, type InferenceParts } from '../../src/inference/run-inference.ts'
 import type { Run } from '../../src/inference/run.ts'
 import type { PriceEntry } from '../../src/models/catalogue-schema.ts'
-import { createModels } from '../../src/models/models.ts'
+import { createModels, plainEndpoint } from '../../src/models/models.ts'
 import type { Presets } from '../../src/presets/presets.ts'
 import { providerRegistry } from '../../src/providers/registry.ts'
 import type { Upstream, UpstreamRequest } from '../../src/providers/upstream.ts'
 import { createFakeClock } from './fake-clock.ts'
+import { createTestRouting } from './test-routing.ts'
 import { createFakeIds } from './fake-ids.ts'
 import type { UpstreamDialect } from './recordings.ts'
 
@@ -87,19 +89,20 @@ export const replay = async ({
       return responseOf(reply)
     },
   }
-  const endpoints = upstreams.map(({ dialect }, number) => ({
-    provider: {
-      slug: `provider-${number}`,
-      name: `Provider ${number}`,
-      dialects: [dialect],
-      baseUrl: `https://provider-${number}.example/v1`,
-      apiKeys: [`upstream-key-${number}`],
-      anyModel: false,
-    },
-    upstreamModel: `upstream-${number}`,
-    prices,
-    maxCompletionTokens: null,
-  }))
+  const endpoints = upstreams.map(({ dialect }, number) =>
+    plainEndpoint(
+      {
+        slug: `provider-${number}`,
+        name: `Provider ${number}`,
+        dialects: [dialect],
+        baseUrl: `https://provider-${number}.example/v1`,
+        apiKeys: [`upstream-key-${number}`],
+        anyModel: false,
+      },
+      `upstream-${number}`,
+      { prices },
+    ),
+  )
   const model = {
     id: modelId,
     name: 'One',
@@ -112,6 +115,18 @@ export const replay = async ({
   }
   let run: Run | undefined
   const internalErrors: unknown[] = []
+  const inference: InferenceParts = {
+    models: createModels([model], []),
+    adapters: providerRegistry,
+    context: { upstream, clock },
+    clock,
+    ids: createFakeIds(),
+    routing: createTestRouting(clock),
+    firstTokenMs: 120_000,
+    totalMs: 1_800_000,
+    began: (begun) => (run = begun),
+    settle: () => {},
+  }
   const response = await answerInference(
     {
       method: 'POST',
@@ -126,19 +141,12 @@ export const replay = async ({
     FORMATS[client],
     {
       prepareCall: createPrepareCall(NO_PRESETS),
-      runInference: createInference({
-        models: createModels([model], []),
-        adapters: providerRegistry,
-        context: { upstream, clock },
-        clock,
-        ids: createFakeIds(),
-        firstTokenMs: 120_000,
-        began: (begun) => (run = begun),
-        settle: () => {},
-      }),
+      runInference: createInference(inference),
+      dryRun: createDryRun(inference),
       keepAlive: createKeepAlive(clock, 10_000),
       clock,
       commitSilenceMs: 2000,
+      unreadMs: 60_000,
       providerFailure: 'body',
       onInternalError: (thrown) => internalErrors.push(thrown),
     },
