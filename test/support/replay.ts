@@ -12,6 +12,7 @@ import { createDryRun } from '../../src/inference/dry-run.ts'
 import { createInference, type InferenceParts } from '../../src/inference/run-inference.ts'
 import type { Run } from '../../src/inference/run.ts'
 import { createModels, plainEndpoint } from '../../src/models/models.ts'
+import type { Health } from '../../src/routing/health.ts'
 import type { Presets } from '../../src/presets/presets.ts'
 import { providerRegistry } from '../../src/providers/registry.ts'
 import type { Upstream, UpstreamRequest } from '../../src/providers/upstream.ts'
@@ -35,6 +36,8 @@ export interface Replay {
   readonly upstreams: readonly { readonly dialect: UpstreamDialect; readonly reply: Reply }[]
   readonly body: Readonly<Record<string, unknown>> | string
   readonly headers?: Readonly<Record<string, string>>
+  /** No provider lets a request through. */
+  readonly closed?: boolean
   /** Of the first provider's model, in the catalogue's form. */
   readonly modelId?: string
 }
@@ -68,7 +71,7 @@ export const OWN_DIALECT: Readonly<Record<ClientDialect, UpstreamDialect>> = {
 export const MODEL = 'replay/one'
 const WORKSPACE = '00000000-0000-4000-8000-000000000001'
 
-export const replay = async ({ client, upstreams, body, headers = {}, modelId = MODEL }: Replay): Promise<Replayed> => {
+export const replay = async ({ client, upstreams, body, headers = {}, modelId = MODEL, closed = false }: Replay): Promise<Replayed> => {
   const clock = createFakeClock()
   const sent: UpstreamRequest[] = []
   const upstream: Upstream = {
@@ -111,7 +114,7 @@ export const replay = async ({ client, upstreams, body, headers = {}, modelId = 
     context: { upstream, clock },
     clock,
     ids: createFakeIds(),
-    routing: createTestRouting(clock),
+    routing: closed ? { ...createTestRouting(clock), health: CLOSED } : createTestRouting(clock),
     firstTokenMs: 120_000,
     totalMs: 1_800_000,
     began: (begun) => (run = begun),
@@ -144,6 +147,8 @@ export const replay = async ({ client, upstreams, body, headers = {}, modelId = 
   const { text, broken } = await readAll(response)
   return { status: response.status, headers: response.headers, text, broken, sent, run, internalErrors }
 }
+
+const CLOSED: Health = { ...createTestRouting(createFakeClock()).health, begin: () => false }
 
 /** No request here names a preset. */
 const NO_PRESETS = {
