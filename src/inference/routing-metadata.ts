@@ -7,7 +7,7 @@ export const routingMetadata = (run: Run): JsonObject => {
   const { attempts, plan, request } = run
   return {
     requested: request.requested,
-    strategy: request.call.models.length > 1 ? 'fallback' : 'direct',
+    strategy: plan.strategy,
     region: null,
     summary: summary(run, succeeded),
     attempt: attempts.length,
