@@ -97,6 +97,11 @@ class Answer {
     this.#realStatus = (headers.get('x-service-provider-failure')?.toLowerCase() ?? parts.providerFailure) === 'status'
   }
 
+  /** Of a failure: by the setting, and always where no provider was asked (decision 16). */
+  get #tellsStatus(): boolean {
+    return this.#realStatus || this.#run.current === undefined
+  }
+
   /** Read when the answer begins: an attempt's losses are known by then. */
   get #headers(): Record<string, string> {
     const { generationId, request, warnings } = this.#run
@@ -115,7 +120,7 @@ class Answer {
       return this.#failure(thrown)
     }
     const failure = this.#run.error === null || this.#isAnswer(this.#run.error) ? null : this.#run.error
-    const status = failure !== null && this.#realStatus ? failure.status : 200
+    const status = failure !== null && this.#tellsStatus ? failure.status : 200
     const headers = failure === null ? this.#headers : { ...this.#headers, ...errorHeaders(failure) }
     return jsonText(this.#format.renderAnswer(this.#head(), mergeFrames(frames), this.#tail()), { status, headers })
   }
@@ -126,7 +131,7 @@ class Answer {
     // Nothing is lost where the wait ends first: the stream takes the same promise over.
     const committed = await this.#untilCommit(first)
     const failure = committed instanceof Failure && !this.#isAnswer(asPublicError(committed.thrown)) ? committed : null
-    if (failure !== null && this.#realStatus) return this.#failure(failure.thrown)
+    if (failure !== null && this.#tellsStatus) return this.#failure(failure.thrown)
     const { keepAlive, onInternalError, clock, unreadMs } = this.#parts
     const body = eventStream(
       {
@@ -171,7 +176,7 @@ class Answer {
   #failure(thrown: unknown): Response {
     const error = asPublicError(thrown)
     const { body, answered } = this.#format.renderError(error, this.#head(), this.#tail())
-    const status = answered || !this.#realStatus ? 200 : error.status
+    const status = answered || !this.#tellsStatus ? 200 : error.status
     return jsonText(body, { status, headers: { ...this.#headers, ...(answered ? {} : errorHeaders(error)) } })
   }
 

@@ -39,7 +39,7 @@ const answer = async (run: Run, parts: InferenceParts): Promise<JsonBody> => {
       if (next === null) throw run.refuse(concludingError(outcome.error, run.attempts))
       dispatch = next
     }
-    throw run.refuse(nobodyFree())
+    throw run.refuse(nobodyFree(attempts, parts.routing.health))
   } finally {
     run.end()
     parts.settle(run)

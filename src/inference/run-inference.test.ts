@@ -408,6 +408,20 @@ describe('failover', () => {
     expect((await outcome([[fail('invalid_request')]])).reports[0]?.outcome).toBe('fault-of-request')
   })
 
+  test('names the smallest hint of all attempts, where the last failure is one to wait for', async () => {
+    const hinted = (type: ErrorType, retryAfterSeconds: number): Step => ({
+      do: 'throw',
+      thrown: new GatewayError(type, 'Wait.', { retryAfterSeconds }),
+    })
+    const hint = async (...steps: readonly Step[]): Promise<number | undefined> => {
+      const { thrown } = await outcome(steps.map((step) => [step]))
+      return (thrown as GatewayError).retryAfterSeconds
+    }
+    expect(await hint(hinted('rate_limit_exceeded', 7), hinted('provider_overloaded', 30))).toBe(7)
+    expect(await hint(hinted('rate_limit_exceeded', 7), fail('provider_overloaded'))).toBe(7)
+    expect(await hint(hinted('rate_limit_exceeded', 7), fail('timeout'))).toBeUndefined()
+  })
+
   test('closes the upstream of every attempt', async () => {
     const { open } = await outcome([
       [say(''), fail('timeout')],

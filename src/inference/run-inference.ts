@@ -11,7 +11,8 @@ import type { Models } from '../models/models.ts'
 import { speaksDialectOf } from '../models/models.ts'
 import type { ProviderContext } from '../providers/provider.ts'
 import type { ProviderRegistry } from '../providers/registry.ts'
-import { planAttempts, type Plan } from '../routing/plan-attempts.ts'
+import type { HealthView } from '../routing/health.ts'
+import { planAttempts, type Plan, type PlannedAttempt } from '../routing/plan-attempts.ts'
 import type { RoutingState } from '../routing/routing-state.ts'
 import { attempt, type Failure } from './attempt.ts'
 import { concludingError } from './conclude.ts'
@@ -83,7 +84,7 @@ async function* answer(run: Run, parts: InferenceParts): AsyncGenerator<readonly
       failure = yield* attempt(run, dispatch, parts)
       if (failure === null) return
     }
-    if (failure === null) throw run.refuse(nobodyFree())
+    if (failure === null) throw run.refuse(nobodyFree(run.plan.attempts, parts.routing.health))
     const error = run.refuse(concludingError(failure.error, run.attempts))
     if (failure.zone !== 'delivered' && !failure.said) throw error
     yield [...failure.held, { events: [{ type: 'error', error }] }]
@@ -99,9 +100,7 @@ const tooLong = (totalMs: number): GatewayError =>
   new GatewayError('timeout', `The answer took longer than the ${Math.round(totalMs / 1000)} seconds that one may take.`)
 
 /** No attempt was made, so it is our own refusal: every provider that fits has failed of late, or has all that it may. */
-export const nobodyFree = (): GatewayError =>
+export const nobodyFree = (attempts: readonly PlannedAttempt[], health: HealthView): GatewayError =>
   new GatewayError('provider_overloaded', 'Every provider that fits is overloaded or has failed of late. Try again shortly.', {
-    retryAfterSeconds: RETRY_SECONDS,
+    retryAfterSeconds: Math.min(...attempts.map(({ key }) => health.of(key).retryAfterSeconds ?? 1)),
   })
-
-const RETRY_SECONDS = 5

@@ -53,7 +53,9 @@ export const autoModels = (strategy: 'auto' | 'free', call: Call, models: Models
 
 const readRouter = ({ body }: Call): RouterWishes => {
   const plugins = body.value('plugins')
-  const plugin = Array.isArray(plugins) ? plugins.find((item) => isObject(item) && isRouter(item['id']) && item['enabled'] !== false) : null
+  const plugin = Array.isArray(plugins)
+    ? plugins.find((item) => isObject(item) && isRouterPlugin(item['id']) && item['enabled'] !== false)
+    : null
   const wishes = isObject(plugin) ? plugin : {}
   return {
     allowed: texts(wishes['allowed_models']),
@@ -62,7 +64,8 @@ const readRouter = ({ body }: Call): RouterWishes => {
   }
 }
 
-const isRouter = (id: unknown): boolean => id === 'auto-router' || id === 'auto-beta-router'
+/** The plugins whose wishes are heeded here. */
+export const isRouterPlugin = (id: unknown): boolean => id === 'auto-router' || id === 'auto-beta-router'
 
 const texts = (value: unknown): string[] => (Array.isArray(value) ? value.filter((item): item is string => typeof item === 'string') : [])
 

@@ -19,15 +19,15 @@ export interface Variant {
 
 export const PLAIN: Variant = { sort: null, admits: null, free: false, longest: false, unheeded: null }
 
-const VARIANTS: Readonly<Record<string, Partial<Variant>>> = {
-  nitro: { sort: 'throughput', admits: 'priority' },
-  floor: { sort: 'price', admits: 'flex' },
-  exacto: { sort: 'exacto' },
-  free: { free: true },
-  extended: { longest: true },
-  online: { unheeded: 'This version searches no web by itself; the variant :online was left out.' },
-  thinking: { unheeded: 'The model has no variant :thinking of its own here; ask with `reasoning` for how it should think.' },
-}
+const VARIANTS = new Map<string, Partial<Variant>>([
+  ['nitro', { sort: 'throughput', admits: 'priority' }],
+  ['floor', { sort: 'price', admits: 'flex' }],
+  ['exacto', { sort: 'exacto' }],
+  ['free', { free: true }],
+  ['extended', { longest: true }],
+  ['online', { unheeded: 'This version searches no web by itself; the variant :online was left out.' }],
+  ['thinking', { unheeded: 'The model has no variant :thinking of its own here; ask with `reasoning` for how it should think.' }],
+])
 
 /** An exact id wins over a variant, so that a catalogue may hold `vendor/model:free` as a model of its own. */
 export const resolveModel = (name: string, models: Models): AskedModel | undefined => {
@@ -36,7 +36,7 @@ export const resolveModel = (name: string, models: Models): AskedModel | undefin
   if (name.length > NAME_LENGTH_MAX) return undefined
   if (name.startsWith('~')) return newest(name, models)
   const colon = name.lastIndexOf(':')
-  const variant = colon < 0 ? undefined : VARIANTS[name.slice(colon + 1)]
+  const variant = colon < 0 ? undefined : VARIANTS.get(name.slice(colon + 1))
   const base = variant === undefined ? undefined : resolveModel(name.slice(0, colon), models)
   return base === undefined ? undefined : { model: base.model, variant: { ...base.variant, ...variant } }
 }

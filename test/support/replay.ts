@@ -13,6 +13,7 @@ import { createInference, type InferenceParts } from '../../src/inference/run-in
 import type { Run } from '../../src/inference/run.ts'
 import type { PriceEntry } from '../../src/models/catalogue-schema.ts'
 import { createModels, plainEndpoint } from '../../src/models/models.ts'
+import type { Health } from '../../src/routing/health.ts'
 import type { Presets } from '../../src/presets/presets.ts'
 import { providerRegistry } from '../../src/providers/registry.ts'
 import type { Upstream, UpstreamRequest } from '../../src/providers/upstream.ts'
@@ -36,6 +37,8 @@ export interface Replay {
   readonly upstreams: readonly { readonly dialect: UpstreamDialect; readonly reply: Reply }[]
   readonly body: Readonly<Record<string, unknown>> | string
   readonly headers?: Readonly<Record<string, string>>
+  /** No provider lets a request through. */
+  readonly closed?: boolean
   /** Of the first provider's model, in the catalogue's form. */
   readonly modelId?: string
   /** Of every provider; 1 and 2 dollars per million tokens when absent. */
@@ -77,6 +80,7 @@ export const replay = async ({
   body,
   headers = {},
   modelId = MODEL,
+  closed = false,
   prices = { prompt: 1, completion: 2 },
 }: Replay): Promise<Replayed> => {
   const clock = createFakeClock()
@@ -121,7 +125,7 @@ export const replay = async ({
     context: { upstream, clock },
     clock,
     ids: createFakeIds(),
-    routing: createTestRouting(clock),
+    routing: closed ? { ...createTestRouting(clock), health: CLOSED } : createTestRouting(clock),
     firstTokenMs: 120_000,
     totalMs: 1_800_000,
     began: (begun) => (run = begun),
@@ -154,6 +158,8 @@ export const replay = async ({
   const { text, broken } = await readAll(response)
   return { status: response.status, headers: response.headers, text, broken, sent, run, internalErrors }
 }
+
+const CLOSED: Health = { ...createTestRouting(createFakeClock()).health, begin: () => false }
 
 /** No request here names a preset. */
 const NO_PRESETS = {

@@ -1,4 +1,4 @@
-/** Endpoints and providers as `@openrouter/sdk` reads them, and tiers as a provider gets them. */
+/** Endpoints and providers as `@openrouter/sdk` reads them, and what reaches the providers. */
 import { OpenRouter } from '@openrouter/sdk'
 import { beforeAll, describe, expect, test } from 'bun:test'
 
@@ -32,6 +32,10 @@ models:
         prices: { prompt: 2, completion: 10, request: 0.01, image: 0.002, audio: 4, cache_write_1h: 4 }
       - { provider: fake, model: up-one, service_tier: priority, context_length: 500, supported_parameters: [] }
       - { provider: fake, model: up-eu, variant: eu }
+  fake/balanced:
+    endpoints:
+      - { provider: fake, model: up-left, variant: left, prices: { prompt: 1, completion: 1 } }
+      - { provider: keeper, model: up-right, prices: { prompt: 1, completion: 1 } }
 `,
   })
   sdk = new OpenRouter({ apiKey: service.inferenceKey, serverURL: service.api, retryConfig: { strategy: 'none' } })
@@ -100,6 +104,16 @@ describe('what goes to the provider', () => {
     ],
   ])('%s', async (_, fields, wanted) => {
     expect(await chat(fields)).toMatchObject(wanted)
+  })
+
+  test('a session stays with the provider that answered it, while others are drawn by lot', async () => {
+    const asked = async (session: string): Promise<unknown> => (await chat({ model: 'fake/balanced', session_id: session }))['model']
+    const same = new Set<unknown>()
+    for (let time = 0; time < 12; time += 1) same.add(await asked('same'))
+    expect(same.size).toBe(1)
+    const others = new Set<unknown>()
+    for (let time = 0; time < 30; time += 1) others.add(await asked(`session-${time}`))
+    expect(others).toEqual(new Set(['up-left', 'up-right']))
   })
 
   test('503: what fits nobody names every filter', async () => {
