@@ -1,7 +1,8 @@
 /** What may be shown of a provider's own words: our credential and whatever else looks like one is taken out of them. */
 import type { Target } from './provider.ts'
 
-const SECRETS = new RegExp(
+/** What looks like a key of some vendor. */
+export const SECRETS = new RegExp(
   [
     String.raw`\b(?:sk|pk|rk|gsk|xai|pb|csk|hf|r8|fw|pplx|nvapi|tgp)[-_][A-Za-z0-9_-]{12,}`,
     String.raw`\bAIza[A-Za-z0-9_-]{20,}`,
