@@ -1,6 +1,6 @@
 /** Builds every part once and hands it to the next. The only file that knows all concrete parts. */
 import type { ConfigFile } from './config-file.ts'
-import { SettingError, type Environment, type ServeSettings } from './config.ts'
+import { behindProxy, SettingError, type Environment, type ServeSettings } from './config.ts'
 import { GatewayError } from './errors.ts'
 import { messagesFormat } from './formats/anthropic-messages/anthropic-messages.ts'
 import { chatFormat } from './formats/openai-chat/openai-chat.ts'
@@ -12,6 +12,7 @@ import { createPrepareCall } from './http/prepare-call.ts'
 import { generationRecord } from './inference/generation-record.ts'
 import { createGenerationRecorder } from './inference/record-generations.ts'
 import { createCountTokens } from './inference/count-tokens.ts'
+import { createDryRun } from './inference/dry-run.ts'
 import { createEmbeddings } from './inference/run-embeddings.ts'
 import { createInference, type InferenceParts } from './inference/run-inference.ts'
 import type { Run } from './inference/run.ts'
@@ -25,8 +26,11 @@ import type { Catalogue } from './models/catalogue-schema.ts'
 import type { Models } from './models/models.ts'
 import { createPresets } from './presets/presets.ts'
 import { providerRegistry } from './providers/registry.ts'
+import { createReachability, probeAddress, probeNothing } from './providers/reachability.ts'
 import { createUpstream } from './providers/upstream.ts'
+import { createCredentials } from './routing/credentials.ts'
 import { createHealth } from './routing/health.ts'
+import type { RoutingState } from './routing/routing-state.ts'
 import { createSticky } from './routing/sticky.ts'
 import { openStorage } from './open-storage.ts'
 import { SANDBOX_PROVIDERS, sandboxModels } from './sandbox-models.ts'
@@ -89,9 +93,22 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
   const keepAlive = createKeepAlive(clock, KEEP_ALIVE_MS)
   const observe = observeRuns(metrics, log)
 
-  // They outlive a reload: what was learned of a provider holds whatever the file says.
-  const health = createHealth({ clock, inFlightMax: PROVIDER_IN_FLIGHT_MAX, neverEjected: SANDBOX_PROVIDERS })
-  const sticky = createSticky({ clock })
+  const refusedKeys = metrics.counter('patchbay_credentials_refused_total', 'Provider keys set aside because the provider refused them.', [
+    'provider',
+  ])
+  // It outlives a reload: what was learned of a provider holds whatever the file says.
+  const routing: RoutingState = {
+    health: createHealth({ clock, inFlightMax: PROVIDER_IN_FLIGHT_MAX, neverEjected: SANDBOX_PROVIDERS }),
+    sticky: createSticky({ clock }),
+    credentials: createCredentials({
+      clock,
+      onRefused(provider, index) {
+        refusedKeys.add([provider])
+        log.error({ provider, key_number: index + 1 }, 'a provider refuses a key of ours: replace it, or pay its bill')
+      },
+    }),
+    random: randomFraction,
+  }
 
   const running = new Set<Run>()
   const began = (run: Run): void => void running.add(run)
@@ -119,21 +136,24 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
   const serve = (current: ConfigFile): App => {
     const seconds = (value: number): number => value * 1000
     const models = modelsOf(current, settings.config, env)
-    const upstream = createUpstream(clock, {
-      streamHeadersMs: seconds(current.timeouts.stream_headers),
-      wholeHeadersMs: seconds(current.timeouts.whole_headers),
-      idleMs: seconds(current.timeouts.idle),
-    })
+    const upstream = createUpstream(
+      clock,
+      {
+        streamHeadersMs: seconds(current.timeouts.stream_headers),
+        wholeHeadersMs: seconds(current.timeouts.whole_headers),
+        idleMs: seconds(current.timeouts.idle),
+      },
+      createReachability({ clock, connectMs: seconds(current.timeouts.connect), probe: behindProxy(env) ? probeNothing : probeAddress }),
+    )
     const inference: InferenceParts = {
       models,
-      health,
-      sticky,
-      random: randomFraction,
       adapters: providerRegistry,
       context: { upstream, clock },
       clock,
       ids,
+      routing,
       firstTokenMs: seconds(current.timeouts.first_token),
+      totalMs: seconds(current.timeouts.total),
       began,
       settle,
     }
@@ -142,9 +162,11 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
       answering: {
         prepareCall: createPrepareCall(presets),
         runInference: createInference(inference),
+        dryRun: createDryRun(inference),
         keepAlive,
         clock,
         commitSilenceMs: COMMIT_SILENCE_MS,
+        unreadMs: seconds(current.timeouts.client_unread),
         providerFailure: current.errors.provider_failure,
         onInternalError: (thrown) => onError(thrown, 'a stream could not be rendered'),
       },
@@ -153,7 +175,7 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
       keys,
       presets,
       models,
-      health,
+      health: routing.health,
       generations: { store: generationStore, flush: recorder.flush },
       ready,
       isDraining: () => draining,
@@ -162,7 +184,11 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
       log,
       metrics,
       cors: createCors(current.cors.origins),
-      maxBodyBytes: current.limits.max_body_bytes,
+      bodyLimits: {
+        maxBytes: current.limits.max_body_bytes,
+        totalMs: seconds(current.timeouts.body),
+        idleMs: seconds(current.timeouts.body_idle),
+      },
       version: VERSION,
     })
   }

@@ -13,6 +13,7 @@ import { generationRecord } from '../inference/generation-record.ts'
 import { createGenerationRecorder } from '../inference/record-generations.ts'
 import { createCountTokens } from '../inference/count-tokens.ts'
 import { createEmbeddings } from '../inference/run-embeddings.ts'
+import { createDryRun } from '../inference/dry-run.ts'
 import { createInference, type InferenceParts } from '../inference/run-inference.ts'
 import type { Run } from '../inference/run.ts'
 import { createKeys } from '../keys/keys.ts'
@@ -55,8 +56,9 @@ const build = (more: Partial<AppParts> = {}) => {
     context: { clock, upstream: { post: () => Promise.reject(new Error('The sandbox has no upstream.')) } },
     clock,
     ids,
-    ...createTestRouting(clock),
+    routing: createTestRouting(clock),
     firstTokenMs: 120_000,
+    totalMs: 1_800_000,
     began: () => undefined,
     settle: (run) => {
       settled.push(run)
@@ -70,16 +72,18 @@ const build = (more: Partial<AppParts> = {}) => {
     answering: {
       prepareCall: createPrepareCall(presets),
       runInference: createInference(inference),
+      dryRun: createDryRun(inference),
       keepAlive: createKeepAlive(clock, 10_000),
       clock,
       commitSilenceMs: 2000,
+      unreadMs: 60_000,
       providerFailure: 'body',
       onInternalError: (thrown) => faults.push(thrown),
     },
     keys,
     presets,
     models,
-    health: inference.health,
+    health: inference.routing.health,
     generations: { store, flush: recorder.flush },
     ready: async () => null,
     isDraining: () => false,
@@ -88,7 +92,7 @@ const build = (more: Partial<AppParts> = {}) => {
     log: pino({ level: 'silent' }),
     metrics,
     cors: createCors(['https://app.example']),
-    maxBodyBytes: MAX_BODY,
+    bodyLimits: { maxBytes: MAX_BODY, totalMs: 60_000, idleMs: 10_000 },
     version: '1.2.3',
     ...more,
   }

@@ -17,7 +17,7 @@ import type { InferenceAnswering } from './answer-inference.ts'
 import { authenticate } from './authenticate.ts'
 import type { Cors } from './cors.ts'
 import { openapiDocument, type Mount } from './openapi.ts'
-import { readBodyText, type HttpRequest } from './read-body.ts'
+import { readBodyText, type BodyLimits, type HttpRequest } from './read-body.ts'
 import { referencePage } from './reference-page.ts'
 import type { Route, Surface } from './route.ts'
 import { createRouter } from './router.ts'
@@ -49,7 +49,7 @@ export interface AppParts {
   readonly log: Log
   readonly metrics: Metrics
   readonly cors: Cors
-  readonly maxBodyBytes: number
+  readonly bodyLimits: Omit<BodyLimits, 'clock'>
   readonly version: string
 }
 
@@ -128,6 +128,7 @@ export const createApp = (parts: AppParts): App => {
     ),
   )
   const router = createRouter(mounts)
+  const bodyLimits: BodyLimits = { ...parts.bodyLimits, clock: parts.clock }
   const requests = parts.metrics.counter('patchbay_http_requests_total', 'Requests by operation and status.', ['operation', 'status'])
 
   const answer = async (request: HttpRequest, literalPath?: string): Promise<Response> => {
@@ -157,7 +158,7 @@ export const createApp = (parts: AppParts): App => {
           requestId,
           principal: admitted instanceof Promise ? await admitted : admitted,
           signal: request.signal,
-          text: () => readBodyText(request, parts.maxBodyBytes),
+          text: () => readBodyText(request, bodyLimits),
         })
       }
     } catch (thrown) {
@@ -168,6 +169,7 @@ export const createApp = (parts: AppParts): App => {
       'x-request-id': requestId,
       'request-id': requestId,
       ...parts.cors.headers(request.headers.get('origin')),
+      ...(parts.isDraining() ? { connection: 'close' } : {}),
     })
     requests.add([operation, String(response.status)])
     logRequest(parts, { operation, method: request.method, requestId, startedMs }, response, failure)

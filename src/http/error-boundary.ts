@@ -28,9 +28,9 @@ export const asPublicError = (thrown: unknown): GatewayError => {
 
 export const errorHeaders = (error: GatewayError): Record<string, string> => ({
   ...(error.retryAfterSeconds === undefined ? {} : { 'retry-after': String(error.retryAfterSeconds) }),
-  // The rest of a body that was refused for its size or type stays unread: the connection cannot be used again.
+  // The rest of a body that was refused for its size, type or pace stays unread: the connection cannot be used again.
   ...(error.status === 405 && Array.isArray(error.metadata['allow']) ? { allow: error.metadata['allow'].join(', ') } : {}),
-  ...(error.status === 413 || error.status === 415 ? { connection: 'close' } : {}),
+  ...(error.status === 408 || error.status === 413 || error.status === 415 ? { connection: 'close' } : {}),
 })
 
 /** service.md, "Preset endpoints": a fixed message for each status; the reason of this very case is in the metadata. */

@@ -38,8 +38,9 @@ const observed = async (adapter: ProviderAdapter, { leave = false } = {}) => {
     context: { clock, upstream: { post: () => Promise.reject(new Error('There is no upstream here.')) } },
     clock,
     ids: createFakeIds(),
-    ...createTestRouting(clock),
+    routing: createTestRouting(clock),
     firstTokenMs: 1000,
+    totalMs: 1_800_000,
     began: () => undefined,
     settle: observeRuns(metrics, log),
   })

@@ -8,9 +8,12 @@ import { responsesFormat } from '../../src/formats/openai-responses/openai-respo
 import { answerInference } from '../../src/http/answer-inference.ts'
 import { createKeepAlive } from '../../src/http/keep-alive.ts'
 import { createPrepareCall } from '../../src/http/prepare-call.ts'
-import { createInference } from '../../src/inference/run-inference.ts'
+import { createDryRun } from '../../src/inference/dry-run.ts'
+import { createInference, type InferenceParts } from '../../src/inference/run-inference.ts'
 import type { Run } from '../../src/inference/run.ts'
+import type { PriceEntry } from '../../src/models/catalogue-schema.ts'
 import { createModels, plainEndpoint } from '../../src/models/models.ts'
+import type { Health } from '../../src/routing/health.ts'
 import type { Presets } from '../../src/presets/presets.ts'
 import { providerRegistry } from '../../src/providers/registry.ts'
 import type { Upstream, UpstreamRequest } from '../../src/providers/upstream.ts'
@@ -34,8 +37,12 @@ export interface Replay {
   readonly upstreams: readonly { readonly dialect: UpstreamDialect; readonly reply: Reply }[]
   readonly body: Readonly<Record<string, unknown>> | string
   readonly headers?: Readonly<Record<string, string>>
+  /** No provider lets a request through. */
+  readonly closed?: boolean
   /** Of the first provider's model, in the catalogue's form. */
   readonly modelId?: string
+  /** Of every provider; 1 and 2 dollars per million tokens when absent. */
+  readonly prices?: PriceEntry
 }
 
 export interface Replayed {
@@ -67,7 +74,15 @@ export const OWN_DIALECT: Readonly<Record<ClientDialect, UpstreamDialect>> = {
 export const MODEL = 'replay/one'
 const WORKSPACE = '00000000-0000-4000-8000-000000000001'
 
-export const replay = async ({ client, upstreams, body, headers = {}, modelId = MODEL }: Replay): Promise<Replayed> => {
+export const replay = async ({
+  client,
+  upstreams,
+  body,
+  headers = {},
+  modelId = MODEL,
+  closed = false,
+  prices = { prompt: 1, completion: 2 },
+}: Replay): Promise<Replayed> => {
   const clock = createFakeClock()
   const sent: UpstreamRequest[] = []
   const upstream: Upstream = {
@@ -89,7 +104,7 @@ export const replay = async ({ client, upstreams, body, headers = {}, modelId = 
         anyModel: false,
       },
       `upstream-${number}`,
-      { prices: { prompt: 1, completion: 2 } },
+      { prices },
     ),
   )
   const model = {
@@ -104,6 +119,18 @@ export const replay = async ({ client, upstreams, body, headers = {}, modelId = 
   }
   let run: Run | undefined
   const internalErrors: unknown[] = []
+  const inference: InferenceParts = {
+    models: createModels([model], []),
+    adapters: providerRegistry,
+    context: { upstream, clock },
+    clock,
+    ids: createFakeIds(),
+    routing: closed ? { ...createTestRouting(clock), health: CLOSED } : createTestRouting(clock),
+    firstTokenMs: 120_000,
+    totalMs: 1_800_000,
+    began: (begun) => (run = begun),
+    settle: () => {},
+  }
   const response = await answerInference(
     {
       method: 'POST',
@@ -118,20 +145,12 @@ export const replay = async ({ client, upstreams, body, headers = {}, modelId = 
     FORMATS[client],
     {
       prepareCall: createPrepareCall(NO_PRESETS),
-      runInference: createInference({
-        models: createModels([model], []),
-        adapters: providerRegistry,
-        context: { upstream, clock },
-        clock,
-        ids: createFakeIds(),
-        ...createTestRouting(clock),
-        firstTokenMs: 120_000,
-        began: (begun) => (run = begun),
-        settle: () => {},
-      }),
+      runInference: createInference(inference),
+      dryRun: createDryRun(inference),
       keepAlive: createKeepAlive(clock, 10_000),
       clock,
       commitSilenceMs: 2000,
+      unreadMs: 60_000,
       providerFailure: 'body',
       onInternalError: (thrown) => internalErrors.push(thrown),
     },
@@ -139,6 +158,8 @@ export const replay = async ({ client, upstreams, body, headers = {}, modelId = 
   const { text, broken } = await readAll(response)
   return { status: response.status, headers: response.headers, text, broken, sent, run, internalErrors }
 }
+
+const CLOSED: Health = { ...createTestRouting(createFakeClock()).health, begin: () => false }
 
 /** No request here names a preset. */
 const NO_PRESETS = {
