@@ -98,8 +98,7 @@ const providerResponse = (attempt: AttemptOutcome, left: boolean): NonNullable<G
   const { planned, startedMs, endedMs, error, upstreamId, credential } = attempt
   const code = error?.metadata['provider_code']
   return {
-    // Clients that check what they read want it as text or not at all.
-    ...(upstreamId === null ? {} : { id: upstreamId.slice(0, NAME_MAX) }),
+    upstream_id: bounded(upstreamId),
     provider_name: planned.endpoint.provider.name,
     model_permaslug: planned.model.id,
     status: left ? null : statusOf(attempt),
