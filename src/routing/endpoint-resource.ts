@@ -45,7 +45,7 @@ const endpointResource = (model: Model, endpoint: ModelEndpoint, health: HealthV
     data_policy: { training: endpoint.dataPolicy.training, retains: endpoint.dataPolicy.retains },
     supported_parameters: [...endpoint.supportedParameters],
     supports_tool_choice: { auto: hasToolChoice, function: hasToolChoice, none: hasToolChoice, required: hasToolChoice },
-    supports_implicit_caching: false,
+    supports_implicit_caching: cachesByItself(endpoint),
     supports_voice_cloning: false,
     status: statusOf(seen),
     uptime_last_5m: percentage(uptime.last5m),
@@ -55,6 +55,10 @@ const endpointResource = (model: Model, endpoint: ModelEndpoint, health: HealthV
     throughput_last_30m: rounded(last30m.tokensPerSecond),
   }
 }
+
+/** A cache that has a price of its own, in a dialect that has no marks for what to cache. */
+const cachesByItself = ({ prices, provider: { dialects } }: ModelEndpoint): boolean =>
+  prices?.cache_read !== undefined && !dialects.some((dialect) => dialect === 'anthropic' || dialect === 'bedrock')
 
 const statusOf = ({ breaker, troubled, cooling }: EndpointHealth): number => {
   if (breaker === 'open') return -2

@@ -53,8 +53,10 @@ export class EndpointState implements EndpointHealth {
   }
 
   get retryAfterSeconds(): number | null {
-    const untilMs = Math.max(this.#openUntilMs, this.#coolingUntilMs)
-    if (untilMs === 0 || (this.breaker === 'closed' && !this.cooling)) return null
+    const isOpen = this.breaker === 'open'
+    if (!isOpen && !this.cooling) return null
+    // Behind an open breaker whose time is over a probe is out: it will soon tell.
+    const untilMs = Math.max(isOpen ? this.#openUntilMs : 0, this.#coolingUntilMs)
     return Math.max(1, Math.ceil((untilMs - this.#now()) / SECOND_MS))
   }
 

@@ -28,13 +28,18 @@ export const unknownModel = (id: string, models: Models): GatewayError => {
 
 /** `retryAfterSeconds`: until the first of those lets a request through that are only out of order for now; null where waiting does not help. */
 export const noProvider = (names: readonly string[], removed: readonly Removed[], retryAfterSeconds: number | null): GatewayError => {
-  const why = removed.map(({ model, provider, reason }) => `${provider} for ${model} (${reason})`).join(', ')
+  const told = removed.slice(0, TOLD_MAX).map(({ model, provider, reason }) => `${provider} for ${model} (${reason})`)
+  const more = removed.length > TOLD_MAX ? ` and ${removed.length - TOLD_MAX} more` : ''
+  const why = told.length === 0 ? 'none, since no model fits' : told.join(', ') + more
   return new GatewayError(
     'provider_overloaded',
-    `No provider meets the requirements for ${names.map(shown).join(', ')}. Removed: ${why === '' ? 'none, since no model fits' : why}.`,
+    `No provider meets the requirements for ${names.map(shown).join(', ')}. Removed: ${why}.`,
     { status: 503, metadata: { excluded_by: removed }, retryAfterSeconds: retryAfterSeconds ?? undefined },
   )
 }
+
+/** In the sentence; the metadata has them all. */
+const TOLD_MAX = 20
 
 export const passedOver = ({ model }: Removed): Warning => ({
   code: 'unsupported_field',

@@ -29,7 +29,7 @@ describe('the breaker', () => {
     clock.advance(29_999)
     expect([breaker(), health.of('m a').retryAfterSeconds]).toEqual(['open', 1])
     clock.advance(1)
-    expect([breaker(), health.of('m a').retryAfterSeconds]).toEqual(['half-open', 1])
+    expect([breaker(), health.of('m a').retryAfterSeconds]).toEqual(['half-open', null])
   })
 
   test('a success, or a fault of the request, between two failures begins the count anew', () => {

@@ -2,15 +2,16 @@
 import type { Call } from '../canonical/call.ts'
 import type { Warning } from '../canonical/warning.ts'
 import type { Model, ModelEndpoint, Models } from '../models/models.ts'
-import { autoModels, autoStrategy } from './auto-models.ts'
-import { candidatesOf, endpointKey, servesTier, type AskedModel, type Candidate } from './candidate.ts'
-import { noProvider, passedOver, shown, unheededVariant, UNKNOWN_MODEL, unknownModel, type Removed } from './explain.ts'
-import { byLength, exclusion, filtersOf, type Filters } from './filters.ts'
+import { askedModels } from './asked-models.ts'
+import { autoStrategy } from './auto-models.ts'
+import { endpointKey, servesTier, type AskedModel, type Candidate } from './candidate.ts'
+import { noProvider, passedOver, unheededVariant, type Removed } from './explain.ts'
+import { byLength, filtersOf } from './filters.ts'
 import type { EndpointKey, HealthView } from './health.ts'
-import { orderCandidates } from './order.ts'
+import { keepCandidates, secondsUntilOne } from './keep-candidates.ts'
+import { orderCandidates, type Ordered } from './order.ts'
 import type { RoutingPolicy } from './policy.ts'
-import { PLAIN, resolveModel } from './resolve-model.ts'
-import { heeds, preferredParameters, type SentParameter } from './sent-parameters.ts'
+import { preferredParameters } from './sent-parameters.ts'
 import { conversationKey } from './sticky.ts'
 import { readWishes, type Wishes } from './wishes.ts'
 
@@ -96,8 +97,8 @@ const fullPlan = (input: PlanInput): Plan => {
   const removed: Removed[] = [...unknown]
   const filters = filtersOf(call, wishes, input.policy ?? null)
   const preferred = preferredParameters(call)
-  const groups = asked.map((one) => remaining(one, input, filters, preferred, removed)).filter((group) => group.length > 0)
-  if (groups.length === 0) throw noProvider(call.models, removed, waitFor(asked, removed, input.health))
+  const groups = asked.map((one) => keepCandidates(one, input.health, filters, preferred, removed)).filter((group) => group.length > 0)
+  if (groups.length === 0) throw noProvider(call.models, removed, secondsUntilOne(asked, removed, input.health))
 
   const together = wishes.partition === 'none' ? [groups.flat()] : groups
   const isChoice = groups.length > 1 || (groups[0]?.length ?? 0) > 1
@@ -108,10 +109,10 @@ const fullPlan = (input: PlanInput): Plan => {
     sticky: stickyKey === null || input.sticky === null ? null : input.sticky(stickyKey),
     random: input.random,
   }
-  const ordered = together.map((group) => orderCandidates(group, ordering))
-  const tried = attempted(strategy === 'auto' ? stickyFirst(ordered, ordering.sticky) : ordered, wishes)
+  const inTurn = together.map((group) => orderCandidates(group, ordering))
+  const ordered = strategy === 'auto' ? stickyFirst(inTurn, ordering.sticky) : inTurn
   return {
-    attempts: tried.map((candidate) => plannedAttempt(candidate, wishes)),
+    attempts: attempted(ordered, wishes).map((candidate) => plannedAttempt(candidate, wishes)),
     candidates: groups.reduce((sum, group) => sum + group.length, 0),
     removed,
     warnings: warningsOf(asked, unknown),
@@ -124,74 +125,13 @@ const fullPlan = (input: PlanInput): Plan => {
 /** Without a tokenizer: a context is judged by what its text weighs. */
 const CHARACTERS_PER_TOKEN = 4
 
-/** The models behind the names of the request, in its order, each once. */
-const askedModels = ({ call, models }: PlanInput): { asked: AskedModel[]; unknown: Removed[]; strategy: Plan['strategy'] } => {
-  const asked = new Map<string, AskedModel>()
-  const unknown: Removed[] = []
-  let strategy: Plan['strategy'] = call.models.length > 1 ? 'fallback' : 'direct'
-  for (const name of call.models) {
-    const auto = autoStrategy(name)
-    if (auto !== null) {
-      strategy = auto
-      for (const model of autoModels(auto, call, models)) if (!asked.has(model.id)) asked.set(model.id, { model, variant: PLAIN })
-      continue
-    }
-    const found = resolveModel(name, models)
-    if (found === undefined) {
-      if (call.models.length === 1) throw unknownModel(name, models)
-      unknown.push({ model: shown(name), provider: '*', reason: UNKNOWN_MODEL })
-    } else if (!asked.has(found.model.id)) asked.set(found.model.id, found)
-    if (strategy === 'direct' && name.startsWith('~')) strategy = 'latest'
-  }
-  return { asked: [...asked.values()], unknown, strategy }
-}
-
-/** Those of one model that may serve. What is left out is told in `removed`. */
-const remaining = (
-  asked: AskedModel,
-  { health }: PlanInput,
-  filters: Filters,
-  preferred: readonly SentParameter[],
-  removed: Removed[],
-): readonly Candidate[] => {
-  const { tier } = filters.wishes
-  const tiered = tier !== null && servesTier(asked.model, tier)
-  const remove = ({ model, endpoint }: Candidate, reason: string): void =>
-    void removed.push({ model: model.id, provider: endpoint.tag, reason })
-  const kept = candidatesOf(asked, health).filter((candidate) => {
-    const reason = exclusion(candidate, filters, tiered) ?? (candidate.health.breaker === 'open' ? BREAKER : null)
-    if (reason !== null) remove(candidate, reason)
-    return reason === null
-  })
-  return preferred.reduce<readonly Candidate[]>((left, parameter) => {
-    const able = left.filter(({ endpoint }) => heeds(endpoint.supportedParameters, parameter))
-    if (able.length === 0 || able.length === left.length) return left
-    for (const candidate of left) if (!able.includes(candidate)) remove(candidate, `others support ${parameter[0] ?? ''}`)
-    return able
-  }, kept)
-}
-
-const BREAKER = 'circuit breaker open'
-
-/** Seconds until the first open breaker of those that would else have served lets a request through. */
-const waitFor = (asked: readonly AskedModel[], removed: readonly Removed[], health: HealthView): number | null => {
-  const waits = removed.flatMap(({ model, provider, reason }) => {
-    const found = reason === BREAKER ? asked.find((one) => one.model.id === model)?.model : undefined
-    const endpoint = found?.endpoints.find(({ tag }) => tag === provider)
-    return found === undefined || endpoint === undefined ? [] : [health.of(endpointKey(found, endpoint)).retryAfterSeconds ?? 1]
-  })
-  return waits.length === 0 ? null : Math.min(...waits)
-}
-
-type Group = { readonly candidates: readonly Candidate[] }
-
 /** An automatic choice stays with the model of the conversation while it is one of the choices (contract 5.7). */
-const stickyFirst = (groups: readonly Group[], sticky: EndpointKey | null): readonly Group[] =>
+const stickyFirst = (groups: readonly Ordered[], sticky: EndpointKey | null): readonly Ordered[] =>
   groups.toSorted((a, b) => Number(b.candidates[0]?.key === sticky) - Number(a.candidates[0]?.key === sticky))
 
 /** As many as are tried. A model that was named as a fallback has its turn, however many endpoints those before it have. */
-const attempted = (groups: readonly Group[], { allowFallbacks, order }: Wishes): readonly Candidate[] => {
-  const most = allowFallbacks ? ATTEMPTS_MAX : order.length > 0 ? ATTEMPTS_MAX : 1
+const attempted = (groups: readonly Ordered[], { allowFallbacks, order }: Wishes): readonly Candidate[] => {
+  const most = allowFallbacks || order.length > 0 ? ATTEMPTS_MAX : 1
   const tried: Candidate[] = []
   for (const [index, { candidates }] of groups.entries()) {
     const later = groups.length - index - 1

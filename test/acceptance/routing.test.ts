@@ -29,7 +29,7 @@ models:
         quantization: fp8
         max_completion_tokens: 100
         data_policy: { retains: false }
-        prices: { prompt: 2, completion: 10, request: 0.01, image: 0.002, audio: 4, cache_write_1h: 4 }
+        prices: { prompt: 2, completion: 10, cache_read: 0.2, request: 0.01, image: 0.002, audio: 4, cache_write_1h: 4 }
       - { provider: fake, model: up-one, service_tier: priority, context_length: 500, supported_parameters: [] }
       - { provider: fake, model: up-eu, variant: eu }
   fake/balanced:
@@ -56,6 +56,7 @@ describe('@openrouter/sdk', () => {
       latencyLast30m: null,
       supportedParameters: ['tools', 'tool_choice'],
       supportsToolChoice: { auto: true },
+      supportsImplicitCaching: true,
       pricing: {
         prompt: '0.000002',
         completion: '0.00001',

@@ -11,6 +11,7 @@ import { createPrepareCall } from '../../src/http/prepare-call.ts'
 import { createDryRun } from '../../src/inference/dry-run.ts'
 import { createInference, type InferenceParts } from '../../src/inference/run-inference.ts'
 import type { Run } from '../../src/inference/run.ts'
+import type { PriceEntry } from '../../src/models/catalogue-schema.ts'
 import { createModels, plainEndpoint } from '../../src/models/models.ts'
 import type { Health } from '../../src/routing/health.ts'
 import type { Presets } from '../../src/presets/presets.ts'
@@ -40,6 +41,8 @@ export interface Replay {
   readonly closed?: boolean
   /** Of the first provider's model, in the catalogue's form. */
   readonly modelId?: string
+  /** Of every provider; 1 and 2 dollars per million tokens when absent. */
+  readonly prices?: PriceEntry
 }
 
 export interface Replayed {
@@ -71,7 +74,15 @@ export const OWN_DIALECT: Readonly<Record<ClientDialect, UpstreamDialect>> = {
 export const MODEL = 'replay/one'
 const WORKSPACE = '00000000-0000-4000-8000-000000000001'
 
-export const replay = async ({ client, upstreams, body, headers = {}, modelId = MODEL, closed = false }: Replay): Promise<Replayed> => {
+export const replay = async ({
+  client,
+  upstreams,
+  body,
+  headers = {},
+  modelId = MODEL,
+  closed = false,
+  prices = { prompt: 1, completion: 2 },
+}: Replay): Promise<Replayed> => {
   const clock = createFakeClock()
   const sent: UpstreamRequest[] = []
   const upstream: Upstream = {
@@ -93,7 +104,7 @@ export const replay = async ({ client, upstreams, body, headers = {}, modelId = 
         anyModel: false,
       },
       `upstream-${number}`,
-      { prices: { prompt: 1, completion: 2 } },
+      { prices },
     ),
   )
   const model = {
