@@ -4,6 +4,11 @@ export const OWN_NAMES = {
   vendors: ['patchbay', 'service', 'openrouter'],
   /** Before the types of the tools that it runs itself: `service:web_search`. */
   tools: ['service:', 'openrouter:'],
+  /** How the headers begin that ask for the routing metadata, and the field that they get it in. */
+  metadata: [
+    { headers: 'x-service-', field: 'service_metadata' },
+    { headers: 'x-openrouter-', field: 'openrouter_metadata' },
+  ],
 } as const
 
 /** `auto` for `patchbay/auto` and its like; null for any other model. */

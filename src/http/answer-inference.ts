@@ -2,7 +2,6 @@
  * What the three inference routes have in common: read the call, apply its preset, run it, and answer whole or as a
  * stream. The status of a provider's failure follows decision 16, the moment a stream commits decision 17.
  */
-import type { Call } from '../canonical/call.ts'
 import { NO_COST } from '../canonical/cost.ts'
 import type { Frame } from '../canonical/event.ts'
 import { NO_USAGE } from '../canonical/usage.ts'
@@ -14,11 +13,11 @@ import type { RunInference } from '../inference/run-inference.ts'
 import type { InferenceRequest, Run } from '../inference/run.ts'
 import type { Clock } from '../lib/clock.ts'
 import { JsonBody } from '../lib/json-body.ts'
-import { isObject } from '../lib/json.ts'
 import { asPublicError, errorHeaders } from './error-boundary.ts'
 import { STREAM_HEADERS, eventStream } from './event-stream.ts'
 import { jsonResponse, jsonText } from './json-response.ts'
 import type { KeepAlive } from './keep-alive.ts'
+import { metadataField, wantsDryRun, wantsEcho } from './opt-ins.ts'
 import type { PrepareCall } from './prepare-call.ts'
 import { principalOf, type RouteRequest } from './route.ts'
 
@@ -50,7 +49,7 @@ export const answerInference = async (request: RouteRequest, format: ClientForma
   }
   let run: Run
   try {
-    if (isEnabled(request.headers, 'x-service-dry-run')) return jsonResponse(await parts.dryRun(inference))
+    if (wantsDryRun(request.headers)) return jsonResponse(await parts.dryRun(inference))
     run = parts.runInference(inference)
   } catch (thrown) {
     const error = asPublicError(thrown)
@@ -64,12 +63,6 @@ export const answerInference = async (request: RouteRequest, format: ClientForma
   if (request.signal.aborted) leave()
   const answer = new Answer(run, format, request.headers, parts)
   return run.request.call.stream ? answer.stream(leave) : answer.whole()
-}
-
-/** Streaming only, and not on Messages, whose events have no place for it (service.md, "Debugging"). */
-const wantsEcho = ({ dialect, stream, body }: Call): boolean => {
-  const debug = stream && dialect !== 'messages' ? body.value('debug') : undefined
-  return isObject(debug) && debug['echo_upstream_body'] === true
 }
 
 /** Of a request that reached nobody, for whoever asked how it would have been routed: always its real status. */
@@ -86,7 +79,7 @@ class Answer {
   readonly #run: Run
   readonly #format: ClientFormat
   readonly #parts: InferenceAnswering
-  readonly #metadataField: 'service_metadata' | 'openrouter_metadata' | null
+  readonly #metadataField: ReturnType<typeof metadataField>
   readonly #realStatus: boolean
 
   constructor(run: Run, format: ClientFormat, headers: Headers, parts: InferenceAnswering) {
@@ -212,12 +205,3 @@ const mergeFrames = (frames: readonly Frame[]): Frame => {
   const only = frames[0]
   return frames.length === 1 && only !== undefined ? only : { events: frames.flatMap(({ events }) => events) }
 }
-
-/** The field's name follows the header's (decision 1). */
-const metadataField = (headers: Headers): 'service_metadata' | 'openrouter_metadata' | null => {
-  const enabled = (name: string): boolean => isEnabled(headers, name)
-  if (enabled('x-service-metadata') || enabled('x-service-experimental-metadata')) return 'service_metadata'
-  return enabled('x-openrouter-metadata') || enabled('x-openrouter-experimental-metadata') ? 'openrouter_metadata' : null
-}
-
-const isEnabled = (headers: Headers, name: string): boolean => headers.get(name)?.toLowerCase() === 'enabled'

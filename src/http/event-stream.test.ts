@@ -21,9 +21,16 @@ interface Options {
   /** Before each frame but the first: what the upstream waits for. */
   readonly gate?: () => Promise<void>
   readonly openRenderer?: () => StreamRenderer
+  readonly unreadMs?: number
 }
 
-const open = ({ given = ANSWER, thrown, gate = async () => undefined, openRenderer = () => chatFormat.openStream(HEAD) }: Options = {}) => {
+const open = ({
+  given = ANSWER,
+  thrown,
+  gate = async () => undefined,
+  openRenderer = () => chatFormat.openStream(HEAD),
+  unreadMs = 60_000,
+}: Options = {}) => {
   const clock = createFakeClock()
   const seen = { produced: 0, closed: 0, left: 0, faults: [] as unknown[] }
   let abort: (reason: GatewayError) => void = () => undefined
@@ -55,7 +62,7 @@ const open = ({ given = ANSWER, thrown, gate = async () => undefined, openRender
       },
       onInternalError: (fault) => seen.faults.push(fault),
       clock,
-      unreadMs: 60_000,
+      unreadMs,
     },
     createKeepAlive(clock, 10_000),
   )
@@ -206,7 +213,7 @@ describe('a keep-alive', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.constantFrom('pass', 'read', 'time', 'turn'), { maxLength: 40 }), async (steps) => {
         const { gate, pass } = gateOf()
-        const { clock, reader } = open({ gate })
+        const { clock, reader } = open({ gate, unreadMs: 3_600_000 })
         const pieces: string[] = []
         const reads: Promise<unknown>[] = []
         const read = (): void =>

@@ -3,12 +3,13 @@ import { GatewayError, asGatewayError } from '../errors.ts'
 import type { JsonBody } from '../lib/json-body.ts'
 import { hasEmbeddings, postEmbeddings } from '../providers/openai-chat/embeddings.ts'
 import { nothingSent } from '../providers/upstream.ts'
-import { reportOf, targetOf, watched } from './attempt.ts'
+import { targetOf, watched } from './attempt.ts'
+import { reportOf } from './attempt-report.ts'
 import { concludingError } from './conclude.ts'
 import type { FailedAttempt } from './failover.ts'
 import { createItinerary, type Dispatch } from './itinerary.ts'
 import { Run, type InferenceRequest } from './run.ts'
-import { nobodyFree, planFor, type InferenceParts } from './run-inference.ts'
+import { limitTotal, nobodyFree, planFor, type InferenceParts } from './run-inference.ts'
 
 export interface EmbeddingsRun {
   readonly run: Run
@@ -28,6 +29,7 @@ export const createEmbeddings =
   }
 
 const answer = async (run: Run, parts: InferenceParts): Promise<JsonBody> => {
+  const cancelTotal = limitTotal(run, parts)
   try {
     const attempts = run.plan.attempts.filter(({ endpoint }) => hasEmbeddings({ provider: endpoint.provider.slug }))
     if (attempts.length === 0) throw run.refuse(new GatewayError('unprocessable', 'No provider of this model has embeddings.'))
@@ -41,6 +43,7 @@ const answer = async (run: Run, parts: InferenceParts): Promise<JsonBody> => {
     }
     throw run.refuse(nobodyFree(attempts, parts.routing.health))
   } finally {
+    cancelTotal()
     run.end()
     parts.settle(run)
   }

@@ -76,7 +76,7 @@ const checkPrompt = (call: Call, plan: Plan): void => {
 
 /** The frames of the answer. Throws the last error where nothing was said; after that a failure is the last event. */
 async function* answer(run: Run, parts: InferenceParts): AsyncGenerator<readonly Frame[], void, undefined> {
-  const cancelTotal = parts.clock.after(parts.totalMs, () => run.stop(tooLong(parts.totalMs)))
+  const cancelTotal = limitTotal(run, parts)
   try {
     const itinerary = createItinerary(run.plan.attempts, parts.routing)
     let failure: Failure | null = null
@@ -96,8 +96,11 @@ async function* answer(run: Run, parts: InferenceParts): AsyncGenerator<readonly
   }
 }
 
-const tooLong = (totalMs: number): GatewayError =>
-  new GatewayError('timeout', `The answer took longer than the ${Math.round(totalMs / 1000)} seconds that one may take.`)
+/** Ends the run, whatever it is doing, when its time is over; the answer cancels that. */
+export const limitTotal = (run: Run, { clock, totalMs }: Pick<InferenceParts, 'clock' | 'totalMs'>): (() => void) =>
+  clock.after(totalMs, () =>
+    run.stop(new GatewayError('timeout', `The answer took longer than the ${Math.round(totalMs / 1000)} seconds that one may take.`)),
+  )
 
 /** No attempt was made, so it is our own refusal: every provider that fits has failed of late, or has all that it may. */
 export const nobodyFree = (attempts: readonly PlannedAttempt[], health: HealthView): GatewayError =>
