@@ -23,9 +23,16 @@ export type ModelEvent =
   /** Ends the block of thinking that is open, or is a block without readable text. */
   | { readonly type: 'reasoning-end'; readonly proof: ReasoningProof | null }
   | { readonly type: 'refusal'; readonly text: string }
-  /** Opens tool call `index` (dense from 0, in order of appearance). */
-  | { readonly type: 'tool-call'; readonly index: number; readonly id: string; readonly name: string; readonly proof?: ReasoningProof }
-  /** A piece of the JSON text of the arguments of call `index`. */
+  /** Opens tool call `index` (dense from 0, in order of appearance). `custom`: of a tool that takes any text, which the client declared as such. */
+  | {
+      readonly type: 'tool-call'
+      readonly index: number
+      readonly id: string
+      readonly name: string
+      readonly custom?: true
+      readonly proof?: ReasoningProof
+    }
+  /** A piece of the JSON text of the arguments of call `index`; of a custom call, of its text. */
   | { readonly type: 'tool-arguments'; readonly index: number; readonly json: string }
   /** A whole picture; `url` is data: or https:. */
   | { readonly type: 'image'; readonly url: string }

@@ -15,7 +15,7 @@ export type Block =
   /** Thinking without readable text. `ofCall`: the proof, whose `id` is the call's, belongs to the tool call that comes next. */
   | { readonly type: 'proof'; readonly proof: ReasoningProof; readonly ofCall: boolean }
   | { readonly type: 'image'; readonly url: string }
-  | { readonly type: 'tool-call'; readonly index: number; readonly id: string; readonly name: string }
+  | { readonly type: 'tool-call'; readonly index: number; readonly id: string; readonly name: string; readonly custom: boolean }
 
 /** Told of each block: opened, its pieces (never empty), closed; then the next one. */
 export interface BlockSink {
@@ -36,7 +36,7 @@ type Piece =
 
 interface Entry {
   readonly block: Block
-  /** Null for all but tool calls, which end where anything else begins. */
+  /** Null for all but calls of functions: the rest ends where anything else begins. */
   readonly scan: ArgumentsScan | null
   /** What arrived while another block was open. */
   readonly waiting: Piece[]
@@ -88,7 +88,10 @@ export class BlockSequence {
       case 'tool-call':
         if (this.#calls.has(event.index)) return
         if (event.proof !== undefined) this.#begin({ type: 'proof', proof: { ...event.proof, id: event.id }, ofCall: true }, true)
-        this.#calls.set(event.index, this.#begin({ type: 'tool-call', index: event.index, id: event.id, name: event.name }))
+        this.#calls.set(
+          event.index,
+          this.#begin({ type: 'tool-call', index: event.index, id: event.id, name: event.name, custom: event.custom === true }),
+        )
         return
       case 'tool-arguments':
         if (event.json !== '') this.#arguments(event.index, event.json)
@@ -144,7 +147,7 @@ export class BlockSequence {
   }
 
   #begin(block: Block, ended = false): Entry {
-    const scan = block.type === 'tool-call' ? new ArgumentsScan() : null
+    const scan = block.type === 'tool-call' && !block.custom ? new ArgumentsScan() : null
     const entry: Entry = { block, scan, waiting: [], ended, proof: null, closed: false }
     this.#entries.push(entry)
     if (this.#entries.length === 1) this.#sink.open(block)

@@ -11,7 +11,11 @@ const common = ({ text, refusal, reasoning, calls, stop, sources, usage }: Readi
   // Messages has no part for a refusal: its words are text there, and the reason of the end tells.
   said: text + (text.includes(refusal) ? '' : refusal),
   reasoning: reasoning.replaceAll(/\s+/g, ' ').trim(),
-  calls: calls.map(({ id, name, arguments: args }) => ({ ...(withIds ? { id } : {}), name, arguments: args })),
+  calls: calls.map(({ id, name, arguments: args }) => ({
+    ...(withIds ? { id: id.replace(/^pb1_text_/, '') } : {}),
+    name,
+    arguments: args,
+  })),
   stop: refusal === '' ? stop : 'content_filter',
   sources: [...new Set(sources)].toSorted(),
   usage: usage === null ? null : { input: usage.input, cacheRead: usage.cacheRead, output: usage.output },

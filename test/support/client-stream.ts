@@ -79,7 +79,7 @@ const chat: Lifecycle = (events, faults) => {
       for (const call of choice.delta?.tool_calls ?? []) {
         if (call.index === calls) {
           calls += 1
-          if (typeof call.id !== 'string' || call.id === '' || !call.function?.name || call.type !== 'function')
+          if (typeof call.id !== 'string' || call.id === '' || !(call.type === 'custom' ? call.custom : call.function)?.name)
             faults.push(`${at}call opened without id, type or name`)
         } else if (call.index > calls) faults.push(`${at}call ${call.index} after ${calls - 1}`)
         else if (call.function?.name) faults.push(`${at}name of call ${call.index} twice`)

@@ -114,6 +114,7 @@ const responseReading = (response: OpenAI.Responses.Response): Reading => {
   const reading = nothing()
   for (const item of response.output) {
     if (item.type === 'function_call') reading.calls.push({ id: item.call_id, name: item.name, arguments: parsed(item.arguments) })
+    if (item.type === 'custom_tool_call') reading.calls.push({ id: item.call_id, name: item.name, arguments: { input: item.input } })
     if (item.type === 'reasoning') for (const { text } of [...item.summary, ...(item.content ?? [])]) reading.reasoning += text
     if (item.type !== 'message') continue
     for (const part of item.content) {

@@ -32,6 +32,8 @@ class ChatStream implements StreamRenderer {
   readonly #relay: ReturnType<typeof relayChunks>
   /** Calls that have no arguments yet. */
   readonly #bareCalls = new Set<number>()
+  /** Calls of tools that take any text. */
+  readonly #customCalls = new Set<number>()
   readonly #details = createReasoningDetails()
   /** UTF-16 units of the text so far. */
   #saidLength = 0
@@ -114,6 +116,7 @@ class ChatStream implements StreamRenderer {
       case 'logprobs':
         return event.content.length === 0 ? '' : this.#chunk('"content":""', `,"logprobs":${JSON.stringify(logprobs(event.content))}`)
       case 'tool-call': {
+        if (event.custom === true) return this.#customCall(event.index, event.id, event.name)
         this.#bareCalls.add(event.index)
         const called = `"function":{"name":${JSON.stringify(event.name)},"arguments":""}`
         return this.#chunk(`"tool_calls":[{"index":${event.index},"id":${JSON.stringify(event.id)},"type":"function",${called}}]`)
@@ -132,7 +135,14 @@ class ChatStream implements StreamRenderer {
     }
   }
 
+  #customCall(index: number, id: string, name: string): string {
+    this.#customCalls.add(index)
+    const called = `"custom":{"name":${JSON.stringify(name)},"input":""}`
+    return this.#chunk(`"tool_calls":[{"index":${index},"id":${JSON.stringify(id)},"type":"custom",${called}}]`)
+  }
+
   #arguments(index: number, json: string): string {
+    if (this.#customCalls.has(index)) return this.#chunk(`"tool_calls":[{"index":${index},"custom":{"input":${JSON.stringify(json)}}}]`)
     this.#bareCalls.delete(index)
     return this.#chunk(`"tool_calls":[{"index":${index},"function":{"arguments":${JSON.stringify(json)}}}]`)
   }

@@ -63,6 +63,7 @@ const unfinished = (item: string, said: readonly Piece[]): string => {
     status: '"incomplete"',
     ...(type === 'message' ? { content: told('text', 'refusal') } : {}),
     ...(type === 'reasoning' ? { summary: told('summary'), content: told('reasoning') } : {}),
+    ...(type === 'custom_tool_call' ? { input: JSON.stringify(said.map(({ text }) => text).join('')) } : {}),
     ...(type === 'function_call' ? { arguments: JSON.stringify(said.map(({ text }) => text).join('')) } : {}),
   })
 }

@@ -63,7 +63,9 @@ export const createOutput = (): Output => {
     const index = calls
     calls += 1
     state.call = { index, held: '', told: 0 }
-    return [{ type: 'tool-call', index, id: textOf(item['call_id']) || textOf(item['id']) || `call_${index}`, name: textOf(item['name']) }]
+    const id = textOf(item['call_id']) || textOf(item['id']) || `call_${index}`
+    const custom = item['type'] === 'custom_tool_call' ? { custom: true as const } : {}
+    return [{ type: 'tool-call', index, id, name: textOf(item['name']), ...custom }]
   }
 
   const tellArguments = ({ call }: ItemState, json: string): ModelEvent[] => {
@@ -115,9 +117,9 @@ export const createOutput = (): Output => {
       const type = textOf(item['type'])
       const state = stateOf(position, item['id'])
       if (!TRANSLATED.has(type)) return foreign(state, type)
-      if (type !== 'function_call') return []
+      if (!CALLS.has(type)) return []
       const events = openCall(state, item)
-      if (state.call !== null) state.call.held = textOf(item['arguments'])
+      if (state.call !== null) state.call.held = saidTo(item)
       return events
     },
     done(position, item) {
@@ -130,7 +132,7 @@ export const createOutput = (): Output => {
       if (type === 'reasoning') return reasoning(state, item)
       if (type === 'image_generation_call') return imageEvents(item)
       const opened = openCall(state, item)
-      const whole = textOf(item['arguments']) || (state.call?.held ?? '')
+      const whole = saidTo(item) || (state.call?.held ?? '')
       return [...opened, ...tellArguments(state, whole.slice(state.call?.told ?? 0))]
     },
     piece(place, kind, text) {
@@ -164,7 +166,11 @@ export const createOutput = (): Output => {
 }
 
 /** Items that have a word in the middle; `message` and the rest of them come in pieces. */
-const TRANSLATED: ReadonlySet<string> = new Set(['message', 'reasoning', 'function_call', 'image_generation_call'])
+const CALLS: ReadonlySet<string> = new Set(['function_call', 'custom_tool_call'])
+const TRANSLATED: ReadonlySet<string> = new Set(['message', 'reasoning', 'image_generation_call', ...CALLS])
+
+/** What a call says to its tool. */
+const saidTo = (item: Json): string => textOf(item[item['type'] === 'custom_tool_call' ? 'input' : 'arguments'])
 
 const pieceEvent = (kind: PieceKind, text: string): ModelEvent => {
   if (kind === 'summary') return { type: 'reasoning', text, summary: true }
