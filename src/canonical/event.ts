@@ -16,7 +16,9 @@ export type ModelEvent =
   /** Once, before any content: what the upstream calls this answer and the model that gives it. */
   | { readonly type: 'start'; readonly upstreamId: string | null; readonly upstreamModel: string | null }
   | { readonly type: 'text'; readonly text: string }
-  /** A source of the text so far. */
+  /** The text that comes next is one of its own. Dialects that have one text for an answer put PARAGRAPH_BREAK there. */
+  | { readonly type: 'text-break' }
+  /** A source of the text so far. Its place is told in UTF-16 units of all of the answer's text, breaks counted. */
   | { readonly type: 'citation'; readonly citation: UrlCitation }
   /** Readable thinking. `summary`: the provider's account of it, not the thinking itself. */
   | { readonly type: 'reasoning'; readonly text: string; readonly summary?: boolean }
@@ -47,6 +49,8 @@ export type ModelEvent =
   /** The answer failed; nothing follows. */
   | { readonly type: 'error'; readonly error: GatewayError }
 
+export const PARAGRAPH_BREAK = '\n\n'
+
 /**
  * One upstream frame: what it means, and, where the upstream speaks a client dialect, its own JSON text, so that a
  * client of the same dialect gets it unchanged but for the members that the service owns.
@@ -68,4 +72,4 @@ export const carriesContent = (event: ModelEvent): boolean => {
   return !SILENT.has(event.type)
 }
 
-const SILENT: ReadonlySet<ModelEvent['type']> = new Set(['start', 'usage', 'error'] as const)
+const SILENT: ReadonlySet<ModelEvent['type']> = new Set(['start', 'text-break', 'usage', 'error'] as const)

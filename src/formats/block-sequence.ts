@@ -2,7 +2,7 @@
  * Model events as blocks that follow one another: exactly one is open at a time. Upstreams may weave parallel tool
  * calls into each other; the Responses and Messages dialects may not (pitfall 3).
  */
-import type { ModelEvent } from '../canonical/event.ts'
+import { type ModelEvent, PARAGRAPH_BREAK } from '../canonical/event.ts'
 import type { UrlCitation } from '../canonical/prompt.ts'
 import type { ReasoningProof } from '../canonical/reasoning.ts'
 import { GatewayError } from '../errors.ts'
@@ -10,7 +10,9 @@ import type { JsonValue } from '../lib/json.ts'
 import { ArgumentsScan } from './arguments-scan.ts'
 
 export type Block =
-  | { readonly type: 'text' | 'refusal' }
+  /** `start`: UTF-16 units of text in the answer before it, breaks counted. */
+  | { readonly type: 'text'; readonly start: number }
+  | { readonly type: 'refusal' }
   | { readonly type: 'reasoning'; readonly summary: boolean }
   /** Thinking without readable text. `ofCall`: the proof, whose `id` is the call's, belongs to the tool call that comes next. */
   | { readonly type: 'proof'; readonly proof: ReasoningProof; readonly ofCall: boolean }
@@ -58,6 +60,7 @@ export class BlockSequence {
   readonly #calls = new Map<number, Entry>()
   /** Sources that came when no text was open: they go with the next text. */
   #citations: UrlCitation[] = []
+  #textLength = 0
 
   constructor(sink: BlockSink) {
     this.#sink = sink
@@ -67,8 +70,16 @@ export class BlockSequence {
   push(event: ModelEvent): void {
     switch (event.type) {
       case 'text':
+        if (event.text === '') return
+        this.#prose({ type: 'text', start: this.#textLength }, event.text)
+        this.#textLength += event.text.length
+        return
+      case 'text-break':
+        this.#textLength += PARAGRAPH_BREAK.length
+        this.#endText()
+        return
       case 'refusal':
-        if (event.text !== '') this.#prose({ type: event.type }, event.text)
+        if (event.text !== '') this.#prose({ type: 'refusal' }, event.text)
         return
       case 'reasoning':
         if (event.text !== '') this.#prose({ type: 'reasoning', summary: event.summary === true }, event.text)
@@ -113,6 +124,13 @@ export class BlockSequence {
   #prose(block: Block, text: string): void {
     const last = this.#entries.at(-1)
     this.#append(last !== undefined && !last.ended && isSameProse(last.block, block) ? last : this.#begin(block), { type: 'text', text })
+  }
+
+  #endText(): void {
+    const last = this.#entries.at(-1)
+    if (last?.block.type !== 'text') return
+    last.ended = true
+    this.#advance()
   }
 
   #endReasoning(proof: ReasoningProof | null): void {

@@ -190,6 +190,7 @@ export class Run {
           case 'image':
             this.#deliver(IMAGE_CHARACTERS)
             break
+          case 'text-break':
           case 'citation':
           case 'reasoning-end':
           case 'logprobs':

@@ -8,8 +8,9 @@ import { OWN_DIALECT, replayReply, typeOf } from '../support/replay.ts'
 
 /** One reading as far as every dialect can tell it. */
 const common = ({ text, refusal, reasoning, calls, stop, sources, usage }: Reading, withIds: boolean): unknown => ({
-  // Messages has no part for a refusal: its words are text there, and the reason of the end tells.
-  said: text + (text.includes(refusal) ? '' : refusal),
+  // Messages has no part for a refusal: its words are text there, and the reason of the end tells. What stands between
+  // two texts is the dialect's own (text-breaks.test.ts).
+  said: text.replaceAll('\n\n', '') + (text.includes(refusal) ? '' : refusal),
   reasoning: reasoning.replaceAll(/\s+/g, ' ').trim(),
   calls: calls.map(({ id, name, arguments: args }) => ({
     ...(withIds ? { id: id.replace(/^pb1_text_/, '') } : {}),

@@ -1,5 +1,5 @@
 /** A stream of chat completion chunks (contract 3.2). */
-import type { Frame, ModelEvent } from '../../canonical/event.ts'
+import { type Frame, type ModelEvent, PARAGRAPH_BREAK } from '../../canonical/event.ts'
 import type { GatewayError } from '../../errors.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import { DONE_FRAME, dataFrame } from '../../lib/sse.ts'
@@ -107,6 +107,8 @@ class ChatStream implements StreamRenderer {
       case 'text':
         this.#saidLength += event.text.length
         return event.text === '' ? '' : this.#chunk(`"content":${JSON.stringify(event.text)}`)
+      case 'text-break':
+        return this.#content({ type: 'text', text: PARAGRAPH_BREAK })
       case 'refusal':
         return event.text === '' ? '' : this.#chunk(`"refusal":${JSON.stringify(event.text)}`)
       case 'citation':

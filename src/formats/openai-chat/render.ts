@@ -1,5 +1,5 @@
 /** A whole chat completion (contract 3.1). */
-import type { Frame, ModelEvent } from '../../canonical/event.ts'
+import { type Frame, type ModelEvent, PARAGRAPH_BREAK } from '../../canonical/event.ts'
 import { JsonTextError } from '../../lib/json-body.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import { errorMetadataMember, failureOf, metadataMember } from '../answer-parts.ts'
@@ -65,6 +65,7 @@ const message = (answer: Frame): JsonObject => {
   for (const event of [...answer.events, FINISH]) {
     pieces.push(...details.pieces(event))
     if (event.type === 'text') content = (content ?? '') + event.text
+    else if (event.type === 'text-break') content = (content ?? '') + PARAGRAPH_BREAK
     else if (event.type === 'reasoning') reasoning = (reasoning ?? '') + event.text
     else if (event.type === 'refusal') refusal = (refusal ?? '') + event.text
     else if (event.type === 'citation') annotations.push(annotation(event.citation, content?.length ?? 0))

@@ -56,6 +56,8 @@ export class OutputItems implements BlockSink {
   #deltaType = ''
   /** All of the open block. */
   #text = ''
+  /** Where the open text begins in that of the answer. */
+  #textStart = 0
   #annotations: string[] = []
   #logprobs: string[] = []
   #closingStatus: ItemStatus = 'completed'
@@ -81,6 +83,9 @@ export class OutputItems implements BlockSink {
     this.#logprobs = []
     switch (block.type) {
       case 'text':
+        this.#textStart = block.start
+        this.#openPart('message', 'text')
+        return
       case 'refusal':
         this.#openPart('message', block.type)
         return
@@ -114,7 +119,7 @@ export class OutputItems implements BlockSink {
   }
 
   cite(citation: UrlCitation): void {
-    const annotation = JSON.stringify({ type: 'url_citation', ...urlCitation(citation, this.#text.length) })
+    const annotation = JSON.stringify({ type: 'url_citation', ...urlCitation(citation, this.#textStart, this.#text.length) })
     const members = `${this.#place},"annotation_index":${this.#annotations.length},"annotation":${annotation}`
     this.#emit('response.output_text.annotation.added', members)
     this.#annotations.push(annotation)
