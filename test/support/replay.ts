@@ -21,6 +21,7 @@ import type { UpstreamDialect } from './recordings.ts'
 /** What an upstream sends back. */
 export interface Reply {
   readonly status?: number
+  /** A stream of Bedrock's says that it is one of its own kind. */
   readonly type: 'text/event-stream' | 'application/json'
   readonly pieces: readonly Uint8Array[]
   /** The connection breaks behind the last piece. */
@@ -71,10 +72,10 @@ export const replay = async ({ client, upstreams, body, headers = {}, modelId = 
   const sent: UpstreamRequest[] = []
   const upstream: Upstream = {
     async post(request) {
-      const reply = upstreams[sent.length]?.reply
+      const asked = upstreams[sent.length]
       sent.push(request)
-      if (reply === undefined) throw new Error('The upstream was asked once too often.')
-      return responseOf(reply)
+      if (asked === undefined) throw new Error('The upstream was asked once too often.')
+      return responseOf(asked.reply, asked.dialect)
     },
   }
   const endpoints = upstreams.map(({ dialect }, number) => ({
@@ -155,7 +156,10 @@ const readAll = async (response: Response): Promise<{ text: string; broken: bool
   }
 }
 
-const responseOf = ({ status = 200, type, pieces, cut = false }: Reply): Awaited<ReturnType<Upstream['post']>> => {
+const responseOf = (
+  { status = 200, type, pieces, cut = false }: Reply,
+  dialect: UpstreamDialect,
+): Awaited<ReturnType<Upstream['post']>> => {
   async function* all(): AsyncGenerator<Uint8Array, void, undefined> {
     yield* pieces
     if (cut) throw new GatewayError('provider_unavailable', 'The connection to the provider failed (ECONNRESET).')
@@ -168,7 +172,9 @@ const responseOf = ({ status = 200, type, pieces, cut = false }: Reply): Awaited
   }
   return {
     status,
-    headers: new Headers({ 'content-type': type }),
+    headers: new Headers({
+      'content-type': dialect === 'bedrock' && type !== 'application/json' ? 'application/vnd.amazon.eventstream' : type,
+    }),
     pieces: all,
     complete() {},
     text,
