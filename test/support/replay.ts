@@ -14,7 +14,7 @@ import { createModels } from '../../src/models/models.ts'
 import type { Presets } from '../../src/presets/presets.ts'
 import { providerRegistry } from '../../src/providers/registry.ts'
 import type { Upstream, UpstreamRequest } from '../../src/providers/upstream.ts'
-import { createFakeClock } from './fake-clock.ts'
+import { createFakeClock, type FakeClock } from './fake-clock.ts'
 import { createFakeIds } from './fake-ids.ts'
 import type { UpstreamDialect } from './recordings.ts'
 
@@ -31,11 +31,13 @@ export interface Reply {
 export interface Replay {
   readonly client: ClientDialect
   /** What the provider of each attempt speaks, and answers: one provider for each, tried in this order. */
-  readonly upstreams: readonly { readonly dialect: UpstreamDialect; readonly reply: Reply }[]
+  readonly upstreams: readonly { readonly dialect: UpstreamDialect | 'sandbox'; readonly reply: Reply; readonly model?: string }[]
   readonly body: Readonly<Record<string, unknown>> | string
   readonly headers?: Readonly<Record<string, string>>
   /** Of the first provider's model, in the catalogue's form. */
   readonly modelId?: string
+  /** Time stands still but for what the test lets pass of it. */
+  readonly clock?: FakeClock
 }
 
 export interface Replayed {
@@ -67,8 +69,8 @@ export const OWN_DIALECT: Readonly<Record<ClientDialect, UpstreamDialect>> = {
 export const MODEL = 'replay/one'
 const WORKSPACE = '00000000-0000-4000-8000-000000000001'
 
-export const replay = async ({ client, upstreams, body, headers = {}, modelId = MODEL }: Replay): Promise<Replayed> => {
-  const clock = createFakeClock()
+export const replay = async (asked: Replay): Promise<Replayed> => {
+  const { client, upstreams, body, headers = {}, modelId = MODEL, clock = createFakeClock() } = asked
   const sent: UpstreamRequest[] = []
   const upstream: Upstream = {
     async post(request) {
@@ -78,7 +80,7 @@ export const replay = async ({ client, upstreams, body, headers = {}, modelId = 
       return responseOf(asked.reply, asked.dialect)
     },
   }
-  const endpoints = upstreams.map(({ dialect }, number) => ({
+  const endpoints = upstreams.map(({ dialect, model: upstreamModel }, number) => ({
     provider: {
       slug: `provider-${number}`,
       name: `Provider ${number}`,
@@ -87,7 +89,7 @@ export const replay = async ({ client, upstreams, body, headers = {}, modelId = 
       apiKeys: [`upstream-key-${number}`],
       anyModel: false,
     },
-    upstreamModel: `upstream-${number}`,
+    upstreamModel: upstreamModel ?? `upstream-${number}`,
     prices: { prompt: 1, completion: 2 },
     maxCompletionTokens: null,
   }))
@@ -158,7 +160,7 @@ const readAll = async (response: Response): Promise<{ text: string; broken: bool
 
 const responseOf = (
   { status = 200, type, pieces, cut = false }: Reply,
-  dialect: UpstreamDialect,
+  dialect: UpstreamDialect | 'sandbox',
 ): Awaited<ReturnType<Upstream['post']>> => {
   async function* all(): AsyncGenerator<Uint8Array, void, undefined> {
     yield* pieces

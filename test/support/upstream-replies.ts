@@ -8,7 +8,6 @@ import { recording, streamBytes, type UpstreamDialect } from './recordings.ts'
 import { MODEL, OWN_DIALECT, replay, type Reply, replayReply } from './replay.ts'
 
 const encoder = new TextEncoder()
-export const stream = (text: string): Reply => ({ type: 'text/event-stream', pieces: [encoder.encode(text)] })
 export const told = (dialect: UpstreamDialect, ...payloads: readonly unknown[]): Reply => ({
   type: 'text/event-stream',
   pieces: [
