@@ -94,6 +94,7 @@ const chat: Lifecycle = (events, faults) => {
 }
 
 const BLOCK_DELTAS: Readonly<Record<string, readonly string[]>> = {
+  image: [],
   text: ['text_delta', 'citations_delta'],
   thinking: ['thinking_delta', 'signature_delta'],
   redacted_thinking: [],
@@ -265,6 +266,9 @@ const responses: Lifecycle = (events, faults) => {
       case 'response.output_text.annotation.added':
       case 'response.custom_tool_call_input.delta':
       case 'response.custom_tool_call_input.done':
+      case 'response.image_generation_call.in_progress':
+      case 'response.image_generation_call.generating':
+      case 'response.image_generation_call.completed':
         break
       default:
         faults.push(`${at}a name that is not expected`)
