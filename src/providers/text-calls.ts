@@ -84,8 +84,12 @@ async function* toldAs(
   declared: ReadonlySet<string>,
   batches: AsyncGenerator<readonly Frame[], void, undefined>,
 ): AsyncGenerator<readonly Frame[], void, undefined> {
-  const told = textCalls(declared)
-  for await (const frames of batches) yield frames.map(({ events }) => ({ events: events.flatMap(told) }))
+  const calls = textCalls(declared)
+  for await (const frames of batches) {
+    // Nearly every batch has no part in a call.
+    const untouched = calls.idle() && !frames.some(({ events }) => events.some(({ type }) => type === 'tool-call'))
+    yield untouched ? frames : frames.map(({ events }) => ({ events: events.flatMap(calls.tell) }))
+  }
 }
 
 /** A call that changes its form, while its pieces come. `text`: from arguments to text, which is known when they are whole. */
@@ -95,7 +99,14 @@ interface OpenCall {
   held: string
 }
 
-const textCalls = (declared: ReadonlySet<string>): ((event: ModelEvent) => readonly ModelEvent[]) => {
+interface TextCalls {
+  /** The events that one becomes. */
+  readonly tell: (event: ModelEvent) => readonly ModelEvent[]
+  /** No call that changes its form is open. */
+  idle(): boolean
+}
+
+const textCalls = (declared: ReadonlySet<string>): TextCalls => {
   let open: OpenCall | null = null
   /** What was woven into a call whose arguments are not whole yet. */
   let waiting: ModelEvent[] = []
@@ -143,7 +154,7 @@ const textCalls = (declared: ReadonlySet<string>): ((event: ModelEvent) => reado
     return event.type === 'tool-call' ? begin(event) : [event]
   }
 
-  return tell
+  return { tell, idle: () => open === null }
 }
 
 type CallEvent = Extract<ModelEvent, { type: 'tool-call' }>
