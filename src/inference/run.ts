@@ -68,6 +68,12 @@ const CHARACTERS_PER_TOKEN = 4
 /** About what the providers count for a picture, in the same unit. */
 const IMAGE_CHARACTERS = 4 * 1290
 
+/** Of a name that an upstream writes. */
+const KIND_MAX = 80
+
+/** Losses of one answer that are told: an upstream can invent as many types as it has bytes. */
+const LOSSES_MAX = 50
+
 export class Run {
   readonly request: InferenceRequest
   readonly plan: Plan
@@ -194,7 +200,7 @@ export class Run {
   }
 
   observe(frames: readonly Frame[]): void {
-    for (const { events } of frames) {
+    for (const { events, native } of frames) {
       for (const event of events) {
         switch (event.type) {
           case 'text':
@@ -221,12 +227,14 @@ export class Run {
           case 'image':
             this.#deliver(IMAGE_CHARACTERS)
             break
+          case 'text-break':
           case 'citation':
           case 'reasoning-end':
           case 'logprobs':
-          case 'unknown':
           case 'error':
             break
+          case 'unknown':
+            if (native === undefined) this.#lack(event.kind)
         }
       }
     }
@@ -288,6 +296,13 @@ export class Run {
     const attempt = this.current
     if (attempt !== undefined) attempt.endedMs = this.#clock.monotonicMs()
     return attempt
+  }
+
+  /** The client's dialect has no word for a part of the answer. It is too late to refuse that, so a strict request gets it too. */
+  #lack(kind: string): void {
+    const message = `The answer holds a part of type ${kind.slice(0, KIND_MAX)}, which could not be translated; it was left out.`
+    if (this.#losses.length >= LOSSES_MAX || this.#losses.some((known) => known.message === message)) return
+    this.#losses.push({ code: 'untranslated_output', field: 'output', message })
   }
 
   #deliver(characters: number): void {
