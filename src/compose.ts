@@ -1,6 +1,7 @@
 /** Builds every part once and hands it to the next. The only file that knows all concrete parts. */
 import type { ConfigFile } from './config-file.ts'
 import { SettingError, type Environment, type ServeSettings } from './config.ts'
+import { composeBudgets } from './compose-budgets.ts'
 import { GatewayError } from './errors.ts'
 import { messagesFormat } from './formats/anthropic-messages/anthropic-messages.ts'
 import { chatFormat } from './formats/openai-chat/openai-chat.ts'
@@ -9,8 +10,6 @@ import { createApp, type App } from './http/app.ts'
 import { createCors } from './http/cors.ts'
 import { createKeepAlive } from './http/keep-alive.ts'
 import { createPrepareCall } from './http/prepare-call.ts'
-import { generationRecord } from './inference/generation-record.ts'
-import { createGenerationRecorder } from './inference/record-generations.ts'
 import { createCountTokens } from './inference/count-tokens.ts'
 import { createEmbeddings } from './inference/run-embeddings.ts'
 import { createInference, type InferenceParts } from './inference/run-inference.ts'
@@ -76,12 +75,7 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
   const presetStore = createPresetStore(database)
   const presets = createPresets({ store: presetStore, clock, ids })
   const generationStore = createGenerationStore(database)
-  const recorder = createGenerationRecorder({
-    store: generationStore,
-    clock,
-    onError: (error, waiting) => log.error({ error, waiting }, 'generation records not written'),
-  })
-  metrics.gauge('patchbay_generation_records_dropped', 'Records lost because storage was away for too long.', () => recorder.dropped)
+  const { ledger, budgeted, recorder, configure } = composeBudgets({ database, clock, ids, log, metrics, file: file.budgets })
   const keepAlive = createKeepAlive(clock, KEEP_ALIVE_MS)
   const observe = observeRuns(metrics, log)
 
@@ -89,8 +83,17 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
   const began = (run: Run): void => void running.add(run)
   const settle = (run: Run): void => {
     running.delete(run)
-    recorder.add(generationRecord(run))
+    recorder.add(budgeted.settlement(run))
     observe(run)
+  }
+  /** A run that is not let in never begins, so it never ends. */
+  const admit = async (run: Run): Promise<void> => {
+    try {
+      await budgeted.admit(run)
+    } catch (thrown) {
+      running.delete(run)
+      throw thrown
+    }
   }
   metrics.gauge('patchbay_running_generations', 'Generations being answered.', () => running.size)
 
@@ -131,6 +134,7 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
       answering: {
         prepareCall: createPrepareCall(presets),
         runInference: createInference(inference),
+        admit,
         keepAlive,
         clock,
         commitSilenceMs: COMMIT_SILENCE_MS,
@@ -143,6 +147,7 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
       presets,
       models,
       generations: { store: generationStore, flush: recorder.flush },
+      figures: ledger.figures,
       ready,
       isDraining: () => draining,
       clock,
@@ -160,6 +165,7 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
   const counter = createChangeCounter(database)
   let seen = await counter.read()
   const stops = [
+    ledger.start(),
     repeat(
       clock,
       POLL_MS,
@@ -169,6 +175,7 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
         seen = now
         keys.dropCache()
         presets.dropCache()
+        ledger.dropCache()
       },
       // Known keys go on while storage is away; the caches are dropped when it is back.
       (thrown) => log.warn({ error: thrown }, 'storage does not answer'),
@@ -192,6 +199,7 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
     log,
     reload(next) {
       served = serve(next)
+      configure(next.budgets)
       retentionDays = next.generations.retention_days
     },
     beginDrain() {

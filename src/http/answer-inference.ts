@@ -5,9 +5,11 @@
 import type { Frame } from '../canonical/event.ts'
 import type { GatewayError } from '../errors.ts'
 import type { AnswerHead, AnswerTail, ClientFormat } from '../formats/format.ts'
+import type { Admit } from '../inference/budgeted-runs.ts'
 import type { RunInference } from '../inference/run-inference.ts'
 import type { Run } from '../inference/run.ts'
 import { routingMetadata } from '../inference/routing-metadata.ts'
+import { spenderOf } from '../keys/keys.ts'
 import type { Clock } from '../lib/clock.ts'
 import { JsonBody } from '../lib/json-body.ts'
 import { asPublicError, errorHeaders } from './error-boundary.ts'
@@ -20,6 +22,7 @@ import { principalOf, type RouteRequest } from './route.ts'
 export interface InferenceAnswering {
   readonly prepareCall: PrepareCall
   readonly runInference: RunInference
+  readonly admit: Admit
   readonly keepAlive: KeepAlive
   readonly clock: Clock
   /** Streams commit to 200 after this much silence, failed or not. */
@@ -34,14 +37,15 @@ export const answerInference = async (request: RouteRequest, format: ClientForma
   const run = parts.runInference({
     ...prepared,
     apiType: 'completions',
-    caller: { keyHash: principal.hash, workspaceId: principal.workspaceId },
+    caller: spenderOf(principal),
     requestId: request.requestId,
     userAgent: request.headers.get('user-agent'),
     referer: request.headers.get('http-referer') ?? request.headers.get('referer'),
   })
+  await parts.admit(run)
   const leave = (): void => run.leave()
   request.signal.addEventListener('abort', leave, { once: true })
-  // It may have left while its preset was looked up: an abort that is over is not told again.
+  // It may have left while its preset was looked up, or its budget: an abort that is over is not told again.
   if (request.signal.aborted) leave()
   const answer = new Answer(run, format, request.headers, parts)
   return run.request.call.stream ? answer.stream(leave) : answer.whole()

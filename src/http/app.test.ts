@@ -8,8 +8,12 @@ import { openSqliteDatabase } from '../../test/support/sqlite-database.ts'
 import { messagesFormat } from '../formats/anthropic-messages/anthropic-messages.ts'
 import { chatFormat } from '../formats/openai-chat/openai-chat.ts'
 import { responsesFormat } from '../formats/openai-responses/openai-responses.ts'
-import { generationRecord } from '../inference/generation-record.ts'
+import { createBudgetedRuns } from '../inference/budgeted-runs.ts'
 import { createGenerationRecorder } from '../inference/record-generations.ts'
+import { createDurations } from '../ledger/durations.ts'
+import { createLedger } from '../ledger/ledger.ts'
+import { keyLimitSource } from '../ledger/scope.ts'
+import type { Settlement } from '../storage/ledger-store.ts'
 import { createCountTokens } from '../inference/count-tokens.ts'
 import { createEmbeddings } from '../inference/run-embeddings.ts'
 import { createInference, type InferenceParts } from '../inference/run-inference.ts'
@@ -45,7 +49,33 @@ const build = (more: Partial<AppParts> = {}) => {
   const models = createModels(sandboxModels, [])
   const store = createGenerationStore(database)
   const faults: unknown[] = []
-  const recorder = createGenerationRecorder({ store, clock, onError: (thrown) => faults.push(thrown) })
+  const recorder = createGenerationRecorder<Settlement>({
+    write: (batch) => ledger.settle(batch),
+    clock,
+    onError: (thrown) => faults.push(thrown),
+  })
+  const ledger = createLedger({
+    database,
+    clock,
+    ids,
+    sources: [keyLimitSource],
+    inFlight: () => ({ fraction: 0.5, ceilingNanos: null }),
+    settleFirst: recorder.flush,
+    onError: (thrown) => faults.push(thrown),
+    onReaped: () => undefined,
+    onRepaired: () => undefined,
+  })
+  const budgeted = createBudgetedRuns({
+    ledger,
+    durations: createDurations(),
+    settings: () => ({
+      unknownPrice: 'refuse',
+      emptyAnswers: 'told',
+      assumedPrices: { prompt: 10, completion: 50 },
+      maxOutputTokens: 1000,
+    }),
+    onOvershoot: () => undefined,
+  })
   const metrics = createMetrics()
   const settled: Run[] = []
   const inference: InferenceParts = {
@@ -58,7 +88,7 @@ const build = (more: Partial<AppParts> = {}) => {
     began: () => undefined,
     settle: (run) => {
       settled.push(run)
-      recorder.add(generationRecord(run))
+      recorder.add(budgeted.settlement(run))
     },
   }
   const parts: AppParts = {
@@ -68,6 +98,7 @@ const build = (more: Partial<AppParts> = {}) => {
     answering: {
       prepareCall: createPrepareCall(presets),
       runInference: createInference(inference),
+      admit: budgeted.admit,
       keepAlive: createKeepAlive(clock, 10_000),
       clock,
       commitSilenceMs: 2000,
@@ -78,6 +109,7 @@ const build = (more: Partial<AppParts> = {}) => {
     presets,
     models,
     generations: { store, flush: recorder.flush },
+    figures: ledger.figures,
     ready: async () => null,
     isDraining: () => false,
     clock,

@@ -13,6 +13,7 @@ import type { Models } from '../models/models.ts'
 import { dialectFor, speaksDialectOf } from '../models/models.ts'
 import type { ProviderContext, Target } from '../providers/provider.ts'
 import type { ProviderRegistry } from '../providers/registry.ts'
+import { drained } from './drained.ts'
 import { planAttempts, type Plan, type PlannedAttempt } from './plan-attempts.ts'
 import { Run, strictError, type InferenceRequest } from './run.ts'
 
@@ -66,7 +67,7 @@ async function* answer(run: Run, parts: InferenceParts): AsyncGenerator<readonly
       let said = false
       let delivered = false
       try {
-        for await (const frames of framesOf(run, planned, number, parts)) {
+        for await (const frames of drained(run, framesOf(run, planned, number, parts))) {
           run.observe(frames)
           if (delivered) {
             yield frames

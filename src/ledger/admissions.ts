@@ -1,0 +1,176 @@
+/** The way in for requests under a limit: all of one turn of the event loop are decided on in one transaction. */
+import { GatewayError } from '../errors.ts'
+import { isoTimestamp, type Clock } from '../lib/clock.ts'
+import type { IdSource } from '../lib/id.ts'
+import type { HoldStore, LedgerNode } from '../storage/hold-store.ts'
+import type { Admission, LedgerStore } from '../storage/ledger-store.ts'
+import { windowName, type WindowKey } from '../storage/scope-windows.ts'
+import { decide, type InFlightSettings, type Refusal } from './decide.ts'
+import { refusalError } from './refusal.ts'
+import type { Scope, Spender } from './scope.ts'
+import { windowOf } from './windows.ts'
+
+/** A request that asks to begin. */
+export interface Demand {
+  readonly id: string
+  readonly spender: Spender
+  /** When it came: it is charged to the windows of this instant, whenever it ends. */
+  readonly atMs: number
+  /** At least one, in the order of their checking. */
+  readonly scopes: readonly Scope[]
+  readonly estimateNanos: number
+  /** What is charged if this process dies before it says more. */
+  readonly promptNanos: number
+  readonly provider: string | null
+  readonly expectedMs: number
+}
+
+export interface Admissions {
+  /** Resolves when the hold is written. Throws 402 and 403, and 503 where storage cannot tell. */
+  admit(demand: Demand): Promise<void>
+}
+
+const BATCH_MAX = 256
+/** How long a hold outlives the last word of its node. */
+export const LEASE_MS = 60_000
+/** Live holds that are looked at to say when enough of them will have ended. */
+const EXPECTED_MAX = 1000
+const RETRY_AFTER_MAX = 60
+
+interface Waiting {
+  readonly demand: Demand
+  readonly resolve: () => void
+  readonly reject: (reason: unknown) => void
+}
+
+export const createAdmissions = (parts: {
+  readonly store: LedgerStore
+  readonly holds: HoldStore
+  readonly node: LedgerNode
+  readonly clock: Clock
+  readonly ids: IdSource
+  /** As the configuration has it now. */
+  readonly inFlight: () => InFlightSettings
+  /** Writes what has ended here, so that nothing is refused for a hold that is over. */
+  readonly settleFirst: () => Promise<void>
+  /** Told of requests whose hold may have been written though they were turned away. */
+  readonly onUnknown: (requests: readonly string[]) => void
+}): Admissions => {
+  const { store, holds, node, clock, ids, inFlight } = parts
+  let waiting: Waiting[] = []
+  let working = false
+
+  const work = async (): Promise<void> => {
+    while (waiting.length > 0) {
+      const batch = waiting.slice(0, BATCH_MAX)
+      waiting = waiting.slice(BATCH_MAX)
+      await admitBatch(batch)
+    }
+    working = false
+  }
+
+  const admitBatch = async (batch: readonly Waiting[]): Promise<void> => {
+    let refusals: readonly (Refusal | null)[]
+    try {
+      await parts.settleFirst()
+      refusals = await store.admit(batch.map(({ demand }) => admissionOf(demand)))
+    } catch (cause) {
+      // Limits hold, or nothing goes: what cannot be counted is not let in.
+      parts.onUnknown(batch.map(({ demand }) => demand.id))
+      for (const { reject } of batch) reject(storageAway(cause))
+      return
+    }
+    const expectations = new Map<string, Promise<number>>()
+    await Promise.all(
+      batch.map(async ({ demand, resolve, reject }, index) => {
+        const refusal = refusals[index] ?? null
+        if (refusal === null) return resolve()
+        const seconds = refusal.cause === 'busy' ? await secondsUntil(refusal, demand, expectations) : 0
+        return reject(refusalError(refusal, demand.atMs, seconds))
+      }),
+    )
+  }
+
+  const admissionOf = (demand: Demand): Admission<Refusal> => {
+    const windows = new Map<string, WindowKey>()
+    const named = demand.scopes.map((scope) => {
+      const key = windowOf(scope, demand.spender, demand.atMs)
+      windows.set(windowName(key), key)
+      return { scope, name: windowName(key) }
+    })
+    const names = [...windows.keys()]
+    return {
+      hold: {
+        request_id: demand.id,
+        key_hash: demand.spender.keyHash,
+        workspace_id: demand.spender.workspaceId,
+        user_id: demand.spender.userId,
+        node_id: node.id,
+        node_epoch: node.epoch,
+        provider: demand.provider,
+        amount_n: demand.estimateNanos,
+        charge_n: Math.min(demand.promptNanos, demand.estimateNanos),
+        created_at: isoTimestamp(demand.atMs),
+        ends_at: isoTimestamp(demand.atMs + demand.expectedMs),
+        lease_until: isoTimestamp(clock.now() + LEASE_MS),
+      },
+      windows: [...windows.values()],
+      decide: (figures) =>
+        decide(
+          named.flatMap(({ scope, name }) => {
+            const window = figures[names.indexOf(name)]
+            return window === undefined ? [] : [{ scope, window }]
+          }),
+          demand.estimateNanos,
+          inFlight(),
+        ),
+    }
+  }
+
+  /** When enough of what runs is expected to have ended; with a random fifth on top, so that not all come back at once. */
+  const secondsUntil = async (
+    refusal: Refusal & { cause: 'busy' },
+    demand: Demand,
+    expectations: Map<string, Promise<number>>,
+  ): Promise<number> => {
+    const key = windowOf(refusal.bound.scope, demand.spender, demand.atMs)
+    const name = `${windowName(key)} ${refusal.shortNanos}`
+    const endMs = expectations.get(name) ?? freedAt(key, refusal.shortNanos)
+    expectations.set(name, endMs)
+    const waitMs = (await endMs) - clock.now()
+    const jitter = 1 + (ids.bytes(1)[0] ?? 0) / (5 * 255)
+    return Math.min(RETRY_AFTER_MAX, Math.max(1, Math.ceil((waitMs * jitter) / 1000)))
+  }
+
+  const freedAt = async (key: WindowKey, shortNanos: number): Promise<number> => {
+    let freed = 0
+    let endMs = clock.now()
+    // Storage that went away since then says nothing of when: the client may ask soon.
+    const expected = await holds.expected(key, EXPECTED_MAX).catch(() => [])
+    for (const { amount_n, ends_at } of expected) {
+      freed += amount_n
+      endMs = Date.parse(ends_at)
+      if (freed >= shortNanos) break
+    }
+    return endMs
+  }
+
+  return {
+    admit: (demand) =>
+      new Promise((resolve, reject) => {
+        waiting.push({ demand, resolve, reject })
+        if (working) return
+        working = true
+        clock.after(0, () => void work())
+      }),
+  }
+}
+
+export const storageAway = (cause: unknown): GatewayError =>
+  cause instanceof GatewayError
+    ? cause
+    : new GatewayError('provider_overloaded', 'The budgets of this key cannot be checked now. Try again in a second.', {
+        status: 503,
+        retryAfterSeconds: 1,
+        cause,
+      })
