@@ -31,6 +31,8 @@ import { createChangeCounter } from './storage/change-counter.ts'
 import { createGenerationStore } from './storage/generation-store.ts'
 import { createKeyStore } from './storage/key-store.ts'
 import { createPresetStore } from './storage/preset-store.ts'
+import { pruneLedger } from './storage/prune-ledger.ts'
+import { utcDay } from './storage/usage-windows.ts'
 import { createLog } from './telemetry/log.ts'
 import { createMetrics } from './telemetry/metrics.ts'
 import { observeRuns } from './inference/observe-runs.ts'
@@ -185,6 +187,7 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
       CLEAN_UP_MS,
       async () => {
         await deleteAll((limit) => generationStore.deleteOlderThan(isoTimestamp(clock.now() - retentionDays * DAY_MS), limit))
+        await deleteAll((limit) => pruneLedger(database, utcDay(isoTimestamp(clock.now() - retentionDays * DAY_MS)), limit))
         await deleteAll((limit) => presetStore.deleteIdempotencyKeys(isoTimestamp(clock.now() - DAY_MS), limit))
       },
       (thrown) => onError(thrown, 'old records not deleted'),

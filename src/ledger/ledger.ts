@@ -71,9 +71,9 @@ export const createLedger = (parts: {
 
   const scopesOf = (spender: Spender): readonly Scope[] | Promise<readonly Scope[]> => {
     const found = sources.map((source) => source.scopes(spender))
-    return found.some((scopes) => scopes instanceof Promise)
-      ? Promise.all(found).then((scopes) => inOrder(scopes.flat()))
-      : inOrder((found as (readonly Scope[])[]).flat())
+    const known = found.flatMap((scopes) => (scopes instanceof Promise ? [] : [scopes]))
+    if (known.length === found.length) return inOrder(known.flat())
+    return Promise.all(found.map(async (scopes) => scopes)).then((scopes) => inOrder(scopes.flat()))
   }
 
   const checkpoint = async (): Promise<void> => {

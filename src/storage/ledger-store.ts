@@ -62,7 +62,7 @@ export interface LedgerStore {
 export const createLedgerStore = (database: Database): LedgerStore => ({
   async admit(admissions) {
     for (;;) {
-      const outcome = await database.transaction((transaction) => tryToAdmit(transaction, database, admissions))
+      const outcome = await database.transaction((transaction) => tryToAdmit(transaction, database, admissions), 'process')
       if (outcome.missing.length === 0) return outcome.refusals
       await createWindows(database, outcome.missing)
     }
@@ -93,7 +93,7 @@ export const createLedgerStore = (database: Database): LedgerStore => ({
       const tokens = new Map(settlements.map(({ record }) => [record.id, record.tokensPrompt + record.tokensCompletion]))
       const firstDay = earliest(settlements.map(({ record }) => utcDay(record.createdAt)))
       await charge(transaction, database, { rows: written, payers, tokens, released: released.scopes, firstDay })
-    })
+    }, 'process')
   },
   async read(keys) {
     const find = async (): Promise<readonly (ScopeWindowTable | undefined)[]> => {
