@@ -1,10 +1,11 @@
-/** The way in for requests under a limit: all of one turn of the event loop are decided on in one transaction. */
+/** The way in for requests under a limit: those of one turn of the event loop are decided on in one transaction. */
 import { GatewayError } from '../errors.ts'
 import { isoTimestamp, type Clock } from '../lib/clock.ts'
 import type { IdSource } from '../lib/id.ts'
 import type { HoldStore, LedgerNode } from '../storage/hold-store.ts'
 import type { Admission, LedgerStore } from '../storage/ledger-store.ts'
 import { windowName, type WindowKey } from '../storage/scope-windows.ts'
+import { StorageConflict } from '../storage/storage-errors.ts'
 import { decide, type InFlightSettings, type Refusal } from './decide.ts'
 import { refusalError } from './refusal.ts'
 import type { Scope, Spender } from './scope.ts'
@@ -31,6 +32,8 @@ export interface Admissions {
 }
 
 const BATCH_MAX = 256
+/** Admissions that are this close to each other are gathered. */
+const BUSY_MS = 2
 /** How long a hold outlives the last word of its node. */
 export const LEASE_MS = 60_000
 /** Live holds that are looked at to say when enough of them will have ended. */
@@ -59,6 +62,7 @@ export const createAdmissions = (parts: {
   const { store, holds, node, clock, ids, inFlight } = parts
   let waiting: Waiting[] = []
   let working = false
+  let lastMs = Number.NEGATIVE_INFINITY
 
   const work = async (): Promise<void> => {
     while (waiting.length > 0) {
@@ -66,6 +70,7 @@ export const createAdmissions = (parts: {
       waiting = waiting.slice(BATCH_MAX)
       await admitBatch(batch)
     }
+    lastMs = clock.monotonicMs()
     working = false
   }
 
@@ -76,7 +81,7 @@ export const createAdmissions = (parts: {
       refusals = await store.admit(batch.map(({ demand }) => admissionOf(demand)))
     } catch (cause) {
       // Limits hold, or nothing goes: what cannot be counted is not let in.
-      parts.onUnknown(batch.map(({ demand }) => demand.id))
+      if (!(cause instanceof StorageConflict)) parts.onUnknown(batch.map(({ demand }) => demand.id))
       for (const { reject } of batch) reject(storageAway(cause))
       return
     }
@@ -161,7 +166,9 @@ export const createAdmissions = (parts: {
         waiting.push({ demand, resolve, reject })
         if (working) return
         working = true
-        clock.after(0, () => void work())
+        // The first after a pause goes at once. Where many come, the rest of this turn of the event loop comes along.
+        if (clock.monotonicMs() - lastMs > BUSY_MS) void work()
+        else clock.after(0, () => void work())
       }),
   }
 }

@@ -39,6 +39,8 @@ export interface Ledger {
 export const TEND_MS = 10_000
 /** Holds that one transaction reaps. */
 const REAP_MAX = 200
+const RELEASE_MAX = 1000
+const UNKNOWN_MAX = 100_000
 
 export const createLedger = (parts: {
   readonly database: Database
@@ -60,13 +62,14 @@ export const createLedger = (parts: {
   const live = new Map<string, () => number>()
   /** What the last checkpoint of each said. */
   const checkpointed = new Map<string, number>()
+  /** Turned away by storage that broke: their holds may have been written all the same. */
   const unknown = new Set<string>()
   const admissions = createAdmissions({
     ...parts,
     store,
     holds,
     node,
-    onUnknown: (requests) => requests.forEach((request) => unknown.add(request)),
+    onUnknown: (requests) => requests.forEach((request) => unknown.size < UNKNOWN_MAX && unknown.add(request)),
   })
 
   const scopesOf = (spender: Spender): readonly Scope[] | Promise<readonly Scope[]> => {
@@ -88,10 +91,10 @@ export const createLedger = (parts: {
   }
 
   const tend = async (): Promise<void> => {
-    if (unknown.size > 0) {
-      const orphans = [...unknown]
-      await holds.release(orphans)
-      for (const orphan of orphans) unknown.delete(orphan)
+    while (unknown.size > 0) {
+      const some = [...unknown].slice(0, RELEASE_MAX)
+      await holds.release(some)
+      for (const request of some) unknown.delete(request)
     }
     if (live.size > 0) await holds.extendLeases(node, isoTimestamp(clock.now() + LEASE_MS))
     await checkpoint()
