@@ -166,8 +166,8 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
   let retentionDays = file.generations.retention_days
   const counter = createChangeCounter(database)
   let seen = await counter.read()
+  const stopLedger = ledger.start()
   const stops = [
-    ledger.start(),
     repeat(
       clock,
       POLL_MS,
@@ -213,6 +213,7 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
     },
     async close() {
       for (const stop of stops) stop()
+      await stopLedger()
       await recorder.close()
       await database.close()
       flushLog()

@@ -31,12 +31,12 @@ export interface Ledger {
   dropCache(): void
   /** One round of upkeep. It runs by itself from `start` on, at once and every ten seconds. */
   tend(): Promise<void>
-  start(): () => void
+  start(): () => Promise<void>
   /** Held requests that run here. */
   readonly running: number
 }
 
-export const TEND_MS = 10_000
+const TEND_MS = 10_000
 /** Holds that one transaction reaps. */
 const REAP_MAX = 200
 const RELEASE_MAX = 1000
@@ -129,8 +129,14 @@ export const createLedger = (parts: {
     dropCache: () => sources.forEach((source) => source.dropCache?.()),
     tend,
     start() {
-      tend().catch(failed)
-      return repeat(clock, TEND_MS, tend, failed)
+      let round = tend()
+      round.catch(failed)
+      const stop = repeat(clock, TEND_MS, () => (round = tend()), failed)
+      return async () => {
+        stop()
+        // Whoever stops it closes storage next.
+        await round.catch(() => undefined)
+      }
     },
     get running() {
       return live.size

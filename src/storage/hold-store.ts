@@ -114,7 +114,7 @@ export const createHoldStore = (database: Database): HoldStore => ({
 })
 
 /** Windows whose `held_n` is not the sum of their holds, with what is missing in it. */
-export const wrongWindows = async (
+const wrongWindows = async (
   kysely: Kysely<Schema>,
 ): Promise<readonly { subject: string; span: Span; window_start: string; held_n: number; difference: number }[]> => {
   const { rows } = await sql<{ subject: string; span: Span; window_start: string; held_n: number; difference: number }>`

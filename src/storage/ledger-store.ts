@@ -8,7 +8,7 @@ import { bulkInsert } from './bulk-insert.ts'
 import type { Database } from './database.ts'
 import { insertGenerations, withoutNul, type GenerationRecord } from './generation-store.ts'
 import type { HoldScopeTable, HoldTable, LedgerTable, ScopeWindowTable } from './ledger-tables.ts'
-import { createWindows, holdOffNewWindows, lockWindows, windowName, type WindowKey } from './scope-windows.ts'
+import { createWindows, holdOffNewWindows, lockWindows, SUBJECTS, windowName, type WindowKey } from './scope-windows.ts'
 import type { Schema } from './schema.ts'
 import { addUsageDays, sumUsageDays, type UsageDay } from './usage-days.ts'
 import { utcDay } from './usage-windows.ts'
@@ -263,9 +263,9 @@ const ledgerRows = ({ record, final, attempts }: Settlement, before: Before | un
 const payerOf = ({ record, userId }: Settlement): Payer => ({ keyHash: record.keyHash, workspaceId: record.workspaceId, userId })
 
 const subjectsOf = ({ keyHash, workspaceId, userId }: Payer): readonly string[] => [
-  `key:${keyHash}`,
-  `member:${workspaceId}:${userId}`,
-  `workspace:${workspaceId}`,
+  SUBJECTS.key(keyHash),
+  SUBJECTS.member(workspaceId, userId),
+  SUBJECTS.workspace(workspaceId),
 ]
 
 /** What was written in the ledger and what was released, in the figures of days and windows. */

@@ -5,6 +5,13 @@ import type { Database, Engine } from './database.ts'
 import type { ScopeWindowTable, Span } from './ledger-tables.ts'
 import type { Schema } from './schema.ts'
 
+/** Whose spending is counted: the names of the rows. */
+export const SUBJECTS = {
+  key: (hash: string): string => `key:${hash}`,
+  member: (workspaceId: string, userId: string): string => `member:${workspaceId}:${userId}`,
+  workspace: (id: string): string => `workspace:${id}`,
+} as const
+
 export interface WindowKey {
   readonly subject: string
   readonly span: Span
@@ -132,7 +139,7 @@ const END_OF_TIME = '9999-99-99'
 const total = (column: string): RawBuilder<number> => sql`cast(coalesce(sum(${sql.ref(column)}), 0) as bigint)`
 
 /** The hashes of a subject's keys, revoked ones too. */
-export const keysOf = (subject: string): RawBuilder<unknown> => {
+const keysOf = (subject: string): RawBuilder<unknown> => {
   const [type = '', id = '', ...rest] = subject.split(':')
   if (type === 'key') return sql`${id}`
   if (type === 'workspace') return sql`select hash from api_keys where workspace_id = ${id}`
