@@ -20,15 +20,19 @@ export const inputSizeOf = (json: string): InputSize => {
 /** A run of base64 as long as this is media and not prose. */
 const BASE64 = /[A-Za-z0-9+/_-]{256,}={0,2}/g
 const LINKED_MEDIA = /"(?:url|image_url|file_url|uri)"\s*:\s*"https?:/g
-/** Within so many characters before the data it says that it is a picture. */
+/** Within so many characters before the data it says what it is. */
 const MARK_LENGTH = 120
+/** The field that holds it. Prose that only looks like a picture is prose, and costs what prose costs. */
+const MEDIA_FIELD = /"(?:url|image_url|data|file_data)"\s*:\s*"(?:data:[^",]*,)?$/
 const NO_MEDIA = { characters: 0, images: 0, bytes: 0 }
 
 const inlineMedia = (json: string): typeof NO_MEDIA => {
   const media = { ...NO_MEDIA }
   for (const { 0: data, index } of json.matchAll(BASE64)) {
+    const before = json.slice(Math.max(0, index - MARK_LENGTH), index)
+    if (!MEDIA_FIELD.test(before)) continue
     media.characters += data.length
-    if (json.slice(Math.max(0, index - MARK_LENGTH), index).includes('image/')) media.images += 1
+    if (before.includes('image/')) media.images += 1
     else media.bytes += Math.ceil((data.length * 3) / 4)
   }
   return media

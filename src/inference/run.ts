@@ -88,6 +88,7 @@ export class Run {
   #cancelled = false
   /** It left while a provider was at work on it. */
   #abandoned = false
+  #endDrain: (() => void) | null = null
 
   constructor(
     request: InferenceRequest,
@@ -126,7 +127,7 @@ export class Run {
     this.#cancelled = true
     this.#abandoned = this.#trying
     const stop = (): void => this.stop(new GatewayError('timeout', 'The client closed the connection.'))
-    if (this.drains) this.#clock.after(DRAIN_MS, stop)
+    if (this.drains) this.#endDrain = this.#clock.after(DRAIN_MS, stop)
     else stop()
   }
 
@@ -231,6 +232,7 @@ export class Run {
 
   end(): void {
     this.#ended = true
+    this.#endDrain?.()
     if (this.#trying) this.#endAttempt()
     this.durationMs = this.#clock.monotonicMs() - this.#startedMs
   }
