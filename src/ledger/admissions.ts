@@ -54,7 +54,7 @@ export const createAdmissions = (parts: {
   readonly ids: IdSource
   /** As the configuration has it now. */
   readonly inFlight: () => InFlightSettings
-  /** Writes what has ended here, so that nothing is refused for a hold that is over. */
+  /** Writes what has ended here and waits to be settled. */
   readonly settleFirst: () => Promise<void>
   /** Told of requests whose hold may have been written though they were turned away. */
   readonly onUnknown: (requests: readonly string[]) => void
@@ -77,8 +77,7 @@ export const createAdmissions = (parts: {
   const admitBatch = async (batch: readonly Waiting[]): Promise<void> => {
     let refusals: readonly (Refusal | null)[]
     try {
-      await parts.settleFirst()
-      refusals = await store.admit(batch.map(({ demand }) => admissionOf(demand)))
+      refusals = await tryTwice(batch.map(({ demand }) => admissionOf(demand)))
     } catch (cause) {
       // Limits hold, or nothing goes: what cannot be counted is not let in.
       if (!(cause instanceof StorageConflict)) parts.onUnknown(batch.map(({ demand }) => demand.id))
@@ -94,6 +93,19 @@ export const createAdmissions = (parts: {
         return reject(refusalError(refusal, demand.atMs, seconds))
       }),
     )
+  }
+
+  /** Where something is full, requests that have ended here may still wait to be settled: then what they held is free. */
+  const tryTwice = async (admissions: readonly Admission<Refusal>[]): Promise<readonly (Refusal | null)[]> => {
+    const first = await store.admit(admissions)
+    const full = admissions.filter((_, index) => first[index]?.cause === 'busy')
+    if (full.length === 0) return first
+    await parts.settleFirst()
+    const second = await store.admit(full)
+    return admissions.map((admission, index) => {
+      const again = full.indexOf(admission)
+      return again < 0 ? (first[index] ?? null) : (second[again] ?? null)
+    })
   }
 
   const admissionOf = (demand: Demand): Admission<Refusal> => {
