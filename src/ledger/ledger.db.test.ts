@@ -4,7 +4,10 @@ import { describeEachEngine, type TestEngine } from '../../test/support/database
 import { createFakeClock, T0 } from '../../test/support/fake-clock.ts'
 import { GatewayError } from '../errors.ts'
 import { isoTimestamp } from '../lib/clock.ts'
+import { createGenerationRecorder } from '../inference/record-generations.ts'
 import { auditLedger } from '../storage/ledger-audit.ts'
+import type { Settlement } from '../storage/ledger-store.ts'
+import { pruneLedger } from '../storage/prune-ledger.ts'
 import type { Database } from '../storage/database.ts'
 import { rejection } from '../storage/testing/rejection.ts'
 import { settlementOf } from '../storage/testing/settlement.ts'
@@ -241,6 +244,61 @@ describeEachEngine('scopes', (engine) => {
       spend_usd: 0.0000009,
     })
     await expectFine()
+  })
+})
+
+describeEachEngine('storage that is away', (engine) => {
+  test('stops nobody without a limit; what ended meanwhile is charged once when it is back', async () => {
+    const { database, clock, spender, expectFine, ledgerRows } = await open(engine)
+    let away = true
+    let lost = true
+    const flaky: Database = {
+      ...database,
+      async transaction(work, durability) {
+        if (away) throw new Error('away')
+        const done = await database.transaction(work, durability)
+        // The first answer to a commit is lost: what was written is written.
+        if (lost) {
+          lost = false
+          throw new Error('the connection broke')
+        }
+        return done
+      },
+    }
+    const node = openNode(flaky, clock)
+    const faults: unknown[] = []
+    const recorder = createGenerationRecorder<Settlement>({ write: node.ledger.settle, clock, onError: (thrown) => faults.push(thrown) })
+    for (const id of ['gen-1', 'gen-2']) recorder.add(settlementOf(recordOf(id, spender(0), T0, 5)))
+    await recorder.flush()
+    expect([((await rejection(node.begin(spender(0, limitOf(1000)), 1))) as GatewayError).status, faults.length]).toEqual([503, 1])
+    away = false
+    await recorder.flush()
+    await recorder.flush()
+    expect(await ledgerRows()).toEqual([
+      { kind: 'final', amount_n: 5, estimated: 0 },
+      { kind: 'final', amount_n: 5, estimated: 0 },
+    ])
+    expect((await node.ledger.figures(spender(0, limitOf(1000)), clock.now()))[0]?.spentNanos).toBe(10)
+    await expectFine()
+    await recorder.close()
+  })
+})
+
+describeEachEngine('the ledger', (engine) => {
+  test('forgets old days a portion at a time; what was used stays, and the audit knows where it begins', async () => {
+    const { database, clock, node, spender, credits, workspaceId, expectFine, ledgerRows } = await open(engine)
+    const old = ['gen-1', 'gen-2', 'gen-3'].map((id) => settlementOf(recordOf(id, spender(0), T0 - 40 * 86_400_000, 5)))
+    await node.ledger.settle([...old, settlementOf(recordOf('gen-4', spender(0), T0, 7))])
+    await node.ledger.figures(spender(0, limitOf(1000)), T0 - 40 * 86_400_000)
+    await expectFine()
+    const pruned = async () => pruneLedger(database, '2026-11-01', 2)
+    expect([await pruned(), await pruned(), await pruned()]).toEqual([2, 1, 0])
+    expect(await ledgerRows()).toHaveLength(1)
+    expect(await database.kysely.selectFrom('scope_window').selectAll().execute()).toEqual([])
+    expect(await credits.spent(workspaceId)).toBe(22)
+    await expectFine()
+    await database.transaction((transaction) => transaction.deleteFrom('ledger').execute())
+    expect((await auditLedger(database, isoTimestamp(clock.now()))).map(({ invariant }) => invariant)).toEqual(['I8', 'I9'])
   })
 })
 

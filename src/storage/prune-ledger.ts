@@ -8,7 +8,7 @@ import type { Database } from './database.ts'
 export const pruneLedger = (database: Database, day: string, limit: number): Promise<number> =>
   database.transaction(async (transaction) => {
     await transaction.updateTable('service_facts').set({ value: day }).where('name', '=', 'ledger-after').where('value', '<', day).execute()
-    await transaction.deleteFrom('scope_window').where('window_end', '<', day).where('held_n', '=', 0).execute()
+    await transaction.deleteFrom('scope_window').where('window_end', '<=', day).where('held_n', '=', 0).execute()
     // A request that was charged as dead and has not come back since does not come back.
     await transaction.deleteFrom('hold').where('state', '=', 'reaped').where('created_at', '<', day).execute()
     const { numDeletedRows } = await transaction

@@ -4,7 +4,16 @@ import { beforeAll, describe, expect, test } from 'bun:test'
 import { type Answer, call, infer } from '../support/calls.ts'
 import { openDatabase } from '../../src/storage/open-database.ts'
 import { describeEachEngine } from '../support/databases.ts'
-import { dataEvent, proseAnswer, proseChunk, say, startFakeUpstream, type Exchange, type Script } from '../support/fake-upstream.ts'
+import {
+  dataEvent,
+  FINISH_CHUNK,
+  proseAnswer,
+  proseChunk,
+  say,
+  startFakeUpstream,
+  type Exchange,
+  type Script,
+} from '../support/fake-upstream.ts'
 import { type StartedService, until, useServices } from '../support/started-service.ts'
 
 const services = useServices()
@@ -18,6 +27,10 @@ providers:
 models:
   fake/one: { endpoints: [{ provider: fake, model: up-one, prices: { prompt: 1, completion: 1000 } }] }
   fake/drained: { endpoints: [{ provider: draining, model: up-one, prices: { prompt: 1, completion: 1000 } }] }
+  fake/two:
+    endpoints:
+      - { provider: fake, model: up-one, prices: { prompt: 1, completion: 1000 } }
+      - { provider: draining, model: up-one, prices: { prompt: 1, completion: 1000 } }
   fake/unpriced: { endpoints: [{ provider: fake, model: up-two }] }
 `
 
@@ -60,6 +73,7 @@ const current = async (key: string, of = service): Promise<CurrentKey> =>
 
 /** Seven tokens of input and three of output. */
 const COST = 7e-6 + 3e-3
+const USAGE = proseChunk('', { choices: [], usage: { prompt_tokens: 7, completion_tokens: 3, total_tokens: 10 } })
 
 describe('a spent limit', () => {
   test.each(PATHS)('is a 403 with all that service.md names, and no provider hears of it: %s', async (path) => {
@@ -249,6 +263,47 @@ describe('what is charged', () => {
       await until(async () => (await usageOf(key)) > before, 'the charge', 2000)
       expect((await usageOf(key)) - before).toBeCloseTo(COST, 9)
     }
+  })
+})
+
+describe('an attempt that failed', () => {
+  const USAGE_ONLY = proseChunk('', { choices: [], usage: { prompt_tokens: 1000, completion_tokens: 0, total_tokens: 1000 } })
+  const failAfterUsage: Script = (exchange) => exchange.stream([USAGE_ONLY, JSON.stringify({ error: { code: 502, message: 'broken' } })])
+
+  test('is in the ledger with what it may have cost, and charged to nobody, where another one answered', async () => {
+    let asked = 0
+    upstream.script((exchange) =>
+      (asked += 1) === 1 ? failAfterUsage(exchange) : exchange.stream([proseChunk('Hi.'), USAGE, FINISH_CHUNK]),
+    )
+    const { key } = await makeKey(1)
+    const answer = await ask(key, '/chat/completions', { model: 'fake/two', stream: true })
+    expect([answer.status, asked]).toEqual([200, 2])
+    expect((await current(key)).usage).toBeCloseTo(COST, 9)
+    const id = answer.headers.get('x-generation-id') ?? ''
+    const database = await openDatabase({ databaseUrl: null, dataDir: service.dataDir, exclusive: false, onError: () => undefined })
+    const rows = await database.kysely
+      .selectFrom('ledger')
+      .select(['attempt_no', 'kind', 'amount_n', 'upstream_n'])
+      .where('request_id', '=', id)
+      .orderBy('attempt_no')
+      .execute()
+    await database.close()
+    expect(rows).toEqual([
+      { attempt_no: 0, kind: 'attempt', amount_n: 0, upstream_n: 1_000_000 },
+      { attempt_no: 1, kind: 'final', amount_n: 3_007_000, upstream_n: 3_007_000 },
+    ])
+  })
+
+  test.each([
+    ['told', 0.001],
+    ['free', 0],
+  ])('and was the only one is charged what the provider counted, or not, as budgets.empty_answers says: %s', async (setting, cost) => {
+    upstream.script(failAfterUsage)
+    const other = await services.start({ config: `${CONFIG}budgets: { empty_answers: ${setting} }\n` })
+    const { key } = await makeKey(1, {}, other)
+    await infer(other, { ...REQUESTS['/chat/completions'], stream: true }, { key })
+    expect(await current(key, other)).toMatchObject({ usage: cost, budgets: [{ spend_usd: cost }] })
+    await other.stop()
   })
 })
 
