@@ -263,7 +263,12 @@ export class Run {
     if (current === undefined || (this.error !== null && inputTokens(usage) + outputTokens(usage) === 0)) return NO_COST
     const failed = this.error !== null || this.finishReason === null
     if (this.emptyIsFree && failed && !this.#cancelled && this.#ended && outputTokens(usage) === 0) return NO_COST
-    return costOf(usage, current.planned.endpoint.prices ?? this.assumedPrices)
+    return costOf(usage, current.planned.endpoint.prices ?? (this.costIsAssumed ? this.assumedPrices : null))
+  }
+
+  /** Neither a price nor the provider itself told the cost: it was counted at a price of the operator's choice. */
+  get costIsAssumed(): boolean {
+    return this.assumedPrices !== null && this.current?.planned.endpoint.prices === null && this.usage.reportedCostNanos === null
   }
 
   #endAttempt(): AttemptOutcome | undefined {

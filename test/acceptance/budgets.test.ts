@@ -195,6 +195,17 @@ describe('what is charged', () => {
     expect(await current(key)).toMatchObject({ usage: 0, budgets: [{ spend_usd: 0 }] })
   })
 
+  test('all of it, where it is more than was held; the excess is counted, and what is over the limit stops the next', async () => {
+    const answer = proseAnswer('Hi.', { usage: { prompt_tokens: 0, completion_tokens: 100, total_tokens: 100 } })
+    upstream.script((exchange) => exchange.answer(200, answer))
+    const { key } = await makeKey(0.05)
+    expect((await ask(key)).status).toBe(200)
+    expect((await current(key)).usage).toBeCloseTo(0.1, 9)
+    expect((await ask(key)).error.message).toContain('Used $0.10 of $0.05')
+    const metrics = await (await fetch(`${service.url}/metrics`)).text()
+    expect(Number(/^patchbay_budget_overshoot_nanos_total (\d+)$/m.exec(metrics)?.[1])).toBeGreaterThan(89_000_000)
+  })
+
   test('what was said, for a stream that its client left, within a second', async () => {
     upstream.script(async (exchange) => {
       await exchange.head(200)
@@ -326,6 +337,10 @@ describe('a model whose price nobody told', () => {
     const answer = await infer(other, { ...REQUESTS['/chat/completions'], model: 'fake/unpriced' }, { key })
     expect(answer.status).toBe(200)
     expect((await current(key, other)).usage).toBeCloseTo(COST, 9)
+    const { json } = await call(other, 'GET', `/generation?id=${answer.headers.get('x-generation-id')}`, { key })
+    expect(json).toMatchObject({ data: { cost_known: false, total_cost: COST } })
+    const models = await call(other, 'GET', '/models', { key })
+    expect(models.text).toMatch(/"fake\/unpriced".*?"pricing":\{"prompt":"-1","completion":"-1"\}/)
     await other.stop()
   })
 })
