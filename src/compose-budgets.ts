@@ -12,7 +12,7 @@ import type { Clock } from './lib/clock.ts'
 import type { IdSource } from './lib/id.ts'
 import { nanosOf } from './lib/money.ts'
 import type { Database } from './storage/database.ts'
-import type { Settlement } from './storage/ledger-store.ts'
+import type { Settlement } from './storage/settle-requests.ts'
 import type { Log } from './telemetry/log.ts'
 import type { Metrics } from './telemetry/metrics.ts'
 

@@ -3,10 +3,12 @@ import { GatewayError } from '../errors.ts'
 import { isoTimestamp, type Clock } from '../lib/clock.ts'
 import type { IdSource } from '../lib/id.ts'
 import type { HoldStore, LedgerNode } from '../storage/hold-store.ts'
-import type { Admission, LedgerStore } from '../storage/ledger-store.ts'
+import type { Admission } from '../storage/admit-requests.ts'
+import type { LedgerStore } from '../storage/ledger-store.ts'
 import { windowName, type WindowKey } from '../storage/scope-windows.ts'
 import { StorageConflict } from '../storage/storage-errors.ts'
 import { decide, type InFlightSettings, type Refusal } from './decide.ts'
+import { expectRoom } from './expect-room.ts'
 import { refusalError } from './refusal.ts'
 import type { Scope, Spender } from './scope.ts'
 import { windowOf } from './windows.ts'
@@ -36,9 +38,6 @@ const BATCH_MAX = 256
 const BUSY_MS = 2
 /** How long a hold outlives the last word of its node. */
 export const LEASE_MS = 60_000
-/** Live holds that are looked at to say when enough of them will have ended. */
-const EXPECTED_MAX = 1000
-const RETRY_AFTER_MAX = 60
 
 interface Waiting {
   readonly demand: Demand
@@ -59,7 +58,7 @@ export const createAdmissions = (parts: {
   /** Told of requests whose hold may have been written though they were turned away. */
   readonly onUnknown: (requests: readonly string[]) => void
 }): Admissions => {
-  const { store, holds, node, clock, ids, inFlight } = parts
+  const { store, node, clock, inFlight } = parts
   let waiting: Waiting[] = []
   let working = false
   let lastMs = Number.NEGATIVE_INFINITY
@@ -84,12 +83,15 @@ export const createAdmissions = (parts: {
       for (const { reject } of batch) reject(storageAway(cause))
       return
     }
-    const expectations = new Map<string, Promise<number>>()
+    const room = expectRoom(parts)
     await Promise.all(
       batch.map(async ({ demand, resolve, reject }, index) => {
         const refusal = refusals[index] ?? null
         if (refusal === null) return resolve()
-        const seconds = refusal.cause === 'busy' ? await secondsUntil(refusal, demand, expectations) : 0
+        const seconds =
+          refusal.cause === 'busy'
+            ? await room.secondsUntil(windowOf(refusal.bound.scope, demand.spender, demand.atMs), refusal.shortNanos)
+            : 0
         return reject(refusalError(refusal, demand.atMs, seconds))
       }),
     )
@@ -142,34 +144,6 @@ export const createAdmissions = (parts: {
           inFlight(),
         ),
     }
-  }
-
-  /** When enough of what runs is expected to have ended; with a random fifth on top, so that not all come back at once. */
-  const secondsUntil = async (
-    refusal: Refusal & { cause: 'busy' },
-    demand: Demand,
-    expectations: Map<string, Promise<number>>,
-  ): Promise<number> => {
-    const key = windowOf(refusal.bound.scope, demand.spender, demand.atMs)
-    const name = `${windowName(key)} ${refusal.shortNanos}`
-    const endMs = expectations.get(name) ?? freedAt(key, refusal.shortNanos)
-    expectations.set(name, endMs)
-    const waitMs = (await endMs) - clock.now()
-    const jitter = 1 + (ids.bytes(1)[0] ?? 0) / (5 * 255)
-    return Math.min(RETRY_AFTER_MAX, Math.max(1, Math.ceil((waitMs * jitter) / 1000)))
-  }
-
-  const freedAt = async (key: WindowKey, shortNanos: number): Promise<number> => {
-    let freed = 0
-    let endMs = clock.now()
-    // Storage that went away since then says nothing of when: the client may ask soon.
-    const expected = await holds.expected(key, EXPECTED_MAX).catch(() => [])
-    for (const { amount_n, ends_at } of expected) {
-      freed += amount_n
-      endMs = Date.parse(ends_at)
-      if (freed >= shortNanos) break
-    }
-    return endMs
   }
 
   return {

@@ -2,7 +2,7 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
 
 import type { Database } from './database.ts'
-import { charge, earliest, insertLedger, releaseScopes } from './ledger-store.ts'
+import { charge, earliest, insertLedger, releaseScopes } from './charge.ts'
 import type { HoldTable, LedgerTable, Span } from './ledger-tables.ts'
 import { holdOffNewWindows, lockWindows, type WindowKey } from './scope-windows.ts'
 import type { Schema } from './schema.ts'
