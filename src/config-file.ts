@@ -7,6 +7,7 @@ import { z } from 'zod'
 import { SettingError, type Environment } from './config.ts'
 import { nearestKey } from './config-suggestion.ts'
 import { pathText } from './contract/validate.ts'
+import { budgetSettings } from './ledger/settings.ts'
 import { modelEntry, modelId, providerEntry, providerSlug } from './models/catalogue-schema.ts'
 
 const seconds = (fallback: number, description: string) => z.number().min(0.001).max(86_400).default(fallback).meta({ description })
@@ -50,6 +51,7 @@ export const configFileSchema = z
           .meta({ description: 'The largest request body.' }),
       })
       .prefault({}),
+    budgets: budgetSettings,
     generations: z
       .strictObject({
         retention_days: z.int().min(1).max(3650).default(90).meta({ description: 'Days that generation records are kept.' }),

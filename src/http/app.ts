@@ -4,6 +4,7 @@ import { GatewayError } from '../errors.ts'
 import type { CountTokens } from '../inference/count-tokens.ts'
 import type { RunEmbeddings } from '../inference/run-embeddings.ts'
 import type { Keys } from '../keys/keys.ts'
+import type { Ledger } from '../ledger/ledger.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { IdSource } from '../lib/id.ts'
 import type { JsonObject } from '../lib/json.ts'
@@ -42,6 +43,7 @@ export interface AppParts {
   readonly models: Models
   readonly health: HealthView
   readonly generations: { readonly store: GenerationStore; readonly flush: () => Promise<void> }
+  readonly figures: Ledger['figures']
   readonly ready: () => Promise<string | null>
   readonly isDraining: () => boolean
   readonly clock: Clock
@@ -59,7 +61,7 @@ const apiRoutes = (parts: AppParts): readonly Route[] => [
   inferenceRoute('responses', parts),
   inferenceRoute('messages', parts),
   countTokensRoute({ format: parts.formats.messages, prepareCall: parts.answering.prepareCall, countTokens: parts.countTokens }),
-  embeddingsRoute(parts.runEmbeddings),
+  embeddingsRoute(parts),
 
   presetsCreate('responses', parts),
   presetsCreate('messages', parts),

@@ -10,6 +10,7 @@ import type { Credential } from '../routing/credentials.ts'
 import type { PlannedAttempt } from '../routing/plan-attempts.ts'
 import { reportOf } from './attempt-report.ts'
 import type { FailedAttempt } from './failover.ts'
+import { drained } from './drained.ts'
 import { withFlaggedInput } from './flagged-input.ts'
 import type { Dispatch } from './itinerary.ts'
 import type { InferenceParts } from './run-inference.ts'
@@ -51,7 +52,7 @@ export async function* attempt(
     const adapter = parts.adapters.adapterFor(dialectFor(provider, call.dialect))
     const number = run.attempts.length - 1
     const upstreamAttempt = { call, target: targetOf(planned, dispatch.credential), number, connection, warn: run.warn }
-    for await (const batch of adapter(upstreamAttempt, watched(parts.context, outcome, run.sending))) {
+    for await (const batch of drained(run, adapter(upstreamAttempt, watched(parts.context, outcome, run.sending)))) {
       // A failure that travels as an event comes behind the frames before it; nothing behind it counts.
       const failedAt = batch.findIndex(({ events }) => events.some(({ type }) => type === 'error'))
       const frames = failedAt < 0 ? batch : batch.slice(0, failedAt)

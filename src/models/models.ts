@@ -16,6 +16,8 @@ export interface Provider {
   readonly apiKeys: readonly string[]
   /** Serves names that no catalogue lists (a local server): any `slug/name` is a model. */
   readonly anyModel: boolean
+  /** What becomes of a call whose client left: `drain` reads it to its end, where the provider bills it anyhow. It is ended when absent. */
+  readonly onCancel?: 'abort' | 'drain'
   /** What holds for every model of it; absent where nobody told. */
   readonly dataPolicy?: DataPolicy
 }

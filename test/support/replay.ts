@@ -141,7 +141,7 @@ export const replay = async ({
       query: new URLSearchParams(),
       headers: new Headers(headers),
       requestId: 'req-1',
-      principal: { hash: 'ab'.repeat(32), kind: 'inference', workspaceId: WORKSPACE, userId: 'user-1', strict: false },
+      principal: { hash: 'ab'.repeat(32), kind: 'inference', workspaceId: WORKSPACE, userId: 'user-1', strict: false, limit: null },
       signal: new AbortController().signal,
       text: async () => (typeof body === 'string' ? body : JSON.stringify(body)),
     },
@@ -149,6 +149,7 @@ export const replay = async ({
     {
       prepareCall: createPrepareCall(NO_PRESETS),
       runInference: createInference(inference),
+      admit: () => undefined,
       dryRun: createDryRun(inference),
       keepAlive: createKeepAlive(clock, 10_000),
       clock,
