@@ -315,7 +315,8 @@ export class Run {
     if (current === undefined || (this.error !== null && inputTokens(usage) + outputTokens(usage) === 0)) return NO_COST
     const failed = this.error !== null || this.finishReason === null
     if (this.emptyIsFree && failed && !this.#cancelled && this.#ended && outputTokens(usage) === 0) return NO_COST
-    return costOf(usage, current.planned.endpoint.prices ?? (this.costIsAssumed ? this.assumedPrices : null))
+    const prices = current.planned.endpoint.prices ?? (this.costIsAssumed ? this.assumedPrices : null)
+    return costOf(usage, prices, prices?.image === undefined ? 0 : inputSizeOf(this.request.call.body.text).images)
   }
 
   /** Neither a price nor the provider itself told the cost: it was counted at a price of the operator's choice. */

@@ -3,8 +3,8 @@ import { inputTokens, type Usage } from '../canonical/usage.ts'
 import { nanosOf, tokenCostNanos } from '../lib/money.ts'
 import type { PriceEntry } from './catalogue-schema.ts'
 
-/** What a generation costs. Without prices, what the provider itself reports counts; without that either, nobody knows. */
-export const costOf = (usage: Usage, prices: PriceEntry | null): Cost => {
+/** What a generation costs; `inputImages` counts where pictures have a price each. Without prices, what the provider itself reports counts; without that either, nobody knows. */
+export const costOf = (usage: Usage, prices: PriceEntry | null, inputImages = 0): Cost => {
   if (prices === null) {
     const reported = usage.reportedCostNanos
     return { totalNanos: reported, upstreamNanos: reported, upstreamInputNanos: 0, upstreamOutputNanos: reported ?? 0, isByok: false }
@@ -18,7 +18,8 @@ export const costOf = (usage: Usage, prices: PriceEntry | null): Cost => {
     tokenCostNanos(audio, prices.audio ?? rates.prompt) +
     tokenCostNanos(usage.inputCacheRead, rates.cache_read ?? rates.prompt) +
     tokenCostNanos(usage.inputCacheWrite5m, cacheWrite) +
-    tokenCostNanos(usage.inputCacheWrite1h, rates.cache_write_1h ?? cacheWrite)
+    tokenCostNanos(usage.inputCacheWrite1h, rates.cache_write_1h ?? cacheWrite) +
+    inputImages * nanosOf(prices.image ?? 0)
   const spoken = Math.min(usage.outputAudio, usage.output)
   const drawn = Math.min(usage.outputImage, usage.output - spoken)
   const output =
