@@ -27,7 +27,7 @@ export const messagesBody = ({ model, bytes, stream }: Shape): string => {
 }
 
 /** The body as JSON, with turns added until it is as long as wanted. */
-const filled = <Body extends { readonly messages: Message[] }>(body: Body, bytes: number): string => {
+const filled = (body: { readonly messages: Message[]; readonly [setting: string]: unknown }, bytes: number): string => {
   const { messages } = body
   const missing = (): number => bytes - Buffer.byteLength(JSON.stringify(body))
   // Long conversations have long turns, too.

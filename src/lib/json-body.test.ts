@@ -2,17 +2,9 @@ import { describe, expect, test } from 'bun:test'
 
 import * as fc from 'fast-check'
 
-import {
-  editElements,
-  editMembers,
-  JsonBody,
-  type JsonChanges,
-  jsonElements,
-  type JsonLimits,
-  JsonTextError,
-  rawMember,
-  readJsonObject,
-} from './json-body.ts'
+import { JsonBody, readJsonObject } from './json-body.ts'
+import { type JsonLimits, JsonTextError, scanElements } from './json-scan.ts'
+import { editElements, editMembers, type JsonChanges, rawMember } from './json-splice.ts'
 
 const refusal = (text: string, limits?: JsonLimits): string => {
   const tell = (read: () => unknown): string => {
@@ -392,7 +384,7 @@ describe('with', () => {
 })
 
 describe('the elements of an array', () => {
-  const slices = (text: string): string[] => jsonElements(text).map(({ start, end }) => text.slice(start, end))
+  const slices = (text: string): string[] => scanElements(text).map(({ start, end }) => text.slice(start, end))
 
   test.each<[string, string, string[]]>([
     ['none', '[]', []],
@@ -408,7 +400,7 @@ describe('the elements of an array', () => {
   })
 
   test.each(['', '{}', '1', '[', '[1', '[1,', '[1,]', '[,]', '[1 2]', '[1}', '[] x', '["a]'])('refused: %s', (text) => {
-    expect(() => jsonElements(text)).toThrow(JsonTextError)
+    expect(() => scanElements(text)).toThrow(JsonTextError)
   })
 
   test('mean what the standard parser finds', () => {
@@ -422,7 +414,7 @@ describe('the elements of an array', () => {
 
   test('are found in linear time', () => {
     const started = performance.now()
-    expect(jsonElements(`[${'[1,"]"],'.repeat(300_000)}{}]`)).toHaveLength(300_001)
+    expect(scanElements(`[${'[1,"]"],'.repeat(300_000)}{}]`)).toHaveLength(300_001)
     expect(performance.now() - started).toBeLessThan(2000)
   })
 

@@ -1,5 +1,6 @@
 /** The `choices` of an upstream's own completion or chunk, changed without touching what is not ours. */
-import { JsonBody, JsonTextError } from '../../lib/json-body.ts'
+import { JsonBody } from '../../lib/json-body.ts'
+import { JsonTextError } from '../../lib/json-scan.ts'
 import type { Ending } from '../ending.ts'
 
 /** Each choice as the text it came in. `raw` is the JSON text of the array. Throws JsonTextError. */

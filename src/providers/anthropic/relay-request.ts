@@ -1,7 +1,8 @@
 /** The request of a client that speaks Messages: its own JSON text, with only what this service owns replaced. */
 import { mayHoldSealedProof, openProof } from '../../canonical/reasoning.ts'
 import { withoutServiceFields } from '../../canonical/service-fields.ts'
-import { editElements, editMembers, type JsonBody, rawMember } from '../../lib/json-body.ts'
+import type { JsonBody } from '../../lib/json-body.ts'
+import { editElements, editMembers, rawMember } from '../../lib/json-splice.ts'
 import { isObject } from '../../lib/json.ts'
 import type { Attempt } from '../provider.ts'
 import { defaultMaxTokens } from './encode-thinking.ts'
