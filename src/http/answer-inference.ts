@@ -10,6 +10,7 @@ import type { Run } from '../inference/run.ts'
 import { routingMetadata } from '../inference/routing-metadata.ts'
 import type { Clock } from '../lib/clock.ts'
 import { JsonBody } from '../lib/json-body.ts'
+import { JSON_LIMITS } from '../lib/json-scan.ts'
 import { asPublicError, errorHeaders } from './error-boundary.ts'
 import { STREAM_HEADERS, eventStream } from './event-stream.ts'
 import { jsonText } from './json-response.ts'
@@ -30,7 +31,8 @@ export interface InferenceAnswering {
 
 export const answerInference = async (request: RouteRequest, format: ClientFormat, parts: InferenceAnswering): Promise<Response> => {
   const principal = principalOf(request)
-  const prepared = await parts.prepareCall(JsonBody.read(await request.text()), format, request.headers, principal)
+  const { text, bytes } = await request.received()
+  const prepared = await parts.prepareCall(JsonBody.read(text, JSON_LIMITS, bytes), format, request.headers, principal)
   const run = parts.runInference({
     ...prepared,
     apiType: 'completions',

@@ -16,7 +16,7 @@ import type { InferenceAnswering } from './answer-inference.ts'
 import { authenticate } from './authenticate.ts'
 import type { Cors } from './cors.ts'
 import { openapiDocument, type Mount } from './openapi.ts'
-import { readBodyText, type HttpRequest } from './read-body.ts'
+import { readBody, readBodyText, type HttpRequest } from './read-body.ts'
 import { referencePage } from './reference-page.ts'
 import type { Route, Surface } from './route.ts'
 import { createRouter } from './router.ts'
@@ -153,6 +153,7 @@ export const createApp = (parts: AppParts): App => {
           principal: admitted instanceof Promise ? await admitted : admitted,
           signal: request.signal,
           text: () => readBodyText(request, parts.maxBodyBytes),
+          received: () => readBody(request, parts.maxBodyBytes),
         })
       }
     } catch (thrown) {

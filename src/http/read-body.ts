@@ -4,12 +4,22 @@ import { GatewayError } from '../errors.ts'
 /** What is used of a request: the runtime has more than one type of them. */
 export type HttpRequest = Pick<Request, 'method' | 'url' | 'headers' | 'signal' | 'body' | 'arrayBuffer'>
 
-export const readBodyText = async (request: Pick<HttpRequest, 'headers' | 'body' | 'arrayBuffer'>, maxBytes: number): Promise<string> => {
+/** A body as it came, and as text. */
+export interface ReceivedBody {
+  readonly text: string
+  readonly bytes: Uint8Array
+}
+
+type Readable = Pick<HttpRequest, 'headers' | 'body' | 'arrayBuffer'>
+
+export const readBodyText = async (request: Readable, maxBytes: number): Promise<string> => (await readBody(request, maxBytes)).text
+
+export const readBody = async (request: Readable, maxBytes: number): Promise<ReceivedBody> => {
   checkType(request.headers)
   const declared = request.headers.get('content-length')
   if (declared !== null) {
     if (Number(declared) > maxBytes) throw tooLarge(maxBytes)
-    const bytes = await request.arrayBuffer()
+    const bytes = new Uint8Array(await request.arrayBuffer())
     if (bytes.byteLength > maxBytes) throw tooLarge(maxBytes)
     return decode(bytes)
   }
@@ -52,9 +62,9 @@ const tooLarge = (maxBytes: number): GatewayError =>
 // A byte order mark is kept, so that the JSON reader refuses it instead of two readers disagreeing on it.
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-const decode = (bytes: ArrayBuffer | Uint8Array): string => {
+const decode = (bytes: Uint8Array): ReceivedBody => {
   try {
-    return decoder.decode(bytes)
+    return { text: decoder.decode(bytes), bytes }
   } catch (cause) {
     throw new GatewayError('invalid_request', 'The body is not valid UTF-8.', { cause })
   }

@@ -11,22 +11,33 @@ import type { JsonValue } from './json.ts'
 /** Up to this many characters the whole text is parsed at once: it is strict to the last escape and costs little. */
 const WHOLE_PARSE_MAX = 32_768
 
+/** Less than this is encoded again as fast as it is copied. */
+const COPY_MIN = WHOLE_PARSE_MAX
+
 export class JsonBody {
   readonly text: string
   readonly #members: readonly JsonMember[]
   /** The members' values: all of them where the text was parsed as a whole, else those that were asked for. */
   readonly #values: Record<string, JsonValue>
 
-  private constructor(text: string, members: readonly JsonMember[], values: Record<string, JsonValue>) {
+  /** The UTF-8 that the text was decoded from, until it is sent on; null where nobody kept it. */
+  #source: Uint8Array | null
+
+  private constructor(text: string, members: readonly JsonMember[], values: Record<string, JsonValue>, source: Uint8Array | null = null) {
     this.text = text
     this.#members = members
     this.#values = values
+    this.#source = source
   }
 
-  /** Throws JsonTextError where the text is not one JSON object within the limits, or names a member twice. */
-  static read(text: string, limits: JsonLimits = JSON_LIMITS): JsonBody {
+  /**
+   * Throws JsonTextError where the text is not one JSON object within the limits, or names a member twice. `source`: the
+   * UTF-8 of the text, where it is at hand.
+   */
+  static read(text: string, limits: JsonLimits = JSON_LIMITS, source: Uint8Array | null = null): JsonBody {
     const members = scanMembers(text, limits)
-    return new JsonBody(text, members, text.length <= WHOLE_PARSE_MAX ? membersOf(parse(text)) : newValues())
+    const large = text.length > WHOLE_PARSE_MAX
+    return new JsonBody(text, members, large ? newValues() : membersOf(parse(text)), large ? source : null)
   }
 
   /** The same for text that a parser has accepted already. */
@@ -82,11 +93,32 @@ export class JsonBody {
     return spliceMembers(this.text, this.#members, changes)
   }
 
+  /**
+   * The same, to be sent: where one large member stays as it came, it is copied from the bytes that it came in. To put
+   * the text together and to encode it costs several times as much. The bytes are given up with that: who sends a body
+   * twice gets its text.
+   */
+  wireWith(changes: JsonChanges): string | Uint8Array<ArrayBuffer> {
+    const source = this.#source
+    this.#source = null
+    const large =
+      source === null ? undefined : this.#members.find(({ key, start, end }) => end - start >= COPY_MIN && !Object.hasOwn(changes, key))
+    if (source === null || large === undefined) return this.textWith(changes)
+    const [before, after, ...more] = this.textWith({ ...changes, [large.key]: SLOT }).split(SLOT)
+    if (before === undefined || after === undefined || more.length > 0) return this.textWith(changes)
+    const start = Buffer.byteLength(this.text.slice(0, large.start))
+    const end = source.byteLength - Buffer.byteLength(this.text.slice(large.end))
+    return Buffer.concat([Buffer.from(before), source.subarray(start, end), Buffer.from(after)])
+  }
+
   #find(key: string): JsonMember | undefined {
     for (const member of this.#members) if (member.key === key) return member
     return undefined
   }
 }
+
+/** Stands for a value that is put in later. */
+const SLOT = '"\\u0000value"'
 
 /** Without a prototype: a member may be called `constructor`. */
 const newValues = (): Record<string, JsonValue> => Object.create(null) as Record<string, JsonValue>

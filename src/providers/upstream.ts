@@ -17,7 +17,7 @@ export interface UpstreamTimeouts {
 export interface UpstreamRequest {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
-  readonly body: string
+  readonly body: string | Uint8Array<ArrayBuffer>
   readonly stream: boolean
   /** Its signal ends the request; the deadlines here abort it. Used for nothing else. */
   readonly connection: AbortController

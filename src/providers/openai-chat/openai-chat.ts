@@ -10,7 +10,7 @@ import type { Attempt, ProviderContext, Target } from '../provider.ts'
 import { type EventReader, failedFrame, streamFrames } from '../stream-frames.ts'
 import { addressOf, keyHeader } from './address.ts'
 import { createChatDecoder, type ChatDecoder } from './decode.ts'
-import { encodeChatRequest } from './encode.ts'
+import { chatWire } from './encode.ts'
 import { chatFailure } from './errors.ts'
 import { createPieceReader } from './piece-reader.ts'
 import { chatText } from './vendor-text.ts'
@@ -21,7 +21,7 @@ export async function* openaiChat(attempt: Attempt, context: ProviderContext): A
     {
       url: addressOf(target, '/chat/completions'),
       headers: keyHeader(target),
-      body: encodeChatRequest(attempt),
+      body: chatWire(attempt),
       stream: call.stream,
       failure: chatFailure,
     },
