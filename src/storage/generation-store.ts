@@ -88,17 +88,18 @@ const STATEMENT_ROWS = [64, 8, 1] as const
 
 type GenerationRow = Selectable<GenerationsTable>
 
-const statementTexts: Record<Engine, Map<number, string>> = { sqlite: new Map(), postgres: new Map() }
+const statements: Record<Engine, Map<number, CompiledQuery<{ id: string }>>> = { sqlite: new Map(), postgres: new Map() }
 
 const insertStatement = (
   transaction: Transaction<Schema>,
   engine: Engine,
   rows: readonly GenerationRow[],
 ): CompiledQuery<{ id: string }> => {
-  const texts = statementTexts[engine]
-  const text = texts.get(rows.length) ?? compileInsert(transaction, rows)
-  texts.set(rows.length, text)
-  return CompiledQuery.raw(text, rows.flatMap(columnValues))
+  const known = statements[engine]
+  const statement = known.get(rows.length) ?? CompiledQuery.raw(compileInsert(transaction, rows))
+  known.set(rows.length, statement)
+  // Made anew it would freeze its thousand values, one by one.
+  return { ...statement, parameters: rows.flatMap(columnValues) }
 }
 
 /** In the order in which `columnValues` reads them. */
