@@ -87,7 +87,7 @@ describe('thinking and cache marks', () => {
     expect((await replayReply('chat', 'anthropic', reply)).text).toContain(`"signature":"${SIGNATURE}"`)
     expect((await replayReply('messages', 'anthropic', reply)).text).toContain(`"signature":"${SIGNATURE}"`)
     const { text } = await replayReply('responses', 'anthropic', reply)
-    const items = streamEvents(text).findLast(({ name }) => name === 'response.completed')?.data.response.output as {
+    const items = at(streamEvents(text).findLast(({ name }) => name === 'response.completed')?.data, 'response', 'output') as {
       encrypted_content?: string
     }[]
     expect(items[0]?.encrypted_content).toBe(await encryptedContent())
