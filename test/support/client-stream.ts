@@ -152,7 +152,7 @@ const messages: Lifecycle = (told, faults) => {
     const at = `event ${position}: `
     if (name !== data.type) faults.push(`${at}named ${name}, typed ${data.type}`)
     if (end !== null) faults.push(`${at}after the end`)
-    switch (data.type) {
+    switch (data.type ?? '') {
       case 'message_start':
         if (started || position !== 0) faults.push(`${at}message_start not once, first`)
         started = true
@@ -210,13 +210,13 @@ interface Item {
 interface ResponseEvent {
   readonly [text: string]: unknown
   readonly type?: string
-  readonly sequence_number?: unknown
+  readonly sequence_number?: number
   readonly output_index?: number
   readonly content_index?: number
   readonly summary_index?: number
-  readonly item_id?: unknown
+  readonly item_id?: string
   readonly delta?: string
-  readonly arguments?: unknown
+  readonly arguments?: string
   readonly item?: Item
   readonly part?: { readonly text?: string; readonly refusal?: string }
   readonly response?: {
@@ -273,7 +273,7 @@ const responses: Lifecycle = (told, faults) => {
       else if (data[piece.whole] !== part.text) faults.push(`${at}${JSON.stringify(data[piece.whole])}, not ${JSON.stringify(part.text)}`)
       continue
     }
-    switch (data.type) {
+    switch (type) {
       case 'response.created':
       case 'response.in_progress':
         if (response.status !== 'in_progress' || response.output?.length !== 0) faults.push(`${at}status or output`)
