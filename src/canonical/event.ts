@@ -4,6 +4,7 @@
  * a piece of another block, or the finish, arrives.
  */
 import type { GatewayError } from '../errors.ts'
+import type { Filling } from '../lib/json-pattern.ts'
 import type { JsonValue } from '../lib/json.ts'
 import type { ClientDialect } from './call.ts'
 import type { UrlCitation } from './prompt.ts'
@@ -64,6 +65,13 @@ export interface NativeText {
   readonly dialect: ClientDialect
   /** One JSON object that a parser has accepted: an event of a stream, or a whole answer. */
   readonly json: string
+  /** Where the text is like others of its stream but for a piece: what they have in common, and what is its own. */
+  readonly filled?: { readonly pattern: NativePattern; readonly filling: Filling }
+}
+
+/** The same object for all texts that are alike, so that what was made of it once serves them all. */
+export interface NativePattern {
+  readonly skeleton: string
 }
 
 /** Content that the client can see was delivered: from here on no other provider may answer (decision 17). */

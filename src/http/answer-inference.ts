@@ -15,6 +15,7 @@ import type { InferenceRequest, Run } from '../inference/run.ts'
 import { spenderOf } from '../keys/keys.ts'
 import type { Clock } from '../lib/clock.ts'
 import { JsonBody } from '../lib/json-body.ts'
+import { JSON_LIMITS } from '../lib/json-scan.ts'
 import { asPublicError, errorHeaders } from './error-boundary.ts'
 import { STREAM_HEADERS, eventStream } from './event-stream.ts'
 import { jsonResponse, jsonText } from './json-response.ts'
@@ -40,7 +41,8 @@ export interface InferenceAnswering {
 
 export const answerInference = async (request: RouteRequest, format: ClientFormat, parts: InferenceAnswering): Promise<Response> => {
   const principal = principalOf(request)
-  const prepared = await parts.prepareCall(JsonBody.read(await request.text()), format, request.headers, principal)
+  const { text, bytes } = await request.received()
+  const prepared = await parts.prepareCall(JsonBody.read(text, JSON_LIMITS, bytes), format, request.headers, principal)
   const inference: InferenceRequest = {
     ...prepared,
     apiType: 'completions',

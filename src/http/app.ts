@@ -18,7 +18,7 @@ import type { InferenceAnswering } from './answer-inference.ts'
 import { authenticate } from './authenticate.ts'
 import type { Cors } from './cors.ts'
 import { openapiDocument, type Mount } from './openapi.ts'
-import { readBodyText, type BodyLimits, type HttpRequest } from './read-body.ts'
+import { readBody, readBodyText, type BodyLimits, type HttpRequest } from './read-body.ts'
 import { referencePage } from './reference-page.ts'
 import type { Route, Surface } from './route.ts'
 import { createRouter } from './router.ts'
@@ -161,6 +161,7 @@ export const createApp = (parts: AppParts): App => {
           principal: admitted instanceof Promise ? await admitted : admitted,
           signal: request.signal,
           text: () => readBodyText(request, bodyLimits),
+          received: () => readBody(request, bodyLimits),
         })
       }
     } catch (thrown) {

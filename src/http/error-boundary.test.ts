@@ -4,7 +4,7 @@ import { ERROR_TYPES, ERRORS, GatewayError, MANAGEMENT_MESSAGES } from '../error
 import { messagesFormat } from '../formats/anthropic-messages/anthropic-messages.ts'
 import { chatFormat } from '../formats/openai-chat/openai-chat.ts'
 import { responsesFormat } from '../formats/openai-responses/openai-responses.ts'
-import { JsonTextError } from '../lib/json-body.ts'
+import { JsonTextError } from '../lib/json-scan.ts'
 import { StorageConflict, StorageUnavailable } from '../storage/storage-errors.ts'
 import { asPublicError, errorResponse } from './error-boundary.ts'
 import type { Surface } from './route.ts'

@@ -2,7 +2,7 @@
 import { GatewayError, MANAGEMENT_MESSAGES, asGatewayError } from '../errors.ts'
 import type { ClientFormat } from '../formats/format.ts'
 import type { ClientDialect } from '../canonical/call.ts'
-import { JsonTextError } from '../lib/json-body.ts'
+import { JsonTextError } from '../lib/json-scan.ts'
 import { StorageConflict, StorageUnavailable } from '../storage/storage-errors.ts'
 import { jsonResponse, jsonText } from './json-response.ts'
 import type { Surface } from './route.ts'

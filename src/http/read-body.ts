@@ -13,18 +13,28 @@ export interface BodyLimits {
   readonly idleMs: number
 }
 
-export const readBodyText = async (request: Pick<HttpRequest, 'headers' | 'body' | 'arrayBuffer'>, limits: BodyLimits): Promise<string> => {
+/** A body as it came, and as text. */
+export interface ReceivedBody {
+  readonly text: string
+  readonly bytes: Uint8Array
+}
+
+type Readable = Pick<HttpRequest, 'headers' | 'body' | 'arrayBuffer'>
+
+export const readBodyText = async (request: Readable, limits: BodyLimits): Promise<string> => (await readBody(request, limits)).text
+
+export const readBody = async (request: Readable, limits: BodyLimits): Promise<ReceivedBody> => {
   const { maxBytes, totalMs, idleMs } = limits
   checkType(request.headers)
   const declared = request.headers.get('content-length')
   if (declared !== null && Number(declared) > maxBytes) throw tooLarge(maxBytes)
   if (declared !== null && Number(declared) <= AT_ONCE_MAX) {
     // A body this small that takes the time of a pause is one: nothing has to be counted piece by piece.
-    const bytes = await inTime(request.arrayBuffer(), Math.min(totalMs, idleMs), limits)
+    const bytes = new Uint8Array(await inTime(request.arrayBuffer(), Math.min(totalMs, idleMs), limits))
     if (bytes.byteLength > maxBytes) throw tooLarge(maxBytes)
     return decode(bytes)
   }
-  return request.body === null ? '' : decode(await readPieces(request.body.getReader(), limits))
+  return decode(request.body === null ? new Uint8Array() : await readPieces(request.body.getReader(), limits))
 }
 
 /** Bodies of this length arrive in a few packets. */
@@ -94,9 +104,9 @@ const tooLarge = (maxBytes: number): GatewayError =>
 // A byte order mark is kept, so that the JSON reader refuses it instead of two readers disagreeing on it.
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-const decode = (bytes: ArrayBuffer | Uint8Array): string => {
+const decode = (bytes: Uint8Array): ReceivedBody => {
   try {
-    return decoder.decode(bytes)
+    return { text: decoder.decode(bytes), bytes }
   } catch (cause) {
     throw new GatewayError('invalid_request', 'The body is not valid UTF-8.', { cause })
   }

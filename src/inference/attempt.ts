@@ -1,10 +1,10 @@
 /** One attempt: its connection, its deadlines, what it says, and what is learnt of the endpoint from it. */
 import { carriesContent, type Frame } from '../canonical/event.ts'
 import { asGatewayError, errorRow, GatewayError } from '../errors.ts'
-import { JsonTextError } from '../lib/json-body.ts'
+import { JsonTextError } from '../lib/json-scan.ts'
 import { dialectFor } from '../models/models.ts'
 import type { ProviderContext, Target } from '../providers/provider.ts'
-import { nothingSent, type Upstream } from '../providers/upstream.ts'
+import { bodyText, nothingSent, type Upstream } from '../providers/upstream.ts'
 import { callAtTier } from '../routing/call-at-tier.ts'
 import type { Credential } from '../routing/credentials.ts'
 import type { PlannedAttempt } from '../routing/plan-attempts.ts'
@@ -107,7 +107,7 @@ export const watched = (
 ): ProviderContext => {
   const watching: Upstream = {
     async post(request) {
-      sending?.(request.body)
+      sending?.(bodyText(request.body))
       const response = await upstream.post(request)
       outcome.upstreamStatus = response.status
       return response

@@ -5,6 +5,7 @@ import { dollars } from '../lib/money.ts'
 import { dialectFor } from '../models/models.ts'
 import { costOf } from '../models/price.ts'
 import { redactBody } from '../providers/redact-body.ts'
+import { bodyText } from '../providers/upstream.ts'
 import { callAtTier } from '../routing/call-at-tier.ts'
 import type { Plan, PlannedAttempt } from '../routing/plan-attempts.ts'
 import type { Warning } from '../canonical/warning.ts'
@@ -64,7 +65,7 @@ const upstreamBody = async (
     throw new NotSent(body)
   }
   try {
-    await adapter(attempt, { clock, sending, upstream: { post: ({ body }) => sending(body) } }).next()
+    await adapter(attempt, { clock, sending, upstream: { post: ({ body }) => sending(bodyText(body)) } }).next()
   } catch (thrown) {
     if (thrown instanceof NotSent) return thrown.body
     throw asFailure(thrown)

@@ -15,7 +15,7 @@ export interface JsonPost {
   readonly url: string
   /** The dialect's own, such as those of its key and its version. */
   readonly headers: Readonly<Record<string, string>>
-  readonly body: string
+  readonly body: string | Uint8Array<ArrayBuffer>
   readonly stream: boolean
   /** A response of any status but 200 as an error, by the dialect's words for them. */
   readonly failure: (status: number, bodyText: string, target: Target, retryAfterSeconds?: number) => GatewayError

@@ -18,11 +18,13 @@ export interface UpstreamTimeouts {
 export interface UpstreamRequest {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
-  readonly body: string
+  readonly body: string | Uint8Array<ArrayBuffer>
   readonly stream: boolean
   /** Its signal ends the request; the deadlines here abort it. Used for nothing else. */
   readonly connection: AbortController
 }
+
+export const bodyText = (body: UpstreamRequest['body']): string => (typeof body === 'string' ? body : new TextDecoder().decode(body))
 
 export interface UpstreamResponse {
   readonly status: number

@@ -21,21 +21,18 @@ export type BulkInsert<Row, Returned> = (
 export const bulkInsert = <Row extends object, Returned = never>(
   compile: (transaction: Transaction<Schema>, rows: Row[]) => { readonly sql: string },
 ): BulkInsert<Row, Returned> => {
-  const texts: Record<Engine, Map<number, string>> = { sqlite: new Map(), postgres: new Map() }
+  const statements: Record<Engine, Map<number, CompiledQuery>> = { sqlite: new Map(), postgres: new Map() }
   return async (transaction, engine, rows) => {
     const returned: Returned[] = []
     let start = 0
     for (const size of STATEMENT_ROWS) {
       for (; rows.length - start >= size; start += size) {
         const slice = rows.slice(start, start + size)
-        const text = texts[engine].get(size) ?? compile(transaction, slice).sql
-        texts[engine].set(size, text)
-        const { rows: back } = await transaction.executeQuery<Returned>(
-          CompiledQuery.raw(
-            text,
-            slice.flatMap((row) => Object.values(row) as unknown[]),
-          ),
-        )
+        const statement = statements[engine].get(size) ?? CompiledQuery.raw(compile(transaction, slice).sql)
+        statements[engine].set(size, statement)
+        // Made anew it would freeze its thousand values, one by one.
+        const parameters = slice.flatMap((row) => Object.values(row) as unknown[])
+        const { rows: back } = await transaction.executeQuery<Returned>({ ...statement, parameters })
         returned.push(...back)
       }
     }

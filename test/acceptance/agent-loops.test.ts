@@ -2,6 +2,7 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 
 import { AGENT_CLIENTS, type AgentClient } from '../support/agent-clients.ts'
+import type { AgentRequest } from '../support/agent-model.ts'
 import { FINAL_TEXT, historyFaults, PROVES } from '../support/agent-script.ts'
 import { AGENT_MODELS } from '../support/agent-upstreams.ts'
 import { type Exchange, startFakeUpstream } from '../support/fake-upstream.ts'
@@ -59,7 +60,7 @@ const runLoop = async (client: AgentClient, speakers: readonly SseDialect[]): Pr
       const number = turn
       turn += 1
       if (speakers[number] !== dialect) faults.push(`turn ${number} came to ${dialect}`)
-      const { told, faults: found } = AGENT_MODELS[dialect].read(exchange.body)
+      const { told, faults: found } = AGENT_MODELS[dialect].read(exchange.body as AgentRequest)
       if (told.length !== number) found.push(`${told.length} turns in the history`)
       found.push(...historyFaults(dialect, told, speakers, client.carriesProofs))
       faults.push(...found.map((fault) => `before turn ${number}: ${fault}`))

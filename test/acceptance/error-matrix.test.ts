@@ -144,19 +144,20 @@ const checkWhole = (cell: Cell, body: Wire, generationId: string): void => {
 const checkStream = (cell: Cell, text: string): void => {
   expect(readStream(cell.dialect, text)).toEqual({ end: isAnswer(cell) ? 'normal' : 'error', faults: [] })
   const events = streamEvents(text)
-  const { data: last, name } = events.at(-1) ?? { data: {}, name: null }
+  const { data, name } = events.at(-1) ?? { data: {}, name: null }
+  const last = data as Readonly<Record<string, unknown>>
   const said = cell.moment === 'streamed, after content'
   expect(events.some(({ data }) => JSON.stringify(data).includes('Lorem'))).toBe(said)
   if (cell.dialect === 'chat') {
-    checkChatError(cell, last.error)
+    checkChatError(cell, last['error'])
     expect(Object.keys(last)).toEqual(['id', 'object', 'created', 'model', 'provider', 'error', 'choices'])
-    expect(last.choices).toEqual([{ index: 0, delta: { content: '' }, finish_reason: 'error' }])
+    expect(last['choices']).toEqual([{ index: 0, delta: { content: '' }, finish_reason: 'error' }])
   } else if (cell.dialect === 'messages') {
     expect(name).toBe('error')
     checkMessagesError(cell, last)
   } else {
     expect(name).toBe(isAnswer(cell) ? 'response.incomplete' : 'response.failed')
-    checkResponse(cell, last.response)
+    checkResponse(cell, last['response'])
   }
 }
 

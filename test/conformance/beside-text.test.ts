@@ -24,7 +24,8 @@ const send = async (client: ClientDialect, dialect: UpstreamDialect, [payloads, 
 // oxlint-disable-next-line typescript/no-explicit-any
 const answerOf = (client: ClientDialect, text: string, stream: boolean): any => {
   if (!stream) return JSON.parse(text) as unknown
-  const events = streamEvents(text).map(({ data }) => data)
+  // oxlint-disable-next-line typescript/no-explicit-any
+  const events = streamEvents(text).map(({ data }) => data as any)
   if (client === 'responses') return events.at(-1).response
   if (client === 'chat') {
     const choices = events.flatMap(({ choices: [choice] }) => (choice === undefined ? [] : [choice]))

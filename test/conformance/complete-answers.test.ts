@@ -7,6 +7,7 @@ import { OpenResponsesResult$inboundSchema } from '@openrouter/sdk/models/openre
 import { StreamEvents$inboundSchema } from '@openrouter/sdk/models/streamevents.js'
 
 import type { ClientDialect } from '../../src/canonical/call.ts'
+import { at as memberAt } from '../support/json-at.ts'
 import { anthropic, openAi } from '../support/answers.ts'
 import { readStream, streamEvents } from '../support/client-stream.ts'
 import { readAnswer } from '../support/read-answer.ts'
@@ -109,7 +110,7 @@ describe('responses', () => {
     const text = await ask('responses', reply)
     const events = streamEvents(text).map(({ data }) => data)
     for (const event of events) strictly(StreamEvents$inboundSchema, event)
-    expect(events.map((event) => event.sequence_number)).toEqual(events.map((_, number) => number))
+    expect(events.map((event) => memberAt(event, 'sequence_number'))).toEqual(events.map((_, number) => number))
     expect(readStream('responses', text)).toEqual({ end: 'normal', faults: [] })
     const stream = openAi(text).responses.stream({ model: 'm', input: 'x' })
     expect((await stream.finalResponse()).output_text).toBe('Hi')
@@ -148,8 +149,8 @@ describe('messages', () => {
     const text = await ask('messages', reply)
     expect(readStream('messages', text)).toEqual({ end: 'normal', faults: [] })
     const [start] = streamEvents(text)
-    for (const key of KEYS) expect(start?.data.message).toHaveProperty(key)
-    for (const key of COUNTS) expect(start?.data.message.usage).toHaveProperty(key)
+    for (const key of KEYS) expect(memberAt(start?.data, 'message')).toHaveProperty(key)
+    for (const key of COUNTS) expect(memberAt(start?.data, 'message', 'usage')).toHaveProperty(key)
     const read = await anthropic(text, 'text/event-stream').messages.stream({ model: 'm', max_tokens: 1, messages: [] }).finalMessage()
     expect(read).toMatchObject({ role: 'assistant', content: [{ type: 'text', text: 'Hi' }], stop_reason: 'end_turn', stop_sequence: null })
   })

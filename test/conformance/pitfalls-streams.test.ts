@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 
 import { CLIENT_DIALECTS, type ClientDialect } from '../../src/canonical/call.ts'
+import { at } from '../support/json-at.ts'
 import { readStream, streamEvents } from '../support/client-stream.ts'
 import { readAnswer } from '../support/read-answer.ts'
 import {
@@ -25,7 +26,7 @@ describe('streams', () => {
       expect(calls).toEqual([{ id: 'call_1', name: 'look', arguments: { at: 'Zürich' } }]),
     )
     const { text } = await replayReply('messages', 'openai-chat', told('openai-chat', first, chunk({}, 'tool_calls')))
-    expect(streamEvents(text).filter(({ data }) => data.delta?.type === 'input_json_delta')).not.toHaveLength(0)
+    expect(streamEvents(text).filter(({ data }) => at(data, 'delta', 'type') === 'input_json_delta')).not.toHaveLength(0)
   })
 
   test('pitfall 2: text and a tool call in one delta: both, with the name', async () => {
@@ -76,7 +77,7 @@ describe('streams', () => {
     const { text } = await replayReply('messages', 'anthropic', told('anthropic', start, start, ...rest))
     const starts = streamEvents(text).filter(({ name }) => name === 'message_start')
     expect(starts).toHaveLength(1)
-    expect(starts[0]?.data.message.usage).toMatchObject({ service_tier: 'standard', inference_geo: 'not_available' })
+    expect(at(starts[0]?.data, 'message', 'usage')).toMatchObject({ service_tier: 'standard', inference_geo: 'not_available' })
   })
 
   test('pitfall 6: message_start tells an estimate of the input, message_delta the true counts with those of the cache', async () => {
@@ -85,8 +86,8 @@ describe('streams', () => {
     const pieces = chunks.map((each) => encoder.encode(`data: ${JSON.stringify(each)}\n\n`))
     const { text } = await replayReply('messages', 'openai-chat', { type: 'text/event-stream', pieces })
     const events = streamEvents(text)
-    expect(events[0]?.data.message.usage.input_tokens).toBeGreaterThan(0)
-    expect(events.find(({ name }) => name === 'message_delta')?.data.usage).toMatchObject({
+    expect(at(events[0]?.data, 'message', 'usage', 'input_tokens')).toBeGreaterThan(0)
+    expect(at(events.find(({ name }) => name === 'message_delta')?.data, 'usage')).toMatchObject({
       input_tokens: 128,
       cache_read_input_tokens: 1920,
       output_tokens: 64,

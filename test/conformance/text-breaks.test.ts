@@ -2,9 +2,21 @@
 import { describe, expect, test } from 'bun:test'
 
 import type { ClientDialect } from '../../src/canonical/call.ts'
+import { at as memberAt } from '../support/json-at.ts'
 import { readStream, streamEvents } from '../support/client-stream.ts'
 import { question, replay, replayReply } from '../support/replay.ts'
 import { told, whole } from '../support/upstream-replies.ts'
+
+interface Delta {
+  readonly content?: string
+  readonly annotations?: readonly { readonly url_citation: typeof PLACE }[]
+}
+
+interface BlockEvent {
+  readonly type: string
+  readonly index: number
+  readonly delta: { readonly text?: string }
+}
 
 const TEXTS = ['I look it up 🦊.', 'It is 7 °C in Oslo.']
 const URL = 'https://weather.example'
@@ -67,10 +79,12 @@ describe('two messages in one answer', () => {
   })
 
   test('chat, streamed: the same', async () => {
-    const deltas = streamEvents(await read('chat', true)).flatMap(({ data }) => data.choices[0]?.delta ?? [])
+    const deltas = streamEvents(await read('chat', true)).flatMap(({ data }) => (memberAt(data, 'choices', 0, 'delta') ?? []) as Delta[])
     const content = deltas.map((delta) => delta.content ?? '').join('')
     expect(content).toBe(TEXTS.join('\n\n'))
-    const [{ url_citation: source }] = deltas.flatMap((delta) => delta.annotations ?? [])
+    const [{ url_citation: source } = { url_citation: { start_index: 0, end_index: 0 } }] = deltas.flatMap(
+      (delta) => delta.annotations ?? [],
+    )
     expect(content.slice(source.start_index, source.end_index)).toBe(CITED)
   })
 
@@ -83,7 +97,7 @@ describe('two messages in one answer', () => {
   })
 
   test('messages, streamed: the same', async () => {
-    const events = streamEvents(await read('messages', true)).map(({ data }) => data)
+    const events = streamEvents(await read('messages', true)).map(({ data }) => data as BlockEvent)
     const texts: string[] = []
     for (const { type, index, delta } of events) {
       if (type === 'content_block_delta' && delta.text !== undefined) texts[index] = (texts[index] ?? '') + delta.text

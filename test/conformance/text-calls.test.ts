@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 
 import type { ClientDialect } from '../../src/canonical/call.ts'
+import { at } from '../support/json-at.ts'
 import { readStream, streamEvents } from '../support/client-stream.ts'
 import { recording, type UpstreamDialect } from '../support/recordings.ts'
 import { MODEL, replay, replayReply, typeOf } from '../support/replay.ts'
@@ -47,8 +48,11 @@ describe('a call that a Responses upstream makes', () => {
     const upstreams = [{ dialect: 'openai-responses', reply: reply(true) }] as const
     const { text } = await replay({ client: 'chat', upstreams, body: { model: MODEL, stream: true, ...ASKED.chat } })
     expect(readStream('chat', text)).toEqual({ end: 'normal', faults: [] })
-    const calls = streamEvents(text).flatMap(({ data }) => data.choices[0]?.delta.tool_calls ?? [])
-    expect(calls[0]).toEqual({ index: 0, id: 'call_custom_sql_001', type: 'custom', custom: { name: 'write_sql', input: '' } })
+    const calls = streamEvents(text).flatMap(
+      ({ data }) =>
+        (at(data, 'choices', 0, 'delta', 'tool_calls') ?? []) as { readonly index: number; readonly custom: { readonly input: string } }[],
+    )
+    expect(calls[0] as unknown).toEqual({ index: 0, id: 'call_custom_sql_001', type: 'custom', custom: { name: 'write_sql', input: '' } })
     expect(calls.map(({ custom }: { custom: { input: string } }) => custom.input).join('')).toBe(INPUT)
   })
 
@@ -74,7 +78,7 @@ describe('a call that a Responses upstream makes', () => {
         { role: 'user', content: [{ type: 'tool_result', tool_use_id: id, content: '3 rows' }] },
       ],
     })
-    expect(body.input.slice(1)).toEqual([
+    expect((body.input as unknown[]).slice(1)).toEqual([
       { type: 'custom_tool_call', call_id: 'call_custom_sql_001', ...CALL },
       { type: 'custom_tool_call_output', call_id: 'call_custom_sql_001', output: '3 rows' },
     ])
@@ -91,7 +95,7 @@ describe('a call that a Responses upstream makes', () => {
         { role: 'tool', tool_call_id: call.id, content: '3 rows' },
       ],
     })
-    expect(body.input.slice(1)).toEqual([
+    expect((body.input as unknown[]).slice(1)).toEqual([
       { type: 'custom_tool_call', call_id: 'call_custom_sql_001', ...CALL },
       { type: 'custom_tool_call_output', call_id: 'call_custom_sql_001', output: '3 rows' },
     ])
@@ -151,11 +155,11 @@ describe('a tool that a provider is offered as a function', () => {
       expect(headers.get('x-service-warnings')).toBe('1') // its grammar is told in words
       expect(readStream('responses', text)).toEqual({ end: 'normal', faults: [] })
       const events = streamEvents(text)
-      expect(events.at(-1)?.data.response.output).toMatchObject([
+      expect(at(events.at(-1)?.data, 'response', 'output')).toMatchObject([
         { type: 'custom_tool_call', call_id: 'c1', name: 'write_sql', input: 'SELECT 1 🦊' },
         { type: 'function_call', call_id: 'c2', name: 'other', arguments: '{}' },
       ])
-      const types = events.map(({ data }) => data.type)
+      const types = events.map(({ data }) => at(data, 'type'))
       expect(types).toContain('response.custom_tool_call_input.delta')
       expect(types).toContain('response.custom_tool_call_input.done')
     })

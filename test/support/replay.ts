@@ -55,7 +55,7 @@ export interface Replayed {
   /** The stream could not be ended honestly, and was broken off. */
   readonly broken: boolean
   /** What went to the upstreams, in order. */
-  readonly sent: readonly UpstreamRequest[]
+  readonly sent: readonly SentRequest[]
   readonly run: Run | undefined
   /** What nobody expected: faults of our own rendering. */
   readonly internalErrors: readonly unknown[]
@@ -77,6 +77,9 @@ export const OWN_DIALECT: Readonly<Record<ClientDialect, UpstreamDialect>> = {
 export const MODEL = 'replay/one'
 const WORKSPACE = '00000000-0000-4000-8000-000000000001'
 
+/** What an upstream got, its body as text. */
+type SentRequest = UpstreamRequest & { readonly body: string }
+
 export const replay = async ({
   client,
   upstreams,
@@ -87,11 +90,11 @@ export const replay = async ({
   prices = { prompt: 1, completion: 2 },
   clock = createFakeClock(),
 }: Replay): Promise<Replayed> => {
-  const sent: UpstreamRequest[] = []
+  const sent: SentRequest[] = []
   const upstream: Upstream = {
     async post(request) {
       const asked = upstreams[sent.length]
-      sent.push(request)
+      sent.push({ ...request, body: typeof request.body === 'string' ? request.body : new TextDecoder().decode(request.body) })
       if (asked === undefined) throw new Error('The upstream was asked once too often.')
       return responseOf(asked.reply, asked.dialect)
     },
@@ -134,6 +137,7 @@ export const replay = async ({
     began: (begun) => (run = begun),
     settle: () => {},
   }
+  const given = typeof body === 'string' ? body : JSON.stringify(body)
   const response = await answerInference(
     {
       method: 'POST',
@@ -143,7 +147,8 @@ export const replay = async ({
       requestId: 'req-1',
       principal: { hash: 'ab'.repeat(32), kind: 'inference', workspaceId: WORKSPACE, userId: 'user-1', strict: false, limit: null },
       signal: new AbortController().signal,
-      text: async () => (typeof body === 'string' ? body : JSON.stringify(body)),
+      text: async () => given,
+      received: async () => ({ text: given, bytes: new TextEncoder().encode(given) }),
     },
     FORMATS[client],
     {

@@ -54,11 +54,13 @@ export const sentTo = async (
   client: ClientDialect,
   dialect: UpstreamDialect,
   body: Readonly<Record<string, unknown>>,
-  // Bodies of four dialects.
-  // oxlint-disable-next-line typescript/no-explicit-any
-): Promise<{ body: any; text: string; warnings: number }> => {
+): Promise<{ body: Readonly<Record<string, unknown>>; text: string; warnings: number }> => {
   const reply = { type: 'application/json', pieces: [recording(dialect, 'length', false).bytes] } as const
   const { sent, text, headers } = await replay({ client, upstreams: [{ dialect, reply }], body: { model: MODEL, stream: false, ...body } })
   if (sent[0] === undefined) throw new Error(`Nothing was sent: ${text}`)
-  return { body: JSON.parse(sent[0].body) as unknown, text: sent[0].body, warnings: Number(headers.get('x-service-warnings') ?? 0) }
+  return {
+    body: JSON.parse(sent[0].body) as Readonly<Record<string, unknown>>,
+    text: sent[0].body,
+    warnings: Number(headers.get('x-service-warnings') ?? 0),
+  }
 }

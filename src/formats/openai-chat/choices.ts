@@ -1,5 +1,7 @@
 /** The `choices` of an upstream's own completion or chunk, changed without touching what is not ours. */
-import { editElements, editMembers, JsonBody, JsonTextError } from '../../lib/json-body.ts'
+import { JsonBody } from '../../lib/json-body.ts'
+import { JsonTextError } from '../../lib/json-scan.ts'
+import { editElements, editMembers } from '../../lib/json-splice.ts'
 import { missingMembers } from '../missing-members.ts'
 import type { Ending } from '../ending.ts'
 

@@ -1,7 +1,7 @@
 /** A whole answer of an upstream that speaks this dialect itself: its own text, but for the members that are ours. */
 import type { ModelEvent } from '../../canonical/event.ts'
 import { JsonBody } from '../../lib/json-body.ts'
-import type { JsonChanges } from '../../lib/json-body.ts'
+import type { JsonChanges } from '../../lib/json-splice.ts'
 import { metadataMember } from '../answer-parts.ts'
 import { watchEnding } from '../ending.ts'
 import type { AnswerHead, AnswerTail } from '../format.ts'

@@ -61,7 +61,7 @@ class ChatStream implements StreamRenderer {
     let out = this.#echo()
     for (const frame of frames) {
       for (const event of frame.events) this.#ending.see(event)
-      const chunk = frame.native?.dialect === 'chat' ? this.#relay.relay(frame.native.json, this.#ending) : null
+      const chunk = frame.native?.dialect === 'chat' ? this.#relay.relay(frame.native, this.#ending) : null
       if (chunk === null) {
         for (const event of frame.events) out += this.#event(event)
         if (out !== '') this.#relay.created(this.#created)

@@ -1,6 +1,6 @@
 /** A whole chat completion (contract 3.1). */
 import { type Frame, type ModelEvent, PARAGRAPH_BREAK } from '../../canonical/event.ts'
-import { JsonTextError } from '../../lib/json-body.ts'
+import { JsonTextError } from '../../lib/json-scan.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import { errorMetadataMember, failureOf, metadataMember } from '../answer-parts.ts'
 import { watchEnding } from '../ending.ts'

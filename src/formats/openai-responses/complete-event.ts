@@ -1,5 +1,5 @@
 /** An upstream's event with what strict clients need of it and some upstreams leave out (contract 3.4). */
-import type { JsonChanges } from '../../lib/json-body.ts'
+import type { JsonChanges } from '../../lib/json-splice.ts'
 import { missingMembers } from '../missing-members.ts'
 import { bodyOfParsed } from '../relay-text.ts'
 

@@ -1,5 +1,6 @@
 /** The response object: what every whole answer is, and what the first and last events of a stream carry (contract 3.3). */
-import type { JsonBody, JsonChanges } from '../../lib/json-body.ts'
+import type { JsonBody } from '../../lib/json-body.ts'
+import type { JsonChanges } from '../../lib/json-splice.ts'
 import { isObject } from '../../lib/json.ts'
 import type { JsonObject, JsonValue } from '../../lib/json.ts'
 import { dialectId } from '../answer-parts.ts'

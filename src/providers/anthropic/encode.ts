@@ -6,12 +6,18 @@ import { encodeConversation, type Turn } from './encode-conversation.ts'
 import { encodeSampling } from './encode-sampling.ts'
 import { encodeThinking } from './encode-thinking.ts'
 import { encodeTools, enforceable } from './encode-tools.ts'
-import { relayRequest } from './relay-request.ts'
+import { relayChanges } from './relay-request.ts'
 import { encodeServiceTier } from './service-tier.ts'
 
 /** JSON text. Throws `invalid_prompt`, and `invalid_request` for what the dialect refuses. */
 export const encodeAnthropicRequest = (attempt: Attempt): string =>
-  attempt.call.dialect === 'messages' ? relayRequest(attempt) : translated(encodeContext(attempt), attempt.call.stream)
+  attempt.call.dialect === 'messages'
+    ? attempt.call.body.textWith(relayChanges(attempt))
+    : translated(encodeContext(attempt), attempt.call.stream)
+
+/** The same, to be sent. */
+export const anthropicWire = (attempt: Attempt): string | Uint8Array<ArrayBuffer> =>
+  attempt.call.dialect === 'messages' ? attempt.call.body.wireWith(relayChanges(attempt)) : encodeAnthropicRequest(attempt)
 
 const translated = (context: EncodeContext, stream: boolean): string => {
   const { system, turns } = encodeConversation(context)

@@ -10,8 +10,9 @@ import type { Attempt, ProviderContext, Target } from '../provider.ts'
 import { type EventReader, failedFrame, streamFrames } from '../stream-frames.ts'
 import { addressOf, keyHeader } from './address.ts'
 import { createChatDecoder, type ChatDecoder } from './decode.ts'
-import { encodeChatRequest } from './encode.ts'
+import { chatWire } from './encode.ts'
 import { chatFailure } from './errors.ts'
+import { createPieceReader } from './piece-reader.ts'
 import { chatText } from './vendor-text.ts'
 
 export async function* openaiChat(attempt: Attempt, context: ProviderContext): AsyncGenerator<readonly Frame[], void, undefined> {
@@ -20,7 +21,7 @@ export async function* openaiChat(attempt: Attempt, context: ProviderContext): A
     {
       url: addressOf(target, '/chat/completions'),
       headers: keyHeader(target),
-      body: encodeChatRequest(attempt),
+      body: chatWire(attempt),
       stream: call.stream,
       failure: chatFailure,
     },
@@ -36,7 +37,15 @@ export async function* openaiChat(attempt: Attempt, context: ProviderContext): A
 /** `native`: a stream was asked for in this dialect, so a chunk can be passed on as it is. */
 const chunkReader = (target: Target, native: boolean): EventReader => {
   const decoder = createChatDecoder(target.modelId)
-  return { frames: (chunk, event) => chunkFrames(chunk, event, decoder, target, native) }
+  const pieces = createPieceReader(native)
+  return {
+    alike: (event) => pieces.read(event),
+    frames(chunk, event) {
+      const frames = chunkFrames(chunk, event, decoder, target, native)
+      pieces.learn(event, frames)
+      return frames
+    },
+  }
 }
 
 const chunkFrames = (chunk: unknown, event: SseEvent, decoder: ChatDecoder, target: Target, native: boolean): Frame[] => {
