@@ -180,6 +180,28 @@ const refusing = (database: Database): Database => ({
   transaction: () => Promise.reject(new Error('away')),
 })
 
+describeEachEngine('a new window', (engine) => {
+  test('begins with all that was spent in it, also by what is charged at the same moment elsewhere', async () => {
+    const location = await engine.locate()
+    const first = await engine.open(location)
+    const second = engine.name === 'sqlite' ? first : await engine.open(location)
+    const clock = createFakeClock()
+    const { spender } = await prepareMoney(first, clock, 40)
+    const [spending, limiting] = [openNode(first, clock), openNode(second, clock)]
+    for (let key = 0; key < 40; key += 1) {
+      const settlements = Array.from({ length: 5 }, (_, index) => settlementOf(recordOf(`gen-${key}-${index}`, spender(key), T0, 1)))
+      await Promise.all([
+        ...settlements.map((settlement) => spending.ledger.settle([settlement])),
+        limiting.ledger.figures(spender(key, limitOf(1000, 'daily')), T0),
+        limiting.ledger.figures(spender(key, limitOf(1000, null)), T0),
+      ])
+    }
+    const windows = await first.kysely.selectFrom('scope_window').select('committed_n').execute()
+    expect(windows.map(({ committed_n }) => committed_n)).toEqual(Array.from({ length: 80 }, () => 5))
+    expect(await auditLedger(first, isoTimestamp(clock.now()))).toEqual([])
+  })
+})
+
 describeEachEngine('scopes', (engine) => {
   test('the first in the order of decision 24 is reported, and of workspace budgets the broadest', async () => {
     const { node, spender, budgets, workspaceId } = await open(engine)
