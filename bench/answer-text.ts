@@ -1,6 +1,6 @@
-/** The model's text in an answer of a chat interface, streamed or whole. Throws on what is neither. */
+/** The model's text in an answer of a chat or a messages interface, streamed or whole. Throws on what is neither. */
 export const answerText = (answer: string): string => {
-  if (!answer.startsWith('data:') && !answer.startsWith(':')) return contentOf(JSON.parse(answer), 'message')
+  if (!STREAM.test(answer)) return contentOf(JSON.parse(answer), 'message')
   return answer
     .split('\n')
     .filter((line) => line.startsWith('data: {'))
@@ -8,11 +8,20 @@ export const answerText = (answer: string): string => {
     .join('')
 }
 
+const STREAM = /^(?:data|event)?:/
+
 interface Answer {
   readonly choices?: readonly {
     readonly message?: { readonly content?: string | null }
     readonly delta?: { readonly content?: string | null }
   }[]
+  /** Of Messages: a whole answer's blocks, and a piece of one. */
+  readonly content?: readonly { readonly text?: string }[]
+  readonly delta?: { readonly text?: string }
 }
 
-const contentOf = (parsed: unknown, member: 'message' | 'delta'): string => (parsed as Answer).choices?.[0]?.[member]?.content ?? ''
+const contentOf = (parsed: unknown, member: 'message' | 'delta'): string => {
+  const { choices, content, delta } = parsed as Answer
+  if (choices !== undefined) return choices[0]?.[member]?.content ?? ''
+  return content === undefined ? (delta?.text ?? '') : content.map(({ text }) => text ?? '').join('')
+}

@@ -1,11 +1,11 @@
-/** What the fake upstream answers, and what makes an answer complete. The same bytes each time: nothing here may vary. */
+/** What the fake upstream answers to Chat Completions, and what makes an answer complete. The same bytes each time: nothing here may vary. */
 
 const WORDS = 'the router keeps a request whole while it looks for a provider that can answer it and tells the caller what it did'.split(
   ' ',
 )
-const ANSWER_TOKENS = 300
-const CONTENT_EVENTS = 30
-const PROMPT_TOKENS = 512
+export const WHOLE_TOKENS = 300
+export const CONTENT_EVENTS = 30
+export const PROMPT_TOKENS = 512
 
 /** Ends both answers, so that one that was cut is seen as cut. */
 const END_MARKER = 'end-of-answer'
@@ -13,14 +13,15 @@ const END_MARKER = 'end-of-answer'
 const words = (count: number): string[] => Array.from({ length: count }, (_, index) => WORDS[index % WORDS.length] ?? '')
 
 /** 300 tokens, one a word. */
-export const WHOLE_TEXT = [...words(ANSWER_TOKENS - 1), END_MARKER].join(' ')
+export const WHOLE_TEXT = [...words(WHOLE_TOKENS - 1), END_MARKER].join(' ')
 
-const STREAM_PIECES = [...words(CONTENT_EVENTS - 1).map((word) => `${word} `), END_MARKER]
+/** One an event. */
+export const STREAM_PIECES = [...words(CONTENT_EVENTS - 1).map((word) => `${word} `), END_MARKER]
 
-/** The text of the streamed answer: 30 pieces, one an event. */
+/** The text of the streamed answer. */
 export const STREAM_TEXT = STREAM_PIECES.join('')
 
-/** Texts that every complete answer of this upstream holds, through whatever it was passed on. */
+/** Texts that every complete answer of this upstream holds, through whatever it was passed on or translated. */
 export const WHOLE_MARKERS = [END_MARKER, '"finish_reason":"stop"', '"completion_tokens":300']
 export const STREAM_MARKERS = [END_MARKER, '"finish_reason":"stop"', '"completion_tokens":30', 'data: [DONE]']
 
@@ -48,7 +49,7 @@ export const wholeAnswer = (): string =>
         finish_reason: 'stop',
       },
     ],
-    usage: usage(ANSWER_TOKENS),
+    usage: usage(WHOLE_TOKENS),
     ...TAIL,
   })
 

@@ -1,7 +1,13 @@
 /** Request bodies as applications send them: prose, code, quotes, newlines, a little that is not ASCII. Always the same bytes. */
 
+interface Shape {
+  readonly model: string
+  readonly bytes: number
+  readonly stream: boolean
+}
+
 /** The body of a chat request of about `bytes` (a little less: what is cut off may hold escapes). */
-export const chatBody = ({ model, bytes, stream }: { model: string; bytes: number; stream: boolean }): string => {
+export const chatBody = ({ model, bytes, stream }: Shape): string => {
   const messages: Message[] = [{ role: 'system', content: SYSTEM }]
   const body = {
     model,
@@ -11,6 +17,18 @@ export const chatBody = ({ model, bytes, stream }: { model: string; bytes: numbe
     stream,
     ...(stream ? { stream_options: { include_usage: true } } : {}),
   }
+  return filled(body, bytes)
+}
+
+/** The same conversation as a Messages client tells it. */
+export const messagesBody = ({ model, bytes, stream }: Shape): string => {
+  const messages: Message[] = []
+  return filled({ model, system: SYSTEM, messages, temperature: 0.2, max_tokens: 1024, stream }, bytes)
+}
+
+/** The body as JSON, with turns added until it is as long as wanted. */
+const filled = (body: { readonly messages: Message[]; readonly [setting: string]: unknown }, bytes: number): string => {
+  const { messages } = body
   const missing = (): number => bytes - Buffer.byteLength(JSON.stringify(body))
   // Long conversations have long turns, too.
   const passages = Math.ceil(bytes / 50_000)

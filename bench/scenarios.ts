@@ -1,7 +1,8 @@
 /** What is sent to a target, and what a complete answer to it is. */
 import { STREAM_MARKERS, STREAM_TEXT, WHOLE_MARKERS, WHOLE_TEXT } from './answers.ts'
 import type { Expectation, LoadPlan } from './load.ts'
-import { chatBody, presetBody } from './request-bodies.ts'
+import { STREAM_MESSAGES_MARKERS, WHOLE_MESSAGES_MARKERS } from './messages-answers.ts'
+import { chatBody, messagesBody, presetBody } from './request-bodies.ts'
 import type { Target } from './targets.ts'
 
 export interface Scenario {
@@ -10,28 +11,30 @@ export interface Scenario {
   readonly unit: 'request' | 'stream' | 'create'
   /** Whether a bare proxy can do it too, so that there is a ratio. */
   readonly onBareProxy: boolean
-  readonly needsManagementKey: boolean
+  /** What the target must have; one without it leaves the scenario out. */
+  readonly needs: 'key' | 'limitedKey' | 'managementKey' | 'messagesModel'
   load(target: Target): Pick<LoadPlan, 'urls' | 'headers' | 'body' | 'expect'>
 }
 
-const chat = (name: string, bytes: number): Scenario => ({
+const ON_BOTH = { unit: 'request', onBareProxy: true, needs: 'key' } as const
+
+const chat = (name: string, bytes: number, by: 'key' | 'limitedKey' = 'key'): Scenario => ({
   name,
   unit: 'request',
-  onBareProxy: true,
-  needsManagementKey: false,
+  onBareProxy: by === 'key',
+  needs: by,
   load: (target) => ({
     urls: [`${target.base}/chat/completions`],
-    headers: headers(target.key),
+    headers: headers(target[by] ?? ''),
     body: chatBody({ model: target.model, bytes, stream: false }),
     expect: target.answersAreKnown ? complete(WHOLE_MARKERS, WHOLE_TEXT) : complete(['"finish_reason"'], null),
   }),
 })
 
 const stream: Scenario = {
+  ...ON_BOTH,
   name: 'stream',
   unit: 'stream',
-  onBareProxy: true,
-  needsManagementKey: false,
   load: (target) => ({
     urls: [`${target.base}/chat/completions`],
     headers: headers(target.key),
@@ -40,11 +43,40 @@ const stream: Scenario = {
   }),
 }
 
+/** The client speaks Messages, the provider Chat Completions. The bare proxy passes the same request on to a provider that speaks it. */
+const messagesOverChat = (name: string, streamed: boolean): Scenario => ({
+  ...ON_BOTH,
+  name,
+  unit: streamed ? 'stream' : 'request',
+  load: (target) => ({
+    urls: [`${target.base}/messages`],
+    headers: headers(target.key),
+    body: messagesBody({ model: target.model, bytes: 2048, stream: streamed }),
+    expect: target.answersAreKnown
+      ? complete(...(streamed ? ([STREAM_MESSAGES_MARKERS, STREAM_TEXT] as const) : ([WHOLE_MESSAGES_MARKERS, WHOLE_TEXT] as const)))
+      : complete(['"stop_reason"'], null),
+  }),
+})
+
+/** The client speaks Chat Completions, the provider Messages. */
+const chatOverMessages = (name: string, streamed: boolean): Scenario => ({
+  ...ON_BOTH,
+  name,
+  unit: streamed ? 'stream' : 'request',
+  needs: 'messagesModel',
+  load: (target) => ({
+    urls: [`${target.base}/chat/completions`],
+    headers: headers(target.key),
+    body: chatBody({ model: target.messagesModel ?? '', bytes: 2048, stream: streamed }),
+    expect: streamed ? complete(STREAM_MARKERS, STREAM_TEXT) : complete(WHOLE_MARKERS, WHOLE_TEXT),
+  }),
+})
+
 const presets = (name: string, slugs: number): Scenario => ({
   name,
   unit: 'create',
   onBareProxy: false,
-  needsManagementKey: true,
+  needs: 'managementKey',
   load: (target) => ({
     urls: Array.from({ length: slugs }, (_, index) => `${target.base}/presets/bench-${slugs}-${index}/chat/completions`),
     headers: headers(target.managementKey ?? ''),
@@ -65,9 +97,14 @@ const complete = (includes: readonly string[], text: string | null): Expectation
 
 export const SCENARIOS: readonly Scenario[] = [
   chat('chat-2kb', 2 * 1024),
+  chat('chat-2kb-limited', 2 * 1024, 'limitedKey'),
   chat('chat-20kb', 20 * 1024),
   chat('chat-200kb', 200 * 1024),
   stream,
+  messagesOverChat('messages-over-chat-2kb', false),
+  messagesOverChat('messages-over-chat-stream', true),
+  chatOverMessages('chat-over-messages-2kb', false),
+  chatOverMessages('chat-over-messages-stream', true),
   presets('presets-1-slug', 1),
   presets('presets-64-slugs', 64),
 ]

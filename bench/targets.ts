@@ -12,7 +12,11 @@ export interface Target {
   readonly key: string
   /** Null: presets cannot be measured. */
   readonly managementKey: string | null
+  /** An inference key with a limit that is never reached; null: there is none. */
+  readonly limitedKey: string | null
   readonly model: string
+  /** The model of a provider that speaks Messages; null where there is none. */
+  readonly messagesModel: string | null
   /** Whether the answers are those of our own upstream, and so known to the byte. */
   readonly answersAreKnown: boolean
   /** Null: no process to look at. */
@@ -41,6 +45,7 @@ const BUN = join(ROOT, 'bin/bun')
 const READY_MS = 20_000
 const KEYS_MS = 2000
 const MODEL = 'bench/chat'
+const MESSAGES_MODEL = 'bench/messages'
 
 /** Returns the base URL without a path. */
 export const startUpstream = async (eventsPerWrite: number): Promise<string> => {
@@ -58,7 +63,9 @@ export const startBareProxy = async (upstream: string): Promise<Target> => {
     base: `${url}/v1`,
     key: 'none',
     managementKey: null,
+    limitedKey: null,
     model: MODEL,
+    messagesModel: MESSAGES_MODEL,
     answersAreKnown: true,
     meter: openProcessMeter(child.pid),
   }
@@ -84,21 +91,42 @@ export const startService = async ({ directory, upstream, workers, databaseUrl, 
 }
 
 /** The first start of a data directory prints both keys, once. */
-export const targetOf = async ({ child, url }: StartedService): Promise<Target> => ({
-  name: 'patchbay',
-  base: `${url}/api/v1`,
-  key: keyIn(await child.waitForLine(/pb_inf_\w+/, KEYS_MS), /pb_inf_\w+/),
-  managementKey: keyIn(await child.waitForLine(/pb_mgmt_\w+/, KEYS_MS), /pb_mgmt_\w+/),
-  model: MODEL,
-  answersAreKnown: true,
-  meter: openProcessMeter(child.pid),
-})
+export const targetOf = async ({ child, url }: StartedService): Promise<Target> => {
+  const base = `${url}/api/v1`
+  const key = keyIn(await child.waitForLine(/pb_inf_\w+/, KEYS_MS), /pb_inf_\w+/)
+  const managementKey = keyIn(await child.waitForLine(/pb_mgmt_\w+/, KEYS_MS), /pb_mgmt_\w+/)
+  return {
+    name: 'patchbay',
+    base,
+    key,
+    managementKey,
+    limitedKey: await makeLimitedKey(base, managementKey),
+    model: MODEL,
+    messagesModel: MESSAGES_MODEL,
+    answersAreKnown: true,
+    meter: openProcessMeter(child.pid),
+  }
+}
+
+const makeLimitedKey = async (base: string, managementKey: string): Promise<string> => {
+  const answer = await fetch(`${base}/keys`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${managementKey}` },
+    body: JSON.stringify({ name: 'limited', limit: 1_000_000, limit_reset: 'monthly' }),
+  })
+  return ((await answer.json()) as { key: string }).key
+}
 
 const configuration = (upstream: string): string => `providers:
   bench:
     name: Bench upstream
     dialects: [openai-chat]
     base_url: ${upstream}/v1
+    api_key: bench-upstream-key
+  bench-messages:
+    name: Bench upstream of Messages
+    dialects: [anthropic]
+    base_url: ${upstream}
     api_key: bench-upstream-key
 models:
   ${MODEL}:
@@ -107,6 +135,13 @@ models:
       - provider: bench
         model: bench-chat
         prices: { prompt: 1.25, completion: 10, cache_read: 0.125 }
+        max_completion_tokens: 128000
+  ${MESSAGES_MODEL}:
+    context_length: 400000
+    endpoints:
+      - provider: bench-messages
+        model: bench-messages
+        prices: { prompt: 3, completion: 15, cache_read: 0.3 }
         max_completion_tokens: 128000
 `
 

@@ -1,11 +1,12 @@
 /**
- * A fake OpenAI-compatible provider, in its own process so that its CPU is nobody else's. Loopback only.
+ * A fake provider of two dialects, OpenAI's Chat Completions and Anthropic's Messages, in its own process so that its CPU is nobody else's. Loopback only.
  * `bin/bun bench/upstream.ts [--port 0] [--events-per-write 4] [--delay-ms 0]` prints `upstream ready http://127.0.0.1:PORT`.
  */
 import { parseArgs } from 'node:util'
 
 import { streamEvents, wholeAnswer } from './answers.ts'
 import { exitWithParent } from './child.ts'
+import { messageEvents, wholeMessage } from './messages-answers.ts'
 
 const main = (): void => {
   const { values } = parseArgs({
@@ -18,24 +19,38 @@ const main = (): void => {
   })
   if (values.child) exitWithParent()
   const delayMs = Number(values['delay-ms'])
-  const whole = Buffer.from(wholeAnswer())
-  const writes = groupEvents(streamEvents(), Number(values['events-per-write']))
+  const eventsPerWrite = Number(values['events-per-write'])
+  const answers: Readonly<Record<string, Answers>> = {
+    '/v1/chat/completions': { whole: Buffer.from(wholeAnswer()), writes: groupEvents(streamEvents(), eventsPerWrite) },
+    '/v1/messages': { whole: Buffer.from(wholeMessage()), writes: groupEvents(messageEvents(), eventsPerWrite) },
+  }
 
   const server = Bun.serve({
     hostname: '127.0.0.1',
     port: Number(values.port),
     idleTimeout: 0,
     async fetch(request) {
-      if (request.method !== 'POST' || !new URL(request.url).pathname.endsWith('/chat/completions')) {
-        return Response.json({ error: { message: 'The bench upstream only knows POST /v1/chat/completions.' } }, { status: 404 })
+      const answer = answers[new URL(request.url).pathname]
+      if (request.method !== 'POST' || answer === undefined) {
+        return Response.json(
+          { error: { message: `The bench upstream only knows POST ${Object.keys(answers).join(' and ')}.` } },
+          { status: 404 },
+        )
       }
       // Quotes inside the messages are escaped, so this finds the member and never a text.
       const wantsStream = /"stream"\s*:\s*true/.test(await request.text())
-      if (!wantsStream) return new Response(whole, { headers: { 'content-type': 'application/json' } })
-      return new Response(streamWrites(writes, delayMs), { headers: { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' } })
+      if (!wantsStream) return new Response(answer.whole, { headers: { 'content-type': 'application/json' } })
+      return new Response(streamWrites(answer.writes, delayMs), {
+        headers: { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' },
+      })
     },
   })
   console.log(`upstream ready http://127.0.0.1:${server.port}`)
+}
+
+interface Answers {
+  readonly whole: Uint8Array<ArrayBuffer>
+  readonly writes: readonly Uint8Array[]
 }
 
 /** Several events a write, as they arrive from a busy provider. */

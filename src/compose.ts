@@ -1,10 +1,12 @@
 /** Builds every part once and hands it to the next. The only file that knows all concrete parts. */
 import type { ConfigFile } from './config-file.ts'
-import { SettingError, type Environment, type ServeSettings } from './config.ts'
+import { composeBudgets } from './compose-budgets.ts'
+import { behindProxy, SettingError, type Environment, type ServeSettings } from './config.ts'
 import { GatewayError } from './errors.ts'
 import { messagesFormat } from './formats/anthropic-messages/anthropic-messages.ts'
 import { chatFormat } from './formats/openai-chat/openai-chat.ts'
 import { responsesFormat } from './formats/openai-responses/openai-responses.ts'
+import { guardrailBudgets } from './guardrails/budget-scopes.ts'
 import { createGuardrails } from './guardrails/guardrails.ts'
 import { createModerate } from './guardrails/moderate.ts'
 import { createApp, type App } from './http/app.ts'
@@ -12,15 +14,14 @@ import { createCors } from './http/cors.ts'
 import { createKeepAlive } from './http/keep-alive.ts'
 import { createPrepareCall } from './http/prepare-call.ts'
 import { createScreenCall, screenPrepared } from './http/screen-call.ts'
-import { generationRecord } from './inference/generation-record.ts'
-import { createGenerationRecorder } from './inference/record-generations.ts'
 import { createCountTokens } from './inference/count-tokens.ts'
+import { createDryRun } from './inference/dry-run.ts'
 import { createEmbeddings } from './inference/run-embeddings.ts'
 import { createInference, type InferenceParts } from './inference/run-inference.ts'
 import type { Run } from './inference/run.ts'
 import { createKeys, type Keys } from './keys/keys.ts'
 import { isoTimestamp, systemClock } from './lib/clock.ts'
-import { systemIds } from './lib/id.ts'
+import { randomFraction, systemIds } from './lib/id.ts'
 import { repeat } from './lib/repeat.ts'
 import { buildModels, CatalogueError } from './models/build-models.ts'
 import catalogue from './models/catalogue-data.json' with { type: 'json' }
@@ -29,15 +30,22 @@ import type { Models } from './models/models.ts'
 import { createPresets } from './presets/presets.ts'
 import { providerRegistry } from './providers/registry.ts'
 import { createSafeFetch } from './providers/safe-fetch.ts'
+import { createReachability, probeAddress, probeNothing } from './providers/reachability.ts'
 import { createUpstream } from './providers/upstream.ts'
+import { createCredentials } from './routing/credentials.ts'
+import { createHealth } from './routing/health.ts'
+import type { RoutingState } from './routing/routing-state.ts'
+import { createSticky } from './routing/sticky.ts'
 import { openStorage } from './open-storage.ts'
-import { sandboxModels } from './sandbox-models.ts'
+import { SANDBOX_PROVIDERS, sandboxModels } from './sandbox-models.ts'
 import { createChangeCounter } from './storage/change-counter.ts'
 import { createGenerationStore } from './storage/generation-store.ts'
 import { createGuardrailAssignmentStore } from './storage/guardrail-assignment-store.ts'
 import { createGuardrailStore } from './storage/guardrail-store.ts'
 import { createKeyStore } from './storage/key-store.ts'
 import { createPresetStore } from './storage/preset-store.ts'
+import { pruneLedger } from './storage/prune-ledger.ts'
+import { utcDay } from './storage/usage-windows.ts'
 import { createLog } from './telemetry/log.ts'
 import { createMetrics } from './telemetry/metrics.ts'
 import { observeRuns } from './inference/observe-runs.ts'
@@ -70,6 +78,8 @@ const CLEAN_UP_MS = 60 * 60 * 1000
 const CLEAN_UP_ROWS = 1000
 const DAY_MS = 24 * 60 * 60 * 1000
 const PING_MS = 1000
+/** Attempts at once of one provider: what one worker's sockets bear, and no provider's limit. */
+const PROVIDER_IN_FLIGHT_MAX = 1000
 
 export const composeService = async (settings: ServeSettings, file: ConfigFile, env: Environment): Promise<Service> => {
   const [clock, ids] = [systemClock, systemIds]
@@ -90,21 +100,50 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
     ids,
   })
   const generationStore = createGenerationStore(database)
-  const recorder = createGenerationRecorder({
-    store: generationStore,
+  const { ledger, budgeted, recorder, configure } = composeBudgets({
+    database,
     clock,
-    onError: (error, waiting) => log.error({ error, waiting }, 'generation records not written'),
+    ids,
+    log,
+    metrics,
+    file: file.budgets,
+    sources: [guardrailBudgets(guardrails)],
   })
-  metrics.gauge('patchbay_generation_records_dropped', 'Records lost because storage was away for too long.', () => recorder.dropped)
   const keepAlive = createKeepAlive(clock, KEEP_ALIVE_MS)
   const observe = observeRuns(metrics, log)
+
+  const refusedKeys = metrics.counter('patchbay_credentials_refused_total', 'Provider keys set aside because the provider refused them.', [
+    'provider',
+  ])
+  // It outlives a reload: what was learned of a provider holds whatever the file says.
+  const routing: RoutingState = {
+    health: createHealth({ clock, inFlightMax: PROVIDER_IN_FLIGHT_MAX, neverEjected: SANDBOX_PROVIDERS }),
+    sticky: createSticky({ clock }),
+    credentials: createCredentials({
+      clock,
+      onRefused(provider, index) {
+        refusedKeys.add([provider])
+        log.error({ provider, key_number: index + 1 }, 'a provider refuses a key of ours: replace it, or pay its bill')
+      },
+    }),
+    random: randomFraction,
+  }
 
   const running = new Set<Run>()
   const began = (run: Run): void => void running.add(run)
   const settle = (run: Run): void => {
     running.delete(run)
-    recorder.add(generationRecord(run))
+    recorder.add(budgeted.settlement(run))
     observe(run)
+  }
+  /** A run that is not let in never begins, so it never ends. */
+  const admit = async (run: Run): Promise<void> => {
+    try {
+      await budgeted.admit(run)
+    } catch (thrown) {
+      running.delete(run)
+      throw thrown
+    }
   }
   metrics.gauge('patchbay_running_generations', 'Generations being answered.', () => running.size)
 
@@ -125,32 +164,41 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
   const serve = (current: ConfigFile): App => {
     const seconds = (value: number): number => value * 1000
     const models = modelsOf(current, settings.config, env)
-    const upstream = createUpstream(clock, {
-      streamHeadersMs: seconds(current.timeouts.stream_headers),
-      wholeHeadersMs: seconds(current.timeouts.whole_headers),
-      idleMs: seconds(current.timeouts.idle),
-    })
+    const upstream = createUpstream(
+      clock,
+      {
+        streamHeadersMs: seconds(current.timeouts.stream_headers),
+        wholeHeadersMs: seconds(current.timeouts.whole_headers),
+        idleMs: seconds(current.timeouts.idle),
+      },
+      createReachability({ clock, connectMs: seconds(current.timeouts.connect), probe: behindProxy(env) ? probeNothing : probeAddress }),
+    )
     const inference: InferenceParts = {
       models,
       adapters: providerRegistry,
       context: { upstream, clock },
       clock,
       ids,
+      routing,
       firstTokenMs: seconds(current.timeouts.first_token),
+      totalMs: seconds(current.timeouts.total),
       began,
       settle,
     }
     const safeFetch = createSafeFetch({ clock, trustedHosts: current.moderation.trusted_hosts })
     const moderate = createModerate(current.moderation, safeFetch, clock)
-    const screenCall = createScreenCall({ guardrails, moderate, models, clock, screenMs: SCREEN_MS })
+    const screenCall = createScreenCall({ ...inference, guardrails, moderate, screenMs: SCREEN_MS })
     return createApp({
       formats: { chat: chatFormat, responses: responsesFormat, messages: messagesFormat },
       answering: {
         prepareCall: screenPrepared(createPrepareCall(presets), screenCall),
         runInference: createInference(inference),
+        admit,
+        dryRun: createDryRun(inference),
         keepAlive,
         clock,
         commitSilenceMs: COMMIT_SILENCE_MS,
+        unreadMs: seconds(current.timeouts.client_unread),
         providerFailure: current.errors.provider_failure,
         onInternalError: (thrown) => onError(thrown, 'a stream could not be rendered'),
       },
@@ -161,7 +209,9 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
       presets,
       guardrails,
       models,
+      health: routing.health,
       generations: { store: generationStore, flush: recorder.flush },
+      figures: ledger.figures,
       ready,
       isDraining: () => draining,
       clock,
@@ -169,7 +219,11 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
       log,
       metrics,
       cors: createCors(current.cors.origins),
-      maxBodyBytes: current.limits.max_body_bytes,
+      bodyLimits: {
+        maxBytes: current.limits.max_body_bytes,
+        totalMs: seconds(current.timeouts.body),
+        idleMs: seconds(current.timeouts.body_idle),
+      },
       version: VERSION,
     })
   }
@@ -178,6 +232,7 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
   let retentionDays = file.generations.retention_days
   const counter = createChangeCounter(database)
   let seen = await counter.read()
+  const stopLedger = ledger.start()
   const stops = [
     repeat(
       clock,
@@ -189,6 +244,7 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
         keys.dropCache()
         presets.dropCache()
         guardrails.dropCache()
+        ledger.dropCache()
       },
       // Known keys go on while storage is away; the caches are dropped when it is back.
       (thrown) => log.warn({ error: thrown }, 'storage does not answer'),
@@ -198,6 +254,7 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
       CLEAN_UP_MS,
       async () => {
         await deleteAll((limit) => generationStore.deleteOlderThan(isoTimestamp(clock.now() - retentionDays * DAY_MS), limit))
+        await deleteAll((limit) => pruneLedger(database, utcDay(isoTimestamp(clock.now() - retentionDays * DAY_MS)), limit))
         await deleteAll((limit) => presetStore.deleteIdempotencyKeys(isoTimestamp(clock.now() - DAY_MS), limit))
       },
       (thrown) => onError(thrown, 'old records not deleted'),
@@ -212,6 +269,7 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
     log,
     reload(next) {
       served = serve(next)
+      configure(next.budgets)
       retentionDays = next.generations.retention_days
     },
     beginDrain() {
@@ -222,6 +280,7 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
     },
     async close() {
       for (const stop of stops) stop()
+      await stopLedger()
       await recorder.close()
       await database.close()
       flushLog()

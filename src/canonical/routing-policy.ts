@@ -1,9 +1,9 @@
 /** Which models and providers a caller's guardrails leave to a request. The request's own wishes can narrow it, never widen it. */
 export interface RoutingPolicy {
-  /** Null: any. */
-  readonly allowedModels: readonly string[] | null
+  /** Each list must have the model; of models, `*` in a pattern stands for any text. Empty: any. */
+  readonly allowedModels: readonly (readonly string[])[]
   readonly ignoredModels: readonly string[]
-  readonly allowedProviders: readonly string[] | null
+  readonly allowedProviders: readonly (readonly string[])[]
   readonly ignoredProviders: readonly string[]
   /** Zero retention is required for models of these authors; `other` stands for all that are not named. */
   readonly zdr: Readonly<Record<ZdrAuthor, boolean>>

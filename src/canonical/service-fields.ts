@@ -2,7 +2,7 @@
  * Top-level fields of a request that address this service, whatever dialect it is in, or that would let it steer where
  * an upstream that is itself a router sends it (reliability.md 4.9, rule 8). They never leave.
  */
-import type { JsonChanges } from '../lib/json-body.ts'
+import type { JsonChanges } from '../lib/json-splice.ts'
 
 export const SERVICE_FIELDS = [
   // Which model and which provider answers.

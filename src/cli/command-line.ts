@@ -6,6 +6,7 @@ import { GatewayError } from '../errors.ts'
 import { ListenError } from '../http/server.ts'
 import { StorageRefused, StorageUnavailable } from '../storage/storage-errors.ts'
 import { VERSION } from '../version.ts'
+import { auditLedgerVerb } from './ledger.ts'
 import { createKeyVerb, listKeysVerb, revokeKeyVerb } from './keys.ts'
 import { serve } from './serve.ts'
 
@@ -43,6 +44,13 @@ export const runCommandLine = async (argv: readonly string[]): Promise<number> =
     keys.command('revoke').argument('<hash>', 'the hash that list shows').description('Revoke a key, at once and for ever.'),
     STORAGE_SETTINGS,
   ).action((hash, flags) => revokeKeyVerb(storage(flags), hash))
+
+  const ledger = program.command('ledger').description('Check the books of budgets and limits.')
+  withSettings(ledger.command('audit').description('Count all money again; exit code 1 where something is wrong.'), STORAGE_SETTINGS)
+    .option('--json', 'print JSON')
+    .action(async (flags) => {
+      exitCode = await auditLedgerVerb(storage(flags), flags)
+    })
 
   try {
     refuseUnknownVerb(program, argv[2])

@@ -3,7 +3,8 @@ import type { ClientDialect } from '../canonical/call.ts'
 import type { Warning } from '../canonical/warning.ts'
 import type { PresetContent } from '../contract/preset.ts'
 import { invalidRequest } from '../contract/validate.ts'
-import type { JsonBody, JsonChanges } from '../lib/json-body.ts'
+import type { JsonBody } from '../lib/json-body.ts'
+import type { JsonChanges } from '../lib/json-splice.ts'
 import type { JsonValue } from '../lib/json.ts'
 
 interface SystemPrompt {

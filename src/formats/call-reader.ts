@@ -3,7 +3,8 @@ import type { Call, ClientDialect } from '../canonical/call.ts'
 import type { Prompt } from '../canonical/prompt.ts'
 import { invalidRequest } from '../contract/validate.ts'
 import { GatewayError } from '../errors.ts'
-import { type JsonBody, JsonTextError } from '../lib/json-body.ts'
+import type { JsonBody } from '../lib/json-body.ts'
+import { JsonTextError } from '../lib/json-scan.ts'
 
 interface CallParts {
   /** Fallbacks in order, without the primary `model`. */

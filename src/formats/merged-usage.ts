@@ -1,4 +1,5 @@
-import { JsonBody, JsonTextError } from '../lib/json-body.ts'
+import { JsonBody } from '../lib/json-body.ts'
+import { JsonTextError } from '../lib/json-scan.ts'
 import { isObject } from '../lib/json.ts'
 import type { JsonObject } from '../lib/json.ts'
 

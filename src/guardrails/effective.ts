@@ -59,9 +59,9 @@ const policyOf = (guardrails: readonly GuardrailResource[]): RoutingPolicy | nul
     ZDR_AUTHORS.map((author) => [author, guardrails.some((guardrail) => guardrail[`enforce_zdr_${author}`] === true)]),
   ) as Record<ZdrAuthor, boolean>
   const policy: RoutingPolicy = {
-    allowedModels: intersection(guardrails.map((guardrail) => guardrail.allowed_models)),
+    allowedModels: guardrails.flatMap(({ allowed_models: list }) => (list === null ? [] : [list])),
     ignoredModels: guardrails.flatMap((guardrail) => guardrail.ignored_models ?? []),
-    allowedProviders: intersection(guardrails.map((guardrail) => guardrail.allowed_providers)),
+    allowedProviders: guardrails.flatMap(({ allowed_providers: list }) => (list === null ? [] : [list])),
     ignoredProviders: guardrails.flatMap((guardrail) => guardrail.ignored_providers ?? []),
     zdr,
     paidTraining: guardrails.every((guardrail) => guardrail.enable_paid_model_training !== false),
@@ -69,9 +69,9 @@ const policyOf = (guardrails: readonly GuardrailResource[]): RoutingPolicy | nul
     freePublication: guardrails.every((guardrail) => guardrail.enable_free_model_publication !== false),
   }
   const says =
-    policy.allowedModels !== null ||
+    policy.allowedModels.length > 0 ||
     policy.ignoredModels.length > 0 ||
-    policy.allowedProviders !== null ||
+    policy.allowedProviders.length > 0 ||
     policy.ignoredProviders.length > 0 ||
     ZDR_AUTHORS.some((author) => zdr[author]) ||
     !policy.paidTraining ||

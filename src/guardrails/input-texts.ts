@@ -4,7 +4,8 @@
  * as base64, proofs of thinking. Of tools and schemas, which the developer wrote, the descriptions.
  */
 import type { JsonBody } from '../lib/json-body.ts'
-import { jsonElements, rawMember } from '../lib/json-body.ts'
+import { scanElements } from '../lib/json-scan.ts'
+import { rawMember } from '../lib/json-splice.ts'
 import { type JsonString, jsonStrings, spliceJson } from '../lib/json-strings.ts'
 
 export interface InputText {
@@ -99,7 +100,7 @@ const speaker = (field: string, raw: string): ((offset: number) => boolean) => {
   if (field === 'prompt') return () => true
   if (field !== 'messages' && field !== 'input') return () => false
   if (!raw.startsWith('[')) return () => true
-  const own = jsonElements(raw).flatMap(
+  const own = scanElements(raw).flatMap(
     ({ start, end }): { start: number; end: number; results: readonly (readonly [number, number])[] }[] => {
       const element = raw.slice(start, end)
       if (!element.startsWith('{')) return [{ start, end, results: [] }]
@@ -124,7 +125,7 @@ const resultsIn = (message: string): readonly (readonly [number, number])[] => {
   const content = rawMember(message, 'content')
   if (content?.startsWith('[') !== true) return []
   const base = message.lastIndexOf(content)
-  return jsonElements(content).flatMap(({ start, end }) =>
+  return scanElements(content).flatMap(({ start, end }) =>
     says(content.slice(start, end), 'type', 'tool_result') ? [[base + start, base + end] as const] : [],
   )
 }

@@ -16,6 +16,7 @@ const screenFor = (action: FilterAction, pipeline: PipelineStage[] = []): Output
 }
 
 const text = (said: string): ModelEvent => ({ type: 'text', text: said })
+const NOBODY = { observe: () => {} }
 const frame = (...events: ModelEvent[]): Frame => ({ events })
 
 /** Each event a frame of its own. */
@@ -101,7 +102,7 @@ describe('what must not pass', () => {
         closed = true
       }
     }
-    for await (const frames of throughScreen(answered(), screenFor('block'))) {
+    for await (const frames of throughScreen(answered(), screenFor('block'), NOBODY)) {
       expect(frames).toEqual([frame(text('hi '))])
       break
     }
@@ -113,12 +114,13 @@ describe('what must not pass', () => {
       yield [frame(text('hi'))]
     }
     const broken: OutputScreen = {
+      rewriting: true,
       frames: () => {
         throw new TypeError('broken')
       },
       end: () => [],
     }
-    const thrown: unknown = await Array.fromAsync(throughScreen(answered(), broken)).catch((failure: unknown) => failure)
+    const thrown: unknown = await Array.fromAsync(throughScreen(answered(), broken, NOBODY)).catch((failure: unknown) => failure)
     expect(thrown).toMatchObject({ type: 'permission_denied', status: 403, metadata: { patterns: [] } })
   })
 })

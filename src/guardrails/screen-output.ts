@@ -11,6 +11,8 @@ import { jsonText, plainText } from './held-text.ts'
 import { createTextScreen, screenWhole, type TextScreen } from './screen-text.ts'
 
 export interface OutputScreen {
+  /** What goes on is said again from its events. */
+  readonly rewriting: boolean
   /** Throws `permission_denied` where something was said that must not pass. */
   frames(frames: readonly Frame[]): readonly Frame[]
   /** What was still held. Throws likewise. */
@@ -28,6 +30,9 @@ export const createOutputScreen = ({ filters, mayFind }: FilterSet, detections: 
   let open: string | null = null
   /** The open thinking is not as its maker signed it. */
   let thinkingChanged = false
+  /** Calls of tools that take any text. */
+  const inPlainText = new Set<number>()
+  const isJson = (event: Said): boolean => event.type === 'tool-arguments' && !inPlainText.has(event.index)
 
   const flush = (): ModelEvent[] => {
     const lane = open === null ? undefined : lanes.get(open)
@@ -43,7 +48,7 @@ export const createOutputScreen = ({ filters, mayFind }: FilterSet, detections: 
     const before = open === name ? [] : flush()
     open = name
     const known = lanes.get(name)
-    const screen = known?.screen ?? createTextScreen(filters, event.type === 'tool-arguments' ? jsonText() : plainText(), detections.report)
+    const screen = known?.screen ?? createTextScreen(filters, isJson(event) ? jsonText() : plainText(), detections.report)
     lanes.set(name, { screen, last: event })
     const text = screen.push(textOf(event))
     return text === '' ? before : [...before, withText(event, text)]
@@ -71,6 +76,9 @@ export const createOutputScreen = ({ filters, mayFind }: FilterSet, detections: 
         return [...before, { ...event, proof }]
       }
       case 'tool-call':
+        if (event.custom === true) inPlainText.add(event.index)
+        return [...flush(), event]
+      case 'text-break':
       case 'image':
       case 'unknown':
       case 'finish':
@@ -92,6 +100,7 @@ export const createOutputScreen = ({ filters, mayFind }: FilterSet, detections: 
   }
 
   return {
+    rewriting,
     frames(frames) {
       const out = frames.map(frameOf)
       detections.assertPassed()
@@ -105,12 +114,19 @@ export const createOutputScreen = ({ filters, mayFind }: FilterSet, detections: 
   }
 }
 
+/** Told of all that was said, as it comes: what is kept back was said too, and is paid for. */
+interface Listener {
+  observe(frames: readonly Frame[], rewritten: boolean): void
+}
+
 /** An attempt's frames, screened. What the screen itself fails at does not pass. */
 export async function* throughScreen(
   answered: AsyncGenerator<readonly Frame[], void, undefined>,
   screen: OutputScreen,
+  listener: Listener,
 ): AsyncGenerator<readonly Frame[], void, undefined> {
   for await (const frames of answered) {
+    listener.observe(frames, screen.rewriting)
     const passed = screened(() => screen.frames(frames))
     if (passed.length > 0) yield passed
   }

@@ -2,20 +2,26 @@
  * What the three inference routes have in common: read the call, apply its preset, run it, and answer whole or as a
  * stream. The status of a provider's failure follows decision 16, the moment a stream commits decision 17.
  */
+import { NO_COST } from '../canonical/cost.ts'
 import type { Frame } from '../canonical/event.ts'
+import { NO_USAGE } from '../canonical/usage.ts'
 import type { GatewayError } from '../errors.ts'
-import { isGuardrailBlock } from '../guardrails/detections.ts'
 import type { AnswerHead, AnswerTail, ClientFormat } from '../formats/format.ts'
+import { isGuardrailBlock } from '../guardrails/detections.ts'
+import type { Admit } from '../inference/budgeted-runs.ts'
+import type { DryRun } from '../inference/dry-run.ts'
+import { refusalMetadata, type RefusedRequest, routingMetadata } from '../inference/routing-metadata.ts'
 import type { RunInference } from '../inference/run-inference.ts'
-import type { Run } from '../inference/run.ts'
-import { routingMetadata } from '../inference/routing-metadata.ts'
+import type { InferenceRequest, Run } from '../inference/run.ts'
+import { spenderOf } from '../keys/keys.ts'
 import type { Clock } from '../lib/clock.ts'
 import { JsonBody } from '../lib/json-body.ts'
+import { JSON_LIMITS } from '../lib/json-scan.ts'
 import { asPublicError, errorHeaders } from './error-boundary.ts'
 import { STREAM_HEADERS, eventStream } from './event-stream.ts'
-import { refusalTail } from './guardrail-refusal.ts'
-import { jsonText } from './json-response.ts'
+import { jsonResponse, jsonText } from './json-response.ts'
 import type { KeepAlive } from './keep-alive.ts'
+import { metadataField, wantsDryRun, wantsEcho } from './opt-ins.ts'
 import type { PrepareCall } from './prepare-call.ts'
 import { principalOf, type RouteRequest } from './route.ts'
 import { refusedBy } from './screen-call.ts'
@@ -23,55 +29,69 @@ import { refusedBy } from './screen-call.ts'
 export interface InferenceAnswering {
   readonly prepareCall: PrepareCall
   readonly runInference: RunInference
+  readonly admit: Admit
+  readonly dryRun: DryRun
   readonly keepAlive: KeepAlive
   readonly clock: Clock
   /** Streams commit to 200 after this much silence, failed or not. */
   readonly commitSilenceMs: number
+  /** A client that takes nothing for this long is given up. */
+  readonly unreadMs: number
   readonly providerFailure: 'body' | 'status'
   readonly onInternalError: (thrown: unknown) => void
 }
 
 export const answerInference = async (request: RouteRequest, format: ClientFormat, parts: InferenceAnswering): Promise<Response> => {
   const principal = principalOf(request)
-  const body = JsonBody.read(await request.text())
-  const prepared = await parts
-    .prepareCall(body, format, request.headers, principal)
-    .catch((thrown: unknown) => refused(thrown, body, request.headers, format, parts))
-  if (prepared instanceof Response) return prepared
-  const run = parts.runInference({
-    ...prepared,
-    apiType: 'completions',
-    caller: { keyHash: principal.hash, workspaceId: principal.workspaceId },
-    requestId: request.requestId,
-    userAgent: request.headers.get('user-agent'),
-    referer: request.headers.get('http-referer') ?? request.headers.get('referer'),
-  })
+  const { text, bytes } = await request.received()
+  let run: Run
+  /** Known once its call was read. */
+  let asked: InferenceRequest | undefined
+  try {
+    const prepared = await parts.prepareCall(JsonBody.read(text, JSON_LIMITS, bytes), format, request.headers, principal)
+    asked = {
+      ...prepared,
+      apiType: 'completions',
+      caller: spenderOf(principal),
+      requestId: request.requestId,
+      userAgent: request.headers.get('user-agent'),
+      referer: request.headers.get('http-referer') ?? request.headers.get('referer'),
+      echo: wantsEcho(prepared.call),
+    }
+    if (wantsDryRun(request.headers)) return jsonResponse(await parts.dryRun(asked))
+    run = parts.runInference(asked)
+    await parts.admit(run)
+  } catch (thrown) {
+    const refused = asked ?? refusedBy(thrown)
+    if (refused === undefined) throw thrown
+    return refusal(asPublicError(thrown), refused, format, request.headers)
+  }
   const leave = (): void => run.leave()
   request.signal.addEventListener('abort', leave, { once: true })
-  // It may have left while its preset was looked up: an abort that is over is not told again.
+  // It may have left while its preset was looked up, or its budget: an abort that is over is not told again.
   if (request.signal.aborted) leave()
   const answer = new Answer(run, format, request.headers, parts)
   return run.request.call.stream ? answer.stream(leave) : answer.whole()
 }
 
-/** What a guardrail refused is told with what is known of its routing, where that was asked for; other failures are the door's. */
-const refused = (thrown: unknown, body: JsonBody, headers: Headers, format: ClientFormat, { clock }: InferenceAnswering): Response => {
-  const about = refusedBy(thrown)
-  const field = metadataField(headers)
-  if (about === undefined || field === null) throw thrown
-  const error = asPublicError(thrown)
-  const model = body.value('model')
-  const requested = typeof model === 'string' ? model : (about.call.models[0] ?? '')
-  const tail = refusalTail(about, { field, requested, nowSeconds: Math.floor(clock.now() / 1000) })
-  return jsonText(format.renderError(error, null, tail).body, { status: error.status, headers: errorHeaders(error) })
+/** For whoever asked how it would have been routed: always its real status. Throws the error where nobody did. */
+const refusal = (error: GatewayError, request: RefusedRequest, format: ClientFormat, headers: Headers): Response => {
+  const field = METADATA_LESS.has(error.status) ? null : metadataField(headers)
+  if (field === null) throw error
+  const metadata = { field, value: refusalMetadata(request, error) }
+  const { body } = format.renderError(error, null, { usage: NO_USAGE, cost: NO_COST, endedSeconds: 0, metadata })
+  return jsonText(body, { status: error.status, headers: errorHeaders(error) })
 }
+
+/** Validation, keys, and limits of our own have none (contract 5.8); nor has a 500. */
+const METADATA_LESS: ReadonlySet<number> = new Set([400, 401, 413, 415, 429, 500])
 
 /** One run on its way to one client. */
 class Answer {
   readonly #run: Run
   readonly #format: ClientFormat
   readonly #parts: InferenceAnswering
-  readonly #metadataField: 'service_metadata' | 'openrouter_metadata' | null
+  readonly #metadataField: ReturnType<typeof metadataField>
   readonly #realStatus: boolean
 
   constructor(run: Run, format: ClientFormat, headers: Headers, parts: InferenceAnswering) {
@@ -80,6 +100,11 @@ class Answer {
     this.#parts = parts
     this.#metadataField = metadataField(headers)
     this.#realStatus = (headers.get('x-service-provider-failure')?.toLowerCase() ?? parts.providerFailure) === 'status'
+  }
+
+  /** Of a failure: by the setting, and always where no provider was asked, or it is our own check that failed (decision 16). */
+  #tellsStatus(error: GatewayError): boolean {
+    return this.#realStatus || this.#run.current === undefined || isGuardrailBlock(error)
   }
 
   /** Read when the answer begins: an attempt's losses are known by then. */
@@ -100,7 +125,7 @@ class Answer {
       return this.#failure(thrown)
     }
     const failure = this.#run.error === null || this.#isAnswer(this.#run.error) ? null : this.#run.error
-    const status = failure !== null && this.#hasRealStatus(failure) ? failure.status : 200
+    const status = failure !== null && this.#tellsStatus(failure) ? failure.status : 200
     const headers = failure === null ? this.#headers : { ...this.#headers, ...errorHeaders(failure) }
     return jsonText(this.#format.renderAnswer(this.#head(), mergeFrames(frames), this.#tail()), { status, headers })
   }
@@ -111,8 +136,8 @@ class Answer {
     // Nothing is lost where the wait ends first: the stream takes the same promise over.
     const committed = await this.#untilCommit(first)
     const failure = committed instanceof Failure && !this.#isAnswer(asPublicError(committed.thrown)) ? committed : null
-    if (failure !== null && this.#hasRealStatus(asPublicError(failure.thrown))) return this.#failure(failure.thrown)
-    const { keepAlive, onInternalError } = this.#parts
+    if (failure !== null && this.#tellsStatus(asPublicError(failure.thrown))) return this.#failure(failure.thrown)
+    const { keepAlive, onInternalError, clock, unreadMs } = this.#parts
     const body = eventStream(
       {
         first,
@@ -120,6 +145,8 @@ class Answer {
         silent: committed === 'silence',
         leave,
         onInternalError,
+        clock,
+        unreadMs,
         openRenderer: () => this.#format.openStream(this.#head()),
         tail: () => this.#tail(),
       },
@@ -151,20 +178,15 @@ class Answer {
     return this.#format.renderError(error, this.#head(), this.#tail()).answered
   }
 
-  /** Our own checks always have theirs (decision 16). */
-  #hasRealStatus(error: GatewayError): boolean {
-    return this.#realStatus || isGuardrailBlock(error)
-  }
-
   #failure(thrown: unknown): Response {
     const error = asPublicError(thrown)
     const { body, answered } = this.#format.renderError(error, this.#head(), this.#tail())
-    const status = answered || !this.#hasRealStatus(error) ? 200 : error.status
+    const status = answered || !this.#tellsStatus(error) ? 200 : error.status
     return jsonText(body, { status, headers: { ...this.#headers, ...(answered ? {} : errorHeaders(error)) } })
   }
 
   #head(): AnswerHead {
-    const { request, current, generationId, createdMs, inputTokensEstimate } = this.#run
+    const { request, current, generationId, createdMs, inputTokensEstimate, echoes } = this.#run
     return {
       generationId,
       createdSeconds: Math.floor(createdMs / 1000),
@@ -172,6 +194,7 @@ class Answer {
       provider: current?.planned.endpoint.provider.name ?? null,
       request: request.call.body,
       inputTokensEstimate,
+      ...(echoes.length === 0 ? {} : { echoes }),
     }
   }
 
@@ -193,11 +216,4 @@ class Failure {
 const mergeFrames = (frames: readonly Frame[]): Frame => {
   const only = frames[0]
   return frames.length === 1 && only !== undefined ? only : { events: frames.flatMap(({ events }) => events) }
-}
-
-/** The field's name follows the header's (decision 1). */
-const metadataField = (headers: Headers): 'service_metadata' | 'openrouter_metadata' | null => {
-  const enabled = (name: string): boolean => headers.get(name)?.toLowerCase() === 'enabled'
-  if (enabled('x-service-metadata') || enabled('x-service-experimental-metadata')) return 'service_metadata'
-  return enabled('x-openrouter-metadata') || enabled('x-openrouter-experimental-metadata') ? 'openrouter_metadata' : null
 }

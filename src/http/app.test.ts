@@ -4,14 +4,20 @@ import { connect } from 'node:net'
 import { pino } from 'pino'
 
 import { createFakeClock, turn } from '../../test/support/fake-clock.ts'
+import { createTestRouting } from '../../test/support/test-routing.ts'
 import { openSqliteDatabase } from '../../test/support/sqlite-database.ts'
 import { messagesFormat } from '../formats/anthropic-messages/anthropic-messages.ts'
 import { chatFormat } from '../formats/openai-chat/openai-chat.ts'
 import { responsesFormat } from '../formats/openai-responses/openai-responses.ts'
-import { generationRecord } from '../inference/generation-record.ts'
+import { createBudgetedRuns } from '../inference/budgeted-runs.ts'
 import { createGenerationRecorder } from '../inference/record-generations.ts'
+import { createDurations } from '../ledger/durations.ts'
+import { createLedger } from '../ledger/ledger.ts'
+import { keyLimitSource } from '../ledger/scope.ts'
+import type { Settlement } from '../storage/settle-requests.ts'
 import { createCountTokens } from '../inference/count-tokens.ts'
 import { createEmbeddings } from '../inference/run-embeddings.ts'
+import { createDryRun } from '../inference/dry-run.ts'
 import { createInference, type InferenceParts } from '../inference/run-inference.ts'
 import type { Run } from '../inference/run.ts'
 import { createKeys } from '../keys/keys.ts'
@@ -48,7 +54,33 @@ const build = (more: Partial<AppParts> = {}) => {
   const models = createModels(sandboxModels, [])
   const store = createGenerationStore(database)
   const faults: unknown[] = []
-  const recorder = createGenerationRecorder({ store, clock, onError: (thrown) => faults.push(thrown) })
+  const recorder = createGenerationRecorder<Settlement>({
+    write: (batch) => ledger.settle(batch),
+    clock,
+    onError: (thrown) => faults.push(thrown),
+  })
+  const ledger = createLedger({
+    database,
+    clock,
+    ids,
+    sources: [keyLimitSource],
+    inFlight: () => ({ fraction: 0.5, ceilingNanos: null }),
+    settleFirst: recorder.flush,
+    onError: (thrown) => faults.push(thrown),
+    onReaped: () => undefined,
+    onRepaired: () => undefined,
+  })
+  const budgeted = createBudgetedRuns({
+    ledger,
+    durations: createDurations(),
+    settings: () => ({
+      unknownPrice: 'refuse',
+      emptyAnswers: 'told',
+      assumedPrices: { prompt: 10, completion: 50 },
+      maxOutputTokens: 1000,
+    }),
+    onOvershoot: () => undefined,
+  })
   const metrics = createMetrics()
   const settled: Run[] = []
   const inference: InferenceParts = {
@@ -57,11 +89,13 @@ const build = (more: Partial<AppParts> = {}) => {
     context: { clock, upstream: { post: () => Promise.reject(new Error('The sandbox has no upstream.')) } },
     clock,
     ids,
+    routing: createTestRouting(clock),
     firstTokenMs: 120_000,
+    totalMs: 1_800_000,
     began: () => undefined,
     settle: (run) => {
       settled.push(run)
-      recorder.add(generationRecord(run))
+      recorder.add(budgeted.settlement(run))
     },
   }
   const parts: AppParts = {
@@ -72,9 +106,12 @@ const build = (more: Partial<AppParts> = {}) => {
     answering: {
       prepareCall: createPrepareCall(presets),
       runInference: createInference(inference),
+      admit: budgeted.admit,
+      dryRun: createDryRun(inference),
       keepAlive: createKeepAlive(clock, 10_000),
       clock,
       commitSilenceMs: 2000,
+      unreadMs: 60_000,
       providerFailure: 'body',
       onInternalError: (thrown) => faults.push(thrown),
     },
@@ -87,7 +124,9 @@ const build = (more: Partial<AppParts> = {}) => {
       ids,
     }),
     models,
+    health: inference.routing.health,
     generations: { store, flush: recorder.flush },
+    figures: ledger.figures,
     ready: async () => null,
     isDraining: () => false,
     clock,
@@ -95,7 +134,7 @@ const build = (more: Partial<AppParts> = {}) => {
     log: pino({ level: 'silent' }),
     metrics,
     cors: createCors(['https://app.example']),
-    maxBodyBytes: MAX_BODY,
+    bodyLimits: { maxBytes: MAX_BODY, totalMs: 60_000, idleMs: 10_000 },
     version: '1.2.3',
     ...more,
   }

@@ -5,12 +5,14 @@ import type { CountTokens } from '../inference/count-tokens.ts'
 import type { RunEmbeddings } from '../inference/run-embeddings.ts'
 import type { Guardrails } from '../guardrails/guardrails.ts'
 import type { Keys } from '../keys/keys.ts'
+import type { Ledger } from '../ledger/ledger.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { IdSource } from '../lib/id.ts'
 import type { JsonObject } from '../lib/json.ts'
 import { once } from '../lib/once.ts'
 import type { Models } from '../models/models.ts'
 import type { Presets } from '../presets/presets.ts'
+import type { HealthView } from '../routing/health.ts'
 import type { GenerationStore } from '../storage/generation-store.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
@@ -19,7 +21,7 @@ import { authenticate } from './authenticate.ts'
 import type { Cors } from './cors.ts'
 import type { ScreenCall } from './screen-call.ts'
 import { openapiDocument, type Mount } from './openapi.ts'
-import { readBodyText, type HttpRequest } from './read-body.ts'
+import { readBody, readBodyText, type BodyLimits, type HttpRequest } from './read-body.ts'
 import { referencePage } from './reference-page.ts'
 import type { Route, Surface } from './route.ts'
 import { createRouter } from './router.ts'
@@ -30,7 +32,8 @@ import { assignmentRoutes } from './routes/guardrail-assignments.ts'
 import { guardrailsCreate, guardrailsDelete, guardrailsGet, guardrailsList, guardrailsUpdate } from './routes/guardrails.ts'
 import { inferenceRoute } from './routes/inference.ts'
 import { keyCurrent, keysCreate, keysDelete, keysGet, keysList, keysUpdate } from './routes/keys.ts'
-import { modelsCount, modelsEndpoints, modelsGet, modelsList } from './routes/models.ts'
+import { endpointsZdr, modelsCount, modelsEndpoints, modelsGet, modelsList } from './routes/models.ts'
+import { providersList } from './routes/providers.ts'
 import { presetsCreate } from './routes/presets-create.ts'
 import { presetsDelete, presetsGet, presetsList, presetsPatch, presetsVersion, presetsVersions } from './routes/presets.ts'
 import { docsPage, healthLive, healthReady, metricsText, openapiJson, welcome } from './routes/service.ts'
@@ -45,7 +48,9 @@ export interface AppParts {
   readonly presets: Presets
   readonly guardrails: Guardrails
   readonly models: Models
+  readonly health: HealthView
   readonly generations: { readonly store: GenerationStore; readonly flush: () => Promise<void> }
+  readonly figures: Ledger['figures']
   readonly ready: () => Promise<string | null>
   readonly isDraining: () => boolean
   readonly clock: Clock
@@ -53,7 +58,7 @@ export interface AppParts {
   readonly log: Log
   readonly metrics: Metrics
   readonly cors: Cors
-  readonly maxBodyBytes: number
+  readonly bodyLimits: Omit<BodyLimits, 'clock'>
   readonly version: string
 }
 
@@ -95,7 +100,9 @@ const apiRoutes = (parts: AppParts): readonly Route[] => [
   modelsCount(parts.models),
   modelsGet('/models/:author/:slug', parts),
   modelsGet('/models/:id', parts),
-  modelsEndpoints(parts.models),
+  modelsEndpoints(parts.models, parts.health),
+  endpointsZdr(parts.models, parts.health),
+  providersList(parts.models),
   generationGet(parts.generations),
 ]
 
@@ -137,6 +144,7 @@ export const createApp = (parts: AppParts): App => {
     ),
   )
   const router = createRouter(mounts)
+  const bodyLimits: BodyLimits = { ...parts.bodyLimits, clock: parts.clock }
   const requests = parts.metrics.counter('patchbay_http_requests_total', 'Requests by operation and status.', ['operation', 'status'])
 
   const answer = async (request: HttpRequest, literalPath?: string): Promise<Response> => {
@@ -166,7 +174,8 @@ export const createApp = (parts: AppParts): App => {
           requestId,
           principal: admitted instanceof Promise ? await admitted : admitted,
           signal: request.signal,
-          text: () => readBodyText(request, parts.maxBodyBytes),
+          text: () => readBodyText(request, bodyLimits),
+          received: () => readBody(request, bodyLimits),
         })
       }
     } catch (thrown) {
@@ -177,6 +186,7 @@ export const createApp = (parts: AppParts): App => {
       'x-request-id': requestId,
       'request-id': requestId,
       ...parts.cors.headers(request.headers.get('origin')),
+      ...(parts.isDraining() ? { connection: 'close' } : {}),
     })
     requests.add([operation, String(response.status)])
     logRequest(parts, { operation, method: request.method, requestId, startedMs }, response, failure)

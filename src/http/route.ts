@@ -3,6 +3,7 @@ import type { z } from 'zod'
 
 import type { ClientDialect } from '../canonical/call.ts'
 import type { Principal } from '../keys/keys.ts'
+import type { ReceivedBody } from './read-body.ts'
 
 /** Who may call a route. There is no default: a route without a policy does not compile. */
 export type Policy = 'public' | 'any-key' | 'management' | 'inference'
@@ -23,6 +24,8 @@ export interface RouteRequest {
   readonly signal: AbortSignal
   /** The body as text: JSON content type, UTF-8, bounded. Throws 400, 413, 415. */
   text(): Promise<string>
+  /** The same, and the bytes that it came in. */
+  received(): Promise<ReceivedBody>
 }
 
 export interface Route {

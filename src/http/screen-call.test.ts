@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 
+import { createTestRouting } from '../../test/support/test-routing.ts'
 import { emailGuardrail, guardrailWith } from '../../test/support/guardrail.ts'
 import type { Call } from '../canonical/call.ts'
 import { effectiveOf } from '../guardrails/effective.ts'
@@ -9,7 +10,7 @@ import { JsonBody } from '../lib/json-body.ts'
 import { createModels } from '../models/models.ts'
 import { createScreenCall, refusedBy } from './screen-call.ts'
 
-const principal = { hash: 'key-1', kind: 'inference', workspaceId: 'workspace-1', userId: 'user-1', strict: false } as const
+const principal = { hash: 'key-1', kind: 'inference', workspaceId: 'workspace-1', userId: 'user-1', strict: false, limit: null } as const
 
 const callOf = (body: JsonBody): Call => ({
   dialect: 'chat',
@@ -30,6 +31,7 @@ const screenWith = (...applied: Parameters<typeof effectiveOf>[0]) =>
     guardrails: { effective: () => effectiveOf(applied) } as unknown as Guardrails,
     moderate: async () => {},
     models: createModels([], []),
+    routing: createTestRouting(systemClock),
     clock: systemClock,
     screenMs: 1000,
   })
@@ -46,7 +48,7 @@ test('a guardrail without filters looks at nothing either', async () => {
   const screened = await screenWith(guardrailWith({ allowed_models: ['vendor/model'] }))(call, principal, callOf)
   expect(screened.call).toBe(call)
   expect(screened.screenOutput).toBeUndefined()
-  expect(screened.policy).toMatchObject({ allowedModels: ['vendor/model'] })
+  expect(screened.policy).toMatchObject({ allowedModels: [['vendor/model']] })
 })
 
 test('a changed body is read anew, with the headers that were passed on', async () => {

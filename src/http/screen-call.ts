@@ -13,20 +13,18 @@ import { inputTexts } from '../guardrails/input-texts.ts'
 import type { Moderate } from '../guardrails/moderate.ts'
 import { createOutputScreen } from '../guardrails/screen-output.ts'
 import { screenBody } from '../guardrails/screen-request.ts'
-import { planAttempts, type Plan } from '../inference/plan-attempts.ts'
+import type { RefusedRequest } from '../inference/routing-metadata.ts'
+import { planFor, type InferenceParts } from '../inference/run-inference.ts'
 import { strictError, type InferenceRequest } from '../inference/run.ts'
-import type { Principal } from '../keys/keys.ts'
-import type { Clock } from '../lib/clock.ts'
+import { type Principal, spenderOf } from '../keys/keys.ts'
 import type { JsonBody } from '../lib/json-body.ts'
-import type { Models } from '../models/models.ts'
+import type { Plan } from '../routing/plan-attempts.ts'
 import type { PrepareCall } from './prepare-call.ts'
 
-export interface ScreenParts {
+/** `models` and `routing` tell who would have been asked, for the metadata of a refusal. */
+export interface ScreenParts extends Pick<InferenceParts, 'models' | 'routing' | 'clock'> {
   readonly guardrails: Guardrails
   readonly moderate: Moderate
-  /** Who would have been asked, for the metadata of a refusal. */
-  readonly models: Models
-  readonly clock: Clock
   readonly screenMs: number
 }
 
@@ -47,8 +45,11 @@ export const createScreenCall =
     try {
       return await screened(call, effective, pipeline, reparse, parts)
     } catch (thrown) {
-      if (thrown instanceof GatewayError)
-        refusals.set(thrown, { call, plan: planOf(() => planAttempts(call, parts.models, effective.policy)), pipeline })
+      const caller = spenderOf(principal)
+      if (thrown instanceof GatewayError) {
+        const plan = planOf(() => planFor({ call, caller, policy: effective.policy }, parts))
+        refusals.set(thrown, { call, pipeline, plan, requested: call.models[0] ?? '', preset: null })
+      }
       throw thrown
     }
   }
@@ -87,7 +88,12 @@ export const screenPrepared =
   (prepareCall: PrepareCall, screenCall: ScreenCall): PrepareCall =>
   async (body, format, headers, principal) => {
     const prepared = await prepareCall(body, format, headers, principal)
-    const screened = await screenCall(prepared.call, principal, (changed) => format.parseCall(changed).call)
+    const { requested, preset } = prepared
+    const screened = await screenCall(prepared.call, principal, (changed) => format.parseCall(changed).call).catch((thrown: unknown) => {
+      const refused = refusedBy(thrown)
+      if (thrown instanceof GatewayError && refused !== undefined) refusals.set(thrown, { ...refused, requested, preset })
+      throw thrown
+    })
     const [first] = screened.warnings
     if (prepared.strict && first !== undefined) throw strictError(first)
     return { ...prepared, ...screened, warnings: [...prepared.warnings, ...screened.warnings] }
@@ -112,15 +118,8 @@ const oneChoice = (body: JsonBody): readonly Warning[] => {
     : [{ code: 'unsupported_field', field: 'n', message: 'Where a guardrail screens the output, only the first choice is answered.' }]
 }
 
-/** What is known of a request that was refused: for the metadata beside its error. */
-export interface Refused {
-  readonly call: Call
-  /** Null where nobody could be asked anyway. */
-  readonly plan: Plan | null
-  readonly pipeline: readonly PipelineStage[]
-}
+/** What is known of a request that was refused, for the metadata beside its error. Not in the error: errors are logged. */
+const refusals = new WeakMap<GatewayError, RefusedRequest>()
 
-/** Beside the error, not in it: errors are logged. */
-const refusals = new WeakMap<GatewayError, Refused>()
-
-export const refusedBy = (thrown: unknown): Refused | undefined => (thrown instanceof GatewayError ? refusals.get(thrown) : undefined)
+export const refusedBy = (thrown: unknown): RefusedRequest | undefined =>
+  thrown instanceof GatewayError ? refusals.get(thrown) : undefined

@@ -1,40 +1,82 @@
 /** How a request was routed, for the client that asks with `X-Service-Metadata` (contract 5.8). */
+import type { GatewayError } from '../errors.ts'
 import type { JsonObject } from '../lib/json.ts'
-import type { Run } from './run.ts'
+import type { Plan, PlannedAttempt } from '../routing/plan-attempts.ts'
+import { statusOf, type InferenceRequest, type Run } from './run.ts'
 
 export const routingMetadata = (run: Run): JsonObject => {
   const succeeded = run.error === null && run.current !== undefined
-  const { attempts, plan, request } = run
+  const { attempts, plan, request, cost } = run
   return {
     requested: request.requested,
-    strategy: request.call.models.length > 1 ? 'fallback' : 'direct',
+    strategy: plan.strategy,
     region: null,
     summary: summary(run, succeeded),
     attempt: attempts.length,
-    is_byok: false,
+    is_byok: cost.isByok,
     endpoints: {
       total: plan.candidates + plan.removed.length,
-      available: plan.attempts.map(({ model, endpoint }) => ({
-        provider: endpoint.provider.name,
-        model: model.id,
-        selected: succeeded && run.current?.planned.endpoint === endpoint,
-      })),
+      available: plan.attempts.map((one) => available(one, succeeded && run.current?.planned.endpoint === one.endpoint)),
     },
-    attempts: attempts.map(({ planned, error }) => ({
-      provider: planned.endpoint.provider.name,
-      model: planned.model.id,
-      status: error?.status ?? 200,
+    attempts: attempts.map((attempt) => ({
+      provider: attempt.planned.endpoint.provider.name,
+      model: attempt.planned.model.id,
+      status: statusOf(attempt),
     })),
-    ...(request.pipeline === undefined || request.pipeline.length === 0
-      ? {}
-      : { pipeline: request.pipeline.map((stage) => ({ ...stage })) }),
-    ...(request.preset === null ? {} : { preset: { slug: request.preset.slug, version: request.preset.version } }),
+    params: { order: plan.order },
+    ...pipelineMember(request),
+    generation_time: Math.round(run.elapsedMs),
+    ...presetMember(request),
     ...(run.warnings.length === 0 ? {} : { warnings: run.warnings.map((warning) => ({ ...warning })) }),
   }
 }
 
+/** A request that reached nobody. */
+export interface RefusedRequest extends Pick<InferenceRequest, 'call' | 'requested' | 'preset' | 'pipeline'> {
+  /** Whom a request would have asked that a guardrail stopped; null: nobody could be asked anyway. Absent: no guardrail stopped it. */
+  readonly plan?: Plan | null
+}
+
+/** Of a guardrail's refusal, as service.md has it ("Guardrail errors", rule 3): that attempt was the first, and no list of them is told. */
+export const refusalMetadata = (request: RefusedRequest, error: GatewayError): JsonObject => {
+  const { call, plan, pipeline = [], requested } = request
+  const about = {
+    requested,
+    strategy: plan?.strategy ?? (call.models.length > 1 ? 'fallback' : 'direct'),
+    region: null,
+    summary: error.publicMessage,
+    is_byok: false,
+    ...presetMember(request),
+  }
+  if (plan === undefined) {
+    const endpoints = { total: removedCount(error), available: [] }
+    return { ...about, attempt: 0, endpoints, attempts: [], params: {}, ...pipelineMember(request) }
+  }
+  const endpoints = {
+    total: plan === null ? 0 : plan.candidates + plan.removed.length,
+    available: plan === null ? [] : plan.attempts.map((one) => available(one, false)),
+  }
+  return { ...about, attempt: 1, endpoints, pipeline: pipeline.map((stage) => ({ ...stage })) }
+}
+
+const available = ({ model, endpoint }: PlannedAttempt, selected: boolean): JsonObject => ({
+  provider: endpoint.provider.name,
+  model: model.id,
+  selected,
+})
+
+/** What filters removed, each named in the error (decision 19). */
+const removedCount = ({ metadata }: GatewayError): number => (Array.isArray(metadata['excluded_by']) ? metadata['excluded_by'].length : 0)
+
+const pipelineMember = ({ pipeline = [] }: Pick<InferenceRequest, 'pipeline'>): JsonObject =>
+  pipeline.length === 0 ? {} : { pipeline: pipeline.map((stage) => ({ ...stage })) }
+
+const presetMember = ({ preset }: Pick<InferenceRequest, 'preset'>): JsonObject =>
+  preset === null ? {} : { preset: { slug: preset.slug, version: preset.version } }
+
 const summary = ({ attempts, current }: Run, succeeded: boolean): string => {
+  if (current === undefined) return 'No provider was tried.'
   const tries = attempts.length === 1 ? 'the first attempt' : `attempt ${attempts.length}`
-  const who = current === undefined ? 'no provider' : current.planned.endpoint.provider.name
-  return succeeded ? `${who} answered at ${tries}.` : `No provider answered; the last one tried was ${who}.`
+  const { name } = current.planned.endpoint.provider
+  return succeeded ? `${name} answered at ${tries}.` : `No provider answered; the last one tried was ${name}.`
 }

@@ -4,14 +4,20 @@ import { NO_COST, type Cost } from '../canonical/cost.ts'
 import type { Frame } from '../canonical/event.ts'
 import type { PipelineStage } from '../canonical/pipeline.ts'
 import type { RoutingPolicy } from '../canonical/routing-policy.ts'
+import { inputSizeOf } from '../canonical/input-size.ts'
 import { inputTokens, NO_USAGE, outputTokens, usageOf, type Usage } from '../canonical/usage.ts'
 import type { Warning } from '../canonical/warning.ts'
 import { type ErrorType, GatewayError } from '../errors.ts'
 import type { OutputScreen } from '../guardrails/screen-output.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { IdSource } from '../lib/id.ts'
+import type { Spender } from '../ledger/scope.ts'
+import type { PriceEntry } from '../models/catalogue-schema.ts'
 import { costOf } from '../models/price.ts'
-import type { Plan, PlannedAttempt } from './plan-attempts.ts'
+import { redactBody } from '../providers/redact-body.ts'
+import type { Credential } from '../routing/credentials.ts'
+import type { Plan, PlannedAttempt } from '../routing/plan-attempts.ts'
+import type { Dispatch } from './itinerary.ts'
 
 export interface InferenceRequest {
   readonly call: Call
@@ -32,12 +38,12 @@ export interface InferenceRequest {
   readonly requestId: string
   readonly userAgent: string | null
   readonly referer: string | null
+  /** The request bodies that go to providers are kept, for the client to see (service.md, "Debugging"). */
+  readonly echo?: boolean
 }
 
-export interface Caller {
-  readonly keyHash: string
-  readonly workspaceId: string
-}
+/** Who asks, and whose limits and budgets bound it. */
+export type Caller = Spender
 
 export interface UsedPreset {
   readonly id: string
@@ -47,16 +53,39 @@ export interface UsedPreset {
 
 export interface AttemptOutcome {
   readonly planned: PlannedAttempt
+  readonly credential: Credential
   readonly startedMs: number
+  /** Of its first content; null before. */
+  contentMs: number | null
   endedMs: number
   error: GatewayError | null
+  /** What it used when it ended; an attempt that failed may have used something too. */
+  usage: Usage
+  /** What the provider's server answered; null where it did not, or has none. */
+  upstreamStatus: number | null
+  /** What the provider calls its answer. */
+  upstreamId: string | null
 }
+
+/** The status of an attempt as its provider gave it, where it did; else ours for what happened. */
+export const statusOf = ({ error, upstreamStatus }: AttemptOutcome): number =>
+  error === null ? 200 : upstreamStatus !== null && upstreamStatus >= 300 ? upstreamStatus : error.status
 
 /** Characters of a token, where nobody counted: an estimate for records and for the dialect that must name a number early. */
 const CHARACTERS_PER_TOKEN = 4
 
-/** About what the providers count for a picture, in the same unit. */
-const IMAGE_CHARACTERS = 4 * 1290
+/** About what the providers count for a picture. */
+const IMAGE_TOKENS = 1290
+const IMAGE_CHARACTERS = CHARACTERS_PER_TOKEN * IMAGE_TOKENS
+
+/** How long the rest of an answer that nobody waits for is read, for its usage. */
+const DRAIN_MS = 30_000
+
+/** Of a name that an upstream writes. */
+const KIND_MAX = 80
+
+/** Losses of one answer that are told: an upstream can invent as many types as it has bytes. */
+const LOSSES_MAX = 50
 
 export class Run {
   readonly request: InferenceRequest
@@ -69,11 +98,18 @@ export class Run {
   durationMs = 0
   finishReason: string | null = null
   nativeFinishReason: string | null = null
-  upstreamId: string | null = null
   error: GatewayError | null = null
+  /** Counted where nobody told the price of what answered, and a budget has to be kept. */
+  assumedPrices: PriceEntry | null = null
+  /** An answer without a token that failed, or ended without a reason, costs nothing even if the provider counted. */
+  emptyIsFree = false
   readonly #clock: Clock
   readonly #startedMs: number
   readonly #answer: (run: Run) => AsyncGenerator<readonly Frame[], void, undefined>
+  /** Bodies that were sent, redacted, where they are to be shown: one for each attempt. */
+  readonly echoes: string[] = []
+  /** Told of each body that goes out, where they are to be shown. */
+  readonly sending: ((body: string) => void) | undefined
   /** Losses of the current attempt's translation. */
   #losses: Warning[] = []
   #usage: Usage | null = null
@@ -84,6 +120,9 @@ export class Run {
   #connection: AbortController | null = null
   #stopReason: GatewayError | null = null
   #cancelled = false
+  /** It left while a provider was at work on it. */
+  #abandoned = false
+  #endDrain: (() => void) | null = null
 
   constructor(
     request: InferenceRequest,
@@ -99,6 +138,7 @@ export class Run {
     this.#clock = parts.clock
     this.#startedMs = parts.clock.monotonicMs()
     this.#answer = answer
+    this.sending = request.echo === true ? (body) => void this.echoes.push(redactBody(body)) : undefined
   }
 
   /** To be iterated once. Leaving it early, or `cancel`, closes the upstream. */
@@ -111,16 +151,29 @@ export class Run {
     return this.#cancelled
   }
 
-  /** Nobody waits for the answer any more: no other attempt is made. */
-  get stopped(): boolean {
-    return this.#stopReason !== null
+  /** Milliseconds so far, or in all. */
+  get elapsedMs(): number {
+    return this.#ended ? this.durationMs : this.#clock.monotonicMs() - this.#startedMs
   }
 
-  /** The client is gone: the upstream is closed. */
+  /** Nobody waits for the answer any more: no other attempt is made. */
+  get stopped(): boolean {
+    return this.#stopReason !== null || this.#cancelled
+  }
+
+  /** The client is gone: the upstream is closed, now or, where the provider bills all the same, when it has told the usage. */
   leave(): void {
-    if (this.#ended) return
+    if (this.#ended || this.#cancelled) return
     this.#cancelled = true
-    this.stop(new GatewayError('timeout', 'The client closed the connection.'))
+    this.#abandoned = this.#trying
+    const stop = (): void => this.stop(new GatewayError('timeout', 'The client closed the connection.'))
+    if (this.drains) this.#endDrain = this.#clock.after(DRAIN_MS, stop)
+    else stop()
+  }
+
+  /** The client is gone, and what it left is read to its end (the provider's `on_cancel`). */
+  get drains(): boolean {
+    return this.#abandoned && this.#stopReason === null && this.current?.planned.endpoint.provider.onCancel === 'drain'
   }
 
   /** Ends the answer with this error, and closes the upstream. */
@@ -136,12 +189,23 @@ export class Run {
   }
 
   /** The connection of a new attempt. One controller serves the client's leaving and every deadline: nothing has to be unhooked. */
-  begin(planned: PlannedAttempt): AbortController {
+  begin({ planned, credential }: Dispatch): { readonly connection: AbortController; readonly outcome: AttemptOutcome } {
     const connection = new AbortController()
     this.#connection = connection
     if (this.#stopReason !== null) connection.abort(this.#stopReason)
     const nowMs = this.#clock.monotonicMs()
-    this.attempts.push({ planned, startedMs: nowMs, endedMs: nowMs, error: null })
+    const outcome = {
+      planned,
+      credential,
+      startedMs: nowMs,
+      contentMs: null,
+      endedMs: nowMs,
+      error: null,
+      usage: NO_USAGE,
+      upstreamStatus: null,
+      upstreamId: null,
+    }
+    this.attempts.push(outcome)
     // Nothing that an earlier attempt said is part of this one's answer.
     this.#usage = null
     this.#losses = []
@@ -149,9 +213,8 @@ export class Run {
     this.latencyMs = null
     this.finishReason = null
     this.nativeFinishReason = null
-    this.upstreamId = null
     this.#trying = true
-    return connection
+    return { connection, outcome }
   }
 
   /** What the answer could not honour: of the request itself, and of the translation to the provider that answers. */
@@ -165,8 +228,9 @@ export class Run {
     this.#losses.push(warning)
   }
 
-  observe(frames: readonly Frame[]): void {
-    for (const { events } of frames) {
+  /** `rewritten`: what the client gets of it is said again from the events. */
+  observe(frames: readonly Frame[], rewritten = false): void {
+    for (const { events, native } of frames) {
       for (const event of events) {
         switch (event.type) {
           case 'text':
@@ -188,17 +252,19 @@ export class Run {
             this.nativeFinishReason = event.native
             break
           case 'start':
-            this.upstreamId = event.upstreamId
+            if (this.current !== undefined) this.current.upstreamId = event.upstreamId
             break
           case 'image':
             this.#deliver(IMAGE_CHARACTERS)
             break
+          case 'text-break':
           case 'citation':
           case 'reasoning-end':
           case 'logprobs':
-          case 'unknown':
           case 'error':
             break
+          case 'unknown':
+            if (rewritten || native === undefined) this.#lack(event.kind)
         }
       }
     }
@@ -209,7 +275,13 @@ export class Run {
     this.error = null
   }
 
-  /** Records the failure of the current attempt, and answers it with what failed before it. */
+  /** The answer is this failure: what the client is told of all attempts. */
+  refuse(error: GatewayError): GatewayError {
+    this.error = error
+    return error
+  }
+
+  /** Records the failure of the current attempt. */
   fail(error: GatewayError): GatewayError {
     const attempt = this.#endAttempt()
     if (attempt !== undefined) attempt.error = error
@@ -219,6 +291,7 @@ export class Run {
 
   end(): void {
     this.#ended = true
+    this.#endDrain?.()
     if (this.#trying) this.#endAttempt()
     this.durationMs = this.#clock.monotonicMs() - this.#startedMs
   }
@@ -230,7 +303,8 @@ export class Run {
   /** What the provider counted; where it counted nothing, our estimate of what was delivered, marked as one (decision 26). */
   get usage(): Usage {
     if (this.#usage !== null) return this.#usage
-    if (this.#deliveredCharacters === 0) return NO_USAGE
+    // A prompt that was left is a prompt that was read; one that the provider failed is not.
+    if (this.#deliveredCharacters === 0 && !this.#abandoned) return NO_USAGE
     return usageOf({
       inputFresh: this.inputTokensEstimate,
       output: Math.ceil(this.#deliveredCharacters / CHARACTERS_PER_TOKEN),
@@ -246,18 +320,39 @@ export class Run {
   get cost(): Cost {
     const { current, usage } = this
     if (current === undefined || (this.error !== null && inputTokens(usage) + outputTokens(usage) === 0)) return NO_COST
-    return costOf(usage, current.planned.endpoint.prices)
+    const failed = this.error !== null || this.finishReason === null
+    if (this.emptyIsFree && failed && !this.#cancelled && this.#ended && outputTokens(usage) === 0) return NO_COST
+    const prices = current.planned.endpoint.prices ?? (this.costIsAssumed ? this.assumedPrices : null)
+    return costOf(usage, prices, prices?.image === undefined ? 0 : inputSizeOf(this.request.call.body.text).images)
+  }
+
+  /** Neither a price nor the provider itself told the cost: it was counted at a price of the operator's choice. */
+  get costIsAssumed(): boolean {
+    return this.assumedPrices !== null && this.current?.planned.endpoint.prices === null && this.usage.reportedCostNanos === null
   }
 
   #endAttempt(): AttemptOutcome | undefined {
     this.#trying = false
     const attempt = this.current
-    if (attempt !== undefined) attempt.endedMs = this.#clock.monotonicMs()
+    if (attempt === undefined) return undefined
+    attempt.endedMs = this.#clock.monotonicMs()
+    attempt.usage = this.usage
     return attempt
   }
 
+  /** The client's dialect has no word for a part of the answer. It is too late to refuse that, so a strict request gets it too. */
+  #lack(kind: string): void {
+    const message = `The answer holds a part of type ${kind.slice(0, KIND_MAX)}, which could not be translated; it was left out.`
+    if (this.#losses.length >= LOSSES_MAX || this.#losses.some((known) => known.message === message)) return
+    this.#losses.push({ code: 'untranslated_output', field: 'output', message })
+  }
+
   #deliver(characters: number): void {
-    if (characters > 0) this.latencyMs ??= this.#clock.monotonicMs() - this.#startedMs
+    if (characters > 0 && this.latencyMs === null) {
+      const nowMs = this.#clock.monotonicMs()
+      this.latencyMs = nowMs - this.#startedMs
+      if (this.current !== undefined) this.current.contentMs = nowMs
+    }
     this.#deliveredCharacters += characters
   }
 }
@@ -266,5 +361,8 @@ export class Run {
 export const strictError = ({ field, message }: Warning): GatewayError =>
   new GatewayError('invalid_request', `${field}: ${message}`, { metadata: { issues: [{ path: field, message }], strict: true } })
 
-/** Without a tokenizer: the length of the body counts, of which the prompt is nearly all. */
-export const estimatedInputTokens = ({ body }: Call): number => Math.ceil(body.text.length / CHARACTERS_PER_TOKEN)
+/** Without a tokenizer: the length of the body counts, of which the prompt is nearly all, and the pictures by their number. */
+export const estimatedInputTokens = ({ body }: Call): number => {
+  const { textBytes, images, mediaBytes } = inputSizeOf(body.text)
+  return Math.ceil((textBytes + mediaBytes) / CHARACTERS_PER_TOKEN) + images * IMAGE_TOKENS
+}

@@ -1,5 +1,5 @@
 /** Keys as the API shows them. */
-import type { ApiKeyResource, CurrentKey, KeyBudget } from '../contract/key.ts'
+import type { ApiKeyResource, CurrentKey } from '../contract/key.ts'
 import { dollars } from '../lib/money.ts'
 import type { KeyRecord, KeyUsage } from '../storage/key-store.ts'
 import type { KeyWithUsage } from './keys.ts'
@@ -21,8 +21,8 @@ export const keyResource = ({ record, used }: KeyWithUsage): ApiKeyResource => (
   external_user: null,
 })
 
-export const currentKeyResource = ({ record, used }: KeyWithUsage, nowMs: number): CurrentKey => {
-  const budgets = keyBudgets(record, used, nowMs)
+/** `budgets`: what bounds the key, in the order of its checking. */
+export const currentKeyResource = ({ record, used }: KeyWithUsage, budgets: CurrentKey['budgets']): CurrentKey => {
   return {
     label: record.label,
     ...limitFields(record, used),
@@ -39,7 +39,8 @@ export const currentKeyResource = ({ record, used }: KeyWithUsage, nowMs: number
     free_model_daily_requests: { limit: -1, used: 0, remaining: -1 },
     rate_limit: { requests: -1, interval: '10s', note: 'Deprecated: this field says nothing.' },
     budgets,
-    effective_budget: budgets[0] ?? null,
+    // Of equals the one that is checked first (decision 24).
+    effective_budget: budgets.toSorted((a, b) => a.remaining_usd - b.remaining_usd)[0] ?? null,
   }
 }
 
@@ -71,37 +72,3 @@ const usageFields = ({ usage, byok }: KeyUsage): Pick<ApiKeyResource, `${'' | 'b
   byok_usage_weekly: dollars(byok.weeklyNanos),
   byok_usage_monthly: dollars(byok.monthlyNanos),
 })
-
-const keyBudgets = (record: KeyRecord, used: KeyUsage, nowMs: number): KeyBudget[] => {
-  if (record.limitNanos === null) return []
-  const spent = spentNanos(record, used)
-  return [
-    {
-      scope: 'key_limit',
-      limit_usd: dollars(record.limitNanos),
-      spend_usd: dollars(spent),
-      remaining_usd: dollars(record.limitNanos - spent),
-      reset_interval: record.limitReset,
-      resets_at: windowEnd(record.limitReset, nowMs),
-      include_byok: record.includeByokInLimit,
-      guardrail_id: null,
-      budget_id: null,
-    },
-  ]
-}
-
-/** When the running UTC window ends: at midnight, on Monday, on the 1st; null for a limit that never resets. */
-export const windowEnd = (reset: KeyRecord['limitReset'], nowMs: number): string | null => {
-  const now = new Date(nowMs)
-  const [year, month, day] = [now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate()]
-  switch (reset) {
-    case null:
-      return null
-    case 'daily':
-      return new Date(Date.UTC(year, month, day + 1)).toISOString()
-    case 'weekly':
-      return new Date(Date.UTC(year, month, day + ((8 - now.getUTCDay()) % 7 || 7))).toISOString()
-    case 'monthly':
-      return new Date(Date.UTC(year, month + 1, 1)).toISOString()
-  }
-}

@@ -53,6 +53,7 @@ describe('authenticate', () => {
       workspaceId: owner.workspaceId,
       userId: owner.userId,
       strict: false,
+      limit: null,
     }
     expect(await keys.authenticate(key)).toEqual(principal)
     expect(keys.authenticate(key)).toEqual(principal)

@@ -3,6 +3,7 @@ import { GatewayError } from '../errors.ts'
 import { isoTimestamp, type Clock } from '../lib/clock.ts'
 import type { IdSource } from '../lib/id.ts'
 import { createLoadCache } from '../lib/load-cache.ts'
+import type { KeyLimit, Spender } from '../ledger/scope.ts'
 import type { KeyPatch, KeyRecord, KeyStore, KeyUsage } from '../storage/key-store.ts'
 import { keyDigest, keyLabel, looksLikeKey, makeKey, type KeyKind } from './key-format.ts'
 
@@ -14,7 +15,15 @@ export interface Principal {
   readonly userId: string
   /** Requests with this key refuse what cannot be honoured. */
   readonly strict: boolean
+  /** What it may spend; null: as much as the budgets around it let it. */
+  readonly limit: KeyLimit | null
 }
+
+/** The caller as budgets know it. */
+export const spenderOf = ({ hash, workspaceId, userId, limit }: Principal): Spender => ({ keyHash: hash, workspaceId, userId, limit })
+
+const limitOf = ({ limitNanos, limitReset, includeByokInLimit }: KeyRecord): KeyLimit | null =>
+  limitNanos === null ? null : { nanos: limitNanos, interval: limitReset, includeByok: includeByokInLimit }
 
 export interface NewKey {
   readonly kind: KeyKind
@@ -59,7 +68,14 @@ export const createKeys = (parts: { store: KeyStore; clock: Clock; ids: IdSource
   const admit = (record: KeyRecord | null): Principal | null => {
     if (record === null || record.disabled) return null
     if (record.expiresAt !== null && Date.parse(record.expiresAt) <= clock.now()) return null
-    return { hash: record.hash, kind: record.kind, workspaceId: record.workspaceId, userId: record.creatorUserId, strict: record.strict }
+    return {
+      hash: record.hash,
+      kind: record.kind,
+      workspaceId: record.workspaceId,
+      userId: record.creatorUserId,
+      strict: record.strict,
+      limit: limitOf(record),
+    }
   }
 
   const withUsage = async (record: KeyRecord): Promise<KeyWithUsage> => ({ record, used: await store.usage(record.hash, now()) })

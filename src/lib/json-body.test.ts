@@ -2,17 +2,9 @@ import { describe, expect, test } from 'bun:test'
 
 import * as fc from 'fast-check'
 
-import {
-  editElements,
-  editMembers,
-  JsonBody,
-  type JsonChanges,
-  jsonElements,
-  type JsonLimits,
-  JsonTextError,
-  rawMember,
-  readJsonObject,
-} from './json-body.ts'
+import { JsonBody, readJsonObject } from './json-body.ts'
+import { type JsonLimits, JsonTextError, scanElements } from './json-scan.ts'
+import { editElements, editMembers, type JsonChanges, rawMember } from './json-splice.ts'
 
 const refusal = (text: string, limits?: JsonLimits): string => {
   const tell = (read: () => unknown): string => {
@@ -392,7 +384,7 @@ describe('with', () => {
 })
 
 describe('the elements of an array', () => {
-  const slices = (text: string): string[] => jsonElements(text).map(({ start, end }) => text.slice(start, end))
+  const slices = (text: string): string[] => scanElements(text).map(({ start, end }) => text.slice(start, end))
 
   test.each<[string, string, string[]]>([
     ['none', '[]', []],
@@ -408,7 +400,7 @@ describe('the elements of an array', () => {
   })
 
   test.each(['', '{}', '1', '[', '[1', '[1,', '[1,]', '[,]', '[1 2]', '[1}', '[] x', '["a]'])('refused: %s', (text) => {
-    expect(() => jsonElements(text)).toThrow(JsonTextError)
+    expect(() => scanElements(text)).toThrow(JsonTextError)
   })
 
   test('mean what the standard parser finds', () => {
@@ -422,7 +414,7 @@ describe('the elements of an array', () => {
 
   test('are found in linear time', () => {
     const started = performance.now()
-    expect(jsonElements(`[${'[1,"]"],'.repeat(300_000)}{}]`)).toHaveLength(300_001)
+    expect(scanElements(`[${'[1,"]"],'.repeat(300_000)}{}]`)).toHaveLength(300_001)
     expect(performance.now() - started).toBeLessThan(2000)
   })
 
@@ -507,3 +499,49 @@ const changesOf = fc.array(
   }),
   { maxLength: 6 },
 )
+
+describe('a large body that is sent on', () => {
+  const LARGE = 40_000
+  const wire = (text: string, changes: JsonChanges, source: Uint8Array | null = Buffer.from(text)): string | Uint8Array =>
+    JsonBody.read(text, undefined, source).wireWith(changes)
+  const asText = (sent: string | Uint8Array): string =>
+    typeof sent === 'string' ? sent : new TextDecoder('utf-8', { fatal: true }).decode(sent)
+
+  test('property: is byte for byte the text with its changes, whatever stands around the large member', () => {
+    const small = fc.string({ unit: 'grapheme' })
+    fc.assert(
+      fc.property(
+        small,
+        small,
+        fc.string({ unit: 'grapheme', minLength: 1 }),
+        small,
+        fc.boolean(),
+        (before, after, piece, put, removed) => {
+          const [first, large, last] = [before, piece.repeat(LARGE), after].map((text) => JSON.stringify(text))
+          const text = `{ "é":${first},"model":"m","messages" : [${large}] ,"stop":${last},"gone":1}`
+          const changes = { model: JSON.stringify(put), added: '"ü"', ...(removed ? { gone: null, stop: null } : {}) }
+          const sent = wire(text, changes)
+          expect(sent).toBeInstanceOf(Uint8Array)
+          expect(asText(sent)).toBe(JsonBody.read(text).textWith(changes))
+        },
+      ),
+      { numRuns: 30 },
+    )
+  })
+
+  test('is encoded where nothing large stays as it came: a small body, a changed member, a second sending, no bytes at hand', () => {
+    const large = JSON.stringify('é'.repeat(LARGE))
+    const text = `{"model":"m","messages":${large}}`
+    expect(wire('{"model":"m"}', { model: '"n"' })).toBe('{"model":"n"}')
+    expect(wire(text, { messages: '[]' })).toBe('{"model":"m","messages":[]}')
+    expect(wire(text, { model: '"n"' }, null)).toBe(`{"model":"n","messages":${large}}`)
+    const body = JsonBody.read(text, undefined, Buffer.from(text))
+    expect(asText(body.wireWith({ model: '"n"' }))).toBe(`{"model":"n","messages":${large}}`)
+    expect(body.wireWith({ model: '"n"' })).toBe(`{"model":"n","messages":${large}}`)
+  })
+
+  test('a text of the client that reads like our mark is not taken for it', () => {
+    const text = `{"x":"\\u0000value","messages":"${'a'.repeat(LARGE)}"}`
+    expect(asText(wire(text, {}))).toBe(text)
+  })
+})

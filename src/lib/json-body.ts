@@ -4,57 +4,45 @@
  * white space and unknown members stay byte-identical.
  */
 import { isExactInteger, parseExact } from './exact-json.ts'
+import { JSON_LIMITS, type JsonLimits, type JsonMember, JsonTextError, scanMembers } from './json-scan.ts'
+import { type JsonChanges, spliceMembers } from './json-splice.ts'
 import type { JsonValue } from './json.ts'
-
-export interface JsonLimits {
-  /** Nested containers, the outermost counted. */
-  readonly depth: number
-  /** Values in all. */
-  readonly nodes: number
-}
-
-/** Deeper text than this overflows the stack of a serializer long before that of a parser (reliability.md 0.10). */
-const JSON_LIMITS: JsonLimits = { depth: 64, nodes: 200_000 }
-
-/** Not the JSON object that was expected; `message` is a sentence for the sender. */
-export class JsonTextError extends Error {
-  override readonly name = 'JsonTextError'
-}
 
 /** Up to this many characters the whole text is parsed at once: it is strict to the last escape and costs little. */
 const WHOLE_PARSE_MAX = 32_768
 
-interface Member {
-  readonly key: string
-  readonly keyStart: number
-  readonly start: number
-  readonly end: number
-}
-
-/** For `with`: the JSON text to put, or null to remove the member. */
-export type JsonChanges = Readonly<Record<string, string | null>>
+/** Less than this is encoded again as fast as it is copied. */
+const COPY_MIN = WHOLE_PARSE_MAX
 
 export class JsonBody {
   readonly text: string
-  readonly #members: readonly Member[]
+  readonly #members: readonly JsonMember[]
   /** The members' values: all of them where the text was parsed as a whole, else those that were asked for. */
   readonly #values: Record<string, JsonValue>
 
-  private constructor(text: string, members: readonly Member[], values: Record<string, JsonValue>) {
+  /** The UTF-8 that the text was decoded from, until it is sent on; null where nobody kept it. */
+  #source: Uint8Array | null
+
+  private constructor(text: string, members: readonly JsonMember[], values: Record<string, JsonValue>, source: Uint8Array | null = null) {
     this.text = text
     this.#members = members
     this.#values = values
+    this.#source = source
   }
 
-  /** Throws JsonTextError where the text is not one JSON object within the limits, or names a member twice. */
-  static read(text: string, limits: JsonLimits = JSON_LIMITS): JsonBody {
+  /**
+   * Throws JsonTextError where the text is not one JSON object within the limits, or names a member twice. `source`: the
+   * UTF-8 of the text, where it is at hand.
+   */
+  static read(text: string, limits: JsonLimits = JSON_LIMITS, source: Uint8Array | null = null): JsonBody {
     const members = scanMembers(text, limits)
-    return new JsonBody(text, members, text.length <= WHOLE_PARSE_MAX ? membersOf(parse(text)) : newValues())
+    const large = text.length > WHOLE_PARSE_MAX
+    return new JsonBody(text, members, large ? newValues() : membersOf(parse(text)), large ? source : null)
   }
 
   /** The same for text that a parser has accepted already. */
   static ofParsed(text: string): JsonBody {
-    return new JsonBody(text, scanMembers(text, UNLIMITED), newValues())
+    return new JsonBody(text, scanMembers(text), newValues())
   }
 
   get keys(): readonly string[] {
@@ -97,7 +85,7 @@ export class JsonBody {
       const known = this.#values[key]
       if (known !== undefined && changes[key] === undefined) values[key] = known
     }
-    return new JsonBody(text, scanMembers(text, UNLIMITED), values)
+    return new JsonBody(text, scanMembers(text), values)
   }
 
   /** The text that `with` would hold: for the last step of a body, which nobody reads again. */
@@ -105,11 +93,32 @@ export class JsonBody {
     return spliceMembers(this.text, this.#members, changes)
   }
 
-  #find(key: string): Member | undefined {
+  /**
+   * The same, to be sent: where one large member stays as it came, it is copied from the bytes that it came in. To put
+   * the text together and to encode it costs several times as much. The bytes are given up with that: who sends a body
+   * twice gets its text.
+   */
+  wireWith(changes: JsonChanges): string | Uint8Array<ArrayBuffer> {
+    const source = this.#source
+    this.#source = null
+    const large =
+      source === null ? undefined : this.#members.find(({ key, start, end }) => end - start >= COPY_MIN && !Object.hasOwn(changes, key))
+    if (source === null || large === undefined) return this.textWith(changes)
+    const [before, after, ...more] = this.textWith({ ...changes, [large.key]: SLOT }).split(SLOT)
+    if (before === undefined || after === undefined || more.length > 0) return this.textWith(changes)
+    const start = Buffer.byteLength(this.text.slice(0, large.start))
+    const end = source.byteLength - Buffer.byteLength(this.text.slice(large.end))
+    return Buffer.concat([Buffer.from(before), source.subarray(start, end), Buffer.from(after)])
+  }
+
+  #find(key: string): JsonMember | undefined {
     for (const member of this.#members) if (member.key === key) return member
     return undefined
   }
 }
+
+/** Stands for a value that is put in later. */
+const SLOT = '"\\u0000value"'
 
 /** Without a prototype: a member may be called `constructor`. */
 const newValues = (): Record<string, JsonValue> => Object.create(null) as Record<string, JsonValue>
@@ -123,8 +132,6 @@ const membersOf = (value: JsonValue): Record<string, JsonValue> => {
 /** A request's own settings are numbers (a seed, say), whose bytes are relayed; only what lies deeper is kept as written. */
 const plainNumber = (value: JsonValue): JsonValue => (isExactInteger(value) ? Number(JSON.stringify(value)) : value)
 
-const UNLIMITED: JsonLimits = { depth: 1024, nodes: Number.MAX_SAFE_INTEGER }
-
 const parse = (text: string): JsonValue => {
   try {
     return parseExact(text) as JsonValue
@@ -133,273 +140,8 @@ const parse = (text: string): JsonValue => {
   }
 }
 
-const spliceMembers = (text: string, members: readonly Member[], changes: JsonChanges): string => {
-  let out = ''
-  let cursor = 0
-  let kept = 0
-  for (const [position, member] of members.entries()) {
-    const change = Object.hasOwn(changes, member.key) ? changes[member.key] : undefined
-    if (change === undefined) {
-      kept += 1
-      continue
-    }
-    if (change !== null) {
-      out += text.slice(cursor, member.start) + change
-      cursor = member.end
-      kept += 1
-      continue
-    }
-    out += text.slice(cursor, member.keyStart)
-    const next = members[position + 1]
-    cursor = next === undefined ? member.end : next.keyStart
-    // The last member goes: so does the comma before it, which was copied already.
-    if (next === undefined && kept > 0) out = out.slice(0, out.lastIndexOf(','))
-  }
-  const last = members.at(-1)
-  const end = last === undefined ? text.indexOf('{') + 1 : last.end
-  let added = ''
-  const known = new Set(members.map((member) => member.key))
-  for (const [key, change] of Object.entries(changes)) {
-    if (change === null || known.has(key)) continue
-    added += `${kept > 0 ? ',' : ''}${JSON.stringify(key)}:${change}`
-    kept += 1
-  }
-  return out + text.slice(cursor, end) + added + text.slice(end)
-}
-
-const QUOTE = 34
-const BACKSLASH = 92
-const SCALAR = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y
-
-/** The members of the one object that `text` holds. Linear time: strings are skipped by a search for their end. */
-const scanMembers = (text: string, limits: JsonLimits): Member[] => {
-  const scanner = new Scanner(text, limits)
-  const members = scanner.object()
-  scanner.end()
-  return members
-}
-
-class Scanner {
-  readonly #text: string
-  readonly #limits: JsonLimits
-  #at = 0
-  #nodes = 0
-
-  constructor(text: string, limits: JsonLimits) {
-    this.#text = text
-    this.#limits = limits
-  }
-
-  elements(): JsonSpan[] {
-    this.#space()
-    if (!this.#take('[')) throw new JsonTextError('The text must be a JSON array.')
-    const elements: JsonSpan[] = []
-    this.#space()
-    if (this.#take(']')) return elements
-    for (;;) {
-      const start = this.#at
-      this.#value()
-      elements.push({ start, end: this.#at })
-      this.#space()
-      if (this.#take(']')) return elements
-      this.#expect(',')
-      this.#space()
-    }
-  }
-
-  object(names: 'once' | 'repeated' = 'once'): Member[] {
-    this.#space()
-    if (this.#text[this.#at] !== '{') throw new JsonTextError('The body must be a JSON object.')
-    this.#at += 1
-    const members: Member[] = []
-    const seen = new Set<string>()
-    this.#space()
-    if (this.#take('}')) return members
-    for (;;) {
-      const keyStart = this.#at
-      const key = this.#key()
-      if (names === 'once' && seen.has(key)) throw new JsonTextError(`The body names "${key.slice(0, 64)}" twice.`)
-      seen.add(key)
-      this.#space()
-      const start = this.#at
-      this.#value()
-      members.push({ key, keyStart, start, end: this.#at })
-      this.#space()
-      if (this.#take('}')) return members
-      this.#expect(',')
-      this.#space()
-    }
-  }
-
-  end(): void {
-    this.#space()
-    if (this.#at < this.#text.length) throw new JsonTextError(`Text after the end of the JSON object, at character ${this.#at}.`)
-  }
-
-  /** Skips one value of any kind, without recursion: hostile nesting must not touch the stack. */
-  #value(): void {
-    const open: boolean[] = [] // one entry for each open container: true for an object
-    for (;;) {
-      this.#nodes += 1
-      if (this.#nodes > this.#limits.nodes) throw new JsonTextError(`The body holds more than ${this.#limits.nodes} values.`)
-      const first = this.#text[this.#at]
-      if (first === '"') this.#string()
-      else if (first === '{' || first === '[') {
-        // The outermost object is one level, and so is each open container.
-        if (open.length + 2 > this.#limits.depth) throw new JsonTextError(`The body is nested deeper than ${this.#limits.depth} levels.`)
-        const isObject = first === '{'
-        this.#at += 1
-        this.#space()
-        if (!this.#take(isObject ? '}' : ']')) {
-          open.push(isObject)
-          if (isObject) this.#memberKey()
-          continue
-        }
-      } else this.#scalar()
-      if (!this.#next(open)) return
-    }
-  }
-
-  /** After a value: closes containers and stands at the next value; false when the outermost one has ended. */
-  #next(open: boolean[]): boolean {
-    while (open.length > 0) {
-      const isObject = open.at(-1) === true
-      this.#space()
-      if (this.#take(isObject ? '}' : ']')) {
-        open.pop()
-        continue
-      }
-      this.#expect(',')
-      this.#space()
-      if (isObject) this.#memberKey()
-      return true
-    }
-    return false
-  }
-
-  #memberKey(): void {
-    this.#string()
-    this.#space()
-    this.#expect(':')
-    this.#space()
-  }
-
-  #key(): string {
-    const start = this.#at
-    this.#string()
-    const raw = this.#text.slice(start, this.#at)
-    this.#space()
-    this.#expect(':')
-    return raw.includes('\\') ? (parse(raw) as string) : raw.slice(1, -1)
-  }
-
-  #string(): void {
-    if (this.#text.charCodeAt(this.#at) !== QUOTE) this.#fail()
-    let from = this.#at + 1
-    for (;;) {
-      const quote = this.#text.indexOf('"', from)
-      if (quote < 0) throw new JsonTextError('The body is not valid JSON: a string does not end.')
-      let before = quote - 1
-      while (this.#text.charCodeAt(before) === BACKSLASH) before -= 1
-      from = quote + 1
-      if ((quote - 1 - before) % 2 === 0) break
-    }
-    this.#at = from
-  }
-
-  #scalar(): void {
-    SCALAR.lastIndex = this.#at
-    if (!SCALAR.test(this.#text)) this.#fail()
-    this.#at = SCALAR.lastIndex
-  }
-
-  #space(): void {
-    for (;;) {
-      const code = this.#text.charCodeAt(this.#at)
-      if (code !== 32 && code !== 10 && code !== 13 && code !== 9) return
-      this.#at += 1
-    }
-  }
-
-  #take(character: string): boolean {
-    if (this.#text[this.#at] !== character) return false
-    this.#at += 1
-    return true
-  }
-
-  #expect(character: string): void {
-    if (!this.#take(character)) this.#fail()
-  }
-
-  #fail(): never {
-    throw new JsonTextError(
-      this.#at >= this.#text.length
-        ? 'The body is not valid JSON: it ends too early.'
-        : `The body is not valid JSON, at character ${this.#at}.`,
-    )
-  }
-}
-
 /** The parsed object, within the same limits. Throws JsonTextError. */
 export const readJsonObject = (text: string, limits: JsonLimits = JSON_LIMITS): Record<string, JsonValue> => {
   scanMembers(text, limits)
   return parse(text) as Record<string, JsonValue>
-}
-
-interface JsonSpan {
-  readonly start: number
-  readonly end: number
-}
-
-/** Where the elements of a JSON array's text stand in it, without the white space around them. Throws JsonTextError. */
-export const jsonElements = (arrayText: string): JsonSpan[] => {
-  const scanner = new Scanner(arrayText, UNLIMITED)
-  const elements = scanner.elements()
-  scanner.end()
-  return elements
-}
-
-/** A JSON array's text with elements replaced, or removed where `edit` gives null; every other byte stays. */
-export const editElements = (arrayText: string, edit: (elementText: string, index: number) => string | null): string => {
-  const elements = jsonElements(arrayText)
-  let out = ''
-  let cursor = 0
-  let kept = 0
-  for (const [index, { start, end }] of elements.entries()) {
-    const given = arrayText.slice(start, end)
-    const put = edit(given, index)
-    if (put !== null) {
-      kept += 1
-      if (put === given) continue
-      out += arrayText.slice(cursor, start) + put
-      cursor = end
-      continue
-    }
-    out += arrayText.slice(cursor, start)
-    const next = elements[index + 1]
-    cursor = next === undefined ? end : next.start
-    // The last element goes: so does the comma before it, which was copied already.
-    if (next === undefined && kept > 0) out = out.slice(0, out.lastIndexOf(','))
-  }
-  return out + arrayText.slice(cursor)
-}
-
-/**
- * The text of an object inside a body with members changed as by `JsonBody.with`. Such an object may name a member twice,
- * and to every parser the last one counts: a change is made to all of that name.
- */
-export const editMembers = (objectText: string, changes: JsonChanges): string =>
-  spliceMembers(objectText, nestedMembers(objectText), changes)
-
-/** The JSON text of a member of an object inside a body: the last one of that name. */
-export const rawMember = (objectText: string, key: string): string | undefined => {
-  const member = nestedMembers(objectText).findLast((one) => one.key === key)
-  return member === undefined ? undefined : objectText.slice(member.start, member.end)
-}
-
-const nestedMembers = (objectText: string): Member[] => {
-  const scanner = new Scanner(objectText, UNLIMITED)
-  const members = scanner.object('repeated')
-  scanner.end()
-  return members
 }

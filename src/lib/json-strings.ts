@@ -1,5 +1,5 @@
 /** The strings inside a JSON text, found without parsing it, and replaced without touching a byte beside them. */
-import { JsonTextError } from './json-body.ts'
+import { JsonTextError } from './json-scan.ts'
 
 export interface JsonString {
   /** Offsets of the literal, quotes included; of a long number, its digits. */

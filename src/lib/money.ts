@@ -14,4 +14,7 @@ export const tokenCostNanos = (tokens: number, dollarsPerMillion: number): numbe
   tokens === 0 || dollarsPerMillion === 0 ? 0 : ceilDecimal(tokens * dollarsPerMillion * 1000)
 
 /** A product of decimals is off by an ulp or two; 15 digits are what a double holds of a decimal, and leave those out. */
-const ceilDecimal = (product: number): number => Math.ceil(Number(product.toPrecision(15)))
+const ceilDecimal = (product: number): number => (isWhole(product) ? product : Math.ceil(Number(product.toPrecision(15))))
+
+/** Most products are whole, and of those below 15 digits nothing is left out. */
+const isWhole = (product: number): boolean => Number.isInteger(product) && product < 1e15

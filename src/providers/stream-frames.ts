@@ -11,6 +11,8 @@ import type { UpstreamResponse } from './upstream.ts'
 export interface EventReader {
   /** The frames of an event, whose data is the JSON of `body`. Never throws: a failure travels as the last frame. */
   frames(body: unknown, event: SseEvent): Frame[]
+  /** The frame of an event that is like one before it but for a piece of what the model says; null for any other, which is parsed. */
+  alike?(event: SseEvent): Frame | null
   /** Whether the event just read ends the stream, so that nothing behind it counts. `finished`: the model has ended. */
   stopped?(finished: boolean): boolean
   /** For a dialect that never says that it ended: the frame that ends the answer if the bytes do; null before it can. */
@@ -44,6 +46,11 @@ export async function* streamFrames(
     const frames: Frame[] = []
     let failed = false
     for (const event of withinLimits(() => sse.push(piece))) {
+      const alike = reader.alike?.(event) ?? null
+      if (alike !== null) {
+        frames.push(alike)
+        continue
+      }
       const marker = event.data === END_MARKER
       if (!marker) frames.push(...read(event))
       failed = endsInFailure(frames)

@@ -4,6 +4,7 @@
  */
 import type { PresetShape, PresetResource } from '../contract/preset.ts'
 import type { GuardrailAssignmentsTable, GuardrailsTable } from './guardrail-tables.ts'
+import type { LedgerTables } from './ledger-tables.ts'
 
 /** 0 or 1 on both engines. */
 type Flag = number
@@ -12,7 +13,7 @@ type Nanos = number
 /** JSON as text: the database never looks inside. */
 type JsonText = string
 
-export interface Schema {
+export interface Schema extends LedgerTables {
   workspaces: WorkspacesTable
   users: UsersTable
   api_keys: ApiKeysTable

@@ -80,7 +80,8 @@ test('the lock goes with the service, also when it is killed', async () => {
   opened = []
   const holder = `
     import { openDatabase } from ${JSON.stringify(`${import.meta.dir}/open-database.ts`)}
-    await openDatabase({ databaseUrl: null, dataDir: ${JSON.stringify(dataDir)}, exclusive: true, onError: () => {} })
+    // Kept, as the service keeps it: what nobody holds is collected, and its lock with it.
+    globalThis.held = await openDatabase({ databaseUrl: null, dataDir: ${JSON.stringify(dataDir)}, exclusive: true, onError: () => {} })
     console.log('holding')
     setInterval(() => {}, 1000)`
   const child = Bun.spawn([process.execPath, '-e', holder], { stdout: 'pipe', stderr: 'inherit' })

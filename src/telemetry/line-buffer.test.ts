@@ -1,8 +1,9 @@
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { closeSync, constants, mkdtempSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { afterAll, expect, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 
 import { createFakeClock } from '../../test/support/fake-clock.ts'
 import { systemClock } from '../lib/clock.ts'
@@ -43,4 +44,37 @@ test('a reader that takes nothing costs a bounded memory: further lines are drop
   for (let count = 0; count < 12; count += 1) buffer.write(line)
   expect(buffer.dropped).toBe(3)
   closeSync(descriptor)
+})
+
+describe('the last lines', () => {
+  const flushTo = (descriptor: number): (() => void) => {
+    const buffer = createLineBuffer(descriptor, createFakeClock())
+    buffer.write('one\n')
+    return () => buffer.flushSync()
+  }
+
+  test('are given up where the reader of a pipe is gone: the service stops as if they had been read', () => {
+    const path = join(directory, 'pipe')
+    expect(spawnSync('mkfifo', [path]).status).toBe(0)
+    const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
+    const writer = openSync(path, constants.O_WRONLY)
+    closeSync(reader)
+    expect(() => writeSync(writer, 'x')).toThrow('EPIPE')
+    expect(flushTo(writer)).not.toThrow()
+    closeSync(writer)
+  })
+
+  test('are given up where the terminal was closed', () => {
+    // A closed terminal answers with EIO; so does the memory of a process where it has none.
+    const descriptor = openSync('/proc/self/mem', 'r+')
+    expect(() => writeSync(descriptor, 'x')).toThrow('EIO')
+    expect(flushTo(descriptor)).not.toThrow()
+    closeSync(descriptor)
+  })
+
+  test('are missed where it is another fault: a descriptor that is closed', () => {
+    const { descriptor } = open()
+    closeSync(descriptor)
+    expect(flushTo(descriptor)).toThrow('EBADF')
+  })
 })

@@ -7,6 +7,8 @@ import { describe, expect, test } from 'bun:test'
 import { CLIENT_DIALECTS, type ClientDialect } from '../../src/canonical/call.ts'
 import type { FilterAction } from '../../src/contract/guardrail.ts'
 import type { Presets } from '../../src/presets/presets.ts'
+import { GatewayError } from '../../src/errors.ts'
+import { reportOf } from '../../src/inference/attempt-report.ts'
 import { emailGuardrail } from '../support/guardrail.ts'
 import { readStream } from '../support/client-stream.ts'
 import { readAnswer } from '../support/read-answer.ts'
@@ -232,6 +234,54 @@ describe('output, block: where nothing was delivered yet, a stream has its statu
       expect(replayed.status).toBe(403)
       expect(replayed.text).not.toContain('jane')
     })
+  }
+})
+
+describe('output, block: no other provider is asked, none is blamed, and what was said is charged', () => {
+  for (const client of CLIENT_DIALECTS) {
+    for (const stream of [false, true]) {
+      test(`${client}${stream ? ', stream' : ''}`, async () => {
+        const dialect = OWN_DIALECT[client] as Way['upstream']
+        const reply = stream ? streamOf(dialect) : whole(WHOLE[dialect])
+        const { sent, run } = await replay({
+          client,
+          upstreams: [
+            { dialect, reply },
+            { dialect, reply },
+          ],
+          body: { ...question(client, stream), models: [MODEL, 'replay/other'] },
+          guardrails: [emailGuardrail('block', 'output')],
+        })
+        expect(sent).toHaveLength(1)
+        expect(run?.cost.totalNanos).toBeGreaterThan(0)
+        // An answer cut off is counted by what was said; a whole one by its provider.
+        if (!stream) expect(run?.usage).toMatchObject({ inputFresh: 7, output: 3 })
+        if (run?.attempts[0] === undefined) throw new Error('no attempt')
+        const failure = { error: run.error ?? new GatewayError('server'), zone: 'sent', upstreamStatus: 200 } as const
+        const dispatch = { planned: run.attempts[0].planned, credential: run.attempts[0].credential, retry: false, spareKeys: false }
+        expect(reportOf(run, dispatch, run.attempts[0], failure).outcome).toBe('ok')
+      })
+    }
+  }
+})
+
+test('a dry run is screened like the request itself: it shows the placeholder, or is refused', async () => {
+  for (const client of CLIENT_DIALECTS) {
+    const dialect = OWN_DIALECT[client]
+    const dry = (action: FilterAction): Promise<Replayed> =>
+      replay({
+        client,
+        upstreams: [{ dialect, reply: FAILED }],
+        body: asking(client, false, true),
+        headers: { ...HEADERS, 'x-service-dry-run': 'enabled' },
+        guardrails: [emailGuardrail(action, 'input')],
+        presets,
+      })
+    const shown = await dry('redact')
+    expect([shown.status, shown.sent]).toEqual([200, []])
+    expect(shown.text).toContain('I am [EMAIL].')
+    expect(shown.text).not.toContain('john')
+    expectBlocked(await dry('block'), client, 'Request')
   }
 })
 

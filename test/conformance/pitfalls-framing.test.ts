@@ -4,9 +4,10 @@ import { describe, expect, test } from 'bun:test'
 import { StreamEvents$inboundSchema } from '@openrouter/sdk/models/streamevents.js'
 
 import { CLIENT_DIALECTS } from '../../src/canonical/call.ts'
+import { at } from '../support/json-at.ts'
 import { streamEvents } from '../support/client-stream.ts'
 import { readAnswer } from '../support/read-answer.ts'
-import { recording, UPSTREAM_DIALECTS } from '../support/recordings.ts'
+import { recording, SSE_DIALECTS, UPSTREAM_DIALECTS } from '../support/recordings.ts'
 import { OWN_DIALECT, replayReply } from '../support/replay.ts'
 import { chunk, everywhere, readings, told, USAGE } from '../support/upstream-replies.ts'
 
@@ -26,7 +27,7 @@ describe('what arrives', () => {
 
   for (const [name, reframe] of Object.entries(framings)) {
     test(`pitfall 10: ${name}, whole and byte by byte`, async () => {
-      for (const dialect of UPSTREAM_DIALECTS) {
+      for (const dialect of SSE_DIALECTS) {
         const { bytes } = recording(dialect, 'length', true)
         const reframed = encoder.encode(reframe(new TextDecoder().decode(bytes).replaceAll('\r\n', '\n')))
         for (const client of CLIENT_DIALECTS) {
@@ -71,10 +72,10 @@ describe('what arrives', () => {
         pieces: [recording(dialect, 'parallel-calls', true).bytes],
       })
       const events = streamEvents(text)
-      expect(events.map(({ data }) => data.sequence_number)).toEqual(events.map((_, index) => index))
+      expect(events.map(({ data }) => at(data, 'sequence_number'))).toEqual(events.map((_, index) => index))
       for (const { data } of events) if (dialect !== 'openai-responses') StreamEvents$inboundSchema.parse(data)
       for (const { data } of events.filter(({ name }) => name === 'response.output_item.added'))
-        if (data.item.type === 'message') expect(data.item.content).toEqual([])
+        if (at(data, 'item', 'type') === 'message') expect(at(data, 'item', 'content')).toEqual([])
     }
   })
 

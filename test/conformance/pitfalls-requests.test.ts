@@ -4,6 +4,7 @@ import { describe, expect, test } from 'bun:test'
 import { CLIENT_DIALECTS, type ClientDialect } from '../../src/canonical/call.ts'
 import type { SettingName } from '../../src/canonical/settings.ts'
 import { SETTING_FATES, TRANSLATED_DIALECTS } from '../../src/providers/loss-table.ts'
+import { at } from '../support/json-at.ts'
 import { UPSTREAM_DIALECTS } from '../support/recordings.ts'
 import { sentTo } from '../support/upstream-replies.ts'
 
@@ -55,11 +56,11 @@ describe('requests', () => {
   test('pitfall 13: two calls and two results keep their ids, in every pair', async () => {
     for (const client of CLIENT_DIALECTS) {
       const responses = (await sentTo(client, 'openai-responses', HISTORY[client])).body
-      const items = responses.input as { type?: string; call_id: string }[]
+      const items = responses['input'] as { type?: string; call_id: string }[]
       expect(items.filter(({ type }) => type === 'function_call').map(({ call_id }) => call_id)).toEqual(['call_a1', 'call_b2'])
       expect(items.filter(({ type }) => type === 'function_call_output').map(({ call_id }) => call_id)).toEqual(['call_a1', 'call_b2'])
 
-      const chat = (await sentTo(client, 'openai-chat', HISTORY[client])).body.messages as {
+      const chat = (await sentTo(client, 'openai-chat', HISTORY[client])).body['messages'] as {
         role: string
         tool_call_id?: string
         tool_calls?: { id: string }[]
@@ -67,14 +68,14 @@ describe('requests', () => {
       expect(chat.flatMap(({ tool_calls: calls = [] }) => calls.map(({ id }) => id))).toEqual(['call_a1', 'call_b2'])
       expect(chat.filter(({ role }) => role === 'tool').map(({ tool_call_id: id }) => id ?? '')).toEqual(['call_a1', 'call_b2'])
 
-      const messages = (await sentTo(client, 'anthropic', HISTORY[client])).body.messages as {
+      const messages = (await sentTo(client, 'anthropic', HISTORY[client])).body['messages'] as {
         content: { type: string; id?: string; tool_use_id?: string }[]
       }[]
       const blocks = messages.flatMap(({ content }) => (Array.isArray(content) ? content : []))
       expect(blocks.flatMap(({ type, id }) => (type === 'tool_use' ? [id] : []))).toEqual(['call_a1', 'call_b2'])
       expect(blocks.flatMap(({ type, tool_use_id: id }) => (type === 'tool_result' ? [id] : []))).toEqual(['call_a1', 'call_b2'])
 
-      const google = (await sentTo(client, 'google', HISTORY[client])).body.contents as {
+      const google = (await sentTo(client, 'google', HISTORY[client])).body['contents'] as {
         parts: { functionCall?: { name: string }; functionResponse?: { name: string } }[]
       }[]
       const parts = google.flatMap(({ parts: each }) => each)
@@ -92,10 +93,10 @@ describe('requests', () => {
     for (const client of CLIENT_DIALECTS) {
       const request = { ...HISTORY[client], ...asked[client] }
       const chat = (await sentTo(client, 'openai-chat', request)).body
-      expect(chat.max_tokens ?? chat.max_completion_tokens).toBe(321)
-      expect((await sentTo(client, 'openai-responses', request)).body.max_output_tokens).toBe(321)
-      expect((await sentTo(client, 'anthropic', request)).body.max_tokens).toBe(321)
-      expect((await sentTo(client, 'google', request)).body.generationConfig.maxOutputTokens).toBe(321)
+      expect(chat['max_tokens'] ?? chat['max_completion_tokens']).toBe(321)
+      expect((await sentTo(client, 'openai-responses', request)).body['max_output_tokens']).toBe(321)
+      expect((await sentTo(client, 'anthropic', request)).body['max_tokens']).toBe(321)
+      expect(at((await sentTo(client, 'google', request)).body, 'generationConfig', 'maxOutputTokens')).toBe(321)
     }
   })
 
@@ -119,7 +120,13 @@ describe('requests', () => {
       { role: 'system', content: 'Be brief from now on.' },
       { role: 'user', content: 'three' },
     ]
-    const field = { 'openai-chat': 'messages', 'openai-responses': 'input', anthropic: 'messages', google: 'contents' } as const
+    const field = {
+      'openai-chat': 'messages',
+      'openai-responses': 'input',
+      anthropic: 'messages',
+      google: 'contents',
+      bedrock: 'messages',
+    } as const
     for (const dialect of UPSTREAM_DIALECTS) {
       const before = await sentTo('chat', dialect, { messages: [...begin, { role: 'user', content: 'again' }] })
       const after = await sentTo('chat', dialect, { messages: [...begin, ...turn] })

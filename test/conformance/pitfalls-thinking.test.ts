@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 
 import { CLIENT_DIALECTS, type ClientDialect } from '../../src/canonical/call.ts'
+import { at } from '../support/json-at.ts'
 import { streamEvents } from '../support/client-stream.ts'
 import { recording, UPSTREAM_DIALECTS } from '../support/recordings.ts'
 import { replayReply } from '../support/replay.ts'
@@ -61,7 +62,7 @@ describe('thinking and cache marks', () => {
     const encrypted = await encryptedContent()
     for (const client of CLIENT_DIALECTS) {
       const { body } = await sentTo(client, 'anthropic', THOUGHT[client](encrypted))
-      expect(body.messages[1].content[0]).toEqual({ type: 'thinking', thinking: 'Hm, so.', signature: SIGNATURE })
+      expect(at(body, 'messages', 1, 'content', 0)).toEqual({ type: 'thinking', thinking: 'Hm, so.', signature: SIGNATURE })
     }
   })
 
@@ -86,7 +87,7 @@ describe('thinking and cache marks', () => {
     expect((await replayReply('chat', 'anthropic', reply)).text).toContain(`"signature":"${SIGNATURE}"`)
     expect((await replayReply('messages', 'anthropic', reply)).text).toContain(`"signature":"${SIGNATURE}"`)
     const { text } = await replayReply('responses', 'anthropic', reply)
-    const items = streamEvents(text).findLast(({ name }) => name === 'response.completed')?.data.response.output as {
+    const items = at(streamEvents(text).findLast(({ name }) => name === 'response.completed')?.data, 'response', 'output') as {
       encrypted_content?: string
     }[]
     expect(items[0]?.encrypted_content).toBe(await encryptedContent())
@@ -133,7 +134,7 @@ describe('thinking and cache marks', () => {
     ]
     for (const [client, body] of back) {
       const { body: sent } = await sentTo(client, 'openai-responses', body)
-      expect((sent.input as { encrypted_content?: string }[]).flatMap(({ encrypted_content: data }) => data ?? [])).toContain(proof)
+      expect((sent['input'] as { encrypted_content?: string }[]).flatMap(({ encrypted_content: data }) => data ?? [])).toContain(proof)
     }
   })
 
@@ -155,10 +156,10 @@ describe('thinking and cache marks', () => {
       tools: [{ type: 'function', function: { name: 'f', parameters: schema } }],
     }
     const { body: sent, text } = await sentTo('chat', 'anthropic', body)
-    expect(sent.system).toEqual([{ type: 'text', text: 'Long.', cache_control: mark }])
+    expect(sent['system']).toEqual([{ type: 'text', text: 'Long.', cache_control: mark }])
     expect(text.match(/"ttl":"1h"/g)).toHaveLength(1)
-    expect(sent.tools[0].input_schema).toEqual(schema)
-    expect(sent.messages[1].content[0].input).toEqual(input)
+    expect(at(sent, 'tools', 0, 'input_schema')).toEqual(schema)
+    expect(at(sent, 'messages', 1, 'content', 0, 'input')).toEqual(input)
     const second = await sentTo('chat', 'anthropic', body)
     expect(second.text).toBe(text)
   })

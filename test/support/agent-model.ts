@@ -1,19 +1,56 @@
 /** What an agent model is in a dialect: what it streams, and how it reads its own history. */
 import { type ScriptedTurn, type ToldTurn, TURNS } from './agent-script.ts'
 
-// Bodies of four dialects, read as far as the script goes.
-// oxlint-disable-next-line typescript/no-explicit-any
-export type Json = any
+/** A message, an item, a block or a part of any of the four dialects, as far as the script reads it. */
+export interface Told {
+  readonly type?: string
+  readonly role?: string
+  readonly id?: string
+  readonly status?: string
+  readonly name?: string
+  readonly text?: string
+  readonly content?: string | readonly Told[]
+  readonly parts?: readonly Told[]
+  // Messages
+  readonly thinking?: string
+  readonly signature?: string
+  readonly data?: string
+  readonly input?: unknown
+  readonly tool_use_id?: string
+  // Chat
+  readonly tool_calls?: readonly Told[]
+  readonly function?: { readonly name: string; readonly arguments: string }
+  readonly tool_call_id?: string
+  // Responses
+  readonly call_id?: string
+  readonly arguments?: string
+  readonly output?: string | readonly Told[]
+  readonly encrypted_content?: string | null
+  readonly summary?: readonly Told[]
+  // Google
+  readonly thought?: boolean
+  readonly thoughtSignature?: string
+  readonly functionCall?: { readonly name: string; readonly args?: unknown }
+  readonly functionResponse?: { readonly name: string; readonly response?: unknown }
+}
+
+/** A request body of any of them. */
+export interface AgentRequest {
+  readonly messages?: readonly Told[]
+  readonly contents?: readonly Told[]
+  readonly input?: string | readonly Told[]
+  readonly thinking?: { readonly type?: string }
+}
 
 export interface AgentModel {
   /** The events of a turn. */
   payloads(turn: number): readonly unknown[]
   /** The turns before, as the request tells them; a fault where it is no history of that dialect. */
-  read(body: Json): { readonly told: readonly ToldTurn[]; readonly faults: string[] }
+  read(body: AgentRequest): { readonly told: readonly ToldTurn[]; readonly faults: string[] }
 }
 
 export const turnOf = (number: number): ScriptedTurn => TURNS[number] ?? { thinking: '', text: '', calls: [] }
 export const emptyTurn = (): ToldTurn => ({ text: '', proofs: [], calls: [], results: [] })
-export const textsOf = (content: Json): string =>
-  typeof content === 'string' ? content : (content ?? []).map((part: Json) => part.text ?? '').join('')
+export const textsOf = (content: string | readonly Told[] | undefined): string =>
+  typeof content === 'string' ? content : (content ?? []).map(({ text }) => text ?? '').join('')
 export const halves = (text: string): [string, string] => [text.slice(0, text.length >> 1), text.slice(text.length >> 1)]

@@ -1,12 +1,12 @@
 /** The scripted agent model as OpenAI's Responses API has it. */
-import { type AgentModel, emptyTurn, halves, type Json, textsOf, turnOf } from './agent-model.ts'
+import { type AgentModel, emptyTurn, halves, textsOf, type Told, turnOf } from './agent-model.ts'
 import { callId, proofText, QUESTION, type ToldTurn } from './agent-script.ts'
 
 export const agentResponses: AgentModel = {
   payloads(turn) {
     const { thinking, text, calls } = turnOf(turn)
     const summary = [{ type: 'summary_text', text: thinking }]
-    const output: Json[] = [{ id: `rs_T${turn}`, type: 'reasoning', summary, encrypted_content: proofText('openai-responses', turn) }]
+    const output: Told[] = [{ id: `rs_T${turn}`, type: 'reasoning', summary, encrypted_content: proofText('openai-responses', turn) }]
     const part = { type: 'output_text', text, annotations: [], logprobs: [] }
     if (text !== '') output.push({ id: `msg_T${turn}`, type: 'message', status: 'completed', role: 'assistant', content: [part] })
     for (const [index, { name, args }] of calls.entries())
@@ -43,10 +43,10 @@ export const agentResponses: AgentModel = {
       output_tokens_details: { reasoning_tokens: 5 },
       total_tokens: 80,
     }
-    const events: Json[] = [
+    const events: object[] = [
       { type: 'response.created', response: response('in_progress', [], null) },
       { type: 'response.in_progress', response: response('in_progress', [], null) },
-      ...output.flatMap((item: Json, index) => itemEvents(item, index)),
+      ...output.flatMap((item, index) => itemEvents(item, index)),
       { type: 'response.completed', response: response('completed', output, usage) },
     ]
     return events.map((event, number) => ({ ...event, sequence_number: number }))
@@ -54,13 +54,13 @@ export const agentResponses: AgentModel = {
   read(body) {
     const faults: string[] = []
     const told: ToldTurn[] = []
-    const items: Json[] = typeof body.input === 'string' ? [{ role: 'user', content: body.input }] : body.input
+    const items: readonly Told[] = typeof body.input === 'string' ? [{ role: 'user', content: body.input }] : (body.input ?? [])
     const [question, ...rest] = items
     if (question?.role !== 'user' || !textsOf(question.content).includes(QUESTION)) faults.push('the question is not first')
     let open: ToldTurn | null = null
     for (const item of rest) {
       if (item.type === 'function_call_output') {
-        told.at(-1)?.results.push({ id: item.call_id, text: textsOf(item.output) })
+        told.at(-1)?.results.push({ id: item.call_id ?? '', text: textsOf(item.output) })
         open = null
         continue
       }
@@ -69,7 +69,8 @@ export const agentResponses: AgentModel = {
         if (open.calls.length > 0 || open.text !== '') faults.push('thinking behind what it led to')
         if (item.encrypted_content !== undefined && item.encrypted_content !== null) open.proofs.push(item.encrypted_content)
         else faults.push('thinking without its proof')
-      } else if (item.type === 'function_call') open.calls.push({ id: item.call_id, name: item.name, args: JSON.parse(item.arguments) })
+      } else if (item.type === 'function_call')
+        open.calls.push({ id: item.call_id ?? '', name: item.name ?? '', args: JSON.parse(item.arguments ?? '') })
       else if (item.role === 'assistant') open.text += textsOf(item.content)
       else faults.push(`an item ${item.type ?? item.role}`)
     }
@@ -77,12 +78,12 @@ export const agentResponses: AgentModel = {
   },
 }
 
-const itemEvents = (item: Json, output_index: number): Json[] => {
+const itemEvents = (item: Told, output_index: number): object[] => {
   const at = { item_id: item.id, output_index }
-  const added = (started: unknown): Json => ({ type: 'response.output_item.added', output_index, item: started })
+  const added = (started: unknown): object => ({ type: 'response.output_item.added', output_index, item: started })
   const done = { type: 'response.output_item.done', output_index, item }
   if (item.type === 'reasoning') {
-    const { text } = item.summary[0]
+    const text = textsOf(item.summary)
     const part = { ...at, summary_index: 0 }
     return [
       added({ ...item, summary: [] }),
@@ -94,7 +95,7 @@ const itemEvents = (item: Json, output_index: number): Json[] => {
     ]
   }
   if (item.type === 'message') {
-    const [whole] = item.content
+    const whole = { ...(item.content?.[0] as Told), text: textsOf(item.content) }
     const part = { ...at, content_index: 0 }
     return [
       added({ ...item, status: 'in_progress', content: [] }),
@@ -107,7 +108,7 @@ const itemEvents = (item: Json, output_index: number): Json[] => {
   }
   return [
     added({ ...item, status: 'in_progress', arguments: '' }),
-    ...halves(item.arguments).map((delta) => ({ type: 'response.function_call_arguments.delta', ...at, delta })),
+    ...halves(item.arguments ?? '').map((delta) => ({ type: 'response.function_call_arguments.delta', ...at, delta })),
     { type: 'response.function_call_arguments.done', ...at, name: item.name, arguments: item.arguments },
     done,
   ]

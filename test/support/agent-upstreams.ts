@@ -1,8 +1,8 @@
 /** The scripted agent model in each provider dialect: by its name. */
-import { type AgentModel, emptyTurn, halves, type Json, textsOf, turnOf } from './agent-model.ts'
+import { type AgentModel, emptyTurn, halves, textsOf, type Told, turnOf } from './agent-model.ts'
 import { agentResponses } from './agent-responses.ts'
 import { callId, isRedacted, proofText, QUESTION, type ToldTurn } from './agent-script.ts'
-import type { UpstreamDialect } from './recordings.ts'
+import type { SseDialect } from './recordings.ts'
 
 const anthropic: AgentModel = {
   payloads(turn) {
@@ -63,32 +63,33 @@ const anthropic: AgentModel = {
   read(body) {
     const faults: string[] = []
     const told: ToldTurn[] = []
-    const [question, ...rest] = body.messages
+    const [question, ...rest] = body.messages ?? []
     if (question?.role !== 'user' || !textsOf(question.content).includes(QUESTION)) faults.push('the question is not first')
-    for (const { role, content } of rest as Json[]) {
-      const blocks: Json[] = typeof content === 'string' ? [{ type: 'text', text: content }] : content
+    for (const { role, content } of rest) {
+      const blocks: readonly Told[] = typeof content === 'string' ? [{ type: 'text', text: content }] : (content ?? [])
       if (role === 'assistant') {
         const turn = emptyTurn()
         for (const [position, block] of blocks.entries()) {
           if (block.type === 'thinking') turn.proofs.push(`${block.thinking} ${block.signature}`)
           else if (block.type === 'redacted_thinking') turn.proofs.push(`redacted ${block.data}`)
           else if (block.type === 'text') turn.text += block.text
-          else if (block.type === 'tool_use') turn.calls.push({ id: block.id, name: block.name, args: block.input })
+          else if (block.type === 'tool_use') turn.calls.push({ id: block.id ?? '', name: block.name ?? '', args: block.input })
           else faults.push(`a block of type ${block.type}`)
-          if (/thinking/.test(block.type) && position > 0) faults.push('thinking behind other blocks')
-          if (block.type === 'tool_use' && !/^[\w-]+$/.test(block.id)) faults.push(`a call named ${block.id}`)
+          if (/thinking/.test(block.type ?? '') && position > 0) faults.push('thinking behind other blocks')
+          if (block.type === 'tool_use' && !/^[\w-]+$/.test(block.id ?? '')) faults.push(`a call named ${block.id}`)
         }
         told.push(turn)
       } else {
         for (const block of blocks)
-          if (block.type === 'tool_result') told.at(-1)?.results.push({ id: block.tool_use_id, text: textsOf(block.content) })
+          if (block.type === 'tool_result') told.at(-1)?.results.push({ id: block.tool_use_id ?? '', text: textsOf(block.content) })
           else faults.push(`a ${block.type} among the results`)
       }
     }
-    const last: Json = rest.findLast((message: Json) => message.role === 'assistant')
+    const last = rest.findLast((message) => message.role === 'assistant')
+    const begins = typeof last?.content === 'string' ? '' : (last?.content?.[0]?.type ?? '')
     // The API refuses such a turn: "Expected `thinking` or `redacted_thinking`, but found …".
-    if (body.thinking?.type === 'enabled' && last !== undefined && !/thinking/.test(last.content[0]?.type ?? ''))
-      faults.push(`thinking is enabled, but the last turn begins with ${last.content[0]?.type ?? 'a text'}`)
+    if (body.thinking?.type === 'enabled' && last !== undefined && !/thinking/.test(begins))
+      faults.push(`thinking is enabled, but the last turn begins with ${begins || 'a text'}`)
     return { told, faults }
   },
 }
@@ -122,22 +123,22 @@ const openaiChat: AgentModel = {
   read(body) {
     const faults: string[] = []
     const told: ToldTurn[] = []
-    const [question, ...rest] = body.messages
+    const [question, ...rest] = body.messages ?? []
     if (question?.role !== 'user' || !textsOf(question.content).includes(QUESTION)) faults.push('the question is not first')
-    for (const message of rest as Json[]) {
+    for (const message of rest) {
       if (message.role === 'assistant')
         told.push({
           text: textsOf(message.content),
           // A server of the operator's own may be a router that wants them: whatever the client sends is passed on.
           proofs: [],
-          calls: (message.tool_calls ?? []).map((call: Json) => ({
-            id: call.id,
-            name: call.function.name,
-            args: JSON.parse(call.function.arguments),
+          calls: (message.tool_calls ?? []).map((call) => ({
+            id: call.id ?? '',
+            name: call.function?.name ?? '',
+            args: JSON.parse(call.function?.arguments ?? ''),
           })),
           results: [],
         })
-      else if (message.role === 'tool') told.at(-1)?.results.push({ id: message.tool_call_id, text: textsOf(message.content) })
+      else if (message.role === 'tool') told.at(-1)?.results.push({ id: message.tool_call_id ?? '', text: textsOf(message.content) })
       else faults.push(`a message of ${message.role}`)
     }
     return { told, faults }
@@ -166,13 +167,13 @@ const google: AgentModel = {
   read(body) {
     const faults: string[] = []
     const told: ToldTurn[] = []
-    const [question, ...rest] = body.contents
+    const [question, ...rest] = body.contents ?? []
     if (question?.role !== 'user' || !textsOf(question.parts).includes(QUESTION)) faults.push('the question is not first')
-    for (const [position, { role, parts }] of (rest as Json[]).entries()) {
+    for (const [position, { role, parts }] of rest.entries()) {
       if (role !== ['model', 'user'][position % 2]) faults.push(`content ${position} of ${role}`)
       if (role === 'model') {
         const turn = emptyTurn()
-        for (const part of parts as Json[]) {
+        for (const part of parts ?? []) {
           if (part.thoughtSignature !== undefined && part.thoughtSignature !== STANDS_FOR_A_PROOF) turn.proofs.push(part.thoughtSignature)
           if (part.functionCall !== undefined)
             turn.calls.push({
@@ -185,7 +186,7 @@ const google: AgentModel = {
         told.push(turn)
       } else {
         const results = told.at(-1)?.results
-        for (const { functionResponse: result } of parts as Json[])
+        for (const { functionResponse: result } of parts ?? [])
           results?.push({ id: `${result?.name} ${results.length}`, text: resultText(result?.response) })
       }
     }
@@ -197,12 +198,12 @@ const google: AgentModel = {
 const STANDS_FOR_A_PROOF = 'skip_thought_signature_validator'
 
 /** A tool's text stands in some member of the object that the dialect wants. */
-const resultText = (response: Json): string => {
+const resultText = (response: unknown): string => {
   const [only, ...more] = Object.values(response ?? {})
   return typeof only === 'string' && more.length === 0 ? only : JSON.stringify(response)
 }
 
-export const AGENT_MODELS: Readonly<Record<UpstreamDialect, AgentModel>> = {
+export const AGENT_MODELS: Readonly<Record<SseDialect, AgentModel>> = {
   'openai-chat': openaiChat,
   'openai-responses': agentResponses,
   anthropic,

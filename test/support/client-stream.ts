@@ -4,9 +4,7 @@ import { SseDecoder } from '../../src/lib/sse.ts'
 
 export interface StreamEvent {
   readonly name: string | null
-  // Tests look into the events of three dialects.
-  // oxlint-disable-next-line typescript/no-explicit-any
-  readonly data: any
+  readonly data: unknown
 }
 
 /** The events before `[DONE]`, parsed. */
@@ -27,7 +25,8 @@ export const readStream = (client: ClientDialect, text: string): { readonly end:
   return { end, faults }
 }
 
-const LINE = /^(?:data: \S.*|event: [\w.]+|: .*|)$/
+/** What ends a line of JavaScript need not end one of a stream. */
+const LINE = /^(?:data: \S.*|event: [\w.]+|: .*|)$/s
 
 const framingFaults = (client: ClientDialect, text: string): string[] => {
   const faults: string[] = []
@@ -47,12 +46,39 @@ const framingFaults = (client: ClientDialect, text: string): string[] => {
 
 type Lifecycle = (events: readonly StreamEvent[], faults: string[]) => StreamEnd | null
 
-const chat: Lifecycle = (events, faults) => {
+/** What is looked at of a chunk, as far as it is there. */
+interface Chunk {
+  readonly id?: unknown
+  readonly object?: unknown
+  readonly created?: unknown
+  readonly model?: unknown
+  readonly provider?: unknown
+  readonly system_fingerprint?: unknown
+  readonly usage?: unknown
+  readonly choices?: readonly {
+    readonly index?: number
+    readonly finish_reason?: string | null
+    readonly delta?: {
+      readonly content?: unknown
+      readonly tool_calls?: readonly {
+        readonly index: number
+        readonly id?: unknown
+        readonly type?: unknown
+        readonly function?: { readonly name?: string }
+        readonly custom?: { readonly name?: string }
+      }[]
+    }
+  }[]
+  readonly error?: { readonly code?: unknown; readonly message?: unknown; readonly metadata?: { readonly error_type?: unknown } }
+}
+
+const chat: Lifecycle = (told, faults) => {
+  const events = told.map(({ data }) => ({ data: data as Chunk }))
   let end: StreamEnd | null = null
   let usages = 0
   let calls = 0
   const finished = new Set<number>()
-  const envelope = (chunk: StreamEvent['data']): string => [chunk.id, chunk.object, chunk.created, chunk.model, chunk.provider].join('|')
+  const envelope = (chunk: Chunk): string => [chunk.id, chunk.object, chunk.created, chunk.model, chunk.provider].join('|')
   const ours = events[0] === undefined ? '' : envelope(events[0].data)
   for (const [position, { data: chunk }] of events.entries()) {
     const at = `chunk ${position}: `
@@ -64,22 +90,22 @@ const chat: Lifecycle = (events, faults) => {
     if (chunk.usage !== undefined && (usages += 1) > 1) faults.push(`${at}usage twice`)
     if (chunk.error !== undefined) {
       end = 'error'
-      const [choice] = chunk.choices
+      const [choice, ...others] = chunk.choices ?? []
       if (!Number.isInteger(chunk.error.code) || typeof chunk.error.message !== 'string') faults.push(`${at}error without code or message`)
       if (typeof chunk.error.metadata?.error_type !== 'string') faults.push(`${at}error without error_type`)
-      if (chunk.choices.length !== 1 || choice.finish_reason !== 'error' || choice.delta?.content !== '')
-        faults.push(`${at}choice of the error`)
+      if (others.length > 0 || choice?.finish_reason !== 'error' || choice.delta?.content !== '') faults.push(`${at}choice of the error`)
       continue
     }
     for (const choice of chunk.choices ?? []) {
-      if (!Number.isInteger(choice.index) || typeof choice.delta !== 'object') faults.push(`${at}index or delta`)
+      const { index = -1 } = choice
+      if (!Number.isInteger(index) || index < 0 || typeof choice.delta !== 'object') faults.push(`${at}index or delta`)
       if (choice.finish_reason === undefined) faults.push(`${at}no finish_reason key`)
-      if (finished.has(choice.index) && choice.finish_reason !== null) faults.push(`${at}finish_reason twice`)
-      if (choice.finish_reason !== null) finished.add(choice.index)
+      if (finished.has(index) && choice.finish_reason !== null) faults.push(`${at}finish_reason twice`)
+      if (choice.finish_reason !== null) finished.add(index)
       for (const call of choice.delta?.tool_calls ?? []) {
         if (call.index === calls) {
           calls += 1
-          if (typeof call.id !== 'string' || call.id === '' || !call.function?.name || call.type !== 'function')
+          if (typeof call.id !== 'string' || call.id === '' || !(call.type === 'custom' ? call.custom : call.function)?.name)
             faults.push(`${at}call opened without id, type or name`)
         } else if (call.index > calls) faults.push(`${at}call ${call.index} after ${calls - 1}`)
         else if (call.function?.name) faults.push(`${at}name of call ${call.index} twice`)
@@ -89,11 +115,12 @@ const chat: Lifecycle = (events, faults) => {
   if (end === 'error') return end
   if (!finished.has(0)) faults.push('no finish_reason')
   const last = events.at(-1)?.data
-  if (usages !== 1 || last?.usage === undefined || last.choices.length > 0) faults.push('the last chunk is not that of the usage')
+  if (usages !== 1 || last?.usage === undefined || last.choices?.length !== 0) faults.push('the last chunk is not that of the usage')
   return 'normal'
 }
 
 const BLOCK_DELTAS: Readonly<Record<string, readonly string[]>> = {
+  image: [],
   text: ['text_delta', 'citations_delta'],
   thinking: ['thinking_delta', 'signature_delta'],
   redacted_thinking: [],
@@ -102,7 +129,23 @@ const BLOCK_DELTAS: Readonly<Record<string, readonly string[]>> = {
   web_search_tool_result: [],
 }
 
-const messages: Lifecycle = (events, faults) => {
+/** What is looked at of an event, as far as it is there. */
+interface MessageEvent {
+  readonly type?: string
+  readonly index?: number
+  readonly message?: {
+    readonly usage?: { readonly input_tokens?: number; readonly cache_read_input_tokens?: number | null }
+    readonly content?: readonly unknown[]
+    readonly stop_reason?: unknown
+  }
+  readonly content_block?: { readonly type?: string }
+  readonly delta?: { readonly type?: string; readonly stop_reason?: unknown }
+  readonly usage?: { readonly output_tokens?: unknown }
+  readonly error?: { readonly type?: unknown; readonly message?: unknown; readonly error_type?: unknown }
+}
+
+const messages: Lifecycle = (told, faults) => {
+  const events = told.map(({ name, data }) => ({ name, data: data as MessageEvent }))
   let end: StreamEnd | null = null
   let started = false
   let stopReason: unknown
@@ -112,24 +155,25 @@ const messages: Lifecycle = (events, faults) => {
     const at = `event ${position}: `
     if (name !== data.type) faults.push(`${at}named ${name}, typed ${data.type}`)
     if (end !== null) faults.push(`${at}after the end`)
-    switch (data.type) {
+    switch (data.type ?? '') {
       case 'message_start':
         if (started || position !== 0) faults.push(`${at}message_start not once, first`)
         started = true
-        if (!(data.message.usage.input_tokens + (data.message.usage.cache_read_input_tokens ?? 0) > 0))
+        if (!((data.message?.usage?.input_tokens ?? Number.NaN) + (data.message?.usage?.cache_read_input_tokens ?? 0) > 0))
           faults.push(`${at}no input tokens at the start`)
-        if (data.message.content.length > 0 || data.message.stop_reason !== null) faults.push(`${at}message_start says too much`)
+        if (data.message?.content?.length !== 0 || data.message.stop_reason !== null) faults.push(`${at}message_start says too much`)
         break
       case 'content_block_start':
         if (open !== null) faults.push(`${at}block opened in an open block`)
         if (data.index !== blocks) faults.push(`${at}block ${data.index}, not ${blocks}`)
-        if (BLOCK_DELTAS[data.content_block.type] === undefined) faults.push(`${at}a block of type ${data.content_block.type}`)
+        if (BLOCK_DELTAS[data.content_block?.type ?? ''] === undefined) faults.push(`${at}a block of type ${data.content_block?.type}`)
         blocks += 1
-        open = { index: data.index, type: data.content_block.type }
+        open = { index: data.index ?? -1, type: data.content_block?.type ?? '' }
         break
       case 'content_block_delta':
         if (open?.index !== data.index) faults.push(`${at}delta of block ${data.index}, which is not open`)
-        else if (!BLOCK_DELTAS[open?.type ?? '']?.includes(data.delta.type)) faults.push(`${at}${data.delta.type} in a ${open?.type} block`)
+        else if (!BLOCK_DELTAS[open?.type ?? '']?.includes(data.delta?.type ?? ''))
+          faults.push(`${at}${data.delta?.type} in a ${open?.type} block`)
         break
       case 'content_block_stop':
         if (open?.index !== data.index) faults.push(`${at}stop of block ${data.index}, which is not open`)
@@ -137,7 +181,7 @@ const messages: Lifecycle = (events, faults) => {
         break
       case 'message_delta':
         if (open !== null) faults.push(`${at}message_delta in an open block`)
-        stopReason = data.delta.stop_reason ?? stopReason
+        stopReason = data.delta?.stop_reason ?? stopReason
         if (typeof data.usage?.output_tokens !== 'number') faults.push(`${at}no usage`)
         break
       case 'message_stop':
@@ -160,9 +204,36 @@ const messages: Lifecycle = (events, faults) => {
   return end
 }
 
+interface Item {
+  readonly id?: unknown
+  readonly type?: string
+  readonly content?: unknown
+}
+
+interface ResponseEvent {
+  readonly [text: string]: unknown
+  readonly type?: string
+  readonly sequence_number?: number
+  readonly output_index?: number
+  readonly content_index?: number
+  readonly summary_index?: number
+  readonly item_id?: string
+  readonly delta?: string
+  readonly arguments?: string
+  readonly item?: Item
+  readonly part?: { readonly text?: string; readonly refusal?: string }
+  readonly response?: {
+    readonly status?: string
+    readonly output?: readonly unknown[]
+    readonly usage?: unknown
+    readonly error?: { readonly code?: unknown; readonly message?: unknown } | null
+    readonly error_type?: unknown
+  }
+}
+
 /** The parts of an item, each with what its pieces must add up to. */
 interface OpenItem {
-  readonly item: StreamEvent['data']
+  readonly item: Item
   readonly parts: Map<string, { text: string; done: boolean }>
   arguments: string
   argumentsDone: boolean
@@ -179,20 +250,22 @@ const PIECES: Readonly<Record<string, { readonly kind: string; readonly whole: s
   'response.reasoning_summary_text.done': { kind: 'summary', whole: 'text' },
 }
 
-const responses: Lifecycle = (events, faults) => {
+const responses: Lifecycle = (told, faults) => {
+  const events = told.map(({ name, data }) => ({ name, data: data as ResponseEvent }))
   let end: StreamEnd | null = null
   const items = new Map<number, OpenItem>()
   const done: unknown[] = []
   const numbered = events[0]?.data.sequence_number !== undefined
   for (const [position, { name, data }] of events.entries()) {
-    const at = `event ${position} (${data.type}): `
+    const { type = '', output_index: index = -1, item = {}, response = {} } = data
+    const at = `event ${position} (${type}): `
     if (name !== data.type) faults.push(`${at}named ${name}`)
     if (numbered && data.sequence_number !== position) faults.push(`${at}sequence_number ${data.sequence_number}`)
     if (end !== null) faults.push(`${at}after the end`)
-    const open = items.get(data.output_index)
-    const partKey = `${PIECES[data.type]?.kind ?? (String(data.type).includes('summary') ? 'summary' : 'content')} ${data.content_index ?? data.summary_index}`
+    const open = items.get(index)
+    const partKey = `${PIECES[type]?.kind ?? (type.includes('summary') ? 'summary' : 'content')} ${data.content_index ?? data.summary_index}`
     const part = open?.parts.get(partKey)
-    const piece = PIECES[data.type]
+    const piece = PIECES[type]
     if (position < 2 && data.type !== ['response.created', 'response.in_progress'][position]) {
       if (data.type !== 'response.failed') faults.push(`${at}where the response begins`)
     }
@@ -203,19 +276,19 @@ const responses: Lifecycle = (events, faults) => {
       else if (data[piece.whole] !== part.text) faults.push(`${at}${JSON.stringify(data[piece.whole])}, not ${JSON.stringify(part.text)}`)
       continue
     }
-    switch (data.type) {
+    switch (type) {
       case 'response.created':
       case 'response.in_progress':
-        if (data.response.status !== 'in_progress' || data.response.output.length > 0) faults.push(`${at}status or output`)
+        if (response.status !== 'in_progress' || response.output?.length !== 0) faults.push(`${at}status or output`)
         break
       case 'response.output_item.added':
-        if (data.output_index !== items.size) faults.push(`${at}item ${data.output_index}, not ${items.size}`)
-        if (data.item.type === 'message' && !Array.isArray(data.item.content)) faults.push(`${at}no content array`)
-        items.set(data.output_index, {
-          item: data.item,
+        if (index !== items.size) faults.push(`${at}item ${data.output_index}, not ${items.size}`)
+        if (item.type === 'message' && !Array.isArray(item.content)) faults.push(`${at}no content array`)
+        items.set(index, {
+          item,
           parts: new Map(),
           arguments: '',
-          argumentsDone: data.item.type !== 'function_call',
+          argumentsDone: item.type !== 'function_call',
         })
         break
       case 'response.content_part.added':
@@ -225,7 +298,7 @@ const responses: Lifecycle = (events, faults) => {
         break
       case 'response.content_part.done':
       case 'response.reasoning_summary_part.done': {
-        const said = data.part.text ?? data.part.refusal
+        const said = data.part?.text ?? data.part?.refusal
         if (part === undefined || said !== part.text) faults.push(`${at}${JSON.stringify(said)}, not ${JSON.stringify(part?.text)}`)
         if (part !== undefined) part.done = true
         break
@@ -238,33 +311,32 @@ const responses: Lifecycle = (events, faults) => {
         if (open !== undefined) open.argumentsDone = true
         break
       case 'response.output_item.done':
-        if (open === undefined || data.item.id !== open.item.id) faults.push(`${at}of an item that is not open`)
+        if (open === undefined || item.id !== open.item.id) faults.push(`${at}of an item that is not open`)
         else if (!open.argumentsDone || [...open.parts.values()].some((each) => !each.done))
           faults.push(`${at}of an item whose parts are open`)
-        done[data.output_index] = data.item
+        done[index] = item
         break
       case 'response.completed':
       case 'response.incomplete':
         end = 'normal'
-        if (data.response.usage === null || data.response.usage === undefined) faults.push(`${at}no usage`)
-        if (data.response.status !== data.type.slice('response.'.length)) faults.push(`${at}status ${data.response.status}`)
-        if (items.size > 0 && JSON.stringify(data.response.output) !== JSON.stringify(done))
+        if (response.usage === null || response.usage === undefined) faults.push(`${at}no usage`)
+        if (response.status !== type.slice('response.'.length)) faults.push(`${at}status ${response.status}`)
+        if (items.size > 0 && JSON.stringify(response.output) !== JSON.stringify(done))
           faults.push(`${at}output differs from the items done`)
         break
       case 'response.failed':
         end = 'error'
-        if (
-          data.response.status !== 'failed' ||
-          typeof data.response.error?.code !== 'string' ||
-          typeof data.response.error.message !== 'string'
-        )
+        if (response.status !== 'failed' || typeof response.error?.code !== 'string' || typeof response.error.message !== 'string')
           faults.push(`${at}status or error`)
-        if (typeof data.response.error_type !== 'string') faults.push(`${at}no error_type`)
-        if (!Array.isArray(data.response.output)) faults.push(`${at}no output`)
+        if (typeof response.error_type !== 'string') faults.push(`${at}no error_type`)
+        if (!Array.isArray(response.output)) faults.push(`${at}no output`)
         break
       case 'response.output_text.annotation.added':
       case 'response.custom_tool_call_input.delta':
       case 'response.custom_tool_call_input.done':
+      case 'response.image_generation_call.in_progress':
+      case 'response.image_generation_call.generating':
+      case 'response.image_generation_call.completed':
         break
       default:
         faults.push(`${at}a name that is not expected`)

@@ -11,19 +11,24 @@ import { answerInference } from '../../src/http/answer-inference.ts'
 import { createKeepAlive } from '../../src/http/keep-alive.ts'
 import { createPrepareCall } from '../../src/http/prepare-call.ts'
 import { createScreenCall, screenPrepared } from '../../src/http/screen-call.ts'
-import { createInference } from '../../src/inference/run-inference.ts'
+import { createDryRun } from '../../src/inference/dry-run.ts'
+import { createInference, type InferenceParts } from '../../src/inference/run-inference.ts'
 import type { Run } from '../../src/inference/run.ts'
-import { createModels } from '../../src/models/models.ts'
+import type { PriceEntry } from '../../src/models/catalogue-schema.ts'
+import { createModels, plainEndpoint } from '../../src/models/models.ts'
+import type { Health } from '../../src/routing/health.ts'
 import type { Presets } from '../../src/presets/presets.ts'
 import { providerRegistry } from '../../src/providers/registry.ts'
 import type { Upstream, UpstreamRequest } from '../../src/providers/upstream.ts'
-import { createFakeClock } from './fake-clock.ts'
+import { createFakeClock, type FakeClock } from './fake-clock.ts'
+import { createTestRouting } from './test-routing.ts'
 import { createFakeIds } from './fake-ids.ts'
 import type { UpstreamDialect } from './recordings.ts'
 
 /** What an upstream sends back. */
 export interface Reply {
   readonly status?: number
+  /** A stream of Bedrock's says that it is one of its own kind. */
   readonly type: 'text/event-stream' | 'application/json'
   readonly pieces: readonly Uint8Array[]
   /** The connection breaks behind the last piece. */
@@ -33,11 +38,17 @@ export interface Reply {
 export interface Replay {
   readonly client: ClientDialect
   /** What the provider of each attempt speaks, and answers: one provider for each, tried in this order. */
-  readonly upstreams: readonly { readonly dialect: UpstreamDialect; readonly reply: Reply }[]
+  readonly upstreams: readonly { readonly dialect: UpstreamDialect | 'sandbox'; readonly reply: Reply; readonly model?: string }[]
   readonly body: Readonly<Record<string, unknown>> | string
   readonly headers?: Readonly<Record<string, string>>
+  /** No provider lets a request through. */
+  readonly closed?: boolean
   /** Of the first provider's model, in the catalogue's form. */
   readonly modelId?: string
+  /** Of every provider; 1 and 2 dollars per million tokens when absent. */
+  readonly prices?: PriceEntry
+  /** Time stands still but for what the test lets pass of it. */
+  readonly clock?: FakeClock
   /** That hold for the caller. */
   readonly guardrails?: readonly Applied[]
   readonly presets?: Presets
@@ -50,7 +61,7 @@ export interface Replayed {
   /** The stream could not be ended honestly, and was broken off. */
   readonly broken: boolean
   /** What went to the upstreams, in order. */
-  readonly sent: readonly UpstreamRequest[]
+  readonly sent: readonly SentRequest[]
   readonly run: Run | undefined
   /** What nobody expected: faults of our own rendering. */
   readonly internalErrors: readonly unknown[]
@@ -72,31 +83,44 @@ export const OWN_DIALECT: Readonly<Record<ClientDialect, UpstreamDialect>> = {
 export const MODEL = 'replay/one'
 const WORKSPACE = '00000000-0000-4000-8000-000000000001'
 
-export const replay = async (asked: Replay): Promise<Replayed> => {
-  const { client, upstreams, body, headers = {}, modelId = MODEL, guardrails = [], presets = NO_PRESETS } = asked
-  const clock = createFakeClock()
-  const sent: UpstreamRequest[] = []
+/** What an upstream got, its body as text. */
+type SentRequest = UpstreamRequest & { readonly body: string }
+
+export const replay = async ({
+  client,
+  upstreams,
+  body,
+  headers = {},
+  modelId = MODEL,
+  closed = false,
+  prices = { prompt: 1, completion: 2 },
+  clock = createFakeClock(),
+  guardrails = [],
+  presets = NO_PRESETS,
+}: Replay): Promise<Replayed> => {
+  const sent: SentRequest[] = []
   const upstream: Upstream = {
     async post(request) {
-      const reply = upstreams[sent.length]?.reply
-      sent.push(request)
-      if (reply === undefined) throw new Error('The upstream was asked once too often.')
-      return responseOf(reply)
+      const asked = upstreams[sent.length]
+      sent.push({ ...request, body: typeof request.body === 'string' ? request.body : new TextDecoder().decode(request.body) })
+      if (asked === undefined) throw new Error('The upstream was asked once too often.')
+      return responseOf(asked.reply, asked.dialect)
     },
   }
-  const endpoints = upstreams.map(({ dialect }, number) => ({
-    provider: {
-      slug: `provider-${number}`,
-      name: `Provider ${number}`,
-      dialects: [dialect],
-      baseUrl: `https://provider-${number}.example/v1`,
-      apiKeys: [`upstream-key-${number}`],
-      anyModel: false,
-    },
-    upstreamModel: `upstream-${number}`,
-    prices: { prompt: 1, completion: 2 },
-    maxCompletionTokens: null,
-  }))
+  const endpoints = upstreams.map(({ dialect, model: upstreamModel }, number) =>
+    plainEndpoint(
+      {
+        slug: `provider-${number}`,
+        name: `Provider ${number}`,
+        dialects: [dialect],
+        baseUrl: `https://provider-${number}.example/v1`,
+        apiKeys: [`upstream-key-${number}`],
+        anyModel: false,
+      },
+      upstreamModel ?? `upstream-${number}`,
+      { prices },
+    ),
+  )
   const model = {
     id: modelId,
     name: 'One',
@@ -110,6 +134,19 @@ export const replay = async (asked: Replay): Promise<Replayed> => {
   const models = createModels([model], [])
   let run: Run | undefined
   const internalErrors: unknown[] = []
+  const inference: InferenceParts = {
+    models,
+    adapters: providerRegistry,
+    context: { upstream, clock },
+    clock,
+    ids: createFakeIds(),
+    routing: closed ? { ...createTestRouting(clock), health: CLOSED } : createTestRouting(clock),
+    firstTokenMs: 120_000,
+    totalMs: 1_800_000,
+    began: (begun) => (run = begun),
+    settle: () => {},
+  }
+  const given = typeof body === 'string' ? body : JSON.stringify(body)
   const response = await answerInference(
     {
       method: 'POST',
@@ -117,35 +154,29 @@ export const replay = async (asked: Replay): Promise<Replayed> => {
       query: new URLSearchParams(),
       headers: new Headers(headers),
       requestId: 'req-1',
-      principal: { hash: 'ab'.repeat(32), kind: 'inference', workspaceId: WORKSPACE, userId: 'user-1', strict: false },
+      principal: { hash: 'ab'.repeat(32), kind: 'inference', workspaceId: WORKSPACE, userId: 'user-1', strict: false, limit: null },
       signal: new AbortController().signal,
-      text: async () => (typeof body === 'string' ? body : JSON.stringify(body)),
+      text: async () => given,
+      received: async () => ({ text: given, bytes: new TextEncoder().encode(given) }),
     },
     FORMATS[client],
     {
       prepareCall: screenPrepared(
         createPrepareCall(presets),
         createScreenCall({
+          ...inference,
           guardrails: { effective: () => effectiveOf(guardrails) } as unknown as Guardrails,
           moderate: async () => {},
-          models,
-          clock,
           screenMs: 1000,
         }),
       ),
-      runInference: createInference({
-        models,
-        adapters: providerRegistry,
-        context: { upstream, clock },
-        clock,
-        ids: createFakeIds(),
-        firstTokenMs: 120_000,
-        began: (begun) => (run = begun),
-        settle: () => {},
-      }),
+      runInference: createInference(inference),
+      admit: () => undefined,
+      dryRun: createDryRun(inference),
       keepAlive: createKeepAlive(clock, 10_000),
       clock,
       commitSilenceMs: 2000,
+      unreadMs: 60_000,
       providerFailure: 'body',
       onInternalError: (thrown) => internalErrors.push(thrown),
     },
@@ -153,6 +184,8 @@ export const replay = async (asked: Replay): Promise<Replayed> => {
   const { text, broken } = await readAll(response)
   return { status: response.status, headers: response.headers, text, broken, sent, run, internalErrors }
 }
+
+const CLOSED: Health = { ...createTestRouting(createFakeClock()).health, begin: () => false }
 
 /** No request here names a preset. */
 const NO_PRESETS = {
@@ -172,7 +205,10 @@ const readAll = async (response: Response): Promise<{ text: string; broken: bool
   }
 }
 
-const responseOf = ({ status = 200, type, pieces, cut = false }: Reply): Awaited<ReturnType<Upstream['post']>> => {
+const responseOf = (
+  { status = 200, type, pieces, cut = false }: Reply,
+  dialect: UpstreamDialect | 'sandbox',
+): Awaited<ReturnType<Upstream['post']>> => {
   async function* all(): AsyncGenerator<Uint8Array, void, undefined> {
     yield* pieces
     if (cut) throw new GatewayError('provider_unavailable', 'The connection to the provider failed (ECONNRESET).')
@@ -185,7 +221,9 @@ const responseOf = ({ status = 200, type, pieces, cut = false }: Reply): Awaited
   }
   return {
     status,
-    headers: new Headers({ 'content-type': type }),
+    headers: new Headers({
+      'content-type': dialect === 'bedrock' && type !== 'application/json' ? 'application/vnd.amazon.eventstream' : type,
+    }),
     pieces: all,
     complete() {},
     text,

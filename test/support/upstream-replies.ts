@@ -4,18 +4,19 @@ import { expect } from 'bun:test'
 import { CLIENT_DIALECTS, type ClientDialect } from '../../src/canonical/call.ts'
 import { readStream } from './client-stream.ts'
 import { readAnswer, type Reading } from './read-answer.ts'
-import { recording, streamText, type UpstreamDialect } from './recordings.ts'
+import { recording, streamBytes, type UpstreamDialect } from './recordings.ts'
 import { MODEL, OWN_DIALECT, replay, type Reply, replayReply } from './replay.ts'
 
 const encoder = new TextEncoder()
-export const stream = (text: string): Reply => ({ type: 'text/event-stream', pieces: [encoder.encode(text)] })
-export const told = (dialect: UpstreamDialect, ...payloads: readonly unknown[]): Reply =>
-  stream(
-    streamText(
+export const told = (dialect: UpstreamDialect, ...payloads: readonly unknown[]): Reply => ({
+  type: 'text/event-stream',
+  pieces: [
+    streamBytes(
       dialect,
       payloads.map((payload) => (typeof payload === 'string' ? payload : JSON.stringify(payload))),
     ),
-  )
+  ],
+})
 export const whole = (body: unknown): Reply => ({ type: 'application/json', pieces: [encoder.encode(JSON.stringify(body))] })
 
 export const chunk = (delta: unknown, finish: string | null = null, more: object = {}): object => ({
@@ -53,11 +54,13 @@ export const sentTo = async (
   client: ClientDialect,
   dialect: UpstreamDialect,
   body: Readonly<Record<string, unknown>>,
-  // Bodies of four dialects.
-  // oxlint-disable-next-line typescript/no-explicit-any
-): Promise<{ body: any; text: string; warnings: number }> => {
+): Promise<{ body: Readonly<Record<string, unknown>>; text: string; warnings: number }> => {
   const reply = { type: 'application/json', pieces: [recording(dialect, 'length', false).bytes] } as const
   const { sent, text, headers } = await replay({ client, upstreams: [{ dialect, reply }], body: { model: MODEL, stream: false, ...body } })
   if (sent[0] === undefined) throw new Error(`Nothing was sent: ${text}`)
-  return { body: JSON.parse(sent[0].body) as unknown, text: sent[0].body, warnings: Number(headers.get('x-service-warnings') ?? 0) }
+  return {
+    body: JSON.parse(sent[0].body) as Readonly<Record<string, unknown>>,
+    text: sent[0].body,
+    warnings: Number(headers.get('x-service-warnings') ?? 0),
+  }
 }

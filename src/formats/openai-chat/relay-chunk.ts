@@ -2,18 +2,29 @@
  * The chunks of an upstream that speaks this dialect itself: their own text, but for the members that are ours, and
  * without what would be said twice: usage (sent once, at the end) and the end of a choice.
  */
-import { JsonBody, JsonTextError } from '../../lib/json-body.ts'
+import { JsonBody } from '../../lib/json-body.ts'
+import { fillerOf, type Filling } from '../../lib/json-pattern.ts'
+import { JsonTextError } from '../../lib/json-scan.ts'
+import type { NativePattern, NativeText } from '../../canonical/event.ts'
 import type { Ending } from '../ending.ts'
 import type { AnswerHead } from '../format.ts'
 import { identityMembers, oneLine } from '../relay-text.ts'
-import { learnTemplate } from './chunk-template.ts'
-import type { ChunkTemplate } from './chunk-template.ts'
-import { choiceIndex, choicesText, finishedChoice, openChoice, readChoices, saysMore } from './choices.ts'
+import {
+  choiceIndex,
+  choicesText,
+  completeChunkChoice,
+  finishedChoice,
+  isComplete,
+  numberCalls,
+  openChoice,
+  readChoices,
+  saysMore,
+} from './choices.ts'
 import { envelopeRepairs } from './relay-answer.ts'
 
 export interface ChunkRelay {
-  /** The chunk to send, as one line of JSON; '' where it has nothing to say; null where `native` cannot be relayed. */
-  relay(native: string, ending: Ending): string | null
+  /** The chunk to send, as one line of JSON; '' where it has nothing to say; null where it cannot be relayed. */
+  relay(native: NativeText, ending: Ending): string | null
   /** JSON text of the upstream's newest usage object. */
   readonly usage: string | null
   /** The time that every chunk of the stream tells: that of the first one, which is `offered` if none was sent yet. */
@@ -23,10 +34,11 @@ export interface ChunkRelay {
 /** `finished` holds the indices of the choices that have ended; it is shared with the renderer. */
 export const relayChunks = (head: AnswerHead, finished: Set<number>): ChunkRelay => {
   const owned = identityMembers(head.generationId, head)
+  const calls = numberCalls()
   let usage: string | null = null
   let createdSeconds: number | null = null
-  let template: ChunkTemplate | null = null
-  let templatesLeft = TEMPLATES
+  /** Of the newest pattern: its filled chunks, as they are sent; null where each has to be looked at. */
+  let known: { readonly pattern: NativePattern; readonly fill: ((filling: Filling) => string) | null } | null = null
 
   const relayBody = (body: JsonBody, ending: Ending): string => {
     const changes: Record<string, string | null> = { ...owned, ...envelopeRepairs(body, 'chat.completion.chunk', head) }
@@ -43,27 +55,34 @@ export const relayChunks = (head: AnswerHead, finished: Set<number>): ChunkRelay
     if (body.get('system_fingerprint') === null) changes['system_fingerprint'] = null
 
     const raw = body.raw('choices') ?? '[]'
-    if (finished.size === 0 && isMidway(raw)) {
-      if (templatesLeft > 0) template = learnTemplate(body, changes)
-      templatesLeft -= 1
-    } else {
-      const choices = relayChoices(readChoices(raw), ending, finished)
+    if (finished.size > 0 || !isMidway(raw)) {
+      const told = readChoices(raw)
+      const complete = isComplete(raw) ? told : told.map((choice, position) => completeChunkChoice(choice, position, calls))
+      const choices = relayChoices(complete, ending, finished)
       if (choices.length === 0 && body.keys.every((key) => ENVELOPE.has(key))) return ''
       changes['choices'] = choicesText(choices)
     }
     return oneLine(body.textWith(changes))
   }
 
+  const relayText = (json: string, ending: Ending): string | null => {
+    try {
+      return relayBody(JsonBody.ofParsed(json), ending)
+    } catch (error) {
+      if (error instanceof JsonTextError) return null
+      throw error
+    }
+  }
+
   return {
-    relay(native, ending) {
-      const matched = finished.size === 0 ? (template?.match(native) ?? null) : null
-      if (matched !== null && isMidway(matched.choices)) return oneLine(matched.text)
-      try {
-        return relayBody(JsonBody.ofParsed(native), ending)
-      } catch (error) {
-        if (error instanceof JsonTextError) return null
-        throw error
+    relay({ json, filled }, ending) {
+      if (filled === undefined || finished.size > 0) return relayText(json, ending)
+      const { pattern, filling } = filled
+      if (known?.pattern !== pattern) {
+        const made = ENDS.test(pattern.skeleton) ? null : relayText(pattern.skeleton, ending)
+        known = { pattern, fill: made === null ? null : fillerOf(made) }
       }
+      return known.fill === null ? relayText(json, ending) : known.fill(filling)
     },
     get usage() {
       return usage
@@ -72,11 +91,8 @@ export const relayChunks = (head: AnswerHead, finished: Set<number>): ChunkRelay
   }
 }
 
-/** An upstream that changes its envelope in every chunk is not worth a template each time. */
-const TEMPLATES = 4
-
 /** These choices need no change: none ends, and strict clients find the key they need. */
-const isMidway = (choices: string): boolean => GOES_ON.test(choices) && !ENDS.test(choices)
+const isMidway = (choices: string): boolean => GOES_ON.test(choices) && !ENDS.test(choices) && isComplete(choices)
 
 // Inside a JSON string a quote has a backslash before it, so these find keys only, whatever the model says.
 const GOES_ON = /"finish_reason"\s*:/

@@ -1,5 +1,5 @@
 /** A stream of chat completion chunks (contract 3.2). */
-import type { Frame, ModelEvent } from '../../canonical/event.ts'
+import { type Frame, type ModelEvent, PARAGRAPH_BREAK } from '../../canonical/event.ts'
 import type { GatewayError } from '../../errors.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import { DONE_FRAME, dataFrame } from '../../lib/sse.ts'
@@ -32,14 +32,18 @@ class ChatStream implements StreamRenderer {
   readonly #relay: ReturnType<typeof relayChunks>
   /** Calls that have no arguments yet. */
   readonly #bareCalls = new Set<number>()
+  /** Calls of tools that take any text. */
+  readonly #customCalls = new Set<number>()
   readonly #details = createReasoningDetails()
   /** UTF-16 units of the text so far. */
   #saidLength = 0
   #imageCount = 0
   #role = ROLE
+  #echoes: readonly string[]
 
   constructor(head: AnswerHead) {
     this.#head = head
+    this.#echoes = head.echoes ?? []
     this.#relay = relayChunks(head, this.#finished)
     this.#describe(head.createdSeconds)
   }
@@ -54,10 +58,10 @@ class ChatStream implements StreamRenderer {
   }
 
   frames(frames: readonly Frame[]): string {
-    let out = ''
+    let out = this.#echo()
     for (const frame of frames) {
       for (const event of frame.events) this.#ending.see(event)
-      const chunk = frame.native?.dialect === 'chat' ? this.#relay.relay(frame.native.json, this.#ending) : null
+      const chunk = frame.native?.dialect === 'chat' ? this.#relay.relay(frame.native, this.#ending) : null
       if (chunk === null) {
         for (const event of frame.events) out += this.#event(event)
         if (out !== '') this.#relay.created(this.#created)
@@ -73,9 +77,10 @@ class ChatStream implements StreamRenderer {
   }
 
   finish(tail: AnswerTail): string {
+    const echo = this.#echo()
     const usage = mergedUsage(this.#relay.usage, chatUsage(tail))
     const metadata = Object.entries(metadataMember(tail)).map(([field, value]) => `,"${field}":${JSON.stringify(value)}`)
-    return `${this.#event(FINISH)}${dataFrame(`${this.#envelope}"choices":[],"usage":${usage}${metadata.join('')}}`)}${DONE_FRAME}`
+    return `${echo}${this.#event(FINISH)}${dataFrame(`${this.#envelope}"choices":[],"usage":${usage}${metadata.join('')}}`)}${DONE_FRAME}`
   }
 
   /** The shape of service.md, "Events"; nothing comes after it but the end marker. */
@@ -86,7 +91,16 @@ class ChatStream implements StreamRenderer {
       choices: [{ index: 0, delta: { content: '' }, finish_reason: 'error', ...(native === null ? {} : { native_finish_reason: native }) }],
       ...errorMetadataMember(error, tail),
     }
-    return dataFrame(this.#envelope + JSON.stringify(rest).slice(1)) + DONE_FRAME
+    return this.#echo() + dataFrame(this.#envelope + JSON.stringify(rest).slice(1)) + DONE_FRAME
+  }
+
+  /** Once, before anything else: a chunk for each body that went out (decision 22). */
+  #echo(): string {
+    if (this.#echoes.length === 0) return ''
+    const chunks = this.#echoes.map((body) => dataFrame(`${this.#envelope}"choices":[],"debug":{"echo_upstream_body":${body}}}`))
+    this.#echoes = []
+    this.#relay.created(this.#created)
+    return chunks.join('')
   }
 
   #event(event: ModelEvent): string {
@@ -105,6 +119,8 @@ class ChatStream implements StreamRenderer {
       case 'text':
         this.#saidLength += event.text.length
         return event.text === '' ? '' : this.#chunk(`"content":${JSON.stringify(event.text)}`)
+      case 'text-break':
+        return this.#content({ type: 'text', text: PARAGRAPH_BREAK })
       case 'refusal':
         return event.text === '' ? '' : this.#chunk(`"refusal":${JSON.stringify(event.text)}`)
       case 'citation':
@@ -114,6 +130,7 @@ class ChatStream implements StreamRenderer {
       case 'logprobs':
         return event.content.length === 0 ? '' : this.#chunk('"content":""', `,"logprobs":${JSON.stringify(logprobs(event.content))}`)
       case 'tool-call': {
+        if (event.custom === true) return this.#customCall(event.index, event.id, event.name)
         this.#bareCalls.add(event.index)
         const called = `"function":{"name":${JSON.stringify(event.name)},"arguments":""}`
         return this.#chunk(`"tool_calls":[{"index":${event.index},"id":${JSON.stringify(event.id)},"type":"function",${called}}]`)
@@ -132,7 +149,14 @@ class ChatStream implements StreamRenderer {
     }
   }
 
+  #customCall(index: number, id: string, name: string): string {
+    this.#customCalls.add(index)
+    const called = `"custom":{"name":${JSON.stringify(name)},"input":""}`
+    return this.#chunk(`"tool_calls":[{"index":${index},"id":${JSON.stringify(id)},"type":"custom",${called}}]`)
+  }
+
   #arguments(index: number, json: string): string {
+    if (this.#customCalls.has(index)) return this.#chunk(`"tool_calls":[{"index":${index},"custom":{"input":${JSON.stringify(json)}}}]`)
     this.#bareCalls.delete(index)
     return this.#chunk(`"tool_calls":[{"index":${index},"function":{"arguments":${JSON.stringify(json)}}}]`)
   }

@@ -10,10 +10,11 @@ import { errorMetadataMember, metadataMember } from '../answer-parts.ts'
 import { watchEnding } from '../ending.ts'
 import type { AnswerHead, AnswerTail, StreamRenderer } from '../format.ts'
 import { bodyOfParsed, eventType, nativeText, oneLine } from '../relay-text.ts'
+import { completeEvent } from './complete-event.ts'
 import { outcomeOf, outcomeOfFailure } from './outcome.ts'
 import { relayedResponse, responseIdentity } from './relay-answer.ts'
 import { watchProgress } from './relay-progress.ts'
-import { responseWriter } from './response-object.ts'
+import { missingOfResponse, responseWriter } from './response-object.ts'
 import type { ResponseState } from './response-object.ts'
 import { responsesUsage } from './usage.ts'
 
@@ -28,6 +29,8 @@ export class ResponseRelay implements StreamRenderer {
   /** For the number of an event of our own: what was sent last, and how many were sent. */
   #last: string | null = null
   #count = 0
+  /** Events of our own before the next one of the upstream's. */
+  #echoed = 0
 
   constructor(head: AnswerHead) {
     this.#head = head
@@ -52,9 +55,10 @@ export class ResponseRelay implements StreamRenderer {
       const output = this.#progress.output()
       return this.#end({ outcome, output, usage: responsesUsage(tail), endedSeconds: tail.endedSeconds, more: metadataMember(tail) })
     }
-    const body = bodyOfParsed(this.#terminal)
+    const type = eventType(this.#terminal)
+    const body = bodyOfParsed(completeEvent(type, this.#terminal, this.#upstreamNumber(), []))
     const response = relayedResponse(this.#head, bodyOfParsed(responseOf(body)), tail)
-    return eventFrame(eventType(this.#terminal), oneLine(body.textWith({ response }))) + DONE_FRAME
+    return eventFrame(type, oneLine(this.#renumbered(body.textWith({ response })))) + DONE_FRAME
   }
 
   fail(error: GatewayError, tail: AnswerTail | null): string {
@@ -74,14 +78,37 @@ export class ResponseRelay implements StreamRenderer {
     // Upstreams also send events that only keep a connection alive; clients break at names they do not know.
     if (!OWN_EVENT.test(type)) return ''
     if (type === 'response.created') this.#created = json
+    const whole = completeEvent(type, json, this.#count, this.#progress.begun)
     this.#count += 1
-    this.#last = json
-    return eventFrame(type, oneLine(LIFECYCLE.has(type) ? this.#withOurs(json) : json))
+    this.#last = whole
+    const event = eventFrame(type, oneLine(this.#renumbered(LIFECYCLE.has(type) ? this.#withOurs(whole) : whole)))
+    return type === 'response.created' ? event + this.#echo() : event
   }
 
   #withOurs(json: string): string {
     const body = bodyOfParsed(json)
-    return body.textWith({ response: bodyOfParsed(responseOf(body)).textWith(responseIdentity(this.#head)) })
+    const response = bodyOfParsed(responseOf(body))
+    const changes = { ...missingOfResponse(response, this.#head, null), ...responseIdentity(this.#head) }
+    return body.textWith({ response: response.textWith(changes) })
+  }
+
+  /** Right behind `response.created`: an event for each body that went out (decision 22). What follows is numbered on from them. */
+  #echo(): string {
+    const first = this.#nextNumber()
+    const { echoes = [] } = this.#head
+    this.#echoed = echoes.length
+    return echoes
+      .map((body, index) =>
+        eventFrame('response.debug', `{"type":"response.debug","debug":{"echo_upstream_body":${body}},"sequence_number":${first + index}}`),
+      )
+      .join('')
+  }
+
+  #renumbered(json: string): string {
+    if (this.#echoed === 0) return json
+    const body = bodyOfParsed(json)
+    const number = body.get('sequence_number')
+    return typeof number === 'number' ? body.textWith({ sequence_number: String(number + this.#echoed) }) : json
   }
 
   /** An end of our own: the whole response object, and the number that follows the upstream's. */
@@ -94,6 +121,11 @@ export class ResponseRelay implements StreamRenderer {
   }
 
   #nextNumber(): number {
+    return this.#upstreamNumber() + this.#echoed
+  }
+
+  /** As the upstream would number its next event, which knows of none of ours. */
+  #upstreamNumber(): number {
     const number = this.#last === null ? undefined : bodyOfParsed(this.#last).get('sequence_number')
     return typeof number === 'number' ? number + 1 : this.#count
   }

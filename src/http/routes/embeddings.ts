@@ -4,8 +4,10 @@ import { inputTokens } from '../../canonical/usage.ts'
 import { embeddingsAnswer, embeddingsRequest } from '../../contract/embeddings.ts'
 import { validate } from '../../contract/validate.ts'
 import { GatewayError } from '../../errors.ts'
+import type { Admit } from '../../inference/budgeted-runs.ts'
 import type { RunEmbeddings } from '../../inference/run-embeddings.ts'
 import type { Run } from '../../inference/run.ts'
+import { spenderOf } from '../../keys/keys.ts'
 import { JsonBody, readJsonObject } from '../../lib/json-body.ts'
 import { dollars } from '../../lib/money.ts'
 import { asPublicError, errorHeaders } from '../error-boundary.ts'
@@ -13,8 +15,14 @@ import { jsonResponse, jsonText } from '../json-response.ts'
 import type { ScreenCall } from '../screen-call.ts'
 import { principalOf, type Route, type RouteRequest } from '../route.ts'
 
+interface EmbeddingsParts {
+  readonly runEmbeddings: RunEmbeddings
+  readonly screenCall: ScreenCall
+  readonly answering: { readonly admit: Admit }
+}
+
 /** Embeddings pass through: vectors are neither parsed nor written again (contract 7.6). */
-export const embeddingsRoute = ({ runEmbeddings, screenCall }: { runEmbeddings: RunEmbeddings; screenCall: ScreenCall }): Route => ({
+export const embeddingsRoute = ({ runEmbeddings, screenCall, answering: { admit } }: EmbeddingsParts): Route => ({
   method: 'POST',
   path: '/embeddings',
   operation: 'createEmbeddings',
@@ -38,12 +46,14 @@ export const embeddingsRoute = ({ runEmbeddings, screenCall }: { runEmbeddings: 
       preset: null,
       warnings: [],
       strict: principal.strict,
-      caller: { keyHash: principal.hash, workspaceId: principal.workspaceId },
+      caller: spenderOf(principal),
       requestId: request.requestId,
       userAgent: request.headers.get('user-agent'),
       referer: request.headers.get('http-referer') ?? request.headers.get('referer'),
     })
+    await admit(run)
     request.signal.addEventListener('abort', () => run.leave(), { once: true })
+    if (request.signal.aborted) run.leave()
     return answered(run, answer, request)
   },
 })

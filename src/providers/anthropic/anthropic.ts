@@ -7,7 +7,7 @@ import { isEventStream, parseWhole, postJson, WHOLE_BODY_MAX } from '../json-pos
 import type { Attempt, ProviderContext, Target } from '../provider.ts'
 import { type EventReader, failedFrame, streamFrames } from '../stream-frames.ts'
 import { createMessagesDecoder, KNOWN_EVENTS } from './decode.ts'
-import { encodeAnthropicRequest } from './encode.ts'
+import { anthropicWire } from './encode.ts'
 import { anthropicFailure } from './errors.ts'
 
 const API_VERSION = '2023-06-01'
@@ -18,7 +18,7 @@ export async function* anthropic(attempt: Attempt, context: ProviderContext): As
     {
       url: messagesUrl(target.baseUrl),
       headers: ownHeaders(attempt),
-      body: encodeAnthropicRequest(attempt),
+      body: anthropicWire(attempt),
       stream: call.stream,
       failure: anthropicFailure,
     },

@@ -6,12 +6,18 @@ import { encodeConversation, type Turn } from './encode-conversation.ts'
 import { encodeSampling } from './encode-sampling.ts'
 import { encodeThinking } from './encode-thinking.ts'
 import { encodeTools, enforceable } from './encode-tools.ts'
-import { relayRequest } from './relay-request.ts'
+import { relayChanges } from './relay-request.ts'
 import { encodeServiceTier } from './service-tier.ts'
 
 /** JSON text. Throws `invalid_prompt`, and `invalid_request` for what the dialect refuses. */
 export const encodeAnthropicRequest = (attempt: Attempt): string =>
-  attempt.call.dialect === 'messages' ? relayRequest(attempt) : translated(encodeContext(attempt), attempt.call.stream)
+  attempt.call.dialect === 'messages'
+    ? attempt.call.body.textWith(relayChanges(attempt))
+    : translated(encodeContext(attempt), attempt.call.stream)
+
+/** The same, to be sent. */
+export const anthropicWire = (attempt: Attempt): string | Uint8Array<ArrayBuffer> =>
+  attempt.call.dialect === 'messages' ? attempt.call.body.wireWith(relayChanges(attempt)) : encodeAnthropicRequest(attempt)
 
 const translated = (context: EncodeContext, stream: boolean): string => {
   const { system, turns } = encodeConversation(context)
@@ -19,7 +25,6 @@ const translated = (context: EncodeContext, stream: boolean): string => {
   const { maxTokens, thinking, effort } = encodeThinking(context, { forced, unthoughtLoop: isUnthoughtLoop(turns) })
   const format = encodeFormat(context)
   const user = context.setting('user')
-  noteModalities(context)
   const head = JSON.stringify({ model: context.target.upstreamModel, max_tokens: maxTokens, ...(stream ? { stream } : {}) })
   const tail = JSON.stringify({
     tools,
@@ -71,11 +76,4 @@ const encodeStop = (context: EncodeContext): readonly string[] | undefined => {
   if (stop !== undefined && kept?.length !== stop.length)
     context.lose(context.fieldOf('stop'), `${context.target.providerName} takes no stop sequence of white space alone; it was left out.`)
   return kept === undefined || kept.length === 0 ? undefined : kept
-}
-
-/** Text is all that it gives. */
-const noteModalities = (context: EncodeContext): void => {
-  const others = context.setting('outputModalities')?.filter((modality) => modality !== 'text') ?? []
-  if (others.length > 0)
-    context.lose(context.fieldOf('outputModalities'), `${context.target.providerName} answers in text; ${others.join(', ')} was left out.`)
 }

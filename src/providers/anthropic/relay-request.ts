@@ -1,7 +1,8 @@
 /** The request of a client that speaks Messages: its own JSON text, with only what this service owns replaced. */
 import { mayHoldSealedProof, openProof } from '../../canonical/reasoning.ts'
 import { withoutServiceFields } from '../../canonical/service-fields.ts'
-import { editElements, editMembers, type JsonBody, rawMember } from '../../lib/json-body.ts'
+import type { JsonBody } from '../../lib/json-body.ts'
+import { editElements, editMembers, type JsonChanges, rawMember } from '../../lib/json-splice.ts'
 import { isObject } from '../../lib/json.ts'
 import type { Attempt } from '../provider.ts'
 import { defaultMaxTokens } from './encode-thinking.ts'
@@ -10,7 +11,8 @@ import { isWebSearch, webSearchTool } from './web-search-tool.ts'
 
 type Json = Record<string, unknown>
 
-export const relayRequest = (attempt: Attempt): string => {
+/** What is changed in the client's body. */
+export const relayChanges = (attempt: Attempt): JsonChanges => {
   const { body } = attempt.call
   const changes: Record<string, string | null> = { ...withoutServiceFields }
   // Null is "left out" to this service, and a fault to the provider.
@@ -18,7 +20,7 @@ export const relayRequest = (attempt: Attempt): string => {
   changes['model'] = JSON.stringify(attempt.target.upstreamModel)
   if (body.value('max_tokens') === undefined) changes['max_tokens'] = String(defaultMaxTokens(attempt.target))
   Object.assign(changes, endUser(body), tier(attempt), serverTools(attempt), history(attempt))
-  return body.textWith(changes)
+  return changes
 }
 
 /** `user` is our field for what this dialect says in `metadata.user_id`. */

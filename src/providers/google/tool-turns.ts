@@ -1,7 +1,8 @@
 /** Calls and their results: JSON text on our side, objects on Google's. */
 import type { Part } from '../../canonical/prompt.ts'
 import { GatewayError } from '../../errors.ts'
-import { JsonTextError, readJsonObject } from '../../lib/json-body.ts'
+import { readJsonObject } from '../../lib/json-body.ts'
+import { JsonTextError } from '../../lib/json-scan.ts'
 import type { JsonObject } from '../../lib/json.ts'
 
 /** Throws `invalid_prompt` for arguments that are no JSON object. */

@@ -8,13 +8,20 @@ import { encodeMessages } from './encode-messages.ts'
 import { encodeSettings } from './encode-settings.ts'
 import { encodeFormat, encodeTools } from './encode-tools.ts'
 import { messageContext } from './message-context.ts'
-import { relayRequest } from './relay-request.ts'
+import { relayChanges } from './relay-request.ts'
 
+/** The same, to be sent. */
+export const chatWire = (attempt: Attempt): string | Uint8Array<ArrayBuffer> => {
+  const { call, target } = attempt
+  return call.dialect === 'chat' ? call.body.wireWith(relayChanges(attempt, vendorOf(target.provider))) : encodeChatRequest(attempt)
+}
+
+/** JSON text. */
 export const encodeChatRequest = (attempt: Attempt): string => {
   const { call, target, warn } = attempt
   const vendor = vendorOf(target.provider)
-  if (call.dialect === 'chat') return relayRequest(attempt, vendor)
-  const translation = translate(call.prompt(), 'openai-chat', target.providerName, warn)
+  if (call.dialect === 'chat') return call.body.textWith(relayChanges(attempt, vendor))
+  const translation = translate(call.prompt(), 'openai-chat', target.providerName, warn, { takesText: vendor.customTools })
   return JSON.stringify({
     model: target.upstreamModel,
     ...encodePrompt(translation, attempt, vendor),

@@ -5,13 +5,14 @@ import { isObject } from '../../lib/json.ts'
 import type { SseEvent } from '../../lib/sse.ts'
 import { unusable } from '../classify-failure.ts'
 import { isEventStream, parseWhole, postJson, WHOLE_BODY_MAX } from '../json-post.ts'
-import { holdsError } from '../openai-error-codes.ts'
+import { holdsError } from '../failure-words.ts'
 import type { Attempt, ProviderContext, Target } from '../provider.ts'
 import { type EventReader, failedFrame, streamFrames } from '../stream-frames.ts'
 import { addressOf, keyHeader } from './address.ts'
 import { createChatDecoder, type ChatDecoder } from './decode.ts'
-import { encodeChatRequest } from './encode.ts'
+import { chatWire } from './encode.ts'
 import { chatFailure } from './errors.ts'
+import { createPieceReader } from './piece-reader.ts'
 import { chatText } from './vendor-text.ts'
 
 export async function* openaiChat(attempt: Attempt, context: ProviderContext): AsyncGenerator<readonly Frame[], void, undefined> {
@@ -20,7 +21,7 @@ export async function* openaiChat(attempt: Attempt, context: ProviderContext): A
     {
       url: addressOf(target, '/chat/completions'),
       headers: keyHeader(target),
-      body: encodeChatRequest(attempt),
+      body: chatWire(attempt),
       stream: call.stream,
       failure: chatFailure,
     },
@@ -36,7 +37,15 @@ export async function* openaiChat(attempt: Attempt, context: ProviderContext): A
 /** `native`: a stream was asked for in this dialect, so a chunk can be passed on as it is. */
 const chunkReader = (target: Target, native: boolean): EventReader => {
   const decoder = createChatDecoder(target.modelId)
-  return { frames: (chunk, event) => chunkFrames(chunk, event, decoder, target, native) }
+  const pieces = createPieceReader(native)
+  return {
+    alike: (event) => pieces.read(event),
+    frames(chunk, event) {
+      const frames = chunkFrames(chunk, event, decoder, target, native)
+      pieces.learn(event, frames)
+      return frames
+    },
+  }
 }
 
 const chunkFrames = (chunk: unknown, event: SseEvent, decoder: ChatDecoder, target: Target, native: boolean): Frame[] => {
@@ -66,11 +75,12 @@ const BROKEN_OFF = 'insufficient_system_resource'
 
 const wholeFrames = (text: string, target: Target, native: boolean): Frame[] => {
   const body = parseWhole(text, target)
-  if (isObject(body) && holdsError(body)) throw chatFailure(200, text, target)
+  // Beside a choice that failed, a router repeats its failure: what was said before it still counts.
+  const failure = isObject(body) ? choiceFailure(body, target) : null
+  if (isObject(body) && failure === null && holdsError(body)) throw chatFailure(200, text, target)
   if (!isObject(body) || !Array.isArray(body['choices']) || body['choices'].length === 0)
     throw unusable(target, 'answered without any choices.')
   const decoded = createChatDecoder(target.modelId).events(body)
-  const failure = choiceFailure(body, target)
   if (failure !== null) return [{ events: decoded }, failedFrame(failure)]
   const ended = decoded.some(({ type }) => type === 'finish')
   // Some vendors leave the reason empty, xAI where there are calls.

@@ -6,6 +6,7 @@ import { withoutServiceFields } from '../../canonical/service-fields.ts'
 import type { ReasoningSetting } from '../../canonical/settings.ts'
 import { isObject, type JsonValue } from '../../lib/json.ts'
 import type { JsonBody } from '../../lib/json-body.ts'
+import type { JsonChanges } from '../../lib/json-splice.ts'
 import type { Attempt } from '../provider.ts'
 import type { Vendor } from '../vendor.ts'
 import { encodeReasoning } from './encode-reasoning.ts'
@@ -14,7 +15,8 @@ import { relayedMessages } from './relay-messages.ts'
 
 type Changes = Record<string, string | null>
 
-export const relayRequest = (attempt: Attempt, vendor: Vendor): string => {
+/** What is changed in the client's body. */
+export const relayChanges = (attempt: Attempt, vendor: Vendor): JsonChanges => {
   const { call, target } = attempt
   const { body } = call
   const changes: Changes = {
@@ -30,7 +32,7 @@ export const relayRequest = (attempt: Attempt, vendor: Vendor): string => {
   changeFormat(attempt, vendor, changes)
   const messages = relayedMessages(body, target, vendor, attempt.warn)
   if (messages !== null) changes['messages'] = messages
-  return body.textWith(changes)
+  return changes
 }
 
 /** Usage always comes back (contract 3.1), so it is always asked for. */

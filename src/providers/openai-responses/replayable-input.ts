@@ -4,7 +4,8 @@
  */
 import { mayHoldSealedProof, openProof } from '../../canonical/reasoning.ts'
 import type { Warning } from '../../canonical/warning.ts'
-import { editElements, editMembers, type JsonBody } from '../../lib/json-body.ts'
+import type { JsonBody } from '../../lib/json-body.ts'
+import { editElements, editMembers } from '../../lib/json-splice.ts'
 import { isObject, type JsonValue } from '../../lib/json.ts'
 import type { Target } from '../provider.ts'
 import { isItemId, isOwnProof } from './encode-parts.ts'

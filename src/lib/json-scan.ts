@@ -1,0 +1,201 @@
+/**
+ * Walks over JSON text and says where the members or elements of its outermost value stand, without building any value.
+ * Linear time: strings are skipped by a search for their end.
+ */
+
+export interface JsonLimits {
+  /** Nested containers, the outermost counted. */
+  readonly depth: number
+  /** Values in all. */
+  readonly nodes: number
+}
+
+/** Deeper text than this overflows the stack of a serializer long before that of a parser (reliability.md 0.10). */
+export const JSON_LIMITS: JsonLimits = { depth: 64, nodes: 200_000 }
+
+/** For text that was accepted before. */
+export const UNLIMITED: JsonLimits = { depth: 1024, nodes: Number.MAX_SAFE_INTEGER }
+
+/** Not the JSON object that was expected; `message` is a sentence for the sender. */
+export class JsonTextError extends Error {
+  override readonly name = 'JsonTextError'
+}
+
+/** Without the white space around it. */
+export interface JsonSpan {
+  readonly start: number
+  readonly end: number
+}
+
+/** The span is that of the value. */
+export interface JsonMember extends JsonSpan {
+  readonly key: string
+  readonly keyStart: number
+}
+
+/** The members of the one object that `text` holds. Throws JsonTextError, also where `names` is once and a name stands twice. */
+export const scanMembers = (text: string, limits: JsonLimits = UNLIMITED, names: 'once' | 'repeated' = 'once'): JsonMember[] => {
+  const budget = { ...limits }
+  const members: JsonMember[] = []
+  let at = skipSpace(text, 0)
+  if (text.charCodeAt(at) !== BRACE) throw new JsonTextError('The body must be a JSON object.')
+  at = skipSpace(text, at + 1)
+  if (text.charCodeAt(at) === CLOSING_BRACE) return atEnd(text, at + 1, members)
+  for (;;) {
+    const keyStart = at
+    const keyEnd = skipString(text, at)
+    const start = skipColon(text, keyEnd)
+    const end = skipValue(text, start, budget, limits)
+    members.push({ key: nameIn(text, keyStart, keyEnd), keyStart, start, end })
+    at = skipSpace(text, end)
+    if (text.charCodeAt(at) === CLOSING_BRACE) break
+    at = skipComma(text, at)
+  }
+  atEnd(text, at + 1, members)
+  if (names === 'once') refuseRepeated(members)
+  return members
+}
+
+/** The elements of the one array that `text` holds. Throws JsonTextError. */
+export const scanElements = (text: string): JsonSpan[] => {
+  const budget = { ...UNLIMITED }
+  const elements: JsonSpan[] = []
+  let at = skipSpace(text, 0)
+  if (text.charCodeAt(at) !== BRACKET) throw new JsonTextError('The text must be a JSON array.')
+  at = skipSpace(text, at + 1)
+  if (text.charCodeAt(at) === CLOSING_BRACKET) return atEnd(text, at + 1, elements)
+  for (;;) {
+    const start = at
+    const end = skipValue(text, start, budget, UNLIMITED)
+    elements.push({ start, end })
+    at = skipSpace(text, end)
+    if (text.charCodeAt(at) === CLOSING_BRACKET) return atEnd(text, at + 1, elements)
+    at = skipComma(text, at)
+  }
+}
+
+const QUOTE = 34
+const COMMA = 44
+const COLON = 58
+const BRACKET = 91
+const BACKSLASH = 92
+const CLOSING_BRACKET = 93
+const BRACE = 123
+const CLOSING_BRACE = 125
+const SCALAR = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y
+
+/** Where one value of any kind ends. Without recursion: hostile nesting must not touch the stack. */
+const skipValue = (text: string, start: number, budget: { nodes: number }, limits: JsonLimits): number => {
+  let at = start
+  /** What closes each open container. */
+  const open: number[] = []
+  for (;;) {
+    budget.nodes -= 1
+    if (budget.nodes < 0) throw new JsonTextError(`The body holds more than ${limits.nodes} values.`)
+    const first = text.charCodeAt(at)
+    if (first === QUOTE) at = skipString(text, at)
+    else if (first === BRACE || first === BRACKET) {
+      // The outermost object is one level, and so is each open container.
+      if (open.length + 2 > limits.depth) throw new JsonTextError(`The body is nested deeper than ${limits.depth} levels.`)
+      const closing = first === BRACE ? CLOSING_BRACE : CLOSING_BRACKET
+      at = skipSpace(text, at + 1)
+      if (text.charCodeAt(at) === closing) at += 1
+      else {
+        open.push(closing)
+        if (closing === CLOSING_BRACE) at = skipColon(text, skipString(text, at))
+        continue
+      }
+    } else at = skipScalar(text, at)
+
+    // Behind a value: the containers that end here, then the next value.
+    for (;;) {
+      const closing = open[open.length - 1]
+      if (closing === undefined) return at
+      at = skipSpace(text, at)
+      if (text.charCodeAt(at) !== closing) {
+        at = skipComma(text, at)
+        if (closing === CLOSING_BRACE) at = skipColon(text, skipString(text, at))
+        break
+      }
+      at += 1
+      open.pop()
+    }
+  }
+}
+
+const skipSpace = (text: string, start: number): number => {
+  let at = start
+  for (;;) {
+    const code = text.charCodeAt(at)
+    if (code !== 32 && code !== 10 && code !== 13 && code !== 9) return at
+    at += 1
+  }
+}
+
+/** The separator and the white space around it. */
+const skipColon = (text: string, start: number): number => {
+  const at = skipSpace(text, start)
+  if (text.charCodeAt(at) !== COLON) fail(text, at)
+  return skipSpace(text, at + 1)
+}
+
+const skipComma = (text: string, at: number): number => {
+  if (text.charCodeAt(at) !== COMMA) fail(text, at)
+  return skipSpace(text, at + 1)
+}
+
+const skipString = (text: string, start: number): number => {
+  if (text.charCodeAt(start) !== QUOTE) fail(text, start)
+  let quote = text.indexOf('"', start + 1)
+  while (text.charCodeAt(quote - 1) === BACKSLASH && isEscaped(text, quote)) quote = text.indexOf('"', quote + 1)
+  if (quote < 0) throw new JsonTextError('The body is not valid JSON: a string does not end.')
+  return quote + 1
+}
+
+const isEscaped = (text: string, quote: number): boolean => {
+  let before = quote - 1
+  while (text.charCodeAt(before) === BACKSLASH) before -= 1
+  return (quote - before) % 2 === 0
+}
+
+const skipScalar = (text: string, start: number): number => {
+  SCALAR.lastIndex = start
+  if (!SCALAR.test(text)) fail(text, start)
+  return SCALAR.lastIndex
+}
+
+const nameIn = (text: string, start: number, end: number): string => {
+  const name = text.slice(start + 1, end - 1)
+  if (!name.includes('\\')) return name
+  try {
+    return JSON.parse(text.slice(start, end)) as string
+  } catch (cause) {
+    throw new JsonTextError('The body is not valid JSON.', { cause })
+  }
+}
+
+/** Few names are compared faster than put into a set. */
+const FEW = 16
+
+const refuseRepeated = (members: readonly JsonMember[]): void => {
+  const seen = members.length > FEW ? new Set<string>() : null
+  for (let position = 0; position < members.length; position += 1) {
+    const key = members[position]?.key ?? ''
+    let repeated = seen?.has(key) ?? false
+    if (seen === null) for (let before = 0; before < position; before += 1) repeated ||= members[before]?.key === key
+    else seen.add(key)
+    if (repeated) throw new JsonTextError(`The body names "${key.slice(0, 64)}" twice.`)
+  }
+}
+
+const atEnd = <Found>(text: string, start: number, found: Found): Found => {
+  const at = skipSpace(text, start)
+  if (at < text.length) throw new JsonTextError(`Text after the end of the JSON object, at character ${at}.`)
+  return found
+}
+
+const fail = (text: string, at: number): never => {
+  throw new JsonTextError(
+    at >= text.length ? 'The body is not valid JSON: it ends too early.' : `The body is not valid JSON, at character ${at}.`,
+  )
+}

@@ -1,0 +1,85 @@
+/** Changes within JSON text: what is not changed stays, byte for byte. */
+import { type JsonMember, scanElements, scanMembers, UNLIMITED } from './json-scan.ts'
+
+/** Of an object's members: the JSON text to put, or null to remove the member. */
+export type JsonChanges = Readonly<Record<string, string | null>>
+
+/** Few names are compared faster than put into a set. */
+const FEW = 16
+
+/** The text of an object, whose members stand where `members` say, with some of them replaced in place, added at the end, or removed. */
+export const spliceMembers = (text: string, members: readonly JsonMember[], changes: JsonChanges): string => {
+  let out = ''
+  let cursor = 0
+  let kept = 0
+  for (let position = 0; position < members.length; position += 1) {
+    const member = members[position]
+    if (member === undefined) break
+    const change = Object.hasOwn(changes, member.key) ? changes[member.key] : undefined
+    if (change === undefined) {
+      kept += 1
+      continue
+    }
+    if (change !== null) {
+      out += text.slice(cursor, member.start) + change
+      cursor = member.end
+      kept += 1
+      continue
+    }
+    out += text.slice(cursor, member.keyStart)
+    const next = members[position + 1]
+    cursor = next === undefined ? member.end : next.keyStart
+    // The last member goes: so does the comma before it, which was copied already.
+    if (next === undefined && kept > 0) out = out.slice(0, out.lastIndexOf(','))
+  }
+  const end = members.at(-1)?.end ?? text.indexOf('{') + 1
+  let added = ''
+  const names = members.length > FEW ? new Set(members.map(({ key }) => key)) : null
+  for (const key in changes) {
+    const change = changes[key]
+    if (change === null || change === undefined || (names?.has(key) ?? members.some((member) => member.key === key))) continue
+    added += `${kept > 0 ? ',' : ''}${JSON.stringify(key)}:${change}`
+    kept += 1
+  }
+  return out + text.slice(cursor, end) + added + text.slice(end)
+}
+
+/**
+ * The text of an object inside a body with members changed. Such an object may name a member twice, and to every parser
+ * the last one counts: a change is made to all of that name. Throws JsonTextError.
+ */
+export const editMembers = (objectText: string, changes: JsonChanges): string =>
+  spliceMembers(objectText, nestedMembers(objectText), changes)
+
+/** The JSON text of a member of an object inside a body: the last one of that name. Throws JsonTextError. */
+export const rawMember = (objectText: string, key: string): string | undefined => {
+  const member = nestedMembers(objectText).findLast((one) => one.key === key)
+  return member === undefined ? undefined : objectText.slice(member.start, member.end)
+}
+
+const nestedMembers = (objectText: string): JsonMember[] => scanMembers(objectText, UNLIMITED, 'repeated')
+
+/** A JSON array's text with elements replaced, or removed where `edit` gives null; every other byte stays. Throws JsonTextError. */
+export const editElements = (arrayText: string, edit: (elementText: string, index: number) => string | null): string => {
+  const elements = scanElements(arrayText)
+  let out = ''
+  let cursor = 0
+  let kept = 0
+  for (const [index, { start, end }] of elements.entries()) {
+    const given = arrayText.slice(start, end)
+    const put = edit(given, index)
+    if (put !== null) {
+      kept += 1
+      if (put === given) continue
+      out += arrayText.slice(cursor, start) + put
+      cursor = end
+      continue
+    }
+    out += arrayText.slice(cursor, start)
+    const next = elements[index + 1]
+    cursor = next === undefined ? end : next.start
+    // The last element goes: so does the comma before it, which was copied already.
+    if (next === undefined && kept > 0) out = out.slice(0, out.lastIndexOf(','))
+  }
+  return out + arrayText.slice(cursor)
+}

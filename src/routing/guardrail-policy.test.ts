@@ -1,0 +1,78 @@
+import { describe, expect, test } from 'bun:test'
+
+import type { RoutingPolicy } from '../canonical/routing-policy.ts'
+import { createModels } from '../models/models.ts'
+import { endpoint, model, planOf, reasons, refusalOf, tags } from '../../test/support/plans.ts'
+
+const OPEN: RoutingPolicy = {
+  allowedModels: [],
+  ignoredModels: [],
+  allowedProviders: [],
+  ignoredProviders: [],
+  zdr: { anthropic: false, openai: false, google: false, xai: false, other: false },
+  paidTraining: true,
+  freeTraining: true,
+  freePublication: true,
+}
+
+const clean = endpoint('clean', { dataPolicy: { training: false, retains: false } })
+const keeper = endpoint('keeper', { dataPolicy: { training: true, retains: true } })
+
+describe('a policy removes with a reason of its own, whatever the request asks for', () => {
+  test.each<[string, Partial<RoutingPolicy>]>([
+    ['guardrail.allowed_providers', { allowedProviders: [['clean']] }],
+    ['guardrail.ignored_providers', { ignoredProviders: ['Keeper Inc.'.toUpperCase()] }],
+    ['guardrail.enforce_zdr_other', { zdr: { ...OPEN.zdr, other: true } }],
+    ['guardrail.enable_paid_model_training', { paidTraining: false }],
+  ])('%s', (reason, policy) => {
+    for (const provider of [null, { order: ['keeper'], zdr: false, data_collection: 'allow' }]) {
+      const plan = planOf([keeper, clean], { provider }, { policy: { ...OPEN, ...policy } })
+      expect([tags(plan), reasons(plan.removed)]).toEqual(['clean', `keeper: ${reason}`])
+    }
+    const refusal = refusalOf(() => planOf([keeper], {}, { policy: { ...OPEN, ...policy } }))
+    expect([refusal.status, refusal.metadata['excluded_by']]).toEqual([503, [{ model: 'm/one', provider: 'keeper', reason }]])
+  })
+
+  const models = createModels([model('m/one', [clean]), model('n/two', [clean])], [])
+  test.each<[string, Partial<RoutingPolicy>]>([
+    ['guardrail.allowed_models', { allowedModels: [['n/*']] }],
+    ['guardrail.ignored_models', { ignoredModels: ['m/one'] }],
+  ])('%s, by patterns', (reason, policy) => {
+    const plan = planOf(models, { models: ['n/two'] }, { policy: { ...OPEN, ...policy } })
+    expect([plan.attempts.map(({ model }) => model.id), reasons(plan.removed)]).toEqual([['n/two'], `clean: ${reason}`])
+  })
+})
+
+test('what a policy leaves open it does not touch; a provider that is named is meant with its tiers', () => {
+  const priority = endpoint('clean/priority', { serviceTier: 'priority' })
+  expect(tags(planOf([keeper, clean], {}, { policy: OPEN }))).toBe('keeper clean')
+  expect(tags(planOf([clean, priority], { service_tier: 'priority' }, { policy: { ...OPEN, allowedProviders: [['clean']] } }))).toBe(
+    'clean/priority clean',
+  )
+})
+
+test('of several allow-lists each must have the model and the provider, by whatever pattern or name', () => {
+  const many = createModels([model('n/one', [clean, keeper]), model('n/two', [clean])], [])
+  const policy = { ...OPEN, allowedModels: [['n/*'], ['N/ONE', 'x/y']], allowedProviders: [['CLEAN', 'keeper'], ['keeper inc.']] }
+  const plan = planOf(many, { model: 'n/one', models: ['n/two'] }, { policy })
+  expect([tags(plan), reasons(plan.removed)]).toEqual(['keeper', 'clean: guardrail.allowed_providers, clean: guardrail.allowed_models'])
+})
+
+test('zero retention is asked of the models of an author; what is not known of a provider counts as the worse', () => {
+  const silent = endpoint('silent')
+  const zdr = { ...OPEN.zdr, xai: true }
+  const models = createModels([model('x-ai/one', [silent, clean]), model('m/two', [silent])], [])
+  const plan = planOf(models, { model: 'x-ai/one', models: ['m/two'] }, { policy: { ...OPEN, zdr } })
+  expect([tags(plan), reasons(plan.removed)]).toEqual(['clean silent', 'silent: guardrail.enforce_zdr_xai: not known of this provider'])
+})
+
+test('what is free may be closed for training and for publication; what nobody keeps, nobody publishes', () => {
+  const prices = { prompt: 0, completion: 0 }
+  const free = endpoint('free', { prices, dataPolicy: { training: false, retains: true } })
+  const trains = endpoint('trains', { prices, dataPolicy: { training: true, retains: false } })
+  const removed = (policy: Partial<RoutingPolicy>): string =>
+    reasons(planOf([free, trains], {}, { policy: { ...OPEN, ...policy } }).removed)
+  expect(removed({ freePublication: false })).toBe('free: guardrail.enable_free_model_publication')
+  expect(removed({ freeTraining: false })).toBe('trains: guardrail.enable_free_model_training')
+  expect(removed({ paidTraining: false })).toBe('')
+})

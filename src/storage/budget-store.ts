@@ -1,0 +1,131 @@
+/** Budgets and credit of workspaces. Whoever keeps them in memory is told of every change by the change counter. */
+import { sql, type Selectable } from 'kysely'
+
+import { bumpChangeCounter } from './change-counter.ts'
+import type { Database } from './database.ts'
+import type { Span, WorkspaceBudgetsTable } from './ledger-tables.ts'
+import { flag } from './sql-values.ts'
+
+export interface BudgetRecord {
+  readonly id: string
+  readonly workspaceId: string
+  readonly span: Span
+  readonly limitNanos: number
+  readonly includeByok: boolean
+  readonly allowLastRequest: boolean
+  readonly createdAt: string
+  readonly updatedAt: string
+}
+
+export interface BudgetStore {
+  /** The broadest interval first. */
+  list(workspaceId: string): Promise<readonly BudgetRecord[]>
+  /**
+   * Makes or changes the budget of that interval, after `check` has seen the others; what it throws undoes everything.
+   * An existing budget keeps its id and its `createdAt`.
+   */
+  put(budget: BudgetRecord, check: (others: readonly BudgetRecord[]) => void): Promise<BudgetRecord>
+  /** False where there was none. */
+  delete(workspaceId: string, span: Span): Promise<boolean>
+}
+
+const BROADEST_FIRST: readonly Span[] = ['lifetime', 'monthly', 'weekly', 'daily']
+
+export const createBudgetStore = (database: Database): BudgetStore => ({
+  async list(workspaceId) {
+    const rows = await database.kysely.selectFrom('workspace_budgets').selectAll().where('workspace_id', '=', workspaceId).execute()
+    return inOrder(rows.map(toBudget))
+  },
+  put: (budget, check) =>
+    database.transaction(async (transaction) => {
+      const row = await transaction
+        .insertInto('workspace_budgets')
+        .values(toRow(budget))
+        .onConflict((conflict) =>
+          conflict.columns(['workspace_id', 'span']).doUpdateSet((eb) => ({
+            limit_nanos: eb.ref('excluded.limit_nanos'),
+            include_byok: eb.ref('excluded.include_byok'),
+            allow_last_request: eb.ref('excluded.allow_last_request'),
+            updated_at: eb.ref('excluded.updated_at'),
+          })),
+        )
+        .returningAll()
+        .executeTakeFirstOrThrow()
+      // The counter's row is locked before the others are read: two changes at once cannot both pass the check.
+      await bumpChangeCounter(transaction)
+      const all = await transaction.selectFrom('workspace_budgets').selectAll().where('workspace_id', '=', budget.workspaceId).execute()
+      check(all.map(toBudget).filter(({ span }) => span !== budget.span))
+      return toBudget(row)
+    }),
+  delete: (workspaceId, span) =>
+    database.transaction(async (transaction) => {
+      const { numDeletedRows } = await transaction
+        .deleteFrom('workspace_budgets')
+        .where('workspace_id', '=', workspaceId)
+        .where('span', '=', span)
+        .executeTakeFirstOrThrow()
+      if (numDeletedRows > 0n) await bumpChangeCounter(transaction)
+      return numDeletedRows > 0n
+    }),
+})
+
+export interface CreditStore {
+  /** The sum of all entries. */
+  total(workspaceId: string): Promise<number>
+  /** What all keys of the workspace ever spent, revoked ones too; without what customers' own provider keys paid. */
+  spent(workspaceId: string): Promise<number>
+  add(entry: { id: string; workspaceId: string; amountNanos: number; note: string; createdAt: string }): Promise<void>
+}
+
+export const createCreditStore = (database: Database): CreditStore => ({
+  async total(workspaceId) {
+    const { total } = await database.kysely
+      .selectFrom('credit_entries')
+      .select(sql<number>`cast(coalesce(sum(amount_nanos), 0) as bigint)`.as('total'))
+      .where('workspace_id', '=', workspaceId)
+      .executeTakeFirstOrThrow()
+    return total
+  },
+  async spent(workspaceId) {
+    const { spent } = await database.kysely
+      .selectFrom('key_usage_days')
+      .innerJoin('api_keys', 'api_keys.hash', 'key_usage_days.key_hash')
+      .select(sql<number>`cast(coalesce(sum(cost_nanos), 0) as bigint)`.as('spent'))
+      .where('api_keys.workspace_id', '=', workspaceId)
+      .executeTakeFirstOrThrow()
+    return spent
+  },
+  add: ({ id, workspaceId, amountNanos, note, createdAt }) =>
+    database.transaction(async (transaction) => {
+      await transaction
+        .insertInto('credit_entries')
+        .values({ id, workspace_id: workspaceId, amount_nanos: amountNanos, note, created_at: createdAt })
+        .execute()
+      await bumpChangeCounter(transaction)
+    }),
+})
+
+const inOrder = (budgets: readonly BudgetRecord[]): readonly BudgetRecord[] =>
+  budgets.toSorted((a, b) => BROADEST_FIRST.indexOf(a.span) - BROADEST_FIRST.indexOf(b.span))
+
+const toBudget = (row: Selectable<WorkspaceBudgetsTable>): BudgetRecord => ({
+  id: row.id,
+  workspaceId: row.workspace_id,
+  span: row.span,
+  limitNanos: row.limit_nanos,
+  includeByok: row.include_byok === 1,
+  allowLastRequest: row.allow_last_request === 1,
+  createdAt: row.created_at,
+  updatedAt: row.updated_at,
+})
+
+const toRow = (budget: BudgetRecord): Selectable<WorkspaceBudgetsTable> => ({
+  id: budget.id,
+  workspace_id: budget.workspaceId,
+  span: budget.span,
+  limit_nanos: budget.limitNanos,
+  include_byok: flag(budget.includeByok),
+  allow_last_request: flag(budget.allowLastRequest),
+  created_at: budget.createdAt,
+  updated_at: budget.updatedAt,
+})
