@@ -27,15 +27,19 @@ import { createPresets } from './presets/presets.ts'
 import { providerRegistry } from './providers/registry.ts'
 import { createUpstream } from './providers/upstream.ts'
 import { openStorage } from './open-storage.ts'
+import { derivedKeys } from './root-secret.ts'
 import { sandboxModels } from './sandbox-models.ts'
+import { createAuditLog } from './storage/audit-log.ts'
 import { createChangeCounter } from './storage/change-counter.ts'
 import { createGenerationStore } from './storage/generation-store.ts'
 import { createKeyStore } from './storage/key-store.ts'
 import { createPresetStore } from './storage/preset-store.ts'
+import { createWorkspaceStore } from './storage/workspace-store.ts'
 import { createLog } from './telemetry/log.ts'
 import { createMetrics } from './telemetry/metrics.ts'
 import { observeRuns } from './inference/observe-runs.ts'
 import { VERSION } from './version.ts'
+import { createWorkspaces } from './workspaces/workspaces.ts'
 
 export interface Service {
   readonly app: App
@@ -72,7 +76,16 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
   const storage = await openStorage(settings, { service: true, onError: (error) => onError(error, 'database connection') })
   const { database, owner, claimFirstStart } = storage
 
-  const keys = createKeys({ store: createKeyStore(database), clock, ids, pepper: storage.secret.derive('key-pepper') })
+  let peppers = derivedKeys(storage.secret, 'key-pepper')
+  const keys = createKeys({
+    store: createKeyStore(database),
+    clock,
+    ids,
+    peppers: () => peppers,
+    onError: (thrown) => onError(thrown, 'a key not stored under the new root secret'),
+  })
+  const workspaces = createWorkspaces({ store: createWorkspaceStore(database), defaultId: owner.workspaceId, clock, ids })
+  const auditLog = createAuditLog(database)
   const presetStore = createPresetStore(database)
   const presets = createPresets({ store: presetStore, clock, ids })
   const generationStore = createGenerationStore(database)
@@ -140,6 +153,8 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
       countTokens: createCountTokens(inference),
       runEmbeddings: createEmbeddings(inference),
       keys,
+      workspaces,
+      auditLog,
       presets,
       models,
       generations: { store: generationStore, flush: recorder.flush },
@@ -167,6 +182,7 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
         const now = await counter.read()
         if (now === seen) return
         seen = now
+        peppers = derivedKeys(storage.rereadSecret(), 'key-pepper')
         keys.dropCache()
         presets.dropCache()
       },

@@ -3,6 +3,7 @@ import { connect } from 'node:net'
 
 import { pino } from 'pino'
 
+import { changedBy } from '../../test/support/changed-by.ts'
 import { createFakeClock, turn } from '../../test/support/fake-clock.ts'
 import { openSqliteDatabase } from '../../test/support/sqlite-database.ts'
 import { messagesFormat } from '../formats/anthropic-messages/anthropic-messages.ts'
@@ -20,11 +21,14 @@ import { createModels } from '../models/models.ts'
 import { createPresets } from '../presets/presets.ts'
 import { providerRegistry } from '../providers/registry.ts'
 import { sandboxModels } from '../sandbox-models.ts'
+import { createAuditLog } from '../storage/audit-log.ts'
 import { createGenerationStore } from '../storage/generation-store.ts'
 import { createKeyStore } from '../storage/key-store.ts'
 import { createPresetStore } from '../storage/preset-store.ts'
 import { StorageConflict, StorageUnavailable } from '../storage/storage-errors.ts'
+import { createWorkspaceStore } from '../storage/workspace-store.ts'
 import { createMetrics } from '../telemetry/metrics.ts'
+import { createWorkspaces } from '../workspaces/workspaces.ts'
 import { createApp, routeTable, type AppParts } from './app.ts'
 import { createCors } from './cors.ts'
 import { createKeepAlive } from './keep-alive.ts'
@@ -40,8 +44,15 @@ const MAX_BODY = 1024 * 1024
 const build = (more: Partial<AppParts> = {}) => {
   const clock = createFakeClock()
   const ids = systemIds
-  const keys = createKeys({ store: createKeyStore(database), clock, ids, pepper: new Uint8Array(32) })
+  const keys = createKeys({
+    store: createKeyStore(database),
+    clock,
+    ids,
+    peppers: () => [{ id: 'first', bytes: new Uint8Array(32) }],
+    onError: () => undefined,
+  })
   const presets = createPresets({ store: createPresetStore(database), clock, ids })
+  const workspaces = createWorkspaces({ store: createWorkspaceStore(database), defaultId: owner.workspaceId, clock, ids })
   const models = createModels(sandboxModels, [])
   const store = createGenerationStore(database)
   const faults: unknown[] = []
@@ -75,6 +86,8 @@ const build = (more: Partial<AppParts> = {}) => {
       onInternalError: (thrown) => faults.push(thrown),
     },
     keys,
+    workspaces,
+    auditLog: createAuditLog(database),
     presets,
     models,
     generations: { store, flush: recorder.flush },
@@ -96,17 +109,22 @@ const service = build()
 
 const makeKey = async (kind: 'management' | 'inference'): Promise<string> =>
   (
-    await service.keys.create({
-      kind,
-      name: kind,
-      workspaceId: owner.workspaceId,
-      creatorUserId: owner.userId,
-      limitNanos: null,
-      limitReset: null,
-      includeByokInLimit: false,
-      strict: false,
-      expiresAt: null,
-    })
+    await service.keys.create(
+      {
+        kind,
+        name: kind,
+        workspaceId: owner.workspaceId,
+        creatorUserId: owner.userId,
+        limitNanos: null,
+        limitReset: null,
+        includeByokInLimit: false,
+        strict: false,
+        rpmLimit: null,
+        tpmLimit: null,
+        expiresAt: null,
+      },
+      changedBy(),
+    )
   ).key
 
 const KEYS = {
@@ -177,7 +195,7 @@ describe('every route admits exactly whom its policy admits', () => {
     for (const key of KEY_NAMES) {
       const { status, json } = await ask(method, exampleOf(path), {
         key,
-        ...(method === 'POST' || method === 'PATCH' ? { body: '{}' } : {}),
+        ...(method === 'POST' || method === 'PUT' || method === 'PATCH' ? { body: '{}' } : {}),
       })
       statuses[key] = status
       const refused = ADMITTED[policy][key]
@@ -321,10 +339,11 @@ describe('when something is wrong with the service', () => {
 
   test('503: storage is away while an unknown key is looked up', async () => {
     const keys = createKeys({
-      store: { ...createKeyStore(database), get: () => Promise.reject(new StorageUnavailable('away')) },
+      store: { ...createKeyStore(database), find: () => Promise.reject(new StorageUnavailable('away')) },
       clock: createFakeClock(),
       ids: systemIds,
-      pepper: new Uint8Array(32),
+      peppers: () => [{ id: 'first', bytes: new Uint8Array(32) }],
+      onError: () => undefined,
     })
     expect((await ask('GET', '/api/v1/models/count', {}, build({ keys }))).status).toBe(503)
   })

@@ -9,9 +9,11 @@ import type { IdSource } from '../lib/id.ts'
 import type { JsonObject } from '../lib/json.ts'
 import type { Models } from '../models/models.ts'
 import type { Presets } from '../presets/presets.ts'
+import type { AuditLog } from '../storage/audit-log.ts'
 import type { GenerationStore } from '../storage/generation-store.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
+import type { Workspaces } from '../workspaces/workspaces.ts'
 import type { InferenceAnswering } from './answer-inference.ts'
 import { authenticate } from './authenticate.ts'
 import type { Cors } from './cors.ts'
@@ -20,6 +22,7 @@ import { readBodyText, type HttpRequest } from './read-body.ts'
 import { referencePage } from './reference-page.ts'
 import type { Route, Surface } from './route.ts'
 import { createRouter } from './router.ts'
+import { auditLogRoute } from './routes/audit-log.ts'
 import { countTokensRoute } from './routes/count-tokens.ts'
 import { embeddingsRoute } from './routes/embeddings.ts'
 import { generationGet } from './routes/generation.ts'
@@ -28,6 +31,7 @@ import { keyCurrent, keysCreate, keysDelete, keysGet, keysList, keysUpdate } fro
 import { modelsCount, modelsEndpoints, modelsGet, modelsList } from './routes/models.ts'
 import { presetsCreate } from './routes/presets-create.ts'
 import { presetsDelete, presetsGet, presetsList, presetsPatch, presetsVersion, presetsVersions } from './routes/presets.ts'
+import { workspaceRoutes } from './routes/workspaces.ts'
 import { docsPage, healthLive, healthReady, metricsText, openapiJson, welcome } from './routes/service.ts'
 
 export interface AppParts {
@@ -36,6 +40,8 @@ export interface AppParts {
   readonly countTokens: CountTokens
   readonly runEmbeddings: RunEmbeddings
   readonly keys: Keys
+  readonly workspaces: Workspaces
+  readonly auditLog: AuditLog
   readonly presets: Presets
   readonly models: Models
   readonly generations: { readonly store: GenerationStore; readonly flush: () => Promise<void> }
@@ -68,13 +74,16 @@ const apiRoutes = (parts: AppParts): readonly Route[] => [
   presetsVersions(parts.presets),
   presetsVersion(parts.presets),
 
-  keysList(parts.keys),
-  keysCreate(parts.keys),
-  keysGet(parts.keys),
-  keysUpdate(parts.keys),
-  keysDelete(parts.keys),
+  keysList(parts),
+  keysCreate(parts),
+  keysGet(parts),
+  keysUpdate(parts),
+  keysDelete(parts),
   keyCurrent('/key', { ...parts, flush: parts.generations.flush }),
   keyCurrent('/auth/key', { ...parts, flush: parts.generations.flush }),
+
+  ...workspaceRoutes({ workspaces: parts.workspaces, includesByok: async () => false }),
+  auditLogRoute(parts),
 
   modelsList('/models', parts),
   modelsList('/models/user', parts),

@@ -81,5 +81,8 @@ export const BODY_EXAMPLES: Readonly<Record<string, JsonObject>> = {
   EmbeddingsRequest: { model: 'openai/text-embedding-3-small', input: QUESTION },
   PresetPatch: { description: 'Answers customers.', designated_version: 3, labels: { staging: 4 } },
   CreateKeyBody: { name: 'support backend', kind: 'inference', limit: 25, limit_reset: 'monthly' },
+  CreateWorkspaceBody: { name: 'Search team', slug: 'search' },
+  UpdateWorkspaceBody: { description: 'Everything behind the search box.' },
+  WorkspaceMembersBody: { user_ids: ['user_ada', 'user_grace'] },
   UpdateKeyBody: { name: 'support backend', limit: 50 },
 }

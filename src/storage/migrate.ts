@@ -5,6 +5,7 @@ import { type Engine, type EngineConnection, retryConflicts, type RetryOptions }
 import { firstTables } from './migrations/0001-first-tables.ts'
 import { serviceFacts } from './migrations/0002-service-facts.ts'
 import { strictKeys } from './migrations/0003-strict-keys.ts'
+import { management } from './migrations/0006-management.ts'
 import type { Schema } from './schema.ts'
 import { StorageRefused } from './storage-errors.ts'
 
@@ -13,6 +14,7 @@ export const migrationsFor = (engine: Engine): Record<string, Migration> => ({
   '0001-first-tables': firstTables(engine),
   '0002-service-facts': serviceFacts(engine),
   '0003-strict-keys': strictKeys,
+  '0006-management': management(engine),
 })
 
 /**

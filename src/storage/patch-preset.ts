@@ -2,7 +2,8 @@
 import type { Transaction, Updateable } from 'kysely'
 
 import type { PresetPatch, PresetResource, PresetWithVersion } from '../contract/preset.ts'
-import { bumpChangeCounter } from './change-counter.ts'
+import type { JsonObject } from '../lib/json.ts'
+import { type ChangedBy, recordChange } from './audit-log.ts'
 import type { Database } from './database.ts'
 import { parseLabels, type PresetRow, toPresetWithVersion } from './preset-rows.ts'
 import type { PresetsTable, Schema } from './schema.ts'
@@ -19,13 +20,14 @@ export const patchPreset = (
   slug: string,
   patch: PresetPatch,
   now: string,
+  by: ChangedBy,
 ): Promise<PatchPresetOutcome> =>
-  database.transaction(async (transaction) => {
+  recordChange<PatchPresetOutcome>(database, by, now, async (transaction) => {
     const preset = await lockPreset(transaction, workspaceId, slug)
-    if (preset === undefined) return { kind: 'not-found' }
+    if (preset === undefined) return { result: { kind: 'not-found' }, audit: null }
 
     const missing = findMissingVersion(preset, patch)
-    if (missing !== null) return { kind: 'no-such-version', ...missing }
+    if (missing !== null) return { result: { kind: 'no-such-version', ...missing }, audit: null }
 
     const patched = await transaction
       .updateTable('presets')
@@ -49,9 +51,26 @@ export const patchPreset = (
       .selectAll()
       .where('id', '=', patched.designated_version_id)
       .executeTakeFirstOrThrow()
-    await bumpChangeCounter(transaction)
-    return { kind: 'patched', preset: toPresetWithVersion(patched, version) }
+    return {
+      result: { kind: 'patched', preset: toPresetWithVersion(patched, version) },
+      audit: {
+        workspaceId,
+        action: patch.status === 'archived' ? 'archived' : 'updated',
+        objectType: 'preset',
+        objectId: slug,
+        before: auditView(preset),
+        after: auditView(patched),
+      },
+    }
   })
+
+const auditView = (preset: PresetRow): JsonObject => ({
+  name: preset.name,
+  description: preset.description,
+  status: preset.status,
+  labels: parseLabels(preset.labels),
+  designated_version_id: preset.designated_version_id,
+})
 
 /** An update that changes nothing: it locks the row on both engines, and SQLite has no `for update`. */
 const lockPreset = (transaction: Transaction<Schema>, workspaceId: string, slug: string): Promise<PresetRow | undefined> =>

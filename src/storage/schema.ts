@@ -3,6 +3,7 @@
  * as they are (decision 30): a timestamp is ISO 8601 in UTC with milliseconds (lib/clock.ts), so it sorts as text.
  */
 import type { PresetShape, PresetResource } from '../contract/preset.ts'
+import type { ManagementTables } from './management-tables.ts'
 
 /** 0 or 1 on both engines. */
 type Flag = number
@@ -11,7 +12,7 @@ type Nanos = number
 /** JSON as text: the database never looks inside. */
 type JsonText = string
 
-export interface Schema {
+export interface Schema extends ManagementTables {
   workspaces: WorkspacesTable
   users: UsersTable
   api_keys: ApiKeysTable
@@ -24,7 +25,7 @@ export interface Schema {
   service_facts: ServiceFactsTable
 }
 
-interface WorkspacesTable {
+export interface WorkspacesTable {
   id: string
   slug: string
   name: string
@@ -32,6 +33,9 @@ interface WorkspacesTable {
   created_at: string
   created_by: string
   updated_at: string
+  settings: JsonText
+  /** The row stays for what refers to it; its slug is given up. */
+  deleted_at: string | null
 }
 
 interface UsersTable {
@@ -42,8 +46,11 @@ interface UsersTable {
 }
 
 export interface ApiKeysTable {
-  /** 64 hex digits: the HMAC of the key (decision 31). The key itself is never stored. */
+  /** The id: 64 hex digits, the HMAC of the key when it was made (decision 31). The key itself is never stored. */
   hash: string
+  /** The HMAC by which the key is found, under the pepper of `pepper_id` ('': the first that this database had). */
+  digest: string
+  pepper_id: string
   kind: 'management' | 'inference'
   name: string
   label: string
@@ -54,6 +61,9 @@ export interface ApiKeysTable {
   limit_reset: 'daily' | 'weekly' | 'monthly' | null
   include_byok_in_limit: Flag
   strict: Flag
+  /** Requests and tokens a minute. Null: the default of the file. */
+  rpm_limit: number | null
+  tpm_limit: number | null
   expires_at: string | null
   created_at: string
   updated_at: string | null
