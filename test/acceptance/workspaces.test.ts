@@ -13,7 +13,7 @@ let other: { id: string; management: string; inference: string; hash: string }
 
 const client = (apiKey: string): OpenRouter => new OpenRouter({ apiKey, serverURL: service.api, retryConfig: { strategy: 'none' } })
 
-const dataOf = <Data>(answer: Answer): Data => (answer.json as { data: Data }).data
+const dataOf = (answer: Answer): unknown => (answer.json as { data: unknown }).data
 
 const makeKey = async (body: object, key?: string): Promise<{ key: string; data: { hash: string; workspace_id: string } }> => {
   const made = await call(service, 'POST', '/keys', { body, ...(key === undefined ? {} : { key }) })
@@ -97,7 +97,7 @@ describe('a workspace', () => {
 
 describe('what belongs to a workspace', () => {
   test('404: keys of another one are not read, changed or revoked', async () => {
-    const own = dataOf<{ hash: string }[]>(await call(service, 'GET', '/keys')).map(({ hash }) => hash)
+    const own = (dataOf(await call(service, 'GET', '/keys')) as { hash: string }[]).map(({ hash }) => hash)
     for (const hash of own) {
       for (const [method, body] of [['GET'], ['PATCH', { disabled: true }], ['DELETE']] as const) {
         expect((await call(service, method, `/keys/${hash}`, { key: other.management, body })).status).toBe(404)
@@ -105,7 +105,7 @@ describe('what belongs to a workspace', () => {
     }
     expect((await call(service, 'GET', `/keys/${other.hash}`)).status).toBe(404)
     expect((await call(service, 'GET', `/keys/${other.hash}?workspace_id=${other.id}`)).status).toBe(200)
-    const listed = dataOf<{ workspace_id: string }[]>(await call(service, 'GET', '/keys', { key: other.management }))
+    const listed = dataOf(await call(service, 'GET', '/keys', { key: other.management })) as { workspace_id: string }[]
     expect(new Set(listed.map(({ workspace_id }) => workspace_id))).toEqual(new Set([other.id]))
   })
 
@@ -133,7 +133,7 @@ describe('what belongs to a workspace', () => {
 
   test('404: the keys of one reach no other, by id, by slug or in a body; those of the default one reach all', async () => {
     const all = await call(service, 'GET', '/workspaces')
-    const [mine] = dataOf<{ id: string }[]>(all)
+    const [mine] = dataOf(all) as { id: string }[]
     for (const ref of [mine?.id ?? '', 'default', 'never']) {
       for (const [method, path, body] of [
         ['GET', `/workspaces/${ref}`],
@@ -178,19 +178,19 @@ describe('the audit log', () => {
 
   test('tells who did what, under the id of the request; from the shell without a key', async () => {
     const made = await call(service, 'POST', '/keys', { body: { name: 'watched' } })
-    const { hash } = dataOf<{ hash: string }>(made)
+    const { hash } = dataOf(made) as { hash: string }
     const log = await call(service, 'GET', `/audit-log?object_id=${hash}`)
-    const [entry] = dataOf<Entry[]>(log)
+    const [entry] = dataOf(log) as Entry[]
     expect(entry).toMatchObject({ id: made.headers.get('x-request-id'), action: 'created', object_type: 'api_key', before: null })
     expect(entry?.key_hash).toMatch(/^[0-9a-f]{64}$/)
     await services.run(['keys', 'revoke', hash, '--data-dir', service.dataDir])
-    const entries = dataOf<Entry[]>(await call(service, 'GET', `/audit-log?object_id=${hash}&limit=1`))
+    const entries = dataOf(await call(service, 'GET', `/audit-log?object_id=${hash}&limit=1`)) as Entry[]
     expect(entries).toMatchObject([{ action: 'revoked', key_hash: null }])
   })
 
   test("a key sees its own workspace's; one of the default workspace sees all", async () => {
     const workspacesIn = async (key: string): Promise<Set<string>> =>
-      new Set(dataOf<Entry[]>(await call(service, 'GET', '/audit-log?limit=100', { key })).map(({ workspace_id }) => workspace_id))
+      new Set((dataOf(await call(service, 'GET', '/audit-log?limit=100', { key })) as Entry[]).map(({ workspace_id }) => workspace_id))
     expect(await workspacesIn(other.management)).toEqual(new Set([other.id]))
     expect((await workspacesIn(service.managementKey)).size).toBeGreaterThan(1)
   })
