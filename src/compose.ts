@@ -12,6 +12,7 @@ import { createPrepareCall } from './http/prepare-call.ts'
 import { generationRecord } from './inference/generation-record.ts'
 import { createGenerationRecorder } from './inference/record-generations.ts'
 import { createCountTokens } from './inference/count-tokens.ts'
+import { createDryRun } from './inference/dry-run.ts'
 import { createEmbeddings } from './inference/run-embeddings.ts'
 import { createInference, type InferenceParts } from './inference/run-inference.ts'
 import type { Run } from './inference/run.ts'
@@ -26,6 +27,10 @@ import type { Models } from './models/models.ts'
 import { createPresets } from './presets/presets.ts'
 import { providerRegistry } from './providers/registry.ts'
 import { createUpstream } from './providers/upstream.ts'
+import { createCredentials } from './routing/credentials.ts'
+import { createHealth } from './routing/health.ts'
+import type { RoutingState } from './routing/routing-state.ts'
+import { createSticky } from './routing/sticky.ts'
 import { openStorage } from './open-storage.ts'
 import { derivedKeys } from './root-secret.ts'
 import { sandboxModels } from './sandbox-models.ts'
@@ -98,6 +103,21 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
   const keepAlive = createKeepAlive(clock, KEEP_ALIVE_MS)
   const observe = observeRuns(metrics, log)
 
+  const refusedKeys = metrics.counter('patchbay_credentials_refused_total', 'Provider keys set aside because the provider refused them.', [
+    'provider',
+  ])
+  const routing: RoutingState = {
+    health: createHealth(),
+    credentials: createCredentials({
+      clock,
+      onRefused(provider, index) {
+        refusedKeys.add([provider])
+        log.error({ provider, key_number: index + 1 }, 'a provider refuses a key of ours: replace it, or pay its bill')
+      },
+    }),
+    sticky: createSticky(),
+  }
+
   const running = new Set<Run>()
   const began = (run: Run): void => void running.add(run)
   const settle = (run: Run): void => {
@@ -135,7 +155,9 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
       context: { upstream, clock },
       clock,
       ids,
+      routing,
       firstTokenMs: seconds(current.timeouts.first_token),
+      totalMs: seconds(current.timeouts.total),
       began,
       settle,
     }
@@ -144,6 +166,7 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
       answering: {
         prepareCall: createPrepareCall(presets),
         runInference: createInference(inference),
+        dryRun: createDryRun(inference),
         keepAlive,
         clock,
         commitSilenceMs: COMMIT_SILENCE_MS,

@@ -29,6 +29,7 @@ export const configFileSchema = z
         whole_headers: seconds(600, 'The same for a whole answer.'),
         first_token: seconds(120, 'Seconds until the first content of a stream.'),
         idle: seconds(90, 'Seconds of silence that end a stream.'),
+        total: seconds(1800, 'Seconds that a whole request may take, all its attempts together.'),
       })
       .prefault({}),
     limits: z

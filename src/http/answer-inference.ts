@@ -2,17 +2,22 @@
  * What the three inference routes have in common: read the call, apply its preset, run it, and answer whole or as a
  * stream. The status of a provider's failure follows decision 16, the moment a stream commits decision 17.
  */
+import type { Call } from '../canonical/call.ts'
+import { NO_COST } from '../canonical/cost.ts'
 import type { Frame } from '../canonical/event.ts'
+import { NO_USAGE } from '../canonical/usage.ts'
 import type { GatewayError } from '../errors.ts'
 import type { AnswerHead, AnswerTail, ClientFormat } from '../formats/format.ts'
+import type { DryRun } from '../inference/dry-run.ts'
+import { refusalMetadata, routingMetadata } from '../inference/routing-metadata.ts'
 import type { RunInference } from '../inference/run-inference.ts'
-import type { Run } from '../inference/run.ts'
-import { routingMetadata } from '../inference/routing-metadata.ts'
+import type { InferenceRequest, Run } from '../inference/run.ts'
 import type { Clock } from '../lib/clock.ts'
 import { JsonBody } from '../lib/json-body.ts'
+import { isObject } from '../lib/json.ts'
 import { asPublicError, errorHeaders } from './error-boundary.ts'
 import { STREAM_HEADERS, eventStream } from './event-stream.ts'
-import { jsonText } from './json-response.ts'
+import { jsonResponse, jsonText } from './json-response.ts'
 import type { KeepAlive } from './keep-alive.ts'
 import type { PrepareCall } from './prepare-call.ts'
 import { principalOf, type RouteRequest } from './route.ts'
@@ -20,6 +25,7 @@ import { principalOf, type RouteRequest } from './route.ts'
 export interface InferenceAnswering {
   readonly prepareCall: PrepareCall
   readonly runInference: RunInference
+  readonly dryRun: DryRun
   readonly keepAlive: KeepAlive
   readonly clock: Clock
   /** Streams commit to 200 after this much silence, failed or not. */
@@ -31,14 +37,25 @@ export interface InferenceAnswering {
 export const answerInference = async (request: RouteRequest, format: ClientFormat, parts: InferenceAnswering): Promise<Response> => {
   const principal = principalOf(request)
   const prepared = await parts.prepareCall(JsonBody.read(await request.text()), format, request.headers, principal)
-  const run = parts.runInference({
+  const inference: InferenceRequest = {
     ...prepared,
     apiType: 'completions',
     caller: { keyHash: principal.hash, workspaceId: principal.workspaceId },
     requestId: request.requestId,
     userAgent: request.headers.get('user-agent'),
     referer: request.headers.get('http-referer') ?? request.headers.get('referer'),
-  })
+    echo: wantsEcho(prepared.call),
+  }
+  let run: Run
+  try {
+    if (isEnabled(request.headers, 'x-service-dry-run')) return jsonResponse(await parts.dryRun(inference))
+    run = parts.runInference(inference)
+  } catch (thrown) {
+    const error = asPublicError(thrown)
+    const field = METADATA_LESS.has(error.status) ? null : metadataField(request.headers)
+    if (field === null) throw error
+    return refusal(error, format, { field, value: refusalMetadata(inference, error) })
+  }
   const leave = (): void => run.leave()
   request.signal.addEventListener('abort', leave, { once: true })
   // It may have left while its preset was looked up: an abort that is over is not told again.
@@ -46,6 +63,21 @@ export const answerInference = async (request: RouteRequest, format: ClientForma
   const answer = new Answer(run, format, request.headers, parts)
   return run.request.call.stream ? answer.stream(leave) : answer.whole()
 }
+
+/** Streaming only, and not on Messages, whose events have no place for it (service.md, "Debugging"). */
+const wantsEcho = ({ dialect, stream, body }: Call): boolean => {
+  const debug = stream && dialect !== 'messages' ? body.value('debug') : undefined
+  return isObject(debug) && debug['echo_upstream_body'] === true
+}
+
+/** Of a request that reached nobody, for whoever asked how it would have been routed: always its real status. */
+const refusal = (error: GatewayError, format: ClientFormat, metadata: AnswerTail['metadata']): Response => {
+  const { body } = format.renderError(error, null, { usage: NO_USAGE, cost: NO_COST, endedSeconds: 0, metadata })
+  return jsonText(body, { status: error.status, headers: errorHeaders(error) })
+}
+
+/** Validation, keys, and limits of our own have none (contract 5.8); nor has a 500. */
+const METADATA_LESS: ReadonlySet<number> = new Set([400, 401, 413, 415, 429, 500])
 
 /** One run on its way to one client. */
 class Answer {
@@ -140,7 +172,7 @@ class Answer {
   }
 
   #head(): AnswerHead {
-    const { request, current, generationId, createdMs, inputTokensEstimate } = this.#run
+    const { request, current, generationId, createdMs, inputTokensEstimate, echoes } = this.#run
     return {
       generationId,
       createdSeconds: Math.floor(createdMs / 1000),
@@ -148,6 +180,7 @@ class Answer {
       provider: current?.planned.endpoint.provider.name ?? null,
       request: request.call.body,
       inputTokensEstimate,
+      ...(echoes.length === 0 ? {} : { echoes }),
     }
   }
 
@@ -173,7 +206,9 @@ const mergeFrames = (frames: readonly Frame[]): Frame => {
 
 /** The field's name follows the header's (decision 1). */
 const metadataField = (headers: Headers): 'service_metadata' | 'openrouter_metadata' | null => {
-  const enabled = (name: string): boolean => headers.get(name)?.toLowerCase() === 'enabled'
+  const enabled = (name: string): boolean => isEnabled(headers, name)
   if (enabled('x-service-metadata') || enabled('x-service-experimental-metadata')) return 'service_metadata'
   return enabled('x-openrouter-metadata') || enabled('x-openrouter-experimental-metadata') ? 'openrouter_metadata' : null
 }
+
+const isEnabled = (headers: Headers, name: string): boolean => headers.get(name)?.toLowerCase() === 'enabled'

@@ -5,6 +5,7 @@ import { pino } from 'pino'
 
 import { changedBy } from '../../test/support/changed-by.ts'
 import { createFakeClock, turn } from '../../test/support/fake-clock.ts'
+import { createRoutingState } from '../../test/support/routing-state.ts'
 import { openSqliteDatabase } from '../../test/support/sqlite-database.ts'
 import { messagesFormat } from '../formats/anthropic-messages/anthropic-messages.ts'
 import { chatFormat } from '../formats/openai-chat/openai-chat.ts'
@@ -13,6 +14,7 @@ import { generationRecord } from '../inference/generation-record.ts'
 import { createGenerationRecorder } from '../inference/record-generations.ts'
 import { createCountTokens } from '../inference/count-tokens.ts'
 import { createEmbeddings } from '../inference/run-embeddings.ts'
+import { createDryRun } from '../inference/dry-run.ts'
 import { createInference, type InferenceParts } from '../inference/run-inference.ts'
 import type { Run } from '../inference/run.ts'
 import { createKeys } from '../keys/keys.ts'
@@ -65,7 +67,9 @@ const build = (more: Partial<AppParts> = {}) => {
     context: { clock, upstream: { post: () => Promise.reject(new Error('The sandbox has no upstream.')) } },
     clock,
     ids,
+    routing: createRoutingState(clock),
     firstTokenMs: 120_000,
+    totalMs: 1_800_000,
     began: () => undefined,
     settle: (run) => {
       settled.push(run)
@@ -79,6 +83,7 @@ const build = (more: Partial<AppParts> = {}) => {
     answering: {
       prepareCall: createPrepareCall(presets),
       runInference: createInference(inference),
+      dryRun: createDryRun(inference),
       keepAlive: createKeepAlive(clock, 10_000),
       clock,
       commitSilenceMs: 2000,

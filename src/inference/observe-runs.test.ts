@@ -5,6 +5,7 @@ import { pino } from 'pino'
 
 import { createFakeClock } from '../../test/support/fake-clock.ts'
 import { createFakeIds } from '../../test/support/fake-ids.ts'
+import { createRoutingState } from '../../test/support/routing-state.ts'
 import { GatewayError } from '../errors.ts'
 import { chatFormat } from '../formats/openai-chat/openai-chat.ts'
 import { JsonBody } from '../lib/json-body.ts'
@@ -37,7 +38,9 @@ const observed = async (adapter: ProviderAdapter, { leave = false } = {}) => {
     context: { clock, upstream: { post: () => Promise.reject(new Error('There is no upstream here.')) } },
     clock,
     ids: createFakeIds(),
+    routing: createRoutingState(clock),
     firstTokenMs: 1000,
+    totalMs: 1_800_000,
     began: () => undefined,
     settle: observeRuns(metrics, log),
   })

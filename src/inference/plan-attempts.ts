@@ -4,6 +4,7 @@ import type { Warning } from '../canonical/warning.ts'
 import { GatewayError } from '../errors.ts'
 import { isObject } from '../lib/json.ts'
 import type { Model, ModelEndpoint, Models } from '../models/models.ts'
+import type { EndpointKey } from '../routing/health.ts'
 
 /** More than this many tries cost more in waiting than they win (reliability.md 6.3). */
 export const ATTEMPTS_MAX = 4
@@ -11,6 +12,7 @@ export const ATTEMPTS_MAX = 4
 export interface PlannedAttempt {
   readonly model: Model
   readonly endpoint: ModelEndpoint
+  readonly key: EndpointKey
 }
 
 export interface Removed {
@@ -139,7 +141,9 @@ const order = (model: Model, preferences: Preferences): PlannedAttempt[] => {
     const position = preferences.order.findIndex((slug) => names(endpoint, slug))
     return position < 0 ? preferences.order.length : position
   }
-  return model.endpoints.map((endpoint) => ({ model, endpoint })).sort((a, b) => rank(a) - rank(b))
+  return model.endpoints
+    .map((endpoint) => ({ model, endpoint, key: `${model.id} ${endpoint.provider.slug}` }))
+    .sort((a, b) => rank(a) - rank(b))
 }
 
 const unknownModel = (id: string, models: Models): GatewayError => {

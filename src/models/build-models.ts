@@ -116,6 +116,7 @@ const modelOf = (id: string, entry: ModelEntry, providers: ReadonlyMap<string, P
     outputModalities: entry.output_modalities ?? ['text'],
     supportedParameters: entry.supported_parameters ?? [],
     endpoints,
+    firstTokenMs: entry.first_token_timeout === undefined ? null : entry.first_token_timeout * 1000,
   }
 }
 

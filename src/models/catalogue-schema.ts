@@ -110,6 +110,9 @@ export const modelEntry = z
       .optional()
       .meta({ description: 'The request parameters it heeds.', examples: [['tools', 'tool_choice', 'temperature', 'max_tokens']] }),
     endpoints: z.array(endpointEntry).min(1).optional().meta({ description: 'Who serves it, the preferred one first.' }),
+    first_token_timeout: z.number().min(0.001).max(86_400).optional().meta({
+      description: 'Seconds until the first content of a stream, where timeouts.first_token does not fit: some models think for long.',
+    }),
   })
   .meta({ id: 'ModelEntry', description: 'A model and who serves it.' })
 

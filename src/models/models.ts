@@ -34,6 +34,8 @@ export interface Model {
   readonly outputModalities: readonly string[]
   readonly supportedParameters: readonly string[]
   readonly endpoints: readonly ModelEndpoint[]
+  /** How long its first content may take, where it is not as for every model: some think for long. */
+  readonly firstTokenMs?: number | null
 }
 
 export interface Models {

@@ -112,7 +112,8 @@ const sentence = (failure: ProviderFailure, type: ErrorType, target: Target): st
   return reason === null ? `${target.providerName} answered with status ${failure.status}.` : `${target.providerName}: ${reason}`
 }
 
-const SECRETS = /\b(?:sk|pk|rk|gsk|xai|pb)[-_][A-Za-z0-9_-]{12,}|\bAIza[A-Za-z0-9_-]{20,}|\bBearer\s+\S+/g
+/** What looks like a key of some vendor. */
+export const SECRETS = /\b(?:sk|pk|rk|gsk|xai|pb)[-_][A-Za-z0-9_-]{12,}|\bAIza[A-Za-z0-9_-]{20,}|\bBearer\s+\S+/g
 
 /** Our credential and whatever else looks like one, taken out; cut to what may be shown. */
 const redact = (text: string, target: Target): string => {

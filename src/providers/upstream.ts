@@ -229,7 +229,28 @@ const watchSilence = (clock: Clock, idleMs: number, expire: () => void): Silence
 const transportError = (thrown: unknown, signal: AbortSignal): GatewayError => {
   if (thrown instanceof GatewayError) return thrown
   if (signal.aborted && signal.reason instanceof GatewayError) return signal.reason
-  const code = (thrown as { code?: unknown } | null)?.code
-  const detail = typeof code === 'string' ? ` (${code})` : ''
+  const code = codeOf(thrown)
+  const detail = code === null ? '' : ` (${code})`
+  if (code !== null && UNREACHED.test(code))
+    return new GatewayError('provider_unavailable', `The provider could not be reached${detail}.`, { cause: new Unreached(thrown) })
   return new GatewayError('provider_unavailable', `The connection to the provider failed${detail}.`, { cause: thrown })
 }
+
+const codeOf = (thrown: unknown): string | null => {
+  const code = (thrown as { code?: unknown } | null)?.code
+  return typeof code === 'string' ? code : null
+}
+
+/** Of the name, of the address, or of the certificate: each comes before the first byte of a request. */
+const UNREACHED =
+  /^(?:ENOTFOUND|EAI_\w+|EDNS\w*|E(?:CONN|NET|HOST)(?:REFUSED|UNREACH|DOWN)|ConnectionRefused|FailedToOpenSocket|ERR_TLS_\w+|ERR_SSL_\w+|CERT_\w+|\w*(?:CERT|SIGNATURE|ISSUER|CRL|SELF_SIGNED)\w*)$/
+
+class Unreached extends Error {
+  override readonly name = 'Unreached'
+  constructor(cause: unknown) {
+    super('nothing was sent', { cause })
+  }
+}
+
+/** Whether a request failed before any of it had left. */
+export const nothingSent = (error: GatewayError): boolean => error.cause instanceof Unreached

@@ -8,7 +8,8 @@ import { responsesFormat } from '../../src/formats/openai-responses/openai-respo
 import { answerInference } from '../../src/http/answer-inference.ts'
 import { createKeepAlive } from '../../src/http/keep-alive.ts'
 import { createPrepareCall } from '../../src/http/prepare-call.ts'
-import { createInference } from '../../src/inference/run-inference.ts'
+import { createDryRun } from '../../src/inference/dry-run.ts'
+import { createInference, type InferenceParts } from '../../src/inference/run-inference.ts'
 import type { Run } from '../../src/inference/run.ts'
 import { createModels } from '../../src/models/models.ts'
 import type { Presets } from '../../src/presets/presets.ts'
@@ -16,6 +17,7 @@ import { providerRegistry } from '../../src/providers/registry.ts'
 import type { Upstream, UpstreamRequest } from '../../src/providers/upstream.ts'
 import { createFakeClock } from './fake-clock.ts'
 import { createFakeIds } from './fake-ids.ts'
+import { createRoutingState } from './routing-state.ts'
 import type { UpstreamDialect } from './recordings.ts'
 
 /** What an upstream sends back. */
@@ -102,6 +104,18 @@ export const replay = async ({ client, upstreams, body, headers = {}, modelId = 
   }
   let run: Run | undefined
   const internalErrors: unknown[] = []
+  const inference: InferenceParts = {
+    models: createModels([model], []),
+    adapters: providerRegistry,
+    context: { upstream, clock },
+    clock,
+    ids: createFakeIds(),
+    routing: createRoutingState(clock),
+    firstTokenMs: 120_000,
+    totalMs: 1_800_000,
+    began: (begun) => (run = begun),
+    settle: () => {},
+  }
   const response = await answerInference(
     {
       method: 'POST',
@@ -124,16 +138,8 @@ export const replay = async ({ client, upstreams, body, headers = {}, modelId = 
     FORMATS[client],
     {
       prepareCall: createPrepareCall(NO_PRESETS),
-      runInference: createInference({
-        models: createModels([model], []),
-        adapters: providerRegistry,
-        context: { upstream, clock },
-        clock,
-        ids: createFakeIds(),
-        firstTokenMs: 120_000,
-        began: (begun) => (run = begun),
-        settle: () => {},
-      }),
+      runInference: createInference(inference),
+      dryRun: createDryRun(inference),
       keepAlive: createKeepAlive(clock, 10_000),
       clock,
       commitSilenceMs: 2000,

@@ -1,0 +1,156 @@
+/** One attempt: its connection, its deadlines, what it says, and what is learnt of the endpoint from it. */
+import { carriesContent, type Frame } from '../canonical/event.ts'
+import { outputTokens } from '../canonical/usage.ts'
+import { asGatewayError, errorRow, GatewayError } from '../errors.ts'
+import { JsonTextError } from '../lib/json-body.ts'
+import { dialectFor } from '../models/models.ts'
+import type { ProviderContext, Target } from '../providers/provider.ts'
+import { nothingSent, type Upstream } from '../providers/upstream.ts'
+import type { Credential } from '../routing/credentials.ts'
+import type { AttemptReport } from '../routing/health.ts'
+import { credentialFault, describesRequest, type FailedAttempt } from './failover.ts'
+import type { Dispatch } from './itinerary.ts'
+import type { PlannedAttempt } from './plan-attempts.ts'
+import type { InferenceParts } from './run-inference.ts'
+import type { AttemptOutcome, Run } from './run.ts'
+
+/** Before content nothing was said, however much was sent: a provider that never comes to the point is a broken one. */
+const HELD_FRAMES_MAX = 10_000
+
+export interface Failure extends FailedAttempt {
+  /** What was said before it and has not gone out. */
+  readonly held: readonly Frame[]
+  /** Some of it is content. */
+  readonly said: boolean
+}
+
+/**
+ * The frames of one attempt. For a stream, nothing before the first content and everything as it comes after it; for a
+ * whole answer, all at its end. Returns null where it answered, else how it failed; never throws.
+ */
+export async function* attempt(
+  run: Run,
+  dispatch: Dispatch,
+  parts: InferenceParts,
+): AsyncGenerator<readonly Frame[], Failure | null, undefined> {
+  const { call } = run.request
+  const { planned } = dispatch
+  const { provider } = planned.endpoint
+  const held: Frame[] = []
+  let said = false
+  let delivered = false
+  let failure: Failure | null = null
+  const { connection, outcome } = run.begin(dispatch)
+  const firstTokenMs = planned.model.firstTokenMs ?? parts.firstTokenMs
+  let cancelDeadline = call.stream
+    ? parts.clock.after(firstTokenMs, () => connection.abort(new GatewayError('timeout', `${provider.name} sent no content in time.`)))
+    : null
+  try {
+    const adapter = parts.adapters.adapterFor(dialectFor(provider, call.dialect))
+    const number = run.attempts.length - 1
+    const upstreamAttempt = { call, target: targetOf(planned, dispatch.credential), number, connection, warn: run.warn }
+    for await (const batch of adapter(upstreamAttempt, watched(parts.context, outcome, run.sending))) {
+      // A failure that travels as an event comes behind the frames before it; nothing behind it counts.
+      const failedAt = batch.findIndex(({ events }) => events.some(({ type }) => type === 'error'))
+      const frames = failedAt < 0 ? batch : batch.slice(0, failedAt)
+      if (frames.length > 0) {
+        run.observe(frames)
+        if (delivered) yield frames
+        else {
+          held.push(...frames)
+          said ||= hasContent(frames)
+          if (said && cancelDeadline !== null) {
+            cancelDeadline()
+            cancelDeadline = null
+          }
+          if (!said && held.length > HELD_FRAMES_MAX) throw new GatewayError('provider_unavailable', 'The provider sent no content.')
+          if (call.stream && said) {
+            delivered = true
+            yield held
+          }
+        }
+      }
+      if (failedAt >= 0) throw errorIn(batch[failedAt])
+    }
+    run.succeed()
+    if (!delivered) yield held
+    return null
+  } catch (thrown) {
+    const error = run.fail(ofProvider(asFailure(thrown), provider.name))
+    const zone = delivered ? 'delivered' : nothingSent(error) ? 'nothing-sent' : 'sent'
+    failure = { error, zone, upstreamStatus: outcome.upstreamStatus, held: delivered ? [] : held, said: said && !delivered }
+    return failure
+  } finally {
+    cancelDeadline?.()
+    parts.routing.health.end(planned.key, provider.slug, reportOf(run, dispatch, outcome, failure))
+  }
+}
+
+export const targetOf = ({ model, endpoint }: PlannedAttempt, { apiKey }: Pick<Credential, 'apiKey'>): Target => ({
+  provider: endpoint.provider.slug,
+  providerName: endpoint.provider.name,
+  baseUrl: endpoint.provider.baseUrl,
+  apiKey,
+  modelId: model.id,
+  upstreamModel: endpoint.upstreamModel,
+  maxCompletionTokens: endpoint.maxCompletionTokens,
+})
+
+/** The same context, in which the upstream's status is written down and `sending` is told of what goes there. */
+export const watched = (
+  { upstream, clock }: ProviderContext,
+  outcome: Pick<AttemptOutcome, 'upstreamStatus'>,
+  sending?: (body: string) => void,
+): ProviderContext => {
+  const watching: Upstream = {
+    async post(request) {
+      sending?.(request.body)
+      const response = await upstream.post(request)
+      outcome.upstreamStatus = response.status
+      return response
+    },
+  }
+  return { upstream: watching, clock, sending }
+}
+
+/** Fewer output tokens tell nothing of a provider's pace. */
+const TOKENS_MIN = 10
+
+export const reportOf = (run: Run, { spareKeys }: Dispatch, outcome: AttemptOutcome, failure: FailedAttempt | null): AttemptReport => {
+  const firstMs = outcome.contentMs === null ? null : outcome.contentMs - outcome.startedMs
+  const told = { firstTokenMs: firstMs, tokensPerSecond: null, retryAfterSeconds: failure?.error.retryAfterSeconds ?? null }
+  if (run.stopped) return { ...told, outcome: 'cancelled' }
+  if (failure === null) return { ...told, outcome: 'ok', tokensPerSecond: pace(run, outcome) }
+  // What is wrong with one of several keys is no fault of the endpoint, nor is it a success.
+  if (spareKeys && credentialFault(failure) !== null) return { ...told, outcome: 'cancelled' }
+  if (failure.error.type === 'rate_limit_exceeded') return { ...told, outcome: 'rate-limited' }
+  return { ...told, outcome: describesRequest(failure.error.type) ? 'fault-of-request' : 'failure' }
+}
+
+const pace = (run: Run, { contentMs, endedMs }: AttemptOutcome): number | null => {
+  const tokens = outputTokens(run.usage)
+  const seconds = contentMs === null ? 0 : (endedMs - contentMs) / 1000
+  return tokens < TOKENS_MIN || seconds <= 0 ? null : tokens / seconds
+}
+
+const errorIn = (frame: Frame | undefined): GatewayError => {
+  const event = frame?.events.find(({ type }) => type === 'error')
+  return event?.type === 'error' ? event.error : new GatewayError('server')
+}
+
+/** Every failure of a provider names it, also where nothing came back that could (service.md, "Provider errors", rule 5). */
+const ofProvider = (error: GatewayError, name: string): GatewayError =>
+  errorRow(error.type).failover === 'never' || error.metadata['provider_name'] !== undefined
+    ? error
+    : new GatewayError(error.type, error.message, {
+        cause: error.cause,
+        status: error.status,
+        retryAfterSeconds: error.retryAfterSeconds,
+        metadata: { provider_name: name, ...error.metadata },
+      })
+
+/** A large body is parsed as it is read, so a fault in its JSON may show only when an adapter reads a field. */
+export const asFailure = (thrown: unknown): GatewayError =>
+  thrown instanceof JsonTextError ? new GatewayError('invalid_request', thrown.message, { cause: thrown }) : asGatewayError(thrown)
+
+const hasContent = (frames: readonly Frame[]): boolean => frames.some(({ events }) => events.some(carriesContent))
