@@ -4,8 +4,8 @@ import * as fc from 'fast-check'
 
 import { apiKey, currentKey } from '../contract/key.ts'
 import type { KeyRecord, KeyUsage } from '../storage/key-store.ts'
-import { usageWindowsAt } from '../storage/usage-windows.ts'
-import { currentKeyResource, keyResource, windowEnd } from './key-resource.ts'
+import { usageWindowsAt, windowEnd } from '../storage/usage-windows.ts'
+import { currentKeyResource, keyResource } from './key-resource.ts'
 
 const record: KeyRecord = {
   hash: 'ab'.repeat(32),

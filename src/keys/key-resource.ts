@@ -2,6 +2,7 @@
 import type { ApiKeyResource, CurrentKey, KeyBudget } from '../contract/key.ts'
 import { dollars } from '../lib/money.ts'
 import type { KeyRecord, KeyUsage } from '../storage/key-store.ts'
+import { windowEnd } from '../storage/usage-windows.ts'
 import type { KeyWithUsage } from './keys.ts'
 
 export const keyResource = ({ record, used }: KeyWithUsage): ApiKeyResource => ({
@@ -90,20 +91,4 @@ const keyBudgets = (record: KeyRecord, used: KeyUsage, nowMs: number): KeyBudget
       budget_id: null,
     },
   ]
-}
-
-/** When the running UTC window ends: at midnight, on Monday, on the 1st; null for a limit that never resets. */
-export const windowEnd = (reset: KeyRecord['limitReset'], nowMs: number): string | null => {
-  const now = new Date(nowMs)
-  const [year, month, day] = [now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate()]
-  switch (reset) {
-    case null:
-      return null
-    case 'daily':
-      return new Date(Date.UTC(year, month, day + 1)).toISOString()
-    case 'weekly':
-      return new Date(Date.UTC(year, month, day + ((8 - now.getUTCDay()) % 7 || 7))).toISOString()
-    case 'monthly':
-      return new Date(Date.UTC(year, month + 1, 1)).toISOString()
-  }
 }

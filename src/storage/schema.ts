@@ -3,6 +3,7 @@
  * as they are (decision 30): a timestamp is ISO 8601 in UTC with milliseconds (lib/clock.ts), so it sorts as text.
  */
 import type { PresetShape, PresetResource } from '../contract/preset.ts'
+import type { LedgerTables } from './ledger-tables.ts'
 import type { ManagementTables } from './management-tables.ts'
 
 /** 0 or 1 on both engines. */
@@ -12,7 +13,7 @@ type Nanos = number
 /** JSON as text: the database never looks inside. */
 type JsonText = string
 
-export interface Schema extends ManagementTables {
+export interface Schema extends LedgerTables, ManagementTables {
   workspaces: WorkspacesTable
   users: UsersTable
   api_keys: ApiKeysTable

@@ -21,3 +21,19 @@ export const usageWindowsAt = (now: string): UsageWindows => {
 
 /** The day of a stored timestamp: they are all in UTC. */
 export const utcDay = (timestamp: string): string => timestamp.slice(0, 10)
+
+/** When the running UTC window ends: at midnight, on Monday, on the 1st; null for one that never does. */
+export const windowEnd = (reset: 'daily' | 'weekly' | 'monthly' | null, nowMs: number): string | null => {
+  const now = new Date(nowMs)
+  const [year, month, day] = [now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate()]
+  switch (reset) {
+    case null:
+      return null
+    case 'daily':
+      return new Date(Date.UTC(year, month, day + 1)).toISOString()
+    case 'weekly':
+      return new Date(Date.UTC(year, month, day + ((8 - now.getUTCDay()) % 7 || 7))).toISOString()
+    case 'monthly':
+      return new Date(Date.UTC(year, month + 1, 1)).toISOString()
+  }
+}

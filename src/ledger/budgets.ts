@@ -1,0 +1,89 @@
+/** Budgets of a workspace: at most one for each interval (contract 7.2). */
+import { GatewayError } from '../errors.ts'
+import { isoTimestamp, type Clock } from '../lib/clock.ts'
+import type { IdSource } from '../lib/id.ts'
+import { createLoadCache } from '../lib/load-cache.ts'
+import { dollars } from '../lib/money.ts'
+import type { ChangedBy } from '../storage/audit-log.ts'
+import { createBudgetStore, type BudgetRecord } from '../storage/budget-store.ts'
+import type { Database } from '../storage/database.ts'
+import type { Span } from '../storage/ledger-tables.ts'
+import type { Scope, ScopeSource } from './scope.ts'
+
+export interface Budgets extends ScopeSource {
+  /** The broadest interval first. */
+  list(workspaceId: string): Promise<readonly BudgetRecord[]>
+  /** Throws `invalid_request` where a longer interval would not have the larger limit. */
+  put(
+    input: {
+      readonly workspaceId: string
+      readonly span: Span
+      readonly limitNanos: number
+      readonly includeByok: boolean
+      readonly allowLastRequest?: boolean
+      /** Sets `includeByok` of the workspace's other budgets too (contract 7.2). */
+      readonly shareByok?: boolean
+    },
+    by: ChangedBy,
+  ): Promise<BudgetRecord>
+  /** False where there was none. */
+  delete(workspaceId: string, span: Span, by: ChangedBy): Promise<boolean>
+  dropCache(): void
+}
+
+/** Workspaces whose budgets are remembered. */
+const CACHE_MAX = 10_000
+
+export const createBudgets = (parts: { database: Database; clock: Clock; ids: IdSource }): Budgets => {
+  const { clock, ids } = parts
+  const store = createBudgetStore(parts.database)
+  const cache = createLoadCache<string, readonly Scope[]>(CACHE_MAX)
+  const loadScopes = async (workspaceId: string): Promise<readonly Scope[]> => (await store.list(workspaceId)).map(toScope)
+  return {
+    list: store.list,
+    async put({ allowLastRequest = false, shareByok = false, ...budget }, by) {
+      const now = isoTimestamp(clock.now())
+      const written = await store.put({ ...budget, allowLastRequest, id: ids.uuid(), createdAt: now, updatedAt: now }, by, {
+        check: (others) => checkOrder(budget, others),
+        shareByok,
+      })
+      cache.clear()
+      return written
+    },
+    async delete(workspaceId, span, by) {
+      const deleted = await store.delete(workspaceId, span, isoTimestamp(clock.now()), by)
+      cache.clear()
+      return deleted
+    },
+    scopes({ workspaceId }) {
+      const known = cache.get(workspaceId, loadScopes)
+      return known instanceof Promise ? known.then((scopes) => scopes ?? []) : (known ?? [])
+    },
+    dropCache: cache.clear,
+  }
+}
+
+const LENGTHS: Readonly<Record<Span, number>> = { daily: 0, weekly: 1, monthly: 2, lifetime: 3 }
+
+/** A smaller limit of a longer interval would make the shorter one's meaningless. */
+const checkOrder = ({ span, limitNanos }: { span: Span; limitNanos: number }, others: readonly BudgetRecord[]): void => {
+  for (const other of others) {
+    const longer = LENGTHS[span] > LENGTHS[other.span]
+    if (longer ? limitNanos > other.limitNanos : limitNanos < other.limitNanos) continue
+    throw new GatewayError(
+      'invalid_request',
+      `limit_usd: the ${span} budget must be ${longer ? 'more' : 'less'} than the ${other.span} one, which is $${dollars(other.limitNanos)}.`,
+    )
+  }
+}
+
+const toScope = (budget: BudgetRecord): Scope => ({
+  id: `workspace_budget:${budget.id}`,
+  kind: 'workspace',
+  limitNanos: budget.limitNanos,
+  interval: budget.span === 'lifetime' ? null : budget.span,
+  includeByok: budget.includeByok,
+  guardrailId: null,
+  budgetId: budget.id,
+  allowLastRequest: budget.allowLastRequest,
+})

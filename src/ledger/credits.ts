@@ -1,0 +1,54 @@
+/** Prepaid credit of a workspace: entries that add up. Whether it bounds anything is the operator's choice (`budgets.credits`). */
+import { GatewayError } from '../errors.ts'
+import { isoTimestamp, type Clock } from '../lib/clock.ts'
+import type { IdSource } from '../lib/id.ts'
+import { createLoadCache } from '../lib/load-cache.ts'
+import type { ChangedBy } from '../storage/audit-log.ts'
+import { createCreditStore } from '../storage/budget-store.ts'
+import type { Database } from '../storage/database.ts'
+import type { Scope, ScopeSource } from './scope.ts'
+
+export interface Credits extends ScopeSource {
+  /** Nano-dollars that were ever added; what was spent of them is `ledger.spent`. */
+  total(workspaceId: string): Promise<number>
+  /** Negative takes credit back. Throws `invalid_request` for what is no whole number of nano-dollars. */
+  add(input: { readonly workspaceId: string; readonly amountNanos: number; readonly note: string }, by: ChangedBy): Promise<void>
+  dropCache(): void
+}
+
+/** Workspaces whose credit is remembered. */
+const CACHE_MAX = 10_000
+
+export const createCredits = (parts: { database: Database; clock: Clock; ids: IdSource }): Credits => {
+  const { clock, ids } = parts
+  const store = createCreditStore(parts.database)
+  const cache = createLoadCache<string, readonly Scope[]>(CACHE_MAX)
+  const loadScopes = async (workspaceId: string): Promise<readonly Scope[]> => [creditScope(workspaceId, await store.total(workspaceId))]
+  return {
+    total: store.total,
+    async add({ workspaceId, amountNanos, note }, by) {
+      if (!Number.isSafeInteger(amountNanos) || amountNanos === 0) {
+        throw new GatewayError('invalid_request', 'amount: use an amount of US dollars with at most nine decimals, and not zero.')
+      }
+      await store.add({ id: ids.uuid(), workspaceId, amountNanos, note, createdAt: isoTimestamp(clock.now()) }, by)
+      cache.clear()
+    },
+    scopes({ workspaceId }) {
+      const known = cache.get(workspaceId, loadScopes)
+      return known instanceof Promise ? known.then((scopes) => scopes ?? []) : (known ?? [])
+    },
+    dropCache: cache.clear,
+  }
+}
+
+/** Customers' own provider keys cost the operator nothing, so they use up no credit. */
+const creditScope = (workspaceId: string, totalNanos: number): Scope => ({
+  id: `credits:${workspaceId}`,
+  kind: 'credits',
+  limitNanos: totalNanos,
+  interval: null,
+  includeByok: false,
+  guardrailId: null,
+  budgetId: null,
+  allowLastRequest: false,
+})

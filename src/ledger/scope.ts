@@ -1,0 +1,93 @@
+/** What may bound a request's cost: limits of its key, budgets of its member and its workspace, prepaid credit. */
+import type { Span } from '../storage/ledger-tables.ts'
+
+/** In the order in which they are checked, and the first exhausted one is reported (decision 24). */
+export const SCOPE_KINDS = ['workspace_default_member', 'workspace_default_key', 'member', 'api_key', 'workspace', 'key_limit'] as const
+export type ScopeKind = (typeof SCOPE_KINDS)[number]
+
+/** Null: for life. */
+export type Interval = 'daily' | 'weekly' | 'monthly' | null
+
+export interface Scope {
+  /** Tells it from every other scope. */
+  readonly id: string
+  /** `credits`: what was prepaid; checked after all the others, and answered with 402. */
+  readonly kind: ScopeKind | 'credits'
+  readonly limitNanos: number
+  readonly interval: Interval
+  /** Whether spending with customers' own provider keys counts. */
+  readonly includeByok: boolean
+  readonly guardrailId: string | null
+  readonly budgetId: string | null
+  /** Lets in one request that may cost more than is left, while no other runs (decision 25). */
+  readonly allowLastRequest: boolean
+}
+
+/** Who spends. */
+export interface Spender {
+  readonly keyHash: string
+  readonly workspaceId: string
+  readonly userId: string
+  /** The key's own limit; null where it has none. */
+  readonly limit: KeyLimit | null
+}
+
+export interface KeyLimit {
+  readonly nanos: number
+  readonly interval: Interval
+  readonly includeByok: boolean
+}
+
+/**
+ * Where scopes come from: keys, workspace budgets, guardrails. At once where it is known; what a source keeps in memory
+ * it forgets in `dropCache`, which the change counter calls.
+ */
+export interface ScopeSource {
+  scopes(spender: Spender): readonly Scope[] | Promise<readonly Scope[]>
+  dropCache?(): void
+}
+
+/**
+ * Whose spending a scope bounds. All scopes of one subject and interval share one row of figures, and differ in their
+ * limits: so a limit that is set or changed in the middle of a window counts what was spent in it before.
+ */
+export const subjectOf = (kind: Scope['kind'], { keyHash, workspaceId, userId }: Spender): string => {
+  switch (kind) {
+    case 'workspace_default_member':
+    case 'member':
+      return `member:${workspaceId}:${userId}`
+    case 'workspace_default_key':
+    case 'api_key':
+    case 'key_limit':
+      return `key:${keyHash}`
+    case 'workspace':
+    case 'credits':
+      return `workspace:${workspaceId}`
+  }
+}
+
+export const subjectsOf = (spender: Spender): readonly string[] => [
+  subjectOf('api_key', spender),
+  subjectOf('member', spender),
+  subjectOf('workspace', spender),
+]
+
+export const spanOf = (interval: Interval): Span => interval ?? 'lifetime'
+
+/** The limit of the key itself. */
+export const keyLimitSource: ScopeSource = {
+  scopes: ({ keyHash, limit }) => (limit === null ? NONE : [keyLimitScope(keyHash, limit)]),
+}
+
+const NONE: readonly Scope[] = []
+
+export const keyLimitScope = (keyHash: string, limit: KeyLimit): Scope => ({
+  id: `key_limit:${keyHash}`,
+  kind: 'key_limit',
+  limitNanos: limit.nanos,
+  interval: limit.interval,
+  includeByok: limit.includeByok,
+  guardrailId: null,
+  budgetId: null,
+  allowLastRequest: false,
+})
