@@ -94,7 +94,9 @@ export const targetOf = async ({ child, url }: StartedService): Promise<Target> 
   meter: openProcessMeter(child.pid),
 })
 
-const configuration = (upstream: string): string => `providers:
+// One key stands for all clients, so what bounds a key and the process would be measured instead of them.
+const configuration = (upstream: string): string => `limits: { key_concurrency: 0, in_flight: 0, loop_lag_ms: 0 }
+providers:
   bench:
     name: Bench upstream
     dialects: [openai-chat]

@@ -1,4 +1,6 @@
 /** Builds every part once and hands it to the next. The only file that knows all concrete parts. */
+import { inputTokens, outputTokens } from './canonical/usage.ts'
+import { createManagement } from './compose-management.ts'
 import type { ConfigFile } from './config-file.ts'
 import { SettingError, type Environment, type ServeSettings } from './config.ts'
 import { GatewayError } from './errors.ts'
@@ -16,7 +18,10 @@ import { createDryRun } from './inference/dry-run.ts'
 import { createEmbeddings } from './inference/run-embeddings.ts'
 import { createInference, type InferenceParts } from './inference/run-inference.ts'
 import type { Run } from './inference/run.ts'
-import { createKeys, type Keys } from './keys/keys.ts'
+import type { Keys } from './keys/keys.ts'
+import { createAdmission, type Limits } from './limits/admission.ts'
+import { createRateMeter } from './limits/gcra.ts'
+import { createLoopLag } from './limits/loop-lag.ts'
 import { isoTimestamp, systemClock } from './lib/clock.ts'
 import { systemIds } from './lib/id.ts'
 import { repeat } from './lib/repeat.ts'
@@ -32,19 +37,14 @@ import { createHealth } from './routing/health.ts'
 import type { RoutingState } from './routing/routing-state.ts'
 import { createSticky } from './routing/sticky.ts'
 import { openStorage } from './open-storage.ts'
-import { derivedKeys } from './root-secret.ts'
 import { sandboxModels } from './sandbox-models.ts'
-import { createAuditLog } from './storage/audit-log.ts'
 import { createChangeCounter } from './storage/change-counter.ts'
 import { createGenerationStore } from './storage/generation-store.ts'
-import { createKeyStore } from './storage/key-store.ts'
 import { createPresetStore } from './storage/preset-store.ts'
-import { createWorkspaceStore } from './storage/workspace-store.ts'
 import { createLog } from './telemetry/log.ts'
 import { createMetrics } from './telemetry/metrics.ts'
 import { observeRuns } from './inference/observe-runs.ts'
 import { VERSION } from './version.ts'
-import { createWorkspaces } from './workspaces/workspaces.ts'
 
 export interface Service {
   readonly app: App
@@ -71,6 +71,8 @@ const CLEAN_UP_MS = 60 * 60 * 1000
 const CLEAN_UP_ROWS = 1000
 const DAY_MS = 24 * 60 * 60 * 1000
 const PING_MS = 1000
+/** Keys whose rates are remembered, twice. */
+const RATE_NAMES_MAX = 100_000
 
 export const composeService = async (settings: ServeSettings, file: ConfigFile, env: Environment): Promise<Service> => {
   const [clock, ids] = [systemClock, systemIds]
@@ -81,16 +83,6 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
   const storage = await openStorage(settings, { service: true, onError: (error) => onError(error, 'database connection') })
   const { database, owner, claimFirstStart } = storage
 
-  let peppers = derivedKeys(storage.secret, 'key-pepper')
-  const keys = createKeys({
-    store: createKeyStore(database),
-    clock,
-    ids,
-    peppers: () => peppers,
-    onError: (thrown) => onError(thrown, 'a key not stored under the new root secret'),
-  })
-  const workspaces = createWorkspaces({ store: createWorkspaceStore(database), defaultId: owner.workspaceId, clock, ids })
-  const auditLog = createAuditLog(database)
   const presetStore = createPresetStore(database)
   const presets = createPresets({ store: presetStore, clock, ids })
   const generationStore = createGenerationStore(database)
@@ -99,6 +91,8 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
     clock,
     onError: (error, waiting) => log.error({ error, waiting }, 'generation records not written'),
   })
+  const management = createManagement({ storage, clock, ids, flush: recorder.flush, onError })
+  const { keys } = management
   metrics.gauge('patchbay_generation_records_dropped', 'Records lost because storage was away for too long.', () => recorder.dropped)
   const keepAlive = createKeepAlive(clock, KEEP_ALIVE_MS)
   const observe = observeRuns(metrics, log)
@@ -121,11 +115,18 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
   const running = new Set<Run>()
   const began = (run: Run): void => void running.add(run)
   const settle = (run: Run): void => {
+    run.request.pass?.end(inputTokens(run.usage) + outputTokens(run.usage))
     running.delete(run)
     recorder.add(generationRecord(run))
     observe(run)
   }
   metrics.gauge('patchbay_running_generations', 'Generations being answered.', () => running.size)
+
+  const lag = createLoopLag(clock)
+  let limits = limitsOf(file)
+  const admission = createAdmission({ clock, meter: createRateMeter(RATE_NAMES_MAX), lag, limits: () => limits })
+  metrics.gauge('patchbay_requests_inside', 'Inference requests that were let in.', () => admission.inside)
+  metrics.gauge('patchbay_requests_waiting', 'Inference requests that wait to be let in.', () => admission.waiting)
 
   let draining = false
   const ready = async (): Promise<string | null> => {
@@ -144,6 +145,7 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
   const serve = (current: ConfigFile): App => {
     const seconds = (value: number): number => value * 1000
     const models = modelsOf(current, settings.config, env)
+    management.useModels(models)
     const upstream = createUpstream(clock, {
       streamHeadersMs: seconds(current.timeouts.stream_headers),
       wholeHeadersMs: seconds(current.timeouts.whole_headers),
@@ -165,6 +167,7 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
       formats: { chat: chatFormat, responses: responsesFormat, messages: messagesFormat },
       answering: {
         prepareCall: createPrepareCall(presets),
+        customerKeys: (caller) => management.customerKeys.forCaller(caller.workspaceId, caller),
         runInference: createInference(inference),
         dryRun: createDryRun(inference),
         keepAlive,
@@ -176,8 +179,8 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
       countTokens: createCountTokens(inference),
       runEmbeddings: createEmbeddings(inference),
       keys,
-      workspaces,
-      auditLog,
+      management,
+      admission,
       presets,
       models,
       generations: { store: generationStore, flush: recorder.flush },
@@ -205,9 +208,8 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
         const now = await counter.read()
         if (now === seen) return
         seen = now
-        peppers = derivedKeys(storage.rereadSecret(), 'key-pepper')
-        keys.dropCache()
         presets.dropCache()
+        await management.dropCaches()
       },
       // Known keys go on while storage is away; the caches are dropped when it is back.
       (thrown) => log.warn({ error: thrown }, 'storage does not answer'),
@@ -231,6 +233,7 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
     log,
     reload(next) {
       served = serve(next)
+      limits = limitsOf(next)
       retentionDays = next.generations.retention_days
     },
     beginDrain() {
@@ -241,12 +244,23 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
     },
     async close() {
       for (const stop of stops) stop()
+      lag.stop()
       await recorder.close()
       await database.close()
       flushLog()
     },
   }
 }
+
+const limitsOf = ({ limits }: ConfigFile): Limits => ({
+  requestsPerMinute: limits.requests_per_minute,
+  tokensPerMinute: limits.tokens_per_minute,
+  keyConcurrency: limits.key_concurrency,
+  most: limits.in_flight,
+  line: limits.queue,
+  waitMs: limits.queue_seconds * 1000,
+  loopLagMs: limits.loop_lag_ms,
+})
 
 /** In small portions, so that no write waits long for another. */
 const deleteAll = async (deleteSome: (limit: number) => Promise<number>): Promise<void> => {

@@ -2,7 +2,7 @@
 import { type StorageSettings, SettingError } from './config.ts'
 import { isoTimestamp, systemClock } from './lib/clock.ts'
 import { systemIds } from './lib/id.ts'
-import { makeRootSecret, readRootSecret, secretPath, type RootSecret, type Secret } from './root-secret.ts'
+import { inUseBy, makeRootSecret, readRootSecret, secretCheck, secretPath, type RootSecret } from './root-secret.ts'
 import type { Database } from './storage/database.ts'
 import { createFactStore, type FactStore } from './storage/fact-store.ts'
 import { openDatabase } from './storage/open-database.ts'
@@ -12,7 +12,7 @@ export interface Storage {
   readonly database: Database
   readonly secret: RootSecret
   /** As it is now: another process may have rotated it. */
-  rereadSecret(): RootSecret
+  rereadSecret(): Promise<RootSecret>
   readonly owner: { readonly workspaceId: string; readonly userId: string }
   /** True once in the life of a database: for the first caller. */
   claimFirstStart(): Promise<boolean>
@@ -33,7 +33,7 @@ export const openStorage = async (
       userId: `user_${systemIds.uuid()}`,
       now,
     })
-    const rereadSecret = (): RootSecret => readRootSecret(settings, settings.dataDir) ?? secret
+    const rereadSecret = (): Promise<RootSecret> => verifiedSecret(settings, facts)
     return { database, secret, rereadSecret, owner, claimFirstStart: async () => (await facts.establish('first-start', now)).written }
   } catch (thrown) {
     await database.close()
@@ -52,12 +52,9 @@ const verifiedSecret = async (settings: StorageSettings, facts: FactStore): Prom
     )
   }
   const secret = found ?? makeRootSecret(dataDir)
-  const { value } = await facts.establish('secret-check', secretCheck(secret))
-  // In the middle of a rotation the database may still know the one before.
-  if ([secret, ...secret.previous].some((valid) => secretCheck(valid) === value)) return secret
+  // In the middle of a rotation the database still knows itself by the one before.
+  const used = inUseBy(secret, (await facts.establish('secret-check', secretCheck(secret))).value)
+  if (used !== null) return used
   const source = settings.secret === null ? secretPath(dataDir) : 'PATCHBAY_SECRET'
   throw new SettingError(`${source} is not the root secret that this database was made with: its keys could not be verified.`)
 }
-
-/** By which a database knows its root secret. */
-export const secretCheck = (secret: Secret): string => Buffer.from(secret.derive('check')).toString('hex')

@@ -24,10 +24,9 @@ export interface Secret {
   derive(purpose: SecretPurpose): Uint8Array
 }
 
-/** During a rotation several are valid: all is written with the first, and read with any. */
+/** During a rotation several are valid: all is written with this one, and read with any. */
 export interface RootSecret extends Secret {
-  /** The newest first. */
-  readonly previous: readonly Secret[]
+  readonly others: readonly Secret[]
 }
 
 /** A purpose's key under one root secret, named by that secret. */
@@ -36,10 +35,10 @@ export interface DerivedKey {
   readonly bytes: Uint8Array
 }
 
-/** Of every valid secret, that of the newest first. */
+/** Of every valid secret, that of the one in use first. */
 export const derivedKeys = (secret: RootSecret, purpose: SecretPurpose): readonly [DerivedKey, ...DerivedKey[]] => {
   const keyOf = ({ id, derive }: Secret): DerivedKey => ({ id, bytes: derive(purpose) })
-  return [keyOf(secret), ...secret.previous.map(keyOf)]
+  return [keyOf(secret), ...secret.others.map(keyOf)]
 }
 
 /** What the settings give: the secret in use, and those that it replaces. */
@@ -50,7 +49,7 @@ export interface GivenSecret {
 
 const BYTES = 32
 
-/** The one given, or the one in the data directory; null where neither is there. Throws SettingError. */
+/** The one given, or the one in the data directory, the newest in use; null where neither is there. Throws SettingError. */
 export const readRootSecret = ({ secret, secretPrevious }: GivenSecret, dataDir: string): RootSecret | null => {
   const found =
     secret === null ? orFault(dataDir, () => readSecrets(dataDir)) : [secret, ...(secretPrevious === null ? [] : [secretPrevious])]
@@ -106,10 +105,20 @@ const replaceSecrets = (dataDir: string, secrets: readonly string[]): RootSecret
   return rootSecret(secrets)
 }
 
-const rootSecret = ([current = '', ...previous]: readonly string[]): RootSecret => ({
-  ...secretOf(current),
-  previous: previous.map(secretOf),
-})
+const rootSecret = ([newest = '', ...older]: readonly string[]): RootSecret => ({ ...secretOf(newest), others: older.map(secretOf) })
+
+/**
+ * The same secrets with that one in use by which a database knows itself; null where it is none of them. So a new secret is
+ * read with from when it is there, and written with from when the rotation says so: no process is ahead of the others.
+ */
+export const inUseBy = (secret: RootSecret, check: string): RootSecret | null => {
+  const valid = [secret, ...secret.others]
+  const used = valid.find((one) => secretCheck(one) === check)
+  return used === undefined ? null : { id: used.id, derive: used.derive, others: valid.filter((one) => one !== used) }
+}
+
+/** By which a database knows its root secret. */
+export const secretCheck = (secret: Secret): string => Buffer.from(secret.derive('check')).toString('hex')
 
 const secretOf = (root: string): Secret => {
   const derive = (purpose: SecretPurpose): Uint8Array => new Uint8Array(hkdfSync('sha256', root, '', `patchbay/${purpose}`, BYTES))

@@ -7,7 +7,7 @@ import { rewrap, seal, SealBroken, unseal, type SealContext, type Sealed } from 
 const keyOf = (id: string) => ({ id, bytes: systemIds.bytes(32) })
 const first = keyOf('first')
 const second = keyOf('second')
-const context: SealContext = { workspaceId: 'w', credentialId: 'c', provider: 'openai', version: 1 }
+const context: SealContext = { workspaceId: 'w', credentialId: 'c', provider: 'openai', origin: 'https://api.openai.com', version: 1 }
 
 const opens = (sealed: Sealed, at: SealContext, keys = [first, second]): string | null => {
   try {
@@ -41,7 +41,8 @@ describe('it does not open', () => {
     ['in another workspace', { workspaceId: 'x' }],
     ['in every workspace', { workspaceId: null }],
     ['in another row', { credentialId: 'x' }],
-    ['for another provider, whose address is another', { provider: 'anthropic' }],
+    ['for another provider', { provider: 'anthropic' }],
+    ['at another address of the provider', { origin: 'https://elsewhere.example' }],
     ['as another version', { version: 2 }],
   ])('%s', (_, other) => {
     expect(opens(sealed, { ...context, ...other })).toBeNull()

@@ -24,6 +24,8 @@ export interface SealContext {
   readonly workspaceId: string | null
   readonly credentialId: string
   readonly provider: string
+  /** Where the provider is reached: a secret does not go anywhere else. Not part of what seals the data key. */
+  readonly origin: string
   readonly version: number
 }
 
@@ -65,8 +67,10 @@ const dataKeyOf = ({ wrappedDataKey, kekId }: Sealed, context: SealContext, keys
   return decrypt(wrappedDataKey, key.bytes, purposeText(context, 'data-key'))
 }
 
-const purposeText = ({ workspaceId, credentialId, provider, version }: SealContext, purpose: 'secret' | 'data-key'): Uint8Array =>
-  Buffer.from(JSON.stringify([workspaceId, credentialId, provider, version, purpose]))
+const purposeText = (context: SealContext, purpose: 'secret' | 'data-key'): Uint8Array => {
+  const { workspaceId, credentialId, provider, version, origin } = context
+  return Buffer.from(JSON.stringify([workspaceId, credentialId, provider, version, purpose, ...(purpose === 'secret' ? [origin] : [])]))
+}
 
 /** Initialisation vector, authentication tag, text. */
 const encrypt = (plain: Uint8Array, key: Uint8Array, authenticated: Uint8Array, ids: IdSource): string => {

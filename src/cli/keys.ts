@@ -1,7 +1,4 @@
 /** `patchbay keys …`: works on storage itself; a running service sees the change within half a second. */
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
-
 import { validate } from '../contract/validate.ts'
 import { type ApiKeyResource, createKeyBody, keyHash } from '../contract/key.ts'
 import { SettingError, type StorageSettings } from '../config.ts'
@@ -15,7 +12,7 @@ import { openStorage, type Storage } from '../open-storage.ts'
 import { derivedKeys } from '../root-secret.ts'
 import { createKeyStore } from '../storage/key-store.ts'
 import { fromShell } from './from-shell.ts'
-import { DATABASE_FILE } from '../storage/sqlite.ts'
+import { hasData, requireData } from './require-data.ts'
 
 interface CreateFlags {
   readonly kind: string
@@ -108,13 +105,6 @@ export const revokeKeyVerb = async (settings: StorageSettings, hash: string): Pr
     await keys.revoke(owner.workspaceId, valid, fromShell(owner.userId))
     print(`revoked ${valid}`)
   })
-}
-
-const hasData = ({ databaseUrl, dataDir }: StorageSettings): boolean => databaseUrl !== null || existsSync(join(dataDir, DATABASE_FILE))
-
-/** Opening SQLite makes the database: in the wrong directory an empty list would look like an answer. */
-const requireData = (settings: StorageSettings): void => {
-  if (!hasData(settings)) throw new SettingError(`there is no Patchbay data in ${settings.dataDir}; use --data-dir to name it.`)
 }
 
 const withKeys = async (settings: StorageSettings, work: (keys: Keys, storage: Storage) => Promise<void>): Promise<void> => {

@@ -1,7 +1,6 @@
 /** Customers' own provider keys on the wire (contract 7.3). The key itself goes in and never comes out. */
 import { z } from 'zod'
 
-import { providerSlug } from '../models/catalogue-schema.ts'
 import { keyHash } from './key.ts'
 
 const list = (item: z.ZodString, most: number) => z.array(item).min(1).max(most).nullable()
@@ -47,18 +46,19 @@ export const byokKey = z
   })
   .meta({ id: 'ProviderKey' })
 
-const exclusive = <
-  Body extends { is_fallback?: boolean | undefined; is_byok_only?: boolean | undefined; is_required?: boolean | undefined },
->(
-  body: Body,
-): boolean => body.is_fallback !== true || (body.is_byok_only !== true && body.is_required !== true)
+const exclusive = (body: { readonly [Name in 'is_fallback' | 'is_byok_only' | 'is_required']?: boolean | undefined }): boolean =>
+  body.is_fallback !== true || (body.is_byok_only !== true && body.is_required !== true)
 const EXCLUSIVE = { error: 'is_fallback cannot be combined with is_byok_only or is_required.' }
 
 const optionalUse = z.object(use).partial().shape
 
 export const createByokBody = z
   .object({
-    provider: providerSlug,
+    provider: z
+      .string()
+      .min(1)
+      .max(64)
+      .meta({ description: 'Slug of a provider that is enabled here.', examples: ['openai'] }),
     key: secret,
     workspace_id: z.string().min(1).max(64).nullish().meta({ description: "The key's own workspace when absent; null: every workspace." }),
     ...optionalUse,

@@ -2,6 +2,7 @@
  * What the three inference routes have in common: read the call, apply its preset, run it, and answer whole or as a
  * stream. The status of a provider's failure follows decision 16, the moment a stream commits decision 17.
  */
+import type { CustomerKeyLookup } from '../byok/customer-keys.ts'
 import type { Call } from '../canonical/call.ts'
 import { NO_COST } from '../canonical/cost.ts'
 import type { Frame } from '../canonical/event.ts'
@@ -12,6 +13,7 @@ import type { DryRun } from '../inference/dry-run.ts'
 import { refusalMetadata, routingMetadata } from '../inference/routing-metadata.ts'
 import type { RunInference } from '../inference/run-inference.ts'
 import type { InferenceRequest, Run } from '../inference/run.ts'
+import type { Principal } from '../keys/keys.ts'
 import type { Clock } from '../lib/clock.ts'
 import { JsonBody } from '../lib/json-body.ts'
 import { isObject } from '../lib/json.ts'
@@ -24,6 +26,7 @@ import { principalOf, type RouteRequest } from './route.ts'
 
 export interface InferenceAnswering {
   readonly prepareCall: PrepareCall
+  readonly customerKeys: CustomerKeysOf
   readonly runInference: RunInference
   readonly dryRun: DryRun
   readonly keepAlive: KeepAlive
@@ -34,11 +37,17 @@ export interface InferenceAnswering {
   readonly onInternalError: (thrown: unknown) => void
 }
 
+/** The provider keys of the caller's own that it may use. */
+export type CustomerKeysOf = (caller: Principal) => CustomerKeyLookup | null | Promise<CustomerKeyLookup | null>
+
 export const answerInference = async (request: RouteRequest, format: ClientFormat, parts: InferenceAnswering): Promise<Response> => {
   const principal = principalOf(request)
   const prepared = await parts.prepareCall(JsonBody.read(await request.text()), format, request.headers, principal)
+  const customerKeys = parts.customerKeys(principal)
   const inference: InferenceRequest = {
     ...prepared,
+    ...(request.pass === null ? {} : { pass: request.pass }),
+    customerKeys: customerKeys instanceof Promise ? await customerKeys : customerKeys,
     apiType: 'completions',
     caller: { keyHash: principal.hash, workspaceId: principal.workspaceId },
     requestId: request.requestId,
@@ -50,6 +59,7 @@ export const answerInference = async (request: RouteRequest, format: ClientForma
   try {
     if (isEnabled(request.headers, 'x-service-dry-run')) return jsonResponse(await parts.dryRun(inference))
     run = parts.runInference(inference)
+    request.pass?.handOver()
   } catch (thrown) {
     const error = asPublicError(thrown)
     const field = METADATA_LESS.has(error.status) ? null : metadataField(request.headers)

@@ -18,19 +18,20 @@ import { createDryRun } from '../inference/dry-run.ts'
 import { createInference, type InferenceParts } from '../inference/run-inference.ts'
 import type { Run } from '../inference/run.ts'
 import { createKeys } from '../keys/keys.ts'
+import { createAdmission } from '../limits/admission.ts'
+import { createRateMeter } from '../limits/gcra.ts'
 import { systemIds } from '../lib/id.ts'
 import { createModels } from '../models/models.ts'
 import { createPresets } from '../presets/presets.ts'
 import { providerRegistry } from '../providers/registry.ts'
 import { sandboxModels } from '../sandbox-models.ts'
-import { createAuditLog } from '../storage/audit-log.ts'
+import { createManagement } from '../compose-management.ts'
+import { makeRootSecret } from '../root-secret.ts'
 import { createGenerationStore } from '../storage/generation-store.ts'
 import { createKeyStore } from '../storage/key-store.ts'
 import { createPresetStore } from '../storage/preset-store.ts'
 import { StorageConflict, StorageUnavailable } from '../storage/storage-errors.ts'
-import { createWorkspaceStore } from '../storage/workspace-store.ts'
 import { createMetrics } from '../telemetry/metrics.ts'
-import { createWorkspaces } from '../workspaces/workspaces.ts'
 import { createApp, routeTable, type AppParts } from './app.ts'
 import { createCors } from './cors.ts'
 import { createKeepAlive } from './keep-alive.ts'
@@ -38,26 +39,29 @@ import { createPrepareCall } from './prepare-call.ts'
 import type { Policy, Route } from './route.ts'
 import { listen } from './server.ts'
 
-const { database, owner } = await openSqliteDatabase()
+const { database, owner, dataDir } = await openSqliteDatabase()
+const secret = makeRootSecret(dataDir)
+const storage = { database, secret, rereadSecret: async () => secret, claimFirstStart: async () => false }
 
 const MAX_BODY = 1024 * 1024
+const NO_LIMITS = { keyConcurrency: 0, requestsPerMinute: 0, tokensPerMinute: 0, most: 0, line: 0, waitMs: 0, loopLagMs: 0 }
 
 /** The service as compose.ts builds it, on SQLite, with time standing still and the sandbox for its models. */
 const build = (more: Partial<AppParts> = {}) => {
   const clock = createFakeClock()
   const ids = systemIds
-  const keys = createKeys({
-    store: createKeyStore(database),
+  const faults: unknown[] = []
+  const management = createManagement({
+    storage: { ...storage, owner },
     clock,
     ids,
-    peppers: () => [{ id: 'first', bytes: new Uint8Array(32) }],
-    onError: () => undefined,
+    flush: async () => undefined,
+    onError: (thrown) => faults.push(thrown),
   })
+  const { keys } = management
   const presets = createPresets({ store: createPresetStore(database), clock, ids })
-  const workspaces = createWorkspaces({ store: createWorkspaceStore(database), defaultId: owner.workspaceId, clock, ids })
   const models = createModels(sandboxModels, [])
   const store = createGenerationStore(database)
-  const faults: unknown[] = []
   const recorder = createGenerationRecorder({ store, clock, onError: (thrown) => faults.push(thrown) })
   const metrics = createMetrics()
   const settled: Run[] = []
@@ -82,6 +86,7 @@ const build = (more: Partial<AppParts> = {}) => {
     runEmbeddings: createEmbeddings(inference),
     answering: {
       prepareCall: createPrepareCall(presets),
+      customerKeys: (caller) => management.customerKeys.forCaller(caller.workspaceId, caller),
       runInference: createInference(inference),
       dryRun: createDryRun(inference),
       keepAlive: createKeepAlive(clock, 10_000),
@@ -91,8 +96,8 @@ const build = (more: Partial<AppParts> = {}) => {
       onInternalError: (thrown) => faults.push(thrown),
     },
     keys,
-    workspaces,
-    auditLog: createAuditLog(database),
+    management,
+    admission: createAdmission({ clock, meter: createRateMeter(100), lag: { p99Ms: 0 }, limits: () => NO_LIMITS }),
     presets,
     models,
     generations: { store, flush: recorder.flush },

@@ -4,16 +4,15 @@ import { GatewayError } from '../errors.ts'
 import type { CountTokens } from '../inference/count-tokens.ts'
 import type { RunEmbeddings } from '../inference/run-embeddings.ts'
 import type { Keys } from '../keys/keys.ts'
+import type { Admission, Pass } from '../limits/admission.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { IdSource } from '../lib/id.ts'
 import type { JsonObject } from '../lib/json.ts'
 import type { Models } from '../models/models.ts'
 import type { Presets } from '../presets/presets.ts'
-import type { AuditLog } from '../storage/audit-log.ts'
 import type { GenerationStore } from '../storage/generation-store.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
-import type { Workspaces } from '../workspaces/workspaces.ts'
 import type { InferenceAnswering } from './answer-inference.ts'
 import { authenticate } from './authenticate.ts'
 import type { Cors } from './cors.ts'
@@ -22,16 +21,15 @@ import { readBodyText, type HttpRequest } from './read-body.ts'
 import { referencePage } from './reference-page.ts'
 import type { Route, Surface } from './route.ts'
 import { createRouter } from './router.ts'
-import { auditLogRoute } from './routes/audit-log.ts'
 import { countTokensRoute } from './routes/count-tokens.ts'
 import { embeddingsRoute } from './routes/embeddings.ts'
 import { generationGet } from './routes/generation.ts'
 import { inferenceRoute } from './routes/inference.ts'
-import { keyCurrent, keysCreate, keysDelete, keysGet, keysList, keysUpdate } from './routes/keys.ts'
+import { keyCurrent } from './routes/keys.ts'
+import { managementRoutes, type ManagementParts } from './routes/management.ts'
 import { modelsCount, modelsEndpoints, modelsGet, modelsList } from './routes/models.ts'
 import { presetsCreate } from './routes/presets-create.ts'
 import { presetsDelete, presetsGet, presetsList, presetsPatch, presetsVersion, presetsVersions } from './routes/presets.ts'
-import { workspaceRoutes } from './routes/workspaces.ts'
 import { docsPage, healthLive, healthReady, metricsText, openapiJson, welcome } from './routes/service.ts'
 
 export interface AppParts {
@@ -40,8 +38,8 @@ export interface AppParts {
   readonly countTokens: CountTokens
   readonly runEmbeddings: RunEmbeddings
   readonly keys: Keys
-  readonly workspaces: Workspaces
-  readonly auditLog: AuditLog
+  readonly management: ManagementParts
+  readonly admission: Admission
   readonly presets: Presets
   readonly models: Models
   readonly generations: { readonly store: GenerationStore; readonly flush: () => Promise<void> }
@@ -61,8 +59,8 @@ const apiRoutes = (parts: AppParts): readonly Route[] => [
   inferenceRoute('chat', parts),
   inferenceRoute('responses', parts),
   inferenceRoute('messages', parts),
-  countTokensRoute({ format: parts.formats.messages, prepareCall: parts.answering.prepareCall, countTokens: parts.countTokens }),
-  embeddingsRoute(parts.runEmbeddings),
+  countTokensRoute({ format: parts.formats.messages, answering: parts.answering, countTokens: parts.countTokens }),
+  embeddingsRoute({ answering: parts.answering, runEmbeddings: parts.runEmbeddings }),
 
   presetsCreate('responses', parts),
   presetsCreate('messages', parts),
@@ -74,16 +72,9 @@ const apiRoutes = (parts: AppParts): readonly Route[] => [
   presetsVersions(parts.presets),
   presetsVersion(parts.presets),
 
-  keysList(parts),
-  keysCreate(parts),
-  keysGet(parts),
-  keysUpdate(parts),
-  keysDelete(parts),
+  ...managementRoutes(parts.keys, parts.management),
   keyCurrent('/key', { ...parts, flush: parts.generations.flush }),
   keyCurrent('/auth/key', { ...parts, flush: parts.generations.flush }),
-
-  ...workspaceRoutes({ workspaces: parts.workspaces, includesByok: async () => false }),
-  auditLogRoute(parts),
 
   modelsList('/models', parts),
   modelsList('/models/user', parts),
@@ -152,17 +143,23 @@ export const createApp = (parts: AppParts): App => {
         operation = route.operation
         if (route.policy === 'inference' && parts.isDraining())
           throw new GatewayError('provider_overloaded', 'The service is restarting.', { retryAfterSeconds: 1 })
-        const admitted = authenticate(request.headers, route.policy, parts.keys)
-        response = await route.handle({
-          method: request.method,
-          params,
-          query: query === '' ? NO_QUERY : new URLSearchParams(query),
-          headers: request.headers,
-          requestId,
-          principal: admitted instanceof Promise ? await admitted : admitted,
-          signal: request.signal,
-          text: () => readBodyText(request, parts.maxBodyBytes),
-        })
+        const authenticated = authenticate(request.headers, route.policy, parts.keys)
+        const principal = authenticated instanceof Promise ? await authenticated : authenticated
+        const entered = route.policy === 'inference' && principal !== null ? parts.admission.enter(principal) : null
+        const pass = entered instanceof Promise ? await entered : entered
+        response = await endingPass(pass, () =>
+          route.handle({
+            method: request.method,
+            params,
+            query: query === '' ? NO_QUERY : new URLSearchParams(query),
+            headers: request.headers,
+            requestId,
+            principal,
+            pass,
+            signal: request.signal,
+            text: () => readBodyText(request, parts.maxBodyBytes),
+          }),
+        )
       }
     } catch (thrown) {
       failure = asPublicError(thrown)
@@ -180,6 +177,15 @@ export const createApp = (parts: AppParts): App => {
   return {
     answer,
     parameterPaths: mounts.flatMap(({ base, routes }) => routes.filter(({ path }) => path.includes(':')).map(({ path }) => base + path)),
+  }
+}
+
+/** What nobody took over ends with its handler. */
+const endingPass = async (pass: Pass | null, work: () => Promise<Response> | Response): Promise<Response> => {
+  try {
+    return await work()
+  } finally {
+    if (pass?.handedOver === false) pass.end(0)
   }
 }
 

@@ -2,6 +2,7 @@
 import { GatewayError, MANAGEMENT_MESSAGES, asGatewayError } from '../errors.ts'
 import type { ClientFormat } from '../formats/format.ts'
 import type { ClientDialect } from '../canonical/call.ts'
+import { isObject } from '../lib/json.ts'
 import { JsonTextError } from '../lib/json-body.ts'
 import { StorageConflict, StorageUnavailable } from '../storage/storage-errors.ts'
 import { jsonResponse, jsonText } from './json-response.ts'
@@ -27,11 +28,22 @@ export const asPublicError = (thrown: unknown): GatewayError => {
 }
 
 export const errorHeaders = (error: GatewayError): Record<string, string> => ({
+  ...rateLimitHeaders(error.metadata['rate_limit']),
   ...(error.retryAfterSeconds === undefined ? {} : { 'retry-after': String(error.retryAfterSeconds) }),
   // The rest of a body that was refused for its size or type stays unread: the connection cannot be used again.
   ...(error.status === 405 && Array.isArray(error.metadata['allow']) ? { allow: error.metadata['allow'].join(', ') } : {}),
   ...(error.status === 413 || error.status === 415 ? { connection: 'close' } : {}),
 })
+
+/** Of our own limits: how many a minute, how many are left, and the instant in milliseconds at which all are there again. */
+const rateLimitHeaders = (told: unknown): Record<string, string> =>
+  isObject(told)
+    ? {
+        'x-ratelimit-limit': String(told['limit']),
+        'x-ratelimit-remaining': String(told['remaining']),
+        'x-ratelimit-reset': String(told['reset']),
+      }
+    : {}
 
 /** service.md, "Preset endpoints": a fixed message for each status; the reason of this very case is in the metadata. */
 const managementError = (error: GatewayError): unknown => {

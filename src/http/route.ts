@@ -3,6 +3,7 @@ import type { z } from 'zod'
 
 import type { ClientDialect } from '../canonical/call.ts'
 import type { Principal } from '../keys/keys.ts'
+import type { Pass } from '../limits/admission.ts'
 import type { ChangedBy } from '../storage/audit-log.ts'
 
 /** Who may call a route. There is no default: a route without a policy does not compile. */
@@ -20,6 +21,8 @@ export interface RouteRequest {
   readonly requestId: string
   /** The caller; null on public routes only. */
   readonly principal: Principal | null
+  /** Of an inference request: whoever goes on after the handler has returned takes it over. */
+  readonly pass: Pass | null
   /** Aborted when the client is gone. */
   readonly signal: AbortSignal
   /** The body as text: JSON content type, UTF-8, bounded. Throws 400, 413, 415. */

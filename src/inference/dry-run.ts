@@ -53,7 +53,7 @@ const upstreamBody = async (
   { adapters, clock, routing }: InferenceParts,
 ): Promise<string | null> => {
   const adapter = adapters.adapterFor(dialectFor(planned.endpoint.provider, call.dialect))
-  const credential = routing.credentials.pick(planned.endpoint.provider, new Set()) ?? { apiKey: null }
+  const credential = planned.customerKey ?? routing.credentials.pick(planned.endpoint.provider, new Set()) ?? { apiKey: null }
   const warn = (warning: Warning): void => {
     if (strict) throw strictError(warning)
     losses.push(warning)

@@ -11,7 +11,7 @@ import { ATTEMPTS_MAX, type PlannedAttempt } from './plan-attempts.ts'
 export interface Dispatch {
   readonly planned: PlannedAttempt
   readonly credential: Credential
-  /** Another key of the same provider may be tried: a fault of this one says nothing of the endpoint. */
+  /** Another key of the same provider may be tried, or this one is a customer's: a fault of this one says nothing of the endpoint. */
   readonly spareKeys: boolean
 }
 
@@ -21,6 +21,9 @@ export interface Itinerary {
   /** The attempt that follows a failed one; null where its failure is the answer. */
   after(failed: FailedAttempt): Dispatch | null
 }
+
+/** Not in the operator's list. */
+const CUSTOMERS = -1
 
 export const createItinerary = (
   attempts: readonly PlannedAttempt[],
@@ -33,13 +36,18 @@ export const createItinerary = (
   let failedKeys = new Set<number>()
   const refusedModels = new Set<string>()
 
+  const credentialOf = ({ customerKey, endpoint }: PlannedAttempt): Credential | null => {
+    if (customerKey === undefined) return credentials.pick(endpoint.provider, failedKeys)
+    return failedKeys.has(CUSTOMERS) ? null : { apiKey: customerKey.apiKey, index: CUSTOMERS, isByok: true }
+  }
+
   const dispatch = (planned: PlannedAttempt, retry: boolean): Dispatch | null => {
     const { slug } = planned.endpoint.provider
     if (retry && !health.mayRetry(slug)) return null
-    const credential = credentials.pick(planned.endpoint.provider, failedKeys)
+    const credential = credentialOf(planned)
     if (credential === null || !health.begin(planned.key, slug)) return null
     made += 1
-    current = { planned, credential, spareKeys: planned.endpoint.provider.apiKeys.length > failedKeys.size + 1 }
+    current = { planned, credential, spareKeys: credential.isByok || planned.endpoint.provider.apiKeys.length > failedKeys.size + 1 }
     return current
   }
 
@@ -60,7 +68,9 @@ export const createItinerary = (
       if (current === null) return null
       const { planned, credential } = current
       const fault = credentialFault(failed)
-      if (fault !== null) credentials.report(planned.endpoint.provider, credential, fault, failed.error.retryAfterSeconds ?? null)
+      // A customer's key is the customer's affair: the operator hears nothing of it.
+      if (fault !== null && !credential.isByok)
+        credentials.report(planned.endpoint.provider, credential, fault, failed.error.retryAfterSeconds ?? null)
       const step = nextStep(failed)
       if (step === 'none' || made >= ATTEMPTS_MAX) return null
       // Where nothing was sent, nothing was asked of anybody: it takes nothing of the budget for retries.

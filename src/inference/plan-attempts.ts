@@ -1,4 +1,5 @@
 /** Who is asked, in which order, and why others are not: a pure function of the request and the catalogue. */
+import type { CustomerKey } from '../byok/customer-keys.ts'
 import type { Call } from '../canonical/call.ts'
 import type { Warning } from '../canonical/warning.ts'
 import { GatewayError } from '../errors.ts'
@@ -13,6 +14,8 @@ export interface PlannedAttempt {
   readonly model: Model
   readonly endpoint: ModelEndpoint
   readonly key: EndpointKey
+  /** The customer's own key, instead of the service's. */
+  readonly customerKey?: CustomerKey
 }
 
 export interface Removed {

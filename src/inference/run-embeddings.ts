@@ -8,6 +8,7 @@ import { concludingError } from './conclude.ts'
 import type { FailedAttempt } from './failover.ts'
 import { createItinerary, type Dispatch } from './itinerary.ts'
 import { planAttempts } from './plan-attempts.ts'
+import { withCustomerKeys } from './plan-customer-keys.ts'
 import { Run, type InferenceRequest } from './run.ts'
 import { nobodyFree, type InferenceParts } from './run-inference.ts'
 
@@ -23,7 +24,7 @@ export type RunEmbeddings = (request: InferenceRequest) => EmbeddingsRun
 export const createEmbeddings =
   (parts: InferenceParts): RunEmbeddings =>
   (request) => {
-    const run = new Run(request, planAttempts(request.call, parts.models), parts, noFrames)
+    const run = new Run(request, withCustomerKeys(planAttempts(request.call, parts.models), request.customerKeys ?? null), parts, noFrames)
     parts.began(run)
     return { run, answer: () => answer(run, parts) }
   }

@@ -16,6 +16,7 @@ import { attempt, type Failure } from './attempt.ts'
 import { concludingError } from './conclude.ts'
 import { createItinerary } from './itinerary.ts'
 import { planAttempts, type Plan } from './plan-attempts.ts'
+import { withCustomerKeys } from './plan-customer-keys.ts'
 import { Run, strictError, type InferenceRequest } from './run.ts'
 
 export interface InferenceParts {
@@ -49,7 +50,7 @@ export const createInference =
  * wish that a strict request cannot have, a malformed conversation.
  */
 export const planRequest = (request: InferenceRequest, { models }: Pick<InferenceParts, 'models'>): Plan => {
-  const plan = planAttempts(request.call, models)
+  const plan = withCustomerKeys(planAttempts(request.call, models), request.customerKeys ?? null)
   const [unheeded] = plan.warnings
   if (request.strict && unheeded !== undefined) throw strictError(unheeded)
   checkPrompt(request.call, plan)

@@ -1,6 +1,7 @@
 /** What is known of one inference while it runs and when it has ended: the facts behind its answer, its record and its metadata. */
+import type { CustomerKeyLookup } from '../byok/customer-keys.ts'
 import type { Call } from '../canonical/call.ts'
-import { NO_COST, type Cost } from '../canonical/cost.ts'
+import { atCustomersCost, NO_COST, type Cost } from '../canonical/cost.ts'
 import type { Frame } from '../canonical/event.ts'
 import { inputTokens, NO_USAGE, outputTokens, usageOf, type Usage } from '../canonical/usage.ts'
 import type { Warning } from '../canonical/warning.ts'
@@ -24,6 +25,10 @@ export interface InferenceRequest {
   /** Every warning is an error. */
   readonly strict: boolean
   readonly caller: Caller
+  /** Its leave to run: ended when it is settled. */
+  readonly pass?: { end(tokens: number): void }
+  /** The provider keys of the caller's own that it may use; absent or null where it has none. */
+  readonly customerKeys?: CustomerKeyLookup | null
   readonly requestId: string
   readonly userAgent: string | null
   readonly referer: string | null
@@ -280,7 +285,8 @@ export class Run {
   get cost(): Cost {
     const { current, usage } = this
     if (current === undefined || (this.error !== null && inputTokens(usage) + outputTokens(usage) === 0)) return NO_COST
-    return costOf(usage, current.planned.endpoint.prices)
+    const cost = costOf(usage, current.planned.endpoint.prices)
+    return current.credential.isByok ? atCustomersCost(cost) : cost
   }
 
   #endAttempt(): AttemptOutcome | undefined {

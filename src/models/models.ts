@@ -42,6 +42,8 @@ export interface Models {
   /** The model of that id, if some enabled provider serves it. */
   find(id: string): Model | undefined
   list(): readonly Model[]
+  /** Those that are enabled. */
+  providers(): readonly Provider[]
   /** The variables of which any would enable a provider of this known model; none for a model that is unknown or enabled. */
   enabledBy(id: string): readonly string[]
   /** Known ids that look like `id`, also of models that a variable would enable, the likeliest first: for the sentence of a 404. */
@@ -65,6 +67,7 @@ export const createModels = (
       return unlistedModel(id, id.slice(slash + 1), provider)
     },
     list: () => models,
+    providers: () => providers,
     enabledBy: (id) => (byId.has(id) ? [] : (dormant.get(id) ?? [])),
     nearest(id, most) {
       const wanted = id.slice(0, COMPARED_LENGTH)

@@ -69,6 +69,10 @@ export interface KeyStore {
   /** False if the workspace has no such key (any more). */
   revoke(workspaceId: string, hash: string, now: string, by: ChangedBy): Promise<boolean>
   usage(hash: string, now: string): Promise<KeyUsage>
+  /** How many of these are live keys of the workspace, or, with null, of any. */
+  countIn(workspaceId: string | null, hashes: readonly string[]): Promise<number>
+  /** Nano-dollars that the keys of a workspace have ever spent, revoked ones too. */
+  spentIn(workspaceId: string): Promise<number>
   /** One query; every hash asked for is in the answer. */
   usageOfMany(hashes: readonly string[], now: string): Promise<ReadonlyMap<string, KeyUsage>>
 }
@@ -139,6 +143,26 @@ export const createKeyStore = (database: Database): KeyStore => ({
   usage: async (hash, now) => (await readUsage(database, [hash], now)).get(hash) ?? NOTHING_USED,
 
   usageOfMany: (hashes, now) => readUsage(database, hashes, now),
+
+  async countIn(workspaceId, hashes) {
+    const { count } = await database.kysely
+      .selectFrom('api_keys')
+      .select((eb) => eb.fn.countAll<number>().as('count'))
+      .where('hash', 'in', hashes)
+      .where('deleted_at', 'is', null)
+      .$if(workspaceId !== null, (query) => query.where('workspace_id', '=', workspaceId ?? ''))
+      .executeTakeFirstOrThrow()
+    return count
+  },
+
+  async spentIn(workspaceId) {
+    const { total } = await database.kysely
+      .selectFrom('key_usage_days')
+      .select(sumSince('cost_nanos', '').as('total'))
+      .where('key_hash', 'in', (eb) => eb.selectFrom('api_keys').select('hash').where('workspace_id', '=', workspaceId))
+      .executeTakeFirstOrThrow()
+    return total
+  },
 })
 
 const changeLive = (

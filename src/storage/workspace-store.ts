@@ -141,6 +141,7 @@ export const createWorkspaceStore = (database: Database): WorkspaceStore => ({
         .executeTakeFirst()
       if (key !== undefined) return { result: 'has-keys', audit: null }
       await transaction.deleteFrom('workspace_members').where('workspace_id', '=', id).execute()
+      await transaction.deleteFrom('workspace_budgets').where('workspace_id', '=', id).execute()
       await transaction.deleteFrom('byok_keys').where('workspace_id', '=', id).execute()
       // No slug that may be chosen has a tilde.
       await transaction

@@ -8,12 +8,13 @@ import type { RunEmbeddings } from '../../inference/run-embeddings.ts'
 import type { Run } from '../../inference/run.ts'
 import { JsonBody, readJsonObject } from '../../lib/json-body.ts'
 import { dollars } from '../../lib/money.ts'
+import type { InferenceAnswering } from '../answer-inference.ts'
 import { asPublicError, errorHeaders } from '../error-boundary.ts'
 import { jsonResponse, jsonText } from '../json-response.ts'
 import { principalOf, type Route, type RouteRequest } from '../route.ts'
 
 /** Embeddings pass through: vectors are neither parsed nor written again (contract 7.6). */
-export const embeddingsRoute = (runEmbeddings: RunEmbeddings): Route => ({
+export const embeddingsRoute = (parts: { answering: Pick<InferenceAnswering, 'customerKeys'>; runEmbeddings: RunEmbeddings }): Route => ({
   method: 'POST',
   path: '/embeddings',
   operation: 'createEmbeddings',
@@ -28,7 +29,9 @@ export const embeddingsRoute = (runEmbeddings: RunEmbeddings): Route => ({
     const text = await request.text()
     const { model, user, session_id } = validate(embeddingsRequest, readJsonObject(text))
     const principal = principalOf(request)
-    const { run, answer } = runEmbeddings({
+    const { run, answer } = parts.runEmbeddings({
+      customerKeys: await parts.answering.customerKeys(principal),
+      ...(request.pass === null ? {} : { pass: request.pass }),
       call: embeddingsCall(JsonBody.ofParsed(text), model, user ?? null, session_id ?? null),
       apiType: 'embeddings',
       requested: model,
@@ -40,6 +43,7 @@ export const embeddingsRoute = (runEmbeddings: RunEmbeddings): Route => ({
       userAgent: request.headers.get('user-agent'),
       referer: request.headers.get('http-referer') ?? request.headers.get('referer'),
     })
+    request.pass?.handOver()
     request.signal.addEventListener('abort', () => run.leave(), { once: true })
     return answered(run, answer, request)
   },

@@ -1,0 +1,13 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { SettingError, type StorageSettings } from '../config.ts'
+import { DATABASE_FILE } from '../storage/sqlite.ts'
+
+export const hasData = ({ databaseUrl, dataDir }: StorageSettings): boolean =>
+  databaseUrl !== null || existsSync(join(dataDir, DATABASE_FILE))
+
+/** Opening SQLite makes the database: in the wrong directory an empty list would look like an answer. */
+export const requireData = (settings: StorageSettings): void => {
+  if (!hasData(settings)) throw new SettingError(`there is no Patchbay data in ${settings.dataDir}; use --data-dir to name it.`)
+}
