@@ -10,6 +10,7 @@ import type { IdSource } from './lib/id.ts'
 import type { Models } from './models/models.ts'
 import type { Storage } from './open-storage.ts'
 import { derivedKeys } from './root-secret.ts'
+import { createActivityStore } from './storage/activity-store.ts'
 import { createAuditLog } from './storage/audit-log.ts'
 import { createByokStore } from './storage/byok-store.ts'
 import { createKeyStore } from './storage/key-store.ts'
@@ -39,6 +40,7 @@ export const createManagement = (parts: {
   let peppers = derivedKeys(storage.secret, 'key-pepper')
   let sealingKeys = derivedKeys(storage.secret, 'provider-keys')
   let origins: ReadonlyMap<string, string> = new Map()
+  let names: ReadonlyMap<string, string> = new Map()
   const originOf = (provider: string): string | null => origins.get(provider) ?? null
 
   const keys = createKeys({
@@ -63,6 +65,10 @@ export const createManagement = (parts: {
     credits,
     workspaces: createWorkspaces({ store: createWorkspaceStore(database), defaultId: owner.workspaceId, clock, ids }),
     auditLog: createAuditLog(database),
+    activity: createActivityStore(database),
+    clock,
+    flush,
+    providerName: (slug) => names.get(slug) ?? slug,
     providerKeys: createProviderKeys({
       store: byokStore,
       keyStore,
@@ -84,6 +90,7 @@ export const createManagement = (parts: {
     },
     useModels(models) {
       origins = new Map(models.providers().map(({ slug, baseUrl }) => [slug, URL.parse(baseUrl)?.origin ?? baseUrl]))
+      names = new Map(models.list().flatMap(({ endpoints }) => endpoints.map(({ provider }) => [provider.slug, provider.name])))
       customerKeys.dropCache()
     },
   }

@@ -1,6 +1,7 @@
 import { CompiledQuery, type Selectable, type Transaction } from 'kysely'
 
 import type { JsonObject } from '../lib/json.ts'
+import { addActivity } from './activity-store.ts'
 import type { Database, Engine } from './database.ts'
 import type { GenerationsTable, Schema } from './schema.ts'
 import { flag } from './sql-values.ts'
@@ -53,6 +54,7 @@ export const createGenerationStore = (database: Database): GenerationStore => ({
           for (const { id } of rows) inserted.add(id)
         }
       }
+      await addActivity(transaction, firstOf(records, inserted))
       await addUsage(transaction, sumByKeyAndDay(records, inserted))
     })
   },
@@ -112,6 +114,12 @@ const compileInsert = (transaction: Transaction<Schema>, rows: readonly Generati
 
 /** toRow makes every row with the same members in the same order, which is the order of the compiled columns. */
 const columnValues = (row: GenerationRow): readonly unknown[] => Object.values(row)
+
+/** The first of each id that was inserted: a batch may repeat one. */
+const firstOf = (records: readonly GenerationRecord[], inserted: ReadonlySet<string>): readonly GenerationRecord[] => {
+  const left = new Set(inserted)
+  return records.filter(({ id }) => left.delete(id))
+}
 
 type UsageDay = Schema['key_usage_days']
 

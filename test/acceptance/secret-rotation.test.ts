@@ -78,7 +78,7 @@ describe('killed', () => {
     async (step) => {
       const service = await withOwnKey()
       await service.stop()
-      const script = join(import.meta.dir, '../../src/storage/testing/rotate-until.ts')
+      const script = join(import.meta.dir, '../../src/cli/testing/rotate-until.ts')
       const killed = spawnSync(process.execPath, [script, service.dataDir, step])
       expect(killed.signal).toBe('SIGKILL')
       const between = await start(service.dataDir)

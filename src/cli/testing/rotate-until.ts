@@ -1,6 +1,6 @@
 /** A rotation of the root secret that is killed before the step that its last argument names. */
 import { readSettings, STORAGE_SETTINGS } from '../../config.ts'
-import { rotateSecretVerb } from '../../cli/secret.ts'
+import { rotateSecretVerb } from '../secret.ts'
 
 const [dataDir = '', killedBefore = ''] = process.argv.slice(2)
 
