@@ -68,8 +68,7 @@ export const createActivityStore = (database: Database): ActivityStore => ({
 })
 
 /** The cast: PostgreSQL sums bigints into a numeric, which has no exact form in JavaScript. */
-const total = <Column extends keyof ActivityDaysTable & string>(column: Column) =>
-  sql<number>`cast(sum(${sql.ref(column)}) as bigint)`.as(column)
+const total = <Column extends keyof ActivityDaysTable>(column: Column) => sql<number>`cast(sum(${sql.ref(column)}) as bigint)`.as(column)
 
 /** Rows of one statement. */
 const ROWS = 100
