@@ -2,7 +2,7 @@
 import { inputTokens, outputTokens } from './canonical/usage.ts'
 import { createManagement } from './compose-management.ts'
 import type { ConfigFile } from './config-file.ts'
-import { SettingError, type Environment, type ServeSettings } from './config.ts'
+import { behindProxy, SettingError, type Environment, type ServeSettings } from './config.ts'
 import { GatewayError } from './errors.ts'
 import { messagesFormat } from './formats/anthropic-messages/anthropic-messages.ts'
 import { chatFormat } from './formats/openai-chat/openai-chat.ts'
@@ -23,7 +23,7 @@ import { createAdmission, type Limits } from './limits/admission.ts'
 import { createRateMeter } from './limits/gcra.ts'
 import { createLoopLag } from './limits/loop-lag.ts'
 import { isoTimestamp, systemClock } from './lib/clock.ts'
-import { systemIds } from './lib/id.ts'
+import { randomFraction, systemIds } from './lib/id.ts'
 import { repeat } from './lib/repeat.ts'
 import { buildModels, CatalogueError } from './models/build-models.ts'
 import catalogue from './models/catalogue-data.json' with { type: 'json' }
@@ -31,13 +31,14 @@ import type { Catalogue } from './models/catalogue-schema.ts'
 import type { Models } from './models/models.ts'
 import { createPresets } from './presets/presets.ts'
 import { providerRegistry } from './providers/registry.ts'
+import { createReachability, probeAddress, probeNothing } from './providers/reachability.ts'
 import { createUpstream } from './providers/upstream.ts'
 import { createCredentials } from './routing/credentials.ts'
 import { createHealth } from './routing/health.ts'
 import type { RoutingState } from './routing/routing-state.ts'
 import { createSticky } from './routing/sticky.ts'
 import { openStorage } from './open-storage.ts'
-import { sandboxModels } from './sandbox-models.ts'
+import { SANDBOX_PROVIDERS, sandboxModels } from './sandbox-models.ts'
 import { createChangeCounter } from './storage/change-counter.ts'
 import { createGenerationStore } from './storage/generation-store.ts'
 import { createPresetStore } from './storage/preset-store.ts'
@@ -73,6 +74,8 @@ const DAY_MS = 24 * 60 * 60 * 1000
 const PING_MS = 1000
 /** Keys whose rates are remembered, twice. */
 const RATE_NAMES_MAX = 100_000
+/** Attempts at once of one provider: what one worker's sockets bear, and no provider's limit. */
+const PROVIDER_IN_FLIGHT_MAX = 1000
 
 export const composeService = async (settings: ServeSettings, file: ConfigFile, env: Environment): Promise<Service> => {
   const [clock, ids] = [systemClock, systemIds]
@@ -100,8 +103,10 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
   const refusedKeys = metrics.counter('patchbay_credentials_refused_total', 'Provider keys set aside because the provider refused them.', [
     'provider',
   ])
+  // It outlives a reload: what was learned of a provider holds whatever the file says.
   const routing: RoutingState = {
-    health: createHealth(),
+    health: createHealth({ clock, inFlightMax: PROVIDER_IN_FLIGHT_MAX, neverEjected: SANDBOX_PROVIDERS }),
+    sticky: createSticky({ clock }),
     credentials: createCredentials({
       clock,
       onRefused(provider, index) {
@@ -109,7 +114,7 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
         log.error({ provider, key_number: index + 1 }, 'a provider refuses a key of ours: replace it, or pay its bill')
       },
     }),
-    sticky: createSticky(),
+    random: randomFraction,
   }
 
   const running = new Set<Run>()
@@ -146,11 +151,15 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
     const seconds = (value: number): number => value * 1000
     const models = modelsOf(current, settings.config, env)
     management.useModels(models)
-    const upstream = createUpstream(clock, {
-      streamHeadersMs: seconds(current.timeouts.stream_headers),
-      wholeHeadersMs: seconds(current.timeouts.whole_headers),
-      idleMs: seconds(current.timeouts.idle),
-    })
+    const upstream = createUpstream(
+      clock,
+      {
+        streamHeadersMs: seconds(current.timeouts.stream_headers),
+        wholeHeadersMs: seconds(current.timeouts.whole_headers),
+        idleMs: seconds(current.timeouts.idle),
+      },
+      createReachability({ clock, connectMs: seconds(current.timeouts.connect), probe: behindProxy(env) ? probeNothing : probeAddress }),
+    )
     const inference: InferenceParts = {
       models,
       adapters: providerRegistry,
@@ -173,6 +182,7 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
         keepAlive,
         clock,
         commitSilenceMs: COMMIT_SILENCE_MS,
+        unreadMs: seconds(current.timeouts.client_unread),
         providerFailure: current.errors.provider_failure,
         onInternalError: (thrown) => onError(thrown, 'a stream could not be rendered'),
       },
@@ -183,6 +193,7 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
       admission,
       presets,
       models,
+      health: routing.health,
       generations: { store: generationStore, flush: recorder.flush },
       ready,
       isDraining: () => draining,
@@ -191,7 +202,11 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
       log,
       metrics,
       cors: createCors(current.cors.origins),
-      maxBodyBytes: current.limits.max_body_bytes,
+      bodyLimits: {
+        maxBytes: current.limits.max_body_bytes,
+        totalMs: seconds(current.timeouts.body),
+        idleMs: seconds(current.timeouts.body_idle),
+      },
       version: VERSION,
     })
   }

@@ -27,11 +27,18 @@ export const configFileSchema = z
       .prefault({}),
     timeouts: z
       .strictObject({
+        connect: seconds(5, 'Seconds to find, reach and trust a provider, before anything is sent.'),
         stream_headers: seconds(60, 'Seconds until a streaming provider must send its response headers, connecting included.'),
         whole_headers: seconds(600, 'The same for a whole answer.'),
-        first_token: seconds(120, 'Seconds until the first content of a stream.'),
-        idle: seconds(90, 'Seconds of silence that end a stream.'),
+        first_token: seconds(
+          120,
+          'Seconds until the first content of a stream; comments are none. A model may have its own first_token_timeout.',
+        ),
+        idle: seconds(90, 'Seconds without a byte from the provider that end an answer.'),
         total: seconds(1800, 'Seconds that a whole request may take, all its attempts together.'),
+        body: seconds(60, 'Seconds in which the body of a request must have come.'),
+        body_idle: seconds(10, 'Seconds without a byte of the body of a request.'),
+        client_unread: seconds(60, 'Seconds for which a client may take nothing of its stream, once it has all that is kept for it.'),
       })
       .prefault({}),
     limits: z

@@ -60,7 +60,7 @@ export const generation = z
           is_byok: z.boolean(),
           error_type: z.string().nullable(),
           provider_code: z.string().nullable(),
-          id: z.string().nullable(),
+          upstream_id: z.string().nullable(),
         }),
       )
       .nullable(),

@@ -3,7 +3,6 @@
  * stream. The status of a provider's failure follows decision 16, the moment a stream commits decision 17.
  */
 import type { CustomerKeyLookup } from '../byok/customer-keys.ts'
-import type { Call } from '../canonical/call.ts'
 import { NO_COST } from '../canonical/cost.ts'
 import type { Frame } from '../canonical/event.ts'
 import { NO_USAGE } from '../canonical/usage.ts'
@@ -16,11 +15,11 @@ import type { InferenceRequest, Run } from '../inference/run.ts'
 import type { Principal } from '../keys/keys.ts'
 import type { Clock } from '../lib/clock.ts'
 import { JsonBody } from '../lib/json-body.ts'
-import { isObject } from '../lib/json.ts'
 import { asPublicError, errorHeaders } from './error-boundary.ts'
 import { STREAM_HEADERS, eventStream } from './event-stream.ts'
 import { jsonResponse, jsonText } from './json-response.ts'
 import type { KeepAlive } from './keep-alive.ts'
+import { metadataField, wantsDryRun, wantsEcho } from './opt-ins.ts'
 import type { PrepareCall } from './prepare-call.ts'
 import { principalOf, type RouteRequest } from './route.ts'
 
@@ -33,6 +32,8 @@ export interface InferenceAnswering {
   readonly clock: Clock
   /** Streams commit to 200 after this much silence, failed or not. */
   readonly commitSilenceMs: number
+  /** A client that takes nothing for this long is given up. */
+  readonly unreadMs: number
   readonly providerFailure: 'body' | 'status'
   readonly onInternalError: (thrown: unknown) => void
 }
@@ -57,7 +58,7 @@ export const answerInference = async (request: RouteRequest, format: ClientForma
   }
   let run: Run
   try {
-    if (isEnabled(request.headers, 'x-service-dry-run')) return jsonResponse(await parts.dryRun(inference))
+    if (wantsDryRun(request.headers)) return jsonResponse(await parts.dryRun(inference))
     run = parts.runInference(inference)
     request.pass?.handOver()
   } catch (thrown) {
@@ -74,12 +75,6 @@ export const answerInference = async (request: RouteRequest, format: ClientForma
   return run.request.call.stream ? answer.stream(leave) : answer.whole()
 }
 
-/** Streaming only, and not on Messages, whose events have no place for it (service.md, "Debugging"). */
-const wantsEcho = ({ dialect, stream, body }: Call): boolean => {
-  const debug = stream && dialect !== 'messages' ? body.value('debug') : undefined
-  return isObject(debug) && debug['echo_upstream_body'] === true
-}
-
 /** Of a request that reached nobody, for whoever asked how it would have been routed: always its real status. */
 const refusal = (error: GatewayError, format: ClientFormat, metadata: AnswerTail['metadata']): Response => {
   const { body } = format.renderError(error, null, { usage: NO_USAGE, cost: NO_COST, endedSeconds: 0, metadata })
@@ -94,7 +89,7 @@ class Answer {
   readonly #run: Run
   readonly #format: ClientFormat
   readonly #parts: InferenceAnswering
-  readonly #metadataField: 'service_metadata' | 'openrouter_metadata' | null
+  readonly #metadataField: ReturnType<typeof metadataField>
   readonly #realStatus: boolean
 
   constructor(run: Run, format: ClientFormat, headers: Headers, parts: InferenceAnswering) {
@@ -103,6 +98,11 @@ class Answer {
     this.#parts = parts
     this.#metadataField = metadataField(headers)
     this.#realStatus = (headers.get('x-service-provider-failure')?.toLowerCase() ?? parts.providerFailure) === 'status'
+  }
+
+  /** Of a failure: by the setting, and always where no provider was asked (decision 16). */
+  get #tellsStatus(): boolean {
+    return this.#realStatus || this.#run.current === undefined
   }
 
   /** Read when the answer begins: an attempt's losses are known by then. */
@@ -123,7 +123,7 @@ class Answer {
       return this.#failure(thrown)
     }
     const failure = this.#run.error === null || this.#isAnswer(this.#run.error) ? null : this.#run.error
-    const status = failure !== null && this.#realStatus ? failure.status : 200
+    const status = failure !== null && this.#tellsStatus ? failure.status : 200
     const headers = failure === null ? this.#headers : { ...this.#headers, ...errorHeaders(failure) }
     return jsonText(this.#format.renderAnswer(this.#head(), mergeFrames(frames), this.#tail()), { status, headers })
   }
@@ -134,8 +134,8 @@ class Answer {
     // Nothing is lost where the wait ends first: the stream takes the same promise over.
     const committed = await this.#untilCommit(first)
     const failure = committed instanceof Failure && !this.#isAnswer(asPublicError(committed.thrown)) ? committed : null
-    if (failure !== null && this.#realStatus) return this.#failure(failure.thrown)
-    const { keepAlive, onInternalError } = this.#parts
+    if (failure !== null && this.#tellsStatus) return this.#failure(failure.thrown)
+    const { keepAlive, onInternalError, clock, unreadMs } = this.#parts
     const body = eventStream(
       {
         first,
@@ -143,6 +143,8 @@ class Answer {
         silent: committed === 'silence',
         leave,
         onInternalError,
+        clock,
+        unreadMs,
         openRenderer: () => this.#format.openStream(this.#head()),
         tail: () => this.#tail(),
       },
@@ -177,7 +179,7 @@ class Answer {
   #failure(thrown: unknown): Response {
     const error = asPublicError(thrown)
     const { body, answered } = this.#format.renderError(error, this.#head(), this.#tail())
-    const status = answered || !this.#realStatus ? 200 : error.status
+    const status = answered || !this.#tellsStatus ? 200 : error.status
     return jsonText(body, { status, headers: { ...this.#headers, ...(answered ? {} : errorHeaders(error)) } })
   }
 
@@ -213,12 +215,3 @@ const mergeFrames = (frames: readonly Frame[]): Frame => {
   const only = frames[0]
   return frames.length === 1 && only !== undefined ? only : { events: frames.flatMap(({ events }) => events) }
 }
-
-/** The field's name follows the header's (decision 1). */
-const metadataField = (headers: Headers): 'service_metadata' | 'openrouter_metadata' | null => {
-  const enabled = (name: string): boolean => isEnabled(headers, name)
-  if (enabled('x-service-metadata') || enabled('x-service-experimental-metadata')) return 'service_metadata'
-  return enabled('x-openrouter-metadata') || enabled('x-openrouter-experimental-metadata') ? 'openrouter_metadata' : null
-}
-
-const isEnabled = (headers: Headers, name: string): boolean => headers.get(name)?.toLowerCase() === 'enabled'

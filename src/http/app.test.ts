@@ -5,7 +5,7 @@ import { pino } from 'pino'
 
 import { changedBy } from '../../test/support/changed-by.ts'
 import { createFakeClock, turn } from '../../test/support/fake-clock.ts'
-import { createRoutingState } from '../../test/support/routing-state.ts'
+import { createTestRouting } from '../../test/support/test-routing.ts'
 import { openSqliteDatabase } from '../../test/support/sqlite-database.ts'
 import { messagesFormat } from '../formats/anthropic-messages/anthropic-messages.ts'
 import { chatFormat } from '../formats/openai-chat/openai-chat.ts'
@@ -71,7 +71,7 @@ const build = (more: Partial<AppParts> = {}) => {
     context: { clock, upstream: { post: () => Promise.reject(new Error('The sandbox has no upstream.')) } },
     clock,
     ids,
-    routing: createRoutingState(clock),
+    routing: createTestRouting(clock),
     firstTokenMs: 120_000,
     totalMs: 1_800_000,
     began: () => undefined,
@@ -92,6 +92,7 @@ const build = (more: Partial<AppParts> = {}) => {
       keepAlive: createKeepAlive(clock, 10_000),
       clock,
       commitSilenceMs: 2000,
+      unreadMs: 60_000,
       providerFailure: 'body',
       onInternalError: (thrown) => faults.push(thrown),
     },
@@ -100,6 +101,7 @@ const build = (more: Partial<AppParts> = {}) => {
     admission: createAdmission({ clock, meter: createRateMeter(100), lag: { p99Ms: 0 }, limits: () => NO_LIMITS }),
     presets,
     models,
+    health: inference.routing.health,
     generations: { store, flush: recorder.flush },
     ready: async () => null,
     isDraining: () => false,
@@ -108,7 +110,7 @@ const build = (more: Partial<AppParts> = {}) => {
     log: pino({ level: 'silent' }),
     metrics,
     cors: createCors(['https://app.example']),
-    maxBodyBytes: MAX_BODY,
+    bodyLimits: { maxBytes: MAX_BODY, totalMs: 60_000, idleMs: 10_000 },
     version: '1.2.3',
     ...more,
   }

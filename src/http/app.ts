@@ -10,6 +10,7 @@ import type { IdSource } from '../lib/id.ts'
 import type { JsonObject } from '../lib/json.ts'
 import type { Models } from '../models/models.ts'
 import type { Presets } from '../presets/presets.ts'
+import type { HealthView } from '../routing/health.ts'
 import type { GenerationStore } from '../storage/generation-store.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
@@ -17,7 +18,7 @@ import type { InferenceAnswering } from './answer-inference.ts'
 import { authenticate } from './authenticate.ts'
 import type { Cors } from './cors.ts'
 import { openapiDocument, type Mount } from './openapi.ts'
-import { readBodyText, type HttpRequest } from './read-body.ts'
+import { readBodyText, type BodyLimits, type HttpRequest } from './read-body.ts'
 import { referencePage } from './reference-page.ts'
 import type { Route, Surface } from './route.ts'
 import { createRouter } from './router.ts'
@@ -27,7 +28,8 @@ import { generationGet } from './routes/generation.ts'
 import { inferenceRoute } from './routes/inference.ts'
 import { keyCurrent } from './routes/keys.ts'
 import { managementRoutes, type ManagementParts } from './routes/management.ts'
-import { modelsCount, modelsEndpoints, modelsGet, modelsList } from './routes/models.ts'
+import { endpointsZdr, modelsCount, modelsEndpoints, modelsGet, modelsList } from './routes/models.ts'
+import { providersList } from './routes/providers.ts'
 import { presetsCreate } from './routes/presets-create.ts'
 import { presetsDelete, presetsGet, presetsList, presetsPatch, presetsVersion, presetsVersions } from './routes/presets.ts'
 import { docsPage, healthLive, healthReady, metricsText, openapiJson, welcome } from './routes/service.ts'
@@ -42,6 +44,7 @@ export interface AppParts {
   readonly admission: Admission
   readonly presets: Presets
   readonly models: Models
+  readonly health: HealthView
   readonly generations: { readonly store: GenerationStore; readonly flush: () => Promise<void> }
   readonly ready: () => Promise<string | null>
   readonly isDraining: () => boolean
@@ -50,7 +53,7 @@ export interface AppParts {
   readonly log: Log
   readonly metrics: Metrics
   readonly cors: Cors
-  readonly maxBodyBytes: number
+  readonly bodyLimits: Omit<BodyLimits, 'clock'>
   readonly version: string
 }
 
@@ -81,7 +84,9 @@ const apiRoutes = (parts: AppParts): readonly Route[] => [
   modelsCount(parts.models),
   modelsGet('/models/:author/:slug', parts),
   modelsGet('/models/:id', parts),
-  modelsEndpoints(parts.models),
+  modelsEndpoints(parts.models, parts.health),
+  endpointsZdr(parts.models, parts.health),
+  providersList(parts.models),
   generationGet(parts.generations),
 ]
 
@@ -123,6 +128,7 @@ export const createApp = (parts: AppParts): App => {
     ),
   )
   const router = createRouter(mounts)
+  const bodyLimits: BodyLimits = { ...parts.bodyLimits, clock: parts.clock }
   const requests = parts.metrics.counter('patchbay_http_requests_total', 'Requests by operation and status.', ['operation', 'status'])
 
   const answer = async (request: HttpRequest, literalPath?: string): Promise<Response> => {
@@ -157,7 +163,7 @@ export const createApp = (parts: AppParts): App => {
             principal,
             pass,
             signal: request.signal,
-            text: () => readBodyText(request, parts.maxBodyBytes),
+            text: () => readBodyText(request, bodyLimits),
           }),
         )
       }
@@ -169,6 +175,7 @@ export const createApp = (parts: AppParts): App => {
       'x-request-id': requestId,
       'request-id': requestId,
       ...parts.cors.headers(request.headers.get('origin')),
+      ...(parts.isDraining() ? { connection: 'close' } : {}),
     })
     requests.add([operation, String(response.status)])
     logRequest(parts, { operation, method: request.method, requestId, startedMs }, response, failure)

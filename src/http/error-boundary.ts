@@ -30,9 +30,9 @@ export const asPublicError = (thrown: unknown): GatewayError => {
 export const errorHeaders = (error: GatewayError): Record<string, string> => ({
   ...rateLimitHeaders(error.metadata['rate_limit']),
   ...(error.retryAfterSeconds === undefined ? {} : { 'retry-after': String(error.retryAfterSeconds) }),
-  // The rest of a body that was refused for its size or type stays unread: the connection cannot be used again.
+  // The rest of a body that was refused for its size, type or pace stays unread: the connection cannot be used again.
   ...(error.status === 405 && Array.isArray(error.metadata['allow']) ? { allow: error.metadata['allow'].join(', ') } : {}),
-  ...(error.status === 413 || error.status === 415 ? { connection: 'close' } : {}),
+  ...(error.status === 408 || error.status === 413 || error.status === 415 ? { connection: 'close' } : {}),
 })
 
 /** Of our own limits: how many a minute, how many are left, and the instant in milliseconds at which all are there again. */

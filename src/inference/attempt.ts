@@ -1,16 +1,16 @@
 /** One attempt: its connection, its deadlines, what it says, and what is learnt of the endpoint from it. */
 import { carriesContent, type Frame } from '../canonical/event.ts'
-import { outputTokens } from '../canonical/usage.ts'
 import { asGatewayError, errorRow, GatewayError } from '../errors.ts'
 import { JsonTextError } from '../lib/json-body.ts'
 import { dialectFor } from '../models/models.ts'
 import type { ProviderContext, Target } from '../providers/provider.ts'
 import { nothingSent, type Upstream } from '../providers/upstream.ts'
+import { callAtTier } from '../routing/call-at-tier.ts'
 import type { Credential } from '../routing/credentials.ts'
-import type { AttemptReport } from '../routing/health.ts'
-import { credentialFault, describesRequest, type FailedAttempt } from './failover.ts'
+import type { PlannedAttempt } from '../routing/plan-attempts.ts'
+import { reportOf } from './attempt-report.ts'
+import type { FailedAttempt } from './failover.ts'
 import type { Dispatch } from './itinerary.ts'
-import type { PlannedAttempt } from './plan-attempts.ts'
 import type { InferenceParts } from './run-inference.ts'
 import type { AttemptOutcome, Run } from './run.ts'
 
@@ -33,8 +33,8 @@ export async function* attempt(
   dispatch: Dispatch,
   parts: InferenceParts,
 ): AsyncGenerator<readonly Frame[], Failure | null, undefined> {
-  const { call } = run.request
   const { planned } = dispatch
+  const { stream } = run.request.call
   const { provider } = planned.endpoint
   const held: Frame[] = []
   let said = false
@@ -42,10 +42,11 @@ export async function* attempt(
   let failure: Failure | null = null
   const { connection, outcome } = run.begin(dispatch)
   const firstTokenMs = planned.model.firstTokenMs ?? parts.firstTokenMs
-  let cancelDeadline = call.stream
+  let cancelDeadline = stream
     ? parts.clock.after(firstTokenMs, () => connection.abort(new GatewayError('timeout', `${provider.name} sent no content in time.`)))
     : null
   try {
+    const call = callAtTier(run.request.call, planned.serviceTier)
     const adapter = parts.adapters.adapterFor(dialectFor(provider, call.dialect))
     const number = run.attempts.length - 1
     const upstreamAttempt = { call, target: targetOf(planned, dispatch.credential), number, connection, warn: run.warn }
@@ -64,7 +65,7 @@ export async function* attempt(
             cancelDeadline = null
           }
           if (!said && held.length > HELD_FRAMES_MAX) throw new GatewayError('provider_unavailable', 'The provider sent no content.')
-          if (call.stream && said) {
+          if (stream && said) {
             delivered = true
             yield held
           }
@@ -111,26 +112,6 @@ export const watched = (
     },
   }
   return { upstream: watching, clock, sending }
-}
-
-/** Fewer output tokens tell nothing of a provider's pace. */
-const TOKENS_MIN = 10
-
-export const reportOf = (run: Run, { spareKeys }: Dispatch, outcome: AttemptOutcome, failure: FailedAttempt | null): AttemptReport => {
-  const firstMs = outcome.contentMs === null ? null : outcome.contentMs - outcome.startedMs
-  const told = { firstTokenMs: firstMs, tokensPerSecond: null, retryAfterSeconds: failure?.error.retryAfterSeconds ?? null }
-  if (run.stopped) return { ...told, outcome: 'cancelled' }
-  if (failure === null) return { ...told, outcome: 'ok', tokensPerSecond: pace(run, outcome) }
-  // What is wrong with one of several keys is no fault of the endpoint, nor is it a success.
-  if (spareKeys && credentialFault(failure) !== null) return { ...told, outcome: 'cancelled' }
-  if (failure.error.type === 'rate_limit_exceeded') return { ...told, outcome: 'rate-limited' }
-  return { ...told, outcome: describesRequest(failure.error.type) ? 'fault-of-request' : 'failure' }
-}
-
-const pace = (run: Run, { contentMs, endedMs }: AttemptOutcome): number | null => {
-  const tokens = outputTokens(run.usage)
-  const seconds = contentMs === null ? 0 : (endedMs - contentMs) / 1000
-  return tokens < TOKENS_MIN || seconds <= 0 ? null : tokens / seconds
 }
 
 const errorIn = (frame: Frame | undefined): GatewayError => {

@@ -2,7 +2,7 @@
 import type { CustomerKeyLookup } from '../byok/customer-keys.ts'
 import type { Call } from '../canonical/call.ts'
 import { dialectFor } from '../models/models.ts'
-import { planAttempts } from './plan-attempts.ts'
+import { planAttempts } from '../routing/plan-attempts.ts'
 import { withCustomerKeys } from './plan-customer-keys.ts'
 import { targetOf } from './attempt.ts'
 import type { InferenceParts } from './run-inference.ts'
@@ -20,7 +20,8 @@ export const createCountTokens =
   (parts: Pick<InferenceParts, 'models' | 'adapters' | 'context' | 'routing'>): CountTokens =>
   async (call, connection, customerKeys) => {
     call.prompt()
-    const [planned] = withCustomerKeys(planAttempts(call, parts.models), customerKeys).attempts
+    const plan = planAttempts({ ...parts.routing, models: parts.models, call, account: '', sticky: null })
+    const [planned] = withCustomerKeys(plan, customerKeys).attempts
     const counter = planned === undefined ? null : parts.adapters.counterFor(dialectFor(planned.endpoint.provider, call.dialect))
     if (planned === undefined || counter === null) return { inputTokens: estimatedInputTokens(call), estimated: true }
     const credential = planned.customerKey ?? parts.routing.credentials.pick(planned.endpoint.provider, new Set()) ?? { apiKey: null }

@@ -5,10 +5,10 @@ import { dollars } from '../lib/money.ts'
 import { dialectFor } from '../models/models.ts'
 import { costOf } from '../models/price.ts'
 import { redactBody } from '../providers/redact-body.ts'
+import { callAtTier } from '../routing/call-at-tier.ts'
+import type { Plan, PlannedAttempt } from '../routing/plan-attempts.ts'
 import type { Warning } from '../canonical/warning.ts'
 import { asFailure, targetOf } from './attempt.ts'
-import type { Plan, PlannedAttempt } from './plan-attempts.ts'
-import { strategyOf } from './routing-metadata.ts'
 import { planRequest, type InferenceParts } from './run-inference.ts'
 import { estimatedInputTokens, strictError, type InferenceRequest } from './run.ts'
 
@@ -47,15 +47,16 @@ class NotSent extends Error {
 }
 
 const upstreamBody = async (
-  { call, strict }: InferenceRequest,
+  request: InferenceRequest,
   planned: PlannedAttempt,
   losses: Warning[],
   { adapters, clock, routing }: InferenceParts,
 ): Promise<string | null> => {
+  const call = callAtTier(request.call, planned.serviceTier)
   const adapter = adapters.adapterFor(dialectFor(planned.endpoint.provider, call.dialect))
   const credential = planned.customerKey ?? routing.credentials.pick(planned.endpoint.provider, new Set()) ?? { apiKey: null }
   const warn = (warning: Warning): void => {
-    if (strict) throw strictError(warning)
+    if (request.strict) throw strictError(warning)
     losses.push(warning)
   }
   const attempt = { call, target: targetOf(planned, credential), number: 0, connection: new AbortController(), warn }
@@ -73,13 +74,14 @@ const upstreamBody = async (
 
 const shown = (body: string): JsonValue => JSON.parse(redactBody(body)) as JsonValue
 
-const planMember = (request: InferenceRequest, plan: Plan): JsonObject => ({
-  strategy: strategyOf(request),
+const planMember = ({ call }: InferenceRequest, plan: Plan): JsonObject => ({
+  strategy: plan.strategy,
+  order: plan.order,
   attempts: plan.attempts.map(({ model, endpoint }) => ({
     model: model.id,
     provider: endpoint.provider.name,
     upstream_model: endpoint.upstreamModel,
-    dialect: dialectFor(endpoint.provider, request.call.dialect),
+    dialect: dialectFor(endpoint.provider, call.dialect),
   })),
   candidates: plan.candidates,
   removed: plan.removed.map((removed) => ({ ...removed })),

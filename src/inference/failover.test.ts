@@ -37,7 +37,7 @@ test.each<[ErrorType, string]>([
 })
 
 describe('a credential of ours that is refused', () => {
-  test.each([400, 401, 402, 403])('by %i: the next one', (status) => {
+  test.each([400, 401, 402, 403, 429])('by %i: the next one', (status) => {
     const refused = failed('provider_unavailable', 'sent', status)
     expect([credentialFault(refused), nextStep(refused)]).toEqual(['refused', 'credential'])
   })

@@ -27,12 +27,13 @@ export const nextStep = (failed: FailedAttempt): NextStep => {
   return describesRequest(failed.error.type) ? 'model' : 'endpoint'
 }
 
-/** 401, 402 and 403 may mean the prompt too; then the adapter has told so by another type. */
+/** Where the request or the model is meant, the adapter has told so by another type; a 429 may mean that the account has no quota left. */
 export const credentialFault = ({ error, upstreamStatus }: FailedAttempt): 'refused' | 'limited' | null => {
   if (error.type === 'rate_limit_exceeded') return 'limited'
-  const refused = upstreamStatus !== null && upstreamStatus >= 400 && upstreamStatus <= 403 && error.type === 'provider_unavailable'
-  return refused ? 'refused' : null
+  return error.type === 'provider_unavailable' && upstreamStatus !== null && REFUSALS.has(upstreamStatus) ? 'refused' : null
 }
+
+const REFUSALS: ReadonlySet<number> = new Set([400, 401, 402, 403, 429])
 
 /** A window of context is the model's, so the row that says `elsewhere` means another model. */
 export const describesRequest = (type: ErrorType): boolean => errorRow(type).failover === 'never' || type === 'context_length_exceeded'

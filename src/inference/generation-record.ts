@@ -98,7 +98,7 @@ const providerResponse = (attempt: AttemptOutcome, left: boolean): NonNullable<G
   const { planned, startedMs, endedMs, error, upstreamId, credential } = attempt
   const code = error?.metadata['provider_code']
   return {
-    id: bounded(upstreamId),
+    upstream_id: bounded(upstreamId),
     provider_name: planned.endpoint.provider.name,
     model_permaslug: planned.model.id,
     status: left ? null : statusOf(attempt),

@@ -4,13 +4,15 @@
  */
 import type { Credential, Credentials } from '../routing/credentials.ts'
 import type { Health } from '../routing/health.ts'
+import { ATTEMPTS_MAX, type PlannedAttempt } from '../routing/plan-attempts.ts'
 import { credentialFault, nextStep, type FailedAttempt } from './failover.ts'
-import { ATTEMPTS_MAX, type PlannedAttempt } from './plan-attempts.ts'
 
 /** An attempt that may begin. Whoever has it must report its end to `health`, once. */
 export interface Dispatch {
   readonly planned: PlannedAttempt
   readonly credential: Credential
+  /** It follows a failed one, and counts as such in the budget of its provider. */
+  readonly retry: boolean
   /** Another key of the same provider may be tried, or this one is a customer's: a fault of this one says nothing of the endpoint. */
   readonly spareKeys: boolean
 }
@@ -45,9 +47,10 @@ export const createItinerary = (
     const { slug } = planned.endpoint.provider
     if (retry && !health.mayRetry(slug)) return null
     const credential = credentialOf(planned)
-    if (credential === null || !health.begin(planned.key, slug)) return null
+    if (credential === null || !health.begin(planned.key, slug, retry)) return null
     made += 1
-    current = { planned, credential, spareKeys: credential.isByok || planned.endpoint.provider.apiKeys.length > failedKeys.size + 1 }
+    const spareKeys = credential.isByok || planned.endpoint.provider.apiKeys.length > failedKeys.size + 1
+    current = { planned, credential, retry, spareKeys }
     return current
   }
 

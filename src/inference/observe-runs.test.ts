@@ -4,8 +4,8 @@ import { Writable } from 'node:stream'
 import { pino } from 'pino'
 
 import { createFakeClock } from '../../test/support/fake-clock.ts'
+import { createTestRouting } from '../../test/support/test-routing.ts'
 import { createFakeIds } from '../../test/support/fake-ids.ts'
-import { createRoutingState } from '../../test/support/routing-state.ts'
 import { GatewayError } from '../errors.ts'
 import { chatFormat } from '../formats/openai-chat/openai-chat.ts'
 import { JsonBody } from '../lib/json-body.ts'
@@ -38,7 +38,7 @@ const observed = async (adapter: ProviderAdapter, { leave = false } = {}) => {
     context: { clock, upstream: { post: () => Promise.reject(new Error('There is no upstream here.')) } },
     clock,
     ids: createFakeIds(),
-    routing: createRoutingState(clock),
+    routing: createTestRouting(clock),
     firstTokenMs: 1000,
     totalMs: 1_800_000,
     began: () => undefined,

@@ -4,7 +4,7 @@
  */
 import type { CustomerKeyLookup } from '../byok/customer-keys.ts'
 import { GatewayError } from '../errors.ts'
-import type { Plan, PlannedAttempt, Removed } from './plan-attempts.ts'
+import type { Plan, PlannedAttempt, Removed } from '../routing/plan-attempts.ts'
 
 export const withCustomerKeys = (plan: Plan, lookup: CustomerKeyLookup | null): Plan => {
   if (lookup === null) return plan

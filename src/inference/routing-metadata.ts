@@ -8,7 +8,7 @@ export const routingMetadata = (run: Run): JsonObject => {
   const { attempts, plan, request, cost } = run
   return {
     requested: request.requested,
-    strategy: strategyOf(request),
+    strategy: plan.strategy,
     region: null,
     summary: summary(run, succeeded),
     attempt: attempts.length,
@@ -26,7 +26,7 @@ export const routingMetadata = (run: Run): JsonObject => {
       model: attempt.planned.model.id,
       status: statusOf(attempt),
     })),
-    params: {},
+    params: { order: plan.order },
     ...pipelineMember(request),
     generation_time: Math.round(run.elapsedMs),
     ...presetMember(request),
@@ -37,7 +37,7 @@ export const routingMetadata = (run: Run): JsonObject => {
 /** Of a request that was refused when it was planned: no provider was tried. */
 export const refusalMetadata = (request: InferenceRequest, error: GatewayError): JsonObject => ({
   requested: request.requested,
-  strategy: strategyOf(request),
+  strategy: request.call.models.length > 1 ? 'fallback' : 'direct',
   region: null,
   summary: error.publicMessage,
   attempt: 0,
@@ -51,8 +51,6 @@ export const refusalMetadata = (request: InferenceRequest, error: GatewayError):
 
 /** What filters removed, each named in the error (decision 19). */
 const removedCount = ({ metadata }: GatewayError): number => (Array.isArray(metadata['excluded_by']) ? metadata['excluded_by'].length : 0)
-
-export const strategyOf = ({ call }: InferenceRequest): string => (call.models.length > 1 ? 'fallback' : 'direct')
 
 const pipelineMember = ({ pipeline = [] }: InferenceRequest): JsonObject =>
   pipeline.length === 0 ? {} : { pipeline: pipeline.map((stage) => ({ ...stage })) }

@@ -3,14 +3,13 @@ import { GatewayError, asGatewayError } from '../errors.ts'
 import type { JsonBody } from '../lib/json-body.ts'
 import { hasEmbeddings, postEmbeddings } from '../providers/openai-chat/embeddings.ts'
 import { nothingSent } from '../providers/upstream.ts'
-import { reportOf, targetOf, watched } from './attempt.ts'
+import { targetOf, watched } from './attempt.ts'
+import { reportOf } from './attempt-report.ts'
 import { concludingError } from './conclude.ts'
 import type { FailedAttempt } from './failover.ts'
 import { createItinerary, type Dispatch } from './itinerary.ts'
-import { planAttempts } from './plan-attempts.ts'
-import { withCustomerKeys } from './plan-customer-keys.ts'
 import { Run, type InferenceRequest } from './run.ts'
-import { nobodyFree, type InferenceParts } from './run-inference.ts'
+import { limitTotal, nobodyFree, planFor, type InferenceParts } from './run-inference.ts'
 
 export interface EmbeddingsRun {
   readonly run: Run
@@ -24,12 +23,13 @@ export type RunEmbeddings = (request: InferenceRequest) => EmbeddingsRun
 export const createEmbeddings =
   (parts: InferenceParts): RunEmbeddings =>
   (request) => {
-    const run = new Run(request, withCustomerKeys(planAttempts(request.call, parts.models), request.customerKeys ?? null), parts, noFrames)
+    const run = new Run(request, planFor(request, parts), parts, noFrames)
     parts.began(run)
     return { run, answer: () => answer(run, parts) }
   }
 
 const answer = async (run: Run, parts: InferenceParts): Promise<JsonBody> => {
+  const cancelTotal = limitTotal(run, parts)
   try {
     const attempts = run.plan.attempts.filter(({ endpoint }) => hasEmbeddings({ provider: endpoint.provider.slug }))
     if (attempts.length === 0) throw run.refuse(new GatewayError('unprocessable', 'No provider of this model has embeddings.'))
@@ -41,8 +41,9 @@ const answer = async (run: Run, parts: InferenceParts): Promise<JsonBody> => {
       if (next === null) throw run.refuse(concludingError(outcome.error, run.attempts))
       dispatch = next
     }
-    throw run.refuse(nobodyFree())
+    throw run.refuse(nobodyFree(attempts, parts.routing.health))
   } finally {
+    cancelTotal()
     run.end()
     parts.settle(run)
   }

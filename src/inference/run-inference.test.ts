@@ -3,8 +3,8 @@ import { describe, expect, test } from 'bun:test'
 import * as fc from 'fast-check'
 
 import { createFakeClock, turn } from '../../test/support/fake-clock.ts'
+import { createTestRouting } from '../../test/support/test-routing.ts'
 import { createFakeIds } from '../../test/support/fake-ids.ts'
-import { createRoutingState } from '../../test/support/routing-state.ts'
 import type { Frame, ModelEvent } from '../canonical/event.ts'
 import { usageOf, type Usage } from '../canonical/usage.ts'
 import { generation } from '../contract/generation.ts'
@@ -12,9 +12,10 @@ import { ERROR_TYPES, GatewayError, type ErrorType } from '../errors.ts'
 import { chatFormat } from '../formats/openai-chat/openai-chat.ts'
 import { JsonBody } from '../lib/json-body.ts'
 import type { PriceEntry } from '../models/catalogue-schema.ts'
-import { createModels, type Provider } from '../models/models.ts'
+import { createModels, plainEndpoint, type Provider } from '../models/models.ts'
 import type { Attempt, ProviderAdapter } from '../providers/provider.ts'
-import { createHealth, type AttemptReport, type Health } from '../routing/health.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { AttemptReport, Health } from '../routing/health.ts'
 import { describesRequest } from './failover.ts'
 import { generationRecord } from './generation-record.ts'
 import { createInference } from './run-inference.ts'
@@ -94,9 +95,7 @@ const begin = (scripts: readonly Script[], options: Options = {}) => {
       open -= 1
     }
   }
-  const endpoints = [...'abcdef']
-    .slice(0, scripts.length)
-    .map((slug) => ({ provider: provider(slug, keys), upstreamModel: 'one-1', prices, maxCompletionTokens: null }))
+  const endpoints = [...'abcdef'].slice(0, scripts.length).map((slug) => plainEndpoint(provider(slug, keys), 'one-1', { prices }))
   const models = createModels(
     [
       {
@@ -121,7 +120,7 @@ const begin = (scripts: readonly Script[], options: Options = {}) => {
     context: { clock, upstream: { post: () => Promise.reject(new Error('No adapter here has an upstream.')) } },
     clock,
     ids: createFakeIds(),
-    routing: { ...createRoutingState(clock, (slug, index) => refused.push(`${slug} ${index}`)), health: watchedHealth(reports) },
+    routing: { ...createTestRouting(clock, (slug, index) => refused.push(`${slug} ${index}`)), health: watchedHealth(reports, clock) },
     firstTokenMs: FIRST_TOKEN_MS,
     totalMs,
     began: (run) => began.push(run),
@@ -144,8 +143,8 @@ const begin = (scripts: readonly Script[], options: Options = {}) => {
 }
 
 /** Admits all, and keeps what it is told. */
-const watchedHealth = (reports: AttemptReport[]): Health => ({
-  ...createHealth(),
+const watchedHealth = (reports: AttemptReport[], clock: Clock): Health => ({
+  ...createTestRouting(clock).health,
   end: (_key, _provider, report) => void reports.push(report),
 })
 
@@ -402,11 +401,25 @@ describe('failover', () => {
       [wait(1000), say('c'), wait(2000), used({ output: 100 }), finish],
     ])
     expect(reports).toEqual([
-      { outcome: 'failure', firstTokenMs: null, tokensPerSecond: null, retryAfterSeconds: null },
-      { outcome: 'rate-limited', firstTokenMs: null, tokensPerSecond: null, retryAfterSeconds: 7 },
-      { outcome: 'ok', firstTokenMs: 1000, tokensPerSecond: 50, retryAfterSeconds: null },
+      { outcome: 'failure', firstTokenMs: null, tokensPerSecond: null, retryAfterSeconds: null, retry: false },
+      { outcome: 'rate-limited', firstTokenMs: null, tokensPerSecond: null, retryAfterSeconds: 7, retry: true },
+      { outcome: 'ok', firstTokenMs: 1000, tokensPerSecond: 50, retryAfterSeconds: null, retry: true },
     ])
     expect((await outcome([[fail('invalid_request')]])).reports[0]?.outcome).toBe('fault-of-request')
+  })
+
+  test('names the smallest hint of all attempts, where the last failure is one to wait for', async () => {
+    const hinted = (type: ErrorType, retryAfterSeconds: number): Step => ({
+      do: 'throw',
+      thrown: new GatewayError(type, 'Wait.', { retryAfterSeconds }),
+    })
+    const hint = async (...steps: readonly Step[]): Promise<number | undefined> => {
+      const { thrown } = await outcome(steps.map((step) => [step]))
+      return (thrown as GatewayError).retryAfterSeconds
+    }
+    expect(await hint(hinted('rate_limit_exceeded', 7), hinted('provider_overloaded', 30))).toBe(7)
+    expect(await hint(hinted('rate_limit_exceeded', 7), fail('provider_overloaded'))).toBe(7)
+    expect(await hint(hinted('rate_limit_exceeded', 7), fail('timeout'))).toBeUndefined()
   })
 
   test('closes the upstream of every attempt', async () => {

@@ -11,12 +11,14 @@ import type { Models } from '../models/models.ts'
 import { speaksDialectOf } from '../models/models.ts'
 import type { ProviderContext } from '../providers/provider.ts'
 import type { ProviderRegistry } from '../providers/registry.ts'
+import type { HealthView } from '../routing/health.ts'
+import { planAttempts, type Plan, type PlannedAttempt } from '../routing/plan-attempts.ts'
 import type { RoutingState } from '../routing/routing-state.ts'
 import { attempt, type Failure } from './attempt.ts'
 import { concludingError } from './conclude.ts'
 import { createItinerary } from './itinerary.ts'
-import { planAttempts, type Plan } from './plan-attempts.ts'
 import { withCustomerKeys } from './plan-customer-keys.ts'
+import { rememberRoute } from './remember-route.ts'
 import { Run, strictError, type InferenceRequest } from './run.ts'
 
 export interface InferenceParts {
@@ -49,12 +51,20 @@ export const createInference =
  * Who would be asked. Throws what is no provider's judgement: an unknown model, nobody who meets the requirements, a
  * wish that a strict request cannot have, a malformed conversation.
  */
-export const planRequest = (request: InferenceRequest, { models }: Pick<InferenceParts, 'models'>): Plan => {
-  const plan = withCustomerKeys(planAttempts(request.call, models), request.customerKeys ?? null)
+export const planRequest = (request: InferenceRequest, parts: Pick<InferenceParts, 'models' | 'routing'>): Plan => {
+  const plan = planFor(request, parts)
   const [unheeded] = plan.warnings
   if (request.strict && unheeded !== undefined) throw strictError(unheeded)
   checkPrompt(request.call, plan)
   return plan
+}
+
+export const planFor = (
+  { call, caller, customerKeys = null }: Pick<InferenceRequest, 'call' | 'caller' | 'customerKeys'>,
+  { models, routing }: Pick<InferenceParts, 'models' | 'routing'>,
+): Plan => {
+  const { health, sticky, random } = routing
+  return withCustomerKeys(planAttempts({ call, models, health, account: caller.workspaceId, sticky: sticky.find, random }), customerKeys)
 }
 
 /**
@@ -67,7 +77,7 @@ const checkPrompt = (call: Call, plan: Plan): void => {
 
 /** The frames of the answer. Throws the last error where nothing was said; after that a failure is the last event. */
 async function* answer(run: Run, parts: InferenceParts): AsyncGenerator<readonly Frame[], void, undefined> {
-  const cancelTotal = parts.clock.after(parts.totalMs, () => run.stop(tooLong(parts.totalMs)))
+  const cancelTotal = limitTotal(run, parts)
   try {
     const itinerary = createItinerary(run.plan.attempts, parts.routing)
     let failure: Failure | null = null
@@ -75,24 +85,26 @@ async function* answer(run: Run, parts: InferenceParts): AsyncGenerator<readonly
       failure = yield* attempt(run, dispatch, parts)
       if (failure === null) return
     }
-    if (failure === null) throw run.refuse(nobodyFree())
+    if (failure === null) throw run.refuse(nobodyFree(run.plan.attempts, parts.routing.health))
     const error = run.refuse(concludingError(failure.error, run.attempts))
     if (failure.zone !== 'delivered' && !failure.said) throw error
     yield [...failure.held, { events: [{ type: 'error', error }] }]
   } finally {
     cancelTotal()
     run.end()
+    rememberRoute(run, parts.routing.sticky)
     parts.settle(run)
   }
 }
 
-const tooLong = (totalMs: number): GatewayError =>
-  new GatewayError('timeout', `The answer took longer than the ${Math.round(totalMs / 1000)} seconds that one may take.`)
+/** Ends the run, whatever it is doing, when its time is over; the answer cancels that. */
+export const limitTotal = (run: Run, { clock, totalMs }: Pick<InferenceParts, 'clock' | 'totalMs'>): (() => void) =>
+  clock.after(totalMs, () =>
+    run.stop(new GatewayError('timeout', `The answer took longer than the ${Math.round(totalMs / 1000)} seconds that one may take.`)),
+  )
 
 /** No attempt was made, so it is our own refusal: every provider that fits has failed of late, or has all that it may. */
-export const nobodyFree = (): GatewayError =>
+export const nobodyFree = (attempts: readonly PlannedAttempt[], health: HealthView): GatewayError =>
   new GatewayError('provider_overloaded', 'Every provider that fits is overloaded or has failed of late. Try again shortly.', {
-    retryAfterSeconds: RETRY_SECONDS,
+    retryAfterSeconds: Math.min(...attempts.map(({ key }) => health.of(key).retryAfterSeconds ?? 1)),
   })
-
-const RETRY_SECONDS = 5

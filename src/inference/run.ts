@@ -11,9 +11,9 @@ import type { IdSource } from '../lib/id.ts'
 import { costOf } from '../models/price.ts'
 import { redactBody } from '../providers/redact-body.ts'
 import type { Credential } from '../routing/credentials.ts'
+import type { Plan, PlannedAttempt } from '../routing/plan-attempts.ts'
 import type { Dispatch } from './itinerary.ts'
 import type { PipelineStage } from './pipeline.ts'
-import type { Plan, PlannedAttempt } from './plan-attempts.ts'
 
 export interface InferenceRequest {
   readonly call: Call

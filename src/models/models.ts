@@ -1,5 +1,6 @@
 /** Which models there are, who serves them and at what price: the shipped catalogue, the operator's file over it, and the sandbox. */
 import type { ClientDialect } from '../canonical/call.ts'
+import type { EndpointTier, Quantization } from '../canonical/endpoint-facts.ts'
 import type { PriceEntry } from './catalogue-schema.ts'
 
 export const PROVIDER_DIALECTS = ['openai-chat', 'openai-responses', 'anthropic', 'google', 'bedrock', 'sandbox'] as const
@@ -14,16 +15,60 @@ export interface Provider {
   readonly apiKeys: readonly string[]
   /** Serves names that no catalogue lists (a local server): any `slug/name` is a model. */
   readonly anyModel: boolean
+  /** What holds for every model of it; absent where nobody told. */
+  readonly dataPolicy?: DataPolicy
 }
 
 export interface ModelEndpoint {
   readonly provider: Provider
   /** The provider's own name for the model. */
   readonly upstreamModel: string
+  /** Names it among the model's endpoints, and in a request: the provider's slug, or that and a variant, `provider/variant`. */
+  readonly tag: string
   /** Null: nobody has told the price. */
   readonly prices: PriceEntry | null
   readonly maxCompletionTokens: number | null
+  /** Input and output tokens together; null where nobody told. */
+  readonly contextLength: number | null
+  readonly quantization: Quantization
+  /** Asked for by its tag or by this service tier only; null for an ordinary endpoint. */
+  readonly serviceTier: EndpointTier | null
+  readonly dataPolicy: DataPolicy
+  /** Whether the model's author allows its text to train others; null where nobody told. */
+  readonly distillable: boolean | null
+  /** The request parameters that it heeds; empty where nobody told. */
+  readonly supportedParameters: readonly string[]
 }
+
+/** What a provider does with what it is sent; null where nobody told, which no filter takes for a promise. */
+export interface DataPolicy {
+  /** Trains on it. */
+  readonly training: boolean | null
+  /** Keeps it after the answer; false is zero data retention. */
+  readonly retains: boolean | null
+}
+
+/** An endpoint of which nothing is known but what is told here. */
+export const plainEndpoint = (
+  provider: Provider,
+  upstreamModel: string,
+  told: Partial<Omit<ModelEndpoint, 'provider' | 'upstreamModel'>> = {},
+): ModelEndpoint => ({
+  provider,
+  upstreamModel,
+  tag: provider.slug,
+  prices: null,
+  maxCompletionTokens: null,
+  contextLength: null,
+  quantization: 'unknown',
+  serviceTier: null,
+  dataPolicy: provider.dataPolicy ?? UNTOLD,
+  distillable: null,
+  supportedParameters: [],
+  ...told,
+})
+
+const UNTOLD: DataPolicy = { training: null, retains: null }
 
 export interface Model {
   readonly id: string
@@ -42,7 +87,7 @@ export interface Models {
   /** The model of that id, if some enabled provider serves it. */
   find(id: string): Model | undefined
   list(): readonly Model[]
-  /** Those that are enabled. */
+  /** The enabled ones. */
   providers(): readonly Provider[]
   /** The variables of which any would enable a provider of this known model; none for a model that is unknown or enabled. */
   enabledBy(id: string): readonly string[]
@@ -56,6 +101,7 @@ export const createModels = (
   dormant: ReadonlyMap<string, readonly string[]> = new Map(),
 ): Models => {
   const byId = new Map(models.map((model) => [model.id, model]))
+  const served = [...new Set([...providers, ...models.flatMap(({ endpoints }) => endpoints.map(({ provider }) => provider))])]
   const open = new Map(providers.filter(({ anyModel }) => anyModel).map((provider) => [provider.slug, provider]))
   return {
     find(id) {
@@ -67,7 +113,7 @@ export const createModels = (
       return unlistedModel(id, id.slice(slash + 1), provider)
     },
     list: () => models,
-    providers: () => providers,
+    providers: () => served,
     enabledBy: (id) => (byId.has(id) ? [] : (dormant.get(id) ?? [])),
     nearest(id, most) {
       const wanted = id.slice(0, COMPARED_LENGTH)
@@ -105,7 +151,7 @@ const unlistedModel = (id: string, upstreamModel: string, provider: Provider): M
   inputModalities: ['text'],
   outputModalities: ['text'],
   supportedParameters: [],
-  endpoints: [{ provider, upstreamModel, prices: null, maxCompletionTokens: null }],
+  endpoints: [plainEndpoint(provider, upstreamModel)],
 })
 
 /** As long as a listed id may be: an unlisted one is kept in every record of its use. */

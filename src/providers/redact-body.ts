@@ -2,7 +2,7 @@
  * A request body as it may be shown: what is large and opaque (pictures, files, sound, proofs of thinking) as its size,
  * what looks like a key as a mark. Best effort: what a person wrote stays (service.md, "Debugging", rule 4).
  */
-import { parseExact } from '../lib/exact-json.ts'
+import { isExactInteger, parseExact } from '../lib/exact-json.ts'
 import { isObject } from '../lib/json.ts'
 import { SECRETS } from './classify-failure.ts'
 
@@ -19,7 +19,7 @@ const DATA_URL = /^(data:[^,]{0,200},)(.*)$/s
 const redacted = (value: unknown, member: string): unknown => {
   if (typeof value === 'string') return redactedText(value, member)
   if (Array.isArray(value)) return value.map((item) => redacted(item, member))
-  if (!isObject(value)) return value
+  if (!isObject(value) || isExactInteger(value)) return value
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, redacted(item, key)]))
 }
 

@@ -51,6 +51,20 @@ test('a refused key is set aside for ten minutes, with an alarm that names its p
   expect(pick().apiKey).toBe('one')
 })
 
+test('a single key that is refused is tried on, and its alarm is not repeated before it has rested', () => {
+  const { clock, credentials, alarms } = begin()
+  const single = provider('only')
+  const report = (): void => {
+    const credential = credentials.pick(single, NONE)
+    if (credential !== null) credentials.report(single, credential, 'refused', null)
+  }
+  for (let request = 0; request < 5; request += 1) report()
+  expect(alarms).toEqual(['acme 0'])
+  clock.advance(600_000)
+  report()
+  expect(alarms).toHaveLength(2)
+})
+
 test('where every key rests, the one that is due first is tried', () => {
   const { pick, credentials } = begin()
   for (const [index, seconds] of [60, 20, 40].entries())

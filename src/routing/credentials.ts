@@ -58,9 +58,12 @@ export const createCredentials = (parts: { clock: Clock; onRefused: (provider: s
     },
     report({ slug }, { apiKey, index }, fault, retryAfterSeconds) {
       if (apiKey === null) return
+      const name = nameOf(slug, apiKey)
+      // A last key is tried while it rests: that is known, and no new alarm.
+      const isNews = restsUntil(name) === 0
       const restMs = fault === 'refused' ? REFUSED_MS : Math.min(LIMITED_MS_MAX, (retryAfterSeconds ?? LIMITED_MS / 1000) * 1000)
-      resting.set(nameOf(slug, apiKey), clock.monotonicMs() + restMs)
-      if (fault === 'refused') onRefused(slug, index)
+      resting.set(name, clock.monotonicMs() + restMs)
+      if (fault === 'refused' && isNews) onRefused(slug, index)
     },
   }
 }

@@ -7,4 +7,6 @@ export interface RoutingState {
   readonly health: Health
   readonly credentials: Credentials
   readonly sticky: Sticky
+  /** In [0, 1): for choices by lot. */
+  readonly random: () => number
 }
