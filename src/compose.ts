@@ -216,6 +216,7 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
   const counter = createChangeCounter(database)
   let seen = await counter.read()
   const stops = [
+    lag.start(),
     repeat(
       clock,
       POLL_MS,
@@ -259,7 +260,6 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
     },
     async close() {
       for (const stop of stops) stop()
-      lag.stop()
       await recorder.close()
       await database.close()
       flushLog()

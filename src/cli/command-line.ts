@@ -95,7 +95,7 @@ const withSettings = (command: Command, settings: typeof STORAGE_SETTINGS): Comm
   }
   return command.addHelpText(
     'after',
-    `\nSecrets come by variable only: PATCHBAY_SECRET (root secret, at least 32 bytes), OPENAI_API_KEY and the other providers' keys.`,
+    `\nSecrets come by variable only: PATCHBAY_SECRET (root secret, at least 32 bytes), PATCHBAY_SECRET_PREVIOUS (the one that it replaces), OPENAI_API_KEY and the other providers' keys.`,
   )
 }
 

@@ -156,6 +156,7 @@ describe('how far behind the process is', () => {
         return () => undefined
       },
     })
+    lag.start()
     for (const late of lateness) {
       nowMs = dueMs + late
       task()

@@ -4,7 +4,8 @@ import type { Clock } from '../lib/clock.ts'
 export interface LoopLag {
   /** The 99th percentile of the last whole window, in milliseconds. */
   readonly p99Ms: number
-  stop(): void
+  /** Begins to watch; the answer ends it. */
+  start(): () => void
 }
 
 const TICK_MS = 20
@@ -12,9 +13,9 @@ const WINDOW_MS = 1000
 
 export const createLoopLag = (clock: Clock): LoopLag => {
   let samples: number[] = []
-  let windowStartMs = clock.monotonicMs()
+  let windowStartMs = 0
   let p99Ms = 0
-  let dueMs = windowStartMs + TICK_MS
+  let dueMs = 0
   let cancel: () => void
 
   const tick = (): void => {
@@ -28,13 +29,17 @@ export const createLoopLag = (clock: Clock): LoopLag => {
     dueMs = nowMs + TICK_MS
     cancel = clock.after(TICK_MS, tick)
   }
-  cancel = clock.after(TICK_MS, tick)
 
   return {
     get p99Ms() {
       return p99Ms
     },
-    stop: () => cancel(),
+    start() {
+      windowStartMs = clock.monotonicMs()
+      dueMs = windowStartMs + TICK_MS
+      cancel = clock.after(TICK_MS, tick)
+      return () => cancel()
+    },
   }
 }
 

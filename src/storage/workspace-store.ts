@@ -173,6 +173,12 @@ export const createWorkspaceStore = (database: Database): WorkspaceStore => ({
     recordChange(database, by, now, async (transaction) => {
       const [first] = members
       if (first === undefined) return { result: [], audit: null }
+      // Whoever is a member may be named elsewhere, too.
+      await transaction
+        .insertInto('users')
+        .values(members.map(({ user_id }) => ({ id: user_id, name: user_id, email: null, created_at: now })))
+        .onConflict((conflict) => conflict.column('id').doNothing())
+        .execute()
       const added = await transaction
         .insertInto('workspace_members')
         .values([...members])

@@ -145,7 +145,7 @@ export const workspaceResource = (workspace: WorkspaceRecord, includeByokInBudge
 
 /** A UUID that follows from the workspace's, so it is known before the guardrail is written (contract 7.1). */
 const defaultGuardrailId = (workspaceId: string): string => {
-  const hex = createHash('sha256').update(`patchbay/default-guardrail/${workspaceId}`).digest('hex')
+  const hex = createHash('sha256').update(`guardrail of workspace ${workspaceId}`).digest('hex')
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`
 }
 
