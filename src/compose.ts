@@ -1,7 +1,7 @@
 /** Builds every part once and hands it to the next. The only file that knows all concrete parts. */
 import type { ConfigFile } from './config-file.ts'
-import { SettingError, type Environment, type ServeSettings } from './config.ts'
 import { composeBudgets } from './compose-budgets.ts'
+import { behindProxy, SettingError, type Environment, type ServeSettings } from './config.ts'
 import { GatewayError } from './errors.ts'
 import { messagesFormat } from './formats/anthropic-messages/anthropic-messages.ts'
 import { chatFormat } from './formats/openai-chat/openai-chat.ts'
@@ -11,12 +11,13 @@ import { createCors } from './http/cors.ts'
 import { createKeepAlive } from './http/keep-alive.ts'
 import { createPrepareCall } from './http/prepare-call.ts'
 import { createCountTokens } from './inference/count-tokens.ts'
+import { createDryRun } from './inference/dry-run.ts'
 import { createEmbeddings } from './inference/run-embeddings.ts'
 import { createInference, type InferenceParts } from './inference/run-inference.ts'
 import type { Run } from './inference/run.ts'
 import { createKeys, type Keys } from './keys/keys.ts'
 import { isoTimestamp, systemClock } from './lib/clock.ts'
-import { systemIds } from './lib/id.ts'
+import { randomFraction, systemIds } from './lib/id.ts'
 import { repeat } from './lib/repeat.ts'
 import { buildModels, CatalogueError } from './models/build-models.ts'
 import catalogue from './models/catalogue-data.json' with { type: 'json' }
@@ -24,9 +25,14 @@ import type { Catalogue } from './models/catalogue-schema.ts'
 import type { Models } from './models/models.ts'
 import { createPresets } from './presets/presets.ts'
 import { providerRegistry } from './providers/registry.ts'
+import { createReachability, probeAddress, probeNothing } from './providers/reachability.ts'
 import { createUpstream } from './providers/upstream.ts'
+import { createCredentials } from './routing/credentials.ts'
+import { createHealth } from './routing/health.ts'
+import type { RoutingState } from './routing/routing-state.ts'
+import { createSticky } from './routing/sticky.ts'
 import { openStorage } from './open-storage.ts'
-import { sandboxModels } from './sandbox-models.ts'
+import { SANDBOX_PROVIDERS, sandboxModels } from './sandbox-models.ts'
 import { createChangeCounter } from './storage/change-counter.ts'
 import { createGenerationStore } from './storage/generation-store.ts'
 import { createKeyStore } from './storage/key-store.ts'
@@ -63,6 +69,8 @@ const CLEAN_UP_MS = 60 * 60 * 1000
 const CLEAN_UP_ROWS = 1000
 const DAY_MS = 24 * 60 * 60 * 1000
 const PING_MS = 1000
+/** Attempts at once of one provider: what one worker's sockets bear, and no provider's limit. */
+const PROVIDER_IN_FLIGHT_MAX = 1000
 
 export const composeService = async (settings: ServeSettings, file: ConfigFile, env: Environment): Promise<Service> => {
   const [clock, ids] = [systemClock, systemIds]
@@ -80,6 +88,23 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
   const { ledger, budgeted, recorder, configure } = composeBudgets({ database, clock, ids, log, metrics, file: file.budgets })
   const keepAlive = createKeepAlive(clock, KEEP_ALIVE_MS)
   const observe = observeRuns(metrics, log)
+
+  const refusedKeys = metrics.counter('patchbay_credentials_refused_total', 'Provider keys set aside because the provider refused them.', [
+    'provider',
+  ])
+  // It outlives a reload: what was learned of a provider holds whatever the file says.
+  const routing: RoutingState = {
+    health: createHealth({ clock, inFlightMax: PROVIDER_IN_FLIGHT_MAX, neverEjected: SANDBOX_PROVIDERS }),
+    sticky: createSticky({ clock }),
+    credentials: createCredentials({
+      clock,
+      onRefused(provider, index) {
+        refusedKeys.add([provider])
+        log.error({ provider, key_number: index + 1 }, 'a provider refuses a key of ours: replace it, or pay its bill')
+      },
+    }),
+    random: randomFraction,
+  }
 
   const running = new Set<Run>()
   const began = (run: Run): void => void running.add(run)
@@ -116,18 +141,24 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
   const serve = (current: ConfigFile): App => {
     const seconds = (value: number): number => value * 1000
     const models = modelsOf(current, settings.config, env)
-    const upstream = createUpstream(clock, {
-      streamHeadersMs: seconds(current.timeouts.stream_headers),
-      wholeHeadersMs: seconds(current.timeouts.whole_headers),
-      idleMs: seconds(current.timeouts.idle),
-    })
+    const upstream = createUpstream(
+      clock,
+      {
+        streamHeadersMs: seconds(current.timeouts.stream_headers),
+        wholeHeadersMs: seconds(current.timeouts.whole_headers),
+        idleMs: seconds(current.timeouts.idle),
+      },
+      createReachability({ clock, connectMs: seconds(current.timeouts.connect), probe: behindProxy(env) ? probeNothing : probeAddress }),
+    )
     const inference: InferenceParts = {
       models,
       adapters: providerRegistry,
       context: { upstream, clock },
       clock,
       ids,
+      routing,
       firstTokenMs: seconds(current.timeouts.first_token),
+      totalMs: seconds(current.timeouts.total),
       began,
       settle,
     }
@@ -137,9 +168,11 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
         prepareCall: createPrepareCall(presets),
         runInference: createInference(inference),
         admit,
+        dryRun: createDryRun(inference),
         keepAlive,
         clock,
         commitSilenceMs: COMMIT_SILENCE_MS,
+        unreadMs: seconds(current.timeouts.client_unread),
         providerFailure: current.errors.provider_failure,
         onInternalError: (thrown) => onError(thrown, 'a stream could not be rendered'),
       },
@@ -148,6 +181,7 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
       keys,
       presets,
       models,
+      health: routing.health,
       generations: { store: generationStore, flush: recorder.flush },
       figures: ledger.figures,
       ready,
@@ -157,7 +191,11 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
       log,
       metrics,
       cors: createCors(current.cors.origins),
-      maxBodyBytes: current.limits.max_body_bytes,
+      bodyLimits: {
+        maxBytes: current.limits.max_body_bytes,
+        totalMs: seconds(current.timeouts.body),
+        idleMs: seconds(current.timeouts.body_idle),
+      },
       version: VERSION,
     })
   }

@@ -5,6 +5,7 @@ import { parse as parseYaml, YAMLParseError } from 'yaml'
 import { z } from 'zod'
 
 import { SettingError, type Environment } from './config.ts'
+import { nearestKey } from './config-suggestion.ts'
 import { pathText } from './contract/validate.ts'
 import { budgetSettings } from './ledger/settings.ts'
 import { modelEntry, modelId, providerEntry, providerSlug } from './models/catalogue-schema.ts'
@@ -26,10 +27,18 @@ export const configFileSchema = z
       .prefault({}),
     timeouts: z
       .strictObject({
+        connect: seconds(5, 'Seconds to find, reach and trust a provider, before anything is sent.'),
         stream_headers: seconds(60, 'Seconds until a streaming provider must send its response headers, connecting included.'),
         whole_headers: seconds(600, 'The same for a whole answer.'),
-        first_token: seconds(120, 'Seconds until the first content of a stream.'),
-        idle: seconds(90, 'Seconds of silence that end a stream.'),
+        first_token: seconds(
+          120,
+          'Seconds until the first content of a stream; comments are none. A model may have its own first_token_timeout.',
+        ),
+        idle: seconds(90, 'Seconds without a byte from the provider that end an answer.'),
+        total: seconds(1800, 'Seconds that a whole request may take, all its attempts together.'),
+        body: seconds(60, 'Seconds in which the body of a request must have come.'),
+        body_idle: seconds(10, 'Seconds without a byte of the body of a request.'),
+        client_unread: seconds(60, 'Seconds for which a client may take nothing of its stream, once it has all that is kept for it.'),
       })
       .prefault({}),
     limits: z
@@ -70,14 +79,20 @@ export const readConfigFile = (path: string | null, env: Environment): ConfigFil
   const parsed = text === null ? {} : parseText(text, path ?? DEFAULT_CONFIG_FILE)
   const outcome = configFileSchema.safeParse(substitute(parsed ?? {}, env, [], path ?? DEFAULT_CONFIG_FILE))
   if (outcome.success) return outcome.data
-  const issue = outcome.error.issues[0]
+  const { issues } = outcome.error
+  // What is missing is often there under another name.
+  const issue = issues.find(({ code }) => code === 'unrecognized_keys') ?? issues[0]
   const where = issue === undefined ? '' : pathText(issue.path)
   throw new SettingError(`${path ?? DEFAULT_CONFIG_FILE}: ${where === '' ? '' : `${where}: `}${sentence(issue)}.`)
 }
 
-/** A name that is not one has the reason inside. */
-const sentence = (issue: z.core.$ZodIssue | undefined): string =>
-  ((issue?.code === 'invalid_key' ? issue.issues[0]?.message : issue?.message) ?? 'is not valid').replace(/\.$/, '')
+/** A name that is not one has the reason inside; one that is unknown, the known one that it looks like. */
+const sentence = (issue: z.core.$ZodIssue | undefined): string => {
+  const said = ((issue?.code === 'invalid_key' ? issue.issues[0]?.message : issue?.message) ?? 'is not valid').replace(/\.$/, '')
+  const [unknown] = issue?.code === 'unrecognized_keys' ? issue.keys : []
+  const meant = issue === undefined || unknown === undefined ? null : nearestKey(configFileSchema, issue.path, unknown)
+  return meant === null ? said : `${said} (did you mean ${meant}?)`
+}
 
 const readText = (path: string | null): string | null => {
   try {

@@ -116,6 +116,10 @@ export type ServeSettings = Settings<typeof SERVE_SETTINGS>
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
+/** Whether the runtime sends requests through a proxy: then a provider's own address need not be in reach. */
+export const behindProxy = (env: Environment): boolean =>
+  ['HTTP_PROXY', 'HTTPS_PROXY', 'http_proxy', 'https_proxy'].some((name) => (env[name] ?? '') !== '')
+
 /** The environment of this process. */
 export const environment = (): Environment => process.env
 

@@ -1,5 +1,5 @@
 /** The sandbox in the catalogue's terms. Its models go the same way as any other's: routing, failover, prices, records. */
-import type { Model, ModelEndpoint, Provider } from './models/models.ts'
+import { plainEndpoint, type Model, type ModelEndpoint, type Provider } from './models/models.ts'
 import { SANDBOX_MODELS } from './providers/sandbox/models.ts'
 
 const provider = (slug: string, name: string): Provider => ({
@@ -15,10 +15,20 @@ const SANDBOX = provider('sandbox', 'Sandbox')
 /** A second one, so that what fails once has somewhere to go. */
 const SPARE = provider('sandbox-spare', 'Sandbox Spare')
 
+/** What fails here fails on purpose: it says nothing of how they are. */
+export const SANDBOX_PROVIDERS: ReadonlySet<string> = new Set([SANDBOX.slug, SPARE.slug])
+
 const FREE = { prompt: 0, completion: 0 }
 
 export const sandboxModels: readonly Model[] = SANDBOX_MODELS.map(({ id, name, contextLength, supportedParameters }) => {
-  const endpoint = (by: Provider): ModelEndpoint => ({ provider: by, upstreamModel: id, prices: FREE, maxCompletionTokens: null })
+  const endpoint = (by: Provider): ModelEndpoint =>
+    plainEndpoint(by, id, {
+      prices: FREE,
+      contextLength,
+      dataPolicy: { training: false, retains: false },
+      distillable: true,
+      supportedParameters,
+    })
   return {
     id,
     name,

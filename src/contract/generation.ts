@@ -59,6 +59,8 @@ export const generation = z
           latency: z.number(),
           is_byok: z.boolean(),
           error_type: z.string().nullable(),
+          provider_code: z.string().nullable(),
+          upstream_id: z.string().nullable(),
         }),
       )
       .nullable(),

@@ -25,6 +25,8 @@ export interface AnswerHead {
   readonly request: JsonBody
   /** A guess for the dialect that must name input tokens before the provider does. */
   readonly inputTokensEstimate: number
+  /** JSON texts of the bodies that went to providers, one for each attempt, where the client asked to see them. */
+  readonly echoes?: readonly string[]
 }
 
 /** What is known when an answer has ended. */

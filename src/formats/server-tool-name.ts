@@ -1,5 +1,6 @@
-/** The types of tools that the service runs itself begin with one of these; they are one and the same (decision 1). */
-const PREFIXES = ['service:', 'openrouter:'] as const
+import { OWN_NAMES } from '../canonical/own-names.ts'
+
+const PREFIXES = OWN_NAMES.tools
 
 /** Every spelling of a tool's type, ours first. */
 export const serverToolTypes = <Name extends string>(name: Name) => PREFIXES.map((prefix) => `${prefix}${name}` as const)

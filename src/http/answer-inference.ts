@@ -2,20 +2,24 @@
  * What the three inference routes have in common: read the call, apply its preset, run it, and answer whole or as a
  * stream. The status of a provider's failure follows decision 16, the moment a stream commits decision 17.
  */
+import { NO_COST } from '../canonical/cost.ts'
 import type { Frame } from '../canonical/event.ts'
+import { NO_USAGE } from '../canonical/usage.ts'
 import type { GatewayError } from '../errors.ts'
 import type { AnswerHead, AnswerTail, ClientFormat } from '../formats/format.ts'
 import type { Admit } from '../inference/budgeted-runs.ts'
+import type { DryRun } from '../inference/dry-run.ts'
+import { refusalMetadata, routingMetadata } from '../inference/routing-metadata.ts'
 import type { RunInference } from '../inference/run-inference.ts'
-import type { Run } from '../inference/run.ts'
-import { routingMetadata } from '../inference/routing-metadata.ts'
+import type { InferenceRequest, Run } from '../inference/run.ts'
 import { spenderOf } from '../keys/keys.ts'
 import type { Clock } from '../lib/clock.ts'
 import { JsonBody } from '../lib/json-body.ts'
 import { asPublicError, errorHeaders } from './error-boundary.ts'
 import { STREAM_HEADERS, eventStream } from './event-stream.ts'
-import { jsonText } from './json-response.ts'
+import { jsonResponse, jsonText } from './json-response.ts'
 import type { KeepAlive } from './keep-alive.ts'
+import { metadataField, wantsDryRun, wantsEcho } from './opt-ins.ts'
 import type { PrepareCall } from './prepare-call.ts'
 import { principalOf, type RouteRequest } from './route.ts'
 
@@ -23,10 +27,13 @@ export interface InferenceAnswering {
   readonly prepareCall: PrepareCall
   readonly runInference: RunInference
   readonly admit: Admit
+  readonly dryRun: DryRun
   readonly keepAlive: KeepAlive
   readonly clock: Clock
   /** Streams commit to 200 after this much silence, failed or not. */
   readonly commitSilenceMs: number
+  /** A client that takes nothing for this long is given up. */
+  readonly unreadMs: number
   readonly providerFailure: 'body' | 'status'
   readonly onInternalError: (thrown: unknown) => void
 }
@@ -34,15 +41,26 @@ export interface InferenceAnswering {
 export const answerInference = async (request: RouteRequest, format: ClientFormat, parts: InferenceAnswering): Promise<Response> => {
   const principal = principalOf(request)
   const prepared = await parts.prepareCall(JsonBody.read(await request.text()), format, request.headers, principal)
-  const run = parts.runInference({
+  const inference: InferenceRequest = {
     ...prepared,
     apiType: 'completions',
     caller: spenderOf(principal),
     requestId: request.requestId,
     userAgent: request.headers.get('user-agent'),
     referer: request.headers.get('http-referer') ?? request.headers.get('referer'),
-  })
-  await parts.admit(run)
+    echo: wantsEcho(prepared.call),
+  }
+  let run: Run
+  try {
+    if (wantsDryRun(request.headers)) return jsonResponse(await parts.dryRun(inference))
+    run = parts.runInference(inference)
+    await parts.admit(run)
+  } catch (thrown) {
+    const error = asPublicError(thrown)
+    const field = METADATA_LESS.has(error.status) ? null : metadataField(request.headers)
+    if (field === null) throw error
+    return refusal(error, format, { field, value: refusalMetadata(inference, error) })
+  }
   const leave = (): void => run.leave()
   request.signal.addEventListener('abort', leave, { once: true })
   // It may have left while its preset was looked up, or its budget: an abort that is over is not told again.
@@ -51,12 +69,21 @@ export const answerInference = async (request: RouteRequest, format: ClientForma
   return run.request.call.stream ? answer.stream(leave) : answer.whole()
 }
 
+/** Of a request that reached nobody, for whoever asked how it would have been routed: always its real status. */
+const refusal = (error: GatewayError, format: ClientFormat, metadata: AnswerTail['metadata']): Response => {
+  const { body } = format.renderError(error, null, { usage: NO_USAGE, cost: NO_COST, endedSeconds: 0, metadata })
+  return jsonText(body, { status: error.status, headers: errorHeaders(error) })
+}
+
+/** Validation, keys, and limits of our own have none (contract 5.8); nor has a 500. */
+const METADATA_LESS: ReadonlySet<number> = new Set([400, 401, 413, 415, 429, 500])
+
 /** One run on its way to one client. */
 class Answer {
   readonly #run: Run
   readonly #format: ClientFormat
   readonly #parts: InferenceAnswering
-  readonly #metadataField: 'service_metadata' | 'openrouter_metadata' | null
+  readonly #metadataField: ReturnType<typeof metadataField>
   readonly #realStatus: boolean
 
   constructor(run: Run, format: ClientFormat, headers: Headers, parts: InferenceAnswering) {
@@ -65,6 +92,11 @@ class Answer {
     this.#parts = parts
     this.#metadataField = metadataField(headers)
     this.#realStatus = (headers.get('x-service-provider-failure')?.toLowerCase() ?? parts.providerFailure) === 'status'
+  }
+
+  /** Of a failure: by the setting, and always where no provider was asked (decision 16). */
+  get #tellsStatus(): boolean {
+    return this.#realStatus || this.#run.current === undefined
   }
 
   /** Read when the answer begins: an attempt's losses are known by then. */
@@ -85,7 +117,7 @@ class Answer {
       return this.#failure(thrown)
     }
     const failure = this.#run.error === null || this.#isAnswer(this.#run.error) ? null : this.#run.error
-    const status = failure !== null && this.#realStatus ? failure.status : 200
+    const status = failure !== null && this.#tellsStatus ? failure.status : 200
     const headers = failure === null ? this.#headers : { ...this.#headers, ...errorHeaders(failure) }
     return jsonText(this.#format.renderAnswer(this.#head(), mergeFrames(frames), this.#tail()), { status, headers })
   }
@@ -96,8 +128,8 @@ class Answer {
     // Nothing is lost where the wait ends first: the stream takes the same promise over.
     const committed = await this.#untilCommit(first)
     const failure = committed instanceof Failure && !this.#isAnswer(asPublicError(committed.thrown)) ? committed : null
-    if (failure !== null && this.#realStatus) return this.#failure(failure.thrown)
-    const { keepAlive, onInternalError } = this.#parts
+    if (failure !== null && this.#tellsStatus) return this.#failure(failure.thrown)
+    const { keepAlive, onInternalError, clock, unreadMs } = this.#parts
     const body = eventStream(
       {
         first,
@@ -105,6 +137,8 @@ class Answer {
         silent: committed === 'silence',
         leave,
         onInternalError,
+        clock,
+        unreadMs,
         openRenderer: () => this.#format.openStream(this.#head()),
         tail: () => this.#tail(),
       },
@@ -139,12 +173,12 @@ class Answer {
   #failure(thrown: unknown): Response {
     const error = asPublicError(thrown)
     const { body, answered } = this.#format.renderError(error, this.#head(), this.#tail())
-    const status = answered || !this.#realStatus ? 200 : error.status
+    const status = answered || !this.#tellsStatus ? 200 : error.status
     return jsonText(body, { status, headers: { ...this.#headers, ...(answered ? {} : errorHeaders(error)) } })
   }
 
   #head(): AnswerHead {
-    const { request, current, generationId, createdMs, inputTokensEstimate } = this.#run
+    const { request, current, generationId, createdMs, inputTokensEstimate, echoes } = this.#run
     return {
       generationId,
       createdSeconds: Math.floor(createdMs / 1000),
@@ -152,6 +186,7 @@ class Answer {
       provider: current?.planned.endpoint.provider.name ?? null,
       request: request.call.body,
       inputTokensEstimate,
+      ...(echoes.length === 0 ? {} : { echoes }),
     }
   }
 
@@ -173,11 +208,4 @@ class Failure {
 const mergeFrames = (frames: readonly Frame[]): Frame => {
   const only = frames[0]
   return frames.length === 1 && only !== undefined ? only : { events: frames.flatMap(({ events }) => events) }
-}
-
-/** The field's name follows the header's (decision 1). */
-const metadataField = (headers: Headers): 'service_metadata' | 'openrouter_metadata' | null => {
-  const enabled = (name: string): boolean => headers.get(name)?.toLowerCase() === 'enabled'
-  if (enabled('x-service-metadata') || enabled('x-service-experimental-metadata')) return 'service_metadata'
-  return enabled('x-openrouter-metadata') || enabled('x-openrouter-experimental-metadata') ? 'openrouter_metadata' : null
 }

@@ -4,6 +4,7 @@ import { connect } from 'node:net'
 import { pino } from 'pino'
 
 import { createFakeClock, turn } from '../../test/support/fake-clock.ts'
+import { createTestRouting } from '../../test/support/test-routing.ts'
 import { openSqliteDatabase } from '../../test/support/sqlite-database.ts'
 import { messagesFormat } from '../formats/anthropic-messages/anthropic-messages.ts'
 import { chatFormat } from '../formats/openai-chat/openai-chat.ts'
@@ -16,6 +17,7 @@ import { keyLimitSource } from '../ledger/scope.ts'
 import type { Settlement } from '../storage/settle-requests.ts'
 import { createCountTokens } from '../inference/count-tokens.ts'
 import { createEmbeddings } from '../inference/run-embeddings.ts'
+import { createDryRun } from '../inference/dry-run.ts'
 import { createInference, type InferenceParts } from '../inference/run-inference.ts'
 import type { Run } from '../inference/run.ts'
 import { createKeys } from '../keys/keys.ts'
@@ -84,7 +86,9 @@ const build = (more: Partial<AppParts> = {}) => {
     context: { clock, upstream: { post: () => Promise.reject(new Error('The sandbox has no upstream.')) } },
     clock,
     ids,
+    routing: createTestRouting(clock),
     firstTokenMs: 120_000,
+    totalMs: 1_800_000,
     began: () => undefined,
     settle: (run) => {
       settled.push(run)
@@ -99,15 +103,18 @@ const build = (more: Partial<AppParts> = {}) => {
       prepareCall: createPrepareCall(presets),
       runInference: createInference(inference),
       admit: budgeted.admit,
+      dryRun: createDryRun(inference),
       keepAlive: createKeepAlive(clock, 10_000),
       clock,
       commitSilenceMs: 2000,
+      unreadMs: 60_000,
       providerFailure: 'body',
       onInternalError: (thrown) => faults.push(thrown),
     },
     keys,
     presets,
     models,
+    health: inference.routing.health,
     generations: { store, flush: recorder.flush },
     figures: ledger.figures,
     ready: async () => null,
@@ -117,7 +124,7 @@ const build = (more: Partial<AppParts> = {}) => {
     log: pino({ level: 'silent' }),
     metrics,
     cors: createCors(['https://app.example']),
-    maxBodyBytes: MAX_BODY,
+    bodyLimits: { maxBytes: MAX_BODY, totalMs: 60_000, idleMs: 10_000 },
     version: '1.2.3',
     ...more,
   }

@@ -10,6 +10,7 @@ import type { IdSource } from '../lib/id.ts'
 import type { JsonObject } from '../lib/json.ts'
 import type { Models } from '../models/models.ts'
 import type { Presets } from '../presets/presets.ts'
+import type { HealthView } from '../routing/health.ts'
 import type { GenerationStore } from '../storage/generation-store.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
@@ -17,7 +18,7 @@ import type { InferenceAnswering } from './answer-inference.ts'
 import { authenticate } from './authenticate.ts'
 import type { Cors } from './cors.ts'
 import { openapiDocument, type Mount } from './openapi.ts'
-import { readBodyText, type HttpRequest } from './read-body.ts'
+import { readBodyText, type BodyLimits, type HttpRequest } from './read-body.ts'
 import { referencePage } from './reference-page.ts'
 import type { Route, Surface } from './route.ts'
 import { createRouter } from './router.ts'
@@ -26,7 +27,8 @@ import { embeddingsRoute } from './routes/embeddings.ts'
 import { generationGet } from './routes/generation.ts'
 import { inferenceRoute } from './routes/inference.ts'
 import { keyCurrent, keysCreate, keysDelete, keysGet, keysList, keysUpdate } from './routes/keys.ts'
-import { modelsCount, modelsEndpoints, modelsGet, modelsList } from './routes/models.ts'
+import { endpointsZdr, modelsCount, modelsEndpoints, modelsGet, modelsList } from './routes/models.ts'
+import { providersList } from './routes/providers.ts'
 import { presetsCreate } from './routes/presets-create.ts'
 import { presetsDelete, presetsGet, presetsList, presetsPatch, presetsVersion, presetsVersions } from './routes/presets.ts'
 import { docsPage, healthLive, healthReady, metricsText, openapiJson, welcome } from './routes/service.ts'
@@ -39,6 +41,7 @@ export interface AppParts {
   readonly keys: Keys
   readonly presets: Presets
   readonly models: Models
+  readonly health: HealthView
   readonly generations: { readonly store: GenerationStore; readonly flush: () => Promise<void> }
   readonly figures: Ledger['figures']
   readonly ready: () => Promise<string | null>
@@ -48,7 +51,7 @@ export interface AppParts {
   readonly log: Log
   readonly metrics: Metrics
   readonly cors: Cors
-  readonly maxBodyBytes: number
+  readonly bodyLimits: Omit<BodyLimits, 'clock'>
   readonly version: string
 }
 
@@ -83,7 +86,9 @@ const apiRoutes = (parts: AppParts): readonly Route[] => [
   modelsCount(parts.models),
   modelsGet('/models/:author/:slug', parts),
   modelsGet('/models/:id', parts),
-  modelsEndpoints(parts.models),
+  modelsEndpoints(parts.models, parts.health),
+  endpointsZdr(parts.models, parts.health),
+  providersList(parts.models),
   generationGet(parts.generations),
 ]
 
@@ -125,6 +130,7 @@ export const createApp = (parts: AppParts): App => {
     ),
   )
   const router = createRouter(mounts)
+  const bodyLimits: BodyLimits = { ...parts.bodyLimits, clock: parts.clock }
   const requests = parts.metrics.counter('patchbay_http_requests_total', 'Requests by operation and status.', ['operation', 'status'])
 
   const answer = async (request: HttpRequest, literalPath?: string): Promise<Response> => {
@@ -154,7 +160,7 @@ export const createApp = (parts: AppParts): App => {
           requestId,
           principal: admitted instanceof Promise ? await admitted : admitted,
           signal: request.signal,
-          text: () => readBodyText(request, parts.maxBodyBytes),
+          text: () => readBodyText(request, bodyLimits),
         })
       }
     } catch (thrown) {
@@ -165,6 +171,7 @@ export const createApp = (parts: AppParts): App => {
       'x-request-id': requestId,
       'request-id': requestId,
       ...parts.cors.headers(request.headers.get('origin')),
+      ...(parts.isDraining() ? { connection: 'close' } : {}),
     })
     requests.add([operation, String(response.status)])
     logRequest(parts, { operation, method: request.method, requestId, startedMs }, response, failure)

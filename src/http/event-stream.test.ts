@@ -8,6 +8,7 @@ import type { Frame } from '../canonical/event.ts'
 import { GatewayError } from '../errors.ts'
 import type { StreamRenderer } from '../formats/format.ts'
 import { chatFormat } from '../formats/openai-chat/openai-chat.ts'
+import { rejection } from '../storage/testing/rejection.ts'
 import { eventStream } from './event-stream.ts'
 import { createKeepAlive } from './keep-alive.ts'
 
@@ -20,9 +21,16 @@ interface Options {
   /** Before each frame but the first: what the upstream waits for. */
   readonly gate?: () => Promise<void>
   readonly openRenderer?: () => StreamRenderer
+  readonly unreadMs?: number
 }
 
-const open = ({ given = ANSWER, thrown, gate = async () => undefined, openRenderer = () => chatFormat.openStream(HEAD) }: Options = {}) => {
+const open = ({
+  given = ANSWER,
+  thrown,
+  gate = async () => undefined,
+  openRenderer = () => chatFormat.openStream(HEAD),
+  unreadMs = 60_000,
+}: Options = {}) => {
   const clock = createFakeClock()
   const seen = { produced: 0, closed: 0, left: 0, faults: [] as unknown[] }
   let abort: (reason: GatewayError) => void = () => undefined
@@ -53,6 +61,8 @@ const open = ({ given = ANSWER, thrown, gate = async () => undefined, openRender
         abort(new GatewayError('timeout', 'The client closed the connection.'))
       },
       onInternalError: (fault) => seen.faults.push(fault),
+      clock,
+      unreadMs,
     },
     createKeepAlive(clock, 10_000),
   )
@@ -112,6 +122,8 @@ describe('the bytes', () => {
         tail: () => TAIL,
         leave: () => undefined,
         onInternalError: () => undefined,
+        clock: createFakeClock(),
+        unreadMs: 60_000,
       },
       createKeepAlive(createFakeClock(), 10_000),
     )
@@ -151,9 +163,9 @@ describe('the reader’s pace is the upstream’s pace', () => {
 
   test('a reader that never reads costs one frame, and no keep-alive piles up', async () => {
     const { clock, seen, reader } = open({ given: frames(...Array.from({ length: 50 }, () => text('x'))) })
-    for (let minute = 0; minute < 10; minute += 1) {
+    for (let pause = 0; pause < 10; pause += 1) {
       await turn()
-      clock.advance(60_000)
+      clock.advance(5000)
     }
     expect(seen.produced).toBe(1)
     const first = await reader.read()
@@ -201,7 +213,7 @@ describe('a keep-alive', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.constantFrom('pass', 'read', 'time', 'turn'), { maxLength: 40 }), async (steps) => {
         const { gate, pass } = gateOf()
-        const { clock, reader } = open({ gate })
+        const { clock, reader } = open({ gate, unreadMs: 3_600_000 })
         const pieces: string[] = []
         const reads: Promise<unknown>[] = []
         const read = (): void =>
@@ -300,5 +312,33 @@ describe('a fault of our own rendering', () => {
     expect([seen.closed, seen.left, seen.faults.map(String)]).toEqual([1, 1, ['TypeError: a bug']])
     clock.advance(60_000)
     expect(clock.waiting).toBe(0)
+  })
+})
+
+describe('a client that takes nothing', () => {
+  test('for a minute is given up: the upstream is closed, and the stream breaks', async () => {
+    const { reader, clock, seen } = open({ given: frames(...Array.from({ length: 100 }, () => text('x'))) })
+    await reader.read()
+    await turn()
+    const { produced } = seen
+    expect(produced).toBeLessThan(5)
+    clock.advance(59_000)
+    await turn()
+    expect([seen.left, seen.produced]).toEqual([0, produced])
+    clock.advance(11_000)
+    await turn()
+    expect([seen.left, seen.closed, clock.waiting]).toEqual([1, 1, 0])
+    expect(await rejection(reader.read())).toBeInstanceOf(Error)
+  })
+
+  test('for less, and then goes on, gets all of it', async () => {
+    const { reader, clock, seen } = open({ given: frames(...Array.from({ length: 10 }, () => text('x')), finish('stop')) })
+    for (let pause = 0; pause < 5; pause += 1) {
+      await reader.read()
+      await turn()
+      clock.advance(50_000)
+    }
+    expect(await readText(reader)).toEndWith('data: [DONE]\n\n')
+    expect([seen.left, seen.closed]).toEqual([0, 1])
   })
 })

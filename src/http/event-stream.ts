@@ -7,6 +7,7 @@ import type { AnswerTail, StreamRenderer } from '../formats/format.ts'
 import type { Frame } from '../canonical/event.ts'
 import { asGatewayError, type GatewayError } from '../errors.ts'
 import { KEEP_ALIVE_FRAME } from '../lib/sse.ts'
+import type { Clock } from '../lib/clock.ts'
 import type { KeepAlive } from './keep-alive.ts'
 
 export interface EventSource {
@@ -20,6 +21,9 @@ export interface EventSource {
   /** The client left: the upstream must be closed. */
   readonly leave: () => void
   readonly onInternalError: (thrown: unknown) => void
+  readonly clock: Clock
+  /** A client that takes nothing for this long is given up, and has the rest of its answer no more. */
+  readonly unreadMs: number
 }
 
 export const STREAM_HEADERS: Readonly<Record<string, string>> = {
@@ -35,6 +39,7 @@ export const eventStream = (source: EventSource, keepAlive: KeepAlive): Readable
   let next: Promise<IteratorResult<readonly Frame[], void>> | null = source.first
   let ended = false
   let left = false
+  let writtenMs = source.clock.monotonicMs()
   let silence: ReturnType<KeepAlive['watch']> | null = null
 
   const render = (outcome: IteratorResult<readonly Frame[], void>): string => {
@@ -56,12 +61,24 @@ export const eventStream = (source: EventSource, keepAlive: KeepAlive): Readable
     return renderer.fail(asGatewayError(thrown), source.tail())
   }
 
+  const giveUp = (controller: ReadableStreamDefaultController<Uint8Array>): void => {
+    ended = true
+    left = true
+    silence?.stop()
+    source.leave()
+    controller.error(new Error('The client reads nothing.'))
+    void source.rest.return()
+  }
+
   return new ReadableStream<Uint8Array>(
     {
       start(controller) {
         if (source.silent) controller.enqueue(encoder.encode(KEEP_ALIVE_FRAME))
         silence = keepAlive.watch(() => {
-          if (!ended && (controller.desiredSize ?? 0) > 0) controller.enqueue(encoder.encode(KEEP_ALIVE_FRAME))
+          if (ended) return
+          if ((controller.desiredSize ?? 0) > 0) controller.enqueue(encoder.encode(KEEP_ALIVE_FRAME))
+          // What waits here waits behind all that the socket holds already.
+          else if (source.clock.monotonicMs() - writtenMs >= source.unreadMs) giveUp(controller)
         })
       },
       async pull(controller) {
@@ -77,6 +94,7 @@ export const eventStream = (source: EventSource, keepAlive: KeepAlive): Readable
           }
           silence?.touch()
           if (text !== '') controller.enqueue(encoder.encode(text))
+          writtenMs = source.clock.monotonicMs()
           if (ended) {
             silence?.stop()
             controller.close()

@@ -4,8 +4,10 @@ import type { Warning } from '../canonical/warning.ts'
 import type { ClientFormat } from '../formats/format.ts'
 import { applyPreset } from '../formats/apply-preset.ts'
 import { strictError, type InferenceRequest, type UsedPreset } from '../inference/run.ts'
+import { isObject } from '../lib/json.ts'
 import type { JsonBody } from '../lib/json-body.ts'
 import type { Principal } from '../keys/keys.ts'
+import { isRouterPlugin } from '../routing/auto-models.ts'
 import type { Presets } from '../presets/presets.ts'
 import { parseModelReference } from '../presets/model-reference.ts'
 
@@ -50,7 +52,7 @@ const notRun = (body: JsonBody): readonly Warning[] => {
   const tools = body.raw('tools')
   const warn = (field: string, message: string): Warning => ({ code: 'unsupported_field', field, message })
   return [
-    ...(Array.isArray(plugins) && plugins.length > 0 ? [warn('plugins', 'This version runs no plugins; they were left out.')] : []),
+    ...(Array.isArray(plugins) && plugins.some(isLeftOut) ? [warn('plugins', 'This version runs no plugins; they were left out.')] : []),
     ...(tools !== undefined && SERVER_TOOL.test(tools)
       ? [
           warn(
@@ -61,6 +63,10 @@ const notRun = (body: JsonBody): readonly Warning[] => {
       : []),
   ]
 }
+
+/** Routing heeds the router's wishes, but for its pin: sessions keep a conversation at its model. */
+const isLeftOut = (plugin: unknown): boolean =>
+  isObject(plugin) && plugin['enabled'] !== false && (!isRouterPlugin(plugin['id']) || plugin['pin_model'] === true)
 
 const SERVER_TOOL = /"type"\s*:\s*"(?:service|openrouter):/
 

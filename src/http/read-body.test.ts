@@ -1,10 +1,13 @@
 import { describe, expect, test } from 'bun:test'
 
+import { createFakeClock, turn } from '../../test/support/fake-clock.ts'
 import { GatewayError } from '../errors.ts'
 import { rejection } from '../storage/testing/rejection.ts'
 import { readBodyText } from './read-body.ts'
 
 const LIMIT = 100
+const clock = createFakeClock()
+const LIMITS = { maxBytes: LIMIT, clock, totalMs: 60_000, idleMs: 10_000 }
 
 const streamOf = (pieces: readonly Uint8Array[], asked: { count: number } = { count: 0 }): ReadableStream<Uint8Array> => {
   let at = 0
@@ -31,7 +34,7 @@ const request = (body: string | Uint8Array | ReadableStream<Uint8Array> | null, 
   })
 
 const refusal = async (made: Request): Promise<{ status: number; type: string }> => {
-  const thrown = await rejection(readBodyText(made, LIMIT))
+  const thrown = await rejection(readBodyText(made, LIMITS))
   if (!(thrown instanceof GatewayError)) throw thrown
   return { status: thrown.status, type: thrown.type }
 }
@@ -42,7 +45,7 @@ describe('size', () => {
   test.each([true, false])('of exactly the limit is read; a length is declared: %p', async (declared) => {
     const text = 'ä'.repeat(50)
     const headers: Record<string, string> = declared ? { 'content-length': '100' } : {}
-    expect(await readBodyText(request(declared ? text : streamOf([bytes(text)]), headers), LIMIT)).toBe(text)
+    expect(await readBodyText(request(declared ? text : streamOf([bytes(text)]), headers), LIMITS)).toBe(text)
   })
 
   test('413: one byte more, declared: nothing is read', async () => {
@@ -73,8 +76,8 @@ describe('size', () => {
   })
 
   test('of nothing is nothing', async () => {
-    expect(await readBodyText(request(null), LIMIT)).toBe('')
-    expect(await readBodyText(request(streamOf([])), LIMIT)).toBe('')
+    expect(await readBodyText(request(null), LIMITS)).toBe('')
+    expect(await readBodyText(request(streamOf([])), LIMITS)).toBe('')
   })
 })
 
@@ -88,11 +91,11 @@ describe('the type', () => {
     'application/vnd.api+json',
     'application/problem+json; charset=utf-8',
   ])('is read: %s', async (type) => {
-    expect(await readBodyText(request('{}', { 'content-type': type }), LIMIT)).toBe('{}')
+    expect(await readBodyText(request('{}', { 'content-type': type }), LIMITS)).toBe('{}')
   })
 
   test('is taken for JSON where none is told', async () => {
-    expect(await readBodyText(new Request('http://host/x', { method: 'POST', body: bytes('{}') }), LIMIT)).toBe('{}')
+    expect(await readBodyText(new Request('http://host/x', { method: 'POST', body: bytes('{}') }), LIMITS)).toBe('{}')
   })
 
   test.each([
@@ -111,22 +114,22 @@ describe('the type', () => {
     'xapplication/json',
     'text/html;application/json',
     '*/*',
-  ])('415: %s', async (type) => {
-    expect(await refusal(request('{}', { 'content-type': type }))).toEqual({ status: 415, type: 'invalid_request' })
+  ])('400: %s', async (type) => {
+    expect(await refusal(request('{}', { 'content-type': type }))).toEqual({ status: 400, type: 'invalid_request' })
   })
 
-  test('415 is said before anything is read', async () => {
+  test('a wrong type is told before anything is read', async () => {
     const asked = { count: 0 }
     await refusal(request(streamOf([bytes('{}')], asked), { 'content-type': 'text/plain' }))
     expect(asked.count).toBe(0)
   })
 
-  test.each(['gzip', 'br', 'deflate', 'zstd', 'gzip, identity', 'x'])('415: compressed with %s', async (encoding) => {
-    expect((await refusal(request('{}', { 'content-encoding': encoding }))).status).toBe(415)
+  test.each(['gzip', 'br', 'deflate', 'zstd', 'gzip, identity', 'x'])('400: compressed with %s', async (encoding) => {
+    expect((await refusal(request('{}', { 'content-encoding': encoding }))).status).toBe(400)
   })
 
   test('identity is no compression', async () => {
-    expect(await readBodyText(request('{}', { 'content-encoding': 'identity' }), LIMIT)).toBe('{}')
+    expect(await readBodyText(request('{}', { 'content-encoding': 'identity' }), LIMITS)).toBe('{}')
   })
 })
 
@@ -134,7 +137,7 @@ describe('the text', () => {
   test('is UTF-8, also where a character is cut between two pieces', async () => {
     const text = '{"a":"日本語😀"}'
     const each = Array.from(bytes(text), (byte) => Uint8Array.of(byte))
-    expect(await readBodyText(request(streamOf(each)), LIMIT)).toBe(text)
+    expect(await readBodyText(request(streamOf(each)), LIMITS)).toBe(text)
   })
 
   test.each<[string, number[]]>([
@@ -148,6 +151,38 @@ describe('the text', () => {
   })
 
   test('keeps its byte order mark, for the JSON reader to refuse', async () => {
-    expect(await readBodyText(request('\uFEFF{}'), LIMIT)).toBe('\uFEFF{}')
+    expect(await readBodyText(request('\uFEFF{}'), LIMITS)).toBe('\uFEFF{}')
+  })
+})
+
+describe('408: a body that does not come', () => {
+  /** A body that comes piece by piece, as the test sends it. */
+  const slowly = (headers: Record<string, string> = {}) => {
+    const body = new TransformStream<Uint8Array, Uint8Array>()
+    const writer = body.writable.getWriter()
+    return { writer, refused: refusal(request(body.readable, headers)) }
+  }
+
+  test.each<[string, Record<string, string>]>([
+    ['of no declared length', {}],
+    ['of a small length', { 'content-length': '90' }],
+  ])('%s, silent for ten seconds', async (_, headers) => {
+    const { writer, refused } = slowly(headers)
+    void writer.write(bytes('{')).catch(() => undefined)
+    await turn()
+    clock.advance(10_000)
+    expect(await refused).toEqual({ status: 408, type: 'timeout' })
+    expect(clock.waiting).toBe(0)
+  })
+
+  test('byte after byte, for a minute in all', async () => {
+    const { writer, refused } = slowly()
+    for (let second = 0; second < 61; second += 1) {
+      void writer.write(bytes(' ')).catch(() => undefined)
+      await turn()
+      clock.advance(1000)
+    }
+    expect(await refused).toEqual({ status: 408, type: 'timeout' })
+    expect(clock.waiting).toBe(0)
   })
 })

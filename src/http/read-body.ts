@@ -1,53 +1,95 @@
 /** A request body as text: only JSON, only UTF-8, and never more than is allowed, whatever the headers claim. */
 import { GatewayError } from '../errors.ts'
+import type { Clock } from '../lib/clock.ts'
 
 /** What is used of a request: the runtime has more than one type of them. */
 export type HttpRequest = Pick<Request, 'method' | 'url' | 'headers' | 'signal' | 'body' | 'arrayBuffer'>
 
-export const readBodyText = async (request: Pick<HttpRequest, 'headers' | 'body' | 'arrayBuffer'>, maxBytes: number): Promise<string> => {
+export interface BodyLimits {
+  readonly maxBytes: number
+  readonly clock: Clock
+  /** Until the whole body is here, and between two pieces of it. */
+  readonly totalMs: number
+  readonly idleMs: number
+}
+
+export const readBodyText = async (request: Pick<HttpRequest, 'headers' | 'body' | 'arrayBuffer'>, limits: BodyLimits): Promise<string> => {
+  const { maxBytes, totalMs, idleMs } = limits
   checkType(request.headers)
   const declared = request.headers.get('content-length')
-  if (declared !== null) {
-    if (Number(declared) > maxBytes) throw tooLarge(maxBytes)
-    const bytes = await request.arrayBuffer()
+  if (declared !== null && Number(declared) > maxBytes) throw tooLarge(maxBytes)
+  if (declared !== null && Number(declared) <= AT_ONCE_MAX) {
+    // A body this small that takes the time of a pause is one: nothing has to be counted piece by piece.
+    const bytes = await inTime(request.arrayBuffer(), Math.min(totalMs, idleMs), limits)
     if (bytes.byteLength > maxBytes) throw tooLarge(maxBytes)
     return decode(bytes)
   }
+  return request.body === null ? '' : decode(await readPieces(request.body.getReader(), limits))
+}
+
+/** Bodies of this length arrive in a few packets. */
+const AT_ONCE_MAX = 64 * 1024
+
+interface PieceReader {
+  read(): Promise<{ readonly done: boolean; readonly value?: Uint8Array | undefined }>
+  cancel(): Promise<void>
+}
+
+const readPieces = async (reader: PieceReader, limits: BodyLimits): Promise<Uint8Array> => {
+  const { maxBytes, totalMs, idleMs, clock } = limits
+  const endMs = clock.monotonicMs() + totalMs
   const pieces: Uint8Array[] = []
   let size = 0
-  if (request.body !== null) {
-    const reader = request.body.getReader()
+  try {
     for (;;) {
-      const { done, value } = await reader.read()
-      if (done) break
+      const { done, value } = await inTime(reader.read(), Math.min(idleMs, endMs - clock.monotonicMs()), limits)
+      if (done || value === undefined) return Buffer.concat(pieces)
       size += value.byteLength
-      if (size > maxBytes) {
-        await reader.cancel()
-        throw tooLarge(maxBytes)
-      }
+      if (size > maxBytes) throw tooLarge(maxBytes)
       pieces.push(value)
     }
+  } catch (thrown) {
+    // Nothing waits for it: a client that sends no more ends no cancellation either.
+    reader.cancel().catch(() => undefined)
+    throw thrown
   }
-  return decode(Buffer.concat(pieces))
 }
+
+const inTime = async <Value>(reading: Promise<Value>, withinMs: number, { clock }: BodyLimits): Promise<Value> => {
+  let cancel: (() => void) | undefined
+  const late = new Promise<never>((_, reject) => {
+    cancel = clock.after(withinMs, () => reject(tooSlow()))
+  })
+  try {
+    return await Promise.race([reading, late])
+  } finally {
+    cancel?.()
+  }
+}
+
+const tooSlow = (): GatewayError =>
+  new GatewayError('timeout', 'The body of the request did not arrive in time.', { status: 408, unread: true })
 
 const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(?:;\s*charset="?utf-8"?\s*)?$/i
 
 const checkType = (headers: Headers): void => {
   const type = headers.get('content-type')
   if (type !== null && !JSON_TYPE.test(type)) {
-    throw new GatewayError('invalid_request', `Content-Type is "${type.slice(0, 100)}"; send application/json in UTF-8.`, { status: 415 })
+    throw new GatewayError('invalid_request', `Content-Type is "${type.slice(0, 100)}"; send application/json in UTF-8.`, { unread: true })
   }
   const encoding = headers.get('content-encoding')
   if (encoding !== null && encoding !== 'identity') {
     throw new GatewayError('invalid_request', `Content-Encoding "${encoding.slice(0, 40)}" is not accepted; send the body uncompressed.`, {
-      status: 415,
+      unread: true,
     })
   }
 }
 
 const tooLarge = (maxBytes: number): GatewayError =>
-  new GatewayError('payload_too_large', `Request payload too large: at most ${maxBytes} bytes.`, { metadata: { max_bytes: maxBytes } })
+  new GatewayError('payload_too_large', `Request payload too large: at most ${maxBytes} bytes.`, {
+    metadata: { max_bytes: maxBytes },
+    unread: true,
+  })
 
 // A byte order mark is kept, so that the JSON reader refuses it instead of two readers disagreeing on it.
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })

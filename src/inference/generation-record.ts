@@ -4,7 +4,7 @@ import type { GenerationResource } from '../contract/generation.ts'
 import { isoTimestamp } from '../lib/clock.ts'
 import { dollars } from '../lib/money.ts'
 import type { GenerationRecord } from '../storage/generation-store.ts'
-import type { Run } from './run.ts'
+import { statusOf, type AttemptOutcome, type Run } from './run.ts'
 
 export const generationRecord = (run: Run): GenerationRecord => {
   const { request, usage, cost, current } = run
@@ -40,7 +40,7 @@ const generationResource = (run: Run): GenerationResource => {
   return {
     id: run.generationId,
     request_id: request.requestId,
-    upstream_id: bounded(run.upstreamId),
+    upstream_id: bounded(current?.upstreamId ?? null),
     api_type: request.apiType,
     created_at: isoTimestamp(run.createdMs),
     model: current?.planned.model.id ?? call.models[0] ?? request.requested,
@@ -83,18 +83,28 @@ const generationResource = (run: Run): GenerationResource => {
     latency: run.latencyMs === null ? null : Math.round(run.latencyMs),
     generation_time: Math.round(run.durationMs),
     moderation_latency: null,
-    // An attempt that the client left has no outcome of its own.
-    provider_responses: run.attempts.map(({ planned, startedMs, endedMs, error }, number) => ({
-      provider_name: planned.endpoint.provider.name,
-      model_permaslug: planned.model.id,
-      status: run.cancelled && number === run.attempts.length - 1 ? null : (error?.status ?? 200),
-      latency: Math.round(endedMs - startedMs),
-      is_byok: false,
-      error_type: run.cancelled && number === run.attempts.length - 1 ? null : (error?.type ?? null),
-    })),
+    provider_responses: run.attempts.map((attempt, number) =>
+      providerResponse(attempt, run.cancelled && number === run.attempts.length - 1),
+    ),
     router: null,
     service_tier: null,
     web_search_engine: null,
     response_cache_source_id: null,
+  }
+}
+
+/** `left`: the client left during this attempt, which so has no outcome of its own. */
+const providerResponse = (attempt: AttemptOutcome, left: boolean): NonNullable<GenerationResource['provider_responses']>[number] => {
+  const { planned, startedMs, endedMs, error, upstreamId, credential } = attempt
+  const code = error?.metadata['provider_code']
+  return {
+    upstream_id: bounded(upstreamId),
+    provider_name: planned.endpoint.provider.name,
+    model_permaslug: planned.model.id,
+    status: left ? null : statusOf(attempt),
+    latency: Math.round(endedMs - startedMs),
+    is_byok: credential.isByok,
+    error_type: left ? null : (error?.type ?? null),
+    provider_code: !left && typeof code === 'string' ? bounded(code) : null,
   }
 }

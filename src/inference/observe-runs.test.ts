@@ -4,6 +4,7 @@ import { Writable } from 'node:stream'
 import { pino } from 'pino'
 
 import { createFakeClock } from '../../test/support/fake-clock.ts'
+import { createTestRouting } from '../../test/support/test-routing.ts'
 import { createFakeIds } from '../../test/support/fake-ids.ts'
 import { GatewayError } from '../errors.ts'
 import { chatFormat } from '../formats/openai-chat/openai-chat.ts'
@@ -37,7 +38,9 @@ const observed = async (adapter: ProviderAdapter, { leave = false } = {}) => {
     context: { clock, upstream: { post: () => Promise.reject(new Error('There is no upstream here.')) } },
     clock,
     ids: createFakeIds(),
+    routing: createTestRouting(clock),
     firstTokenMs: 1000,
+    totalMs: 1_800_000,
     began: () => undefined,
     settle: observeRuns(metrics, log),
   })

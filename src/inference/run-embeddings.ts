@@ -1,10 +1,15 @@
 /** One embeddings request: the same plan, failover and settlement as any inference, without a stream and without translation. */
-import { GatewayError, asGatewayError, errorRow } from '../errors.ts'
+import { GatewayError, asGatewayError } from '../errors.ts'
 import type { JsonBody } from '../lib/json-body.ts'
 import { hasEmbeddings, postEmbeddings } from '../providers/openai-chat/embeddings.ts'
-import { planAttempts } from './plan-attempts.ts'
+import { nothingSent } from '../providers/upstream.ts'
+import { targetOf, watched } from './attempt.ts'
+import { reportOf } from './attempt-report.ts'
+import { concludingError } from './conclude.ts'
+import type { FailedAttempt } from './failover.ts'
+import { createItinerary, type Dispatch } from './itinerary.ts'
 import { Run, type InferenceRequest } from './run.ts'
-import { targetOf, type InferenceParts } from './run-inference.ts'
+import { limitTotal, nobodyFree, planFor, type InferenceParts } from './run-inference.ts'
 
 export interface EmbeddingsRun {
   readonly run: Run
@@ -18,33 +23,50 @@ export type RunEmbeddings = (request: InferenceRequest) => EmbeddingsRun
 export const createEmbeddings =
   (parts: InferenceParts): RunEmbeddings =>
   (request) => {
-    const run = new Run(request, planAttempts(request.call, parts.models), parts, noFrames)
+    const run = new Run(request, planFor(request, parts), parts, noFrames)
     parts.began(run)
     return { run, answer: () => answer(run, parts) }
   }
 
 const answer = async (run: Run, parts: InferenceParts): Promise<JsonBody> => {
+  const cancelTotal = limitTotal(run, parts)
   try {
     const attempts = run.plan.attempts.filter(({ endpoint }) => hasEmbeddings({ provider: endpoint.provider.slug }))
-    for (const [number, planned] of attempts.entries()) {
-      const connection = run.begin(planned)
-      try {
-        const { body, usage } = await postEmbeddings(
-          { body: run.request.call.body, target: targetOf(planned), warn: run.warn, connection },
-          parts.context,
-        )
-        run.observe([{ events: [{ type: 'usage', usage }] }])
-        run.succeed()
-        return body
-      } catch (thrown) {
-        const error = run.fail(asGatewayError(thrown))
-        if (number === attempts.length - 1 || run.stopped || errorRow(error.type).failover === 'never') throw error
-      }
+    if (attempts.length === 0) throw run.refuse(new GatewayError('unprocessable', 'No provider of this model has embeddings.'))
+    const itinerary = createItinerary(attempts, parts.routing)
+    for (let dispatch = itinerary.first(); dispatch !== null;) {
+      const outcome = await attempt(run, dispatch, parts)
+      if ('body' in outcome) return outcome.body
+      const next = run.stopped ? null : itinerary.after(outcome)
+      if (next === null) throw run.refuse(concludingError(outcome.error, run.attempts))
+      dispatch = next
     }
-    throw run.fail(new GatewayError('unprocessable', 'No provider of this model has embeddings.'))
+    throw run.refuse(nobodyFree(attempts, parts.routing.health))
   } finally {
+    cancelTotal()
     run.end()
     parts.settle(run)
+  }
+}
+
+const attempt = async (run: Run, dispatch: Dispatch, parts: InferenceParts): Promise<{ readonly body: JsonBody } | FailedAttempt> => {
+  const { planned, credential } = dispatch
+  const { connection, outcome } = run.begin(dispatch)
+  let failure: FailedAttempt | null = null
+  try {
+    const { body, usage } = await postEmbeddings(
+      { body: run.request.call.body, target: targetOf(planned, credential), warn: run.warn, connection },
+      watched(parts.context, outcome),
+    )
+    run.observe([{ events: [{ type: 'usage', usage }] }])
+    run.succeed()
+    return { body }
+  } catch (thrown) {
+    const error = run.fail(asGatewayError(thrown))
+    failure = { error, zone: nothingSent(error) ? 'nothing-sent' : 'sent', upstreamStatus: outcome.upstreamStatus }
+    return failure
+  } finally {
+    parts.routing.health.end(planned.key, planned.endpoint.provider.slug, reportOf(run, dispatch, outcome, failure))
   }
 }
 

@@ -3,16 +3,20 @@ import { describe, expect, test } from 'bun:test'
 import * as fc from 'fast-check'
 
 import { createFakeClock, turn } from '../../test/support/fake-clock.ts'
+import { createTestRouting } from '../../test/support/test-routing.ts'
 import { createFakeIds } from '../../test/support/fake-ids.ts'
 import type { Frame, ModelEvent } from '../canonical/event.ts'
 import { usageOf, type Usage } from '../canonical/usage.ts'
 import { generation } from '../contract/generation.ts'
-import { ERROR_TYPES, errorRow, GatewayError, type ErrorType } from '../errors.ts'
+import { ERROR_TYPES, GatewayError, type ErrorType } from '../errors.ts'
 import { chatFormat } from '../formats/openai-chat/openai-chat.ts'
 import { JsonBody } from '../lib/json-body.ts'
 import type { PriceEntry } from '../models/catalogue-schema.ts'
-import { createModels, type Provider } from '../models/models.ts'
+import { createModels, plainEndpoint, type Provider } from '../models/models.ts'
 import type { Attempt, ProviderAdapter } from '../providers/provider.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { AttemptReport, Health } from '../routing/health.ts'
+import { describesRequest } from './failover.ts'
 import { generationRecord } from './generation-record.ts'
 import { createInference } from './run-inference.ts'
 import type { Run } from './run.ts'
@@ -36,12 +40,12 @@ const start: Step = event({ type: 'start', upstreamId: 'up-1', upstreamModel: 'o
 const finish: Step = event({ type: 'finish', reason: 'stop', native: 'end_turn' })
 const used = (counts: Partial<Usage>): Step => event({ type: 'usage', usage: usageOf(counts) })
 
-const provider = (slug: string): Provider => ({
+const provider = (slug: string, keys: number): Provider => ({
   slug,
   name: slug.toUpperCase(),
   dialects: ['openai-chat'],
   baseUrl: `https://${slug}.example/v1`,
-  apiKeys: [`${slug}-key-1`, `${slug}-key-2`],
+  apiKeys: Array.from({ length: keys }, (_, index) => `${slug}-key-${index + 1}`),
   anyModel: false,
 })
 
@@ -49,12 +53,20 @@ interface Options {
   readonly stream?: boolean
   readonly prices?: PriceEntry | null
   readonly fields?: Readonly<Record<string, unknown>>
+  /** Of each provider. */
+  readonly keys?: number
+  readonly totalMs?: number
+  /** Of the model. */
+  readonly firstTokenMs?: number | null
 }
 
 /** A run whose providers a, b, c … play one script each. */
-const begin = (scripts: readonly Script[], { stream = true, prices = { prompt: 1, completion: 2 }, fields = {} }: Options = {}) => {
+const begin = (scripts: readonly Script[], options: Options = {}) => {
+  const { stream = true, prices = { prompt: 1, completion: 2 }, fields = {}, keys = 1, totalMs = 1_800_000, firstTokenMs = null } = options
   const clock = createFakeClock()
   const attempts: Attempt[] = []
+  const refused: string[] = []
+  const reports: AttemptReport[] = []
   let open = 0
   const adapter: ProviderAdapter = async function* play(attempt) {
     attempts.push(attempt)
@@ -83,9 +95,7 @@ const begin = (scripts: readonly Script[], { stream = true, prices = { prompt: 1
       open -= 1
     }
   }
-  const endpoints = [...'abcdef']
-    .slice(0, scripts.length)
-    .map((slug) => ({ provider: provider(slug), upstreamModel: 'one-1', prices, maxCompletionTokens: null }))
+  const endpoints = [...'abcdef'].slice(0, scripts.length).map((slug) => plainEndpoint(provider(slug, keys), 'one-1', { prices }))
   const models = createModels(
     [
       {
@@ -97,6 +107,7 @@ const begin = (scripts: readonly Script[], { stream = true, prices = { prompt: 1
         outputModalities: ['text'],
         supportedParameters: [],
         endpoints,
+        firstTokenMs,
       },
     ],
     [],
@@ -109,7 +120,9 @@ const begin = (scripts: readonly Script[], { stream = true, prices = { prompt: 1
     context: { clock, upstream: { post: () => Promise.reject(new Error('No adapter here has an upstream.')) } },
     clock,
     ids: createFakeIds(),
+    routing: { ...createTestRouting(clock, (slug, index) => refused.push(`${slug} ${index}`)), health: watchedHealth(reports, clock) },
     firstTokenMs: FIRST_TOKEN_MS,
+    totalMs,
     began: (run) => began.push(run),
     settle: (run) => settled.push(run),
   })
@@ -126,8 +139,14 @@ const begin = (scripts: readonly Script[], { stream = true, prices = { prompt: 1
     userAgent: 'agent/1',
     referer: 'https://app.example',
   })
-  return { run, clock, settled, began, attempts, bodyLength: text.length, open: () => open }
+  return { refused, reports, run, clock, settled, began, attempts, bodyLength: text.length, open: () => open }
 }
+
+/** Admits all, and keeps what it is told. */
+const watchedHealth = (reports: AttemptReport[], clock: Clock): Health => ({
+  ...createTestRouting(clock).health,
+  end: (_key, _provider, report) => void reports.push(report),
+})
 
 interface Outcome {
   /** What each batch said: text, `error:type`, `finish`, or the type of another event. */
@@ -328,18 +347,79 @@ describe('a whole answer', () => {
 })
 
 describe('failover', () => {
-  test.each(ERROR_TYPES.map((type) => [type, errorRow(type).failover] as const))('%s: %s', async (type, failover) => {
-    const { batches, thrown, attempts } = await outcome([[fail(type)], [say('b'), finish]])
-    expect(attempts).toHaveLength(failover === 'elsewhere' ? 2 : 1)
-    if (failover === 'elsewhere') expect(batches).toEqual(['b', 'finish'])
-    else expect(typeOf(thrown)).toBe(type)
-  })
+  test.each(ERROR_TYPES.map((type) => [type, describesRequest(type)] as const))(
+    '%s: describes the request: %p',
+    async (type, described) => {
+      const { batches, thrown, attempts } = await outcome([[fail(type)], [say('b'), finish]])
+      expect(attempts).toHaveLength(described ? 1 : 2)
+      if (!described) expect(batches).toEqual(['b', 'finish'])
+      else expect(typeOf(thrown)).toBe(type)
+    },
+  )
 
   test('ends with the last failure where all have failed', async () => {
     const { thrown, run, attempts } = await outcome([[fail('timeout')], [fail('rate_limit_exceeded')], [fail('provider_overloaded')]])
     expect(typeOf(thrown)).toBe('provider_overloaded')
     expect(attempts).toHaveLength(3)
     expect(run.attempts.map(({ error }) => error?.type)).toEqual(['timeout', 'rate_limit_exceeded', 'provider_overloaded'])
+    expect((thrown as GatewayError).metadata['previous_errors']).toEqual([
+      { provider_name: 'A', model: 'm/one', code: 504, error_type: 'timeout', message: 'told timeout' },
+      { provider_name: 'B', model: 'm/one', code: 429, error_type: 'rate_limit_exceeded', message: 'told rate_limit_exceeded' },
+    ])
+  })
+
+  test('a failure after content tells of the attempts before it too', async () => {
+    const { run } = await outcome([[fail('server')], [say('b'), fail('timeout')]])
+    expect(run.error?.metadata['previous_errors']).toEqual([
+      { provider_name: 'A', model: 'm/one', code: 500, error_type: 'server', message: 'Internal Server Error' },
+    ])
+  })
+
+  test('a limited key gives way to the next key of the same provider, then to the next provider', async () => {
+    const limited = fail('rate_limit_exceeded')
+    const { attempts, batches, reports } = await outcome([[limited], [limited], [say('b'), finish]], { keys: 2 })
+    expect(attempts.map(({ target }) => target.apiKey)).toEqual(['a-key-1', 'a-key-2', 'b-key-1'])
+    expect(batches).toEqual(['b', 'finish'])
+    // Of the endpoint it is told only where its last key is limited.
+    expect(reports.map((report) => report.outcome)).toEqual(['cancelled', 'rate-limited', 'ok'])
+  })
+
+  test('never more than four attempts, keys included', async () => {
+    const { attempts, thrown } = await outcome(
+      Array.from({ length: 4 }, () => [fail('rate_limit_exceeded')]),
+      { keys: 3 },
+    )
+    expect(attempts.map(({ target }) => target.apiKey)).toEqual(['a-key-1', 'a-key-2', 'a-key-3', 'b-key-1'])
+    expect(typeOf(thrown)).toBe('rate_limit_exceeded')
+  })
+
+  test('every attempt is reported to the health of its endpoint, once', async () => {
+    const retry: Step = { do: 'throw', thrown: new GatewayError('rate_limit_exceeded', 'slow', { retryAfterSeconds: 7 }) }
+    const { reports } = await outcome([
+      [wait(100), fail('timeout')],
+      [retry],
+      [wait(1000), say('c'), wait(2000), used({ output: 100 }), finish],
+    ])
+    expect(reports).toEqual([
+      { outcome: 'failure', firstTokenMs: null, tokensPerSecond: null, retryAfterSeconds: null, retry: false },
+      { outcome: 'rate-limited', firstTokenMs: null, tokensPerSecond: null, retryAfterSeconds: 7, retry: true },
+      { outcome: 'ok', firstTokenMs: 1000, tokensPerSecond: 50, retryAfterSeconds: null, retry: true },
+    ])
+    expect((await outcome([[fail('invalid_request')]])).reports[0]?.outcome).toBe('fault-of-request')
+  })
+
+  test('names the smallest hint of all attempts, where the last failure is one to wait for', async () => {
+    const hinted = (type: ErrorType, retryAfterSeconds: number): Step => ({
+      do: 'throw',
+      thrown: new GatewayError(type, 'Wait.', { retryAfterSeconds }),
+    })
+    const hint = async (...steps: readonly Step[]): Promise<number | undefined> => {
+      const { thrown } = await outcome(steps.map((step) => [step]))
+      return (thrown as GatewayError).retryAfterSeconds
+    }
+    expect(await hint(hinted('rate_limit_exceeded', 7), hinted('provider_overloaded', 30))).toBe(7)
+    expect(await hint(hinted('rate_limit_exceeded', 7), fail('provider_overloaded'))).toBe(7)
+    expect(await hint(hinted('rate_limit_exceeded', 7), fail('timeout'))).toBeUndefined()
   })
 
   test('closes the upstream of every attempt', async () => {
@@ -399,6 +479,38 @@ describe('the client leaves', () => {
     parts.run.leave()
     expect([parts.run.cancelled, parts.run.error, parts.settled.length]).toEqual([false, null, 1])
   })
+})
+
+describe('the time of a whole request', () => {
+  test('a stream that goes on for fifteen minutes survives', async () => {
+    const minute = [wait(60_000), say('x')]
+    const { batches, clock } = await outcome([[...Array.from({ length: 15 }, () => minute).flat(), finish]])
+    expect(batches).toEqual([...Array.from({ length: 15 }, () => 'x'), 'finish'])
+    expect(clock.waiting).toBe(0)
+  })
+
+  test('ends a stream that never ends, and asks nobody else', async () => {
+    const minute = [wait(60_000), say('x')]
+    const { batches, run, attempts } = await outcome([Array.from({ length: 60 }, () => minute).flat(), [say('b')]])
+    expect(batches.at(-1)).toBe('error:timeout')
+    expect(batches).toHaveLength(30)
+    expect(run.error?.message).toBe('The answer took longer than the 1800 seconds that one may take.')
+    expect([attempts.length, run.cancelled]).toEqual([1, false])
+  })
+
+  test('counts all attempts together', async () => {
+    const { thrown, attempts } = await outcome(
+      Array.from({ length: 4 }, () => [wait(50_000), fail('timeout')]),
+      { totalMs: 120_000 },
+    )
+    expect([typeOf(thrown), attempts.length]).toEqual(['timeout', 3])
+  })
+})
+
+test('a model that thinks for long has a time of its own until its first content', async () => {
+  const script = [start, wait(FIRST_TOKEN_MS * 4), say('a'), finish]
+  expect((await outcome([script], { firstTokenMs: FIRST_TOKEN_MS * 5 })).batches).toEqual(['start a', 'finish'])
+  expect(typeOf((await outcome([script])).thrown)).toBe('timeout')
 })
 
 test('stopped by the service: the stream ends with its reason, and no other provider is asked', async () => {

@@ -11,7 +11,11 @@ import type { IdSource } from '../lib/id.ts'
 import type { Spender } from '../ledger/scope.ts'
 import type { PriceEntry } from '../models/catalogue-schema.ts'
 import { costOf } from '../models/price.ts'
-import type { Plan, PlannedAttempt } from './plan-attempts.ts'
+import { redactBody } from '../providers/redact-body.ts'
+import type { Credential } from '../routing/credentials.ts'
+import type { Plan, PlannedAttempt } from '../routing/plan-attempts.ts'
+import type { Dispatch } from './itinerary.ts'
+import type { PipelineStage } from './pipeline.ts'
 
 export interface InferenceRequest {
   readonly call: Call
@@ -26,6 +30,10 @@ export interface InferenceRequest {
   readonly requestId: string
   readonly userAgent: string | null
   readonly referer: string | null
+  /** The request bodies that go to providers are kept, for the client to see (service.md, "Debugging"). */
+  readonly echo?: boolean
+  /** What was done to the request before it was routed. */
+  readonly pipeline?: readonly PipelineStage[]
 }
 
 /** Who asks, and whose limits and budgets bound it. */
@@ -39,12 +47,23 @@ export interface UsedPreset {
 
 export interface AttemptOutcome {
   readonly planned: PlannedAttempt
+  readonly credential: Credential
   readonly startedMs: number
+  /** Of its first content; null before. */
+  contentMs: number | null
   endedMs: number
   error: GatewayError | null
   /** What it used when it ended; an attempt that failed may have used something too. */
   usage: Usage
+  /** What the provider's server answered; null where it did not, or has none. */
+  upstreamStatus: number | null
+  /** What the provider calls its answer. */
+  upstreamId: string | null
 }
+
+/** The status of an attempt as its provider gave it, where it did; else ours for what happened. */
+export const statusOf = ({ error, upstreamStatus }: AttemptOutcome): number =>
+  error === null ? 200 : upstreamStatus !== null && upstreamStatus >= 300 ? upstreamStatus : error.status
 
 /** Characters of a token, where nobody counted: an estimate for records and for the dialect that must name a number early. */
 const CHARACTERS_PER_TOKEN = 4
@@ -67,7 +86,6 @@ export class Run {
   durationMs = 0
   finishReason: string | null = null
   nativeFinishReason: string | null = null
-  upstreamId: string | null = null
   error: GatewayError | null = null
   /** Counted where nobody told the price of what answered, and a budget has to be kept. */
   assumedPrices: PriceEntry | null = null
@@ -76,6 +94,10 @@ export class Run {
   readonly #clock: Clock
   readonly #startedMs: number
   readonly #answer: (run: Run) => AsyncGenerator<readonly Frame[], void, undefined>
+  /** Bodies that were sent, redacted, where they are to be shown: one for each attempt. */
+  readonly echoes: string[] = []
+  /** Told of each body that goes out, where they are to be shown. */
+  readonly sending: ((body: string) => void) | undefined
   /** Losses of the current attempt's translation. */
   #losses: Warning[] = []
   #usage: Usage | null = null
@@ -104,6 +126,7 @@ export class Run {
     this.#clock = parts.clock
     this.#startedMs = parts.clock.monotonicMs()
     this.#answer = answer
+    this.sending = request.echo === true ? (body) => void this.echoes.push(redactBody(body)) : undefined
   }
 
   /** To be iterated once. Leaving it early, or `cancel`, closes the upstream. */
@@ -114,6 +137,11 @@ export class Run {
   /** The client left before the end. */
   get cancelled(): boolean {
     return this.#cancelled
+  }
+
+  /** Milliseconds so far, or in all. */
+  get elapsedMs(): number {
+    return this.#ended ? this.durationMs : this.#clock.monotonicMs() - this.#startedMs
   }
 
   /** Nobody waits for the answer any more: no other attempt is made. */
@@ -149,12 +177,23 @@ export class Run {
   }
 
   /** The connection of a new attempt. One controller serves the client's leaving and every deadline: nothing has to be unhooked. */
-  begin(planned: PlannedAttempt): AbortController {
+  begin({ planned, credential }: Dispatch): { readonly connection: AbortController; readonly outcome: AttemptOutcome } {
     const connection = new AbortController()
     this.#connection = connection
     if (this.#stopReason !== null) connection.abort(this.#stopReason)
     const nowMs = this.#clock.monotonicMs()
-    this.attempts.push({ planned, startedMs: nowMs, endedMs: nowMs, error: null, usage: NO_USAGE })
+    const outcome = {
+      planned,
+      credential,
+      startedMs: nowMs,
+      contentMs: null,
+      endedMs: nowMs,
+      error: null,
+      usage: NO_USAGE,
+      upstreamStatus: null,
+      upstreamId: null,
+    }
+    this.attempts.push(outcome)
     // Nothing that an earlier attempt said is part of this one's answer.
     this.#usage = null
     this.#losses = []
@@ -162,9 +201,8 @@ export class Run {
     this.latencyMs = null
     this.finishReason = null
     this.nativeFinishReason = null
-    this.upstreamId = null
     this.#trying = true
-    return connection
+    return { connection, outcome }
   }
 
   /** What the answer could not honour: of the request itself, and of the translation to the provider that answers. */
@@ -201,7 +239,7 @@ export class Run {
             this.nativeFinishReason = event.native
             break
           case 'start':
-            this.upstreamId = event.upstreamId
+            if (this.current !== undefined) this.current.upstreamId = event.upstreamId
             break
           case 'image':
             this.#deliver(IMAGE_CHARACTERS)
@@ -222,7 +260,13 @@ export class Run {
     this.error = null
   }
 
-  /** Records the failure of the current attempt, and answers it with what failed before it. */
+  /** The answer is this failure: what the client is told of all attempts. */
+  refuse(error: GatewayError): GatewayError {
+    this.error = error
+    return error
+  }
+
+  /** Records the failure of the current attempt. */
   fail(error: GatewayError): GatewayError {
     const attempt = this.#endAttempt()
     if (attempt !== undefined) attempt.error = error
@@ -281,7 +325,11 @@ export class Run {
   }
 
   #deliver(characters: number): void {
-    if (characters > 0) this.latencyMs ??= this.#clock.monotonicMs() - this.#startedMs
+    if (characters > 0 && this.latencyMs === null) {
+      const nowMs = this.#clock.monotonicMs()
+      this.latencyMs = nowMs - this.#startedMs
+      if (this.current !== undefined) this.current.contentMs = nowMs
+    }
     this.#deliveredCharacters += characters
   }
 }

@@ -6,7 +6,7 @@ import { usageOf } from '../canonical/usage.ts'
 import { JsonBody } from '../lib/json-body.ts'
 import type { PriceEntry } from '../models/catalogue-schema.ts'
 import { costOf } from '../models/price.ts'
-import type { ModelEndpoint } from '../models/models.ts'
+import { plainEndpoint, type ModelEndpoint } from '../models/models.ts'
 import { estimateOf } from './estimate.ts'
 
 const SETTINGS = { maxOutputTokens: 1000, assumedPrices: { prompt: 7, completion: 9 } }
@@ -26,12 +26,10 @@ const call = (body: object, maxOutputTokens: number | null = null): Call => ({
 })
 
 const at = (prices: PriceEntry | null, maxCompletionTokens: number | null = null): { endpoint: ModelEndpoint } => ({
-  endpoint: {
-    provider: { slug: 'p', name: 'P', dialects: ['anthropic'], baseUrl: '', apiKeys: [], anyModel: false },
-    upstreamModel: 'm',
+  endpoint: plainEndpoint({ slug: 'p', name: 'P', dialects: ['anthropic'], baseUrl: '', apiKeys: [], anyModel: false }, 'm', {
     prices,
     maxCompletionTokens,
-  },
+  }),
 })
 
 /** 300 bytes are a hundred tokens; 400 are added. */

@@ -33,6 +33,9 @@ export const randomBase62 = (length: number): string => {
   return text
 }
 
+/** In [0, 1), with 32 random bits: for choices by lot. */
+export const randomFraction = (): number => (((randomByte() * 256 + randomByte()) * 256 + randomByte()) * 256 + randomByte()) / 2 ** 32
+
 export const systemIds: IdSource = {
   uuid: () => crypto.randomUUID(),
   prefixed: (prefix) => `${prefix}-${randomBase62(24)}`,

@@ -1,6 +1,6 @@
 /** The models of this installation: the shipped catalogue, with the operator's file over it, for the providers that are enabled. */
 import type { Catalogue, EndpointEntry, ModelEntry, ProviderEntry } from './catalogue-schema.ts'
-import { createModels, type Model, type ModelEndpoint, type Models, type Provider } from './models.ts'
+import { createModels, plainEndpoint, type DataPolicy, type Model, type ModelEndpoint, type Models, type Provider } from './models.ts'
 
 export interface OperatorEntries {
   readonly providers: Readonly<Record<string, ProviderEntry>>
@@ -75,6 +75,7 @@ const enabledProviders = (
       // A server that the catalogue does not know, and whose models the operator does not list, lists them nowhere.
       anyModel: entry.any_model ?? (catalogue[slug] === undefined && !listed.has(slug)),
       ...(entry.on_cancel === undefined ? {} : { onCancel: entry.on_cancel }),
+      ...(entry.data_policy === undefined ? {} : { dataPolicy: policyOf(entry.data_policy) }),
     })
   }
   return providers
@@ -105,7 +106,7 @@ const normalAddress = (slug: string, address: string, { base_url_env }: Provider
 const modelOf = (id: string, entry: ModelEntry, providers: ReadonlyMap<string, Provider>): Model | null => {
   const endpoints = (entry.endpoints ?? []).flatMap((endpoint) => {
     const provider = providers.get(endpoint.provider)
-    return provider === undefined ? [] : [endpointOf(endpoint, provider)]
+    return provider === undefined ? [] : [endpointOf(endpoint, entry, provider)]
   })
   if (endpoints.length === 0) return null
   return {
@@ -116,13 +117,38 @@ const modelOf = (id: string, entry: ModelEntry, providers: ReadonlyMap<string, P
     inputModalities: entry.input_modalities ?? ['text'],
     outputModalities: entry.output_modalities ?? ['text'],
     supportedParameters: entry.supported_parameters ?? [],
-    endpoints,
+    endpoints: withOwnTags(endpoints),
+    firstTokenMs: entry.first_token_timeout === undefined ? null : entry.first_token_timeout * 1000,
   }
 }
 
-const endpointOf = (entry: EndpointEntry, provider: Provider): ModelEndpoint => ({
-  provider,
-  upstreamModel: entry.model,
-  prices: entry.prices ?? null,
-  maxCompletionTokens: entry.max_completion_tokens ?? null,
+const endpointOf = (entry: EndpointEntry, model: ModelEntry, provider: Provider): ModelEndpoint => {
+  const variant = entry.variant ?? entry.service_tier
+  return plainEndpoint(provider, entry.model, {
+    tag: variant === undefined ? provider.slug : `${provider.slug}/${variant}`,
+    prices: entry.prices ?? null,
+    maxCompletionTokens: entry.max_completion_tokens ?? null,
+    contextLength: entry.context_length ?? model.context_length ?? null,
+    quantization: entry.quantization ?? 'unknown',
+    serviceTier: entry.service_tier ?? null,
+    dataPolicy: policyOf(entry.data_policy, provider.dataPolicy),
+    distillable: model.distillable ?? null,
+    supportedParameters: entry.supported_parameters ?? model.supported_parameters ?? [],
+  })
+}
+
+const policyOf = (entry: ProviderEntry['data_policy'], general?: DataPolicy): DataPolicy => ({
+  training: entry?.training ?? general?.training ?? null,
+  retains: entry?.retains ?? general?.retains ?? null,
 })
+
+/** A provider that is listed twice without a variant is told apart by a number, so that each has its own health. */
+const withOwnTags = (endpoints: readonly ModelEndpoint[]): ModelEndpoint[] => {
+  const taken = new Set<string>()
+  return endpoints.map((endpoint) => {
+    let { tag } = endpoint
+    for (let number = 2; taken.has(tag); number += 1) tag = `${endpoint.tag}${endpoint.tag.includes('/') ? '-' : '/'}${number}`
+    taken.add(tag)
+    return tag === endpoint.tag ? endpoint : { ...endpoint, tag }
+  })
+}

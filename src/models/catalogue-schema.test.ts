@@ -101,7 +101,7 @@ test('the entries can be published as JSON Schema, each field with its descripti
     z.strictObject({ providers: z.record(providerSlug, providerEntry), models: z.record(modelId, modelEntry) }),
   )
   const definitions = published.$defs ?? {}
-  expect(Object.keys(definitions).sort()).toEqual(['EndpointEntry', 'ModelEntry', 'PriceEntry', 'PriceTier', 'ProviderEntry'])
+  expect(Object.keys(definitions).sort()).toEqual(['DataPolicy', 'EndpointEntry', 'ModelEntry', 'PriceEntry', 'PriceTier', 'ProviderEntry'])
   const fields = Object.values(definitions).flatMap(({ properties }) => Object.entries(properties ?? {}))
   expect(fields.filter(([, schema]) => typeof schema === 'boolean' || schema.description === undefined)).toEqual([])
 })

@@ -5,6 +5,7 @@
  */
 import { z } from 'zod'
 
+import { ENDPOINT_TIERS, QUANTIZATIONS } from '../canonical/endpoint-facts.ts'
 import { PROVIDER_DIALECTS } from './models.ts'
 
 export const modelId = z
@@ -23,6 +24,14 @@ const variableName = z.string().regex(/^[A-Z][A-Z0-9_]*$/, 'Name an environment 
 
 const dialects = z.array(z.enum(PROVIDER_DIALECTS)).min(1).meta({ description: 'What the provider speaks, the preferred dialect first.' })
 
+/** What is absent nobody told, and no filter takes it for a promise. */
+const dataPolicy = z
+  .strictObject({
+    training: z.boolean().optional().meta({ description: 'Whether it trains on what it is sent.' }),
+    retains: z.boolean().optional().meta({ description: 'Whether it keeps what it is sent; false is zero data retention.' }),
+  })
+  .meta({ id: 'DataPolicy', description: 'What a provider does with prompts and answers, under your contract with it.' })
+
 /** One entry of `providers` in the operator's file. What it leaves out comes from the catalogue, if that knows the slug. */
 export const providerEntry = z
   .strictObject({
@@ -40,6 +49,7 @@ export const providerEntry = z
     base_url_env: variableName.optional().meta({
       description: 'The environment variable that overrides the address; it also enables a provider that has no api_key_env.',
     }),
+    data_policy: dataPolicy.optional().meta({ description: 'What it does with prompts and answers, under your contract with it.' }),
     any_model: z
       .boolean()
       .optional()
@@ -81,6 +91,8 @@ export const priceEntry = z
   .strictObject({
     ...tokenPrices,
     request: z.number().min(0).optional().meta({ description: 'US dollars per request; 0 when absent.' }),
+    image: z.number().min(0).optional().meta({ description: 'US dollars per input image; absent where images are input tokens.' }),
+    audio: dollarsPerMillion('input audio tokens; the price of prompt when absent').optional(),
     tiers: z
       .array(priceTier)
       .min(1)
@@ -89,6 +101,8 @@ export const priceEntry = z
   })
   .meta({ id: 'PriceEntry', description: 'Prices in US dollars per million tokens.' })
 
+const parameterNames = z.array(z.string().regex(/^[a-z][a-z0-9_]*$/, 'Use the snake_case name of a request parameter.'))
+
 export const endpointEntry = z
   .strictObject({
     provider: providerSlug,
@@ -96,6 +110,24 @@ export const endpointEntry = z
     prices: priceEntry.optional().meta({ description: 'Absent: nobody told, so what the provider itself reports is what counts.' }),
     context_length: tokenCount.optional().meta({ description: "Where it differs from the model's: the tokens this provider takes." }),
     max_completion_tokens: tokenCount.optional().meta({ description: 'The most output tokens this provider gives.' }),
+    variant: z
+      .string()
+      .max(64)
+      .regex(/^[a-z0-9][a-z0-9._-]*$/, 'Use lower-case letters, digits, . _ -')
+      .optional()
+      .meta({
+        description: "Tells it from the provider's other endpoints of this model: a request names it provider/variant.",
+        examples: ['us-east5'],
+      }),
+    service_tier: z
+      .enum(ENDPOINT_TIERS)
+      .optional()
+      .meta({ description: 'Serves requests for this tier only, or those that name it; it is the variant too, when that is absent.' }),
+    quantization: z.enum(QUANTIZATIONS).optional().meta({ description: 'How the weights are stored; unknown when absent.' }),
+    data_policy: dataPolicy.optional().meta({ description: "Where it differs from the provider's." }),
+    supported_parameters: parameterNames
+      .optional()
+      .meta({ description: "Where they differ from the model's: the request parameters it heeds." }),
   })
   .meta({ id: 'EndpointEntry', description: 'One provider that serves the model.' })
 
@@ -109,11 +141,14 @@ export const modelEntry = z
     context_length: tokenCount.optional().meta({ description: 'Input and output tokens together.' }),
     input_modalities: z.array(modality).min(1).optional().meta({ description: 'What it reads; text when absent.' }),
     output_modalities: z.array(modality).min(1).optional().meta({ description: 'What it writes; text when absent.' }),
-    supported_parameters: z
-      .array(z.string().regex(/^[a-z][a-z0-9_]*$/, 'Use the snake_case name of a request parameter.'))
+    supported_parameters: parameterNames
       .optional()
       .meta({ description: 'The request parameters it heeds.', examples: [['tools', 'tool_choice', 'temperature', 'max_tokens']] }),
+    distillable: z.boolean().optional().meta({ description: 'Whether its author allows its text to train other models.' }),
     endpoints: z.array(endpointEntry).min(1).optional().meta({ description: 'Who serves it, the preferred one first.' }),
+    first_token_timeout: z.number().min(0.001).max(86_400).optional().meta({
+      description: 'Seconds until the first content of a stream, where timeouts.first_token does not fit: some models think for long.',
+    }),
   })
   .meta({ id: 'ModelEntry', description: 'A model and who serves it.' })
 

@@ -5,7 +5,7 @@ import * as fc from 'fast-check'
 import { model as modelSchema } from '../contract/model.ts'
 import type { PriceEntry } from './catalogue-schema.ts'
 import { modelResource, presetAsModel } from './model-resource.ts'
-import type { Model } from './models.ts'
+import { plainEndpoint, type Model } from './models.ts'
 
 const model = (prices: PriceEntry | null): Model => ({
   id: 'acme/one',
@@ -16,8 +16,8 @@ const model = (prices: PriceEntry | null): Model => ({
   outputModalities: ['text'],
   supportedParameters: ['tools'],
   endpoints: [
-    {
-      provider: {
+    plainEndpoint(
+      {
         slug: 'acme',
         name: 'Acme',
         dialects: ['openai-chat'],
@@ -25,10 +25,9 @@ const model = (prices: PriceEntry | null): Model => ({
         apiKeys: ['secret'],
         anyModel: false,
       },
-      upstreamModel: 'one-1',
-      prices,
-      maxCompletionTokens: 50,
-    },
+      'one-1',
+      { prices, maxCompletionTokens: 50 },
+    ),
   ],
 })
 

@@ -68,6 +68,9 @@ export const pricingOf = (prices: PriceEntry | null): Record<string, string> => 
     request: decimal(prices.request ?? 0),
     ...(prices.cache_read === undefined ? {} : { input_cache_read: perToken(prices.cache_read) }),
     ...(prices.cache_write === undefined ? {} : { input_cache_write: perToken(prices.cache_write) }),
+    ...(prices.cache_write_1h === undefined ? {} : { input_cache_write_1h: perToken(prices.cache_write_1h) }),
+    ...(prices.image === undefined ? {} : { image: decimal(prices.image) }),
+    ...(prices.audio === undefined ? {} : { audio: perToken(prices.audio) }),
     ...(prices.reasoning === undefined ? {} : { internal_reasoning: perToken(prices.reasoning) }),
   }
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 
-import { createModels, dialectFor, type Model, type Provider } from './models.ts'
+import { createModels, dialectFor, plainEndpoint, type Model, type Provider } from './models.ts'
 
 const provider = (slug: string, more: Partial<Provider> = {}): Provider => ({
   slug,
@@ -20,7 +20,7 @@ const model = (id: string): Model => ({
   inputModalities: ['text'],
   outputModalities: ['text'],
   supportedParameters: [],
-  endpoints: [{ provider: provider('acme'), upstreamModel: id, prices: null, maxCompletionTokens: null }],
+  endpoints: [plainEndpoint(provider('acme'), id)],
 })
 
 const known = ['openai/gpt-5.4', 'openai/gpt-5.4-mini', 'anthropic/claude-opus-5', 'google/gemini-3']

@@ -1,5 +1,7 @@
 /** Which models there are, who serves them and at what price: the shipped catalogue, the operator's file over it, and the sandbox. */
 import type { ClientDialect } from '../canonical/call.ts'
+import type { EndpointTier, Quantization } from '../canonical/endpoint-facts.ts'
+import { nearDistance } from '../lib/edit-distance.ts'
 import type { PriceEntry } from './catalogue-schema.ts'
 
 export const PROVIDER_DIALECTS = ['openai-chat', 'openai-responses', 'anthropic', 'google', 'bedrock', 'sandbox'] as const
@@ -16,16 +18,60 @@ export interface Provider {
   readonly anyModel: boolean
   /** What becomes of a call whose client left: `drain` reads it to its end, where the provider bills it anyhow. It is ended when absent. */
   readonly onCancel?: 'abort' | 'drain'
+  /** What holds for every model of it; absent where nobody told. */
+  readonly dataPolicy?: DataPolicy
 }
 
 export interface ModelEndpoint {
   readonly provider: Provider
   /** The provider's own name for the model. */
   readonly upstreamModel: string
+  /** Names it among the model's endpoints, and in a request: the provider's slug, or that and a variant, `provider/variant`. */
+  readonly tag: string
   /** Null: nobody has told the price. */
   readonly prices: PriceEntry | null
   readonly maxCompletionTokens: number | null
+  /** Input and output tokens together; null where nobody told. */
+  readonly contextLength: number | null
+  readonly quantization: Quantization
+  /** Asked for by its tag or by this service tier only; null for an ordinary endpoint. */
+  readonly serviceTier: EndpointTier | null
+  readonly dataPolicy: DataPolicy
+  /** Whether the model's author allows its text to train others; null where nobody told. */
+  readonly distillable: boolean | null
+  /** The request parameters that it heeds; empty where nobody told. */
+  readonly supportedParameters: readonly string[]
 }
+
+/** What a provider does with what it is sent; null where nobody told, which no filter takes for a promise. */
+export interface DataPolicy {
+  /** Trains on it. */
+  readonly training: boolean | null
+  /** Keeps it after the answer; false is zero data retention. */
+  readonly retains: boolean | null
+}
+
+/** An endpoint of which nothing is known but what is told here. */
+export const plainEndpoint = (
+  provider: Provider,
+  upstreamModel: string,
+  told: Partial<Omit<ModelEndpoint, 'provider' | 'upstreamModel'>> = {},
+): ModelEndpoint => ({
+  provider,
+  upstreamModel,
+  tag: provider.slug,
+  prices: null,
+  maxCompletionTokens: null,
+  contextLength: null,
+  quantization: 'unknown',
+  serviceTier: null,
+  dataPolicy: provider.dataPolicy ?? UNTOLD,
+  distillable: null,
+  supportedParameters: [],
+  ...told,
+})
+
+const UNTOLD: DataPolicy = { training: null, retains: null }
 
 export interface Model {
   readonly id: string
@@ -36,12 +82,16 @@ export interface Model {
   readonly outputModalities: readonly string[]
   readonly supportedParameters: readonly string[]
   readonly endpoints: readonly ModelEndpoint[]
+  /** How long its first content may take, where it is not as for every model: some think for long. */
+  readonly firstTokenMs?: number | null
 }
 
 export interface Models {
   /** The model of that id, if some enabled provider serves it. */
   find(id: string): Model | undefined
   list(): readonly Model[]
+  /** The enabled ones. */
+  providers(): readonly Provider[]
   /** The variables of which any would enable a provider of this known model; none for a model that is unknown or enabled. */
   enabledBy(id: string): readonly string[]
   /** Known ids that look like `id`, also of models that a variable would enable, the likeliest first: for the sentence of a 404. */
@@ -54,6 +104,7 @@ export const createModels = (
   dormant: ReadonlyMap<string, readonly string[]> = new Map(),
 ): Models => {
   const byId = new Map(models.map((model) => [model.id, model]))
+  const served = [...new Set([...providers, ...models.flatMap(({ endpoints }) => endpoints.map(({ provider }) => provider))])]
   const open = new Map(providers.filter(({ anyModel }) => anyModel).map((provider) => [provider.slug, provider]))
   return {
     find(id) {
@@ -65,6 +116,7 @@ export const createModels = (
       return unlistedModel(id, id.slice(slash + 1), provider)
     },
     list: () => models,
+    providers: () => served,
     enabledBy: (id) => (byId.has(id) ? [] : (dormant.get(id) ?? [])),
     nearest(id, most) {
       const wanted = id.slice(0, COMPARED_LENGTH)
@@ -102,7 +154,7 @@ const unlistedModel = (id: string, upstreamModel: string, provider: Provider): M
   inputModalities: ['text'],
   outputModalities: ['text'],
   supportedParameters: [],
-  endpoints: [{ provider, upstreamModel, prices: null, maxCompletionTokens: null }],
+  endpoints: [plainEndpoint(provider, upstreamModel)],
 })
 
 /** As long as a listed id may be: an unlisted one is kept in every record of its use. */
@@ -113,9 +165,9 @@ const COMPARED_LENGTH = 100
 
 /** Distances, Infinity where nothing is near: `best` also of the names alone, since the commonest slip is a missing or wrong vendor. */
 const nearness = (wanted: string, known: string): { whole: number; best: number } => {
-  const name = closeDistance(nameOf(wanted), nameOf(known))
+  const name = nearDistance(nameOf(wanted), nameOf(known))
   // The right vendor says nothing of the name, and must not make a wrong one look nearer.
-  const whole = vendorOf(wanted) === vendorOf(known) ? name : closeDistance(wanted, known)
+  const whole = vendorOf(wanted) === vendorOf(known) ? name : nearDistance(wanted, known)
   return { whole, best: Math.min(whole, name) }
 }
 
@@ -123,24 +175,3 @@ const vendorOf = (id: string): string => id.slice(0, id.indexOf('/') + 1)
 
 /** Without the vendor. */
 const nameOf = (id: string): string => id.slice(id.indexOf('/') + 1)
-
-/** Infinite where the two are too far apart for one to be meant by the other, or have nothing in common. */
-const closeDistance = (wanted: string, known: string): number => {
-  const shorter = Math.min(wanted.length, known.length)
-  const distance = editDistance(wanted, known)
-  return distance < shorter && distance <= Math.max(2, shorter / 3) ? distance : Number.POSITIVE_INFINITY
-}
-
-/** Levenshtein. */
-const editDistance = (from: string, to: string): number => {
-  let previous = Array.from({ length: to.length + 1 }, (_, index) => index)
-  for (let row = 1; row <= from.length; row += 1) {
-    const current = [row]
-    for (let column = 1; column <= to.length; column += 1) {
-      const substituted = (previous[column - 1] ?? 0) + (from[row - 1] === to[column - 1] ? 0 : 1)
-      current.push(Math.min(substituted, (previous[column] ?? 0) + 1, (current[column - 1] ?? 0) + 1))
-    }
-    previous = current
-  }
-  return previous[to.length] ?? 0
-}

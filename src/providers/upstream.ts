@@ -4,6 +4,7 @@
  */
 import { GatewayError } from '../errors.ts'
 import type { Clock } from '../lib/clock.ts'
+import { Unreached, type Reachability } from './reachability.ts'
 
 export interface UpstreamTimeouts {
   /** Until the response headers, connecting included, when a stream was asked for. */
@@ -46,29 +47,52 @@ export interface Upstream {
   post(request: UpstreamRequest): Promise<UpstreamResponse>
 }
 
-export const createUpstream = (clock: Clock, timeouts: UpstreamTimeouts): Upstream => ({
+export const createUpstream = (clock: Clock, timeouts: UpstreamTimeouts, reachability: Reachability | null = null): Upstream => ({
   async post({ url, headers, body, stream, connection }) {
     const cancelDeadline = clock.after(stream ? timeouts.streamHeadersMs : timeouts.wholeHeadersMs, () =>
       connection.abort(new GatewayError('timeout', 'The provider sent no response in time.')),
     )
-    try {
-      const response = await fetch(url, {
+    const address = new URL(url)
+    const endWatch = reachability?.watch(address, connection)
+    const send = (keepalive: boolean): Promise<Response> =>
+      fetch(url, {
         method: 'POST',
         headers,
         body,
+        keepalive,
         redirect: 'manual',
         signal: connection.signal,
         // Ours are the only deadlines: the runtime's own default would end slow reasoning calls.
         timeout: false,
       })
+    const sentMs = clock.monotonicMs()
+    try {
+      const response = await send(true).catch((thrown: unknown) => {
+        if (!isReuseRace(thrown, clock.monotonicMs() - sentMs) || reachability?.known(address) !== true) throw thrown
+        return send(false)
+      })
+      reachability?.reached(address)
       return responseOf(response, connection, clock, timeouts.idleMs)
     } catch (thrown) {
       throw transportError(thrown, connection.signal)
     } finally {
       cancelDeadline()
+      endWatch?.()
     }
   },
 })
+
+/** A connection that a provider closes while it lies idle shows it in the moment of its next use. */
+const REUSE_RACE_MS = 1000
+
+/**
+ * Whether a request probably met a connection that was being closed: it was reset at once, without a byte of an answer.
+ * It is sent once more, on a connection of its own; no other provider and no client hears of it (reliability.md 6.3).
+ */
+const isReuseRace = (thrown: unknown, afterMs: number): boolean => {
+  const code = codeOf(thrown)
+  return (code === 'ECONNRESET' || code === 'EPIPE') && afterMs < REUSE_RACE_MS
+}
 
 const responseOf = (response: Response, connection: AbortController, clock: Clock, idleMs: number): UpstreamResponse => {
   const patience = createPatience(clock, () => connection.abort())
@@ -229,7 +253,21 @@ const watchSilence = (clock: Clock, idleMs: number, expire: () => void): Silence
 const transportError = (thrown: unknown, signal: AbortSignal): GatewayError => {
   if (thrown instanceof GatewayError) return thrown
   if (signal.aborted && signal.reason instanceof GatewayError) return signal.reason
-  const code = (thrown as { code?: unknown } | null)?.code
-  const detail = typeof code === 'string' ? ` (${code})` : ''
+  const code = codeOf(thrown)
+  const detail = code === null ? '' : ` (${code})`
+  if (code !== null && UNREACHED.test(code))
+    return new GatewayError('provider_unavailable', `The provider could not be reached${detail}.`, { cause: new Unreached(thrown) })
   return new GatewayError('provider_unavailable', `The connection to the provider failed${detail}.`, { cause: thrown })
 }
+
+const codeOf = (thrown: unknown): string | null => {
+  const code = (thrown as { code?: unknown } | null)?.code
+  return typeof code === 'string' ? code : null
+}
+
+/** Of the name, of the address, or of the certificate: each comes before the first byte of a request. */
+const UNREACHED =
+  /^(?:ENOTFOUND|EAI_\w+|EDNS\w*|E(?:CONN|NET|HOST)(?:REFUSED|UNREACH|DOWN)|ConnectionRefused|FailedToOpenSocket|ERR_TLS_\w+|ERR_SSL_\w+|CERT_\w+|\w*(?:CERT|SIGNATURE|ISSUER|CRL|SELF_SIGNED)\w*)$/
+
+/** Whether a request failed before any of it had left. */
+export const nothingSent = (error: GatewayError): boolean => error.cause instanceof Unreached

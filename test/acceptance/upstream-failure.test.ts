@@ -8,6 +8,8 @@ import { type StartedService, useServices } from '../support/started-service.ts'
 
 const CREDENTIAL = 'sk-upstream-credential-0123456789'
 
+const TWO_MODELS = 40
+
 const services = useServices()
 const upstream = await startFakeUpstream()
 const spare = await startFakeUpstream()
@@ -22,12 +24,19 @@ providers:
   nobody: { name: Nobody, dialects: [openai-chat], base_url: "http://127.0.0.1:1/v1", api_key: other-credential }
 models:
   fake/one: { endpoints: [{ provider: fake, model: up-one }] }
-  fake/two: { endpoints: [{ provider: fake, model: up-one }, { provider: spare, model: spare-one }] }
+${Array.from(
+  { length: TWO_MODELS },
+  (_, number) => `  fake/two-${number}: { endpoints: [{ provider: fake, model: up-one }, { provider: spare, model: spare-one }] }`,
+).join('\n')}
   fake/away: { endpoints: [{ provider: nobody, model: x }, { provider: spare, model: spare-one }] }
   fake/gone: { endpoints: [{ provider: nobody, model: x }] }
 `,
   })
 })
+
+/** Of two providers, and without a past: one that has failed of late is tried last. */
+const two = (): string => `fake/two-${twoUsed++ % TWO_MODELS}`
+let twoUsed = 0
 
 const messages: OpenAI.ChatCompletionMessageParam[] = [{ role: 'user', content: 'Hello!' }]
 const STATUS = { 'x-service-provider-failure': 'status' }
@@ -241,7 +250,7 @@ describe('in mid-stream', () => {
       exchange.stream([proseChunk('Well, '), JSON.stringify({ error: { code: 503, message: 'Too busy.' } }), proseChunk('too late')]),
     )
     for (const headers of [{}, STATUS]) {
-      const answer = await infer(service, { model: 'fake/two', messages, stream: true }, { headers })
+      const answer = await infer(service, { model: two(), messages, stream: true }, { headers })
       expect(answer.status).toBe(200)
       const chunks = streamChunks(answer.text)
       expect(chunks.map(({ choices }) => choices[0]?.delta.content)).toEqual(['Well, ', ''])
@@ -277,7 +286,7 @@ describe('failover', () => {
       upstream.script(failures[what]!.script)
       spare.script(say('From the spare.'))
       for (const stream of [false, true]) {
-        const answer = await infer(service, { model: 'fake/two', messages, stream })
+        const answer = await infer(service, { model: two(), messages, stream })
         expect(answer.status).toBe(200)
         expect(answer.text).toContain('From the spare.')
         expect(answer.text).toContain('"provider":"Spare"')
@@ -306,7 +315,7 @@ describe('failover', () => {
       upstream.script(script)
       spare.script(say('From the spare.'))
       for (const stream of [false, true]) {
-        const answer = await infer(service, { model: 'fake/two', messages, stream })
+        const answer = await infer(service, { model: two(), messages, stream })
         expect(answer.text).toContain('From the spare.')
         expect(answer.text).not.toContain('"error"')
       }
@@ -321,14 +330,14 @@ describe('failover', () => {
   test("a fault of the request's own is told at once: nobody else is asked", async () => {
     upstream.script(failures['400 for a parameter']!.script)
     const asked = spare.exchanges.length
-    expect((await infer(service, { model: 'fake/two', messages })).error).toMatchObject({ code: 400 })
+    expect((await infer(service, { model: two(), messages })).error).toMatchObject({ code: 400 })
     expect(spare.exchanges).toHaveLength(asked)
   })
 
   test('nobody else is asked where the request forbids it', async () => {
     upstream.script(failures['503 with Retry-After']!.script)
     const asked = spare.exchanges.length
-    const answer = await infer(service, { model: 'fake/two', messages, provider: { allow_fallbacks: false } })
+    const answer = await infer(service, { model: two(), messages, provider: { allow_fallbacks: false } })
     expect(answer.error).toMatchObject({ code: 503 })
     expect(spare.exchanges).toHaveLength(asked)
   })
@@ -343,7 +352,7 @@ describe('failover', () => {
     const client = new OpenAI({ apiKey: service.inferenceKey, baseURL: service.api, maxRetries: 0 })
     let said = ''
     const thrown = await thrownBy(async () => {
-      for await (const chunk of await client.chat.completions.create({ model: 'fake/two', messages, stream: true })) {
+      for await (const chunk of await client.chat.completions.create({ model: two(), messages, stream: true })) {
         said += chunk.choices[0]?.delta.content ?? ''
         // A reset may overtake what was sent before it, so it waits until that has arrived.
         upstream.last.reset()
@@ -357,7 +366,7 @@ describe('failover', () => {
   test('when all fail, the last failure is told', async () => {
     upstream.script(failures['500 with a page of HTML']!.script)
     spare.script((exchange) => exchange.answer(429, errorBody('rate_limit_exceeded', 'Slow down.'), { 'retry-after': '9' }))
-    const answer = await infer(service, { model: 'fake/two', messages }, { headers: STATUS })
+    const answer = await infer(service, { model: two(), messages }, { headers: STATUS })
     expect(answer.status).toBe(429)
     expect(answer.headers.get('retry-after')).toBe('9')
     expect(answer.error.metadata).toMatchObject({ provider_name: 'Spare' })

@@ -27,7 +27,8 @@ export const readStream = (client: ClientDialect, text: string): { readonly end:
   return { end, faults }
 }
 
-const LINE = /^(?:data: \S.*|event: [\w.]+|: .*|)$/
+/** What ends a line of JavaScript need not end one of a stream. */
+const LINE = /^(?:data: \S.*|event: [\w.]+|: .*|)$/s
 
 const framingFaults = (client: ClientDialect, text: string): string[] => {
   const faults: string[] = []

@@ -8,13 +8,17 @@ import { responsesFormat } from '../../src/formats/openai-responses/openai-respo
 import { answerInference } from '../../src/http/answer-inference.ts'
 import { createKeepAlive } from '../../src/http/keep-alive.ts'
 import { createPrepareCall } from '../../src/http/prepare-call.ts'
-import { createInference } from '../../src/inference/run-inference.ts'
+import { createDryRun } from '../../src/inference/dry-run.ts'
+import { createInference, type InferenceParts } from '../../src/inference/run-inference.ts'
 import type { Run } from '../../src/inference/run.ts'
-import { createModels } from '../../src/models/models.ts'
+import type { PriceEntry } from '../../src/models/catalogue-schema.ts'
+import { createModels, plainEndpoint } from '../../src/models/models.ts'
+import type { Health } from '../../src/routing/health.ts'
 import type { Presets } from '../../src/presets/presets.ts'
 import { providerRegistry } from '../../src/providers/registry.ts'
 import type { Upstream, UpstreamRequest } from '../../src/providers/upstream.ts'
 import { createFakeClock } from './fake-clock.ts'
+import { createTestRouting } from './test-routing.ts'
 import { createFakeIds } from './fake-ids.ts'
 import type { UpstreamDialect } from './recordings.ts'
 
@@ -33,8 +37,12 @@ export interface Replay {
   readonly upstreams: readonly { readonly dialect: UpstreamDialect; readonly reply: Reply }[]
   readonly body: Readonly<Record<string, unknown>> | string
   readonly headers?: Readonly<Record<string, string>>
+  /** No provider lets a request through. */
+  readonly closed?: boolean
   /** Of the first provider's model, in the catalogue's form. */
   readonly modelId?: string
+  /** Of every provider; 1 and 2 dollars per million tokens when absent. */
+  readonly prices?: PriceEntry
 }
 
 export interface Replayed {
@@ -66,7 +74,15 @@ export const OWN_DIALECT: Readonly<Record<ClientDialect, UpstreamDialect>> = {
 export const MODEL = 'replay/one'
 const WORKSPACE = '00000000-0000-4000-8000-000000000001'
 
-export const replay = async ({ client, upstreams, body, headers = {}, modelId = MODEL }: Replay): Promise<Replayed> => {
+export const replay = async ({
+  client,
+  upstreams,
+  body,
+  headers = {},
+  modelId = MODEL,
+  closed = false,
+  prices = { prompt: 1, completion: 2 },
+}: Replay): Promise<Replayed> => {
   const clock = createFakeClock()
   const sent: UpstreamRequest[] = []
   const upstream: Upstream = {
@@ -77,19 +93,20 @@ export const replay = async ({ client, upstreams, body, headers = {}, modelId = 
       return responseOf(reply)
     },
   }
-  const endpoints = upstreams.map(({ dialect }, number) => ({
-    provider: {
-      slug: `provider-${number}`,
-      name: `Provider ${number}`,
-      dialects: [dialect],
-      baseUrl: `https://provider-${number}.example/v1`,
-      apiKeys: [`upstream-key-${number}`],
-      anyModel: false,
-    },
-    upstreamModel: `upstream-${number}`,
-    prices: { prompt: 1, completion: 2 },
-    maxCompletionTokens: null,
-  }))
+  const endpoints = upstreams.map(({ dialect }, number) =>
+    plainEndpoint(
+      {
+        slug: `provider-${number}`,
+        name: `Provider ${number}`,
+        dialects: [dialect],
+        baseUrl: `https://provider-${number}.example/v1`,
+        apiKeys: [`upstream-key-${number}`],
+        anyModel: false,
+      },
+      `upstream-${number}`,
+      { prices },
+    ),
+  )
   const model = {
     id: modelId,
     name: 'One',
@@ -102,6 +119,18 @@ export const replay = async ({ client, upstreams, body, headers = {}, modelId = 
   }
   let run: Run | undefined
   const internalErrors: unknown[] = []
+  const inference: InferenceParts = {
+    models: createModels([model], []),
+    adapters: providerRegistry,
+    context: { upstream, clock },
+    clock,
+    ids: createFakeIds(),
+    routing: closed ? { ...createTestRouting(clock), health: CLOSED } : createTestRouting(clock),
+    firstTokenMs: 120_000,
+    totalMs: 1_800_000,
+    began: (begun) => (run = begun),
+    settle: () => {},
+  }
   const response = await answerInference(
     {
       method: 'POST',
@@ -116,20 +145,13 @@ export const replay = async ({ client, upstreams, body, headers = {}, modelId = 
     FORMATS[client],
     {
       prepareCall: createPrepareCall(NO_PRESETS),
-      runInference: createInference({
-        models: createModels([model], []),
-        adapters: providerRegistry,
-        context: { upstream, clock },
-        clock,
-        ids: createFakeIds(),
-        firstTokenMs: 120_000,
-        began: (begun) => (run = begun),
-        settle: () => {},
-      }),
+      runInference: createInference(inference),
       admit: () => undefined,
+      dryRun: createDryRun(inference),
       keepAlive: createKeepAlive(clock, 10_000),
       clock,
       commitSilenceMs: 2000,
+      unreadMs: 60_000,
       providerFailure: 'body',
       onInternalError: (thrown) => internalErrors.push(thrown),
     },
@@ -137,6 +159,8 @@ export const replay = async ({ client, upstreams, body, headers = {}, modelId = 
   const { text, broken } = await readAll(response)
   return { status: response.status, headers: response.headers, text, broken, sent, run, internalErrors }
 }
+
+const CLOSED: Health = { ...createTestRouting(createFakeClock()).health, begin: () => false }
 
 /** No request here names a preset. */
 const NO_PRESETS = {

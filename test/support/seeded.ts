@@ -1,7 +1,7 @@
 /** The same choices in every run. */
 
 /** mulberry32: numbers in [0, 1). */
-const seeded = (seed: number): (() => number) => {
+export const seeded = (seed: number): (() => number) => {
   let state = seed
   return () => {
     state = (state + 0x6d2b79f5) | 0

@@ -1,6 +1,7 @@
 /** Which models and providers may answer, and at what tier. Contract 5. */
 import { z } from 'zod'
 
+import { QUANTIZATIONS } from '../../canonical/endpoint-facts.ts'
 import { optionalFlag, optionalTexts, textUpTo } from './scalars.ts'
 
 export const model = z
@@ -37,9 +38,7 @@ export const provider = z
     data_collection: z.enum(['allow', 'deny']).nullish(),
     zdr: optionalFlag,
     enforce_distillable_text: optionalFlag,
-    quantizations: z
-      .array(z.enum(['int4', 'int8', 'fp4', 'mxfp4', 'nvfp4', 'fp6', 'fp8', 'mxfp8', 'fp16', 'bf16', 'fp32', 'unknown']))
-      .nullish(),
+    quantizations: z.array(z.enum(QUANTIZATIONS)).nullish(),
     sort: z.union([sortBy, z.looseObject({ by: sortBy.nullish(), partition: z.enum(['model', 'none']).nullish() })]).nullish(),
     preferred_min_throughput: cutoff,
     preferred_max_latency: cutoff,

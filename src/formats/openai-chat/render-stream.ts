@@ -37,9 +37,11 @@ class ChatStream implements StreamRenderer {
   #saidLength = 0
   #imageCount = 0
   #role = ROLE
+  #echoes: readonly string[]
 
   constructor(head: AnswerHead) {
     this.#head = head
+    this.#echoes = head.echoes ?? []
     this.#relay = relayChunks(head, this.#finished)
     this.#describe(head.createdSeconds)
   }
@@ -54,7 +56,7 @@ class ChatStream implements StreamRenderer {
   }
 
   frames(frames: readonly Frame[]): string {
-    let out = ''
+    let out = this.#echo()
     for (const frame of frames) {
       for (const event of frame.events) this.#ending.see(event)
       const chunk = frame.native?.dialect === 'chat' ? this.#relay.relay(frame.native.json, this.#ending) : null
@@ -73,9 +75,10 @@ class ChatStream implements StreamRenderer {
   }
 
   finish(tail: AnswerTail): string {
+    const echo = this.#echo()
     const usage = mergedUsage(this.#relay.usage, chatUsage(tail))
     const metadata = Object.entries(metadataMember(tail)).map(([field, value]) => `,"${field}":${JSON.stringify(value)}`)
-    return `${this.#event(FINISH)}${dataFrame(`${this.#envelope}"choices":[],"usage":${usage}${metadata.join('')}}`)}${DONE_FRAME}`
+    return `${echo}${this.#event(FINISH)}${dataFrame(`${this.#envelope}"choices":[],"usage":${usage}${metadata.join('')}}`)}${DONE_FRAME}`
   }
 
   /** The shape of service.md, "Events"; nothing comes after it but the end marker. */
@@ -86,7 +89,16 @@ class ChatStream implements StreamRenderer {
       choices: [{ index: 0, delta: { content: '' }, finish_reason: 'error', ...(native === null ? {} : { native_finish_reason: native }) }],
       ...errorMetadataMember(error, tail),
     }
-    return dataFrame(this.#envelope + JSON.stringify(rest).slice(1)) + DONE_FRAME
+    return this.#echo() + dataFrame(this.#envelope + JSON.stringify(rest).slice(1)) + DONE_FRAME
+  }
+
+  /** Once, before anything else: a chunk for each body that went out (decision 22). */
+  #echo(): string {
+    if (this.#echoes.length === 0) return ''
+    const chunks = this.#echoes.map((body) => dataFrame(`${this.#envelope}"choices":[],"debug":{"echo_upstream_body":${body}}}`))
+    this.#echoes = []
+    this.#relay.created(this.#created)
+    return chunks.join('')
   }
 
   #event(event: ModelEvent): string {

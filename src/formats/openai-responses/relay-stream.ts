@@ -28,6 +28,8 @@ export class ResponseRelay implements StreamRenderer {
   /** For the number of an event of our own: what was sent last, and how many were sent. */
   #last: string | null = null
   #count = 0
+  /** Events of our own before the next one of the upstream's. */
+  #echoed = 0
 
   constructor(head: AnswerHead) {
     this.#head = head
@@ -54,7 +56,7 @@ export class ResponseRelay implements StreamRenderer {
     }
     const body = bodyOfParsed(this.#terminal)
     const response = relayedResponse(this.#head, bodyOfParsed(responseOf(body)), tail)
-    return eventFrame(eventType(this.#terminal), oneLine(body.textWith({ response }))) + DONE_FRAME
+    return eventFrame(eventType(this.#terminal), oneLine(this.#renumbered(body.textWith({ response })))) + DONE_FRAME
   }
 
   fail(error: GatewayError, tail: AnswerTail | null): string {
@@ -76,12 +78,32 @@ export class ResponseRelay implements StreamRenderer {
     if (type === 'response.created') this.#created = json
     this.#count += 1
     this.#last = json
-    return eventFrame(type, oneLine(LIFECYCLE.has(type) ? this.#withOurs(json) : json))
+    const event = eventFrame(type, oneLine(this.#renumbered(LIFECYCLE.has(type) ? this.#withOurs(json) : json)))
+    return type === 'response.created' ? event + this.#echo() : event
   }
 
   #withOurs(json: string): string {
     const body = bodyOfParsed(json)
     return body.textWith({ response: bodyOfParsed(responseOf(body)).textWith(responseIdentity(this.#head)) })
+  }
+
+  /** Right behind `response.created`: an event for each body that went out (decision 22). What follows is numbered on from them. */
+  #echo(): string {
+    const first = this.#nextNumber()
+    const { echoes = [] } = this.#head
+    this.#echoed = echoes.length
+    return echoes
+      .map((body, index) =>
+        eventFrame('response.debug', `{"type":"response.debug","debug":{"echo_upstream_body":${body}},"sequence_number":${first + index}}`),
+      )
+      .join('')
+  }
+
+  #renumbered(json: string): string {
+    if (this.#echoed === 0) return json
+    const body = bodyOfParsed(json)
+    const number = body.get('sequence_number')
+    return typeof number === 'number' ? body.textWith({ sequence_number: String(number + this.#echoed) }) : json
   }
 
   /** An end of our own: the whole response object, and the number that follows the upstream's. */
@@ -95,7 +117,7 @@ export class ResponseRelay implements StreamRenderer {
 
   #nextNumber(): number {
     const number = this.#last === null ? undefined : bodyOfParsed(this.#last).get('sequence_number')
-    return typeof number === 'number' ? number + 1 : this.#count
+    return (typeof number === 'number' ? number + 1 : this.#count) + this.#echoed
   }
 }
 

@@ -24,10 +24,12 @@ class ResponseStream implements StreamRenderer {
   readonly #items: OutputItems
   readonly #blocks: BlockSequence
   readonly #ending = watchEnding()
+  readonly #echoes: readonly string[]
   #out = ''
   #sequence = 0
 
   constructor(head: AnswerHead) {
+    this.#echoes = head.echoes ?? []
     this.#response = responseWriter(head)
     this.#items = new OutputItems(head, (type, members) => this.#emit(type, members))
     this.#blocks = new BlockSequence(this.#items)
@@ -69,6 +71,7 @@ class ResponseStream implements StreamRenderer {
     if (this.#sequence > 0) return
     const response = `"response":${this.#response({ outcome: IN_PROGRESS, output: [], usage: null })}`
     this.#emit('response.created', response)
+    for (const body of this.#echoes) this.#emit('response.debug', `"debug":{"echo_upstream_body":${body}}`)
     this.#emit('response.in_progress', response)
   }
 

@@ -31,6 +31,10 @@ export const inferenceRoute = (dialect: ClientDialect, parts: { formats: Formats
     headers: {
       'x-session-id': z.string().max(256).optional().meta({ description: 'Sticky routing and grouping; the body field wins.' }),
       'X-Service-Metadata': enabled.meta({ description: 'Adds the routing metadata to the answer.' }),
+      'X-Service-Experimental-Metadata': enabled.meta({ description: 'The same.' }),
+      'X-Service-Dry-Run': enabled.meta({
+        description: 'Answers with the plan, the upstream request and the likely cost; no provider is called.',
+      }),
       'X-Service-Provider-Failure': z
         .enum(['body', 'status'])
         .optional()

@@ -1,11 +1,12 @@
 import { z } from 'zod'
 
-import { model, modelEndpoints, type ModelResource } from '../../contract/model.ts'
+import { endpoint, model, modelEndpoints, type ModelResource } from '../../contract/model.ts'
 import { paging } from '../../contract/paging.ts'
 import { GatewayError } from '../../errors.ts'
-import { endpointsResource } from '../../models/endpoint-resource.ts'
 import { modelResource, presetAsModel } from '../../models/model-resource.ts'
 import type { Model, Models } from '../../models/models.ts'
+import type { HealthView } from '../../routing/health.ts'
+import { endpointsResource, zdrEndpoints } from '../../routing/endpoint-resource.ts'
 import type { Presets } from '../../presets/presets.ts'
 import { jsonResponse } from '../json-response.ts'
 import { principalOf, type Route, type RouteRequest } from '../route.ts'
@@ -128,7 +129,7 @@ export const modelsCount = (models: Models): Route => ({
   handle: () => jsonResponse({ data: { count: models.list().length } }),
 })
 
-export const modelsEndpoints = (models: Models): Route => ({
+export const modelsEndpoints = (models: Models, health: HealthView): Route => ({
   method: 'GET',
   path: '/models/:author/:slug/endpoints',
   operation: 'listEndpoints',
@@ -143,6 +144,19 @@ export const modelsEndpoints = (models: Models): Route => ({
     const id = `${request.params['author'] ?? ''}/${request.params['slug'] ?? ''}`
     const found = models.find(id)
     if (found === undefined) throw noModel(id)
-    return jsonResponse({ data: endpointsResource(found) })
+    return jsonResponse({ data: endpointsResource(found, health) })
   },
+})
+
+export const endpointsZdr = (models: Models, health: HealthView): Route => ({
+  method: 'GET',
+  path: '/endpoints/zdr',
+  operation: 'listEndpointsZdr',
+  summary: 'List the endpoints that keep nothing of what they are sent',
+  tag: 'Models',
+  policy: 'any-key',
+  surface: 'management',
+  answers: { 200: { description: 'Those of which the configuration says so.', schema: z.object({ data: z.array(endpoint) }) } },
+  errors: [],
+  handle: () => jsonResponse({ data: zdrEndpoints(models, health) }),
 })

@@ -2,6 +2,7 @@
 import { usageOf, type Usage } from '../../canonical/usage.ts'
 import { isObject } from '../../lib/json.ts'
 import { nanosOf } from '../../lib/money.ts'
+import { tokenCount } from '../token-count.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -18,16 +19,19 @@ export const usageObject = (chunk: Json, choice: Json | undefined): Json | null 
 export const decodeUsage = (usage: Json): Usage => {
   const prompt = objectOf(usage['prompt_tokens_details'])
   const completion = objectOf(usage['completion_tokens_details'])
-  const input = count(usage['prompt_tokens'])
+  const input = tokenCount(usage['prompt_tokens'])
   const cacheRead = Math.min(
     input,
-    count(prompt['cached_tokens']) || count(usage['prompt_cache_hit_tokens']) || count(usage['cached_tokens']),
+    tokenCount(prompt['cached_tokens']) || tokenCount(usage['prompt_cache_hit_tokens']) || tokenCount(usage['cached_tokens']),
   )
-  const cacheWrite = Math.min(input - cacheRead, count(prompt['cache_write_tokens']) || count(prompt['cache_creation_input_tokens']))
-  const completed = count(usage['completion_tokens'])
-  const thought = count(completion['reasoning_tokens'])
+  const cacheWrite = Math.min(
+    input - cacheRead,
+    tokenCount(prompt['cache_write_tokens']) || tokenCount(prompt['cache_creation_input_tokens']),
+  )
+  const completed = tokenCount(usage['completion_tokens'])
+  const thought = tokenCount(completion['reasoning_tokens'])
   // xAI counts its reasoning beside the completion, and in the total only.
-  const beside = thought > 0 && count(usage['total_tokens']) === input + completed + thought
+  const beside = thought > 0 && tokenCount(usage['total_tokens']) === input + completed + thought
   const output = beside ? completed + thought : completed
   const reasoning = Math.min(output, thought)
   const searches = objectOf(usage['server_tool_use_details'] ?? usage['server_tool_use'])
@@ -37,10 +41,10 @@ export const decodeUsage = (usage: Json): Usage => {
     inputCacheWrite5m: cacheWrite,
     output: output - reasoning,
     outputReasoning: reasoning,
-    inputAudio: count(prompt['audio_tokens']),
-    outputAudio: count(completion['audio_tokens']),
-    outputImage: count(completion['image_tokens']),
-    webSearches: count(searches['web_search_requests']) || count(usage['num_search_queries']),
+    inputAudio: tokenCount(prompt['audio_tokens']),
+    outputAudio: tokenCount(completion['audio_tokens']),
+    outputImage: tokenCount(completion['image_tokens']),
+    webSearches: tokenCount(searches['web_search_requests']) || tokenCount(usage['num_search_queries']),
     reportedCostNanos: reportedCost(usage),
   })
 }
@@ -52,12 +56,6 @@ const reportedCost = (usage: Json): number | null => {
   const ticks = usage['cost_in_usd_ticks']
   return typeof ticks === 'number' && Number.isSafeInteger(ticks) && ticks >= 0 ? Math.round(ticks / 10) : null
 }
-
-/** More than any model can use in one answer is a fault of the sender, not a bill. */
-const TOKENS_MAX = 1_000_000_000
-
-const count = (value: unknown): number =>
-  typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 && value <= TOKENS_MAX ? value : 0
 
 const NOTHING: Json = {}
 

@@ -2,12 +2,14 @@
 import type { Frame } from '../../canonical/event.ts'
 import { GatewayError } from '../../errors.ts'
 import type { Clock } from '../../lib/clock.ts'
+import { withoutServiceFields } from '../../canonical/service-fields.ts'
 import type { ProviderAdapter } from '../provider.ts'
 import { sandboxScript } from './script.ts'
 import { readSandboxSettings } from './settings.ts'
 import type { SandboxStep } from './step.ts'
 
-export const sandboxProvider: ProviderAdapter = async function* playSandbox({ call, target, number, connection }, { clock }) {
+export const sandboxProvider: ProviderAdapter = async function* playSandbox({ call, target, number, connection }, { clock, sending }) {
+  sending?.(call.body.textWith({ ...withoutServiceFields, model: JSON.stringify(target.upstreamModel) }))
   const steps = sandboxScript(target.upstreamModel, {
     prompt: call.prompt(),
     maxOutputTokens: call.maxOutputTokens,

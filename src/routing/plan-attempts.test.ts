@@ -6,7 +6,9 @@ import type { Call } from '../canonical/call.ts'
 import { GatewayError } from '../errors.ts'
 import { chatFormat } from '../formats/openai-chat/openai-chat.ts'
 import { JsonBody } from '../lib/json-body.ts'
-import { createModels, type Model, type Provider } from '../models/models.ts'
+import { createModels, plainEndpoint, type Model, type Models, type Provider } from '../models/models.ts'
+import { createFakeClock } from '../../test/support/fake-clock.ts'
+import { createHealth } from './health.ts'
 import { ATTEMPTS_MAX, planAttempts, type Plan } from './plan-attempts.ts'
 
 const provider = (slug: string): Provider => ({
@@ -26,12 +28,7 @@ const model = (id: string, slugs: string): Model => ({
   inputModalities: ['text'],
   outputModalities: ['text'],
   supportedParameters: [],
-  endpoints: [...slugs].map((slug) => ({
-    provider: provider(slug),
-    upstreamModel: `${slug}-${id}`,
-    prices: null,
-    maxCompletionTokens: null,
-  })),
+  endpoints: [...slugs].map((slug) => plainEndpoint(provider(slug), `${slug}-${id}`)),
 })
 
 const models = createModels([model('m/one', 'abc'), model('m/two', 'cd'), model('m/six', 'abcdef')], [])
@@ -39,7 +36,10 @@ const models = createModels([model('m/one', 'abc'), model('m/two', 'cd'), model(
 const callOf = (fields: Record<string, unknown>): Call =>
   chatFormat.parseCall(JsonBody.read(JSON.stringify({ messages: [{ role: 'user', content: 'Hi' }], ...fields }))).call
 
-const plan = (fields: Record<string, unknown>): Plan => planAttempts(callOf(fields), models)
+const health = createHealth({ clock: createFakeClock(), inFlightMax: 100, neverEjected: new Set() })
+
+const plan = (fields: Record<string, unknown>, among: Models = models): Plan =>
+  planAttempts({ call: callOf(fields), models: among, health, account: 'w', sticky: null, random: () => 0 })
 
 const attempts = (fields: Record<string, unknown>): string =>
   plan(fields)
@@ -59,6 +59,11 @@ const refusal = (fields: Record<string, unknown>): GatewayError => {
 describe('who is asked, in which order', () => {
   test.each<[string, Record<string, unknown>, string]>([
     ['all who serve it, as listed', { model: 'm/one' }, 'one@a one@b one@c'],
+    [
+      'a fallback model has its turn, however many serve the first',
+      { model: 'm/six', models: ['m/two', 'm/one'] },
+      'six@a six@b two@c one@a',
+    ],
     ['never more than four', { model: 'm/six' }, 'six@a six@b six@c six@d'],
     ['one model after the other', { model: 'm/one', models: ['m/two'] }, 'one@a one@b one@c two@c'],
     ['an unknown model in a list is passed over', { model: 'm/none', models: ['m/two'] }, 'two@c two@d'],
@@ -111,7 +116,7 @@ describe('404 not_found: an unknown model alone', () => {
       ['openai/gpt-5', ['OPENAI_API_KEY']],
       ['acme/gpt-5', ['ACME_API_KEY', 'OTHER_API_KEY']],
     ])
-    expect(() => planAttempts(callOf({ model: 'gpt-5' }), createModels([model('m/gpt-5', 'a')], [], dormant))).toThrow(
+    expect(() => plan({ model: 'gpt-5' }, createModels([model('m/gpt-5', 'a')], [], dormant))).toThrow(
       'Did you mean m/gpt-5, openai/gpt-5 (set OPENAI_API_KEY), acme/gpt-5 (set ACME_API_KEY or OTHER_API_KEY)?',
     )
   })

@@ -1,0 +1,9 @@
+/** Words for what sets the endpoints of one model apart. Contract 5.1 and 5.6. */
+
+/** How many bits a weight has, and of what kind. */
+export const QUANTIZATIONS = ['int4', 'int8', 'fp4', 'mxfp4', 'nvfp4', 'fp6', 'fp8', 'mxfp8', 'fp16', 'bf16', 'fp32', 'unknown'] as const
+export type Quantization = (typeof QUANTIZATIONS)[number]
+
+/** Tiers that have endpoints of their own. */
+export const ENDPOINT_TIERS = ['priority', 'flex', 'ultrafast'] as const
+export type EndpointTier = (typeof ENDPOINT_TIERS)[number]

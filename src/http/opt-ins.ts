@@ -1,0 +1,23 @@
+/** What a client asks to see besides its answer, by header or by field. */
+import type { Call } from '../canonical/call.ts'
+import { OWN_NAMES } from '../canonical/own-names.ts'
+import { isObject } from '../lib/json.ts'
+
+/** Streaming only, and not on Messages, whose events have no place for it (service.md, "Debugging"). */
+export const wantsEcho = ({ dialect, stream, body }: Call): boolean => {
+  const debug = stream && dialect !== 'messages' ? body.value('debug') : undefined
+  return isObject(debug) && debug['echo_upstream_body'] === true
+}
+
+/** No provider is called: the answer is what would be done. */
+export const wantsDryRun = (headers: Headers): boolean => isEnabled(headers, 'x-service-dry-run')
+
+/** The field's name follows the header's (decision 1). */
+export const metadataField = (headers: Headers): (typeof OWN_NAMES.metadata)[number]['field'] | null => {
+  const asked = OWN_NAMES.metadata.find(
+    (names) => isEnabled(headers, `${names.headers}metadata`) || isEnabled(headers, `${names.headers}experimental-metadata`),
+  )
+  return asked?.field ?? null
+}
+
+const isEnabled = (headers: Headers, name: string): boolean => headers.get(name)?.toLowerCase() === 'enabled'

@@ -1,0 +1,33 @@
+import { z } from 'zod'
+
+import { provider } from '../../contract/model.ts'
+import type { Models } from '../../models/models.ts'
+import { jsonResponse } from '../json-response.ts'
+import type { Route } from '../route.ts'
+
+export const providersList = (models: Models): Route => ({
+  method: 'GET',
+  path: '/providers',
+  operation: 'listProviders',
+  summary: 'List the enabled providers',
+  tag: 'Models',
+  policy: 'any-key',
+  surface: 'management',
+  answers: {
+    200: { description: 'Providers by the slug that `provider.order` and its like take.', schema: z.object({ data: z.array(provider) }) },
+  },
+  errors: [],
+  handle: () =>
+    jsonResponse({
+      data: models.providers().map(({ name, slug }): z.output<typeof provider> => ({ name, slug, ...UNTOLD })),
+    }),
+})
+
+/** The catalogue holds how to reach a provider, and nothing of its papers. */
+const UNTOLD = {
+  privacy_policy_url: null,
+  terms_of_service_url: null,
+  status_page_url: null,
+  headquarters: null,
+  datacenters: null,
+}

@@ -1,0 +1,31 @@
+/** What an attempt taught of its endpoint. */
+import { outputTokens } from '../canonical/usage.ts'
+import type { AttemptReport } from '../routing/health.ts'
+import { credentialFault, describesRequest, type FailedAttempt } from './failover.ts'
+import type { Dispatch } from './itinerary.ts'
+import type { AttemptOutcome, Run } from './run.ts'
+
+/** Fewer output tokens tell nothing of a provider's pace. */
+const TOKENS_MIN = 10
+
+export const reportOf = (
+  run: Run,
+  { spareKeys, retry }: Dispatch,
+  outcome: AttemptOutcome,
+  failure: FailedAttempt | null,
+): AttemptReport => {
+  const firstMs = outcome.contentMs === null ? null : outcome.contentMs - outcome.startedMs
+  const told = { firstTokenMs: firstMs, tokensPerSecond: null, retryAfterSeconds: failure?.error.retryAfterSeconds ?? null, retry }
+  if (run.stopped) return { ...told, outcome: 'cancelled' }
+  if (failure === null) return { ...told, outcome: 'ok', tokensPerSecond: pace(run, outcome) }
+  // What is wrong with one of several keys is no fault of the endpoint, nor is it a success.
+  if (spareKeys && credentialFault(failure) !== null) return { ...told, outcome: 'cancelled' }
+  if (failure.error.type === 'rate_limit_exceeded') return { ...told, outcome: 'rate-limited' }
+  return { ...told, outcome: describesRequest(failure.error.type) ? 'fault-of-request' : 'failure' }
+}
+
+const pace = (run: Run, { contentMs, endedMs }: AttemptOutcome): number | null => {
+  const tokens = outputTokens(run.usage)
+  const seconds = contentMs === null ? 0 : (endedMs - contentMs) / 1000
+  return tokens < TOKENS_MIN || seconds <= 0 ? null : tokens / seconds
+}

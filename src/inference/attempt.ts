@@ -1,0 +1,134 @@
+/** One attempt: its connection, its deadlines, what it says, and what is learnt of the endpoint from it. */
+import { carriesContent, type Frame } from '../canonical/event.ts'
+import { asGatewayError, errorRow, GatewayError } from '../errors.ts'
+import { JsonTextError } from '../lib/json-body.ts'
+import { dialectFor } from '../models/models.ts'
+import type { ProviderContext, Target } from '../providers/provider.ts'
+import { nothingSent, type Upstream } from '../providers/upstream.ts'
+import { callAtTier } from '../routing/call-at-tier.ts'
+import type { Credential } from '../routing/credentials.ts'
+import type { PlannedAttempt } from '../routing/plan-attempts.ts'
+import { reportOf } from './attempt-report.ts'
+import type { FailedAttempt } from './failover.ts'
+import { drained } from './drained.ts'
+import { withFlaggedInput } from './flagged-input.ts'
+import type { Dispatch } from './itinerary.ts'
+import type { InferenceParts } from './run-inference.ts'
+import type { AttemptOutcome, Run } from './run.ts'
+
+/** Before content nothing was said, however much was sent: a provider that never comes to the point is a broken one. */
+const HELD_FRAMES_MAX = 10_000
+
+export interface Failure extends FailedAttempt {
+  /** What was said before it and has not gone out. */
+  readonly held: readonly Frame[]
+  /** Some of it is content. */
+  readonly said: boolean
+}
+
+/**
+ * The frames of one attempt. For a stream, nothing before the first content and everything as it comes after it; for a
+ * whole answer, all at its end. Returns null where it answered, else how it failed; never throws.
+ */
+export async function* attempt(
+  run: Run,
+  dispatch: Dispatch,
+  parts: InferenceParts,
+): AsyncGenerator<readonly Frame[], Failure | null, undefined> {
+  const { planned } = dispatch
+  const { stream } = run.request.call
+  const { provider } = planned.endpoint
+  const held: Frame[] = []
+  let said = false
+  let delivered = false
+  let failure: Failure | null = null
+  const { connection, outcome } = run.begin(dispatch)
+  const firstTokenMs = planned.model.firstTokenMs ?? parts.firstTokenMs
+  let cancelDeadline = stream
+    ? parts.clock.after(firstTokenMs, () => connection.abort(new GatewayError('timeout', `${provider.name} sent no content in time.`)))
+    : null
+  try {
+    const call = callAtTier(run.request.call, planned.serviceTier)
+    const adapter = parts.adapters.adapterFor(dialectFor(provider, call.dialect))
+    const number = run.attempts.length - 1
+    const upstreamAttempt = { call, target: targetOf(planned, dispatch.credential), number, connection, warn: run.warn }
+    for await (const batch of drained(run, adapter(upstreamAttempt, watched(parts.context, outcome, run.sending)))) {
+      // A failure that travels as an event comes behind the frames before it; nothing behind it counts.
+      const failedAt = batch.findIndex(({ events }) => events.some(({ type }) => type === 'error'))
+      const frames = failedAt < 0 ? batch : batch.slice(0, failedAt)
+      if (frames.length > 0) {
+        run.observe(frames)
+        if (delivered) yield frames
+        else {
+          held.push(...frames)
+          said ||= hasContent(frames)
+          if (said && cancelDeadline !== null) {
+            cancelDeadline()
+            cancelDeadline = null
+          }
+          if (!said && held.length > HELD_FRAMES_MAX) throw new GatewayError('provider_unavailable', 'The provider sent no content.')
+          if (stream && said) {
+            delivered = true
+            yield held
+          }
+        }
+      }
+      if (failedAt >= 0) throw errorIn(batch[failedAt])
+    }
+    run.succeed()
+    if (!delivered) yield held
+    return null
+  } catch (thrown) {
+    const error = run.fail(withFlaggedInput(ofProvider(asFailure(thrown), provider.name), run.request.call))
+    const zone = delivered ? 'delivered' : nothingSent(error) ? 'nothing-sent' : 'sent'
+    failure = { error, zone, upstreamStatus: outcome.upstreamStatus, held: delivered ? [] : held, said: said && !delivered }
+    return failure
+  } finally {
+    cancelDeadline?.()
+    parts.routing.health.end(planned.key, provider.slug, reportOf(run, dispatch, outcome, failure))
+  }
+}
+
+export const targetOf = ({ model, endpoint }: PlannedAttempt, { apiKey }: Pick<Credential, 'apiKey'>): Target => ({
+  provider: endpoint.provider.slug,
+  providerName: endpoint.provider.name,
+  baseUrl: endpoint.provider.baseUrl,
+  apiKey,
+  modelId: model.id,
+  upstreamModel: endpoint.upstreamModel,
+  maxCompletionTokens: endpoint.maxCompletionTokens,
+})
+
+/** The same context, in which the upstream's status is written down and `sending` is told of what goes there. */
+export const watched = (
+  { upstream, clock }: ProviderContext,
+  outcome: Pick<AttemptOutcome, 'upstreamStatus'>,
+  sending?: (body: string) => void,
+): ProviderContext => {
+  const watching: Upstream = {
+    async post(request) {
+      sending?.(request.body)
+      const response = await upstream.post(request)
+      outcome.upstreamStatus = response.status
+      return response
+    },
+  }
+  return { upstream: watching, clock, sending }
+}
+
+const errorIn = (frame: Frame | undefined): GatewayError => {
+  const event = frame?.events.find(({ type }) => type === 'error')
+  return event?.type === 'error' ? event.error : new GatewayError('server')
+}
+
+/** Every failure of a provider names it, also where nothing came back that could (service.md, "Provider errors", rule 5). */
+const ofProvider = (error: GatewayError, name: string): GatewayError =>
+  errorRow(error.type).failover === 'never' || error.metadata['provider_name'] !== undefined
+    ? error
+    : error.withMetadata({ provider_name: name })
+
+/** A large body is parsed as it is read, so a fault in its JSON may show only when an adapter reads a field. */
+export const asFailure = (thrown: unknown): GatewayError =>
+  thrown instanceof JsonTextError ? new GatewayError('invalid_request', thrown.message, { cause: thrown }) : asGatewayError(thrown)
+
+const hasContent = (frames: readonly Frame[]): boolean => frames.some(({ events }) => events.some(carriesContent))

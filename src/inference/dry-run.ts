@@ -1,0 +1,107 @@
+/** What a request would do, without calling anybody: its plan, the body of its first attempt, and what it might cost. */
+import { usageOf } from '../canonical/usage.ts'
+import type { JsonObject, JsonValue } from '../lib/json.ts'
+import { dollars } from '../lib/money.ts'
+import { dialectFor } from '../models/models.ts'
+import { costOf } from '../models/price.ts'
+import { redactBody } from '../providers/redact-body.ts'
+import { callAtTier } from '../routing/call-at-tier.ts'
+import type { Plan, PlannedAttempt } from '../routing/plan-attempts.ts'
+import type { Warning } from '../canonical/warning.ts'
+import { asFailure, targetOf } from './attempt.ts'
+import { planRequest, type InferenceParts } from './run-inference.ts'
+import { estimatedInputTokens, strictError, type InferenceRequest } from './run.ts'
+
+export type DryRun = (request: InferenceRequest) => Promise<JsonObject>
+
+/** Throws as the request itself would before it reaches a provider. */
+export const createDryRun =
+  (parts: InferenceParts): DryRun =>
+  async (request) => {
+    const plan = planRequest(request, parts)
+    const [first] = plan.attempts
+    const losses: Warning[] = []
+    const body = first === undefined ? null : await upstreamBody(request, first, losses, parts)
+    return {
+      object: 'service.dry_run',
+      requested: request.requested,
+      preset: request.preset === null ? null : { slug: request.preset.slug, version: request.preset.version },
+      request: shown(request.call.body.text),
+      plan: planMember(request, plan),
+      upstream_request:
+        first === undefined || body === null
+          ? null
+          : { provider: first.endpoint.provider.name, model: first.endpoint.upstreamModel, body: shown(body) },
+      cost_estimate: costEstimate(request, plan),
+      warnings: [...request.warnings, ...plan.warnings, ...losses].map((warning) => ({ ...warning })),
+    }
+  }
+
+/** Thrown in place of sending. */
+class NotSent extends Error {
+  readonly body: string
+  constructor(body: string) {
+    super('a dry run')
+    this.body = body
+  }
+}
+
+const upstreamBody = async (
+  request: InferenceRequest,
+  planned: PlannedAttempt,
+  losses: Warning[],
+  { adapters, clock, routing }: InferenceParts,
+): Promise<string | null> => {
+  const call = callAtTier(request.call, planned.serviceTier)
+  const adapter = adapters.adapterFor(dialectFor(planned.endpoint.provider, call.dialect))
+  const credential = routing.credentials.pick(planned.endpoint.provider, new Set()) ?? { apiKey: null }
+  const warn = (warning: Warning): void => {
+    if (request.strict) throw strictError(warning)
+    losses.push(warning)
+  }
+  const attempt = { call, target: targetOf(planned, credential), number: 0, connection: new AbortController(), warn }
+  const sending = (body: string): never => {
+    throw new NotSent(body)
+  }
+  try {
+    await adapter(attempt, { clock, sending, upstream: { post: ({ body }) => sending(body) } }).next()
+  } catch (thrown) {
+    if (thrown instanceof NotSent) return thrown.body
+    throw asFailure(thrown)
+  }
+  return null
+}
+
+const shown = (body: string): JsonValue => JSON.parse(redactBody(body)) as JsonValue
+
+const planMember = ({ call }: InferenceRequest, plan: Plan): JsonObject => ({
+  strategy: plan.strategy,
+  order: plan.order,
+  attempts: plan.attempts.map(({ model, endpoint }) => ({
+    model: model.id,
+    provider: endpoint.provider.name,
+    upstream_model: endpoint.upstreamModel,
+    dialect: dialectFor(endpoint.provider, call.dialect),
+  })),
+  candidates: plan.candidates,
+  removed: plan.removed.map((removed) => ({ ...removed })),
+})
+
+/** From the cheapest answer, which says nothing, to the dearest, which says all it may, at whichever provider answers; null where a price or a limit is not known. */
+const costEstimate = ({ call }: InferenceRequest, plan: Plan): JsonObject => {
+  const input = estimatedInputTokens(call)
+  const costs = plan.attempts.map(({ endpoint, model }) => {
+    const output = call.maxOutputTokens ?? endpoint.maxCompletionTokens ?? model.contextLength
+    const at = (tokens: number): number | null => costOf(usageOf({ inputFresh: input, output: tokens }), endpoint.prices).totalNanos
+    return { least: at(0), most: output === null ? null : at(output) }
+  })
+  const all = (pick: (values: number[]) => number, of: 'least' | 'most'): number | null => {
+    const known = costs.flatMap((cost) => (cost[of] === null ? [] : [cost[of]]))
+    return known.length < costs.length || known.length === 0 ? null : dollars(pick(known))
+  }
+  return {
+    input_tokens: input,
+    min_usd: all((values) => Math.min(...values), 'least'),
+    max_usd: all((values) => Math.max(...values), 'most'),
+  }
+}

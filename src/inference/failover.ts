@@ -1,0 +1,39 @@
+/** What follows a failed attempt: a pure decision (reliability.md 6.3, contract 5.4). */
+import { errorRow, type ErrorType, type GatewayError } from '../errors.ts'
+
+/** How far an attempt came. A: nothing was sent. B: it was sent, the client has nothing of it. C: the client has content. */
+export type Zone = 'nothing-sent' | 'sent' | 'delivered'
+
+export type NextStep =
+  /** Another credential of the same provider. */
+  | 'credential'
+  /** Another provider, of the same model where there is one. */
+  | 'endpoint'
+  /** Another model: the failure describes the request, so every provider of this one would say the same. */
+  | 'model'
+  /** The failure is the answer. */
+  | 'none'
+
+export interface FailedAttempt {
+  readonly error: GatewayError
+  readonly zone: Zone
+  /** The upstream's status; null where it sent none. */
+  readonly upstreamStatus: number | null
+}
+
+export const nextStep = (failed: FailedAttempt): NextStep => {
+  if (failed.zone === 'delivered') return 'none'
+  if (credentialFault(failed) !== null) return 'credential'
+  return describesRequest(failed.error.type) ? 'model' : 'endpoint'
+}
+
+/** Where the request or the model is meant, the adapter has told so by another type; a 429 may mean that the account has no quota left. */
+export const credentialFault = ({ error, upstreamStatus }: FailedAttempt): 'refused' | 'limited' | null => {
+  if (error.type === 'rate_limit_exceeded') return 'limited'
+  return error.type === 'provider_unavailable' && upstreamStatus !== null && REFUSALS.has(upstreamStatus) ? 'refused' : null
+}
+
+const REFUSALS: ReadonlySet<number> = new Set([400, 401, 402, 403, 429])
+
+/** A window of context is the model's, so the row that says `elsewhere` means another model. */
+export const describesRequest = (type: ErrorType): boolean => errorRow(type).failover === 'never' || type === 'context_length_exceeded'

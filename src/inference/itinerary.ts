@@ -1,0 +1,81 @@
+/**
+ * The attempts of one run, handed out one after the other: endpoints in the order of the plan, the credentials of each,
+ * and never more than the limits and the health of the endpoints allow.
+ */
+import type { Credential, Credentials } from '../routing/credentials.ts'
+import type { Health } from '../routing/health.ts'
+import { ATTEMPTS_MAX, type PlannedAttempt } from '../routing/plan-attempts.ts'
+import { credentialFault, nextStep, type FailedAttempt } from './failover.ts'
+
+/** An attempt that may begin. Whoever has it must report its end to `health`, once. */
+export interface Dispatch {
+  readonly planned: PlannedAttempt
+  readonly credential: Credential
+  /** It follows a failed one, and counts as such in the budget of its provider. */
+  readonly retry: boolean
+  /** Another key of the same provider may be tried: a fault of this one says nothing of the endpoint. */
+  readonly spareKeys: boolean
+}
+
+export interface Itinerary {
+  /** The first attempt; null where every endpoint is closed or full. */
+  first(): Dispatch | null
+  /** The attempt that follows a failed one; null where its failure is the answer. */
+  after(failed: FailedAttempt): Dispatch | null
+}
+
+export const createItinerary = (
+  attempts: readonly PlannedAttempt[],
+  { health, credentials }: { readonly health: Health; readonly credentials: Credentials },
+): Itinerary => {
+  let position = 0
+  let made = 0
+  let current: Dispatch | null = null
+  /** Keys of the current endpoint's provider that have failed. */
+  let failedKeys = new Set<number>()
+  const refusedModels = new Set<string>()
+
+  const dispatch = (planned: PlannedAttempt, retry: boolean): Dispatch | null => {
+    const { slug } = planned.endpoint.provider
+    if (retry && !health.mayRetry(slug)) return null
+    const credential = credentials.pick(planned.endpoint.provider, failedKeys)
+    if (credential === null || !health.begin(planned.key, slug, retry)) return null
+    made += 1
+    current = { planned, credential, retry, spareKeys: planned.endpoint.provider.apiKeys.length > failedKeys.size + 1 }
+    return current
+  }
+
+  /** Passes over what is closed, full, or of a model that has refused the request. */
+  const fromPosition = (retry: boolean): Dispatch | null => {
+    for (; position < attempts.length; position += 1) {
+      const planned = attempts[position]
+      if (planned === undefined || refusedModels.has(planned.model.id)) continue
+      const begun = dispatch(planned, retry)
+      if (begun !== null) return begun
+    }
+    return null
+  }
+
+  return {
+    first: () => fromPosition(false),
+    after(failed) {
+      if (current === null) return null
+      const { planned, credential } = current
+      const fault = credentialFault(failed)
+      if (fault !== null) credentials.report(planned.endpoint.provider, credential, fault, failed.error.retryAfterSeconds ?? null)
+      const step = nextStep(failed)
+      if (step === 'none' || made >= ATTEMPTS_MAX) return null
+      // Where nothing was sent, nothing was asked of anybody: it takes nothing of the budget for retries.
+      const retry = failed.zone === 'sent'
+      if (step === 'credential') {
+        failedKeys.add(credential.index)
+        const another = dispatch(planned, retry)
+        if (another !== null) return another
+      }
+      if (step === 'model') refusedModels.add(planned.model.id)
+      position += 1
+      failedKeys = new Set()
+      return fromPosition(retry)
+    },
+  }
+}

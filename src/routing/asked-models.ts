@@ -1,0 +1,35 @@
+/** The models behind the names of a request. */
+import { autoModels, autoStrategy } from './auto-models.ts'
+import type { AskedModel } from './candidate.ts'
+import { shown, UNKNOWN_MODEL, unknownModel, type Removed } from './explain.ts'
+import type { Plan, PlanInput } from './plan-attempts.ts'
+import { PLAIN, resolveModel } from './resolve-model.ts'
+
+export interface AskedModels {
+  /** In the order of the request, each once. */
+  readonly asked: readonly AskedModel[]
+  readonly unknown: readonly Removed[]
+  readonly strategy: Plan['strategy']
+}
+
+/** Throws `not_found` where the only name is unknown. */
+export const askedModels = ({ call, models }: Pick<PlanInput, 'call' | 'models'>): AskedModels => {
+  const asked = new Map<string, AskedModel>()
+  const unknown: Removed[] = []
+  let strategy: Plan['strategy'] = call.models.length > 1 ? 'fallback' : 'direct'
+  for (const name of call.models) {
+    const auto = autoStrategy(name)
+    if (auto !== null) {
+      strategy = auto
+      for (const model of autoModels(auto, call, models)) if (!asked.has(model.id)) asked.set(model.id, { model, variant: PLAIN })
+      continue
+    }
+    const found = resolveModel(name, models)
+    if (found === undefined) {
+      if (call.models.length === 1) throw unknownModel(name, models)
+      unknown.push({ model: shown(name), provider: '*', reason: UNKNOWN_MODEL })
+    } else if (!asked.has(found.model.id)) asked.set(found.model.id, found)
+    if (strategy === 'direct' && name.startsWith('~')) strategy = 'latest'
+  }
+  return { asked: [...asked.values()], unknown, strategy }
+}

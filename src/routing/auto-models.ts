@@ -1,0 +1,88 @@
+/** The models that the service picks itself: `patchbay/auto` and `patchbay/free`, with the auto-router plugin's wishes (contract 2.10). */
+import type { Call } from '../canonical/call.ts'
+import { ownModelName } from '../canonical/own-names.ts'
+import { isObject } from '../lib/json.ts'
+import type { Model, Models } from '../models/models.ts'
+import { comparedPrice } from './candidate.ts'
+import { matchesPattern } from './pattern.ts'
+import { heeds, preferredParameters } from './sent-parameters.ts'
+
+/** Which way the name of a picked model goes; null for any other name. */
+export const autoStrategy = (name: string): 'auto' | 'free' | null => {
+  const own = ownModelName(name)
+  if (own === 'auto' || own === 'auto-beta') return 'auto'
+  return own === 'free' ? 'free' : null
+}
+
+/** The fifths of the price range. */
+const COST_TIERS = ['low', 'medium', 'high', 'xhigh', 'max'] as const
+const MIDDLE = COST_TIERS[2]
+type CostTier = (typeof COST_TIERS)[number]
+
+interface RouterWishes {
+  readonly allowed: readonly string[]
+  readonly excluded: readonly string[]
+  readonly costTier: CostTier
+}
+
+/**
+ * Every model that may be picked, the best one first: those that heed what the request needs (tools, formats), of the
+ * wanted fifth of the price range and then of the fifths next to it, the newest before the older. The sandbox is picked
+ * where a pattern names it, or where there is nothing else.
+ */
+export const autoModels = (strategy: 'auto' | 'free', call: Call, models: Models): readonly Model[] => {
+  const { allowed, excluded, costTier } = readRouter(call)
+  const fits = (model: Model): boolean =>
+    model.outputModalities.includes('text') &&
+    (allowed.length === 0 || allowed.some((pattern) => matchesPattern(pattern, model.id))) &&
+    !excluded.some((pattern) => matchesPattern(pattern, model.id)) &&
+    (strategy === 'auto' || cheapest(model) === 0)
+  const fitting = models.list().filter(fits)
+  const real = allowed.length > 0 ? fitting : fitting.filter((model) => !isSandbox(model))
+  if (real.length === 0) return fitting
+  const needed = preferredParameters(call)
+  const lacking = (model: Model): number => needed.filter((parameter) => !heeds(model.supportedParameters, parameter)).length
+  const fifths = priceFifths(real)
+  const wanted = COST_TIERS.indexOf(costTier)
+  const distance = (model: Model): number => (strategy === 'free' ? 0 : Math.abs((fifths.get(model) ?? COST_TIERS.length) - wanted))
+  return real
+    .map((model) => ({ model, lacking: lacking(model), distance: distance(model) }))
+    .sort((a, b) => a.lacking - b.lacking || a.distance - b.distance || b.model.created - a.model.created)
+    .map(({ model }) => model)
+}
+
+const readRouter = ({ body }: Call): RouterWishes => {
+  const plugins = body.value('plugins')
+  const plugin = Array.isArray(plugins)
+    ? plugins.find((item) => isObject(item) && isRouterPlugin(item['id']) && item['enabled'] !== false)
+    : null
+  const wishes = isObject(plugin) ? plugin : {}
+  return {
+    allowed: texts(wishes['allowed_models']),
+    excluded: texts(wishes['excluded_models']),
+    costTier: COST_TIERS.find((tier) => tier === wishes['cost_tier']) ?? MIDDLE,
+  }
+}
+
+/** The plugins whose wishes are heeded here. */
+export const isRouterPlugin = (id: unknown): boolean => id === 'auto-router' || id === 'auto-beta-router'
+
+const texts = (value: unknown): string[] => (Array.isArray(value) ? value.filter((item): item is string => typeof item === 'string') : [])
+
+const isSandbox = ({ endpoints }: Model): boolean => endpoints.every(({ provider }) => provider.dialects.includes('sandbox'))
+
+/** Null where nobody told. */
+const cheapest = ({ endpoints }: Model): number | null => {
+  const prices = endpoints.map(comparedPrice).filter((price) => price !== null)
+  return prices.length === 0 ? null : Math.min(...prices)
+}
+
+/** By the percentile of its price, 0 to 4. Models without a price are in none. */
+const priceFifths = (models: readonly Model[]): ReadonlyMap<Model, number> => {
+  const priced = models.flatMap((model) => {
+    const price = cheapest(model)
+    return price === null ? [] : [{ model, price }]
+  })
+  priced.sort((a, b) => a.price - b.price)
+  return new Map(priced.map(({ model }, index) => [model, Math.floor((index * COST_TIERS.length) / priced.length)]))
+}

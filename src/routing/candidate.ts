@@ -1,0 +1,53 @@
+import type { EndpointTier } from '../canonical/endpoint-facts.ts'
+import type { Model, ModelEndpoint } from '../models/models.ts'
+import type { EndpointHealth, EndpointKey, HealthView } from './health.ts'
+import type { Variant } from './resolve-model.ts'
+
+/** One endpoint that could answer: what the filters judge and the order ranks. */
+export interface Candidate {
+  readonly model: Model
+  readonly endpoint: ModelEndpoint
+  readonly key: EndpointKey
+  readonly health: EndpointHealth
+  /** What the name that it was asked for by wishes. */
+  readonly variant: Variant
+}
+
+/** A name of the request, and the model behind it. */
+export interface AskedModel {
+  readonly model: Model
+  readonly variant: Variant
+}
+
+export const endpointKey = (model: Model, endpoint: ModelEndpoint): EndpointKey => `${model.id} ${endpoint.tag}`
+
+export const candidatesOf = ({ model, variant }: AskedModel, health: HealthView): Candidate[] =>
+  model.endpoints.map((endpoint) => {
+    const key = endpointKey(model, endpoint)
+    return { model, endpoint, key, health: health.of(key), variant }
+  })
+
+/**
+ * Clients name a provider by slug or display name, in any case, and mean all its endpoints but those of a service tier;
+ * or one endpoint by its whole tag (contract 5.3).
+ */
+export const names = ({ provider, tag, serviceTier }: ModelEndpoint, wanted: string): boolean => {
+  const name = wanted.toLowerCase()
+  if (tag.toLowerCase() === name) return true
+  return serviceTier === null && (provider.slug.toLowerCase() === name || provider.name.toLowerCase() === name)
+}
+
+/** What input and output cost together: the number that prices are compared by. Null where nobody told. */
+export const comparedPrice = ({ prices }: ModelEndpoint): number | null => (prices === null ? null : prices.prompt + prices.completion)
+
+/** Which tiers' endpoints a wish for a tier admits, the preferred one first; null stands for ordinary endpoints. */
+export const TIERS: Readonly<Record<EndpointTier, readonly (EndpointTier | null)[]>> = {
+  priority: ['priority', null],
+  ultrafast: ['ultrafast', 'priority', null],
+  // Who asks for the cheap tier does not want to pay for another.
+  flex: ['flex'],
+}
+
+/** Whether the model has endpoints of its own for the tier, or for one that it admits. */
+export const servesTier = ({ endpoints }: Model, tier: EndpointTier): boolean =>
+  endpoints.some(({ serviceTier }) => serviceTier !== null && TIERS[tier].includes(serviceTier))

@@ -1,0 +1,48 @@
+/** How a conversation begins, as a short mark that stays the same while it grows. */
+import { createHash } from 'node:crypto'
+
+import type { Call } from '../canonical/call.ts'
+
+/** More of a beginning than this tells no two conversations apart that less does not. */
+const READ_MAX = 65_536
+
+/** Of the first system or developer text and the first other message; null where there is neither. */
+export const conversationMark = ({ body, dialect }: Call): string | null => {
+  const turns = body.raw(dialect === 'responses' ? 'input' : 'messages')
+  if (turns === undefined) return null
+  const instructions = body.raw(dialect === 'responses' ? 'instructions' : 'system')?.slice(0, READ_MAX) ?? ''
+  const beginning = turns.startsWith('[') ? firstMessages(turns) : turns.slice(0, READ_MAX)
+  return createHash('sha256').update(instructions).update('\n').update(beginning).digest('base64url')
+}
+
+/** Bytes, not meaning: a client sends the same JSON again. */
+const firstMessages = (list: string): string => {
+  const firstEnd = itemEnd(list, 1)
+  const first = list.slice(1, firstEnd)
+  return INSTRUCTING.test(first) ? list.slice(1, itemEnd(list, firstEnd)) : first
+}
+
+/** Quotes within a text are escaped, so no text looks like a role. */
+const INSTRUCTING = /"role"\s*:\s*"(?:system|developer)"/
+
+/** Behind the object that begins next, or where reading ends. */
+const itemEnd = (list: string, start: number): number => {
+  const end = Math.min(list.length, READ_MAX)
+  let depth = 0
+  let inText = false
+  for (let index = start; index < end; index += 1) {
+    const code = list.charCodeAt(index)
+    if (inText) {
+      if (code === BACKSLASH) index += 1
+      else if (code === QUOTE) inText = false
+    } else if (code === QUOTE) inText = true
+    else if (code === BRACE) depth += 1
+    else if (code === BRACE_END) {
+      depth -= 1
+      if (depth === 0) return index + 1
+    }
+  }
+  return end
+}
+
+const [QUOTE, BACKSLASH, BRACE, BRACE_END] = [0x22, 0x5c, 0x7b, 0x7d]

@@ -1,0 +1,71 @@
+/**
+ * Which of a provider's keys an attempt uses. The first key is used for as long as it works, so that prompt caches stay
+ * warm; one that is refused is set aside, one that is limited cools, and the next one takes over.
+ */
+import type { Clock } from '../lib/clock.ts'
+import type { Provider } from '../models/models.ts'
+
+export interface Credential {
+  /** Null for a provider that wants none. */
+  readonly apiKey: string | null
+  /** Its place in the operator's list. */
+  readonly index: number
+  readonly isByok: boolean
+}
+
+/** `refused`: 401, 402 or 403 for the key itself; `limited`: 429. */
+export type CredentialFault = 'refused' | 'limited'
+
+export interface Credentials {
+  /** The first key that works and is not in `skip`; where none works, the one that is due first; null where all are skipped. */
+  pick(provider: Provider, skip: ReadonlySet<number>): Credential | null
+  report(provider: Provider, credential: Credential, fault: CredentialFault, retryAfterSeconds: number | null): void
+}
+
+/** A refused key is tried again after this long: its bill may be paid meanwhile. */
+const REFUSED_MS = 10 * 60 * 1000
+/** A limited key that names no time. */
+const LIMITED_MS = 5000
+/** Whatever a provider names. */
+const LIMITED_MS_MAX = 10 * 60 * 1000
+
+/** `onRefused` is the alarm: told each time that a key is set aside, by the provider's slug and the key's place in the list. */
+export const createCredentials = (parts: { clock: Clock; onRefused: (provider: string, index: number) => void }): Credentials => {
+  const { clock, onRefused } = parts
+  /** Until when a key rests. The operator's file bounds how many there are; what is over is forgotten when next looked at. */
+  const resting = new Map<string, number>()
+
+  const restsUntil = (name: string): number => {
+    const untilMs = resting.get(name)
+    if (untilMs === undefined) return 0
+    if (untilMs > clock.monotonicMs()) return untilMs
+    resting.delete(name)
+    return 0
+  }
+
+  return {
+    pick(provider, skip) {
+      const { slug, apiKeys } = provider
+      if (apiKeys.length === 0) return skip.has(0) ? null : { apiKey: null, index: 0, isByok: false }
+      let best: { credential: Credential; dueMs: number } | null = null
+      for (const [index, apiKey] of apiKeys.entries()) {
+        if (skip.has(index)) continue
+        const dueMs = resting.size === 0 ? 0 : restsUntil(nameOf(slug, apiKey))
+        if (best === null || dueMs < best.dueMs) best = { credential: { apiKey, index, isByok: false }, dueMs }
+        if (dueMs === 0) break
+      }
+      return best?.credential ?? null
+    },
+    report({ slug }, { apiKey, index }, fault, retryAfterSeconds) {
+      if (apiKey === null) return
+      const name = nameOf(slug, apiKey)
+      // A last key is tried while it rests: that is known, and no new alarm.
+      const isNews = restsUntil(name) === 0
+      const restMs = fault === 'refused' ? REFUSED_MS : Math.min(LIMITED_MS_MAX, (retryAfterSeconds ?? LIMITED_MS / 1000) * 1000)
+      resting.set(name, clock.monotonicMs() + restMs)
+      if (fault === 'refused' && isNews) onRefused(slug, index)
+    },
+  }
+}
+
+const nameOf = (slug: string, apiKey: string): string => `${slug} ${apiKey}`

@@ -1,0 +1,75 @@
+/** The endpoints of a model as the API lists them (contract 7.5). What nobody has told or measured is null. */
+import type { EndpointResource, ModelEndpoints } from '../contract/model.ts'
+import { modelResource, pricingOf } from '../models/model-resource.ts'
+import type { Model, ModelEndpoint, Models } from '../models/models.ts'
+import { endpointKey } from './candidate.ts'
+import type { EndpointHealth, HealthView } from './health.ts'
+import type { Percentiles } from './sliding-histogram.ts'
+
+export const endpointsResource = (model: Model, health: HealthView): ModelEndpoints => {
+  const { id, name, created, architecture } = modelResource(model)
+  return {
+    id,
+    name,
+    created,
+    description: '',
+    architecture,
+    endpoints: model.endpoints.map((endpoint) => endpointResource(model, endpoint, health)),
+  }
+}
+
+/** Every endpoint that is known to keep nothing of what it is sent. */
+export const zdrEndpoints = (models: Models, health: HealthView): EndpointResource[] =>
+  models
+    .list()
+    .flatMap((model) =>
+      model.endpoints.filter(({ dataPolicy }) => dataPolicy.retains === false).map((endpoint) => endpointResource(model, endpoint, health)),
+    )
+
+const endpointResource = (model: Model, endpoint: ModelEndpoint, health: HealthView): EndpointResource => {
+  const seen = health.of(endpointKey(model, endpoint))
+  const { uptime, last30m } = seen
+  const hasToolChoice = endpoint.supportedParameters.includes('tool_choice')
+  return {
+    name: `${endpoint.provider.name} | ${model.id}`,
+    model_id: model.id,
+    model_name: model.name,
+    provider_name: endpoint.provider.name,
+    tag: endpoint.tag,
+    context_length: endpoint.contextLength ?? model.contextLength ?? 0,
+    max_completion_tokens: endpoint.maxCompletionTokens,
+    max_prompt_tokens: null,
+    pricing: pricingOf(endpoint.prices),
+    quantization: endpoint.quantization,
+    service_tier: endpoint.serviceTier,
+    data_policy: { training: endpoint.dataPolicy.training, retains: endpoint.dataPolicy.retains },
+    supported_parameters: [...endpoint.supportedParameters],
+    supports_tool_choice: { auto: hasToolChoice, function: hasToolChoice, none: hasToolChoice, required: hasToolChoice },
+    supports_implicit_caching: cachesByItself(endpoint),
+    supports_voice_cloning: false,
+    status: statusOf(seen),
+    uptime_last_5m: percentage(uptime.last5m),
+    uptime_last_30m: percentage(uptime.last30m),
+    uptime_last_1d: percentage(uptime.last1d),
+    latency_last_30m: rounded(last30m.latencyMs),
+    throughput_last_30m: rounded(last30m.tokensPerSecond),
+  }
+}
+
+/** A cache that has a price of its own, in a dialect that has no marks for what to cache. */
+const cachesByItself = ({ prices, provider: { dialects } }: ModelEndpoint): boolean =>
+  prices?.cache_read !== undefined && !dialects.some((dialect) => dialect === 'anthropic' || dialect === 'bedrock')
+
+const statusOf = ({ breaker, troubled, cooling }: EndpointHealth): number => {
+  if (breaker === 'open') return -2
+  return troubled || cooling || breaker === 'half-open' ? -1 : 0
+}
+
+const percentage = (share: number | null): number | null => (share === null ? null : Math.round(share * 10_000) / 100)
+
+const rounded = (percentiles: Percentiles | null): Percentiles | null => {
+  if (percentiles === null) return null
+  const tenths = (value: number): number => Math.round(value * 10) / 10
+  const { p50, p75, p90, p99 } = percentiles
+  return { p50: tenths(p50), p75: tenths(p75), p90: tenths(p90), p99: tenths(p99) }
+}

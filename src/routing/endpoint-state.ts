@@ -1,0 +1,160 @@
+/** What our own attempts taught of one endpoint, and its breaker: closed, open for a while, then half-open for one probe. */
+import type { AttemptReport, EndpointHealth } from './health.ts'
+import { SlidingCounts } from './sliding-counts.ts'
+import { SlidingHistogram, type Percentiles } from './sliding-histogram.ts'
+
+/** Reliability.md 6.3. */
+const CONSECUTIVE_FAILURES_MAX = 5
+const RATED_ATTEMPTS_MIN = 20
+const FAILED_SHARE_MAX = 0.5
+const OPEN_MS = 30_000
+const OPEN_MS_MAX = 300_000
+/** A significant outage: as many failures in the last 30 s, and more than this share of it. */
+const OUTAGE_FAILURES_MIN = 3
+const OUTAGE_SHARE = 0.2
+/** A provider that says 429 without saying for how long. */
+const COOLDOWN_MS = 5000
+const COOLDOWN_MS_MAX = 300_000
+
+const SECOND_MS = 1000
+const MINUTE_MS = 60 * SECOND_MS
+
+export class EndpointState implements EndpointHealth {
+  /** Attempts that have begun and not ended. */
+  inFlight = 0
+  readonly #now: () => number
+  /** False for what fails on purpose. */
+  readonly #ejectable: boolean
+  readonly #recent = new SlidingCounts(SECOND_MS, 31)
+  readonly #last5m = new SlidingCounts(10 * SECOND_MS, 31)
+  readonly #last30m = new SlidingCounts(MINUTE_MS, 31)
+  readonly #last1d = new SlidingCounts(30 * MINUTE_MS, 49)
+  readonly #latency = measuring()
+  readonly #throughput = measuring()
+  #consecutiveFailures = 0
+  /** 0: closed. Past: half-open. */
+  #openUntilMs = 0
+  #openings = 0
+  #probing = false
+  #coolingUntilMs = 0
+
+  constructor(now: () => number, ejectable: boolean) {
+    this.#now = now
+    this.#ejectable = ejectable
+  }
+
+  get breaker(): EndpointHealth['breaker'] {
+    if (this.#openUntilMs === 0) return 'closed'
+    return this.#probing || this.#now() < this.#openUntilMs ? 'open' : 'half-open'
+  }
+
+  get cooling(): boolean {
+    return this.#coolingUntilMs !== 0 && this.#now() < this.#coolingUntilMs
+  }
+
+  get retryAfterSeconds(): number | null {
+    const isOpen = this.breaker === 'open'
+    if (!isOpen && !this.cooling) return null
+    // Behind an open breaker whose time is over a probe is out: it will soon tell.
+    const untilMs = Math.max(isOpen ? this.#openUntilMs : 0, this.#coolingUntilMs)
+    return Math.max(1, Math.ceil((untilMs - this.#now()) / SECOND_MS))
+  }
+
+  get troubled(): boolean {
+    if (!this.#ejectable) return false
+    const { ok, failed } = this.#recent.advance(this.#now())
+    return failed >= OUTAGE_FAILURES_MIN && failed > (ok + failed) * OUTAGE_SHARE
+  }
+
+  get latencyMs(): Percentiles | null {
+    return this.#latency.last5m?.percentiles(this.#now()) ?? null
+  }
+
+  get tokensPerSecond(): Percentiles | null {
+    return this.#throughput.last5m?.percentiles(this.#now()) ?? null
+  }
+
+  get last30m(): EndpointHealth['last30m'] {
+    const nowMs = this.#now()
+    return {
+      latencyMs: this.#latency.last30m?.percentiles(nowMs) ?? null,
+      tokensPerSecond: this.#throughput.last30m?.percentiles(nowMs) ?? null,
+    }
+  }
+
+  get uptime(): EndpointHealth['uptime'] {
+    const nowMs = this.#now()
+    return { last5m: this.#last5m.share(nowMs), last30m: this.#last30m.share(nowMs), last1d: this.#last1d.share(nowMs) }
+  }
+
+  /** Whether an attempt may go; a half-open breaker lets one through. */
+  admit(): boolean {
+    const breaker = this.breaker
+    if (breaker === 'open') return false
+    if (breaker === 'half-open') this.#probing = true
+    this.inFlight += 1
+    return true
+  }
+
+  /** `mayOpen`: whether enough of the model's other endpoints would be left. */
+  report({ outcome, firstTokenMs, tokensPerSecond, retryAfterSeconds }: AttemptReport, mayOpen: () => boolean): void {
+    this.inFlight -= 1
+    const nowMs = this.#now()
+    const probed = this.#probing
+    this.#probing = false
+    if (outcome === 'cancelled') return
+    if (outcome === 'rate-limited') {
+      const forMs = retryAfterSeconds === null ? COOLDOWN_MS : Math.min(COOLDOWN_MS_MAX, retryAfterSeconds * SECOND_MS)
+      if (this.#ejectable) this.#coolingUntilMs = Math.max(this.#coolingUntilMs, nowMs + forMs)
+      return
+    }
+    const failed = outcome === 'failure'
+    for (const counts of [this.#recent, this.#last5m, this.#last30m, this.#last1d]) counts.add(nowMs, failed)
+    if (outcome === 'ok') {
+      if (firstTokenMs !== null) add(this.#latency, nowMs, firstTokenMs)
+      if (tokensPerSecond !== null) add(this.#throughput, nowMs, tokensPerSecond)
+    }
+    if (failed) this.#fail(nowMs, probed, mayOpen)
+    // Whoever tells that a request is at fault is there, and well.
+    else this.#recover(probed)
+  }
+
+  #recover(probed: boolean): void {
+    this.#consecutiveFailures = 0
+    if (!probed) return
+    this.#openUntilMs = 0
+    this.#openings = 0
+  }
+
+  #fail(nowMs: number, probed: boolean, mayOpen: () => boolean): void {
+    this.#consecutiveFailures += 1
+    // What began before the breaker opened says nothing new.
+    if (!this.#ejectable || (this.#openUntilMs !== 0 && !probed)) return
+    if (!probed && !(this.#isOutlier() && mayOpen())) return
+    this.#openings += 1
+    this.#openUntilMs = nowMs + Math.min(OPEN_MS_MAX, OPEN_MS * this.#openings)
+  }
+
+  #isOutlier(): boolean {
+    const { ok, failed } = this.#recent
+    return (
+      this.#consecutiveFailures >= CONSECUTIVE_FAILURES_MAX ||
+      (ok + failed >= RATED_ATTEMPTS_MIN && failed > (ok + failed) * FAILED_SHARE_MAX)
+    )
+  }
+}
+
+/** Made when there is something to measure: most of the memory of an endpoint is here. */
+interface Measured {
+  last5m?: SlidingHistogram
+  last30m?: SlidingHistogram
+}
+
+const measuring = (): Measured => ({})
+
+const add = (measured: Measured, nowMs: number, value: number): void => {
+  measured.last5m ??= new SlidingHistogram(5 * MINUTE_MS)
+  measured.last30m ??= new SlidingHistogram(30 * MINUTE_MS)
+  measured.last5m.add(nowMs, value)
+  measured.last30m.add(nowMs, value)
+}

@@ -1,0 +1,53 @@
+/** Why nobody, or not everybody, was asked, in words for people and facts for programs (decision 19). */
+import type { Warning } from '../canonical/warning.ts'
+import { GatewayError } from '../errors.ts'
+import type { Models } from '../models/models.ts'
+
+export interface Removed {
+  readonly model: string
+  /** The endpoint's tag; `*` for a model that nobody serves. */
+  readonly provider: string
+  /** The filter that removed it. */
+  readonly reason: string
+}
+
+export const UNKNOWN_MODEL = 'unknown model'
+
+export const unknownModel = (id: string, models: Models): GatewayError => {
+  const variables = models.enabledBy(id)
+  if (variables.length > 0) {
+    return new GatewayError('not_found', `No provider of "${shown(id)}" is enabled here. The operator can set ${variables.join(' or ')}.`)
+  }
+  const near = models.nearest(id, 3).map((known) => {
+    const enabling = models.enabledBy(known)
+    return enabling.length === 0 ? known : `${known} (set ${enabling.join(' or ')})`
+  })
+  const hint = near.length === 0 ? 'GET /api/v1/models lists what there is.' : `Did you mean ${near.join(', ')}?`
+  return new GatewayError('not_found', `The model "${shown(id)}" does not exist here, or no enabled provider serves it. ${hint}`)
+}
+
+/** `retryAfterSeconds`: until the first of those lets a request through that are only out of order for now; null where waiting does not help. */
+export const noProvider = (names: readonly string[], removed: readonly Removed[], retryAfterSeconds: number | null): GatewayError => {
+  const told = removed.slice(0, TOLD_MAX).map(({ model, provider, reason }) => `${provider} for ${model} (${reason})`)
+  const more = removed.length > TOLD_MAX ? ` and ${removed.length - TOLD_MAX} more` : ''
+  const why = told.length === 0 ? 'none, since no model fits' : told.join(', ') + more
+  return new GatewayError(
+    'provider_overloaded',
+    `No provider meets the requirements for ${names.map(shown).join(', ')}. Removed: ${why}.`,
+    { status: 503, metadata: { excluded_by: removed }, retryAfterSeconds: retryAfterSeconds ?? undefined },
+  )
+}
+
+/** In the sentence; the metadata has them all. */
+const TOLD_MAX = 20
+
+export const passedOver = ({ model }: Removed): Warning => ({
+  code: 'unsupported_field',
+  field: 'models',
+  message: `The model "${model}" does not exist here; it was passed over.`,
+})
+
+export const unheededVariant = (message: string): Warning => ({ code: 'unsupported_field', field: 'model', message })
+
+/** A hostile name is not repeated at length. */
+export const shown = (id: string): string => id.slice(0, 200)

@@ -1,0 +1,111 @@
+/** Why an endpoint may not serve a request: hard conditions, each with the name under which the answer tells it (decision 19). */
+import type { Call } from '../canonical/call.ts'
+import type { ModelEndpoint } from '../models/models.ts'
+import { comparedPrice, names, TIERS, type Candidate } from './candidate.ts'
+import { matchesPattern } from './pattern.ts'
+import type { RoutingPolicy } from './policy.ts'
+import { heeds, sentParameters, type SentParameter } from './sent-parameters.ts'
+import type { PriceName, Wishes } from './wishes.ts'
+
+export interface Filters {
+  readonly call: Call
+  readonly wishes: Wishes
+  readonly policy: RoutingPolicy | null
+  /** Of `require_parameters`; empty where that was not asked for. */
+  readonly required: readonly SentParameter[]
+}
+
+export const filtersOf = (call: Call, wishes: Wishes, policy: RoutingPolicy | null): Filters => ({
+  call,
+  wishes,
+  policy,
+  required: wishes.requireParameters ? sentParameters(call) : [],
+})
+
+const NOT_KNOWN = 'not known of this provider'
+
+/** Null where the endpoint may serve. `tiered`: whether the model has endpoints of the tier that was asked for. */
+export const exclusion = (candidate: Candidate, filters: Filters, tiered: boolean): string | null =>
+  byPolicy(candidate, filters.policy) ??
+  byName(candidate, filters.wishes) ??
+  byTier(candidate, filters.wishes, tiered) ??
+  byData(candidate, filters.wishes) ??
+  byQuality(candidate, filters) ??
+  byPrice(candidate, filters.wishes) ??
+  byLength(candidate.endpoint, filters.call)
+
+const byPolicy = ({ model, endpoint }: Candidate, policy: RoutingPolicy | null): string | null => {
+  if (policy === null) return null
+  const { allowedModels, ignoredModels, allowedProviders, ignoredProviders, zdr, denyTraining } = policy
+  if (allowedModels !== null && !allowedModels.some((pattern) => matchesPattern(pattern, model.id))) return 'guardrail.allowed_models'
+  if (ignoredModels?.some((pattern) => matchesPattern(pattern, model.id)) === true) return 'guardrail.ignored_models'
+  if (allowedProviders !== null && !allowedProviders.some((slug) => isOf(endpoint, slug))) return 'guardrail.allowed_providers'
+  if (ignoredProviders?.some((slug) => isOf(endpoint, slug)) === true) return 'guardrail.ignored_providers'
+  if (zdr && endpoint.dataPolicy.retains !== false) return told('guardrail.enforce_zdr', endpoint.dataPolicy.retains)
+  if (denyTraining && endpoint.dataPolicy.training !== false) return told('guardrail.enable_training', endpoint.dataPolicy.training)
+  return null
+}
+
+/** A guardrail that names a provider means its tiers too. */
+const isOf = (endpoint: ModelEndpoint, slug: string): boolean => names(endpoint, slug) || names({ ...endpoint, serviceTier: null }, slug)
+
+const byName = ({ endpoint }: Candidate, { only, ignore, order, allowFallbacks }: Wishes): string | null => {
+  if (only.length > 0 && !only.some((name) => names(endpoint, name)) && !isTierOf(endpoint, only)) return 'provider.only'
+  if (ignore.some((name) => names(endpoint, name)) || isTierOf(endpoint, ignore)) return 'provider.ignore'
+  if (allowFallbacks || order.length === 0) return null
+  return order.some((name) => names(endpoint, name)) || isTierOf(endpoint, order) ? null : 'provider.order without fallbacks'
+}
+
+/** That a provider is named says of its tiers that they are not strangers; whether they serve, the tier decides. */
+const isTierOf = (endpoint: ModelEndpoint, wanted: readonly string[]): boolean =>
+  endpoint.serviceTier !== null && wanted.some((name) => names({ ...endpoint, serviceTier: null }, name))
+
+/** Endpoints of a tier want to be asked for: by `service_tier`, by the variant of a name, or by their own tag. */
+const byTier = ({ endpoint, variant }: Candidate, { tier, only, order }: Wishes, tiered: boolean): string | null => {
+  const own = endpoint.serviceTier
+  if (own !== null) {
+    const wanted = (tier !== null && TIERS[tier].includes(own)) || variant.admits === own
+    const named = [...only, ...order].some((name) => names(endpoint, name))
+    return wanted || named ? null : 'service_tier'
+  }
+  return tier !== null && tiered && !TIERS[tier].includes(null) ? 'service_tier' : null
+}
+
+const byData = ({ endpoint: { dataPolicy, distillable } }: Candidate, wishes: Wishes): string | null => {
+  if (wishes.zdr && dataPolicy.retains !== false) return told('provider.zdr', dataPolicy.retains)
+  if (wishes.denyTraining && dataPolicy.training !== false) return told('provider.data_collection', dataPolicy.training)
+  if (wishes.distillable && distillable !== true) return told('provider.enforce_distillable_text', distillable)
+  return null
+}
+
+const told = (filter: string, fact: boolean | null): string => (fact === null ? `${filter}: ${NOT_KNOWN}` : filter)
+
+const byQuality = ({ endpoint }: Candidate, { wishes, required }: Filters): string | null => {
+  const { quantization, supportedParameters } = endpoint
+  if (wishes.quantizations.length > 0 && !wishes.quantizations.includes(quantization)) {
+    return quantization === 'unknown' ? `provider.quantizations: ${NOT_KNOWN}` : 'provider.quantizations'
+  }
+  const lacking = required.find((parameter) => !heeds(supportedParameters, parameter))
+  return lacking === undefined ? null : `provider.require_parameters: ${lacking[0] ?? ''}`
+}
+
+const byPrice = ({ endpoint, variant }: Candidate, { maxPrice }: Wishes): string | null => {
+  if (variant.free && comparedPrice(endpoint) !== 0) return ':free'
+  const { prices } = endpoint
+  for (const [name, limit] of maxPrice) {
+    if (prices === null) return `provider.max_price: ${NOT_KNOWN}`
+    if (priceOf(prices, name) > limit) return `provider.max_price: ${name}`
+  }
+  return null
+}
+
+/** What has no price of its own is paid for as input, or not at all. */
+const priceOf = (prices: NonNullable<ModelEndpoint['prices']>, name: PriceName): number =>
+  prices[name] ?? (name === 'audio' ? prices.prompt : 0)
+
+/** Only what the request itself says in tokens: how long its input is, is an estimate until a provider counts. */
+export const byLength = ({ maxCompletionTokens, contextLength }: ModelEndpoint, { maxOutputTokens }: Call): string | null => {
+  if (maxOutputTokens === null) return null
+  if (maxCompletionTokens !== null && maxOutputTokens > maxCompletionTokens) return `max_tokens: at most ${maxCompletionTokens}`
+  return contextLength !== null && maxOutputTokens > contextLength ? `max_tokens: a context of ${contextLength}` : null
+}

@@ -1,0 +1,158 @@
+/** How the providers fare, as our own attempts see it: a state machine over an injected monotonic clock. */
+import type { Clock } from '../lib/clock.ts'
+import { EndpointState } from './endpoint-state.ts'
+import type { Percentiles } from './sliding-histogram.ts'
+
+export type { Percentiles } from './sliding-histogram.ts'
+
+/** One endpoint of one model: `${model.id} ${endpoint.tag}`. */
+export type EndpointKey = string
+
+export interface AttemptReport {
+  /**
+   * ok: ended or content flowed; failure: a gateway-type fault (5xx, cut, timeout, refused); rate-limited: 429;
+   * fault-of-request: a 4xx that describes the request; cancelled: the client left.
+   */
+  readonly outcome: 'ok' | 'failure' | 'rate-limited' | 'fault-of-request' | 'cancelled'
+  readonly firstTokenMs: number | null
+  /** Output tokens per second after the first token; null where too few to tell. */
+  readonly tokensPerSecond: number | null
+  readonly retryAfterSeconds: number | null
+  /** As it was told to `begin`. */
+  readonly retry?: boolean
+}
+
+export interface EndpointHealth {
+  /** A significant outage in the last 30 s: tried last in default balancing. */
+  readonly troubled: boolean
+  /** The provider said 429: it is left alone for as long as it asked, where there is another. */
+  readonly cooling: boolean
+  /** No request is sent to an open breaker. `half-open`: one probe may go. */
+  readonly breaker: 'closed' | 'open' | 'half-open'
+  /** Until an open breaker or a cooldown lets a request through; null where it does. */
+  readonly retryAfterSeconds: number | null
+  /** Percentiles over a rolling 5-minute window of our own measurements; null without any. */
+  readonly latencyMs: Percentiles | null
+  readonly tokensPerSecond: Percentiles | null
+  /** The same over 30 minutes. */
+  readonly last30m: { readonly latencyMs: Percentiles | null; readonly tokensPerSecond: Percentiles | null }
+  /** Shares 0..1 over 5 min, 30 min, 1 day; null without any attempt. */
+  readonly uptime: { readonly last5m: number | null; readonly last30m: number | null; readonly last1d: number | null }
+}
+
+export interface HealthView {
+  of(key: EndpointKey): EndpointHealth
+}
+
+export interface Health extends HealthView {
+  /**
+   * At dispatch: true admits (and takes the half-open probe, and counts in flight); then `end` exactly once. False: the
+   * breaker is open, its probe already out, or the provider at its in-flight limit. `retry`: an attempt of this request failed.
+   */
+  begin(key: EndpointKey, provider: string, retry?: boolean): boolean
+  end(key: EndpointKey, provider: string, report: AttemptReport): void
+  /** One retry budget per provider (retries ≤ 20 % of active requests, floor 3): whether another attempt may follow a failed one. */
+  mayRetry(provider: string): boolean
+}
+
+const RETRY_SHARE = 0.2
+const RETRIES_MIN = 3
+/** A local server may be asked for any number of model names. */
+const ENDPOINTS_MAX = 1000
+
+export interface HealthOptions {
+  readonly clock: Pick<Clock, 'monotonicMs'>
+  /** The most attempts at once of one provider. */
+  readonly inFlightMax: number
+  /** Providers whose failures are no sign of an outage. */
+  readonly neverEjected: ReadonlySet<string>
+}
+
+/** What one provider has to bear at this moment. */
+interface Pool {
+  inFlight: number
+  retries: number
+}
+
+export const createHealth = ({ clock, inFlightMax, neverEjected }: HealthOptions): Health => {
+  const now = (): number => clock.monotonicMs()
+  const endpoints = new Map<EndpointKey, EndpointState>()
+  const byModel = new Map<string, Set<EndpointState>>()
+  const pools = new Map<string, Pool>()
+
+  const stateOf = (key: EndpointKey, provider: string): EndpointState => {
+    const known = endpoints.get(key)
+    if (known !== undefined) return known
+    if (endpoints.size >= ENDPOINTS_MAX) forgetOne()
+    const state = new EndpointState(now, !neverEjected.has(provider))
+    endpoints.set(key, state)
+    const siblings = byModel.get(modelOf(key))
+    if (siblings === undefined) byModel.set(modelOf(key), new Set([state]))
+    else siblings.add(state)
+    return state
+  }
+
+  /** The oldest that is idle, and rather one that is well. */
+  const forgetOne = (): void => {
+    const idle = endpoints.entries().filter(([, { inFlight }]) => inFlight === 0)
+    let chosen: [EndpointKey, EndpointState] | undefined
+    for (const entry of idle) {
+      chosen ??= entry
+      if (entry[1].breaker !== 'closed') continue
+      chosen = entry
+      break
+    }
+    if (chosen === undefined) return
+    const [key, state] = chosen
+    endpoints.delete(key)
+    const siblings = byModel.get(modelOf(key))
+    siblings?.delete(state)
+    if (siblings?.size === 0) byModel.delete(modelOf(key))
+  }
+
+  /** Never more than half of a model's endpoints, as far as they were tried: who has no other is better off with a failing one. */
+  const mayOpen = (key: EndpointKey): boolean => {
+    const siblings = byModel.get(modelOf(key)) ?? new Set()
+    let open = 0
+    for (const { breaker } of siblings) if (breaker !== 'closed') open += 1
+    return open + 1 <= Math.floor(siblings.size / 2)
+  }
+
+  return {
+    of: (key) => endpoints.get(key) ?? UNTRIED,
+    begin(key, provider, retry = false) {
+      let pool = pools.get(provider)
+      if (pool === undefined) pools.set(provider, (pool = { inFlight: 0, retries: 0 }))
+      if (pool.inFlight >= inFlightMax || !stateOf(key, provider).admit()) return false
+      pool.inFlight += 1
+      if (retry) pool.retries += 1
+      return true
+    },
+    end(key, provider, report) {
+      const pool = pools.get(provider)
+      if (pool !== undefined) {
+        pool.inFlight -= 1
+        if (report.retry === true) pool.retries -= 1
+      }
+      endpoints.get(key)?.report(report, () => mayOpen(key))
+    },
+    mayRetry(provider) {
+      const { inFlight, retries } = pools.get(provider) ?? { inFlight: 0, retries: 0 }
+      return retries < Math.max(RETRIES_MIN, Math.floor(inFlight * RETRY_SHARE))
+    },
+  }
+}
+
+/** A tag holds no space; the id of a model that nobody lists may. */
+const modelOf = (key: EndpointKey): string => key.slice(0, key.lastIndexOf(' '))
+
+const UNTRIED: EndpointHealth = {
+  troubled: false,
+  cooling: false,
+  breaker: 'closed',
+  retryAfterSeconds: null,
+  latencyMs: null,
+  tokensPerSecond: null,
+  last30m: { latencyMs: null, tokensPerSecond: null },
+  uptime: { last5m: null, last30m: null, last1d: null },
+}

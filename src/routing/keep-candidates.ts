@@ -1,0 +1,44 @@
+/** Who of a model's endpoints may serve a request. */
+import type { AskedModel, Candidate } from './candidate.ts'
+import { candidatesOf, endpointKey, servesTier } from './candidate.ts'
+import type { Removed } from './explain.ts'
+import { exclusion, type Filters } from './filters.ts'
+import type { HealthView } from './health.ts'
+import { heeds, type SentParameter } from './sent-parameters.ts'
+
+/** `preferred`: who heeds these stays alone, where somebody does. What is left out is told in `removed`. */
+export const keepCandidates = (
+  asked: AskedModel,
+  health: HealthView,
+  filters: Filters,
+  preferred: readonly SentParameter[],
+  removed: Removed[],
+): readonly Candidate[] => {
+  const { tier } = filters.wishes
+  const tiered = tier !== null && servesTier(asked.model, tier)
+  const remove = ({ model, endpoint }: Candidate, reason: string): void =>
+    void removed.push({ model: model.id, provider: endpoint.tag, reason })
+  const kept = candidatesOf(asked, health).filter((candidate) => {
+    const reason = exclusion(candidate, filters, tiered) ?? (candidate.health.breaker === 'open' ? BREAKER : null)
+    if (reason !== null) remove(candidate, reason)
+    return reason === null
+  })
+  return preferred.reduce<readonly Candidate[]>((left, parameter) => {
+    const able = left.filter(({ endpoint }) => heeds(endpoint.supportedParameters, parameter))
+    if (able.length === 0 || able.length === left.length) return left
+    for (const candidate of left) if (!able.includes(candidate)) remove(candidate, `others support ${parameter[0] ?? ''}`)
+    return able
+  }, kept)
+}
+
+const BREAKER = 'circuit breaker open'
+
+/** Seconds until the first lets a request through of those that only their open breaker keeps out; null where there are none. */
+export const secondsUntilOne = (asked: readonly AskedModel[], removed: readonly Removed[], health: HealthView): number | null => {
+  const waits = removed.flatMap(({ model, provider, reason }) => {
+    const found = reason === BREAKER ? asked.find((one) => one.model.id === model)?.model : undefined
+    const endpoint = found?.endpoints.find(({ tag }) => tag === provider)
+    return found === undefined || endpoint === undefined ? [] : [health.of(endpointKey(found, endpoint)).retryAfterSeconds ?? 1]
+  })
+  return waits.length === 0 ? null : Math.min(...waits)
+}

@@ -1,0 +1,140 @@
+/** In which order the candidates of one group are tried: by rank, within a rank by the sort, and in default balancing by lot (contract 5.2). */
+import { comparedPrice, names, TIERS, type Candidate } from './candidate.ts'
+import type { EndpointHealth, EndpointKey } from './health.ts'
+import type { Cutoffs, SortBy, Wishes } from './wishes.ts'
+
+export interface Ordering {
+  readonly wishes: Wishes
+  /** How long the input is, about. */
+  readonly inputTokens: number
+  readonly sticky: EndpointKey | null
+  readonly random: () => number
+}
+
+export interface Ordered {
+  readonly candidates: readonly Candidate[]
+  /** Why they stand as they do. */
+  readonly why: string
+}
+
+export const orderCandidates = (candidates: readonly Candidate[], ordering: Ordering): Ordered => {
+  const { wishes, sticky, random } = ordering
+  if (candidates.length < 2) return { candidates, why: 'only candidate' }
+  const [first] = candidates
+  const tiered = wishes.tier !== null && candidates.some(({ endpoint }) => endpoint.serviceTier !== null)
+  const sort = sortOf(first?.variant.sort ?? wishes.sort, wishes, tiered)
+  const balanced = sort === null && wishes.order.length === 0 && first?.variant.longest !== true
+  const ranked = candidates.map((candidate) => ({ candidate, rank: rankOf(candidate, ordering, balanced) }))
+  const compare = comparison(sort ?? (balanced ? 'price' : null))
+  ranked.sort((a, b) => a.rank - b.rank || compare(a.candidate, b.candidate))
+  const sorted = ranked.map(({ candidate }) => candidate)
+  if (wishes.order.length > 0) return { candidates: sorted, why: 'provider.order' }
+  if (sticky !== null && moveToFront(sorted, ({ key, health }) => key === sticky && !health.cooling && !health.troubled)) {
+    return { candidates: sorted, why: 'sticky' }
+  }
+  if (!balanced) return { candidates: sorted, why: sort === null ? ':extended' : `sort:${sort}` }
+  const leading = ranked.findIndex(({ rank }) => rank !== ranked[0]?.rank)
+  const drawn = drawByPrice(sorted.slice(0, leading < 0 ? sorted.length : leading), random)
+  moveToFront(sorted, (candidate) => candidate === drawn)
+  return { candidates: sorted, why: 'price-weighted' }
+}
+
+/** A tier says by what its endpoints are sorted, where the request does not. */
+const sortOf = (asked: SortBy | null, { tier }: Wishes, tiered: boolean): SortBy | null => {
+  if (asked !== null || !tiered) return asked
+  return tier === 'flex' ? 'price' : 'throughput'
+}
+
+/** The weightiest reason first; each is a digit of the rank. */
+const rankOf = ({ endpoint, health, variant }: Candidate, { wishes, inputTokens }: Ordering, balanced: boolean): number => {
+  const { order, tier } = wishes
+  const position = order.findIndex((name) => names(endpoint, name))
+  let rank = position < 0 ? order.length : position
+  rank = rank * 4 + (tier === null ? 0 : Math.max(0, TIERS[tier].indexOf(endpoint.serviceTier)))
+  rank = rank * 2 + Number(health.cooling)
+  rank = rank * 2 + Number(endpoint.contextLength !== null && inputTokens > endpoint.contextLength)
+  // An explicit order is the client's own judgement of who is well.
+  rank = rank * 2 + Number(balanced && health.troubled)
+  rank = rank * 2 + Number(!meetsPreferences(health, wishes))
+  // Behind everything else: the longer context first.
+  return variant.longest ? rank + 1 - Math.min(1, (endpoint.contextLength ?? 0) / LONGEST) : rank
+}
+
+const LONGEST = 1e9
+
+/** All cutoffs must hold. Who was not measured in the last minutes has not failed any. */
+const meetsPreferences = (health: EndpointHealth, { minThroughput, maxLatencyMs }: Wishes): boolean =>
+  (minThroughput === null || holds(health.tokensPerSecond, minThroughput, (measured, cutoff) => measured >= cutoff)) &&
+  (maxLatencyMs === null || holds(health.latencyMs, maxLatencyMs, (measured, cutoff) => measured <= cutoff))
+
+const holds = (measured: EndpointHealth['latencyMs'], cutoffs: Cutoffs, meets: (measured: number, cutoff: number) => boolean): boolean =>
+  measured === null || cutoffs.every(([percentile, cutoff]) => meets(measured[percentile], cutoff))
+
+type Comparison = (a: Candidate, b: Candidate) => number
+
+/** What is not known stands behind what is. Those that are equal stay as the catalogue lists them. */
+const comparison = (sort: SortBy | null): Comparison => {
+  switch (sort) {
+    case null:
+      return () => 0
+    case 'price':
+      return ascending(({ endpoint }) => comparedPrice(endpoint))
+    case 'latency':
+      return ascending(({ health }) => health.latencyMs?.p50 ?? null)
+    case 'throughput':
+      return ascending(({ health }) => negative(health.tokensPerSecond?.p50))
+    case 'exacto': {
+      const byWeights = ascending(({ endpoint }) => PRECISION[endpoint.quantization] ?? null)
+      const byUptime = ascending(({ health }) => negative(health.uptime.last30m))
+      return (a, b) => byWeights(a, b) || byUptime(a, b)
+    }
+  }
+}
+
+const negative = (value: number | null | undefined): number | null => (value === null || value === undefined ? null : -value)
+
+const ascending =
+  (measure: (candidate: Candidate) => number | null): Comparison =>
+  (a, b) => {
+    const [one, other] = [measure(a) ?? Number.POSITIVE_INFINITY, measure(b) ?? Number.POSITIVE_INFINITY]
+    return one === other ? 0 : one - other
+  }
+
+/** Quality, as far as it can be told without a judge: how little the weights were rounded. */
+const PRECISION: Readonly<Record<string, number>> = {
+  fp32: 0,
+  bf16: 0,
+  fp16: 0,
+  fp8: 1,
+  mxfp8: 1,
+  int8: 1,
+  fp6: 2,
+  fp4: 3,
+  mxfp4: 3,
+  nvfp4: 3,
+  int4: 3,
+}
+
+/** One of them, by lot, weighted with 1/price²; one without a known price only where none has one, and then the first. */
+const drawByPrice = (candidates: readonly Candidate[], random: () => number): Candidate | undefined => {
+  // The sandbox behaves the same every time (operator.md).
+  if (candidates.length < 2 || candidates.some(({ endpoint }) => endpoint.provider.dialects.includes('sandbox'))) return candidates[0]
+  const weights = candidates.map(({ endpoint }) => weightOf(comparedPrice(endpoint)))
+  const total = weights.reduce((sum, weight) => sum + weight, 0)
+  if (total === 0) return candidates[0]
+  let left = random() * total
+  return candidates.find((_, index) => (left -= weights[index] ?? 0) < 0) ?? candidates[0]
+}
+
+/** Nothing is cheaper than free, and of two that are free neither is. */
+const FREE_WEIGHT = 1e18
+
+const weightOf = (price: number | null): number => (price === null ? 0 : Math.min(FREE_WEIGHT, 1 / price ** 2))
+
+/** Whether there is one. The others keep their order. */
+const moveToFront = (candidates: Candidate[], wanted: (candidate: Candidate) => boolean): boolean => {
+  const at = candidates.findIndex(wanted)
+  if (at < 0) return false
+  candidates.unshift(...candidates.splice(at, 1))
+  return true
+}

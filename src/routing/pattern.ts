@@ -1,0 +1,17 @@
+/** Whether a name fits a pattern in which `*` stands for any text. In any case; linear in both, whatever a client sends. */
+export const matchesPattern = (pattern: string, name: string): boolean => {
+  const parts = pattern.toLowerCase().split('*')
+  const text = name.toLowerCase()
+  const first = parts[0] ?? ''
+  if (parts.length === 1) return text === first
+  const last = parts.at(-1) ?? ''
+  if (!text.startsWith(first) || !text.endsWith(last) || text.length < first.length + last.length) return false
+  let at = first.length
+  const end = text.length - last.length
+  for (const part of parts.slice(1, -1)) {
+    const found = text.indexOf(part, at)
+    if (found < 0 || found + part.length > end) return false
+    at = found + part.length
+  }
+  return true
+}

@@ -1,0 +1,157 @@
+/** Who is asked, in which order, and why others are not: a pure function of the request, the catalogue and the providers' health. */
+import type { Call } from '../canonical/call.ts'
+import type { Warning } from '../canonical/warning.ts'
+import type { Model, ModelEndpoint, Models } from '../models/models.ts'
+import { askedModels } from './asked-models.ts'
+import { autoStrategy } from './auto-models.ts'
+import { endpointKey, servesTier, type AskedModel, type Candidate } from './candidate.ts'
+import { noProvider, passedOver, unheededVariant, type Removed } from './explain.ts'
+import { byLength, filtersOf } from './filters.ts'
+import type { EndpointKey, HealthView } from './health.ts'
+import { keepCandidates, secondsUntilOne } from './keep-candidates.ts'
+import { orderCandidates, type Ordered } from './order.ts'
+import type { RoutingPolicy } from './policy.ts'
+import { preferredParameters } from './sent-parameters.ts'
+import { conversationKey } from './sticky.ts'
+import { readWishes, type Wishes } from './wishes.ts'
+
+export type { Removed } from './explain.ts'
+
+/** More than this many tries cost more in waiting than they win (reliability.md 6.3). */
+export const ATTEMPTS_MAX = 4
+
+export interface PlanInput {
+  readonly call: Call
+  readonly models: Models
+  readonly health: HealthView
+  /** Whose conversations these are: the workspace. */
+  readonly account: string
+  /** The endpoint remembered for a conversation; looked up only where there is a choice. Null: nothing is remembered. */
+  readonly sticky: ((key: string) => EndpointKey | null) | null
+  /** In [0, 1): from a seed in tests. */
+  readonly random: () => number
+  /** What guardrails demand besides; null or absent: nothing. */
+  readonly policy?: RoutingPolicy | null
+}
+
+export interface PlannedAttempt {
+  readonly model: Model
+  readonly endpoint: ModelEndpoint
+  readonly key: EndpointKey
+  /** The service tier to ask for in place of the client's own word; null: that word goes as it is. */
+  readonly serviceTier: string | null
+}
+
+export interface Plan {
+  /** At least one. */
+  readonly attempts: readonly PlannedAttempt[]
+  /** How many could have answered, those beyond the attempts too. */
+  readonly candidates: number
+  readonly removed: readonly Removed[]
+  /** Wishes of the request that are not heeded. */
+  readonly warnings: readonly Warning[]
+  /** How the models were found (contract 5.8). */
+  readonly strategy: 'direct' | 'fallback' | 'auto' | 'free' | 'latest'
+  /** Why the attempts stand as they do: `price-weighted`, `provider.order`, `sort:price`, `sticky` … */
+  readonly order: string
+  /** What to remember this conversation by after a success; null where there is no choice to remember. */
+  readonly stickyKey: string | null
+}
+
+/**
+ * Throws `not_found` where a model is unknown (with the nearest known ids) and `provider_overloaded` as 503 where no
+ * provider meets the requirements, saying which filter removed which (decision 19).
+ */
+export const planAttempts = (input: PlanInput): Plan => directPlan(input) ?? fullPlan(input)
+
+/** Nearly every request: one model, served by one endpoint, and nothing asked of its routing. */
+const directPlan = ({ call, models, health, policy }: PlanInput): Plan | null => {
+  const { body } = call
+  const [id] = call.models
+  if (id === undefined || call.models.length > 1 || (policy ?? null) !== null || ROUTING_FIELDS.some((field) => body.has(field)))
+    return null
+  const model = autoStrategy(id) === null ? models.find(id) : undefined
+  const [endpoint] = model?.endpoints ?? []
+  if (model === undefined || endpoint === undefined || model.endpoints.length > 1) return null
+  if (endpoint.serviceTier !== null || byLength(endpoint, call) !== null) return null
+  const key = endpointKey(model, endpoint)
+  if (health.of(key).breaker === 'open') return null
+  return {
+    attempts: [{ model, endpoint, key, serviceTier: null }],
+    candidates: 1,
+    removed: NONE,
+    warnings: NONE,
+    strategy: 'direct',
+    order: 'only candidate',
+    stickyKey: null,
+  }
+}
+
+const ROUTING_FIELDS = ['provider', 'service_tier', 'route'] as const
+const NONE: readonly never[] = []
+
+const fullPlan = (input: PlanInput): Plan => {
+  const { call } = input
+  const wishes = readWishes(call)
+  const { asked, unknown, strategy } = askedModels(input)
+  const removed: Removed[] = [...unknown]
+  const filters = filtersOf(call, wishes, input.policy ?? null)
+  const preferred = preferredParameters(call)
+  const groups = asked.map((one) => keepCandidates(one, input.health, filters, preferred, removed)).filter((group) => group.length > 0)
+  if (groups.length === 0) throw noProvider(call.models, removed, secondsUntilOne(asked, removed, input.health))
+
+  const together = wishes.partition === 'none' ? [groups.flat()] : groups
+  const isChoice = groups.length > 1 || (groups[0]?.length ?? 0) > 1
+  const stickyKey = isChoice && wishes.order.length === 0 ? conversationKey(call, input.account) : null
+  const ordering = {
+    wishes,
+    inputTokens: call.body.text.length / CHARACTERS_PER_TOKEN,
+    sticky: stickyKey === null || input.sticky === null ? null : input.sticky(stickyKey),
+    random: input.random,
+  }
+  const inTurn = together.map((group) => orderCandidates(group, ordering))
+  const ordered = strategy === 'auto' ? stickyFirst(inTurn, ordering.sticky) : inTurn
+  return {
+    attempts: attempted(ordered, wishes).map((candidate) => plannedAttempt(candidate, wishes)),
+    candidates: groups.reduce((sum, group) => sum + group.length, 0),
+    removed,
+    warnings: warningsOf(asked, unknown),
+    strategy,
+    order: ordered[0]?.why ?? 'only candidate',
+    stickyKey,
+  }
+}
+
+/** Without a tokenizer: a context is judged by what its text weighs. */
+const CHARACTERS_PER_TOKEN = 4
+
+/** An automatic choice stays with the model of the conversation while it is one of the choices (contract 5.7). */
+const stickyFirst = (groups: readonly Ordered[], sticky: EndpointKey | null): readonly Ordered[] =>
+  groups.toSorted((a, b) => Number(b.candidates[0]?.key === sticky) - Number(a.candidates[0]?.key === sticky))
+
+/** As many as are tried. A model that was named as a fallback has its turn, however many endpoints those before it have. */
+const attempted = (groups: readonly Ordered[], { allowFallbacks, order }: Wishes): readonly Candidate[] => {
+  const most = allowFallbacks || order.length > 0 ? ATTEMPTS_MAX : 1
+  const tried: Candidate[] = []
+  for (const [index, { candidates }] of groups.entries()) {
+    const later = groups.length - index - 1
+    const left = most - tried.length
+    tried.push(...candidates.slice(0, Math.min(left, Math.max(1, left - later))))
+  }
+  return tried
+}
+
+/**
+ * An ordinary endpoint that stands in for one of a tier is asked as one: the tier is not to be paid for there. Where the
+ * catalogue knows of no such endpoints the tier is the provider's own affair, under the name that providers have for it.
+ */
+const plannedAttempt = ({ model, endpoint, key }: Candidate, { tier }: Wishes): PlannedAttempt => {
+  if (tier === null) return { model, endpoint, key, serviceTier: endpoint.serviceTier }
+  const otherwise = tier === 'flex' ? null : 'priority'
+  return { model, endpoint, key, serviceTier: endpoint.serviceTier ?? (servesTier(model, tier) ? 'default' : otherwise) }
+}
+
+const warningsOf = (asked: readonly AskedModel[], unknown: readonly Removed[]): readonly Warning[] => [
+  ...unknown.map(passedOver),
+  ...asked.flatMap(({ variant }) => (variant.unheeded === null ? [] : [unheededVariant(variant.unheeded)])),
+]

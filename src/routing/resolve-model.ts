@@ -1,0 +1,70 @@
+/** From the name that a client uses to a model: variants behind a colon, and `~author/family-latest` (contract 5.5). */
+import type { EndpointTier } from '../canonical/endpoint-facts.ts'
+import type { Model, Models } from '../models/models.ts'
+import type { AskedModel } from './candidate.ts'
+import type { SortBy } from './wishes.ts'
+
+/** What the end of a model's name wishes. */
+export interface Variant {
+  readonly sort: SortBy | null
+  /** Endpoints of this tier serve too. */
+  readonly admits: EndpointTier | null
+  /** Only endpoints that cost nothing. */
+  readonly free: boolean
+  /** The endpoint with the longest context first. */
+  readonly longest: boolean
+  /** What this version does not do of it. */
+  readonly unheeded: string | null
+}
+
+export const PLAIN: Variant = { sort: null, admits: null, free: false, longest: false, unheeded: null }
+
+const VARIANTS = new Map<string, Partial<Variant>>([
+  ['nitro', { sort: 'throughput', admits: 'priority' }],
+  ['floor', { sort: 'price', admits: 'flex' }],
+  ['exacto', { sort: 'exacto' }],
+  ['free', { free: true }],
+  ['extended', { longest: true }],
+  ['online', { unheeded: 'This version searches no web by itself; the variant :online was left out.' }],
+  ['thinking', { unheeded: 'The model has no variant :thinking of its own here; ask with `reasoning` for how it should think.' }],
+])
+
+/** An exact id wins over a variant, so that a catalogue may hold `vendor/model:free` as a model of its own. */
+export const resolveModel = (name: string, models: Models): AskedModel | undefined => {
+  const exact = models.find(name)
+  if (exact !== undefined) return { model: exact, variant: PLAIN }
+  if (name.length > NAME_LENGTH_MAX) return undefined
+  if (name.startsWith('~')) return newest(name, models)
+  const colon = name.lastIndexOf(':')
+  const variant = colon < 0 ? undefined : VARIANTS.get(name.slice(colon + 1))
+  const base = variant === undefined ? undefined : resolveModel(name.slice(0, colon), models)
+  return base === undefined ? undefined : { model: base.model, variant: { ...base.variant, ...variant } }
+}
+
+/** Longer than any id with all its variants: what follows reads a name more than once. */
+const NAME_LENGTH_MAX = 512
+
+const LATEST = /^~([^/]+)\/(.+?)-latest(:[a-z:]+)?$/
+
+/** The newest model of the family; of two that are as new, the first in the list. */
+const newest = (name: string, models: Models): AskedModel | undefined => {
+  const [, author = '', wanted = '', variants = ''] = LATEST.exec(name) ?? []
+  const family = models
+    .list()
+    .filter((model) => isOfFamily(model, author, wanted))
+    .reduce<Model | undefined>((best, model) => (best === undefined || model.created > best.created ? model : best), undefined)
+  return family === undefined ? undefined : resolveModel(family.id + variants, models)
+}
+
+const isOfFamily = ({ id }: Model, author: string, wanted: string): boolean => {
+  const slash = id.indexOf('/')
+  return id.slice(0, slash) === author && familyOf(id.slice(slash + 1)) === wanted
+}
+
+/** `claude-sonnet` of `claude-sonnet-4.5`, `gemini-flash` of `gemini-3.8-flash`, `qwen-max` of `qwen3.8-max`: a name without its versions. */
+const familyOf = (slug: string): string =>
+  slug
+    .split('-')
+    .filter((word) => !/^[a-z]?\d/.test(word))
+    .map((word) => word.replace(/[\d.]+$/, ''))
+    .join('-')

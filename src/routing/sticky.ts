@@ -1,0 +1,57 @@
+/** Which endpoint answered a conversation last: a provider that has the prompt in its cache reads it for less (contract 5.7). */
+import type { Call } from '../canonical/call.ts'
+import type { Usage } from '../canonical/usage.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { ModelEndpoint } from '../models/models.ts'
+import { conversationMark } from './conversation-mark.ts'
+import type { EndpointKey } from './health.ts'
+
+export interface Sticky {
+  find(key: string): EndpointKey | null
+  /** Only after a success. */
+  remember(key: string, endpoint: EndpointKey): void
+}
+
+const REMEMBERED_MS = 10 * 60 * 1000
+const CONVERSATIONS_MAX = 20_000
+
+export const createSticky = ({ clock }: { clock: Pick<Clock, 'monotonicMs'> }): Sticky => {
+  /** The longest unused first. */
+  const conversations = new Map<string, { readonly endpoint: EndpointKey; readonly untilMs: number }>()
+  return {
+    find(key) {
+      const remembered = conversations.get(key)
+      return remembered === undefined || remembered.untilMs <= clock.monotonicMs() ? null : remembered.endpoint
+    },
+    remember(key, endpoint) {
+      conversations.delete(key)
+      conversations.set(key, { endpoint, untilMs: clock.monotonicMs() + REMEMBERED_MS })
+      if (conversations.size <= CONVERSATIONS_MAX) return
+      const [oldest] = conversations.keys()
+      if (oldest !== undefined) conversations.delete(oldest)
+    },
+  }
+}
+
+const SESSION = 'session'
+
+/** By what a conversation is known: the session that it names, else its cache key, else how it begins. `account`: nobody else's. */
+export const conversationKey = (call: Call, account: string): string | null => {
+  if (call.sessionId !== null) return `${account} ${SESSION} ${call.sessionId}`
+  const cacheKey = call.body.value('prompt_cache_key')
+  if (typeof cacheKey === 'string' && cacheKey !== '') return `${account} cache ${cacheKey.slice(0, KEY_LENGTH_MAX)}`
+  const mark = conversationMark(call)
+  return mark === null ? null : `${account} begins ${mark}`
+}
+
+const KEY_LENGTH_MAX = 256
+
+/**
+ * Whether a success begins (or goes on) to bind its conversation. A named session always does; one that we only
+ * recognise does where a cache was used and reading it is cheaper, for there is nothing to win elsewhere.
+ */
+export const bindsConversation = (key: string, { prices }: ModelEndpoint, usage: Usage): boolean => {
+  if (key.split(' ', 2)[1] === SESSION) return true
+  const used = usage.inputCacheRead + usage.inputCacheWrite5m + usage.inputCacheWrite1h > 0
+  return used && prices?.cache_read !== undefined && prices.cache_read < prices.prompt
+}

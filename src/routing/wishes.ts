@@ -1,0 +1,110 @@
+/** What a request wishes of its routing: the `provider` object, `route` and `service_tier`, read once. Contract 5.1, 5.6. */
+import type { Call } from '../canonical/call.ts'
+import { ENDPOINT_TIERS, type EndpointTier } from '../canonical/endpoint-facts.ts'
+import { isObject } from '../lib/json.ts'
+import { PERCENTILES, type PercentileName } from './sliding-histogram.ts'
+
+export type SortBy = 'price' | 'throughput' | 'latency' | 'exacto'
+
+export interface Wishes {
+  readonly order: readonly string[]
+  readonly only: readonly string[]
+  readonly ignore: readonly string[]
+  readonly allowFallbacks: boolean
+  readonly requireParameters: boolean
+  /** No provider that trains on what it is sent. */
+  readonly denyTraining: boolean
+  readonly zdr: boolean
+  readonly distillable: boolean
+  readonly quantizations: readonly string[]
+  readonly sort: SortBy | null
+  /** `model`: the fallback models come after all endpoints of the first; `none`: all endpoints together. */
+  readonly partition: 'model' | 'none'
+  /** Tokens per second, at least. */
+  readonly minThroughput: Cutoffs | null
+  /** Milliseconds, at most. */
+  readonly maxLatencyMs: Cutoffs | null
+  /** US dollars, as the catalogue counts. */
+  readonly maxPrice: readonly (readonly [PriceName, number])[]
+  readonly tier: EndpointTier | null
+}
+
+/** By percentile; only those that were asked for. */
+export type Cutoffs = readonly (readonly [PercentileName, number])[]
+
+const PRICES = ['prompt', 'completion', 'request', 'image', 'audio'] as const
+export type PriceName = (typeof PRICES)[number]
+
+/** The form of what is read here was validated with the request. */
+export const readWishes = ({ body }: Call): Wishes => {
+  const given = body.value('provider')
+  const tier = readTier(body.value('service_tier'))
+  const route = body.value('route')
+  if (given === undefined && tier === null && route === undefined) return NO_WISHES
+  const provider = isObject(given) ? given : {}
+  const sort: Readonly<Record<string, unknown>> = isObject(provider['sort']) ? provider['sort'] : { by: provider['sort'] }
+  return {
+    order: texts(provider['order']),
+    only: texts(provider['only']),
+    ignore: texts(provider['ignore']),
+    allowFallbacks: provider['allow_fallbacks'] !== false,
+    requireParameters: provider['require_parameters'] === true,
+    denyTraining: provider['data_collection'] === 'deny',
+    zdr: provider['zdr'] === true,
+    distillable: provider['enforce_distillable_text'] === true,
+    quantizations: texts(provider['quantizations']),
+    sort: (sort['by'] ?? null) as SortBy | null,
+    partition: (sort['partition'] ?? (route === 'sort' ? 'none' : 'model')) === 'none' ? 'none' : 'model',
+    minThroughput: readCutoffs(provider['preferred_min_throughput'], 1),
+    maxLatencyMs: readCutoffs(provider['preferred_max_latency'], 1000),
+    maxPrice: readMaxPrice(provider['max_price']),
+    tier,
+  }
+}
+
+const NO_WISHES: Wishes = {
+  order: [],
+  only: [],
+  ignore: [],
+  allowFallbacks: true,
+  requireParameters: false,
+  denyTraining: false,
+  zdr: false,
+  distillable: false,
+  quantizations: [],
+  sort: null,
+  partition: 'model',
+  minThroughput: null,
+  maxLatencyMs: null,
+  maxPrice: [],
+  tier: null,
+}
+
+const texts = (value: unknown): readonly string[] =>
+  Array.isArray(value) ? value.filter((item): item is string => typeof item === 'string') : []
+
+/** `fast` is another name of `priority`. The other tiers have no endpoints of their own. */
+const readTier = (value: unknown): EndpointTier | null => {
+  const name = value === 'fast' ? 'priority' : value
+  return ENDPOINT_TIERS.find((tier) => tier === name) ?? null
+}
+
+/** A number stands for the median. */
+const readCutoffs = (value: unknown, factor: number): Cutoffs | null => {
+  if (typeof value === 'number') return [['p50', value * factor]]
+  if (!isObject(value)) return null
+  const cutoffs = PERCENTILES.flatMap((name) => {
+    const cutoff = value[name]
+    return typeof cutoff === 'number' ? [[name, cutoff * factor] as const] : []
+  })
+  return cutoffs.length === 0 ? null : cutoffs
+}
+
+/** Numbers, or numbers as text. */
+const readMaxPrice = (value: unknown): Wishes['maxPrice'] => {
+  if (!isObject(value)) return []
+  return PRICES.flatMap((name) => {
+    const limit = value[name] ?? null
+    return limit === null ? [] : [[name, Number(limit)] as const]
+  })
+}

@@ -1,0 +1,187 @@
+/** Every way in which a provider fails: who is asked next, what the client sees on each interface, and what is recorded. */
+import { beforeAll, describe, expect, test } from 'bun:test'
+
+import { call, infer, type Answer } from '../support/calls.ts'
+import { say, startFakeUpstream } from '../support/fake-upstream.ts'
+import { fin, rawAnswer, rawChunk, rawHead, type RawStep, rst, stall, startRawUpstream } from '../support/raw-upstream.ts'
+import { type StartedService, useServices } from '../support/started-service.ts'
+
+const services = useServices()
+const spare = await startFakeUpstream()
+spare.script(say('from the spare'))
+let service: StartedService
+
+interface Fault {
+  /** What each request is answered with. */
+  readonly script?: readonly RawStep[]
+  /** Of a provider that no script plays. */
+  readonly baseUrl?: string
+  readonly scheme?: 'https'
+  /** What the client is told where nobody else is left. */
+  readonly code: number
+  readonly type: string
+  /** The status in the record, where it is not `code`. */
+  readonly recorded?: number
+  readonly retryAfter?: string
+  /** The request is at fault: no other provider of the model is asked. */
+  readonly final?: true
+  /** Only as a stream, or only as a whole answer. */
+  readonly only?: 'stream' | 'whole'
+}
+
+const error = (message: string, code = 'some_code'): string => JSON.stringify({ error: { message, type: code, code, param: null } })
+const status = (code: number, headers: Readonly<Record<string, string>> = {}): readonly RawStep[] => [
+  rawAnswer(code, error(`Status ${code}.`), headers),
+]
+const unavailable = { code: 502, type: 'provider_unavailable' }
+const late = { code: 504, type: 'timeout' }
+
+const FAULTS: Readonly<Record<string, Fault>> = {
+  refused: { baseUrl: 'http://127.0.0.1:1/v1', ...unavailable },
+  'no-such-name': { baseUrl: 'http://nobody.invalid/v1', ...unavailable },
+  'not-tls': { scheme: 'https', script: ['HTTP/1.1 400 Bad Request\r\n\r\n', fin], ...unavailable },
+  'tls-stall': { scheme: 'https', script: [stall], ...late },
+  'reset-at-once': { script: [rst], ...unavailable },
+  'closed-at-once': { script: [fin], ...unavailable },
+  silent: { script: [stall], ...late },
+  'headers-then-nothing': { script: [rawHead('text/event-stream'), stall], ...late },
+  'comments-only': {
+    script: [rawHead('text/event-stream'), { repeat: rawChunk(': still here\n\n'), everyMs: 50 }],
+    ...late,
+    only: 'stream',
+  },
+  'half-a-head': { script: ['HTTP/1.1 200 OK\r\ncontent-type: appl', rst], ...unavailable },
+  'not-http': { script: ['I am not HTTP at all.\r\n\r\n', fin], ...unavailable },
+  html: { script: [rawAnswer(200, '<html>Welcome!</html>', { 'content-type': 'text/html' })], ...unavailable },
+  empty: { script: [rawAnswer(200, '')], ...unavailable },
+  'cut-whole': {
+    script: ['HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 500\r\n\r\n{"choices":', rst],
+    ...unavailable,
+  },
+  'error-in-200': {
+    script: [rawAnswer(200, JSON.stringify({ error: { code: 503, message: 'Too busy.' } }))],
+    code: 503,
+    type: 'provider_overloaded',
+  },
+  redirect: { script: [rawAnswer(302, '', { location: 'http://127.0.0.1:1/' })], ...unavailable, recorded: 302 },
+  '400': { script: status(400), code: 400, type: 'invalid_request', final: true },
+  '401': { script: status(401), ...unavailable, recorded: 401 },
+  '402': { script: status(402), ...unavailable, recorded: 402 },
+  '403': { script: status(403), ...unavailable, recorded: 403 },
+  '404': { script: status(404), code: 404, type: 'not_found' },
+  '408': { script: status(408), ...late, recorded: 408 },
+  '409': { script: status(409), ...unavailable, recorded: 409 },
+  '413': { script: status(413), code: 413, type: 'payload_too_large', final: true },
+  '422': { script: status(422), code: 422, type: 'unprocessable', final: true },
+  '429': { script: status(429), code: 429, type: 'rate_limit_exceeded' },
+  '429-with-a-hint': { script: status(429, { 'retry-after': '7' }), code: 429, type: 'rate_limit_exceeded', retryAfter: '7' },
+  '500': { script: status(500), code: 500, type: 'server' },
+  '502': { script: status(502), ...unavailable },
+  '503': { script: status(503, { 'retry-after': '3' }), code: 503, type: 'provider_overloaded', retryAfter: '3' },
+  '504': { script: status(504), ...late },
+  '529': { script: status(529), code: 503, type: 'provider_overloaded', recorded: 529 },
+}
+
+const INTERFACES = {
+  chat: { path: '/chat/completions', body: { messages: [{ role: 'user', content: 'Hi' }] } },
+  responses: { path: '/responses', body: { input: 'Hi' } },
+  messages: { path: '/messages', body: { max_tokens: 10, messages: [{ role: 'user', content: 'Hi' }] } },
+} as const
+type Interface = keyof typeof INTERFACES
+const NAMES = Object.keys(INTERFACES) as Interface[]
+
+const addresses = new Map<string, string>()
+for (const [name, { baseUrl, script, scheme = 'http' }] of Object.entries(FAULTS)) {
+  const address = baseUrl ?? `${scheme}://127.0.0.1:${(await startRawUpstream(script ?? [])).port}/v1`
+  addresses.set(name, address)
+}
+
+/** A model of its own for every case: no failure of one case is remembered in another. */
+const modelsOf = (name: string): string =>
+  NAMES.flatMap((dialect) =>
+    ['stream', 'whole'].map(
+      (mode) => `
+  alone/${name}-${dialect}-${mode}: { endpoints: [{ provider: bad-${name}, model: up }] }
+  both/${name}-${dialect}-${mode}: { endpoints: [{ provider: bad-${name}, model: up }, { provider: spare-${name}, model: up }] }`,
+    ),
+  ).join('')
+
+beforeAll(async () => {
+  service = await services.start({
+    config: `
+timeouts: { connect: 0.3, stream_headers: 0.4, whole_headers: 0.4, first_token: 0.5, idle: 0.6 }
+providers:${[...addresses]
+      .map(
+        ([name, address]) => `
+  bad-${name}: { name: Bad, dialects: [openai-chat], base_url: "${address}", api_key: a-key }
+  spare-${name}: { name: Spare, dialects: [openai-chat], base_url: "${spare.url}", api_key: a-key }`,
+      )
+      .join('')}
+models:${[...addresses.keys()].map(modelsOf).join('')}
+`,
+  })
+})
+
+const ask = (model: string, dialect: Interface, stream: boolean, name: string): Promise<Answer> => {
+  const { path, body } = INTERFACES[dialect]
+  return infer(
+    service,
+    { ...body, model, stream, provider: { order: [`bad-${name}`] } },
+    { path, headers: { 'x-service-provider-failure': 'status', 'x-service-metadata': 'enabled' } },
+  )
+}
+
+interface ErrorBody {
+  readonly error: { readonly code?: number | string; readonly error_type?: string; readonly metadata?: { readonly error_type?: string } }
+  readonly error_type?: string
+  readonly service_metadata?: { readonly attempt: number; readonly attempts: readonly { readonly status: number }[] }
+}
+
+const typeIn = (dialect: Interface, { error, error_type }: ErrorBody): unknown =>
+  dialect === 'chat' ? error.metadata?.error_type : dialect === 'messages' ? error.error_type : error_type
+
+const recordOf = async (answer: Answer): Promise<readonly unknown[]> => {
+  const id = answer.headers.get('x-generation-id') ?? ''
+  const { json } = await call(service, 'GET', `/generation?id=${id}`, { key: service.inferenceKey })
+  const { data } = json as { data: { provider_responses: readonly { provider_name: string; status: number; error_type: string | null }[] } }
+  return data.provider_responses.map(({ provider_name, status: recorded, error_type }) => [provider_name, recorded, error_type])
+}
+
+describe.each(Object.entries(FAULTS))('%s', (name, fault) => {
+  const modes = (['stream', 'whole'] as const).filter((mode) => (fault.only ?? mode) === mode)
+  for (const mode of modes) {
+    const attempt = ['Bad', fault.recorded ?? fault.code, fault.type]
+
+    test(`${mode}, with nobody else: ${fault.code} ${fault.type} on every interface, and in the record`, async () => {
+      await Promise.all(
+        NAMES.map(async (dialect) => {
+          const answer = await ask(`alone/${name}-${dialect}-${mode}`, dialect, mode === 'stream', name)
+          const body = answer.json as ErrorBody
+          expect([answer.status, typeIn(dialect, body), answer.headers.get('retry-after')]).toEqual([
+            fault.code,
+            fault.type,
+            fault.retryAfter ?? null,
+          ])
+          expect(body.service_metadata?.attempts.map((tried) => tried.status)).toEqual(
+            fault.code === 500 ? undefined : [fault.recorded ?? fault.code],
+          )
+          expect(await recordOf(answer)).toEqual([attempt])
+        }),
+      )
+    })
+
+    test(`${mode}, with a spare: ${fault.final ? 'it is not asked' : 'it answers'}`, async () => {
+      await Promise.all(
+        NAMES.map(async (dialect) => {
+          const answer = await ask(`both/${name}-${dialect}-${mode}`, dialect, mode === 'stream', name)
+          if (fault.final) {
+            expect([answer.status, await recordOf(answer)]).toEqual([fault.code, [attempt]])
+            return
+          }
+          expect([answer.status, answer.text.includes('from the spare')]).toEqual([200, true])
+          expect(await recordOf(answer)).toEqual([attempt, ['Spare', 200, null]])
+        }),
+      )
+    })
+  }
+})

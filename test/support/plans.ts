@@ -1,0 +1,95 @@
+/** Models, endpoints and plans in few words. */
+import { createFakeClock, type FakeClock } from './fake-clock.ts'
+import type { Call, ClientDialect } from '../../src/canonical/call.ts'
+import { GatewayError } from '../../src/errors.ts'
+import { messagesFormat } from '../../src/formats/anthropic-messages/anthropic-messages.ts'
+import { chatFormat } from '../../src/formats/openai-chat/openai-chat.ts'
+import { responsesFormat } from '../../src/formats/openai-responses/openai-responses.ts'
+import { JsonBody } from '../../src/lib/json-body.ts'
+import { createModels, plainEndpoint, type Model, type ModelEndpoint, type Models, type Provider } from '../../src/models/models.ts'
+import { createHealth, type AttemptReport, type Health } from '../../src/routing/health.ts'
+import { planAttempts, type Plan, type PlanInput } from '../../src/routing/plan-attempts.ts'
+
+export const provider = (slug: string): Provider => ({
+  slug,
+  name: `${slug.toUpperCase()} Inc.`,
+  dialects: ['openai-chat'],
+  baseUrl: `https://${slug}.example/v1`,
+  apiKeys: [],
+  anyModel: false,
+})
+
+type Told = Parameters<typeof plainEndpoint>[2]
+
+/** `a` is a provider's endpoint, `a/priority` one of its variants. */
+export const endpoint = (tag: string, told: Told = {}): ModelEndpoint =>
+  plainEndpoint(provider(tag.split('/')[0] ?? tag), tag, { tag, ...told })
+
+/** Both token prices together, in dollars per million. */
+export const priced = (tag: string, price: number, told: Told = {}): ModelEndpoint =>
+  endpoint(tag, { prices: { prompt: price / 2, completion: price / 2 }, ...told })
+
+export const model = (id: string, endpoints: readonly ModelEndpoint[], more: Partial<Model> = {}): Model => ({
+  id,
+  name: id,
+  created: 0,
+  contextLength: null,
+  inputModalities: ['text'],
+  outputModalities: ['text'],
+  supportedParameters: [],
+  endpoints,
+  ...more,
+})
+
+const FORMATS = { chat: chatFormat, responses: responsesFormat, messages: messagesFormat }
+const SAYING = [{ role: 'user', content: 'Hi' }]
+
+export const callOf = (fields: Record<string, unknown>, dialect: ClientDialect = 'chat'): Call =>
+  FORMATS[dialect].parseCall(
+    JsonBody.read(JSON.stringify({ model: 'm/one', ...(dialect === 'responses' ? { input: SAYING } : { messages: SAYING }), ...fields })),
+  ).call
+
+export const newHealth = (clock: FakeClock = createFakeClock()): Health =>
+  createHealth({ clock, inFlightMax: 100, neverEjected: new Set() })
+
+type More = Partial<Omit<PlanInput, 'call' | 'models'>> & { readonly dialect?: ClientDialect }
+
+/** `served`: the endpoints of `m/one`, or all models. */
+export const planOf = (
+  served: readonly ModelEndpoint[] | Models,
+  fields: Record<string, unknown> = {},
+  { dialect, ...more }: More = {},
+): Plan =>
+  planAttempts({
+    call: callOf(fields, dialect),
+    models: 'enabledBy' in served ? served : createModels([model('m/one', served)], []),
+    health: newHealth(),
+    account: 'workspace',
+    sticky: null,
+    random: () => 0,
+    ...more,
+  })
+
+export const tags = ({ attempts }: Plan): string => attempts.map(({ endpoint }) => endpoint.tag).join(' ')
+export const reasons = (removed: Plan['removed']): string => removed.map(({ provider, reason }) => `${provider}: ${reason}`).join(', ')
+
+/** The error that a plan ends in. */
+export const refusalOf = (planning: () => Plan): GatewayError => {
+  try {
+    planning()
+  } catch (thrown) {
+    if (thrown instanceof GatewayError) return thrown
+    throw thrown
+  }
+  throw new Error('planned')
+}
+
+const REPORT: AttemptReport = { outcome: 'ok', firstTokenMs: null, tokensPerSecond: null, retryAfterSeconds: null }
+
+/** One attempt from begin to end; whether it was admitted. */
+export const attemptOf = (health: Health, key: string, report: Partial<AttemptReport>): boolean => {
+  const by = (key.split(' ')[1] ?? '').split('/')[0] ?? ''
+  if (!health.begin(key, by)) return false
+  health.end(key, by, { ...REPORT, ...report })
+  return true
+}

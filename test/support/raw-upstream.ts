@@ -1,0 +1,116 @@
+/** A server below HTTP: it plays a script of bytes, pauses and breaks on each connection, and says what it received. */
+import { createServer, type Socket } from 'node:net'
+
+import { afterAll } from 'bun:test'
+
+export type RawStep =
+  | string
+  | { readonly ms: number }
+  | { readonly end: 'fin' | 'rst' | 'stall' }
+  /** Says it again every `everyMs`, for as long as somebody listens. */
+  | { readonly repeat: string; readonly everyMs: number }
+
+export const fin: RawStep = { end: 'fin' }
+export const rst: RawStep = { end: 'rst' }
+export const stall: RawStep = { end: 'stall' }
+
+export interface RawUpstream {
+  readonly port: number
+  /** Connections so far, and those of them that are still open. */
+  readonly connections: number
+  readonly open: number
+  /** What each connection sent, as text. */
+  readonly received: readonly string[]
+  /** What each request of a connection is answered with from now on; the last script serves all further ones. */
+  play(...scripts: readonly (readonly RawStep[])[]): void
+}
+
+/** Ended after the tests of the file. To be called while the file loads. */
+export const startRawUpstream = async (...scripts: readonly (readonly RawStep[])[]): Promise<RawUpstream> => {
+  const sockets = new Set<Socket>()
+  const received: string[] = []
+  let current = scripts
+  let connections = 0
+  const server = createServer((socket) => {
+    const number = connections
+    connections += 1
+    received[number] = ''
+    sockets.add(socket)
+    socket.on('error', () => undefined)
+    socket.once('close', () => sockets.delete(socket))
+    let request = 0
+    socket.on('data', (bytes: Buffer) => {
+      received[number] += bytes.toString('latin1')
+      if (requestsIn(received[number] ?? '') <= request) return
+      const script = current[Math.min(request, current.length - 1)] ?? []
+      request += 1
+      void play(socket, script)
+    })
+  })
+  const port = await new Promise<number>((resolve) =>
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address()
+      resolve(typeof address === 'object' && address !== null ? address.port : 0)
+    }),
+  )
+  afterAll(() => {
+    for (const socket of sockets) socket.destroy()
+    server.close()
+  })
+  return {
+    port,
+    get connections() {
+      return connections
+    },
+    get open() {
+      return sockets.size
+    },
+    received,
+    play(...next) {
+      current = next
+    },
+  }
+}
+
+/** How many requests are complete; bytes that are no request, as those of TLS, count as one. */
+const requestsIn = (text: string): number => {
+  let at = 0
+  let count = 0
+  while (at < text.length) {
+    const head = text.indexOf('\r\n\r\n', at)
+    if (head < 0) return text.startsWith('POST ') ? count : 1
+    const length = Number(/content-length: (\d+)/i.exec(text.slice(at, head))?.[1] ?? 0)
+    at = head + 4 + length
+    if (at > text.length) return count
+    count += 1
+  }
+  return count
+}
+
+const play = async (socket: Socket, script: readonly RawStep[]): Promise<void> => {
+  for (const step of script) {
+    if (typeof step === 'string') socket.write(step)
+    else if ('ms' in step) await Bun.sleep(step.ms)
+    else if ('repeat' in step) {
+      while (!socket.destroyed) {
+        socket.write(step.repeat)
+        await Bun.sleep(step.everyMs)
+      }
+    } else if (step.end === 'fin') socket.end()
+    else if (step.end === 'rst') socket.resetAndDestroy()
+  }
+}
+
+/** A whole HTTP answer. */
+export const rawAnswer = (status: number, body: string, headers: Readonly<Record<string, string>> = {}): string =>
+  `HTTP/1.1 ${status} Status\r\n${Object.entries({
+    'content-type': 'application/json',
+    ...headers,
+    'content-length': String(Buffer.byteLength(body)),
+  })
+    .map(([name, value]) => `${name}: ${value}\r\n`)
+    .join('')}\r\n${body}`
+
+/** The head of an answer in chunks, and a chunk. */
+export const rawHead = (type: string): string => `HTTP/1.1 200 OK\r\ncontent-type: ${type}\r\ntransfer-encoding: chunked\r\n\r\n`
+export const rawChunk = (text: string): string => `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`
