@@ -108,7 +108,7 @@ const openTargets = async ({ outside, ...options }: Options, service: ServiceOpt
   }
   const meter = outside.pid === null ? null : openProcessMeter(outside.pid)
   if (outside.pid !== null && meter === null) progress(`Process ${outside.pid} cannot be looked at: no CPU, no memory.`)
-  return [{ ...outside, name: new URL(outside.base).host, answersAreKnown: false, meter }]
+  return [{ ...outside, limitedKey: null, name: new URL(outside.base).host, answersAreKnown: false, meter }]
 }
 
 const memoryOf = async (targets: readonly Target[]) => {
@@ -140,7 +140,7 @@ const measureRounds = async (targets: readonly Target[], options: Options): Prom
 }
 
 const canDo = (target: Target, scenario: Scenario): boolean =>
-  scenario.needsManagementKey ? target.managementKey !== null : target.name !== 'bare proxy' || scenario.onBareProxy
+  target[scenario.needs] !== null && (target.name !== 'bare proxy' || scenario.onBareProxy)
 
 /** Four minutes, or what longer or more measurements need. */
 const deadlineMs = ({ seconds, rounds }: Options): number =>

@@ -10,18 +10,19 @@ export interface Scenario {
   readonly unit: 'request' | 'stream' | 'create'
   /** Whether a bare proxy can do it too, so that there is a ratio. */
   readonly onBareProxy: boolean
-  readonly needsManagementKey: boolean
+  /** The key it is sent with; a target without one leaves it out. */
+  readonly needs: 'key' | 'limitedKey' | 'managementKey'
   load(target: Target): Pick<LoadPlan, 'urls' | 'headers' | 'body' | 'expect'>
 }
 
-const chat = (name: string, bytes: number): Scenario => ({
+const chat = (name: string, bytes: number, by: 'key' | 'limitedKey' = 'key'): Scenario => ({
   name,
   unit: 'request',
-  onBareProxy: true,
-  needsManagementKey: false,
+  onBareProxy: by === 'key',
+  needs: by,
   load: (target) => ({
     urls: [`${target.base}/chat/completions`],
-    headers: headers(target.key),
+    headers: headers(target[by] ?? ''),
     body: chatBody({ model: target.model, bytes, stream: false }),
     expect: target.answersAreKnown ? complete(WHOLE_MARKERS, WHOLE_TEXT) : complete(['"finish_reason"'], null),
   }),
@@ -31,7 +32,7 @@ const stream: Scenario = {
   name: 'stream',
   unit: 'stream',
   onBareProxy: true,
-  needsManagementKey: false,
+  needs: 'key',
   load: (target) => ({
     urls: [`${target.base}/chat/completions`],
     headers: headers(target.key),
@@ -44,7 +45,7 @@ const presets = (name: string, slugs: number): Scenario => ({
   name,
   unit: 'create',
   onBareProxy: false,
-  needsManagementKey: true,
+  needs: 'managementKey',
   load: (target) => ({
     urls: Array.from({ length: slugs }, (_, index) => `${target.base}/presets/bench-${slugs}-${index}/chat/completions`),
     headers: headers(target.managementKey ?? ''),
@@ -65,6 +66,7 @@ const complete = (includes: readonly string[], text: string | null): Expectation
 
 export const SCENARIOS: readonly Scenario[] = [
   chat('chat-2kb', 2 * 1024),
+  chat('chat-2kb-limited', 2 * 1024, 'limitedKey'),
   chat('chat-20kb', 20 * 1024),
   chat('chat-200kb', 200 * 1024),
   stream,

@@ -12,6 +12,8 @@ export interface Target {
   readonly key: string
   /** Null: presets cannot be measured. */
   readonly managementKey: string | null
+  /** An inference key with a limit that is never reached; null: there is none. */
+  readonly limitedKey: string | null
   readonly model: string
   /** Whether the answers are those of our own upstream, and so known to the byte. */
   readonly answersAreKnown: boolean
@@ -58,6 +60,7 @@ export const startBareProxy = async (upstream: string): Promise<Target> => {
     base: `${url}/v1`,
     key: 'none',
     managementKey: null,
+    limitedKey: null,
     model: MODEL,
     answersAreKnown: true,
     meter: openProcessMeter(child.pid),
@@ -84,15 +87,22 @@ export const startService = async ({ directory, upstream, workers, databaseUrl, 
 }
 
 /** The first start of a data directory prints both keys, once. */
-export const targetOf = async ({ child, url }: StartedService): Promise<Target> => ({
-  name: 'patchbay',
-  base: `${url}/api/v1`,
-  key: keyIn(await child.waitForLine(/pb_inf_\w+/, KEYS_MS), /pb_inf_\w+/),
-  managementKey: keyIn(await child.waitForLine(/pb_mgmt_\w+/, KEYS_MS), /pb_mgmt_\w+/),
-  model: MODEL,
-  answersAreKnown: true,
-  meter: openProcessMeter(child.pid),
-})
+export const targetOf = async ({ child, url }: StartedService): Promise<Target> => {
+  const base = `${url}/api/v1`
+  const key = keyIn(await child.waitForLine(/pb_inf_\w+/, KEYS_MS), /pb_inf_\w+/)
+  const managementKey = keyIn(await child.waitForLine(/pb_mgmt_\w+/, KEYS_MS), /pb_mgmt_\w+/)
+  const limitedKey = await makeLimitedKey(base, managementKey)
+  return { name: 'patchbay', base, key, managementKey, limitedKey, model: MODEL, answersAreKnown: true, meter: openProcessMeter(child.pid) }
+}
+
+const makeLimitedKey = async (base: string, managementKey: string): Promise<string> => {
+  const answer = await fetch(`${base}/keys`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${managementKey}` },
+    body: JSON.stringify({ name: 'limited', limit: 1_000_000, limit_reset: 'monthly' }),
+  })
+  return ((await answer.json()) as { key: string }).key
+}
 
 // One key stands for all clients, so what bounds a key and the process would be measured instead of them.
 const configuration = (upstream: string): string => `limits: { key_concurrency: 0, in_flight: 0, loop_lag_ms: 0 }

@@ -21,6 +21,7 @@ import { PROVIDER_DIALECTS } from '../src/models/models.ts'
 import { SETTING_FATES, TRANSLATED_DIALECTS } from '../src/providers/loss-table.ts'
 import { providerRegistry } from '../src/providers/registry.ts'
 import { SANDBOX_MODELS } from '../src/providers/sandbox/models.ts'
+import { errorReference } from './error-reference.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const COMMAND = 'bin/bun scripts/write-docs.ts'
@@ -353,6 +354,7 @@ const generatedParts = async (): Promise<ReadonlyMap<string, string>> => {
     ['persisted-fields', persistedTable()],
     ['spellings', spellingsTable()],
     ['errors', errorsTable()],
+    ['error-types', errorReference()],
     ['management-messages', managementTable()],
     ['keys-create-help', helpOf('keys', 'create')],
     ['routes', routes],

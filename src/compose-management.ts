@@ -80,7 +80,7 @@ export const createManagement = (parts: {
     }),
     async spent(workspaceId) {
       await flush()
-      return keyStore.spentIn(workspaceId)
+      return credits.spent(workspaceId)
     },
     async dropCaches() {
       const secret = await storage.rereadSecret()

@@ -2,6 +2,7 @@
 import { inputTokens, outputTokens } from './canonical/usage.ts'
 import { createManagement } from './compose-management.ts'
 import type { ConfigFile } from './config-file.ts'
+import { composeBudgets } from './compose-budgets.ts'
 import { behindProxy, SettingError, type Environment, type ServeSettings } from './config.ts'
 import { GatewayError } from './errors.ts'
 import { messagesFormat } from './formats/anthropic-messages/anthropic-messages.ts'
@@ -11,8 +12,6 @@ import { createApp, type App } from './http/app.ts'
 import { createCors } from './http/cors.ts'
 import { createKeepAlive } from './http/keep-alive.ts'
 import { createPrepareCall } from './http/prepare-call.ts'
-import { generationRecord } from './inference/generation-record.ts'
-import { createGenerationRecorder } from './inference/record-generations.ts'
 import { createCountTokens } from './inference/count-tokens.ts'
 import { createDryRun } from './inference/dry-run.ts'
 import { createEmbeddings } from './inference/run-embeddings.ts'
@@ -42,6 +41,8 @@ import { SANDBOX_PROVIDERS, sandboxModels } from './sandbox-models.ts'
 import { createChangeCounter } from './storage/change-counter.ts'
 import { createGenerationStore } from './storage/generation-store.ts'
 import { createPresetStore } from './storage/preset-store.ts'
+import { pruneLedger } from './storage/prune-ledger.ts'
+import { utcDay } from './storage/usage-windows.ts'
 import { createLog } from './telemetry/log.ts'
 import { createMetrics } from './telemetry/metrics.ts'
 import { observeRuns } from './inference/observe-runs.ts'
@@ -89,14 +90,9 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
   const presetStore = createPresetStore(database)
   const presets = createPresets({ store: presetStore, clock, ids })
   const generationStore = createGenerationStore(database)
-  const recorder = createGenerationRecorder({
-    store: generationStore,
-    clock,
-    onError: (error, waiting) => log.error({ error, waiting }, 'generation records not written'),
-  })
+  const { ledger, budgeted, recorder, configure } = composeBudgets({ database, clock, ids, log, metrics, file: file.budgets })
   const management = createManagement({ storage, clock, ids, flush: recorder.flush, onError })
   const { keys } = management
-  metrics.gauge('patchbay_generation_records_dropped', 'Records lost because storage was away for too long.', () => recorder.dropped)
   const keepAlive = createKeepAlive(clock, KEEP_ALIVE_MS)
   const observe = observeRuns(metrics, log)
 
@@ -122,8 +118,17 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
   const settle = (run: Run): void => {
     run.request.pass?.end(inputTokens(run.usage) + outputTokens(run.usage))
     running.delete(run)
-    recorder.add(generationRecord(run))
+    recorder.add(budgeted.settlement(run))
     observe(run)
+  }
+  /** A run that is not let in never begins, so it never ends. */
+  const admit = async (run: Run): Promise<void> => {
+    try {
+      await budgeted.admit(run)
+    } catch (thrown) {
+      running.delete(run)
+      throw thrown
+    }
   }
   metrics.gauge('patchbay_running_generations', 'Generations being answered.', () => running.size)
 
@@ -178,6 +183,7 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
         prepareCall: createPrepareCall(presets),
         customerKeys: (caller) => management.customerKeys.forCaller(caller.workspaceId, caller),
         runInference: createInference(inference),
+        admit,
         dryRun: createDryRun(inference),
         keepAlive,
         clock,
@@ -195,6 +201,7 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
       models,
       health: routing.health,
       generations: { store: generationStore, flush: recorder.flush },
+      figures: ledger.figures,
       ready,
       isDraining: () => draining,
       clock,
@@ -215,6 +222,7 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
   let retentionDays = file.generations.retention_days
   const counter = createChangeCounter(database)
   let seen = await counter.read()
+  const stopLedger = ledger.start()
   const stops = [
     lag.start(),
     repeat(
@@ -226,6 +234,7 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
         seen = now
         presets.dropCache()
         await management.dropCaches()
+        ledger.dropCache()
       },
       // Known keys go on while storage is away; the caches are dropped when it is back.
       (thrown) => log.warn({ error: thrown }, 'storage does not answer'),
@@ -235,6 +244,7 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
       CLEAN_UP_MS,
       async () => {
         await deleteAll((limit) => generationStore.deleteOlderThan(isoTimestamp(clock.now() - retentionDays * DAY_MS), limit))
+        await deleteAll((limit) => pruneLedger(database, utcDay(isoTimestamp(clock.now() - retentionDays * DAY_MS)), limit))
         await deleteAll((limit) => presetStore.deleteIdempotencyKeys(isoTimestamp(clock.now() - DAY_MS), limit))
       },
       (thrown) => onError(thrown, 'old records not deleted'),
@@ -250,6 +260,7 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
     reload(next) {
       served = serve(next)
       limits = limitsOf(next)
+      configure(next.budgets)
       retentionDays = next.generations.retention_days
     },
     beginDrain() {
@@ -260,6 +271,7 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
     },
     async close() {
       for (const stop of stops) stop()
+      await stopLedger()
       await recorder.close()
       await database.close()
       flushLog()

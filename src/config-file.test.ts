@@ -130,9 +130,24 @@ describe('a variable in a text', () => {
 
 describe('a fault is one sentence with its path', () => {
   test.each<[string, string, string]>([
-    ['an unknown section', 'sandbx: true', 'Unrecognized key: "sandbx".'],
-    ['an unknown member', 'timeouts: { idel: 1 }', 'timeouts: Unrecognized key: "idel".'],
-    ['an unknown member of a provider', 'providers: { x: { apikey: k } }', 'providers.x: Unrecognized key: "apikey".'],
+    ['a misspelt section', 'sandbx: true', 'Unrecognized key: "sandbx" (did you mean sandbox?).'],
+    ['a misspelt member', 'timeouts: { idel: 1 }', 'timeouts: Unrecognized key: "idel" (did you mean idle?).'],
+    [
+      'a misspelt member of several words',
+      'timeouts: { first-tokens: 1 }',
+      'timeouts: Unrecognized key: "first-tokens" (did you mean first_token?).',
+    ],
+    [
+      'a misspelt member of a provider',
+      'providers: { x: { apikey: k } }',
+      'providers.x: Unrecognized key: "apikey" (did you mean api_key?).',
+    ],
+    [
+      'a misspelt member in a list',
+      'models: { a/b: { endpoints: [{ provider: x, modle: y }] } }',
+      'models.a/b.endpoints[0]: Unrecognized key: "modle" (did you mean model?).',
+    ],
+    ['a name that looks like none', 'timeouts: { colour: 1 }', 'timeouts: Unrecognized key: "colour".'],
     ['a wrong type', 'sandbox: maybe', 'sandbox: Invalid input: expected boolean, received string.'],
     ['a wrong type of a section', 'timeouts: 5', 'timeouts: Invalid input: expected object, received number.'],
     ['a wrong type of the file', 'hello', 'Invalid input: expected object, received string.'],

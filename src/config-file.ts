@@ -5,7 +5,9 @@ import { parse as parseYaml, YAMLParseError } from 'yaml'
 import { z } from 'zod'
 
 import { SettingError, type Environment } from './config.ts'
+import { nearestKey } from './config-suggestion.ts'
 import { pathText } from './contract/validate.ts'
+import { budgetSettings } from './ledger/settings.ts'
 import { modelEntry, modelId, providerEntry, providerSlug } from './models/catalogue-schema.ts'
 
 const seconds = (fallback: number, description: string) => z.number().min(0.001).max(86_400).default(fallback).meta({ description })
@@ -58,6 +60,7 @@ export const configFileSchema = z
         loop_lag_ms: upTo(60_000, 200, 'New inference requests are refused while this process is behind by more than this; 0: never.'),
       })
       .prefault({}),
+    budgets: budgetSettings,
     generations: z
       .strictObject({
         retention_days: z.int().min(1).max(3650).default(90).meta({ description: 'Days that generation records are kept.' }),
@@ -85,14 +88,20 @@ export const readConfigFile = (path: string | null, env: Environment): ConfigFil
   const parsed = text === null ? {} : parseText(text, path ?? DEFAULT_CONFIG_FILE)
   const outcome = configFileSchema.safeParse(substitute(parsed ?? {}, env, [], path ?? DEFAULT_CONFIG_FILE))
   if (outcome.success) return outcome.data
-  const issue = outcome.error.issues[0]
+  const { issues } = outcome.error
+  // What is missing is often there under another name.
+  const issue = issues.find(({ code }) => code === 'unrecognized_keys') ?? issues[0]
   const where = issue === undefined ? '' : pathText(issue.path)
   throw new SettingError(`${path ?? DEFAULT_CONFIG_FILE}: ${where === '' ? '' : `${where}: `}${sentence(issue)}.`)
 }
 
-/** A name that is not one has the reason inside. */
-const sentence = (issue: z.core.$ZodIssue | undefined): string =>
-  ((issue?.code === 'invalid_key' ? issue.issues[0]?.message : issue?.message) ?? 'is not valid').replace(/\.$/, '')
+/** A name that is not one has the reason inside; one that is unknown, the known one that it looks like. */
+const sentence = (issue: z.core.$ZodIssue | undefined): string => {
+  const said = ((issue?.code === 'invalid_key' ? issue.issues[0]?.message : issue?.message) ?? 'is not valid').replace(/\.$/, '')
+  const [unknown] = issue?.code === 'unrecognized_keys' ? issue.keys : []
+  const meant = issue === undefined || unknown === undefined ? null : nearestKey(configFileSchema, issue.path, unknown)
+  return meant === null ? said : `${said} (did you mean ${meant}?)`
+}
 
 const readText = (path: string | null): string | null => {
   try {

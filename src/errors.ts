@@ -78,8 +78,6 @@ export const MANAGEMENT_MESSAGES: Readonly<Record<number, string>> = {
   404: 'Resource not found',
   405: 'Method not allowed',
   409: 'Resource conflict. Please try again later.',
-  413: 'Request payload too large',
-  415: 'Unsupported media type. Send application/json.',
   500: 'Internal Server Error',
   503: 'Service temporarily unavailable',
 }
@@ -92,28 +90,41 @@ export const INFERENCE_KEY_REQUIRED = 'Management keys cannot call models. Use a
 /** What rides in `error.metadata`: facts for programs. Never a secret, never another customer's text. */
 export type ErrorMetadata = Readonly<Record<string, unknown>>
 
+interface ErrorOptions {
+  readonly cause?: unknown
+  readonly metadata?: ErrorMetadata
+  readonly status?: number
+  readonly retryAfterSeconds?: number | undefined
+  readonly unread?: boolean
+}
+
 /**
  * A failure with a public face. `message` is shown to the client (a status of 500 masks it); `cause` goes to the log only.
  */
 export class GatewayError extends Error {
   override readonly name = 'GatewayError'
   readonly type: ErrorType
-  /** Differs from the table's only where the table has no row for it: 405, 409, 415. */
+  /** Differs from the table's only where the table has no row for it: 405, 409. */
   readonly status: number
   readonly metadata: ErrorMetadata
   /** Whole seconds; sent as `Retry-After`. */
   readonly retryAfterSeconds: number | undefined
+  /** The body of the request was refused before its end: the rest of it is still to come on the connection, which cannot be used again. */
+  readonly unread: boolean
 
-  constructor(
-    type: ErrorType,
-    message?: string,
-    options: { cause?: unknown; metadata?: ErrorMetadata; status?: number; retryAfterSeconds?: number | undefined } = {},
-  ) {
+  constructor(type: ErrorType, message?: string, options: ErrorOptions = {}) {
     super(message ?? ERRORS[type].message, options.cause === undefined ? undefined : { cause: options.cause })
     this.type = type
     this.status = options.status ?? ERRORS[type].status
     this.metadata = options.metadata ?? {}
     this.retryAfterSeconds = options.retryAfterSeconds
+    this.unread = options.unread ?? false
+  }
+
+  /** The same failure, with more facts. */
+  withMetadata(more: ErrorMetadata): GatewayError {
+    const { cause, status, retryAfterSeconds, unread } = this
+    return new GatewayError(this.type, this.message, { cause, status, retryAfterSeconds, unread, metadata: { ...this.metadata, ...more } })
   }
 
   /** The text that may leave the service: a 500 says nothing of its cause (service.md, "Provider errors", rule 3). */
@@ -123,7 +134,11 @@ export class GatewayError extends Error {
 
   /** The metadata that may leave the service: a 500 keeps its `error_type` only, and `unmapped` its provider code (service.md, "Typed error codes"). */
   get publicMetadata(): ErrorMetadata {
-    if (this.status !== 500) return { ...this.metadata, error_type: this.type }
+    if (this.status !== 500) {
+      // The header has left before a stream fails, and some clients hide headers.
+      const wait = this.retryAfterSeconds === undefined ? {} : { retry_after_seconds: this.retryAfterSeconds }
+      return { ...this.metadata, ...wait, error_type: this.type }
+    }
     const code = this.metadata['provider_code']
     return this.type === 'unmapped' && code !== undefined ? { error_type: this.type, provider_code: code } : { error_type: this.type }
   }

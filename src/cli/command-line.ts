@@ -7,6 +7,7 @@ import { ListenError } from '../http/server.ts'
 import { StorageRefused, StorageUnavailable } from '../storage/storage-errors.ts'
 import { VERSION } from '../version.ts'
 import { addCreditsVerb, showCreditsVerb } from './credits.ts'
+import { auditLedgerVerb } from './ledger.ts'
 import { createKeyVerb, listKeysVerb, revokeKeyVerb } from './keys.ts'
 import { retireSecretVerb, rotateSecretVerb } from './secret.ts'
 import { serve } from './serve.ts'
@@ -66,6 +67,12 @@ export const runCommandLine = async (argv: readonly string[]): Promise<number> =
     .option('--workspace <id>', 'id or slug; the default workspace when absent')
     .option('--json', 'print JSON')
     .action((flags) => showCreditsVerb(storage(flags), flags))
+  const ledger = program.command('ledger').description('Check the books of budgets and limits.')
+  withSettings(ledger.command('audit').description('Count all money again; exit code 1 where something is wrong.'), STORAGE_SETTINGS)
+    .option('--json', 'print JSON')
+    .action(async (flags) => {
+      exitCode = await auditLedgerVerb(storage(flags), flags)
+    })
 
   try {
     refuseUnknownVerb(program, argv[2])

@@ -7,7 +7,6 @@ import { systemClock } from '../lib/clock.ts'
 import { systemIds } from '../lib/id.ts'
 import { dollars, nanosOf } from '../lib/money.ts'
 import { openStorage, type Storage } from '../open-storage.ts'
-import { createKeyStore } from '../storage/key-store.ts'
 import { createWorkspaceStore } from '../storage/workspace-store.ts'
 import { fromShell } from './from-shell.ts'
 import { requireData } from './require-data.ts'
@@ -47,7 +46,7 @@ const withCredits = async (settings: StorageSettings, flags: CreditFlags, work: 
     const credits = createCredits({ database, clock: systemClock, ids: systemIds })
     const show = async (): Promise<void> => {
       const total = await credits.total(workspaceId)
-      const spent = await createKeyStore(database).spentIn(workspaceId)
+      const spent = await credits.spent(workspaceId)
       const answer = { total_credits: dollars(total), total_usage: dollars(spent) }
       const text = `prepaid $${answer.total_credits}, spent $${answer.total_usage}, left $${dollars(total - spent)}`
       process.stdout.write(`${flags.json === true ? JSON.stringify(answer) : text}\n`)

@@ -7,7 +7,7 @@ import { DATABASE_FILE } from '../storage/sqlite.ts'
 export const hasData = ({ databaseUrl, dataDir }: StorageSettings): boolean =>
   databaseUrl !== null || existsSync(join(dataDir, DATABASE_FILE))
 
-/** Opening SQLite makes the database: in the wrong directory an empty list would look like an answer. */
+/** Opening SQLite makes the database: in the wrong directory an empty answer would look like one. Throws SettingError. */
 export const requireData = (settings: StorageSettings): void => {
   if (!hasData(settings)) throw new SettingError(`there is no Patchbay data in ${settings.dataDir}; use --data-dir to name it.`)
 }

@@ -8,11 +8,12 @@ import type { Frame } from '../canonical/event.ts'
 import { NO_USAGE } from '../canonical/usage.ts'
 import type { GatewayError } from '../errors.ts'
 import type { AnswerHead, AnswerTail, ClientFormat } from '../formats/format.ts'
+import type { Admit } from '../inference/budgeted-runs.ts'
 import type { DryRun } from '../inference/dry-run.ts'
 import { refusalMetadata, routingMetadata } from '../inference/routing-metadata.ts'
 import type { RunInference } from '../inference/run-inference.ts'
 import type { InferenceRequest, Run } from '../inference/run.ts'
-import type { Principal } from '../keys/keys.ts'
+import { spenderOf, type Principal } from '../keys/keys.ts'
 import type { Clock } from '../lib/clock.ts'
 import { JsonBody } from '../lib/json-body.ts'
 import { asPublicError, errorHeaders } from './error-boundary.ts'
@@ -27,6 +28,7 @@ export interface InferenceAnswering {
   readonly prepareCall: PrepareCall
   readonly customerKeys: CustomerKeysOf
   readonly runInference: RunInference
+  readonly admit: Admit
   readonly dryRun: DryRun
   readonly keepAlive: KeepAlive
   readonly clock: Clock
@@ -50,7 +52,7 @@ export const answerInference = async (request: RouteRequest, format: ClientForma
     ...(request.pass === null ? {} : { pass: request.pass }),
     customerKeys: customerKeys instanceof Promise ? await customerKeys : customerKeys,
     apiType: 'completions',
-    caller: { keyHash: principal.hash, workspaceId: principal.workspaceId },
+    caller: spenderOf(principal),
     requestId: request.requestId,
     userAgent: request.headers.get('user-agent'),
     referer: request.headers.get('http-referer') ?? request.headers.get('referer'),
@@ -60,6 +62,7 @@ export const answerInference = async (request: RouteRequest, format: ClientForma
   try {
     if (wantsDryRun(request.headers)) return jsonResponse(await parts.dryRun(inference))
     run = parts.runInference(inference)
+    await parts.admit(run)
     request.pass?.handOver()
   } catch (thrown) {
     const error = asPublicError(thrown)
@@ -69,7 +72,7 @@ export const answerInference = async (request: RouteRequest, format: ClientForma
   }
   const leave = (): void => run.leave()
   request.signal.addEventListener('abort', leave, { once: true })
-  // It may have left while its preset was looked up: an abort that is over is not told again.
+  // It may have left while its preset was looked up, or its budget: an abort that is over is not told again.
   if (request.signal.aborted) leave()
   const answer = new Answer(run, format, request.headers, parts)
   return run.request.call.stream ? answer.stream(leave) : answer.whole()

@@ -10,8 +10,12 @@ import { openSqliteDatabase } from '../../test/support/sqlite-database.ts'
 import { messagesFormat } from '../formats/anthropic-messages/anthropic-messages.ts'
 import { chatFormat } from '../formats/openai-chat/openai-chat.ts'
 import { responsesFormat } from '../formats/openai-responses/openai-responses.ts'
-import { generationRecord } from '../inference/generation-record.ts'
+import { createBudgetedRuns } from '../inference/budgeted-runs.ts'
 import { createGenerationRecorder } from '../inference/record-generations.ts'
+import { createDurations } from '../ledger/durations.ts'
+import { createLedger } from '../ledger/ledger.ts'
+import { keyLimitSource } from '../ledger/scope.ts'
+import type { Settlement } from '../storage/settle-requests.ts'
 import { createCountTokens } from '../inference/count-tokens.ts'
 import { createEmbeddings } from '../inference/run-embeddings.ts'
 import { createDryRun } from '../inference/dry-run.ts'
@@ -62,7 +66,33 @@ const build = (more: Partial<AppParts> = {}) => {
   const presets = createPresets({ store: createPresetStore(database), clock, ids })
   const models = createModels(sandboxModels, [])
   const store = createGenerationStore(database)
-  const recorder = createGenerationRecorder({ store, clock, onError: (thrown) => faults.push(thrown) })
+  const recorder = createGenerationRecorder<Settlement>({
+    write: (batch) => ledger.settle(batch),
+    clock,
+    onError: (thrown) => faults.push(thrown),
+  })
+  const ledger = createLedger({
+    database,
+    clock,
+    ids,
+    sources: [keyLimitSource],
+    inFlight: () => ({ fraction: 0.5, ceilingNanos: null }),
+    settleFirst: recorder.flush,
+    onError: (thrown) => faults.push(thrown),
+    onReaped: () => undefined,
+    onRepaired: () => undefined,
+  })
+  const budgeted = createBudgetedRuns({
+    ledger,
+    durations: createDurations(),
+    settings: () => ({
+      unknownPrice: 'refuse',
+      emptyAnswers: 'told',
+      assumedPrices: { prompt: 10, completion: 50 },
+      maxOutputTokens: 1000,
+    }),
+    onOvershoot: () => undefined,
+  })
   const metrics = createMetrics()
   const settled: Run[] = []
   const inference: InferenceParts = {
@@ -77,7 +107,7 @@ const build = (more: Partial<AppParts> = {}) => {
     began: () => undefined,
     settle: (run) => {
       settled.push(run)
-      recorder.add(generationRecord(run))
+      recorder.add(budgeted.settlement(run))
     },
   }
   const parts: AppParts = {
@@ -88,6 +118,7 @@ const build = (more: Partial<AppParts> = {}) => {
       prepareCall: createPrepareCall(presets),
       customerKeys: (caller) => management.customerKeys.forCaller(caller.workspaceId, caller),
       runInference: createInference(inference),
+      admit: budgeted.admit,
       dryRun: createDryRun(inference),
       keepAlive: createKeepAlive(clock, 10_000),
       clock,
@@ -103,6 +134,7 @@ const build = (more: Partial<AppParts> = {}) => {
     models,
     health: inference.routing.health,
     generations: { store, flush: recorder.flush },
+    figures: ledger.figures,
     ready: async () => null,
     isDraining: () => false,
     clock,

@@ -4,6 +4,7 @@ import { GatewayError } from '../errors.ts'
 import type { CountTokens } from '../inference/count-tokens.ts'
 import type { RunEmbeddings } from '../inference/run-embeddings.ts'
 import type { Keys } from '../keys/keys.ts'
+import type { Ledger } from '../ledger/ledger.ts'
 import type { Admission, Pass } from '../limits/admission.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { IdSource } from '../lib/id.ts'
@@ -46,6 +47,7 @@ export interface AppParts {
   readonly models: Models
   readonly health: HealthView
   readonly generations: { readonly store: GenerationStore; readonly flush: () => Promise<void> }
+  readonly figures: Ledger['figures']
   readonly ready: () => Promise<string | null>
   readonly isDraining: () => boolean
   readonly clock: Clock
@@ -63,7 +65,7 @@ const apiRoutes = (parts: AppParts): readonly Route[] => [
   inferenceRoute('responses', parts),
   inferenceRoute('messages', parts),
   countTokensRoute({ format: parts.formats.messages, answering: parts.answering, countTokens: parts.countTokens }),
-  embeddingsRoute({ answering: parts.answering, runEmbeddings: parts.runEmbeddings }),
+  embeddingsRoute(parts),
 
   presetsCreate('responses', parts),
   presetsCreate('messages', parts),

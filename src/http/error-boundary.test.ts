@@ -28,7 +28,7 @@ const answer = async (thrown: unknown, surface: Surface): Promise<Answered> => {
 describe.each(SURFACES)('on the %s surface', (surface) => {
   test.each([...ERROR_TYPES])('%s has its status, its type and its sentence', async (type) => {
     const { status, headers, text } = await answer(new GatewayError(type, 'A sentence.'), surface)
-    expect(status).toBe(ERRORS[type].status)
+    expect(status).toBe(surface === 'management' && type === 'payload_too_large' ? 400 : ERRORS[type].status)
     expect(headers.get('content-type')).toBe('application/json; charset=utf-8')
     expect(text).toContain(`"${type}"`)
     expect(text.includes('A sentence.')).toBe(status !== 500)
@@ -82,20 +82,34 @@ describe.each(SURFACES)('on the %s surface', (surface) => {
     expect((await answer(new GatewayError('rate_limit_exceeded'), surface)).headers.has('retry-after')).toBe(false)
   })
 
-  test('405 names the methods, 413 and 415 end the connection whose body stays unread', async () => {
+  test('405 names the methods, and a body that stays unread ends its connection', async () => {
     const refused = await answer(new GatewayError('invalid_request', 'x', { status: 405, metadata: { allow: ['GET', 'HEAD'] } }), surface)
     expect([refused.status, refused.headers.get('allow')]).toEqual([405, 'GET, HEAD'])
-    for (const status of [413, 415])
-      expect((await answer(new GatewayError('invalid_request', 'x', { status }), surface)).headers.get('connection')).toBe('close')
+    expect((await answer(new GatewayError('payload_too_large', 'x', { unread: true }), surface)).headers.get('connection')).toBe('close')
     expect((await answer(new GatewayError('invalid_request'), surface)).headers.has('connection')).toBe(false)
   })
 })
 
 describe('the management shape', () => {
-  test.each([400, 404, 405, 409, 413, 415, 503])('%d has its fixed message, and the reason in the metadata', async (status) => {
+  test.each([400, 404, 405, 409, 503])('%d has its fixed message, and the reason in the metadata', async (status) => {
     const { json } = await answer(new GatewayError('invalid_request', 'slug: too long', { status }), 'management')
     expect(json).toEqual({
       error: { code: status, message: MANAGEMENT_MESSAGES[status], metadata: { reason: 'slug: too long', error_type: 'invalid_request' } },
+    })
+  })
+
+  test('its table has no 413: a body too large is an invalid request, and says its limit', async () => {
+    const { status, json } = await answer(
+      new GatewayError('payload_too_large', 'At most 9 bytes.', { metadata: { max_bytes: 9 } }),
+      'management',
+    )
+    expect(status).toBe(400)
+    expect(json).toEqual({
+      error: {
+        code: 400,
+        message: 'Invalid request parameters',
+        metadata: { reason: 'At most 9 bytes.', max_bytes: 9, error_type: 'payload_too_large' },
+      },
     })
   })
 

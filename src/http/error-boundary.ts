@@ -12,7 +12,10 @@ export type Formats = Readonly<Record<ClientDialect, ClientFormat>>
 
 export const errorResponse = (error: GatewayError, surface: Surface, formats: Formats): Response => {
   const headers = errorHeaders(error)
-  if (surface === 'management') return jsonResponse(managementError(error), { status: error.status, headers })
+  if (surface === 'management') {
+    const status = managementStatus(error)
+    return jsonResponse(managementError(error, status), { status, headers })
+  }
   return jsonText(formats[surface].renderError(error, null, null).body, { status: error.status, headers })
 }
 
@@ -30,9 +33,8 @@ export const asPublicError = (thrown: unknown): GatewayError => {
 export const errorHeaders = (error: GatewayError): Record<string, string> => ({
   ...rateLimitHeaders(error.metadata['rate_limit']),
   ...(error.retryAfterSeconds === undefined ? {} : { 'retry-after': String(error.retryAfterSeconds) }),
-  // The rest of a body that was refused for its size, type or pace stays unread: the connection cannot be used again.
   ...(error.status === 405 && Array.isArray(error.metadata['allow']) ? { allow: error.metadata['allow'].join(', ') } : {}),
-  ...(error.status === 408 || error.status === 413 || error.status === 415 ? { connection: 'close' } : {}),
+  ...(error.unread ? { connection: 'close' } : {}),
 })
 
 /** Of our own limits: how many a minute, how many are left, and the instant in milliseconds at which all are there again. */
@@ -44,10 +46,12 @@ const rateLimitHeaders = (told: unknown): Record<string, string> =>
         'x-ratelimit-reset': String(told['reset']),
       }
     : {}
+/** Its table has one status for whatever is wrong with a request. */
+const managementStatus = ({ status }: GatewayError): number => (status === 413 ? 400 : status)
 
 /** service.md, "Preset endpoints": a fixed message for each status; the reason of this very case is in the metadata. */
-const managementError = (error: GatewayError): unknown => {
-  const fixed = MANAGEMENT_MESSAGES[error.status]
+const managementError = (error: GatewayError, status: number): unknown => {
+  const fixed = MANAGEMENT_MESSAGES[status]
   const reason = fixed === undefined || fixed === error.publicMessage ? {} : { reason: error.publicMessage }
-  return { error: { code: error.status, message: fixed ?? error.publicMessage, metadata: { ...reason, ...error.publicMetadata } } }
+  return { error: { code: status, message: fixed ?? error.publicMessage, metadata: { ...reason, ...error.publicMetadata } } }
 }

@@ -22,7 +22,7 @@ export const errorStatuses = (route: Route): readonly number[] => {
   const statuses = new Set([...route.errors, 500])
   if (route.policy !== 'public') statuses.add(401)
   if (route.policy === 'management' || route.policy === 'inference') statuses.add(403)
-  if (route.body !== undefined) for (const status of [400, 413, 415]) statuses.add(status)
+  if (route.body !== undefined) for (const status of route.surface === 'management' ? [400] : [400, 413]) statuses.add(status)
   statuses.delete(405)
   for (const answered of Object.keys(route.answers)) statuses.delete(Number(answered))
   return [...statuses].sort((a, b) => a - b)
@@ -69,7 +69,6 @@ const MEANINGS: Readonly<Record<number, string>> = {
   409: 'Another request changed the same thing at the same time.',
   412: 'A precondition header was not satisfied.',
   413: 'The body is too large.',
-  415: 'The body is not JSON in UTF-8, or it is compressed.',
   422: 'The request is well formed but cannot be processed.',
   429: 'Too many requests or tokens.',
   500: 'An unexpected failure of the service; the answer says nothing of its cause.',
@@ -82,7 +81,7 @@ const MEANINGS: Readonly<Record<number, string>> = {
 const AFTER_ROUTING: ReadonlySet<number> = new Set([429, 502, 504])
 
 /** Statuses that the table has no row for. */
-const OTHER_STATUSES: Readonly<Record<number, ErrorType>> = { 408: 'timeout', 409: 'precondition_failed', 415: 'invalid_request' }
+const OTHER_STATUSES: Readonly<Record<number, ErrorType>> = { 408: 'timeout', 409: 'precondition_failed' }
 
 const exampleErrors = (surface: Surface, status: number, policy: Policy): readonly (readonly [string, GatewayError])[] => {
   if (status === 401) return [['authentication', new GatewayError('authentication', MISSING_AUTHENTICATION)]]
@@ -124,7 +123,6 @@ const ISSUE = { path: 'temperature', message: 'Too big: expected number to be <=
 const MANAGEMENT_CASES: Readonly<Record<number, readonly [string, ErrorMetadata]>> = {
   400: [`${ISSUE.path}: ${ISSUE.message}`, { issues: [ISSUE] }],
   404: ['There is no preset "support-bot".', {}],
-  413: ['Request payload too large: at most 33554432 bytes.', { max_bytes: 33_554_432 }],
 }
 
 type Special = readonly [name: string, type: ErrorType, message: string | undefined, metadata: ErrorMetadata]

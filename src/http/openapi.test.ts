@@ -152,8 +152,9 @@ describe('what a policy says', () => {
 })
 
 describe('error statuses', () => {
-  test('a body adds 400, 413 and 415', () => {
-    expect(statuses({ method: 'POST', body: z.object({}) })).toEqual(['200', '400', '413', '415', '500'])
+  test('a body adds 400 and, but for the management interface, 413', () => {
+    expect(statuses({ method: 'POST', body: z.object({}) })).toEqual(['200', '400', '500'])
+    expect(statuses({ method: 'POST', surface: 'chat', body: z.object({}) })).toEqual(['200', '400', '413', '500'])
   })
 
   test('405 is left out, and an answer of the route itself stays', () => {

@@ -67,25 +67,29 @@ const inTime = async <Value>(reading: Promise<Value>, withinMs: number, { clock 
   }
 }
 
-const tooSlow = (): GatewayError => new GatewayError('timeout', 'The body of the request did not arrive in time.', { status: 408 })
+const tooSlow = (): GatewayError =>
+  new GatewayError('timeout', 'The body of the request did not arrive in time.', { status: 408, unread: true })
 
 const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(?:;\s*charset="?utf-8"?\s*)?$/i
 
 const checkType = (headers: Headers): void => {
   const type = headers.get('content-type')
   if (type !== null && !JSON_TYPE.test(type)) {
-    throw new GatewayError('invalid_request', `Content-Type is "${type.slice(0, 100)}"; send application/json in UTF-8.`, { status: 415 })
+    throw new GatewayError('invalid_request', `Content-Type is "${type.slice(0, 100)}"; send application/json in UTF-8.`, { unread: true })
   }
   const encoding = headers.get('content-encoding')
   if (encoding !== null && encoding !== 'identity') {
     throw new GatewayError('invalid_request', `Content-Encoding "${encoding.slice(0, 40)}" is not accepted; send the body uncompressed.`, {
-      status: 415,
+      unread: true,
     })
   }
 }
 
 const tooLarge = (maxBytes: number): GatewayError =>
-  new GatewayError('payload_too_large', `Request payload too large: at most ${maxBytes} bytes.`, { metadata: { max_bytes: maxBytes } })
+  new GatewayError('payload_too_large', `Request payload too large: at most ${maxBytes} bytes.`, {
+    metadata: { max_bytes: maxBytes },
+    unread: true,
+  })
 
 // A byte order mark is kept, so that the JSON reader refuses it instead of two readers disagreeing on it.
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })

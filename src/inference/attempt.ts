@@ -10,6 +10,8 @@ import type { Credential } from '../routing/credentials.ts'
 import type { PlannedAttempt } from '../routing/plan-attempts.ts'
 import { reportOf } from './attempt-report.ts'
 import type { FailedAttempt } from './failover.ts'
+import { drained } from './drained.ts'
+import { withFlaggedInput } from './flagged-input.ts'
 import type { Dispatch } from './itinerary.ts'
 import type { InferenceParts } from './run-inference.ts'
 import type { AttemptOutcome, Run } from './run.ts'
@@ -50,7 +52,7 @@ export async function* attempt(
     const adapter = parts.adapters.adapterFor(dialectFor(provider, call.dialect))
     const number = run.attempts.length - 1
     const upstreamAttempt = { call, target: targetOf(planned, dispatch.credential), number, connection, warn: run.warn }
-    for await (const batch of adapter(upstreamAttempt, watched(parts.context, outcome, run.sending))) {
+    for await (const batch of drained(run, adapter(upstreamAttempt, watched(parts.context, outcome, run.sending)))) {
       // A failure that travels as an event comes behind the frames before it; nothing behind it counts.
       const failedAt = batch.findIndex(({ events }) => events.some(({ type }) => type === 'error'))
       const frames = failedAt < 0 ? batch : batch.slice(0, failedAt)
@@ -77,7 +79,7 @@ export async function* attempt(
     if (!delivered) yield held
     return null
   } catch (thrown) {
-    const error = run.fail(ofProvider(asFailure(thrown), provider.name))
+    const error = run.fail(withFlaggedInput(ofProvider(asFailure(thrown), provider.name), run.request.call))
     const zone = delivered ? 'delivered' : nothingSent(error) ? 'nothing-sent' : 'sent'
     failure = { error, zone, upstreamStatus: outcome.upstreamStatus, held: delivered ? [] : held, said: said && !delivered }
     return failure
@@ -123,12 +125,7 @@ const errorIn = (frame: Frame | undefined): GatewayError => {
 const ofProvider = (error: GatewayError, name: string): GatewayError =>
   errorRow(error.type).failover === 'never' || error.metadata['provider_name'] !== undefined
     ? error
-    : new GatewayError(error.type, error.message, {
-        cause: error.cause,
-        status: error.status,
-        retryAfterSeconds: error.retryAfterSeconds,
-        metadata: { provider_name: name, ...error.metadata },
-      })
+    : error.withMetadata({ provider_name: name })
 
 /** A large body is parsed as it is read, so a fault in its JSON may show only when an adapter reads a field. */
 export const asFailure = (thrown: unknown): GatewayError =>

@@ -78,7 +78,7 @@ const generationResource = (run: Run): GenerationResource => {
     upstream_inference_cost: cost.upstreamNanos === null ? null : dollars(cost.upstreamNanos),
     cache_discount: null,
     usage_estimated: usage.estimated,
-    cost_known: cost.totalNanos !== null,
+    cost_known: cost.totalNanos !== null && !run.costIsAssumed,
     is_byok: cost.isByok,
     latency: run.latencyMs === null ? null : Math.round(run.latencyMs),
     generation_time: Math.round(run.durationMs),

@@ -3,16 +3,13 @@ import { describe, expect, test } from 'bun:test'
 import * as fc from 'fast-check'
 
 import { createFakeClock, turn } from '../../test/support/fake-clock.ts'
-import { openSqliteDatabase } from '../../test/support/sqlite-database.ts'
-import { createGenerationStore, type GenerationRecord } from '../storage/generation-store.ts'
+import type { GenerationRecord } from '../storage/generation-store.ts'
 import { createGenerationRecorder } from './record-generations.ts'
-
-const { database, owner } = await openSqliteDatabase()
 
 const record = (id: string | number): GenerationRecord => ({
   id: String(id),
   createdAt: '2026-11-20T10:00:00.000Z',
-  workspaceId: owner.workspaceId,
+  workspaceId: 'w',
   keyHash: 'ab'.repeat(32),
   presetId: null,
   presetVersion: null,
@@ -32,14 +29,12 @@ const open = (answer: (ids: readonly string[]) => Promise<void> = async () => un
   const clock = createFakeClock()
   const batches: string[][] = []
   const faults: [string, number][] = []
-  const recorder = createGenerationRecorder({
+  const recorder = createGenerationRecorder<GenerationRecord>({
     clock,
-    store: {
-      insertBatch(records) {
-        const batch = records.map(({ id }) => id)
-        batches.push(batch)
-        return answer(batch)
-      },
+    write(entries) {
+      const batch = entries.map(({ id }) => id)
+      batches.push(batch)
+      return answer(batch)
     },
     onError: (thrown, waiting) => faults.push([String(thrown), waiting]),
   })
@@ -186,29 +181,4 @@ describe('close', () => {
     await recorder.close()
     expect([batches.length, clock.waiting]).toEqual([2, 0])
   })
-})
-
-test('a record is in the real store after a flush, once, however often its batch was sent', async () => {
-  const store = createGenerationStore(database)
-  let failed = false
-  const clock = createFakeClock()
-  const recorder = createGenerationRecorder({
-    clock,
-    store: {
-      // The answer to a commit is lost: what was written is written.
-      async insertBatch(records) {
-        await store.insertBatch(records)
-        if (failed) return
-        failed = true
-        throw new Error('the connection broke')
-      },
-    },
-    onError: () => undefined,
-  })
-  recorder.add(record('gen-real'))
-  await recorder.flush()
-  await recorder.flush()
-  expect((await store.get('gen-real', owner.workspaceId))?.costNanos).toBe(1)
-  const usage = await database.kysely.selectFrom('key_usage_days').select('cost_nanos').executeTakeFirst()
-  expect(usage?.cost_nanos).toBe(1)
 })

@@ -1,13 +1,12 @@
 /**
- * Generation records on their way to storage: in batches, off the response's path, on a bounded queue. A reader that
+ * Finished generations on their way to storage: in batches, off the response's path, on a bounded queue. A reader that
  * asks for a record flushes first, so what was answered can be read at once.
  */
 import type { Clock } from '../lib/clock.ts'
-import type { GenerationRecord, GenerationStore } from '../storage/generation-store.ts'
 
-export interface GenerationRecorder {
-  /** Never waits, never throws. Beyond the bound the record is dropped and counted. */
-  add(record: GenerationRecord): void
+export interface GenerationRecorder<Entry> {
+  /** Never waits, never throws. Beyond the bound the entry is dropped and counted. */
+  add(entry: Entry): void
   /** Resolves when everything added before is written, or has been given up. */
   flush(): Promise<void>
   /** Flushes for the last time: what storage does not take now is lost, and nothing waits to be tried again. */
@@ -20,13 +19,14 @@ const QUEUE_MAX = 100_000
 const BATCH_MAX = 1000
 const RETRY_MS = 1000
 
-export const createGenerationRecorder = (parts: {
-  store: Pick<GenerationStore, 'insertBatch'>
+export const createGenerationRecorder = <Entry>(parts: {
+  /** All or nothing; what was written already is not written again. */
+  write: (batch: readonly Entry[]) => Promise<void>
   clock: Clock
   onError: (thrown: unknown, waiting: number) => void
-}): GenerationRecorder => {
-  const { store, clock, onError } = parts
-  let queue: GenerationRecord[] = []
+}): GenerationRecorder<Entry> => {
+  const { write, clock, onError } = parts
+  let queue: Entry[] = []
   let scheduled: (() => void) | null = null
   let writing: Promise<void> | null = null
   let dropped = 0
@@ -45,7 +45,7 @@ export const createGenerationRecorder = (parts: {
     const batch = queue.slice(0, BATCH_MAX)
     queue = queue.slice(BATCH_MAX)
     try {
-      await store.insertBatch(batch)
+      await write(batch)
       return true
     } catch (thrown) {
       queue = [...batch, ...queue]
@@ -71,12 +71,12 @@ export const createGenerationRecorder = (parts: {
   }
 
   return {
-    add(record) {
+    add(entry) {
       if (queue.length >= QUEUE_MAX) {
         dropped += 1
         return
       }
-      queue.push(record)
+      queue.push(entry)
       schedule(FLUSH_MS)
     },
     flush,

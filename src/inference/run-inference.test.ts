@@ -134,7 +134,7 @@ const begin = (scripts: readonly Script[], options: Options = {}) => {
     preset: null,
     warnings: [],
     strict: false,
-    caller: { keyHash: 'ab'.repeat(32), workspaceId: '00000000-0000-4000-8000-000000000001' },
+    caller: { keyHash: 'ab'.repeat(32), workspaceId: '00000000-0000-4000-8000-000000000001', userId: 'user_1', limit: null },
     requestId: 'req-1',
     userAgent: 'agent/1',
     referer: 'https://app.example',

@@ -3,11 +3,14 @@ import type { CustomerKeyLookup } from '../byok/customer-keys.ts'
 import type { Call } from '../canonical/call.ts'
 import { atCustomersCost, NO_COST, type Cost } from '../canonical/cost.ts'
 import type { Frame } from '../canonical/event.ts'
+import { inputSizeOf } from '../canonical/input-size.ts'
 import { inputTokens, NO_USAGE, outputTokens, usageOf, type Usage } from '../canonical/usage.ts'
 import type { Warning } from '../canonical/warning.ts'
 import { type ErrorType, GatewayError } from '../errors.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { IdSource } from '../lib/id.ts'
+import type { Spender } from '../ledger/scope.ts'
+import type { PriceEntry } from '../models/catalogue-schema.ts'
 import { costOf } from '../models/price.ts'
 import { redactBody } from '../providers/redact-body.ts'
 import type { Credential } from '../routing/credentials.ts'
@@ -38,10 +41,8 @@ export interface InferenceRequest {
   readonly pipeline?: readonly PipelineStage[]
 }
 
-export interface Caller {
-  readonly keyHash: string
-  readonly workspaceId: string
-}
+/** Who asks, and whose limits and budgets bound it. */
+export type Caller = Spender
 
 export interface UsedPreset {
   readonly id: string
@@ -57,6 +58,8 @@ export interface AttemptOutcome {
   contentMs: number | null
   endedMs: number
   error: GatewayError | null
+  /** What it used when it ended; an attempt that failed may have used something too. */
+  usage: Usage
   /** What the provider's server answered; null where it did not, or has none. */
   upstreamStatus: number | null
   /** What the provider calls its answer. */
@@ -70,12 +73,17 @@ export const statusOf = ({ error, upstreamStatus }: AttemptOutcome): number =>
 /** Characters of a token, where nobody counted: an estimate for records and for the dialect that must name a number early. */
 const CHARACTERS_PER_TOKEN = 4
 
-/** About what the providers count for a picture, in the same unit. */
-const IMAGE_CHARACTERS = 4 * 1290
+/** About what the providers count for a picture. */
+const IMAGE_TOKENS = 1290
+const IMAGE_CHARACTERS = CHARACTERS_PER_TOKEN * IMAGE_TOKENS
+
+/** How long the rest of an answer that nobody waits for is read, for its usage. */
+const DRAIN_MS = 30_000
 
 export class Run {
   readonly request: InferenceRequest
-  readonly plan: Plan
+  /** Until the first attempt it may lose attempts that a budget does not bear. */
+  plan: Plan
   readonly generationId: string
   readonly createdMs: number
   readonly attempts: AttemptOutcome[] = []
@@ -85,6 +93,10 @@ export class Run {
   finishReason: string | null = null
   nativeFinishReason: string | null = null
   error: GatewayError | null = null
+  /** Counted where nobody told the price of what answered, and a budget has to be kept. */
+  assumedPrices: PriceEntry | null = null
+  /** An answer without a token that failed, or ended without a reason, costs nothing even if the provider counted. */
+  emptyIsFree = false
   readonly #clock: Clock
   readonly #startedMs: number
   readonly #answer: (run: Run) => AsyncGenerator<readonly Frame[], void, undefined>
@@ -102,6 +114,9 @@ export class Run {
   #connection: AbortController | null = null
   #stopReason: GatewayError | null = null
   #cancelled = false
+  /** It left while a provider was at work on it. */
+  #abandoned = false
+  #endDrain: (() => void) | null = null
 
   constructor(
     request: InferenceRequest,
@@ -137,14 +152,22 @@ export class Run {
 
   /** Nobody waits for the answer any more: no other attempt is made. */
   get stopped(): boolean {
-    return this.#stopReason !== null
+    return this.#stopReason !== null || this.#cancelled
   }
 
-  /** The client is gone: the upstream is closed. */
+  /** The client is gone: the upstream is closed, now or, where the provider bills all the same, when it has told the usage. */
   leave(): void {
-    if (this.#ended) return
+    if (this.#ended || this.#cancelled) return
     this.#cancelled = true
-    this.stop(new GatewayError('timeout', 'The client closed the connection.'))
+    this.#abandoned = this.#trying
+    const stop = (): void => this.stop(new GatewayError('timeout', 'The client closed the connection.'))
+    if (this.drains) this.#endDrain = this.#clock.after(DRAIN_MS, stop)
+    else stop()
+  }
+
+  /** The client is gone, and what it left is read to its end (the provider's `on_cancel`). */
+  get drains(): boolean {
+    return this.#abandoned && this.#stopReason === null && this.current?.planned.endpoint.provider.onCancel === 'drain'
   }
 
   /** Ends the answer with this error, and closes the upstream. */
@@ -172,6 +195,7 @@ export class Run {
       contentMs: null,
       endedMs: nowMs,
       error: null,
+      usage: NO_USAGE,
       upstreamStatus: null,
       upstreamId: null,
     }
@@ -258,6 +282,7 @@ export class Run {
 
   end(): void {
     this.#ended = true
+    this.#endDrain?.()
     if (this.#trying) this.#endAttempt()
     this.durationMs = this.#clock.monotonicMs() - this.#startedMs
   }
@@ -269,7 +294,8 @@ export class Run {
   /** What the provider counted; where it counted nothing, our estimate of what was delivered, marked as one (decision 26). */
   get usage(): Usage {
     if (this.#usage !== null) return this.#usage
-    if (this.#deliveredCharacters === 0) return NO_USAGE
+    // A prompt that was left is a prompt that was read; one that the provider failed is not.
+    if (this.#deliveredCharacters === 0 && !this.#abandoned) return NO_USAGE
     return usageOf({
       inputFresh: this.inputTokensEstimate,
       output: Math.ceil(this.#deliveredCharacters / CHARACTERS_PER_TOKEN),
@@ -285,14 +311,23 @@ export class Run {
   get cost(): Cost {
     const { current, usage } = this
     if (current === undefined || (this.error !== null && inputTokens(usage) + outputTokens(usage) === 0)) return NO_COST
-    const cost = costOf(usage, current.planned.endpoint.prices)
+    const failed = this.error !== null || this.finishReason === null
+    if (this.emptyIsFree && failed && !this.#cancelled && this.#ended && outputTokens(usage) === 0) return NO_COST
+    const cost = costOf(usage, current.planned.endpoint.prices ?? (this.costIsAssumed ? this.assumedPrices : null))
     return current.credential.isByok ? atCustomersCost(cost) : cost
+  }
+
+  /** Neither a price nor the provider itself told the cost: it was counted at a price of the operator's choice. */
+  get costIsAssumed(): boolean {
+    return this.assumedPrices !== null && this.current?.planned.endpoint.prices === null && this.usage.reportedCostNanos === null
   }
 
   #endAttempt(): AttemptOutcome | undefined {
     this.#trying = false
     const attempt = this.current
-    if (attempt !== undefined) attempt.endedMs = this.#clock.monotonicMs()
+    if (attempt === undefined) return undefined
+    attempt.endedMs = this.#clock.monotonicMs()
+    attempt.usage = this.usage
     return attempt
   }
 
@@ -310,5 +345,8 @@ export class Run {
 export const strictError = ({ field, message }: Warning): GatewayError =>
   new GatewayError('invalid_request', `${field}: ${message}`, { metadata: { issues: [{ path: field, message }], strict: true } })
 
-/** Without a tokenizer: the length of the body counts, of which the prompt is nearly all. */
-export const estimatedInputTokens = ({ body }: Call): number => Math.ceil(body.text.length / CHARACTERS_PER_TOKEN)
+/** Without a tokenizer: the length of the body counts, of which the prompt is nearly all, and the pictures by their number. */
+export const estimatedInputTokens = ({ body }: Call): number => {
+  const { textBytes, images, mediaBytes } = inputSizeOf(body.text)
+  return Math.ceil((textBytes + mediaBytes) / CHARACTERS_PER_TOKEN) + images * IMAGE_TOKENS
+}

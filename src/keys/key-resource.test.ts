@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 
 import * as fc from 'fast-check'
 
-import { apiKey, currentKey } from '../contract/key.ts'
+import { apiKey, currentKey, type KeyBudget } from '../contract/key.ts'
 import type { KeyRecord, KeyUsage } from '../storage/key-store.ts'
 import { usageWindowsAt, windowEnd } from '../storage/usage-windows.ts'
 import { currentKeyResource, keyResource } from './key-resource.ts'
@@ -32,6 +32,18 @@ const used: KeyUsage = {
   usage: { totalNanos: 4_000_000_001, dailyNanos: 1_000_000_000, weeklyNanos: 2_000_000_000, monthlyNanos: 3_000_000_000 },
   byok: { totalNanos: 400_000_000, dailyNanos: 100_000_000, weeklyNanos: 200_000_000, monthlyNanos: 300_000_000 },
 }
+
+const budget = (scope: KeyBudget['scope'], left: number): KeyBudget => ({
+  scope,
+  limit_usd: 10,
+  spend_usd: 10 - left,
+  remaining_usd: left,
+  reset_interval: 'monthly',
+  resets_at: '2026-12-01T00:00:00.000Z',
+  include_byok: false,
+  guardrail_id: null,
+  budget_id: null,
+})
 
 const at = (text: string): number => Date.parse(text)
 
@@ -92,9 +104,8 @@ describe('numbers', () => {
     (limitReset, includeByokInLimit, left) => {
       const resource = keyResource({ record: { ...record, limitReset, includeByokInLimit }, used })
       expect(resource.limit_remaining).toBe(left)
-      const current = currentKeyResource({ record: { ...record, limitReset, includeByokInLimit }, used }, at('2026-11-20T10:00:00Z'))
+      const current = currentKeyResource({ record: { ...record, limitReset, includeByokInLimit }, used }, [])
       expect(current.limit_remaining).toBe(left)
-      expect(current.effective_budget?.remaining_usd).toBe(left)
     },
   )
 
@@ -118,7 +129,7 @@ describe('numbers', () => {
     ).toMatchObject({ limit: 0, limit_remaining: 0 })
     const free = { ...record, limitNanos: null }
     expect(keyResource({ record: free, used })).toMatchObject({ limit: null, limit_remaining: null })
-    expect(currentKeyResource({ record: free, used }, 0)).toMatchObject({ budgets: [], effective_budget: null })
+    expect(currentKeyResource({ record: free, used }, [])).toMatchObject({ budgets: [], effective_budget: null })
   })
 })
 
@@ -126,10 +137,13 @@ test('both resources are what the contract says, with every key present', () => 
   const key = keyResource({ record, used })
   expect(apiKey.strict().parse(key)).toEqual(key)
   expect(Object.keys(key).sort()).toEqual(Object.keys(apiKey.shape).sort())
-  const current = currentKeyResource({ record: { ...record, limitReset: 'monthly' }, used }, at('2026-11-20T10:00:00Z'))
+  const budgets = [budget('workspace', 9), budget('key_limit', 3), budget('api_key', 3)]
+  const current = currentKeyResource({ record: { ...record, limitReset: 'monthly' }, used }, budgets)
   expect(currentKey.strict().parse(current)).toEqual(current)
   expect(Object.keys(current).sort()).toEqual(Object.keys(currentKey.shape).sort())
-  expect(current.effective_budget?.resets_at).toBe('2026-12-01T00:00:00.000Z')
+  expect(current.budgets).toEqual(budgets)
+  // The least that is left, and of equals the one that is checked first.
+  expect(current.effective_budget).toMatchObject({ scope: 'key_limit', remaining_usd: 3 })
 })
 
 test('nothing of a key that could be used is in what is shown of it', () => {

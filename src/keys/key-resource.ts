@@ -1,8 +1,7 @@
 /** Keys as the API shows them. */
-import type { ApiKeyResource, CurrentKey, KeyBudget } from '../contract/key.ts'
+import type { ApiKeyResource, CurrentKey } from '../contract/key.ts'
 import { dollars } from '../lib/money.ts'
 import type { KeyRecord, KeyUsage } from '../storage/key-store.ts'
-import { windowEnd } from '../storage/usage-windows.ts'
 import type { KeyWithUsage } from './keys.ts'
 
 export const keyResource = ({ record, used }: KeyWithUsage): ApiKeyResource => ({
@@ -24,8 +23,8 @@ export const keyResource = ({ record, used }: KeyWithUsage): ApiKeyResource => (
   external_user: null,
 })
 
-export const currentKeyResource = ({ record, used }: KeyWithUsage, nowMs: number): CurrentKey => {
-  const budgets = keyBudgets(record, used, nowMs)
+/** `budgets`: what bounds the key, in the order of its checking. */
+export const currentKeyResource = ({ record, used }: KeyWithUsage, budgets: CurrentKey['budgets']): CurrentKey => {
   return {
     label: record.label,
     ...limitFields(record, used),
@@ -42,7 +41,8 @@ export const currentKeyResource = ({ record, used }: KeyWithUsage, nowMs: number
     free_model_daily_requests: { limit: -1, used: 0, remaining: -1 },
     rate_limit: { requests: -1, interval: '10s', note: 'Deprecated: this field says nothing.' },
     budgets,
-    effective_budget: budgets[0] ?? null,
+    // Of equals the one that is checked first (decision 24).
+    effective_budget: budgets.toSorted((a, b) => a.remaining_usd - b.remaining_usd)[0] ?? null,
   }
 }
 
@@ -74,21 +74,3 @@ const usageFields = ({ usage, byok }: KeyUsage): Pick<ApiKeyResource, `${'' | 'b
   byok_usage_weekly: dollars(byok.weeklyNanos),
   byok_usage_monthly: dollars(byok.monthlyNanos),
 })
-
-const keyBudgets = (record: KeyRecord, used: KeyUsage, nowMs: number): KeyBudget[] => {
-  if (record.limitNanos === null) return []
-  const spent = spentNanos(record, used)
-  return [
-    {
-      scope: 'key_limit',
-      limit_usd: dollars(record.limitNanos),
-      spend_usd: dollars(spent),
-      remaining_usd: dollars(record.limitNanos - spent),
-      reset_interval: record.limitReset,
-      resets_at: windowEnd(record.limitReset, nowMs),
-      include_byok: record.includeByokInLimit,
-      guardrail_id: null,
-      budget_id: null,
-    },
-  ]
-}

@@ -62,6 +62,7 @@ describe('authenticate', () => {
       strict: false,
       rpmLimit: null,
       tpmLimit: null,
+      limit: null,
     }
     expect(await keys.authenticate(key)).toEqual(principal)
     expect(keys.authenticate(key)).toEqual(principal)

@@ -4,6 +4,7 @@ import { isoTimestamp, type Clock } from '../lib/clock.ts'
 import type { IdSource } from '../lib/id.ts'
 import { createLoadCache } from '../lib/load-cache.ts'
 import type { ChangedBy } from '../storage/audit-log.ts'
+import type { KeyLimit, Spender } from '../ledger/scope.ts'
 import type { KeyPatch, KeyRecord, KeyStore, KeyUsage } from '../storage/key-store.ts'
 import { keyDigest, keyLabel, looksLikeKey, makeKey, type KeyKind } from './key-format.ts'
 
@@ -18,7 +19,15 @@ export interface Principal {
   /** Of the key itself; null: the default of the file. */
   readonly rpmLimit: number | null
   readonly tpmLimit: number | null
+  /** What it may spend; null: as much as the budgets around it let it. */
+  readonly limit: KeyLimit | null
 }
+
+/** The caller as budgets know it. */
+export const spenderOf = ({ hash, workspaceId, userId, limit }: Principal): Spender => ({ keyHash: hash, workspaceId, userId, limit })
+
+const limitOf = ({ limitNanos, limitReset, includeByokInLimit }: KeyRecord): KeyLimit | null =>
+  limitNanos === null ? null : { nanos: limitNanos, interval: limitReset, includeByok: includeByokInLimit }
 
 export interface NewKey {
   readonly kind: KeyKind
@@ -87,6 +96,7 @@ export const createKeys = ({ store, clock, ids, peppers, onError }: KeysParts): 
       strict: record.strict,
       rpmLimit: record.rpmLimit,
       tpmLimit: record.tpmLimit,
+      limit: limitOf(record),
     }
   }
 

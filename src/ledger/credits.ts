@@ -9,8 +9,9 @@ import type { Database } from '../storage/database.ts'
 import type { Scope, ScopeSource } from './scope.ts'
 
 export interface Credits extends ScopeSource {
-  /** Nano-dollars that were ever added; what was spent of them is `ledger.spent`. */
+  /** Nano-dollars that were ever added, and that were ever spent. */
   total(workspaceId: string): Promise<number>
+  spent(workspaceId: string): Promise<number>
   /** Negative takes credit back. Throws `invalid_request` for what is no whole number of nano-dollars. */
   add(input: { readonly workspaceId: string; readonly amountNanos: number; readonly note: string }, by: ChangedBy): Promise<void>
   dropCache(): void
@@ -26,6 +27,7 @@ export const createCredits = (parts: { database: Database; clock: Clock; ids: Id
   const loadScopes = async (workspaceId: string): Promise<readonly Scope[]> => [creditScope(workspaceId, await store.total(workspaceId))]
   return {
     total: store.total,
+    spent: store.spent,
     async add({ workspaceId, amountNanos, note }, by) {
       if (!Number.isSafeInteger(amountNanos) || amountNanos === 0) {
         throw new GatewayError('invalid_request', 'amount: use an amount of US dollars with at most nine decimals, and not zero.')

@@ -1,5 +1,6 @@
 /** What may bound a request's cost: limits of its key, budgets of its member and its workspace, prepaid credit. */
 import type { Span } from '../storage/ledger-tables.ts'
+import { SUBJECTS } from '../storage/scope-windows.ts'
 
 /** In the order in which they are checked, and the first exhausted one is reported (decision 24). */
 export const SCOPE_KINDS = ['workspace_default_member', 'workspace_default_key', 'member', 'api_key', 'workspace', 'key_limit'] as const
@@ -55,22 +56,16 @@ export const subjectOf = (kind: Scope['kind'], { keyHash, workspaceId, userId }:
   switch (kind) {
     case 'workspace_default_member':
     case 'member':
-      return `member:${workspaceId}:${userId}`
+      return SUBJECTS.member(workspaceId, userId)
     case 'workspace_default_key':
     case 'api_key':
     case 'key_limit':
-      return `key:${keyHash}`
+      return SUBJECTS.key(keyHash)
     case 'workspace':
     case 'credits':
-      return `workspace:${workspaceId}`
+      return SUBJECTS.workspace(workspaceId)
   }
 }
-
-export const subjectsOf = (spender: Spender): readonly string[] => [
-  subjectOf('api_key', spender),
-  subjectOf('member', spender),
-  subjectOf('workspace', spender),
-]
 
 export const spanOf = (interval: Interval): Span => interval ?? 'lifetime'
 
@@ -81,7 +76,7 @@ export const keyLimitSource: ScopeSource = {
 
 const NONE: readonly Scope[] = []
 
-export const keyLimitScope = (keyHash: string, limit: KeyLimit): Scope => ({
+const keyLimitScope = (keyHash: string, limit: KeyLimit): Scope => ({
   id: `key_limit:${keyHash}`,
   kind: 'key_limit',
   limitNanos: limit.nanos,

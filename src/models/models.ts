@@ -1,6 +1,7 @@
 /** Which models there are, who serves them and at what price: the shipped catalogue, the operator's file over it, and the sandbox. */
 import type { ClientDialect } from '../canonical/call.ts'
 import type { EndpointTier, Quantization } from '../canonical/endpoint-facts.ts'
+import { nearDistance } from '../lib/edit-distance.ts'
 import type { PriceEntry } from './catalogue-schema.ts'
 
 export const PROVIDER_DIALECTS = ['openai-chat', 'openai-responses', 'anthropic', 'google', 'bedrock', 'sandbox'] as const
@@ -15,6 +16,8 @@ export interface Provider {
   readonly apiKeys: readonly string[]
   /** Serves names that no catalogue lists (a local server): any `slug/name` is a model. */
   readonly anyModel: boolean
+  /** What becomes of a call whose client left: `drain` reads it to its end, where the provider bills it anyhow. It is ended when absent. */
+  readonly onCancel?: 'abort' | 'drain'
   /** What holds for every model of it; absent where nobody told. */
   readonly dataPolicy?: DataPolicy
 }
@@ -162,9 +165,9 @@ const COMPARED_LENGTH = 100
 
 /** Distances, Infinity where nothing is near: `best` also of the names alone, since the commonest slip is a missing or wrong vendor. */
 const nearness = (wanted: string, known: string): { whole: number; best: number } => {
-  const name = closeDistance(nameOf(wanted), nameOf(known))
+  const name = nearDistance(nameOf(wanted), nameOf(known))
   // The right vendor says nothing of the name, and must not make a wrong one look nearer.
-  const whole = vendorOf(wanted) === vendorOf(known) ? name : closeDistance(wanted, known)
+  const whole = vendorOf(wanted) === vendorOf(known) ? name : nearDistance(wanted, known)
   return { whole, best: Math.min(whole, name) }
 }
 
@@ -172,24 +175,3 @@ const vendorOf = (id: string): string => id.slice(0, id.indexOf('/') + 1)
 
 /** Without the vendor. */
 const nameOf = (id: string): string => id.slice(id.indexOf('/') + 1)
-
-/** Infinite where the two are too far apart for one to be meant by the other, or have nothing in common. */
-const closeDistance = (wanted: string, known: string): number => {
-  const shorter = Math.min(wanted.length, known.length)
-  const distance = editDistance(wanted, known)
-  return distance < shorter && distance <= Math.max(2, shorter / 3) ? distance : Number.POSITIVE_INFINITY
-}
-
-/** Levenshtein. */
-const editDistance = (from: string, to: string): number => {
-  let previous = Array.from({ length: to.length + 1 }, (_, index) => index)
-  for (let row = 1; row <= from.length; row += 1) {
-    const current = [row]
-    for (let column = 1; column <= to.length; column += 1) {
-      const substituted = (previous[column - 1] ?? 0) + (from[row - 1] === to[column - 1] ? 0 : 1)
-      current.push(Math.min(substituted, (previous[column] ?? 0) + 1, (current[column - 1] ?? 0) + 1))
-    }
-    previous = current
-  }
-  return previous[to.length] ?? 0
-}

@@ -1,8 +1,9 @@
 /** What every dialect over JSON has in common: how a request goes out, and how an answer that is refused or whole is read. */
 import { parseExact } from '../lib/exact-json.ts'
 import type { GatewayError } from '../errors.ts'
-import { retryAfterSeconds, unusable } from './classify-failure.ts'
+import { unusable } from './classify-failure.ts'
 import type { Attempt, ProviderContext, Target } from './provider.ts'
+import { retryHint } from './retry-hint.ts'
 import type { UpstreamResponse } from './upstream.ts'
 
 const ERROR_BODY_MAX = 64 * 1024
@@ -40,8 +41,7 @@ export const postJson = async (
     connection,
   })
   if (response.status === 200) return response
-  const seconds = retryAfterSeconds(response.headers.get('retry-after'), clock.now())
-  throw failure(response.status, await response.beginning(ERROR_BODY_MAX), target, seconds)
+  throw failure(response.status, await response.beginning(ERROR_BODY_MAX), target, retryHint(response.headers, clock.now()))
 }
 
 /** What the upstream sends decides, not what was asked for: some answer a stream request with a whole body. */

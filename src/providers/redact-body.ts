@@ -4,7 +4,7 @@
  */
 import { isExactInteger, parseExact } from '../lib/exact-json.ts'
 import { isObject } from '../lib/json.ts'
-import { SECRETS } from './classify-failure.ts'
+import { SECRETS } from './redact.ts'
 
 /** JSON text in, JSON text of one line out. */
 export const redactBody = (body: string): string => JSON.stringify(redacted(parseExact(body), ''))

@@ -2,7 +2,8 @@ import { expect, test } from 'bun:test'
 
 import { describeEachEngine } from '../../test/support/databases.ts'
 import { createActivityStore } from './activity-store.ts'
-import { createGenerationStore, type GenerationRecord } from './generation-store.ts'
+import type { GenerationRecord } from './generation-store.ts'
+import { settleRequests, type Settlement } from './settle-requests.ts'
 
 const generation = (id: string, more: Partial<GenerationRecord> = {}): GenerationRecord => ({
   id,
@@ -23,12 +24,30 @@ const generation = (id: string, more: Partial<GenerationRecord> = {}): Generatio
   ...more,
 })
 
+const settlement = (record: GenerationRecord): Settlement => ({
+  record,
+  userId: 'user_1',
+  held: false,
+  final: {
+    attempt: 0,
+    provider: record.provider,
+    amountNanos: record.costNanos,
+    byokNanos: record.byokCostNanos,
+    upstreamNanos: null,
+    estimated: false,
+    usage: '{}',
+  },
+  attempts: [],
+})
+
 const WHOLE = { from: '2026-11-01', to: '2026-11-30', workspaceId: null, byWorkspace: false }
 
 describeEachEngine('activity', (engine) => {
   const open = async () => {
     const database = await engine.open()
-    return { generations: createGenerationStore(database), activity: createActivityStore(database) }
+    const settle = (records: readonly GenerationRecord[]) =>
+      database.transaction((transaction) => settleRequests(transaction, database, records.map(settlement)))
+    return { generations: { insertBatch: settle }, activity: createActivityStore(database) }
   }
 
   test('sums what was written by day, model and provider; a batch that comes twice counts once', async () => {

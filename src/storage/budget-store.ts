@@ -107,6 +107,8 @@ const auditView = ({ limitNanos, includeByok, allowLastRequest }: BudgetRecord):
 export interface CreditStore {
   /** The sum of all entries. */
   total(workspaceId: string): Promise<number>
+  /** What all keys of the workspace ever spent, revoked ones too; without what customers' own provider keys paid. */
+  spent(workspaceId: string): Promise<number>
   add(entry: { id: string; workspaceId: string; amountNanos: number; note: string; createdAt: string }, by: ChangedBy): Promise<void>
 }
 
@@ -118,6 +120,15 @@ export const createCreditStore = (database: Database): CreditStore => ({
       .where('workspace_id', '=', workspaceId)
       .executeTakeFirstOrThrow()
     return total
+  },
+  async spent(workspaceId) {
+    const { spent } = await database.kysely
+      .selectFrom('key_usage_days')
+      .innerJoin('api_keys', 'api_keys.hash', 'key_usage_days.key_hash')
+      .select(sql<number>`cast(coalesce(sum(cost_nanos), 0) as bigint)`.as('spent'))
+      .where('api_keys.workspace_id', '=', workspaceId)
+      .executeTakeFirstOrThrow()
+    return spent
   },
   add: ({ id, workspaceId, amountNanos, note, createdAt }, by) =>
     recordChange(database, by, createdAt, async (transaction) => {

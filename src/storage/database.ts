@@ -17,11 +17,17 @@ export interface Database {
    * Runs `work` in one transaction and commits. `work` may run several times and must do nothing but queries on the
    * transaction it is given. Throws StorageConflict when the conflicts do not end, StorageUnavailable when the database does not answer.
    */
-  transaction<T>(work: (transaction: Transaction<Schema>) => Promise<T>): Promise<T>
+  transaction<T>(work: (transaction: Transaction<Schema>) => Promise<T>, durability?: Durability): Promise<T>
   /** Resolves when the database answers a read of our own table. */
   ping(): Promise<void>
   close(): Promise<void>
 }
+
+/**
+ * What a commit outlives. `power`, unless told: the power as well. `process`: this process, and of a power failure the last
+ * moments are lost; for what is written with every request (reliability.md 3.2, "Where the state lives").
+ */
+export type Durability = 'power' | 'process'
 
 /**
  * Why a transaction failed, where trying again may help. `locked`: it could not begin, because another process of this
@@ -35,6 +41,8 @@ export interface EngineConnection {
   readonly kysely: Kysely<Schema>
   /** Whether the engine lets in one writing transaction at a time. */
   readonly oneWriter: boolean
+  /** Holds for the transactions that begin from now on; only where there is one writer. */
+  setDurability(durability: Durability): void
   readonly retryableFailure: (error: unknown) => RetryableFailure | null
   /** Runs `work` on connections that may wait for the migration lock for as long as it takes. */
   withMigrationAccess<T>(work: (kysely: Kysely<Schema>) => Promise<T>): Promise<T>
@@ -58,9 +66,13 @@ export const createDatabase = (connection: EngineConnection, options: RetryOptio
   return {
     engine,
     kysely,
-    transaction(work) {
+    transaction(work, durability = 'power') {
       const startMs = options.clock.monotonicMs()
-      const attempt = () => retryConflicts(() => kysely.transaction().execute(work), { ...options, retryableFailure, startMs })
+      const begin = () => {
+        connection.setDurability(durability)
+        return kysely.transaction().execute(work)
+      }
+      const attempt = () => retryConflicts(begin, { ...options, retryableFailure, startMs })
       // Each try for SQLite's lock holds up the thread a little (sqlite.ts): so one writer tries, and the others wait for it.
       return connection.oneWriter ? writers.run(attempt) : attempt()
     },

@@ -71,8 +71,6 @@ export interface KeyStore {
   usage(hash: string, now: string): Promise<KeyUsage>
   /** How many of these are live keys of the workspace, or, with null, of any. */
   countIn(workspaceId: string | null, hashes: readonly string[]): Promise<number>
-  /** Nano-dollars that the keys of a workspace have ever spent, revoked ones too. */
-  spentIn(workspaceId: string): Promise<number>
   /** One query; every hash asked for is in the answer. */
   usageOfMany(hashes: readonly string[], now: string): Promise<ReadonlyMap<string, KeyUsage>>
 }
@@ -153,15 +151,6 @@ export const createKeyStore = (database: Database): KeyStore => ({
       .$if(workspaceId !== null, (query) => query.where('workspace_id', '=', workspaceId ?? ''))
       .executeTakeFirstOrThrow()
     return count
-  },
-
-  async spentIn(workspaceId) {
-    const { total } = await database.kysely
-      .selectFrom('key_usage_days')
-      .select(sumSince('cost_nanos', '').as('total'))
-      .where('key_hash', 'in', (eb) => eb.selectFrom('api_keys').select('hash').where('workspace_id', '=', workspaceId))
-      .executeTakeFirstOrThrow()
-    return total
   },
 })
 

@@ -32,6 +32,33 @@ describeEachEngine('patching a preset', (engine) => {
     })
   })
 
+  test('a patch that changes nothing moves no time and tells no other process', async () => {
+    const database = await engine.open()
+    const { create, store, workspaceId } = await preparePresets(database)
+    await create('bot')
+    await store.patch(workspaceId, 'bot', { name: 'Bot', description: 'Helps.', labels: { live: 1 } }, T1, changedBy())
+    const before = await store.get(workspaceId, 'bot')
+    const counter = await createChangeCounter(database).read()
+    const same = { name: 'Bot', description: 'Helps.', status: 'active', designated_version: 1, labels: { live: 1, gone: null } } as const
+    for (const patch of [{}, same])
+      expect(await store.patch(workspaceId, 'bot', patch, T2, changedBy())).toEqual({ kind: 'patched', preset: before! })
+    expect(await store.get(workspaceId, 'bot')).toEqual(before)
+    expect(await createChangeCounter(database).read()).toBe(counter)
+  })
+
+  test('a second deletion changes nothing', async () => {
+    const database = await engine.open()
+    const { create, store, workspaceId } = await preparePresets(database)
+    await create('bot')
+    expect(await store.archive(workspaceId, 'bot', T1, changedBy())).toBe(true)
+    const before = await store.get(workspaceId, 'bot')
+    const counter = await createChangeCounter(database).read()
+    expect(await store.archive(workspaceId, 'bot', T2, changedBy())).toBe(true)
+    expect(await store.get(workspaceId, 'bot')).toEqual(before)
+    expect(before).toMatchObject({ status: 'archived', updated_at: T1 })
+    expect(await createChangeCounter(database).read()).toBe(counter)
+  })
+
   test('designates an older version, and the next creation designates its own again', async () => {
     const { create, store, workspaceId } = await preparePresets(await engine.open())
     await create('bot', { versionId: 'v-1' })

@@ -29,23 +29,17 @@ export const patchPreset = (
     const missing = findMissingVersion(preset, patch)
     if (missing !== null) return { result: { kind: 'no-such-version', ...missing }, audit: null }
 
-    const patched = await transaction
-      .updateTable('presets')
-      .set(changesOf(preset, patch, now))
-      .$if(patch.designated_version !== undefined, (update) =>
-        update.set((eb) => ({
-          designated_version_id: eb
-            .selectFrom('preset_versions')
-            .select('preset_versions.id')
-            .where('preset_id', '=', preset.id)
-            .where('version', '=', patch.designated_version ?? 0)
-            .$asScalar()
-            .$notNull(),
-        })),
-      )
-      .where('id', '=', preset.id)
-      .returningAll()
-      .executeTakeFirstOrThrow()
+    const changes = changesOf(preset, patch, await designation(transaction, preset, patch), now)
+    // Nothing is changed by a change to what it is: no time, no order in the list, no cache elsewhere.
+    const changed = Object.keys(changes).length > 0
+    const patched = changed
+      ? await transaction
+          .updateTable('presets')
+          .set({ ...changes, updated_at: now })
+          .where('id', '=', preset.id)
+          .returningAll()
+          .executeTakeFirstOrThrow()
+      : preset
     const version = await transaction
       .selectFrom('preset_versions')
       .selectAll()
@@ -53,14 +47,16 @@ export const patchPreset = (
       .executeTakeFirstOrThrow()
     return {
       result: { kind: 'patched', preset: toPresetWithVersion(patched, version) },
-      audit: {
-        workspaceId,
-        action: patch.status === 'archived' ? 'archived' : 'updated',
-        objectType: 'preset',
-        objectId: slug,
-        before: auditView(preset),
-        after: auditView(patched),
-      },
+      audit: changed
+        ? {
+            workspaceId,
+            action: patch.status === 'archived' ? 'archived' : 'updated',
+            objectType: 'preset',
+            objectId: slug,
+            before: auditView(preset),
+            after: auditView(patched),
+          }
+        : null,
     }
   })
 
@@ -71,6 +67,18 @@ const auditView = (preset: PresetRow): JsonObject => ({
   labels: parseLabels(preset.labels),
   designated_version_id: preset.designated_version_id,
 })
+
+/** The id of the version that the preset is to serve. */
+const designation = async (transaction: Transaction<Schema>, preset: PresetRow, patch: PresetPatch): Promise<string> => {
+  if (patch.designated_version === undefined) return preset.designated_version_id
+  const { id } = await transaction
+    .selectFrom('preset_versions')
+    .select('id')
+    .where('preset_id', '=', preset.id)
+    .where('version', '=', patch.designated_version)
+    .executeTakeFirstOrThrow()
+  return id
+}
 
 /** An update that changes nothing: it locks the row on both engines, and SQLite has no `for update`. */
 const lockPreset = (transaction: Transaction<Schema>, workspaceId: string, slug: string): Promise<PresetRow | undefined> =>
@@ -94,15 +102,20 @@ const findMissingVersion = (preset: PresetRow, patch: PresetPatch): { version: n
   return null
 }
 
-const changesOf = (preset: PresetRow, patch: PresetPatch, now: string): Updateable<PresetsTable> => {
-  const changes: Updateable<PresetsTable> = { updated_at: now }
-  if (patch.name !== undefined) changes.name = patch.name
-  if (patch.description !== undefined) changes.description = patch.description
+/** What the patch says that the preset is not already. */
+const changesOf = (preset: PresetRow, patch: PresetPatch, designated: string, now: string): Updateable<PresetsTable> => {
+  const changes: Updateable<PresetsTable> = {}
+  if (designated !== preset.designated_version_id) changes.designated_version_id = designated
+  if (patch.name !== undefined && patch.name !== preset.name) changes.name = patch.name
+  if (patch.description !== undefined && patch.description !== preset.description) changes.description = patch.description
   if (patch.status !== undefined && patch.status !== preset.status) {
     changes.status = patch.status
     changes.status_updated_at = now
   }
-  if (patch.labels !== undefined) changes.labels = JSON.stringify(mergeLabels(parseLabels(preset.labels), patch.labels))
+  if (patch.labels !== undefined) {
+    const labels = JSON.stringify(mergeLabels(parseLabels(preset.labels), patch.labels))
+    if (labels !== preset.labels) changes.labels = labels
+  }
   return changes
 }
 

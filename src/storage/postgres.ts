@@ -41,6 +41,8 @@ export const openPostgres = async (options: PostgresOptions): Promise<EngineConn
     engine: 'postgres',
     kysely,
     oneWriter: false,
+    // Its commits always outlive the power: they are shared by nodes, and group by themselves.
+    setDurability: () => undefined,
     retryableFailure,
     async withMigrationAccess(work) {
       // One connection without the timeouts: a second node waits here until the first has migrated, and an index may take its time.

@@ -13,7 +13,7 @@ import {
   SqliteQueryCompiler,
 } from 'kysely'
 
-import { type EngineConnection, type RetryOptions, retryConflicts, type RetryableFailure } from './database.ts'
+import { type Durability, type EngineConnection, type RetryOptions, retryConflicts, type RetryableFailure } from './database.ts'
 import type { Schema } from './schema.ts'
 import { refuseNulCharacters, requireSafeInteger } from './sql-values.ts'
 import { createPrivateFile, prepareDataDirectory } from './sqlite-file.ts'
@@ -57,6 +57,7 @@ export const openSqlite = (options: RetryOptions & { readonly dataDir: string; r
       engine: 'sqlite',
       kysely,
       oneWriter: true,
+      setDurability: createDurabilitySwitch(handle),
       retryableFailure,
       withMigrationAccess: (work) => work(kysely),
       async close() {
@@ -105,6 +106,16 @@ const openFile = (path: string): SqliteHandle => {
       throw new StorageRefused(`The file ${path} is not a SQLite database, or it is damaged.`, { cause })
     }
     throw new StorageRefused(`The database ${path} cannot be opened: ${String(cause)}`, { cause })
+  }
+}
+
+/** `synchronous` is the connection's, and cannot change inside a transaction. */
+const createDurabilitySwitch = (handle: SqliteHandle): EngineConnection['setDurability'] => {
+  let now: Durability = 'power'
+  return (durability) => {
+    if (durability === now) return
+    handle.run(`PRAGMA synchronous = ${durability === 'power' ? 'FULL' : 'NORMAL'}`)
+    now = durability
   }
 }
 

@@ -178,6 +178,16 @@ describe('DELETE', () => {
     }
   })
 
+  test('200: what changes nothing moves no time: PATCH {}, PATCH with what is there, a second DELETE', async () => {
+    await savePreset(service, 'still', { model: 'sandbox/echo' })
+    const named = (await patch('still', { name: 'Still' })).preset
+    for (const same of [{}, { name: 'Still' }]) expect((await patch('still', same)).preset).toEqual(named)
+    await call(service, 'DELETE', '/presets/still')
+    const archived = await get('still')
+    expect((await call(service, 'DELETE', '/presets/still')).status).toBe(200)
+    expect(await get('still')).toEqual(archived)
+  })
+
   test('200: PATCH brings an archived preset back', async () => {
     await savePreset(service, 'revived', { model: 'sandbox/echo' })
     await call(service, 'DELETE', '/presets/revived')

@@ -32,6 +32,10 @@ models:
         prices: { prompt: 2, completion: 10, cache_read: 0.2, request: 0.01, image: 0.002, audio: 4, cache_write_1h: 4 }
       - { provider: fake, model: up-one, service_tier: priority, context_length: 500, supported_parameters: [] }
       - { provider: fake, model: up-eu, variant: eu }
+  fake/failing:
+    endpoints:
+      - { provider: fake, model: up-broken, prices: { prompt: 1, completion: 1 } }
+      - { provider: keeper, model: up-well, prices: { prompt: 9, completion: 9 } }
   fake/balanced:
     endpoints:
       - { provider: fake, model: up-left, variant: left, prices: { prompt: 1, completion: 1 } }
@@ -131,4 +135,35 @@ describe('what goes to the provider', () => {
       { model: 'fake/one', provider: 'fake/eu', reason: 'provider.zdr: not known of this provider' },
     ])
   })
+})
+
+test('a provider that keeps failing gets no more requests, and its endpoint tells so', async () => {
+  const sent: string[] = []
+  upstream.script((exchange) => {
+    sent.push(exchange.body.model)
+    return exchange.body.model === 'up-broken' ? exchange.answer(503, '{}') : exchange.answer(200, proseAnswer('Hi'))
+  })
+  for (let time = 0; time < 40; time += 1) {
+    const answer = await infer(service, {
+      model: 'fake/failing',
+      messages: [{ role: 'user', content: `Hi ${time}` }],
+      provider: { sort: 'price' },
+    })
+    expect(answer.json).toMatchObject({ model: 'fake/failing', provider: 'keeper' })
+  }
+  expect(sent.filter((name) => name === 'up-broken')).toHaveLength(5)
+  const { data } = await sdk.endpoints.list({ author: 'fake', slug: 'failing' })
+  expect(data.endpoints.map(({ status, uptimeLast5m }) => [status, uptimeLast5m])).toEqual([
+    [-2, 0],
+    [0, 100],
+  ])
+  const refusal = await infer(service, { model: 'fake/failing', messages: [{ role: 'user', content: 'Hi' }], provider: { only: ['fake'] } })
+  expect([refusal.status, refusal.error.metadata['excluded_by']]).toEqual([
+    503,
+    [
+      { model: 'fake/failing', provider: 'fake', reason: 'circuit breaker open' },
+      { model: 'fake/failing', provider: 'keeper', reason: 'provider.only' },
+    ],
+  ])
+  expect(Number(refusal.headers.get('retry-after'))).toBeGreaterThan(0)
 })

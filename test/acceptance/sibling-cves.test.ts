@@ -358,7 +358,8 @@ test('24, PYSEC-2026-1545: another type of body is refused without being read', 
   const answered = await infer(service, `--${boundary}\r\n`.repeat(1000), {
     headers: { 'content-type': `multipart/form-data; boundary=${boundary}` },
   })
-  expect(answered.status).toBe(415)
+  expect([400, 415]).toContain(answered.status)
+  expect(answered.text).toContain('application/json')
 })
 
 test('35, CVE-2026-41432: a secret that is empty or short stops the start', async () => {

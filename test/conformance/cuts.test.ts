@@ -3,34 +3,12 @@ import { describe, expect, test } from 'bun:test'
 
 import { CLIENT_DIALECTS } from '../../src/canonical/call.ts'
 import { readStream } from '../support/client-stream.ts'
-import { ALL_RECORDINGS, fails, ownFaults, type Recording, streamText } from '../support/recordings.ts'
+import { bytesUntilEnd } from '../support/cut-points.ts'
+import { ALL_RECORDINGS, fails, ownFaults } from '../support/recordings.ts'
 import { OWN_DIALECT, replayReply } from '../support/replay.ts'
 import { positions } from '../support/seeded.ts'
 
 const SAMPLE = 60
-
-/** The event that says how the answer ended; from its last byte on the answer is complete. */
-const isTerminal = ({ dialect }: Recording, payload: string): boolean => {
-  switch (dialect) {
-    case 'openai-chat':
-      return /"finish_reason":"/.test(payload)
-    case 'openai-responses':
-      return /^\{"type":"response\.(?:completed|incomplete)"/.test(payload)
-    case 'anthropic':
-      return /"stop_reason":"/.test(payload)
-    case 'google':
-      return payload.includes('"finishReason"')
-  }
-}
-
-/** How many bytes are there when the model has ended; the blank line behind the event may be missing. */
-const bytesUntilEnd = (recording: Recording): number => {
-  const { dialect, payloads, bytes } = recording
-  const last = payloads.findIndex((payload) => isTerminal(recording, payload))
-  if (last < 0) return bytes.length
-  const text = streamText(dialect, payloads.slice(0, last + 1)).replace(/data: \[DONE\]\n\n$/, '')
-  return Buffer.byteLength(text.trimEnd())
-}
 
 for (const recording of ALL_RECORDINGS.filter((each) => each.stream && !fails(each))) {
   const { dialect, name, bytes } = recording

@@ -35,7 +35,8 @@ const chatCompletion = (head: AnswerHead, answer: Frame, tail: AnswerTail): Json
     system_fingerprint: null,
     choices: [choice(answer)],
     usage: chatUsage(tail),
-    ...(failure === null ? metadataMember(tail) : errorMetadataMember(failure, tail)),
+    // Also where every other failure has it: clients look for `error` in any body (service.md, "General rules", rule 2).
+    ...(failure === null ? metadataMember(tail) : { error: errorMember(failure), ...errorMetadataMember(failure, tail) }),
   }
 }
 

@@ -31,14 +31,10 @@ export const outcomeOf = (ending: Ending): Outcome => {
 export const outcomeOfFailure = (error: GatewayError): Outcome => {
   const row = errorRow(error.type)
   if (row.length === true) return CUT_SHORT
-  const { error_type: _, ...facts } = error.publicMetadata
   return {
     status: 'failed',
-    error: {
-      code: row.responsesCode,
-      message: error.publicMessage,
-      ...(Object.keys(facts).length === 0 ? {} : { metadata: facts as JsonObject }),
-    },
+    // The type stands here too: of a status that is not 200, the official client shows this member and no other.
+    error: { code: row.responsesCode, message: error.publicMessage, metadata: error.publicMetadata as JsonObject },
     incompleteReason: null,
     errorType: error.type,
   }

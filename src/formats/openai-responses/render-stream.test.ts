@@ -135,7 +135,11 @@ describe('a failure', () => {
   const error = new GatewayError('timeout', 'Acme is silent.')
   const failed = (state: State): [string, string] => [
     'response.failed',
-    response('failed', { error: '{"code":"server_error","message":"Acme is silent."}', more: ',"error_type":"timeout"', ...state }),
+    response('failed', {
+      error: '{"code":"server_error","message":"Acme is silent.","metadata":{"error_type":"timeout"}}',
+      more: ',"error_type":"timeout"',
+      ...state,
+    }),
   ]
 
   test('before anything still has the whole lifecycle', () => {
@@ -169,7 +173,7 @@ describe('a failure', () => {
       response: { error: { code: 'rate_limit_exceeded', message: 'Wait.', metadata: { provider_code: 'x' } } },
     })
     const masked = openStream(HEAD).fail(new GatewayError('server', 'secret', facts), { ...TAIL, metadata: METADATA })
-    expect(masked).toContain('"error":{"code":"server_error","message":"Internal Server Error"}')
+    expect(masked).toContain('"error":{"code":"server_error","message":"Internal Server Error","metadata":{"error_type":"server"}}')
     expect(masked).not.toContain('service_metadata')
   })
 

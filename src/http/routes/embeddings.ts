@@ -6,6 +6,7 @@ import { validate } from '../../contract/validate.ts'
 import { GatewayError } from '../../errors.ts'
 import type { RunEmbeddings } from '../../inference/run-embeddings.ts'
 import type { Run } from '../../inference/run.ts'
+import { spenderOf } from '../../keys/keys.ts'
 import { JsonBody, readJsonObject } from '../../lib/json-body.ts'
 import { dollars } from '../../lib/money.ts'
 import type { InferenceAnswering } from '../answer-inference.ts'
@@ -13,8 +14,13 @@ import { asPublicError, errorHeaders } from '../error-boundary.ts'
 import { jsonResponse, jsonText } from '../json-response.ts'
 import { principalOf, type Route, type RouteRequest } from '../route.ts'
 
+interface EmbeddingsParts {
+  readonly runEmbeddings: RunEmbeddings
+  readonly answering: Pick<InferenceAnswering, 'admit' | 'customerKeys'>
+}
+
 /** Embeddings pass through: vectors are neither parsed nor written again (contract 7.6). */
-export const embeddingsRoute = (parts: { answering: Pick<InferenceAnswering, 'customerKeys'>; runEmbeddings: RunEmbeddings }): Route => ({
+export const embeddingsRoute = ({ runEmbeddings, answering }: EmbeddingsParts): Route => ({
   method: 'POST',
   path: '/embeddings',
   operation: 'createEmbeddings',
@@ -29,8 +35,8 @@ export const embeddingsRoute = (parts: { answering: Pick<InferenceAnswering, 'cu
     const text = await request.text()
     const { model, user, session_id } = validate(embeddingsRequest, readJsonObject(text))
     const principal = principalOf(request)
-    const { run, answer } = parts.runEmbeddings({
-      customerKeys: await parts.answering.customerKeys(principal),
+    const { run, answer } = runEmbeddings({
+      customerKeys: await answering.customerKeys(principal),
       ...(request.pass === null ? {} : { pass: request.pass }),
       call: embeddingsCall(JsonBody.ofParsed(text), model, user ?? null, session_id ?? null),
       apiType: 'embeddings',
@@ -38,13 +44,15 @@ export const embeddingsRoute = (parts: { answering: Pick<InferenceAnswering, 'cu
       preset: null,
       warnings: [],
       strict: principal.strict,
-      caller: { keyHash: principal.hash, workspaceId: principal.workspaceId },
+      caller: spenderOf(principal),
       requestId: request.requestId,
       userAgent: request.headers.get('user-agent'),
       referer: request.headers.get('http-referer') ?? request.headers.get('referer'),
     })
+    await answering.admit(run)
     request.pass?.handOver()
     request.signal.addEventListener('abort', () => run.leave(), { once: true })
+    if (request.signal.aborted) run.leave()
     return answered(run, answer, request)
   },
 })

@@ -5,7 +5,9 @@ import { apiKey, createKeyBody, createdKey, currentKey, keyHash, updateKeyBody }
 import { validate } from '../../contract/validate.ts'
 import { workspaceIdQuery } from '../../contract/workspace.ts'
 import { currentKeyResource, keyResource } from '../../keys/key-resource.ts'
-import type { Keys } from '../../keys/keys.ts'
+import { spenderOf, type Keys } from '../../keys/keys.ts'
+import { keyBudgets } from '../../ledger/key-budgets.ts'
+import type { Ledger } from '../../ledger/ledger.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { readJsonObject } from '../../lib/json-body.ts'
 import { nanosOf } from '../../lib/money.ts'
@@ -169,7 +171,10 @@ export const keysDelete = ({ keys, workspaces }: KeyRouteParts): Route => ({
 })
 
 /** `/auth/key` is an older name that tools still use. */
-export const keyCurrent = (path: '/key' | '/auth/key', parts: { keys: Keys; clock: Clock; flush: () => Promise<void> }): Route => ({
+export const keyCurrent = (
+  path: '/key' | '/auth/key',
+  parts: { keys: Keys; clock: Clock; flush: () => Promise<void>; figures: Ledger['figures'] },
+): Route => ({
   tag: 'Keys',
   surface: 'management',
   policy: 'any-key',
@@ -181,8 +186,10 @@ export const keyCurrent = (path: '/key' | '/auth/key', parts: { keys: Keys; cloc
   errors: [],
   async handle(request) {
     await parts.flush()
-    const { workspaceId, hash } = principalOf(request)
-    return jsonResponse({ data: currentKeyResource(await parts.keys.get(workspaceId, hash), parts.clock.now()) })
+    const principal = principalOf(request)
+    const nowMs = parts.clock.now()
+    const budgets = keyBudgets(await parts.figures(spenderOf(principal), nowMs), nowMs)
+    return jsonResponse({ data: currentKeyResource(await parts.keys.get(principal.workspaceId, principal.hash), budgets) })
   },
 })
 

@@ -154,7 +154,7 @@ describe('failures', () => {
     [200, '[]', 'provider_unavailable'],
   ])('status %p, %s: %s', async (status, text, type) => {
     const { error } = await ask((exchange) => exchange.answer(status, text, { 'retry-after': '7' }), { stream: false })
-    expect([error?.type, error?.retryAfterSeconds]).toEqual([type as 'server', status === 200 ? undefined : 7])
+    expect([error?.type, error?.retryAfterSeconds]).toEqual([type as 'server', status === 429 || status === 529 ? 7 : undefined])
   })
 
   test.each<[string, string, string]>([

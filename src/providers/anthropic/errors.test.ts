@@ -54,7 +54,7 @@ test.each<[number, string, ErrorType]>([
   [200, body('rate_limit_error'), 'rate_limit_exceeded'],
   [200, body('invalid_request_error'), 'invalid_request'],
   [200, body('authentication_error'), 'provider_unavailable'],
-  [200, body('novel_error'), 'provider_unavailable'],
+  [200, body('novel_error'), 'unmapped'],
   [200, 'not json', 'provider_unavailable'],
   // From an upstream of our own kind.
   [400, body('invalid_request_error', 'x', { error_type: 'max_tokens_exceeded' }), 'max_tokens_exceeded'],

@@ -1,58 +1,42 @@
 /** Failures of Messages upstreams as typed errors. Source: the API's page on errors, and the sentences that it does not list. */
-import type { ErrorType, GatewayError } from '../../errors.ts'
-import { isObject } from '../../lib/json.ts'
-import { failureError, parseOrNull, readErrorBody, typeOfRouter, typeOfStatus } from '../classify-failure.ts'
+import type { GatewayError } from '../../errors.ts'
+import { failureError, kindOfStatus } from '../classify-failure.ts'
+import { kindOfSentence, type FailureKind } from '../failure-sentences.ts'
 import type { Target } from '../provider.ts'
+import { parseOrNull, readToldError, type ToldError } from '../told-error.ts'
 
 /** `status` is that of the response, or 200 for an error inside a body or a stream. */
 export const anthropicFailure = (status: number, bodyText: string, target: Target, retryAfterSeconds?: number): GatewayError => {
-  const body = parseOrNull(bodyText)
-  const error = isObject(body) && isObject(body['error']) ? body['error'] : {}
-  const { code, message } = readErrorBody(body)
-  const kind = typeof error['type'] === 'string' ? error['type'] : ''
-  const effective = status === 200 ? (KINDS.get(kind)?.status ?? 502) : status
-  const told = typeOfSentence(effective, message)
-  const type = typeOfRouter(error['error_type']) ?? told ?? KINDS.get(kind)?.type ?? typeOfStatus(effective)
-  // An account of ours that is spent comes under 400; its state is not the client's to know.
-  const shown = told === 'provider_unavailable' ? 402 : effective
-  return failureError({ status: shown, code: causeOf(error) ?? code, message, raw: bodyText, retryAfterSeconds }, type, target)
+  const told = readToldError(parseOrNull(bodyText))
+  const kind = told.words.map((word) => KINDS.get(word)).find((known) => known !== undefined)
+  const effective = status === 200 ? (kind?.status ?? null) : status
+  const failure = { status: effective, told, raw: bodyText, retryAfterSeconds }
+  return failureError(failure, kindOf(told, kind?.kind ?? null, effective), target)
 }
 
-/** By `error.type`. The `status` is what goes with it outside of a stream; without a `type` the response's status speaks. */
-const KINDS: ReadonlyMap<string, { readonly status: number; readonly type?: ErrorType }> = new Map([
+const kindOf = (told: ToldError, named: FailureKind | null, status: number | null): FailureKind =>
+  told.type ??
+  kindOfSentence(told.message, status) ??
+  named ??
+  (status === 400 && ELEMENT.test(told.message ?? '') ? 'invalid_prompt' : null) ??
+  (status === null ? (told.words.length > 0 ? 'unmapped' : 'provider_unavailable') : kindOfStatus(status))
+
+/** `messages.0.content.1: …`, and rules for the turns as a whole. */
+const ELEMENT = /^messages\.\d+|^messages: (?:roles|first|final|text|at least)/
+
+/** By `error.type`. The `status` is what goes with it outside of a stream; without a `kind` the response's status speaks. */
+const KINDS: ReadonlyMap<string, { readonly status: number; readonly kind?: FailureKind }> = new Map([
   // It is also what statuses come under that have no kind of their own.
   ['invalid_request_error', { status: 400 }],
   // The credential, its rights and its account are ours.
-  ['authentication_error', { status: 401, type: 'provider_unavailable' }],
-  ['billing_error', { status: 402, type: 'provider_unavailable' }],
-  ['permission_error', { status: 403, type: 'provider_unavailable' }],
-  ['not_found_error', { status: 404, type: 'not_found' }],
-  ['conflict_error', { status: 409, type: 'provider_unavailable' }],
-  ['request_too_large', { status: 413, type: 'payload_too_large' }],
-  ['rate_limit_error', { status: 429, type: 'rate_limit_exceeded' }],
+  ['authentication_error', { status: 401, kind: 'our_account' }],
+  ['billing_error', { status: 402, kind: 'our_account' }],
+  ['permission_error', { status: 403, kind: 'our_account' }],
+  ['not_found_error', { status: 404, kind: 'not_found' }],
+  ['conflict_error', { status: 409, kind: 'provider_unavailable' }],
+  ['request_too_large', { status: 413, kind: 'payload_too_large' }],
+  ['rate_limit_error', { status: 429, kind: 'rate_limit_exceeded' }],
   ['api_error', { status: 500 }],
-  ['timeout_error', { status: 504, type: 'timeout' }],
-  ['overloaded_error', { status: 529, type: 'provider_overloaded' }],
+  ['timeout_error', { status: 504, kind: 'timeout' }],
+  ['overloaded_error', { status: 529, kind: 'provider_overloaded' }],
 ])
-
-/** What the API says in words alone, mostly under 400. */
-const SENTENCES: readonly (readonly [RegExp, ErrorType])[] = [
-  [/prompt is too long|exceeds? (?:the )?context (?:limit|window)|context (?:window|length) exceeded/i, 'context_length_exceeded'],
-  [/credit balance is too low|API usage limit|spend(?:ing)? limit|organization has been disabled/i, 'provider_unavailable'],
-  [/blocked by content filtering|content filtering policy/i, 'content_policy_violation'],
-  [/image exceeds \d|image dimensions exceed/i, 'image_too_large'],
-  [/could not process image|invalid base64 (?:data|image)|image does not match/i, 'invalid_image'],
-  [/image\.source\S*media_type|unsupported image/i, 'unsupported_image_format'],
-  [/unable to download|failed to (?:download|fetch)/i, 'image_download_failed'],
-]
-
-const typeOfSentence = (status: number, message: string | null): ErrorType | null => {
-  if (message === null || (status !== 400 && status !== 413 && status !== 500)) return null
-  return SENTENCES.find(([sentence]) => sentence.test(message))?.[1] ?? null
-}
-
-/** A stable name of the cause, where there is one. */
-const causeOf = (error: Readonly<Record<string, unknown>>): string | null => {
-  const code = isObject(error['details']) ? error['details']['error_code'] : undefined
-  return typeof code === 'string' && code !== '' ? code : null
-}

@@ -3,8 +3,8 @@ import { parseExact } from '../../lib/exact-json.ts'
 import type { Frame, ModelEvent } from '../../canonical/event.ts'
 import { GatewayError } from '../../errors.ts'
 import { isObject } from '../../lib/json.ts'
-import { retryAfterSeconds } from '../classify-failure.ts'
 import type { Attempt, ProviderContext, Target } from '../provider.ts'
+import { retryHint } from '../retry-hint.ts'
 import type { UpstreamResponse } from '../upstream.ts'
 import { createConverseDecoder, isMalformed, type ConverseDecoder } from './decode.ts'
 import { encodeConverseRequest } from './encode.ts'
@@ -42,7 +42,7 @@ export async function* bedrock(attempt: Attempt, context: ProviderContext): Asyn
       status: response.status,
       name: response.headers.get('x-amzn-errortype'),
       body: await response.beginning(ERROR_BODY_MAX),
-      retryAfterSeconds: retryAfterSeconds(response.headers.get('retry-after'), context.clock.now()),
+      retryAfterSeconds: retryHint(response.headers, context.clock.now()),
     }
     throw converseFailure(failure, target)
   }

@@ -1,8 +1,10 @@
 /** Failures of Bedrock as typed errors, by the names of its exceptions. Source: the API reference of Converse and ConverseStream, "Errors", and the common errors of AWS. */
-import type { ErrorType, GatewayError } from '../../errors.ts'
+import type { GatewayError } from '../../errors.ts'
 import { isObject } from '../../lib/json.ts'
-import { failureError, typeOfStatus } from '../classify-failure.ts'
+import { failureError, kindOfStatus } from '../classify-failure.ts'
+import { kindOfSentence, type FailureKind } from '../failure-sentences.ts'
 import type { Target } from '../provider.ts'
+import { parseOrNull } from '../told-error.ts'
 import { secretsOf } from './sign.ts'
 
 export interface ConverseFailure {
@@ -16,17 +18,24 @@ export interface ConverseFailure {
 
 export const converseFailure = ({ status, name, body, retryAfterSeconds }: ConverseFailure, target: Target): GatewayError => {
   const raw = withoutSecrets(body, target)
-  const told = parseOrNull(raw)
+  const told = parsed(raw)
   const code = plainName(name ?? textOf(told['__type']) ?? textOf(told['code']))
   const message = textOf(told['message']) ?? textOf(told['Message']) ?? textOf(told['originalMessage'])
-  const kind = code === null ? undefined : KINDS.get(code.toLowerCase())
-  const effective = status ?? kind?.status ?? 502
-  const said = effective === 400 ? typeOfSentence(message) : null
-  const type = said ?? kind?.type ?? typeOfStatus(effective)
-  // A credential that is refused under 400 is one that is refused.
-  const known = kind?.type === 'provider_unavailable' ? kind.status : effective
-  return failureError({ status: known, code, message, raw, retryAfterSeconds }, type, target)
+  const named = code === null ? undefined : KINDS.get(code.toLowerCase())
+  const effective = status ?? named?.status ?? null
+  const failure = { status: effective, told: { words: code === null ? [] : [code], message }, raw, retryAfterSeconds }
+  return failureError(failure, kindOf(code, message, named?.kind ?? null, effective), target)
 }
+
+/** A ValidationException is told by its words, some of them the model's own; every other name leaves nothing open. */
+const kindOf = (code: string | null, message: string | null, named: FailureKind | null, status: number | null): FailureKind => {
+  const said = named === null || named === 'invalid_request' ? kindOfSentence(message, status) : null
+  if (said !== null) return said
+  if (named === 'invalid_request' && ABOUT_MESSAGE.test(message ?? '')) return 'invalid_prompt'
+  return named ?? (status !== null ? kindOfStatus(status) : code === null ? 'provider_unavailable' : 'unmapped')
+}
+
+const ABOUT_MESSAGE = /\bmessages\.\d+|conversation must (?:start|alternate|end)|roles must alternate/i
 
 /** `com.amazon.coral.service#ThrottlingException:http://…` is ThrottlingException, and in a stream throttlingException. */
 const plainName = (name: string | null): string | null => {
@@ -34,15 +43,15 @@ const plainName = (name: string | null): string | null => {
   return plain === '' ? null : `${plain.charAt(0).toUpperCase()}${plain.slice(1)}`
 }
 
-const kinds = (status: number, type: ErrorType, ...names: readonly string[]): [string, { status: number; type: ErrorType }][] =>
-  names.map((name) => [name.toLowerCase(), { status, type }])
+const kinds = (status: number, kind: FailureKind, ...names: readonly string[]): [string, { status: number; kind: FailureKind }][] =>
+  names.map((name) => [name.toLowerCase(), { status, kind }])
 
-const KINDS: ReadonlyMap<string, { readonly status: number; readonly type: ErrorType }> = new Map([
+const KINDS: ReadonlyMap<string, { readonly status: number; readonly kind: FailureKind }> = new Map([
   ...kinds(400, 'invalid_request', 'ValidationException', 'ValidationError', 'SerializationException'),
   // The credential, its rights and its account are ours.
   ...kinds(
     403,
-    'provider_unavailable',
+    'our_account',
     'AccessDeniedException',
     'UnrecognizedClientException',
     'ExpiredTokenException',
@@ -69,32 +78,13 @@ const KINDS: ReadonlyMap<string, { readonly status: number; readonly type: Error
   ...kinds(503, 'provider_overloaded', 'ServiceUnavailableException', 'ServiceUnavailable'),
 ])
 
-/** What a ValidationException says in words alone; some of them are the model's own. */
-const SENTENCES: readonly (readonly [RegExp, ErrorType])[] = [
-  [
-    /(?:input|prompt) is too long|too many (?:input )?tokens|context (?:length|window|limit)|input tokens? exceed/i,
-    'context_length_exceeded',
-  ],
-  // The operator's name for the model is wrong for this region or account: another provider may have it.
-  [/model identifier is invalid|on-demand throughput isn.t supported|end of its life|legacy and you have not/i, 'not_found'],
-  [/content filter(?:ing)? policy|blocked by (?:content filter|our|the) /i, 'content_policy_violation'],
-  [/image exceeds .*max|image (?:size|dimensions) exceed/i, 'image_too_large'],
-  [/could not process image|invalid image|image does not match/i, 'invalid_image'],
-]
-
-const typeOfSentence = (message: string | null): ErrorType | null =>
-  message === null ? null : (SENTENCES.find(([sentence]) => sentence.test(message))?.[1] ?? null)
-
 const withoutSecrets = (text: string, { apiKey }: Target): string =>
   secretsOf(apiKey).reduce((shown, secret) => shown.replaceAll(secret, '[redacted]'), text)
 
 const textOf = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null)
 
-const parseOrNull = (text: string): Record<string, unknown> => {
-  try {
-    const body: unknown = JSON.parse(text)
-    return isObject(body) ? body : {}
-  } catch {
-    return {} // a page of a proxy, or nothing: the status speaks
-  }
+/** A page of a proxy, or nothing, holds no member: then the status speaks. */
+const parsed = (text: string): Record<string, unknown> => {
+  const body = parseOrNull(text)
+  return isObject(body) ? body : {}
 }

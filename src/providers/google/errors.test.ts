@@ -37,7 +37,7 @@ describe('a failure of Google’s', () => {
     [200, body(503, ''), 'provider_overloaded'],
     [200, '{"error":{}}', 'provider_unavailable'],
     [400, `[${body(400, 'INVALID_ARGUMENT')}]`, 'invalid_request'],
-    [418, '[]', 'invalid_request'],
+    [418, '[]', 'unmapped'],
   ])('%p %s', (status, text, type) => {
     const error = googleFailure(status, text, googleTarget)
     expect([error.type, error.status]).toEqual([type, ERRORS[type].status])
@@ -51,7 +51,7 @@ describe('a failure of Google’s', () => {
 
   test('of our credential does not read as if it were the client’s, and shows no key', () => {
     const error = googleFailure(400, body(400, 'INVALID_ARGUMENT', `API key not valid: ${googleTarget.apiKey}`), googleTarget)
-    expect(error.message).toBe('Google AI Studio: The credential that this service holds for it was refused.')
+    expect(error.message).toBe('Google AI Studio refused the credential that this service holds for it (status 400).')
     expect(JSON.stringify(error.metadata)).not.toContain(googleTarget.apiKey)
   })
 

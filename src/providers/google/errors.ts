@@ -1,8 +1,10 @@
 /** Failures of Google's API as typed errors: of a response, within a body or a stream, and of a prompt that it blocks. */
-import type { ErrorType, GatewayError } from '../../errors.ts'
+import type { GatewayError } from '../../errors.ts'
 import { isObject } from '../../lib/json.ts'
-import { failureError, parseOrNull, readErrorBody, typeOfStatus } from '../classify-failure.ts'
+import { failureError, kindOfStatus } from '../classify-failure.ts'
+import { kindOfSentence, type FailureKind } from '../failure-sentences.ts'
 import type { Target } from '../provider.ts'
+import { parseOrNull, readToldError, type ToldError } from '../told-error.ts'
 import type { Ending } from './decode.ts'
 
 type Json = Readonly<Record<string, unknown>>
@@ -12,23 +14,10 @@ export const googleFailure = (status: number, bodyText: string, target: Target, 
   const body = parseOrNull(bodyText)
   // An endpoint that streams without events sends its error in a list.
   const error = errorIn(Array.isArray(body) ? (body as unknown[]).find((entry) => errorIn(entry) !== null) : body)
-  const told = error?.['code']
-  const effective = status === 200 ? (typeof told === 'number' && told >= 400 && told < 600 ? told : 502) : status
-  const { code, message } = readErrorBody(error === null ? body : { error })
-  const word = typeof error?.['status'] === 'string' ? error['status'] : null
-  const type = typeOfWords(word, message ?? '', error) ?? typeOfStatus(effective)
-  const ours = type === 'provider_unavailable' && CREDENTIAL.test(message ?? '')
-  return failureError(
-    {
-      status: effective,
-      code: word ?? code,
-      message: ours ? 'The credential that this service holds for it was refused.' : message,
-      raw: bodyText,
-      retryAfterSeconds: retryDelay(error) ?? headerSeconds,
-    },
-    type,
-    target,
-  )
+  const told = readToldError(body)
+  const effective = status === 200 ? told.status : status
+  const failure = { status: effective, told, raw: bodyText, retryAfterSeconds: retryDelay(error) ?? headerSeconds }
+  return failureError(failure, kindOf(told, error, effective), target)
 }
 
 /** Null where the chunk does not say that the prompt was blocked. */
@@ -36,39 +25,35 @@ export const blockedPrompt = (chunk: Json, target: Target): GatewayError | null 
   const feedback = chunk['promptFeedback']
   const reason = isObject(feedback) ? feedback['blockReason'] : undefined
   if (!isObject(feedback) || typeof reason !== 'string' || reason === 'BLOCK_REASON_UNSPECIFIED') return null
-  const told = feedback['blockReasonMessage']
-  const message = typeof told === 'string' && told !== '' ? told : `The prompt was blocked (${reason}).`
-  return failureError(
-    { status: 200, code: reason, message, raw: JSON.stringify(feedback), retryAfterSeconds: undefined },
-    'content_policy_violation',
-    target,
-  )
+  const said = feedback['blockReasonMessage']
+  const message = typeof said === 'string' && said !== '' ? said : `The prompt was blocked (${reason}).`
+  const told = { words: [reason], message, reasons: [reason, ...blockedCategories(feedback)] }
+  return failureError({ status: null, told, raw: JSON.stringify(feedback) }, 'content_policy_violation', target)
 }
 
+const blockedCategories = ({ safetyRatings: ratings }: Json): string[] =>
+  Array.isArray(ratings)
+    ? (ratings as unknown[]).flatMap((rating) =>
+        isObject(rating) && rating['blocked'] === true && typeof rating['category'] === 'string' ? [rating['category']] : [],
+      )
+    : []
+
 /** An end of the model's that is a failure. */
-export const brokenEnding = ({ native, message }: Ending, target: Target): GatewayError =>
-  failureError(
-    {
-      status: 200,
-      code: native,
-      message: message ?? `The model ended without an answer (${native}).`,
-      raw: '',
-      retryAfterSeconds: undefined,
-    },
-    'provider_unavailable',
-    target,
-  )
+export const brokenEnding = ({ native, message }: Ending, target: Target): GatewayError => {
+  const told = { words: [native], message: message ?? `The model ended without an answer (${native}).` }
+  return failureError({ status: null, told, raw: '' }, 'provider_unavailable', target)
+}
 
 /** The error that a body or a chunk holds; null where it holds none. */
 export const errorIn = (body: unknown): Json | null => (isObject(body) && isObject(body['error']) ? body['error'] : null)
 
-const WORDS: Readonly<Record<string, ErrorType>> = {
+const WORDS: Readonly<Record<string, FailureKind>> = {
   INVALID_ARGUMENT: 'invalid_request',
   OUT_OF_RANGE: 'invalid_request',
   // Where the account is, what it has not paid for: ours, not the client's.
   FAILED_PRECONDITION: 'provider_unavailable',
-  UNAUTHENTICATED: 'provider_unavailable',
-  PERMISSION_DENIED: 'provider_unavailable',
+  UNAUTHENTICATED: 'our_account',
+  PERMISSION_DENIED: 'our_account',
   NOT_FOUND: 'not_found',
   RESOURCE_EXHAUSTED: 'rate_limit_exceeded',
   UNAVAILABLE: 'provider_overloaded',
@@ -81,21 +66,24 @@ const WORDS: Readonly<Record<string, ErrorType>> = {
   UNIMPLEMENTED: 'invalid_request',
 }
 
-const CREDENTIAL = /\bAPI[ _]key\b/i
-
 /** One word covers every fault of a request: what it is about stands in the sentence. */
-const SENTENCES: readonly (readonly [RegExp, ErrorType])[] = [
-  [CREDENTIAL, 'provider_unavailable'],
-  [/token count|maximum number of tokens|context (?:length|window)/i, 'context_length_exceeded'],
-  [/(?:fetch|download|retrieve|access).{0,40}\bur[li]\b|\bfile[ _]?ur[il]\b/i, 'image_download_failed'],
-  [/unsupported mime ?type.{0,20}image\//i, 'unsupported_image_format'],
-  [/unable to process input image|(?:image|picture).{0,40}not valid/i, 'invalid_image'],
-]
+const CREDENTIAL = /\bAPI[ _]key\b/i
+const ABOUT_CONTENTS = /\bcontents(?:\[\d+\]|:| is| are| must)|function (?:call|response) (?:turn|parts?)/i
 
-const typeOfWords = (word: string | null, message: string, error: Json | null): ErrorType | null => {
-  if (reasons(error).some((reason) => reason.startsWith('API_KEY_'))) return 'provider_unavailable'
-  if (word === 'INVALID_ARGUMENT') for (const [sentence, type] of SENTENCES) if (sentence.test(message)) return type
-  return word === null ? null : (WORDS[word] ?? null)
+const kindOf = ({ words, message, status: told }: ToldError, error: Json | null, status: number | null): FailureKind => {
+  const said = message ?? ''
+  const word = words.find((each) => Object.hasOwn(WORDS, each))
+  if (reasons(error).some((reason) => reason.startsWith('API_KEY_'))) return 'our_account'
+  if (word === undefined || word === 'INVALID_ARGUMENT') {
+    if (word !== undefined && CREDENTIAL.test(said)) return 'our_account'
+    const kind = kindOfSentence(message, status)
+    if (kind !== null) return kind
+    if (word !== undefined && ABOUT_CONTENTS.test(said)) return 'invalid_prompt'
+  }
+  const known = word === undefined ? undefined : WORDS[word]
+  if (known !== undefined) return known
+  if (status !== null) return kindOfStatus(status)
+  return words.length > 0 && told === null ? 'unmapped' : 'provider_unavailable'
 }
 
 const detailsOf = (error: Json | null): Json[] =>

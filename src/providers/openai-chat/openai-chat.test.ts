@@ -145,6 +145,15 @@ describe('the request', () => {
   })
 })
 
+test('a whole answer that a router failed keeps what was said before, also where the failure is told twice', async () => {
+  const error = { code: 503, message: 'Too busy.', metadata: { error_type: 'provider_overloaded' } }
+  const choice = { index: 0, message: { role: 'assistant', content: 'Half' }, finish_reason: 'error', error }
+  const body = JSON.stringify({ id: 'gen-1', choices: [choice], error })
+  const { events, error: failure } = await ask((exchange) => exchange.answer(200, body), { stream: false })
+  expect(events.flatMap((event) => (event.type === 'text' ? [event.text] : []))).toEqual(['Half'])
+  expect([failure?.type, failure?.message]).toEqual(['provider_overloaded', 'Acme: Too busy.'])
+})
+
 describe('a status that is not 200', () => {
   test.each<[number, string, ErrorType]>([
     [201, '{}', 'unmapped'],
@@ -248,7 +257,7 @@ describe('a status that is not 200', () => {
     ['Fri, 20 Nov 2026 09:59:00 GMT', undefined],
     ['soon', undefined],
     ['-1', undefined],
-    ['1.5', undefined],
+    ['1.5', 2],
     ['', undefined],
     ['1e3', undefined],
     ['99999999999', undefined],

@@ -5,7 +5,7 @@ import { isObject } from '../../lib/json.ts'
 import type { SseEvent } from '../../lib/sse.ts'
 import { unusable } from '../classify-failure.ts'
 import { isEventStream, parseWhole, postJson, WHOLE_BODY_MAX } from '../json-post.ts'
-import { holdsError } from '../openai-error-codes.ts'
+import { holdsError } from '../failure-words.ts'
 import type { Attempt, ProviderContext, Target } from '../provider.ts'
 import { type EventReader, failedFrame, streamFrames } from '../stream-frames.ts'
 import { addressOf, keyHeader } from './address.ts'
@@ -66,11 +66,12 @@ const BROKEN_OFF = 'insufficient_system_resource'
 
 const wholeFrames = (text: string, target: Target, native: boolean): Frame[] => {
   const body = parseWhole(text, target)
-  if (isObject(body) && holdsError(body)) throw chatFailure(200, text, target)
+  // Beside a choice that failed, a router repeats its failure: what was said before it still counts.
+  const failure = isObject(body) ? choiceFailure(body, target) : null
+  if (isObject(body) && failure === null && holdsError(body)) throw chatFailure(200, text, target)
   if (!isObject(body) || !Array.isArray(body['choices']) || body['choices'].length === 0)
     throw unusable(target, 'answered without any choices.')
   const decoded = createChatDecoder(target.modelId).events(body)
-  const failure = choiceFailure(body, target)
   if (failure !== null) return [{ events: decoded }, failedFrame(failure)]
   const ended = decoded.some(({ type }) => type === 'finish')
   // Some vendors leave the reason empty, xAI where there are calls.

@@ -2,13 +2,6 @@
 import type { Message, Part, Prompt, Tool } from '../../canonical/prompt.ts'
 import { wordCount } from './words.ts'
 
-/** The text of the last user message; null where it has none, as one of images or tool results alone. */
-export const lastUserText = ({ messages }: Prompt): string | null => {
-  const parts = messages.findLast(({ role }) => role === 'user')?.parts ?? []
-  const texts = parts.flatMap((part) => (part.type === 'text' ? [part.text] : []))
-  return texts.join('\n') || null
-}
-
 /** The results that the last message holds, with the names of the tools that were called. */
 export const toolResults = ({ messages }: Prompt): { name: string; text: string }[] => {
   const results = (messages.at(-1)?.parts ?? []).filter((part) => part.type === 'tool-result')

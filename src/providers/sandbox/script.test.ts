@@ -209,10 +209,10 @@ describe.each(ERROR_TYPES)('%s', (type) => {
     expect(script).toHaveLength(1)
     const error = errorOf(script)
     expect(error).toMatchObject({ type, status: errorRow(type).status })
-    expect(error?.metadata).toMatchObject({ provider_name: 'Sandbox', provider_code: expect.any(String) })
-    expect(JSON.parse(String(error?.metadata['raw']))).toMatchObject({
-      error: { code: error?.metadata['provider_code'], message: error?.message },
-    })
+    expect(error?.metadata['provider_name']).toBe('Sandbox')
+    const raw = JSON.parse(String(error?.metadata['raw'])) as { error: { code: string; message: string } }
+    expect(raw.error.code).toBe(String(error?.metadata['provider_code']))
+    expect(error?.message).toBe(`Sandbox: ${raw.error.message}`)
   })
 
   test('sandbox/midstream fails after some tokens, which are counted', () => {

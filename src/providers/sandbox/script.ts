@@ -2,10 +2,11 @@
  * What each sandbox model does (operator.md, "The sandbox provider"): a pure function of the request, so the same
  * request has the same answer. A token is a word; time is a step of the script, not a clock.
  */
+import { lastUserText } from '../../canonical/last-user-text.ts'
 import type { Prompt } from '../../canonical/prompt.ts'
 import { ERROR_TYPES, type ErrorType, GatewayError } from '../../errors.ts'
 import { answer, type Block } from './answer.ts'
-import { describePrompt, lastUserText, toolResults } from './prompt-facts.ts'
+import { describePrompt, toolResults } from './prompt-facts.ts'
 import { sandboxError } from './sandbox-error.ts'
 import type { SandboxInput, SandboxStep } from './step.ts'
 import { toolCalls } from './tool-calls.ts'
@@ -70,13 +71,15 @@ const MODELS = {
   empty: (input) => answer(input, [], { finish: 'length', hiddenReasoningTokens: input.maxOutputTokens ?? EMPTY_TOKENS }),
 
   flaky: (input) =>
-    input.attempt === 0 ? [fail(sandboxError('provider_overloaded'))] : answer(input, [text('The first attempt failed, this one works.')]),
+    input.attempt === 0
+      ? [fail(sandboxError('provider_overloaded', 'sandbox/flaky'))]
+      : answer(input, [text('The first attempt failed, this one works.')]),
 } as const satisfies Record<string, Script>
 
 /** `sandbox/error/<error_type>` and `sandbox/midstream/<error_type>`. */
 const FAILING = {
-  error: (_, type) => [fail(sandboxError(type))],
-  midstream: (input, type) => answer(input, [text(lorem(12))], { ending: fail(sandboxError(type)) }),
+  error: (_, type) => [fail(sandboxError(type, `sandbox/error/${type}`))],
+  midstream: (input, type) => answer(input, [text(lorem(12))], { ending: fail(sandboxError(type, `sandbox/midstream/${type}`)) }),
 } as const satisfies Record<string, (input: SandboxInput, type: ErrorType) => Iterable<SandboxStep>>
 
 const fail = (error: GatewayError): SandboxStep => ({ kind: 'fail', error })

@@ -1,0 +1,8 @@
+import type { Prompt } from './prompt.ts'
+
+/** The text of the last user message; null where it has none, as one of images or tool results alone. */
+export const lastUserText = ({ messages }: Prompt): string | null => {
+  const parts = messages.findLast(({ role }) => role === 'user')?.parts ?? []
+  const texts = parts.flatMap((part) => (part.type === 'text' ? [part.text] : []))
+  return texts.join('\n') || null
+}

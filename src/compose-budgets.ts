@@ -1,0 +1,101 @@
+/** The parts of budgets, built and joined: what compose.ts hands to the rest of the service. */
+import { createBudgetedRuns, type BudgetedRuns, type BudgetSettings } from './inference/budgeted-runs.ts'
+import { createGenerationRecorder, type GenerationRecorder } from './inference/record-generations.ts'
+import { createBudgets, type Budgets } from './ledger/budgets.ts'
+import { createCredits, type Credits } from './ledger/credits.ts'
+import type { InFlightSettings } from './ledger/decide.ts'
+import { createDurations } from './ledger/durations.ts'
+import { createLedger, type Ledger } from './ledger/ledger.ts'
+import { keyLimitSource, type ScopeSource } from './ledger/scope.ts'
+import type { BudgetsFile } from './ledger/settings.ts'
+import type { Clock } from './lib/clock.ts'
+import type { IdSource } from './lib/id.ts'
+import { nanosOf } from './lib/money.ts'
+import type { Database } from './storage/database.ts'
+import type { Settlement } from './storage/settle-requests.ts'
+import type { Log } from './telemetry/log.ts'
+import type { Metrics } from './telemetry/metrics.ts'
+
+export interface BudgetParts {
+  readonly ledger: Ledger
+  readonly budgets: Budgets
+  readonly credits: Credits
+  readonly budgeted: BudgetedRuns
+  readonly recorder: GenerationRecorder<Settlement>
+  /** By another file from the next request on. */
+  configure(file: BudgetsFile): void
+}
+
+export const composeBudgets = (parts: {
+  readonly database: Database
+  readonly clock: Clock
+  readonly ids: IdSource
+  readonly log: Log
+  readonly metrics: Metrics
+  readonly file: BudgetsFile
+  /** Beside keys, workspace budgets and credit. */
+  readonly sources?: readonly ScopeSource[]
+}): BudgetParts => {
+  const { database, clock, ids, log, metrics } = parts
+  let { file } = parts
+  const budgets = createBudgets(parts)
+  const credits = createCredits(parts)
+  const creditsWhereOn: ScopeSource = {
+    scopes: (spender) => (file.credits ? credits.scopes(spender) : []),
+    dropCache: credits.dropCache,
+  }
+  const recorder = createGenerationRecorder<Settlement>({
+    write: (batch) => ledger.settle(batch),
+    clock,
+    onError: (error, waiting) => log.error({ error, waiting }, 'generation records not written'),
+  })
+  const ledger = createLedger({
+    database,
+    clock,
+    ids,
+    sources: [keyLimitSource, budgets, creditsWhereOn, ...(parts.sources ?? [])],
+    inFlight: () => inFlightOf(file),
+    settleFirst: recorder.flush,
+    onError: (error, doing) => log.error({ error }, doing),
+    onReaped: (holds) => log.warn({ holds }, 'requests of a process that died were charged by their last checkpoint'),
+    onRepaired: (windows) => log.error({ windows }, 'held amounts were not the sum of their holds; they are now'),
+  })
+  const overshoot = metrics.counter(
+    'patchbay_budget_overshoot_nanos_total',
+    'Nano-dollars that requests cost beyond what was held for them.',
+    [],
+  )
+  metrics.gauge('patchbay_generation_records_dropped', 'Records lost because storage was away for too long.', () => recorder.dropped)
+  metrics.gauge('patchbay_held_requests', 'Requests that run under a limit.', () => ledger.running)
+  const budgeted = createBudgetedRuns({
+    ledger,
+    durations: createDurations(),
+    settings: () => settingsOf(file),
+    onOvershoot: (run, nanos) => {
+      overshoot.add([], nanos)
+      log.warn({ generation_id: run.generationId, nanos }, 'a request cost more than was held for it')
+    },
+  })
+  return {
+    ledger,
+    budgets,
+    credits,
+    budgeted,
+    recorder,
+    configure(next) {
+      file = next
+    },
+  }
+}
+
+const inFlightOf = ({ in_flight }: BudgetsFile): InFlightSettings => ({
+  fraction: in_flight.fraction,
+  ceilingNanos: in_flight.ceiling_usd === null ? null : nanosOf(in_flight.ceiling_usd),
+})
+
+const settingsOf = (file: BudgetsFile): BudgetSettings => ({
+  unknownPrice: file.unknown_price,
+  assumedPrices: file.default_price,
+  maxOutputTokens: file.max_output_tokens,
+  emptyAnswers: file.empty_answers,
+})

@@ -1,0 +1,43 @@
+/** The name that was probably meant, where the file has one that there is not. */
+import { z } from 'zod'
+
+import { nearDistance } from './lib/edit-distance.ts'
+
+interface Schema {
+  readonly $ref?: string
+  readonly $defs?: Readonly<Record<string, Schema>>
+  readonly properties?: Readonly<Record<string, Schema>>
+  readonly additionalProperties?: Schema | boolean
+  readonly items?: Schema
+  readonly anyOf?: readonly Schema[]
+}
+
+/** The known name at `path` that is nearest to `key`; null where none is near. */
+export const nearestKey = (schema: z.ZodType, path: readonly PropertyKey[], key: string): string | null => {
+  const root = z.toJSONSchema(schema, { io: 'input' }) as Schema
+  const known = path.reduce<readonly Schema[]>((at, step) => at.flatMap((each) => inside(each, step, root)), branches(root, root))
+  const wanted = key.slice(0, COMPARED_LENGTH).toLowerCase().replaceAll('-', '_')
+  const [best] = known
+    .flatMap(({ properties }) => Object.keys(properties ?? {}))
+    .map((name) => ({ name, distance: nearDistance(wanted, name) }))
+    .filter(({ distance }) => distance < Number.POSITIVE_INFINITY)
+    .sort((a, b) => a.distance - b.distance)
+  return best?.name ?? null
+}
+
+const COMPARED_LENGTH = 100
+
+const inside = (schema: Schema, step: PropertyKey, root: Schema): readonly Schema[] => {
+  const { properties = {}, additionalProperties, items } = schema
+  if (typeof step === 'number') return items === undefined ? [] : branches(items, root)
+  const name = String(step)
+  const member = Object.hasOwn(properties, name) ? properties[name] : additionalProperties
+  return typeof member === 'object' ? branches(member, root) : []
+}
+
+/** Every form that a value may take. */
+const branches = (schema: Schema, root: Schema): readonly Schema[] => {
+  if (schema.anyOf !== undefined) return schema.anyOf.flatMap((each) => branches(each, root))
+  const named = schema.$ref === undefined ? schema : root.$defs?.[schema.$ref.replace('#/$defs/', '')]
+  return named === undefined ? [] : [named]
+}

@@ -1,0 +1,154 @@
+/** Runs and money: what a run may cost before it begins, and what it is charged when it has ended. */
+import { type Usage, inputTokens, outputTokens } from '../canonical/usage.ts'
+import { GatewayError } from '../errors.ts'
+import { storageAway } from '../ledger/admissions.ts'
+import type { Durations } from '../ledger/durations.ts'
+import { estimateOf, type EstimateSettings } from '../ledger/estimate.ts'
+import type { Ledger } from '../ledger/ledger.ts'
+import type { Scope } from '../ledger/scope.ts'
+import type { LedgerEntry, Settlement } from '../storage/settle-requests.ts'
+import { costOf } from '../models/price.ts'
+import { generationRecord } from './generation-record.ts'
+import type { AttemptOutcome, Run } from './run.ts'
+
+/** Lets a planned run in, or throws 402, 403 or 503. Where nothing bounds its caller, at once and without a query. */
+export type Admit = (run: Run) => void | Promise<void>
+
+export interface BudgetSettings extends EstimateSettings {
+  /** What becomes of a model whose price nobody told, where a budget has to be kept. */
+  readonly unknownPrice: 'refuse' | 'default'
+  readonly emptyAnswers: 'told' | 'free'
+}
+
+export interface BudgetedRuns {
+  readonly admit: Admit
+  /** Of a run that has ended, once. */
+  settlement(run: Run): Settlement
+}
+
+export const createBudgetedRuns = (parts: {
+  readonly ledger: Pick<Ledger, 'scopesOf' | 'admit' | 'ended'>
+  readonly durations: Durations
+  /** As the configuration has them now. */
+  readonly settings: () => BudgetSettings
+  /** Told of nano-dollars that a run cost beyond its hold. */
+  readonly onOvershoot: (run: Run, nanos: number) => void
+}): BudgetedRuns => {
+  const { ledger, durations } = parts
+  /** What is held for each run, from its admission to its end. */
+  const held = new WeakMap<Run, number>()
+
+  /** With a customer's own keys only those scopes are spent that count them; the service's keys are used where they are paid for. */
+  const admitUnder = async (run: Run, scopes: readonly Scope[]): Promise<void> => {
+    const { attempts } = run.plan
+    const own = attempts.filter(({ customerKey }) => customerKey !== undefined)
+    if (own.length < attempts.length) {
+      try {
+        await hold(run, scopes)
+        return
+      } catch (refused) {
+        if (own.length === 0 || !(refused instanceof GatewayError)) throw refused
+        run.plan = { ...run.plan, attempts: own }
+      }
+    }
+    await hold(
+      run,
+      scopes.filter(({ includeByok }) => includeByok),
+    )
+  }
+
+  const hold = async (run: Run, scopes: readonly Scope[]): Promise<void> => {
+    if (scopes.length === 0) return
+    const settings = parts.settings()
+    const { attempts } = run.plan
+    const unpriced = attempts.find(({ endpoint }) => endpoint.prices === null)
+    if (unpriced !== undefined && settings.unknownPrice === 'refuse') throw unknownPrice(unpriced)
+    run.assumedPrices = settings.assumedPrices
+    const { mostNanos, promptNanos } = estimateOf(run.request, attempts, settings)
+    const first = attempts[0]
+    const model = first?.model.id ?? ''
+    await ledger.admit(
+      {
+        id: run.generationId,
+        spender: run.request.caller,
+        atMs: run.createdMs,
+        scopes,
+        estimateNanos: mostNanos,
+        promptNanos,
+        provider: first?.endpoint.provider.slug ?? null,
+        expectedMs: durations.expectedMs(model),
+      },
+      () => run.cost.totalNanos ?? 0,
+    )
+    held.set(run, mostNanos)
+  }
+
+  return {
+    admit(run) {
+      run.emptyIsFree = parts.settings().emptyAnswers === 'free'
+      const scopes = ledger.scopesOf(run.request.caller)
+      if (scopes instanceof Promise) {
+        return scopes.then(
+          (known) => (known.length === 0 ? undefined : admitUnder(run, known)),
+          (cause: unknown) => Promise.reject(storageAway(cause)),
+        )
+      }
+      return scopes.length === 0 ? undefined : admitUnder(run, scopes)
+    },
+    settlement(run) {
+      const record = generationRecord(run)
+      const heldNanos = held.get(run)
+      if (heldNanos !== undefined) {
+        ledger.ended(run.generationId)
+        const over = record.costNanos + record.byokCostNanos - heldNanos
+        if (over > 0) parts.onOvershoot(run, over)
+      }
+      if (run.error === null) durations.add(record.model, run.durationMs)
+      const last = run.attempts.length - 1
+      const answered = run.attempts[last]
+      return {
+        record,
+        userId: run.request.caller.userId,
+        held: heldNanos !== undefined,
+        final: {
+          attempt: Math.max(0, last),
+          provider: record.provider,
+          amountNanos: record.costNanos,
+          byokNanos: record.byokCostNanos,
+          upstreamNanos: answered === undefined ? null : run.cost.upstreamNanos,
+          estimated: run.usage.estimated,
+          usage: usageText(run.usage),
+        },
+        attempts: run.attempts.slice(0, -1).flatMap(failedAttempt),
+      }
+    },
+  }
+}
+
+/** An attempt that used something and failed is on the operator's bill, perhaps, and never on the customer's. */
+const failedAttempt = ({ planned, usage }: AttemptOutcome, attempt: number): readonly LedgerEntry[] => {
+  if (inputTokens(usage) + outputTokens(usage) === 0) return []
+  return [
+    {
+      attempt,
+      provider: planned.endpoint.provider.slug,
+      amountNanos: 0,
+      byokNanos: 0,
+      upstreamNanos: costOf(usage, planned.endpoint.prices).upstreamNanos,
+      estimated: usage.estimated,
+      usage: usageText(usage),
+    },
+  ]
+}
+
+/** What was counted, without the zeros. */
+const usageText = (usage: Usage): string =>
+  JSON.stringify(Object.fromEntries(Object.entries(usage).filter(([, value]) => value !== 0 && value !== null && value !== false)))
+
+const unknownPrice = ({ model, endpoint }: Run['plan']['attempts'][number]): GatewayError =>
+  new GatewayError(
+    'permission_denied',
+    `Nobody has told the price of ${model.id} at ${endpoint.provider.name}, so the budgets of this key cannot be kept. ` +
+      `The operator can set its prices, or budgets.unknown_price: default.`,
+    { metadata: { reason: 'unknown_price', model: model.id, provider_name: endpoint.provider.name } },
+  )

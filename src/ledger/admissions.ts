@@ -1,0 +1,169 @@
+/** The way in for requests under a limit: those of one turn of the event loop are decided on in one transaction. */
+import { GatewayError } from '../errors.ts'
+import { isoTimestamp, type Clock } from '../lib/clock.ts'
+import type { IdSource } from '../lib/id.ts'
+import type { HoldStore, LedgerNode } from '../storage/hold-store.ts'
+import type { Admission } from '../storage/admit-requests.ts'
+import type { LedgerStore } from '../storage/ledger-store.ts'
+import { windowName, type WindowKey } from '../storage/scope-windows.ts'
+import { StorageConflict } from '../storage/storage-errors.ts'
+import { decide, type InFlightSettings, type Refusal } from './decide.ts'
+import { expectRoom } from './expect-room.ts'
+import { refusalError } from './refusal.ts'
+import type { Scope, Spender } from './scope.ts'
+import { windowOf } from './windows.ts'
+
+/** A request that asks to begin. */
+export interface Demand {
+  readonly id: string
+  readonly spender: Spender
+  /** When it came: it is charged to the windows of this instant, whenever it ends. */
+  readonly atMs: number
+  /** At least one, in the order of their checking. */
+  readonly scopes: readonly Scope[]
+  readonly estimateNanos: number
+  /** What is charged if this process dies before it says more. */
+  readonly promptNanos: number
+  readonly provider: string | null
+  readonly expectedMs: number
+}
+
+export interface Admissions {
+  /** Resolves when the hold is written. Throws 402 and 403, and 503 where storage cannot tell. */
+  admit(demand: Demand): Promise<void>
+}
+
+const BATCH_MAX = 256
+/** Admissions that are this close to each other are gathered. */
+const BUSY_MS = 2
+/** How long a hold outlives the last word of its node. */
+export const LEASE_MS = 60_000
+
+interface Waiting {
+  readonly demand: Demand
+  readonly resolve: () => void
+  readonly reject: (reason: unknown) => void
+}
+
+export const createAdmissions = (parts: {
+  readonly store: LedgerStore
+  readonly holds: HoldStore
+  readonly node: LedgerNode
+  readonly clock: Clock
+  readonly ids: IdSource
+  /** As the configuration has it now. */
+  readonly inFlight: () => InFlightSettings
+  /** Writes what has ended here and waits to be settled. */
+  readonly settleFirst: () => Promise<void>
+  /** Told of requests whose hold may have been written though they were turned away. */
+  readonly onUnknown: (requests: readonly string[]) => void
+}): Admissions => {
+  const { store, node, clock, inFlight } = parts
+  let waiting: Waiting[] = []
+  let working = false
+  let lastMs = Number.NEGATIVE_INFINITY
+
+  const work = async (): Promise<void> => {
+    while (waiting.length > 0) {
+      const batch = waiting.slice(0, BATCH_MAX)
+      waiting = waiting.slice(BATCH_MAX)
+      await admitBatch(batch)
+    }
+    lastMs = clock.monotonicMs()
+    working = false
+  }
+
+  const admitBatch = async (batch: readonly Waiting[]): Promise<void> => {
+    let refusals: readonly (Refusal | null)[]
+    try {
+      refusals = await tryTwice(batch.map(({ demand }) => admissionOf(demand)))
+    } catch (cause) {
+      // Limits hold, or nothing goes: what cannot be counted is not let in.
+      if (!(cause instanceof StorageConflict)) parts.onUnknown(batch.map(({ demand }) => demand.id))
+      for (const { reject } of batch) reject(storageAway(cause))
+      return
+    }
+    const room = expectRoom(parts)
+    await Promise.all(
+      batch.map(async ({ demand, resolve, reject }, index) => {
+        const refusal = refusals[index] ?? null
+        if (refusal === null) return resolve()
+        const seconds =
+          refusal.cause === 'busy'
+            ? await room.secondsUntil(windowOf(refusal.bound.scope, demand.spender, demand.atMs), refusal.shortNanos)
+            : 0
+        return reject(refusalError(refusal, demand.atMs, seconds))
+      }),
+    )
+  }
+
+  /** Where something is full, requests that have ended here may still wait to be settled: then what they held is free. */
+  const tryTwice = async (admissions: readonly Admission<Refusal>[]): Promise<readonly (Refusal | null)[]> => {
+    const first = await store.admit(admissions)
+    const full = admissions.filter((_, index) => first[index]?.cause === 'busy')
+    if (full.length === 0) return first
+    await parts.settleFirst()
+    const second = await store.admit(full)
+    return admissions.map((admission, index) => {
+      const again = full.indexOf(admission)
+      return again < 0 ? (first[index] ?? null) : (second[again] ?? null)
+    })
+  }
+
+  const admissionOf = (demand: Demand): Admission<Refusal> => {
+    const windows = new Map<string, WindowKey>()
+    const named = demand.scopes.map((scope) => {
+      const key = windowOf(scope, demand.spender, demand.atMs)
+      windows.set(windowName(key), key)
+      return { scope, name: windowName(key) }
+    })
+    const names = [...windows.keys()]
+    return {
+      hold: {
+        request_id: demand.id,
+        key_hash: demand.spender.keyHash,
+        workspace_id: demand.spender.workspaceId,
+        user_id: demand.spender.userId,
+        node_id: node.id,
+        node_epoch: node.epoch,
+        provider: demand.provider,
+        amount_n: demand.estimateNanos,
+        charge_n: Math.min(demand.promptNanos, demand.estimateNanos),
+        created_at: isoTimestamp(demand.atMs),
+        ends_at: isoTimestamp(demand.atMs + demand.expectedMs),
+        lease_until: isoTimestamp(clock.now() + LEASE_MS),
+      },
+      windows: [...windows.values()],
+      decide: (figures) =>
+        decide(
+          named.flatMap(({ scope, name }) => {
+            const window = figures[names.indexOf(name)]
+            return window === undefined ? [] : [{ scope, window }]
+          }),
+          demand.estimateNanos,
+          inFlight(),
+        ),
+    }
+  }
+
+  return {
+    admit: (demand) =>
+      new Promise((resolve, reject) => {
+        waiting.push({ demand, resolve, reject })
+        if (working) return
+        working = true
+        // The first after a pause goes at once. Where many come, the rest of this turn of the event loop comes along.
+        if (clock.monotonicMs() - lastMs > BUSY_MS) void work()
+        else clock.after(0, () => void work())
+      }),
+  }
+}
+
+export const storageAway = (cause: unknown): GatewayError =>
+  cause instanceof GatewayError
+    ? cause
+    : new GatewayError('provider_overloaded', 'The budgets of this key cannot be checked now. Try again in a second.', {
+        status: 503,
+        retryAfterSeconds: 1,
+        cause,
+      })

@@ -1,0 +1,117 @@
+import { describe, expect, test } from 'bun:test'
+
+import { decide, inOrder, type Bound } from './decide.ts'
+import { refusalError } from './refusal.ts'
+import { SCOPE_KINDS, type Scope } from './scope.ts'
+
+const NO_CREDIT = { fraction: 0.5, ceilingNanos: null }
+
+const scope = (kind: Scope['kind'], more: Partial<Scope> = {}): Scope => ({
+  id: kind,
+  kind,
+  limitNanos: 1000,
+  interval: 'monthly',
+  includeByok: false,
+  guardrailId: null,
+  budgetId: null,
+  allowLastRequest: false,
+  ...more,
+})
+
+const bound = (of: Scope, committed: number, held = 0, byok = 0): Bound => ({
+  scope: of,
+  window: {
+    subject: 's',
+    span: 'monthly',
+    window_start: '2026-11-01',
+    window_end: '2026-12-01',
+    committed_n: committed,
+    byok_n: byok,
+    held_n: held,
+  },
+})
+
+describe('a request', () => {
+  test('fits to the last nano-dollar, and not beyond', () => {
+    expect(decide([bound(scope('key_limit'), 600, 300)], 100, NO_CREDIT)).toBeNull()
+    expect(decide([bound(scope('key_limit'), 600, 300)], 101, NO_CREDIT)).toMatchObject({ cause: 'busy', shortNanos: 1 })
+    expect(decide([bound(scope('key_limit'), 600)], 401, NO_CREDIT)).toMatchObject({ cause: 'too-large' })
+    expect(decide([bound(scope('key_limit'), 1000)], 0, NO_CREDIT)).toMatchObject({ cause: 'spent' })
+  })
+
+  test('is told of what waiting cannot help before what it can', () => {
+    const busy = bound(scope('member'), 0, 1000)
+    const spent = bound(scope('key_limit'), 1000)
+    expect(decide([busy, spent], 1, NO_CREDIT)).toMatchObject({ cause: 'spent', bound: spent })
+    const tight = bound(scope('key_limit'), 999)
+    expect(decide([busy, tight], 5, NO_CREDIT)).toMatchObject({ cause: 'too-large', bound: tight })
+  })
+
+  test('free of charge passes where nothing is spent, also beside a full house', () => {
+    expect(decide([bound(scope('key_limit'), 0, 1000)], 0, NO_CREDIT)).toBeNull()
+  })
+})
+
+test('scopes are checked in the order of decision 24, credit last, and the broadest interval of a kind first', () => {
+  const scopes = [
+    scope('credits'),
+    ...SCOPE_KINDS.map((kind) => scope(kind)).toReversed(),
+    scope('workspace', { interval: null }),
+    scope('workspace', { interval: 'daily' }),
+  ]
+  expect(inOrder(scopes).map(({ kind, interval }) => `${kind} ${interval}`)).toEqual([
+    'workspace_default_member monthly',
+    'workspace_default_key monthly',
+    'member monthly',
+    'api_key monthly',
+    'workspace null',
+    'workspace monthly',
+    'workspace daily',
+    'key_limit monthly',
+    'credits monthly',
+  ])
+})
+
+describe('the error', () => {
+  const NOW = Date.UTC(2026, 10, 20, 10)
+  const spent = (of: Scope) => {
+    const refusal = decide([bound(of, 1_234_567_890)], 0, NO_CREDIT)
+    if (refusal === null) throw new Error('It is spent.')
+    return refusalError(refusal, NOW, 0)
+  }
+
+  test.each([
+    ['workspace_default_member', 'service_guardrail_budget', 'monthly guardrail budget of this member'],
+    ['workspace_default_key', 'service_guardrail_budget', 'monthly guardrail budget of this key'],
+    ['member', 'service_guardrail_budget', 'monthly guardrail budget of this member'],
+    ['api_key', 'service_guardrail_budget', 'monthly guardrail budget of this key'],
+    ['workspace', 'service_workspace_budget', 'monthly budget of this workspace'],
+    ['key_limit', 'service_key_limit', 'monthly limit of this key'],
+  ] as const)('of %s names its source, its scope and its figures', (kind, source, name) => {
+    const error = spent(scope(kind, { limitNanos: 500_000_000, guardrailId: kind === 'api_key' ? 'g-1' : null }))
+    expect([error.status, error.type, error.retryAfterSeconds]).toEqual([403, 'permission_denied', undefined])
+    expect(error.message).toBe(`The ${name} is exhausted. Used $1.23456789 of $0.50; resets at 2026-12-01T00:00:00.000Z.`)
+    expect(error.metadata).toMatchObject({
+      limit_source: source,
+      scope: kind,
+      limit_usd: 0.5,
+      spend_usd: 1.23456789,
+      resets_at: '2026-12-01T00:00:00.000Z',
+    })
+    expect(error.metadata['guardrail_id']).toBe(kind === 'api_key' ? 'g-1' : undefined)
+    expect(error.metadata['remedy_hint']).toMatch(/^Wait for the reset, or raise the .*\.$/)
+  })
+
+  test('of a lifetime says that it does not reset', () => {
+    const error = spent(scope('workspace', { interval: null }))
+    expect(error.message).toEndWith('Used $1.23456789 of $0.000001; it does not reset.')
+    expect(error.metadata).toMatchObject({ resets_at: null, remedy_hint: 'Raise the budget of the workspace.' })
+  })
+
+  test('of credit is a 402 that cannot be waited for', () => {
+    const error = spent(scope('credits', { interval: null, limitNanos: -5 }))
+    expect([error.status, error.type, error.retryAfterSeconds]).toEqual([402, 'payment_required', undefined])
+    expect(error.metadata).toMatchObject({ limit_source: 'service_credits', remedy_hint: 'Add credit.' })
+    expect(error.message).toContain('of -$0.000000005;')
+  })
+})

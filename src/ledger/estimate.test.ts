@@ -1,0 +1,113 @@
+import { expect, test } from 'bun:test'
+import fc from 'fast-check'
+
+import type { Call } from '../canonical/call.ts'
+import { usageOf } from '../canonical/usage.ts'
+import { JsonBody } from '../lib/json-body.ts'
+import type { PriceEntry } from '../models/catalogue-schema.ts'
+import { costOf } from '../models/price.ts'
+import { plainEndpoint, type ModelEndpoint } from '../models/models.ts'
+import { estimateOf } from './estimate.ts'
+
+const SETTINGS = { maxOutputTokens: 1000, assumedPrices: { prompt: 7, completion: 9 } }
+
+const call = (body: object, maxOutputTokens: number | null = null): Call => ({
+  dialect: 'chat',
+  body: JsonBody.read(JSON.stringify(body)),
+  models: ['a/b'],
+  stream: false,
+  maxOutputTokens,
+  sessionId: null,
+  user: null,
+  passHeaders: {},
+  prompt: () => {
+    throw new Error('Nothing is parsed for an estimate.')
+  },
+})
+
+const at = (prices: PriceEntry | null, maxCompletionTokens: number | null = null): { endpoint: ModelEndpoint } => ({
+  endpoint: plainEndpoint({ slug: 'p', name: 'P', dialects: ['anthropic'], baseUrl: '', apiKeys: [], anyModel: false }, 'm', {
+    prices,
+    maxCompletionTokens,
+  }),
+})
+
+/** 300 bytes are a hundred tokens; 400 are added. */
+const PROMPT = { p: 'x'.repeat(292) }
+const most = (
+  body: object,
+  attempts: { endpoint: ModelEndpoint }[],
+  max: number | null = null,
+  apiType: 'completions' | 'embeddings' = 'completions',
+) => estimateOf({ call: call(body, max), apiType }, attempts, SETTINGS).mostNanos
+
+test('input by bytes and output by its maximum, at the prices of the endpoint', () => {
+  expect(most(PROMPT, [at({ prompt: 1, completion: 10 })], 50)).toBe(500 * 1000 + 50 * 10_000)
+})
+
+test('a request without a maximum holds the default, but no more than the endpoint gives', () => {
+  expect(most(PROMPT, [at({ prompt: 0, completion: 1 })])).toBe(1000 * 1000)
+  expect(most(PROMPT, [at({ prompt: 0, completion: 1 }, 300)])).toBe(300 * 1000)
+  expect(most(PROMPT, [at({ prompt: 0, completion: 1 }, 300)], 500)).toBe(300 * 1000)
+  expect(most({ ...PROMPT, n: 3 }, [at({ prompt: 0, completion: 1 })], 10)).toBe(3 * 10 * 1000)
+})
+
+test('of several attempts the dearest counts, and the first says what the prompt alone costs', () => {
+  const estimate = estimateOf(
+    { call: call(PROMPT, 10), apiType: 'completions' },
+    [at({ prompt: 1, completion: 1 }), at({ prompt: 2, completion: 5 })],
+    SETTINGS,
+  )
+  expect(estimate).toEqual({ mostNanos: 500 * 2000 + 10 * 5000, promptNanos: 500 * 1000 })
+})
+
+test('fees, reasoning, tiers and cache writes count at their dearest', () => {
+  expect(most(PROMPT, [at({ prompt: 0, completion: 0, request: 0.01 })], 10)).toBe(10_000_000)
+  expect(most(PROMPT, [at({ prompt: 0, completion: 1, reasoning: 4 })], 10)).toBe(10 * 4000)
+  const tiered = {
+    prompt: 1,
+    completion: 1,
+    tiers: [
+      { above_prompt_tokens: 499, prompt: 3, completion: 2 },
+      { above_prompt_tokens: 500, prompt: 9, completion: 9 },
+    ],
+  }
+  expect(most(PROMPT, [at(tiered)], 10)).toBe(500 * 3000 + 10 * 2000)
+  const cached = { prompt: 1, completion: 0, cache_write: 1.25, cache_write_1h: 2 }
+  expect(most(PROMPT, [at(cached)], 0)).toBe(500 * 1000)
+  expect(most({ cache_control: 'x'.repeat(279) }, [at(cached)], 0)).toBe(500 * 2000)
+})
+
+test('an unknown price counts at the default', () => {
+  expect(most(PROMPT, [at(null)], 10)).toBe(500 * 7000 + 10 * 9000)
+})
+
+test('embeddings have no output', () => {
+  expect(most(PROMPT, [at({ prompt: 1, completion: 100 })], null, 'embeddings')).toBe((150 + 400) * 1000)
+})
+
+test('no usage within the bounds costs more than was held', () => {
+  const price = fc.double({ min: 0, max: 100, noNaN: true })
+  fc.assert(
+    fc.property(
+      price,
+      price,
+      price,
+      price,
+      fc.nat(500),
+      fc.nat(1000),
+      fc.nat(1000),
+      (prompt, completion, tierPrompt, read, tokens, output, cachedShare) => {
+        const prices = {
+          prompt,
+          completion,
+          cache_read: Math.min(read, prompt),
+          tiers: [{ above_prompt_tokens: 200, prompt: tierPrompt, completion }],
+        }
+        const cached = Math.min(tokens, Math.floor((tokens * cachedShare) / 1000))
+        const usage = usageOf({ inputFresh: tokens - cached, inputCacheRead: cached, output })
+        expect(costOf(usage, prices).totalNanos ?? 0).toBeLessThanOrEqual(most(PROMPT, [at(prices)], 1000) + 2)
+      },
+    ),
+  )
+})

@@ -1,0 +1,25 @@
+/** What bounds a key, as `GET /key` shows it (contract 6). It reads the rows that admission checks, held amounts included. */
+import type { KeyBudget } from '../contract/key.ts'
+import { dollars } from '../lib/money.ts'
+import { windowEnd } from '../storage/usage-windows.ts'
+import type { ScopeFigures } from './ledger.ts'
+
+/** Credit is not among them: it bounds the account, and has an operation of its own. */
+export const keyBudgets = (figures: readonly ScopeFigures[], atMs: number): KeyBudget[] =>
+  figures.flatMap(({ scope, spentNanos, heldNanos }) => {
+    if (scope.kind === 'credits') return []
+    const usedNanos = spentNanos + heldNanos
+    return [
+      {
+        scope: scope.kind,
+        limit_usd: dollars(scope.limitNanos),
+        spend_usd: dollars(usedNanos),
+        remaining_usd: dollars(scope.limitNanos - usedNanos),
+        reset_interval: scope.interval,
+        resets_at: windowEnd(scope.interval, atMs),
+        include_byok: scope.includeByok,
+        guardrail_id: scope.guardrailId,
+        budget_id: scope.budgetId,
+      },
+    ]
+  })

@@ -1,0 +1,374 @@
+import { expect, test } from 'bun:test'
+
+import { changedBy } from '../../test/support/changed-by.ts'
+import { describeEachEngine, type TestEngine } from '../../test/support/databases.ts'
+import { createFakeClock, T0 } from '../../test/support/fake-clock.ts'
+import { GatewayError } from '../errors.ts'
+import { isoTimestamp } from '../lib/clock.ts'
+import { createGenerationRecorder } from '../inference/record-generations.ts'
+import { auditLedger } from '../storage/ledger-audit.ts'
+import type { Settlement } from '../storage/settle-requests.ts'
+import { pruneLedger } from '../storage/prune-ledger.ts'
+import type { Database } from '../storage/database.ts'
+import { rejection } from '../storage/testing/rejection.ts'
+import { settlementOf } from '../storage/testing/settlement.ts'
+import { limitOf, openNode, prepareMoney, recordOf } from './ledger.test-kit.ts'
+
+const open = async (engine: TestEngine, keys = 3) => {
+  const database = await engine.open()
+  const clock = createFakeClock()
+  const money = await prepareMoney(database, clock, keys)
+  const node = openNode(database, clock, { sources: [money.budgets] })
+  const held = async (): Promise<number> =>
+    (await database.kysely.selectFrom('hold').selectAll().where('state', '=', 'held').execute()).length
+  const expectFine = async (): Promise<void> => expect(await auditLedger(database, isoTimestamp(clock.now()))).toEqual([])
+  const ledgerRows = () => database.kysely.selectFrom('ledger').select(['kind', 'amount_n', 'estimated']).orderBy('kind').execute()
+  return { database, clock, ...money, node, held, expectFine, ledgerRows }
+}
+
+const metadataOf = (thrown: unknown): Record<string, unknown> =>
+  thrown instanceof GatewayError ? { status: thrown.status, ...thrown.metadata } : {}
+
+describeEachEngine('a limit', (engine) => {
+  test('lets in exactly what fits of 200 at once, and the others once those have ended for less', async () => {
+    const { node, spender, expectFine, held } = await open(engine)
+    const limited = spender(0, limitOf(50 * 100 + 99))
+    const outcomes = await Promise.allSettled(Array.from({ length: 200 }, () => node.begin(limited, 100)))
+    const admitted = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []))
+    expect(admitted).toHaveLength(50)
+    expect(await held()).toBe(50)
+    for (const outcome of outcomes) {
+      if (outcome.status === 'fulfilled') continue
+      const error = outcome.reason as GatewayError
+      expect(metadataOf(error)).toMatchObject({
+        status: 402,
+        limit_source: 'service_in_flight_budget',
+        reason: 'in_flight_budget_exhausted',
+      })
+      expect(error.retryAfterSeconds).toBeGreaterThanOrEqual(1)
+      expect(error.retryAfterSeconds).toBeLessThanOrEqual(60)
+    }
+    await expectFine()
+    await Promise.all(admitted.map((running) => running.end(10)))
+    const again = await Promise.allSettled(Array.from({ length: 200 }, () => node.begin(limited, 100)))
+    expect(again.filter(({ status }) => status === 'fulfilled')).toHaveLength(Math.floor((5099 - 500) / 100))
+    await expectFine()
+  })
+
+  test('that is spent is a 403 with all figures, and so is one that this request alone may break', async () => {
+    const { node, spender, expectFine } = await open(engine)
+    const limited = spender(0, limitOf(1000))
+    await (await node.begin(limited, 400)).end(400)
+    const tooLarge = await rejection(node.begin(limited, 601))
+    expect(metadataOf(tooLarge)).toMatchObject({ status: 403, limit_source: 'service_key_limit', reason: 'weight_exceeds_budget' })
+    await (await node.begin(limited, 600)).end(700)
+    const spent = await rejection(node.begin(limited, 0))
+    expect(metadataOf(spent)).toEqual({
+      status: 403,
+      limit_source: 'service_key_limit',
+      scope: 'key_limit',
+      limit_usd: 0.000001,
+      spend_usd: 0.0000011,
+      resets_at: '2026-12-01T00:00:00.000Z',
+      remedy_hint: 'Wait for the reset, or raise the limit of the key.',
+    })
+    expect((spent as GatewayError).message).toEndWith('Used $0.0000011 of $0.000001; resets at 2026-12-01T00:00:00.000Z.')
+    expect((spent as GatewayError).retryAfterSeconds).toBeUndefined()
+    await expectFine()
+  })
+
+  test('counts what was spent in its window before it was set, and a changed one what is held too', async () => {
+    const { node, spender, expectFine } = await open(engine)
+    await node.ledger.settle([settlementOf(recordOf('gen-early', spender(0), T0, 700))])
+    expect(metadataOf(await rejection(node.begin(spender(0, limitOf(700)), 1)))).toMatchObject({ status: 403, spend_usd: 0.0000007 })
+    const running = await node.begin(spender(0, limitOf(1000)), 200)
+    expect(metadataOf(await rejection(node.begin(spender(0, limitOf(1000)), 101)))).toMatchObject({ status: 402 })
+    await node.begin(spender(0, limitOf(1001)), 101)
+    // Meanwhile somebody took the limit away and put another one on: what ran without one counts.
+    await node.ledger.settle([settlementOf(recordOf('gen-between', spender(0), T0, 5000))])
+    expect(metadataOf(await rejection(node.begin(spender(0, limitOf(5700)), 1)))).toMatchObject({ status: 403, spend_usd: 0.0000057 })
+    await running.end(200)
+    await expectFine()
+  })
+
+  test('is charged in the window of the admission, when the window ends meanwhile, and a new one begins with nothing', async () => {
+    const { node, spender, clock, expectFine } = await open(engine)
+    clock.setWall(Date.UTC(2026, 10, 30, 23, 59, 59))
+    const limited = spender(0, limitOf(1000, 'daily'))
+    const running = await node.begin(limited, 1000)
+    clock.advance(2000)
+    await node.begin(limited, 1000)
+    await running.end(900)
+    const [figures] = await node.ledger.figures(limited, clock.now())
+    expect(figures).toMatchObject({ spentNanos: 0, heldNanos: 1000 })
+    const [before] = await node.ledger.figures(limited, clock.now() - 5000)
+    expect(before).toMatchObject({ spentNanos: 900, heldNanos: 0 })
+    await expectFine()
+  })
+
+  test('that is not there costs no query', async () => {
+    const { database, spender, clock } = await open(engine)
+    const node = openNode(refusing(database), clock)
+    expect(node.ledger.scopesOf(spender(0))).toEqual([])
+  })
+
+  test('is a 503 with Retry-After while storage cannot tell', async () => {
+    const { database, spender, clock, expectFine, held } = await open(engine)
+    const node = openNode(refusing(database), clock)
+    const error = (await rejection(node.begin(spender(0, limitOf(1000)), 1))) as GatewayError
+    expect([error.status, error.retryAfterSeconds]).toEqual([503, 1])
+    expect(await held()).toBe(0)
+    await expectFine()
+  })
+
+  test('whose answer to the commit was lost holds nothing for long', async () => {
+    const { database, spender, clock, held, expectFine, ledgerRows } = await open(engine)
+    let lost = true
+    const node = openNode(
+      {
+        ...database,
+        async transaction(work, durability) {
+          const done = await database.transaction(work, durability)
+          if (lost && (await held()) > 0) throw new Error('the connection broke')
+          return done
+        },
+      },
+      clock,
+    )
+    expect(((await rejection(node.begin(spender(0, limitOf(1000)), 400))) as GatewayError).status).toBe(503)
+    expect(await held()).toBe(1)
+    lost = false
+    await node.ledger.tend()
+    expect(await held()).toBe(0)
+    expect(await ledgerRows()).toEqual([])
+    await expectFine()
+  })
+})
+
+/** Storage that is away. */
+const refusing = (database: Database): Database => ({
+  ...database,
+  transaction: () => Promise.reject(new Error('away')),
+})
+
+describeEachEngine('scopes', (engine) => {
+  test('the first in the order of decision 24 is reported, and of workspace budgets the broadest', async () => {
+    const { node, spender, budgets, workspaceId } = await open(engine)
+    await budgets.put({ workspaceId, span: 'daily', limitNanos: 10, includeByok: false }, changedBy())
+    await budgets.put({ workspaceId, span: 'lifetime', limitNanos: 20, includeByok: false }, changedBy())
+    await node.ledger.settle([settlementOf(recordOf('gen-1', spender(1), T0, 15))])
+    expect(metadataOf(await rejection(node.begin(spender(0, limitOf(0)), 1)))).toMatchObject({ scope: 'workspace', limit_usd: 1e-8 })
+    await node.ledger.settle([settlementOf(recordOf('gen-2', spender(1), T0, 15))])
+    expect(metadataOf(await rejection(node.begin(spender(0, limitOf(0)), 1)))).toMatchObject({
+      status: 403,
+      limit_source: 'service_workspace_budget',
+      scope: 'workspace',
+      limit_usd: 2e-8,
+      spend_usd: 3e-8,
+      resets_at: null,
+    })
+  })
+
+  test('a request holds in every scope or in none', async () => {
+    const { node, spender, budgets, workspaceId, clock, expectFine } = await open(engine)
+    await budgets.put({ workspaceId, span: 'monthly', limitNanos: 150, includeByok: false }, changedBy())
+    await node.begin(spender(0, limitOf(1000)), 100)
+    await rejection(node.begin(spender(1, limitOf(1000)), 100))
+    const figures = await node.ledger.figures(spender(1, limitOf(1000)), clock.now())
+    expect(figures.map(({ scope, heldNanos }) => [scope.kind, heldNanos])).toEqual([
+      ['workspace', 100],
+      ['key_limit', 0],
+    ])
+    await expectFine()
+  })
+
+  test('a budget that allows the last request lets in one that may break it, alone', async () => {
+    const { node, spender, budgets, workspaceId, expectFine } = await open(engine)
+    await budgets.put({ workspaceId, span: 'monthly', limitNanos: 1000, includeByok: false, allowLastRequest: true }, changedBy())
+    const small = await node.begin(spender(0), 100)
+    expect(metadataOf(await rejection(node.begin(spender(0), 5000)))).toMatchObject({
+      status: 402,
+      limit_source: 'service_in_flight_budget',
+    })
+    await small.end(100)
+    const last = await node.begin(spender(0), 5000)
+    expect(metadataOf(await rejection(node.begin(spender(0), 1)))).toMatchObject({ status: 402 })
+    await last.end(900)
+    expect(metadataOf(await rejection(node.begin(spender(0), 1)))).toMatchObject({ status: 403 })
+    await expectFine()
+  })
+
+  test('credit: 402 service_credits when it is used up, or too small; a share of it may be in flight', async () => {
+    const { database, clock, spender, credits, workspaceId, expectFine } = await open(engine)
+    const node = openNode(database, clock, { sources: [credits] })
+    expect(metadataOf(await rejection(node.begin(spender(0), 0)))).toMatchObject({ status: 402, limit_source: 'service_credits' })
+    await credits.add({ workspaceId, amountNanos: 1000, note: 'bought' }, changedBy())
+    for (const estimate of [501, 1001]) {
+      const error = (await rejection(node.begin(spender(0), estimate))) as GatewayError
+      expect(metadataOf(error)).toMatchObject({ status: 402, limit_source: 'service_credits', reason: 'weight_exceeds_budget' })
+      expect(error.retryAfterSeconds).toBeUndefined()
+    }
+    const running = await node.begin(spender(0), 400)
+    const full = (await rejection(node.begin(spender(1), 200))) as GatewayError
+    expect(metadataOf(full)).toMatchObject({ status: 402, limit_source: 'service_in_flight_budget', reason: 'in_flight_budget_exhausted' })
+    // It began now and such a request takes five seconds; a fifth at random comes on top.
+    expect(full.retryAfterSeconds).toBeGreaterThanOrEqual(5)
+    expect(full.retryAfterSeconds).toBeLessThanOrEqual(6)
+    await running.end(1000)
+    expect(metadataOf(await rejection(node.begin(spender(0), 0)))).toMatchObject({
+      status: 402,
+      limit_source: 'service_credits',
+      spend_usd: 1e-6,
+    })
+    await expectFine()
+  })
+
+  test('a ceiling bounds what is in flight', async () => {
+    const { database, clock, spender, credits, workspaceId } = await open(engine)
+    const node = openNode(database, clock, { sources: [credits], inFlight: { fraction: 1, ceilingNanos: 300 } })
+    await credits.add({ workspaceId, amountNanos: 1000, note: 'bought' }, changedBy())
+    expect(metadataOf(await rejection(node.begin(spender(0), 301)))).toMatchObject({ reason: 'weight_exceeds_budget' })
+    await node.begin(spender(0), 300)
+    expect(metadataOf(await rejection(node.begin(spender(0), 1)))).toMatchObject({ reason: 'in_flight_budget_exhausted' })
+  })
+
+  test('spending with customers’ own keys counts where the scope says so', async () => {
+    const { node, spender, expectFine } = await open(engine)
+    await node.ledger.settle([
+      settlementOf({ ...recordOf('gen-1', spender(0), T0, 0), byokCostNanos: 600 }, {}),
+      settlementOf(recordOf('gen-2', spender(0), T0, 300)),
+    ])
+    const without = await node.begin(spender(0, limitOf(1000)), 700)
+    await without.end(0)
+    expect(metadataOf(await rejection(node.begin(spender(0, { ...limitOf(1000), includeByok: true }), 101)))).toMatchObject({
+      status: 403,
+      spend_usd: 0.0000009,
+    })
+    await expectFine()
+  })
+})
+
+describeEachEngine('storage that is away', (engine) => {
+  test('stops nobody without a limit; what ended meanwhile is charged once when it is back', async () => {
+    const { database, clock, spender, expectFine, ledgerRows } = await open(engine)
+    let away = true
+    let lost = true
+    const flaky: Database = {
+      ...database,
+      async transaction(work, durability) {
+        if (away) throw new Error('away')
+        const done = await database.transaction(work, durability)
+        // The first answer to a commit is lost: what was written is written.
+        if (lost) {
+          lost = false
+          throw new Error('the connection broke')
+        }
+        return done
+      },
+    }
+    const node = openNode(flaky, clock)
+    const faults: unknown[] = []
+    const recorder = createGenerationRecorder<Settlement>({ write: node.ledger.settle, clock, onError: (thrown) => faults.push(thrown) })
+    for (const id of ['gen-1', 'gen-2']) recorder.add(settlementOf(recordOf(id, spender(0), T0, 5)))
+    await recorder.flush()
+    expect([((await rejection(node.begin(spender(0, limitOf(1000)), 1))) as GatewayError).status, faults.length]).toEqual([503, 1])
+    away = false
+    await recorder.flush()
+    await recorder.flush()
+    expect(await ledgerRows()).toEqual([
+      { kind: 'final', amount_n: 5, estimated: 0 },
+      { kind: 'final', amount_n: 5, estimated: 0 },
+    ])
+    expect((await node.ledger.figures(spender(0, limitOf(1000)), clock.now()))[0]?.spentNanos).toBe(10)
+    await expectFine()
+    await recorder.close()
+  })
+})
+
+describeEachEngine('the ledger', (engine) => {
+  test('forgets old days a portion at a time; what was used stays, and the audit knows where it begins', async () => {
+    const { database, clock, node, spender, credits, workspaceId, expectFine, ledgerRows } = await open(engine)
+    const old = ['gen-1', 'gen-2', 'gen-3'].map((id) => settlementOf(recordOf(id, spender(0), T0 - 40 * 86_400_000, 5)))
+    await node.ledger.settle([...old, settlementOf(recordOf('gen-4', spender(0), T0, 7))])
+    await node.ledger.figures(spender(0, limitOf(1000)), T0 - 40 * 86_400_000)
+    await expectFine()
+    const pruned = async () => pruneLedger(database, '2026-11-01', 2)
+    expect([await pruned(), await pruned(), await pruned()]).toEqual([2, 1, 0])
+    expect(await ledgerRows()).toHaveLength(1)
+    expect(await database.kysely.selectFrom('scope_window').selectAll().execute()).toEqual([])
+    expect(await credits.spent(workspaceId)).toBe(22)
+    await expectFine()
+    await database.transaction((transaction) => transaction.deleteFrom('ledger').execute())
+    expect((await auditLedger(database, isoTimestamp(clock.now()))).map(({ invariant }) => invariant)).toEqual(['I8', 'I9'])
+  })
+})
+
+describeEachEngine('holds', (engine) => {
+  test('of a process that died are charged by the last checkpoint and gone within 90 seconds; what then ends is charged the difference', async () => {
+    const { database, clock, node, spender, held, expectFine, ledgerRows } = await open(engine)
+    const limited = spender(0, limitOf(100_000))
+    let spentSoFar = 0
+    const streaming = await node.begin(limited, 5000, { promptNanos: 100, cost: () => spentSoFar })
+    await node.begin(limited, 2000, { promptNanos: 70 })
+    spentSoFar = 900
+    clock.advance(10_000)
+    await node.ledger.tend()
+    expect(await held()).toBe(2)
+    // From here on the process says nothing more. Another one takes over.
+    const other = openNode(database, clock, {})
+    for (let seconds = 0; seconds < 80; seconds += 10) {
+      await other.ledger.tend()
+      clock.advance(10_000)
+    }
+    expect(await held()).toBe(0)
+    expect((await ledgerRows()).toSorted((a, b) => a.amount_n - b.amount_n)).toEqual([
+      { kind: 'reaped', amount_n: 70, estimated: 1 },
+      { kind: 'reaped', amount_n: 900, estimated: 1 },
+    ])
+    const [reaped] = await other.ledger.figures(limited, clock.now())
+    expect(reaped).toMatchObject({ spentNanos: 970, heldNanos: 0 })
+    await expectFine()
+    // It was only asleep.
+    await streaming.end(850)
+    await streaming.end(850)
+    const [after] = await other.ledger.figures(limited, clock.now())
+    expect(after).toMatchObject({ spentNanos: 920, heldNanos: 0 })
+    await expectFine()
+  })
+
+  test('of a process that lives stay, however long its requests run and wherever the wall clock jumps', async () => {
+    const { clock, node, spender, held, expectFine } = await open(engine)
+    const running = await node.begin(spender(0, limitOf(1000)), 500)
+    for (let minutes = 0; minutes < 10; minutes += 1) {
+      clock.advance(60_000)
+      await node.ledger.tend()
+    }
+    clock.setWall(clock.now() + 3_600_000)
+    await node.ledger.tend()
+    clock.setWall(clock.now() - 2 * 3_600_000)
+    await node.ledger.tend()
+    expect(await held()).toBe(1)
+    await running.end(10)
+    await expectFine()
+  })
+
+  test('are counted again where a figure was lost, and it is told', async () => {
+    const { database, clock, node, spender, expectFine } = await open(engine)
+    await node.begin(spender(0, limitOf(1000)), 500)
+    await database.transaction((transaction) => transaction.updateTable('scope_window').set({ held_n: 7 }).execute())
+    expect((await auditLedger(database, isoTimestamp(clock.now()))).map(({ invariant }) => invariant)).toEqual(['I2'])
+    await node.ledger.tend()
+    await expectFine()
+  })
+
+  test('of requests that ended are gone, and a settlement told twice is one charge', async () => {
+    const { node, spender, held, ledgerRows, expectFine } = await open(engine)
+    const running = await node.begin(spender(0, limitOf(1000)), 500)
+    const settlement = running.settlement(321)
+    await Promise.all([node.ledger.settle([settlement]), node.ledger.settle([settlement, settlement])])
+    await node.ledger.settle([settlement])
+    expect(await held()).toBe(0)
+    expect(await ledgerRows()).toEqual([{ kind: 'final', amount_n: 321, estimated: 0 }])
+    await expectFine()
+  })
+})

@@ -1,0 +1,154 @@
+/** Budgets as the rest of the service sees them: what bounds a caller, the way in, and the upkeep of what is held. */
+import { isoTimestamp, type Clock } from '../lib/clock.ts'
+import type { IdSource } from '../lib/id.ts'
+import { repeat } from '../lib/repeat.ts'
+import type { Database } from '../storage/database.ts'
+import { createHoldStore, type LedgerNode } from '../storage/hold-store.ts'
+import { createLedgerStore, type LedgerStore } from '../storage/ledger-store.ts'
+import { createAdmissions, LEASE_MS, type Demand } from './admissions.ts'
+import { inOrder, spentOf, type InFlightSettings } from './decide.ts'
+import type { Scope, ScopeSource, Spender } from './scope.ts'
+import { windowOf } from './windows.ts'
+
+export interface ScopeFigures {
+  readonly scope: Scope
+  readonly spentNanos: number
+  /** What running requests may still spend. */
+  readonly heldNanos: number
+}
+
+export interface Ledger {
+  /** All that bounds this caller, in the order of its checking; at once where every source knows it. */
+  scopesOf(spender: Spender): readonly Scope[] | Promise<readonly Scope[]>
+  /** Writes the hold of a request. `costNanos` tells what it has cost so far. Throws 402, 403 and 503. */
+  admit(demand: Demand, costNanos: () => number): Promise<void>
+  /** The request has ended; its hold goes with its settlement. */
+  ended(id: string): void
+  /** What bounds this caller, with the figures that the next admission will meet. */
+  figures(spender: Spender, atMs: number): Promise<readonly ScopeFigures[]>
+  readonly settle: LedgerStore['settle']
+  /** Forgets what sources keep in memory. */
+  dropCache(): void
+  /** One round of upkeep. It runs by itself from `start` on, at once and every ten seconds. */
+  tend(): Promise<void>
+  start(): () => Promise<void>
+  /** Held requests that run here. */
+  readonly running: number
+}
+
+const TEND_MS = 10_000
+/** Holds that one transaction reaps. */
+const REAP_MAX = 200
+const RELEASE_MAX = 1000
+const UNKNOWN_MAX = 100_000
+
+export const createLedger = (parts: {
+  readonly database: Database
+  readonly clock: Clock
+  readonly ids: IdSource
+  readonly sources: readonly ScopeSource[]
+  readonly inFlight: () => InFlightSettings
+  /** Writes what has ended and waits to be settled. */
+  readonly settleFirst: () => Promise<void>
+  readonly onError: (thrown: unknown, doing: string) => void
+  /** Told of holds that were charged for a dead process, and of figures that were wrong and are right again. */
+  readonly onReaped: (holds: number) => void
+  readonly onRepaired: (windows: number) => void
+}): Ledger => {
+  const { database, clock, ids, sources } = parts
+  const store = createLedgerStore(database)
+  const holds = createHoldStore(database)
+  const node = newNode(database, clock, ids)
+  const live = new Map<string, () => number>()
+  /** What the last checkpoint of each said. */
+  const checkpointed = new Map<string, number>()
+  /** Turned away by storage that broke: their holds may have been written all the same. */
+  const unknown = new Set<string>()
+  const admissions = createAdmissions({
+    ...parts,
+    store,
+    holds,
+    node,
+    onUnknown: (requests) => requests.forEach((request) => unknown.size < UNKNOWN_MAX && unknown.add(request)),
+  })
+
+  const scopesOf = (spender: Spender): readonly Scope[] | Promise<readonly Scope[]> => {
+    const found = sources.map((source) => source.scopes(spender))
+    const known = found.flatMap((scopes) => (scopes instanceof Promise ? [] : [scopes]))
+    if (known.length === found.length) return inOrder(known.flat())
+    return Promise.all(found.map(async (scopes) => scopes)).then((scopes) => inOrder(scopes.flat()))
+  }
+
+  const checkpoint = async (): Promise<void> => {
+    const changed = new Map<string, number>()
+    for (const [id, costNanos] of live) {
+      const nanos = costNanos()
+      if (nanos > (checkpointed.get(id) ?? 0)) changed.set(id, nanos)
+    }
+    if (changed.size === 0) return
+    await holds.checkpoint(changed)
+    for (const [id, nanos] of changed) if (live.has(id)) checkpointed.set(id, nanos)
+  }
+
+  const tend = async (): Promise<void> => {
+    while (unknown.size > 0) {
+      const some = [...unknown].slice(0, RELEASE_MAX)
+      await holds.release(some)
+      for (const request of some) unknown.delete(request)
+    }
+    if (live.size > 0) await holds.extendLeases(node, isoTimestamp(clock.now() + LEASE_MS))
+    await checkpoint()
+    for (let reaped = REAP_MAX; reaped === REAP_MAX;) {
+      reaped = await holds.reap(node, isoTimestamp(clock.now()), REAP_MAX)
+      if (reaped > 0) parts.onReaped(reaped)
+    }
+    const repaired = await holds.recount()
+    if (repaired > 0) parts.onRepaired(repaired)
+  }
+  const failed = (thrown: unknown): void => parts.onError(thrown, 'holds not tended')
+
+  return {
+    scopesOf,
+    async admit(demand, costNanos) {
+      await admissions.admit(demand)
+      live.set(demand.id, costNanos)
+    },
+    ended(id) {
+      live.delete(id)
+      checkpointed.delete(id)
+    },
+    async figures(spender, atMs) {
+      const scopes = await scopesOf(spender)
+      const windows = await store.read(scopes.map((scope) => windowOf(scope, spender, atMs)))
+      return scopes.flatMap((scope, index) => {
+        const window = windows[index]
+        return window === undefined ? [] : [{ scope, spentNanos: spentOf({ scope, window }), heldNanos: window.held_n }]
+      })
+    },
+    settle: store.settle,
+    dropCache: () => sources.forEach((source) => source.dropCache?.()),
+    tend,
+    start() {
+      let round = tend()
+      round.catch(failed)
+      const stop = repeat(clock, TEND_MS, () => (round = tend()), failed)
+      return async () => {
+        stop()
+        // Whoever stops it closes storage next.
+        await round.catch(() => undefined)
+      }
+    },
+    get running() {
+      return live.size
+    },
+  }
+}
+
+/**
+ * On SQLite there is one service for a file, so whatever an earlier one held is over at once. On PostgreSQL nobody can tell
+ * a dead node from a slow one before its leases have ended.
+ */
+const newNode = ({ engine }: Database, clock: Clock, ids: IdSource): LedgerNode => ({
+  id: engine === 'sqlite' ? 'local' : ids.uuid(),
+  epoch: clock.now(),
+})

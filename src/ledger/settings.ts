@@ -1,0 +1,46 @@
+/** The `budgets` part of the operator's file. */
+import { z } from 'zod'
+
+const dollarAmount = z.number().min(0).max(1_000_000)
+
+export const budgetSettings = z
+  .strictObject({
+    unknown_price: z.enum(['refuse', 'default']).default('refuse').meta({
+      description: 'A model whose price nobody told, for a caller with a limit. refuse: 403. default: it is counted at default_price.',
+    }),
+    default_price: z
+      .strictObject({
+        prompt: dollarAmount.default(10).meta({ description: 'US dollars per million input tokens.' }),
+        completion: dollarAmount.default(50).meta({ description: 'US dollars per million output tokens.' }),
+      })
+      .prefault({}),
+    max_output_tokens: z
+      .int()
+      .min(1)
+      .max(1_000_000)
+      .default(16_384)
+      .meta({ description: 'Output tokens held for a request that sets no maximum, if its model can give as many.' }),
+    empty_answers: z.enum(['told', 'free']).default('told').meta({
+      description:
+        'An answer without a token that failed or ended without a reason. told: charged if the provider counted something. free: never charged.',
+    }),
+    credits: z.boolean().default(false).meta({ description: 'Whether workspaces may spend only the credit that was added for them.' }),
+    in_flight: z
+      .strictObject({
+        fraction: z
+          .number()
+          .min(0.01)
+          .max(1)
+          .default(0.5)
+          .meta({ description: 'The share of the credit left that running requests may hold.' }),
+        ceiling_usd: dollarAmount
+          .nullable()
+          .default(null)
+          .meta({ description: 'The most that they may hold, in US dollars; null: no ceiling.' }),
+      })
+      .prefault({})
+      .meta({ description: 'In force where credits are.' }),
+  })
+  .prefault({})
+
+export type BudgetsFile = z.output<typeof budgetSettings>

@@ -1,0 +1,18 @@
+/** The window of a scope at an instant. Boundaries are UTC (reliability.md 3.2). */
+import type { Span } from '../storage/ledger-tables.ts'
+import type { WindowKey } from '../storage/scope-windows.ts'
+import { usageWindowsAt, utcDay, windowEnd } from '../storage/usage-windows.ts'
+import { isoTimestamp } from '../lib/clock.ts'
+import { spanOf, subjectOf, type Interval, type Scope, type Spender } from './scope.ts'
+
+export const windowOf = (scope: Pick<Scope, 'kind' | 'interval'>, spender: Spender, atMs: number): WindowKey => {
+  const span = spanOf(scope.interval)
+  return { subject: subjectOf(scope.kind, spender), span, ...bounds(span, scope.interval, atMs) }
+}
+
+const bounds = (span: Span, interval: Interval, atMs: number): { start: string; end: string | null } => {
+  if (span === 'lifetime') return { start: '', end: null }
+  const { day, week, month } = usageWindowsAt(isoTimestamp(atMs))
+  const end = windowEnd(interval, atMs)
+  return { start: { daily: day, weekly: week, monthly: month }[span], end: end === null ? null : utcDay(end) }
+}

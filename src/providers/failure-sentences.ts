@@ -1,0 +1,104 @@
+/**
+ * What vendors say of a failure in words alone, as a type. A word of theirs that names the fault goes before; a bare
+ * status goes after. Each row is a sentence that some vendor's server sends; vendor-failures.test.ts has them in whole bodies.
+ */
+import type { ErrorType } from '../errors.ts'
+
+/** `our_account`: the credential, its rights or its credits at the provider, which are this service's and not the client's. */
+export type FailureKind = ErrorType | 'our_account'
+
+type Rows = readonly (readonly [RegExp, FailureKind])[]
+
+/** Under any status. */
+const ACCOUNT: Rows = [
+  [/credit balance is too low|insufficient (?:account )?(?:balance|credits?|quota|funds)|used all available credits/i, 'our_account'],
+  [
+    /API usage limits?\b|spend(?:ing)? limit|organization has been disabled|account .{0,40}(?:suspended|overdue|arrears|in good standing)/i,
+    'our_account',
+  ],
+  [/(?:incorrect|invalid|wrong|expired) api[ _]?key|api[ _]?key (?:is )?(?:not valid|invalid|expired|not found|disabled)/i, 'our_account'],
+]
+
+/** Where the request was judged. */
+const POLICY: Rows = [
+  [
+    /content[ _](?:filter|management|safety|polic)|safety (?:system|filter|polic)|usage (?:polic|guideline)|responsible ?ai/i,
+    'content_policy_violation',
+  ],
+  [
+    /(?:was|been|got|is|as) flagged|flagged (?:as|by|for)|inappropriate content|content exists risk|considered high risk/i,
+    'content_policy_violation',
+  ],
+  [/prohibited content|sensitive (?:content|information)|blocked by (?:our|the) (?:filter|moderation)/i, 'content_policy_violation'],
+  [/the model (?:has )?(?:refused|declined) to/i, 'refusal'],
+]
+
+/** Where the request was read. */
+const REQUEST: Rows = [
+  // A string, a body and a budget are told before the context: their sentences may speak of tokens and lengths too.
+  [/string (?:is )?too long|string should have at most|at most \d+ characters|maximum string length/i, 'string_too_long'],
+  [/max_tokens or model output limit was reached/i, 'max_tokens_exceeded'],
+  [/(?:payload|request|body)(?: (?:size|body|entity))? (?:is )?(?:too large|exceeds the limit)/i, 'payload_too_large'],
+
+  [/maximum (?:context|prompt|allowed input) length|context[ _](?:length|window|limit|size)/i, 'context_length_exceeded'],
+  [/(?:prompt|input)s? (?:is )?too long|too many (?:input |prompt )?tokens|input tokens? exceed/i, 'context_length_exceeded'],
+  [
+    /token count.{0,40}(?:exceed|only supports)|exceeds the maximum number of tokens|exceeded model token limit/i,
+    'context_length_exceeded',
+  ],
+  [/range of input length should be|reduce the length of (?:the |your )?(?:messages|prompt|input)/i, 'context_length_exceeded'],
+  [/inputs?`? (?:tokens \+|must have less than \d+ tokens)|available context size|context the overflows/i, 'context_length_exceeded'],
+
+  [
+    /image.{0,80}(?:too small|below the minimum|minimum (?:size|dimension|width|height)|(?:height|width).{0,20}must be larger than)/i,
+    'image_too_small',
+  ],
+  [
+    /(?:image|picture).{0,60}(?:too (?:large|big)|exceeds? .{0,40}(?:max|limit|\d ?MB|bytes|pixels))|image (?:exceeds \d|(?:size|dimensions) exceed)/i,
+    'image_too_large',
+  ],
+  [/unsupported image|image\.source\S*media_type|image: unknown format|unsupported mime ?type.{0,20}image\//i, 'unsupported_image_format'],
+  [
+    /image.{0,60}(?:format|media type|mime ?type).{0,40}(?:not supported|unsupported)|image.{0,40}one of the following formats/i,
+    'unsupported_image_format',
+  ],
+  [/(?:unable to|failed to|error while|timeout while|could not|cannot) ?(?:download|fetch)\w*/i, 'image_download_failed'],
+  [/could not be loaded from url|(?:invalid|unsupported) .{0,20}file ur[il]/i, 'image_download_failed'],
+  [/no such file object|(?:image|file)\b.{0,60}\b(?:not found|(?:does not|doesn't) exist)/i, 'image_not_found'],
+  [/(?:could not|unable to|failed to|cannot) (?:process|load|decode|identify|read) (?:input |the )?image/i, 'invalid_image'],
+  [/invalid (?:image|base64)|represent a valid image|image does not match|image.{0,40}(?:corrupt|not valid|unreadable)/i, 'invalid_image'],
+
+  [/model\b.{0,80}(?:(?:does not|doesn't|not) exist|not found|decommissioned|end of its life|is not available)/i, 'not_found'],
+  [
+    /invalid model\b|is not a valid model|model identifier is invalid|on-demand throughput isn.t supported|legacy and you have not/i,
+    'not_found',
+  ],
+]
+
+/** Where the server could not: a 429 of some vendors is their own lack of room. */
+const LOAD: Rows = [
+  [
+    /\boverload|at capacity|capacity exceeded|exceeded capacity|high (?:traffic|demand)|server (?:is )?busy|model is (?:currently )?loading|loading model/i,
+    'provider_overloaded',
+  ],
+]
+
+/** `status`: null for an error that has none, inside a body or a stream of status 200. */
+export const kindOfSentence = (message: string | null, status: number | null): FailureKind | null => {
+  if (message === null) return null
+  const said = message.slice(0, SAID_MAX)
+  const rows = [
+    ACCOUNT,
+    status === null || JUDGED.has(status) ? POLICY : [],
+    status === null || READ.has(status) ? REQUEST : [],
+    status === null || LOADED.has(status) ? LOAD : [],
+  ]
+  return rows.flat().find(([sentence]) => sentence.test(said))?.[1] ?? null
+}
+
+/** A reason stands at the beginning; what follows may be a page. */
+const SAID_MAX = 2000
+
+const READ: ReadonlySet<number> = new Set([400, 404, 413, 415, 422, 500])
+const JUDGED: ReadonlySet<number> = new Set([400, 403, 422, 451, 500])
+const LOADED: ReadonlySet<number> = new Set([429, 498, 500, 502, 503])

@@ -1,0 +1,130 @@
+/**
+ * The names that vendors of the OpenAI dialects give a fault, as types. Sources: contract 3.3, OpenAI's and Azure's error
+ * guides, and the pages on errors of Groq, Mistral, DeepSeek, xAI, Cerebras, Moonshot, Alibaba and llama.cpp.
+ */
+import { isObject } from '../lib/json.ts'
+import type { FailureKind } from './failure-sentences.ts'
+
+/** Names that leave nothing open, whatever stands beside them. */
+const CODES: Readonly<Record<string, FailureKind>> = {
+  context_length_exceeded: 'context_length_exceeded',
+  exceed_context_size_error: 'context_length_exceeded',
+  string_above_max_length: 'string_too_long',
+  max_tokens_exceeded: 'max_tokens_exceeded',
+  rate_limit_exceeded: 'rate_limit_exceeded',
+  rate_limit_error: 'rate_limit_exceeded',
+  rate_limit_reached_error: 'rate_limit_exceeded',
+  request_quota_exceeded: 'rate_limit_exceeded',
+  token_quota_exceeded: 'rate_limit_exceeded',
+  slow_down: 'provider_overloaded',
+  engine_overloaded: 'provider_overloaded',
+  engine_overloaded_error: 'provider_overloaded',
+  server_is_overloaded: 'provider_overloaded',
+  overloaded_error: 'provider_overloaded',
+  queue_exceeded: 'provider_overloaded',
+  capacity_exceeded: 'provider_overloaded',
+  service_tier_capacity_exceeded: 'provider_overloaded',
+  3505: 'provider_overloaded',
+  // The account that ran dry, or is not let in, is ours.
+  insufficient_quota: 'our_account',
+  insufficient_user_quota: 'our_account',
+  exceeded_current_quota_error: 'our_account',
+  arrearage: 'our_account',
+  billing_hard_limit_reached: 'our_account',
+  billing_not_active: 'our_account',
+  account_deactivated: 'our_account',
+  invalid_api_key: 'our_account',
+  incorrect_api_key_error: 'our_account',
+  wrong_api_key: 'our_account',
+  data_residency_mismatch: 'our_account',
+  unsupported_country_region_territory: 'our_account',
+  model_not_found: 'not_found',
+  model_decommissioned: 'not_found',
+  invalid_model: 'not_found',
+  deploymentnotfound: 'not_found',
+  resource_not_found_error: 'not_found',
+  invalid_encrypted_content: 'invalid_prompt',
+  content_policy_violation: 'content_policy_violation',
+  image_content_policy_violation: 'content_policy_violation',
+  responsibleaipolicyviolation: 'content_policy_violation',
+  content_filter: 'content_policy_violation',
+  data_inspection_failed: 'content_policy_violation',
+  datainspectionfailed: 'content_policy_violation',
+  moderation_blocked: 'content_policy_violation',
+  bio_policy: 'content_policy_violation',
+  refusal: 'refusal',
+  model_refusal: 'refusal',
+  invalid_image: 'invalid_image',
+  image_parse_error: 'invalid_image',
+  invalid_base64_image: 'invalid_image',
+  empty_image_file: 'invalid_image',
+  image_file_not_found: 'image_not_found',
+  invalid_image_format: 'unsupported_image_format',
+  invalid_image_mode: 'unsupported_image_format',
+  unsupported_image_media_type: 'unsupported_image_format',
+  image_too_large: 'image_too_large',
+  image_file_too_large: 'image_too_large',
+  image_too_small: 'image_too_small',
+  failed_to_download_image: 'image_download_failed',
+  vector_store_timeout: 'timeout',
+  request_timeout: 'timeout',
+  requesttimeout: 'timeout',
+}
+
+/** Names that a sentence beside them may narrow: a prompt that a filter flagged comes under that of a malformed one. */
+const BROAD_CODES: Readonly<Record<string, FailureKind>> = {
+  invalid_prompt: 'invalid_prompt',
+  invalid_image_url: 'image_not_found',
+  server_error: 'server',
+  internal_server_error: 'server',
+}
+
+const find = (table: Readonly<Record<string, FailureKind>>, words: readonly string[]): FailureKind | null => {
+  for (const word of words) {
+    const key = word.toLowerCase()
+    const kind = Object.hasOwn(table, key) ? table[key] : undefined
+    if (kind !== undefined) return kind
+  }
+  return null
+}
+
+export const kindOfCode = (words: readonly string[]): FailureKind | null => find(CODES, words)
+
+export const kindOfBroadCode = (words: readonly string[]): FailureKind | null => find(BROAD_CODES, words)
+
+/** What a kind of error would have been as a status, where it stands inside a body or a stream of 200. */
+const STATUS_OF_KIND: Readonly<Record<string, number>> = {
+  invalid_request_error: 400,
+  badrequesterror: 400,
+  bad_request: 400,
+  authentication_error: 401,
+  invalid_authentication_error: 401,
+  insufficient_balance: 402,
+  permission_error: 403,
+  permission_denied_error: 403,
+  not_found_error: 404,
+  notfounderror: 404,
+  timeout: 504,
+  timeout_error: 504,
+  gateway_timeout: 504,
+  too_many_requests: 429,
+  too_many_requests_error: 429,
+  api_error: 500,
+  internalservererror: 500,
+  bad_gateway: 502,
+  unavailable_error: 503,
+  service_unavailable: 503,
+  service_unavailable_error: 503,
+}
+
+export const statusOfKind = (words: readonly string[]): number | null => {
+  for (const word of words) {
+    const key = word.toLowerCase()
+    if (Object.hasOwn(STATUS_OF_KIND, key)) return STATUS_OF_KIND[key] ?? null
+  }
+  return null
+}
+
+/** An object with a code and a sentence, or, from smaller servers, the sentence alone. */
+export const holdsError = ({ error }: Readonly<Record<string, unknown>>): boolean =>
+  isObject(error) || (typeof error === 'string' && error !== '')

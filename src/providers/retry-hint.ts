@@ -1,0 +1,74 @@
+/** How long a provider asks to wait, in whole seconds, from whichever of its ways of saying so it uses. */
+
+/** A wait of more than this helps nobody: it is as good as none told. */
+const MOST_SECONDS = 999_999_999
+
+/** From the headers of a response; undefined where they say nothing that makes sense. */
+export const retryHint = (headers: Headers, nowMs: number): number | undefined =>
+  milliseconds(headers.get('retry-after-ms')) ?? retryAfter(headers.get('retry-after'), nowMs) ?? resetOf(headers, nowMs)
+
+/** From a sentence: `Please try again in 6m0.5s.`, `Please retry in 34.07s.`, `Wait 20 seconds and retry.` */
+export const retryHintInText = (message: string | null): number | undefined => {
+  const told = message === null ? null : SENTENCE.exec(message.slice(0, SAID_MAX))
+  return told?.[1] === undefined ? undefined : duration(told[1])
+}
+
+const SAID_MAX = 2000
+
+const SENTENCE =
+  /\b(?:(?:try again|retry|retry after|wait)(?: again)?(?: in| after| for)?:?) ((?:\d+(?:\.\d+)? ?(?:ms|milliseconds?|h(?:ours?)?|m(?:in(?:ute)?s?)?|s(?:ec(?:ond)?s?)?)\b ?)+|(?:\d+(?:\.\d+)?(?:ms|h|m|s))+)/i
+
+const whole = (seconds: number): number | undefined =>
+  Number.isFinite(seconds) && seconds >= 0 && seconds <= MOST_SECONDS ? Math.ceil(seconds) : undefined
+
+const milliseconds = (text: string | null): number | undefined =>
+  text !== null && /^\s*\d{1,12}(?:\.\d+)?\s*$/.test(text) ? whole(Number(text) / 1000) : undefined
+
+/** Either of its two forms, seconds or a date. */
+const retryAfter = (text: string | null, nowMs: number): number | undefined => {
+  if (text === null) return undefined
+  if (/^\s*\d{1,9}(?:\.\d+)?\s*$/.test(text)) return whole(Number(text))
+  return /[a-z]/i.test(text) ? whole((Date.parse(text) - nowMs) / 1000) : undefined
+}
+
+/** `6m0s`, `1.5s`, `20ms`, `2 minutes`: the sum of its parts. */
+const duration = (text: string): number | undefined => {
+  let seconds = 0
+  for (const [, amount, unit = ''] of text.toLowerCase().matchAll(/(\d+(?:\.\d+)?) ?([a-z]+)/g)) {
+    seconds += Number(amount) * (SECONDS_OF[/^m(?:s|illi)/.test(unit) ? 'ms' : unit.charAt(0)] ?? 0)
+  }
+  return whole(seconds)
+}
+
+const SECONDS_OF: Readonly<Record<string, number>> = { ms: 0.001, s: 1, m: 60, h: 3600 }
+
+/** `x-ratelimit-reset-tokens`, `anthropic-ratelimit-requests-reset`: they count where what they are of is used up; the longest of them. */
+const resetOf = (headers: Headers, nowMs: number): number | undefined => {
+  const waits: number[] = []
+  for (const [name, value] of headers) {
+    const remaining = remainingHeader(name)
+    if (remaining === null) continue
+    const left = headers.get(remaining)
+    // One without a name for what it counts is about the request itself.
+    if (left === null ? !/^(?:x-)?ratelimit-reset$/.test(name) : Number(left) > 0) continue
+    const wait = resetTime(value.trim(), nowMs)
+    if (wait !== undefined) waits.push(wait)
+  }
+  return waits.length === 0 ? undefined : Math.max(...waits)
+}
+
+const remainingHeader = (name: string): string | null => {
+  if (/^(?:x-)?ratelimit-reset(?:-|$)/.test(name)) return name.replace('reset', 'remaining')
+  return /^anthropic-ratelimit-.+-reset$/.test(name) ? name.replace(/-reset$/, '-remaining') : null
+}
+
+/** A duration, a number of seconds, a moment in seconds or milliseconds since 1970, or a date. */
+const resetTime = (text: string, nowMs: number): number | undefined => {
+  if (/^(?:\d+(?:\.\d+)?(?:ms|h|m|s))+$/.test(text)) return duration(text)
+  if (/^\d{1,13}(?:\.\d+)?$/.test(text)) {
+    const told = Number(text)
+    if (told < 1e8) return whole(told)
+    return whole((told < 1e11 ? told * 1000 - nowMs : told - nowMs) / 1000)
+  }
+  return /^\d{4}-\d\d-\d\dT/.test(text) ? whole((Date.parse(text) - nowMs) / 1000) : undefined
+}

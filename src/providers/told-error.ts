@@ -1,0 +1,142 @@
+/**
+ * What can be read of an error body, whoever wrote it: `{error: {code, type, message}}` and its looser cousins. Where a
+ * router wraps the error of another, the innermost one speaks.
+ */
+import { ERROR_TYPES, type ErrorType } from '../errors.ts'
+import { isObject } from '../lib/json.ts'
+
+type Json = Readonly<Record<string, unknown>>
+
+export interface ToldError {
+  /** The provider's names for the fault, the most telling first: its code, its kind, its status as a word. */
+  readonly words: readonly string[]
+  readonly message: string | null
+  /** A number of 400 to 599 inside the body. */
+  readonly status: number | null
+  /** The field at fault. */
+  readonly param: string | null
+  /** What an upstream of our own kind calls it. */
+  readonly type: ErrorType | null
+  /** Why content was flagged, and which, where it was and they say so. */
+  readonly reasons: readonly string[]
+  readonly flaggedInput: string | null
+}
+
+/** A body, or an event; `type` of the latter names the event and not the error. */
+export const readToldError = (body: unknown): ToldError => read(body, WRAPPERS_MAX)
+
+const WRAPPERS_MAX = 3
+
+const read = (body: unknown, wrappers: number): ToldError => {
+  const envelope = envelopeOf(body)
+  const error = isObject(envelope['error']) ? envelope['error'] : envelope
+  const metadata = isObject(error['metadata']) ? error['metadata'] : {}
+  const own = ownWords(envelope, error, metadata)
+  const inner = wrappers === 0 ? null : wrapped(metadata, own.message)
+  if (inner === null) return own
+  if (typeof inner === 'string') return { ...own, message: inner }
+  const innermost = read(inner, wrappers - 1)
+  return {
+    words: [...innermost.words, ...own.words],
+    message: innermost.message ?? own.message,
+    status: own.status ?? innermost.status,
+    param: innermost.param ?? own.param,
+    type: own.type ?? innermost.type,
+    reasons: [...own.reasons, ...innermost.reasons],
+    flaggedInput: own.flaggedInput ?? innermost.flaggedInput,
+  }
+}
+
+/** Google's OpenAI endpoint, for one, sends its error in a list. */
+const envelopeOf = (body: unknown): Json => {
+  if (Array.isArray(body)) return envelopeOf((body as unknown[]).find((entry) => isObject(entry) && 'error' in entry))
+  return isObject(body) ? body : {}
+}
+
+const ownWords = (envelope: Json, error: Json, metadata: Json): ToldError => {
+  const inner = isObject(error['innererror']) ? error['innererror'] : {}
+  const details = isObject(error['details']) ? error['details'] : {}
+  const kind = error === envelope && EVENTS.has(error['type']) ? null : error['type']
+  const state = STATES.has(error['status']) ? null : error['status']
+  const candidates = [metadata['provider_code'], details['error_code'], inner['code'], error['code'], kind, state, envelope['code']]
+  const status = [error['code'], error['status'], envelope['status']].map(Number).find(isFailure) ?? null
+  const words = candidates.flatMap((word) =>
+    typeof word === 'string' && word !== '' ? [word] : typeof word === 'number' ? [String(word)] : [],
+  )
+  return {
+    // A bare status is the least telling of them.
+    words: [...words.filter((word) => !isFailure(Number(word))), ...words.filter((word) => isFailure(Number(word)))],
+    message:
+      sentenceOf(error['message']) ?? sentenceOf(envelope['error']) ?? sentenceOf(error['detail']) ?? sentenceOf(envelope['message']),
+    status,
+    param: typeof error['param'] === 'string' && error['param'] !== '' ? error['param'] : null,
+    type: typeOfRouter(metadata['error_type'] ?? error['error_type'] ?? envelope['error_type']),
+    reasons: [...texts(metadata['reasons']), ...filtered(inner['content_filter_result'] ?? error['content_filter_result'])],
+    flaggedInput: typeof metadata['flagged_input'] === 'string' ? metadata['flagged_input'] : null,
+  }
+}
+
+const isFailure = (status: number): boolean => Number.isInteger(status) && status >= 400 && status < 600
+
+/** The `type` of an event, or of an envelope, names these and not the error. */
+const EVENTS: ReadonlySet<unknown> = new Set(['error', 'response.error'])
+
+/** A response that failed says so in the same member in which others name their error. */
+const STATES: ReadonlySet<unknown> = new Set(['failed', 'cancelled', 'in_progress'])
+
+/** A sentence, or what servers build of the findings of their validation: `{detail: [{loc, msg}]}`. */
+const sentenceOf = (value: unknown): string | null => {
+  if (typeof value === 'string') return value.trim() === '' ? null : value
+  if (isObject(value)) return sentenceOf(value['detail'])
+  if (!Array.isArray(value)) return null
+  const findings = (value as unknown[]).flatMap((entry) => {
+    if (!isObject(entry) || typeof entry['msg'] !== 'string') return []
+    const path = Array.isArray(entry['loc']) ? entry['loc'].filter((step) => step !== 'body').join('.') : ''
+    return [path === '' ? entry['msg'] : `${path}: ${entry['msg']}`]
+  })
+  return findings.length === 0 ? null : findings.slice(0, 3).join('; ')
+}
+
+/** What a router tells of the error behind its own: as an object, or as text that is a sentence where it is no JSON. */
+const wrapped = (metadata: Json, message: string | null): unknown => {
+  const raw = metadata['raw']
+  if (isObject(raw) || Array.isArray(raw)) return raw
+  if (typeof raw === 'string' && raw.trim() !== '' && !raw.trimStart().startsWith('<')) {
+    const parsed = parseOrNull(raw)
+    return isObject(parsed) || Array.isArray(parsed) ? parsed : message === null || isEmptyPhrase(message) ? raw.trim() : null
+  }
+  // Some put the whole body of the other's answer into their sentence.
+  const start = message === null ? -1 : message.search(/[[{]/)
+  if (message === null || start < 0 || start > PREFIX_MAX) return null
+  const parsed = parseOrNull(message.slice(start))
+  return isObject(parsed) || Array.isArray(parsed) ? parsed : null
+}
+
+const PREFIX_MAX = 200
+
+/** What routers say where they say nothing. */
+export const isEmptyPhrase = (message: string): boolean =>
+  /^(?:provider returned error|upstream (?:request failed|error)|error)\.?$/i.test(message.trim())
+
+/** Azure's verdict on each of its categories. */
+const filtered = (result: unknown): string[] =>
+  isObject(result)
+    ? Object.entries(result).flatMap(([category, verdict]) => (isObject(verdict) && verdict['filtered'] === true ? [category] : []))
+    : []
+
+const texts = (value: unknown): string[] => (Array.isArray(value) ? value.filter((item): item is string => typeof item === 'string') : [])
+
+/** What an upstream of our kind says of a credential or of credits is about ours with it, not about the client's with us. */
+const typeOfRouter = (told: unknown): ErrorType | null => {
+  const type = ERROR_TYPES.find((known) => known === told)
+  return type === undefined || type === 'authentication' || type === 'payment_required' || type === 'permission_denied' ? null : type
+}
+
+/** Null for what is not JSON, such as an HTML page or nothing: then the status speaks. */
+export const parseOrNull = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,44 @@
+/**
+ * Many rows in few statements. Rows are written for each inference request, and building a statement's syntax tree costs
+ * more than all else that storage does for them; so the text is built once for each size, and only values follow.
+ */
+import { CompiledQuery, type Transaction } from 'kysely'
+
+import type { Engine } from './database.ts'
+import type { Schema } from './schema.ts'
+
+/** Rows of a statement. No table of these has 20 columns: well below the 32,766 parameters of SQLite and the 65,535 of PostgreSQL. */
+const STATEMENT_ROWS = [64, 16, 4, 2, 1] as const
+
+/** What the statements returned. Every row must have the same members in the same order, which is the order of the compiled columns. */
+export type BulkInsert<Row, Returned> = (
+  transaction: Transaction<Schema>,
+  engine: Engine,
+  rows: readonly Row[],
+) => Promise<readonly Returned[]>
+
+/** To be called once for each statement, while the program loads. */
+export const bulkInsert = <Row extends object, Returned = never>(
+  compile: (transaction: Transaction<Schema>, rows: Row[]) => { readonly sql: string },
+): BulkInsert<Row, Returned> => {
+  const texts: Record<Engine, Map<number, string>> = { sqlite: new Map(), postgres: new Map() }
+  return async (transaction, engine, rows) => {
+    const returned: Returned[] = []
+    let start = 0
+    for (const size of STATEMENT_ROWS) {
+      for (; rows.length - start >= size; start += size) {
+        const slice = rows.slice(start, start + size)
+        const text = texts[engine].get(size) ?? compile(transaction, slice).sql
+        texts[engine].set(size, text)
+        const { rows: back } = await transaction.executeQuery<Returned>(
+          CompiledQuery.raw(
+            text,
+            slice.flatMap((row) => Object.values(row) as unknown[]),
+          ),
+        )
+        returned.push(...back)
+      }
+    }
+    return returned
+  }
+}

@@ -1,0 +1,100 @@
+/**
+ * The invariants of money, counted again from the rows (reliability.md 3.3). Each is one statement, and so sees one moment,
+ * also beside a running service. I4 and I7 are about the moment of an admission and leave nothing to count.
+ */
+import { type RawBuilder, sql } from 'kysely'
+
+import type { Database } from './database.ts'
+
+export interface Invariant {
+  readonly name: 'I1' | 'I2' | 'I3' | 'I5' | 'I6' | 'I8' | 'I9'
+  readonly says: string
+}
+
+export interface Breach {
+  readonly invariant: Invariant['name']
+  /** What is wrong, in words. */
+  readonly what: string
+}
+
+export const INVARIANTS: readonly Invariant[] = [
+  { name: 'I1', says: 'no amount is negative' },
+  { name: 'I2', says: 'what a window holds is the sum of its holds' },
+  { name: 'I3', says: 'what a window has spent is what its keys used in it' },
+  { name: 'I5', says: 'a request is charged once' },
+  { name: 'I6', says: 'no hold outlives its lease by more than 90 seconds' },
+  { name: 'I8', says: 'the ledger adds up to the use of each key and day' },
+  { name: 'I9', says: 'every generation that used tokens is in the ledger' },
+]
+
+/** More breaches of one invariant than this say nothing new. */
+const BREACHES_MAX = 20
+
+/** `now`: an ISO timestamp. */
+export const auditLedger = async (database: Database, now: string): Promise<readonly Breach[]> => {
+  const found: Breach[] = []
+  for (const { name } of INVARIANTS) {
+    const { rows } = await sql<{
+      what: string
+    }>`select what from (${QUERIES[name](now)}) as breaches limit ${sql.lit(BREACHES_MAX)}`.execute(database.kysely)
+    found.push(...rows.map(({ what }) => ({ invariant: name, what })))
+  }
+  return found
+}
+
+/** Days that the ledger has no row of, or not all: from before it was kept, or deleted with age. */
+const LEDGER_AFTER = sql`coalesce((select value from service_facts where name = 'ledger-after'), '')`
+
+const sum = (amount: RawBuilder<unknown>): RawBuilder<number> => sql`cast(coalesce(sum(${amount}), 0) as bigint)`
+const windowText = sql`w.subject || ' ' || w.span || ' from ' || w.window_start`
+const text = (number: RawBuilder<unknown>): RawBuilder<string> => sql`cast(${number} as text)`
+
+const heldSum = sql`(select ${sum(sql`s.amount_n`)} from hold_scope s
+  where s.subject = w.subject and s.span = w.span and s.window_start = w.window_start)`
+
+const usedSum = (
+  column: 'cost_nanos' | 'byok_cost_nanos',
+): RawBuilder<number> => sql`(select ${sum(sql.ref(`d.${column}`))} from key_usage_days d
+  where d.day >= w.window_start and (w.window_end is null or d.day < w.window_end)
+  and (w.subject = 'key:' || d.key_hash or exists (select 1 from api_keys k where k.hash = d.key_hash
+    and (w.subject = 'workspace:' || k.workspace_id or w.subject = 'member:' || k.workspace_id || ':' || k.creator_user_id))))`
+
+const QUERIES: Readonly<Record<Invariant['name'], (now: string) => RawBuilder<unknown>>> = {
+  I1: () => sql`
+    select ${windowText} || ' has a negative amount' as what from scope_window w where committed_n < 0 or byok_n < 0 or held_n < 0
+    union all
+    select request_id || ' holds a negative amount' from hold where amount_n < 0 or charge_n < 0
+    union all
+    select request_id || ' was charged less than nothing in all' from ledger group by request_id having sum(amount_n) < 0 or sum(byok_n) < 0`,
+  I2: () => sql`
+    select ${windowText} || ' says it holds ' || ${text(sql`w.held_n`)} || ', and its holds are ' || ${text(heldSum)} as what
+    from scope_window w where w.held_n <> ${heldSum}
+    union all
+    select s.request_id || ' holds in a window that is not there' from hold_scope s where not exists (select 1 from scope_window w
+      where s.subject = w.subject and s.span = w.span and s.window_start = w.window_start)
+    union all
+    select s.request_id || ' holds without a hold' from hold_scope s
+    where not exists (select 1 from hold h where h.request_id = s.request_id and h.state = 'held')`,
+  I3: () => sql`
+    select ${windowText} || ' says it spent ' || ${text(sql`w.committed_n`)} || ' and ' || ${text(sql`w.byok_n`)} || ', and its keys used '
+      || ${text(usedSum('cost_nanos'))} || ' and ' || ${text(usedSum('byok_cost_nanos'))} as what
+    from scope_window w where w.committed_n <> ${usedSum('cost_nanos')} or w.byok_n <> ${usedSum('byok_cost_nanos')}`,
+  I5: () => sql`
+    select request_id || ' was charged more than once' as what from ledger where kind <> 'attempt' group by request_id
+    having sum(case when kind in ('final', 'adjust') then 1 else 0 end) > 1
+      or sum(case when kind in ('final', 'reaped') then 1 else 0 end) > 1`,
+  I6: (now) => sql`
+    select request_id || ' is held, and its lease ended at ' || lease_until as what from hold
+    where state = 'held' and lease_until < ${new Date(Date.parse(now) - 90_000).toISOString()}`,
+  I8: () => sql`
+    select key_hash || ' on ' || day || ': the ledger and the use differ by ' || ${text(sql`sum(amount)`)} || ' and ' || ${text(sql`sum(byok)`)} as what
+    from (
+      select key_hash, day, cost_nanos as amount, byok_cost_nanos as byok from key_usage_days
+      union all
+      select key_hash, day, -amount_n, -byok_n from ledger
+    ) as amounts where day > ${LEDGER_AFTER} group by key_hash, day having sum(amount) <> 0 or sum(byok) <> 0`,
+  I9: () => sql`
+    select g.id || ' used tokens and is not in the ledger' as what from generations g
+    where g.tokens_prompt + g.tokens_completion > 0 and substr(g.created_at, 1, 10) > ${LEDGER_AFTER}
+      and not exists (select 1 from ledger l where l.request_id = g.id and l.kind in ('final', 'adjust'))`,
+}

@@ -1,0 +1,147 @@
+/** The rows that every limit is checked against, under their locks. */
+import { CompiledQuery, type RawBuilder, sql, type Transaction } from 'kysely'
+
+import type { Database, Engine } from './database.ts'
+import type { ScopeWindowTable, Span } from './ledger-tables.ts'
+import type { Schema } from './schema.ts'
+
+/** Whose spending is counted: the names of the rows. */
+export const SUBJECTS = {
+  key: (hash: string): string => `key:${hash}`,
+  member: (workspaceId: string, userId: string): string => `member:${workspaceId}:${userId}`,
+  workspace: (id: string): string => `workspace:${id}`,
+} as const
+
+export interface WindowKey {
+  readonly subject: string
+  readonly span: Span
+  /** A UTC day; '' for a lifetime. */
+  readonly start: string
+  readonly end: string | null
+}
+
+export const windowName = ({ subject, span, start }: Pick<WindowKey, 'subject' | 'span' | 'start'>): string => `${subject} ${span} ${start}`
+
+/** Windows that a transaction has locked and changes in memory; `write` puts back those that changed. */
+export interface LockedWindows {
+  find(key: WindowKey): ScopeWindowTable | undefined
+  /** Adds to every window of the subject that covers the day; the figures never fall below zero. */
+  charge(subject: string, day: string, amountNanos: number, byokNanos: number): void
+  hold(key: Pick<WindowKey, 'subject' | 'span' | 'start'>, amountNanos: number): void
+  write(): Promise<void>
+}
+
+/** The windows of the subjects that end after `fromDay`. Locked in one order, so that two nodes never wait for each other. */
+export const lockWindows = async (
+  transaction: Transaction<Schema>,
+  engine: Engine,
+  subjects: readonly string[],
+  fromDay: string,
+): Promise<LockedWindows> => {
+  const rows = subjects.length === 0 ? [] : await selectWindows(transaction, engine, subjects, fromDay)
+  const byName = new Map(rows.map((row) => [windowName({ subject: row.subject, span: row.span, start: row.window_start }), row]))
+  const bySubject = Map.groupBy(rows, ({ subject }) => subject)
+  const changed = new Set<ScopeWindowTable>()
+  return {
+    find: (key) => byName.get(windowName(key)),
+    charge(subject, day, amountNanos, byokNanos) {
+      for (const row of bySubject.get(subject) ?? []) {
+        if (day < row.window_start || (row.window_end !== null && day >= row.window_end)) continue
+        row.committed_n += amountNanos
+        row.byok_n += byokNanos
+        changed.add(row)
+      }
+    },
+    hold(key, amountNanos) {
+      const row = byName.get(windowName(key))
+      if (row === undefined) return
+      row.held_n += amountNanos
+      changed.add(row)
+    },
+    async write() {
+      for (const row of changed) await transaction.executeQuery(updateOf(engine, row))
+    },
+  }
+}
+
+/** Texts are built by hand where they run for every request: a syntax tree costs more than the statement. */
+const selectWindows = async (
+  transaction: Transaction<Schema>,
+  engine: Engine,
+  subjects: readonly string[],
+  fromDay: string,
+): Promise<ScopeWindowTable[]> => {
+  const mark = engine === 'postgres' ? (position: number) => `$${position}` : () => '?'
+  const marks = subjects.map((_, index) => mark(index + 1)).join(', ')
+  const { rows } = await transaction.executeQuery<ScopeWindowTable>(
+    CompiledQuery.raw(
+      `select subject, span, window_start, window_end, committed_n, byok_n, held_n from scope_window
+       where subject in (${marks}) and (window_end is null or window_end > ${mark(subjects.length + 1)})
+       order by subject, span, window_start${engine === 'postgres' ? ' for update' : ''}`,
+      [...subjects, fromDay],
+    ),
+  )
+  return rows
+}
+
+const UPDATE: Readonly<Record<Engine, string>> = {
+  sqlite: 'update scope_window set committed_n = ?, byok_n = ?, held_n = ? where subject = ? and span = ? and window_start = ?',
+  postgres: 'update scope_window set committed_n = $1, byok_n = $2, held_n = $3 where subject = $4 and span = $5 and window_start = $6',
+}
+
+const updateOf = (engine: Engine, row: ScopeWindowTable): CompiledQuery =>
+  CompiledQuery.raw(UPDATE[engine], [row.committed_n, row.byok_n, row.held_n, row.subject, row.span, row.window_start])
+
+/** Any number, as long as nothing else in the database takes an advisory lock by it. */
+const WINDOWS_LOCK = 7_224_201
+
+/**
+ * To be called first by every transaction that charges. A window begins with what was spent in it so far; a charge that is
+ * on its way meanwhile would be in neither. SQLite lets in one writer anyhow.
+ */
+export const holdOffNewWindows = async (transaction: Transaction<Schema>, engine: Engine): Promise<void> => {
+  if (engine === 'postgres') await sql`select pg_advisory_xact_lock_shared(${sql.lit(WINDOWS_LOCK)})`.execute(transaction)
+}
+
+/** Makes the windows that are not there yet, with what their subjects have spent in them. */
+export const createWindows = (database: Database, keys: readonly WindowKey[]): Promise<void> =>
+  database.transaction(async (transaction) => {
+    if (database.engine === 'postgres') await sql`select pg_advisory_xact_lock(${sql.lit(WINDOWS_LOCK)})`.execute(transaction)
+    for (const key of keys) {
+      const { committed, byok } = await spentBy(transaction, key)
+      await transaction
+        .insertInto('scope_window')
+        .values({
+          subject: key.subject,
+          span: key.span,
+          window_start: key.start,
+          window_end: key.end,
+          committed_n: committed,
+          byok_n: byok,
+          held_n: 0,
+        })
+        .onConflict((conflict) => conflict.doNothing())
+        .execute()
+    }
+  })
+
+const spentBy = async (transaction: Transaction<Schema>, key: WindowKey): Promise<{ committed: number; byok: number }> => {
+  const { rows } = await sql<{ committed: number; byok: number }>`
+    select ${total('cost_nanos')} as committed, ${total('byok_cost_nanos')} as byok from key_usage_days
+    where key_hash in (${keysOf(key.subject)}) and day >= ${key.start} and day < ${key.end ?? END_OF_TIME}`.execute(transaction)
+  return rows[0] ?? { committed: 0, byok: 0 }
+}
+
+/** Sorts after every day. */
+const END_OF_TIME = '9999-99-99'
+
+/** The cast: PostgreSQL sums bigints into a numeric, which has no exact form in JavaScript. */
+const total = (column: string): RawBuilder<number> => sql`cast(coalesce(sum(${sql.ref(column)}), 0) as bigint)`
+
+/** The hashes of a subject's keys, revoked ones too. */
+const keysOf = (subject: string): RawBuilder<unknown> => {
+  const [type = '', id = '', ...rest] = subject.split(':')
+  if (type === 'key') return sql`${id}`
+  if (type === 'workspace') return sql`select hash from api_keys where workspace_id = ${id}`
+  return sql`select hash from api_keys where workspace_id = ${id} and creator_user_id = ${rest.join(':')}`
+}

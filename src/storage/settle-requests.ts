@@ -1,0 +1,146 @@
+/** Requests that ended: their records, their rows in the ledger, and what they held. */
+import type { Transaction } from 'kysely'
+
+import { addActivity } from './activity-store.ts'
+import { charge, earliest, insertLedger, releaseScopes, type Payer, type RowName } from './charge.ts'
+import type { Database } from './database.ts'
+import { insertGenerations, withoutNul, type GenerationRecord } from './generation-store.ts'
+import type { HoldScopeTable, LedgerTable } from './ledger-tables.ts'
+import { holdOffNewWindows } from './scope-windows.ts'
+import type { Schema } from './schema.ts'
+import { utcDay } from './usage-windows.ts'
+
+/** A finished request: its record, and its rows in the ledger. */
+export interface Settlement {
+  readonly record: GenerationRecord
+  readonly userId: string
+  /** It was admitted under a limit, so there is a hold to release. */
+  readonly held: boolean
+  readonly final: LedgerEntry
+  /** Attempts that failed and may have cost something upstream. */
+  readonly attempts: readonly LedgerEntry[]
+}
+
+export interface LedgerEntry {
+  readonly attempt: number
+  readonly provider: string | null
+  readonly amountNanos: number
+  readonly byokNanos: number
+  readonly upstreamNanos: number | null
+  readonly estimated: boolean
+  /** JSON. */
+  readonly usage: string
+}
+
+/** At least one; each is written once, however often it is told. */
+export const settleRequests = async (
+  transaction: Transaction<Schema>,
+  database: Database,
+  settlements: readonly Settlement[],
+): Promise<void> => {
+  const { engine } = database
+  await holdOffNewWindows(transaction, engine)
+  await insertGenerations(
+    transaction,
+    engine,
+    settlements.map(({ record }) => record),
+  )
+  const released = await releaseHolds(
+    transaction,
+    settlements.filter(({ held }) => held).map(({ record }) => record.id),
+  )
+  const charged = await chargedBefore(
+    transaction,
+    settlements.filter(({ held, record }) => held && !released.requests.has(record.id)).map(({ record }) => record.id),
+  )
+  const rows = settlements.flatMap((settlement) => ledgerRows(settlement, charged.get(settlement.record.id)))
+  const inserted = new Set((await insertLedger(transaction, engine, rows)).map(rowName))
+  const payers = new Map(settlements.map((settlement) => [settlement.record.id, payerOf(settlement)]))
+  // Deleting it here counts a row once, also when the batch itself repeats it.
+  const written = rows.filter((row) => inserted.delete(rowName(row)))
+  await addActivity(transaction, recordsOf(settlements, written))
+  const tokens = new Map(settlements.map(({ record }) => [record.id, record.tokensPrompt + record.tokensCompletion]))
+  const firstDay = earliest(settlements.map(({ record }) => utcDay(record.createdAt)))
+  await charge(transaction, database, { rows: written, payers, tokens, released: released.scopes, firstDay })
+}
+
+/** Of each request that was charged now, and not before, once. */
+const recordsOf = (settlements: readonly Settlement[], written: readonly LedgerTable[]): readonly GenerationRecord[] => {
+  const fresh = new Set(written.flatMap(({ kind, request_id }) => (kind === 'attempt' ? [] : [request_id])))
+  return settlements.flatMap(({ record }) => (fresh.delete(record.id) ? [record] : []))
+}
+
+const rowName = ({ request_id, attempt_no, kind }: RowName): string => `${request_id} ${attempt_no} ${kind}`
+
+interface Released {
+  /** Whose hold was there. */
+  readonly requests: ReadonlySet<string>
+  readonly scopes: readonly HoldScopeTable[]
+}
+
+/** Of the requests named, those that still have a hold; a hold that the reaper took keeps its row until its request ends. */
+const releaseHolds = async (transaction: Transaction<Schema>, requests: readonly string[]): Promise<Released> => {
+  if (requests.length === 0) return NOTHING_RELEASED
+  const ids = [...requests].sort()
+  const held = await transaction
+    .deleteFrom('hold')
+    .where('request_id', 'in', ids)
+    .where('state', '=', 'held')
+    .returning('request_id')
+    .execute()
+  return { requests: new Set(held.map(({ request_id }) => request_id)), scopes: await releaseScopes(transaction, held) }
+}
+
+const NOTHING_RELEASED: Released = { requests: new Set(), scopes: [] }
+
+interface Before {
+  amount: number
+  byok: number
+  final: boolean
+}
+
+/** Requests without a hold were settled before, or the reaper took them; or power failed and the hold was lost. */
+const chargedBefore = async (transaction: Transaction<Schema>, requests: readonly string[]): Promise<ReadonlyMap<string, Before>> => {
+  const charged = new Map<string, Before>()
+  if (requests.length === 0) return charged
+  await transaction.deleteFrom('hold').where('request_id', 'in', requests).where('state', '=', 'reaped').execute()
+  const rows = await transaction
+    .selectFrom('ledger')
+    .select(['request_id', 'kind', 'amount_n', 'byok_n'])
+    .where('request_id', 'in', requests)
+    .where('kind', '!=', 'attempt')
+    .execute()
+  for (const row of rows) {
+    const before = charged.get(row.request_id) ?? { amount: 0, byok: 0, final: false }
+    before.amount += row.amount_n
+    before.byok += row.byok_n
+    before.final ||= row.kind !== 'reaped'
+    charged.set(row.request_id, before)
+  }
+  return charged
+}
+
+const ledgerRows = ({ record, final, attempts }: Settlement, before: Before | undefined): readonly LedgerTable[] => {
+  const rowOf = (kind: LedgerTable['kind'], entry: LedgerEntry): LedgerTable => ({
+    request_id: record.id,
+    attempt_no: entry.attempt,
+    kind,
+    key_hash: record.keyHash,
+    workspace_id: record.workspaceId,
+    provider: entry.provider === null ? null : withoutNul(entry.provider),
+    amount_n: entry.amountNanos,
+    byok_n: entry.byokNanos,
+    upstream_n: entry.upstreamNanos,
+    estimated: entry.estimated ? 1 : 0,
+    usage_json: entry.usage,
+    day: utcDay(record.createdAt),
+    created_at: record.createdAt,
+  })
+  const others = attempts.map((entry) => rowOf('attempt', entry))
+  if (before === undefined) return [rowOf('final', final), ...others]
+  if (before.final) return others
+  const difference = { ...final, amountNanos: final.amountNanos - before.amount, byokNanos: final.byokNanos - before.byok }
+  return [rowOf('adjust', difference), ...others]
+}
+
+const payerOf = ({ record, userId }: Settlement): Payer => ({ keyHash: record.keyHash, workspaceId: record.workspaceId, userId })

@@ -1,0 +1,423 @@
+/** Limits and budgets over HTTP: what is let in, what is answered where not, and what is charged. */
+import { beforeAll, describe, expect, test } from 'bun:test'
+
+import { type Answer, call, infer } from '../support/calls.ts'
+import { openDatabase } from '../../src/storage/open-database.ts'
+import { describeEachEngine } from '../support/databases.ts'
+import {
+  dataEvent,
+  FINISH_CHUNK,
+  proseAnswer,
+  proseChunk,
+  say,
+  startFakeUpstream,
+  type Exchange,
+  type Script,
+} from '../support/fake-upstream.ts'
+import { type StartedService, until, useServices } from '../support/started-service.ts'
+
+const services = useServices()
+const upstream = await startFakeUpstream()
+
+/** A token of output costs a tenth of a cent, so that what is held is nearly all `max_tokens`. */
+const CONFIG = `
+limits: { key_concurrency: 0 }
+providers:
+  fake: { name: Fake, dialects: [openai-chat], base_url: "${upstream.url}", api_key: upstream-credential }
+  draining: { name: Draining, dialects: [openai-chat], base_url: "${upstream.url}", api_key: upstream-credential, on_cancel: drain }
+models:
+  fake/one: { endpoints: [{ provider: fake, model: up-one, prices: { prompt: 1, completion: 1000 } }] }
+  fake/drained: { endpoints: [{ provider: draining, model: up-one, prices: { prompt: 1, completion: 1000 } }] }
+  fake/two:
+    endpoints:
+      - { provider: fake, model: up-one, prices: { prompt: 1, completion: 1000 } }
+      - { provider: draining, model: up-one, prices: { prompt: 1, completion: 1000 } }
+  fake/unpriced: { endpoints: [{ provider: fake, model: up-two }] }
+`
+
+let service: StartedService
+beforeAll(async () => {
+  service = await services.start({ config: CONFIG })
+})
+
+interface Limited {
+  readonly key: string
+  readonly hash: string
+}
+
+const makeKey = async (limit: number, more: object = {}, of = service): Promise<Limited> => {
+  const { json } = await call(of, 'POST', '/keys', { body: { name: 'limited', limit, ...more } })
+  const { key, data } = json as { key: string; data: { hash: string } }
+  return { key, hash: data.hash }
+}
+
+const REQUESTS = {
+  '/chat/completions': { model: 'fake/one', max_tokens: 10, messages: [{ role: 'user', content: 'Hello!' }] },
+  '/responses': { model: 'fake/one', max_output_tokens: 10, input: 'Hello!' },
+  '/messages': { model: 'fake/one', max_tokens: 10, messages: [{ role: 'user', content: 'Hello!' }] },
+} as const
+type Path = keyof typeof REQUESTS
+const PATHS = Object.keys(REQUESTS) as Path[]
+
+const ask = (key: string, path: Path = '/chat/completions', more: object = {}): Promise<Answer> =>
+  infer(service, { ...REQUESTS[path], ...more }, { key, path })
+
+interface CurrentKey {
+  readonly usage: number
+  readonly limit_remaining: number | null
+  readonly budgets: readonly { readonly scope: string; readonly spend_usd: number; readonly remaining_usd: number }[]
+  readonly effective_budget: { readonly remaining_usd: number } | null
+}
+
+const current = async (key: string, of = service): Promise<CurrentKey> =>
+  ((await call(of, 'GET', '/key', { key })).json as { data: CurrentKey }).data
+
+/** Seven tokens of input and three of output. */
+const COST = 7e-6 + 3e-3
+const USAGE = proseChunk('', { choices: [], usage: { prompt_tokens: 7, completion_tokens: 3, total_tokens: 10 } })
+
+describe('a spent limit', () => {
+  test.each(PATHS)('is a 403 with all that service.md names, and no provider hears of it: %s', async (path) => {
+    upstream.script(say('Hi.'))
+    const { key } = await makeKey(0, { limit_reset: 'daily' })
+    const asked = upstream.exchanges.length
+    const { status, headers, json } = await ask(key, path)
+    expect(status).toBe(403)
+    expect(headers.get('retry-after')).toBeNull()
+    expect(upstream.exchanges.length).toBe(asked)
+    const { error, ...rest } = json as { error: { message: string; metadata?: object }; metadata?: object }
+    const midnight = /resets at (\d{4}-\d\d-\d\dT00:00:00\.000Z)\.$/.exec(error.message)?.[1]
+    expect(error.message).toMatch(/^The daily limit of this key is exhausted\. Used \$0\.00 of \$0\.00; resets at /)
+    expect(error.metadata ?? rest.metadata).toMatchObject({
+      limit_source: 'service_key_limit',
+      scope: 'key_limit',
+      limit_usd: 0,
+      spend_usd: 0,
+      resets_at: midnight ?? 'an instant at the end of the message',
+      remedy_hint: 'Wait for the reset, or raise the limit of the key.',
+    })
+    if (path === '/messages') expect(json).toMatchObject({ type: 'error', error: { type: 'permission_error' }, request_id: null })
+    else expect(json).toMatchObject({ error: { code: 403, metadata: { error_type: 'permission_denied' } } })
+  })
+
+  test('stops every route that calls a model', async () => {
+    const { key } = await makeKey(0)
+    const { paths } = (await (await fetch(`${service.url}/openapi.json`)).json()) as {
+      paths: Record<string, Record<string, { tags?: string[] }>>
+    }
+    const routes = Object.keys(paths).filter((path) => paths[path]?.['post']?.tags?.includes('Inference') === true)
+    const bodies: Record<string, object> = { ...REQUESTS, '/embeddings': { model: 'fake/one', input: 'Hello!' } }
+    const names = routes.map((path) => path.replace(/^\/(api\/)?v1/, ''))
+    // Counting tokens is free.
+    expect(new Set(names)).toEqual(new Set([...Object.keys(bodies), '/messages/count_tokens']))
+    for (const [path, body] of Object.entries(bodies)) {
+      const { status, text } = await infer(service, body as Record<string, unknown>, { key, path })
+      expect([path, status, text.includes('service_key_limit')]).toEqual([path, 403, true])
+    }
+  })
+})
+
+/** An upstream that answers when it is told to. */
+const holding = (): { script: Script; waiting: Exchange[]; release(): Promise<void> } => {
+  const waiting: Exchange[] = []
+  return {
+    script: (exchange) => void waiting.push(exchange),
+    waiting,
+    async release() {
+      await Promise.all(waiting.splice(0).map((exchange) => exchange.answer(200, proseAnswer('Hi.'))))
+    },
+  }
+}
+
+describe('a limit that running requests fill', () => {
+  test.each(PATHS)('is a 402 with Retry-After, and lets in when they have ended: %s', async (path) => {
+    const held = holding()
+    upstream.script(held.script)
+    const { key } = await makeKey(0.015)
+    const first = ask(key, path)
+    await until(() => held.waiting.length === 1, 'the first request')
+    const { status, headers, json, text } = await ask(key, path)
+    expect(status).toBe(402)
+    expect(Number(headers.get('retry-after'))).toBeGreaterThanOrEqual(1)
+    expect(Number(headers.get('retry-after'))).toBeLessThanOrEqual(60)
+    expect(text).toContain('"limit_source":"service_in_flight_budget"')
+    expect(text).toContain('"reason":"in_flight_budget_exhausted"')
+    if (path === '/messages') expect(json).toMatchObject({ type: 'error', error: { type: 'billing_error' } })
+    else expect(json).toMatchObject({ error: { code: 402, metadata: { error_type: 'payment_required' } } })
+
+    // What the key shows of itself is what stops it.
+    const during = await current(key)
+    expect(during.budgets[0]?.remaining_usd).toBeLessThan(0.005)
+    expect(during.effective_budget).toEqual(during.budgets[0] as never)
+    expect(during.usage).toBe(0)
+    await held.release()
+    expect((await first).status).toBe(200)
+    const after = await current(key)
+    expect(after.usage).toBeCloseTo(COST, 9)
+    expect(after.budgets[0]).toMatchObject({ scope: 'key_limit', spend_usd: after.usage })
+    expect(after.limit_remaining).toBeCloseTo(0.015 - COST, 9)
+    upstream.script(say('Hi.'))
+    expect((await ask(key, path)).status).toBe(200)
+  })
+
+  test('lets in of 200 at once exactly as many as fit', async () => {
+    const held = holding()
+    upstream.script(held.script)
+    const { key } = await makeKey(0.525)
+    const answers = Promise.all(Array.from({ length: 200 }, () => ask(key)))
+    await until(() => held.waiting.length === 50, 'fifty requests', 15_000)
+    await Bun.sleep(200)
+    await held.release()
+    const statuses = (await answers).map(({ status }) => status)
+    expect([statuses.filter((status) => status === 200).length, statuses.filter((status) => status === 402).length]).toEqual([50, 150])
+    expect((await current(key)).usage).toBeCloseTo(50 * COST, 8)
+  }, 30_000)
+
+  test('does not let in one request that is larger than what is left, and says that waiting does not help', async () => {
+    upstream.script(say('Hi.'))
+    const { key } = await makeKey(0.015)
+    const { status, headers, error } = await ask(key, '/chat/completions', { max_tokens: 20 })
+    expect([status, headers.get('retry-after')]).toEqual([403, null])
+    expect(error.message).toMatch(
+      /^This request may cost up to \$0\.0\d+, which is more than is left of the limit of this key\. Used \$0\.00 of \$0\.015; it does not reset\.$/,
+    )
+    expect(error.metadata).toMatchObject({ limit_source: 'service_key_limit', reason: 'weight_exceeds_budget', resets_at: null })
+    expect((await ask(key)).status).toBe(200)
+  })
+})
+
+describe('what is charged', () => {
+  const usageOf = async (key: string): Promise<number> => (await current(key)).usage
+
+  test('nothing for a 4xx of the provider, and what was held for it is free again', async () => {
+    upstream.script((exchange) => exchange.answer(400, JSON.stringify({ error: { message: 'no', type: 'invalid_request_error' } })))
+    const { key } = await makeKey(0.011)
+    for (let time = 0; time < 3; time += 1) expect((await ask(key)).json).toMatchObject({ error: expect.anything() })
+    expect(await current(key)).toMatchObject({ usage: 0, budgets: [{ spend_usd: 0 }] })
+  })
+
+  test('all of it, where it is more than was held; the excess is counted, and what is over the limit stops the next', async () => {
+    const answer = proseAnswer('Hi.', { usage: { prompt_tokens: 0, completion_tokens: 100, total_tokens: 100 } })
+    upstream.script((exchange) => exchange.answer(200, answer))
+    const { key } = await makeKey(0.05)
+    expect((await ask(key)).status).toBe(200)
+    expect((await current(key)).usage).toBeCloseTo(0.1, 9)
+    expect((await ask(key)).error.message).toContain('Used $0.10 of $0.05')
+    const metrics = await (await fetch(`${service.url}/metrics`)).text()
+    expect(Number(/^patchbay_budget_overshoot_nanos_total (\d+)$/m.exec(metrics)?.[1])).toBeGreaterThan(89_000_000)
+  })
+
+  test('what was said, for a stream that its client left, within a second', async () => {
+    upstream.script(async (exchange) => {
+      await exchange.head(200)
+      await exchange.piece(dataEvent(proseChunk('A dozen words of prose are about as many tokens, more or less.')))
+    })
+    const { key } = await makeKey(1)
+    const controller = new AbortController()
+    const answer = await fetch(`${service.api}/chat/completions`, {
+      method: 'POST',
+      signal: controller.signal,
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ ...REQUESTS['/chat/completions'], stream: true }),
+    })
+    await answer.body?.getReader().read()
+    controller.abort()
+    await until(async () => (await usageOf(key)) > 0.01, 'the charge', 1000)
+    await until(async () => (await current(key)).budgets[0]?.spend_usd === (await usageOf(key)), 'the hold to be released', 1000)
+    expect(await upstream.last.gone).toBeGreaterThan(0)
+  })
+
+  test('the prompt, for a whole answer that its client left before it came; the provider sees the close', async () => {
+    const held = holding()
+    upstream.script(held.script)
+    const { key } = await makeKey(1)
+    const controller = new AbortController()
+    const asked = infer(service, REQUESTS['/chat/completions'], { key, signal: controller.signal }).catch(() => null)
+    await until(() => held.waiting.length === 1, 'the request')
+    const leftMs = performance.now()
+    controller.abort()
+    await asked
+    expect((await upstream.last.gone) - leftMs).toBeLessThan(500)
+    await until(async () => (await usageOf(key)) > 0, 'the charge', 1000)
+    expect(await usageOf(key)).toBeLessThan(0.001)
+  })
+
+  test('what the provider tells at the end, where it is drained', async () => {
+    const held = holding()
+    upstream.script(held.script)
+    const { key } = await makeKey(1)
+    for (const stream of [false, true]) {
+      const controller = new AbortController()
+      const before = await usageOf(key)
+      const asked = infer(
+        service,
+        { ...REQUESTS['/chat/completions'], model: 'fake/drained', stream },
+        { key, signal: controller.signal },
+      ).catch(() => null)
+      await until(() => held.waiting.length === 1, 'the request')
+      const [exchange] = held.waiting.splice(0)
+      if (stream) {
+        await exchange?.head(200)
+        await exchange?.piece(dataEvent(proseChunk('Well, ')))
+        await Bun.sleep(50)
+      }
+      controller.abort()
+      await asked
+      await Bun.sleep(50)
+      expect(await usageOf(key)).toBe(before)
+      if (stream) {
+        await exchange?.piece(
+          dataEvent(proseChunk('that', { choices: [], usage: { prompt_tokens: 7, completion_tokens: 3, total_tokens: 10 } })),
+        )
+        await exchange?.piece('data: [DONE]\n\n')
+        await exchange?.done()
+      } else await exchange?.answer(200, proseAnswer('Hi.'))
+      await until(async () => (await usageOf(key)) > before, 'the charge', 2000)
+      expect((await usageOf(key)) - before).toBeCloseTo(COST, 9)
+    }
+  })
+})
+
+describe('an attempt that failed', () => {
+  const USAGE_ONLY = proseChunk('', { choices: [], usage: { prompt_tokens: 1000, completion_tokens: 0, total_tokens: 1000 } })
+  const failAfterUsage: Script = (exchange) => exchange.stream([USAGE_ONLY, JSON.stringify({ error: { code: 502, message: 'broken' } })])
+
+  test('is in the ledger with what it may have cost, and charged to nobody, where another one answered', async () => {
+    let asked = 0
+    upstream.script((exchange) =>
+      (asked += 1) === 1 ? failAfterUsage(exchange) : exchange.stream([proseChunk('Hi.'), USAGE, FINISH_CHUNK]),
+    )
+    const { key } = await makeKey(1)
+    const answer = await ask(key, '/chat/completions', { model: 'fake/two', stream: true })
+    expect([answer.status, asked]).toEqual([200, 2])
+    expect((await current(key)).usage).toBeCloseTo(COST, 9)
+    const id = answer.headers.get('x-generation-id') ?? ''
+    const database = await openDatabase({ databaseUrl: null, dataDir: service.dataDir, exclusive: false, onError: () => undefined })
+    const rows = await database.kysely
+      .selectFrom('ledger')
+      .select(['attempt_no', 'kind', 'amount_n', 'upstream_n'])
+      .where('request_id', '=', id)
+      .orderBy('attempt_no')
+      .execute()
+    await database.close()
+    expect(rows).toEqual([
+      { attempt_no: 0, kind: 'attempt', amount_n: 0, upstream_n: 1_000_000 },
+      { attempt_no: 1, kind: 'final', amount_n: 3_007_000, upstream_n: 3_007_000 },
+    ])
+  })
+
+  test.each([
+    ['told', 0.001],
+    ['free', 0],
+  ])('and was the only one is charged what the provider counted, or not, as budgets.empty_answers says: %s', async (setting, cost) => {
+    upstream.script(failAfterUsage)
+    const other = await services.start({ config: `${CONFIG}budgets: { empty_answers: ${setting} }\n` })
+    const { key } = await makeKey(1, {}, other)
+    await infer(other, { ...REQUESTS['/chat/completions'], stream: true }, { key })
+    expect(await current(key, other)).toMatchObject({ usage: cost, budgets: [{ spend_usd: cost }] })
+    await other.stop()
+  })
+})
+
+describe('a model whose price nobody told', () => {
+  test('is refused where a limit has to be kept, and goes where there is none', async () => {
+    upstream.script(say('Hi.'))
+    const { key } = await makeKey(1)
+    const { status, error } = await ask(key, '/chat/completions', { model: 'fake/unpriced' })
+    expect(status).toBe(403)
+    expect(error.message).toContain('Nobody has told the price of fake/unpriced at Fake')
+    expect((await ask(service.inferenceKey, '/chat/completions', { model: 'fake/unpriced' })).status).toBe(200)
+  })
+
+  test('counts at the default price where the operator says so', async () => {
+    upstream.script(say('Hi.'))
+    const other = await services.start({
+      config: `${CONFIG}budgets: { unknown_price: default, default_price: { prompt: 1, completion: 1000 } }\n`,
+    })
+    const { key } = await makeKey(1, {}, other)
+    const answer = await infer(other, { ...REQUESTS['/chat/completions'], model: 'fake/unpriced' }, { key })
+    expect(answer.status).toBe(200)
+    expect((await current(key, other)).usage).toBeCloseTo(COST, 9)
+    const { json } = await call(other, 'GET', `/generation?id=${answer.headers.get('x-generation-id')}`, { key })
+    expect(json).toMatchObject({ data: { cost_known: false, total_cost: COST } })
+    const models = await call(other, 'GET', '/models', { key })
+    expect(models.text).toMatch(/"fake\/unpriced".*?"pricing":\{"prompt":"-1","completion":"-1"\}/)
+    await other.stop()
+  })
+})
+
+describe('a killed service', () => {
+  test('holds nothing after its restart, and has charged each answer that was delivered exactly once', async () => {
+    const dataDir = services.directory()
+    upstream.script(async (exchange) => {
+      await Bun.sleep(exchange.text.length % 30)
+      await exchange.answer(200, proseAnswer('Hi.'))
+    })
+    let running = await services.start({ config: CONFIG, dataDir })
+    const { key } = await makeKey(100, {}, running)
+    const delivered: string[] = []
+    for (let round = 0; round < 4; round += 1) {
+      const target = running
+      const asking = Array.from({ length: 30 }, async (_, client) => {
+        for (let time = 0; time < 5; time += 1) {
+          const body = { ...REQUESTS['/chat/completions'], user: 'u'.repeat(client + time) }
+          const answer = await infer(target, body, { key }).catch(() => null)
+          if (answer?.status === 200) delivered.push((answer.json as { id: string }).id)
+        }
+      })
+      await Bun.sleep(60 + round * 37)
+      running.signal('SIGKILL')
+      await Promise.all(asking)
+      running = await services.start({ config: CONFIG, dataDir })
+    }
+    await until(
+      async () => {
+        const { budgets, usage } = await current(key, running)
+        return budgets[0]?.spend_usd === usage
+      },
+      'every hold to be gone',
+      20_000,
+    )
+    const audit = await services.run(['ledger', 'audit', '--data-dir', dataDir, '--json'])
+    expect([audit.code, audit.stdout]).toEqual([0, '{"fine":true,"breaches":[]}\n'])
+    await running.stop()
+
+    const database = await openDatabase({ databaseUrl: null, dataDir, exclusive: false, onError: () => undefined })
+    const rows = await database.kysely.selectFrom('ledger').select('request_id').where('kind', '!=', 'attempt').execute()
+    await database.close()
+    const charged = Map.groupBy(rows, ({ request_id }) => request_id)
+    expect(delivered.length).toBeGreaterThan(20)
+    expect(delivered.filter((id) => charged.get(id)?.length !== 1)).toEqual([])
+  }, 60_000)
+})
+
+describeEachEngine('several processes', (engine) => {
+  if (engine.name === 'sqlite') {
+    test('of which one audits a directory without data: exit 2, and no database is made', async () => {
+      const ended = await services.run(['ledger', 'audit', '--data-dir', services.directory()])
+      expect([ended.code, ended.stdout]).toEqual([2, ''])
+      expect(ended.stderr).toContain('there is no Patchbay data in')
+    })
+    return
+  }
+
+  test('that share a PostgreSQL let in together exactly as many as fit', async () => {
+    const { databaseUrl } = await engine.locate()
+    const held = holding()
+    upstream.script(held.script)
+    const shared = await services.start({ config: CONFIG, flags: ['--workers', '2', '--database-url', databaseUrl ?? ''] })
+    const { key } = await makeKey(0.525, {}, shared)
+    await Bun.sleep(1500)
+    const answers = Promise.all(
+      Array.from({ length: 200 }, () => infer(shared, REQUESTS['/chat/completions'], { key, headers: { connection: 'close' } })),
+    )
+    await until(() => held.waiting.length === 50, 'fifty requests', 20_000)
+    await Bun.sleep(300)
+    await held.release()
+    const statuses = (await answers).map(({ status }) => status)
+    expect([statuses.filter((status) => status === 200).length, statuses.filter((status) => status === 402).length]).toEqual([50, 150])
+    expect(await shared.stop()).toBe(0)
+    const audit = await services.run(['ledger', 'audit', '--data-dir', shared.dataDir, '--database-url', databaseUrl ?? ''])
+    expect([audit.code, audit.stdout.includes('WRONG')]).toEqual([0, false])
+  }, 60_000)
+})
