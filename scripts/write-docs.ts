@@ -10,6 +10,8 @@ import { join } from 'node:path'
 
 import { z } from 'zod'
 
+import { CLIENT_DIALECTS, type ClientDialect } from '../src/canonical/call.ts'
+import { REQUEST_FIELDS } from '../src/canonical/request-fields.ts'
 import { configFileSchema } from '../src/config-file.ts'
 import { SERVE_SETTINGS, STORAGE_SETTINGS } from '../src/config.ts'
 import { ERROR_TYPES, errorRow, MANAGEMENT_MESSAGES } from '../src/errors.ts'
@@ -18,7 +20,7 @@ import { SPELLINGS } from '../src/formats/setting-spellings.ts'
 import catalogueData from '../src/models/catalogue-data.json' with { type: 'json' }
 import type { Catalogue } from '../src/models/catalogue-schema.ts'
 import { PROVIDER_DIALECTS } from '../src/models/models.ts'
-import { SETTING_FATES, TRANSLATED_DIALECTS } from '../src/providers/loss-table.ts'
+import { fieldFates, PART_FATES, TRANSLATED_DIALECTS } from '../src/providers/loss-table.ts'
 import { providerRegistry } from '../src/providers/registry.ts'
 import { SANDBOX_MODELS } from '../src/providers/sandbox/models.ts'
 import { errorReference } from './error-reference.ts'
@@ -181,13 +183,19 @@ const dialectsTable = (): string =>
     PROVIDER_DIALECTS.filter((dialect) => dialect !== 'sandbox').map((dialect) => [code(dialect), isCallable(dialect) ? 'yes' : 'not yet']),
   )
 
-const translationTable = (): string =>
+const fieldsTable = (client: ClientDialect): string =>
   table(
-    ['Setting', ...TRANSLATED_DIALECTS.map(code)],
-    Object.entries(SETTING_FATES).map(([name, fates]) => [
-      code(name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)),
-      ...TRANSLATED_DIALECTS.map((dialect) => fates[dialect]),
+    ['Field', ...TRANSLATED_DIALECTS.map(code)],
+    Object.keys(REQUEST_FIELDS[client]).map((field) => [
+      code(field),
+      ...TRANSLATED_DIALECTS.map((dialect) => fieldFates(client, field, dialect).join(', ')),
     ]),
+  )
+
+const partsTable = (): string =>
+  table(
+    ['Part', ...TRANSLATED_DIALECTS.map(code)],
+    Object.entries(PART_FATES).map(([part, fates]) => [part, ...TRANSLATED_DIALECTS.map((dialect) => fates[dialect])]),
   )
 
 const sandboxTable = (): string =>
@@ -348,7 +356,8 @@ const generatedParts = async (): Promise<ReadonlyMap<string, string>> => {
     ['providers', providersTable()],
     ['catalogue', catalogueFacts()],
     ['dialects', dialectsTable()],
-    ['translation', translationTable()],
+    ...CLIENT_DIALECTS.map((client): [string, string] => [`fields-${client}`, fieldsTable(client)]),
+    ['parts', partsTable()],
     ['sandbox-models', sandboxTable()],
     ['sandbox-errors', sandboxErrors()],
     ['persisted-fields', persistedTable()],

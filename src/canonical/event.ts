@@ -16,16 +16,25 @@ export type ModelEvent =
   /** Once, before any content: what the upstream calls this answer and the model that gives it. */
   | { readonly type: 'start'; readonly upstreamId: string | null; readonly upstreamModel: string | null }
   | { readonly type: 'text'; readonly text: string }
-  /** A source of the text so far. */
+  /** The text that comes next is one of its own. Dialects that have one text for an answer put PARAGRAPH_BREAK there. */
+  | { readonly type: 'text-break' }
+  /** A source of the text so far. Its place is told in UTF-16 units of all of the answer's text, breaks counted. */
   | { readonly type: 'citation'; readonly citation: UrlCitation }
   /** Readable thinking. `summary`: the provider's account of it, not the thinking itself. */
   | { readonly type: 'reasoning'; readonly text: string; readonly summary?: boolean }
   /** Ends the block of thinking that is open, or is a block without readable text. */
   | { readonly type: 'reasoning-end'; readonly proof: ReasoningProof | null }
   | { readonly type: 'refusal'; readonly text: string }
-  /** Opens tool call `index` (dense from 0, in order of appearance). */
-  | { readonly type: 'tool-call'; readonly index: number; readonly id: string; readonly name: string; readonly proof?: ReasoningProof }
-  /** A piece of the JSON text of the arguments of call `index`. */
+  /** Opens tool call `index` (dense from 0, in order of appearance). `custom`: of a tool that takes any text, which the client declared as such. */
+  | {
+      readonly type: 'tool-call'
+      readonly index: number
+      readonly id: string
+      readonly name: string
+      readonly custom?: true
+      readonly proof?: ReasoningProof
+    }
+  /** A piece of the JSON text of the arguments of call `index`; of a custom call, of its text. */
   | { readonly type: 'tool-arguments'; readonly index: number; readonly json: string }
   /** A whole picture; `url` is data: or https:. */
   | { readonly type: 'image'; readonly url: string }
@@ -39,6 +48,8 @@ export type ModelEvent =
   | { readonly type: 'finish'; readonly reason: FinishReason; readonly native: string | null; readonly stopSequence?: string }
   /** The answer failed; nothing follows. */
   | { readonly type: 'error'; readonly error: GatewayError }
+
+export const PARAGRAPH_BREAK = '\n\n'
 
 /**
  * One upstream frame: what it means, and, where the upstream speaks a client dialect, its own JSON text, so that a
@@ -61,4 +72,4 @@ export const carriesContent = (event: ModelEvent): boolean => {
   return !SILENT.has(event.type)
 }
 
-const SILENT: ReadonlySet<ModelEvent['type']> = new Set(['start', 'usage', 'error'] as const)
+const SILENT: ReadonlySet<ModelEvent['type']> = new Set(['start', 'text-break', 'usage', 'error'] as const)

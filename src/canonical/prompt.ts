@@ -44,12 +44,13 @@ export type Part =
   | { readonly type: 'audio'; readonly data: string; readonly format: string }
   | { readonly type: 'video'; readonly url: string }
   | ({ readonly type: 'file'; readonly url: string; readonly filename: string | null } & Marked)
-  /** `arguments` is JSON text. */
+  /** `arguments` is JSON text; of a `custom` call any text. */
   | ({
       readonly type: 'tool-call'
       readonly id: string
       readonly name: string
       readonly arguments: string
+      readonly custom?: true
       readonly proof?: ReasoningProof
     } & Marked)
   | ({
@@ -71,7 +72,7 @@ export interface UrlCitation {
   readonly end: number | null
 }
 
-export type Tool = FunctionTool | ProviderTool
+export type Tool = FunctionTool | CustomTool | ProviderTool
 
 export interface FunctionTool extends Marked {
   readonly type: 'function'
@@ -80,6 +81,17 @@ export interface FunctionTool extends Marked {
   /** JSON Schema of the arguments. */
   readonly parameters: unknown
   readonly strict?: boolean
+}
+
+/** A tool of the client's that takes any text, as OpenAI has them; elsewhere it is a function (providers/text-calls.ts). */
+export interface CustomTool {
+  readonly type: 'custom'
+  readonly kind: 'custom'
+  readonly at: string
+  readonly name: string
+  readonly description: string | null
+  /** The language that the text must be of; null for any. */
+  readonly grammar: { readonly syntax: string; readonly definition: string } | null
 }
 
 /** A tool that the provider runs itself, or of a kind without a word in the middle; `raw` is the client's own. */

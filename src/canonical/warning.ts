@@ -7,4 +7,10 @@ export interface Warning {
   readonly message: string
 }
 
-export type WarningCode = 'unknown_tool_type' | 'unknown_plugin' | 'locked_field' | 'unsupported_field' | 'mapped_field'
+export type WarningCode =
+  | 'unknown_tool_type'
+  | 'unknown_plugin'
+  | 'locked_field'
+  | 'unsupported_field'
+  | 'mapped_field'
+  | 'untranslated_output'

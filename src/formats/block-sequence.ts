@@ -2,7 +2,7 @@
  * Model events as blocks that follow one another: exactly one is open at a time. Upstreams may weave parallel tool
  * calls into each other; the Responses and Messages dialects may not (pitfall 3).
  */
-import type { ModelEvent } from '../canonical/event.ts'
+import { type ModelEvent, PARAGRAPH_BREAK } from '../canonical/event.ts'
 import type { UrlCitation } from '../canonical/prompt.ts'
 import type { ReasoningProof } from '../canonical/reasoning.ts'
 import { GatewayError } from '../errors.ts'
@@ -10,12 +10,14 @@ import type { JsonValue } from '../lib/json.ts'
 import { ArgumentsScan } from './arguments-scan.ts'
 
 export type Block =
-  | { readonly type: 'text' | 'refusal' }
+  /** `start`: UTF-16 units of text in the answer before it, breaks counted. */
+  | { readonly type: 'text'; readonly start: number }
+  | { readonly type: 'refusal' }
   | { readonly type: 'reasoning'; readonly summary: boolean }
   /** Thinking without readable text. `ofCall`: the proof, whose `id` is the call's, belongs to the tool call that comes next. */
   | { readonly type: 'proof'; readonly proof: ReasoningProof; readonly ofCall: boolean }
   | { readonly type: 'image'; readonly url: string }
-  | { readonly type: 'tool-call'; readonly index: number; readonly id: string; readonly name: string }
+  | { readonly type: 'tool-call'; readonly index: number; readonly id: string; readonly name: string; readonly custom: boolean }
 
 /** Told of each block: opened, its pieces (never empty), closed; then the next one. */
 export interface BlockSink {
@@ -36,7 +38,7 @@ type Piece =
 
 interface Entry {
   readonly block: Block
-  /** Null for all but tool calls, which end where anything else begins. */
+  /** Null for all but calls of functions: the rest ends where anything else begins. */
   readonly scan: ArgumentsScan | null
   /** What arrived while another block was open. */
   readonly waiting: Piece[]
@@ -58,6 +60,7 @@ export class BlockSequence {
   readonly #calls = new Map<number, Entry>()
   /** Sources that came when no text was open: they go with the next text. */
   #citations: UrlCitation[] = []
+  #textLength = 0
 
   constructor(sink: BlockSink) {
     this.#sink = sink
@@ -67,8 +70,16 @@ export class BlockSequence {
   push(event: ModelEvent): void {
     switch (event.type) {
       case 'text':
+        if (event.text === '') return
+        this.#prose({ type: 'text', start: this.#textLength }, event.text)
+        this.#textLength += event.text.length
+        return
+      case 'text-break':
+        this.#textLength += PARAGRAPH_BREAK.length
+        this.#endText()
+        return
       case 'refusal':
-        if (event.text !== '') this.#prose({ type: event.type }, event.text)
+        if (event.text !== '') this.#prose({ type: 'refusal' }, event.text)
         return
       case 'reasoning':
         if (event.text !== '') this.#prose({ type: 'reasoning', summary: event.summary === true }, event.text)
@@ -88,7 +99,10 @@ export class BlockSequence {
       case 'tool-call':
         if (this.#calls.has(event.index)) return
         if (event.proof !== undefined) this.#begin({ type: 'proof', proof: { ...event.proof, id: event.id }, ofCall: true }, true)
-        this.#calls.set(event.index, this.#begin({ type: 'tool-call', index: event.index, id: event.id, name: event.name }))
+        this.#calls.set(
+          event.index,
+          this.#begin({ type: 'tool-call', index: event.index, id: event.id, name: event.name, custom: event.custom === true }),
+        )
         return
       case 'tool-arguments':
         if (event.json !== '') this.#arguments(event.index, event.json)
@@ -110,6 +124,13 @@ export class BlockSequence {
   #prose(block: Block, text: string): void {
     const last = this.#entries.at(-1)
     this.#append(last !== undefined && !last.ended && isSameProse(last.block, block) ? last : this.#begin(block), { type: 'text', text })
+  }
+
+  #endText(): void {
+    const last = this.#entries.at(-1)
+    if (last?.block.type !== 'text') return
+    last.ended = true
+    this.#advance()
   }
 
   #endReasoning(proof: ReasoningProof | null): void {
@@ -144,7 +165,7 @@ export class BlockSequence {
   }
 
   #begin(block: Block, ended = false): Entry {
-    const scan = block.type === 'tool-call' ? new ArgumentsScan() : null
+    const scan = block.type === 'tool-call' && !block.custom ? new ArgumentsScan() : null
     const entry: Entry = { block, scan, waiting: [], ended, proof: null, closed: false }
     this.#entries.push(entry)
     if (this.#entries.length === 1) this.#sink.open(block)

@@ -1,5 +1,5 @@
 /** Tools, and which of them the model may or must call, as the three dialects share them. */
-import type { FunctionTool, Prompt, ProviderTool, Tool, ToolChoice } from '../canonical/prompt.ts'
+import type { CustomTool, FunctionTool, Prompt, ProviderTool, Tool, ToolChoice } from '../canonical/prompt.ts'
 import {
   child,
   children,
@@ -7,6 +7,7 @@ import {
   malformedMember,
   member,
   type Node,
+  optionalChild,
   optionalFlag,
   optionalText,
   requiredText,
@@ -34,21 +35,43 @@ export const providerTool = (tool: Node): ProviderTool => ({
   raw: whole(tool),
 })
 
+/** `grammar` of chat completions stands in an object of its own, that of Responses beside its type. */
+const customTool = (node: Node, at: string, inside: Inside): CustomTool => {
+  const format = optionalChild(node, 'format')
+  const grammar = format !== null && optionalText(format, 'type') === 'grammar' ? inside(format, 'grammar') : null
+  return {
+    type: 'custom',
+    kind: 'custom',
+    at,
+    name: requiredText(node, 'name'),
+    description: optionalText(node, 'description'),
+    grammar: grammar === null ? null : { syntax: requiredText(grammar, 'syntax'), definition: requiredText(grammar, 'definition') },
+  }
+}
+
+/** Finds the members of a kind. */
+type Inside = (node: Node, kind: string) => Node
+
+const readTool = (tool: Node, inside: Inside): Tool => {
+  const type = requiredText(tool, 'type')
+  if (type === 'function') return functionTool(inside(tool, type), 'parameters', tool)
+  return type === 'custom' ? customTool(inside(tool, type), tool.path, inside) : providerTool(tool)
+}
+
 /**
  * `tools` and `tool_choice` as OpenAI writes them. `inside` finds the members of a kind: chat completions keeps them in
  * an object of that name, Responses beside the type.
  */
-export const readOpenAiTools = (root: Node, inside: (node: Node, kind: string) => Node): Pick<Prompt, 'tools' | 'toolChoice'> => {
-  const tools = children(root, 'tools').map((tool) =>
-    requiredText(tool, 'type') === 'function' ? functionTool(inside(tool, 'function'), 'parameters', tool) : providerTool(tool),
-  )
+export const readOpenAiTools = (root: Node, inside: Inside): Pick<Prompt, 'tools' | 'toolChoice'> => {
+  const tools = children(root, 'tools').map((tool) => readTool(tool, inside))
   const value = member(root, 'tool_choice')
   if (value === undefined) return { tools, toolChoice: { type: 'auto' } }
   if (value === 'auto' || value === 'none' || value === 'required') return { tools, toolChoice: { type: value } }
   if (typeof value === 'string') throw malformedMember(root, 'tool_choice', 'must be auto, none, required or an object')
   const choice = child(root, 'tool_choice')
   const type = requiredText(choice, 'type')
-  if (type === 'function') return { tools, toolChoice: { type: 'tool', name: requiredText(inside(choice, type), 'name') } }
+  if (type === 'function' || type === 'custom')
+    return { tools, toolChoice: { type: 'tool', name: requiredText(inside(choice, type), 'name') } }
   if (type === 'allowed_tools') {
     const allowed = inside(choice, type)
     return { tools: narrowed(tools, allowed, inside), toolChoice: narrowedChoice(allowed) }
@@ -59,14 +82,14 @@ export const readOpenAiTools = (root: Node, inside: (node: Node, kind: string) =
 }
 
 /** A subset of the tools to choose from: a dialect without the notion is given only these. */
-const narrowed = (tools: readonly Tool[], allowed: Node, inside: (node: Node, kind: string) => Node): readonly Tool[] => {
+const narrowed = (tools: readonly Tool[], allowed: Node, inside: Inside): readonly Tool[] => {
   const names = children(allowed, 'tools').map((entry) => {
     const type = requiredText(entry, 'type')
-    if (type === 'function') return `function ${requiredText(inside(entry, type), 'name')}`
+    if (type === 'function' || type === 'custom') return `${type} ${requiredText(inside(entry, type), 'name')}`
     whole(entry)
     return `provider ${type}`
   })
-  return tools.filter((tool) => names.includes(`${tool.type} ${tool.type === 'function' ? tool.name : tool.kind}`))
+  return tools.filter((tool) => names.includes(`${tool.type} ${tool.type === 'provider' ? tool.kind : tool.name}`))
 }
 
 const narrowedChoice = (allowed: Node): ToolChoice => (member(allowed, 'mode') === 'required' ? { type: 'required' } : { type: 'auto' })

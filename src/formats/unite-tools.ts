@@ -30,7 +30,8 @@ const identityOf = (dialect: ClientDialect, tool: JsonValue): string => {
     const name = AGENTS.has(server) && isObject(tool['parameters']) ? tool['parameters']['name'] : undefined
     return JSON.stringify(['service', server, name ?? null])
   }
-  const definition = dialect === 'chat' && isObject(tool['function']) ? tool['function'] : tool
+  const inside = dialect === 'chat' ? tool[type] : undefined
+  const definition = isObject(inside) ? inside : tool
   const nameKey = Object.hasOwn(NAMED, type) ? NAMED[type] : undefined
   return JSON.stringify([type, nameKey === undefined ? null : (definition[nameKey] ?? null)])
 }

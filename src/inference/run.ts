@@ -80,6 +80,12 @@ const IMAGE_CHARACTERS = CHARACTERS_PER_TOKEN * IMAGE_TOKENS
 /** How long the rest of an answer that nobody waits for is read, for its usage. */
 const DRAIN_MS = 30_000
 
+/** Of a name that an upstream writes. */
+const KIND_MAX = 80
+
+/** Losses of one answer that are told: an upstream can invent as many types as it has bytes. */
+const LOSSES_MAX = 50
+
 export class Run {
   readonly request: InferenceRequest
   /** Until the first attempt it may lose attempts that a budget does not bear. */
@@ -223,7 +229,7 @@ export class Run {
   }
 
   observe(frames: readonly Frame[]): void {
-    for (const { events } of frames) {
+    for (const { events, native } of frames) {
       for (const event of events) {
         switch (event.type) {
           case 'text':
@@ -250,12 +256,14 @@ export class Run {
           case 'image':
             this.#deliver(IMAGE_CHARACTERS)
             break
+          case 'text-break':
           case 'citation':
           case 'reasoning-end':
           case 'logprobs':
-          case 'unknown':
           case 'error':
             break
+          case 'unknown':
+            if (native === undefined) this.#lack(event.kind)
         }
       }
     }
@@ -313,7 +321,8 @@ export class Run {
     if (current === undefined || (this.error !== null && inputTokens(usage) + outputTokens(usage) === 0)) return NO_COST
     const failed = this.error !== null || this.finishReason === null
     if (this.emptyIsFree && failed && !this.#cancelled && this.#ended && outputTokens(usage) === 0) return NO_COST
-    const cost = costOf(usage, current.planned.endpoint.prices ?? (this.costIsAssumed ? this.assumedPrices : null))
+    const prices = current.planned.endpoint.prices ?? (this.costIsAssumed ? this.assumedPrices : null)
+    const cost = costOf(usage, prices, prices?.image === undefined ? 0 : inputSizeOf(this.request.call.body.text).images)
     return current.credential.isByok ? atCustomersCost(cost) : cost
   }
 
@@ -329,6 +338,13 @@ export class Run {
     attempt.endedMs = this.#clock.monotonicMs()
     attempt.usage = this.usage
     return attempt
+  }
+
+  /** The client's dialect has no word for a part of the answer. It is too late to refuse that, so a strict request gets it too. */
+  #lack(kind: string): void {
+    const message = `The answer holds a part of type ${kind.slice(0, KIND_MAX)}, which could not be translated; it was left out.`
+    if (this.#losses.length >= LOSSES_MAX || this.#losses.some((known) => known.message === message)) return
+    this.#losses.push({ code: 'untranslated_output', field: 'output', message })
   }
 
   #deliver(characters: number): void {

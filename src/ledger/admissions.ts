@@ -79,7 +79,10 @@ export const createAdmissions = (parts: {
       refusals = await tryTwice(batch.map(({ demand }) => admissionOf(demand)))
     } catch (cause) {
       // Limits hold, or nothing goes: what cannot be counted is not let in.
-      if (!(cause instanceof StorageConflict)) parts.onUnknown(batch.map(({ demand }) => demand.id))
+      forget(
+        cause,
+        batch.map(({ demand }) => demand.id),
+      )
       for (const { reject } of batch) reject(storageAway(cause))
       return
     }
@@ -103,11 +106,26 @@ export const createAdmissions = (parts: {
     const full = admissions.filter((_, index) => first[index]?.cause === 'busy')
     if (full.length === 0) return first
     await parts.settleFirst()
-    const second = await store.admit(full)
+    let second: readonly (Refusal | null)[]
+    try {
+      second = await store.admit(full)
+    } catch (cause) {
+      // The others are let in already; for these, full is full.
+      forget(
+        cause,
+        full.map(({ hold }) => hold.request_id),
+      )
+      return first
+    }
     return admissions.map((admission, index) => {
       const again = full.indexOf(admission)
       return again < 0 ? (first[index] ?? null) : (second[again] ?? null)
     })
+  }
+
+  /** Of a conflict nothing was written; of anything else nobody knows. */
+  const forget = (cause: unknown, requests: readonly string[]): void => {
+    if (!(cause instanceof StorageConflict)) parts.onUnknown(requests)
   }
 
   const admissionOf = (demand: Demand): Admission<Refusal> => {

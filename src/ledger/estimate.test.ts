@@ -111,3 +111,13 @@ test('no usage within the bounds costs more than was held', () => {
     ),
   )
 })
+
+test('pictures, sound and what may be drawn or spoken are held at their own prices', () => {
+  const prices = { prompt: 1, completion: 1, image: 0.005, audio: 9, completion_audio: 20 }
+  const plain = most(PROMPT, [at(prices)], 10)
+  expect(plain).toBe(500 * 1000 + 10 * 20_000)
+  const pictured = { ...PROMPT, image_url: 'https://example.com/a.png' }
+  expect(most(pictured, [at(prices)], 10) - plain).toBeGreaterThanOrEqual(5_000_000)
+  const heard = { ...PROMPT, input_audio: { data: 'QUJD'.repeat(100), format: 'base64' } }
+  expect(most(heard, [at(prices)], 10)).toBeGreaterThan(400 * 9000)
+})

@@ -41,8 +41,8 @@ export const estimateOf = (
     const prices = endpoint.prices ?? settings.assumedPrices
     const input = plainTokens + OVERHEAD_TOKENS + size.images * imageTokens(endpoint.provider)
     const output = apiType === 'embeddings' ? 0 : outputTokensMax(call, endpoint, settings.maxOutputTokens)
-    const rates = dearest(prices, input)
-    const fee = nanosOf(prices.request ?? 0)
+    const rates = dearest(prices, input, size.mediaBytes > 0)
+    const fee = nanosOf(prices.request ?? 0) + size.images * nanosOf(prices.image ?? 0)
     const prompt = tokenCostNanos(input, writesCache ? rates.cached : rates.prompt)
     mostNanos = Math.max(mostNanos, prompt + fee + tokenCostNanos(output, rates.completion))
     if (number === 0) promptNanos = tokenCostNanos(input, prices.prompt) + fee
@@ -81,13 +81,17 @@ interface Rates {
 }
 
 /** A request may land in any tier below its bound, and the tiers need not grow dearer. */
-const dearest = (prices: PriceEntry, tokens: number): Rates => {
+const dearest = (prices: PriceEntry, tokens: number, withMedia: boolean): Rates => {
   const rates = [prices, ...(prices.tiers ?? []).filter((tier) => tokens > tier.above_prompt_tokens)]
   return {
-    prompt: Math.max(...rates.map(({ prompt }) => prompt)),
+    prompt: Math.max(withMedia ? (prices.audio ?? 0) : 0, ...rates.map(({ prompt }) => prompt)),
     cached: Math.max(
       ...rates.map(({ prompt, cache_write = prompt, cache_write_1h = cache_write }) => Math.max(prompt, cache_write, cache_write_1h)),
     ),
-    completion: Math.max(...rates.map(({ completion, reasoning = completion }) => Math.max(completion, reasoning))),
+    completion: Math.max(
+      prices.completion_audio ?? 0,
+      prices.completion_image ?? 0,
+      ...rates.map(({ completion, reasoning = completion }) => Math.max(completion, reasoning)),
+    ),
   }
 }

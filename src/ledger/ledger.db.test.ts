@@ -12,7 +12,7 @@ import { pruneLedger } from '../storage/prune-ledger.ts'
 import type { Database } from '../storage/database.ts'
 import { rejection } from '../storage/testing/rejection.ts'
 import { settlementOf } from '../storage/testing/settlement.ts'
-import { limitOf, openNode, prepareMoney, recordOf } from './ledger.test-kit.ts'
+import { limitOf, openNode, prepareMoney, recordOf, type Running } from './ledger.test-kit.ts'
 
 const open = async (engine: TestEngine, keys = 3) => {
   const database = await engine.open()
@@ -118,6 +118,36 @@ describeEachEngine('a limit', (engine) => {
     const error = (await rejection(node.begin(spender(0, limitOf(1000)), 1))) as GatewayError
     expect([error.status, error.retryAfterSeconds]).toEqual([503, 1])
     expect(await held()).toBe(0)
+    await expectFine()
+  })
+
+  test('that is full is asked again when what has ended is settled, and storage that breaks there turns away nobody who is in', async () => {
+    const { database, spender, clock, held, expectFine } = await open(engine)
+    let away = false
+    const ended: Running[] = []
+    const flaky: Database = {
+      ...database,
+      transaction: (work, durability) => (away ? Promise.reject(new Error('away')) : database.transaction(work, durability)),
+    }
+    const node = openNode(flaky, clock, {
+      settleFirst: async () => {
+        for (const running of ended.splice(0)) await running.end(1)
+      },
+    })
+    const full = spender(0, limitOf(1000))
+    ended.push(await node.begin(full, 900))
+    const another = await node.begin(full, 900)
+    expect(await held()).toBe(1)
+
+    const breaking = openNode(flaky, clock, { settleFirst: async () => void (away = true) })
+    const free = spender(1, limitOf(1000))
+    const outcomes = await Promise.allSettled([breaking.begin(free, 1), breaking.begin(free, 2), breaking.begin(full, 900)])
+    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected'])
+    expect(metadataOf((outcomes[2] as PromiseRejectedResult).reason)).toMatchObject({ status: 402, reason: 'in_flight_budget_exhausted' })
+    away = false
+    await breaking.ledger.tend()
+    expect(await held()).toBe(3)
+    await another.end(1)
     await expectFine()
   })
 

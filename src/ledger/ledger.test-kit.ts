@@ -41,7 +41,11 @@ export interface Running {
 export const openNode = (
   database: Database,
   clock: FakeClock,
-  more: { readonly sources?: readonly ScopeSource[]; readonly inFlight?: InFlightSettings } = {},
+  more: {
+    readonly sources?: readonly ScopeSource[]
+    readonly inFlight?: InFlightSettings
+    readonly settleFirst?: () => Promise<void>
+  } = {},
 ): Node => {
   const ledger = createLedger({
     database,
@@ -49,7 +53,7 @@ export const openNode = (
     ids: systemIds,
     sources: [keyLimitSource, ...(more.sources ?? [])],
     inFlight: () => more.inFlight ?? { fraction: 0.5, ceilingNanos: null },
-    settleFirst: async () => undefined,
+    settleFirst: more.settleFirst ?? (async () => undefined),
     onError: (thrown) => {
       throw thrown
     },

@@ -93,6 +93,9 @@ export const priceEntry = z
     request: z.number().min(0).optional().meta({ description: 'US dollars per request; 0 when absent.' }),
     image: z.number().min(0).optional().meta({ description: 'US dollars per input image; absent where images are input tokens.' }),
     audio: dollarsPerMillion('input audio tokens; the price of prompt when absent').optional(),
+    completion_audio: dollarsPerMillion('output audio tokens; the price of completion when absent').optional(),
+    completion_image: dollarsPerMillion('output image tokens; the price of completion when absent').optional(),
+    web_search: z.number().min(0).optional().meta({ description: 'US dollars per web search that the provider runs; 0 when absent.' }),
     tiers: z
       .array(priceTier)
       .min(1)

@@ -71,6 +71,7 @@ export const pricingOf = (prices: PriceEntry | null): Record<string, string> => 
     ...(prices.cache_write_1h === undefined ? {} : { input_cache_write_1h: perToken(prices.cache_write_1h) }),
     ...(prices.image === undefined ? {} : { image: decimal(prices.image) }),
     ...(prices.audio === undefined ? {} : { audio: perToken(prices.audio) }),
+    ...(prices.web_search === undefined ? {} : { web_search: decimal(prices.web_search) }),
     ...(prices.reasoning === undefined ? {} : { internal_reasoning: perToken(prices.reasoning) }),
   }
 }

@@ -31,6 +31,17 @@ test('each disjoint count is charged once, at its own price', () => {
   })
 })
 
+test('sound, pictures and searches have prices of their own, and none of their tokens is charged twice', () => {
+  const usage = usageOf({ inputFresh: 100, inputAudio: 60, output: 50, outputAudio: 20, outputImage: 10, webSearches: 2 })
+  const prices = { prompt: 1, completion: 2, audio: 10, completion_audio: 20, completion_image: 30, web_search: 0.01 }
+  // 40×1 + 60×10 = 640 and 20×2 + 20×20 + 10×30 = 740 millionths of a dollar; two cents for the searches
+  expect(costOf(usage, prices)).toMatchObject({ totalNanos: 21_380_000, upstreamInputNanos: 640_000, upstreamOutputNanos: 740_000 })
+  // Three pictures at half a cent each
+  expect(costOf(usage, { ...prices, image: 0.005 }, 3).totalNanos).toBe(36_380_000)
+  // Without prices of their own: 100×1 + 50×2
+  expect(costOf(usage, { prompt: 1, completion: 2 }).totalNanos).toBe(200_000)
+})
+
 test('a cache price that is not told is the price of fresh input, never zero', () => {
   expect(costOf(usageOf({ inputCacheRead: 10, inputCacheWrite1h: 10 }), { prompt: 2, completion: 8 }).totalNanos).toBe(40_000)
 })

@@ -3,8 +3,8 @@ import { inputTokens, type Usage } from '../canonical/usage.ts'
 import { nanosOf, tokenCostNanos } from '../lib/money.ts'
 import type { PriceEntry } from './catalogue-schema.ts'
 
-/** What a generation costs. Without prices, what the provider itself reports counts; without that either, nobody knows. */
-export const costOf = (usage: Usage, prices: PriceEntry | null): Cost => {
+/** What a generation costs; `inputImages` counts where pictures have a price each. Without prices, what the provider itself reports counts; without that either, nobody knows. */
+export const costOf = (usage: Usage, prices: PriceEntry | null, inputImages = 0): Cost => {
   if (prices === null) {
     const reported = usage.reportedCostNanos
     return { totalNanos: reported, upstreamNanos: reported, upstreamInputNanos: 0, upstreamOutputNanos: reported ?? 0, isByok: false }
@@ -12,13 +12,22 @@ export const costOf = (usage: Usage, prices: PriceEntry | null): Cost => {
   const rates = ratesFor(inputTokens(usage), prices)
   // A cache price that nobody told is the price of fresh input: never free by omission.
   const cacheWrite = rates.cache_write ?? rates.prompt
+  const audio = Math.min(usage.inputAudio, usage.inputFresh)
   const input =
-    tokenCostNanos(usage.inputFresh, rates.prompt) +
+    tokenCostNanos(usage.inputFresh - audio, rates.prompt) +
+    tokenCostNanos(audio, prices.audio ?? rates.prompt) +
     tokenCostNanos(usage.inputCacheRead, rates.cache_read ?? rates.prompt) +
     tokenCostNanos(usage.inputCacheWrite5m, cacheWrite) +
-    tokenCostNanos(usage.inputCacheWrite1h, rates.cache_write_1h ?? cacheWrite)
-  const output = tokenCostNanos(usage.output, rates.completion) + tokenCostNanos(usage.outputReasoning, rates.reasoning ?? rates.completion)
-  const total = input + output + nanosOf(prices.request ?? 0)
+    tokenCostNanos(usage.inputCacheWrite1h, rates.cache_write_1h ?? cacheWrite) +
+    inputImages * nanosOf(prices.image ?? 0)
+  const spoken = Math.min(usage.outputAudio, usage.output)
+  const drawn = Math.min(usage.outputImage, usage.output - spoken)
+  const output =
+    tokenCostNanos(usage.output - spoken - drawn, rates.completion) +
+    tokenCostNanos(spoken, prices.completion_audio ?? rates.completion) +
+    tokenCostNanos(drawn, prices.completion_image ?? rates.completion) +
+    tokenCostNanos(usage.outputReasoning, rates.reasoning ?? rates.completion)
+  const total = input + output + nanosOf(prices.request ?? 0) + usage.webSearches * nanosOf(prices.web_search ?? 0)
   return { totalNanos: total, upstreamNanos: total, upstreamInputNanos: input, upstreamOutputNanos: output, isByok: false }
 }
 

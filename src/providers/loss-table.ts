@@ -3,6 +3,8 @@
  * encoders read settings through it, warnings come from it, and docs/translation.md shows it. A request that stays in its
  * dialect is not translated and loses nothing.
  */
+import type { ClientDialect } from '../canonical/call.ts'
+import { type FieldMeaning, REQUEST_FIELDS } from '../canonical/request-fields.ts'
 import type { SettingName } from '../canonical/settings.ts'
 
 /** `kept`: the dialect has the same word. `mapped`: another word for it. `dropped`: left out, with a warning. `refused`: 400. */
@@ -48,7 +50,8 @@ export const SETTING_FATES: Readonly<Record<SettingName, Readonly<Record<Transla
   user: row('K M M D D'),
   metadata: row('K K D D M'),
   parallelToolCalls: row('K K M D D'),
-  outputModalities: row('K D M M M'),
+  // Only a wish for more than text is one.
+  outputModalities: row('K D D M D'),
   audioOutput: row('K D D D D'),
   prediction: row('K D D D D'),
   promptCacheKey: row('K K D D D'),
@@ -60,4 +63,76 @@ export const SETTING_FATES: Readonly<Record<SettingName, Readonly<Record<Transla
   safeguards: row('D D D D D'),
   imageConfig: row('K D D M D'),
   promptCacheOptions: row('K K D D D'),
+}
+
+/** What an encoder reads beside the settings. Parts of a conversation and tools: PART_FATES. */
+const OTHER_FATES: Readonly<Record<Exclude<FieldMeaning, SettingName | 'service' | 'written'>, Readonly<Record<TranslatedDialect, Fate>>>> =
+  {
+    conversation: row('M M M M M'),
+    tools: row('M M M M M'),
+    toolChoice: row('M M M M M'),
+    outputFormat: row('M M M M M'),
+    none: row('D D D D D'),
+    refused: row('R R R R R'),
+  }
+
+/** Beside the fates of settings. `bytes`: as the client wrote it. `service`: it is for this service, and goes to nobody. */
+export type FieldFate = Fate | 'bytes' | 'service'
+
+const OWN_DIALECT: Readonly<Record<ClientDialect, TranslatedDialect>> = {
+  chat: 'openai-chat',
+  responses: 'openai-responses',
+  messages: 'anthropic',
+}
+
+/** Fields that do not go to a provider of the client's own dialect as they are: this interface has further words for them. */
+const OWN_EXCEPTIONS: Readonly<Record<ClientDialect, Readonly<Record<string, FieldFate>>>> = {
+  chat: { max_tool_calls: 'service', stream_options: 'mapped', reasoning: 'mapped', include_reasoning: 'mapped' },
+  responses: { store: 'mapped' },
+  messages: { user: 'mapped', service_tier: 'mapped' },
+}
+
+/** What becomes of a top-level field of a client's request at a provider of a dialect: of each of its meanings, once. */
+export const fieldFates = (client: ClientDialect, field: string, dialect: TranslatedDialect): readonly FieldFate[] => {
+  const meanings = [REQUEST_FIELDS[client][field] ?? 'none'].flat()
+  const own = dialect === OWN_DIALECT[client]
+  return [...new Set(meanings.map((meaning) => fateOf(meaning, dialect, own ? (OWN_EXCEPTIONS[client][field] ?? 'bytes') : null)))]
+}
+
+/** `own`: the fate of a field that stays in its dialect. */
+const fateOf = (meaning: FieldMeaning, dialect: TranslatedDialect, own: FieldFate | null): FieldFate => {
+  if (meaning === 'service') return 'service'
+  if (meaning === 'refused') return 'refused'
+  if (meaning === 'written') return 'mapped'
+  return own ?? (isOther(meaning) ? OTHER_FATES[meaning] : SETTING_FATES[meaning])[dialect]
+}
+
+const isOther = (meaning: FieldMeaning): meaning is keyof typeof OTHER_FATES => Object.hasOwn(OTHER_FATES, meaning)
+
+/** What becomes of each kind of part, tool and format where a request is translated, by the words of users. */
+export const PART_FATES: Readonly<Record<string, Readonly<Record<TranslatedDialect, Fate>>>> = {
+  text: row('K K K K K'),
+  'system message between turns': row('K K M M M'),
+  'name of a speaker': row('K D D D D'),
+  'image as data': row('K K K K K'),
+  'image by its URL': row('K K K K D'),
+  'file as data': row('K K K K M'),
+  'file by its URL': row('K K K K D'),
+  audio: row('K D D K K'),
+  'video as data': row('K D D K K'),
+  refusal: row('M K M M M'),
+  'sources of an earlier answer': row('D K D D D'),
+  'thinking of the same model': row('D K K K K'),
+  "another model's thinking": row('D D D D D'),
+  'tool call and its result': row('K K K K K'),
+  'picture from a tool': row('M K K M K'),
+  'mark of a failed tool': row('D D K K K'),
+  'cache mark': row('D D K D M'),
+  'part of a type that nobody knows': row('D D D D D'),
+  'function tool': row('K K K K K'),
+  'custom tool': row('M K M M M'),
+  'web search tool': row('D K M M D'),
+  'other tool that a provider runs': row('D D D D D'),
+  'JSON without a schema': row('K K D K D'),
+  'JSON with a schema': row('K K K K K'),
 }

@@ -7,14 +7,15 @@ import { google } from './google/google.ts'
 import { openaiChat } from './openai-chat/openai-chat.ts'
 import { openaiResponses } from './openai-responses/openai-responses.ts'
 import type { ProviderAdapter, TokenCounter } from './provider.ts'
+import { tellingTextCalls } from './text-calls.ts'
 import { sandboxProvider } from './sandbox/sandbox.ts'
 
 const ADAPTERS: Readonly<Record<string, ProviderAdapter>> = {
-  anthropic,
-  bedrock,
-  google,
-  'openai-chat': openaiChat,
-  'openai-responses': openaiResponses,
+  anthropic: tellingTextCalls(anthropic, { own: 'messages' }),
+  bedrock: tellingTextCalls(bedrock),
+  google: tellingTextCalls(google),
+  'openai-chat': tellingTextCalls(openaiChat, { own: 'chat', makesThem: true }),
+  'openai-responses': tellingTextCalls(openaiResponses, { own: 'responses', makesThem: true }),
   sandbox: sandboxProvider,
 }
 

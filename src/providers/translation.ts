@@ -3,6 +3,7 @@ import type { Prompt } from '../canonical/prompt.ts'
 import type { SettingName, SettingValues } from '../canonical/settings.ts'
 import type { Warning } from '../canonical/warning.ts'
 import { GatewayError } from '../errors.ts'
+import { withoutTextCalls, withTextCalls } from './text-calls.ts'
 import { SETTING_FATES, type TranslatedDialect } from './loss-table.ts'
 
 export interface Translation {
@@ -13,13 +14,15 @@ export interface Translation {
   lose(field: string, message: string): void
 }
 
-/** Tells every loss of the settings at once. Throws `invalid_request` for one that is refused. */
+/** Tells every loss of the settings at once. Throws `invalid_request` for one that is refused. `takesText`: it has tools that take any text. */
 export const translate = (
-  prompt: Prompt,
+  given: Prompt,
   dialect: TranslatedDialect,
   providerName: string,
   warn: (warning: Warning) => void,
+  { takesText = dialect === 'openai-responses' }: { readonly takesText?: boolean } = {},
 ): Translation => {
+  const prompt = takesText ? withTextCalls(given) : withoutTextCalls(given, warn)
   const lose = (field: string, message: string): void => warn({ code: 'unsupported_field', field, message })
   for (const [name, setting] of Object.entries(prompt.settings)) {
     const fate = SETTING_FATES[name as SettingName][dialect]

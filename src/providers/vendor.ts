@@ -33,6 +33,8 @@ export interface Vendor {
   readonly showsThinking: boolean
   readonly jsonSchema: boolean
   readonly requiredToolChoice: boolean
+  /** Has tools that take any text. */
+  readonly customTools: boolean
   readonly webSearch: 'openrouter:web_search' | 'web_search_options' | 'enable_search' | null
   /** Null: it has none. */
   readonly embeddings: Pick<Vendor, 'names' | 'unsupported'> | null

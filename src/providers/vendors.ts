@@ -29,6 +29,7 @@ const UNKNOWN: Vendor = {
   showsThinking: true,
   jsonSchema: true,
   requiredToolChoice: true,
+  customTools: false,
   webSearch: null,
   embeddings: { names: {}, unsupported: new Set() },
 }
@@ -61,6 +62,7 @@ const OPENAI: Facts = {
   files: 'data',
   video: false,
   showsThinking: false,
+  customTools: true,
   embeddings: { names: {}, unsupported: new Set(['input_type']) },
 }
 

@@ -5,17 +5,15 @@ import { AGENT_CLIENTS, type AgentClient } from '../support/agent-clients.ts'
 import { FINAL_TEXT, historyFaults, PROVES } from '../support/agent-script.ts'
 import { AGENT_MODELS } from '../support/agent-upstreams.ts'
 import { type Exchange, startFakeUpstream } from '../support/fake-upstream.ts'
-import { streamText, UPSTREAM_DIALECTS, type UpstreamDialect } from '../support/recordings.ts'
+import { streamText, SSE_DIALECTS, type SseDialect } from '../support/recordings.ts'
 import { type StartedService, useServices } from '../support/started-service.ts'
 
 const services = useServices()
-const upstreams = Object.fromEntries(
-  await Promise.all(UPSTREAM_DIALECTS.map(async (dialect) => [dialect, await startFakeUpstream()] as const)),
-)
+const upstreams = Object.fromEntries(await Promise.all(SSE_DIALECTS.map(async (dialect) => [dialect, await startFakeUpstream()] as const)))
 let service: StartedService
 
 /** Anthropic's rules go by the name of the model; so does what OpenAI's models can do. */
-const UPSTREAM_MODELS: Readonly<Record<UpstreamDialect, string>> = {
+const UPSTREAM_MODELS: Readonly<Record<SseDialect, string>> = {
   anthropic: 'claude-sonnet-4-5',
   'openai-responses': 'gpt-5.2',
   'openai-chat': 'some-model',
@@ -23,18 +21,18 @@ const UPSTREAM_MODELS: Readonly<Record<UpstreamDialect, string>> = {
 }
 
 beforeAll(async () => {
-  const providers = UPSTREAM_DIALECTS.map(
+  const providers = SSE_DIALECTS.map(
     (dialect) => `  p-${dialect}: { dialects: [${dialect}], base_url: "${upstreams[dialect]?.url}", api_key: k }`,
   )
   // One model has no price: clients that count on a number must get over that too.
-  const prices = (dialect: UpstreamDialect): string => (dialect === 'openai-chat' ? '' : ', prices: { prompt: 1, completion: 2 }')
-  const models = UPSTREAM_DIALECTS.map(
+  const prices = (dialect: SseDialect): string => (dialect === 'openai-chat' ? '' : ', prices: { prompt: 1, completion: 2 }')
+  const models = SSE_DIALECTS.map(
     (dialect) => `  agent/${dialect}: { endpoints: [{ provider: p-${dialect}, model: ${UPSTREAM_MODELS[dialect]}${prices(dialect)} }] }`,
   )
   service = await services.start({ config: `providers:\n${providers.join('\n')}\nmodels:\n${models.join('\n')}\n` })
 })
 
-const SWITCHES: readonly (readonly [UpstreamDialect, UpstreamDialect])[] = [
+const SWITCHES: readonly (readonly [SseDialect, SseDialect])[] = [
   ['anthropic', 'openai-responses'],
   ['openai-responses', 'anthropic'],
   ['anthropic', 'google'],
@@ -53,10 +51,10 @@ interface Loop {
 }
 
 /** Runs a loop in which `speakers[n]` gives turn n. */
-const runLoop = async (client: AgentClient, speakers: readonly UpstreamDialect[]): Promise<Loop> => {
+const runLoop = async (client: AgentClient, speakers: readonly SseDialect[]): Promise<Loop> => {
   const faults: string[] = []
   let turn = 0
-  for (const dialect of UPSTREAM_DIALECTS) {
+  for (const dialect of SSE_DIALECTS) {
     upstreams[dialect]?.script(async (exchange: Exchange) => {
       const number = turn
       turn += 1
@@ -89,7 +87,7 @@ const runLoop = async (client: AgentClient, speakers: readonly UpstreamDialect[]
 
 for (const client of AGENT_CLIENTS) {
   describe(client.name, () => {
-    for (const dialect of UPSTREAM_DIALECTS) {
+    for (const dialect of SSE_DIALECTS) {
       test(`${dialect}: four turns, the history as its model gave it, proofs of thinking byte for byte`, async () => {
         const { text, faults, warnings } = await runLoop(client, [dialect, dialect, dialect, dialect])
         expect(faults).toEqual([])

@@ -21,7 +21,7 @@ const upstream = await startFakeUpstream()
 
 /** A token of output costs a tenth of a cent, so that what is held is nearly all `max_tokens`. */
 const CONFIG = `
-limits: { key_concurrency: 0 }
+limits: { key_concurrency: 0, loop_lag_ms: 0 }
 providers:
   fake: { name: Fake, dialects: [openai-chat], base_url: "${upstream.url}", api_key: upstream-credential }
   draining: { name: Draining, dialects: [openai-chat], base_url: "${upstream.url}", api_key: upstream-credential, on_cancel: drain }

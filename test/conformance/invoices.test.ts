@@ -32,6 +32,8 @@ const INVOICES: readonly Invoice[] = [
   { dialect: 'anthropic', name: 'anthropic-text', stream: true, prices: SONNET, nanos: 486_000 },
   // fresh 28×3 = 84, read 1720×0.3 = 516, written 100×3.75 = 375 and for an hour 200×6 = 1200, output 64×15 = 960
   { dialect: 'anthropic', name: 'cache-usage', stream: true, prices: SONNET, nanos: 3_135_000 },
+  // 15 665×3 + 795×15 = 46 995 + 11 925, and a cent for the one search
+  { dialect: 'anthropic', name: 'anthropic-web-search-tool.1', stream: true, prices: { ...SONNET, web_search: 0.01 }, nanos: 68_920_000 },
   // 9×2 + (29 + 282 thoughts)×12 = 18 + 3732: thoughts come beside the candidates' count
   { dialect: 'google', name: 'google-reasoning', stream: false, prices: GEMINI, nanos: 3_750_000 },
   // (2048 − 1920)×2 = 256, 1920×0.2 = 384, (4 + 60 thoughts)×12 = 768: what is cached is within the prompt's count

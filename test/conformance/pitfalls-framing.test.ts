@@ -6,7 +6,7 @@ import { StreamEvents$inboundSchema } from '@openrouter/sdk/models/streamevents.
 import { CLIENT_DIALECTS } from '../../src/canonical/call.ts'
 import { streamEvents } from '../support/client-stream.ts'
 import { readAnswer } from '../support/read-answer.ts'
-import { recording, UPSTREAM_DIALECTS } from '../support/recordings.ts'
+import { recording, SSE_DIALECTS, UPSTREAM_DIALECTS } from '../support/recordings.ts'
 import { OWN_DIALECT, replayReply } from '../support/replay.ts'
 import { chunk, everywhere, readings, told, USAGE } from '../support/upstream-replies.ts'
 
@@ -26,7 +26,7 @@ describe('what arrives', () => {
 
   for (const [name, reframe] of Object.entries(framings)) {
     test(`pitfall 10: ${name}, whole and byte by byte`, async () => {
-      for (const dialect of UPSTREAM_DIALECTS) {
+      for (const dialect of SSE_DIALECTS) {
         const { bytes } = recording(dialect, 'length', true)
         const reframed = encoder.encode(reframe(new TextDecoder().decode(bytes).replaceAll('\r\n', '\n')))
         for (const client of CLIENT_DIALECTS) {

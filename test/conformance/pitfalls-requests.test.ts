@@ -119,7 +119,13 @@ describe('requests', () => {
       { role: 'system', content: 'Be brief from now on.' },
       { role: 'user', content: 'three' },
     ]
-    const field = { 'openai-chat': 'messages', 'openai-responses': 'input', anthropic: 'messages', google: 'contents' } as const
+    const field = {
+      'openai-chat': 'messages',
+      'openai-responses': 'input',
+      anthropic: 'messages',
+      google: 'contents',
+      bedrock: 'messages',
+    } as const
     for (const dialect of UPSTREAM_DIALECTS) {
       const before = await sentTo('chat', dialect, { messages: [...begin, { role: 'user', content: 'again' }] })
       const after = await sentTo('chat', dialect, { messages: [...begin, ...turn] })

@@ -4,9 +4,17 @@ import { describe, expect, test } from 'bun:test'
 import { CLIENT_DIALECTS, type ClientDialect } from '../../src/canonical/call.ts'
 import { readStream, streamEvents } from '../support/client-stream.ts'
 import { readAnswer } from '../support/read-answer.ts'
-import { ALL_RECORDINGS, fails, recording, streamText, UPSTREAM_DIALECTS, type UpstreamDialect } from '../support/recordings.ts'
+import {
+  ALL_RECORDINGS,
+  fails,
+  recording,
+  type SseDialect,
+  streamBytes,
+  UPSTREAM_DIALECTS,
+  type UpstreamDialect,
+} from '../support/recordings.ts'
 import { OWN_DIALECT, question, replay, replayReply } from '../support/replay.ts'
-import { calling, chunk, everywhere, readings, stream, told, USAGE, whole } from '../support/upstream-replies.ts'
+import { calling, chunk, everywhere, readings, told, USAGE, whole } from '../support/upstream-replies.ts'
 
 const encoder = new TextEncoder()
 
@@ -90,8 +98,8 @@ describe('streams', () => {
       const { payloads } = recording(dialect, 'parallel-calls', true)
       for (const client of CLIENT_DIALECTS) {
         for (let count = 0; count < payloads.length - 2; count += 1) {
-          const text = streamText(dialect, payloads.slice(0, count)).replace('data: [DONE]\n\n', '')
-          const { text: answer } = await replayReply(client, dialect, { ...stream(text), cut: true })
+          const pieces = [streamBytes(dialect, payloads.slice(0, count), true)]
+          const { text: answer } = await replayReply(client, dialect, { type: 'text/event-stream', pieces, cut: true })
           expect(readStream(client, answer)).toEqual({ end: 'error', faults: [] })
           expect(answer).toContain('"error_type":"provider_unavailable"')
         }
@@ -99,7 +107,7 @@ describe('streams', () => {
     }
   })
 
-  const FAILURES: Readonly<Record<UpstreamDialect, string>> = {
+  const FAILURES: Readonly<Record<SseDialect, string>> = {
     'openai-chat': 'event: error\ndata: {"error":{"message":"Overloaded","type":"server_error","code":503}}\n\n',
     'openai-responses':
       'event: error\ndata: {"type":"error","code":"server_error","message":"Overloaded","param":null,"sequence_number":3}\n\n',
@@ -107,19 +115,25 @@ describe('streams', () => {
     google: 'data: {"error":{"code":503,"message":"Overloaded","status":"UNAVAILABLE"}}\r\n\r\n',
   }
 
+  const failureOf = (dialect: UpstreamDialect): Uint8Array =>
+    dialect === 'bedrock'
+      ? streamBytes(dialect, ['{"serviceUnavailableException":{"message":"Overloaded"}}'])
+      : encoder.encode(FAILURES[dialect])
+
   test('pitfall 8: `event: error` first moves on to the next provider; later it ends the stream as our own error', async () => {
     const good = recording('openai-chat', 'length', true).bytes
     for (const dialect of UPSTREAM_DIALECTS) {
       for (const client of CLIENT_DIALECTS) {
         const second = { dialect: 'openai-chat', reply: { type: 'text/event-stream', pieces: [good] } } as const
-        const first = { dialect, reply: stream(FAILURES[dialect]) }
+        const type = 'text/event-stream'
+        const first = { dialect, reply: { type, pieces: [failureOf(dialect)] } } as const
         const moved = await replay({ client, upstreams: [first, second], body: question(client, true) })
         expect(moved.sent).toHaveLength(2)
         expect((await readAnswer(OWN_DIALECT[client], true, moved.text)).text).toBe('Once upon a time 🦊')
 
         const { payloads } = recording(dialect, 'length', true)
-        const begun = streamText(dialect, payloads.slice(0, -2)).replace('data: [DONE]\n\n', '')
-        const late = { dialect, reply: stream(begun + FAILURES[dialect]) }
+        const begun = streamBytes(dialect, payloads.slice(0, -2), true)
+        const late = { dialect, reply: { type, pieces: [begun, failureOf(dialect)] } } as const
         const ended = await replay({ client, upstreams: [late, second], body: question(client, true) })
         // Google's case is short: nothing was said before.
         if (ended.sent.length === 1) expect(readStream(client, ended.text)).toEqual({ end: 'error', faults: [] })

@@ -48,7 +48,7 @@ for (const dialect of UPSTREAM_DIALECTS) {
             expect(broken).toBe(false)
             const { end, faults } = readStream(client, text)
             expect(faults).toEqual([])
-            const ended = /"finish_reason":"|"stop_reason":"|"type":"response\.(?:completed|incomplete)"|"finishReason"/.test(
+            const ended = /"finish_reason":"|"stop_reason":"|"type":"response\.(?:completed|incomplete)"|"finishReason"|messageStop/.test(
               new TextDecoder().decode(prefix),
             )
             if (!ended) expect(end).toBe('error')

@@ -1,5 +1,5 @@
 /** A small agent's work: four turns, two tools. What each model says, and what the next turn must bring back of it. */
-import type { UpstreamDialect } from './recordings.ts'
+import type { SseDialect } from './recordings.ts'
 
 export interface ScriptedTurn {
   readonly thinking: string
@@ -37,14 +37,14 @@ export interface ToldTurn {
 }
 
 /** The name that the upstream gives a call; dialects without names for calls read it nowhere. */
-export const callId = (dialect: UpstreamDialect, turn: number, index: number): string =>
+export const callId = (dialect: SseDialect, turn: number, index: number): string =>
   `${{ anthropic: 'toolu', 'openai-chat': 'call', 'openai-responses': 'call', google: 'none' }[dialect]}_T${turn}_${index}`
 
 /** Opaque, with every character that base64 has. */
-export const proofText = (dialect: UpstreamDialect, turn: number): string => `${dialect}/proof+${turn}==`
+export const proofText = (dialect: SseDialect, turn: number): string => `${dialect}/proof+${turn}==`
 
 /** Which dialects prove their thinking. */
-export const PROVES: Readonly<Record<UpstreamDialect, boolean>> = {
+export const PROVES: Readonly<Record<SseDialect, boolean>> = {
   anthropic: true,
   'openai-responses': true,
   google: true,
@@ -53,9 +53,9 @@ export const PROVES: Readonly<Record<UpstreamDialect, boolean>> = {
 
 /** What is wrong with the history that `dialect` got before its turn; `speakers[n]` is the dialect that gave turn n. */
 export const historyFaults = (
-  dialect: UpstreamDialect,
+  dialect: SseDialect,
   told: readonly ToldTurn[],
-  speakers: readonly UpstreamDialect[],
+  speakers: readonly SseDialect[],
   carriesProofs: boolean,
 ): string[] => {
   const faults: string[] = []
@@ -96,7 +96,7 @@ export const historyFaults = (
 }
 
 /** Anthropic wants the text beside the signature back as it was, and the hidden kind of block without text. */
-const expectedProof = (dialect: UpstreamDialect, turn: number): string => {
+const expectedProof = (dialect: SseDialect, turn: number): string => {
   if (dialect !== 'anthropic') return proofText(dialect, turn)
   return isRedacted(turn) ? `redacted ${proofText(dialect, turn)}` : `${TURNS[turn]?.thinking} ${proofText(dialect, turn)}`
 }

@@ -2,7 +2,7 @@
 import { type AgentModel, emptyTurn, halves, type Json, textsOf, turnOf } from './agent-model.ts'
 import { agentResponses } from './agent-responses.ts'
 import { callId, isRedacted, proofText, QUESTION, type ToldTurn } from './agent-script.ts'
-import type { UpstreamDialect } from './recordings.ts'
+import type { SseDialect } from './recordings.ts'
 
 const anthropic: AgentModel = {
   payloads(turn) {
@@ -202,7 +202,7 @@ const resultText = (response: Json): string => {
   return typeof only === 'string' && more.length === 0 ? only : JSON.stringify(response)
 }
 
-export const AGENT_MODELS: Readonly<Record<UpstreamDialect, AgentModel>> = {
+export const AGENT_MODELS: Readonly<Record<SseDialect, AgentModel>> = {
   'openai-chat': openaiChat,
   'openai-responses': agentResponses,
   anthropic,

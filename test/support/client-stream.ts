@@ -80,7 +80,7 @@ const chat: Lifecycle = (events, faults) => {
       for (const call of choice.delta?.tool_calls ?? []) {
         if (call.index === calls) {
           calls += 1
-          if (typeof call.id !== 'string' || call.id === '' || !call.function?.name || call.type !== 'function')
+          if (typeof call.id !== 'string' || call.id === '' || !(call.type === 'custom' ? call.custom : call.function)?.name)
             faults.push(`${at}call opened without id, type or name`)
         } else if (call.index > calls) faults.push(`${at}call ${call.index} after ${calls - 1}`)
         else if (call.function?.name) faults.push(`${at}name of call ${call.index} twice`)
@@ -95,6 +95,7 @@ const chat: Lifecycle = (events, faults) => {
 }
 
 const BLOCK_DELTAS: Readonly<Record<string, readonly string[]>> = {
+  image: [],
   text: ['text_delta', 'citations_delta'],
   thinking: ['thinking_delta', 'signature_delta'],
   redacted_thinking: [],
@@ -266,6 +267,9 @@ const responses: Lifecycle = (events, faults) => {
       case 'response.output_text.annotation.added':
       case 'response.custom_tool_call_input.delta':
       case 'response.custom_tool_call_input.done':
+      case 'response.image_generation_call.in_progress':
+      case 'response.image_generation_call.generating':
+      case 'response.image_generation_call.completed':
         break
       default:
         faults.push(`${at}a name that is not expected`)

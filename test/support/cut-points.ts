@@ -1,5 +1,5 @@
 /** Up to where a recorded stream may be cut and has not ended. */
-import { type Recording, streamText } from './recordings.ts'
+import { type Recording, streamBytes } from './recordings.ts'
 
 /** The event that says how the answer ended; from its last byte on the answer is complete. */
 const isTerminal = ({ dialect }: Recording, payload: string): boolean => {
@@ -10,6 +10,8 @@ const isTerminal = ({ dialect }: Recording, payload: string): boolean => {
       return /^\{"type":"response\.(?:completed|incomplete)"/.test(payload)
     case 'anthropic':
       return /"stop_reason":"/.test(payload)
+    case 'bedrock':
+      return payload.startsWith('{"messageStop"')
     case 'google':
       return payload.includes('"finishReason"')
   }
@@ -20,6 +22,6 @@ export const bytesUntilEnd = (recording: Recording): number => {
   const { dialect, payloads, bytes } = recording
   const last = payloads.findIndex((payload) => isTerminal(recording, payload))
   if (last < 0) return bytes.length
-  const text = streamText(dialect, payloads.slice(0, last + 1)).replace(/data: \[DONE\]\n\n$/, '')
-  return Buffer.byteLength(text.trimEnd())
+  const begun = streamBytes(dialect, payloads.slice(0, last + 1), true)
+  return dialect === 'bedrock' ? begun.length : Buffer.byteLength(new TextDecoder().decode(begun).trimEnd())
 }

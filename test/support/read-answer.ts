@@ -1,6 +1,6 @@
 /**
  * What a program finds in an answer, read with the official SDK of its dialect: the same of a provider's own answer and
- * of ours. Google's dialect is read by hand: its SDK takes no bytes.
+ * of ours. Google's and Bedrock's dialects are read by hand; a stream of the latter as the lines of its recording.
  */
 import type OpenAI from 'openai'
 
@@ -30,6 +30,8 @@ export const readAnswer = (dialect: UpstreamDialect, stream: boolean, body: stri
       return readMessage(stream, body)
     case 'google':
       return readGoogle(stream, body)
+    case 'bedrock':
+      return stream ? readConverseStream(body) : readConverse(JSON.parse(body) as Converse)
   }
 }
 
@@ -114,6 +116,7 @@ const responseReading = (response: OpenAI.Responses.Response): Reading => {
   const reading = nothing()
   for (const item of response.output) {
     if (item.type === 'function_call') reading.calls.push({ id: item.call_id, name: item.name, arguments: parsed(item.arguments) })
+    if (item.type === 'custom_tool_call') reading.calls.push({ id: item.call_id, name: item.name, arguments: { input: item.input } })
     if (item.type === 'reasoning') for (const { text } of [...item.summary, ...(item.content ?? [])]) reading.reasoning += text
     if (item.type !== 'message') continue
     for (const part of item.content) {
@@ -218,4 +221,74 @@ const readGoogle = (stream: boolean, body: string): Reading => {
   }
   if (reading.stop === 'stop' && reading.calls.length > 0) reading.stop = 'tool_calls'
   return reading
+}
+
+interface ConverseBlock {
+  readonly text?: string
+  readonly toolUse?: { readonly toolUseId: string; readonly name: string; readonly input?: unknown }
+  readonly reasoningContent?: { readonly text?: string; readonly reasoningText?: { readonly text: string } }
+  readonly citation?: ConverseSource
+  readonly citationsContent?: { readonly content: readonly { readonly text: string }[]; readonly citations: readonly ConverseSource[] }
+}
+
+interface ConverseSource {
+  readonly location: { readonly web: { readonly url: string } }
+}
+
+interface Converse {
+  readonly output: { readonly message: { readonly content: readonly ConverseBlock[] } }
+  readonly stopReason: string
+  readonly usage: {
+    readonly inputTokens: number
+    readonly outputTokens: number
+    readonly cacheReadInputTokens?: number
+    readonly cacheWriteInputTokens?: number
+  }
+}
+
+const CONVERSE_STOPS: Readonly<Record<string, string>> = { ...MESSAGE_STOPS, guardrail_intervened: 'content_filter' }
+
+const readConverse = ({ output, stopReason, usage }: Converse): Reading => {
+  const reading = nothing()
+  for (const { text, toolUse, reasoningContent, citation, citationsContent } of output.message.content) {
+    reading.text += text ?? (citationsContent?.content ?? []).map((piece) => piece.text).join('')
+    reading.reasoning += reasoningContent?.reasoningText?.text ?? reasoningContent?.text ?? ''
+    if (toolUse !== undefined) reading.calls.push({ id: toolUse.toolUseId, name: toolUse.name, arguments: toolUse.input })
+    for (const source of citation === undefined ? (citationsContent?.citations ?? []) : [citation])
+      reading.sources.push(source.location.web.url)
+  }
+  reading.stop = CONVERSE_STOPS[stopReason] ?? stopReason
+  const cacheRead = usage.cacheReadInputTokens ?? 0
+  reading.usage = {
+    input: usage.inputTokens + cacheRead + (usage.cacheWriteInputTokens ?? 0),
+    cacheRead,
+    output: usage.outputTokens,
+    reasoning: null,
+  }
+  return reading
+}
+
+interface ConverseEvent {
+  readonly contentBlockStart?: { readonly contentBlockIndex: number; readonly start: ConverseBlock }
+  readonly contentBlockDelta?: { readonly contentBlockIndex: number; readonly delta: ConverseBlock }
+  readonly messageStop?: { readonly stopReason: string }
+  readonly metadata?: { readonly usage: Converse['usage'] }
+}
+
+const readConverseStream = (lines: string): Reading => {
+  const events = lines.split('\n').map((line) => JSON.parse(line) as ConverseEvent)
+  const content: ConverseBlock[] = []
+  const inputs = new Map<number, string>()
+  for (const { contentBlockStart: start, contentBlockDelta: piece } of events) {
+    if (start !== undefined) inputs.set(start.contentBlockIndex, '')
+    if (typeof piece?.delta.toolUse?.input === 'string')
+      inputs.set(piece.contentBlockIndex, `${inputs.get(piece.contentBlockIndex)}${piece.delta.toolUse.input}`)
+    else if (piece !== undefined) content.push(piece.delta)
+  }
+  for (const { contentBlockStart: start } of events)
+    if (start?.start.toolUse !== undefined)
+      content.push({ toolUse: { ...start.start.toolUse, input: parsed(inputs.get(start.contentBlockIndex) ?? '') } })
+  const stopReason = events.find(({ messageStop }) => messageStop !== undefined)?.messageStop?.stopReason ?? ''
+  const usage = events.find(({ metadata }) => metadata !== undefined)?.metadata?.usage ?? { inputTokens: 0, outputTokens: 0 }
+  return readConverse({ output: { message: { content } }, stopReason, usage })
 }

@@ -1,8 +1,13 @@
 /** Replies of providers as they stand in test/fixtures, and the bytes that they are on the wire. */
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-export const UPSTREAM_DIALECTS = ['openai-chat', 'openai-responses', 'anthropic', 'google'] as const
+import { bytesOf, event, exception } from '../../src/providers/bedrock/event-stream.test-kit.ts'
+
+/** Their streams are server-sent events; Bedrock's have a framing of their own. */
+export const SSE_DIALECTS = ['openai-chat', 'openai-responses', 'anthropic', 'google'] as const
+export type SseDialect = (typeof SSE_DIALECTS)[number]
+export const UPSTREAM_DIALECTS = [...SSE_DIALECTS, 'bedrock'] as const
 export type UpstreamDialect = (typeof UPSTREAM_DIALECTS)[number]
 
 export interface Recording {
@@ -25,6 +30,8 @@ const ERROR_BODIES: ReadonlySet<string> = new Set(['google-429-retry-info.json',
 export const recordingsOf = (dialect: UpstreamDialect): Recording[] =>
   ['recorded', 'written'].flatMap((kind) => {
     const folder = join(FIXTURES, kind, dialect)
+    // Nobody published any of Bedrock's.
+    if (!existsSync(folder)) return []
     return readdirSync(folder)
       .filter((file) => !ERROR_BODIES.has(file))
       .toSorted()
@@ -49,7 +56,7 @@ const readRecordings = (dialect: UpstreamDialect, folder: string, file: string):
     name: turn === 0 ? name : `${name}-turn-${turn + 1}`,
     stream: true,
     payloads,
-    bytes: encoder.encode(streamText(dialect, payloads)),
+    bytes: streamBytes(dialect, payloads),
   }))
 }
 
@@ -61,15 +68,26 @@ const SHORTENED: Readonly<Record<string, RegExp>> = {
   'openai-reasoning-encrypted-content.1': /output differs from the items done/,
 }
 
-/** One event a payload, framed and ended as the dialect does it. */
-export const streamText = (dialect: UpstreamDialect, payloads: readonly string[]): string => {
+/** One event a payload, framed and ended as the dialect does it. `begun`: without the marker of its end. */
+export const streamBytes = (dialect: UpstreamDialect, payloads: readonly string[], begun = false): Uint8Array => {
+  if (dialect === 'bedrock') return bytesOf(payloads.map(converseMessage))
+  const text = streamText(dialect, payloads)
+  return encoder.encode(begun ? text.replace(/data: \[DONE\]\n\n$/, '') : text)
+}
+
+const converseMessage = (line: string): Uint8Array => {
+  const [[name, payload] = ['', {}]] = Object.entries(JSON.parse(line) as Record<string, object>)
+  return name.endsWith('Exception') ? exception(name, payload) : event(name, payload)
+}
+
+export const streamText = (dialect: SseDialect, payloads: readonly string[]): string => {
   const frames = payloads.map((payload) => FRAME[dialect](payload)).join('')
   return dialect === 'openai-chat' ? `${frames}data: [DONE]\n\n` : frames
 }
 
 const named = (payload: string): string => `event: ${String((JSON.parse(payload) as { type: unknown }).type)}\ndata: ${payload}\n\n`
 
-const FRAME: Readonly<Record<UpstreamDialect, (payload: string) => string>> = {
+const FRAME: Readonly<Record<SseDialect, (payload: string) => string>> = {
   'openai-chat': (payload) => `data: ${payload}\n\n`,
   'openai-responses': named,
   anthropic: named,

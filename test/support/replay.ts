@@ -17,7 +17,7 @@ import type { Health } from '../../src/routing/health.ts'
 import type { Presets } from '../../src/presets/presets.ts'
 import { providerRegistry } from '../../src/providers/registry.ts'
 import type { Upstream, UpstreamRequest } from '../../src/providers/upstream.ts'
-import { createFakeClock } from './fake-clock.ts'
+import { createFakeClock, type FakeClock } from './fake-clock.ts'
 import { createTestRouting } from './test-routing.ts'
 import { createFakeIds } from './fake-ids.ts'
 import type { UpstreamDialect } from './recordings.ts'
@@ -25,6 +25,7 @@ import type { UpstreamDialect } from './recordings.ts'
 /** What an upstream sends back. */
 export interface Reply {
   readonly status?: number
+  /** A stream of Bedrock's says that it is one of its own kind. */
   readonly type: 'text/event-stream' | 'application/json'
   readonly pieces: readonly Uint8Array[]
   /** The connection breaks behind the last piece. */
@@ -34,7 +35,7 @@ export interface Reply {
 export interface Replay {
   readonly client: ClientDialect
   /** What the provider of each attempt speaks, and answers: one provider for each, tried in this order. */
-  readonly upstreams: readonly { readonly dialect: UpstreamDialect; readonly reply: Reply }[]
+  readonly upstreams: readonly { readonly dialect: UpstreamDialect | 'sandbox'; readonly reply: Reply; readonly model?: string }[]
   readonly body: Readonly<Record<string, unknown>> | string
   readonly headers?: Readonly<Record<string, string>>
   /** No provider lets a request through. */
@@ -43,6 +44,8 @@ export interface Replay {
   readonly modelId?: string
   /** Of every provider; 1 and 2 dollars per million tokens when absent. */
   readonly prices?: PriceEntry
+  /** Time stands still but for what the test lets pass of it. */
+  readonly clock?: FakeClock
 }
 
 export interface Replayed {
@@ -82,18 +85,18 @@ export const replay = async ({
   modelId = MODEL,
   closed = false,
   prices = { prompt: 1, completion: 2 },
+  clock = createFakeClock(),
 }: Replay): Promise<Replayed> => {
-  const clock = createFakeClock()
   const sent: UpstreamRequest[] = []
   const upstream: Upstream = {
     async post(request) {
-      const reply = upstreams[sent.length]?.reply
+      const asked = upstreams[sent.length]
       sent.push(request)
-      if (reply === undefined) throw new Error('The upstream was asked once too often.')
-      return responseOf(reply)
+      if (asked === undefined) throw new Error('The upstream was asked once too often.')
+      return responseOf(asked.reply, asked.dialect)
     },
   }
-  const endpoints = upstreams.map(({ dialect }, number) =>
+  const endpoints = upstreams.map(({ dialect, model: upstreamModel }, number) =>
     plainEndpoint(
       {
         slug: `provider-${number}`,
@@ -103,7 +106,7 @@ export const replay = async ({
         apiKeys: [`upstream-key-${number}`],
         anyModel: false,
       },
-      `upstream-${number}`,
+      upstreamModel ?? `upstream-${number}`,
       { prices },
     ),
   )
@@ -191,7 +194,10 @@ const readAll = async (response: Response): Promise<{ text: string; broken: bool
   }
 }
 
-const responseOf = ({ status = 200, type, pieces, cut = false }: Reply): Awaited<ReturnType<Upstream['post']>> => {
+const responseOf = (
+  { status = 200, type, pieces, cut = false }: Reply,
+  dialect: UpstreamDialect | 'sandbox',
+): Awaited<ReturnType<Upstream['post']>> => {
   async function* all(): AsyncGenerator<Uint8Array, void, undefined> {
     yield* pieces
     if (cut) throw new GatewayError('provider_unavailable', 'The connection to the provider failed (ECONNRESET).')
@@ -204,7 +210,9 @@ const responseOf = ({ status = 200, type, pieces, cut = false }: Reply): Awaited
   }
   return {
     status,
-    headers: new Headers({ 'content-type': type }),
+    headers: new Headers({
+      'content-type': dialect === 'bedrock' && type !== 'application/json' ? 'application/vnd.amazon.eventstream' : type,
+    }),
     pieces: all,
     complete() {},
     text,

@@ -1,7 +1,7 @@
 /** One answer, told by an upstream of any dialect: what fast-check draws, and the events that say it. */
 import * as fc from 'fast-check'
 
-import { streamText, type UpstreamDialect } from './recordings.ts'
+import { streamBytes, type UpstreamDialect } from './recordings.ts'
 
 export interface ToldAnswer {
   /** Pieces of text. */
@@ -41,11 +41,9 @@ export const toldAnswers: fc.Arbitrary<ToldAnswer> = fc
 
 /** The stream of bytes with which an upstream says it. */
 export const toldBytes = (dialect: UpstreamDialect, answer: ToldAnswer): Uint8Array =>
-  new TextEncoder().encode(
-    streamText(
-      dialect,
-      TELL[dialect](answer).map((event) => JSON.stringify(event)),
-    ),
+  streamBytes(
+    dialect,
+    TELL[dialect](answer).map((event) => JSON.stringify(event)),
   )
 
 const pieces = (json: string, cut: number): string[] => [json.slice(0, cut), json.slice(cut)].filter((part) => part !== '')
@@ -197,4 +195,32 @@ const google: Tell = (answer) => {
   ]
 }
 
-const TELL: Readonly<Record<UpstreamDialect, Tell>> = { 'openai-chat': chat, 'openai-responses': responses, anthropic: messages, google }
+const bedrock: Tell = (answer) => {
+  const blocks: { start?: unknown; deltas: unknown[] }[] = []
+  if (answer.thinking.length > 0) blocks.push({ deltas: answer.thinking.map((text) => ({ reasoningContent: { text } })) })
+  if (answer.text.length > 0) blocks.push({ deltas: answer.text.map((text) => ({ text })) })
+  for (const { id, name, args } of answer.calls)
+    blocks.push({
+      start: { toolUse: { toolUseId: id, name } },
+      deltas: pieces(JSON.stringify(args), answer.cut).map((input) => ({ toolUse: { input } })),
+    })
+  const { input: inputTokens, output: outputTokens } = answer
+  return [
+    { messageStart: { role: 'assistant' } },
+    ...blocks.flatMap(({ start, deltas }, contentBlockIndex) => [
+      ...(start === undefined ? [] : [{ contentBlockStart: { contentBlockIndex, start } }]),
+      ...deltas.map((delta) => ({ contentBlockDelta: { contentBlockIndex, delta } })),
+      { contentBlockStop: { contentBlockIndex } },
+    ]),
+    { messageStop: { stopReason: ending(answer, { end: 'end_turn', length: 'max_tokens', calls: 'tool_use' }) } },
+    { metadata: { usage: { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens }, metrics: { latencyMs: 1 } } },
+  ]
+}
+
+const TELL: Readonly<Record<UpstreamDialect, Tell>> = {
+  'openai-chat': chat,
+  'openai-responses': responses,
+  anthropic: messages,
+  google,
+  bedrock,
+}

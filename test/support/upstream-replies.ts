@@ -4,18 +4,19 @@ import { expect } from 'bun:test'
 import { CLIENT_DIALECTS, type ClientDialect } from '../../src/canonical/call.ts'
 import { readStream } from './client-stream.ts'
 import { readAnswer, type Reading } from './read-answer.ts'
-import { recording, streamText, type UpstreamDialect } from './recordings.ts'
+import { recording, streamBytes, type UpstreamDialect } from './recordings.ts'
 import { MODEL, OWN_DIALECT, replay, type Reply, replayReply } from './replay.ts'
 
 const encoder = new TextEncoder()
-export const stream = (text: string): Reply => ({ type: 'text/event-stream', pieces: [encoder.encode(text)] })
-export const told = (dialect: UpstreamDialect, ...payloads: readonly unknown[]): Reply =>
-  stream(
-    streamText(
+export const told = (dialect: UpstreamDialect, ...payloads: readonly unknown[]): Reply => ({
+  type: 'text/event-stream',
+  pieces: [
+    streamBytes(
       dialect,
       payloads.map((payload) => (typeof payload === 'string' ? payload : JSON.stringify(payload))),
     ),
-  )
+  ],
+})
 export const whole = (body: unknown): Reply => ({ type: 'application/json', pieces: [encoder.encode(JSON.stringify(body))] })
 
 export const chunk = (delta: unknown, finish: string | null = null, more: object = {}): object => ({

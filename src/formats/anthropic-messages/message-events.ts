@@ -1,5 +1,5 @@
 /** The first event of a stream of this dialect, and the last one of a failed one. */
-import type { Frame } from '../../canonical/event.ts'
+import { carriesContent, type Frame } from '../../canonical/event.ts'
 import type { Usage } from '../../canonical/usage.ts'
 import type { GatewayError } from '../../errors.ts'
 import { DONE_FRAME, eventFrame } from '../../lib/sse.ts'
@@ -8,7 +8,10 @@ import type { AnswerHead, AnswerTail } from '../format.ts'
 import { errorBody } from './render-error.ts'
 import { startUsage } from './usage.ts'
 
-/** `frames` are those that are rendered next: they may know the use already. */
+/**
+ * `frames` are those that are rendered next: they may know the use already. Up to the first content they come together
+ * however the network cut the upstream's bytes; what is known later must not count, or the same answer would differ.
+ */
 export const messageStart = (head: AnswerHead, frames: readonly Frame[]): string => {
   const message = {
     id: dialectId('msg', head),
@@ -31,6 +34,9 @@ export const failedStream = (error: GatewayError, tail: AnswerTail | null): stri
 
 const lastUsage = (frames: readonly Frame[]): Usage | null => {
   let usage: Usage | null = null
-  for (const frame of frames) for (const event of frame.events) if (event.type === 'usage') usage = event.usage
+  for (const { events } of frames) {
+    for (const event of events) if (event.type === 'usage') usage = event.usage
+    if (events.some(carriesContent)) return usage
+  }
   return usage
 }

@@ -10,15 +10,38 @@ import { relayedUsage } from './usage.ts'
 const relayed = (json: string, tail = TAIL, ...events: readonly ModelEvent[]): string =>
   renderAnswer(HEAD, { native: { dialect: 'messages', json }, events }, tail)
 
+/** What strict clients need beside what the tests are about. */
+const WHOLE = '"type":"message","role":"assistant","stop_reason":"end_turn","stop_sequence":null,"stop_details":null,"container":null'
+const COUNTED = '"output_tokens_details":null,"server_tool_use":null,"inference_geo":null,"speed":null'
+const LACKING = {
+  stop_details: null,
+  container: null,
+}
+const UNCOUNTED = {
+  cache_creation: null,
+  cache_creation_input_tokens: null,
+  cache_read_input_tokens: null,
+  output_tokens_details: null,
+  server_tool_use: null,
+  service_tier: null,
+  inference_geo: null,
+  speed: null,
+}
+
 describe('a whole message of the same dialect', () => {
   test('keeps its text but for what is ours', () => {
     const { output_tokens: output, ...usage } = relayedUsage(TAIL)
-    const native =
-      '{\n "x" : 1.0, "model":"m","id":"u","content":[ {"type":"new","y":1E2} ],"usage": {"service_tier":"standard","output_tokens":1} }\n'
+    const native = `{\n "x" : 1.0, "model":"m","id":"u",${WHOLE},"content":[ {"type":"new","y":1E2} ],"usage": {${COUNTED},"service_tier":"standard","output_tokens":1} }\n`
     expect(relayed(native, { ...TAIL, metadata: METADATA }, text('Hi'), finish('stop'))).toBe(
-      '{\n "x" : 1.0, "model":"acme/one","id":"msg_abc123","content":[ {"type":"new","y":1E2} ],"usage": ' +
-        `{"service_tier":"standard","output_tokens":${JSON.stringify(output)},${JSON.stringify(usage).slice(1)},"provider":"Acme","service_metadata":{"strategy":"direct"} }\n`,
+      `{\n "x" : 1.0, "model":"acme/one","id":"msg_abc123",${WHOLE},"content":[ {"type":"new","y":1E2} ],"usage": ` +
+        `{${COUNTED},"service_tier":"standard","output_tokens":${JSON.stringify(output)},${JSON.stringify(usage).slice(1)},"provider":"Acme","service_metadata":{"strategy":"direct"} }\n`,
     )
+  })
+
+  test('gets the members that strict clients need and the upstream left out, behind its own', () => {
+    const sent = relayed('{"id":"u","content":[]}', TAIL, finish('stop'))
+    expect(sent).toStartWith('{"id":"msg_abc123","content":[],"type":"message","role":"assistant","stop_reason":null')
+    expect(JSON.parse(sent)).toMatchObject({ ...LACKING, stop_sequence: null, usage: { ...UNCOUNTED, ...relayedUsage(TAIL) } })
   })
 
   test('that failed is its error', () => {
@@ -31,11 +54,12 @@ describe('a whole message of the same dialect', () => {
       const recorded = readFileSync(`${import.meta.dir}/../../../test/fixtures/recorded/anthropic/${name}.json`, 'utf8')
       const told = JSON.parse(recorded)
       expect(JSON.parse(relayed(recorded))).toEqual({
+        ...LACKING,
         ...told,
         id: 'msg_abc123',
         model: 'acme/one',
         provider: 'Acme',
-        usage: { ...told.usage, ...relayedUsage(TAIL) },
+        usage: { ...UNCOUNTED, ...told.usage, ...relayedUsage(TAIL) },
       })
     })
   }

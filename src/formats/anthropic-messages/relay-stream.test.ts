@@ -15,18 +15,19 @@ const relayed = (...natives: readonly string[]): string => {
   return natives.map((native) => stream.frames([frame(native)])).join('')
 }
 
-const START =
-  '{"type":"message_start","message":{"model":"m","id":"msg_up","content":[],"usage":{"input_tokens":9,"service_tier":"standard"},"x":1.0}}'
-const OUR_START =
-  '{"type":"message_start","message":{"model":"acme/one","id":"msg_abc123","content":[],"usage":{"input_tokens":9,"service_tier":"standard"},"x":1.0,"provider":"Acme"}}'
-const DELTA =
-  '{"type":"message_delta","delta":{"stop_reason":"end_turn","x":1.0},"usage":{"output_tokens":1,"vendor":1.0},"context_management":{"applied_edits":[]}}'
+/** What strict clients need beside what the tests are about. */
+const REST = '"stop_sequence":null,"stop_details":null,"container":null'
+const COUNTED = '"output_tokens_details":null,"server_tool_use":null,"service_tier":"standard","inference_geo":null,"speed":null'
+const USED = `"usage":{"input_tokens":9,"output_tokens":1,"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"cache_creation":null,${COUNTED}}`
+const START = `{"type":"message_start","message":{"model":"m","id":"msg_up","type":"message","role":"assistant","content":[],"stop_reason":null,${REST},${USED},"x":1.0}}`
+const OUR_START = `{"type":"message_start","message":{"model":"acme/one","id":"msg_abc123","type":"message","role":"assistant","content":[],"stop_reason":null,${REST},${USED},"x":1.0,"provider":"Acme"}}`
+const DELTA = `{"type":"message_delta","delta":{"stop_reason":"end_turn",${REST},"x":1.0},"usage":{"output_tokens":1,${COUNTED},"vendor":1.0},"context_management":{"applied_edits":[]}}`
 const COUNTS =
   '"input_tokens":10,"cache_creation_input_tokens":3,"cache_read_input_tokens":4,"cache_creation":{"ephemeral_5m_input_tokens":2,"ephemeral_1h_input_tokens":1}'
 const COSTS =
   '"cost":0.0015,"is_byok":false,"cost_details":{"upstream_inference_cost":0.0012,"upstream_inference_prompt_cost":0.0002,"upstream_inference_completions_cost":0.001}'
 const OUR_DELTA =
-  `{"type":"message_delta","delta":{"stop_reason":"end_turn","x":1.0},"usage":{"output_tokens":8,"vendor":1.0,${COUNTS},${COSTS}},` +
+  `{"type":"message_delta","delta":{"stop_reason":"end_turn",${REST},"x":1.0},"usage":{"output_tokens":8,${COUNTED},"vendor":1.0,${COUNTS},${COSTS}},` +
   '"context_management":{"applied_edits":[]}}'
 
 describe('an event of the same dialect', () => {
@@ -41,6 +42,37 @@ describe('an event of the same dialect', () => {
 
   test('the start has our id, model and provider in it, and comes once', () => {
     expect(relayed(START, START)).toBe(named('message_start', OUR_START))
+  })
+
+  test('the start gets the members that strict clients need and the upstream left out', () => {
+    const [start] = payloads(relayed('{"type":"message_start","message":{"id":"u","usage":{"input_tokens":9}}}'))
+    expect(start).toMatchObject({
+      type: 'message_start',
+      message: {
+        id: 'msg_abc123',
+        model: 'acme/one',
+        provider: 'Acme',
+        type: 'message',
+        role: 'assistant',
+        content: [],
+        stop_reason: null,
+        stop_sequence: null,
+        stop_details: null,
+        container: null,
+        usage: {
+          input_tokens: 9,
+          output_tokens: 0,
+          cache_creation_input_tokens: null,
+          cache_read_input_tokens: null,
+          cache_creation: null,
+          output_tokens_details: null,
+          server_tool_use: null,
+          service_tier: null,
+          inference_geo: null,
+          speed: null,
+        },
+      },
+    })
   })
 
   test('cannot end its data early by a line end between tokens', () => {
@@ -111,7 +143,7 @@ for (const name of recordings) {
     const told = recorded.map((native) => JSON.parse(native)).filter(({ type }) => type !== 'ping')
 
     test('is the upstream’s but for the members that are ours and its pings', () => {
-      expect(payloads(sent) as unknown[]).toEqual(
+      expect(payloads(sent) as unknown[]).toMatchObject(
         told.map((event) => {
           if (event.type === 'message_start')
             return { ...event, message: { ...event.message, id: 'msg_abc123', model: 'acme/one', provider: 'Acme' } }

@@ -9,10 +9,12 @@ import { dialectId, metadataMember } from '../answer-parts.ts'
 import { watchEnding } from '../ending.ts'
 import type { AnswerHead, AnswerTail, StreamRenderer } from '../format.ts'
 import { mergedUsage } from '../merged-usage.ts'
+import { missingMembers } from '../missing-members.ts'
 import { bodyOfParsed, eventType, identityMembers, nativeText, oneLine } from '../relay-text.ts'
 import { failedStream, messageStart } from './message-events.ts'
 import { stopMembers } from './stop.ts'
-import { messagesUsage, relayedUsage } from './usage.ts'
+import { END_NEEDS, MESSAGE_NEEDS } from './relay-answer.ts'
+import { completeUsage, messagesUsage, relayedUsage } from './usage.ts'
 
 export class MessageRelay implements StreamRenderer {
   readonly #head: AnswerHead
@@ -70,7 +72,12 @@ export class MessageRelay implements StreamRenderer {
     if (this.#started) return ''
     this.#started = true
     const body = bodyOfParsed(json)
-    const message = bodyOfParsed(body.raw('message') ?? '{}').textWith(identityMembers(dialectId('msg', this.#head), this.#head))
+    const told = bodyOfParsed(body.raw('message') ?? '{}')
+    const message = told.textWith({
+      ...missingMembers(told, MESSAGE_NEEDS),
+      ...identityMembers(dialectId('msg', this.#head), this.#head),
+      usage: completeUsage(told.raw('usage') ?? '{}', this.#head.inputTokensEstimate),
+    })
     return eventFrame('message_start', oneLine(body.textWith({ message })))
   }
 
@@ -80,7 +87,10 @@ export class MessageRelay implements StreamRenderer {
       return eventFrame('message_delta', delta)
     }
     const body = bodyOfParsed(this.#delta)
-    return eventFrame('message_delta', oneLine(body.textWith({ usage: mergedUsage(body.raw('usage') ?? null, relayedUsage(tail)) })))
+    const told = bodyOfParsed(body.raw('delta') ?? '{}')
+    const delta = told.textWith(missingMembers(told, END_NEEDS))
+    const usage = mergedUsage(body.raw('usage') ?? null, relayedUsage(tail))
+    return eventFrame('message_delta', oneLine(body.textWith({ delta, usage })))
   }
 
   #endStop(tail: AnswerTail): string {

@@ -1,3 +1,5 @@
+import { missingMembers } from '../missing-members.ts'
+import { bodyOfParsed } from '../relay-text.ts'
 import type { Cost } from '../../canonical/cost.ts'
 import { inputTokens, outputTokens } from '../../canonical/usage.ts'
 import type { Usage } from '../../canonical/usage.ts'
@@ -61,3 +63,23 @@ const ESTIMATED = (inputEstimate: number): JsonObject => ({
 
 /** Keys that typed clients expect and no event tells of. */
 const UNKNOWN: JsonObject = { service_tier: null, inference_geo: null, speed: null }
+
+/** The usage of an upstream of this dialect, as JSON text, with the keys that it left out. */
+export const completeUsage = (json: string, inputEstimate: number): string => {
+  const usage = bodyOfParsed(json)
+  return usage.textWith(missingMembers(usage, { input_tokens: String(inputEstimate), ...USAGE_NEEDS }))
+}
+
+const USAGE_NEEDS: Readonly<Record<string, string>> = {
+  output_tokens: '0',
+  ...Object.fromEntries(
+    [
+      'cache_creation_input_tokens',
+      'cache_read_input_tokens',
+      'cache_creation',
+      'output_tokens_details',
+      'server_tool_use',
+      ...Object.keys(UNKNOWN),
+    ].map((name) => [name, 'null']),
+  ),
+}

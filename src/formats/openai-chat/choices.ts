@@ -1,5 +1,6 @@
 /** The `choices` of an upstream's own completion or chunk, changed without touching what is not ours. */
-import { JsonBody, JsonTextError } from '../../lib/json-body.ts'
+import { editElements, editMembers, JsonBody, JsonTextError } from '../../lib/json-body.ts'
+import { missingMembers } from '../missing-members.ts'
 import type { Ending } from '../ending.ts'
 
 /** Each choice as the text it came in. `raw` is the JSON text of the array. Throws JsonTextError. */
@@ -51,3 +52,73 @@ export const saysMore = (choice: JsonBody): boolean => {
 const CHOICE_KEYS: ReadonlySet<string> = new Set(['index', 'delta', 'finish_reason', 'native_finish_reason', 'logprobs'])
 
 const isEmptyList = (value: unknown): boolean => Array.isArray(value) && value.length === 0
+
+/** Gives each call of a stream its number. */
+export interface CallNumbers {
+  /** `opens`: the piece names the call. */
+  next(opens: boolean): number
+}
+
+export const numberCalls = (): CallNumbers => {
+  let count = 0
+  return {
+    next(opens) {
+      if (opens || count === 0) count += 1
+      return count - 1
+    },
+  }
+}
+
+/**
+ * Whether strict clients find in the choices of a chunk what they need. A look at the text: within a string of JSON a
+ * quote has a backslash before it.
+ */
+export const isComplete = (choices: string): boolean => {
+  const index = choices.indexOf('"index"')
+  if (index < 0 || !choices.includes('"delta"') || choices.includes('"role":""')) return false
+  // Beside the choice's own index, that of a call.
+  return !choices.includes('"tool_calls"') || choices.includes('"index"', index + 1)
+}
+
+/** A choice of a chunk with what strict clients need of it and some vendors leave out, or blank. */
+export const completeChunkChoice = (choice: JsonBody, position: number, calls: CallNumbers): JsonBody => {
+  const delta = JsonBody.ofParsed(choice.raw('delta') ?? choice.raw('message') ?? '{}')
+  const toolCalls = delta.raw('tool_calls')
+  return choice.with({
+    ...missingMembers(choice, { index: String(position) }),
+    delta: delta.textWith({
+      ...(delta.get('role') === '' ? { role: null } : {}),
+      ...(toolCalls?.startsWith('[') === true ? { tool_calls: editElements(toolCalls, (call) => numbered(call, calls)) } : {}),
+    }),
+  })
+}
+
+const numbered = (call: string, calls: CallNumbers): string => {
+  if (!call.startsWith('{')) return call
+  const body = JsonBody.ofParsed(call)
+  return body.has('index') ? call : body.textWith({ index: String(calls.next(body.value('id') !== undefined)) })
+}
+
+/** A choice of a whole answer, likewise. */
+export const completeChoice = (choice: JsonBody, position: number): JsonBody => {
+  const message = choice.raw('message')
+  if (choice.has('index') && (message === undefined || COMPLETE_MESSAGE.test(message))) return choice
+  return choice.with({
+    ...missingMembers(choice, { index: String(position) }),
+    ...(message?.startsWith('{') === true ? { message: completeMessage(JsonBody.ofParsed(message)) } : {}),
+  })
+}
+
+/** A role, and no calls that could lack their type. */
+const COMPLETE_MESSAGE = /^(?!.*"tool_calls"\s*:\s*\[\s*\{).*"role"\s*:\s*"assistant"/s
+
+const completeMessage = (message: JsonBody): string => {
+  const calls = message.raw('tool_calls')
+  return message.textWith({
+    ...(message.get('role') === 'assistant' ? {} : { role: '"assistant"' }),
+    ...(calls?.startsWith('[') === true ? { tool_calls: editElements(calls, typed) } : {}),
+  })
+}
+
+const typed = (call: string): string =>
+  call.startsWith('{') && !JsonBody.ofParsed(call).has('type') ? editMembers(call, { type: '"function"' }) : call

@@ -6,7 +6,7 @@ import { urlCitation } from '../url-citation.ts'
 /** One of `annotations`. */
 export const annotation = (citation: UrlCitation, saidLength: number): JsonObject => ({
   type: 'url_citation',
-  url_citation: urlCitation(citation, saidLength),
+  url_citation: urlCitation(citation, 0, saidLength),
 })
 
 /** One of `images`. */

@@ -26,11 +26,14 @@ const contentPart = z
 const textContent = z.union([z.string(), z.array(textPart)])
 const content = z.union([z.string(), z.array(contentPart)])
 
-const toolCall = z.looseObject({
-  id: z.string(),
-  type: z.literal('function'),
-  function: z.looseObject({ name: z.string(), arguments: z.string() }),
-})
+const toolCall = z.discriminatedUnion('type', [
+  z.looseObject({
+    id: z.string(),
+    type: z.literal('function'),
+    function: z.looseObject({ name: z.string(), arguments: z.string() }),
+  }),
+  z.looseObject({ id: z.string(), type: z.literal('custom'), custom: z.looseObject({ name: z.string(), input: z.string() }) }),
+])
 
 export const chatMessage = z
   .discriminatedUnion('role', [

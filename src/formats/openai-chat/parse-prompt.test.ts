@@ -172,7 +172,7 @@ test('cache marks, names, sources of a text, and what has no word in the middle'
         { type: 'text', text: 'See A.', annotations: [{ url: 'https://a.example', title: 'A', content: null, start: 0, end: 3 }] },
         { type: 'unknown', kind: 'file', at: 'messages[2].annotations[1]' },
         { type: 'unknown', kind: 'audio', at: 'messages[2].audio' },
-        { type: 'unknown', kind: 'custom', at: 'messages[2].tool_calls[0]' },
+        { type: 'tool-call', id: 'c1', name: 'grep', arguments: 'x', custom: true },
       ],
     },
     {

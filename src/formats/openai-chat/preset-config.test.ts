@@ -130,6 +130,7 @@ describe('fields', () => {
 describe('tools', () => {
   const shapes: object[] = [
     { type: 'function', function: { name: 'x'.repeat(64) }, cache_control: { type: 'ephemeral' } },
+    { type: 'custom', custom: { name: 'patch', format: { type: 'grammar', grammar: { syntax: 'lark', definition: 'start: "a"' } } } },
     ...['advisor', 'bash', 'datetime', 'files', 'fusion', 'image_generation', 'experimental__search_models', 'subagent', 'web_fetch'].map(
       (name) => ({ type: `service:${name}` }),
     ),
@@ -137,9 +138,9 @@ describe('tools', () => {
     { type: 'web_search', engine: 'exa' },
   ]
 
-  test('there are 12 shapes, and every one is accepted and kept', () => {
-    expect(CHAT_TOOLS).toHaveLength(12)
-    expect(shapes).toHaveLength(12)
+  test('there are 13 shapes, and every one is accepted and kept', () => {
+    expect(CHAT_TOOLS).toHaveLength(13)
+    expect(shapes).toHaveLength(13)
     expect(presetContentOf({ tools: shapes })).toMatchObject({ content: { config: { tools: shapes } }, warnings: [] })
   })
 

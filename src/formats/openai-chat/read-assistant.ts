@@ -42,6 +42,16 @@ const readSaid = (message: Node): readonly Part[] => {
 
 const readToolCall = (call: Node): Part => {
   const type = optionalText(call, 'type') ?? 'function'
+  if (type === 'custom') {
+    const custom = child(call, type)
+    return {
+      type: 'tool-call',
+      id: requiredText(call, 'id'),
+      name: requiredText(custom, 'name'),
+      arguments: optionalText(custom, 'input') ?? '',
+      custom: true,
+    }
+  }
   if (type !== 'function') return unknownPart(type, call)
   const target = child(call, 'function')
   const signature = thoughtSignature(call)

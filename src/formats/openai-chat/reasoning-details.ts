@@ -65,6 +65,7 @@ export const createReasoningDetails = (): ReasoningDetails => {
         case 'finish':
           return unproven()
         case 'start':
+        case 'text-break':
         case 'citation':
         case 'tool-arguments':
         case 'logprobs':

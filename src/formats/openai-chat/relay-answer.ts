@@ -7,7 +7,7 @@ import { watchEnding } from '../ending.ts'
 import type { AnswerHead, AnswerTail } from '../format.ts'
 import { mergedUsage } from '../merged-usage.ts'
 import { identityMembers } from '../relay-text.ts'
-import { choicesText, finishedChoice, readChoices } from './choices.ts'
+import { choicesText, completeChoice, finishedChoice, readChoices } from './choices.ts'
 import { chatUsage } from './usage.ts'
 
 /** `native` is JSON that the adapter has parsed. Throws JsonTextError where it is not one plain JSON object. */
@@ -18,7 +18,9 @@ export const relayAnswer = (head: AnswerHead, native: string, events: readonly M
   const changes: Record<string, string | null> = {
     ...identityMembers(head.generationId, head),
     ...envelopeRepairs(body, 'chat.completion', head),
-    choices: choicesText(readChoices(body.raw('choices') ?? '[]').map((choice) => finishedChoice(choice, ending))),
+    choices: choicesText(
+      readChoices(body.raw('choices') ?? '[]').map((choice, position) => finishedChoice(completeChoice(choice, position), ending)),
+    ),
     usage: mergedUsage(body.raw('usage') ?? null, chatUsage(tail)),
   }
   if (!body.has('system_fingerprint')) changes['system_fingerprint'] = 'null'

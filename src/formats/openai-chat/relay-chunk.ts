@@ -8,7 +8,17 @@ import type { AnswerHead } from '../format.ts'
 import { identityMembers, oneLine } from '../relay-text.ts'
 import { learnTemplate } from './chunk-template.ts'
 import type { ChunkTemplate } from './chunk-template.ts'
-import { choiceIndex, choicesText, finishedChoice, openChoice, readChoices, saysMore } from './choices.ts'
+import {
+  choiceIndex,
+  choicesText,
+  completeChunkChoice,
+  finishedChoice,
+  isComplete,
+  numberCalls,
+  openChoice,
+  readChoices,
+  saysMore,
+} from './choices.ts'
 import { envelopeRepairs } from './relay-answer.ts'
 
 export interface ChunkRelay {
@@ -23,6 +33,7 @@ export interface ChunkRelay {
 /** `finished` holds the indices of the choices that have ended; it is shared with the renderer. */
 export const relayChunks = (head: AnswerHead, finished: Set<number>): ChunkRelay => {
   const owned = identityMembers(head.generationId, head)
+  const calls = numberCalls()
   let usage: string | null = null
   let createdSeconds: number | null = null
   let template: ChunkTemplate | null = null
@@ -47,7 +58,9 @@ export const relayChunks = (head: AnswerHead, finished: Set<number>): ChunkRelay
       if (templatesLeft > 0) template = learnTemplate(body, changes)
       templatesLeft -= 1
     } else {
-      const choices = relayChoices(readChoices(raw), ending, finished)
+      const told = readChoices(raw)
+      const complete = isComplete(raw) ? told : told.map((choice, position) => completeChunkChoice(choice, position, calls))
+      const choices = relayChoices(complete, ending, finished)
       if (choices.length === 0 && body.keys.every((key) => ENVELOPE.has(key))) return ''
       changes['choices'] = choicesText(choices)
     }
@@ -76,7 +89,7 @@ export const relayChunks = (head: AnswerHead, finished: Set<number>): ChunkRelay
 const TEMPLATES = 4
 
 /** These choices need no change: none ends, and strict clients find the key they need. */
-const isMidway = (choices: string): boolean => GOES_ON.test(choices) && !ENDS.test(choices)
+const isMidway = (choices: string): boolean => GOES_ON.test(choices) && !ENDS.test(choices) && isComplete(choices)
 
 // Inside a JSON string a quote has a backslash before it, so these find keys only, whatever the model says.
 const GOES_ON = /"finish_reason"\s*:/

@@ -1,5 +1,5 @@
 /** A stream of chat completion chunks (contract 3.2). */
-import type { Frame, ModelEvent } from '../../canonical/event.ts'
+import { type Frame, type ModelEvent, PARAGRAPH_BREAK } from '../../canonical/event.ts'
 import type { GatewayError } from '../../errors.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import { DONE_FRAME, dataFrame } from '../../lib/sse.ts'
@@ -32,6 +32,8 @@ class ChatStream implements StreamRenderer {
   readonly #relay: ReturnType<typeof relayChunks>
   /** Calls that have no arguments yet. */
   readonly #bareCalls = new Set<number>()
+  /** Calls of tools that take any text. */
+  readonly #customCalls = new Set<number>()
   readonly #details = createReasoningDetails()
   /** UTF-16 units of the text so far. */
   #saidLength = 0
@@ -117,6 +119,8 @@ class ChatStream implements StreamRenderer {
       case 'text':
         this.#saidLength += event.text.length
         return event.text === '' ? '' : this.#chunk(`"content":${JSON.stringify(event.text)}`)
+      case 'text-break':
+        return this.#content({ type: 'text', text: PARAGRAPH_BREAK })
       case 'refusal':
         return event.text === '' ? '' : this.#chunk(`"refusal":${JSON.stringify(event.text)}`)
       case 'citation':
@@ -126,6 +130,7 @@ class ChatStream implements StreamRenderer {
       case 'logprobs':
         return event.content.length === 0 ? '' : this.#chunk('"content":""', `,"logprobs":${JSON.stringify(logprobs(event.content))}`)
       case 'tool-call': {
+        if (event.custom === true) return this.#customCall(event.index, event.id, event.name)
         this.#bareCalls.add(event.index)
         const called = `"function":{"name":${JSON.stringify(event.name)},"arguments":""}`
         return this.#chunk(`"tool_calls":[{"index":${event.index},"id":${JSON.stringify(event.id)},"type":"function",${called}}]`)
@@ -144,7 +149,14 @@ class ChatStream implements StreamRenderer {
     }
   }
 
+  #customCall(index: number, id: string, name: string): string {
+    this.#customCalls.add(index)
+    const called = `"custom":{"name":${JSON.stringify(name)},"input":""}`
+    return this.#chunk(`"tool_calls":[{"index":${index},"id":${JSON.stringify(id)},"type":"custom",${called}}]`)
+  }
+
   #arguments(index: number, json: string): string {
+    if (this.#customCalls.has(index)) return this.#chunk(`"tool_calls":[{"index":${index},"custom":{"input":${JSON.stringify(json)}}}]`)
     this.#bareCalls.delete(index)
     return this.#chunk(`"tool_calls":[{"index":${index},"function":{"arguments":${JSON.stringify(json)}}}]`)
   }

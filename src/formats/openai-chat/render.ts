@@ -1,5 +1,5 @@
 /** A whole chat completion (contract 3.1). */
-import type { Frame, ModelEvent } from '../../canonical/event.ts'
+import { type Frame, type ModelEvent, PARAGRAPH_BREAK } from '../../canonical/event.ts'
 import { JsonTextError } from '../../lib/json-body.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import { errorMetadataMember, failureOf, metadataMember } from '../answer-parts.ts'
@@ -62,15 +62,16 @@ const message = (answer: Frame): JsonObject => {
   const pieces: JsonObject[] = []
   const annotations: JsonObject[] = []
   const images: JsonObject[] = []
-  const calls = new Map<number, { id: string; name: string; arguments: string }>()
+  const calls = new Map<number, SaidCall>()
   for (const event of [...answer.events, FINISH]) {
     pieces.push(...details.pieces(event))
     if (event.type === 'text') content = (content ?? '') + event.text
+    else if (event.type === 'text-break') content = (content ?? '') + PARAGRAPH_BREAK
     else if (event.type === 'reasoning') reasoning = (reasoning ?? '') + event.text
     else if (event.type === 'refusal') refusal = (refusal ?? '') + event.text
     else if (event.type === 'citation') annotations.push(annotation(event.citation, content?.length ?? 0))
     else if (event.type === 'image') images.push(image(event.url, images.length))
-    else if (event.type === 'tool-call') calls.set(event.index, { id: event.id, name: event.name, arguments: '' })
+    else if (event.type === 'tool-call') calls.set(event.index, { ...event, arguments: '' })
     else if (event.type === 'tool-arguments') {
       const call = calls.get(event.index)
       if (call !== undefined) call.arguments += event.json
@@ -97,9 +98,15 @@ const probabilities = (answer: Frame): JsonObject | null => {
   return content.length === 0 ? null : logprobs(content)
 }
 
+interface SaidCall {
+  readonly id: string
+  readonly name: string
+  readonly custom?: true
+  arguments: string
+}
+
 /** A call without arguments is one with an empty object: clients parse the text as JSON unseen. */
-const toolCall = (call: { id: string; name: string; arguments: string }): JsonObject => ({
-  id: call.id,
-  type: 'function',
-  function: { name: call.name, arguments: call.arguments === '' ? '{}' : call.arguments },
-})
+const toolCall = ({ id, name, custom, arguments: args }: SaidCall): JsonObject =>
+  custom === true
+    ? { id, type: 'custom', custom: { name, input: args } }
+    : { id, type: 'function', function: { name, arguments: args === '' ? '{}' : args } }

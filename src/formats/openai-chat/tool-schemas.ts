@@ -30,6 +30,26 @@ const functionTool = z
   })
   .meta({ id: 'ChatFunctionTool' })
 
+/** OpenAI's own: a tool that takes any text. */
+const customTool = z
+  .looseObject({
+    type: z.literal('custom'),
+    custom: z.looseObject({
+      name: z.string().min(1),
+      description: optionalText,
+      format: z
+        .discriminatedUnion('type', [
+          z.looseObject({ type: z.literal('text') }),
+          z.looseObject({
+            type: z.literal('grammar'),
+            grammar: z.looseObject({ syntax: z.enum(['lark', 'regex']), definition: z.string() }),
+          }),
+        ])
+        .nullish(),
+    }),
+  })
+  .meta({ id: 'ChatCustomTool' })
+
 /** Types of the Responses interface, which here mean the service's own web search; options stand beside or in `parameters`. */
 const webSearchShorthand = z
   .looseObject({
@@ -41,6 +61,7 @@ const webSearchShorthand = z
 
 export const CHAT_TOOLS = [
   functionTool,
+  customTool,
   advisorTool,
   bashTool,
   datetimeTool,

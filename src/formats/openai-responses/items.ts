@@ -21,6 +21,9 @@ export const reasoningItem = (
 export const callItem = (id: string, status: ItemStatus, call: { id: string; name: string }, args: string): string =>
   JSON.stringify({ type: 'function_call', id, call_id: call.id, name: call.name, arguments: args, status })
 
+export const customCallItem = (id: string, status: ItemStatus, call: { id: string; name: string }, input: string): string =>
+  JSON.stringify({ type: 'custom_tool_call', id, call_id: call.id, name: call.name, input, status })
+
 /** `result` is base64; a picture that is somewhere else is its URL. */
 export const imageItem = (id: string, status: ItemStatus, url: string): string => {
   const inline = /^data:image\/([\w.+-]+);base64,/.exec(url)

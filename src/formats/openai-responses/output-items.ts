@@ -7,7 +7,17 @@ import { dialectId } from '../answer-parts.ts'
 import type { Block, BlockSink } from '../block-sequence.ts'
 import type { AnswerHead } from '../format.ts'
 import { urlCitation } from '../url-citation.ts'
-import { callItem, encryptedContent, imageItem, logprob, messageItem, part, reasoningItem, requiredItemId } from './items.ts'
+import {
+  callItem,
+  customCallItem,
+  encryptedContent,
+  imageItem,
+  logprob,
+  messageItem,
+  part,
+  reasoningItem,
+  requiredItemId,
+} from './items.ts'
 import type { ItemStatus, PartType } from './items.ts'
 
 /** Takes one event: its type, and its members as JSON text without braces. */
@@ -27,7 +37,7 @@ interface ProseItem {
 
 type OpenItem =
   | ProseItem
-  | { readonly type: 'call'; readonly id: string; readonly call: { readonly id: string; readonly name: string } }
+  | { readonly type: 'call' | 'custom-call'; readonly id: string; readonly call: { readonly id: string; readonly name: string } }
   | { readonly type: 'image'; readonly id: string; readonly url: string }
 
 /**
@@ -46,6 +56,8 @@ export class OutputItems implements BlockSink {
   #deltaType = ''
   /** All of the open block. */
   #text = ''
+  /** Where the open text begins in that of the answer. */
+  #textStart = 0
   #annotations: string[] = []
   #logprobs: string[] = []
   #closingStatus: ItemStatus = 'completed'
@@ -71,6 +83,9 @@ export class OutputItems implements BlockSink {
     this.#logprobs = []
     switch (block.type) {
       case 'text':
+        this.#textStart = block.start
+        this.#openPart('message', 'text')
+        return
       case 'refusal':
         this.#openPart('message', block.type)
         return
@@ -89,8 +104,12 @@ export class OutputItems implements BlockSink {
         return
       case 'tool-call':
         this.#closeItem()
-        this.#openItem({ type: 'call', id: this.#itemId('fc'), call: { id: block.id, name: block.name } })
-        this.#deltaType = 'response.function_call_arguments.delta'
+        this.#openItem({
+          type: block.custom ? 'custom-call' : 'call',
+          id: this.#itemId(block.custom ? 'ctc' : 'fc'),
+          call: { id: block.id, name: block.name },
+        })
+        this.#deltaType = block.custom ? 'response.custom_tool_call_input.delta' : 'response.function_call_arguments.delta'
     }
   }
 
@@ -100,7 +119,7 @@ export class OutputItems implements BlockSink {
   }
 
   cite(citation: UrlCitation): void {
-    const annotation = JSON.stringify({ type: 'url_citation', ...urlCitation(citation, this.#text.length) })
+    const annotation = JSON.stringify({ type: 'url_citation', ...urlCitation(citation, this.#textStart, this.#text.length) })
     const members = `${this.#place},"annotation_index":${this.#annotations.length},"annotation":${annotation}`
     this.#emit('response.output_text.annotation.added', members)
     this.#annotations.push(annotation)
@@ -197,6 +216,8 @@ export class OutputItems implements BlockSink {
     const item = this.#item
     if (item === null) return
     if (item.type === 'call') this.#closeArguments(item.call.name)
+    if (item.type === 'custom-call')
+      this.#emit('response.custom_tool_call_input.done', `${this.#place},"input":${JSON.stringify(this.#text)}`)
     const text = itemText(item, item.type === 'image' ? 'completed' : this.#closingStatus, this.#text)
     this.#emit('response.output_item.done', `"output_index":${this.#done.length},"item":${text}`)
     this.#done.push(text)
@@ -230,6 +251,8 @@ const itemText = (item: OpenItem, status: ItemStatus, args: string): string => {
       return reasoningItem(item.id, status, item)
     case 'call':
       return callItem(item.id, status, item.call, args)
+    case 'custom-call':
+      return customCallItem(item.id, status, item.call, args)
     case 'image':
       return imageItem(item.id, status, item.url)
   }

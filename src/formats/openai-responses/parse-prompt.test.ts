@@ -77,7 +77,7 @@ test('items of one turn become one message: reasoning, text and two calls, then 
     tools: [
       { type: 'function', name: 'weather', description: null, parameters: { type: 'object', properties: {} }, strict: true },
       { type: 'provider', kind: 'web_search', at: 'tools[1]', raw: { type: 'web_search' } },
-      { type: 'provider', kind: 'custom', at: 'tools[2]', raw: { type: 'custom', name: 'grep' } },
+      { type: 'custom', kind: 'custom', at: 'tools[2]', name: 'grep', description: null, grammar: null },
     ],
     toolChoice: { type: 'required' },
     outputFormat: { type: 'json-schema', name: 'answer', schema: { type: 'object' } },
@@ -169,7 +169,7 @@ test('cache marks, media, sources of a text, and a result that is all parts', ()
       role: 'user',
       at: 'input[2]',
       parts: [
-        { type: 'unknown', kind: 'custom_tool_call_output', at: 'input[2]' },
+        { type: 'tool-result', callId: 'c0', text: 'x' },
         { type: 'tool-result', callId: 'c1', text: '', media: [{ type: 'file', url: 'https://a.example/f.pdf', filename: null }] },
       ],
     },

@@ -43,15 +43,28 @@ const ITEMS: Readers<Piece> = {
         arguments: optionalText(item, 'arguments') ?? '{}',
       },
     ]),
-  function_call_output: (item) => ({
-    role: 'user',
-    parts: toolResult(requiredText(item, 'call_id'), readContent(item, 'output', PARTS)),
-    open: true,
-  }),
+  custom_tool_call: (item) =>
+    ofAssistant([
+      {
+        type: 'tool-call',
+        id: requiredText(item, 'call_id'),
+        name: requiredText(item, 'name'),
+        arguments: optionalText(item, 'input') ?? '',
+        custom: true,
+      },
+    ]),
+  function_call_output: (item) => readOutput(item),
+  custom_tool_call_output: (item) => readOutput(item),
   item_reference: (item) => {
     throw malformedMember(item, 'type', 'item_reference cannot be resolved: no responses are stored, send the item itself')
   },
 }
+
+const readOutput = (item: Node): Piece => ({
+  role: 'user',
+  parts: toolResult(requiredText(item, 'call_id'), readContent(item, 'output', PARTS)),
+  open: true,
+})
 
 const readMessage = (item: Node): Piece => {
   const role = requiredText(item, 'role')

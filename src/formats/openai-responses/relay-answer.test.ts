@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 
+import { OpenResponsesResult$inboundSchema } from '@openrouter/sdk/models/openresponsesresult.js'
+
 import { finish, HEAD, METADATA, TAIL, text } from '../../../test/support/answers.ts'
 import type { ModelEvent } from '../../canonical/event.ts'
 import { GatewayError } from '../../errors.ts'
@@ -10,14 +12,32 @@ import { responsesUsage } from './usage.ts'
 const relayed = (json: string, tail = TAIL, ...events: readonly ModelEvent[]): string =>
   renderAnswer(HEAD, { native: { dialect: 'responses', json }, events }, tail)
 
+/** What strict clients need beside what the tests are about. */
+const REST =
+  '"object":"response","created_at":1,"completed_at":null,"status":"completed","error":null,"incomplete_details":null,"instructions":null,"metadata":null,' +
+  '"parallel_tool_calls":true,"temperature":null,"top_p":null,"presence_penalty":null,"frequency_penalty":null,"tool_choice":"auto","tools":[]'
+
 describe('a whole response of the same dialect', () => {
   test('keeps its text but for what is ours', () => {
     const { input_tokens: input, ...usage } = responsesUsage(TAIL)
-    const native = '{\n "x" : 1.0, "id":"u","output":[ {"type":"new","y":1E2} ],"model":"m","usage": {"input_tokens":1} }\n'
+    const native = `{\n "x" : 1.0, "id":"u",${REST},"output":[ {"type":"new","y":1E2} ],"model":"m","usage": {"input_tokens":1} }\n`
     expect(relayed(native, { ...TAIL, metadata: METADATA }, text('Hi'), finish('stop'))).toBe(
-      '{\n "x" : 1.0, "id":"resp_abc123","output":[ {"type":"new","y":1E2} ],"model":"acme/one","usage": ' +
+      `{\n "x" : 1.0, "id":"resp_abc123",${REST},"output":[ {"type":"new","y":1E2} ],"model":"acme/one","usage": ` +
         `{"input_tokens":${JSON.stringify(input)},${JSON.stringify(usage).slice(1)},"provider":"Acme","service_metadata":{"strategy":"direct"} }\n`,
     )
+  })
+
+  test('gets the members that strict clients need and the upstream left out, behind its own', () => {
+    const sent = relayed('{"id":"u","output":[ ],"temperature":1.0}', TAIL, finish('stop'))
+    expect(sent).toStartWith('{"id":"resp_abc123","output":[ ],"temperature":1.0,"object":"response","created_at":1700000000')
+    const told = JSON.parse(sent)
+    expect(told).toMatchObject({
+      ...JSON.parse(`{${REST}}`),
+      created_at: HEAD.createdSeconds,
+      completed_at: TAIL.endedSeconds,
+      temperature: 1,
+    })
+    expect(OpenResponsesResult$inboundSchema.safeParse(told).success).toBe(true)
   })
 
   test('that names a member twice is relayed as its reader understood it', () => {
@@ -37,7 +57,7 @@ describe('a whole response of the same dialect', () => {
       const recorded = readFileSync(`${import.meta.dir}/../../../test/fixtures/recorded/openai-responses/${name}.json`, 'utf8')
       const { usage, ...sent } = JSON.parse(relayed(recorded))
       const { usage: _, ...kept } = JSON.parse(recorded)
-      expect(sent).toEqual({ ...kept, id: 'resp_abc123', model: 'acme/one', provider: 'Acme' })
+      expect(sent).toMatchObject({ ...kept, id: 'resp_abc123', model: 'acme/one', provider: 'Acme' })
       expect(usage).toMatchObject(responsesUsage(TAIL))
     })
   }

@@ -4,6 +4,7 @@ import { dialectId, metadataMember } from '../answer-parts.ts'
 import type { AnswerHead, AnswerTail } from '../format.ts'
 import { mergedUsage } from '../merged-usage.ts'
 import { bodyOfParsed, identityMembers } from '../relay-text.ts'
+import { missingOfResponse } from './response-object.ts'
 import { responsesUsage } from './usage.ts'
 
 /** `native` is JSON that the adapter has parsed. */
@@ -11,7 +12,8 @@ export const relayAnswer = (head: AnswerHead, native: string, tail: AnswerTail):
 
 /** The response object with which an answer ends, whole or as a stream. */
 export const relayedResponse = (head: AnswerHead, response: JsonBody, tail: AnswerTail): string => {
-  const changes: Record<string, string> = {
+  const changes: Record<string, string | null> = {
+    ...missingOfResponse(response, head, tail.endedSeconds),
     ...responseIdentity(head),
     usage: mergedUsage(response.raw('usage') ?? null, responsesUsage(tail)),
   }

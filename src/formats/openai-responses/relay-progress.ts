@@ -10,17 +10,21 @@ import type { PartType } from './items.ts'
 export interface RelayProgress {
   /** Takes note of an event of the upstream: its type, its text, and what it means. */
   see(type: string, json: string, events: readonly ModelEvent[]): void
+  /** The events that began an item, in their order. */
+  readonly begun: readonly string[]
   /** JSON texts of the items, the open one as far as it came. */
   output(): readonly string[]
 }
 
 export const watchProgress = (): RelayProgress => {
   const done: string[] = []
+  const begun: string[] = []
   let open: string | null = null
   let said: Piece[] = []
   return {
     see(type, json, events) {
       if (type === 'response.output_item.added') {
+        begun.push(json)
         open = json
         said = []
       } else if (type === 'response.output_item.done') {
@@ -36,6 +40,7 @@ export const watchProgress = (): RelayProgress => {
         }
       }
     },
+    begun,
     output() {
       const items = done.map((json) => bodyOfParsed(json).raw('item') ?? '{}')
       return open === null ? items : [...items, unfinished(bodyOfParsed(open).raw('item') ?? '{}', said)]
@@ -63,6 +68,7 @@ const unfinished = (item: string, said: readonly Piece[]): string => {
     status: '"incomplete"',
     ...(type === 'message' ? { content: told('text', 'refusal') } : {}),
     ...(type === 'reasoning' ? { summary: told('summary'), content: told('reasoning') } : {}),
+    ...(type === 'custom_tool_call' ? { input: JSON.stringify(said.map(({ text }) => text).join('')) } : {}),
     ...(type === 'function_call' ? { arguments: JSON.stringify(said.map(({ text }) => text).join('')) } : {}),
   })
 }

@@ -10,10 +10,11 @@ import { errorMetadataMember, metadataMember } from '../answer-parts.ts'
 import { watchEnding } from '../ending.ts'
 import type { AnswerHead, AnswerTail, StreamRenderer } from '../format.ts'
 import { bodyOfParsed, eventType, nativeText, oneLine } from '../relay-text.ts'
+import { completeEvent } from './complete-event.ts'
 import { outcomeOf, outcomeOfFailure } from './outcome.ts'
 import { relayedResponse, responseIdentity } from './relay-answer.ts'
 import { watchProgress } from './relay-progress.ts'
-import { responseWriter } from './response-object.ts'
+import { missingOfResponse, responseWriter } from './response-object.ts'
 import type { ResponseState } from './response-object.ts'
 import { responsesUsage } from './usage.ts'
 
@@ -54,9 +55,10 @@ export class ResponseRelay implements StreamRenderer {
       const output = this.#progress.output()
       return this.#end({ outcome, output, usage: responsesUsage(tail), endedSeconds: tail.endedSeconds, more: metadataMember(tail) })
     }
-    const body = bodyOfParsed(this.#terminal)
+    const type = eventType(this.#terminal)
+    const body = bodyOfParsed(completeEvent(type, this.#terminal, this.#upstreamNumber(), []))
     const response = relayedResponse(this.#head, bodyOfParsed(responseOf(body)), tail)
-    return eventFrame(eventType(this.#terminal), oneLine(this.#renumbered(body.textWith({ response })))) + DONE_FRAME
+    return eventFrame(type, oneLine(this.#renumbered(body.textWith({ response })))) + DONE_FRAME
   }
 
   fail(error: GatewayError, tail: AnswerTail | null): string {
@@ -76,15 +78,18 @@ export class ResponseRelay implements StreamRenderer {
     // Upstreams also send events that only keep a connection alive; clients break at names they do not know.
     if (!OWN_EVENT.test(type)) return ''
     if (type === 'response.created') this.#created = json
+    const whole = completeEvent(type, json, this.#count, this.#progress.begun)
     this.#count += 1
-    this.#last = json
-    const event = eventFrame(type, oneLine(this.#renumbered(LIFECYCLE.has(type) ? this.#withOurs(json) : json)))
+    this.#last = whole
+    const event = eventFrame(type, oneLine(this.#renumbered(LIFECYCLE.has(type) ? this.#withOurs(whole) : whole)))
     return type === 'response.created' ? event + this.#echo() : event
   }
 
   #withOurs(json: string): string {
     const body = bodyOfParsed(json)
-    return body.textWith({ response: bodyOfParsed(responseOf(body)).textWith(responseIdentity(this.#head)) })
+    const response = bodyOfParsed(responseOf(body))
+    const changes = { ...missingOfResponse(response, this.#head, null), ...responseIdentity(this.#head) }
+    return body.textWith({ response: response.textWith(changes) })
   }
 
   /** Right behind `response.created`: an event for each body that went out (decision 22). What follows is numbered on from them. */
@@ -116,8 +121,13 @@ export class ResponseRelay implements StreamRenderer {
   }
 
   #nextNumber(): number {
+    return this.#upstreamNumber() + this.#echoed
+  }
+
+  /** As the upstream would number its next event, which knows of none of ours. */
+  #upstreamNumber(): number {
     const number = this.#last === null ? undefined : bodyOfParsed(this.#last).get('sequence_number')
-    return (typeof number === 'number' ? number + 1 : this.#count) + this.#echoed
+    return typeof number === 'number' ? number + 1 : this.#count
   }
 }
 

@@ -1,9 +1,10 @@
 /** The response object: what every whole answer is, and what the first and last events of a stream carry (contract 3.3). */
-import type { JsonBody } from '../../lib/json-body.ts'
+import type { JsonBody, JsonChanges } from '../../lib/json-body.ts'
 import { isObject } from '../../lib/json.ts'
 import type { JsonObject, JsonValue } from '../../lib/json.ts'
 import { dialectId } from '../answer-parts.ts'
 import type { AnswerHead } from '../format.ts'
+import { missingMembers } from '../missing-members.ts'
 import type { Outcome } from './outcome.ts'
 
 export interface ResponseState {
@@ -38,6 +39,43 @@ export const responseWriter = (head: AnswerHead): ((state: ResponseState) => str
 }
 
 const inner = (members: object): string => JSON.stringify(members).slice(1, -1)
+
+/** What strict clients need of a response that an upstream wrote, and it left out. `endedSeconds`: null while it goes on. */
+export const missingOfResponse = (response: JsonBody, head: AnswerHead, endedSeconds: number | null): JsonChanges => {
+  if (NEEDED.every((name) => response.has(name))) return {}
+  const status = response.get('status') ?? (endedSeconds === null ? 'in_progress' : 'completed')
+  const known: Readonly<Record<string, unknown>> = {
+    object: 'response',
+    created_at: head.createdSeconds,
+    completed_at: status === 'completed' ? endedSeconds : null,
+    status,
+    output: [],
+    error: null,
+    incomplete_details: null,
+    ...echoed(head.request),
+  }
+  return missingMembers(response, Object.fromEntries(NEEDED.map((name) => [name, JSON.stringify(known[name])])))
+}
+
+/** Contract 3.3, but for what is ours in every response. */
+const NEEDED = [
+  'object',
+  'created_at',
+  'completed_at',
+  'status',
+  'output',
+  'error',
+  'incomplete_details',
+  'instructions',
+  'metadata',
+  'parallel_tool_calls',
+  'temperature',
+  'top_p',
+  'presence_penalty',
+  'frequency_penalty',
+  'tool_choice',
+  'tools',
+] as const
 
 /** The request's own settings, with the defaults of what it left open; strict clients need every key. */
 const echoed = (request: JsonBody): JsonObject => {

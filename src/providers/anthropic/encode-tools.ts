@@ -1,5 +1,5 @@
 /** Tools, and whether the model has to call one. */
-import type { FunctionTool, ProviderTool } from '../../canonical/prompt.ts'
+import type { CustomTool, FunctionTool, ProviderTool } from '../../canonical/prompt.ts'
 import { isObject } from '../../lib/json.ts'
 import { closeSchema } from './closed-schema.ts'
 import { cacheMember, type EncodeContext } from './encode-context.ts'
@@ -40,7 +40,7 @@ const encodeList = (context: EncodeContext): unknown[] => {
   }
   for (const [index, tool] of context.prompt.tools.entries()) {
     if (tool.type === 'function') tools.push(functionTool(tool, `tools[${index}]`, context))
-    else if (isWebSearch(tool.kind)) search(tool.raw, tool.at)
+    else if (tool.type === 'provider' && isWebSearch(tool.kind)) search(tool.raw, tool.at)
     else loseTool(tool, context)
   }
   const options = context.setting('webSearchOptions')
@@ -48,7 +48,7 @@ const encodeList = (context: EncodeContext): unknown[] => {
   return tools
 }
 
-const loseTool = (tool: ProviderTool, context: EncodeContext): void =>
+const loseTool = (tool: CustomTool | ProviderTool, context: EncodeContext): void =>
   context.lose(tool.at, `${context.target.providerName} has no tool like ${tool.kind}; it was left out.`)
 
 const functionTool = (tool: FunctionTool, at: string, context: EncodeContext): unknown => {

@@ -19,7 +19,6 @@ const translated = (context: EncodeContext, stream: boolean): string => {
   const { maxTokens, thinking, effort } = encodeThinking(context, { forced, unthoughtLoop: isUnthoughtLoop(turns) })
   const format = encodeFormat(context)
   const user = context.setting('user')
-  noteModalities(context)
   const head = JSON.stringify({ model: context.target.upstreamModel, max_tokens: maxTokens, ...(stream ? { stream } : {}) })
   const tail = JSON.stringify({
     tools,
@@ -71,11 +70,4 @@ const encodeStop = (context: EncodeContext): readonly string[] | undefined => {
   if (stop !== undefined && kept?.length !== stop.length)
     context.lose(context.fieldOf('stop'), `${context.target.providerName} takes no stop sequence of white space alone; it was left out.`)
   return kept === undefined || kept.length === 0 ? undefined : kept
-}
-
-/** Text is all that it gives. */
-const noteModalities = (context: EncodeContext): void => {
-  const others = context.setting('outputModalities')?.filter((modality) => modality !== 'text') ?? []
-  if (others.length > 0)
-    context.lose(context.fieldOf('outputModalities'), `${context.target.providerName} answers in text; ${others.join(', ')} was left out.`)
 }

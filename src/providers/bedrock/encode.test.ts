@@ -53,9 +53,7 @@ describe('settings', () => {
     const { text, told } = encode(given)
     const changed = text !== encode({ tools: [f] }).text
     const lost = told.includes(`unsupported_field ${name}`)
-    // Of the modalities text is what comes anyway: only the rest can be told.
-    if (name === 'outputModalities') expect({ changed, lost }).toEqual({ changed: false, lost: true })
-    else expect({ changed, lost }).toEqual({ changed: fate !== 'dropped', lost: fate === 'dropped' })
+    expect({ changed, lost }).toEqual({ changed: fate !== 'dropped', lost: fate === 'dropped' })
   })
 
   test('have their places', () => {
@@ -108,7 +106,6 @@ describe('settings', () => {
       { requestMetadata: { b: 'ok' } },
       ['unsupported_field metadata'],
     ],
-    ['text as a modality is what comes anyway', LLAMA, { outputModalities: ['text'] }, {}, []],
   ])('%s', (_, model, settings, expected, told) => {
     const encoded = encode({ settings: settingsOf(settings) }, { model })
     const { messages, ...rest } = encoded.sent

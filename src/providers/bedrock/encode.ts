@@ -15,7 +15,6 @@ export const encodeConverseRequest = (attempt: Attempt): string => {
   const { toolConfig, forced } = encodeTools(turns, context)
   const { inferenceConfig, additionalModelRequestFields, effort } = encodeInference(turns, forced, context)
   const textFormat = encodeFormat(context)
-  noteModalities(context)
   const tail = JSON.stringify({
     toolConfig,
     inferenceConfig: filled(inferenceConfig),
@@ -114,11 +113,4 @@ const encodeServiceTier = (context: EncodeContext): JsonObject | undefined => {
       context.lose(context.fieldOf('serviceTier'), `${context.target.providerName} has no tier like ${tier}; it was left out.`)
       return undefined
   }
-}
-
-/** Text is all that it gives. */
-const noteModalities = (context: EncodeContext): void => {
-  const others = context.setting('outputModalities')?.filter((modality) => modality !== 'text') ?? []
-  if (others.length > 0)
-    context.lose(context.fieldOf('outputModalities'), `${context.target.providerName} answers in text; ${others.join(', ')} was left out.`)
 }

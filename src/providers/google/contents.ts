@@ -115,6 +115,8 @@ const plainPart = (part: Part, at: string, { translation: { lose }, model }: Con
   }
   switch (part.type) {
     case 'text':
+      if ((part.annotations ?? []).length > 0) lost('The sources of an earlier answer mean nothing to Google; they were left out.')
+      return part.text === '' ? [] : [{ text: part.text }]
     case 'refusal':
       return part.text === '' ? [] : [{ text: part.text }]
     case 'audio':

@@ -20,6 +20,7 @@ export const encodeBody = (
   const model = geminiModel(target.upstreamModel)
   const conversation = encodeContents(translation, model, target.modelId)
   const tools = encodeTools(translation)
+  tellMarks(translation)
   return {
     ...conversation,
     tools: tools.tools,
@@ -27,6 +28,14 @@ export const encodeBody = (
     generationConfig: encodeGenerationConfig(translation, model, tools, dialect),
     serviceTier: serviceTier(translation),
   }
+}
+
+/** One warning for all marks of a request: they are many, and Google caches without them. */
+const tellMarks = ({ prompt, lose }: Translation): void => {
+  const marked = prompt.messages.find(({ parts }) => parts.some((part) => 'cache' in part && part.cache !== undefined))
+  const tool = prompt.tools.findIndex((each) => each.type === 'function' && each.cache !== undefined)
+  const at = marked === undefined ? (tool < 0 ? null : `tools[${tool}]`) : (marked.at ?? 'messages')
+  if (at !== null) lose(at, 'Google caches prompts by itself; the marks for its cache were left out.')
 }
 
 /** What the others call fast is Google's priority; its word for no wish is silence. */

@@ -17,7 +17,7 @@ export const encodeTools = ({ prompt, lose }: Translation): EncodedTools => {
   let searches = false
   for (const tool of prompt.tools) {
     if (tool.type === 'function') continue
-    if (!isWebSearch(tool)) lose(tool.at, `Google has no tool of type ${tool.kind}; it was left out.`)
+    if (tool.type === 'custom' || !isWebSearch(tool)) lose(tool.at, `Google has no tool of type ${tool.kind}; it was left out.`)
     else if (functions.length > 0) {
       // It would answer with calls of its own that must come back in the next turn, and no client can hand those back.
       lose(tool.at, 'Google’s web search cannot stand beside functions; it was left out.')

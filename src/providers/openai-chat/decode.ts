@@ -23,7 +23,8 @@ export const createChatDecoder = (model: string): ChatDecoder => {
 
   const toolCall = (call: Json, position: number, proofs: CallProofs | null, events: ModelEvent[]): void => {
     const upstreamIndex = typeof call['index'] === 'number' ? call['index'] : position
-    const about = isObject(call['function']) ? call['function'] : {}
+    const custom = isObject(call['custom']) ? call['custom'] : null
+    const about = custom ?? (isObject(call['function']) ? call['function'] : {})
     const id = textOf(call['id'])
     let open = calls.get(upstreamIndex)
     if (open === undefined || (id !== '' && id !== open.id && textOf(about['name']) !== '')) {
@@ -36,10 +37,11 @@ export const createChatDecoder = (model: string): ChatDecoder => {
         index: open.index,
         id: id === '' ? `call_${open.index}` : id,
         name: textOf(about['name']),
+        ...(custom === null ? {} : { custom: true as const }),
       } as const
       events.push(proof === null ? opened : { ...opened, proof })
     }
-    const json = textOf(about['arguments'])
+    const json = textOf(about[custom === null ? 'arguments' : 'input'])
     if (json !== '') events.push({ type: 'tool-arguments', index: open.index, json })
   }
 

@@ -30,11 +30,7 @@ export const encodeAssistant = (parts: readonly Part[], at: string, context: Mes
         break
       case 'tool-call':
         context.cacheControl(part.cache, at, 'call')
-        calls.push({
-          id: callIdFor(part.id, vendor),
-          type: 'function',
-          function: { name: part.name, arguments: part.arguments === '' ? '{}' : part.arguments },
-        })
+        calls.push({ id: callIdFor(part.id, vendor), ...calledTool(part) })
         break
       case 'reasoning':
         break // encodeThinking reads them, with the proofs of calls
@@ -65,5 +61,10 @@ export const encodeAssistant = (parts: readonly Part[], at: string, context: Mes
     },
   ]
 }
+
+const calledTool = ({ name, arguments: said, custom }: Extract<Part, { type: 'tool-call' }>): JsonObject =>
+  custom === true
+    ? { type: 'custom', custom: { name, input: said } }
+    : { type: 'function', function: { name, arguments: said === '' ? '{}' : said } }
 
 const emptyContent = (calls: readonly JsonObject[], wanted: boolean): JsonValue => (wanted && calls.length > 0 ? '' : null)

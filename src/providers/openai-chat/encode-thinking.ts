@@ -37,8 +37,23 @@ const MAKERS: Readonly<Record<ReasoningFormat, string>> = {
   'google-gemini-v1': 'google/',
 }
 
+/** Makers of the formats that routers tell, whatever cloud the model ran in (`azure-openai-responses-v1`), and their models. */
+const FAMILIES: readonly (readonly [format: RegExp, model: RegExp])[] = [
+  [/(?:^|-)anthropic-/, /^anthropic\//],
+  [/(?:^|-)openai-/, /^openai\//],
+  [/(?:^|-)google-/, /^google\//],
+  [/(?:^|-)xai-/, /^x-?ai\//],
+  [/(?:^|-)meta-/, /^meta(?:-llama)?\//],
+]
+
+/** False where the maker of the format is known and the model is another's. */
+export const mayBeOf = (format: string, model: string): boolean => {
+  const family = FAMILIES.find(([name]) => name.test(format))
+  return family === undefined || family[1].test(model)
+}
+
 /** `model` is a router's name for it: vendor/model. */
-export const isOfModel = (format: ReasoningFormat, model: string): boolean => model.startsWith(MAKERS[format])
+const isOfModel = (format: ReasoningFormat, model: string): boolean => model.startsWith(MAKERS[format])
 
 /** Makers of proofs refuse thinking without one; for all others it is the text that counts. */
 const provesThinking = ({ upstreamModel }: Target): boolean => Object.values(MAKERS).some((maker) => upstreamModel.startsWith(maker))

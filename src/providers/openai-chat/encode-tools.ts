@@ -1,6 +1,6 @@
 /** Tools, the choice among them, and the format of the answer. */
 import type { ClientDialect } from '../../canonical/call.ts'
-import type { FunctionTool, ProviderTool, Tool } from '../../canonical/prompt.ts'
+import type { CustomTool, FunctionTool, ProviderTool, Tool } from '../../canonical/prompt.ts'
 import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
 import type { Translation } from '../translation.ts'
 import type { Vendor } from '../vendor.ts'
@@ -18,6 +18,7 @@ export const encodeTools = (translation: Translation, context: MessageContext): 
     else if (search?.fields !== undefined) Object.assign(fields, search.fields)
     else if (tool.type === 'provider')
       lose(tool.at, `A tool of type ${tool.kind} could not be translated for this provider; it was left out.`)
+    else if (tool.type === 'custom') tools.push(customTool(tool))
     else if (vendor.unsupported.has('tools')) lose('tools', `This provider takes no tools; ${tool.name} was left out.`)
     else tools.push(functionTool(tool, context))
   }
@@ -35,12 +36,22 @@ const functionTool = (tool: FunctionTool, { cacheControl }: MessageContext): Jso
   ...cacheControl(tool.cache, 'tools', 'tool'),
 })
 
+/** Only for vendors that have them: for the others it is a function by now. */
+const customTool = ({ name, description, grammar }: CustomTool): JsonObject => ({
+  type: 'custom',
+  custom: {
+    name,
+    ...(description === null ? {} : { description }),
+    ...(grammar === null ? {} : { format: { type: 'grammar', grammar } }),
+  },
+})
+
 const encodeChoice = ({ prompt, lose }: Translation, vendor: Vendor): JsonObject => {
   const choice = prompt.toolChoice
   if (choice.type === 'auto') return {}
   if (choice.type === 'tool') {
-    const isThere = prompt.tools.some((tool: Tool) => tool.type === 'function' && tool.name === choice.name)
-    return isThere ? { tool_choice: { type: 'function', function: { name: choice.name } } } : {}
+    const chosen = prompt.tools.find((tool: Tool) => tool.type !== 'provider' && tool.name === choice.name)
+    return chosen === undefined ? {} : { tool_choice: { type: chosen.type, [chosen.type]: { name: choice.name } } }
   }
   if (choice.type === 'none' || vendor.requiredToolChoice) return { tool_choice: choice.type }
   lose('tool_choice', 'This provider cannot be made to call a tool; the choice is the model’s.')

@@ -14,7 +14,7 @@ export const encodeChatRequest = (attempt: Attempt): string => {
   const { call, target, warn } = attempt
   const vendor = vendorOf(target.provider)
   if (call.dialect === 'chat') return relayRequest(attempt, vendor)
-  const translation = translate(call.prompt(), 'openai-chat', target.providerName, warn)
+  const translation = translate(call.prompt(), 'openai-chat', target.providerName, warn, { takesText: vendor.customTools })
   return JSON.stringify({
     model: target.upstreamModel,
     ...encodePrompt(translation, attempt, vendor),

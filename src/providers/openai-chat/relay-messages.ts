@@ -3,20 +3,20 @@
  * thinking, sources and marks that another vendor refuses. A search of the text tells whether there is any such thing;
  * nearly always there is none, and the messages go on as they were written.
  */
-import { mayHoldSealedProof, openProof, REASONING_FORMATS } from '../../canonical/reasoning.ts'
+import { openProof } from '../../canonical/reasoning.ts'
 import type { Warning } from '../../canonical/warning.ts'
 import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
 import { editElements, editMembers, type JsonBody, rawMember } from '../../lib/json-body.ts'
 import type { Target } from '../provider.ts'
 import type { Vendor } from '../vendor.ts'
-import { isOfModel } from './encode-thinking.ts'
+import { mayBeOf } from './encode-thinking.ts'
 
 /** JSON text for `messages`, or null where they can stay as they are. */
 export const relayedMessages = (body: JsonBody, target: Target, vendor: Vendor, warn: (warning: Warning) => void): string | null => {
   const { text } = body
   const thinking =
     vendor.thinkingBack === 'untouched'
-      ? mayHoldSealedProof(text)
+      ? DETAILS.test(text)
       : THINKING.test(text) || (typeof vendor.thinkingBack === 'object' && text.includes('"tool_calls"'))
   const marks = vendor.thinkingBack !== 'untouched' && vendor.cacheMarks === null && text.includes('"cache_control"')
   const extras = vendor.strictMessages && EXTRAS.test(text)
@@ -71,6 +71,8 @@ const isList = (value: JsonValue): value is readonly JsonValue[] => Array.isArra
 const isMap = (value: JsonValue): value is JsonObject => isObject(value)
 
 const THINKING = /"reasoning(?:_content|_details)?"\s*:/
+/** Thinking whose maker is told; other words for it may be the server's own. */
+const DETAILS = /"reasoning_details"\s*:/
 const EXTRAS = /"(?:annotations|images|audio|refusal|function_call)"\s*:/
 const EXTRA_MEMBERS: ReadonlySet<string> = new Set(['annotations', 'images', 'audio', 'refusal', 'function_call'])
 
@@ -102,13 +104,16 @@ const withThinking = (message: JsonObject, target: Target, vendor: Vendor, lose:
   const { thinkingBack } = vendor
   const given = message['reasoning_details']
   const details = Array.isArray(given) ? given.filter((detail): detail is JsonObject => isObject(detail)) : []
-  const foreign = details.filter((detail) => isForeign(detail, target, thinkingBack === 'untouched'))
+  const foreign = details.filter((detail) => isForeign(detail, target))
   if (thinkingBack === 'details' || thinkingBack === 'untouched') {
     if (foreign.length === 0) return message
     lose('did not make the thinking of this turn; it was left out.')
     const own = details.filter((detail) => !foreign.includes(detail))
     const { reasoning_details: _, ...rest } = message
-    return own.length === 0 ? rest : { ...rest, reasoning_details: own }
+    if (own.length > 0) return { ...rest, reasoning_details: own }
+    // Which repeats in plain text what the details hold.
+    const { reasoning: _text, ...said } = rest
+    return said
   }
 
   const { reasoning_details: _details, reasoning, reasoning_content: content, ...rest } = message
@@ -123,9 +128,11 @@ const withThinking = (message: JsonObject, target: Target, vendor: Vendor, lose:
   return Object.keys(rest).length === Object.keys(message).length ? message : rest
 }
 
-/** A proof that another model made, or that this service sealed for another interface. */
-const isForeign = (detail: JsonObject, { upstreamModel }: Target, sealedOnly: boolean): boolean => {
-  if ([detail['signature'], detail['data']].some((proof) => typeof proof === 'string' && openProof(proof) !== null)) return true
-  const format = REASONING_FORMATS.find((known) => known === detail['format'])
-  return !sealedOnly && format !== undefined && !isOfModel(format, upstreamModel)
+/** Thinking that another model made, or that this service sealed for another interface. A format that nobody knows may be the server's own. */
+const isForeign = (detail: JsonObject, { upstreamModel }: Target): boolean => {
+  const { signature, data } = detail
+  if ([signature, data].some((proof) => typeof proof === 'string' && openProof(proof) !== null)) return true
+  // The first maker of signatures is meant where none is named.
+  const format = detail['format'] ?? (typeof signature === 'string' && signature !== '' ? 'anthropic-claude-v1' : null)
+  return typeof format === 'string' && !mayBeOf(format, upstreamModel)
 }

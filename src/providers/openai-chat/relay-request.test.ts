@@ -88,6 +88,7 @@ describe('the history that a client sends back', () => {
   const calls = [{ id: 'c', type: 'function', function: { name: 'f', arguments: '{}' } }]
   const signed = { type: 'reasoning.text', text: 'Hm.', signature: 'EqQB', format: 'anthropic-claude-v1', index: 0 }
   const answer = { role: 'assistant', content: 'a' }
+  const own = { type: 'reasoning.text', text: 'Hm.', format: 'unknown', index: 0 }
 
   test.each<[string, string, object, object, readonly string[]]>([
     ['thinking goes nowhere that has no place for it', 'groq', { ...answer, reasoning: 'Hm.', reasoning_content: 'Hm.' }, answer, []],
@@ -136,11 +137,32 @@ describe('the history that a client sends back', () => {
       ['messages[0]'],
     ],
     [
-      'unsealed ones do, where nothing is known of the vendor',
+      'another model’s do not, where nothing is known of the vendor, nor their text',
       'acme',
-      { ...answer, reasoning_details: [signed] },
-      { ...answer, reasoning_details: [signed] },
+      { ...answer, reasoning: 'Hm.', reasoning_details: [signed] },
+      answer,
+      ['messages[0]'],
+    ],
+    [
+      'nor those that name no maker',
+      'acme',
+      { ...answer, reasoning_details: [{ type: 'reasoning.text', text: 'Hm.', signature: 'EqQB', index: 0 }] },
+      answer,
+      ['messages[0]'],
+    ],
+    [
+      'what may be the server’s own stays',
+      'acme',
+      { ...answer, reasoning: 'Hm.', reasoning_details: [own] },
+      { ...answer, reasoning: 'Hm.', reasoning_details: [own] },
       [],
+    ],
+    [
+      'also of a mixture',
+      'acme',
+      { ...answer, reasoning_details: [own, signed] },
+      { ...answer, reasoning_details: [own] },
+      ['messages[0]'],
     ],
   ])('%s', (_, vendor, given, sent, lost) => {
     expect(history(given, vendor)).toEqual({ only: sent, lost })
@@ -150,5 +172,19 @@ describe('the history that a client sends back', () => {
     const given = { ...answer, reasoning_details: [signed] }
     expect(history(given, 'openrouter', 'anthropic/claude-opus-5')).toEqual({ only: given, lost: [] })
     expect(history(given, 'openrouter', 'openai/gpt-5.4')).toEqual({ only: answer, lost: ['messages[0]'] })
+    // A server of one's own may be a router as well.
+    expect(history(given, 'acme', 'anthropic/claude-opus-5')).toEqual({ only: given, lost: [] })
+    expect(history(given, 'acme', 'x-ai/grok-5')).toEqual({ only: answer, lost: ['messages[0]'] })
+  })
+
+  test.each([
+    ['xai-responses-v1', 'x-ai/grok-5', 'meta-llama/llama-5'],
+    ['azure-openai-responses-v1', 'openai/gpt-5.4', 'x-ai/grok-5'],
+    ['meta-responses-v1', 'meta-llama/llama-5', 'openai/gpt-5.4'],
+    ['google-gemini-v1', 'google/gemini-3', 'anthropic/claude-opus-5'],
+  ])('%s goes back to %s and not to %s', (format, maker, other) => {
+    const given = { ...answer, reasoning_details: [{ type: 'reasoning.encrypted', data: 'x', format, index: 0 }] }
+    expect(history(given, 'openrouter', maker)).toEqual({ only: given, lost: [] })
+    expect(history(given, 'openrouter', other)).toEqual({ only: answer, lost: ['messages[0]'] })
   })
 })

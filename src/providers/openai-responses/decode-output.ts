@@ -2,7 +2,7 @@
  * The output items of one answer, which may come as deltas, whole, or both. For each part it is remembered how much of
  * its text was told, so that whatever form comes later adds only what is missing: nothing is lost, nothing told twice.
  */
-import type { ModelEvent } from '../../canonical/event.ts'
+import { type ModelEvent, PARAGRAPH_BREAK } from '../../canonical/event.ts'
 import { isObject } from '../../lib/json.ts'
 import { decodeAnnotation, decodeLogprobs, imageEvents, proofOf } from './decode-parts.ts'
 
@@ -34,6 +34,8 @@ export interface Output {
 interface ItemState {
   /** Characters told of each part, by kind and position. */
   readonly told: Map<string, number>
+  /** Where the text of each part begins in that of the answer. */
+  readonly starts: Map<number, number>
   /** Annotations told of each part. */
   readonly cited: Map<number, number>
   /** A tool call: our index of it, what its arguments are said to be at first, and how much of them was told. */
@@ -46,13 +48,16 @@ export const createOutput = (): Output => {
   const items = new Map<unknown, ItemState>()
   let calls = 0
   let searches = 0
+  /** UTF-16 units of text so far, breaks counted, and the item that said the last of it. */
+  let textLength = 0
+  let textOwner: ItemState | null = null
 
   // Some upstreams give an item another id in every event, others leave the index out.
   const stateOf = (position: unknown, id: unknown): ItemState => {
     const key = typeof position === 'number' ? position : (id ?? position)
     const known = items.get(key)
     if (known !== undefined) return known
-    const state: ItemState = { told: new Map(), cited: new Map(), call: null, over: false }
+    const state: ItemState = { told: new Map(), starts: new Map(), cited: new Map(), call: null, over: false }
     items.set(key, state)
     return state
   }
@@ -63,7 +68,9 @@ export const createOutput = (): Output => {
     const index = calls
     calls += 1
     state.call = { index, held: '', told: 0 }
-    return [{ type: 'tool-call', index, id: textOf(item['call_id']) || textOf(item['id']) || `call_${index}`, name: textOf(item['name']) }]
+    const id = textOf(item['call_id']) || textOf(item['id']) || `call_${index}`
+    const custom = item['type'] === 'custom_tool_call' ? { custom: true as const } : {}
+    return [{ type: 'tool-call', index, id, name: textOf(item['name']), ...custom }]
   }
 
   const tellArguments = ({ call }: ItemState, json: string): ModelEvent[] => {
@@ -78,7 +85,18 @@ export const createOutput = (): Output => {
     // Summaries come in parts without anything between them.
     const separated = kind === 'summary' && before === 0 && toldAny(state, 'summary ') ? `\n\n${text}` : text
     state.told.set(key, before + text.length)
-    return text === '' ? [] : [pieceEvent(kind, separated)]
+    if (text === '') return []
+    return kind === 'text' ? tellText(state, part, text) : [pieceEvent(kind, separated)]
+  }
+
+  /** Messages of one answer, such as a comment and the final word, are texts of their own. */
+  const tellText = (state: ItemState, part: number, text: string): ModelEvent[] => {
+    const broken = textOwner?.over === true && textOwner !== state
+    if (broken) textLength += PARAGRAPH_BREAK.length
+    textOwner = state
+    if (!state.starts.has(part)) state.starts.set(part, textLength)
+    textLength += text.length
+    return [...(broken ? [{ type: 'text-break' } as const] : []), { type: 'text', text }]
   }
 
   const tellRest = (state: ItemState, kind: PieceKind, part: number, whole: string): ModelEvent[] =>
@@ -91,7 +109,11 @@ export const createOutput = (): Output => {
       const untold = !state.told.has(`text ${position}`)
       const events = tellRest(state, 'text', position, textOf(part['text']))
       const annotations = partsOf(part['annotations']).slice(state.cited.get(position) ?? 0)
-      return [...events, ...(untold ? decodeLogprobs(part['logprobs']) : []), ...annotations.flatMap(decodeAnnotation)]
+      return [
+        ...events,
+        ...(untold ? decodeLogprobs(part['logprobs']) : []),
+        ...annotations.flatMap((told) => decodeAnnotation(told, state.starts.get(position) ?? 0)),
+      ]
     })
 
   const reasoning = (state: ItemState, item: Json): ModelEvent[] => {
@@ -115,9 +137,9 @@ export const createOutput = (): Output => {
       const type = textOf(item['type'])
       const state = stateOf(position, item['id'])
       if (!TRANSLATED.has(type)) return foreign(state, type)
-      if (type !== 'function_call') return []
+      if (!CALLS.has(type)) return []
       const events = openCall(state, item)
-      if (state.call !== null) state.call.held = textOf(item['arguments'])
+      if (state.call !== null) state.call.held = saidTo(item)
       return events
     },
     done(position, item) {
@@ -130,7 +152,7 @@ export const createOutput = (): Output => {
       if (type === 'reasoning') return reasoning(state, item)
       if (type === 'image_generation_call') return imageEvents(item)
       const opened = openCall(state, item)
-      const whole = textOf(item['arguments']) || (state.call?.held ?? '')
+      const whole = saidTo(item) || (state.call?.held ?? '')
       return [...opened, ...tellArguments(state, whole.slice(state.call?.told ?? 0))]
     },
     piece(place, kind, text) {
@@ -138,10 +160,10 @@ export const createOutput = (): Output => {
       return [...tellPiece(stateAt(place), kind, part, text), ...decodeLogprobs(place['logprobs'])]
     },
     annotation(place, annotation) {
-      const { cited } = stateAt(place)
+      const { cited, starts } = stateAt(place)
       const part = partAt(place['content_index'])
       cited.set(part, (cited.get(part) ?? 0) + 1)
-      return isObject(annotation) ? decodeAnnotation(annotation) : []
+      return isObject(annotation) ? decodeAnnotation(annotation, starts.get(part) ?? textLength) : []
     },
     // A call that was not opened yet has no name: its item tells all of it when it is done.
     arguments: (place, json) => tellArguments(stateAt(place), json),
@@ -164,7 +186,11 @@ export const createOutput = (): Output => {
 }
 
 /** Items that have a word in the middle; `message` and the rest of them come in pieces. */
-const TRANSLATED: ReadonlySet<string> = new Set(['message', 'reasoning', 'function_call', 'image_generation_call'])
+const CALLS: ReadonlySet<string> = new Set(['function_call', 'custom_tool_call'])
+const TRANSLATED: ReadonlySet<string> = new Set(['message', 'reasoning', 'image_generation_call', ...CALLS])
+
+/** What a call says to its tool. */
+const saidTo = (item: Json): string => textOf(item[item['type'] === 'custom_tool_call' ? 'input' : 'arguments'])
 
 const pieceEvent = (kind: PieceKind, text: string): ModelEvent => {
   if (kind === 'summary') return { type: 'reasoning', text, summary: true }

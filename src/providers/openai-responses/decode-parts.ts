@@ -5,8 +5,8 @@ import { isObject, type JsonValue } from '../../lib/json.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
-/** A source on the web; of other sources (files of the provider's own storage) only the kind can be told. */
-export const decodeAnnotation = (annotation: Json): ModelEvent[] => {
+/** A source on the web, of a text that begins at `textStart` of the answer's; of other sources (files of the provider's own storage) only the kind can be told. */
+export const decodeAnnotation = (annotation: Json, textStart: number): ModelEvent[] => {
   const { type, url, title, content, start_index: start, end_index: end } = annotation
   if (type !== 'url_citation' || typeof url !== 'string') return [{ type: 'unknown', kind: typeof type === 'string' ? type : 'annotation' }]
   return [
@@ -16,8 +16,8 @@ export const decodeAnnotation = (annotation: Json): ModelEvent[] => {
         url,
         title: typeof title === 'string' ? title : null,
         content: typeof content === 'string' ? content : null,
-        start: typeof start === 'number' ? start : null,
-        end: typeof end === 'number' ? end : null,
+        start: typeof start === 'number' ? textStart + start : null,
+        end: typeof end === 'number' ? textStart + end : null,
       },
     },
   ]

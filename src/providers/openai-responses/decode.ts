@@ -51,9 +51,12 @@ export const createResponsesDecoder = (): ResponsesDecoder => {
       case 'response.reasoning_text.delta':
         return output.piece(event, 'reasoning', delta)
       case 'response.function_call_arguments.delta':
+      case 'response.custom_tool_call_input.delta':
         return output.arguments(event, delta)
       case 'response.function_call_arguments.done':
         return output.wholeArguments(event, textOf(event['arguments']))
+      case 'response.custom_tool_call_input.done':
+        return output.wholeArguments(event, textOf(event['input']))
       case 'response.output_text.annotation.added':
         return output.annotation(event, event['annotation'])
       default:

@@ -15,7 +15,7 @@ export interface EncodedInput {
 
 export const encodeInput = (translation: Translation, target: Target, family: ModelFamily): EncodedInput => {
   const { messages } = translation.prompt
-  const context: ItemContext = { lose: translation.lose, target, family, marked: markOnce(translation) }
+  const context: ItemContext = { lose: translation.lose, target, family, marked: markOnce(translation), customCalls: new Set() }
   const instructions = leadingInstructions(messages)
   const items = (instructions === null ? messages : messages.slice(1)).flatMap((message) => encodeMessage(message, context))
   const input = dropDanglingThinking(items, translation)
@@ -62,7 +62,10 @@ const itemOf = (part: Part, at: string, context: ItemContext): OutputPart => {
   if (part.type === 'tool-call') {
     if (part.proof !== undefined) context.lose(at, 'The proof of a tool call belongs to another provider; it was left out.')
     if (part.cache !== undefined) context.marked(at)
-    return { item: { type: 'function_call', call_id: callId(part.id), name: part.name, arguments: part.arguments } }
+    const called = { call_id: callId(part.id), name: part.name }
+    if (part.custom !== true) return { item: { type: 'function_call', ...called, arguments: part.arguments } }
+    context.customCalls.add(part.id)
+    return { item: { type: 'custom_tool_call', ...called, input: part.arguments } }
   }
   if (part.type !== 'tool-result') return null
   if (part.isError === true) context.lose(at, 'This provider has no mark for a failed tool; its result was sent as it is.')
@@ -73,7 +76,11 @@ const itemOf = (part: Part, at: string, context: ItemContext): OutputPart => {
   })
   const text = part.text === '' && media.length > 0 ? [] : [{ type: 'input_text', text: part.text }]
   return {
-    item: { type: 'function_call_output', call_id: callId(part.callId), output: media.length === 0 ? part.text : [...text, ...media] },
+    item: {
+      type: context.customCalls.has(part.callId) ? 'custom_tool_call_output' : 'function_call_output',
+      call_id: callId(part.callId),
+      output: media.length === 0 ? part.text : [...text, ...media],
+    },
   }
 }
 
@@ -82,7 +89,10 @@ const dropDanglingThinking = (items: readonly Item[], { lose }: Translation): Js
   const kept: JsonObject[] = []
   let follower: JsonObject | null = null
   for (const { at, json } of items.toReversed()) {
-    if (json['type'] === 'reasoning' && !(follower?.['type'] === 'function_call' || follower?.['role'] === 'assistant')) {
+    if (
+      json['type'] === 'reasoning' &&
+      !(follower?.['type'] === 'function_call' || follower?.['type'] === 'custom_tool_call' || follower?.['role'] === 'assistant')
+    ) {
       lose(at, 'Thinking that led to nothing cannot be handed back to this provider; it was left out.')
       continue
     }

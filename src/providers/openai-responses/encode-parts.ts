@@ -13,6 +13,8 @@ export interface ItemContext {
   readonly family: ModelFamily
   /** Told of a cache mark that cannot be carried. */
   readonly marked: (at: string) => void
+  /** Ids of the calls so far whose tools take any text. */
+  readonly customCalls: Set<string>
 }
 
 /** A part of the open message, an item of its own, or nothing. */

@@ -1,5 +1,5 @@
 /** Tools and the choice among them. */
-import type { ProviderTool, Tool } from '../../canonical/prompt.ts'
+import type { CustomTool, ProviderTool, Tool } from '../../canonical/prompt.ts'
 import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
 import type { Translation } from '../translation.ts'
 
@@ -17,14 +17,15 @@ export const encodeToolChoice = ({ prompt, lose }: Translation): JsonObject => {
   const { toolChoice: choice, tools } = prompt
   if (choice.type === 'auto') return {}
   if (choice.type !== 'tool') return { tool_choice: choice.type }
-  if (tools.some((tool) => tool.type === 'function' && tool.name === choice.name))
-    return { tool_choice: { type: 'function', name: choice.name } }
+  const chosen = tools.find((tool) => tool.type !== 'provider' && tool.name === choice.name)
+  if (chosen !== undefined) return { tool_choice: { type: chosen.type, name: choice.name } }
   lose('tool_choice', `This provider cannot be made to call ${choice.name}; the choice is the model’s.`)
   return {}
 }
 
 const encodeTool = (tool: Tool, translation: Translation): readonly JsonObject[] => {
   if (tool.type === 'provider') return encodeProviderTool(tool, translation)
+  if (tool.type === 'custom') return [customTool(tool)]
   return [
     {
       type: 'function',
@@ -36,6 +37,13 @@ const encodeTool = (tool: Tool, translation: Translation): readonly JsonObject[]
     },
   ]
 }
+
+const customTool = ({ name, description, grammar }: CustomTool): JsonObject => ({
+  type: 'custom',
+  name,
+  ...(description === null ? {} : { description }),
+  ...(grammar === null ? {} : { format: { type: 'grammar', ...grammar } }),
+})
 
 /** Every dialect's web search is this one's; other tools that providers run have no counterpart. */
 const encodeProviderTool = ({ kind, at, raw }: ProviderTool, { lose }: Translation): readonly JsonObject[] => {

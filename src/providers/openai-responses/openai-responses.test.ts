@@ -81,15 +81,19 @@ describe('recorded', () => {
     })
   })
 
-  test.each([true, false])('a tool of the dialect’s own kind, stream: %p', async (stream) => {
+  test.each([true, false])('a tool that takes any text, stream: %p', async (stream) => {
     const { events } = await ask(
       (exchange) =>
         stream ? exchange.stream(recorded('openai-custom-tool.1')) : exchange.answer(200, recordedBody('openai-custom-tool.1')),
       { stream },
     )
-    expect(events.filter(({ type }) => type === 'unknown')).toEqual([{ type: 'unknown', kind: 'custom_tool_call' }])
+    expect(events.filter(({ type }) => type === 'tool-call')).toEqual([
+      { type: 'tool-call', index: 0, id: 'call_custom_sql_001', name: 'write_sql', custom: true },
+    ])
+    const pieces = events.flatMap((event) => (event.type === 'tool-arguments' ? [event.json] : []))
+    expect(pieces.join('')).toBe('SELECT * FROM users WHERE age > 25')
     expect(usageIn(events)).toEqual(usageOf({ inputFresh: 50, output: 20 }))
-    expect(finishIn(events)).toEqual(['stop completed'])
+    expect(finishIn(events)).toEqual(['tool_calls completed'])
   })
 
   test.each([true, false])('an empty account of ours, stream: %p', async (stream) => {

@@ -1,0 +1,52 @@
+/** An upstream's event with what strict clients need of it and some upstreams leave out (contract 3.4). */
+import type { JsonChanges } from '../../lib/json-body.ts'
+import { missingMembers } from '../missing-members.ts'
+import { bodyOfParsed } from '../relay-text.ts'
+
+/**
+ * The event's own text where nothing is missing, which a search tells: within a string of JSON a quote has a backslash
+ * before it. `number`: its place in the stream; `begun`: the events that began an item so far.
+ */
+export const completeEvent = (type: string, json: string, number: number, begun: readonly string[]): string => {
+  const needed = neededBy(type, json, begun)
+  const numbered = json.includes('"sequence_number"')
+  if (needed === null && numbered) return json
+  const body = bodyOfParsed(json)
+  const item = body.raw('item')
+  return body.textWith({
+    ...missingMembers(body, { ...needed, ...(numbered ? {} : { sequence_number: String(number) }) }),
+    ...(ITEM_EVENTS.has(type) && item !== undefined ? { item: completeItem(item) } : {}),
+  })
+}
+
+/** Null where the event has all; JSON texts by name. */
+const neededBy = (type: string, json: string, begun: readonly string[]): JsonTexts | null => {
+  if (TEXT_EVENTS.has(type)) return json.includes('"logprobs"') ? null : { logprobs: '[]' }
+  if (type === 'response.function_call_arguments.done') return json.includes('"name"') ? null : nameOf(json, begun)
+  if (!ITEM_EVENTS.has(type)) return null
+  return json.includes('"content"') || json.includes('"summary"') || !PROSE.test(json) ? null : {}
+}
+
+type JsonTexts = Readonly<Record<string, string>>
+
+const TEXT_EVENTS: ReadonlySet<string> = new Set(['response.output_text.delta', 'response.output_text.done'])
+const ITEM_EVENTS: ReadonlySet<string> = new Set(['response.output_item.added', 'response.output_item.done'])
+const PROSE = /"type"\s*:\s*"(?:message|reasoning)"/
+
+/** Of the call whose arguments are told. */
+const nameOf = (json: string, begun: readonly string[]): JsonTexts | null => {
+  const index = bodyOfParsed(json).get('output_index')
+  const event = begun.map(bodyOfParsed).find((each) => each.get('output_index') === index)
+  const item = event?.raw('item')
+  const name = item === undefined ? undefined : bodyOfParsed(item).raw('name')
+  return name === undefined ? null : { name }
+}
+
+const completeItem = (json: string): string => {
+  const item = bodyOfParsed(json)
+  const changes: JsonChanges = missingMembers(
+    item,
+    item.get('type') === 'reasoning' ? { summary: '[]' } : { content: '[]', role: '"assistant"' },
+  )
+  return item.get('type') === 'message' || item.get('type') === 'reasoning' ? item.textWith(changes) : json
+}

@@ -1,0 +1,169 @@
+/**
+ * Calls of tools that take any text. OpenAI's dialects have them (`custom`); everywhere else a call takes JSON. So such a
+ * tool is offered to other providers as a function of one string, and its calls come back as the text in it; and a call
+ * of one that reaches a client who did not declare it so is a call of such a function, whose id tells what it was.
+ */
+import type { ClientDialect } from '../canonical/call.ts'
+import type { Frame, ModelEvent } from '../canonical/event.ts'
+import type { CustomTool, FunctionTool, Part, Prompt } from '../canonical/prompt.ts'
+import type { Warning } from '../canonical/warning.ts'
+import { isObject } from '../lib/json.ts'
+import type { ProviderAdapter } from './provider.ts'
+
+/** Letters, digits and `_` only: every dialect takes it. */
+const MARK = 'pb1_text_'
+
+/** The prompt with the calls that were marked as what they were. */
+export const withTextCalls = (prompt: Prompt): Prompt => mapParts(prompt, readMarked)
+
+/** The prompt for a provider whose tools take JSON only. */
+export const withoutTextCalls = (prompt: Prompt, warn: (warning: Warning) => void): Prompt => {
+  const tools = prompt.tools.map((tool) => (tool.type === 'custom' ? functionOf(tool, warn) : tool))
+  return mapParts({ ...prompt, tools }, (part) => {
+    if (part.type !== 'tool-call' || part.custom !== true) return part
+    const { custom: _, ...call } = part
+    return { ...call, arguments: JSON.stringify({ input: part.arguments }) }
+  })
+}
+
+const mapParts = (prompt: Prompt, map: (part: Part) => Part): Prompt => ({
+  ...prompt,
+  messages: prompt.messages.map((message) => {
+    const parts = message.parts.map(map)
+    return parts.every((part, index) => part === message.parts[index]) ? message : { ...message, parts }
+  }),
+})
+
+const readMarked = (part: Part): Part => {
+  if (part.type === 'tool-result' && part.callId.startsWith(MARK)) return { ...part, callId: part.callId.slice(MARK.length) }
+  if (part.type !== 'tool-call' || !part.id.startsWith(MARK)) return part
+  return { ...part, id: part.id.slice(MARK.length), arguments: inputOf(part.arguments), custom: true }
+}
+
+const functionOf = ({ name, description, grammar, at }: CustomTool, warn: (warning: Warning) => void): FunctionTool => {
+  if (grammar !== null)
+    warn({ code: 'mapped_field', field: at, message: `The grammar of ${name} is not enforced; the model is told of it in words.` })
+  const language = grammar === null ? {} : { description: `Text that this ${grammar.syntax} grammar accepts: ${grammar.definition}` }
+  return {
+    type: 'function',
+    name,
+    description,
+    parameters: {
+      type: 'object',
+      properties: { input: { type: 'string', ...language } },
+      required: ['input'],
+      additionalProperties: false,
+    },
+  }
+}
+
+/** The text in the arguments of such a function; what is no such object is the text itself. */
+const inputOf = (json: string): string => {
+  try {
+    const value: unknown = JSON.parse(json)
+    return isObject(value) && typeof value['input'] === 'string' ? value['input'] : json
+  } catch {
+    return json // a call that was cut short
+  }
+}
+
+/** The adapter of a dialect, whose calls come as the client declared their tools. `own`: the clients that speak it. `makesThem`: its providers may make such calls undeclared. */
+export const tellingTextCalls =
+  (
+    adapter: ProviderAdapter,
+    { own = null, makesThem = false }: { readonly own?: ClientDialect | null; readonly makesThem?: boolean } = {},
+  ): ProviderAdapter =>
+  (attempt, context) => {
+    const { call } = attempt
+    if (call.dialect === own) return adapter(attempt, context)
+    const declared = new Set(call.prompt().tools.flatMap((tool) => (tool.type === 'custom' ? [tool.name] : [])))
+    return declared.size === 0 && !makesThem ? adapter(attempt, context) : toldAs(declared, adapter(attempt, context))
+  }
+
+async function* toldAs(
+  declared: ReadonlySet<string>,
+  batches: AsyncGenerator<readonly Frame[], void, undefined>,
+): AsyncGenerator<readonly Frame[], void, undefined> {
+  const calls = textCalls(declared)
+  for await (const frames of batches) {
+    // Nearly every batch has no part in a call.
+    const untouched = calls.idle() && !frames.some(({ events }) => events.some(({ type }) => type === 'tool-call'))
+    yield untouched ? frames : frames.map(({ events }) => ({ events: events.flatMap(calls.tell) }))
+  }
+}
+
+/** A call that changes its form, while its pieces come. `text`: from arguments to text, which is known when they are whole. */
+interface OpenCall {
+  readonly index: number
+  readonly to: 'text' | 'json'
+  held: string
+}
+
+interface TextCalls {
+  /** The events that one becomes. */
+  readonly tell: (event: ModelEvent) => readonly ModelEvent[]
+  /** No call that changes its form is open. */
+  idle(): boolean
+}
+
+const textCalls = (declared: ReadonlySet<string>): TextCalls => {
+  let open: OpenCall | null = null
+  /** What was woven into a call whose arguments are not whole yet. */
+  let waiting: ModelEvent[] = []
+
+  const close = (): ModelEvent[] => {
+    if (open === null) return []
+    const { index, to, held } = open
+    open = null
+    const json = to === 'json' ? '"}' : inputOf(held)
+    const told: ModelEvent[] = json === '' ? [] : [{ type: 'tool-arguments', index, json }]
+    const next = waiting
+    waiting = []
+    return [...told, ...next.flatMap(tell)]
+  }
+
+  const begin = (event: CallEvent): ModelEvent[] => {
+    const { custom, ...call } = event
+    if ((custom === true) === declared.has(call.name)) return [event]
+    open = { index: call.index, to: custom === true ? 'json' : 'text', held: '' }
+    if (custom !== true) return [{ ...call, custom: true }]
+    return [
+      { ...call, id: MARK + call.id },
+      { type: 'tool-arguments', index: call.index, json: '{"input":"' },
+    ]
+  }
+
+  const piece = (call: OpenCall, json: string): ModelEvent[] => {
+    if (call.to === 'json') return [{ type: 'tool-arguments', index: call.index, json: JSON.stringify(json).slice(1, -1) }]
+    call.held += json
+    return waiting.length > 0 && isWhole(call.held) ? close() : []
+  }
+
+  const tell = (event: ModelEvent): ModelEvent[] => {
+    // Of the use, and of a failure, which leaves open what was cut short.
+    if (event.type === 'usage' || event.type === 'logprobs' || event.type === 'error') return [event]
+    if (open !== null) {
+      if (event.type === 'tool-arguments' && event.index === open.index) return piece(open, event.json)
+      const woven = (event.type === 'tool-call' || event.type === 'tool-arguments') && open.to === 'text' && !isWhole(open.held)
+      if (woven || (waiting.length > 0 && event.type !== 'finish')) {
+        waiting.push(event)
+        return []
+      }
+      return [...close(), ...tell(event)]
+    }
+    return event.type === 'tool-call' ? begin(event) : [event]
+  }
+
+  return { tell, idle: () => open === null }
+}
+
+type CallEvent = Extract<ModelEvent, { type: 'tool-call' }>
+
+const isWhole = (json: string): boolean => {
+  try {
+    JSON.parse(json)
+    return true
+  } catch {
+    return false
+  }
+}

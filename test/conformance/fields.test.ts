@@ -1,0 +1,212 @@
+/** The table of request fields (src/providers/loss-table.ts, docs/translation.md) against what is really sent: nothing is silent. */
+import { describe, expect, test } from 'bun:test'
+
+import { CLIENT_DIALECTS, type ClientDialect } from '../../src/canonical/call.ts'
+import { REQUEST_FIELDS } from '../../src/canonical/request-fields.ts'
+import { SERVICE_FIELDS } from '../../src/canonical/service-fields.ts'
+import { requestFields as messagesFields } from '../../src/formats/anthropic-messages/schema.ts'
+import { requestFields as chatFields } from '../../src/formats/openai-chat/schema.ts'
+import { requestFields as responsesFields } from '../../src/formats/openai-responses/schema.ts'
+import { fieldFates } from '../../src/providers/loss-table.ts'
+import { recording, UPSTREAM_DIALECTS, type UpstreamDialect } from '../support/recordings.ts'
+import { MODEL, question, replay } from '../support/replay.ts'
+
+const SCHEMAS: Readonly<Record<ClientDialect, object>> = { chat: chatFields, responses: responsesFields, messages: messagesFields }
+
+/** Models that know as much of their dialect as any. */
+const MODELS: Readonly<Record<UpstreamDialect, string>> = {
+  'openai-chat': 'local-model',
+  'openai-responses': 'gpt-5.4',
+  anthropic: 'claude-sonnet-4-5',
+  google: 'gemini-3-flash',
+  bedrock: 'anthropic.claude-sonnet-4-5-20250929-v1:0',
+}
+
+const IN_ALL = {
+  models: [MODEL],
+  provider: { allow_fallbacks: true },
+  route: 'fallback',
+  plugins: [],
+  temperature: 0.5,
+  top_p: 0.5,
+  top_k: 7,
+  service_tier: 'priority',
+  cache_control: { type: 'ephemeral' },
+  session_id: 's-1',
+  user: 'user-7',
+  trace: { trace_id: 't-1' },
+  stop_server_tools_when: [{ type: 'step_count_is', step_count: 1 }],
+  deferred_tools: { profile: 'portable', protocol: 'v1', validation: 'runtime', search: { type: 'bm25', max_results: 5 } },
+}
+const IN_OPENAI = {
+  frequency_penalty: 0.5,
+  presence_penalty: 0.5,
+  top_logprobs: 3,
+  reasoning: { effort: 'high' },
+  parallel_tool_calls: false,
+  modalities: ['text', 'image'],
+  image_config: { aspect_ratio: '16:9' },
+  prompt_cache_key: 'key-7',
+  prompt_cache_options: { mode: 'explicit' },
+  metadata: { order: 'o-7' },
+  safety_identifier: 'user-8',
+  debug: { echo_upstream_body: true },
+}
+
+/** A value for each field that asks for something. */
+const SAMPLES: Readonly<Record<ClientDialect, Readonly<Record<string, unknown>>>> = {
+  chat: {
+    ...IN_ALL,
+    ...IN_OPENAI,
+    messages: [{ role: 'user', content: 'Another question' }],
+    tools: [{ type: 'function', function: { name: 'other', parameters: { type: 'object', properties: {} } } }],
+    tool_choice: 'required',
+    stream_options: { include_usage: false },
+    top_a: 0.5,
+    min_p: 0.5,
+    repetition_penalty: 1.5,
+    seed: 7,
+    max_tokens: 77,
+    max_completion_tokens: 78,
+    stop: ['END'],
+    logit_bias: { '7': 1 },
+    logprobs: true,
+    n: 2,
+    response_format: {
+      type: 'json_schema',
+      json_schema: { name: 'a', schema: { type: 'object', properties: {}, additionalProperties: false } },
+    },
+    structured_outputs: true,
+    verbosity: 'low',
+    reasoning_effort: 'high',
+    include_reasoning: false,
+    audio: { voice: 'alloy', format: 'wav' },
+    prediction: { type: 'content', content: 'foretold' },
+    web_search_options: { search_context_size: 'low' },
+    max_tool_calls: 3,
+    transforms: ['middle-out'],
+    usage: { include: true },
+  },
+  responses: {
+    ...IN_ALL,
+    ...IN_OPENAI,
+    input: 'Another question',
+    instructions: 'Be brief.',
+    tools: [{ type: 'function', name: 'other', parameters: { type: 'object', properties: {} } }],
+    tool_choice: 'required',
+    max_output_tokens: 77,
+    text: {
+      format: { type: 'json_schema', name: 'a', schema: { type: 'object', properties: {}, additionalProperties: false } },
+      verbosity: 'low',
+    },
+    include: ['file_search_call.results', 'message.output_text.logprobs'],
+    truncation: 'auto',
+    max_tool_calls: 3,
+    store: false,
+    background: true,
+    previous_response_id: 'resp_1',
+    prompt: { id: 'p' },
+  },
+  messages: {
+    ...IN_ALL,
+    messages: [{ role: 'user', content: 'Another question' }],
+    system: 'Be brief.',
+    tools: [{ name: 'other', input_schema: { type: 'object', properties: {} } }],
+    tool_choice: { type: 'any' },
+    fallbacks: [{ model: MODEL }],
+    max_tokens: 77,
+    stop_sequences: ['END'],
+    thinking: { type: 'enabled', budget_tokens: 2048 },
+    output_config: {
+      effort: 'high',
+      format: { type: 'json_schema', schema: { type: 'object', properties: {}, additionalProperties: false } },
+    },
+    speed: 'fast',
+    metadata: { user_id: 'user-9' },
+    context_management: { edits: [{ type: 'clear_tool_uses_20250919' }] },
+    safeguards: [{ type: 'x' }],
+  },
+}
+
+/** Told by other tests: `model` and `stream` are in every request, and a preset needs a storage. */
+const ELSEWHERE: ReadonlySet<string> = new Set(['model', 'stream', 'preset'])
+
+/** What a vendor of the dialect takes and an unknown server, which stands here for them, is not known to. */
+const BY_VENDOR: ReadonlySet<string> = new Set(['cache_control'])
+
+/** They ask for what is done without them: that nothing is stored, that the use is told, that thinking nobody asked for is not shown. */
+const SAYS_NOTHING: ReadonlySet<string> = new Set(['store', 'stream_options', 'include_reasoning'])
+
+interface Sent {
+  /** Of the answer, or of the error in it. */
+  readonly status: number
+  readonly body: Record<string, unknown> | null
+  readonly warned: readonly string[]
+}
+
+const send = async (client: ClientDialect, dialect: UpstreamDialect, more: Readonly<Record<string, unknown>>): Promise<Sent> => {
+  const reply = { type: 'application/json', pieces: [recording(dialect, 'length', false).bytes] } as const
+  const { status, sent, text } = await replay({
+    client,
+    upstreams: [{ dialect, reply, model: MODELS[dialect] }],
+    body: { ...question(client, false), ...(client === 'messages' ? { max_tokens: 5000 } : {}), ...more },
+    headers: { 'x-service-metadata': 'enabled' },
+  }).catch((error: { status?: number }) => ({ status: error.status ?? 0, sent: [], text: '{}' }))
+  const answer = JSON.parse(text) as { error?: { code?: number } | null; service_metadata?: { warnings?: { field: string }[] } }
+  return {
+    status: answer.error?.code ?? status,
+    body: sent[0] === undefined ? null : (JSON.parse(sent[0].body) as Record<string, unknown>),
+    warned: (answer.service_metadata?.warnings ?? []).map(({ field }) => field),
+  }
+}
+
+const names = (warned: readonly string[], field: string): boolean =>
+  warned.some((path) => path === field || path.startsWith(`${field}.`) || path.startsWith(`${field}[`))
+
+for (const client of CLIENT_DIALECTS) {
+  test(`${client}: every field of the interface is in the table, and has a sample here`, () => {
+    const fields = Object.keys(REQUEST_FIELDS[client])
+    expect(Object.keys(SCHEMAS[client]).filter((field) => !fields.includes(field))).toEqual([])
+    expect(fields.filter((field) => !(field in SAMPLES[client]) && !ELSEWHERE.has(field))).toEqual([])
+  })
+
+  test(`${client}: what is the service's is on the list of what never leaves`, () => {
+    const owned = Object.entries(REQUEST_FIELDS[client]).flatMap(([field, meaning]) => (meaning === 'service' ? [field] : []))
+    expect(owned.filter((field) => !(SERVICE_FIELDS as readonly string[]).includes(field))).toEqual([])
+  })
+
+  for (const dialect of UPSTREAM_DIALECTS) {
+    describe(`${client} → ${dialect}`, () => {
+      for (const [field, value] of Object.entries(SAMPLES[client])) {
+        const fates = fieldFates(client, field, dialect)
+        test(`${field}: ${fates.join(', ')}`, async () => {
+          const [plain, { status, body, warned }] = await Promise.all([
+            send(client, dialect, {}),
+            send(client, dialect, { [field]: value }),
+          ])
+          expect(plain.warned).toEqual([])
+          if (fates.includes('refused')) {
+            expect(body).toBeNull()
+            expect(status).toBe(400)
+            return
+          }
+          if (fates.includes('bytes')) {
+            expect(body?.[field]).toEqual(value)
+            expect(warned).toEqual([])
+          } else if (fates.includes('service')) {
+            expect(body).toEqual(plain.body)
+            expect(warned).toEqual([])
+          } else {
+            const told = names(warned, field)
+            // It is told, or it has changed what is sent: nothing is silent.
+            if (!SAYS_NOTHING.has(field)) expect(told || JSON.stringify(body) !== JSON.stringify(plain.body)).toBe(true)
+            if (fates.includes('dropped')) expect(told).toBe(true)
+            else if (!SAYS_NOTHING.has(field) && !BY_VENDOR.has(field)) expect(body).not.toEqual(plain.body)
+            if (fates.every((fate) => fate === 'dropped')) expect(body).toEqual(plain.body)
+            if (fates.every((fate) => fate === 'kept')) expect(warned).toEqual([])
+          }
+        })
+      }
+    })
+  }
+}
