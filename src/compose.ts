@@ -1,4 +1,6 @@
 /** Builds every part once and hands it to the next. The only file that knows all concrete parts. */
+import { inputTokens, outputTokens } from './canonical/usage.ts'
+import { createManagement } from './compose-management.ts'
 import type { ConfigFile } from './config-file.ts'
 import { composeBudgets } from './compose-budgets.ts'
 import { behindProxy, SettingError, type Environment, type ServeSettings } from './config.ts'
@@ -15,7 +17,10 @@ import { createDryRun } from './inference/dry-run.ts'
 import { createEmbeddings } from './inference/run-embeddings.ts'
 import { createInference, type InferenceParts } from './inference/run-inference.ts'
 import type { Run } from './inference/run.ts'
-import { createKeys, type Keys } from './keys/keys.ts'
+import type { Keys } from './keys/keys.ts'
+import { createAdmission, type Limits } from './limits/admission.ts'
+import { createRateMeter } from './limits/gcra.ts'
+import { createLoopLag } from './limits/loop-lag.ts'
 import { isoTimestamp, systemClock } from './lib/clock.ts'
 import { randomFraction, systemIds } from './lib/id.ts'
 import { repeat } from './lib/repeat.ts'
@@ -35,7 +40,6 @@ import { openStorage } from './open-storage.ts'
 import { SANDBOX_PROVIDERS, sandboxModels } from './sandbox-models.ts'
 import { createChangeCounter } from './storage/change-counter.ts'
 import { createGenerationStore } from './storage/generation-store.ts'
-import { createKeyStore } from './storage/key-store.ts'
 import { createPresetStore } from './storage/preset-store.ts'
 import { pruneLedger } from './storage/prune-ledger.ts'
 import { utcDay } from './storage/usage-windows.ts'
@@ -69,6 +73,8 @@ const CLEAN_UP_MS = 60 * 60 * 1000
 const CLEAN_UP_ROWS = 1000
 const DAY_MS = 24 * 60 * 60 * 1000
 const PING_MS = 1000
+/** Keys whose rates are remembered, twice. */
+const RATE_NAMES_MAX = 100_000
 /** Attempts at once of one provider: what one worker's sockets bear, and no provider's limit. */
 const PROVIDER_IN_FLIGHT_MAX = 1000
 
@@ -81,11 +87,12 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
   const storage = await openStorage(settings, { service: true, onError: (error) => onError(error, 'database connection') })
   const { database, owner, claimFirstStart } = storage
 
-  const keys = createKeys({ store: createKeyStore(database), clock, ids, pepper: storage.secret.derive('key-pepper') })
   const presetStore = createPresetStore(database)
   const presets = createPresets({ store: presetStore, clock, ids })
   const generationStore = createGenerationStore(database)
   const { ledger, budgeted, recorder, configure } = composeBudgets({ database, clock, ids, log, metrics, file: file.budgets })
+  const management = createManagement({ storage, clock, ids, flush: recorder.flush, onError })
+  const { keys } = management
   const keepAlive = createKeepAlive(clock, KEEP_ALIVE_MS)
   const observe = observeRuns(metrics, log)
 
@@ -109,6 +116,7 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
   const running = new Set<Run>()
   const began = (run: Run): void => void running.add(run)
   const settle = (run: Run): void => {
+    run.request.pass?.end(inputTokens(run.usage) + outputTokens(run.usage))
     running.delete(run)
     recorder.add(budgeted.settlement(run))
     observe(run)
@@ -123,6 +131,12 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
     }
   }
   metrics.gauge('patchbay_running_generations', 'Generations being answered.', () => running.size)
+
+  const lag = createLoopLag(clock)
+  let limits = limitsOf(file)
+  const admission = createAdmission({ clock, meter: createRateMeter(RATE_NAMES_MAX), lag, limits: () => limits })
+  metrics.gauge('patchbay_requests_inside', 'Inference requests that were let in.', () => admission.inside)
+  metrics.gauge('patchbay_requests_waiting', 'Inference requests that wait to be let in.', () => admission.waiting)
 
   let draining = false
   const ready = async (): Promise<string | null> => {
@@ -141,6 +155,7 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
   const serve = (current: ConfigFile): App => {
     const seconds = (value: number): number => value * 1000
     const models = modelsOf(current, settings.config, env)
+    management.useModels(models)
     const upstream = createUpstream(
       clock,
       {
@@ -166,6 +181,7 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
       formats: { chat: chatFormat, responses: responsesFormat, messages: messagesFormat },
       answering: {
         prepareCall: createPrepareCall(presets),
+        customerKeys: (caller) => management.customerKeys.forCaller(caller.workspaceId, caller),
         runInference: createInference(inference),
         admit,
         dryRun: createDryRun(inference),
@@ -179,6 +195,8 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
       countTokens: createCountTokens(inference),
       runEmbeddings: createEmbeddings(inference),
       keys,
+      management,
+      admission,
       presets,
       models,
       health: routing.health,
@@ -206,6 +224,7 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
   let seen = await counter.read()
   const stopLedger = ledger.start()
   const stops = [
+    lag.start(),
     repeat(
       clock,
       POLL_MS,
@@ -213,8 +232,8 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
         const now = await counter.read()
         if (now === seen) return
         seen = now
-        keys.dropCache()
         presets.dropCache()
+        await management.dropCaches()
         ledger.dropCache()
       },
       // Known keys go on while storage is away; the caches are dropped when it is back.
@@ -240,6 +259,7 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
     log,
     reload(next) {
       served = serve(next)
+      limits = limitsOf(next)
       configure(next.budgets)
       retentionDays = next.generations.retention_days
     },
@@ -258,6 +278,16 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
     },
   }
 }
+
+const limitsOf = ({ limits }: ConfigFile): Limits => ({
+  requestsPerMinute: limits.requests_per_minute,
+  tokensPerMinute: limits.tokens_per_minute,
+  keyConcurrency: limits.key_concurrency,
+  most: limits.in_flight,
+  line: limits.queue,
+  waitMs: limits.queue_seconds * 1000,
+  loopLagMs: limits.loop_lag_ms,
+})
 
 /** In small portions, so that no write waits long for another. */
 const deleteAll = async (deleteSome: (limit: number) => Promise<number>): Promise<void> => {

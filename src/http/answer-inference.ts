@@ -2,6 +2,7 @@
  * What the three inference routes have in common: read the call, apply its preset, run it, and answer whole or as a
  * stream. The status of a provider's failure follows decision 16, the moment a stream commits decision 17.
  */
+import type { CustomerKeyLookup } from '../byok/customer-keys.ts'
 import { NO_COST } from '../canonical/cost.ts'
 import type { Frame } from '../canonical/event.ts'
 import { NO_USAGE } from '../canonical/usage.ts'
@@ -12,7 +13,7 @@ import type { DryRun } from '../inference/dry-run.ts'
 import { refusalMetadata, routingMetadata } from '../inference/routing-metadata.ts'
 import type { RunInference } from '../inference/run-inference.ts'
 import type { InferenceRequest, Run } from '../inference/run.ts'
-import { spenderOf } from '../keys/keys.ts'
+import { spenderOf, type Principal } from '../keys/keys.ts'
 import type { Clock } from '../lib/clock.ts'
 import { JsonBody } from '../lib/json-body.ts'
 import { JSON_LIMITS } from '../lib/json-scan.ts'
@@ -26,6 +27,7 @@ import { principalOf, type RouteRequest } from './route.ts'
 
 export interface InferenceAnswering {
   readonly prepareCall: PrepareCall
+  readonly customerKeys: CustomerKeysOf
   readonly runInference: RunInference
   readonly admit: Admit
   readonly dryRun: DryRun
@@ -39,12 +41,18 @@ export interface InferenceAnswering {
   readonly onInternalError: (thrown: unknown) => void
 }
 
+/** The provider keys of the caller's own that it may use. */
+export type CustomerKeysOf = (caller: Principal) => CustomerKeyLookup | null | Promise<CustomerKeyLookup | null>
+
 export const answerInference = async (request: RouteRequest, format: ClientFormat, parts: InferenceAnswering): Promise<Response> => {
   const principal = principalOf(request)
   const { text, bytes } = await request.received()
   const prepared = await parts.prepareCall(JsonBody.read(text, JSON_LIMITS, bytes), format, request.headers, principal)
+  const customerKeys = parts.customerKeys(principal)
   const inference: InferenceRequest = {
     ...prepared,
+    ...(request.pass === null ? {} : { pass: request.pass }),
+    customerKeys: customerKeys instanceof Promise ? await customerKeys : customerKeys,
     apiType: 'completions',
     caller: spenderOf(principal),
     requestId: request.requestId,
@@ -57,6 +65,7 @@ export const answerInference = async (request: RouteRequest, format: ClientForma
     if (wantsDryRun(request.headers)) return jsonResponse(await parts.dryRun(inference))
     run = parts.runInference(inference)
     await parts.admit(run)
+    request.pass?.handOver()
   } catch (thrown) {
     const error = asPublicError(thrown)
     const field = METADATA_LESS.has(error.status) ? null : metadataField(request.headers)

@@ -13,7 +13,7 @@ export interface Dispatch {
   readonly credential: Credential
   /** It follows a failed one, and counts as such in the budget of its provider. */
   readonly retry: boolean
-  /** Another key of the same provider may be tried: a fault of this one says nothing of the endpoint. */
+  /** Another key of the same provider may be tried, or this one is a customer's: a fault of this one says nothing of the endpoint. */
   readonly spareKeys: boolean
 }
 
@@ -23,6 +23,9 @@ export interface Itinerary {
   /** The attempt that follows a failed one; null where its failure is the answer. */
   after(failed: FailedAttempt): Dispatch | null
 }
+
+/** Not in the operator's list. */
+const CUSTOMERS = -1
 
 export const createItinerary = (
   attempts: readonly PlannedAttempt[],
@@ -35,13 +38,19 @@ export const createItinerary = (
   let failedKeys = new Set<number>()
   const refusedModels = new Set<string>()
 
+  const credentialOf = ({ customerKey, endpoint }: PlannedAttempt): Credential | null => {
+    if (customerKey === undefined) return credentials.pick(endpoint.provider, failedKeys)
+    return failedKeys.has(CUSTOMERS) ? null : { apiKey: customerKey.apiKey, index: CUSTOMERS, isByok: true }
+  }
+
   const dispatch = (planned: PlannedAttempt, retry: boolean): Dispatch | null => {
     const { slug } = planned.endpoint.provider
     if (retry && !health.mayRetry(slug)) return null
-    const credential = credentials.pick(planned.endpoint.provider, failedKeys)
+    const credential = credentialOf(planned)
     if (credential === null || !health.begin(planned.key, slug, retry)) return null
     made += 1
-    current = { planned, credential, retry, spareKeys: planned.endpoint.provider.apiKeys.length > failedKeys.size + 1 }
+    const spareKeys = credential.isByok || planned.endpoint.provider.apiKeys.length > failedKeys.size + 1
+    current = { planned, credential, retry, spareKeys }
     return current
   }
 
@@ -62,7 +71,9 @@ export const createItinerary = (
       if (current === null) return null
       const { planned, credential } = current
       const fault = credentialFault(failed)
-      if (fault !== null) credentials.report(planned.endpoint.provider, credential, fault, failed.error.retryAfterSeconds ?? null)
+      // A customer's key is the customer's affair: the operator hears nothing of it.
+      if (fault !== null && !credential.isByok)
+        credentials.report(planned.endpoint.provider, credential, fault, failed.error.retryAfterSeconds ?? null)
       const step = nextStep(failed)
       if (step === 'none' || made >= ATTEMPTS_MAX) return null
       // Where nothing was sent, nothing was asked of anybody: it takes nothing of the budget for retries.

@@ -15,10 +15,10 @@ export const routingMetadata = (run: Run): JsonObject => {
     is_byok: cost.isByok,
     endpoints: {
       total: plan.candidates + plan.removed.length,
-      available: plan.attempts.map(({ model, endpoint }) => ({
-        provider: endpoint.provider.name,
-        model: model.id,
-        selected: succeeded && run.current?.planned.endpoint === endpoint,
+      available: plan.attempts.map((planned) => ({
+        provider: planned.endpoint.provider.name,
+        model: planned.model.id,
+        selected: succeeded && run.current?.planned === planned,
       })),
     },
     attempts: attempts.map((attempt) => ({

@@ -17,6 +17,7 @@ import type { RoutingState } from '../routing/routing-state.ts'
 import { attempt, type Failure } from './attempt.ts'
 import { concludingError } from './conclude.ts'
 import { createItinerary } from './itinerary.ts'
+import { withCustomerKeys } from './plan-customer-keys.ts'
 import { rememberRoute } from './remember-route.ts'
 import { Run, strictError, type InferenceRequest } from './run.ts'
 
@@ -59,11 +60,11 @@ export const planRequest = (request: InferenceRequest, parts: Pick<InferencePart
 }
 
 export const planFor = (
-  { call, caller }: Pick<InferenceRequest, 'call' | 'caller'>,
+  { call, caller, customerKeys = null }: Pick<InferenceRequest, 'call' | 'caller' | 'customerKeys'>,
   { models, routing }: Pick<InferenceParts, 'models' | 'routing'>,
 ): Plan => {
   const { health, sticky, random } = routing
-  return planAttempts({ call, models, health, account: caller.workspaceId, sticky: sticky.find, random })
+  return withCustomerKeys(planAttempts({ call, models, health, account: caller.workspaceId, sticky: sticky.find, random }), customerKeys)
 }
 
 /**

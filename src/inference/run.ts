@@ -1,6 +1,7 @@
 /** What is known of one inference while it runs and when it has ended: the facts behind its answer, its record and its metadata. */
+import type { CustomerKeyLookup } from '../byok/customer-keys.ts'
 import type { Call } from '../canonical/call.ts'
-import { NO_COST, type Cost } from '../canonical/cost.ts'
+import { atCustomersCost, NO_COST, type Cost } from '../canonical/cost.ts'
 import type { Frame } from '../canonical/event.ts'
 import { inputSizeOf } from '../canonical/input-size.ts'
 import { inputTokens, NO_USAGE, outputTokens, usageOf, type Usage } from '../canonical/usage.ts'
@@ -27,6 +28,10 @@ export interface InferenceRequest {
   /** Every warning is an error. */
   readonly strict: boolean
   readonly caller: Caller
+  /** Its leave to run: ended when it is settled. */
+  readonly pass?: { end(tokens: number): void }
+  /** The provider keys of the caller's own that it may use; absent or null where it has none. */
+  readonly customerKeys?: CustomerKeyLookup | null
   readonly requestId: string
   readonly userAgent: string | null
   readonly referer: string | null
@@ -83,7 +88,8 @@ const LOSSES_MAX = 50
 
 export class Run {
   readonly request: InferenceRequest
-  readonly plan: Plan
+  /** Until the first attempt it may lose attempts that a budget does not bear. */
+  plan: Plan
   readonly generationId: string
   readonly createdMs: number
   readonly attempts: AttemptOutcome[] = []
@@ -316,7 +322,8 @@ export class Run {
     const failed = this.error !== null || this.finishReason === null
     if (this.emptyIsFree && failed && !this.#cancelled && this.#ended && outputTokens(usage) === 0) return NO_COST
     const prices = current.planned.endpoint.prices ?? (this.costIsAssumed ? this.assumedPrices : null)
-    return costOf(usage, prices, prices?.image === undefined ? 0 : inputSizeOf(this.request.call.body.text).images)
+    const cost = costOf(usage, prices, prices?.image === undefined ? 0 : inputSizeOf(this.request.call.body.text).images)
+    return current.credential.isByok ? atCustomersCost(cost) : cost
   }
 
   /** Neither a price nor the provider itself told the cost: it was counted at a price of the operator's choice. */

@@ -1,4 +1,5 @@
 /** Who is asked, in which order, and why others are not: a pure function of the request, the catalogue and the providers' health. */
+import type { CustomerKey } from '../byok/customer-keys.ts'
 import type { Call } from '../canonical/call.ts'
 import type { Warning } from '../canonical/warning.ts'
 import type { Model, ModelEndpoint, Models } from '../models/models.ts'
@@ -40,6 +41,8 @@ export interface PlannedAttempt {
   readonly key: EndpointKey
   /** The service tier to ask for in place of the client's own word; null: that word goes as it is. */
   readonly serviceTier: string | null
+  /** The customer's own key, instead of the service's. */
+  readonly customerKey?: CustomerKey
 }
 
 export interface Plan {

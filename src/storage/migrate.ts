@@ -6,6 +6,7 @@ import { firstTables } from './migrations/0001-first-tables.ts'
 import { serviceFacts } from './migrations/0002-service-facts.ts'
 import { strictKeys } from './migrations/0003-strict-keys.ts'
 import { ledger } from './migrations/0004-ledger.ts'
+import { management } from './migrations/0006-management.ts'
 import type { Schema } from './schema.ts'
 import { StorageRefused } from './storage-errors.ts'
 
@@ -15,6 +16,7 @@ export const migrationsFor = (engine: Engine): Record<string, Migration> => ({
   '0002-service-facts': serviceFacts(engine),
   '0003-strict-keys': strictKeys,
   '0004-ledger': ledger(engine),
+  '0006-management': management(engine),
 })
 
 /**

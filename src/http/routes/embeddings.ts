@@ -4,23 +4,23 @@ import { inputTokens } from '../../canonical/usage.ts'
 import { embeddingsAnswer, embeddingsRequest } from '../../contract/embeddings.ts'
 import { validate } from '../../contract/validate.ts'
 import { GatewayError } from '../../errors.ts'
-import type { Admit } from '../../inference/budgeted-runs.ts'
 import type { RunEmbeddings } from '../../inference/run-embeddings.ts'
 import type { Run } from '../../inference/run.ts'
 import { spenderOf } from '../../keys/keys.ts'
 import { JsonBody, readJsonObject } from '../../lib/json-body.ts'
 import { dollars } from '../../lib/money.ts'
+import type { InferenceAnswering } from '../answer-inference.ts'
 import { asPublicError, errorHeaders } from '../error-boundary.ts'
 import { jsonResponse, jsonText } from '../json-response.ts'
 import { principalOf, type Route, type RouteRequest } from '../route.ts'
 
 interface EmbeddingsParts {
   readonly runEmbeddings: RunEmbeddings
-  readonly answering: { readonly admit: Admit }
+  readonly answering: Pick<InferenceAnswering, 'admit' | 'customerKeys'>
 }
 
 /** Embeddings pass through: vectors are neither parsed nor written again (contract 7.6). */
-export const embeddingsRoute = ({ runEmbeddings, answering: { admit } }: EmbeddingsParts): Route => ({
+export const embeddingsRoute = ({ runEmbeddings, answering }: EmbeddingsParts): Route => ({
   method: 'POST',
   path: '/embeddings',
   operation: 'createEmbeddings',
@@ -36,6 +36,8 @@ export const embeddingsRoute = ({ runEmbeddings, answering: { admit } }: Embeddi
     const { model, user, session_id } = validate(embeddingsRequest, readJsonObject(text))
     const principal = principalOf(request)
     const { run, answer } = runEmbeddings({
+      customerKeys: await answering.customerKeys(principal),
+      ...(request.pass === null ? {} : { pass: request.pass }),
       call: embeddingsCall(JsonBody.ofParsed(text), model, user ?? null, session_id ?? null),
       apiType: 'embeddings',
       requested: model,
@@ -47,7 +49,8 @@ export const embeddingsRoute = ({ runEmbeddings, answering: { admit } }: Embeddi
       userAgent: request.headers.get('user-agent'),
       referer: request.headers.get('http-referer') ?? request.headers.get('referer'),
     })
-    await admit(run)
+    await answering.admit(run)
+    request.pass?.handOver()
     request.signal.addEventListener('abort', () => run.leave(), { once: true })
     if (request.signal.aborted) run.leave()
     return answered(run, answer, request)
