@@ -68,7 +68,8 @@ const begin = (scripts: readonly Script[], options: Options = {}) => {
   const refused: string[] = []
   const reports: AttemptReport[] = []
   let open = 0
-  const adapter: ProviderAdapter = async function* play(attempt) {
+  const adapter: ProviderAdapter = async function* play(attempt, { sending }) {
+    sending?.('')
     attempts.push(attempt)
     open += 1
     const { signal } = attempt.connection

@@ -52,6 +52,8 @@ export interface AttemptOutcome {
   contentMs: number | null
   endedMs: number
   error: GatewayError | null
+  /** The request was handed over to go out: from here on a failure is the provider's. */
+  asked: boolean
   /** What the provider's server answered; null where it did not, or has none. */
   upstreamStatus: number | null
   /** What the provider calls its answer. */
@@ -154,6 +156,11 @@ export class Run {
     return this.attempts.at(-1)
   }
 
+  /** Whether any provider was asked. Where none was, the failure is our own refusal (decision 16). */
+  get asked(): boolean {
+    return this.attempts.some(({ asked }) => asked)
+  }
+
   /** The connection of a new attempt. One controller serves the client's leaving and every deadline: nothing has to be unhooked. */
   begin({ planned, credential }: Dispatch): { readonly connection: AbortController; readonly outcome: AttemptOutcome } {
     const connection = new AbortController()
@@ -167,6 +174,7 @@ export class Run {
       contentMs: null,
       endedMs: nowMs,
       error: null,
+      asked: false,
       upstreamStatus: null,
       upstreamId: null,
     }
