@@ -13,9 +13,13 @@ describe('the key of a conversation', () => {
   const keyOf = (fields: Record<string, unknown>, account = 'w') => conversationKey(callOf(fields), account)
 
   test('session_id over prompt_cache_key over how it begins', () => {
-    expect(keyOf({ session_id: 's', prompt_cache_key: 'k' })).toBe('w session s')
-    expect(keyOf({ prompt_cache_key: 'k' })).toBe('w cache k')
-    expect(keyOf({})).toMatch(/^w begins [\w-]{43}$/)
+    expect(keyOf({ session_id: 's', prompt_cache_key: 'k' })).toBe('w session m/one s')
+    expect(keyOf({ prompt_cache_key: 'k' })).toBe('w cache m/one k')
+    expect(keyOf({})).toMatch(/^w begins m\/one [\w-]{43}$/)
+  })
+
+  test('is another one for another model: a session that speaks to two keeps the place of each', () => {
+    expect(keyOf({ session_id: 's', model: 'm/two' })).not.toBe(keyOf({ session_id: 's' }))
   })
 
   test('is another one for another account', () => {
@@ -66,7 +70,7 @@ describe('in a plan', () => {
   const fields = { session_id: 's' }
 
   test('the remembered endpoint stands first', () => {
-    expect(planOf(served, fields, { sticky })).toMatchObject({ order: 'sticky', stickyKey: 'workspace session s' })
+    expect(planOf(served, fields, { sticky })).toMatchObject({ order: 'sticky', stickyKey: 'workspace session m/one s' })
     expect(tags(planOf(served, fields, { sticky }))).toBe('b a')
   })
 
@@ -87,6 +91,15 @@ describe('in a plan', () => {
       for (let time = 0; time < times; time += 1) attemptOf(health, 'm/one b', { outcome })
       expect(tags(planOf(served, fields, { sticky, health }))).toBe(times === 5 ? 'a' : 'a b')
     }
+  })
+
+  test('not before what has the wanted tier, nor where the conversation has outgrown its context', () => {
+    const tiers = [priced('a', 1, { serviceTier: 'priority', tag: 'a/priority' }), priced('b', 1)]
+    expect(tags(planOf(tiers, { ...fields, service_tier: 'priority' }, { sticky }))).toBe('a/priority b')
+    const contexts = [priced('a', 1, { contextLength: 100_000 }), priced('b', 1, { contextLength: 100 })]
+    const long = { messages: [{ role: 'user', content: 'x'.repeat(1000) }] }
+    expect(tags(planOf(contexts, fields, { sticky }))).toBe('b a')
+    expect(tags(planOf(contexts, { ...fields, ...long }, { sticky }))).toBe('a b')
   })
 
   test('nothing is looked up where there is no choice', () => {
