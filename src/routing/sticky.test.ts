@@ -2,7 +2,8 @@ import { describe, expect, test } from 'bun:test'
 
 import { createFakeClock } from '../../test/support/fake-clock.ts'
 import { usageOf } from '../canonical/usage.ts'
-import { attemptOf, callOf, endpoint, newHealth, planOf, priced, tags } from '../../test/support/plans.ts'
+import { createModels } from '../models/models.ts'
+import { attemptOf, callOf, endpoint, model, newHealth, planOf, priced, tags } from '../../test/support/plans.ts'
 import { bindsConversation, conversationKey, createSticky } from './sticky.ts'
 
 const MINUTE = 60_000
@@ -101,6 +102,20 @@ describe('in a plan', () => {
     expect(tags(planOf(contexts, fields, { sticky }))).toBe('b a')
     expect(tags(planOf(contexts, { ...fields, ...long }, { sticky }))).toBe('a b')
   })
+
+  test.each(['patchbay/auto', 'patchbay/free'])(
+    '%s stays with the remembered model, but not before one that the request names first',
+    (name) => {
+      const free = { prices: { prompt: 0, completion: 0 } }
+      const models = createModels(
+        [model('m/two', [endpoint('a', free)]), model('m/one', [endpoint('b', free)]), model('m/named', [endpoint('c')])],
+        [],
+      )
+      expect(tags(planOf(models, { model: name }, { sticky: () => 'm/two a' }))).toStartWith('a b')
+      expect(tags(planOf(models, { model: name }, { sticky }))).toStartWith('b a')
+      expect(tags(planOf(models, { model: 'm/named', models: [name] }, { sticky }))).toStartWith('c ')
+    },
+  )
 
   test('nothing is looked up where there is no choice', () => {
     const plan = planOf([endpoint('a')], fields, {
