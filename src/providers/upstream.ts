@@ -51,10 +51,10 @@ export interface Upstream {
 
 export const createUpstream = (clock: Clock, timeouts: UpstreamTimeouts, reachability: Reachability | null = null): Upstream => ({
   async post({ url, headers, body, stream, connection, mostBytes = Number.POSITIVE_INFINITY }) {
+    const address = new URL(url)
     const cancelDeadline = clock.after(stream ? timeouts.streamHeadersMs : timeouts.wholeHeadersMs, () =>
       connection.abort(new GatewayError('timeout', 'The provider sent no response in time.')),
     )
-    const address = new URL(url)
     const endWatch = reachability?.watch(address, connection)
     const send = (keepalive: boolean): Promise<Response> =>
       fetch(url, {
