@@ -21,7 +21,7 @@ import { asPublicError, errorHeaders } from './error-boundary.ts'
 import { STREAM_HEADERS, eventStream } from './event-stream.ts'
 import { jsonResponse, jsonText } from './json-response.ts'
 import type { KeepAlive } from './keep-alive.ts'
-import { metadataField, wantsDryRun, wantsEcho } from './opt-ins.ts'
+import { metadataField, wantedFailure, wantsDryRun, wantsEcho } from './opt-ins.ts'
 import type { PrepareCall } from './prepare-call.ts'
 import { principalOf, type RouteRequest } from './route.ts'
 
@@ -102,12 +102,12 @@ class Answer {
     this.#format = format
     this.#parts = parts
     this.#metadataField = metadataField(headers)
-    this.#realStatus = (headers.get('x-service-provider-failure')?.toLowerCase() ?? parts.providerFailure) === 'status'
+    this.#realStatus = (wantedFailure(headers) ?? parts.providerFailure) === 'status'
   }
 
   /** Of a failure: by the setting, and always where no provider was asked (decision 16). */
   get #tellsStatus(): boolean {
-    return this.#realStatus || this.#run.current === undefined
+    return this.#realStatus || !this.#run.asked
   }
 
   /** Read when the answer begins: an attempt's losses are known by then. */
@@ -183,7 +183,9 @@ class Answer {
 
   #failure(thrown: unknown): Response {
     const error = asPublicError(thrown)
-    const { body, answered } = this.#format.renderError(error, this.#head(), this.#tail())
+    const isOwnCheck = !this.#run.asked && METADATA_LESS.has(error.status)
+    const tail = isOwnCheck ? { ...this.#tail(), metadata: null } : this.#tail()
+    const { body, answered } = this.#format.renderError(error, this.#head(), tail)
     const status = answered || !this.#tellsStatus ? 200 : error.status
     return jsonText(body, { status, headers: { ...this.#headers, ...(answered ? {} : errorHeaders(error)) } })
   }

@@ -60,6 +60,8 @@ export interface AttemptOutcome {
   error: GatewayError | null
   /** What it used when it ended; an attempt that failed may have used something too. */
   usage: Usage
+  /** The request was handed over to go out: from here on a failure is the provider's. */
+  asked: boolean
   /** What the provider's server answered; null where it did not, or has none. */
   upstreamStatus: number | null
   /** What the provider calls its answer. */
@@ -188,6 +190,11 @@ export class Run {
     return this.attempts.at(-1)
   }
 
+  /** Whether any provider was asked. Where none was, the failure is our own refusal (decision 16). */
+  get asked(): boolean {
+    return this.attempts.some(({ asked }) => asked)
+  }
+
   /** The connection of a new attempt. One controller serves the client's leaving and every deadline: nothing has to be unhooked. */
   begin({ planned, credential }: Dispatch): { readonly connection: AbortController; readonly outcome: AttemptOutcome } {
     const connection = new AbortController()
@@ -202,6 +209,7 @@ export class Run {
       endedMs: nowMs,
       error: null,
       usage: NO_USAGE,
+      asked: false,
       upstreamStatus: null,
       upstreamId: null,
     }

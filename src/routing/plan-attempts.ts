@@ -113,7 +113,9 @@ const fullPlan = (input: PlanInput): Plan => {
     random: input.random,
   }
   const inTurn = together.map((group) => orderCandidates(group, ordering))
-  const ordered = strategy === 'auto' ? stickyFirst(inTurn, ordering.sticky) : inTurn
+  // Only among models of our own choosing: those that a request names have the order that it gives them.
+  const isChosen = call.models.length === 1 && (strategy === 'auto' || strategy === 'free')
+  const ordered = isChosen ? stickyFirst(inTurn, ordering.sticky) : inTurn
   return {
     attempts: attempted(ordered, wishes).map((candidate) => plannedAttempt(candidate, wishes)),
     candidates: groups.reduce((sum, group) => sum + group.length, 0),
