@@ -45,5 +45,5 @@ export const credentialFault = ({ error, upstreamStatus }: FailedAttempt): 'refu
 
 const REFUSALS: ReadonlySet<number> = new Set([400, 401, 402, 403, 429])
 
-/** A window of context is the model's, so the row that says `elsewhere` means another model. */
+/** A window of context is the model's, so the row that says `elsewhere` means another model, or one of its endpoints with more of it. */
 export const describesRequest = (type: ErrorType): boolean => errorRow(type).failover === 'never' || type === 'context_length_exceeded'

@@ -36,7 +36,9 @@ export const createItinerary = (
   let current: Dispatch | null = null
   /** Keys of the current endpoint's provider that have failed. */
   let failedKeys = new Set<number>()
-  const refusedModels = new Set<string>()
+  /** By model: endpoints with no more context than this would refuse the request as well. */
+  const refusedUpTo = new Map<string, number>()
+  const isRefused = ({ model, endpoint }: PlannedAttempt): boolean => (endpoint.contextLength ?? 0) <= (refusedUpTo.get(model.id) ?? -1)
 
   const credentialOf = ({ customerKey, endpoint }: PlannedAttempt): Credential | null => {
     if (customerKey === undefined) return credentials.pick(endpoint.provider, failedKeys)
@@ -54,11 +56,11 @@ export const createItinerary = (
     return current
   }
 
-  /** Passes over what is closed, full, or of a model that has refused the request. */
+  /** Passes over what is closed, full, or would refuse the request as another of its model has. */
   const fromPosition = (retry: boolean): Dispatch | null => {
     for (; position < attempts.length; position += 1) {
       const planned = attempts[position]
-      if (planned === undefined || refusedModels.has(planned.model.id)) continue
+      if (planned === undefined || isRefused(planned)) continue
       const begun = dispatch(planned, retry)
       if (begun !== null) return begun
     }
@@ -83,7 +85,10 @@ export const createItinerary = (
         const another = dispatch(planned, retry)
         if (another !== null) return another
       }
-      if (step === 'model') refusedModels.add(planned.model.id)
+      if (step === 'model') {
+        const isTooLong = failed.error.type === 'context_length_exceeded'
+        refusedUpTo.set(planned.model.id, (isTooLong ? planned.endpoint.contextLength : null) ?? Number.POSITIVE_INFINITY)
+      }
       position += 1
       failedKeys = new Set()
       return fromPosition(retry)
