@@ -1,4 +1,6 @@
 /** Builds every part once and hands it to the next. The only file that knows all concrete parts. */
+import { inputTokens, outputTokens } from './canonical/usage.ts'
+import { createManagement } from './compose-management.ts'
 import type { ConfigFile } from './config-file.ts'
 import { composeBudgets } from './compose-budgets.ts'
 import { behindProxy, SettingError, type Environment, type ServeSettings } from './config.ts'
@@ -19,7 +21,10 @@ import { createDryRun } from './inference/dry-run.ts'
 import { createEmbeddings } from './inference/run-embeddings.ts'
 import { createInference, type InferenceParts } from './inference/run-inference.ts'
 import type { Run } from './inference/run.ts'
-import { createKeys, type Keys } from './keys/keys.ts'
+import type { Keys } from './keys/keys.ts'
+import { createAdmission, type Limits } from './limits/admission.ts'
+import { createRateMeter } from './limits/gcra.ts'
+import { createLoopLag } from './limits/loop-lag.ts'
 import { isoTimestamp, systemClock } from './lib/clock.ts'
 import { randomFraction, systemIds } from './lib/id.ts'
 import { repeat } from './lib/repeat.ts'
@@ -42,7 +47,6 @@ import { createChangeCounter } from './storage/change-counter.ts'
 import { createGenerationStore } from './storage/generation-store.ts'
 import { createGuardrailAssignmentStore } from './storage/guardrail-assignment-store.ts'
 import { createGuardrailStore } from './storage/guardrail-store.ts'
-import { createKeyStore } from './storage/key-store.ts'
 import { createPresetStore } from './storage/preset-store.ts'
 import { pruneLedger } from './storage/prune-ledger.ts'
 import { utcDay } from './storage/usage-windows.ts'
@@ -78,6 +82,8 @@ const CLEAN_UP_MS = 60 * 60 * 1000
 const CLEAN_UP_ROWS = 1000
 const DAY_MS = 24 * 60 * 60 * 1000
 const PING_MS = 1000
+/** Keys whose rates are remembered, twice. */
+const RATE_NAMES_MAX = 100_000
 /** Attempts at once of one provider: what one worker's sockets bear, and no provider's limit. */
 const PROVIDER_IN_FLIGHT_MAX = 1000
 
@@ -90,7 +96,6 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
   const storage = await openStorage(settings, { service: true, onError: (error) => onError(error, 'database connection') })
   const { database, owner, claimFirstStart } = storage
 
-  const keys = createKeys({ store: createKeyStore(database), clock, ids, pepper: storage.secret.derive('key-pepper') })
   const presetStore = createPresetStore(database)
   const presets = createPresets({ store: presetStore, clock, ids })
   const guardrails = createGuardrails({
@@ -109,6 +114,8 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
     file: file.budgets,
     sources: [guardrailBudgets(guardrails)],
   })
+  const management = createManagement({ storage, clock, ids, flush: recorder.flush, onError })
+  const { keys } = management
   const keepAlive = createKeepAlive(clock, KEEP_ALIVE_MS)
   const observe = observeRuns(metrics, log)
 
@@ -132,6 +139,7 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
   const running = new Set<Run>()
   const began = (run: Run): void => void running.add(run)
   const settle = (run: Run): void => {
+    run.request.pass?.end(inputTokens(run.usage) + outputTokens(run.usage))
     running.delete(run)
     recorder.add(budgeted.settlement(run))
     observe(run)
@@ -146,6 +154,12 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
     }
   }
   metrics.gauge('patchbay_running_generations', 'Generations being answered.', () => running.size)
+
+  const lag = createLoopLag(clock)
+  let limits = limitsOf(file)
+  const admission = createAdmission({ clock, meter: createRateMeter(RATE_NAMES_MAX), lag, limits: () => limits })
+  metrics.gauge('patchbay_requests_inside', 'Inference requests that were let in.', () => admission.inside)
+  metrics.gauge('patchbay_requests_waiting', 'Inference requests that wait to be let in.', () => admission.waiting)
 
   let draining = false
   const ready = async (): Promise<string | null> => {
@@ -164,6 +178,7 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
   const serve = (current: ConfigFile): App => {
     const seconds = (value: number): number => value * 1000
     const models = modelsOf(current, settings.config, env)
+    management.useModels(models)
     const upstream = createUpstream(
       clock,
       {
@@ -192,6 +207,7 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
       formats: { chat: chatFormat, responses: responsesFormat, messages: messagesFormat },
       answering: {
         prepareCall: screenPrepared(createPrepareCall(presets), screenCall),
+        customerKeys: (caller) => management.customerKeys.forCaller(caller.workspaceId, caller),
         runInference: createInference(inference),
         admit,
         dryRun: createDryRun(inference),
@@ -206,6 +222,8 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
       runEmbeddings: createEmbeddings(inference),
       screenCall,
       keys,
+      management,
+      admission,
       presets,
       guardrails,
       models,
@@ -234,6 +252,7 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
   let seen = await counter.read()
   const stopLedger = ledger.start()
   const stops = [
+    lag.start(),
     repeat(
       clock,
       POLL_MS,
@@ -241,9 +260,9 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
         const now = await counter.read()
         if (now === seen) return
         seen = now
-        keys.dropCache()
         presets.dropCache()
         guardrails.dropCache()
+        await management.dropCaches()
         ledger.dropCache()
       },
       // Known keys go on while storage is away; the caches are dropped when it is back.
@@ -269,6 +288,7 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
     log,
     reload(next) {
       served = serve(next)
+      limits = limitsOf(next)
       configure(next.budgets)
       retentionDays = next.generations.retention_days
     },
@@ -287,6 +307,16 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
     },
   }
 }
+
+const limitsOf = ({ limits }: ConfigFile): Limits => ({
+  requestsPerMinute: limits.requests_per_minute,
+  tokensPerMinute: limits.tokens_per_minute,
+  keyConcurrency: limits.key_concurrency,
+  most: limits.in_flight,
+  line: limits.queue,
+  waitMs: limits.queue_seconds * 1000,
+  loopLagMs: limits.loop_lag_ms,
+})
 
 /** In small portions, so that no write waits long for another. */
 const deleteAll = async (deleteSome: (limit: number) => Promise<number>): Promise<void> => {

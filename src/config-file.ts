@@ -13,6 +13,8 @@ import { modelEntry, modelId, providerEntry, providerSlug } from './models/catal
 
 const seconds = (fallback: number, description: string) => z.number().min(0.001).max(86_400).default(fallback).meta({ description })
 
+const upTo = (most: number, fallback: number, description: string) => z.int().min(0).max(most).default(fallback).meta({ description })
+
 export const configFileSchema = z
   .strictObject({
     providers: z.record(providerSlug, providerEntry).default({}),
@@ -50,6 +52,13 @@ export const configFileSchema = z
           .max(1024 ** 3)
           .default(20 * 1024 * 1024)
           .meta({ description: 'The largest request body.' }),
+        requests_per_minute: upTo(1_000_000_000, 0, 'Inference requests a minute of a key that has no rpm_limit of its own; 0: no bound.'),
+        tokens_per_minute: upTo(1_000_000_000, 0, 'Tokens a minute, in and out, of a key that has no tpm_limit of its own; 0: no bound.'),
+        key_concurrency: upTo(1_000_000, 0, 'Inference requests of one key that may run at once; 0: no bound but that of the process.'),
+        in_flight: upTo(1_000_000, 4096, 'Inference requests of this process that may run at once; 0: no bound.'),
+        queue: upTo(100_000, 256, 'Requests that wait for one of them to end, beyond which they are refused.'),
+        queue_seconds: z.number().min(0).max(60).default(1).meta({ description: 'How long each of them waits.' }),
+        loop_lag_ms: upTo(60_000, 1000, 'New inference requests are refused while this process is behind by more than this; 0: never.'),
       })
       .prefault({}),
     budgets: budgetSettings,

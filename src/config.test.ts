@@ -12,6 +12,7 @@ const EXAMPLES: {
   config: [['a.yaml', 'a.yaml'], ['b.yaml', 'b.yaml'], null],
   databaseUrl: [['postgres://a/x', 'postgres://a/x'], ['postgresql://b/x', 'postgresql://b/x'], null],
   secret: [[SECRET, SECRET], [`${SECRET}!`, `${SECRET}!`], null],
+  secretPrevious: [[SECRET, SECRET], [`${SECRET}!`, `${SECRET}!`], null],
   host: [['0.0.0.0', '0.0.0.0'], ['::1', '::1'], '127.0.0.1'],
   port: [['0', 0], ['65535', 65_535], 8080],
   redisUrl: [['redis://a', 'redis://a'], ['redis://b', 'redis://b'], null],

@@ -58,6 +58,12 @@ const choice = <const Option extends string>(options: readonly Option[], fallbac
       return z.NEVER
     })
 
+const secretText = z
+  .string()
+  .refine((value) => Buffer.byteLength(value) >= 32, 'must hold at least 32 bytes')
+  .optional()
+  .transform((value) => value ?? null)
+
 /** What every verb needs to find the data. */
 export const STORAGE_SETTINGS = {
   dataDir: setting('data-dir', 'PATCHBAY_DATA_DIR', './data', 'Directory of the database file and of the root secret.', text('./data')),
@@ -79,16 +85,13 @@ export const STORAGE_SETTINGS = {
       .optional()
       .transform((value) => value ?? null),
   ),
-  secret: setting(
+  secret: setting(null, 'PATCHBAY_SECRET', 'made on first start in the data directory', 'Root secret, at least 32 bytes.', secretText),
+  secretPrevious: setting(
     null,
-    'PATCHBAY_SECRET',
-    'made on first start in the data directory',
-    'Root secret, at least 32 bytes.',
-    z
-      .string()
-      .refine((value) => Buffer.byteLength(value) >= 32, 'must hold at least 32 bytes')
-      .optional()
-      .transform((value) => value ?? null),
+    'PATCHBAY_SECRET_PREVIOUS',
+    'none',
+    'The root secret that PATCHBAY_SECRET replaces, while it is rotated.',
+    secretText,
   ),
 }
 
@@ -147,6 +150,6 @@ export const readSettings = <Table extends Record<string, Setting<unknown>>>(
 
 /** What a fault may repeat of a value: not a secret, and of an address that may hold a password its scheme alone. */
 const shown = (name: string, value = ''): string => {
-  if (name === 'secret') return '…'
+  if (name.startsWith('secret')) return '…'
   return name.endsWith('Url') ? value.replace(/^([a-z][a-z0-9+.-]*:\/\/)?.*$/is, '$1…') : value.slice(0, 200)
 }

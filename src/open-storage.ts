@@ -2,7 +2,7 @@
 import { type StorageSettings, SettingError } from './config.ts'
 import { isoTimestamp, systemClock } from './lib/clock.ts'
 import { systemIds } from './lib/id.ts'
-import { makeRootSecret, readRootSecret, secretPath, type RootSecret } from './root-secret.ts'
+import { inUseBy, makeRootSecret, readRootSecret, secretCheck, secretPath, type RootSecret } from './root-secret.ts'
 import type { Database } from './storage/database.ts'
 import { createFactStore, type FactStore } from './storage/fact-store.ts'
 import { openDatabase } from './storage/open-database.ts'
@@ -11,6 +11,8 @@ import { createWorkspaceStore } from './storage/workspace-store.ts'
 export interface Storage {
   readonly database: Database
   readonly secret: RootSecret
+  /** As it is now: another process may have rotated it. */
+  rereadSecret(): Promise<RootSecret>
   readonly owner: { readonly workspaceId: string; readonly userId: string }
   /** True once in the life of a database: for the first caller. */
   claimFirstStart(): Promise<boolean>
@@ -31,7 +33,8 @@ export const openStorage = async (
       userId: `user_${systemIds.uuid()}`,
       now,
     })
-    return { database, secret, owner, claimFirstStart: async () => (await facts.establish('first-start', now)).written }
+    const rereadSecret = (): Promise<RootSecret> => verifiedSecret(settings, facts)
+    return { database, secret, rereadSecret, owner, claimFirstStart: async () => (await facts.establish('first-start', now)).written }
   } catch (thrown) {
     await database.close()
     throw thrown
@@ -39,17 +42,19 @@ export const openStorage = async (
 }
 
 /** A process with another root secret than the database's would refuse every key without a word. */
-const verifiedSecret = async ({ secret: given, dataDir }: StorageSettings, facts: FactStore): Promise<RootSecret> => {
+const verifiedSecret = async (settings: StorageSettings, facts: FactStore): Promise<RootSecret> => {
+  const { dataDir } = settings
   const known = await facts.read('secret-check')
-  const found = readRootSecret(given, dataDir)
+  const found = readRootSecret(settings, dataDir)
   if (found === null && known !== null) {
     throw new SettingError(
       `${secretPath(dataDir)} is missing: it holds the root secret that this database was made with. Restore it, or set PATCHBAY_SECRET.`,
     )
   }
   const secret = found ?? makeRootSecret(dataDir)
-  const check = Buffer.from(secret.derive('check')).toString('hex')
-  if ((await facts.establish('secret-check', check)).value === check) return secret
-  const source = given === null ? secretPath(dataDir) : 'PATCHBAY_SECRET'
+  // In the middle of a rotation the database still knows itself by the one before.
+  const used = inUseBy(secret, (await facts.establish('secret-check', secretCheck(secret))).value)
+  if (used !== null) return used
+  const source = settings.secret === null ? secretPath(dataDir) : 'PATCHBAY_SECRET'
   throw new SettingError(`${source} is not the root secret that this database was made with: its keys could not be verified.`)
 }

@@ -10,7 +10,8 @@ const directory = temporaryDirectory()
 let places = 0
 const place = (): string => join(directory, String((places += 1)), 'data')
 
-const openRootSecret = (given: string | null, dataDir: string): RootSecret => readRootSecret(given, dataDir) ?? makeRootSecret(dataDir)
+const openRootSecret = (given: string | null, dataDir: string): RootSecret =>
+  readRootSecret({ secret: given, secretPrevious: null }, dataDir) ?? makeRootSecret(dataDir)
 
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex')
 const pepperOf = (given: string | null, dataDir: string): string => hex(openRootSecret(given, dataDir).derive('key-pepper'))
@@ -84,7 +85,7 @@ describe('without a secret of the operator', () => {
 
 test('reading makes none: a database may have been made with one that is lost', () => {
   const dataDir = place()
-  expect(readRootSecret(null, dataDir)).toBeNull()
+  expect(readRootSecret({ secret: null, secretPrevious: null }, dataDir)).toBeNull()
   expect(existsSync(dataDir)).toBe(false)
 })
 

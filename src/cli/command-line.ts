@@ -6,8 +6,10 @@ import { GatewayError } from '../errors.ts'
 import { ListenError } from '../http/server.ts'
 import { StorageRefused, StorageUnavailable } from '../storage/storage-errors.ts'
 import { VERSION } from '../version.ts'
+import { addCreditsVerb, showCreditsVerb } from './credits.ts'
 import { auditLedgerVerb } from './ledger.ts'
 import { createKeyVerb, listKeysVerb, revokeKeyVerb } from './keys.ts'
+import { retireSecretVerb, rotateSecretVerb } from './secret.ts'
 import { serve } from './serve.ts'
 
 const FAILED = 1
@@ -45,6 +47,26 @@ export const runCommandLine = async (argv: readonly string[]): Promise<number> =
     STORAGE_SETTINGS,
   ).action((hash, flags) => revokeKeyVerb(storage(flags), hash))
 
+  const secret = program.command('secret').description('Rotate the root secret, with the service running or not.')
+  withSettings(
+    secret.command('rotate').description('Add a new root secret and seal everything under it; the old one stays valid.'),
+    STORAGE_SETTINGS,
+  ).action((flags) => rotateSecretVerb(storage(flags)))
+  withSettings(secret.command('retire').description('Forget the old root secret.'), STORAGE_SETTINGS)
+    .option('--force', 'also where API keys that were not used since the rotation stop working')
+    .action((flags) => retireSecretVerb(storage(flags), flags))
+
+  const credits = program.command('credits').description('Prepaid credit of a workspace.')
+  withSettings(credits.command('add').argument('<usd>', 'US dollars; negative takes back'), STORAGE_SETTINGS)
+    .description('Add to the credit.')
+    .option('--note <text>', 'what it was for')
+    .option('--workspace <id>', 'id or slug; the default workspace when absent')
+    .option('--json', 'print JSON')
+    .action((usd, flags) => addCreditsVerb(storage(flags), usd, flags))
+  withSettings(credits.command('show').description('Show what was prepaid and what was spent.'), STORAGE_SETTINGS)
+    .option('--workspace <id>', 'id or slug; the default workspace when absent')
+    .option('--json', 'print JSON')
+    .action((flags) => showCreditsVerb(storage(flags), flags))
   const ledger = program.command('ledger').description('Check the books of budgets and limits.')
   withSettings(ledger.command('audit').description('Count all money again; exit code 1 where something is wrong.'), STORAGE_SETTINGS)
     .option('--json', 'print JSON')
@@ -80,7 +102,7 @@ const withSettings = (command: Command, settings: typeof STORAGE_SETTINGS): Comm
   }
   return command.addHelpText(
     'after',
-    `\nSecrets come by variable only: PATCHBAY_SECRET (root secret, at least 32 bytes), OPENAI_API_KEY and the other providers' keys.`,
+    `\nSecrets come by variable only: PATCHBAY_SECRET (root secret, at least 32 bytes), PATCHBAY_SECRET_PREVIOUS (the one that it replaces), OPENAI_API_KEY and the other providers' keys.`,
   )
 }
 

@@ -9,7 +9,9 @@ import { systemClock } from '../lib/clock.ts'
 import { systemIds } from '../lib/id.ts'
 import { nanosOf } from '../lib/money.ts'
 import { openStorage, type Storage } from '../open-storage.ts'
+import { derivedKeys } from '../root-secret.ts'
 import { createKeyStore } from '../storage/key-store.ts'
+import { fromShell } from './from-shell.ts'
 import { hasData, requireData } from './require-data.ts'
 
 interface CreateFlags {
@@ -37,17 +39,22 @@ export const createKeyVerb = async (settings: StorageSettings, flags: CreateFlag
   const isNew = !hasData(settings)
   await withKeys(settings, async (keys, { owner }) => {
     if (isNew) tell(`made a new database in ${settings.dataDir}`)
-    const { key, record } = await keys.create({
-      kind,
-      name: body.name,
-      workspaceId: owner.workspaceId,
-      creatorUserId: owner.userId,
-      limitNanos: limit === null ? null : nanosOf(limit),
-      limitReset: body.limit_reset ?? null,
-      includeByokInLimit: false,
-      strict: false,
-      expiresAt: body.expires_at ?? null,
-    })
+    const { key, record } = await keys.create(
+      {
+        kind,
+        name: body.name,
+        workspaceId: owner.workspaceId,
+        creatorUserId: owner.userId,
+        limitNanos: limit === null ? null : nanosOf(limit),
+        limitReset: body.limit_reset ?? null,
+        includeByokInLimit: false,
+        strict: false,
+        rpmLimit: null,
+        tpmLimit: null,
+        expiresAt: body.expires_at ?? null,
+      },
+      fromShell(owner.userId),
+    )
     if (flags.json === true) {
       print(JSON.stringify({ key, ...keyResource(await keys.get(owner.workspaceId, record.hash)) }))
       return
@@ -95,20 +102,22 @@ export const revokeKeyVerb = async (settings: StorageSettings, hash: string): Pr
   const valid = validate(keyHash, hash, ['hash'])
   requireData(settings)
   await withKeys(settings, async (keys, { owner }) => {
-    await keys.revoke(owner.workspaceId, valid)
+    await keys.revoke(owner.workspaceId, valid, fromShell(owner.userId))
     print(`revoked ${valid}`)
   })
 }
 
 const withKeys = async (settings: StorageSettings, work: (keys: Keys, storage: Storage) => Promise<void>): Promise<void> => {
   const storage = await openStorage(settings, { service: false, onError: () => undefined })
+  const peppers = derivedKeys(storage.secret, 'key-pepper')
   try {
     await work(
       createKeys({
         store: createKeyStore(storage.database),
         clock: systemClock,
         ids: systemIds,
-        pepper: storage.secret.derive('key-pepper'),
+        peppers: () => peppers,
+        onError: (thrown) => tell(`a key could not be stored under the new root secret: ${String(thrown)}`),
       }),
       storage,
     )

@@ -4,6 +4,7 @@ import { readConfigFile } from '../config-file.ts'
 import { SettingError, type Environment, type ServeSettings } from '../config.ts'
 import { listen, type Server } from '../http/server.ts'
 import { systemClock } from '../lib/clock.ts'
+import { fromShell } from './from-shell.ts'
 import { greeting, type FirstKeys } from './greeting.ts'
 import { startWorkers, type Workers } from './workers.ts'
 
@@ -46,17 +47,22 @@ export const serve = async (settings: ServeSettings, env: Environment, argv: rea
 
 const makeFirstKeys = async ({ keys, owner }: Service): Promise<FirstKeys> => {
   const make = async (kind: 'management' | 'inference'): Promise<string> => {
-    const { key } = await keys.create({
-      kind,
-      name: `First ${kind} key`,
-      workspaceId: owner.workspaceId,
-      creatorUserId: owner.userId,
-      limitNanos: null,
-      limitReset: null,
-      includeByokInLimit: false,
-      strict: false,
-      expiresAt: null,
-    })
+    const { key } = await keys.create(
+      {
+        kind,
+        name: `First ${kind} key`,
+        workspaceId: owner.workspaceId,
+        creatorUserId: owner.userId,
+        limitNanos: null,
+        limitReset: null,
+        includeByokInLimit: false,
+        strict: false,
+        rpmLimit: null,
+        tpmLimit: null,
+        expiresAt: null,
+      },
+      fromShell(owner.userId),
+    )
     return key
   }
   return { management: await make('management'), inference: await make('inference') }

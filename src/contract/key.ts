@@ -13,6 +13,14 @@ const limitReset = z.enum(['daily', 'weekly', 'monthly'])
 /** Dollars; up to a billion, so that its nano-dollars stay exact integers. */
 const dollarLimit = z.number().min(0).max(1_000_000)
 
+const perMinute = z.int().min(1).max(1_000_000_000)
+const rateLimits = {
+  rpm_limit: perMinute.nullable().meta({ description: "Requests a minute; null: the default of the file's limits.requests_per_minute." }),
+  tpm_limit: perMinute
+    .nullable()
+    .meta({ description: "Tokens a minute, in and out; null: the default of the file's limits.tokens_per_minute." }),
+}
+
 const usageFigures = {
   usage: z.number(),
   usage_daily: z.number(),
@@ -38,6 +46,7 @@ export const apiKey = z
     strict: z
       .boolean()
       .meta({ description: 'Requests with this key refuse what cannot be honoured, instead of leaving it out with a warning.' }),
+    ...rateLimits,
     ...usageFigures,
     created_at: timestamp,
     updated_at: timestamp.nullable(),
@@ -57,6 +66,8 @@ export const createKeyBody = z
     limit_reset: limitReset.nullish(),
     include_byok_in_limit: z.boolean().default(false),
     strict: z.boolean().default(false),
+    rpm_limit: rateLimits.rpm_limit.optional(),
+    tpm_limit: rateLimits.tpm_limit.optional(),
     expires_at: z.iso.datetime({ error: 'Use ISO 8601 in UTC, e.g. 2027-01-31T00:00:00Z.' }).nullish(),
     creator_user_id: z.string().min(1).max(256).nullish(),
     workspace_id: z.string().nullish(),
@@ -71,6 +82,8 @@ export const updateKeyBody = z
     limit_reset: limitReset.nullable().optional(),
     include_byok_in_limit: z.boolean().optional(),
     strict: z.boolean().optional(),
+    rpm_limit: rateLimits.rpm_limit.optional(),
+    tpm_limit: rateLimits.tpm_limit.optional(),
   })
   .meta({ id: 'UpdateKeyBody', description: 'Absent fields stay as they are; null clears.' })
 

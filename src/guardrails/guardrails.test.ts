@@ -5,7 +5,8 @@ import { createFakeIds } from '../../test/support/fake-ids.ts'
 import { emailGuardrail } from '../../test/support/guardrail.ts'
 import type { GuardrailAssignmentStore } from '../storage/guardrail-assignment-store.ts'
 import type { GuardrailStore } from '../storage/guardrail-store.ts'
-import { createGuardrails, defaultGuardrailId } from './guardrails.ts'
+import { defaultGuardrailId } from '../canonical/default-guardrail-id.ts'
+import { createGuardrails } from './guardrails.ts'
 
 const setUp = () => {
   let queries = 0

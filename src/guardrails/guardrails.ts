@@ -1,6 +1,5 @@
 /** Guardrails: made, listed, changed, assigned; and what they come to for a caller, known without a query while nothing has changed. */
-import { createHash } from 'node:crypto'
-
+import { defaultGuardrailId } from '../canonical/default-guardrail-id.ts'
 import type {
   createGuardrailBody,
   GuardrailPatch,
@@ -40,12 +39,6 @@ export interface Guardrails {
   /** What holds for the caller's requests; null: nothing. At once where it is known. Throws StorageUnavailable. */
   effective(caller: Pick<Principal, 'hash' | 'userId' | 'workspaceId'>): Effective | null | Promise<Effective | null>
   dropCache(): void
-}
-
-/** The id of a workspace's own guardrail follows from that of the workspace. */
-export const defaultGuardrailId = (workspaceId: string): string => {
-  const hex = createHash('sha256').update(`guardrail of workspace ${workspaceId}`).digest('hex')
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`
 }
 
 const CACHE_MAX = 10_000

@@ -2,6 +2,7 @@
  * What the three inference routes have in common: read the call, apply its preset, run it, and answer whole or as a
  * stream. The status of a provider's failure follows decision 16, the moment a stream commits decision 17.
  */
+import type { CustomerKeyLookup } from '../byok/customer-keys.ts'
 import { NO_COST } from '../canonical/cost.ts'
 import type { Frame } from '../canonical/event.ts'
 import { NO_USAGE } from '../canonical/usage.ts'
@@ -13,7 +14,7 @@ import type { DryRun } from '../inference/dry-run.ts'
 import { refusalMetadata, type RefusedRequest, routingMetadata } from '../inference/routing-metadata.ts'
 import type { RunInference } from '../inference/run-inference.ts'
 import type { InferenceRequest, Run } from '../inference/run.ts'
-import { spenderOf } from '../keys/keys.ts'
+import { spenderOf, type Principal } from '../keys/keys.ts'
 import type { Clock } from '../lib/clock.ts'
 import { JsonBody } from '../lib/json-body.ts'
 import { JSON_LIMITS } from '../lib/json-scan.ts'
@@ -21,13 +22,14 @@ import { asPublicError, errorHeaders } from './error-boundary.ts'
 import { STREAM_HEADERS, eventStream } from './event-stream.ts'
 import { jsonResponse, jsonText } from './json-response.ts'
 import type { KeepAlive } from './keep-alive.ts'
-import { metadataField, wantsDryRun, wantsEcho } from './opt-ins.ts'
+import { metadataField, wantedFailure, wantsDryRun, wantsEcho } from './opt-ins.ts'
 import type { PrepareCall } from './prepare-call.ts'
 import { principalOf, type RouteRequest } from './route.ts'
 import { refusedBy } from './screen-call.ts'
 
 export interface InferenceAnswering {
   readonly prepareCall: PrepareCall
+  readonly customerKeys: CustomerKeysOf
   readonly runInference: RunInference
   readonly admit: Admit
   readonly dryRun: DryRun
@@ -41,6 +43,9 @@ export interface InferenceAnswering {
   readonly onInternalError: (thrown: unknown) => void
 }
 
+/** The provider keys of the caller's own that it may use. */
+export type CustomerKeysOf = (caller: Principal) => CustomerKeyLookup | null | Promise<CustomerKeyLookup | null>
+
 export const answerInference = async (request: RouteRequest, format: ClientFormat, parts: InferenceAnswering): Promise<Response> => {
   const principal = principalOf(request)
   const { text, bytes } = await request.received()
@@ -49,8 +54,11 @@ export const answerInference = async (request: RouteRequest, format: ClientForma
   let asked: InferenceRequest | undefined
   try {
     const prepared = await parts.prepareCall(JsonBody.read(text, JSON_LIMITS, bytes), format, request.headers, principal)
+    const customerKeys = parts.customerKeys(principal)
     asked = {
       ...prepared,
+      ...(request.pass === null ? {} : { pass: request.pass }),
+      customerKeys: customerKeys instanceof Promise ? await customerKeys : customerKeys,
       apiType: 'completions',
       caller: spenderOf(principal),
       requestId: request.requestId,
@@ -61,6 +69,7 @@ export const answerInference = async (request: RouteRequest, format: ClientForma
     if (wantsDryRun(request.headers)) return jsonResponse(await parts.dryRun(asked))
     run = parts.runInference(asked)
     await parts.admit(run)
+    request.pass?.handOver()
   } catch (thrown) {
     const refused = asked ?? refusedBy(thrown)
     if (refused === undefined) throw thrown
@@ -99,12 +108,12 @@ class Answer {
     this.#format = format
     this.#parts = parts
     this.#metadataField = metadataField(headers)
-    this.#realStatus = (headers.get('x-service-provider-failure')?.toLowerCase() ?? parts.providerFailure) === 'status'
+    this.#realStatus = (wantedFailure(headers) ?? parts.providerFailure) === 'status'
   }
 
   /** Of a failure: by the setting, and always where no provider was asked, or it is our own check that failed (decision 16). */
   #tellsStatus(error: GatewayError): boolean {
-    return this.#realStatus || this.#run.current === undefined || isGuardrailBlock(error)
+    return this.#realStatus || !this.#run.asked || isGuardrailBlock(error)
   }
 
   /** Read when the answer begins: an attempt's losses are known by then. */
@@ -180,7 +189,9 @@ class Answer {
 
   #failure(thrown: unknown): Response {
     const error = asPublicError(thrown)
-    const { body, answered } = this.#format.renderError(error, this.#head(), this.#tail())
+    const isOwnCheck = !this.#run.asked && METADATA_LESS.has(error.status)
+    const tail = isOwnCheck ? { ...this.#tail(), metadata: null } : this.#tail()
+    const { body, answered } = this.#format.renderError(error, this.#head(), tail)
     const status = answered || !this.#tellsStatus(error) ? 200 : error.status
     return jsonText(body, { status, headers: { ...this.#headers, ...(answered ? {} : errorHeaders(error)) } })
   }

@@ -3,6 +3,7 @@ import { connect } from 'node:net'
 
 import { pino } from 'pino'
 
+import { changedBy } from '../../test/support/changed-by.ts'
 import { createFakeClock, turn } from '../../test/support/fake-clock.ts'
 import { createTestRouting } from '../../test/support/test-routing.ts'
 import { openSqliteDatabase } from '../../test/support/sqlite-database.ts'
@@ -21,11 +22,15 @@ import { createDryRun } from '../inference/dry-run.ts'
 import { createInference, type InferenceParts } from '../inference/run-inference.ts'
 import type { Run } from '../inference/run.ts'
 import { createKeys } from '../keys/keys.ts'
+import { createAdmission } from '../limits/admission.ts'
+import { createRateMeter } from '../limits/gcra.ts'
 import { systemIds } from '../lib/id.ts'
 import { createModels } from '../models/models.ts'
 import { createPresets } from '../presets/presets.ts'
 import { providerRegistry } from '../providers/registry.ts'
 import { sandboxModels } from '../sandbox-models.ts'
+import { createManagement } from '../compose-management.ts'
+import { makeRootSecret } from '../root-secret.ts'
 import { createGenerationStore } from '../storage/generation-store.ts'
 import { createGuardrails } from '../guardrails/guardrails.ts'
 import { createGuardrailAssignmentStore } from '../storage/guardrail-assignment-store.ts'
@@ -41,19 +46,29 @@ import { createPrepareCall } from './prepare-call.ts'
 import type { Policy, Route } from './route.ts'
 import { listen } from './server.ts'
 
-const { database, owner } = await openSqliteDatabase()
+const { database, owner, dataDir } = await openSqliteDatabase()
+const secret = makeRootSecret(dataDir)
+const storage = { database, secret, rereadSecret: async () => secret, claimFirstStart: async () => false }
 
 const MAX_BODY = 1024 * 1024
+const NO_LIMITS = { keyConcurrency: 0, requestsPerMinute: 0, tokensPerMinute: 0, most: 0, line: 0, waitMs: 0, loopLagMs: 0 }
 
 /** The service as compose.ts builds it, on SQLite, with time standing still and the sandbox for its models. */
 const build = (more: Partial<AppParts> = {}) => {
   const clock = createFakeClock()
   const ids = systemIds
-  const keys = createKeys({ store: createKeyStore(database), clock, ids, pepper: new Uint8Array(32) })
+  const faults: unknown[] = []
+  const management = createManagement({
+    storage: { ...storage, owner },
+    clock,
+    ids,
+    flush: async () => undefined,
+    onError: (thrown) => faults.push(thrown),
+  })
+  const { keys } = management
   const presets = createPresets({ store: createPresetStore(database), clock, ids })
   const models = createModels(sandboxModels, [])
   const store = createGenerationStore(database)
-  const faults: unknown[] = []
   const recorder = createGenerationRecorder<Settlement>({
     write: (batch) => ledger.settle(batch),
     clock,
@@ -105,6 +120,7 @@ const build = (more: Partial<AppParts> = {}) => {
     screenCall: async (call) => ({ call, warnings: [] }),
     answering: {
       prepareCall: createPrepareCall(presets),
+      customerKeys: (caller) => management.customerKeys.forCaller(caller.workspaceId, caller),
       runInference: createInference(inference),
       admit: budgeted.admit,
       dryRun: createDryRun(inference),
@@ -116,6 +132,8 @@ const build = (more: Partial<AppParts> = {}) => {
       onInternalError: (thrown) => faults.push(thrown),
     },
     keys,
+    management,
+    admission: createAdmission({ clock, meter: createRateMeter(100), lag: { p99Ms: 0 }, limits: () => NO_LIMITS }),
     presets,
     guardrails: createGuardrails({
       store: createGuardrailStore(database),
@@ -145,17 +163,22 @@ const service = build()
 
 const makeKey = async (kind: 'management' | 'inference'): Promise<string> =>
   (
-    await service.keys.create({
-      kind,
-      name: kind,
-      workspaceId: owner.workspaceId,
-      creatorUserId: owner.userId,
-      limitNanos: null,
-      limitReset: null,
-      includeByokInLimit: false,
-      strict: false,
-      expiresAt: null,
-    })
+    await service.keys.create(
+      {
+        kind,
+        name: kind,
+        workspaceId: owner.workspaceId,
+        creatorUserId: owner.userId,
+        limitNanos: null,
+        limitReset: null,
+        includeByokInLimit: false,
+        strict: false,
+        rpmLimit: null,
+        tpmLimit: null,
+        expiresAt: null,
+      },
+      changedBy(),
+    )
   ).key
 
 const KEYS = {
@@ -226,7 +249,7 @@ describe('every route admits exactly whom its policy admits', () => {
     for (const key of KEY_NAMES) {
       const { status, json } = await ask(method, exampleOf(path), {
         key,
-        ...(method === 'POST' || method === 'PATCH' ? { body: '{}' } : {}),
+        ...(method === 'POST' || method === 'PUT' || method === 'PATCH' ? { body: '{}' } : {}),
       })
       statuses[key] = status
       const refused = ADMITTED[policy][key]
@@ -370,10 +393,11 @@ describe('when something is wrong with the service', () => {
 
   test('503: storage is away while an unknown key is looked up', async () => {
     const keys = createKeys({
-      store: { ...createKeyStore(database), get: () => Promise.reject(new StorageUnavailable('away')) },
+      store: { ...createKeyStore(database), find: () => Promise.reject(new StorageUnavailable('away')) },
       clock: createFakeClock(),
       ids: systemIds,
-      pepper: new Uint8Array(32),
+      peppers: () => [{ id: 'first', bytes: new Uint8Array(32) }],
+      onError: () => undefined,
     })
     expect((await ask('GET', '/api/v1/models/count', {}, build({ keys }))).status).toBe(503)
   })

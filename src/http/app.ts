@@ -6,6 +6,7 @@ import type { RunEmbeddings } from '../inference/run-embeddings.ts'
 import type { Guardrails } from '../guardrails/guardrails.ts'
 import type { Keys } from '../keys/keys.ts'
 import type { Ledger } from '../ledger/ledger.ts'
+import type { Admission, Pass } from '../limits/admission.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { IdSource } from '../lib/id.ts'
 import type { JsonObject } from '../lib/json.ts'
@@ -31,7 +32,8 @@ import { generationGet } from './routes/generation.ts'
 import { assignmentRoutes } from './routes/guardrail-assignments.ts'
 import { guardrailsCreate, guardrailsDelete, guardrailsGet, guardrailsList, guardrailsUpdate } from './routes/guardrails.ts'
 import { inferenceRoute } from './routes/inference.ts'
-import { keyCurrent, keysCreate, keysDelete, keysGet, keysList, keysUpdate } from './routes/keys.ts'
+import { keyCurrent } from './routes/keys.ts'
+import { managementRoutes, type ManagementParts } from './routes/management.ts'
 import { endpointsZdr, modelsCount, modelsEndpoints, modelsGet, modelsList } from './routes/models.ts'
 import { providersList } from './routes/providers.ts'
 import { presetsCreate } from './routes/presets-create.ts'
@@ -45,6 +47,8 @@ export interface AppParts {
   readonly runEmbeddings: RunEmbeddings
   readonly screenCall: ScreenCall
   readonly keys: Keys
+  readonly management: ManagementParts
+  readonly admission: Admission
   readonly presets: Presets
   readonly guardrails: Guardrails
   readonly models: Models
@@ -67,7 +71,7 @@ const apiRoutes = (parts: AppParts): readonly Route[] => [
   inferenceRoute('chat', parts),
   inferenceRoute('responses', parts),
   inferenceRoute('messages', parts),
-  countTokensRoute({ format: parts.formats.messages, prepareCall: parts.answering.prepareCall, countTokens: parts.countTokens }),
+  countTokensRoute({ format: parts.formats.messages, answering: parts.answering, countTokens: parts.countTokens }),
   embeddingsRoute(parts),
 
   presetsCreate('responses', parts),
@@ -80,11 +84,7 @@ const apiRoutes = (parts: AppParts): readonly Route[] => [
   presetsVersions(parts.presets),
   presetsVersion(parts.presets),
 
-  keysList(parts.keys),
-  keysCreate(parts.keys),
-  keysGet(parts.keys),
-  keysUpdate(parts.keys),
-  keysDelete(parts.keys),
+  ...managementRoutes(parts.keys, parts.management),
   keyCurrent('/key', { ...parts, flush: parts.generations.flush }),
   keyCurrent('/auth/key', { ...parts, flush: parts.generations.flush }),
 
@@ -165,18 +165,24 @@ export const createApp = (parts: AppParts): App => {
         operation = route.operation
         if (route.policy === 'inference' && parts.isDraining())
           throw new GatewayError('provider_overloaded', 'The service is restarting.', { retryAfterSeconds: 1 })
-        const admitted = authenticate(request.headers, route.policy, parts.keys)
-        response = await route.handle({
-          method: request.method,
-          params,
-          query: query === '' ? NO_QUERY : new URLSearchParams(query),
-          headers: request.headers,
-          requestId,
-          principal: admitted instanceof Promise ? await admitted : admitted,
-          signal: request.signal,
-          text: () => readBodyText(request, bodyLimits),
-          received: () => readBody(request, bodyLimits),
-        })
+        const authenticated = authenticate(request.headers, route.policy, parts.keys)
+        const principal = authenticated instanceof Promise ? await authenticated : authenticated
+        const entered = route.policy === 'inference' && principal !== null ? parts.admission.enter(principal) : null
+        const pass = entered instanceof Promise ? await entered : entered
+        response = await endingPass(pass, () =>
+          route.handle({
+            method: request.method,
+            params,
+            query: query === '' ? NO_QUERY : new URLSearchParams(query),
+            headers: request.headers,
+            requestId,
+            principal,
+            pass,
+            signal: request.signal,
+            text: () => readBodyText(request, bodyLimits),
+            received: () => readBody(request, bodyLimits),
+          }),
+        )
       }
     } catch (thrown) {
       failure = asPublicError(thrown)
@@ -195,6 +201,15 @@ export const createApp = (parts: AppParts): App => {
   return {
     answer,
     parameterPaths: mounts.flatMap(({ base, routes }) => routes.filter(({ path }) => path.includes(':')).map(({ path }) => base + path)),
+  }
+}
+
+/** What nobody took over ends with its handler. */
+const endingPass = async (pass: Pass | null, work: () => Promise<Response> | Response): Promise<Response> => {
+  try {
+    return await work()
+  } finally {
+    if (pass?.handedOver === false) pass.end(0)
   }
 }
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 
+import { changedBy } from '../../test/support/changed-by.ts'
 import { createFakeClock } from '../../test/support/fake-clock.ts'
 import { createFakeIds } from '../../test/support/fake-ids.ts'
 import { openSqliteDatabase } from '../../test/support/sqlite-database.ts'
@@ -11,19 +12,30 @@ import { authenticate } from './authenticate.ts'
 import type { Policy } from './route.ts'
 
 const { database, owner } = await openSqliteDatabase()
-const keys = createKeys({ store: createKeyStore(database), clock: createFakeClock(), ids: createFakeIds(), pepper: new Uint8Array(32) })
+const keys = createKeys({
+  store: createKeyStore(database),
+  clock: createFakeClock(),
+  ids: createFakeIds(),
+  peppers: () => [{ id: 'first', bytes: new Uint8Array(32) }],
+  onError: () => undefined,
+})
 const make = async (kind: 'management' | 'inference'): Promise<string> => {
-  const { key } = await keys.create({
-    kind,
-    name: kind,
-    workspaceId: owner.workspaceId,
-    creatorUserId: owner.userId,
-    limitNanos: null,
-    limitReset: null,
-    includeByokInLimit: false,
-    strict: false,
-    expiresAt: null,
-  })
+  const { key } = await keys.create(
+    {
+      kind,
+      name: kind,
+      workspaceId: owner.workspaceId,
+      creatorUserId: owner.userId,
+      limitNanos: null,
+      limitReset: null,
+      includeByokInLimit: false,
+      strict: false,
+      rpmLimit: null,
+      tpmLimit: null,
+      expiresAt: null,
+    },
+    changedBy(),
+  )
   return key
 }
 const key = { management: await make('management'), inference: await make('inference') }
@@ -114,16 +126,17 @@ test('a revoked key is 401 on its next use', async () => {
   const token = await make('inference')
   expect(await verdict(bearer(token), 'inference')).toBe('inference')
   const known = await keys.authenticate(token)
-  await keys.revoke(owner.workspaceId, known?.hash ?? '')
+  await keys.revoke(owner.workspaceId, known?.hash ?? '', changedBy())
   expect(await verdict(bearer(token), 'inference')).toBe(INVALID)
 })
 
 test('storage that is away is no refusal of the key', async () => {
   const away = createKeys({
-    store: { ...createKeyStore(database), get: () => Promise.reject(new Error('away')) },
+    store: { ...createKeyStore(database), find: () => Promise.reject(new Error('away')) },
     clock: createFakeClock(),
     ids: createFakeIds(),
-    pepper: new Uint8Array(32),
+    peppers: () => [{ id: 'first', bytes: new Uint8Array(32) }],
+    onError: () => undefined,
   })
   const thrown = await rejection(Promise.resolve(authenticate(new Headers(bearer(key.inference)), 'inference', away)))
   expect(String(thrown)).toContain('away')

@@ -2,6 +2,7 @@
 import { GatewayError, MANAGEMENT_MESSAGES, asGatewayError } from '../errors.ts'
 import type { ClientFormat } from '../formats/format.ts'
 import type { ClientDialect } from '../canonical/call.ts'
+import { isObject } from '../lib/json.ts'
 import { JsonTextError } from '../lib/json-scan.ts'
 import { StorageConflict, StorageUnavailable } from '../storage/storage-errors.ts'
 import { jsonResponse, jsonText } from './json-response.ts'
@@ -30,11 +31,21 @@ export const asPublicError = (thrown: unknown): GatewayError => {
 }
 
 export const errorHeaders = (error: GatewayError): Record<string, string> => ({
+  ...rateLimitHeaders(error.metadata['rate_limit']),
   ...(error.retryAfterSeconds === undefined ? {} : { 'retry-after': String(error.retryAfterSeconds) }),
   ...(error.status === 405 && Array.isArray(error.metadata['allow']) ? { allow: error.metadata['allow'].join(', ') } : {}),
   ...(error.unread ? { connection: 'close' } : {}),
 })
 
+/** Of our own limits: how many a minute, how many are left, and the instant in milliseconds at which all are there again. */
+const rateLimitHeaders = (told: unknown): Record<string, string> =>
+  isObject(told)
+    ? {
+        'x-ratelimit-limit': String(told['limit']),
+        'x-ratelimit-remaining': String(told['remaining']),
+        'x-ratelimit-reset': String(told['reset']),
+      }
+    : {}
 /** Its table has one status for whatever is wrong with a request. */
 const managementStatus = ({ status }: GatewayError): number => (status === 413 ? 400 : status)
 

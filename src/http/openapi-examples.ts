@@ -83,6 +83,13 @@ export const BODY_EXAMPLES: Readonly<Record<string, JsonObject>> = {
   EmbeddingsRequest: { model: 'openai/text-embedding-3-small', input: QUESTION },
   PresetPatch: { description: 'Answers customers.', designated_version: 3, labels: { staging: 4 } },
   CreateKeyBody: { name: 'support backend', kind: 'inference', limit: 25, limit_reset: 'monthly' },
+  CreateWorkspaceBody: { name: 'Search team', slug: 'search' },
+  UpdateWorkspaceBody: { description: 'Everything behind the search box.' },
+  CreateProviderKeyBody: { provider: 'openai', key: 'sk-the-key-as-the-provider-shows-it', name: 'Our own account' },
+  UpdateProviderKeyBody: { disabled: true },
+  PutBudgetBody: { limit_usd: 100 },
+  AddCreditsBody: { amount_usd: 25, note: 'Invoice 2026-11' },
+  WorkspaceMembersBody: { user_ids: ['user_ada', 'user_grace'] },
   UpdateKeyBody: { name: 'support backend', limit: 50 },
   CreateGuardrailBody: {
     name: 'Customer data',

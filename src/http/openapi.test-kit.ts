@@ -2,4 +2,5 @@
 import { routeTable } from './app.ts'
 import type { Mount } from './openapi.ts'
 
-export const describedMounts = (): readonly Mount[] => routeTable({ formats: {}, answering: {}, generations: {} } as never, () => ({}))
+export const describedMounts = (): readonly Mount[] =>
+  routeTable({ formats: {}, answering: {}, generations: {}, management: {} } as never, () => ({}))

@@ -72,6 +72,16 @@ const TAGS: readonly { readonly name: Route['tag']; readonly description: string
   },
   { name: 'Presets', description: 'Named, versioned configurations. Every change makes a new version; versions never change.' },
   { name: 'Keys', description: 'Management keys manage, inference keys call models. A key is shown once, when it is created.' },
+  {
+    name: 'Workspaces',
+    description: 'What keys, presets and guardrails belong to. A key reaches what is in its own workspace, and nothing else.',
+  },
+  {
+    name: 'Provider keys',
+    description: "A workspace's own keys of providers. They are sealed at rest, never shown, and used before those of the service.",
+  },
+  { name: 'Credits', description: 'Prepaid credit.' },
+  { name: 'Audit', description: 'Who changed what.' },
   { name: 'Models', description: 'What can be called: models, and presets as models.' },
   { name: 'Guardrails', description: 'What requests may say, cost and reach: filters, allow-lists and budgets.' },
   { name: 'Generations', description: 'What a single request did, used and cost.' },

@@ -12,6 +12,12 @@ export const wantsEcho = ({ dialect, stream, body }: Call): boolean => {
 /** No provider is called: the answer is what would be done. */
 export const wantsDryRun = (headers: Headers): boolean => isEnabled(headers, 'x-service-dry-run')
 
+/** How the failures of providers are to be told, in place of the operator's setting; null for any other word (decision 16). */
+export const wantedFailure = (headers: Headers): 'body' | 'status' | null => {
+  const word = headers.get('x-service-provider-failure')?.toLowerCase()
+  return word === 'body' || word === 'status' ? word : null
+}
+
 /** The field's name follows the header's (decision 1). */
 export const metadataField = (headers: Headers): (typeof OWN_NAMES.metadata)[number]['field'] | null => {
   const asked = OWN_NAMES.metadata.find(

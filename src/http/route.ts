@@ -4,6 +4,8 @@ import type { z } from 'zod'
 import type { ClientDialect } from '../canonical/call.ts'
 import type { Principal } from '../keys/keys.ts'
 import type { ReceivedBody } from './read-body.ts'
+import type { Pass } from '../limits/admission.ts'
+import type { ChangedBy } from '../storage/audit-log.ts'
 
 /** Who may call a route. There is no default: a route without a policy does not compile. */
 export type Policy = 'public' | 'any-key' | 'management' | 'inference'
@@ -20,6 +22,8 @@ export interface RouteRequest {
   readonly requestId: string
   /** The caller; null on public routes only. */
   readonly principal: Principal | null
+  /** Of an inference request: whoever goes on after the handler has returned takes it over. */
+  readonly pass: Pass | null
   /** Aborted when the client is gone. */
   readonly signal: AbortSignal
   /** The body as text: JSON content type, UTF-8, bounded. Throws 400, 413, 415. */
@@ -29,12 +33,23 @@ export interface RouteRequest {
 }
 
 export interface Route {
-  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** Below the base path; a segment that starts with a colon is a parameter. `*` at the end takes the rest. */
   readonly path: string
   readonly operation: string
   readonly summary: string
-  readonly tag: 'Presets' | 'Inference' | 'Keys' | 'Guardrails' | 'Models' | 'Generations' | 'Service'
+  readonly tag:
+    | 'Presets'
+    | 'Inference'
+    | 'Keys'
+    | 'Guardrails'
+    | 'Workspaces'
+    | 'Provider keys'
+    | 'Credits'
+    | 'Models'
+    | 'Generations'
+    | 'Audit'
+    | 'Service'
   readonly policy: Policy
   readonly surface: Surface
   readonly params?: Readonly<Record<string, z.ZodType>>
@@ -51,4 +66,10 @@ export interface Route {
 export const principalOf = (request: RouteRequest): Principal => {
   if (request.principal === null) throw new TypeError('A public route asked for its caller.')
   return request.principal
+}
+
+/** The caller as the audit log names it. */
+export const changedBy = (request: RouteRequest): ChangedBy => {
+  const { hash, userId } = principalOf(request)
+  return { requestId: request.requestId, userId, keyHash: hash }
 }

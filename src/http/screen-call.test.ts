@@ -10,7 +10,16 @@ import { JsonBody } from '../lib/json-body.ts'
 import { createModels } from '../models/models.ts'
 import { createScreenCall, refusedBy } from './screen-call.ts'
 
-const principal = { hash: 'key-1', kind: 'inference', workspaceId: 'workspace-1', userId: 'user-1', strict: false, limit: null } as const
+const principal = {
+  hash: 'key-1',
+  kind: 'inference',
+  workspaceId: 'workspace-1',
+  userId: 'user-1',
+  strict: false,
+  limit: null,
+  rpmLimit: null,
+  tpmLimit: null,
+} as const
 
 const callOf = (body: JsonBody): Call => ({
   dialect: 'chat',

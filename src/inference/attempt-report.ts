@@ -16,8 +16,12 @@ export const reportOf = (
   failure: FailedAttempt | null,
 ): AttemptReport => {
   const firstMs = outcome.contentMs === null ? null : outcome.contentMs - outcome.startedMs
-  const told = { firstTokenMs: firstMs, tokensPerSecond: null, retryAfterSeconds: failure?.error.retryAfterSeconds ?? null, retry }
+  const { startedMs } = outcome
+  const retryAfterSeconds = failure?.error.retryAfterSeconds ?? null
+  const told = { firstTokenMs: firstMs, tokensPerSecond: null, retryAfterSeconds, startedMs, retry }
   if (run.stopped) return { ...told, outcome: 'cancelled' }
+  // What was not asked has taught nothing.
+  if (failure?.zone === 'not-asked') return { ...told, outcome: 'cancelled' }
   // An answer that a guardrail keeps back is one that the provider gave.
   if (failure === null || isGuardrailBlock(failure.error)) return { ...told, outcome: 'ok', tokensPerSecond: pace(run, outcome) }
   // What is wrong with one of several keys is no fault of the endpoint, nor is it a success.

@@ -5,12 +5,12 @@ import { throughScreen } from '../guardrails/screen-output.ts'
 import { JsonTextError } from '../lib/json-scan.ts'
 import { dialectFor } from '../models/models.ts'
 import type { ProviderContext, Target } from '../providers/provider.ts'
-import { bodyText, nothingSent, type Upstream } from '../providers/upstream.ts'
+import { bodyText, type Upstream } from '../providers/upstream.ts'
 import { callAtTier } from '../routing/call-at-tier.ts'
 import type { Credential } from '../routing/credentials.ts'
 import type { PlannedAttempt } from '../routing/plan-attempts.ts'
 import { reportOf } from './attempt-report.ts'
-import type { FailedAttempt } from './failover.ts'
+import { zoneOf, type FailedAttempt } from './failover.ts'
 import { drained } from './drained.ts'
 import { withFlaggedInput } from './flagged-input.ts'
 import type { Dispatch } from './itinerary.ts'
@@ -83,8 +83,13 @@ export async function* attempt(
     return null
   } catch (thrown) {
     const error = run.fail(withFlaggedInput(ofProvider(asFailure(thrown), provider.name), run.request.call))
-    const zone = delivered ? 'delivered' : nothingSent(error) ? 'nothing-sent' : 'sent'
-    failure = { error, zone, upstreamStatus: outcome.upstreamStatus, held: delivered ? [] : held, said: said && !delivered }
+    failure = {
+      error,
+      zone: delivered ? 'delivered' : zoneOf(outcome, error),
+      upstreamStatus: outcome.upstreamStatus,
+      held: delivered ? [] : held,
+      said: said && !delivered,
+    }
     return failure
   } finally {
     cancelDeadline?.()
@@ -102,15 +107,20 @@ export const targetOf = ({ model, endpoint }: PlannedAttempt, { apiKey }: Pick<C
   maxCompletionTokens: endpoint.maxCompletionTokens,
 })
 
-/** The same context, in which the upstream's status is written down and `sending` is told of what goes there. */
+/** The same context, in which it is written down that the provider is asked and what status it answers; `show` is told of what goes there. */
 export const watched = (
   { upstream, clock }: ProviderContext,
-  outcome: Pick<AttemptOutcome, 'upstreamStatus'>,
-  sending?: (body: string) => void,
+  outcome: Pick<AttemptOutcome, 'asked' | 'upstreamStatus'>,
+  show?: (body: string) => void,
 ): ProviderContext => {
+  const sending = (body: string): void => {
+    outcome.asked = true
+    show?.(body)
+  }
   const watching: Upstream = {
     async post(request) {
-      sending?.(bodyText(request.body))
+      outcome.asked = true
+      show?.(bodyText(request.body))
       const response = await upstream.post(request)
       outcome.upstreamStatus = response.status
       return response

@@ -38,7 +38,27 @@ export const createBudgetedRuns = (parts: {
   /** What is held for each run, from its admission to its end. */
   const held = new WeakMap<Run, number>()
 
+  /** With a customer's own keys only those scopes are spent that count them; the service's keys are used where they are paid for. */
   const admitUnder = async (run: Run, scopes: readonly Scope[]): Promise<void> => {
+    const { attempts } = run.plan
+    const own = attempts.filter(({ customerKey }) => customerKey !== undefined)
+    if (own.length < attempts.length) {
+      try {
+        await hold(run, scopes)
+        return
+      } catch (refused) {
+        if (own.length === 0 || !(refused instanceof GatewayError)) throw refused
+        run.plan = { ...run.plan, attempts: own }
+      }
+    }
+    await hold(
+      run,
+      scopes.filter(({ includeByok }) => includeByok),
+    )
+  }
+
+  const hold = async (run: Run, scopes: readonly Scope[]): Promise<void> => {
+    if (scopes.length === 0) return
     const settings = parts.settings()
     const { attempts } = run.plan
     const unpriced = attempts.find(({ endpoint }) => endpoint.prices === null)

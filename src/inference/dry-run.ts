@@ -55,7 +55,7 @@ const upstreamBody = async (
 ): Promise<string | null> => {
   const call = callAtTier(request.call, planned.serviceTier)
   const adapter = adapters.adapterFor(dialectFor(planned.endpoint.provider, call.dialect))
-  const credential = routing.credentials.pick(planned.endpoint.provider, new Set()) ?? { apiKey: null }
+  const credential = planned.customerKey ?? routing.credentials.pick(planned.endpoint.provider, new Set()) ?? { apiKey: null }
   const warn = (warning: Warning): void => {
     if (request.strict) throw strictError(warning)
     losses.push(warning)

@@ -34,6 +34,7 @@ test.each<[ErrorType, string]>([
 ])('%s: the next %s', (type, step) => {
   expect(nextStep(failed(type))).toBe(step as never)
   expect(nextStep(failed(type, 'nothing-sent'))).toBe(step as never)
+  expect(nextStep(failed(type, 'not-asked'))).toBe('endpoint')
 })
 
 describe('a credential of ours that is refused', () => {

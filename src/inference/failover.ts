@@ -1,9 +1,13 @@
 /** What follows a failed attempt: a pure decision (reliability.md 6.3, contract 5.4). */
 import { errorRow, type ErrorType, type GatewayError } from '../errors.ts'
 import { isGuardrailBlock } from '../guardrails/detections.ts'
+import { nothingSent } from '../providers/upstream.ts'
 
-/** How far an attempt came. A: nothing was sent. B: it was sent, the client has nothing of it. C: the client has content. */
-export type Zone = 'nothing-sent' | 'sent' | 'delivered'
+/**
+ * How far an attempt came. `not-asked`: the request cannot be put to this provider, by our own judgement. Then, as
+ * reliability.md has them, A: nothing was sent; B: it was sent, the client has nothing of it; C: the client has content.
+ */
+export type Zone = 'not-asked' | 'nothing-sent' | 'sent' | 'delivered'
 
 export type NextStep =
   /** Another credential of the same provider. */
@@ -22,9 +26,15 @@ export interface FailedAttempt {
   readonly upstreamStatus: number | null
 }
 
+/** Of an attempt of which the client has nothing. */
+export const zoneOf = ({ asked }: { readonly asked: boolean }, error: GatewayError): Zone =>
+  !asked ? 'not-asked' : nothingSent(error) ? 'nothing-sent' : 'sent'
+
 export const nextStep = (failed: FailedAttempt): NextStep => {
   // What one model was kept from saying is not asked of another.
   if (failed.zone === 'delivered' || isGuardrailBlock(failed.error)) return 'none'
+  // What one dialect has no word for another may have.
+  if (failed.zone === 'not-asked') return 'endpoint'
   if (credentialFault(failed) !== null) return 'credential'
   return describesRequest(failed.error.type) ? 'model' : 'endpoint'
 }
@@ -37,5 +47,5 @@ export const credentialFault = ({ error, upstreamStatus }: FailedAttempt): 'refu
 
 const REFUSALS: ReadonlySet<number> = new Set([400, 401, 402, 403, 429])
 
-/** A window of context is the model's, so the row that says `elsewhere` means another model. */
+/** A window of context is the model's, so the row that says `elsewhere` means another model, or one of its endpoints with more of it. */
 export const describesRequest = (type: ErrorType): boolean => errorRow(type).failover === 'never' || type === 'context_length_exceeded'

@@ -4,6 +4,7 @@ import type { Call } from '../canonical/call.ts'
 import type { Prompt } from '../canonical/prompt.ts'
 import { GatewayError } from '../errors.ts'
 import { JsonBody } from '../lib/json-body.ts'
+import { JsonTextError } from '../lib/json-scan.ts'
 import { withFlaggedInput } from './flagged-input.ts'
 
 const callOf = (prompt: () => Prompt): Call => ({
@@ -49,4 +50,11 @@ test('what the provider says was flagged goes before, and a prompt that cannot b
 test('no other failure repeats what the client said', () => {
   const refused = new GatewayError('refusal')
   expect(withFlaggedInput(refused, saying('x'))).toBe(refused)
+})
+
+test('nor is a body whose JSON shows its fault only now', () => {
+  const broken = callOf(() => {
+    throw new JsonTextError('The body is not valid JSON.')
+  })
+  expect(withFlaggedInput(flagged, broken).metadata).toEqual({ reasons: ['hate'], flagged_input: '' })
 })

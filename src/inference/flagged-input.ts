@@ -3,6 +3,7 @@ import type { Call } from '../canonical/call.ts'
 import { lastUserText } from '../canonical/last-user-text.ts'
 import { GatewayError } from '../errors.ts'
 import { excerpt } from '../lib/excerpt.ts'
+import { JsonTextError } from '../lib/json-scan.ts'
 import { FLAGGED_INPUT_MAX } from '../providers/classify-failure.ts'
 
 /** Few providers repeat the text that they flagged: then it is the last message of the user. Any other failure is passed through. */
@@ -16,7 +17,7 @@ const lastText = (call: Call): string => {
     return lastUserText(call.prompt()) ?? ''
   } catch (thrown) {
     // A body that only its provider could judge may be none that we can read.
-    if (thrown instanceof GatewayError) return ''
+    if (thrown instanceof GatewayError || thrown instanceof JsonTextError) return ''
     throw thrown
   }
 }

@@ -23,7 +23,7 @@ export const generationRecord = (run: Run): GenerationRecord => {
     tokensPrompt: inputTokens(usage),
     tokensCompletion: outputTokens(usage),
     costNanos: cost.totalNanos ?? 0,
-    byokCostNanos: 0,
+    byokCostNanos: cost.isByok ? (cost.upstreamNanos ?? 0) : 0,
     record,
   }
 }

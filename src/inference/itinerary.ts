@@ -13,7 +13,7 @@ export interface Dispatch {
   readonly credential: Credential
   /** It follows a failed one, and counts as such in the budget of its provider. */
   readonly retry: boolean
-  /** Another key of the same provider may be tried: a fault of this one says nothing of the endpoint. */
+  /** Another key of the same provider may be tried, or this one is a customer's: a fault of this one says nothing of the endpoint. */
   readonly spareKeys: boolean
 }
 
@@ -24,6 +24,9 @@ export interface Itinerary {
   after(failed: FailedAttempt): Dispatch | null
 }
 
+/** Not in the operator's list. */
+const CUSTOMERS = -1
+
 export const createItinerary = (
   attempts: readonly PlannedAttempt[],
   { health, credentials }: { readonly health: Health; readonly credentials: Credentials },
@@ -33,23 +36,31 @@ export const createItinerary = (
   let current: Dispatch | null = null
   /** Keys of the current endpoint's provider that have failed. */
   let failedKeys = new Set<number>()
-  const refusedModels = new Set<string>()
+  /** By model: endpoints with no more context than this would refuse the request as well. */
+  const refusedUpTo = new Map<string, number>()
+  const isRefused = ({ model, endpoint }: PlannedAttempt): boolean => (endpoint.contextLength ?? 0) <= (refusedUpTo.get(model.id) ?? -1)
+
+  const credentialOf = ({ customerKey, endpoint }: PlannedAttempt): Credential | null => {
+    if (customerKey === undefined) return credentials.pick(endpoint.provider, failedKeys)
+    return failedKeys.has(CUSTOMERS) ? null : { apiKey: customerKey.apiKey, index: CUSTOMERS, isByok: true }
+  }
 
   const dispatch = (planned: PlannedAttempt, retry: boolean): Dispatch | null => {
     const { slug } = planned.endpoint.provider
     if (retry && !health.mayRetry(slug)) return null
-    const credential = credentials.pick(planned.endpoint.provider, failedKeys)
+    const credential = credentialOf(planned)
     if (credential === null || !health.begin(planned.key, slug, retry)) return null
     made += 1
-    current = { planned, credential, retry, spareKeys: planned.endpoint.provider.apiKeys.length > failedKeys.size + 1 }
+    const spareKeys = credential.isByok || planned.endpoint.provider.apiKeys.length > failedKeys.size + 1
+    current = { planned, credential, retry, spareKeys }
     return current
   }
 
-  /** Passes over what is closed, full, or of a model that has refused the request. */
+  /** Passes over what is closed, full, or would refuse the request as another of its model has. */
   const fromPosition = (retry: boolean): Dispatch | null => {
     for (; position < attempts.length; position += 1) {
       const planned = attempts[position]
-      if (planned === undefined || refusedModels.has(planned.model.id)) continue
+      if (planned === undefined || isRefused(planned)) continue
       const begun = dispatch(planned, retry)
       if (begun !== null) return begun
     }
@@ -62,7 +73,9 @@ export const createItinerary = (
       if (current === null) return null
       const { planned, credential } = current
       const fault = credentialFault(failed)
-      if (fault !== null) credentials.report(planned.endpoint.provider, credential, fault, failed.error.retryAfterSeconds ?? null)
+      // A customer's key is the customer's affair: the operator hears nothing of it.
+      if (fault !== null && !credential.isByok)
+        credentials.report(planned.endpoint.provider, credential, fault, failed.error.retryAfterSeconds ?? null)
       const step = nextStep(failed)
       if (step === 'none' || made >= ATTEMPTS_MAX) return null
       // Where nothing was sent, nothing was asked of anybody: it takes nothing of the budget for retries.
@@ -72,7 +85,10 @@ export const createItinerary = (
         const another = dispatch(planned, retry)
         if (another !== null) return another
       }
-      if (step === 'model') refusedModels.add(planned.model.id)
+      if (step === 'model') {
+        const isTooLong = failed.error.type === 'context_length_exceeded'
+        refusedUpTo.set(planned.model.id, (isTooLong ? planned.endpoint.contextLength : null) ?? Number.POSITIVE_INFINITY)
+      }
       position += 1
       failedKeys = new Set()
       return fromPosition(retry)

@@ -16,7 +16,7 @@ export const routingMetadata = (run: Run): JsonObject => {
     is_byok: cost.isByok,
     endpoints: {
       total: plan.candidates + plan.removed.length,
-      available: plan.attempts.map((one) => available(one, succeeded && run.current?.planned.endpoint === one.endpoint)),
+      available: plan.attempts.map((one) => available(one, succeeded && run.current?.planned === one)),
     },
     attempts: attempts.map((attempt) => ({
       provider: attempt.planned.endpoint.provider.name,

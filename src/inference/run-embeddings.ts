@@ -2,11 +2,10 @@
 import { GatewayError, asGatewayError } from '../errors.ts'
 import type { JsonBody } from '../lib/json-body.ts'
 import { hasEmbeddings, postEmbeddings } from '../providers/openai-chat/embeddings.ts'
-import { nothingSent } from '../providers/upstream.ts'
 import { targetOf, watched } from './attempt.ts'
 import { reportOf } from './attempt-report.ts'
 import { concludingError } from './conclude.ts'
-import type { FailedAttempt } from './failover.ts'
+import { zoneOf, type FailedAttempt } from './failover.ts'
 import { createItinerary, type Dispatch } from './itinerary.ts'
 import { Run, type InferenceRequest } from './run.ts'
 import { limitTotal, nobodyFree, planFor, type InferenceParts } from './run-inference.ts'
@@ -63,7 +62,7 @@ const attempt = async (run: Run, dispatch: Dispatch, parts: InferenceParts): Pro
     return { body }
   } catch (thrown) {
     const error = run.fail(asGatewayError(thrown))
-    failure = { error, zone: nothingSent(error) ? 'nothing-sent' : 'sent', upstreamStatus: outcome.upstreamStatus }
+    failure = { error, zone: zoneOf(outcome, error), upstreamStatus: outcome.upstreamStatus }
     return failure
   } finally {
     parts.routing.health.end(planned.key, planned.endpoint.provider.slug, reportOf(run, dispatch, outcome, failure))

@@ -68,7 +68,8 @@ const begin = (scripts: readonly Script[], options: Options = {}) => {
   const refused: string[] = []
   const reports: AttemptReport[] = []
   let open = 0
-  const adapter: ProviderAdapter = async function* play(attempt) {
+  const adapter: ProviderAdapter = async function* play(attempt, { sending }) {
+    sending?.('')
     attempts.push(attempt)
     open += 1
     const { signal } = attempt.connection
@@ -401,9 +402,9 @@ describe('failover', () => {
       [wait(1000), say('c'), wait(2000), used({ output: 100 }), finish],
     ])
     expect(reports).toEqual([
-      { outcome: 'failure', firstTokenMs: null, tokensPerSecond: null, retryAfterSeconds: null, retry: false },
-      { outcome: 'rate-limited', firstTokenMs: null, tokensPerSecond: null, retryAfterSeconds: 7, retry: true },
-      { outcome: 'ok', firstTokenMs: 1000, tokensPerSecond: 50, retryAfterSeconds: null, retry: true },
+      { outcome: 'failure', startedMs: 0, firstTokenMs: null, tokensPerSecond: null, retryAfterSeconds: null, retry: false },
+      { outcome: 'rate-limited', startedMs: 1000, firstTokenMs: null, tokensPerSecond: null, retryAfterSeconds: 7, retry: true },
+      { outcome: 'ok', startedMs: 1000, firstTokenMs: 1000, tokensPerSecond: 50, retryAfterSeconds: null, retry: true },
     ])
     expect((await outcome([[fail('invalid_request')]])).reports[0]?.outcome).toBe('fault-of-request')
   })

@@ -18,6 +18,7 @@ import type { RoutingState } from '../routing/routing-state.ts'
 import { attempt, type Failure } from './attempt.ts'
 import { concludingError } from './conclude.ts'
 import { createItinerary } from './itinerary.ts'
+import { withCustomerKeys } from './plan-customer-keys.ts'
 import { rememberRoute } from './remember-route.ts'
 import { Run, strictError, type InferenceRequest } from './run.ts'
 
@@ -60,11 +61,14 @@ export const planRequest = (request: InferenceRequest, parts: Pick<InferencePart
 }
 
 export const planFor = (
-  { call, caller, policy }: Pick<InferenceRequest, 'call' | 'caller' | 'policy'>,
+  { call, caller, customerKeys = null, policy = null }: Pick<InferenceRequest, 'call' | 'caller' | 'customerKeys' | 'policy'>,
   { models, routing }: Pick<InferenceParts, 'models' | 'routing'>,
 ): Plan => {
   const { health, sticky, random } = routing
-  return planAttempts({ call, models, health, account: caller.workspaceId, sticky: sticky.find, random, policy: policy ?? null })
+  return withCustomerKeys(
+    planAttempts({ call, models, health, account: caller.workspaceId, sticky: sticky.find, random, policy }),
+    customerKeys,
+  )
 }
 
 /**

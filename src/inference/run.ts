@@ -1,6 +1,7 @@
 /** What is known of one inference while it runs and when it has ended: the facts behind its answer, its record and its metadata. */
+import type { CustomerKeyLookup } from '../byok/customer-keys.ts'
 import type { Call } from '../canonical/call.ts'
-import { NO_COST, type Cost } from '../canonical/cost.ts'
+import { atCustomersCost, NO_COST, type Cost } from '../canonical/cost.ts'
 import type { Frame } from '../canonical/event.ts'
 import type { PipelineStage } from '../canonical/pipeline.ts'
 import type { RoutingPolicy } from '../canonical/routing-policy.ts'
@@ -35,6 +36,10 @@ export interface InferenceRequest {
   /** Each attempt's answer goes through a screen of its own; absent: nothing looks at it. */
   readonly screenOutput?: () => OutputScreen
   readonly caller: Caller
+  /** Its leave to run: ended when it is settled. */
+  readonly pass?: { end(tokens: number): void }
+  /** The provider keys of the caller's own that it may use; absent or null where it has none. */
+  readonly customerKeys?: CustomerKeyLookup | null
   readonly requestId: string
   readonly userAgent: string | null
   readonly referer: string | null
@@ -61,6 +66,8 @@ export interface AttemptOutcome {
   error: GatewayError | null
   /** What it used when it ended; an attempt that failed may have used something too. */
   usage: Usage
+  /** The request was handed over to go out: from here on a failure is the provider's. */
+  asked: boolean
   /** What the provider's server answered; null where it did not, or has none. */
   upstreamStatus: number | null
   /** What the provider calls its answer. */
@@ -89,7 +96,8 @@ const LOSSES_MAX = 50
 
 export class Run {
   readonly request: InferenceRequest
-  readonly plan: Plan
+  /** Until the first attempt it may lose attempts that a budget does not bear. */
+  plan: Plan
   readonly generationId: string
   readonly createdMs: number
   readonly attempts: AttemptOutcome[] = []
@@ -188,6 +196,11 @@ export class Run {
     return this.attempts.at(-1)
   }
 
+  /** Whether any provider was asked. Where none was, the failure is our own refusal (decision 16). */
+  get asked(): boolean {
+    return this.attempts.some(({ asked }) => asked)
+  }
+
   /** The connection of a new attempt. One controller serves the client's leaving and every deadline: nothing has to be unhooked. */
   begin({ planned, credential }: Dispatch): { readonly connection: AbortController; readonly outcome: AttemptOutcome } {
     const connection = new AbortController()
@@ -202,6 +215,7 @@ export class Run {
       endedMs: nowMs,
       error: null,
       usage: NO_USAGE,
+      asked: false,
       upstreamStatus: null,
       upstreamId: null,
     }
@@ -323,7 +337,8 @@ export class Run {
     const failed = this.error !== null || this.finishReason === null
     if (this.emptyIsFree && failed && !this.#cancelled && this.#ended && outputTokens(usage) === 0) return NO_COST
     const prices = current.planned.endpoint.prices ?? (this.costIsAssumed ? this.assumedPrices : null)
-    return costOf(usage, prices, prices?.image === undefined ? 0 : inputSizeOf(this.request.call.body.text).images)
+    const cost = costOf(usage, prices, prices?.image === undefined ? 0 : inputSizeOf(this.request.call.body.text).images)
+    return current.credential.isByok ? atCustomersCost(cost) : cost
   }
 
   /** Neither a price nor the provider itself told the cost: it was counted at a price of the operator's choice. */

@@ -11,6 +11,8 @@ export const keyResource = ({ record, used }: KeyWithUsage): ApiKeyResource => (
   kind: record.kind,
   disabled: record.disabled,
   strict: record.strict,
+  rpm_limit: record.rpmLimit,
+  tpm_limit: record.tpmLimit,
   ...limitFields(record, used),
   ...usageFields(used),
   created_at: record.createdAt,

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 
+import { changedBy } from '../../test/support/changed-by.ts'
 import { createFakeClock, T0 } from '../../test/support/fake-clock.ts'
 import { createFakeIds } from '../../test/support/fake-ids.ts'
 import { openSqliteDatabase } from '../../test/support/sqlite-database.ts'
@@ -8,11 +9,15 @@ import { isoTimestamp } from '../lib/clock.ts'
 import { createKeyStore, type KeyStore } from '../storage/key-store.ts'
 import { rejection } from '../storage/testing/rejection.ts'
 import { keyDigest, makeKey } from './key-format.ts'
-import { createKeys, type NewKey } from './keys.ts'
+import { createKeys, type NewKey, type Pepper } from './keys.ts'
 
 const { database, owner } = await openSqliteDatabase()
 const ids = createFakeIds()
 const pepper = new Uint8Array(32).fill(7)
+const peppers = (): readonly [Pepper] => [{ id: 'first', bytes: pepper }]
+const onError = (thrown: unknown): never => {
+  throw thrown
+}
 
 /** The real store, with a count of the look-ups that reach it. */
 const open = () => {
@@ -20,13 +25,13 @@ const open = () => {
   const looked: string[] = []
   const counted: KeyStore = {
     ...store,
-    get(hash) {
-      looked.push(hash)
-      return store.get(hash)
+    find(digests) {
+      looked.push(...digests)
+      return store.find(digests)
     },
   }
   const clock = createFakeClock()
-  return { keys: createKeys({ store: counted, clock, ids, pepper }), clock, looked, store }
+  return { keys: createKeys({ store: counted, clock, ids, peppers, onError }), clock, looked, store }
 }
 
 const inference: NewKey = {
@@ -38,6 +43,8 @@ const inference: NewKey = {
   limitReset: null,
   includeByokInLimit: false,
   strict: false,
+  rpmLimit: null,
+  tpmLimit: null,
   expiresAt: null,
 }
 
@@ -46,13 +53,15 @@ const typeOf = (thrown: unknown): string => (thrown instanceof GatewayError ? th
 describe('authenticate', () => {
   test('knows a key and whose it is; known once, it is known at once and without a query', async () => {
     const { keys, looked } = open()
-    const { key, record } = await keys.create({ ...inference, kind: 'management' })
+    const { key, record } = await keys.create({ ...inference, kind: 'management' }, changedBy())
     const principal = {
       hash: record.hash,
       kind: 'management' as const,
       workspaceId: owner.workspaceId,
       userId: owner.userId,
       strict: false,
+      rpmLimit: null,
+      tpmLimit: null,
       limit: null,
     }
     expect(await keys.authenticate(key)).toEqual(principal)
@@ -79,7 +88,7 @@ describe('authenticate', () => {
     ['10 KB', () => 'pb_inf_'.padEnd(10_000, 'A')],
   ])('refuses a wrong checksum without asking the store: %s', async (_, change) => {
     const { keys, looked } = open()
-    const { key } = await keys.create(inference)
+    const { key } = await keys.create(inference, changedBy())
     expect(keys.authenticate(change(key))).toBeNull()
     expect(looked).toEqual([])
   })
@@ -94,13 +103,21 @@ describe('authenticate', () => {
 
   test('refuses the same key under another pepper', async () => {
     const { keys, store, clock } = open()
-    const { key } = await keys.create(inference)
-    expect(await createKeys({ store, clock, ids, pepper: new Uint8Array(32) }).authenticate(key)).toBeNull()
+    const { key } = await keys.create(inference, changedBy())
+    expect(
+      await createKeys({
+        store,
+        clock,
+        ids,
+        peppers: () => [{ id: 'first', bytes: new Uint8Array(32) }],
+        onError: () => undefined,
+      }).authenticate(key),
+    ).toBeNull()
   })
 
   test('refuses a key from the very instant at which it expires, known or not', async () => {
     const { keys, clock } = open()
-    const { key } = await keys.create({ ...inference, expiresAt: isoTimestamp(T0 + 1000) })
+    const { key } = await keys.create({ ...inference, expiresAt: isoTimestamp(T0 + 1000) }, changedBy())
     clock.advance(999)
     expect(await keys.authenticate(key)).not.toBeNull()
     clock.advance(1)
@@ -111,7 +128,7 @@ describe('authenticate', () => {
 
   test('an expiry is an instant, however it is written', async () => {
     const { keys, clock } = open()
-    const { key } = await keys.create({ ...inference, expiresAt: '2026-11-20T10:00:01Z' })
+    const { key } = await keys.create({ ...inference, expiresAt: '2026-11-20T10:00:01Z' }, changedBy())
     clock.advance(999)
     expect(await keys.authenticate(key)).not.toBeNull()
     clock.advance(1)
@@ -120,40 +137,40 @@ describe('authenticate', () => {
 
   test('refuses a disabled key at once, and knows it again when it is enabled', async () => {
     const { keys } = open()
-    const { key, record } = await keys.create(inference)
+    const { key, record } = await keys.create(inference, changedBy())
     expect(await keys.authenticate(key)).not.toBeNull()
-    await keys.update(owner.workspaceId, record.hash, { disabled: true })
+    await keys.update(owner.workspaceId, record.hash, { disabled: true }, changedBy())
     expect(await keys.authenticate(key)).toBeNull()
-    await keys.update(owner.workspaceId, record.hash, { disabled: false })
+    await keys.update(owner.workspaceId, record.hash, { disabled: false }, changedBy())
     expect(await keys.authenticate(key)).not.toBeNull()
   })
 
   test('refuses a revoked key at once and for ever', async () => {
     const { keys } = open()
-    const { key, record } = await keys.create(inference)
+    const { key, record } = await keys.create(inference, changedBy())
     expect(await keys.authenticate(key)).not.toBeNull()
-    await keys.revoke(owner.workspaceId, record.hash)
+    await keys.revoke(owner.workspaceId, record.hash, changedBy())
     expect(await keys.authenticate(key)).toBeNull()
-    expect(typeOf(await rejection(keys.update(owner.workspaceId, record.hash, { disabled: false })))).toBe('not_found')
-    expect(typeOf(await rejection(keys.revoke(owner.workspaceId, record.hash)))).toBe('not_found')
+    expect(typeOf(await rejection(keys.update(owner.workspaceId, record.hash, { disabled: false }, changedBy())))).toBe('not_found')
+    expect(typeOf(await rejection(keys.revoke(owner.workspaceId, record.hash, changedBy())))).toBe('not_found')
     expect(await keys.authenticate(key)).toBeNull()
   })
 
   test('sees what another process changed once the cache is dropped', async () => {
     const { keys, store } = open()
-    const { key, record } = await keys.create(inference)
+    const { key, record } = await keys.create(inference, changedBy())
     expect(await keys.authenticate(key)).not.toBeNull()
-    await store.revoke(owner.workspaceId, record.hash, isoTimestamp(T0))
+    await store.revoke(owner.workspaceId, record.hash, isoTimestamp(T0), changedBy())
     keys.dropCache()
     expect(await keys.authenticate(key)).toBeNull()
   })
 
   test('a key that was asked for before it was made is known right after', async () => {
     const { clock, store } = open()
-    const keys = createKeys({ store, clock, ids: { ...ids, bytes: (length) => new Uint8Array(length).fill(91) }, pepper })
+    const keys = createKeys({ store, clock, ids: { ...ids, bytes: (length) => new Uint8Array(length).fill(91) }, peppers, onError })
     const token = makeKey('inference', { ...ids, bytes: (length) => new Uint8Array(length).fill(91) })
     expect(await keys.authenticate(token)).toBeNull()
-    const { key } = await keys.create(inference)
+    const { key } = await keys.create(inference, changedBy())
     expect(key).toBe(token)
     expect(await keys.authenticate(token)).not.toBeNull()
   })
@@ -165,8 +182,8 @@ describe('authenticate', () => {
     let first = true
     const slow: KeyStore = {
       ...store,
-      async get(hash) {
-        const found = await store.get(hash)
+      async find(digests) {
+        const found = await store.find(digests)
         if (first) {
           first = false
           await held
@@ -174,10 +191,10 @@ describe('authenticate', () => {
         return found
       },
     }
-    const keys = createKeys({ store: slow, clock, ids, pepper })
-    const { key, record } = await keys.create(inference)
+    const keys = createKeys({ store: slow, clock, ids, peppers, onError })
+    const { key, record } = await keys.create(inference, changedBy())
     const early = keys.authenticate(key)
-    await keys.revoke(owner.workspaceId, record.hash)
+    await keys.revoke(owner.workspaceId, record.hash, changedBy())
     release()
     await early
     expect(await keys.authenticate(key)).toBeNull()
@@ -187,13 +204,14 @@ describe('authenticate', () => {
     const { clock, store } = open()
     let away = false
     const keys = createKeys({
-      store: { ...store, get: async (hash) => (away ? Promise.reject(new Error('away')) : store.get(hash)) },
+      store: { ...store, find: async (digests) => (away ? Promise.reject(new Error('away')) : store.find(digests)) },
       clock,
       ids,
-      pepper,
+      peppers,
+      onError,
     })
-    const { key: known } = await keys.create(inference)
-    const { key: other } = await keys.create(inference)
+    const { key: known } = await keys.create(inference, changedBy())
+    const { key: other } = await keys.create(inference, changedBy())
     await keys.authenticate(known)
     away = true
     expect(keys.authenticate(known)).not.toBeNull()
@@ -206,13 +224,13 @@ describe('authenticate', () => {
 describe('create', () => {
   test.each([-1, 0])('400: an expiry that has passed (%d ms from now)', async (ms) => {
     const { keys } = open()
-    const thrown = await rejection(keys.create({ ...inference, expiresAt: isoTimestamp(T0 + ms) }))
+    const thrown = await rejection(keys.create({ ...inference, expiresAt: isoTimestamp(T0 + ms) }, changedBy()))
     expect(typeOf(thrown)).toBe('invalid_request')
   })
 
   test('stores neither the key nor a part of it that could be used', async () => {
     const { keys, store } = open()
-    const { key, record } = await keys.create(inference)
+    const { key, record } = await keys.create(inference, changedBy())
     const stored = JSON.stringify(await store.get(record.hash))
     expect(stored).not.toContain(key.slice(7, -4))
     expect(record.label).toBe(`pb_inf_…${key.slice(-4)}`)
@@ -224,10 +242,10 @@ describe('a key of another workspace', () => {
   const other = '11111111-1111-4111-8111-111111111111'
   test('404: it is read, changed and revoked as if it were not there', async () => {
     const { keys } = open()
-    const { key, record } = await keys.create(inference)
+    const { key, record } = await keys.create(inference, changedBy())
     expect(typeOf(await rejection(keys.get(other, record.hash)))).toBe('not_found')
-    expect(typeOf(await rejection(keys.update(other, record.hash, { disabled: true })))).toBe('not_found')
-    expect(typeOf(await rejection(keys.revoke(other, record.hash)))).toBe('not_found')
+    expect(typeOf(await rejection(keys.update(other, record.hash, { disabled: true }, changedBy())))).toBe('not_found')
+    expect(typeOf(await rejection(keys.revoke(other, record.hash, changedBy())))).toBe('not_found')
     expect(await keys.authenticate(key)).not.toBeNull()
     expect(await keys.list({ workspaceId: other, includeDisabled: true, offset: 0, limit: 100 })).toEqual([])
   })
@@ -235,7 +253,7 @@ describe('a key of another workspace', () => {
 
 test('a list tells the use of each key, also of one that was never used', async () => {
   const { keys } = open()
-  const { record } = await keys.create(inference)
+  const { record } = await keys.create(inference, changedBy())
   const listed = await keys.list({ workspaceId: owner.workspaceId, includeDisabled: true, offset: 0, limit: 100 })
   expect(listed.find((entry) => entry.record.hash === record.hash)?.used.usage.totalNanos).toBe(0)
 })

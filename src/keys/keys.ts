@@ -3,6 +3,7 @@ import { GatewayError } from '../errors.ts'
 import { isoTimestamp, type Clock } from '../lib/clock.ts'
 import type { IdSource } from '../lib/id.ts'
 import { createLoadCache } from '../lib/load-cache.ts'
+import type { ChangedBy } from '../storage/audit-log.ts'
 import type { KeyLimit, Spender } from '../ledger/scope.ts'
 import type { KeyPatch, KeyRecord, KeyStore, KeyUsage } from '../storage/key-store.ts'
 import { keyDigest, keyLabel, looksLikeKey, makeKey, type KeyKind } from './key-format.ts'
@@ -15,6 +16,9 @@ export interface Principal {
   readonly userId: string
   /** Requests with this key refuse what cannot be honoured. */
   readonly strict: boolean
+  /** Of the key itself; null: the default of the file. */
+  readonly rpmLimit: number | null
+  readonly tpmLimit: number | null
   /** What it may spend; null: as much as the budgets around it let it. */
   readonly limit: KeyLimit | null
 }
@@ -34,6 +38,8 @@ export interface NewKey {
   readonly limitReset: KeyRecord['limitReset']
   readonly includeByokInLimit: boolean
   readonly strict: boolean
+  readonly rpmLimit: number | null
+  readonly tpmLimit: number | null
   /** ISO timestamp. */
   readonly expiresAt: string | null
 }
@@ -45,12 +51,12 @@ export interface KeyWithUsage {
 
 export interface Keys {
   /** The key itself is in this answer and nowhere else. Throws `invalid_request` for an expiry in the past. */
-  create(key: NewKey): Promise<{ readonly key: string; readonly record: KeyRecord }>
+  create(key: NewKey, by: ChangedBy): Promise<{ readonly key: string; readonly record: KeyRecord }>
   list(input: { workspaceId: string; includeDisabled: boolean; offset: number; limit: number }): Promise<readonly KeyWithUsage[]>
   /** Throws `not_found`, as the next two do, also for a key of another workspace. */
   get(workspaceId: string, hash: string): Promise<KeyWithUsage>
-  update(workspaceId: string, hash: string, patch: KeyPatch): Promise<KeyWithUsage>
-  revoke(workspaceId: string, hash: string): Promise<void>
+  update(workspaceId: string, hash: string, patch: KeyPatch, by: ChangedBy): Promise<KeyWithUsage>
+  revoke(workspaceId: string, hash: string, by: ChangedBy): Promise<void>
   /** Null for a key that is unknown, disabled, revoked or expired. At once where the key is known. Throws StorageUnavailable. */
   authenticate(token: string): Principal | null | Promise<Principal | null>
   /** Something changed, here or in another process. */
@@ -60,8 +66,22 @@ export interface Keys {
 /** Keys, valid or not, that are remembered. */
 const CACHE_MAX = 50_000
 
-export const createKeys = (parts: { store: KeyStore; clock: Clock; ids: IdSource; pepper: Uint8Array }): Keys => {
-  const { store, clock, ids, pepper } = parts
+/** Keyed by one root secret; its id is that secret's. */
+export interface Pepper {
+  readonly id: string
+  readonly bytes: Uint8Array
+}
+
+export interface KeysParts {
+  readonly store: KeyStore
+  readonly clock: Clock
+  readonly ids: IdSource
+  /** Those that are valid now, at least one: keys are stored under the first and found under any (reliability.md 4.2). */
+  readonly peppers: () => readonly [Pepper, ...Pepper[]]
+  readonly onError: (thrown: unknown) => void
+}
+
+export const createKeys = ({ store, clock, ids, peppers, onError }: KeysParts): Keys => {
   const cache = createLoadCache<string, KeyRecord>(CACHE_MAX)
   const now = (): string => isoTimestamp(clock.now())
 
@@ -74,28 +94,43 @@ export const createKeys = (parts: { store: KeyStore; clock: Clock; ids: IdSource
       workspaceId: record.workspaceId,
       userId: record.creatorUserId,
       strict: record.strict,
+      rpmLimit: record.rpmLimit,
+      tpmLimit: record.tpmLimit,
       limit: limitOf(record),
     }
+  }
+
+  /** A key that was stored under an older pepper is stored under the newest when it is used. */
+  const load = async (token: string, digest: string): Promise<KeyRecord | null> => {
+    const [current, ...older] = peppers()
+    const record = await store.find([digest, ...older.map(({ bytes }) => keyDigest(token, bytes))])
+    // It is found under the old one until this succeeds.
+    if (record !== null && record.digest !== digest) await store.renewDigest(record.hash, digest, current.id).catch(onError)
+    return record
   }
 
   const withUsage = async (record: KeyRecord): Promise<KeyWithUsage> => ({ record, used: await store.usage(record.hash, now()) })
 
   return {
-    async create({ kind, ...rest }) {
+    async create({ kind, ...rest }, by) {
       if (rest.expiresAt !== null && Date.parse(rest.expiresAt) <= clock.now()) {
         throw new GatewayError('invalid_request', 'expires_at: the instant has passed.')
       }
       const key = makeKey(kind, ids)
+      const [pepper] = peppers()
+      const hash = keyDigest(key, pepper.bytes)
       const record: KeyRecord = {
         ...rest,
         kind,
-        hash: keyDigest(key, pepper),
+        hash,
+        digest: hash,
+        pepperId: pepper.id,
         label: keyLabel(key),
         disabled: false,
         createdAt: now(),
         updatedAt: null,
       }
-      await store.insert(record)
+      await store.insert(record, by)
       cache.clear()
       return { key, record }
     },
@@ -112,20 +147,20 @@ export const createKeys = (parts: { store: KeyStore; clock: Clock; ids: IdSource
       if (record === null || record.workspaceId !== workspaceId) throw unknownKey()
       return withUsage(record)
     },
-    async update(workspaceId, hash, patch) {
-      const record = await store.update(workspaceId, hash, patch, now())
+    async update(workspaceId, hash, patch, by) {
+      const record = await store.update(workspaceId, hash, patch, now(), by)
       cache.clear()
       if (record === null) throw unknownKey()
       return withUsage(record)
     },
-    async revoke(workspaceId, hash) {
-      const revoked = await store.revoke(workspaceId, hash, now())
+    async revoke(workspaceId, hash, by) {
+      const revoked = await store.revoke(workspaceId, hash, now(), by)
       cache.clear()
       if (!revoked) throw unknownKey()
     },
     authenticate(token) {
       if (!looksLikeKey(token)) return null
-      const record = cache.get(keyDigest(token, pepper), store.get)
+      const record = cache.get(keyDigest(token, peppers()[0].bytes), (digest) => load(token, digest))
       return record instanceof Promise ? record.then(admit) : admit(record)
     },
     dropCache: cache.clear,

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 
+import { changedBy } from '../../test/support/changed-by.ts'
 import { describeEachEngine, type TestEngine } from '../../test/support/databases.ts'
 import { createFakeClock } from '../../test/support/fake-clock.ts'
 import { systemIds } from '../lib/id.ts'
@@ -27,9 +28,9 @@ describeEachEngine('workspace budgets', (engine) => {
   test('one for each interval, the broadest first; a change keeps the id and is seen at once', async () => {
     const { budgets, workspaceId, spender } = await open(engine)
     expect(await budgets.scopes(spender)).toEqual([])
-    const daily = await budgets.put({ workspaceId, span: 'daily', limitNanos: 5 * DOLLAR, includeByok: false })
-    await budgets.put({ workspaceId, span: 'lifetime', limitNanos: 500 * DOLLAR, includeByok: true, allowLastRequest: true })
-    const changed = await budgets.put({ workspaceId, span: 'daily', limitNanos: 6 * DOLLAR, includeByok: false })
+    const daily = await budgets.put({ workspaceId, span: 'daily', limitNanos: 5 * DOLLAR, includeByok: false }, changedBy())
+    await budgets.put({ workspaceId, span: 'lifetime', limitNanos: 500 * DOLLAR, includeByok: true, allowLastRequest: true }, changedBy())
+    const changed = await budgets.put({ workspaceId, span: 'daily', limitNanos: 6 * DOLLAR, includeByok: false }, changedBy())
     expect(changed).toMatchObject({ id: daily.id, createdAt: daily.createdAt, limitNanos: 6 * DOLLAR })
     expect((await budgets.list(workspaceId)).map(({ span }) => span)).toEqual(['lifetime', 'daily'])
     expect(await budgets.scopes(spender)).toEqual([
@@ -37,15 +38,16 @@ describeEachEngine('workspace budgets', (engine) => {
       expect.objectContaining({ kind: 'workspace', interval: 'daily', limitNanos: 6 * DOLLAR, budgetId: daily.id }),
     ])
     expect(budgets.scopes(spender)).not.toBeInstanceOf(Promise)
-    expect(await budgets.delete(workspaceId, 'daily')).toBe(true)
-    expect(await budgets.delete(workspaceId, 'daily')).toBe(false)
+    expect(await budgets.delete(workspaceId, 'daily', changedBy())).toBe(true)
+    expect(await budgets.delete(workspaceId, 'daily', changedBy())).toBe(false)
     expect(await budgets.scopes(spender)).toHaveLength(1)
   })
 
   test('a longer interval has the larger limit, and a refused change changes nothing', async () => {
     const { budgets, workspaceId } = await open(engine)
-    await budgets.put({ workspaceId, span: 'weekly', limitNanos: 10 * DOLLAR, includeByok: false })
-    const put = (span: 'daily' | 'monthly', limitNanos: number) => budgets.put({ workspaceId, span, limitNanos, includeByok: false })
+    await budgets.put({ workspaceId, span: 'weekly', limitNanos: 10 * DOLLAR, includeByok: false }, changedBy())
+    const put = (span: 'daily' | 'monthly', limitNanos: number) =>
+      budgets.put({ workspaceId, span, limitNanos, includeByok: false }, changedBy())
     expect(await rejectionText(put('daily', 10 * DOLLAR))).toContain('the daily budget must be less than the weekly one, which is $10')
     expect(await rejectionText(put('monthly', 9 * DOLLAR))).toContain('the monthly budget must be more than the weekly one')
     expect(await budgets.list(workspaceId)).toHaveLength(1)
@@ -56,8 +58,8 @@ describeEachEngine('workspace budgets', (engine) => {
   test('two changes at once cannot together break the order', async () => {
     const { budgets, workspaceId } = await open(engine)
     const outcomes = await Promise.allSettled([
-      budgets.put({ workspaceId, span: 'daily', limitNanos: 9 * DOLLAR, includeByok: false }),
-      budgets.put({ workspaceId, span: 'monthly', limitNanos: 8 * DOLLAR, includeByok: false }),
+      budgets.put({ workspaceId, span: 'daily', limitNanos: 9 * DOLLAR, includeByok: false }, changedBy()),
+      budgets.put({ workspaceId, span: 'monthly', limitNanos: 8 * DOLLAR, includeByok: false }, changedBy()),
     ])
     expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
   })
@@ -68,7 +70,7 @@ describeEachEngine('workspace budgets', (engine) => {
     const before = await counter.read()
     expect(await budgets.scopes(spender)).toEqual([])
     const other = createBudgets({ database, clock: createFakeClock(), ids: systemIds })
-    await other.put({ workspaceId, span: 'daily', limitNanos: DOLLAR, includeByok: false })
+    await other.put({ workspaceId, span: 'daily', limitNanos: DOLLAR, includeByok: false }, changedBy())
     expect(await counter.read()).toBeGreaterThan(before)
     budgets.dropCache()
     expect(await budgets.scopes(spender)).toHaveLength(1)
@@ -79,12 +81,14 @@ describeEachEngine('credits', (engine) => {
   test('entries add up, and the sum is the limit', async () => {
     const { credits, workspaceId, spender } = await open(engine)
     expect(await credits.total(workspaceId)).toBe(0)
-    await credits.add({ workspaceId, amountNanos: 10 * DOLLAR, note: 'bought' })
-    await credits.add({ workspaceId, amountNanos: -3, note: 'corrected' })
+    await credits.add({ workspaceId, amountNanos: 10 * DOLLAR, note: 'bought' }, changedBy())
+    await credits.add({ workspaceId, amountNanos: -3, note: 'corrected' }, changedBy())
     expect(await credits.total(workspaceId)).toBe(10 * DOLLAR - 3)
     expect(await credits.scopes(spender)).toEqual([
       expect.objectContaining({ kind: 'credits', limitNanos: 10 * DOLLAR - 3, interval: null, includeByok: false }),
     ])
-    expect(await rejection(credits.add({ workspaceId, amountNanos: 0.5, note: '' }))).toMatchObject({ type: 'invalid_request' })
+    expect(await rejection(credits.add({ workspaceId, amountNanos: 0.5, note: '' }, changedBy()))).toMatchObject({
+      type: 'invalid_request',
+    })
   })
 })

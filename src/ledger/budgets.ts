@@ -4,6 +4,7 @@ import { isoTimestamp, type Clock } from '../lib/clock.ts'
 import type { IdSource } from '../lib/id.ts'
 import { createLoadCache } from '../lib/load-cache.ts'
 import { dollars } from '../lib/money.ts'
+import type { ChangedBy } from '../storage/audit-log.ts'
 import { createBudgetStore, type BudgetRecord } from '../storage/budget-store.ts'
 import type { Database } from '../storage/database.ts'
 import type { Span } from '../storage/ledger-tables.ts'
@@ -13,15 +14,20 @@ export interface Budgets extends ScopeSource {
   /** The broadest interval first. */
   list(workspaceId: string): Promise<readonly BudgetRecord[]>
   /** Throws `invalid_request` where a longer interval would not have the larger limit. */
-  put(input: {
-    readonly workspaceId: string
-    readonly span: Span
-    readonly limitNanos: number
-    readonly includeByok: boolean
-    readonly allowLastRequest?: boolean
-  }): Promise<BudgetRecord>
+  put(
+    input: {
+      readonly workspaceId: string
+      readonly span: Span
+      readonly limitNanos: number
+      readonly includeByok: boolean
+      readonly allowLastRequest?: boolean
+      /** Sets `includeByok` of the workspace's other budgets too (contract 7.2). */
+      readonly shareByok?: boolean
+    },
+    by: ChangedBy,
+  ): Promise<BudgetRecord>
   /** False where there was none. */
-  delete(workspaceId: string, span: Span): Promise<boolean>
+  delete(workspaceId: string, span: Span, by: ChangedBy): Promise<boolean>
   dropCache(): void
 }
 
@@ -35,16 +41,17 @@ export const createBudgets = (parts: { database: Database; clock: Clock; ids: Id
   const loadScopes = async (workspaceId: string): Promise<readonly Scope[]> => (await store.list(workspaceId)).map(toScope)
   return {
     list: store.list,
-    async put({ allowLastRequest = false, ...budget }) {
+    async put({ allowLastRequest = false, shareByok = false, ...budget }, by) {
       const now = isoTimestamp(clock.now())
-      const written = await store.put({ ...budget, allowLastRequest, id: ids.uuid(), createdAt: now, updatedAt: now }, (others) =>
-        checkOrder(budget, others),
-      )
+      const written = await store.put({ ...budget, allowLastRequest, id: ids.uuid(), createdAt: now, updatedAt: now }, by, {
+        check: (others) => checkOrder(budget, others),
+        shareByok,
+      })
       cache.clear()
       return written
     },
-    async delete(workspaceId, span) {
-      const deleted = await store.delete(workspaceId, span)
+    async delete(workspaceId, span, by) {
+      const deleted = await store.delete(workspaceId, span, isoTimestamp(clock.now()), by)
       cache.clear()
       return deleted
     },

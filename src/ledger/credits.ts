@@ -3,6 +3,7 @@ import { GatewayError } from '../errors.ts'
 import { isoTimestamp, type Clock } from '../lib/clock.ts'
 import type { IdSource } from '../lib/id.ts'
 import { createLoadCache } from '../lib/load-cache.ts'
+import type { ChangedBy } from '../storage/audit-log.ts'
 import { createCreditStore } from '../storage/budget-store.ts'
 import type { Database } from '../storage/database.ts'
 import type { Scope, ScopeSource } from './scope.ts'
@@ -12,7 +13,7 @@ export interface Credits extends ScopeSource {
   total(workspaceId: string): Promise<number>
   spent(workspaceId: string): Promise<number>
   /** Negative takes credit back. Throws `invalid_request` for what is no whole number of nano-dollars. */
-  add(input: { readonly workspaceId: string; readonly amountNanos: number; readonly note: string }): Promise<void>
+  add(input: { readonly workspaceId: string; readonly amountNanos: number; readonly note: string }, by: ChangedBy): Promise<void>
   dropCache(): void
 }
 
@@ -27,11 +28,11 @@ export const createCredits = (parts: { database: Database; clock: Clock; ids: Id
   return {
     total: store.total,
     spent: store.spent,
-    async add({ workspaceId, amountNanos, note }) {
+    async add({ workspaceId, amountNanos, note }, by) {
       if (!Number.isSafeInteger(amountNanos) || amountNanos === 0) {
         throw new GatewayError('invalid_request', 'amount: use an amount of US dollars with at most nine decimals, and not zero.')
       }
-      await store.add({ id: ids.uuid(), workspaceId, amountNanos, note, createdAt: isoTimestamp(clock.now()) })
+      await store.add({ id: ids.uuid(), workspaceId, amountNanos, note, createdAt: isoTimestamp(clock.now()) }, by)
       cache.clear()
     },
     scopes({ workspaceId }) {

@@ -2,6 +2,7 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 
+import { changedBy } from '../../test/support/changed-by.ts'
 import { describeEachEngine } from '../../test/support/databases.ts'
 import { createFakeClock, T0 } from '../../test/support/fake-clock.ts'
 import { GatewayError } from '../errors.ts'
@@ -127,7 +128,10 @@ describeEachEngine('every history of a ledger', (engine) => {
             limits[action.key] = limitOf(action.limit, INTERVALS[action.interval] ?? null)
             return
           case 'budget':
-            await money.budgets.put({ workspaceId: money.workspaceId, span: 'monthly', limitNanos: action.limit, includeByok: false })
+            await money.budgets.put(
+              { workspaceId: money.workspaceId, span: 'monthly', limitNanos: action.limit, includeByok: false },
+              changedBy(),
+            )
         }
       }
 
@@ -180,7 +184,7 @@ describeEachEngine('admission', (engine) => {
         fc.integer({ min: 1, max: 4000 }),
         async (requests, budget) => {
           await empty(first)
-          await money.budgets.put({ workspaceId: money.workspaceId, span: 'monthly', limitNanos: budget, includeByok: false })
+          await money.budgets.put({ workspaceId: money.workspaceId, span: 'monthly', limitNanos: budget, includeByok: false }, changedBy())
           const nodes = [
             openNode(first, clock, { sources: [money.budgets] }),
             openNode(second, clock, { sources: [money.budgets] }),

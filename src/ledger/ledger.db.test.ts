@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 
+import { changedBy } from '../../test/support/changed-by.ts'
 import { describeEachEngine, type TestEngine } from '../../test/support/databases.ts'
 import { createFakeClock, T0 } from '../../test/support/fake-clock.ts'
 import { GatewayError } from '../errors.ts'
@@ -205,8 +206,8 @@ describeEachEngine('a new window', (engine) => {
 describeEachEngine('scopes', (engine) => {
   test('the first in the order of decision 24 is reported, and of workspace budgets the broadest', async () => {
     const { node, spender, budgets, workspaceId } = await open(engine)
-    await budgets.put({ workspaceId, span: 'daily', limitNanos: 10, includeByok: false })
-    await budgets.put({ workspaceId, span: 'lifetime', limitNanos: 20, includeByok: false })
+    await budgets.put({ workspaceId, span: 'daily', limitNanos: 10, includeByok: false }, changedBy())
+    await budgets.put({ workspaceId, span: 'lifetime', limitNanos: 20, includeByok: false }, changedBy())
     await node.ledger.settle([settlementOf(recordOf('gen-1', spender(1), T0, 15))])
     expect(metadataOf(await rejection(node.begin(spender(0, limitOf(0)), 1)))).toMatchObject({ scope: 'workspace', limit_usd: 1e-8 })
     await node.ledger.settle([settlementOf(recordOf('gen-2', spender(1), T0, 15))])
@@ -222,7 +223,7 @@ describeEachEngine('scopes', (engine) => {
 
   test('a request holds in every scope or in none', async () => {
     const { node, spender, budgets, workspaceId, clock, expectFine } = await open(engine)
-    await budgets.put({ workspaceId, span: 'monthly', limitNanos: 150, includeByok: false })
+    await budgets.put({ workspaceId, span: 'monthly', limitNanos: 150, includeByok: false }, changedBy())
     await node.begin(spender(0, limitOf(1000)), 100)
     await rejection(node.begin(spender(1, limitOf(1000)), 100))
     const figures = await node.ledger.figures(spender(1, limitOf(1000)), clock.now())
@@ -235,7 +236,7 @@ describeEachEngine('scopes', (engine) => {
 
   test('a budget that allows the last request lets in one that may break it, alone', async () => {
     const { node, spender, budgets, workspaceId, expectFine } = await open(engine)
-    await budgets.put({ workspaceId, span: 'monthly', limitNanos: 1000, includeByok: false, allowLastRequest: true })
+    await budgets.put({ workspaceId, span: 'monthly', limitNanos: 1000, includeByok: false, allowLastRequest: true }, changedBy())
     const small = await node.begin(spender(0), 100)
     expect(metadataOf(await rejection(node.begin(spender(0), 5000)))).toMatchObject({
       status: 402,
@@ -253,7 +254,7 @@ describeEachEngine('scopes', (engine) => {
     const { database, clock, spender, credits, workspaceId, expectFine } = await open(engine)
     const node = openNode(database, clock, { sources: [credits] })
     expect(metadataOf(await rejection(node.begin(spender(0), 0)))).toMatchObject({ status: 402, limit_source: 'service_credits' })
-    await credits.add({ workspaceId, amountNanos: 1000, note: 'bought' })
+    await credits.add({ workspaceId, amountNanos: 1000, note: 'bought' }, changedBy())
     for (const estimate of [501, 1001]) {
       const error = (await rejection(node.begin(spender(0), estimate))) as GatewayError
       expect(metadataOf(error)).toMatchObject({ status: 402, limit_source: 'service_credits', reason: 'weight_exceeds_budget' })
@@ -277,7 +278,7 @@ describeEachEngine('scopes', (engine) => {
   test('a ceiling bounds what is in flight', async () => {
     const { database, clock, spender, credits, workspaceId } = await open(engine)
     const node = openNode(database, clock, { sources: [credits], inFlight: { fraction: 1, ceilingNanos: 300 } })
-    await credits.add({ workspaceId, amountNanos: 1000, note: 'bought' })
+    await credits.add({ workspaceId, amountNanos: 1000, note: 'bought' }, changedBy())
     expect(metadataOf(await rejection(node.begin(spender(0), 301)))).toMatchObject({ reason: 'weight_exceeds_budget' })
     await node.begin(spender(0), 300)
     expect(metadataOf(await rejection(node.begin(spender(0), 1)))).toMatchObject({ reason: 'in_flight_budget_exhausted' })

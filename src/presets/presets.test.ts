@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 
+import { changedBy } from '../../test/support/changed-by.ts'
 import { createFakeClock } from '../../test/support/fake-clock.ts'
 import { createFakeIds } from '../../test/support/fake-ids.ts'
 import { openSqliteDatabase } from '../../test/support/sqlite-database.ts'
@@ -32,7 +33,15 @@ const open = () => {
   const presets = createPresets({ store: counted, clock, ids })
   const content = (model: string): PresetContent => ({ shape: 'chat', config: { model }, systemPrompt: null })
   const save = async (model: string, more: Partial<SaveRequest> = {}): Promise<PresetWithVersion> => {
-    const { status, body } = await presets.save({ workspaceId, userId, slug, content: content(model), idempotency: null, ...more })
+    const { status, body } = await presets.save({
+      workspaceId,
+      userId,
+      slug,
+      content: content(model),
+      idempotency: null,
+      by: changedBy(),
+      ...more,
+    })
     expect(status).toBe(200)
     return (JSON.parse(body) as { data: PresetWithVersion }).data
   }
@@ -100,9 +109,9 @@ describe('an idempotency key', () => {
       content: { shape: 'chat', config: { model: 'a/one' }, systemPrompt: null } as const,
       idempotency: { key: 'once', route: 'create', bodyText: '{}' },
     }
-    const first = await presets.save(request)
+    const first = await presets.save({ ...request, by: changedBy() })
     await save('a/two')
-    expect(await presets.save(request)).toEqual(first)
+    expect(await presets.save({ ...request, by: changedBy() })).toEqual(first)
     expect((await presets.versions(workspaceId, slug, { offset: 0, limit: 10 })).totalCount).toBe(2)
   })
 
@@ -148,7 +157,7 @@ describe('serve', () => {
     const { save, served, presets, slug } = open()
     await save('a/one')
     await save('a/two')
-    await presets.patch(workspaceId, slug, { labels: { staging: 1 } })
+    await presets.patch(workspaceId, slug, { labels: { staging: 1 } }, changedBy())
     const versions = await Promise.all(
       [DESIGNATED, { by: 'number', number: 1 }, { by: 'label', label: 'staging' }].map((reference) =>
         served(reference as VersionReference),
@@ -161,12 +170,12 @@ describe('serve', () => {
     ['404: unknown', async () => undefined, { type: 'not_found', status: 404 }],
     [
       '404: archived',
-      async ({ save, presets, slug }) => (await save('a/one'), presets.archive(workspaceId, slug)),
+      async ({ save, presets, slug }) => (await save('a/one'), presets.archive(workspaceId, slug, changedBy())),
       { type: 'not_found', status: 404 },
     ],
     [
       '403: disabled',
-      async ({ save, presets, slug }) => (await save('a/one'), presets.patch(workspaceId, slug, { status: 'disabled' })),
+      async ({ save, presets, slug }) => (await save('a/one'), presets.patch(workspaceId, slug, { status: 'disabled' }, changedBy())),
       { type: 'permission_denied', status: 403 },
     ],
   ])('%s', async (_, prepare, expected) => {
@@ -197,17 +206,17 @@ describe('serve', () => {
     const label = { by: 'label', label: 'live' } as const
     await save('a/one')
     await save('a/two')
-    await presets.patch(workspaceId, slug, { labels: { live: 1 } })
+    await presets.patch(workspaceId, slug, { labels: { live: 1 } }, changedBy())
     expect((await served(label)).version.version).toBe(1)
-    await presets.patch(workspaceId, slug, { labels: { live: 2 } })
+    await presets.patch(workspaceId, slug, { labels: { live: 2 } }, changedBy())
     expect((await served(label)).version.version).toBe(2)
-    await presets.patch(workspaceId, slug, { designated_version: 1 })
+    await presets.patch(workspaceId, slug, { designated_version: 1 }, changedBy())
     expect((await served()).version.version).toBe(1)
-    await presets.patch(workspaceId, slug, { status: 'disabled' })
+    await presets.patch(workspaceId, slug, { status: 'disabled' }, changedBy())
     expect((await failure(served())).type).toBe('permission_denied')
-    await presets.patch(workspaceId, slug, { status: 'active' })
+    await presets.patch(workspaceId, slug, { status: 'active' }, changedBy())
     expect((await served()).version.version).toBe(1)
-    await presets.archive(workspaceId, slug)
+    await presets.archive(workspaceId, slug, changedBy())
     expect((await failure(served())).type).toBe('not_found')
     await save('a/three')
     expect((await served()).version.version).toBe(3)
@@ -217,7 +226,7 @@ describe('serve', () => {
     const { save, served, presets, store, slug } = open()
     await save('a/one')
     await served()
-    await store.archive(workspaceId, slug, '2026-11-20T10:00:00.000Z')
+    await store.archive(workspaceId, slug, '2026-11-20T10:00:00.000Z', changedBy())
     expect((await served()).version.version).toBe(1)
     presets.dropCache()
     expect((await failure(served())).type).toBe('not_found')
@@ -250,9 +259,9 @@ describe('serve', () => {
       content: { shape: 'chat', config: { model: 'a/one' }, systemPrompt: null },
       idempotency: null,
     } as const
-    await presets.save(request)
+    await presets.save({ ...request, by: changedBy() })
     const early = presets.serve(workspaceId, slug, DESIGNATED)
-    await presets.save(request)
+    await presets.save({ ...request, by: changedBy() })
     release()
     expect((await early).version.version).toBe(1)
     expect((await presets.serve(workspaceId, slug, DESIGNATED)).version.version).toBe(2)
@@ -264,8 +273,8 @@ describe('management', () => {
     ['get', ({ presets, slug }) => presets.get(workspaceId, slug)],
     ['versions', ({ presets, slug }) => presets.versions(workspaceId, slug, { offset: 0, limit: 10 })],
     ['version', ({ presets, slug }) => presets.version(workspaceId, slug, 1)],
-    ['patch', ({ presets, slug }) => presets.patch(workspaceId, slug, { name: 'x' })],
-    ['archive', ({ presets, slug }) => presets.archive(workspaceId, slug)],
+    ['patch', ({ presets, slug }) => presets.patch(workspaceId, slug, { name: 'x' }, changedBy())],
+    ['archive', ({ presets, slug }) => presets.archive(workspaceId, slug, changedBy())],
   ]
   test.each(unknown)('404: %s of an unknown preset, naming it', async (_, act) => {
     const parts = open()
@@ -287,7 +296,7 @@ describe('management', () => {
     const { save, presets, slug } = open()
     await save('a/one')
     const before = await presets.get(workspaceId, slug)
-    expect(await failure(presets.patch(workspaceId, slug, { ...patch, name: 'changed' }))).toEqual({
+    expect(await failure(presets.patch(workspaceId, slug, { ...patch, name: 'changed' }, changedBy()))).toEqual({
       type: 'invalid_request',
       status: 400,
       message,
@@ -298,8 +307,8 @@ describe('management', () => {
   test('archiving twice is archiving once', async () => {
     const { save, presets, slug } = open()
     await save('a/one')
-    await presets.archive(workspaceId, slug)
-    await presets.archive(workspaceId, slug)
+    await presets.archive(workspaceId, slug, changedBy())
+    await presets.archive(workspaceId, slug, changedBy())
     expect((await presets.get(workspaceId, slug)).status).toBe('archived')
   })
 
@@ -307,7 +316,7 @@ describe('management', () => {
     const { save, presets, slug } = open()
     const first = await save('a/one')
     await save('a/two')
-    await presets.patch(workspaceId, slug, { name: 'renamed' })
+    await presets.patch(workspaceId, slug, { name: 'renamed' }, changedBy())
     const { items, totalCount } = await presets.versions(workspaceId, slug, { offset: 0, limit: 10 })
     expect([totalCount, items.map(({ version }) => version)]).toEqual([2, [1, 2]])
     expect(items[0]).toEqual(first.designated_version)
@@ -319,8 +328,8 @@ test('the model list has every active preset with its designated version, and no
   const [active, disabled, archived] = [open(), open(), open()]
   for (const each of [active, disabled, archived]) await each.save('a/one')
   await active.save('a/two')
-  await disabled.presets.patch(workspaceId, disabled.slug, { status: 'disabled' })
-  await archived.presets.archive(workspaceId, archived.slug)
+  await disabled.presets.patch(workspaceId, disabled.slug, { status: 'disabled' }, changedBy())
+  await archived.presets.archive(workspaceId, archived.slug, changedBy())
   const listed = new Map(
     (await active.presets.served(workspaceId)).map(({ slug, designated_version }) => [slug, designated_version.version]),
   )

@@ -7,6 +7,7 @@ import { GatewayError } from '../errors.ts'
 import { isoTimestamp, type Clock } from '../lib/clock.ts'
 import type { IdSource } from '../lib/id.ts'
 import { createLoadCache } from '../lib/load-cache.ts'
+import type { ChangedBy } from '../storage/audit-log.ts'
 import type { StoredAnswer } from '../storage/create-preset-version.ts'
 import type { Page, PresetResolution, PresetStore, VersionReference } from '../storage/preset-store.ts'
 
@@ -17,6 +18,7 @@ export interface SaveRequest {
   readonly content: PresetContent
   /** The client's `Idempotency-Key`, and what it must stay the same for. */
   readonly idempotency: { readonly key: string; readonly route: string; readonly bodyText: string } | null
+  readonly by: ChangedBy
 }
 
 /** The version that a request is served with: one for the whole request, whatever happens meanwhile. */
@@ -33,8 +35,8 @@ export interface Presets {
   get(workspaceId: string, slug: string): Promise<PresetWithVersion>
   versions(workspaceId: string, slug: string, slice: Slice): Promise<Page<PresetVersionResource>>
   version(workspaceId: string, slug: string, number: number): Promise<PresetVersionResource>
-  patch(workspaceId: string, slug: string, patch: PresetPatch): Promise<PresetWithVersion>
-  archive(workspaceId: string, slug: string): Promise<void>
+  patch(workspaceId: string, slug: string, patch: PresetPatch, by: ChangedBy): Promise<PresetWithVersion>
+  archive(workspaceId: string, slug: string, by: ChangedBy): Promise<void>
   /** For inference. Throws `not_found` for an unknown or archived preset, `permission_denied` for a disabled one (decision 14). */
   serve(workspaceId: string, slug: string, reference: VersionReference): ServedPreset | Promise<ServedPreset>
   /** Every active preset with its designated version: the model list. */
@@ -53,7 +55,7 @@ export const createPresets = ({ store, clock, ids }: { store: PresetStore; clock
   const now = (): string => isoTimestamp(clock.now())
 
   return {
-    async save({ workspaceId, userId, slug, content, idempotency }) {
+    async save({ workspaceId, userId, slug, content, idempotency, by }) {
       const outcome = await store.createVersion({
         workspaceId,
         slug,
@@ -62,6 +64,7 @@ export const createPresets = ({ store, clock, ids }: { store: PresetStore; clock
         versionId: ids.uuid(),
         creatorUserId: userId,
         now: now(),
+        by,
         idempotency:
           idempotency === null
             ? null
@@ -88,8 +91,8 @@ export const createPresets = ({ store, clock, ids }: { store: PresetStore; clock
     versions: async (workspaceId, slug, slice) =>
       (await store.versions({ workspaceId, slug, ascending: true, ...slice })) ?? unknownPreset(slug),
     version: async (workspaceId, slug, number) => (await store.version(workspaceId, slug, number)) ?? unknownPreset(`${slug}@${number}`),
-    async patch(workspaceId, slug, patch) {
-      const outcome = await store.patch(workspaceId, slug, patch, now())
+    async patch(workspaceId, slug, patch, by) {
+      const outcome = await store.patch(workspaceId, slug, patch, now(), by)
       cache.clear()
       switch (outcome.kind) {
         case 'patched':
@@ -102,8 +105,8 @@ export const createPresets = ({ store, clock, ids }: { store: PresetStore; clock
         }
       }
     },
-    async archive(workspaceId, slug) {
-      const known = await store.archive(workspaceId, slug, now())
+    async archive(workspaceId, slug, by) {
+      const known = await store.archive(workspaceId, slug, now(), by)
       cache.clear()
       if (!known) unknownPreset(slug)
     },

@@ -10,6 +10,7 @@ import { isEmptyPhrase, type ToldError } from './told-error.ts'
 /** A provider's error body may hold our own account's data: it is shown up to this size, redacted. */
 const RAW_MAX_BYTES = 4096
 const CODE_MAX = 200
+const REASONS_MAX = 20
 const MESSAGE_MAX = 1000
 /** service.md, "Moderation errors". */
 export const FLAGGED_INPUT_MAX = 100
@@ -47,7 +48,7 @@ const moderation = ({ told }: ProviderFailure, target: Target): Readonly<Record<
   const { reasons = [], flaggedInput = null } = told
   const reason = told.words[0] ?? 'content_policy_violation'
   return {
-    reasons: reasons.length > 0 ? reasons : [redact(reason, target).slice(0, CODE_MAX)],
+    reasons: (reasons.length > 0 ? reasons : [reason]).slice(0, REASONS_MAX).map((each) => redact(each, target).slice(0, CODE_MAX)),
     ...(flaggedInput === null ? {} : { flagged_input: excerpt(flaggedInput, FLAGGED_INPUT_MAX) }),
     model_slug: target.modelId,
   }

@@ -38,6 +38,8 @@ export const postJson = async (
     },
     body,
     stream,
+    // Some answer with a stream where a whole answer was wanted, which is kept until it ends.
+    mostBytes: stream ? undefined : WHOLE_BODY_MAX,
     connection,
   })
   if (response.status === 200) return response

@@ -36,7 +36,10 @@ export interface Attempt {
 export interface ProviderContext {
   readonly upstream: Upstream
   readonly clock: Clock
-  /** Told of each body that goes to a provider; the upstream tells it for every adapter that has one. What it throws ends the attempt. */
+  /**
+   * Told of each body that goes to a provider, before it goes: until then a failure is our own refusal. The upstream tells
+   * it for every adapter that has one. What it throws ends the attempt.
+   */
   readonly sending?: ((body: string) => void) | undefined
 }
 

@@ -9,12 +9,19 @@ import { createUpstream, type UpstreamResponse } from './upstream.ts'
 const provider = await startFakeUpstream()
 const IDLE_MS = 90_000
 
-const post = async (script: Script) => {
+const post = async (script: Script, mostBytes?: number) => {
   provider.script(script)
   const clock = createFakeClock()
   const connection = new AbortController()
   const upstream = createUpstream(clock, { streamHeadersMs: 60_000, wholeHeadersMs: 600_000, idleMs: IDLE_MS })
-  const response: UpstreamResponse = await upstream.post({ url: `${provider.url}/x`, headers: {}, body: '{}', stream: true, connection })
+  const response: UpstreamResponse = await upstream.post({
+    url: `${provider.url}/x`,
+    headers: {},
+    body: '{}',
+    stream: true,
+    connection,
+    mostBytes,
+  })
   return { clock, connection, response }
 }
 
@@ -38,6 +45,21 @@ describe('pieces', () => {
     const last = pieces.next()
     await provider.last.done()
     expect((await last).done).toBe(true)
+    expect(clock.waiting).toBe(0)
+  })
+
+  test('no more of them than are wanted: then the connection is closed', async () => {
+    const { response, clock } = await post(async (exchange) => {
+      await exchange.head(200)
+      await exchange.piece('12345')
+    }, 9)
+    const pieces = response.pieces()
+    expect(textOf(await pieces.next())).toBe('12345')
+    const next = pieces.next()
+    await provider.last.piece('67890')
+    const error = await failure(next)
+    expect([error.type, error.message]).toEqual(['provider_unavailable', "The provider's response is larger than 9 bytes."])
+    await provider.last.gone
     expect(clock.waiting).toBe(0)
   })
 

@@ -20,6 +20,8 @@ export interface UpstreamRequest {
   readonly headers: Readonly<Record<string, string>>
   readonly body: string | Uint8Array<ArrayBuffer>
   readonly stream: boolean
+  /** Of the body of the answer; absent: whoever reads it keeps none of it. */
+  readonly mostBytes?: number | undefined
   /** Its signal ends the request; the deadlines here abort it. Used for nothing else. */
   readonly connection: AbortController
 }
@@ -50,11 +52,11 @@ export interface Upstream {
 }
 
 export const createUpstream = (clock: Clock, timeouts: UpstreamTimeouts, reachability: Reachability | null = null): Upstream => ({
-  async post({ url, headers, body, stream, connection }) {
+  async post({ url, headers, body, stream, connection, mostBytes = Number.POSITIVE_INFINITY }) {
+    const address = new URL(url)
     const cancelDeadline = clock.after(stream ? timeouts.streamHeadersMs : timeouts.wholeHeadersMs, () =>
       connection.abort(new GatewayError('timeout', 'The provider sent no response in time.')),
     )
-    const address = new URL(url)
     const endWatch = reachability?.watch(address, connection)
     const send = (keepalive: boolean): Promise<Response> =>
       fetch(url, {
@@ -74,7 +76,7 @@ export const createUpstream = (clock: Clock, timeouts: UpstreamTimeouts, reachab
         return send(false)
       })
       reachability?.reached(address)
-      return responseOf(response, connection, clock, timeouts.idleMs)
+      return responseOf(response, connection, clock, timeouts.idleMs, mostBytes)
     } catch (thrown) {
       throw transportError(thrown, connection.signal)
     } finally {
@@ -96,7 +98,7 @@ const isReuseRace = (thrown: unknown, afterMs: number): boolean => {
   return (code === 'ECONNRESET' || code === 'EPIPE') && afterMs < REUSE_RACE_MS
 }
 
-const responseOf = (response: Response, connection: AbortController, clock: Clock, idleMs: number): UpstreamResponse => {
+const responseOf = (response: Response, connection: AbortController, clock: Clock, idleMs: number, mostBytes: number): UpstreamResponse => {
   const patience = createPatience(clock, () => connection.abort())
   async function* pieces(): AsyncGenerator<Uint8Array, void, undefined> {
     const reader = response.body?.getReader()
@@ -105,13 +107,23 @@ const responseOf = (response: Response, connection: AbortController, clock: Cloc
       connection.abort(new GatewayError('timeout', `The provider sent nothing for ${Math.round(idleMs / 1000)} seconds.`))
     })
     let ended = reader === undefined
+    let bytes = 0
     try {
       while (reader !== undefined && !ended) {
         silence.listen()
         const { done, value } = await patience.during(() => reader.read())
         silence.pause()
-        if (done) ended = true
-        else yield value
+        if (done) {
+          ended = true
+          break
+        }
+        bytes += value.byteLength
+        if (bytes > mostBytes) {
+          const error = tooLarge(mostBytes)
+          connection.abort(error)
+          throw error
+        }
+        yield value
       }
     } catch (thrown) {
       ended = true
@@ -151,13 +163,16 @@ const responseOf = (response: Response, connection: AbortController, clock: Cloc
       let bytes = 0
       for await (const piece of pieces()) {
         bytes += piece.byteLength
-        if (bytes > maxBytes) throw new GatewayError('provider_unavailable', `The provider's response is larger than ${maxBytes} bytes.`)
+        if (bytes > maxBytes) throw tooLarge(maxBytes)
         text += decoder.decode(piece, { stream: true })
       }
       return text + decoder.decode()
     },
   }
 }
+
+const tooLarge = (bytes: number): GatewayError =>
+  new GatewayError('provider_unavailable', `The provider's response is larger than ${bytes} bytes.`)
 
 /** The end of a stream usually comes with its last event; a connection where it does not is not worth waiting for. */
 const BEHIND_END_MS = 1000

@@ -772,6 +772,15 @@ describe('what is shown', () => {
     expect(String(metadata['flagged_input'])).toHaveLength(100)
   })
 
+  test('few reasons, and short ones, without what looks like a credential', () => {
+    const reasons = ['our sk-abcdefghijklmnopqrstuv', 'x'.repeat(5000), ...Array.from({ length: 100 }, String)]
+    const body = JSON.stringify({
+      error: { code: 403, message: 'Flagged.', metadata: { error_type: 'content_policy_violation', reasons } },
+    })
+    const told = chatFailure(403, body, target).metadata['reasons'] as string[]
+    expect([told.length, told[0], told[1]?.length]).toEqual([20, 'our [redacted]', 200])
+  })
+
   test('the payload in at most 4 KB, cut between characters, without what looks like a credential', () => {
     const body = `${'é'.repeat(3000)} acme-credential`
     const raw = String(chatFailure(400, body, target).metadata['raw'])

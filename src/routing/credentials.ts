@@ -8,7 +8,7 @@ import type { Provider } from '../models/models.ts'
 export interface Credential {
   /** Null for a provider that wants none. */
   readonly apiKey: string | null
-  /** Its place in the operator's list. */
+  /** Its place in the operator's list; -1 where it is a customer's. */
   readonly index: number
   readonly isByok: boolean
 }

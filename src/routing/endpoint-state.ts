@@ -34,6 +34,7 @@ export class EndpointState implements EndpointHealth {
   #consecutiveFailures = 0
   /** 0: closed. Past: half-open. */
   #openUntilMs = 0
+  #openedMs = 0
   #openings = 0
   #probing = false
   #coolingUntilMs = 0
@@ -97,11 +98,11 @@ export class EndpointState implements EndpointHealth {
   }
 
   /** `mayOpen`: whether enough of the model's other endpoints would be left. */
-  report({ outcome, firstTokenMs, tokensPerSecond, retryAfterSeconds }: AttemptReport, mayOpen: () => boolean): void {
+  report({ outcome, firstTokenMs, tokensPerSecond, retryAfterSeconds, startedMs }: AttemptReport, mayOpen: () => boolean): void {
     this.inFlight -= 1
     const nowMs = this.#now()
-    const probed = this.#probing
-    this.#probing = false
+    const probed = this.#probing && !this.#isStraggler(startedMs)
+    if (probed) this.#probing = false
     if (outcome === 'cancelled') return
     if (outcome === 'rate-limited') {
       const forMs = retryAfterSeconds === null ? COOLDOWN_MS : Math.min(COOLDOWN_MS_MAX, retryAfterSeconds * SECOND_MS)
@@ -119,6 +120,11 @@ export class EndpointState implements EndpointHealth {
     else this.#recover(probed)
   }
 
+  /** An answer may take longer than the breaker stays open: its end says nothing of the probe that is out. */
+  #isStraggler(startedMs = Number.POSITIVE_INFINITY): boolean {
+    return this.#openUntilMs !== 0 && startedMs <= this.#openedMs
+  }
+
   #recover(probed: boolean): void {
     this.#consecutiveFailures = 0
     if (!probed) return
@@ -132,6 +138,7 @@ export class EndpointState implements EndpointHealth {
     if (!this.#ejectable || (this.#openUntilMs !== 0 && !probed)) return
     if (!probed && !(this.#isOutlier() && mayOpen())) return
     this.#openings += 1
+    this.#openedMs = nowMs
     this.#openUntilMs = nowMs + Math.min(OPEN_MS_MAX, OPEN_MS * this.#openings)
   }
 

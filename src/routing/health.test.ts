@@ -96,6 +96,23 @@ describe('the breaker', () => {
     expect(breaker()).toBe('half-open')
   })
 
+  test.each(['ok', 'failure', 'cancelled'] as const)(
+    'what began before it opened, and ends as %s while the probe is out, decides nothing',
+    (outcome) => {
+      const { clock, health, breaker } = withSpare()
+      const startedMs = clock.monotonicMs()
+      health.begin('m a', 'a')
+      failing(health, 'm a', 5)
+      clock.advance(30 * SECOND)
+      const probeMs = clock.monotonicMs()
+      expect(health.begin('m a', 'a')).toBe(true)
+      health.end('m a', 'a', { ...OK, outcome, startedMs })
+      expect([breaker(), health.begin('m a', 'a')]).toEqual(['open', false])
+      health.end('m a', 'a', { ...OK, startedMs: probeMs })
+      expect(breaker()).toBe('closed')
+    },
+  )
+
   test('never more than half of the endpoints of a model: of one none, of two one, of four two', () => {
     for (const [count, open] of [
       [1, 0],

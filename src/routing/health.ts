@@ -18,6 +18,8 @@ export interface AttemptReport {
   /** Output tokens per second after the first token; null where too few to tell. */
   readonly tokensPerSecond: number | null
   readonly retryAfterSeconds: number | null
+  /** When it began, by the monotonic clock; absent: of late. */
+  readonly startedMs?: number
   /** As it was told to `begin`. */
   readonly retry?: boolean
 }

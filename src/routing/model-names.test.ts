@@ -190,6 +190,12 @@ describe('service tiers', () => {
     expect(asked(null, { provider: { only: ['fast/priority'] } })).toBe('fast/priority=priority')
     expect(asked(null, { provider: { order: ['cheap/flex'] } })).toBe('cheap/flex=flex plain=null')
     expect(asked('priority', { provider: { only: ['slow'] } })).toBe('slow/priority=priority')
+    expect(asked('priority', { provider: { order: ['slow', 'plain'], allow_fallbacks: false } })).toBe(
+      'slow/priority=priority plain=default',
+    )
+    expect(asked('priority', { provider: { order: ['slow', 'fast/priority'] } })).toStartWith(
+      'slow/priority=priority fast/priority=priority',
+    )
     expect(refusalOf(() => planOf(served, { provider: { only: ['slow'] } })).message).toContain('slow/priority for m/one (service_tier)')
     expect(reasons(planOf(served, { service_tier: 'flex', provider: { ignore: ['dear'] } }).removed)).toContain(
       'dear/flex: provider.ignore',

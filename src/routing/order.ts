@@ -1,4 +1,5 @@
 /** In which order the candidates of one group are tried: by rank, within a rank by the sort, and in default balancing by lot (contract 5.2). */
+import type { ModelEndpoint } from '../models/models.ts'
 import { comparedPrice, names, TIERS, type Candidate } from './candidate.ts'
 import type { EndpointHealth, EndpointKey } from './health.ts'
 import type { Cutoffs, SortBy, Wishes } from './wishes.ts'
@@ -29,7 +30,8 @@ export const orderCandidates = (candidates: readonly Candidate[], ordering: Orde
   ranked.sort((a, b) => a.rank - b.rank || compare(a.candidate, b.candidate))
   const sorted = ranked.map(({ candidate }) => candidate)
   if (wishes.order.length > 0) return { candidates: sorted, why: 'provider.order' }
-  if (sticky !== null && moveToFront(sorted, ({ key, health }) => key === sticky && !health.cooling && !health.troubled)) {
+  if (leadsBySticky(ranked, sticky)) {
+    moveToFront(sorted, ({ key }) => key === sticky)
     return { candidates: sorted, why: 'sticky' }
   }
   if (!balanced) return { candidates: sorted, why: sort === null ? ':extended' : `sort:${sort}` }
@@ -38,6 +40,19 @@ export const orderCandidates = (candidates: readonly Candidate[], ordering: Orde
   moveToFront(sorted, (candidate) => candidate === drawn)
   return { candidates: sorted, why: 'price-weighted' }
 }
+
+interface Ranked {
+  readonly candidate: Candidate
+  readonly rank: number
+}
+
+/** A warm cache decides among those that stand first for weightier reasons: their tier, room for the input, their health. */
+const leadsBySticky = (ranked: readonly Ranked[], sticky: EndpointKey | null): boolean => {
+  const remembered = sticky === null ? undefined : ranked.find(({ candidate }) => candidate.key === sticky)
+  return remembered !== undefined && remembered.rank === ranked[0]?.rank && !isUnwell(remembered.candidate)
+}
+
+const isUnwell = ({ health }: Candidate): boolean => health.cooling || health.troubled
 
 /** A tier says by what its endpoints are sorted, where the request does not. */
 const sortOf = (asked: SortBy | null, { tier }: Wishes, tiered: boolean): SortBy | null => {
@@ -48,8 +63,7 @@ const sortOf = (asked: SortBy | null, { tier }: Wishes, tiered: boolean): SortBy
 /** The weightiest reason first; each is a digit of the rank. */
 const rankOf = ({ endpoint, health, variant }: Candidate, { wishes, inputTokens }: Ordering, balanced: boolean): number => {
   const { order, tier } = wishes
-  const position = order.findIndex((name) => names(endpoint, name))
-  let rank = position < 0 ? order.length : position
+  let rank = positionIn(order, endpoint)
   rank = rank * 4 + (tier === null ? 0 : Math.max(0, TIERS[tier].indexOf(endpoint.serviceTier)))
   rank = rank * 2 + Number(health.cooling)
   rank = rank * 2 + Number(endpoint.contextLength !== null && inputTokens > endpoint.contextLength)
@@ -61,6 +75,14 @@ const rankOf = ({ endpoint, health, variant }: Candidate, { wishes, inputTokens 
 }
 
 const LONGEST = 1e9
+
+/** Behind all where it is not named. A provider's name stands for its tiers too: only those are candidates that were asked for. */
+const positionIn = (order: readonly string[], endpoint: ModelEndpoint): number => {
+  const own = order.findIndex((name) => names(endpoint, name))
+  const position =
+    own < 0 && endpoint.serviceTier !== null ? order.findIndex((name) => names({ ...endpoint, serviceTier: null }, name)) : own
+  return position < 0 ? order.length : position
+}
 
 /** All cutoffs must hold. Who was not measured in the last minutes has not failed any. */
 const meetsPreferences = (health: EndpointHealth, { minThroughput, maxLatencyMs }: Wishes): boolean =>

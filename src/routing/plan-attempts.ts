@@ -1,4 +1,5 @@
 /** Who is asked, in which order, and why others are not: a pure function of the request, the catalogue and the providers' health. */
+import type { CustomerKey } from '../byok/customer-keys.ts'
 import type { Call } from '../canonical/call.ts'
 import type { RoutingPolicy } from '../canonical/routing-policy.ts'
 import type { Warning } from '../canonical/warning.ts'
@@ -40,6 +41,8 @@ export interface PlannedAttempt {
   readonly key: EndpointKey
   /** The service tier to ask for in place of the client's own word; null: that word goes as it is. */
   readonly serviceTier: string | null
+  /** The customer's own key, instead of the service's. */
+  readonly customerKey?: CustomerKey
 }
 
 export interface Plan {
@@ -110,7 +113,9 @@ const fullPlan = (input: PlanInput): Plan => {
     random: input.random,
   }
   const inTurn = together.map((group) => orderCandidates(group, ordering))
-  const ordered = strategy === 'auto' ? stickyFirst(inTurn, ordering.sticky) : inTurn
+  // Only among models of our own choosing: those that a request names have the order that it gives them.
+  const isChosen = call.models.length === 1 && (strategy === 'auto' || strategy === 'free')
+  const ordered = isChosen ? stickyFirst(inTurn, ordering.sticky) : inTurn
   return {
     attempts: attempted(ordered, wishes).map((candidate) => plannedAttempt(candidate, wishes)),
     candidates: groups.reduce((sum, group) => sum + group.length, 0),

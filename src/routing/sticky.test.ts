@@ -2,7 +2,8 @@ import { describe, expect, test } from 'bun:test'
 
 import { createFakeClock } from '../../test/support/fake-clock.ts'
 import { usageOf } from '../canonical/usage.ts'
-import { attemptOf, callOf, endpoint, newHealth, planOf, priced, tags } from '../../test/support/plans.ts'
+import { createModels } from '../models/models.ts'
+import { attemptOf, callOf, endpoint, model, newHealth, planOf, priced, tags } from '../../test/support/plans.ts'
 import { bindsConversation, conversationKey, createSticky } from './sticky.ts'
 
 const MINUTE = 60_000
@@ -13,9 +14,13 @@ describe('the key of a conversation', () => {
   const keyOf = (fields: Record<string, unknown>, account = 'w') => conversationKey(callOf(fields), account)
 
   test('session_id over prompt_cache_key over how it begins', () => {
-    expect(keyOf({ session_id: 's', prompt_cache_key: 'k' })).toBe('w session s')
-    expect(keyOf({ prompt_cache_key: 'k' })).toBe('w cache k')
-    expect(keyOf({})).toMatch(/^w begins [\w-]{43}$/)
+    expect(keyOf({ session_id: 's', prompt_cache_key: 'k' })).toBe('w session m/one s')
+    expect(keyOf({ prompt_cache_key: 'k' })).toBe('w cache m/one k')
+    expect(keyOf({})).toMatch(/^w begins m\/one [\w-]{43}$/)
+  })
+
+  test('is another one for another model: a session that speaks to two keeps the place of each', () => {
+    expect(keyOf({ session_id: 's', model: 'm/two' })).not.toBe(keyOf({ session_id: 's' }))
   })
 
   test('is another one for another account', () => {
@@ -66,7 +71,7 @@ describe('in a plan', () => {
   const fields = { session_id: 's' }
 
   test('the remembered endpoint stands first', () => {
-    expect(planOf(served, fields, { sticky })).toMatchObject({ order: 'sticky', stickyKey: 'workspace session s' })
+    expect(planOf(served, fields, { sticky })).toMatchObject({ order: 'sticky', stickyKey: 'workspace session m/one s' })
     expect(tags(planOf(served, fields, { sticky }))).toBe('b a')
   })
 
@@ -88,6 +93,29 @@ describe('in a plan', () => {
       expect(tags(planOf(served, fields, { sticky, health }))).toBe(times === 5 ? 'a' : 'a b')
     }
   })
+
+  test('not before what has the wanted tier, nor where the conversation has outgrown its context', () => {
+    const tiers = [priced('a', 1, { serviceTier: 'priority', tag: 'a/priority' }), priced('b', 1)]
+    expect(tags(planOf(tiers, { ...fields, service_tier: 'priority' }, { sticky }))).toBe('a/priority b')
+    const contexts = [priced('a', 1, { contextLength: 100_000 }), priced('b', 1, { contextLength: 100 })]
+    const long = { messages: [{ role: 'user', content: 'x'.repeat(1000) }] }
+    expect(tags(planOf(contexts, fields, { sticky }))).toBe('b a')
+    expect(tags(planOf(contexts, { ...fields, ...long }, { sticky }))).toBe('a b')
+  })
+
+  test.each(['patchbay/auto', 'patchbay/free'])(
+    '%s stays with the remembered model, but not before one that the request names first',
+    (name) => {
+      const free = { prices: { prompt: 0, completion: 0 } }
+      const models = createModels(
+        [model('m/two', [endpoint('a', free)]), model('m/one', [endpoint('b', free)]), model('m/named', [endpoint('c')])],
+        [],
+      )
+      expect(tags(planOf(models, { model: name }, { sticky: () => 'm/two a' }))).toStartWith('a b')
+      expect(tags(planOf(models, { model: name }, { sticky }))).toStartWith('b a')
+      expect(tags(planOf(models, { model: 'm/named', models: [name] }, { sticky }))).toStartWith('c ')
+    },
+  )
 
   test('nothing is looked up where there is no choice', () => {
     const plan = planOf([endpoint('a')], fields, {

@@ -35,19 +35,23 @@ export const createSticky = ({ clock }: { clock: Pick<Clock, 'monotonicMs'> }): 
 
 const SESSION = 'session'
 
-/** By what a conversation is known: the session that it names, else its cache key, else how it begins. `account`: nobody else's. */
+/**
+ * By what a conversation is known: the session that it names, else its cache key, else how it begins; with each model on its
+ * own, for a cache is of one. `account`: nobody else's.
+ */
 export const conversationKey = (call: Call, account: string): string | null => {
-  if (call.sessionId !== null) return `${account} ${SESSION} ${call.sessionId}`
+  const model = (call.models[0] ?? '').slice(0, KEY_LENGTH_MAX)
+  if (call.sessionId !== null) return `${account} ${SESSION} ${model} ${call.sessionId}`
   const cacheKey = call.body.value('prompt_cache_key')
-  if (typeof cacheKey === 'string' && cacheKey !== '') return `${account} cache ${cacheKey.slice(0, KEY_LENGTH_MAX)}`
+  if (typeof cacheKey === 'string' && cacheKey !== '') return `${account} cache ${model} ${cacheKey.slice(0, KEY_LENGTH_MAX)}`
   const mark = conversationMark(call)
-  return mark === null ? null : `${account} begins ${mark}`
+  return mark === null ? null : `${account} begins ${model} ${mark}`
 }
 
 const KEY_LENGTH_MAX = 256
 
 /**
- * Whether a success begins (or goes on) to bind its conversation. A named session always does; one that we only
+ * Whether a success begins to bind its conversation. A named session always does; one that we only
  * recognise does where a cache was used and reading it is cheaper, for there is nothing to win elsewhere.
  */
 export const bindsConversation = (key: string, { prices }: ModelEndpoint, usage: Usage): boolean => {

@@ -1,7 +1,9 @@
 /** Budgets and credit of workspaces. Whoever keeps them in memory is told of every change by the change counter. */
 import { sql, type Selectable } from 'kysely'
 
-import { bumpChangeCounter } from './change-counter.ts'
+import type { JsonObject } from '../lib/json.ts'
+import { dollars } from '../lib/money.ts'
+import { type ChangedBy, recordChange } from './audit-log.ts'
 import type { Database } from './database.ts'
 import type { Span, WorkspaceBudgetsTable } from './ledger-tables.ts'
 import { flag } from './sql-values.ts'
@@ -17,16 +19,22 @@ export interface BudgetRecord {
   readonly updatedAt: string
 }
 
+interface PutBudgetOptions {
+  readonly check: (others: readonly BudgetRecord[]) => void
+  /** The workspace's other budgets count customers' own provider keys as this one does. */
+  readonly shareByok: boolean
+}
+
 export interface BudgetStore {
   /** The broadest interval first. */
   list(workspaceId: string): Promise<readonly BudgetRecord[]>
   /**
-   * Makes or changes the budget of that interval, after `check` has seen the others; what it throws undoes everything.
+   * Makes or changes the budget of that interval, after `check` has seen the others; what that throws undoes everything.
    * An existing budget keeps its id and its `createdAt`.
    */
-  put(budget: BudgetRecord, check: (others: readonly BudgetRecord[]) => void): Promise<BudgetRecord>
+  put(budget: BudgetRecord, by: ChangedBy, options: PutBudgetOptions): Promise<BudgetRecord>
   /** False where there was none. */
-  delete(workspaceId: string, span: Span): Promise<boolean>
+  delete(workspaceId: string, span: Span, now: string, by: ChangedBy): Promise<boolean>
 }
 
 const BROADEST_FIRST: readonly Span[] = ['lifetime', 'monthly', 'weekly', 'daily']
@@ -36,8 +44,21 @@ export const createBudgetStore = (database: Database): BudgetStore => ({
     const rows = await database.kysely.selectFrom('workspace_budgets').selectAll().where('workspace_id', '=', workspaceId).execute()
     return inOrder(rows.map(toBudget))
   },
-  put: (budget, check) =>
-    database.transaction(async (transaction) => {
+  put: (budget, by, { check, shareByok }) =>
+    recordChange(database, by, budget.updatedAt, async (transaction) => {
+      // An update that changes nothing takes the lock of the workspace: two changes at once cannot both pass the check.
+      await transaction.updateTable('workspaces').set({ id: budget.workspaceId }).where('id', '=', budget.workspaceId).execute()
+      const before = (
+        await transaction.selectFrom('workspace_budgets').selectAll().where('workspace_id', '=', budget.workspaceId).execute()
+      ).map(toBudget)
+      check(before.filter(({ span }) => span !== budget.span))
+      if (shareByok) {
+        await transaction
+          .updateTable('workspace_budgets')
+          .set({ include_byok: flag(budget.includeByok) })
+          .where('workspace_id', '=', budget.workspaceId)
+          .execute()
+      }
       const row = await transaction
         .insertInto('workspace_budgets')
         .values(toRow(budget))
@@ -51,22 +72,36 @@ export const createBudgetStore = (database: Database): BudgetStore => ({
         )
         .returningAll()
         .executeTakeFirstOrThrow()
-      // The counter's row is locked before the others are read: two changes at once cannot both pass the check.
-      await bumpChangeCounter(transaction)
-      const all = await transaction.selectFrom('workspace_budgets').selectAll().where('workspace_id', '=', budget.workspaceId).execute()
-      check(all.map(toBudget).filter(({ span }) => span !== budget.span))
-      return toBudget(row)
+      const after = toBudget(row)
+      const replaced = before.find(({ span }) => span === budget.span)
+      return { result: after, audit: audited(replaced === undefined ? 'created' : 'updated', after, replaced ?? null, after) }
     }),
-  delete: (workspaceId, span) =>
-    database.transaction(async (transaction) => {
-      const { numDeletedRows } = await transaction
+  delete: (workspaceId, span, now, by) =>
+    recordChange(database, by, now, async (transaction) => {
+      const row = await transaction
         .deleteFrom('workspace_budgets')
         .where('workspace_id', '=', workspaceId)
         .where('span', '=', span)
-        .executeTakeFirstOrThrow()
-      if (numDeletedRows > 0n) await bumpChangeCounter(transaction)
-      return numDeletedRows > 0n
+        .returningAll()
+        .executeTakeFirst()
+      if (row === undefined) return { result: false, audit: null }
+      return { result: true, audit: audited('deleted', toBudget(row), toBudget(row), null) }
     }),
+})
+
+const audited = (action: string, { workspaceId, span }: BudgetRecord, before: BudgetRecord | null, after: BudgetRecord | null) => ({
+  workspaceId,
+  action,
+  objectType: 'workspace_budget',
+  objectId: `${workspaceId}/${span}`,
+  before: before === null ? null : auditView(before),
+  after: after === null ? null : auditView(after),
+})
+
+const auditView = ({ limitNanos, includeByok, allowLastRequest }: BudgetRecord): JsonObject => ({
+  limit_usd: dollars(limitNanos),
+  include_byok: includeByok,
+  allow_last_request: allowLastRequest,
 })
 
 export interface CreditStore {
@@ -74,7 +109,7 @@ export interface CreditStore {
   total(workspaceId: string): Promise<number>
   /** What all keys of the workspace ever spent, revoked ones too; without what customers' own provider keys paid. */
   spent(workspaceId: string): Promise<number>
-  add(entry: { id: string; workspaceId: string; amountNanos: number; note: string; createdAt: string }): Promise<void>
+  add(entry: { id: string; workspaceId: string; amountNanos: number; note: string; createdAt: string }, by: ChangedBy): Promise<void>
 }
 
 export const createCreditStore = (database: Database): CreditStore => ({
@@ -95,13 +130,17 @@ export const createCreditStore = (database: Database): CreditStore => ({
       .executeTakeFirstOrThrow()
     return spent
   },
-  add: ({ id, workspaceId, amountNanos, note, createdAt }) =>
-    database.transaction(async (transaction) => {
+  add: ({ id, workspaceId, amountNanos, note, createdAt }, by) =>
+    recordChange(database, by, createdAt, async (transaction) => {
       await transaction
         .insertInto('credit_entries')
         .values({ id, workspace_id: workspaceId, amount_nanos: amountNanos, note, created_at: createdAt })
         .execute()
-      await bumpChangeCounter(transaction)
+      const after = { amount_usd: dollars(amountNanos), note }
+      return {
+        result: undefined,
+        audit: { workspaceId, action: 'created', objectType: 'credit', objectId: id, before: null, after },
+      }
     }),
 })
 

@@ -2,7 +2,7 @@
 import type { Transaction } from 'kysely'
 
 import type { PresetContent, PresetWithVersion } from '../contract/preset.ts'
-import { bumpChangeCounter } from './change-counter.ts'
+import { type ChangedBy, recordChange } from './audit-log.ts'
 import type { Database } from './database.ts'
 import { type PresetRow, type PresetVersionRow, toPresetWithVersion } from './preset-rows.ts'
 import type { Schema } from './schema.ts'
@@ -18,6 +18,7 @@ export interface CreateVersionInput {
   readonly now: string
   readonly content: PresetContent
   readonly idempotency: IdempotencyClaim | null
+  readonly by: ChangedBy
 }
 
 export interface IdempotencyClaim {
@@ -43,19 +44,29 @@ export type CreateVersionOutcome =
   | { readonly kind: 'idempotency-mismatch' }
 
 export const createPresetVersion = (database: Database, input: CreateVersionInput): Promise<CreateVersionOutcome> =>
-  database.transaction(async (transaction) => {
+  recordChange<CreateVersionOutcome>(database, input.by, input.now, async (transaction) => {
     const { idempotency } = input
     if (idempotency !== null) {
       const earlier = await claimIdempotencyKey(transaction, input, idempotency)
-      if (earlier !== null) return earlier
+      if (earlier !== null) return { result: earlier, audit: null }
     }
     const preset = await takeNextVersion(transaction, input)
     const version = versionRow(input, preset)
     await transaction.insertInto('preset_versions').values(version).execute()
     const created = toPresetWithVersion(preset, version)
     if (idempotency !== null) await storeAnswer(transaction, input, idempotency, idempotency.answer(created))
-    await bumpChangeCounter(transaction)
-    return { kind: 'created', preset: created }
+    return {
+      result: { kind: 'created', preset: created },
+      audit: {
+        workspaceId: input.workspaceId,
+        action: version.version === 1 ? 'created' : 'versioned',
+        objectType: 'preset',
+        objectId: input.slug,
+        before: version.version === 1 ? null : { version: version.version - 1 },
+        // The version itself stays readable for ever: it is named, not repeated.
+        after: { version: version.version, version_id: version.id, status: created.status },
+      },
+    }
   })
 
 /**

@@ -5,6 +5,8 @@ type FactName = 'secret-check' | 'first-start' | 'ledger-after'
 export interface FactStore {
   /** Null where the fact was never established. */
   read(name: FactName): Promise<string | null>
+  /** Writes the fact over what stands. */
+  replace(name: FactName, value: string): Promise<void>
   /** Writes the fact if it is not there yet; answers what stands now, and whether this call wrote it. */
   establish(name: FactName, value: string): Promise<{ readonly value: string; readonly written: boolean }>
 }
@@ -14,6 +16,10 @@ export const createFactStore = (database: Database): FactStore => ({
     const fact = await database.kysely.selectFrom('service_facts').select('value').where('name', '=', name).executeTakeFirst()
     return fact?.value ?? null
   },
+  replace: (name, value) =>
+    database.transaction(async (transaction) => {
+      await transaction.updateTable('service_facts').set({ value }).where('name', '=', name).execute()
+    }),
   establish: (name, value) =>
     database.transaction(async (transaction) => {
       const written = await transaction

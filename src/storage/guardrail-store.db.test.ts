@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 
+import { changedBy } from '../../test/support/changed-by.ts'
 import { guardrailWith } from '../../test/support/guardrail.ts'
 import { describeEachEngine } from '../../test/support/databases.ts'
 import type { GuardrailResource } from '../contract/guardrail.ts'
@@ -33,6 +34,10 @@ describeEachEngine('guardrail store', (engine) => {
       limitReset: null,
       includeByokInLimit: false,
       strict: false,
+      digest: hash,
+      pepperId: 'first',
+      rpmLimit: null,
+      tpmLimit: null,
       expiresAt: null,
       createdAt: T0,
       updatedAt: null,
@@ -92,8 +97,8 @@ describeEachEngine('guardrail store', (engine) => {
     const { store, guardrail, keys, key, assign, assignments, workspaceId, counter } = await prepare()
     await store.insert(guardrail('g-1'))
     await store.insert(guardrail('g-2'))
-    await keys.insert(key(hashOf('a')))
-    await keys.insert(key(hashOf('b')))
+    await keys.insert(key(hashOf('a')), changedBy())
+    await keys.insert(key(hashOf('b')), changedBy())
     expect(await assign('g-1', 'key', hashOf('a'), hashOf('b'))).toEqual({ assigned: 2 })
     const before = await counter.read()
     expect(await assign('g-1', 'key', hashOf('a'))).toEqual({ assigned: 0 })
@@ -107,14 +112,14 @@ describeEachEngine('guardrail store', (engine) => {
     expect((await assignments.keys(all)).totalCount).toBe(2)
     expect(await assignments.keys({ ...all, workspaceId: 'another' })).toEqual({ items: [], totalCount: 0 })
     expect(await assignments.unassign({ workspaceId, guardrailId: 'g-1', kind: 'key', subjects: [hashOf('a'), hashOf('b')] })).toBe(1)
-    await keys.revoke(workspaceId, hashOf('a'), T2)
+    await keys.revoke(workspaceId, hashOf('a'), T2, changedBy())
     expect(await assignments.keys(all)).toEqual({ items: [], totalCount: 0 })
   })
 
   test('what the workspace does not have cannot be assigned, and then nothing is', async () => {
     const { store, guardrail, keys, key, assign, assignments, workspaceId } = await prepare()
     await store.insert(guardrail('g-1'))
-    await keys.insert(key(hashOf('a')))
+    await keys.insert(key(hashOf('a')), changedBy())
     expect(await assign('g-1', 'key', hashOf('a'), hashOf('f'))).toEqual({ unknown: [hashOf('f')] })
     expect(await assign('g-1', 'member', 'nobody')).toEqual({ unknown: ['nobody'] })
     expect((await assignments.keys({ workspaceId, guardrailId: null, offset: 0, limit: 10 })).totalCount).toBe(0)
@@ -123,7 +128,7 @@ describeEachEngine('guardrail store', (engine) => {
   test('to a caller apply the guardrail of its key, of its member and of the workspace; deleting one takes it off', async () => {
     const { store, guardrail, keys, key, assign, assignments, workspaceId, userId } = await prepare()
     const caller = { workspaceId, keyHash: hashOf('a'), userId }
-    await keys.insert(key(hashOf('a')))
+    await keys.insert(key(hashOf('a')), changedBy())
     expect(await store.applyingTo(caller)).toEqual([])
     for (const id of ['g-1', 'g-2', 'g-3']) await store.insert(guardrail(id))
     await assign('g-1', 'key', hashOf('a'))

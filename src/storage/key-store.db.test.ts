@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 
+import { changedBy } from '../../test/support/changed-by.ts'
 import { describeEachEngine } from '../../test/support/databases.ts'
 import { createChangeCounter } from './change-counter.ts'
 import { createKeyStore, type KeyRecord } from './key-store.ts'
@@ -24,6 +25,10 @@ describeEachEngine('key store', (engine) => {
       limitReset: 'monthly',
       includeByokInLimit: true,
       strict: false,
+      digest: hash,
+      pepperId: 'first',
+      rpmLimit: 60,
+      tpmLimit: null,
       expiresAt: null,
       createdAt: T0,
       updatedAt: null,
@@ -36,42 +41,56 @@ describeEachEngine('key store', (engine) => {
     const { store, key } = await prepare()
     const full = key(hashOf('a'))
     const bare = key(hashOf('b'), { kind: 'management', disabled: true, limitNanos: null, limitReset: null, includeByokInLimit: false })
-    await store.insert(full)
-    await store.insert(bare)
+    await store.insert(full, changedBy())
+    await store.insert(bare, changedBy())
     expect(await store.get(full.hash)).toEqual(full)
     expect(await store.get(bare.hash)).toEqual(bare)
     expect(await store.get(hashOf('c'))).toBeNull()
   })
 
+  test('a key is found by its digest, which may change while its hash stays', async () => {
+    const { store, key, workspaceId } = await prepare()
+    await store.insert(key(hashOf('a')), changedBy())
+    expect((await store.find([hashOf('c'), hashOf('a')]))?.hash).toBe(hashOf('a'))
+    expect(await store.countOtherPeppers('second')).toBe(1)
+    await store.renewDigest(hashOf('a'), hashOf('b'), 'second')
+    expect([await store.find([hashOf('a')]), (await store.find([hashOf('b')]))?.hash]).toEqual([null, hashOf('a')])
+    expect([(await store.get(hashOf('a')))?.pepperId, await store.countOtherPeppers('second')]).toEqual(['second', 0])
+    await store.revoke(workspaceId, hashOf('a'), T1, changedBy())
+    expect(await store.find([hashOf('b')])).toBeNull()
+  })
+
   test('an update changes what is named; null clears, absent leaves', async () => {
     const { store, key, workspaceId } = await prepare()
     const before = key(hashOf('a'))
-    await store.insert(before)
+    await store.insert(before, changedBy())
     const after = { ...before, name: 'renamed', disabled: true, limitNanos: null, updatedAt: T1 }
-    expect(await store.update(workspaceId, before.hash, { name: 'renamed', disabled: true, limitNanos: null }, T1)).toEqual(after)
-    expect(await store.update(workspaceId, before.hash, {}, T2)).toEqual({ ...after, updatedAt: T2 })
+    expect(await store.update(workspaceId, before.hash, { name: 'renamed', disabled: true, limitNanos: null }, T1, changedBy())).toEqual(
+      after,
+    )
+    expect(await store.update(workspaceId, before.hash, {}, T2, changedBy())).toEqual({ ...after, updatedAt: T2 })
     expect(await store.get(before.hash)).toEqual({ ...after, updatedAt: T2 })
-    expect(await store.update('another', before.hash, { name: 'x' }, T2)).toBeNull()
+    expect(await store.update('another', before.hash, { name: 'x' }, T2, changedBy())).toBeNull()
   })
 
   test('a revoked key is gone for ever: not read, listed, updated, revoked or inserted again', async () => {
     const { store, key, workspaceId } = await prepare()
     const dead = key(hashOf('a'))
-    await store.insert(dead)
-    expect(await store.revoke('another', dead.hash, T1)).toBe(false)
-    expect(await store.revoke(workspaceId, dead.hash, T1)).toBe(true)
-    expect(await store.revoke(workspaceId, dead.hash, T2)).toBe(false)
+    await store.insert(dead, changedBy())
+    expect(await store.revoke('another', dead.hash, T1, changedBy())).toBe(false)
+    expect(await store.revoke(workspaceId, dead.hash, T1, changedBy())).toBe(true)
+    expect(await store.revoke(workspaceId, dead.hash, T2, changedBy())).toBe(false)
     expect(await store.get(dead.hash)).toBeNull()
-    expect(await store.update(workspaceId, dead.hash, { disabled: false }, T2)).toBeNull()
+    expect(await store.update(workspaceId, dead.hash, { disabled: false }, T2, changedBy())).toBeNull()
     expect(await store.list({ workspaceId, includeDisabled: true, offset: 0, limit: 10 })).toEqual([])
-    expect(await rejection(store.insert(dead))).toBeInstanceOf(Error)
+    expect(await rejection(store.insert(dead, changedBy()))).toBeInstanceOf(Error)
   })
 
   test('lists newest first, page by page, disabled ones only when asked', async () => {
     const { store, key, workspaceId } = await prepare()
-    await store.insert(key(hashOf('a'), { createdAt: T0 }))
-    await store.insert(key(hashOf('b'), { createdAt: T2, disabled: true }))
-    await store.insert(key(hashOf('c'), { createdAt: T1 }))
+    await store.insert(key(hashOf('a'), { createdAt: T0 }), changedBy())
+    await store.insert(key(hashOf('b'), { createdAt: T2, disabled: true }), changedBy())
+    await store.insert(key(hashOf('c'), { createdAt: T1 }), changedBy())
     const listed = async (includeDisabled: boolean, offset: number, limit: number) =>
       (await store.list({ workspaceId, includeDisabled, offset, limit })).map(({ hash }) => hash[0]).join('')
     expect(await listed(false, 0, 10)).toBe('ca')
@@ -82,10 +101,10 @@ describeEachEngine('key store', (engine) => {
   test('every change moves the change counter, and a change of nothing does not', async () => {
     const { store, key, workspaceId, counter } = await prepare()
     const start = await counter.read()
-    await store.insert(key(hashOf('a')))
-    await store.update(workspaceId, hashOf('a'), { disabled: true }, T1)
-    await store.revoke(workspaceId, hashOf('a'), T1)
-    await store.revoke(workspaceId, hashOf('a'), T1)
+    await store.insert(key(hashOf('a')), changedBy())
+    await store.update(workspaceId, hashOf('a'), { disabled: true }, T1, changedBy())
+    await store.revoke(workspaceId, hashOf('a'), T1, changedBy())
+    await store.revoke(workspaceId, hashOf('a'), T1, changedBy())
     expect(await counter.read()).toBe(start + 3)
   })
 

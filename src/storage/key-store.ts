@@ -1,6 +1,8 @@
 import { type RawBuilder, type Selectable, sql, type Updateable } from 'kysely'
 
-import { bumpChangeCounter } from './change-counter.ts'
+import type { JsonObject } from '../lib/json.ts'
+import { dollars } from '../lib/money.ts'
+import { type AuditedChange, type ChangedBy, recordChange } from './audit-log.ts'
 import type { Database } from './database.ts'
 import type { ApiKeysTable } from './schema.ts'
 import { flag } from './sql-values.ts'
@@ -8,8 +10,11 @@ import { usageWindowsAt } from './usage-windows.ts'
 
 /** An API key as stored: without the key itself, and never a revoked one. */
 export interface KeyRecord {
-  /** 64 hex digits. */
+  /** 64 hex digits: the id. */
   readonly hash: string
+  /** The HMAC by which the key is found, under the pepper of this id. */
+  readonly digest: string
+  readonly pepperId: string
   readonly kind: 'management' | 'inference'
   readonly name: string
   readonly label: string
@@ -21,13 +26,18 @@ export interface KeyRecord {
   readonly includeByokInLimit: boolean
   /** Requests with this key refuse what cannot be honoured. */
   readonly strict: boolean
+  /** Requests and tokens a minute; null: the default of the file. */
+  readonly rpmLimit: number | null
+  readonly tpmLimit: number | null
   readonly expiresAt: string | null
   readonly createdAt: string
   readonly updatedAt: string | null
 }
 
 /** Absent leaves a field alone; null clears it. */
-export type KeyPatch = Partial<Pick<KeyRecord, 'name' | 'disabled' | 'limitNanos' | 'limitReset' | 'includeByokInLimit' | 'strict'>>
+export type KeyPatch = Partial<
+  Pick<KeyRecord, 'name' | 'disabled' | 'limitNanos' | 'limitReset' | 'includeByokInLimit' | 'strict' | 'rpmLimit' | 'tpmLimit'>
+>
 
 /** Nano-dollars spent in the running UTC windows; `byok`: with customers' own provider keys, not part of `usage`. */
 export interface KeyUsage {
@@ -43,25 +53,33 @@ export interface WindowTotals {
 }
 
 export interface KeyStore {
-  insert(key: KeyRecord): Promise<void>
+  insert(key: KeyRecord, by: ChangedBy): Promise<void>
   /** Null for an unknown key and for a revoked one, which is dead for ever. */
   get(hash: string): Promise<KeyRecord | null>
+  /** The key with any of these digests; null as above. */
+  find(digests: readonly string[]): Promise<KeyRecord | null>
+  /** From now on the key is found by this digest. */
+  renewDigest(hash: string, digest: string, pepperId: string): Promise<void>
+  /** Live keys that have not been used since the pepper became this one. */
+  countOtherPeppers(pepperId: string): Promise<number>
   /** Newest first. */
   list(input: { workspaceId: string; includeDisabled: boolean; offset: number; limit: number }): Promise<readonly KeyRecord[]>
   /** Null if the workspace has no such key. */
-  update(workspaceId: string, hash: string, patch: KeyPatch, now: string): Promise<KeyRecord | null>
+  update(workspaceId: string, hash: string, patch: KeyPatch, now: string, by: ChangedBy): Promise<KeyRecord | null>
   /** False if the workspace has no such key (any more). */
-  revoke(workspaceId: string, hash: string, now: string): Promise<boolean>
+  revoke(workspaceId: string, hash: string, now: string, by: ChangedBy): Promise<boolean>
   usage(hash: string, now: string): Promise<KeyUsage>
+  /** How many of these are live keys of the workspace, or, with null, of any. */
+  countIn(workspaceId: string | null, hashes: readonly string[]): Promise<number>
   /** One query; every hash asked for is in the answer. */
   usageOfMany(hashes: readonly string[], now: string): Promise<ReadonlyMap<string, KeyUsage>>
 }
 
 export const createKeyStore = (database: Database): KeyStore => ({
-  insert: (key) =>
-    database.transaction(async (transaction) => {
+  insert: (key, by) =>
+    recordChange(database, by, key.createdAt, async (transaction) => {
       await transaction.insertInto('api_keys').values(newRow(key)).execute()
-      await bumpChangeCounter(transaction)
+      return { result: undefined, audit: audited('created', key, null, auditView(key)) }
     }),
 
   async get(hash) {
@@ -72,6 +90,31 @@ export const createKeyStore = (database: Database): KeyStore => ({
       .where('deleted_at', 'is', null)
       .executeTakeFirst()
     return row === undefined ? null : toKey(row)
+  },
+
+  async find(digests) {
+    const row = await database.kysely
+      .selectFrom('api_keys')
+      .selectAll()
+      .where('digest', 'in', digests)
+      .where('deleted_at', 'is', null)
+      .executeTakeFirst()
+    return row === undefined ? null : toKey(row)
+  },
+
+  renewDigest: (hash, digest, pepperId) =>
+    database.transaction(async (transaction) => {
+      await transaction.updateTable('api_keys').set({ digest, pepper_id: pepperId }).where('hash', '=', hash).execute()
+    }),
+
+  async countOtherPeppers(pepperId) {
+    const { count } = await database.kysely
+      .selectFrom('api_keys')
+      .select((eb) => eb.fn.countAll<number>().as('count'))
+      .where('pepper_id', '!=', pepperId)
+      .where('deleted_at', 'is', null)
+      .executeTakeFirstOrThrow()
+    return count
   },
 
   async list({ workspaceId, includeDisabled, offset, limit }) {
@@ -89,29 +132,75 @@ export const createKeyStore = (database: Database): KeyStore => ({
     return rows.map(toKey)
   },
 
-  update: (workspaceId, hash, patch, now) => updateLive(database, workspaceId, hash, { ...changedColumns(patch), updated_at: now }),
+  update: (workspaceId, hash, patch, now, by) =>
+    changeLive(database, { workspaceId, hash, now, by }, 'updated', { ...changedColumns(patch), updated_at: now }),
 
-  revoke: async (workspaceId, hash, now) => (await updateLive(database, workspaceId, hash, { deleted_at: now })) !== null,
+  revoke: async (workspaceId, hash, now, by) =>
+    (await changeLive(database, { workspaceId, hash, now, by }, 'revoked', { deleted_at: now })) !== null,
 
   usage: async (hash, now) => (await readUsage(database, [hash], now)).get(hash) ?? NOTHING_USED,
 
   usageOfMany: (hashes, now) => readUsage(database, hashes, now),
+
+  async countIn(workspaceId, hashes) {
+    const { count } = await database.kysely
+      .selectFrom('api_keys')
+      .select((eb) => eb.fn.countAll<number>().as('count'))
+      .where('hash', 'in', hashes)
+      .where('deleted_at', 'is', null)
+      .$if(workspaceId !== null, (query) => query.where('workspace_id', '=', workspaceId ?? ''))
+      .executeTakeFirstOrThrow()
+    return count
+  },
 })
 
-const updateLive = (database: Database, workspaceId: string, hash: string, changes: Updateable<ApiKeysTable>): Promise<KeyRecord | null> =>
-  database.transaction(async (transaction) => {
-    const row = await transaction
-      .updateTable('api_keys')
-      .set(changes)
-      .where('hash', '=', hash)
-      .where('workspace_id', '=', workspaceId)
-      .where('deleted_at', 'is', null)
-      .returningAll()
-      .executeTakeFirst()
-    if (row === undefined) return null
-    await bumpChangeCounter(transaction)
-    return toKey(row)
+const changeLive = (
+  database: Database,
+  { workspaceId, hash, now, by }: { workspaceId: string; hash: string; now: string; by: ChangedBy },
+  action: 'updated' | 'revoked',
+  changes: Updateable<ApiKeysTable>,
+): Promise<KeyRecord | null> =>
+  recordChange(database, by, now, async (transaction) => {
+    const live = (set: Updateable<ApiKeysTable>) =>
+      transaction
+        .updateTable('api_keys')
+        .set(set)
+        .where('hash', '=', hash)
+        .where('workspace_id', '=', workspaceId)
+        .where('deleted_at', 'is', null)
+        .returningAll()
+        .executeTakeFirst()
+    // An update that changes nothing takes the lock on both engines, so that the entry tells what this change replaced.
+    const before = await live({ hash })
+    const after = before === undefined ? undefined : await live(changes)
+    if (before === undefined || after === undefined) return { result: null, audit: null }
+    const record = toKey(after)
+    return { result: record, audit: audited(action, record, auditView(toKey(before)), action === 'revoked' ? null : auditView(record)) }
   })
+
+const audited = (action: string, key: KeyRecord, before: JsonObject | null, after: JsonObject | null): AuditedChange => ({
+  workspaceId: key.workspaceId,
+  action,
+  objectType: 'api_key',
+  objectId: key.hash,
+  before,
+  after,
+})
+
+const auditView = (key: KeyRecord): JsonObject => ({
+  kind: key.kind,
+  name: key.name,
+  label: key.label,
+  creator_user_id: key.creatorUserId,
+  disabled: key.disabled,
+  limit: key.limitNanos === null ? null : dollars(key.limitNanos),
+  limit_reset: key.limitReset,
+  include_byok_in_limit: key.includeByokInLimit,
+  strict: key.strict,
+  rpm_limit: key.rpmLimit,
+  tpm_limit: key.tpmLimit,
+  expires_at: key.expiresAt,
+})
 
 const NOTHING: WindowTotals = { totalNanos: 0, dailyNanos: 0, weeklyNanos: 0, monthlyNanos: 0 }
 const NOTHING_USED: KeyUsage = { usage: NOTHING, byok: NOTHING }
@@ -151,6 +240,8 @@ const sumSince = (column: 'cost_nanos' | 'byok_cost_nanos', firstDay: string): R
 
 const toKey = (row: Selectable<ApiKeysTable>): KeyRecord => ({
   hash: row.hash,
+  digest: row.digest,
+  pepperId: row.pepper_id,
   kind: row.kind,
   name: row.name,
   label: row.label,
@@ -161,6 +252,8 @@ const toKey = (row: Selectable<ApiKeysTable>): KeyRecord => ({
   limitReset: row.limit_reset,
   includeByokInLimit: row.include_byok_in_limit === 1,
   strict: row.strict === 1,
+  rpmLimit: row.rpm_limit,
+  tpmLimit: row.tpm_limit,
   expiresAt: row.expires_at,
   createdAt: row.created_at,
   updatedAt: row.updated_at,
@@ -168,6 +261,8 @@ const toKey = (row: Selectable<ApiKeysTable>): KeyRecord => ({
 
 const newRow = (key: KeyRecord): Selectable<ApiKeysTable> => ({
   hash: key.hash,
+  digest: key.digest,
+  pepper_id: key.pepperId,
   kind: key.kind,
   name: key.name,
   label: key.label,
@@ -178,6 +273,8 @@ const newRow = (key: KeyRecord): Selectable<ApiKeysTable> => ({
   limit_reset: key.limitReset,
   include_byok_in_limit: flag(key.includeByokInLimit),
   strict: flag(key.strict),
+  rpm_limit: key.rpmLimit,
+  tpm_limit: key.tpmLimit,
   expires_at: key.expiresAt,
   created_at: key.createdAt,
   updated_at: key.updatedAt,
@@ -191,4 +288,6 @@ const changedColumns = (patch: KeyPatch): Updateable<ApiKeysTable> => ({
   ...(patch.limitReset !== undefined && { limit_reset: patch.limitReset }),
   ...(patch.includeByokInLimit !== undefined && { include_byok_in_limit: flag(patch.includeByokInLimit) }),
   ...(patch.strict !== undefined && { strict: flag(patch.strict) }),
+  ...(patch.rpmLimit !== undefined && { rpm_limit: patch.rpmLimit }),
+  ...(patch.tpmLimit !== undefined && { tpm_limit: patch.tpmLimit }),
 })

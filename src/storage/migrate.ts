@@ -7,6 +7,7 @@ import { serviceFacts } from './migrations/0002-service-facts.ts'
 import { strictKeys } from './migrations/0003-strict-keys.ts'
 import { ledger } from './migrations/0004-ledger.ts'
 import { guardrails } from './migrations/0005-guardrails.ts'
+import { management } from './migrations/0006-management.ts'
 import type { Schema } from './schema.ts'
 import { StorageRefused } from './storage-errors.ts'
 
@@ -17,6 +18,7 @@ export const migrationsFor = (engine: Engine): Record<string, Migration> => ({
   '0003-strict-keys': strictKeys,
   '0004-ledger': ledger(engine),
   '0005-guardrails': guardrails(engine),
+  '0006-management': management(engine),
 })
 
 /**

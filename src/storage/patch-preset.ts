@@ -2,7 +2,8 @@
 import type { Transaction, Updateable } from 'kysely'
 
 import type { PresetPatch, PresetResource, PresetWithVersion } from '../contract/preset.ts'
-import { bumpChangeCounter } from './change-counter.ts'
+import type { JsonObject } from '../lib/json.ts'
+import { type ChangedBy, recordChange } from './audit-log.ts'
 import type { Database } from './database.ts'
 import { parseLabels, type PresetRow, toPresetWithVersion } from './preset-rows.ts'
 import type { PresetsTable, Schema } from './schema.ts'
@@ -19,13 +20,14 @@ export const patchPreset = (
   slug: string,
   patch: PresetPatch,
   now: string,
+  by: ChangedBy,
 ): Promise<PatchPresetOutcome> =>
-  database.transaction(async (transaction) => {
+  recordChange<PatchPresetOutcome>(database, by, now, async (transaction) => {
     const preset = await lockPreset(transaction, workspaceId, slug)
-    if (preset === undefined) return { kind: 'not-found' }
+    if (preset === undefined) return { result: { kind: 'not-found' }, audit: null }
 
     const missing = findMissingVersion(preset, patch)
-    if (missing !== null) return { kind: 'no-such-version', ...missing }
+    if (missing !== null) return { result: { kind: 'no-such-version', ...missing }, audit: null }
 
     const changes = changesOf(preset, patch, await designation(transaction, preset, patch), now)
     // Nothing is changed by a change to what it is: no time, no order in the list, no cache elsewhere.
@@ -43,9 +45,28 @@ export const patchPreset = (
       .selectAll()
       .where('id', '=', patched.designated_version_id)
       .executeTakeFirstOrThrow()
-    if (changed) await bumpChangeCounter(transaction)
-    return { kind: 'patched', preset: toPresetWithVersion(patched, version) }
+    return {
+      result: { kind: 'patched', preset: toPresetWithVersion(patched, version) },
+      audit: changed
+        ? {
+            workspaceId,
+            action: patch.status === 'archived' ? 'archived' : 'updated',
+            objectType: 'preset',
+            objectId: slug,
+            before: auditView(preset),
+            after: auditView(patched),
+          }
+        : null,
+    }
   })
+
+const auditView = (preset: PresetRow): JsonObject => ({
+  name: preset.name,
+  description: preset.description,
+  status: preset.status,
+  labels: parseLabels(preset.labels),
+  designated_version_id: preset.designated_version_id,
+})
 
 /** The id of the version that the preset is to serve. */
 const designation = async (transaction: Transaction<Schema>, preset: PresetRow, patch: PresetPatch): Promise<string> => {

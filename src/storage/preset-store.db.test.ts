@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test'
 import * as fc from 'fast-check'
 import { sql } from 'kysely'
 
+import { changedBy } from '../../test/support/changed-by.ts'
 import { describeEachEngine } from '../../test/support/databases.ts'
 import { createChangeCounter } from './change-counter.ts'
 import type { CreateVersionOutcome } from './create-preset-version.ts'
@@ -149,8 +150,8 @@ describeEachEngine('preset store', (engine) => {
     const { create, store, workspaceId } = await preparePresets(await engine.open())
     await create('archived')
     await create('disabled')
-    expect(await store.archive(workspaceId, 'archived', T1)).toBe(true)
-    await store.patch(workspaceId, 'disabled', { status: 'disabled' }, T1)
+    expect(await store.archive(workspaceId, 'archived', T1, changedBy())).toBe(true)
+    await store.patch(workspaceId, 'disabled', { status: 'disabled' }, T1, changedBy())
     expect(created(await create('archived', { now: T2 }))).toMatchObject({ status: 'active', status_updated_at: T2 })
     expect(created(await create('disabled', { now: T2 }))).toMatchObject({ status: 'disabled', status_updated_at: T1 })
   })

@@ -1,5 +1,6 @@
 import type { Slice } from '../contract/paging.ts'
 import type { PresetPatch, PresetResource, PresetVersionResource, PresetWithVersion } from '../contract/preset.ts'
+import type { ChangedBy } from './audit-log.ts'
 import { createPresetVersion, type CreateVersionInput, type CreateVersionOutcome } from './create-preset-version.ts'
 import type { Database } from './database.ts'
 import { patchPreset, type PatchPresetOutcome } from './patch-preset.ts'
@@ -15,9 +16,9 @@ export interface PresetStore {
   /** By number; null if there is no such preset. */
   versions(input: { workspaceId: string; slug: string; ascending: boolean } & Slice): Promise<Page<PresetVersionResource> | null>
   version(workspaceId: string, slug: string, number: number): Promise<PresetVersionResource | null>
-  patch(workspaceId: string, slug: string, patch: PresetPatch, now: string): Promise<PatchPresetOutcome>
+  patch(workspaceId: string, slug: string, patch: PresetPatch, now: string, by: ChangedBy): Promise<PatchPresetOutcome>
   /** False if there is no such preset. Archiving twice is archiving once. */
-  archive(workspaceId: string, slug: string, now: string): Promise<boolean>
+  archive(workspaceId: string, slug: string, now: string, by: ChangedBy): Promise<boolean>
   /** What an inference request needs: the preset, whatever its status, and the one version that it serves for this reference. */
   resolve(workspaceId: string, slug: string, reference: VersionReference): Promise<PresetResolution>
   /** Forgets answers kept for idempotency; gives how many. */
@@ -47,8 +48,8 @@ export const createPresetStore = (database: Database): PresetStore => ({
   get: (workspaceId, slug) => getPreset(database, workspaceId, slug),
   versions: (input) => listVersions(database, input),
   version: (workspaceId, slug, number) => getVersion(database, workspaceId, slug, number),
-  patch: (workspaceId, slug, patch, now) => patchPreset(database, workspaceId, slug, patch, now),
-  archive: (workspaceId, slug, now) => archivePreset(database, workspaceId, slug, now),
+  patch: (workspaceId, slug, patch, now, by) => patchPreset(database, workspaceId, slug, patch, now, by),
+  archive: (workspaceId, slug, now, by) => archivePreset(database, workspaceId, slug, now, by),
   resolve: (workspaceId, slug, reference) => resolvePreset(database, workspaceId, slug, reference),
   deleteIdempotencyKeys: (createdBefore, limit) => deleteIdempotencyKeys(database, createdBefore, limit),
 })
@@ -125,8 +126,8 @@ const getVersion = async (database: Database, workspaceId: string, slug: string,
   return row === undefined ? null : toVersion(row)
 }
 
-const archivePreset = async (database: Database, workspaceId: string, slug: string, now: string): Promise<boolean> =>
-  (await patchPreset(database, workspaceId, slug, { status: 'archived' }, now)).kind !== 'not-found'
+const archivePreset = async (database: Database, workspaceId: string, slug: string, now: string, by: ChangedBy): Promise<boolean> =>
+  (await patchPreset(database, workspaceId, slug, { status: 'archived' }, now, by)).kind !== 'not-found'
 
 const resolvePreset = async (
   database: Database,

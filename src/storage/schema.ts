@@ -5,6 +5,7 @@
 import type { PresetShape, PresetResource } from '../contract/preset.ts'
 import type { GuardrailAssignmentsTable, GuardrailsTable } from './guardrail-tables.ts'
 import type { LedgerTables } from './ledger-tables.ts'
+import type { ManagementTables } from './management-tables.ts'
 
 /** 0 or 1 on both engines. */
 type Flag = number
@@ -13,7 +14,7 @@ type Nanos = number
 /** JSON as text: the database never looks inside. */
 type JsonText = string
 
-export interface Schema extends LedgerTables {
+export interface Schema extends LedgerTables, ManagementTables {
   workspaces: WorkspacesTable
   users: UsersTable
   api_keys: ApiKeysTable
@@ -28,7 +29,7 @@ export interface Schema extends LedgerTables {
   guardrail_assignments: GuardrailAssignmentsTable
 }
 
-interface WorkspacesTable {
+export interface WorkspacesTable {
   id: string
   slug: string
   name: string
@@ -36,6 +37,9 @@ interface WorkspacesTable {
   created_at: string
   created_by: string
   updated_at: string
+  settings: JsonText
+  /** The row stays for what refers to it; its slug is given up. */
+  deleted_at: string | null
 }
 
 interface UsersTable {
@@ -46,8 +50,11 @@ interface UsersTable {
 }
 
 export interface ApiKeysTable {
-  /** 64 hex digits: the HMAC of the key (decision 31). The key itself is never stored. */
+  /** The id: 64 hex digits, the HMAC of the key when it was made (decision 31). The key itself is never stored. */
   hash: string
+  /** The HMAC by which the key is found, under the pepper of `pepper_id` ('': the first that this database had). */
+  digest: string
+  pepper_id: string
   kind: 'management' | 'inference'
   name: string
   label: string
@@ -58,6 +65,9 @@ export interface ApiKeysTable {
   limit_reset: 'daily' | 'weekly' | 'monthly' | null
   include_byok_in_limit: Flag
   strict: Flag
+  /** Requests and tokens a minute. Null: the default of the file. */
+  rpm_limit: number | null
+  tpm_limit: number | null
   expires_at: string | null
   created_at: string
   updated_at: string | null

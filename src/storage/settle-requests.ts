@@ -1,6 +1,7 @@
 /** Requests that ended: their records, their rows in the ledger, and what they held. */
 import type { Transaction } from 'kysely'
 
+import { addActivity } from './activity-store.ts'
 import { charge, earliest, insertLedger, releaseScopes, type Payer, type RowName } from './charge.ts'
 import type { Database } from './database.ts'
 import { insertGenerations, withoutNul, type GenerationRecord } from './generation-store.ts'
@@ -57,9 +58,16 @@ export const settleRequests = async (
   const payers = new Map(settlements.map((settlement) => [settlement.record.id, payerOf(settlement)]))
   // Deleting it here counts a row once, also when the batch itself repeats it.
   const written = rows.filter((row) => inserted.delete(rowName(row)))
+  await addActivity(transaction, recordsOf(settlements, written))
   const tokens = new Map(settlements.map(({ record }) => [record.id, record.tokensPrompt + record.tokensCompletion]))
   const firstDay = earliest(settlements.map(({ record }) => utcDay(record.createdAt)))
   await charge(transaction, database, { rows: written, payers, tokens, released: released.scopes, firstDay })
+}
+
+/** Of each request that was charged now, and not before, once. */
+const recordsOf = (settlements: readonly Settlement[], written: readonly LedgerTable[]): readonly GenerationRecord[] => {
+  const fresh = new Set(written.flatMap(({ kind, request_id }) => (kind === 'attempt' ? [] : [request_id])))
+  return settlements.flatMap(({ record }) => (fresh.delete(record.id) ? [record] : []))
 }
 
 const rowName = ({ request_id, attempt_no, kind }: RowName): string => `${request_id} ${attempt_no} ${kind}`

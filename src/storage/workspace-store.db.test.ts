@@ -1,8 +1,12 @@
 import { expect, test } from 'bun:test'
 
+import { changedBy } from '../../test/support/changed-by.ts'
 import { describeEachEngine } from '../../test/support/databases.ts'
-import { T0 } from './testing/preset-input.ts'
-import { createWorkspaceStore } from './workspace-store.ts'
+import { DEFAULT_SETTINGS } from '../contract/workspace.ts'
+import { createAuditLog } from './audit-log.ts'
+import { createKeyStore } from './key-store.ts'
+import { T0, T1, T2 } from './testing/preset-input.ts'
+import { createWorkspaceStore, type WorkspaceRecord } from './workspace-store.ts'
 
 describeEachEngine('workspace store', (engine) => {
   test('the defaults are made once, also when several nodes start at once', async () => {
@@ -18,5 +22,108 @@ describeEachEngine('workspace store', (engine) => {
     expect(first?.userId.slice(2)).toBe(first?.workspaceId.slice(2))
     const users = await nodes[0]?.kysely.selectFrom('users').select('id').execute()
     expect(users).toEqual([{ id: first?.userId ?? '' }])
+  })
+
+  const open = async () => {
+    const database = await engine.open()
+    const store = createWorkspaceStore(database)
+    const owner = await store.ensureDefaults({ workspaceId: 'w-0', userId: 'u-0', now: T0 })
+    const workspace = (id: string, slug: string): WorkspaceRecord => ({
+      id,
+      slug,
+      name: slug,
+      description: null,
+      createdAt: T1,
+      createdBy: owner.userId,
+      updatedAt: T1,
+      settings: DEFAULT_SETTINGS,
+    })
+    const make = (id: string, slug: string) => store.create(workspace(id, slug), `m-${id}`, changedBy())
+    const member = (user_id: string) => ({ id: crypto.randomUUID(), workspace_id: 'w-1', user_id, role: 'member' as const, created_at: T2 })
+    return { database, store, workspace, make, member, log: createAuditLog(database) }
+  }
+  const PAGE = { offset: 0, limit: 10 }
+
+  test('one of two that ask for a slug at once gets it', async () => {
+    const { make } = await open()
+    const made = await Promise.all([make('w-1', 'search'), make('w-2', 'search')])
+    expect(made.toSorted((a, b) => Number(a) - Number(b))).toEqual([false, true])
+  })
+
+  test('read by id and by slug; what is changed leaves the rest; settings that were never set have their defaults', async () => {
+    const { store, make, workspace, database } = await open()
+    await make('w-1', 'search')
+    expect([await store.get('w-1'), await store.get('search')]).toEqual([workspace('w-1', 'search'), workspace('w-1', 'search')])
+    const changed = await store.update('w-1', { name: 'y', settings: { default_text_model: 'a/one' } }, T2, changedBy())
+    expect(changed).toEqual({
+      ...workspace('w-1', 'search'),
+      name: 'y',
+      updatedAt: T2,
+      settings: { ...DEFAULT_SETTINGS, default_text_model: 'a/one' },
+    })
+    expect(await store.get('search')).toEqual(changed as WorkspaceRecord)
+    expect(await store.update('w-1', { slug: 'default', settings: {} }, T2, changedBy())).toBe('slug-taken')
+    expect(await store.update('never', { name: 'y', settings: {} }, T2, changedBy())).toBe('unknown')
+    await database.kysely.updateTable('workspaces').set({ settings: '{}' }).where('id', '=', 'w-1').execute()
+    expect((await store.get('w-1'))?.settings).toEqual(DEFAULT_SETTINGS)
+    expect((await store.list({ onlyId: null, ...PAGE })).items.map(({ id }) => id)).toEqual(['w-0', 'w-1'])
+    expect(await store.list({ onlyId: 'w-1', ...PAGE })).toMatchObject({ totalCount: 1 })
+  })
+
+  test('deleted only without keys; its slug is free again, its members are gone, its audit log is not', async () => {
+    const { store, make, database, log } = await open()
+    await make('w-1', 'search')
+    const keys = createKeyStore(database)
+    const hash = 'a'.repeat(64)
+    await keys.insert(
+      {
+        hash,
+        digest: hash,
+        pepperId: 'first',
+        kind: 'inference',
+        name: 'x',
+        label: 'x',
+        workspaceId: 'w-1',
+        creatorUserId: 'u-0',
+        disabled: true,
+        limitNanos: null,
+        limitReset: null,
+        includeByokInLimit: false,
+        strict: false,
+        rpmLimit: null,
+        tpmLimit: null,
+        expiresAt: null,
+        createdAt: T1,
+        updatedAt: null,
+      },
+      changedBy(),
+    )
+    expect(await store.delete('w-1', T2, changedBy())).toBe('has-keys')
+    expect(await store.removeMembers('w-1', ['u-0'], T2, changedBy())).toEqual(['u-0'])
+    expect([await keys.countIn('w-1', [hash]), await keys.countIn('w-0', [hash]), await keys.countIn(null, [hash])]).toEqual([1, 0, 1])
+    await keys.revoke('w-1', hash, T2, changedBy())
+    expect(await store.delete('w-1', T2, changedBy())).toBe('deleted')
+    expect(await store.delete('w-1', T2, changedBy())).toBe('unknown')
+    expect([await store.get('w-1'), await store.get('search'), await store.members('w-1', PAGE)]).toEqual([
+      null,
+      null,
+      { items: [], totalCount: 0 },
+    ])
+    expect(await make('w-2', 'search')).toBe(true)
+    expect((await log.list({ workspaceId: 'w-1', ...PAGE })).items.map(({ action }) => action)).toContain('deleted')
+  })
+
+  test('members are added once, and removed with a count; an entry only where somebody came or went', async () => {
+    const { store, make, member, log } = await open()
+    await make('w-1', 'search')
+    const entries = async () => (await log.list({ workspaceId: 'w-1', ...PAGE })).totalCount
+    const before = await entries()
+    expect((await store.addMembers([member('a'), member('b')], T2, changedBy())).map(({ user_id }) => user_id)).toEqual(['a', 'b'])
+    expect(await store.addMembers([member('a')], T2, changedBy())).toEqual([])
+    expect([await store.isMember('w-1', 'a'), await store.isMember('w-0', 'a')]).toEqual([true, false])
+    expect((await store.members('w-1', { offset: 1, limit: 1 })).totalCount).toBe(3)
+    expect(await store.removeMembers('w-1', ['a', 'never'], T2, changedBy())).toBe(1)
+    expect(await store.removeMembers('w-1', ['a'], T2, changedBy())).toBe(0)
+    expect(await entries()).toBe(before + 2)
   })
 })

@@ -1,8 +1,46 @@
+import type { Selectable, Transaction } from 'kysely'
+
+import type { Slice } from '../contract/paging.ts'
+import { DEFAULT_SETTINGS, storedSettings, type WorkspaceMemberResource, type WorkspaceSettings } from '../contract/workspace.ts'
+import { definedOnly } from '../lib/defined-only.ts'
+import { type AuditedChange, type ChangedBy, recordChange } from './audit-log.ts'
 import type { Database } from './database.ts'
+import type { Page } from './preset-store.ts'
+import type { Schema, WorkspacesTable } from './schema.ts'
+
+export interface WorkspaceRecord {
+  readonly id: string
+  readonly slug: string
+  readonly name: string
+  readonly description: string | null
+  readonly createdAt: string
+  readonly createdBy: string
+  readonly updatedAt: string
+  readonly settings: WorkspaceSettings
+}
+
+export type WorkspacePatch = Partial<Pick<WorkspaceRecord, 'slug' | 'name' | 'description'>> & {
+  readonly settings: Partial<WorkspaceSettings>
+}
 
 export interface WorkspaceStore {
   /** The default workspace and its owner, made now if this database has none. The ids given are used for that only. */
   ensureDefaults(input: { workspaceId: string; userId: string; now: string }): Promise<{ workspaceId: string; userId: string }>
+  /** By id or by slug; null for one that is not there, or no more. */
+  get(ref: string): Promise<WorkspaceRecord | null>
+  /** Oldest first. `onlyId`: that one alone. */
+  list(input: { onlyId: string | null } & Slice): Promise<Page<WorkspaceRecord>>
+  /** False where the slug is taken. Its creator is its first member. */
+  create(workspace: WorkspaceRecord, memberId: string, by: ChangedBy): Promise<boolean>
+  update(id: string, patch: WorkspacePatch, now: string, by: ChangedBy): Promise<WorkspaceRecord | 'unknown' | 'slug-taken'>
+  /** Refused while it has keys that are not revoked. */
+  delete(id: string, now: string, by: ChangedBy): Promise<'deleted' | 'unknown' | 'has-keys'>
+  members(workspaceId: string, slice: Slice): Promise<Page<WorkspaceMemberResource>>
+  isMember(workspaceId: string, userId: string): Promise<boolean>
+  /** Those that were not members yet. */
+  addMembers(members: readonly WorkspaceMemberResource[], now: string, by: ChangedBy): Promise<readonly WorkspaceMemberResource[]>
+  /** How many, or the ids of those who still have keys in it; then nothing was changed. */
+  removeMembers(workspaceId: string, userIds: readonly string[], now: string, by: ChangedBy): Promise<number | readonly string[]>
 }
 
 export const createWorkspaceStore = (database: Database): WorkspaceStore => ({
@@ -11,15 +49,18 @@ export const createWorkspaceStore = (database: Database): WorkspaceStore => ({
       // Two nodes may start at once: the unique slug makes the second one wait here for the first.
       const made = await transaction
         .insertInto('workspaces')
-        .values({
-          id: workspaceId,
-          slug: 'default',
-          name: 'Default',
-          description: null,
-          created_at: now,
-          created_by: userId,
-          updated_at: now,
-        })
+        .values(
+          rowOf({
+            id: workspaceId,
+            slug: 'default',
+            name: 'Default',
+            description: null,
+            createdAt: now,
+            createdBy: userId,
+            updatedAt: now,
+            settings: DEFAULT_SETTINGS,
+          }),
+        )
         .onConflict((conflict) => conflict.column('slug').doNothing())
         .returning('id')
         .executeTakeFirst()
@@ -34,4 +75,212 @@ export const createWorkspaceStore = (database: Database): WorkspaceStore => ({
         .executeTakeFirstOrThrow()
       return { workspaceId: existing.id, userId: existing.created_by }
     }),
+
+  async get(ref) {
+    const row = await database.kysely
+      .selectFrom('workspaces')
+      .selectAll()
+      .where((eb) => eb.or([eb('id', '=', ref), eb('slug', '=', ref)]))
+      .where('deleted_at', 'is', null)
+      .executeTakeFirst()
+    return row === undefined ? null : toWorkspace(row)
+  },
+
+  async list({ onlyId, offset, limit }) {
+    const wanted = database.kysely
+      .selectFrom('workspaces')
+      .where('deleted_at', 'is', null)
+      .$if(onlyId !== null, (query) => query.where('id', '=', onlyId ?? ''))
+    const rows = await wanted.selectAll().orderBy('created_at').orderBy('id').offset(offset).limit(limit).execute()
+    const { count } = await wanted.select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
+    return { items: rows.map(toWorkspace), totalCount: count }
+  },
+
+  create: (workspace, memberId, by) =>
+    recordChange(database, by, workspace.createdAt, async (transaction) => {
+      const made = await transaction
+        .insertInto('workspaces')
+        .values(rowOf(workspace))
+        .onConflict((conflict) => conflict.column('slug').doNothing())
+        .returning('id')
+        .executeTakeFirst()
+      if (made === undefined) return { result: false, audit: null }
+      await transaction
+        .insertInto('workspace_members')
+        .values({
+          id: memberId,
+          workspace_id: workspace.id,
+          user_id: workspace.createdBy,
+          role: 'admin',
+          created_at: workspace.createdAt,
+        })
+        .execute()
+      return { result: true, audit: audited('created', workspace.id, null, workspace) }
+    }),
+
+  update: (id, patch, now, by) =>
+    recordChange<WorkspaceRecord | 'unknown' | 'slug-taken'>(database, by, now, async (transaction) => {
+      const before = await lock(transaction, id)
+      if (before === null) return { result: 'unknown', audit: null }
+      if (patch.slug !== undefined && (await slugIsTaken(transaction, patch.slug, id))) return { result: 'slug-taken', audit: null }
+      const { settings, ...columns } = patch
+      const after: WorkspaceRecord = { ...before, ...columns, settings: { ...before.settings, ...settings }, updatedAt: now }
+      await transaction.updateTable('workspaces').set(rowOf(after)).where('id', '=', id).execute()
+      return { result: after, audit: audited('updated', id, before, after) }
+    }),
+
+  delete: (id, now, by) =>
+    recordChange<'deleted' | 'unknown' | 'has-keys'>(database, by, now, async (transaction) => {
+      const before = await lock(transaction, id)
+      if (before === null) return { result: 'unknown', audit: null }
+      const key = await transaction
+        .selectFrom('api_keys')
+        .select('hash')
+        .where('workspace_id', '=', id)
+        .where('deleted_at', 'is', null)
+        .executeTakeFirst()
+      if (key !== undefined) return { result: 'has-keys', audit: null }
+      await transaction.deleteFrom('workspace_members').where('workspace_id', '=', id).execute()
+      await transaction.deleteFrom('workspace_budgets').where('workspace_id', '=', id).execute()
+      await transaction.deleteFrom('byok_keys').where('workspace_id', '=', id).execute()
+      // No slug that may be chosen has a tilde.
+      await transaction
+        .updateTable('workspaces')
+        .set({ deleted_at: now, slug: `${before.slug}~${id}` })
+        .where('id', '=', id)
+        .execute()
+      return { result: 'deleted', audit: audited('deleted', id, before, null) }
+    }),
+
+  async members(workspaceId, { offset, limit }) {
+    const wanted = database.kysely.selectFrom('workspace_members').where('workspace_id', '=', workspaceId)
+    const items = await wanted.selectAll().orderBy('created_at').orderBy('id').offset(offset).limit(limit).execute()
+    const { count } = await wanted.select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
+    return { items, totalCount: count }
+  },
+
+  async isMember(workspaceId, userId) {
+    const row = await database.kysely
+      .selectFrom('workspace_members')
+      .select('id')
+      .where('workspace_id', '=', workspaceId)
+      .where('user_id', '=', userId)
+      .executeTakeFirst()
+    return row !== undefined
+  },
+
+  addMembers: (members, now, by) =>
+    recordChange(database, by, now, async (transaction) => {
+      const [first] = members
+      if (first === undefined) return { result: [], audit: null }
+      // Whoever is a member may be named elsewhere, too.
+      await transaction
+        .insertInto('users')
+        .values(members.map(({ user_id }) => ({ id: user_id, name: user_id, email: null, created_at: now })))
+        .onConflict((conflict) => conflict.column('id').doNothing())
+        .execute()
+      const added = await transaction
+        .insertInto('workspace_members')
+        .values([...members])
+        .onConflict((conflict) => conflict.columns(['workspace_id', 'user_id']).doNothing())
+        .returningAll()
+        .execute()
+      return {
+        result: added,
+        audit: membersAudit(
+          'members_added',
+          first.workspace_id,
+          added.map(({ user_id }) => user_id),
+        ),
+      }
+    }),
+
+  removeMembers: (workspaceId, userIds, now, by) =>
+    recordChange<number | readonly string[]>(database, by, now, async (transaction) => {
+      const busy = await transaction
+        .selectFrom('api_keys')
+        .select('creator_user_id')
+        .distinct()
+        .where('workspace_id', '=', workspaceId)
+        .where('creator_user_id', 'in', userIds)
+        .where('deleted_at', 'is', null)
+        .execute()
+      if (busy.length > 0) return { result: busy.map(({ creator_user_id }) => creator_user_id), audit: null }
+      const removed = await transaction
+        .deleteFrom('workspace_members')
+        .where('workspace_id', '=', workspaceId)
+        .where('user_id', 'in', userIds)
+        .returning('user_id')
+        .execute()
+      return {
+        result: removed.length,
+        audit: membersAudit(
+          'members_removed',
+          workspaceId,
+          removed.map(({ user_id }) => user_id),
+        ),
+      }
+    }),
+})
+
+/** An update that changes nothing: it takes the lock on both engines. */
+const lock = async (transaction: Transaction<Schema>, id: string): Promise<WorkspaceRecord | null> => {
+  const row = await transaction
+    .updateTable('workspaces')
+    .set({ id })
+    .where('id', '=', id)
+    .where('deleted_at', 'is', null)
+    .returningAll()
+    .executeTakeFirst()
+  return row === undefined ? null : toWorkspace(row)
+}
+
+const slugIsTaken = async (transaction: Transaction<Schema>, slug: string, id: string): Promise<boolean> =>
+  (await transaction.selectFrom('workspaces').select('id').where('slug', '=', slug).where('id', '!=', id).executeTakeFirst()) !== undefined
+
+const audited = (action: string, id: string, before: WorkspaceRecord | null, after: WorkspaceRecord | null): AuditedChange => ({
+  workspaceId: id,
+  action,
+  objectType: 'workspace',
+  objectId: id,
+  before: before === null ? null : auditView(before),
+  after: after === null ? null : auditView(after),
+})
+
+const auditView = ({ slug, name, description, settings }: WorkspaceRecord) => ({ slug, name, description, ...settings })
+
+/** Nothing changed where nobody came or went. */
+const membersAudit = (action: string, workspaceId: string, userIds: readonly string[]): AuditedChange | null =>
+  userIds.length === 0
+    ? null
+    : {
+        workspaceId,
+        action,
+        objectType: 'workspace',
+        objectId: workspaceId,
+        before: null,
+        after: { user_ids: userIds },
+      }
+
+const toWorkspace = (row: Selectable<WorkspacesTable>): WorkspaceRecord => ({
+  id: row.id,
+  slug: row.slug,
+  name: row.name,
+  description: row.description,
+  createdAt: row.created_at,
+  createdBy: row.created_by,
+  updatedAt: row.updated_at,
+  settings: { ...DEFAULT_SETTINGS, ...definedOnly(storedSettings.parse(JSON.parse(row.settings))) },
+})
+
+const rowOf = (workspace: WorkspaceRecord): Selectable<WorkspacesTable> => ({
+  id: workspace.id,
+  slug: workspace.slug,
+  name: workspace.name,
+  description: workspace.description,
+  created_at: workspace.createdAt,
+  created_by: workspace.createdBy,
+  updated_at: workspace.updatedAt,
+  settings: JSON.stringify(workspace.settings),
+  deleted_at: null,
 })

@@ -2,14 +2,23 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 
 import { call, infer, type Answer } from '../support/calls.ts'
+import { startDeafUpstream } from '../support/deaf-upstream.ts'
 import { say, startFakeUpstream } from '../support/fake-upstream.ts'
 import { fin, rawAnswer, rawChunk, rawHead, type RawStep, rst, stall, startRawUpstream } from '../support/raw-upstream.ts'
 import { type StartedService, useServices } from '../support/started-service.ts'
+import { startTlsUpstream, TRUSTING } from '../support/tls-upstream.ts'
 
 const services = useServices()
 const spare = await startFakeUpstream()
 spare.script(say('from the spare'))
 let service: StartedService
+const tls = {
+  untrusted: await startTlsUpstream('untrusted'),
+  expired: await startTlsUpstream('expired'),
+  'wrong-name': await startTlsUpstream('wrong-name'),
+}
+const deaf = await startDeafUpstream()
+const tlsAddress = (name: keyof typeof tls): string => `https://127.0.0.1:${tls[name].port}/v1`
 
 interface Fault {
   /** What each request is answered with. */
@@ -38,8 +47,12 @@ const late = { code: 504, type: 'timeout' }
 
 const FAULTS: Readonly<Record<string, Fault>> = {
   refused: { baseUrl: 'http://127.0.0.1:1/v1', ...unavailable },
+  'never-accepts': { baseUrl: `http://127.0.0.1:${deaf.port}/v1`, ...late },
   'no-such-name': { baseUrl: 'http://nobody.invalid/v1', ...unavailable },
   'not-tls': { scheme: 'https', script: ['HTTP/1.1 400 Bad Request\r\n\r\n', fin], ...unavailable },
+  'tls-untrusted': { baseUrl: tlsAddress('untrusted'), ...unavailable },
+  'tls-expired': { baseUrl: tlsAddress('expired'), ...unavailable },
+  'tls-wrong-name': { baseUrl: tlsAddress('wrong-name'), ...unavailable },
   'tls-stall': { scheme: 'https', script: [stall], ...late },
   'reset-at-once': { script: [rst], ...unavailable },
   'closed-at-once': { script: [fin], ...unavailable },
@@ -50,6 +63,7 @@ const FAULTS: Readonly<Record<string, Fault>> = {
     ...late,
     only: 'stream',
   },
+  'interim-answers-only': { script: [{ repeat: 'HTTP/1.1 102 Processing\r\n\r\n'.repeat(100), everyMs: 5 }], ...late },
   'half-a-head': { script: ['HTTP/1.1 200 OK\r\ncontent-type: appl', rst], ...unavailable },
   'not-http': { script: ['I am not HTTP at all.\r\n\r\n', fin], ...unavailable },
   html: { script: [rawAnswer(200, '<html>Welcome!</html>', { 'content-type': 'text/html' })], ...unavailable },
@@ -108,6 +122,7 @@ const modelsOf = (name: string): string =>
 
 beforeAll(async () => {
   service = await services.start({
+    env: TRUSTING,
     config: `
 timeouts: { connect: 0.3, stream_headers: 0.4, whole_headers: 0.4, first_token: 0.5, idle: 0.6 }
 providers:${[...addresses]
@@ -184,4 +199,15 @@ describe.each(Object.entries(FAULTS))('%s', (name, fault) => {
       )
     })
   }
+})
+
+test('a provider whose certificate cannot be trusted is sent nothing, the credential least of all', async () => {
+  const told: string[] = []
+  for (const name of Object.keys(tls)) told.push((await ask(`alone/tls-${name}-chat-whole`, 'chat', false, `tls-${name}`)).error.message)
+  expect(told.map((message) => /\((\w+)\)/.exec(message)?.[1])).toEqual([
+    'DEPTH_ZERO_SELF_SIGNED_CERT',
+    'CERT_HAS_EXPIRED',
+    'ERR_TLS_CERT_ALTNAME_INVALID',
+  ])
+  expect(Object.values(tls).map(({ received }) => received)).toEqual([0, 0, 0])
 })

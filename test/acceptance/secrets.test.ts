@@ -10,6 +10,7 @@ import { type StartedService, useServices } from '../support/started-service.ts'
 
 const ROOT_SECRET = 'root-secret-PLANTED-4f1d9c0b7a6e5d3c'
 const CREDENTIAL = 'sk-upstream-PLANTED-8c1f0e9d7b6a5432'
+const OWN_KEY = 'sk-customer-PLANTED-0a1b2c3d4e5f6071'
 const PROMPT = 'the prompt PLANTED 1b2c3d4e'
 const ANSWER = 'the answer PLANTED 5f6e7d8c'
 
@@ -62,6 +63,29 @@ models:
   answers.push((await call(service, 'GET', `/presets?limit=${created.key}`)).text)
   answers.push((await call(service, 'GET', '/keys')).text, (await call(service, 'GET', '/key', { key: created.key })).text)
   await savePreset(service, 'planted', { model: 'fake/one', instructions: 'Be kind.' })
+  // The customer's own key of the provider: entered, used, echoed, refused by the provider, changed, read, forgotten.
+  const entered = await call(service, 'POST', '/byok', { body: { provider: 'fake', key: OWN_KEY, name: 'Planted' } })
+  const { id } = (entered.json as { data: { id: string } }).data
+  answers.push(entered.text)
+  upstream.script(say(ANSWER))
+  await ask({ debug: { echo_upstream_body: true } })
+  for (const text of [
+    leaky,
+    leaky.replaceAll(CREDENTIAL, OWN_KEY),
+    leaky.replaceAll(CREDENTIAL, Buffer.from(OWN_KEY).toString('base64')),
+  ]) {
+    for (const status of [400, 401]) {
+      upstream.script((exchange) => exchange.answer(status, text))
+      await ask({ debug: { echo_upstream_body: true } })
+    }
+  }
+  answers.push((await call(service, 'PATCH', `/byok/${id}`, { body: { key: `${OWN_KEY}-second` } })).text)
+  for (const path of ['/byok', `/byok/${id}`, '/audit-log?limit=100', '/activity', '/workspaces', '/credits']) {
+    answers.push((await call(service, 'GET', path)).text)
+  }
+  answers.push((await call(service, 'POST', '/byok', { body: { provider: 'never', key: OWN_KEY } })).text)
+  await call(service, 'DELETE', `/byok/${id}`)
+  await call(service, 'POST', '/byok', { body: { provider: 'fake', key: OWN_KEY } })
   answers.push(await (await fetch(`${service.url}/metrics`)).text())
   await call(service, 'DELETE', `/keys/${created.data.hash}`)
 })
@@ -72,11 +96,21 @@ const stored = (dataDir: string): string =>
     .map((entry) => readFileSync(join(entry.parentPath, entry.name), 'latin1'))
     .join('\n')
 
+/** As it is, and as something on the way might write it. */
+const formsOf = (secret: string): readonly string[] => [
+  secret,
+  Buffer.from(secret).toString('base64').replace(/=+$/, ''),
+  Buffer.from(secret).toString('hex'),
+  encodeURIComponent(secret),
+  JSON.stringify(secret).slice(1, -1),
+]
+
 const clientSecrets = (): readonly string[] => [service.managementKey, service.inferenceKey, created.key]
 
 test('the database holds no API key, no credential of a provider and no root secret, running or stopped', async () => {
   expect(stored(service.dataDir).length).toBeGreaterThan(10_000)
-  for (const secret of [...clientSecrets(), CREDENTIAL, ROOT_SECRET]) expect(stored(service.dataDir).includes(secret)).toBe(false)
+  for (const secret of [...clientSecrets(), CREDENTIAL, OWN_KEY, ROOT_SECRET])
+    expect(formsOf(secret).filter((form) => stored(service.dataDir).includes(form))).toEqual([])
 })
 
 test('the database holds neither prompts nor answers', () => {
@@ -85,7 +119,7 @@ test('the database holds neither prompts nor answers', () => {
 
 test('no answer repeats a credential of a provider, another key or the root secret', () => {
   expect(answers.join('')).toContain(ANSWER)
-  for (const secret of [CREDENTIAL, ROOT_SECRET, service.managementKey, service.inferenceKey])
+  for (const secret of [CREDENTIAL, OWN_KEY, ROOT_SECRET, service.managementKey, service.inferenceKey])
     expect(answers.join('\n').includes(secret)).toBe(false)
 })
 
@@ -93,7 +127,7 @@ test('no log line holds a key, a credential, the root secret, a prompt or an ans
   await service.stop()
   const logged = service.stderr()
   expect(logged.split('\n').length).toBeGreaterThan(10)
-  for (const secret of [...clientSecrets(), CREDENTIAL, ROOT_SECRET, PROMPT, ANSWER]) expect(logged.includes(secret)).toBe(false)
+  for (const secret of [...clientSecrets(), CREDENTIAL, OWN_KEY, ROOT_SECRET, PROMPT, ANSWER]) expect(logged.includes(secret)).toBe(false)
   for (const line of logged.trimEnd().split('\n')) expect(() => JSON.parse(line)).not.toThrow()
 })
 
@@ -108,6 +142,6 @@ test('stdout shows the first keys once, and nothing else', () => {
 })
 
 test('a stopped database holds no secret either', () => {
-  for (const secret of [...clientSecrets(), CREDENTIAL, ROOT_SECRET, PROMPT, ANSWER])
+  for (const secret of [...clientSecrets(), CREDENTIAL, OWN_KEY, ROOT_SECRET, PROMPT, ANSWER])
     expect(stored(service.dataDir).includes(secret)).toBe(false)
 })

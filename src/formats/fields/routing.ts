@@ -16,7 +16,7 @@ export const models = z.array(model).max(MODELS_MAX).meta({ description: 'Models
 
 const sortBy = z.enum(['price', 'throughput', 'latency', 'exacto'])
 
-const percentileCutoffs = z.looseObject({
+const percentileCutoffs = z.strictObject({
   p50: z.number().min(0).nullish(),
   p75: z.number().min(0).nullish(),
   p90: z.number().min(0).nullish(),
@@ -27,7 +27,7 @@ const cutoff = z.union([z.number().min(0), percentileCutoffs]).nullish()
 /** USD; the public schema says strings, its guide says numbers: both come (contract 5.1). */
 const price = z.union([z.number().min(0), z.string().regex(/^\d+(\.\d+)?$/, 'Expected a decimal number of US dollars.')]).nullish()
 
-/** Closed: a preference that is misspelt would otherwise be ignored in silence (contract 5.1). */
+/** Closed, and what is in it too: a preference that is misspelt would otherwise be ignored in silence (contract 5.1). */
 export const provider = z
   .strictObject({
     order: optionalTexts,
@@ -39,10 +39,10 @@ export const provider = z
     zdr: optionalFlag,
     enforce_distillable_text: optionalFlag,
     quantizations: z.array(z.enum(QUANTIZATIONS)).nullish(),
-    sort: z.union([sortBy, z.looseObject({ by: sortBy.nullish(), partition: z.enum(['model', 'none']).nullish() })]).nullish(),
+    sort: z.union([sortBy, z.strictObject({ by: sortBy.nullish(), partition: z.enum(['model', 'none']).nullish() })]).nullish(),
     preferred_min_throughput: cutoff,
     preferred_max_latency: cutoff,
-    max_price: z.looseObject({ prompt: price, completion: price, request: price, image: price, audio: price }).nullish(),
+    max_price: z.strictObject({ prompt: price, completion: price, request: price, image: price, audio: price }).nullish(),
   })
   .meta({ id: 'ProviderPreferences', description: 'Which providers may serve the request, and in what order. Unknown keys are refused.' })
 

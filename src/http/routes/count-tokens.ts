@@ -5,11 +5,15 @@ import { requestSchema } from '../../formats/anthropic-messages/schema.ts'
 import { GatewayError } from '../../errors.ts'
 import type { CountTokens } from '../../inference/count-tokens.ts'
 import { JsonBody } from '../../lib/json-body.ts'
+import type { InferenceAnswering } from '../answer-inference.ts'
 import { jsonResponse } from '../json-response.ts'
-import type { PrepareCall } from '../prepare-call.ts'
 import { principalOf, type Route } from '../route.ts'
 
-export const countTokensRoute = (parts: { format: ClientFormat; prepareCall: PrepareCall; countTokens: CountTokens }): Route => ({
+export const countTokensRoute = (parts: {
+  format: ClientFormat
+  answering: Pick<InferenceAnswering, 'prepareCall' | 'customerKeys'>
+  countTokens: CountTokens
+}): Route => ({
   method: 'POST',
   path: '/messages/count_tokens',
   operation: 'countTokens',
@@ -26,17 +30,18 @@ export const countTokensRoute = (parts: { format: ClientFormat; prepareCall: Pre
   },
   errors: [404, 422, 429, 502, 503, 504],
   async handle(request) {
-    const { call, policy } = await parts.prepareCall(
+    const caller = principalOf(request)
+    const { call, policy = null } = await parts.answering.prepareCall(
       JsonBody.read(await request.text()),
       parts.format,
       request.headers,
-      principalOf(request),
+      caller,
     )
     const connection = new AbortController()
     request.signal.addEventListener('abort', () => connection.abort(new GatewayError('timeout', 'The client closed the connection.')), {
       once: true,
     })
-    const { inputTokens, estimated } = await parts.countTokens(call, connection, policy)
+    const { inputTokens, estimated } = await parts.countTokens(call, connection, await parts.answering.customerKeys(caller), policy)
     return jsonResponse({ input_tokens: inputTokens, estimated })
   },
 })

@@ -4,12 +4,12 @@ import { inputTokens } from '../../canonical/usage.ts'
 import { embeddingsAnswer, embeddingsRequest } from '../../contract/embeddings.ts'
 import { validate } from '../../contract/validate.ts'
 import { GatewayError } from '../../errors.ts'
-import type { Admit } from '../../inference/budgeted-runs.ts'
 import type { RunEmbeddings } from '../../inference/run-embeddings.ts'
 import type { Run } from '../../inference/run.ts'
 import { spenderOf } from '../../keys/keys.ts'
 import { JsonBody, readJsonObject } from '../../lib/json-body.ts'
 import { dollars } from '../../lib/money.ts'
+import type { InferenceAnswering } from '../answer-inference.ts'
 import { asPublicError, errorHeaders } from '../error-boundary.ts'
 import { jsonResponse, jsonText } from '../json-response.ts'
 import type { ScreenCall } from '../screen-call.ts'
@@ -18,11 +18,11 @@ import { principalOf, type Route, type RouteRequest } from '../route.ts'
 interface EmbeddingsParts {
   readonly runEmbeddings: RunEmbeddings
   readonly screenCall: ScreenCall
-  readonly answering: { readonly admit: Admit }
+  readonly answering: Pick<InferenceAnswering, 'admit' | 'customerKeys'>
 }
 
 /** Embeddings pass through: vectors are neither parsed nor written again (contract 7.6). */
-export const embeddingsRoute = ({ runEmbeddings, screenCall, answering: { admit } }: EmbeddingsParts): Route => ({
+export const embeddingsRoute = ({ runEmbeddings, screenCall, answering }: EmbeddingsParts): Route => ({
   method: 'POST',
   path: '/embeddings',
   operation: 'createEmbeddings',
@@ -40,6 +40,8 @@ export const embeddingsRoute = ({ runEmbeddings, screenCall, answering: { admit 
     const callOf = (body: JsonBody): Call => embeddingsCall(body, model, user ?? null, session_id ?? null)
     const screened = await screenCall(callOf(JsonBody.ofParsed(text)), principal, callOf)
     const { run, answer } = runEmbeddings({
+      customerKeys: await answering.customerKeys(principal),
+      ...(request.pass === null ? {} : { pass: request.pass }),
       ...screened,
       apiType: 'embeddings',
       requested: model,
@@ -51,7 +53,8 @@ export const embeddingsRoute = ({ runEmbeddings, screenCall, answering: { admit 
       userAgent: request.headers.get('user-agent'),
       referer: request.headers.get('http-referer') ?? request.headers.get('referer'),
     })
-    await admit(run)
+    await answering.admit(run)
+    request.pass?.handOver()
     request.signal.addEventListener('abort', () => run.leave(), { once: true })
     if (request.signal.aborted) run.leave()
     return answered(run, answer, request)

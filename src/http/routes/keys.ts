@@ -3,7 +3,7 @@ import { z } from 'zod'
 
 import { apiKey, createKeyBody, createdKey, currentKey, keyHash, updateKeyBody } from '../../contract/key.ts'
 import { validate } from '../../contract/validate.ts'
-import { GatewayError } from '../../errors.ts'
+import { workspaceIdQuery } from '../../contract/workspace.ts'
 import { currentKeyResource, keyResource } from '../../keys/key-resource.ts'
 import { spenderOf, type Keys } from '../../keys/keys.ts'
 import { keyBudgets } from '../../ledger/key-budgets.ts'
@@ -11,12 +11,28 @@ import type { Ledger } from '../../ledger/ledger.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { readJsonObject } from '../../lib/json-body.ts'
 import { nanosOf } from '../../lib/money.ts'
+import type { KeyPatch } from '../../storage/key-store.ts'
+import type { WorkspaceRecord } from '../../storage/workspace-store.ts'
+import type { Workspaces } from '../../workspaces/workspaces.ts'
 import { jsonResponse } from '../json-response.ts'
-import { principalOf, type Route, type RouteRequest } from '../route.ts'
+import { changedBy, principalOf, type Route, type RouteRequest } from '../route.ts'
 
 const shared = { tag: 'Keys', policy: 'management', surface: 'management' } as const
 
 const hashOf = (request: RouteRequest): string => validate(keyHash, request.params['hash'], ['hash'])
+
+/** All key routes act in the key's own workspace, or in the one that the query or the body names. */
+export interface KeyRouteParts {
+  readonly keys: Keys
+  readonly workspaces: Workspaces
+}
+
+const inWorkspace = { workspace_id: workspaceIdQuery }
+
+const workspaceOf = (request: RouteRequest, workspaces: Workspaces, inBody?: string | null): Promise<WorkspaceRecord> => {
+  const inQuery = validate(workspaceIdQuery, request.query.get('workspace_id') || undefined, ['workspace_id'])
+  return workspaces.reach(principalOf(request), inBody ?? inQuery)
+}
 
 const LIST_PAGE = 100
 
@@ -26,10 +42,10 @@ const listQuery = z.object({
     .string()
     .regex(/^\d{1,9}$/, 'Use a whole number.')
     .optional(),
-  workspace_id: z.string().optional(),
+  ...inWorkspace,
 })
 
-export const keysList = (keys: Keys): Route => ({
+export const keysList = ({ keys, workspaces }: KeyRouteParts): Route => ({
   ...shared,
   method: 'GET',
   path: '/keys',
@@ -37,11 +53,10 @@ export const keysList = (keys: Keys): Route => ({
   summary: 'List API keys, newest first, 100 at a time',
   query: listQuery.shape,
   answers: { 200: { description: 'Keys; never the keys themselves.', schema: z.object({ data: z.array(apiKey) }) } },
-  errors: [400],
+  errors: [400, 404],
   async handle(request) {
     const query = validate(listQuery, Object.fromEntries([...request.query].filter(([, value]) => value !== '')))
-    const { workspaceId } = principalOf(request)
-    checkWorkspace(query.workspace_id, workspaceId)
+    const { id: workspaceId } = await workspaceOf(request, workspaces)
     const found = await keys.list({
       workspaceId,
       includeDisabled: query.include_disabled === 'true',
@@ -52,7 +67,7 @@ export const keysList = (keys: Keys): Route => ({
   },
 })
 
-export const keysCreate = (keys: Keys): Route => ({
+export const keysCreate = ({ keys, workspaces }: KeyRouteParts): Route => ({
   ...shared,
   method: 'POST',
   path: '/keys',
@@ -63,74 +78,94 @@ export const keysCreate = (keys: Keys): Route => ({
   errors: [404],
   async handle(request) {
     const body = validate(createKeyBody, readJsonObject(await request.text()))
-    const { workspaceId, userId } = principalOf(request)
-    checkWorkspace(body.workspace_id, workspaceId)
-    const { key, record } = await keys.create({
-      kind: body.kind,
-      name: body.name,
-      workspaceId,
-      creatorUserId: body.creator_user_id ?? userId,
-      limitNanos: nanosOrNull(body.limit),
-      limitReset: body.limit_reset ?? null,
-      includeByokInLimit: body.include_byok_in_limit,
-      strict: body.strict,
-      expiresAt: body.expires_at ?? null,
-    })
-    return jsonResponse({ data: keyResource(await keys.get(workspaceId, record.hash)), key }, { status: 201 })
+    const workspace = await workspaceOf(request, workspaces, body.workspace_id)
+    const { userId } = principalOf(request)
+    const creatorUserId = body.creator_user_id ?? userId
+    // Whose key it is decides what it may spend and use, so nobody is named who has no part in the workspace.
+    if (creatorUserId !== userId) await workspaces.requireMember(workspace, creatorUserId)
+    const { key, record } = await keys.create(
+      {
+        kind: body.kind,
+        name: body.name,
+        workspaceId: workspace.id,
+        creatorUserId,
+        limitNanos: nanosOrNull(body.limit),
+        limitReset: body.limit_reset ?? null,
+        includeByokInLimit: body.include_byok_in_limit,
+        strict: body.strict,
+        rpmLimit: body.rpm_limit ?? null,
+        tpmLimit: body.tpm_limit ?? null,
+        expiresAt: body.expires_at ?? null,
+      },
+      changedBy(request),
+    )
+    return jsonResponse({ data: keyResource(await keys.get(workspace.id, record.hash)), key }, { status: 201 })
   },
 })
 
-export const keysGet = (keys: Keys): Route => ({
+export const keysGet = ({ keys, workspaces }: KeyRouteParts): Route => ({
   ...shared,
   method: 'GET',
   path: '/keys/:hash',
   operation: 'getKey',
   summary: 'Read an API key',
   params: { hash: keyHash },
+  query: inWorkspace,
   answers: { 200: { description: 'The key, without itself.', schema: z.object({ data: apiKey }) } },
   errors: [400, 404],
-  handle: async (request) => jsonResponse({ data: keyResource(await keys.get(principalOf(request).workspaceId, hashOf(request))) }),
+  async handle(request) {
+    const hash = hashOf(request)
+    const { id } = await workspaceOf(request, workspaces)
+    return jsonResponse({ data: keyResource(await keys.get(id, hash)) })
+  },
 })
 
-export const keysUpdate = (keys: Keys): Route => ({
+export const keysUpdate = ({ keys, workspaces }: KeyRouteParts): Route => ({
   ...shared,
   method: 'PATCH',
   path: '/keys/:hash',
   operation: 'updateKeys',
   summary: 'Rename, disable or limit an API key; it takes effect at once',
   params: { hash: keyHash },
+  query: inWorkspace,
   body: updateKeyBody,
   answers: { 200: { description: 'The changed key.', schema: z.object({ data: apiKey }) } },
   errors: [404, 409],
   async handle(request) {
     const hash = hashOf(request)
-    const { name, disabled, limit, limit_reset, include_byok_in_limit, strict } = validate(
+    const { id } = await workspaceOf(request, workspaces)
+    const { name, disabled, limit, limit_reset, include_byok_in_limit, strict, rpm_limit, tpm_limit } = validate(
       updateKeyBody,
       readJsonObject(await request.text()),
     )
-    const changed = await keys.update(principalOf(request).workspaceId, hash, {
+    const patch: KeyPatch = {
       ...(name === undefined ? {} : { name }),
       ...(disabled === undefined ? {} : { disabled }),
       ...(limit === undefined ? {} : { limitNanos: nanosOrNull(limit) }),
       ...(limit_reset === undefined ? {} : { limitReset: limit_reset }),
       ...(include_byok_in_limit === undefined ? {} : { includeByokInLimit: include_byok_in_limit }),
       ...(strict === undefined ? {} : { strict }),
-    })
-    return jsonResponse({ data: keyResource(changed) })
+      ...(rpm_limit === undefined ? {} : { rpmLimit: rpm_limit }),
+      ...(tpm_limit === undefined ? {} : { tpmLimit: tpm_limit }),
+    }
+    return jsonResponse({ data: keyResource(await keys.update(id, hash, patch, changedBy(request))) })
   },
 })
 
-export const keysDelete = (keys: Keys): Route => ({
+export const keysDelete = ({ keys, workspaces }: KeyRouteParts): Route => ({
   ...shared,
   method: 'DELETE',
   path: '/keys/:hash',
   operation: 'deleteKeys',
   summary: 'Revoke an API key, at once and for ever',
   params: { hash: keyHash },
+  query: inWorkspace,
   answers: { 200: { description: 'Revoked.', schema: z.object({ deleted: z.literal(true) }) } },
   errors: [400, 404, 409],
   async handle(request) {
-    await keys.revoke(principalOf(request).workspaceId, hashOf(request))
+    const hash = hashOf(request)
+    const { id } = await workspaceOf(request, workspaces)
+    await keys.revoke(id, hash, changedBy(request))
     return jsonResponse({ deleted: true })
   },
 })
@@ -159,8 +194,3 @@ export const keyCurrent = (
 })
 
 const nanosOrNull = (limit: number | null | undefined): number | null => (limit === null || limit === undefined ? null : nanosOf(limit))
-
-/** There is one workspace so far; another's id is as unknown as none. */
-const checkWorkspace = (asked: string | null | undefined, own: string): void => {
-  if (asked !== undefined && asked !== null && asked !== own) throw new GatewayError('not_found', 'There is no workspace with this id.')
-}

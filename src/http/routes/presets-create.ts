@@ -11,7 +11,7 @@ import { readJsonObject } from '../../lib/json-body.ts'
 import type { Presets } from '../../presets/presets.ts'
 import type { Formats } from '../error-boundary.ts'
 import { jsonText } from '../json-response.ts'
-import { principalOf, type Route } from '../route.ts'
+import { changedBy, principalOf, type Route } from '../route.ts'
 
 const PATHS = {
   responses: { path: '/presets/:slug/responses', operation: 'createPresetsResponses', body: responsesBody },
@@ -52,6 +52,7 @@ export const presetsCreate = (dialect: ClientDialect, parts: { presets: Presets;
         userId,
         slug,
         content,
+        by: changedBy(request),
         idempotency: key === null ? null : { key: validate(idempotencyKey, key, ['Idempotency-Key']), route: operation, bodyText },
       })
       return jsonText(saved.body, {

@@ -7,7 +7,7 @@ import { validate } from '../../contract/validate.ts'
 import { readJsonObject } from '../../lib/json-body.ts'
 import type { Presets } from '../../presets/presets.ts'
 import { jsonResponse } from '../json-response.ts'
-import { principalOf, type Route, type RouteRequest } from '../route.ts'
+import { changedBy, principalOf, type Route, type RouteRequest } from '../route.ts'
 
 const shared = { tag: 'Presets', policy: 'management', surface: 'management' } as const
 
@@ -89,7 +89,7 @@ export const presetsPatch = (presets: Presets): Route => ({
   async handle(request) {
     const slug = slugOf(request)
     const patch = validate(presetPatch, readJsonObject(await request.text()))
-    return jsonResponse({ data: await presets.patch(principalOf(request).workspaceId, slug, patch) })
+    return jsonResponse({ data: await presets.patch(principalOf(request).workspaceId, slug, patch, changedBy(request)) })
   },
 })
 
@@ -103,7 +103,7 @@ export const presetsDelete = (presets: Presets): Route => ({
   answers: { 200: { description: 'Archived.', schema: z.object({ deleted: z.literal(true) }) } },
   errors: [400, 404, 409],
   async handle(request) {
-    await presets.archive(principalOf(request).workspaceId, slugOf(request))
+    await presets.archive(principalOf(request).workspaceId, slugOf(request), changedBy(request))
     return jsonResponse({ deleted: true })
   },
 })

@@ -1,4 +1,5 @@
 /** What the tests of this folder create presets with. */
+import { changedBy } from '../../../test/support/changed-by.ts'
 import type { CreateVersionInput, IdempotencyClaim } from '../create-preset-version.ts'
 import type { Database } from '../database.ts'
 import { createPresetStore, type PresetStore } from '../preset-store.ts'
@@ -33,6 +34,7 @@ export const versionInput = (workspaceId: string, slug: string): CreateVersionIn
   now: T0,
   content: { shape: 'chat', config: { model: 'openai/gpt-5.4', temperature: 0 }, systemPrompt: 'Be kind.' },
   idempotency: null,
+  by: changedBy(),
 })
 
 export const claimOf = (more: Partial<IdempotencyClaim> = {}): IdempotencyClaim => ({

@@ -1,0 +1,93 @@
+import { expect, test } from 'bun:test'
+
+import { systemIds } from '../lib/id.ts'
+import type { ByokRecord } from '../storage/byok-store.ts'
+import { createCustomerKeys } from './customer-keys.ts'
+import { seal } from './envelope.ts'
+import { sealContext } from './provider-keys.ts'
+
+const sealingKey = { id: 'first', bytes: systemIds.bytes(32) }
+const originOf = (): string => 'https://api.example'
+const user = { hash: 'ab'.repeat(32), userId: 'user_1' }
+
+const record = (id: string, use: Partial<ByokRecord['use']> = {}): ByokRecord => {
+  const base = { id, workspaceId: 'w', provider: 'fake', version: 1 }
+  return {
+    ...base,
+    label: '…',
+    use: {
+      name: null,
+      disabled: false,
+      is_fallback: false,
+      is_required: false,
+      is_byok_only: false,
+      declared_zdr: null,
+      sort_order: 0,
+      allowed_models: null,
+      allowed_user_ids: null,
+      allowed_api_key_hashes: null,
+      ...use,
+    },
+    ...seal(`secret of ${id}`, sealContext(base, originOf), sealingKey, systemIds),
+    createdAt: '',
+    updatedAt: '',
+  }
+}
+
+const open = (records: readonly ByokRecord[]) => {
+  let loads = 0
+  const faults: unknown[] = []
+  const keys = createCustomerKeys({
+    store: {
+      async inForce() {
+        loads += 1
+        return records
+      },
+    },
+    sealingKeys: () => [sealingKey],
+    originOf,
+    onError: (thrown) => faults.push(thrown),
+  })
+  return { keys, faults, loads: () => loads }
+}
+
+test('a workspace is read once, and again when something changed; a request makes no query', async () => {
+  const { keys, loads } = open([record('a')])
+  await keys.forCaller('w', user)
+  for (let request = 0; request < 5; request += 1) expect(keys.forCaller('w', user)).not.toBeInstanceOf(Promise)
+  expect(loads()).toBe(1)
+  keys.dropCache()
+  await keys.forCaller('w', user)
+  expect(loads()).toBe(2)
+})
+
+test('a workspace without any has no look-up at all', async () => {
+  const { keys } = open([])
+  expect(await keys.forCaller('w', user)).toBeNull()
+  expect(keys.forCaller('w', user)).toBeNull()
+})
+
+test('one that does not open is told of, and the others are used', async () => {
+  const { keys, faults } = open([{ ...record('a'), sealedSecret: record('b').sealedSecret }, record('c')])
+  const lookup = await keys.forCaller('w', user)
+  expect(lookup?.('fake', 'm').keys.map(({ id, apiKey }) => [id, apiKey])).toEqual([['c', 'secret of c']])
+  expect(faults).toHaveLength(1)
+  expect(String(faults[0])).not.toContain('secret of')
+})
+
+test('each caller has its own, by provider and model', async () => {
+  const { keys } = open([
+    record('all'),
+    record('mine', { allowed_api_key_hashes: [user.hash], allowed_user_ids: ['user_1'] }),
+    record('theirs', { allowed_api_key_hashes: ['cd'.repeat(32)], is_byok_only: true }),
+    record('one model', { allowed_models: ['m/one'], is_required: true }),
+  ])
+  const lookup = await keys.forCaller('w', user)
+  const of = (provider: string, model: string) => {
+    const choice = lookup?.(provider, model)
+    return [choice?.keys.map(({ id }) => id), choice?.sharedAllowed]
+  }
+  expect(of('fake', 'm/two')).toEqual([['all', 'mine'], true])
+  expect(of('fake', 'm/one')).toEqual([['all', 'mine', 'one model'], false])
+  expect(of('other', 'm/one')).toEqual([[], true])
+})

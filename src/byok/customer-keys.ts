@@ -1,0 +1,93 @@
+/**
+ * Which of its workspace's own provider keys a request may use. They are opened once and kept until something changes,
+ * so that a request makes no query.
+ */
+import { createLoadCache } from '../lib/load-cache.ts'
+import type { ByokRecord, ByokStore } from '../storage/byok-store.ts'
+import { unseal, type SealingKey } from './envelope.ts'
+import { sealContext, type ProviderKeysParts } from './provider-keys.ts'
+
+/** Who asks, and for what. */
+export interface KeyUser {
+  readonly hash: string
+  readonly userId: string
+}
+
+export interface CustomerKey {
+  readonly id: string
+  readonly apiKey: string
+  /** Tried after the service's own keys instead of before them. */
+  readonly isFallback: boolean
+}
+
+export interface CustomerKeyChoice {
+  /** In the order in which they are tried. */
+  readonly keys: readonly CustomerKey[]
+  /** The service's own keys of the provider may be used too. */
+  readonly sharedAllowed: boolean
+}
+
+/** For one caller: by the provider's slug and the id of the model. */
+export type CustomerKeyLookup = (provider: string, model: string) => CustomerKeyChoice
+
+export interface CustomerKeys {
+  /** Null where the workspace has none. At once where they are known. Throws StorageUnavailable. */
+  forCaller(workspaceId: string, user: KeyUser): CustomerKeyLookup | null | Promise<CustomerKeyLookup | null>
+  dropCache(): void
+}
+
+export interface CustomerKeysParts {
+  readonly store: Pick<ByokStore, 'inForce'>
+  /** All that may have sealed a secret. */
+  readonly sealingKeys: () => readonly SealingKey[]
+  readonly originOf: ProviderKeysParts['originOf']
+  /** Told of a stored key that does not open; requests go on without it. */
+  readonly onError: (thrown: unknown) => void
+}
+
+/** Workspaces whose keys are remembered. */
+const CACHE_MAX = 10_000
+
+interface OpenedKey {
+  readonly record: ByokRecord
+  readonly apiKey: string
+}
+
+export const createCustomerKeys = ({ store, sealingKeys, originOf, onError }: CustomerKeysParts): CustomerKeys => {
+  const cache = createLoadCache<string, readonly OpenedKey[]>(CACHE_MAX)
+
+  const open = (record: ByokRecord): readonly OpenedKey[] => {
+    try {
+      return [{ record, apiKey: unseal(record, sealContext(record, originOf), sealingKeys()) }]
+    } catch (thrown) {
+      onError(thrown)
+      return []
+    }
+  }
+  const load = async (workspaceId: string): Promise<readonly OpenedKey[]> => (await store.inForce(workspaceId)).flatMap(open)
+
+  return {
+    forCaller(workspaceId, user) {
+      const known = cache.get(workspaceId, load)
+      return known instanceof Promise ? known.then((keys) => lookupOf(keys ?? [], user)) : lookupOf(known ?? [], user)
+    },
+    dropCache: cache.clear,
+  }
+}
+
+const lookupOf = (opened: readonly OpenedKey[], user: KeyUser): CustomerKeyLookup | null => {
+  if (opened.length === 0) return null
+  const mine = opened.filter(
+    ({ record: { use } }) => allows(use.allowed_api_key_hashes, user.hash) && allows(use.allowed_user_ids, user.userId),
+  )
+  return (provider, model) => {
+    const ofProvider = mine.filter(({ record }) => record.provider === provider)
+    const usable = ofProvider.filter(({ record: { use } }) => allows(use.allowed_models, model))
+    return {
+      keys: usable.map(({ record, apiKey }) => ({ id: record.id, apiKey, isFallback: record.use.is_fallback })),
+      sharedAllowed: !ofProvider.some(({ record: { use } }) => use.is_byok_only) && !usable.some(({ record: { use } }) => use.is_required),
+    }
+  }
+}
+
+const allows = (list: readonly string[] | null, value: string): boolean => list === null || list.includes(value)

@@ -1,0 +1,136 @@
+/** Customers' own provider keys, as management keys manage them (contract 7.3). The secret goes in and never comes out. */
+import type { z } from 'zod'
+
+import type { ByokKeyResource, ByokUse, createByokBody, updateByokBody } from '../contract/byok.ts'
+import type { Slice } from '../contract/paging.ts'
+import { GatewayError } from '../errors.ts'
+import { isoTimestamp, type Clock } from '../lib/clock.ts'
+import { definedOnly } from '../lib/defined-only.ts'
+import type { IdSource } from '../lib/id.ts'
+import type { ChangedBy } from '../storage/audit-log.ts'
+import type { ByokRecord, ByokStore } from '../storage/byok-store.ts'
+import type { KeyStore } from '../storage/key-store.ts'
+import type { Page } from '../storage/preset-store.ts'
+import { seal, type SealContext, type SealingKey } from './envelope.ts'
+
+/** Where a caller may look: its workspace, and, from the default one, what is for every workspace. */
+export interface ByokReach {
+  readonly workspaceId: string
+  readonly everywhere: boolean
+}
+
+export interface ProviderKeys {
+  list(reach: ByokReach, filter: { provider?: string | undefined } & Slice): Promise<Page<ByokRecord>>
+  /** Throws `not_found`, as the next two do. */
+  get(reach: ByokReach, id: string): Promise<ByokRecord>
+  /** Throws `invalid_request` for a provider that is not enabled here and for API keys of other workspaces. */
+  create(reach: ByokReach, body: z.output<typeof createByokBody>, by: ChangedBy): Promise<ByokRecord>
+  update(reach: ByokReach, id: string, body: z.output<typeof updateByokBody>, by: ChangedBy): Promise<ByokRecord>
+  delete(reach: ByokReach, id: string, by: ChangedBy): Promise<void>
+}
+
+export interface ProviderKeysParts {
+  readonly store: ByokStore
+  readonly keyStore: Pick<KeyStore, 'countIn'>
+  readonly clock: Clock
+  readonly ids: IdSource
+  /** Under which secrets are sealed now. */
+  readonly sealingKey: () => SealingKey
+  /** Where a provider is reached, as `scheme://host:port`; null for one that is not enabled. */
+  readonly originOf: (provider: string) => string | null
+  /** Told of every change. */
+  readonly changed: () => void
+}
+
+export const createProviderKeys = ({ store, keyStore, clock, ids, sealingKey, originOf, changed }: ProviderKeysParts): ProviderKeys => {
+  const now = (): string => isoTimestamp(clock.now())
+  const find = async ({ workspaceId, everywhere }: ByokReach, id: string): Promise<ByokRecord> => {
+    const found = await store.get(id)
+    if (found === null || (found.workspaceId === null ? !everywhere : found.workspaceId !== workspaceId)) throw unknownKey()
+    return found
+  }
+  const check = async (workspaceId: string | null, { allowed_api_key_hashes: hashes, ...use }: ByokUse): Promise<void> => {
+    if (use.is_fallback && (use.is_required || use.is_byok_only)) {
+      throw new GatewayError('invalid_request', 'is_fallback cannot be combined with is_byok_only or is_required.')
+    }
+    if (hashes === null) return
+    const distinct = [...new Set(hashes)]
+    if ((await keyStore.countIn(workspaceId, distinct)) !== distinct.length) {
+      throw new GatewayError('invalid_request', 'allowed_api_key_hashes: not all of them are keys of this workspace.')
+    }
+  }
+  const sealFor = (secret: string, record: Pick<ByokRecord, 'id' | 'workspaceId' | 'provider' | 'version'>) =>
+    seal(secret, sealContext(record, originOf), sealingKey(), ids)
+
+  return {
+    list: ({ workspaceId, everywhere }, filter) => store.list({ workspaceId, everywhere, ...filter }),
+    get: find,
+    async create({ workspaceId: own }, { provider, key, workspace_id, ...given }, by) {
+      if (originOf(provider) === null) {
+        throw new GatewayError(
+          'invalid_request',
+          `provider: "${provider}" is not enabled here. The operator enables it in the configuration file.`,
+        )
+      }
+      const workspaceId = workspace_id === null ? null : own
+      const use: ByokUse = { ...DEFAULT_USE, sort_order: await store.nextSortOrder(workspaceId, provider), ...definedOnly(given) }
+      await check(workspaceId, use)
+      const base = { id: ids.uuid(), workspaceId, provider, version: 1 }
+      const record = { ...base, label: maskedLabel(key), use, ...sealFor(key, base), createdAt: now(), updatedAt: now() }
+      await store.insert(record, own, by)
+      changed()
+      return record
+    },
+    async update(reach, id, { key, ...given }, by) {
+      const before = await find(reach, id)
+      const use: ByokUse = { ...before.use, ...definedOnly(given) }
+      await check(before.workspaceId, use)
+      const version = before.version + (key === undefined ? 0 : 1)
+      const secret = key === undefined ? {} : { version, label: maskedLabel(key), ...sealFor(key, { ...before, version }) }
+      const record: ByokRecord = { ...before, use, ...secret, updatedAt: now() }
+      const replaced = await store.replace(record, before, reach.workspaceId, by)
+      changed()
+      if (replaced) return record
+      throw new GatewayError('precondition_failed', 'The key was changed at the same time. Read it and try again.', { status: 409 })
+    },
+    async delete(reach, id, by) {
+      const record = await find(reach, id)
+      const deleted = await store.delete(record, reach.workspaceId, now(), by)
+      changed()
+      if (!deleted) throw unknownKey()
+    },
+  }
+}
+
+/** The provider's address is part of it: where that changes, the secret must be entered again (reliability.md 4.5). */
+export const sealContext = (
+  { id, workspaceId, provider, version }: Pick<ByokRecord, 'id' | 'workspaceId' | 'provider' | 'version'>,
+  originOf: ProviderKeysParts['originOf'],
+): SealContext => ({ credentialId: id, workspaceId, provider, version, origin: originOf(provider) ?? '' })
+
+const DEFAULT_USE: ByokUse = {
+  name: null,
+  disabled: false,
+  is_fallback: false,
+  is_required: false,
+  is_byok_only: false,
+  declared_zdr: null,
+  sort_order: 0,
+  allowed_models: null,
+  allowed_user_ids: null,
+  allowed_api_key_hashes: null,
+}
+
+/** Of a short key its ends would be too much of it. */
+const maskedLabel = (key: string): string => (key.length < 20 ? '…' : `${key.slice(0, 3)}…${key.slice(-4)}`)
+
+export const byokResource = (record: ByokRecord): ByokKeyResource => ({
+  id: record.id,
+  provider: record.provider,
+  label: record.label,
+  workspace_id: record.workspaceId,
+  ...record.use,
+  created_at: record.createdAt,
+})
+
+const unknownKey = (): GatewayError => new GatewayError('not_found', 'There is no provider key with this id.')

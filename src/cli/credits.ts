@@ -1,0 +1,65 @@
+/** `patchbay credits …`: prepaid credit of a workspace, beside the running service and without one. */
+import { addCreditsBody } from '../contract/budget.ts'
+import { validate } from '../contract/validate.ts'
+import { SettingError, type StorageSettings } from '../config.ts'
+import { createCredits } from '../ledger/credits.ts'
+import { systemClock } from '../lib/clock.ts'
+import { systemIds } from '../lib/id.ts'
+import { dollars, nanosOf } from '../lib/money.ts'
+import { openStorage, type Storage } from '../open-storage.ts'
+import { createWorkspaceStore } from '../storage/workspace-store.ts'
+import { fromShell } from './from-shell.ts'
+import { requireData } from './require-data.ts'
+
+interface CreditFlags {
+  readonly workspace?: string
+  readonly json?: boolean
+}
+
+export const addCreditsVerb = async (settings: StorageSettings, amount: string, flags: CreditFlags & { note?: string }): Promise<void> => {
+  const usd = amount.trim() === '' ? Number.NaN : Number(amount)
+  if (!Number.isFinite(usd)) throw new SettingError('the amount must be a number of US dollars, such as 25 or -2.5.')
+  const body = validate(addCreditsBody, { amount_usd: usd, note: flags.note ?? '' })
+  await withCredits(settings, flags, async ({ credits, workspaceId, userId, show }) => {
+    const amountNanos = Math.sign(usd) * nanosOf(Math.abs(usd))
+    await credits.add({ workspaceId, amountNanos, note: body.note }, fromShell(userId))
+    await show()
+  })
+}
+
+export const showCreditsVerb = (settings: StorageSettings, flags: CreditFlags): Promise<void> =>
+  withCredits(settings, flags, ({ show }) => show())
+
+interface Opened {
+  readonly credits: ReturnType<typeof createCredits>
+  readonly workspaceId: string
+  readonly userId: string
+  readonly show: () => Promise<void>
+}
+
+const withCredits = async (settings: StorageSettings, flags: CreditFlags, work: (opened: Opened) => Promise<void>): Promise<void> => {
+  requireData(settings)
+  const storage = await openStorage(settings, { service: false, onError: () => undefined })
+  try {
+    const { database, owner } = storage
+    const workspaceId = await workspaceOf(storage, flags.workspace)
+    const credits = createCredits({ database, clock: systemClock, ids: systemIds })
+    const show = async (): Promise<void> => {
+      const total = await credits.total(workspaceId)
+      const spent = await credits.spent(workspaceId)
+      const answer = { total_credits: dollars(total), total_usage: dollars(spent) }
+      const text = `prepaid $${answer.total_credits}, spent $${answer.total_usage}, left $${dollars(total - spent)}`
+      process.stdout.write(`${flags.json === true ? JSON.stringify(answer) : text}\n`)
+    }
+    await work({ credits, workspaceId, userId: owner.userId, show })
+  } finally {
+    await storage.database.close()
+  }
+}
+
+const workspaceOf = async ({ database, owner }: Storage, ref: string | undefined): Promise<string> => {
+  if (ref === undefined) return owner.workspaceId
+  const found = await createWorkspaceStore(database).get(ref)
+  if (found === null) throw new SettingError(`there is no workspace ${JSON.stringify(ref)}.`)
+  return found.id
+}

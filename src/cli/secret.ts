@@ -1,0 +1,120 @@
+/**
+ * `patchbay secret …`: rotation of the root secret. Every step leaves a state in which all that is stored can be read, and
+ * running it again finishes what was interrupted: every process reads with the new secret before anything is written with
+ * it, and the old one goes last, by a command of its own.
+ */
+import { SettingError, type StorageSettings } from '../config.ts'
+import { rewrap } from '../byok/envelope.ts'
+import { isoTimestamp, systemClock } from '../lib/clock.ts'
+import { systemIds } from '../lib/id.ts'
+import { openStorage, type Storage } from '../open-storage.ts'
+import { addRootSecret, derivedKeys, dropPreviousSecrets, readRootSecret, secretCheck, type RootSecret } from '../root-secret.ts'
+import { recordChange } from '../storage/audit-log.ts'
+import { createByokStore } from '../storage/byok-store.ts'
+import { bumpChangeCounter } from '../storage/change-counter.ts'
+import { createFactStore } from '../storage/fact-store.ts'
+import { createKeyStore } from '../storage/key-store.ts'
+import { fromShell } from './from-shell.ts'
+import { requireData } from './require-data.ts'
+
+/** Told before each step; a test stops the process there. */
+export type Step = 'add' | 'announce' | 'rewrap' | 'check' | 'done'
+
+/** A running service looks for changes twice a second. */
+const ANNOUNCE_MS = 1500
+
+export const rotateSecretVerb = (settings: StorageSettings, reached: (step: Step) => void = () => undefined): Promise<void> =>
+  withStorage(settings, async (storage) => {
+    const { database } = storage
+    reached('add')
+    const secret = (await isFinished(storage, settings)) ? newSecret(settings) : newestSecret(storage, settings)
+    reached('announce')
+    await database.transaction(bumpChangeCounter)
+    await new Promise<void>((resolve) => void systemClock.after(ANNOUNCE_MS, resolve))
+    reached('rewrap')
+    const wrapped = await rewrapAll(storage, secret)
+    reached('check')
+    await createFactStore(database).replace('secret-check', secretCheck(secret))
+    await audit(storage, 'rotated', secret)
+    reached('done')
+    const waiting = await createKeyStore(database).countOtherPeppers(secret.id)
+    print(`rotated: ${wrapped} provider keys sealed anew`)
+    print(`${waiting} API keys follow when they are next used; both secrets are valid until "patchbay secret retire"`)
+  })
+
+/** By variable the operator holds both secrets; in the data directory the file does. */
+const newSecret = (settings: StorageSettings): RootSecret => {
+  if (settings.secret === null) return addRootSecret(settings.dataDir)
+  throw new SettingError(
+    'the root secret comes from PATCHBAY_SECRET: set it to a new one, and PATCHBAY_SECRET_PREVIOUS to the old one, everywhere; then run this again.',
+  )
+}
+
+const newestSecret = ({ secret }: Storage, settings: StorageSettings): RootSecret => readRootSecret(settings, settings.dataDir) ?? secret
+
+/** The newest secret is the one in use, and nothing is sealed under another. */
+const isFinished = async (storage: Storage, settings: StorageSettings): Promise<boolean> => {
+  const { id } = newestSecret(storage, settings)
+  return id === storage.secret.id && (await createByokStore(storage.database).sealedUnderOther(id, 1)).length === 0
+}
+
+const BATCH = 100
+
+const rewrapAll = async ({ database }: Storage, secret: RootSecret): Promise<number> => {
+  const store = createByokStore(database)
+  const keys = derivedKeys(secret, 'provider-keys')
+  let wrapped = 0
+  for (;;) {
+    const batch = await store.sealedUnderOther(secret.id, BATCH)
+    for (const record of batch) {
+      const context = {
+        credentialId: record.id,
+        workspaceId: record.workspaceId,
+        provider: record.provider,
+        version: record.version,
+        origin: '',
+      }
+      await store.rewrap({ ...record, ...rewrap(record, context, keys, keys[0], systemIds) })
+    }
+    wrapped += batch.length
+    if (batch.length < BATCH) return wrapped
+  }
+}
+
+/** At its entry a running service reads its secret anew. */
+const audit = async ({ database, owner }: Storage, action: string, { id }: RootSecret): Promise<void> => {
+  const entry = { workspaceId: owner.workspaceId, action, objectType: 'root_secret', objectId: id, before: null, after: null }
+  await recordChange(database, fromShell(owner.userId), isoTimestamp(systemClock.now()), async () => ({ result: undefined, audit: entry }))
+}
+
+export const retireSecretVerb = (settings: StorageSettings, flags: { readonly force?: boolean }): Promise<void> =>
+  withStorage(settings, async (storage) => {
+    const { secret, database } = storage
+    if (secret.others.length === 0) throw new SettingError('there is no older root secret to retire.')
+    if (!(await isFinished(storage, settings))) throw new SettingError('the rotation is not finished: run "patchbay secret rotate" first.')
+    const waiting = await createKeyStore(database).countOtherPeppers(secret.id)
+    if (waiting > 0 && flags.force !== true) {
+      throw new SettingError(
+        `${waiting} API keys have not been used since the rotation and would stop working: use them once, revoke them, or add --force.`,
+      )
+    }
+    if (settings.secret !== null) {
+      print('nothing needs the older secret any more: remove PATCHBAY_SECRET_PREVIOUS.')
+      return
+    }
+    dropPreviousSecrets(settings.dataDir)
+    await audit(storage, 'retired', secret)
+    print('the older root secret is forgotten')
+  })
+
+const withStorage = async (settings: StorageSettings, work: (storage: Storage) => Promise<void>): Promise<void> => {
+  requireData(settings)
+  const storage = await openStorage(settings, { service: false, onError: () => undefined })
+  try {
+    await work(storage)
+  } finally {
+    await storage.database.close()
+  }
+}
+
+const print = (line: string): void => void process.stdout.write(`${line}\n`)

@@ -1,0 +1,97 @@
+/** Builds what management keys manage, for the service; a part of compose.ts. */
+import { createCustomerKeys, type CustomerKeys } from './byok/customer-keys.ts'
+import { createProviderKeys } from './byok/provider-keys.ts'
+import type { ManagementParts } from './http/routes/management.ts'
+import { createKeys, type Keys } from './keys/keys.ts'
+import { createBudgets } from './ledger/budgets.ts'
+import { createCredits } from './ledger/credits.ts'
+import type { Clock } from './lib/clock.ts'
+import type { IdSource } from './lib/id.ts'
+import type { Models } from './models/models.ts'
+import type { Storage } from './open-storage.ts'
+import { derivedKeys } from './root-secret.ts'
+import { createActivityStore } from './storage/activity-store.ts'
+import { createAuditLog } from './storage/audit-log.ts'
+import { createByokStore } from './storage/byok-store.ts'
+import { createKeyStore } from './storage/key-store.ts'
+import { createWorkspaceStore } from './storage/workspace-store.ts'
+import { createWorkspaces } from './workspaces/workspaces.ts'
+
+export interface Management extends ManagementParts {
+  readonly keys: Keys
+  readonly customerKeys: CustomerKeys
+  /** Something changed, here or in another process; the root secret perhaps. */
+  dropCaches(): Promise<void>
+  /** The providers of a file that was read anew. */
+  useModels(models: Models): void
+}
+
+export const createManagement = (parts: {
+  storage: Storage
+  clock: Clock
+  ids: IdSource
+  /** Resolves when what was spent before is written. */
+  flush: () => Promise<void>
+  onError: (thrown: unknown, doing: string) => void
+}): Management => {
+  const { storage, clock, ids, flush, onError } = parts
+  const { database, owner } = storage
+  const [keyStore, byokStore] = [createKeyStore(database), createByokStore(database)]
+  let peppers = derivedKeys(storage.secret, 'key-pepper')
+  let sealingKeys = derivedKeys(storage.secret, 'provider-keys')
+  let origins: ReadonlyMap<string, string> = new Map()
+  let names: ReadonlyMap<string, string> = new Map()
+  const originOf = (provider: string): string | null => origins.get(provider) ?? null
+
+  const keys = createKeys({
+    store: keyStore,
+    clock,
+    ids,
+    peppers: () => peppers,
+    onError: (thrown) => onError(thrown, 'a key not stored under the new root secret'),
+  })
+  const customerKeys = createCustomerKeys({
+    store: byokStore,
+    sealingKeys: () => sealingKeys,
+    originOf,
+    onError: (thrown) => onError(thrown, "a customer's provider key not used"),
+  })
+  const budgets = createBudgets({ database, clock, ids })
+  const credits = createCredits({ database, clock, ids })
+  return {
+    keys,
+    customerKeys,
+    budgets,
+    credits,
+    workspaces: createWorkspaces({ store: createWorkspaceStore(database), defaultId: owner.workspaceId, clock, ids }),
+    auditLog: createAuditLog(database),
+    activity: createActivityStore(database),
+    clock,
+    flush,
+    providerName: (slug) => names.get(slug) ?? slug,
+    providerKeys: createProviderKeys({
+      store: byokStore,
+      keyStore,
+      clock,
+      ids,
+      sealingKey: () => sealingKeys[0],
+      originOf,
+      changed: customerKeys.dropCache,
+    }),
+    async spent(workspaceId) {
+      await flush()
+      return credits.spent(workspaceId)
+    },
+    async dropCaches() {
+      const secret = await storage.rereadSecret()
+      peppers = derivedKeys(secret, 'key-pepper')
+      sealingKeys = derivedKeys(secret, 'provider-keys')
+      for (const { dropCache } of [keys, customerKeys, budgets, credits]) dropCache()
+    },
+    useModels(models) {
+      origins = new Map(models.providers().map(({ slug, baseUrl }) => [slug, URL.parse(baseUrl)?.origin ?? baseUrl]))
+      names = new Map(models.list().flatMap(({ endpoints }) => endpoints.map(({ provider }) => [provider.slug, provider.name])))
+      customerKeys.dropCache()
+    },
+  }
+}

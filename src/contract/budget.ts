@@ -1,0 +1,51 @@
+/** Budgets and prepaid credit of a workspace on the wire (contract 6 and 7.2). */
+import { z } from 'zod'
+
+const timestamp = z.iso.datetime()
+
+/** Nano-dollars must stay exact integers. */
+const dollarAmount = z
+  .number()
+  .max(1_000_000)
+  .refine((amount) => Number.isSafeInteger(Number((amount * 1_000_000_000).toPrecision(15))), 'Use at most nine decimals.')
+
+export const budgetInterval = z.enum(['daily', 'weekly', 'monthly', 'lifetime']).meta({ description: 'How long its window is.' })
+
+export const workspaceBudget = z
+  .object({
+    id: z.string(),
+    workspace_id: z.string(),
+    limit_usd: z.number(),
+    reset_interval: z.enum(['daily', 'weekly', 'monthly']).nullable().meta({ description: 'Null: for life.' }),
+    include_byok_in_budgets: z.boolean(),
+    allow_last_request: z.boolean(),
+    created_at: timestamp,
+    updated_at: timestamp,
+  })
+  .meta({ id: 'WorkspaceBudget' })
+
+export const putBudgetBody = z
+  .object({
+    limit_usd: dollarAmount.gt(0).meta({ description: 'A longer interval needs the larger limit.' }),
+    include_byok_in_budgets: z
+      .boolean()
+      .optional()
+      .meta({ description: "Whether spending with the workspace's own provider keys counts; it holds for all its budgets." }),
+    allow_last_request: z
+      .boolean()
+      .optional()
+      .meta({ description: 'Lets in a request whose worst-case cost is more than what is left, while no other runs.' }),
+  })
+  .meta({ id: 'PutBudgetBody' })
+
+export const credits = z
+  .object({ total_credits: z.number(), total_usage: z.number() })
+  .meta({ id: 'Credits', description: 'US dollars of a workspace: prepaid, and spent.' })
+
+export const addCreditsBody = z
+  .object({
+    amount_usd: dollarAmount.min(-1_000_000).meta({ description: 'What is added; negative takes back.' }),
+    note: z.string().max(500).default(''),
+    workspace_id: z.string().min(1).max(64).optional(),
+  })
+  .meta({ id: 'AddCreditsBody' })

@@ -1,0 +1,78 @@
+/** Customers' own provider keys on the wire (contract 7.3). The key itself goes in and never comes out. */
+import { z } from 'zod'
+
+import { keyHash } from './key.ts'
+
+const list = (item: z.ZodString, most: number) => z.array(item).min(1).max(most).nullable()
+
+const restrictions = {
+  allowed_models: list(z.string().min(1).max(256), 1000).meta({ description: 'Models that it is used for; null: all.' }),
+  allowed_user_ids: list(z.string().min(1).max(256), 1000).meta({ description: 'Users whose API keys may use it; null: all.' }),
+  allowed_api_key_hashes: list(keyHash, 1000).meta({ description: 'API keys that may use it; null: all.' }),
+}
+
+const use = {
+  name: z.string().min(1).max(200).nullable(),
+  disabled: z.boolean(),
+  is_fallback: z.boolean().meta({ description: "Used after the service's own keys of the provider, instead of before them." }),
+  is_required: z
+    .boolean()
+    .meta({ description: "For the models that it may be used for, the service's own keys of the provider are not used." }),
+  is_byok_only: z.boolean().meta({ description: "For no model are the service's own keys of the provider used." }),
+  declared_zdr: z.boolean().nullable().meta({ description: 'Whether the account behind it keeps no data; null: as the catalogue says.' }),
+  sort_order: z.int().min(0).max(1_000_000).meta({ description: 'Keys of one provider are tried in ascending order.' }),
+  ...restrictions,
+}
+
+/** Printable, since it travels in a header; a masked label is no key. */
+const secret = z
+  .string()
+  .min(8)
+  .max(8192)
+  .regex(/^[\x21-\x7e]+$/, 'Use the key exactly as the provider shows it.')
+  .refine((key) => !/[*•]{3,}|\.{3}/.test(key), 'This is a masked key; send the key itself.')
+  .meta({ description: 'Sealed at rest, and never answered.' })
+
+export const byokId = z.uuid().meta({ description: 'Id of a provider key.' })
+
+export const byokKey = z
+  .object({
+    id: byokId,
+    provider: z.string(),
+    label: z.string().meta({ description: 'Masked.' }),
+    workspace_id: z.string().nullable().meta({ description: 'Null: for every workspace.' }),
+    ...use,
+    created_at: z.iso.datetime(),
+  })
+  .meta({ id: 'ProviderKey' })
+
+const exclusive = (body: { readonly [Name in 'is_fallback' | 'is_byok_only' | 'is_required']?: boolean | undefined }): boolean =>
+  body.is_fallback !== true || (body.is_byok_only !== true && body.is_required !== true)
+const EXCLUSIVE = { error: 'is_fallback cannot be combined with is_byok_only or is_required.' }
+
+const optionalUse = z.object(use).partial().shape
+
+export const createByokBody = z
+  .object({
+    provider: z
+      .string()
+      .min(1)
+      .max(64)
+      .meta({ description: 'Slug of a provider that is enabled here.', examples: ['openai'] }),
+    key: secret,
+    workspace_id: z.string().min(1).max(64).nullish().meta({ description: "The key's own workspace when absent; null: every workspace." }),
+    ...optionalUse,
+  })
+  .refine(exclusive, EXCLUSIVE)
+  .meta({ id: 'CreateProviderKeyBody' })
+
+export const updateByokBody = z
+  .object({ key: secret.optional(), ...optionalUse })
+  .refine(exclusive, EXCLUSIVE)
+  .meta({
+    id: 'UpdateProviderKeyBody',
+    description: 'Absent fields stay as they are; null clears. The provider never changes: enter a new key for another.',
+  })
+
+export type ByokKeyResource = z.output<typeof byokKey>
+export type ByokUse = z.output<z.ZodObject<typeof use>>

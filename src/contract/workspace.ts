@@ -1,0 +1,109 @@
+/** Workspaces and their members on the wire (contract 7.2). */
+import { z } from 'zod'
+
+import { keyHash } from './key.ts'
+
+const timestamp = z.iso.datetime()
+const modelName = z.string().min(1).max(256).nullable()
+
+const workspaceSlug = z
+  .string()
+  .max(50)
+  .regex(/^[a-z0-9]+(?:-[a-z0-9]+)*$/, 'Use 1 to 50 lower-case letters and digits, with single hyphens between them.')
+  .meta({ description: 'Unique in this installation.', examples: ['team-search'] })
+
+/** Of a path: either names the workspace. */
+export const workspaceRef = z.string().min(1).max(64).meta({ description: 'Id or slug of a workspace.' })
+
+const workspaceName = z.string().min(1).max(100)
+const workspaceDescription = z.string().max(500).nullable()
+
+const settingsFields = {
+  default_text_model: modelName,
+  default_image_model: modelName,
+  default_provider_sort: z.enum(['price', 'throughput', 'latency', 'exacto']).nullable(),
+  is_observability_broadcast_enabled: z.boolean(),
+  is_observability_io_logging_enabled: z.boolean(),
+  is_data_discount_logging_enabled: z.boolean(),
+  io_logging_sampling_rate: z.number().min(0.0001).max(1),
+  io_logging_api_key_ids: z.array(z.int().min(0)).max(1000).nullable(),
+  disabled_server_tools: z.array(z.string().min(1).max(100)).max(100).nullable(),
+}
+
+export type WorkspaceSettings = z.output<z.ZodObject<typeof settingsFields>>
+
+export const DEFAULT_SETTINGS: WorkspaceSettings = {
+  default_text_model: null,
+  default_image_model: null,
+  default_provider_sort: null,
+  is_observability_broadcast_enabled: false,
+  is_observability_io_logging_enabled: false,
+  is_data_discount_logging_enabled: false,
+  io_logging_sampling_rate: 1,
+  io_logging_api_key_ids: null,
+  disabled_server_tools: null,
+}
+
+/** What is kept of them as one JSON text: those that were set, so that a new one needs no migration. */
+export const storedSettings = z.object(settingsFields).partial()
+
+export const workspace = z
+  .object({
+    id: z.string(),
+    slug: z.string(),
+    name: z.string(),
+    description: z.string().nullable(),
+    created_at: timestamp,
+    created_by: z.string().nullable(),
+    updated_at: timestamp.nullable(),
+    ...settingsFields,
+    default_guardrail_id: z.uuid().meta({ description: 'Follows from the id of the workspace; the guardrail exists once it was written.' }),
+    include_byok_in_budgets: z.boolean(),
+  })
+  .meta({ id: 'Workspace' })
+
+export const createWorkspaceBody = z
+  .object({ name: workspaceName, slug: workspaceSlug, description: workspaceDescription.optional(), ...storedSettings.shape })
+  .meta({ id: 'CreateWorkspaceBody' })
+
+export const updateWorkspaceBody = z
+  .object({
+    name: workspaceName.optional(),
+    slug: workspaceSlug.optional(),
+    description: workspaceDescription.optional(),
+    ...storedSettings.shape,
+  })
+  .meta({ id: 'UpdateWorkspaceBody', description: 'Absent fields stay as they are; null clears.' })
+
+export const workspaceMember = z
+  .object({ id: z.string(), workspace_id: z.string(), user_id: z.string(), role: z.enum(['admin', 'member']), created_at: timestamp })
+  .meta({ id: 'WorkspaceMember' })
+
+export const memberIds = z
+  .object({ user_ids: z.array(z.string().min(1).max(256)).min(1).max(100) })
+  .meta({ id: 'WorkspaceMembersBody', description: 'Users are whoever you say they are: the name that your own systems know them by.' })
+
+/** Of a query: an own workspace, or any one with a management key of the default workspace. */
+export const workspaceIdQuery = z
+  .string()
+  .max(64)
+  .optional()
+  .meta({ description: "The workspace to act in; the key's own when absent. Only keys of the default workspace reach others." })
+
+export const auditEntry = z
+  .object({
+    id: z.string().meta({ description: 'The X-Request-Id of the request that made the change.' }),
+    created_at: timestamp,
+    workspace_id: z.string(),
+    user_id: z.string().nullable(),
+    key_hash: keyHash.nullable().meta({ description: 'The management key; null where the change came from the shell.' }),
+    action: z.string(),
+    object_type: z.string(),
+    object_id: z.string(),
+    before: z.record(z.string(), z.json()).nullable(),
+    after: z.record(z.string(), z.json()).nullable(),
+  })
+  .meta({ id: 'AuditEntry', description: 'One change, and the object before and after it, without secrets.' })
+
+export type WorkspaceResource = z.output<typeof workspace>
+export type WorkspaceMemberResource = z.output<typeof workspaceMember>

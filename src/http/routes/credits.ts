@@ -1,0 +1,67 @@
+/** Prepaid credit of a workspace (contract 6). Adding to it is ours: who runs the service decides what credit is. */
+import { z } from 'zod'
+
+import { addCreditsBody, credits as creditsSchema } from '../../contract/budget.ts'
+import { validate } from '../../contract/validate.ts'
+import { workspaceIdQuery } from '../../contract/workspace.ts'
+import { GatewayError } from '../../errors.ts'
+import type { Credits } from '../../ledger/credits.ts'
+import { readJsonObject } from '../../lib/json-body.ts'
+import { dollars, nanosOf } from '../../lib/money.ts'
+import type { Workspaces } from '../../workspaces/workspaces.ts'
+import { jsonResponse } from '../json-response.ts'
+import { changedBy, principalOf, type Route } from '../route.ts'
+
+export interface CreditRouteParts {
+  readonly credits: Credits
+  readonly workspaces: Workspaces
+  /** Nano-dollars that the keys of the workspace have spent, up to this moment. */
+  readonly spent: (workspaceId: string) => Promise<number>
+}
+
+const shared = { path: '/credits', tag: 'Credits', policy: 'management', surface: 'management' } as const
+
+export const creditRoutes = ({ credits, workspaces, spent }: CreditRouteParts): readonly Route[] => {
+  const shown = async (id: string): Promise<z.output<typeof creditsSchema>> => ({
+    total_credits: dollars(await credits.total(id)),
+    total_usage: dollars(await spent(id)),
+  })
+  return [
+    {
+      ...shared,
+      method: 'GET',
+      operation: 'getCredits',
+      summary: 'Read the credit of a workspace and what it has spent',
+      query: { workspace_id: workspaceIdQuery },
+      answers: { 200: { description: 'The credit.', schema: z.object({ data: creditsSchema }) } },
+      errors: [400, 404],
+      async handle(request) {
+        const asked = validate(workspaceIdQuery, request.query.get('workspace_id') || undefined, ['workspace_id'])
+        const { id } = await workspaces.reach(principalOf(request), asked)
+        return jsonResponse({ data: await shown(id) })
+      },
+    },
+    {
+      ...shared,
+      method: 'POST',
+      operation: 'addCredits',
+      summary: 'Add to the credit of a workspace, with a management key of the default one',
+      body: addCreditsBody,
+      answers: { 201: { description: 'The credit with it.', schema: z.object({ data: creditsSchema }) } },
+      errors: [403, 404],
+      async handle(request) {
+        const caller = principalOf(request)
+        if (!workspaces.reachesAll(caller)) {
+          throw new GatewayError('permission_denied', 'Only management keys of the default workspace add credit.')
+        }
+        const { amount_usd, note, workspace_id } = validate(addCreditsBody, readJsonObject(await request.text()))
+        const { id } = await workspaces.reach(caller, workspace_id)
+        await credits.add({ workspaceId: id, amountNanos: signedNanos(amount_usd), note }, changedBy(request))
+        return jsonResponse({ data: await shown(id) }, { status: 201 })
+      },
+    },
+  ]
+}
+
+/** Rounding goes away from zero alike on both sides. */
+const signedNanos = (amount: number): number => Math.sign(amount) * nanosOf(Math.abs(amount))

@@ -1,0 +1,49 @@
+/** What management keys manage beside presets and guardrails. */
+import type { ProviderKeys } from '../../byok/provider-keys.ts'
+import type { Keys } from '../../keys/keys.ts'
+import type { Budgets } from '../../ledger/budgets.ts'
+import type { Credits } from '../../ledger/credits.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { ActivityStore } from '../../storage/activity-store.ts'
+import type { AuditLog } from '../../storage/audit-log.ts'
+import type { Workspaces } from '../../workspaces/workspaces.ts'
+import type { Route } from '../route.ts'
+import { activityRoute } from './activity.ts'
+import { auditLogRoute } from './audit-log.ts'
+import { budgetRoutes, includesByok } from './budgets.ts'
+import { byokRoutes } from './byok.ts'
+import { creditRoutes } from './credits.ts'
+import { keysCreate, keysDelete, keysGet, keysList, keysUpdate } from './keys.ts'
+import { workspaceRoutes } from './workspaces.ts'
+
+export interface ManagementParts {
+  readonly workspaces: Workspaces
+  readonly auditLog: AuditLog
+  readonly budgets: Budgets
+  readonly credits: Credits
+  readonly providerKeys: ProviderKeys
+  readonly activity: ActivityStore
+  readonly clock: Clock
+  /** Resolves when what was answered before is counted. */
+  readonly flush: () => Promise<void>
+  readonly providerName: (slug: string) => string
+  /** Nano-dollars that the keys of a workspace have spent, up to this moment. */
+  readonly spent: (workspaceId: string) => Promise<number>
+}
+
+export const managementRoutes = (keys: Keys, parts: ManagementParts): readonly Route[] => {
+  const keyParts = { keys, workspaces: parts.workspaces }
+  return [
+    keysList(keyParts),
+    keysCreate(keyParts),
+    keysGet(keyParts),
+    keysUpdate(keyParts),
+    keysDelete(keyParts),
+    ...workspaceRoutes({ workspaces: parts.workspaces, includesByok: (id) => includesByok(parts.budgets, id) }),
+    ...budgetRoutes(parts),
+    ...creditRoutes(parts),
+    ...byokRoutes(parts),
+    activityRoute(parts),
+    auditLogRoute(parts),
+  ]
+}

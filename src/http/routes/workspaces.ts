@@ -1,0 +1,154 @@
+/** Workspaces and their members (contract 7.2). A path names a workspace by its id or its slug. */
+import { z } from 'zod'
+
+import { listOf, listPaging } from '../../contract/paging.ts'
+import { validate } from '../../contract/validate.ts'
+import { createWorkspaceBody, memberIds, updateWorkspaceBody, workspace, workspaceMember, workspaceRef } from '../../contract/workspace.ts'
+import { readJsonObject } from '../../lib/json-body.ts'
+import type { WorkspaceRecord } from '../../storage/workspace-store.ts'
+import { workspaceResource, type Workspaces } from '../../workspaces/workspaces.ts'
+import { jsonResponse } from '../json-response.ts'
+import { changedBy, principalOf, type Route, type RouteRequest } from '../route.ts'
+
+const shared = { tag: 'Workspaces', policy: 'management', surface: 'management' } as const
+const params = { id: workspaceRef }
+
+export interface WorkspaceRouteParts {
+  readonly workspaces: Workspaces
+  /** Whether customers' own provider keys count in the budgets of the workspace. */
+  readonly includesByok: (workspaceId: string) => Promise<boolean>
+}
+
+/** The workspace of the path, if the caller reaches it. */
+export const workspaceOf = (request: RouteRequest, workspaces: Workspaces): Promise<WorkspaceRecord> =>
+  workspaces.reach(principalOf(request), validate(workspaceRef, request.params['id'], ['id']))
+
+export const workspaceRoutes = ({ workspaces, includesByok }: WorkspaceRouteParts): readonly Route[] => {
+  const shown = async (record: WorkspaceRecord) => workspaceResource(record, await includesByok(record.id))
+  return [
+    {
+      ...shared,
+      method: 'GET',
+      path: '/workspaces',
+      operation: 'listWorkspaces',
+      summary: 'List the workspaces that this key reaches, oldest first',
+      query: listPaging.query,
+      answers: { 200: { description: 'Workspaces.', schema: listOf(workspace) } },
+      errors: [400],
+      async handle(request) {
+        const page = await workspaces.list(principalOf(request), listPaging.read(request.query))
+        return jsonResponse({ data: await Promise.all(page.items.map(shown)), total_count: page.totalCount })
+      },
+    },
+    {
+      ...shared,
+      method: 'POST',
+      path: '/workspaces',
+      operation: 'createWorkspace',
+      summary: 'Create a workspace, with a management key of the default one',
+      body: createWorkspaceBody,
+      answers: { 201: { description: 'The workspace.', schema: z.object({ data: workspace }) } },
+      errors: [403, 409],
+      async handle(request) {
+        const body = validate(createWorkspaceBody, readJsonObject(await request.text()))
+        return jsonResponse({ data: await shown(await workspaces.create(principalOf(request), body, changedBy(request))) }, { status: 201 })
+      },
+    },
+    {
+      ...shared,
+      method: 'GET',
+      path: '/workspaces/:id',
+      operation: 'getWorkspace',
+      summary: 'Read a workspace',
+      params,
+      answers: { 200: { description: 'The workspace.', schema: z.object({ data: workspace }) } },
+      errors: [400, 404],
+      handle: async (request) => jsonResponse({ data: await shown(await workspaceOf(request, workspaces)) }),
+    },
+    {
+      ...shared,
+      method: 'PATCH',
+      path: '/workspaces/:id',
+      operation: 'updateWorkspace',
+      summary: 'Rename or set up a workspace',
+      params,
+      body: updateWorkspaceBody,
+      answers: { 200: { description: 'The changed workspace.', schema: z.object({ data: workspace }) } },
+      errors: [404, 409],
+      async handle(request) {
+        const { id } = await workspaceOf(request, workspaces)
+        const body = validate(updateWorkspaceBody, readJsonObject(await request.text()))
+        return jsonResponse({ data: await shown(await workspaces.update(id, body, changedBy(request))) })
+      },
+    },
+    {
+      ...shared,
+      method: 'DELETE',
+      path: '/workspaces/:id',
+      operation: 'deleteWorkspace',
+      summary: 'Delete a workspace whose keys are all revoked, with a management key of the default one',
+      params,
+      answers: { 200: { description: 'Deleted.', schema: z.object({ deleted: z.literal(true) }) } },
+      errors: [400, 403, 404, 409],
+      async handle(request) {
+        const { id } = await workspaceOf(request, workspaces)
+        await workspaces.delete(principalOf(request), id, changedBy(request))
+        return jsonResponse({ deleted: true })
+      },
+    },
+    {
+      ...shared,
+      method: 'GET',
+      path: '/workspaces/:id/members',
+      operation: 'listWorkspaceMembers',
+      summary: 'List the members of a workspace, the first ones first',
+      params,
+      query: listPaging.query,
+      answers: { 200: { description: 'Members.', schema: listOf(workspaceMember) } },
+      errors: [400, 404],
+      async handle(request) {
+        const { id } = await workspaceOf(request, workspaces)
+        const page = await workspaces.members(id, listPaging.read(request.query))
+        return jsonResponse({ data: page.items, total_count: page.totalCount })
+      },
+    },
+    {
+      ...shared,
+      method: 'POST',
+      path: '/workspaces/:id/members/add',
+      operation: 'addWorkspaceMembers',
+      summary: 'Add members to a workspace',
+      params,
+      body: memberIds,
+      answers: {
+        200: {
+          description: 'Those that were no members before.',
+          schema: z.object({ data: z.array(workspaceMember), added_count: z.int() }),
+        },
+      },
+      errors: [404, 409],
+      async handle(request) {
+        const { id } = await workspaceOf(request, workspaces)
+        const { user_ids } = validate(memberIds, readJsonObject(await request.text()))
+        const added = await workspaces.addMembers(id, user_ids, changedBy(request))
+        return jsonResponse({ data: added, added_count: added.length })
+      },
+    },
+    {
+      ...shared,
+      method: 'POST',
+      path: '/workspaces/:id/members/remove',
+      operation: 'removeWorkspaceMembers',
+      summary: 'Remove members without keys from a workspace',
+      params,
+      body: memberIds,
+      answers: { 200: { description: 'How many were removed.', schema: z.object({ removed_count: z.int() }) } },
+      errors: [404, 409],
+      async handle(request) {
+        const { id } = await workspaceOf(request, workspaces)
+        const { user_ids } = validate(memberIds, readJsonObject(await request.text()))
+        return jsonResponse({ removed_count: await workspaces.removeMembers(id, user_ids, changedBy(request)) })
+      },
+    },
+  ]
+}

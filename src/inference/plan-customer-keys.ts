@@ -1,0 +1,31 @@
+/**
+ * The attempts of a plan with customers' own keys in it: those come first, whatever the order of the plan, then the
+ * service's keys, then the customers' that are for fallback (contract 5.2.6 and 7.3). Pure.
+ */
+import type { CustomerKeyLookup } from '../byok/customer-keys.ts'
+import { GatewayError } from '../errors.ts'
+import type { Plan, PlannedAttempt, Removed } from '../routing/plan-attempts.ts'
+
+export const withCustomerKeys = (plan: Plan, lookup: CustomerKeyLookup | null): Plan => {
+  if (lookup === null) return plan
+  const first: PlannedAttempt[] = []
+  const shared: PlannedAttempt[] = []
+  const last: PlannedAttempt[] = []
+  const removed: Removed[] = []
+  for (const planned of plan.attempts) {
+    const { slug, apiKeys } = planned.endpoint.provider
+    const { keys, sharedAllowed } = lookup(slug, planned.model.id)
+    for (const customerKey of keys) (customerKey.isFallback ? last : first).push({ ...planned, customerKey })
+    if (!sharedAllowed) {
+      if (keys.length === 0) removed.push({ model: planned.model.id, provider: slug, reason: "only the workspace's own keys may be used" })
+    } else if (apiKeys.length > 0 || keys.length === 0) shared.push(planned)
+  }
+  const attempts = [...first, ...shared, ...last]
+  if (attempts.length === 0) {
+    throw new GatewayError('provider_overloaded', `No provider meets the requirements: ${removed[0]?.reason ?? ''}, and none fits.`, {
+      status: 503,
+      metadata: { excluded_by: [...plan.removed, ...removed] },
+    })
+  }
+  return { ...plan, attempts, removed: [...plan.removed, ...removed] }
+}

@@ -1,0 +1,179 @@
+import { describe, expect, test } from 'bun:test'
+
+import { createFakeClock, turn } from '../../test/support/fake-clock.ts'
+import { GatewayError } from '../errors.ts'
+import { createAdmission, type Limits, type Pass } from './admission.ts'
+import { createRateMeter } from './gcra.ts'
+import { createLoopLag } from './loop-lag.ts'
+
+const NONE: Limits = { keyConcurrency: 0, requestsPerMinute: 0, tokensPerMinute: 0, most: 0, line: 0, waitMs: 0, loopLagMs: 0 }
+const key = (hash: string, own: { rpmLimit?: number; tpmLimit?: number } = {}) => ({ hash, rpmLimit: null, tpmLimit: null, ...own })
+
+const open = (given: Partial<Limits>) => {
+  const clock = createFakeClock()
+  const lag = { p99Ms: 0 }
+  const admission = createAdmission({ clock, meter: createRateMeter(1000), lag, limits: () => ({ ...NONE, ...given }) })
+  return { clock, lag, admission }
+}
+
+const enter = async (admission: ReturnType<typeof open>['admission'], caller = key('a')): Promise<Pass | GatewayError> => {
+  try {
+    return await admission.enter(caller)
+  } catch (thrown) {
+    if (thrown instanceof GatewayError) return thrown
+    throw thrown
+  }
+}
+const refused = async (...given: Parameters<typeof enter>): Promise<GatewayError> => {
+  const outcome = await enter(...given)
+  if (outcome instanceof GatewayError) return outcome
+  throw new Error('it was let in')
+}
+const admitted = async (...given: Parameters<typeof enter>): Promise<Pass> => {
+  const outcome = await enter(...given)
+  if (outcome instanceof GatewayError) throw outcome
+  return outcome
+}
+
+test('without limits everybody is let in, at once', () => {
+  const { admission } = open({})
+  for (let request = 0; request < 1000; request += 1) expect(admission.enter(key('a'))).not.toBeInstanceOf(Promise)
+  expect(admission.inside).toBe(1000)
+})
+
+describe('requests and tokens a minute', () => {
+  test('429 with Retry-After and what is left, by the bound of the key or of the file; another key goes on', async () => {
+    const { admission, clock } = open({ requestsPerMinute: 2 })
+    await admitted(admission)
+    await admitted(admission)
+    const error = await refused(admission)
+    expect(error).toMatchObject({ type: 'rate_limit_exceeded', status: 429, retryAfterSeconds: 30 })
+    expect(error.metadata).toEqual({ reason: 'requests_per_minute', rate_limit: { limit: 2, remaining: 0, reset: clock.now() + 60_000 } })
+    await admitted(admission, key('b'))
+    for (let request = 0; request < 5; request += 1) await admitted(admission, key('c', { rpmLimit: 5 }))
+    await refused(admission, key('c', { rpmLimit: 5 }))
+    clock.advance(30_000)
+    await admitted(admission)
+  })
+
+  test('tokens are charged when they were counted, and a request that has none left waits', async () => {
+    const { admission, clock } = open({ tokensPerMinute: 1000 })
+    const pass = await admitted(admission)
+    pass.end(3000)
+    pass.end(3000)
+    expect(await refused(admission)).toMatchObject({ retryAfterSeconds: 121, metadata: { reason: 'tokens_per_minute' } })
+    clock.advance(121_000)
+    await admitted(admission)
+  })
+})
+
+test('429: as many at once as a key may have, until one ends; however it ends, once', async () => {
+  const { admission } = open({ keyConcurrency: 2 })
+  const [first] = [await admitted(admission), await admitted(admission)]
+  expect(await refused(admission)).toMatchObject({ status: 429, retryAfterSeconds: 1, metadata: { reason: 'key_concurrency', limit: 2 } })
+  await admitted(admission, key('b'))
+  first.end(0)
+  first.end(0)
+  await admitted(admission)
+  await refused(admission)
+})
+
+describe('the bound of the process', () => {
+  const limits = { most: 2, line: 2, waitMs: 1000 }
+
+  test('the first in line is let in when one ends; a full line is 503 at once', async () => {
+    const { admission } = open(limits)
+    const first = await admitted(admission)
+    await admitted(admission)
+    const order: string[] = []
+    const waiting = ['one', 'two'].map(async (name) => {
+      const pass = await admitted(admission, key(name))
+      order.push(name)
+      return pass
+    })
+    expect([admission.inside, admission.waiting]).toEqual([2, 2])
+    expect(await refused(admission, key('three'))).toMatchObject({ type: 'provider_overloaded', status: 503, retryAfterSeconds: 2 })
+    first.end(0)
+    const pass = await waiting[0]
+    expect(order).toEqual(['one'])
+    pass?.end(0)
+    await Promise.all(waiting)
+    expect([order, admission.inside, admission.waiting]).toEqual([['one', 'two'], 2, 0])
+  })
+
+  test('503 after a second in line, and what it took of its key is given back', async () => {
+    const { admission, clock } = open({ ...limits, keyConcurrency: 1 })
+    const inside = [await admitted(admission, key('a')), await admitted(admission, key('b'))]
+    const late = enter(admission, key('c'))
+    clock.advance(1000)
+    await turn()
+    expect(await late).toMatchObject({ status: 503 })
+    for (const pass of inside) pass.end(0)
+    expect(admission.inside).toBe(0)
+    await admitted(admission, key('c'))
+  })
+
+  test('under any order of comings, goings and waits it never holds more than it may, and ends empty', async () => {
+    const { admission, clock } = open({ most: 3, line: 4, waitMs: 100 })
+    const passes: Pass[] = []
+    const pending: Promise<unknown>[] = []
+    for (let step = 0; step < 500; step += 1) {
+      if (step % 3 !== 2)
+        pending.push(enter(admission, key(`k${step % 7}`)).then((outcome) => outcome instanceof GatewayError || passes.push(outcome)))
+      if (step % 5 === 0) passes.shift()?.end(0)
+      if (step % 11 === 0) clock.advance(37)
+      await turn()
+      expect(admission.inside).toBeLessThanOrEqual(3)
+      expect(admission.waiting).toBeLessThanOrEqual(4)
+    }
+    clock.advance(1000)
+    await Promise.all(pending)
+    for (const pass of passes) pass.end(0)
+    expect([admission.inside, admission.waiting]).toEqual([0, 0])
+  })
+})
+
+test('503 while the process is behind, before anything is counted', async () => {
+  const { admission, lag } = open({ loopLagMs: 200, requestsPerMinute: 1 })
+  lag.p99Ms = 201
+  expect(await refused(admission)).toMatchObject({ type: 'provider_overloaded', status: 503, retryAfterSeconds: 2 })
+  lag.p99Ms = 200
+  await admitted(admission)
+})
+
+describe('how far behind the process is', () => {
+  /** A clock whose timers fire late by what the test says. */
+  const run = (lateness: readonly number[]): number => {
+    let nowMs = 0
+    let task: () => void = () => undefined
+    let dueMs = 0
+    const lag = createLoopLag({
+      now: () => nowMs,
+      monotonicMs: () => nowMs,
+      after(delayMs, next) {
+        dueMs = nowMs + delayMs
+        task = next
+        return () => undefined
+      },
+    })
+    lag.start()
+    for (const late of lateness) {
+      nowMs = dueMs + late
+      task()
+    }
+    return lag.p99Ms
+  }
+
+  test('nothing where timers fire in time, nor for a pause or a second of them', () => {
+    expect(run(Array.from({ length: 120 }, () => 1))).toBe(1)
+    const calm = Array.from({ length: 60 }, () => 1)
+    expect(run([...calm, 400, ...calm])).toBe(1)
+    expect(run([...calm, 400, 400, 400, ...calm])).toBe(1)
+  })
+
+  test('what they are late by where it is lasting, and nothing again a second after', () => {
+    const busy = Array.from({ length: 10 }, () => 300)
+    expect(run(busy)).toBe(300)
+    expect(run([...busy, ...Array.from({ length: 120 }, () => 0)])).toBe(0)
+  })
+})

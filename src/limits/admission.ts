@@ -1,0 +1,145 @@
+/**
+ * Whether an inference request may begin, the cheap reasons first (reliability.md 6.1): this process keeps up, the key has
+ * not too many running and not too many a minute, the process has room. Refusals are ours, so no provider hears of them.
+ */
+import { GatewayError } from '../errors.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Rate, RateMeter, RateVerdict } from './gcra.ts'
+import type { LoopLag } from './loop-lag.ts'
+import { createTurnstile, type TurnstileSettings } from './turnstile.ts'
+
+/** Of the file; 0 means no bound. */
+export interface Limits extends TurnstileSettings {
+  readonly keyConcurrency: number
+  readonly requestsPerMinute: number
+  readonly tokensPerMinute: number
+  readonly loopLagMs: number
+}
+
+/** Who asks: a key, with bounds of its own or null for those of the file. */
+export interface Limited {
+  readonly hash: string
+  readonly rpmLimit: number | null
+  readonly tpmLimit: number | null
+}
+
+/** Of a request that was let in. */
+export interface Pass {
+  /** From now on whoever answers ends it; else the request's end does. */
+  handOver(): void
+  readonly handedOver: boolean
+  /** Once, with all tokens in and out; further calls do nothing. */
+  end(tokens: number): void
+}
+
+export interface Admission {
+  /** Throws `rate_limit_exceeded` and `provider_overloaded` as 503, both with `Retry-After`. */
+  enter(caller: Limited): Pass | Promise<Pass>
+  /** Requests inside, and in line. */
+  readonly inside: number
+  readonly waiting: number
+}
+
+export interface AdmissionParts {
+  readonly clock: Clock
+  /** Of this process. Another implementation may share the rates of several. */
+  readonly meter: RateMeter
+  readonly lag: Pick<LoopLag, 'p99Ms'>
+  readonly limits: () => Limits
+}
+
+const MINUTE_MS = 60_000
+
+export const createAdmission = ({ clock, meter, lag, limits }: AdmissionParts): Admission => {
+  const turnstile = createTurnstile(clock, limits)
+  const running = new Map<string, number>()
+
+  const count = (hash: string, change: number): void => {
+    const now = (running.get(hash) ?? 0) + change
+    if (now > 0) running.set(hash, now)
+    else running.delete(hash)
+  }
+
+  const takeRates = ({ hash, rpmLimit, tpmLimit }: Limited): Rate | null => {
+    const { requestsPerMinute, tokensPerMinute } = limits()
+    const requests = rpmLimit ?? requestsPerMinute
+    const tokens = tpmLimit ?? tokensPerMinute
+    const nowMs = clock.monotonicMs()
+    const tokenRate = tokens === 0 ? null : { limit: tokens, perMs: MINUTE_MS }
+    // How many tokens it will be nobody knows yet: it is let in while one is left, and charged when they were counted.
+    if (tokenRate !== null) refuseUnless(meter.take(tokensOf(hash, tokenRate), 1, tokenRate, nowMs), tokens, 'tokens', clock.now())
+    if (requests > 0) {
+      const verdict = meter.take(`requests ${hash} ${requests}`, 1, { limit: requests, perMs: MINUTE_MS }, nowMs)
+      refuseUnless(verdict, requests, 'requests', clock.now())
+    }
+    return tokenRate
+  }
+
+  const passFor = ({ hash }: Limited, tokenRate: Rate | null): Pass => {
+    let ended = false
+    let handedOver = false
+    return {
+      get handedOver() {
+        return handedOver
+      },
+      handOver() {
+        handedOver = true
+      },
+      end(tokens) {
+        if (ended) return
+        ended = true
+        count(hash, -1)
+        turnstile.leave()
+        // One was taken at the door.
+        if (tokenRate !== null) meter.settle(tokensOf(hash, tokenRate), tokens - 1, tokenRate, clock.monotonicMs())
+      },
+    }
+  }
+
+  return {
+    enter(caller) {
+      const { keyConcurrency, loopLagMs } = limits()
+      if (loopLagMs > 0 && lag.p99Ms > loopLagMs) throw overloaded('The service is overloaded.')
+      if (keyConcurrency > 0 && (running.get(caller.hash) ?? 0) >= keyConcurrency) {
+        throw new GatewayError('rate_limit_exceeded', `This key has ${keyConcurrency} requests running, which is as many as it may have.`, {
+          retryAfterSeconds: 1,
+          metadata: { reason: 'key_concurrency', limit: keyConcurrency },
+        })
+      }
+      const tokenRate = takeRates(caller)
+      count(caller.hash, 1)
+      const admitted = turnstile.enter()
+      const decide = (inside: boolean): Pass => {
+        if (inside) return passFor(caller, tokenRate)
+        count(caller.hash, -1)
+        throw overloaded('The service answers as many requests as it can.')
+      }
+      return admitted instanceof Promise ? admitted.then(decide) : decide(admitted)
+    },
+    get inside() {
+      return turnstile.inside
+    },
+    get waiting() {
+      return turnstile.waiting
+    },
+  }
+}
+
+/** A bound that is changed begins anew. */
+const tokensOf = (hash: string, { limit }: Rate): string => `tokens ${hash} ${limit}`
+
+const overloaded = (message: string): GatewayError =>
+  new GatewayError('provider_overloaded', `${message} Try again shortly.`, { status: 503, retryAfterSeconds: 2 })
+
+/** `nowMs`: the wall clock, for the instant of the reset. */
+const refuseUnless = (verdict: RateVerdict, limit: number, unit: 'requests' | 'tokens', nowMs: number): void => {
+  if (verdict.allowed) return
+  const seconds = Math.max(1, Math.ceil(verdict.retryAfterMs / 1000))
+  throw new GatewayError('rate_limit_exceeded', `This key may use ${limit} ${unit} a minute. Try again in ${seconds} s.`, {
+    retryAfterSeconds: seconds,
+    metadata: {
+      reason: `${unit}_per_minute`,
+      rate_limit: { limit, remaining: verdict.remaining, reset: Math.ceil(nowMs + verdict.resetMs) },
+    },
+  })
+}

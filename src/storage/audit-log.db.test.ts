@@ -1,0 +1,115 @@
+import { expect, test } from 'bun:test'
+
+import { changedBy } from '../../test/support/changed-by.ts'
+import { describeEachEngine } from '../../test/support/databases.ts'
+import { createAuditLog, recordChange, type AuditedChange } from './audit-log.ts'
+import { createChangeCounter } from './change-counter.ts'
+import { createKeyStore, type KeyRecord } from './key-store.ts'
+import { preparePresets, T0, T1, T2 } from './testing/preset-input.ts'
+import { rejection } from './testing/rejection.ts'
+
+describeEachEngine('audit log', (engine) => {
+  const prepare = async () => {
+    const database = await engine.open()
+    const presets = await preparePresets(database)
+    return { database, ...presets, log: createAuditLog(database), keys: createKeyStore(database), counter: createChangeCounter(database) }
+  }
+  const audit = (workspaceId: string, objectId: string): AuditedChange => ({
+    workspaceId,
+    action: 'updated',
+    objectType: 'thing',
+    objectId,
+    before: null,
+    after: { name: objectId },
+  })
+
+  test('an entry is written with its change or not at all, and so is the bump of the counter', async () => {
+    const { database, workspaceId, log, counter } = await prepare()
+    const before = await counter.read()
+    const failed = recordChange(database, changedBy(), T0, async (transaction) => {
+      await transaction.updateTable('workspaces').set({ name: 'lost' }).execute()
+      throw new Error('on the way')
+    })
+    expect(String(await rejection(failed))).toContain('on the way')
+    expect((await log.list({ workspaceId, offset: 0, limit: 10 })).totalCount).toBe(0)
+    expect(await counter.read()).toBe(before)
+    const by = changedBy()
+    expect(await recordChange(database, by, T0, async () => ({ result: 7, audit: audit(workspaceId, 'a') }))).toBe(7)
+    expect((await log.list({ workspaceId, offset: 0, limit: 10 })).items).toEqual([{ ...audit(workspaceId, 'a'), ...by, createdAt: T0 }])
+    expect(await counter.read()).toBe(before + 1)
+    // Where the entry cannot be written, nothing is: here its id is taken.
+    const twice = recordChange(database, by, T0, async (transaction) => {
+      await transaction.updateTable('workspaces').set({ name: 'lost' }).execute()
+      return { result: null, audit: audit(workspaceId, 'b') }
+    })
+    await rejection(twice)
+    const { name } = await database.kysely.selectFrom('workspaces').select('name').executeTakeFirstOrThrow()
+    expect(name).toBe('Default')
+  })
+
+  test('what changed nothing has no entry', async () => {
+    const { database, workspaceId, log, counter } = await prepare()
+    const before = await counter.read()
+    await recordChange(database, changedBy(), T0, async () => ({ result: null, audit: null }))
+    expect([(await log.list({ workspaceId, offset: 0, limit: 10 })).totalCount, await counter.read()]).toEqual([0, before])
+  })
+
+  test('newest first, in pages, by workspace and by object', async () => {
+    const { database, workspaceId, log } = await prepare()
+    for (const [now, workspace, object] of [
+      [T0, workspaceId, 'a'],
+      [T1, 'another', 'a'],
+      [T2, workspaceId, 'b'],
+    ] as const) {
+      await recordChange(database, changedBy(), now, async () => ({ result: null, audit: audit(workspace, object) }))
+    }
+    const ids = async (filter: Parameters<typeof log.list>[0]) => (await log.list(filter)).items.map(({ objectId }) => objectId)
+    expect(await ids({ workspaceId, offset: 0, limit: 10 })).toEqual(['b', 'a'])
+    expect(await ids({ workspaceId, offset: 1, limit: 10 })).toEqual(['a'])
+    expect((await log.list({ workspaceId: null, offset: 0, limit: 1 })).totalCount).toBe(3)
+    expect(await ids({ workspaceId: null, objectId: 'a', offset: 0, limit: 10 })).toEqual(['a', 'a'])
+    expect(await ids({ workspaceId, objectType: 'x%', offset: 0, limit: 10 })).toEqual([])
+  })
+
+  test('a key and a preset tell what they were and became, without digests', async () => {
+    const { workspaceId, keys, log, store, create } = await prepare()
+    const key: KeyRecord = {
+      hash: 'a'.repeat(64),
+      digest: 'd'.repeat(64),
+      pepperId: 'first',
+      kind: 'inference',
+      name: 'ci',
+      label: 'pb_inf_…wxyz',
+      workspaceId,
+      creatorUserId: 'user-1',
+      disabled: false,
+      limitNanos: 5_000_000_000,
+      limitReset: 'monthly',
+      includeByokInLimit: false,
+      strict: false,
+      rpmLimit: null,
+      tpmLimit: null,
+      expiresAt: null,
+      createdAt: T0,
+      updatedAt: null,
+    }
+    await keys.insert(key, changedBy())
+    await keys.update(workspaceId, key.hash, { limitNanos: null, rpmLimit: 60 }, T1, changedBy())
+    await keys.update('another', key.hash, { limitNanos: 1 }, T1, changedBy())
+    await keys.revoke(workspaceId, key.hash, T2, changedBy())
+    await create('bot')
+    await store.patch(workspaceId, 'bot', { status: 'disabled' }, T1, changedBy())
+    await store.patch(workspaceId, 'bot', { designated_version: 9 }, T1, changedBy())
+    const { items } = await log.list({ workspaceId, offset: 0, limit: 10 })
+    const told = items.map(({ action, objectType, before, after }) => ({ action, objectType, before, after }))
+    expect(told).toHaveLength(5)
+    const updated = told.find(({ action, objectType }) => action === 'updated' && objectType === 'api_key')
+    expect(updated).toMatchObject({ before: { limit: 5, rpm_limit: null }, after: { limit: null, rpm_limit: 60 } })
+    expect(told.find(({ action }) => action === 'revoked')).toMatchObject({ before: { limit: null }, after: null })
+    expect(told.find(({ action, objectType }) => action === 'updated' && objectType === 'preset')).toMatchObject({
+      before: { status: 'active' },
+      after: { status: 'disabled' },
+    })
+    expect(JSON.stringify(items)).not.toContain(key.digest)
+  })
+})

@@ -1,0 +1,115 @@
+/** What was changed, by whom: written in the transaction of the change itself, so there is no change without its entry. */
+import type { Transaction } from 'kysely'
+
+import type { Slice } from '../contract/paging.ts'
+import type { JsonObject } from '../lib/json.ts'
+import { bumpChangeCounter } from './change-counter.ts'
+import type { Database } from './database.ts'
+import type { Page } from './preset-store.ts'
+import type { Schema } from './schema.ts'
+
+export interface ChangedBy {
+  /** Of the request, the command or the start that makes the change. Each makes one change, so it is also the id of the entry. */
+  readonly requestId: string
+  readonly userId: string | null
+  /** Null where no key was used: from the shell, or at the first start. */
+  readonly keyHash: string | null
+}
+
+export interface AuditedChange {
+  /** Whose object it is: the workspace that reads the entry. */
+  readonly workspaceId: string
+  /** `created`, `updated`, `deleted` … */
+  readonly action: string
+  readonly objectType: string
+  readonly objectId: string
+  /** As the API shows the object, so without secrets. Null before it was made and after it went. */
+  readonly before: JsonObject | null
+  readonly after: JsonObject | null
+}
+
+export interface AuditEntry extends AuditedChange, ChangedBy {
+  readonly createdAt: string
+}
+
+/** `audit`: null where nothing was changed after all. */
+interface Outcome<Result> {
+  readonly result: Result
+  readonly audit: AuditedChange | null
+}
+
+/** The one way to change what a management key manages: the work, its entry and the change counter, all or nothing. */
+export const recordChange = <Result>(
+  database: Database,
+  by: ChangedBy,
+  now: string,
+  work: (transaction: Transaction<Schema>) => Promise<Outcome<Result>>,
+): Promise<Result> =>
+  database.transaction(async (transaction) => {
+    const { result, audit } = await work(transaction)
+    if (audit !== null) {
+      await writeEntry(transaction, { ...audit, ...by, createdAt: now })
+      await bumpChangeCounter(transaction)
+    }
+    return result
+  })
+
+const writeEntry = (transaction: Transaction<Schema>, entry: AuditEntry): Promise<unknown> =>
+  transaction
+    .insertInto('audit_log')
+    .values({
+      id: entry.requestId,
+      created_at: entry.createdAt,
+      workspace_id: entry.workspaceId,
+      user_id: entry.userId,
+      key_hash: entry.keyHash,
+      action: entry.action,
+      object_type: entry.objectType,
+      object_id: entry.objectId,
+      before: textOf(entry.before),
+      after: textOf(entry.after),
+    })
+    .execute()
+
+export interface AuditLog {
+  /** Newest first. `workspaceId` null: of every workspace. */
+  list(filter: AuditFilter & Slice): Promise<Page<AuditEntry>>
+}
+
+export interface AuditFilter {
+  readonly workspaceId: string | null
+  readonly objectType?: string | undefined
+  readonly objectId?: string | undefined
+}
+
+export const createAuditLog = (database: Database): AuditLog => ({
+  async list({ workspaceId, objectType, objectId, offset, limit }) {
+    const wanted = database.kysely
+      .selectFrom('audit_log')
+      .$if(workspaceId !== null, (query) => query.where('workspace_id', '=', workspaceId ?? ''))
+      .$if(objectType !== undefined, (query) => query.where('object_type', '=', objectType ?? ''))
+      .$if(objectId !== undefined, (query) => query.where('object_id', '=', objectId ?? ''))
+    const rows = await wanted.selectAll().orderBy('created_at', 'desc').orderBy('id', 'desc').offset(offset).limit(limit).execute()
+    const { count } = await wanted.select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
+    return {
+      totalCount: count,
+      items: rows.map((row) => ({
+        requestId: row.id,
+        createdAt: row.created_at,
+        workspaceId: row.workspace_id,
+        userId: row.user_id,
+        keyHash: row.key_hash,
+        action: row.action,
+        objectType: row.object_type,
+        objectId: row.object_id,
+        before: objectOf(row.before),
+        after: objectOf(row.after),
+      })),
+    }
+  },
+})
+
+const textOf = (value: JsonObject | null): string | null => (value === null ? null : JSON.stringify(value))
+
+/** Written by `textOf` and by nothing else. */
+const objectOf = (text: string | null): JsonObject | null => (text === null ? null : (JSON.parse(text) as JsonObject))

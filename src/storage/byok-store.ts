@@ -1,0 +1,226 @@
+/** Customers' own provider keys as stored: sealed, so nothing here can read them. */
+import type { Selectable, Transaction, Updateable } from 'kysely'
+
+import type { ByokUse } from '../contract/byok.ts'
+import type { Slice } from '../contract/paging.ts'
+import type { JsonObject } from '../lib/json.ts'
+import { type AuditedChange, type ChangedBy, recordChange } from './audit-log.ts'
+import type { Database } from './database.ts'
+import type { ByokKeysTable } from './management-tables.ts'
+import type { Page } from './preset-store.ts'
+import type { Schema } from './schema.ts'
+import { flag } from './sql-values.ts'
+
+export interface ByokRecord {
+  readonly id: string
+  /** Null: for every workspace. */
+  readonly workspaceId: string | null
+  readonly provider: string
+  readonly label: string
+  readonly use: ByokUse
+  /** Grows with every new secret. */
+  readonly version: number
+  /** byok/envelope.ts */
+  readonly sealedSecret: string
+  readonly wrappedDataKey: string
+  readonly kekId: string
+  readonly createdAt: string
+  readonly updatedAt: string
+}
+
+export interface ByokStore {
+  /** `auditWorkspaceId`: whose audit log tells of it, where it is for every workspace. */
+  insert(record: ByokRecord, auditWorkspaceId: string, by: ChangedBy): Promise<void>
+  get(id: string): Promise<ByokRecord | null>
+  /** By provider and sort order. `everywhere`: with those for every workspace. */
+  list(filter: ByokFilter & Slice): Promise<Page<ByokRecord>>
+  /** All that requests of the workspace may use, in the order in which they are tried. */
+  inForce(workspaceId: string): Promise<readonly ByokRecord[]>
+  /** Replaces the record if it still is what it was when `record` was made of it; false where it is not. */
+  replace(record: ByokRecord, before: ByokRecord, auditWorkspaceId: string, by: ChangedBy): Promise<boolean>
+  /** The row goes, and the sealed secret with it. */
+  delete(record: ByokRecord, auditWorkspaceId: string, now: string, by: ChangedBy): Promise<boolean>
+  /** The next sort order of a provider. */
+  nextSortOrder(workspaceId: string | null, provider: string): Promise<number>
+  /** Those whose data key is sealed under another key, at most `limit`. */
+  sealedUnderOther(kekId: string, limit: number): Promise<readonly ByokRecord[]>
+  /** Puts the data key of this very version under another key. */
+  rewrap(record: ByokRecord): Promise<void>
+}
+
+interface ByokFilter {
+  readonly workspaceId: string
+  readonly everywhere: boolean
+  readonly provider?: string | undefined
+}
+
+export const createByokStore = (database: Database): ByokStore => ({
+  insert: (record, auditWorkspaceId, by) =>
+    recordChange(database, by, record.createdAt, async (transaction) => {
+      await transaction.insertInto('byok_keys').values(toRow(record)).execute()
+      return { result: undefined, audit: audited('created', auditWorkspaceId, null, record) }
+    }),
+
+  async get(id) {
+    const row = await database.kysely.selectFrom('byok_keys').selectAll().where('id', '=', id).executeTakeFirst()
+    return row === undefined ? null : toRecord(row)
+  },
+
+  async list({ workspaceId, everywhere, provider, offset, limit }) {
+    const wanted = database.kysely
+      .selectFrom('byok_keys')
+      .where((eb) =>
+        everywhere ? eb.or([eb('workspace_id', '=', workspaceId), eb('workspace_id', 'is', null)]) : eb('workspace_id', '=', workspaceId),
+      )
+      .$if(provider !== undefined, (query) => query.where('provider', '=', provider ?? ''))
+    const rows = await wanted
+      .selectAll()
+      .orderBy('provider')
+      .orderBy('sort_order')
+      .orderBy('created_at')
+      .orderBy('id')
+      .offset(offset)
+      .limit(limit)
+      .execute()
+    const { count } = await wanted.select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
+    return { items: rows.map(toRecord), totalCount: count }
+  },
+
+  async inForce(workspaceId) {
+    const rows = await database.kysely
+      .selectFrom('byok_keys')
+      .selectAll()
+      .where((eb) => eb.or([eb('workspace_id', '=', workspaceId), eb('workspace_id', 'is', null)]))
+      .where('disabled', '=', 0)
+      .orderBy('sort_order')
+      .orderBy('created_at')
+      .orderBy('id')
+      .limit(IN_FORCE_MAX)
+      .execute()
+    return rows.map(toRecord)
+  },
+
+  replace: (record, before, auditWorkspaceId, by) =>
+    recordChange(database, by, record.updatedAt, async (transaction) => {
+      const row = await changeAsRead(transaction, before, toRow(record))
+      return { result: row, audit: row ? audited('updated', auditWorkspaceId, before, record) : null }
+    }),
+
+  delete: (record, auditWorkspaceId, now, by) =>
+    recordChange(database, by, now, async (transaction) => {
+      const row = await transaction.deleteFrom('byok_keys').where('id', '=', record.id).returning('id').executeTakeFirst()
+      return { result: row !== undefined, audit: row === undefined ? null : audited('deleted', auditWorkspaceId, record, null) }
+    }),
+
+  async nextSortOrder(workspaceId, provider) {
+    const last = await database.kysely
+      .selectFrom('byok_keys')
+      .select('sort_order')
+      .where('workspace_id', workspaceId === null ? 'is' : '=', workspaceId)
+      .where('provider', '=', provider)
+      .orderBy('sort_order', 'desc')
+      .executeTakeFirst()
+    return last === undefined ? 0 : last.sort_order + 1
+  },
+
+  async sealedUnderOther(kekId, limit) {
+    const rows = await database.kysely.selectFrom('byok_keys').selectAll().where('kek_id', '!=', kekId).orderBy('id').limit(limit).execute()
+    return rows.map(toRecord)
+  },
+
+  rewrap: ({ id, version, wrappedDataKey, kekId }) =>
+    database.transaction(async (transaction) => {
+      await transaction
+        .updateTable('byok_keys')
+        .set({ wrapped_data_key: wrappedDataKey, kek_id: kekId })
+        .where('id', '=', id)
+        .where('version', '=', version)
+        .execute()
+    }),
+})
+
+/** More than anybody has; a request's way must be bounded. */
+const IN_FORCE_MAX = 1000
+
+/** Two changes at once would lose one of them; a rewrapping between the two changes nothing that matters here. */
+const changeAsRead = async (transaction: Transaction<Schema>, before: ByokRecord, row: Updateable<ByokKeysTable>): Promise<boolean> => {
+  const changed = await transaction
+    .updateTable('byok_keys')
+    .set(row)
+    .where('id', '=', before.id)
+    .where('version', '=', before.version)
+    .where('updated_at', '=', before.updatedAt)
+    .where('kek_id', '=', before.kekId)
+    .returning('id')
+    .executeTakeFirst()
+  return changed !== undefined
+}
+
+const audited = (action: string, workspaceId: string, before: ByokRecord | null, after: ByokRecord | null): AuditedChange => ({
+  workspaceId,
+  action,
+  objectType: 'provider_key',
+  objectId: (after ?? before)?.id ?? '',
+  before: before === null ? null : auditView(before),
+  after: after === null ? null : auditView(after),
+})
+
+const auditView = ({ provider, label, workspaceId, version, use }: ByokRecord): JsonObject => ({
+  provider,
+  label,
+  workspace_id: workspaceId,
+  version,
+  ...use,
+})
+
+const toRecord = (row: Selectable<ByokKeysTable>): ByokRecord => ({
+  id: row.id,
+  workspaceId: row.workspace_id,
+  provider: row.provider,
+  label: row.label,
+  use: {
+    name: row.name,
+    disabled: row.disabled === 1,
+    is_fallback: row.is_fallback === 1,
+    is_required: row.is_required === 1,
+    is_byok_only: row.is_byok_only === 1,
+    declared_zdr: row.declared_zdr === null ? null : row.declared_zdr === 1,
+    sort_order: row.sort_order,
+    allowed_models: listOf(row.allowed_models),
+    allowed_user_ids: listOf(row.allowed_user_ids),
+    allowed_api_key_hashes: listOf(row.allowed_api_key_hashes),
+  },
+  version: row.version,
+  sealedSecret: row.sealed_secret,
+  wrappedDataKey: row.wrapped_data_key,
+  kekId: row.kek_id,
+  createdAt: row.created_at,
+  updatedAt: row.updated_at,
+})
+
+const toRow = ({ use, ...record }: ByokRecord): Selectable<ByokKeysTable> => ({
+  id: record.id,
+  workspace_id: record.workspaceId,
+  provider: record.provider,
+  label: record.label,
+  name: use.name,
+  disabled: flag(use.disabled),
+  is_fallback: flag(use.is_fallback),
+  is_required: flag(use.is_required),
+  is_byok_only: flag(use.is_byok_only),
+  declared_zdr: use.declared_zdr === null ? null : flag(use.declared_zdr),
+  sort_order: use.sort_order,
+  allowed_models: textOf(use.allowed_models),
+  allowed_user_ids: textOf(use.allowed_user_ids),
+  allowed_api_key_hashes: textOf(use.allowed_api_key_hashes),
+  version: record.version,
+  sealed_secret: record.sealedSecret,
+  wrapped_data_key: record.wrappedDataKey,
+  kek_id: record.kekId,
+  created_at: record.createdAt,
+  updated_at: record.updatedAt,
+})
+
+const listOf = (text: string | null): string[] | null => (text === null ? null : (JSON.parse(text) as string[]))
+
+const textOf = (list: readonly string[] | null): string | null => (list === null ? null : JSON.stringify(list))

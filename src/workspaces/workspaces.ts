@@ -1,0 +1,147 @@
+/**
+ * Workspaces: what keys, presets, generations and guardrails belong to. A management key acts in its own; one of the
+ * default workspace, which came with the database, acts in any, and makes and deletes them.
+ */
+import { defaultGuardrailId } from '../canonical/default-guardrail-id.ts'
+import type { z } from 'zod'
+
+import type { Slice } from '../contract/paging.ts'
+import { DEFAULT_SETTINGS, type createWorkspaceBody, type updateWorkspaceBody } from '../contract/workspace.ts'
+import type { WorkspaceMemberResource, WorkspaceResource } from '../contract/workspace.ts'
+import { GatewayError } from '../errors.ts'
+import type { Principal } from '../keys/keys.ts'
+import { isoTimestamp, type Clock } from '../lib/clock.ts'
+import { definedOnly } from '../lib/defined-only.ts'
+import type { IdSource } from '../lib/id.ts'
+import type { ChangedBy } from '../storage/audit-log.ts'
+import type { Page } from '../storage/preset-store.ts'
+import type { WorkspaceRecord, WorkspaceStore } from '../storage/workspace-store.ts'
+
+export interface Workspaces {
+  /** The workspace that the caller asks to act in, its own where it names none. Throws `not_found` for one that it does not reach. */
+  reach(caller: Principal, asked: string | null | undefined): Promise<WorkspaceRecord>
+  /** Whether the caller acts in every workspace. */
+  reachesAll(caller: Principal): boolean
+  list(caller: Principal, slice: Slice): Promise<Page<WorkspaceRecord>>
+  /** Throws `permission_denied` for callers of other workspaces than the default one, as `delete` does, and `invalid_request` for a slug that is taken. */
+  create(caller: Principal, body: z.output<typeof createWorkspaceBody>, by: ChangedBy): Promise<WorkspaceRecord>
+  update(id: string, body: z.output<typeof updateWorkspaceBody>, by: ChangedBy): Promise<WorkspaceRecord>
+  delete(caller: Principal, id: string, by: ChangedBy): Promise<void>
+  members(id: string, slice: Slice): Promise<Page<WorkspaceMemberResource>>
+  addMembers(id: string, userIds: readonly string[], by: ChangedBy): Promise<readonly WorkspaceMemberResource[]>
+  /** How many. Throws `invalid_request` where one of them still has keys. */
+  removeMembers(id: string, userIds: readonly string[], by: ChangedBy): Promise<number>
+  /** Throws `invalid_request` where this user may not own a key of the workspace. */
+  requireMember(workspace: WorkspaceRecord, userId: string): Promise<void>
+}
+
+export interface WorkspacesParts {
+  readonly store: WorkspaceStore
+  readonly defaultId: string
+  readonly clock: Clock
+  readonly ids: IdSource
+}
+
+export const createWorkspaces = ({ store, defaultId, clock, ids }: WorkspacesParts): Workspaces => {
+  const now = (): string => isoTimestamp(clock.now())
+  const reachesAll = ({ workspaceId }: Principal): boolean => workspaceId === defaultId
+  const requireAll = (caller: Principal): void => {
+    if (!reachesAll(caller)) {
+      throw new GatewayError('permission_denied', 'Only management keys of the default workspace make and delete workspaces.')
+    }
+  }
+  return {
+    reachesAll,
+    async reach(caller, asked) {
+      const found = await store.get(asked ?? caller.workspaceId)
+      if (found === null || (found.id !== caller.workspaceId && !reachesAll(caller))) throw unknownWorkspace()
+      return found
+    },
+    list: (caller, slice) => store.list({ onlyId: reachesAll(caller) ? null : caller.workspaceId, ...slice }),
+    async create(caller, { name, slug, description = null, ...settings }, by) {
+      requireAll(caller)
+      const workspace: WorkspaceRecord = {
+        id: ids.uuid(),
+        slug,
+        name,
+        description,
+        createdAt: now(),
+        createdBy: caller.userId,
+        updatedAt: now(),
+        settings: { ...DEFAULT_SETTINGS, ...definedOnly(settings) },
+      }
+      if (!(await store.create(workspace, ids.uuid(), by))) throw slugTaken(slug)
+      return workspace
+    },
+    async update(id, body, by) {
+      const { name, slug, description, ...settings } = body
+      // The rest of the program finds the default workspace by its slug.
+      if (id === defaultId && slug !== undefined && slug !== 'default') {
+        throw new GatewayError('invalid_request', 'slug: the default workspace keeps its own.')
+      }
+      const outcome = await store.update(
+        id,
+        {
+          ...(name === undefined ? {} : { name }),
+          ...(slug === undefined ? {} : { slug }),
+          ...(description === undefined ? {} : { description }),
+          settings: definedOnly(settings),
+        },
+        now(),
+        by,
+      )
+      if (outcome === 'unknown') throw unknownWorkspace()
+      if (outcome === 'slug-taken') throw slugTaken(slug ?? '')
+      return outcome
+    },
+    async delete(caller, id, by) {
+      requireAll(caller)
+      if (id === defaultId) throw new GatewayError('invalid_request', 'The default workspace cannot be deleted.')
+      const outcome = await store.delete(id, now(), by)
+      if (outcome === 'unknown') throw unknownWorkspace()
+      if (outcome === 'has-keys') throw new GatewayError('invalid_request', 'The workspace still has API keys: revoke them first.')
+    },
+    members: store.members,
+    addMembers(id, userIds, by) {
+      const createdAt = now()
+      const members = [...new Set(userIds)].map((user_id): WorkspaceMemberResource => ({
+        id: ids.uuid(),
+        workspace_id: id,
+        user_id,
+        role: 'member',
+        created_at: createdAt,
+      }))
+      return store.addMembers(members, createdAt, by)
+    },
+    async removeMembers(id, userIds, by) {
+      const outcome = await store.removeMembers(id, userIds, now(), by)
+      if (typeof outcome === 'number') return outcome
+      throw new GatewayError(
+        'invalid_request',
+        `user_ids: these still have API keys in the workspace, revoke them first: ${outcome.join(', ')}.`,
+      )
+    },
+    async requireMember({ id, createdBy }, userId) {
+      if (userId === createdBy || (await store.isMember(id, userId))) return
+      throw new GatewayError('invalid_request', 'creator_user_id: this user is no member of the workspace. Add the member first.')
+    },
+  }
+}
+
+/** As the API shows it. `includeByokInBudgets` is a setting of its budgets. */
+export const workspaceResource = (workspace: WorkspaceRecord, includeByokInBudgets: boolean): WorkspaceResource => ({
+  id: workspace.id,
+  slug: workspace.slug,
+  name: workspace.name,
+  description: workspace.description,
+  created_at: workspace.createdAt,
+  created_by: workspace.createdBy,
+  updated_at: workspace.updatedAt,
+  ...workspace.settings,
+  default_guardrail_id: defaultGuardrailId(workspace.id),
+  include_byok_in_budgets: includeByokInBudgets,
+})
+
+const unknownWorkspace = (): GatewayError => new GatewayError('not_found', 'There is no workspace with this id.')
+
+const slugTaken = (slug: string): GatewayError => new GatewayError('invalid_request', `slug: there is a workspace "${slug}" already.`)

@@ -1,0 +1,101 @@
+/** Every operation that a management key can change something with leaves one entry in the audit log: no more, no less. */
+import { beforeAll, expect, test } from 'bun:test'
+
+import { type Answer, call } from '../support/calls.ts'
+import { startFakeUpstream } from '../support/fake-upstream.ts'
+import { type StartedService, useServices } from '../support/started-service.ts'
+
+const services = useServices()
+const fake = await startFakeUpstream()
+let service: StartedService
+
+beforeAll(async () => {
+  service = await services.start({
+    config: `providers: { fake: { dialects: [openai-chat], base_url: "${fake.url}", api_key: shared } }`,
+  })
+})
+
+const text = async (method: string, path: string, body?: unknown): Promise<Answer> => call(service, method, path, { body })
+const dataOf = ({ json }: Answer): Record<string, string> => (json as { data: Record<string, string> }).data
+
+const newKey = async (): Promise<string> => dataOf(await text('POST', '/keys', { name: 'x' }))['hash'] ?? ''
+const newProviderKey = async (): Promise<string> =>
+  dataOf(await text('POST', '/byok', { provider: 'fake', key: 'sk-1234567890' }))['id'] ?? ''
+let workspaces = 0
+const newWorkspace = async (): Promise<string> =>
+  dataOf(await text('POST', '/workspaces', { name: 'x', slug: `walk-${(workspaces += 1)}` }))['slug'] ?? ''
+
+/** For each operation: a call of it that changes something, as its own last step. */
+const CHANGES: Readonly<Record<string, () => Promise<Answer>>> = {
+  createPresetsResponses: () => text('POST', '/presets/walk/responses', { model: 'sandbox/echo' }),
+  createPresetsMessages: () => text('POST', '/presets/walk/messages', { model: 'sandbox/echo', max_tokens: 1 }),
+  createPresetsChatCompletions: () => text('POST', '/presets/walk/chat/completions', { model: 'sandbox/echo' }),
+  updatePreset: () => text('PATCH', '/presets/walk', { description: 'changed' }),
+  deletePreset: () => text('DELETE', '/presets/walk'),
+  createKeys: () => text('POST', '/keys', { name: 'walk' }),
+  updateKeys: async () => text('PATCH', `/keys/${await newKey()}`, { disabled: true }),
+  deleteKeys: async () => text('DELETE', `/keys/${await newKey()}`),
+  createWorkspace: () => text('POST', '/workspaces', { name: 'walk', slug: 'walk' }),
+  updateWorkspace: async () => text('PATCH', `/workspaces/${await newWorkspace()}`, { name: 'y' }),
+  deleteWorkspace: async () => text('DELETE', `/workspaces/${await newWorkspace()}`),
+  addWorkspaceMembers: async () => text('POST', `/workspaces/${await newWorkspace()}/members/add`, { user_ids: ['a', 'b'] }),
+  removeWorkspaceMembers: async () => {
+    const workspace = await newWorkspace()
+    await text('POST', `/workspaces/${workspace}/members/add`, { user_ids: ['a'] })
+    return text('POST', `/workspaces/${workspace}/members/remove`, { user_ids: ['a'] })
+  },
+  putWorkspaceBudget: async () => text('PUT', `/workspaces/${await newWorkspace()}/budgets/daily`, { limit_usd: 1 }),
+  deleteWorkspaceBudget: async () => {
+    const workspace = await newWorkspace()
+    await text('PUT', `/workspaces/${workspace}/budgets/daily`, { limit_usd: 1 })
+    return text('DELETE', `/workspaces/${workspace}/budgets/daily`)
+  },
+  addCredits: () => text('POST', '/credits', { amount_usd: 5 }),
+  createProviderKey: () => text('POST', '/byok', { provider: 'fake', key: 'sk-1234567890' }),
+  updateProviderKey: async () => text('PATCH', `/byok/${await newProviderKey()}`, { key: 'sk-0987654321' }),
+  deleteProviderKey: async () => text('DELETE', `/byok/${await newProviderKey()}`),
+}
+
+interface Operation {
+  readonly operationId: string
+  readonly security: readonly { readonly bearer?: readonly string[] }[]
+}
+
+/** Of the description of the running service, which is made of its table of routes. */
+const changingOperations = async (): Promise<readonly string[]> => {
+  const document = (await (await fetch(`${service.url}/openapi.json`)).json()) as { paths: Record<string, Record<string, Operation>> }
+  return Object.values(document.paths).flatMap((item) =>
+    Object.entries(item).flatMap(([method, { operationId, security }]) =>
+      method !== 'get' && security.some(({ bearer }) => bearer?.includes('management') === true) ? [operationId] : [],
+    ),
+  )
+}
+
+const total = async (): Promise<number> => ((await text('GET', '/audit-log?limit=1')).json as { total_count: number }).total_count
+
+test('this file knows a change by every operation of the service that can make one', async () => {
+  expect((await changingOperations()).toSorted((a, b) => (a < b ? -1 : 1))).toEqual(
+    Object.keys(CHANGES).toSorted((a, b) => (a < b ? -1 : 1)),
+  )
+})
+
+test.each(Object.entries(CHANGES))('%s', async (_, change) => {
+  const answer = await change()
+  expect(answer.status).toBeLessThan(300)
+  const { data } = (await text('GET', '/audit-log?limit=2')).json as { data: { id: string; key_hash: string; user_id: string }[] }
+  expect(data[0]).toMatchObject({ id: answer.headers.get('x-request-id'), user_id: expect.stringMatching(/^user_/) })
+  expect(data[0]?.key_hash).toMatch(/^[0-9a-f]{64}$/)
+  expect(data[1]?.id).not.toBe(data[0]?.id)
+})
+
+test('what is refused leaves none', async () => {
+  const before = await total()
+  const key = await newKey()
+  await text('PATCH', `/keys/${key}`, { limit: -1 })
+  await text('DELETE', `/keys/${'ab'.repeat(32)}`)
+  await text('POST', '/workspaces', { name: 'x', slug: 'default' })
+  await text('DELETE', '/workspaces/default/budgets/daily')
+  await text('PATCH', '/presets/never', { name: 'x' })
+  await call(service, 'POST', '/keys', { key: service.inferenceKey, body: { name: 'x' } })
+  expect(await total()).toBe(before + 1)
+})

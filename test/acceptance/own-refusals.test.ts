@@ -1,0 +1,77 @@
+/** What a provider's dialect cannot say and the client will not do without: our own check, whatever failures of providers look like (decision 16). */
+import { beforeAll, describe, expect, test } from 'bun:test'
+
+import { call, infer, type Answer } from '../support/calls.ts'
+import { say, startFakeUpstream } from '../support/fake-upstream.ts'
+import { rawAnswer, startRawUpstream } from '../support/raw-upstream.ts'
+import { type StartedService, useServices } from '../support/started-service.ts'
+
+const services = useServices()
+const upstream = await startFakeUpstream()
+const full = await startRawUpstream([rawAnswer(503, '{"error":{"message":"Full."}}')])
+upstream.script(say('Hello.'))
+let service: StartedService
+
+beforeAll(async () => {
+  service = await services.start({
+    config: `
+providers:
+  speaks-other: { name: Other, dialects: [anthropic], base_url: "${upstream.url}", api_key: a-key }
+  speaks-same: { name: Same, dialects: [openai-chat], base_url: "${upstream.url}", api_key: a-key }
+  full: { name: Full, dialects: [openai-chat], base_url: "http://127.0.0.1:${full.port}", api_key: a-key }
+models:
+  m/other: { endpoints: [{ provider: speaks-other, model: up }] }
+  m/both: { endpoints: [{ provider: speaks-other, model: up }, { provider: speaks-same, model: up }] }
+  m/full: { endpoints: [{ provider: full, model: up }, { provider: speaks-other, model: up }] }
+`,
+  })
+})
+
+const SETTINGS = ['body', 'status'] as const
+const PROMPT = { messages: [{ role: 'user', content: 'Hi' }] }
+const ask = (fields: Readonly<Record<string, unknown>>, setting: string, headers: Readonly<Record<string, string>> = {}): Promise<Answer> =>
+  infer(service, { model: 'm/other', ...PROMPT, ...fields }, { headers: { 'x-service-provider-failure': setting, ...headers } })
+
+describe.each(SETTINGS)('provider failures as %s', (setting) => {
+  test.each([false, true])('400 for a loss that a strict request will not bear, stream %p: nobody is asked', async (stream) => {
+    const before = upstream.exchanges.length
+    const { status, error, text } = await ask({ seed: 1, strict: true, stream }, setting, { 'x-service-metadata': 'enabled' })
+    expect([status, error.code, error.metadata['error_type']]).toEqual([400, 400, 'invalid_request'])
+    expect(error.metadata['issues']).toMatchObject([{ path: 'seed' }])
+    expect(text).not.toContain('service_metadata')
+    expect(upstream.exchanges.length).toBe(before)
+  })
+
+  test('400 for what cannot be had of any provider of the model, in the shape of each interface', async () => {
+    const { status, error } = await ask({ n: 2 }, setting)
+    expect([status, error.code]).toEqual([400, 400])
+  })
+
+  test('the failure of a provider that was asked before it stays a provider’s failure', async () => {
+    const answer = await ask({ model: 'm/full', n: 2, provider: { order: ['full', 'speaks-other'] } }, setting)
+    expect(answer.status).toBe(setting === 'body' ? 200 : 400)
+    expect(answer.error.metadata['previous_errors']).toMatchObject([{ provider_name: 'Full', code: 503 }])
+  })
+})
+
+test('a provider of the same model that can honour the wish answers it', async () => {
+  const { status, json } = await ask({ model: 'm/both', seed: 1, strict: true, provider: { order: ['speaks-other'] } }, 'body')
+  expect([status, (json as { provider?: string }).provider]).toEqual([200, 'Same'])
+})
+
+test('a refusal of our own says nothing of the provider’s health', async () => {
+  await ask({ seed: 1, strict: true }, 'body')
+  const { json } = await call(service, 'GET', '/models/m/other/endpoints', { key: service.inferenceKey })
+  const { data } = json as { data: { endpoints: readonly { uptime_last_5m: number | null }[] } }
+  expect(data.endpoints.map(({ uptime_last_5m: uptime }) => uptime)).toEqual([null])
+})
+
+test('the header that chooses between the two is heeded where it names one of them', async () => {
+  const body = { model: 'm/full', ...PROMPT, provider: { only: ['full'] } }
+  const strictly = await services.start({
+    config: `errors: { provider_failure: status }\nproviders: { full: { dialects: [openai-chat], base_url: "http://127.0.0.1:${full.port}", api_key: k } }\nmodels: { m/full: { endpoints: [{ provider: full, model: up }] } }\n`,
+  })
+  const statusFor = async (value: string): Promise<number> =>
+    (await infer(strictly, body, { headers: { 'x-service-provider-failure': value } })).status
+  expect([await statusFor('body'), await statusFor('nonsense'), await statusFor('STATUS')]).toEqual([200, 503, 503])
+})

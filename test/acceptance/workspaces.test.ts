@@ -1,0 +1,197 @@
+/** Workspaces over HTTP and through `@openrouter/sdk`: what belongs to one is not there for the keys of another. */
+import { OpenRouter } from '@openrouter/sdk'
+import { beforeAll, describe, expect, test } from 'bun:test'
+
+import { type Answer, call, infer, savePreset } from '../support/calls.ts'
+import { type StartedService, useServices } from '../support/started-service.ts'
+
+const services = useServices()
+let service: StartedService
+let root: OpenRouter
+/** Of a second workspace. */
+let other: { id: string; management: string; inference: string; hash: string }
+
+const client = (apiKey: string): OpenRouter => new OpenRouter({ apiKey, serverURL: service.api, retryConfig: { strategy: 'none' } })
+
+const dataOf = (answer: Answer): unknown => (answer.json as { data: unknown }).data
+
+const makeKey = async (body: object, key?: string): Promise<{ key: string; data: { hash: string; workspace_id: string } }> => {
+  const made = await call(service, 'POST', '/keys', { body, ...(key === undefined ? {} : { key }) })
+  expect(made.status).toBe(201)
+  return made.json as { key: string; data: { hash: string; workspace_id: string } }
+}
+
+beforeAll(async () => {
+  service = await services.start()
+  root = client(service.managementKey)
+  const { data } = await root.workspaces.create({ createWorkspaceRequest: { name: 'Search', slug: 'search' } })
+  const management = await makeKey({ name: 'its manager', kind: 'management', workspace_id: data.id })
+  const inference = await makeKey({ name: 'its caller' }, management.key)
+  expect([management.data.workspace_id, inference.data.workspace_id]).toEqual([data.id, data.id])
+  other = { id: data.id, management: management.key, inference: inference.key, hash: inference.data.hash }
+})
+
+describe('@openrouter/sdk', () => {
+  test('create, get by id and by slug, update, list, delete', async () => {
+    const { data } = await root.workspaces.create({
+      createWorkspaceRequest: { name: 'Passing', slug: 'passing', description: 'For a while.', defaultTextModel: 'sandbox/echo' },
+    })
+    expect(data).toMatchObject({ name: 'Passing', slug: 'passing', defaultTextModel: 'sandbox/echo', includeByokInBudgets: false })
+    expect((await root.workspaces.get({ id: 'passing' })).data).toEqual(data)
+    expect((await root.workspaces.get({ id: data.id })).data.defaultGuardrailId).toBe(data.defaultGuardrailId)
+    const updated = await root.workspaces.update({
+      id: 'passing',
+      updateWorkspaceRequest: { name: 'Passed', description: null, ioLoggingSamplingRate: 0.5 },
+    })
+    expect(updated.data).toMatchObject({ name: 'Passed', description: null, ioLoggingSamplingRate: 0.5, defaultTextModel: 'sandbox/echo' })
+    const slugs: string[] = []
+    for await (const page of await root.workspaces.list({ limit: 2 })) slugs.push(...page.result.data.map(({ slug }) => slug))
+    expect(slugs).toEqual(['default', 'search', 'passing'])
+    expect(await root.workspaces.delete({ id: 'passing' })).toMatchObject({ deleted: true })
+    expect((await call(service, 'GET', '/workspaces/passing')).status).toBe(404)
+    // The slug is free again.
+    expect((await call(service, 'POST', '/workspaces', { body: { name: 'Again', slug: 'passing' } })).status).toBe(201)
+    await call(service, 'DELETE', '/workspaces/passing')
+  })
+
+  test('members: added once, listed, removed', async () => {
+    const add = (userIds: string[]) => root.workspaces.bulkAddMembers({ id: 'search', bulkAddWorkspaceMembersRequest: { userIds } })
+    expect(await add(['user_ada', 'user_grace', 'user_ada'])).toMatchObject({ addedCount: 2 })
+    expect(await add(['user_grace'])).toMatchObject({ addedCount: 0, data: [] })
+    const users: (string | undefined)[] = []
+    for await (const page of await root.workspaces.listMembers({ id: other.id, limit: 2 })) {
+      users.push(...page.result.data.map(({ userId, role }) => `${userId} ${role}`))
+    }
+    const [owner, ...added] = users
+    expect(owner).toMatch(/^user_[0-9a-f-]{36} admin$/)
+    expect(added.toSorted((a = '', b = '') => (a < b ? -1 : 1))).toEqual(['user_ada member', 'user_grace member'])
+    const remove = { id: other.id, bulkRemoveWorkspaceMembersRequest: { userIds: ['user_grace', 'user_nobody'] } }
+    expect(await root.workspaces.bulkRemoveMembers(remove)).toEqual({ removedCount: 1 })
+  })
+})
+
+describe('a workspace', () => {
+  test('400: a slug that is taken, or none', async () => {
+    for (const slug of ['search', 'default', 'Search!', '-', 'a--b', '']) {
+      expect((await call(service, 'POST', '/workspaces', { body: { name: 'x', slug } })).status).toBe(400)
+    }
+    expect((await call(service, 'PATCH', '/workspaces/search', { body: { slug: 'default' } })).status).toBe(400)
+    expect((await call(service, 'PATCH', '/workspaces/default', { body: { slug: 'moved' } })).status).toBe(400)
+  })
+
+  test('400: it has keys still, or it is the default one', async () => {
+    const { error } = await call(service, 'DELETE', '/workspaces/search')
+    expect(error).toMatchObject({ code: 400, metadata: { reason: 'The workspace still has API keys: revoke them first.' } })
+    expect((await call(service, 'DELETE', '/workspaces/default')).status).toBe(400)
+  })
+
+  test('400: a member who has keys stays', async () => {
+    await call(service, 'POST', '/workspaces/search/members/add', { body: { user_ids: ['user_busy'] } })
+    const made = await makeKey({ name: 'busy', workspace_id: other.id, creator_user_id: 'user_busy' })
+    const remove = () => call(service, 'POST', '/workspaces/search/members/remove', { body: { user_ids: ['user_busy'] } })
+    expect((await remove()).error.metadata['reason']).toContain('user_busy')
+    await call(service, 'DELETE', `/keys/${made.data.hash}?workspace_id=${other.id}`)
+    expect((await remove()).json).toEqual({ removed_count: 1 })
+  })
+})
+
+describe('what belongs to a workspace', () => {
+  test('404: keys of another one are not read, changed or revoked', async () => {
+    const own = (dataOf(await call(service, 'GET', '/keys')) as { hash: string }[]).map(({ hash }) => hash)
+    for (const hash of own) {
+      for (const [method, body] of [['GET'], ['PATCH', { disabled: true }], ['DELETE']] as const) {
+        expect((await call(service, method, `/keys/${hash}`, { key: other.management, body })).status).toBe(404)
+      }
+    }
+    expect((await call(service, 'GET', `/keys/${other.hash}`)).status).toBe(404)
+    expect((await call(service, 'GET', `/keys/${other.hash}?workspace_id=${other.id}`)).status).toBe(200)
+    const listed = dataOf(await call(service, 'GET', '/keys', { key: other.management })) as { workspace_id: string }[]
+    expect(new Set(listed.map(({ workspace_id }) => workspace_id))).toEqual(new Set([other.id]))
+  })
+
+  test('404: presets and generations of another one are not there', async () => {
+    await savePreset(service, 'ours', { model: 'sandbox/echo' })
+    for (const [method, path] of [
+      ['GET', '/presets/ours'],
+      ['DELETE', '/presets/ours'],
+      ['GET', '/presets/ours/versions'],
+    ] as const) {
+      expect((await call(service, method, path, { key: other.management })).status).toBe(404)
+    }
+    const body = { model: '@preset/ours', messages: [{ role: 'user', content: 'Hi' }] }
+    expect((await infer(service, body, { key: other.inference })).status).toBe(404)
+    const answered = await infer(service, body)
+    const id = (answered.json as { id: string }).id
+    expect((await call(service, 'GET', `/generation?id=${id}`, { key: service.inferenceKey })).status).toBe(200)
+    expect((await call(service, 'GET', `/generation?id=${id}`, { key: other.management })).status).toBe(404)
+    const models = await call(service, 'GET', '/models', { key: other.inference })
+    expect(models.text).not.toContain('@preset/ours')
+    // The same slug is another preset there.
+    await call(service, 'POST', '/presets/ours/responses', { key: other.management, body: { model: 'sandbox/lorem' } })
+    expect((await call(service, 'GET', '/presets/ours')).preset.designated_version.config).toEqual({ model: 'sandbox/echo' })
+  })
+
+  test('404: the keys of one reach no other, by id, by slug or in a body; those of the default one reach all', async () => {
+    const all = await call(service, 'GET', '/workspaces')
+    const [mine] = dataOf(all) as { id: string }[]
+    for (const ref of [mine?.id ?? '', 'default', 'never']) {
+      for (const [method, path, body] of [
+        ['GET', `/workspaces/${ref}`],
+        ['PATCH', `/workspaces/${ref}`, { name: 'taken over' }],
+        ['GET', `/workspaces/${ref}/members`],
+        ['POST', `/workspaces/${ref}/members/add`, { user_ids: ['x'] }],
+        ['POST', `/workspaces/${ref}/members/remove`, { user_ids: ['x'] }],
+        ['GET', `/keys?workspace_id=${ref}`],
+        ['GET', `/audit-log?workspace_id=${ref}`],
+        ['POST', '/keys', { name: 'x', workspace_id: ref }],
+      ] as const) {
+        expect([path, (await call(service, method, path, { key: other.management, body })).status]).toEqual([path, 404])
+      }
+    }
+    expect((await call(service, 'GET', '/workspaces', { key: other.management })).json).toMatchObject({
+      data: [{ id: other.id }],
+      total_count: 1,
+    })
+  })
+
+  test('403: only keys of the default workspace make and delete workspaces', async () => {
+    const made = await call(service, 'POST', '/workspaces', { key: other.management, body: { name: 'x', slug: 'more' } })
+    expect([made.status, (await call(service, 'DELETE', '/workspaces/search', { key: other.management })).status]).toEqual([403, 403])
+  })
+
+  test('400: a key cannot be made in the name of somebody who has no part in the workspace', async () => {
+    const body = { name: 'x', creator_user_id: 'user_stranger' }
+    expect((await call(service, 'POST', '/keys', { key: other.management, body })).status).toBe(400)
+    expect((await call(service, 'POST', '/keys', { body })).status).toBe(400)
+  })
+})
+
+describe('the audit log', () => {
+  interface Entry {
+    readonly id: string
+    readonly action: string
+    readonly object_type: string
+    readonly object_id: string
+    readonly key_hash: string | null
+    readonly workspace_id: string
+  }
+
+  test('tells who did what, under the id of the request; from the shell without a key', async () => {
+    const made = await call(service, 'POST', '/keys', { body: { name: 'watched' } })
+    const { hash } = dataOf(made) as { hash: string }
+    const log = await call(service, 'GET', `/audit-log?object_id=${hash}`)
+    const [entry] = dataOf(log) as Entry[]
+    expect(entry).toMatchObject({ id: made.headers.get('x-request-id'), action: 'created', object_type: 'api_key', before: null })
+    expect(entry?.key_hash).toMatch(/^[0-9a-f]{64}$/)
+    await services.run(['keys', 'revoke', hash, '--data-dir', service.dataDir])
+    const entries = dataOf(await call(service, 'GET', `/audit-log?object_id=${hash}&limit=1`)) as Entry[]
+    expect(entries).toMatchObject([{ action: 'revoked', key_hash: null }])
+  })
+
+  test("a key sees its own workspace's; one of the default workspace sees all", async () => {
+    const workspacesIn = async (key: string): Promise<Set<string>> =>
+      new Set((dataOf(await call(service, 'GET', '/audit-log?limit=100', { key })) as Entry[]).map(({ workspace_id }) => workspace_id))
+    expect(await workspacesIn(other.management)).toEqual(new Set([other.id]))
+    expect((await workspacesIn(service.managementKey)).size).toBeGreaterThan(1)
+  })
+})

@@ -1,0 +1,37 @@
+/** A provider behind TLS with a certificate of test/fixtures/tls. */
+import { readFileSync } from 'node:fs'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { createServer } from 'node:tls'
+
+import { afterAll } from 'bun:test'
+
+const CERTIFICATES = join(import.meta.dir, '../fixtures/tls')
+
+/** For the environment of a service. */
+export const TRUSTING = { NODE_EXTRA_CA_CERTS: join(CERTIFICATES, 'trusted.crt') }
+
+export interface TlsUpstream {
+  readonly port: number
+  /** How many bytes came through TLS: of a request, or of a credential. */
+  readonly received: number
+}
+
+/** Answers nothing. Ended after the tests of the file. To be called while the file loads. */
+export const startTlsUpstream = async (certificate: 'untrusted' | 'expired' | 'wrong-name'): Promise<TlsUpstream> => {
+  const pem = readFileSync(join(CERTIFICATES, `${certificate}.pem`), 'utf8')
+  let received = 0
+  const server = createServer({ key: pem, cert: pem }, (socket) => {
+    socket.on('error', () => undefined)
+    socket.on('data', (bytes: Buffer) => (received += bytes.length))
+  })
+  server.on('tlsClientError', () => undefined)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  afterAll(() => server.close())
+  return {
+    port: (server.address() as AddressInfo).port,
+    get received() {
+      return received
+    },
+  }
+}
