@@ -5,7 +5,7 @@ import type { PresetContent } from '../contract/preset.ts'
 import { invalidRequest } from '../contract/validate.ts'
 import type { JsonBody } from '../lib/json-body.ts'
 import type { JsonChanges } from '../lib/json-splice.ts'
-import type { JsonValue } from '../lib/json.ts'
+import { isObject, type JsonValue } from '../lib/json.ts'
 
 interface SystemPrompt {
   readonly text: string
@@ -23,6 +23,13 @@ export const addSystemPrompt = (dialect: ClientDialect, body: JsonBody, { system
   const { system } = config
   const blocks = Array.isArray(system) && system.length > 0 ? system : null
   return systemPrompt === null || systemPrompt === '' ? NOTHING : ADD[dialect](body, { text: systemPrompt, blocks })
+}
+
+/** The texts that come from the preset, the longest first: blocks may be told apart or joined. */
+export const hiddenTexts = ({ systemPrompt, config: { system } }: PresetContent): readonly string[] => {
+  const blocks = Array.isArray(system) ? system : []
+  const texts = blocks.flatMap((block) => (isObject(block) && typeof block['text'] === 'string' ? [block['text']] : []))
+  return [...new Set([systemPrompt ?? '', ...texts])].filter((text) => text !== '').toSorted((a, b) => b.length - a.length)
 }
 
 const NOTHING: Addition = { changes: {}, warnings: [] }

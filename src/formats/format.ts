@@ -23,6 +23,8 @@ export interface AnswerHead {
   readonly provider: string | null
   /** The request after its preset: some dialects echo parts of it. */
   readonly request: JsonBody
+  /** The client's own instructions, where its preset has some: those are not echoed. Absent: as in the request. */
+  readonly instructions?: string | null
   /** A guess for the dialect that must name input tokens before the provider does. */
   readonly inputTokensEstimate: number
   /** JSON texts of the bodies that went to providers, one for each attempt, where the client asked to see them. */

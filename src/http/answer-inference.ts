@@ -204,6 +204,7 @@ class Answer {
       model: current?.planned.model.id ?? request.call.models[0] ?? request.requested,
       provider: current?.planned.endpoint.provider.name ?? null,
       request: request.call.body,
+      ...(request.hidden === undefined ? {} : { instructions: request.hidden.ownInstructions }),
       inputTokensEstimate,
       ...(echoes.length === 0 ? {} : { echoes }),
     }

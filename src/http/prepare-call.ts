@@ -2,6 +2,7 @@
 import type { Call } from '../canonical/call.ts'
 import type { Warning } from '../canonical/warning.ts'
 import type { ClientFormat } from '../formats/format.ts'
+import { hiddenTexts } from '../formats/add-system-prompt.ts'
 import { applyPreset } from '../formats/apply-preset.ts'
 import { strictError, type InferenceRequest, type UsedPreset } from '../inference/run.ts'
 import { isObject } from '../lib/json.ts'
@@ -11,7 +12,10 @@ import { isRouterPlugin } from '../routing/auto-models.ts'
 import type { Presets } from '../presets/presets.ts'
 import { parseModelReference } from '../presets/model-reference.ts'
 
-type Prepared = Pick<InferenceRequest, 'call' | 'requested' | 'preset' | 'warnings' | 'strict' | 'policy' | 'pipeline' | 'screenOutput'>
+type Prepared = Pick<
+  InferenceRequest,
+  'call' | 'requested' | 'preset' | 'hidden' | 'warnings' | 'strict' | 'policy' | 'pipeline' | 'screenOutput'
+>
 
 export type PrepareCall = (body: JsonBody, format: ClientFormat, headers: Headers, principal: Principal) => Promise<Prepared>
 
@@ -33,7 +37,10 @@ export const createPrepareCall =
     const applied = applyPreset(format.dialect, body, content, reference.model)
     const { call, warnings } = format.parseCall(applied.body)
     const all: readonly Warning[] = [...applied.warnings, ...warnings]
-    return checked({ call, requested, preset: used, warnings: all }, headers, principal)
+    const texts = hiddenTexts(content)
+    const own = body.value('instructions')
+    const hidden = texts.length === 0 ? {} : { hidden: { texts, ownInstructions: typeof own === 'string' ? own : null } }
+    return checked({ call, requested, preset: used, ...hidden, warnings: all }, headers, principal)
   }
 
 /** By the key, by `strict: true` in the body, which a preset may hold, or by the header: what cannot be honoured is refused instead of left out. */

@@ -12,12 +12,13 @@ import type { Guardrails } from '../guardrails/guardrails.ts'
 import { inputTexts } from '../guardrails/input-texts.ts'
 import type { Moderate } from '../guardrails/moderate.ts'
 import { createOutputScreen } from '../guardrails/screen-output.ts'
-import { screenBody } from '../guardrails/screen-request.ts'
+import type { FilterSet } from '../guardrails/filter.ts'
+import { screenBody, type ScreenLimits } from '../guardrails/screen-request.ts'
 import type { RefusedRequest } from '../inference/routing-metadata.ts'
 import { planFor, type InferenceParts } from '../inference/run-inference.ts'
-import { strictError, type InferenceRequest } from '../inference/run.ts'
+import { type HiddenPrompt, strictError, type InferenceRequest } from '../inference/run.ts'
 import { type Principal, spenderOf } from '../keys/keys.ts'
-import type { JsonBody } from '../lib/json-body.ts'
+import { JsonBody } from '../lib/json-body.ts'
 import type { Plan } from '../routing/plan-attempts.ts'
 import type { PrepareCall } from './prepare-call.ts'
 
@@ -28,22 +29,24 @@ export interface ScreenParts extends Pick<InferenceParts, 'models' | 'routing' |
   readonly screenMs: number
 }
 
-export interface Screened extends Pick<InferenceRequest, 'call' | 'policy' | 'pipeline' | 'screenOutput'> {
+export interface Screened extends Pick<InferenceRequest, 'call' | 'hidden' | 'policy' | 'pipeline' | 'screenOutput'> {
   readonly warnings: readonly Warning[]
 }
 
 /** `reparse` reads a body whose texts were replaced. Throws as `screenBody` and `moderate` do. */
-export type ScreenCall = (call: Call, principal: Principal, reparse: (body: JsonBody) => Call) => Promise<Screened>
+export type ScreenCall = (call: Call, principal: Principal, reparse: (body: JsonBody) => Call, hidden?: HiddenPrompt) => Promise<Screened>
 
 export const createScreenCall =
   (parts: ScreenParts): ScreenCall =>
-  async (call, principal, reparse) => {
+  async (call, principal, reparse, hidden) => {
     const known = parts.guardrails.effective(principal)
     const effective = known instanceof Promise ? await known : known
     if (effective === null) return { call, warnings: NO_WARNINGS }
     const pipeline: PipelineStage[] = []
     try {
-      return await screened(call, effective, pipeline, reparse, parts)
+      const passed = await screened(call, effective, pipeline, reparse, parts)
+      const changed = passed.call !== call && hidden !== undefined && effective.input !== null
+      return changed ? { ...passed, hidden: await screenedToo(hidden, effective.input, parts) } : passed
     } catch (thrown) {
       const caller = spenderOf(principal)
       if (thrown instanceof GatewayError) {
@@ -81,6 +84,13 @@ const screened = async (
   }
 }
 
+/** What a filter changed in a preset's text is still the preset's. */
+const screenedToo = async (hidden: HiddenPrompt, input: FilterSet, limits: ScreenLimits): Promise<HiddenPrompt> => {
+  const body = await screenBody(JsonBody.ofParsed(JSON.stringify({ system: hidden.texts })), input, [], limits)
+  const texts = body.value('system')
+  return { ...hidden, texts: [...hidden.texts, ...(Array.isArray(texts) ? texts.filter((text) => typeof text === 'string') : [])] }
+}
+
 /** Of `allowed_data_regions`: a service of one's own is in none of the others. */
 const OUR_REGION = 'global'
 
@@ -88,12 +98,14 @@ export const screenPrepared =
   (prepareCall: PrepareCall, screenCall: ScreenCall): PrepareCall =>
   async (body, format, headers, principal) => {
     const prepared = await prepareCall(body, format, headers, principal)
-    const { requested, preset } = prepared
-    const screened = await screenCall(prepared.call, principal, (changed) => format.parseCall(changed).call).catch((thrown: unknown) => {
-      const refused = refusedBy(thrown)
-      if (thrown instanceof GatewayError && refused !== undefined) refusals.set(thrown, { ...refused, requested, preset })
-      throw thrown
-    })
+    const { requested, preset, hidden } = prepared
+    const screened = await screenCall(prepared.call, principal, (changed) => format.parseCall(changed).call, hidden).catch(
+      (thrown: unknown) => {
+        const refused = refusedBy(thrown)
+        if (thrown instanceof GatewayError && refused !== undefined) refusals.set(thrown, { ...refused, requested, preset })
+        throw thrown
+      },
+    )
     const [first] = screened.warnings
     if (prepared.strict && first !== undefined) throw strictError(first)
     return { ...prepared, ...screened, warnings: [...prepared.warnings, ...screened.warnings] }

@@ -27,12 +27,12 @@ export const createDryRun =
       object: 'service.dry_run',
       requested: request.requested,
       preset: request.preset === null ? null : { slug: request.preset.slug, version: request.preset.version },
-      request: shown(request.call.body.text),
+      request: shown(request.call.body.text, request),
       plan: planMember(request, plan),
       upstream_request:
         first === undefined || body === null
           ? null
-          : { provider: first.endpoint.provider.name, model: first.endpoint.upstreamModel, body: shown(body) },
+          : { provider: first.endpoint.provider.name, model: first.endpoint.upstreamModel, body: shown(body, request) },
       cost_estimate: costEstimate(request, plan),
       warnings: [...request.warnings, ...plan.warnings, ...losses].map((warning) => ({ ...warning })),
     }
@@ -73,7 +73,7 @@ const upstreamBody = async (
   return null
 }
 
-const shown = (body: string): JsonValue => JSON.parse(redactBody(body)) as JsonValue
+const shown = (body: string, { hidden }: InferenceRequest): JsonValue => JSON.parse(redactBody(body, hidden?.texts)) as JsonValue
 
 const planMember = ({ call }: InferenceRequest, plan: Plan): JsonObject => ({
   strategy: plan.strategy,

@@ -26,6 +26,8 @@ export interface InferenceRequest {
   /** The model as the client named it, preset and all. */
   readonly requested: string
   readonly preset: UsedPreset | null
+  /** Absent where no preset put words of its own in front of the client's. */
+  readonly hidden?: HiddenPrompt
   readonly warnings: readonly Warning[]
   /** Every warning is an error. */
   readonly strict: boolean
@@ -49,6 +51,14 @@ export interface InferenceRequest {
 
 /** Who asks, and whose limits and budgets bound it. */
 export type Caller = Spender
+
+/** A preset's system prompt: for management keys to read, never for who uses it (reliability.md 4.10, LLM08). */
+export interface HiddenPrompt {
+  /** Wherever the request is shown, a mark stands for these. */
+  readonly texts: readonly string[]
+  /** What the client itself gave as `instructions`; null: nothing. */
+  readonly ownInstructions: string | null
+}
 
 export interface UsedPreset {
   readonly id: string
@@ -146,7 +156,7 @@ export class Run {
     this.#clock = parts.clock
     this.#startedMs = parts.clock.monotonicMs()
     this.#answer = answer
-    this.sending = request.echo === true ? (body) => void this.echoes.push(redactBody(body)) : undefined
+    this.sending = request.echo === true ? (body) => void this.echoes.push(redactBody(body, request.hidden?.texts)) : undefined
   }
 
   /** To be iterated once. Leaving it early, or `cancel`, closes the upstream. */

@@ -6,8 +6,10 @@ import { isExactInteger, parseExact } from '../lib/exact-json.ts'
 import { isObject } from '../lib/json.ts'
 import { SECRETS } from './redact.ts'
 
-/** JSON text in, JSON text of one line out. */
-export const redactBody = (body: string): string => JSON.stringify(redacted(parseExact(body), ''))
+/** JSON text in, JSON text of one line out. `hidden`: texts of a preset, for which a mark stands. */
+export const redactBody = (body: string, hidden: readonly string[] = []): string => JSON.stringify(redacted(parseExact(body), '', hidden))
+
+const HIDDEN_MARK = '[preset system prompt]'
 
 /** Members that hold bytes in base64, in the dialects of the providers. */
 const BYTE_MEMBERS: ReadonlySet<string> = new Set(['data', 'bytes', 'b64_json', 'file_data'])
@@ -16,11 +18,16 @@ const OPAQUE_MIN = 256
 const BASE64 = /^[A-Za-z0-9+/_-]+={0,2}$/
 const DATA_URL = /^(data:[^,]{0,200},)(.*)$/s
 
-const redacted = (value: unknown, member: string): unknown => {
-  if (typeof value === 'string') return redactedText(value, member)
-  if (Array.isArray(value)) return value.map((item) => redacted(item, member))
+const redacted = (value: unknown, member: string, hidden: readonly string[]): unknown => {
+  if (typeof value === 'string') {
+    return redactedText(
+      hidden.reduce((text, secret) => text.replaceAll(secret, HIDDEN_MARK), value),
+      member,
+    )
+  }
+  if (Array.isArray(value)) return value.map((item) => redacted(item, member, hidden))
   if (!isObject(value) || isExactInteger(value)) return value
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, redacted(item, key)]))
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, redacted(item, key, hidden)]))
 }
 
 const redactedText = (text: string, member: string): string => {

@@ -21,4 +21,8 @@ export const relayedResponse = (head: AnswerHead, response: JsonBody, tail: Answ
   return response.textWith(changes)
 }
 
-export const responseIdentity = (head: AnswerHead): Readonly<Record<string, string>> => identityMembers(dialectId('resp', head), head)
+/** An upstream echoes the instructions that it was sent; a preset's are not the client's to read. */
+export const responseIdentity = (head: AnswerHead): Readonly<Record<string, string>> => ({
+  ...identityMembers(dialectId('resp', head), head),
+  ...(head.instructions === undefined ? {} : { instructions: JSON.stringify(head.instructions) }),
+})

@@ -22,7 +22,7 @@ export interface ResponseState {
 /** Writes the response object of one answer, as one line of JSON text. */
 export const responseWriter = (head: AnswerHead): ((state: ResponseState) => string) => {
   const start = `{"id":${JSON.stringify(dialectId('resp', head))},"object":"response","created_at":${head.createdSeconds},`
-  const echo = `"model":${JSON.stringify(head.model)},${JSON.stringify(echoed(head.request)).slice(1, -1)}`
+  const echo = `"model":${JSON.stringify(head.model)},${JSON.stringify(echoed(head)).slice(1, -1)}`
   return ({ outcome, output, usage, endedSeconds, more }) => {
     const end: JsonObject = {
       usage,
@@ -53,7 +53,7 @@ export const missingOfResponse = (response: JsonBody, head: AnswerHead, endedSec
     output: [],
     error: null,
     incomplete_details: null,
-    ...echoed(head.request),
+    ...echoed(head),
   }
   return missingMembers(response, Object.fromEntries(NEEDED.map((name) => [name, JSON.stringify(known[name])])))
 }
@@ -79,7 +79,7 @@ const NEEDED = [
 ] as const
 
 /** The request's own settings, with the defaults of what it left open; strict clients need every key. */
-const echoed = (request: JsonBody): JsonObject => {
+const echoed = ({ request, instructions }: AnswerHead): JsonObject => {
   const settings: Record<string, JsonValue> = {}
   for (const [key, fallback] of Object.entries(DEFAULTS)) settings[key] = request.value(key) ?? fallback
   for (const key of OPTIONAL) {
@@ -88,7 +88,13 @@ const echoed = (request: JsonBody): JsonObject => {
   }
   settings['tools'] = tools(request.value('tools'))
   // Nothing is stored, and nothing runs in the background.
-  return { ...settings, store: false, background: false, previous_response_id: null }
+  return {
+    ...settings,
+    ...(instructions === undefined ? {} : { instructions }),
+    store: false,
+    background: false,
+    previous_response_id: null,
+  }
 }
 
 const DEFAULTS: JsonObject = {
