@@ -22,6 +22,7 @@ export type Step = 'add' | 'announce' | 'rewrap' | 'check' | 'done'
 
 /** A running service looks for changes twice a second. */
 const ANNOUNCE_MS = 1500
+const seenByAll = (): Promise<void> => new Promise((resolve) => void systemClock.after(ANNOUNCE_MS, resolve))
 
 export const rotateSecretVerb = (settings: StorageSettings, reached: (step: Step) => void = () => undefined): Promise<void> =>
   withStorage(settings, async (storage) => {
@@ -30,13 +31,15 @@ export const rotateSecretVerb = (settings: StorageSettings, reached: (step: Step
     const secret = (await isFinished(storage, settings)) ? newSecret(settings) : newestSecret(storage, settings)
     reached('announce')
     await database.transaction(bumpChangeCounter)
-    await new Promise<void>((resolve) => void systemClock.after(ANNOUNCE_MS, resolve))
+    await seenByAll()
     reached('rewrap')
     const wrapped = await rewrapAll(storage, secret)
     reached('check')
     await createFactStore(database).replace('secret-check', secretCheck(secret))
     await audit(storage, 'rotated', secret)
     reached('done')
+    // Until then a service may store a key that is used under the old secret, as it did before.
+    await seenByAll()
     const waiting = await createKeyStore(database).countOtherPeppers(secret.id)
     print(`rotated: ${wrapped} provider keys sealed anew`)
     print(`${waiting} API keys follow when they are next used; both secrets are valid until "patchbay secret retire"`)

@@ -26,10 +26,14 @@ export const createPrepareCall =
     const body = withSession(received, headers)
     const model = body.value('model')
     const reference = parseModelReference(model, body.value('preset'))
-    const requested = typeof model === 'string' ? model : `@preset/${reference.preset?.slug ?? ''}`
-    if (reference.preset === null) return checked({ ...format.parseCall(body), requested, preset: null }, headers, principal)
+    if (reference.preset === null) {
+      const parsed = format.parseCall(body)
+      const requested = typeof model === 'string' ? model : (parsed.call.models[0] ?? '')
+      return checked({ ...parsed, requested, preset: null }, headers, principal)
+    }
 
     const { slug, pin } = reference.preset
+    const requested = typeof model === 'string' ? model : `@preset/${slug}`
     const served = presets.serve(principal.workspaceId, slug, pin)
     const { preset, version } = served instanceof Promise ? await served : served
     const used: UsedPreset = { id: preset.id, slug, version: version.version }

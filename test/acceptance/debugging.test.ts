@@ -128,6 +128,11 @@ describe('debug.echo_upstream_body', () => {
     expect(body).toContain('My key is [redacted].')
   })
 
+  test('a request that names a list alone asked for the first of it', async () => {
+    const { json } = await infer(service, { models: ['m/good', 'm/native'], ...chat }, { headers: { 'x-service-metadata': 'enabled' } })
+    expect(json).toMatchObject({ service_metadata: { requested: 'm/good', strategy: 'fallback', attempt: 1 } })
+  })
+
   test('the sandbox shows what it was asked too', async () => {
     const { text } = await infer(service, { model: 'sandbox/echo', ...chat, ...ECHO })
     expect(events(text)[0]).toMatchObject({
