@@ -108,7 +108,17 @@ const openTargets = async ({ outside, ...options }: Options, service: ServiceOpt
   }
   const meter = outside.pid === null ? null : openProcessMeter(outside.pid)
   if (outside.pid !== null && meter === null) progress(`Process ${outside.pid} cannot be looked at: no CPU, no memory.`)
-  return [{ ...outside, limitedKey: null, messagesModel: null, name: new URL(outside.base).host, answersAreKnown: false, meter }]
+  return [
+    {
+      ...outside,
+      limitedKey: null,
+      guardedKey: null,
+      messagesModel: null,
+      name: new URL(outside.base).host,
+      answersAreKnown: false,
+      meter,
+    },
+  ]
 }
 
 const memoryOf = async (targets: readonly Target[]) => {

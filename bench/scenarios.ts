@@ -12,13 +12,13 @@ export interface Scenario {
   /** Whether a bare proxy can do it too, so that there is a ratio. */
   readonly onBareProxy: boolean
   /** What the target must have; one without it leaves the scenario out. */
-  readonly needs: 'key' | 'limitedKey' | 'managementKey' | 'messagesModel'
+  readonly needs: 'key' | 'limitedKey' | 'guardedKey' | 'managementKey' | 'messagesModel'
   load(target: Target): Pick<LoadPlan, 'urls' | 'headers' | 'body' | 'expect'>
 }
 
 const ON_BOTH = { unit: 'request', onBareProxy: true, needs: 'key' } as const
 
-const chat = (name: string, bytes: number, by: 'key' | 'limitedKey' = 'key'): Scenario => ({
+const chat = (name: string, bytes: number, by: 'key' | 'limitedKey' | 'guardedKey' = 'key'): Scenario => ({
   name,
   unit: 'request',
   onBareProxy: by === 'key',
@@ -98,6 +98,7 @@ const complete = (includes: readonly string[], text: string | null): Expectation
 export const SCENARIOS: readonly Scenario[] = [
   chat('chat-2kb', 2 * 1024),
   chat('chat-2kb-limited', 2 * 1024, 'limitedKey'),
+  chat('chat-2kb-guarded', 2 * 1024, 'guardedKey'),
   chat('chat-20kb', 20 * 1024),
   chat('chat-200kb', 200 * 1024),
   stream,

@@ -14,6 +14,8 @@ export interface Target {
   readonly managementKey: string | null
   /** An inference key with a limit that is never reached; null: there is none. */
   readonly limitedKey: string | null
+  /** An inference key whose requests all built-in filters read; null: there is none. */
+  readonly guardedKey: string | null
   readonly model: string
   /** The model of a provider that speaks Messages; null where there is none. */
   readonly messagesModel: string | null
@@ -64,6 +66,7 @@ export const startBareProxy = async (upstream: string): Promise<Target> => {
     key: 'none',
     managementKey: null,
     limitedKey: null,
+    guardedKey: null,
     model: MODEL,
     messagesModel: MESSAGES_MODEL,
     answersAreKnown: true,
@@ -95,12 +98,14 @@ export const targetOf = async ({ child, url }: StartedService): Promise<Target> 
   const base = `${url}/api/v1`
   const key = keyIn(await child.waitForLine(/pb_inf_\w+/, KEYS_MS), /pb_inf_\w+/)
   const managementKey = keyIn(await child.waitForLine(/pb_mgmt_\w+/, KEYS_MS), /pb_mgmt_\w+/)
+  const manage: Manage = (path, body) => manageAt(base, managementKey, path, body)
   return {
     name: 'patchbay',
     base,
     key,
     managementKey,
-    limitedKey: await makeLimitedKey(base, managementKey),
+    limitedKey: await makeLimitedKey(manage),
+    guardedKey: await makeGuardedKey(manage),
     model: MODEL,
     messagesModel: MESSAGES_MODEL,
     answersAreKnown: true,
@@ -108,13 +113,34 @@ export const targetOf = async ({ child, url }: StartedService): Promise<Target> 
   }
 }
 
-const makeLimitedKey = async (base: string, managementKey: string): Promise<string> => {
-  const answer = await fetch(`${base}/keys`, {
+type Manage = (path: string, body: object) => Promise<unknown>
+
+const manageAt = async (base: string, managementKey: string, path: string, body: object): Promise<unknown> => {
+  const answer = await fetch(base + path, {
     method: 'POST',
     headers: { 'content-type': 'application/json', authorization: `Bearer ${managementKey}` },
-    body: JSON.stringify({ name: 'limited', limit: 1_000_000, limit_reset: 'monthly' }),
+    body: JSON.stringify(body),
   })
-  return ((await answer.json()) as { key: string }).key
+  if (!answer.ok) throw new Error(`${path} answered ${answer.status}: ${await answer.text()}`)
+  return answer.json()
+}
+
+interface MadeKey {
+  readonly key: string
+  readonly data: { readonly hash: string }
+}
+
+const makeLimitedKey = async (manage: Manage): Promise<string> =>
+  ((await manage('/keys', { name: 'limited', limit: 1_000_000, limit_reset: 'monthly' })) as MadeKey).key
+
+const FILTERS = ['email', 'phone', 'ssn', 'credit-card', 'ip-address', 'secrets', 'person-name', 'address', 'regex-prompt-injection']
+
+const makeGuardedKey = async (manage: Manage): Promise<string> => {
+  const made = (await manage('/keys', { name: 'guarded' })) as MadeKey
+  const content_filter_builtins = FILTERS.map((slug) => ({ slug, action: 'flag' }))
+  const guardrail = (await manage('/guardrails', { name: 'bench', content_filter_builtins })) as { readonly data: { readonly id: string } }
+  await manage(`/guardrails/${guardrail.data.id}/assignments/keys`, { key_hashes: [made.data.hash] })
+  return made.key
 }
 
 const configuration = (upstream: string): string => `providers:
