@@ -90,8 +90,15 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
   const presetStore = createPresetStore(database)
   const presets = createPresets({ store: presetStore, clock, ids })
   const generationStore = createGenerationStore(database)
-  const { ledger, budgeted, recorder, configure } = composeBudgets({ database, clock, ids, log, metrics, file: file.budgets })
-  const management = createManagement({ storage, clock, ids, flush: recorder.flush, onError })
+  const { ledger, budgets, credits, budgeted, recorder, configure } = composeBudgets({
+    database,
+    clock,
+    ids,
+    log,
+    metrics,
+    file: file.budgets,
+  })
+  const management = createManagement({ storage, clock, ids, budgets, credits, flush: recorder.flush, onError })
   const { keys } = management
   const keepAlive = createKeepAlive(clock, KEEP_ALIVE_MS)
   const observe = observeRuns(metrics, log)
@@ -231,10 +238,11 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
       async () => {
         const now = await counter.read()
         if (now === seen) return
-        seen = now
         presets.dropCache()
-        await management.dropCaches()
         ledger.dropCache()
+        await management.dropCaches()
+        // Only then: what could not be forgotten is tried again.
+        seen = now
       },
       // Known keys go on while storage is away; the caches are dropped when it is back.
       (thrown) => log.warn({ error: thrown }, 'storage does not answer'),

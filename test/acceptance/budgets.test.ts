@@ -318,6 +318,21 @@ describe('an attempt that failed', () => {
   })
 })
 
+test('a budget or credit that is changed bounds the very next request', async () => {
+  upstream.script(say('Hi.'))
+  const other = await services.start({ config: `${CONFIG}budgets: { credits: true, in_flight: { fraction: 1 } }\n` })
+  const status = async (): Promise<number> => (await infer(other, REQUESTS['/chat/completions'], { key: other.inferenceKey })).status
+  const daily = (limit_usd: number) => call(other, 'PUT', '/workspaces/default/budgets/daily', { body: { limit_usd } })
+  expect(await status()).toBe(402)
+  await call(other, 'POST', '/credits', { body: { amount_usd: 1 } })
+  expect(await status()).toBe(200)
+  await daily(0.001)
+  expect(await status()).toBe(403)
+  await daily(1)
+  expect(await status()).toBe(200)
+  await other.stop()
+})
+
 test('embeddings are charged also where empty answers are free: vectors have no tokens', async () => {
   upstream.script((exchange) =>
     exchange.answer(
