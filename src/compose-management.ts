@@ -3,8 +3,8 @@ import { createCustomerKeys, type CustomerKeys } from './byok/customer-keys.ts'
 import { createProviderKeys } from './byok/provider-keys.ts'
 import type { ManagementParts } from './http/routes/management.ts'
 import { createKeys, type Keys } from './keys/keys.ts'
-import { createBudgets } from './ledger/budgets.ts'
-import { createCredits } from './ledger/credits.ts'
+import type { Budgets } from './ledger/budgets.ts'
+import type { Credits } from './ledger/credits.ts'
 import type { Clock } from './lib/clock.ts'
 import type { IdSource } from './lib/id.ts'
 import type { Models } from './models/models.ts'
@@ -30,11 +30,14 @@ export const createManagement = (parts: {
   storage: Storage
   clock: Clock
   ids: IdSource
+  /** Those that admission asks, so that a change is in force when it is answered. */
+  budgets: Budgets
+  credits: Credits
   /** Resolves when what was spent before is written. */
   flush: () => Promise<void>
   onError: (thrown: unknown, doing: string) => void
 }): Management => {
-  const { storage, clock, ids, flush, onError } = parts
+  const { storage, clock, ids, budgets, credits, flush, onError } = parts
   const { database, owner } = storage
   const [keyStore, byokStore] = [createKeyStore(database), createByokStore(database)]
   let peppers = derivedKeys(storage.secret, 'key-pepper')
@@ -56,8 +59,6 @@ export const createManagement = (parts: {
     originOf,
     onError: (thrown) => onError(thrown, "a customer's provider key not used"),
   })
-  const budgets = createBudgets({ database, clock, ids })
-  const credits = createCredits({ database, clock, ids })
   return {
     keys,
     customerKeys,
@@ -83,10 +84,14 @@ export const createManagement = (parts: {
       return credits.spent(workspaceId)
     },
     async dropCaches() {
-      const secret = await storage.rereadSecret()
-      peppers = derivedKeys(secret, 'key-pepper')
-      sealingKeys = derivedKeys(secret, 'provider-keys')
-      for (const { dropCache } of [keys, customerKeys, budgets, credits]) dropCache()
+      try {
+        const secret = await storage.rereadSecret()
+        peppers = derivedKeys(secret, 'key-pepper')
+        sealingKeys = derivedKeys(secret, 'provider-keys')
+      } finally {
+        // Also where the secret cannot be read: a key that was revoked must not live on for that.
+        for (const { dropCache } of [keys, customerKeys]) dropCache()
+      }
     },
     useModels(models) {
       origins = new Map(models.providers().map(({ slug, baseUrl }) => [slug, URL.parse(baseUrl)?.origin ?? baseUrl]))

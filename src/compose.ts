@@ -105,7 +105,7 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
     ids,
   })
   const generationStore = createGenerationStore(database)
-  const { ledger, budgeted, recorder, configure } = composeBudgets({
+  const { ledger, budgets, credits, budgeted, recorder, configure } = composeBudgets({
     database,
     clock,
     ids,
@@ -114,7 +114,7 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
     file: file.budgets,
     sources: [guardrailBudgets(guardrails)],
   })
-  const management = createManagement({ storage, clock, ids, flush: recorder.flush, onError })
+  const management = createManagement({ storage, clock, ids, budgets, credits, flush: recorder.flush, onError })
   const { keys } = management
   const keepAlive = createKeepAlive(clock, KEEP_ALIVE_MS)
   const observe = observeRuns(metrics, log)
@@ -259,11 +259,12 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
       async () => {
         const now = await counter.read()
         if (now === seen) return
-        seen = now
         presets.dropCache()
         guardrails.dropCache()
-        await management.dropCaches()
         ledger.dropCache()
+        await management.dropCaches()
+        // Only then: what could not be forgotten is tried again.
+        seen = now
       },
       // Known keys go on while storage is away; the caches are dropped when it is back.
       (thrown) => log.warn({ error: thrown }, 'storage does not answer'),

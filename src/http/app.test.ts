@@ -30,6 +30,8 @@ import { createPresets } from '../presets/presets.ts'
 import { providerRegistry } from '../providers/registry.ts'
 import { sandboxModels } from '../sandbox-models.ts'
 import { createManagement } from '../compose-management.ts'
+import { createBudgets } from '../ledger/budgets.ts'
+import { createCredits } from '../ledger/credits.ts'
 import { makeRootSecret } from '../root-secret.ts'
 import { createGenerationStore } from '../storage/generation-store.ts'
 import { createGuardrails } from '../guardrails/guardrails.ts'
@@ -62,6 +64,8 @@ const build = (more: Partial<AppParts> = {}) => {
     storage: { ...storage, owner },
     clock,
     ids,
+    budgets: createBudgets({ database, clock, ids }),
+    credits: createCredits({ database, clock, ids }),
     flush: async () => undefined,
     onError: (thrown) => faults.push(thrown),
   })

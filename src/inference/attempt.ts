@@ -82,7 +82,7 @@ export async function* attempt(
     if (!delivered) yield held
     return null
   } catch (thrown) {
-    const error = run.fail(withFlaggedInput(ofProvider(asFailure(thrown), provider.name), run.request.call))
+    const error = run.fail(withFlaggedInput(ofProvider(asFailure(thrown), provider.name, dispatch), run.request.call))
     failure = {
       error,
       zone: delivered ? 'delivered' : zoneOf(outcome, error),
@@ -134,11 +134,15 @@ const errorIn = (frame: Frame | undefined): GatewayError => {
   return event?.type === 'error' ? event.error : new GatewayError('server')
 }
 
-/** Every failure of a provider names it, also where nothing came back that could (service.md, "Provider errors", rule 5). */
-const ofProvider = (error: GatewayError, name: string): GatewayError =>
-  errorRow(error.type).failover === 'never' || error.metadata['provider_name'] !== undefined
-    ? error
-    : error.withMetadata({ provider_name: name })
+/**
+ * Every failure of a provider names it, also where nothing came back that could (service.md, "Provider errors", rule 5),
+ * and says where the key was the customer's own: then it is the customer's to mend (contract 4.5).
+ */
+const ofProvider = (error: GatewayError, name: string, { credential }: Dispatch): GatewayError => {
+  const named = error.metadata['provider_name'] !== undefined
+  if (named ? !credential.isByok : errorRow(error.type).failover === 'never') return error
+  return error.withMetadata({ ...(named ? {} : { provider_name: name }), ...(credential.isByok ? { is_byok: true } : {}) })
+}
 
 /** A large body is parsed as it is read, so a fault in its JSON may show only when an adapter reads a field. */
 export const asFailure = (thrown: unknown): GatewayError =>

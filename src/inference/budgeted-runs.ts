@@ -47,7 +47,7 @@ export const createBudgetedRuns = (parts: {
         await hold(run, scopes)
         return
       } catch (refused) {
-        if (own.length === 0 || !(refused instanceof GatewayError)) throw refused
+        if (own.length === 0 || !isRefusal(refused)) throw refused
         run.plan = { ...run.plan, attempts: own }
       }
     }
@@ -74,7 +74,8 @@ export const createBudgetedRuns = (parts: {
         atMs: run.createdMs,
         scopes,
         estimateNanos: mostNanos,
-        promptNanos,
+        // A customer's own key is no cost of the service, whoever dies.
+        promptNanos: first?.customerKey === undefined ? promptNanos : 0,
         provider: first?.endpoint.provider.slug ?? null,
         expectedMs: durations.expectedMs(model),
       },
@@ -124,6 +125,9 @@ export const createBudgetedRuns = (parts: {
     },
   }
 }
+
+/** The money is not there. Anything else, such as storage that is away, may have left a hold behind under this very id. */
+const isRefusal = (thrown: unknown): boolean => thrown instanceof GatewayError && (thrown.status === 402 || thrown.status === 403)
 
 /** An attempt that used something and failed is on the operator's bill, perhaps, and never on the customer's. */
 const failedAttempt = ({ planned, usage }: AttemptOutcome, attempt: number): readonly LedgerEntry[] => {

@@ -344,7 +344,8 @@ export class Run {
   get cost(): Cost {
     const { current, usage } = this
     if (current === undefined || (this.error !== null && inputTokens(usage) + outputTokens(usage) === 0)) return NO_COST
-    const failed = this.error !== null || this.finishReason === null
+    // Vectors have no tokens and no reason to end, and are an answer all the same.
+    const failed = this.error !== null || (this.finishReason === null && this.request.apiType === 'completions')
     if (this.emptyIsFree && failed && !this.#cancelled && this.#ended && outputTokens(usage) === 0) return NO_COST
     const prices = current.planned.endpoint.prices ?? (this.costIsAssumed ? this.assumedPrices : null)
     const cost = costOf(usage, prices, prices?.image === undefined ? 0 : inputSizeOf(this.request.call.body.text).images)

@@ -43,6 +43,16 @@ describeEachEngine('workspace budgets', (engine) => {
     expect(await budgets.scopes(spender)).toHaveLength(1)
   })
 
+  test('a change of the limit leaves alone what it does not name', async () => {
+    const { budgets, workspaceId } = await open(engine)
+    const daily = { workspaceId, span: 'daily', includeByok: false } as const
+    await budgets.put({ ...daily, limitNanos: DOLLAR, allowLastRequest: true }, changedBy())
+    expect(await budgets.put({ ...daily, limitNanos: 2 * DOLLAR }, changedBy())).toMatchObject({ allowLastRequest: true })
+    expect(await budgets.put({ ...daily, limitNanos: 3 * DOLLAR, allowLastRequest: false }, changedBy())).toMatchObject({
+      allowLastRequest: false,
+    })
+  })
+
   test('a longer interval has the larger limit, and a refused change changes nothing', async () => {
     const { budgets, workspaceId } = await open(engine)
     await budgets.put({ workspaceId, span: 'weekly', limitNanos: 10 * DOLLAR, includeByok: false }, changedBy())

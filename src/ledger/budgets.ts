@@ -20,6 +20,7 @@ export interface Budgets extends ScopeSource {
       readonly span: Span
       readonly limitNanos: number
       readonly includeByok: boolean
+      /** As it was, or false, when absent. */
       readonly allowLastRequest?: boolean
       /** Sets `includeByok` of the workspace's other budgets too (contract 7.2). */
       readonly shareByok?: boolean
@@ -41,9 +42,9 @@ export const createBudgets = (parts: { database: Database; clock: Clock; ids: Id
   const loadScopes = async (workspaceId: string): Promise<readonly Scope[]> => (await store.list(workspaceId)).map(toScope)
   return {
     list: store.list,
-    async put({ allowLastRequest = false, shareByok = false, ...budget }, by) {
+    async put({ shareByok = false, ...budget }, by) {
       const now = isoTimestamp(clock.now())
-      const written = await store.put({ ...budget, allowLastRequest, id: ids.uuid(), createdAt: now, updatedAt: now }, by, {
+      const written = await store.put({ ...budget, id: ids.uuid(), createdAt: now, updatedAt: now }, by, {
         check: (others) => checkOrder(budget, others),
         shareByok,
       })

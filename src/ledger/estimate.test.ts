@@ -78,6 +78,30 @@ test('fees, reasoning, tiers and cache writes count at their dearest', () => {
   expect(most({ cache_control: 'x'.repeat(279) }, [at(cached)], 0)).toBe(500 * 2000)
 })
 
+test('stays a number that storage can hold, whatever the request asks for', () => {
+  const dear = at({ prompt: 1, completion: 1000 })
+  for (const estimate of [most(PROMPT, [dear], Number.MAX_SAFE_INTEGER), most({ ...PROMPT, n: 1e308 }, [dear], 10)]) {
+    expect(Number.isSafeInteger(estimate)).toBe(true)
+    expect(estimate).toBeGreaterThan(1_000_000 * 1_000_000_000)
+  }
+})
+
+test('searches that the request allows are held at their own price', () => {
+  const searched = (body: object) => {
+    const price = { prompt: 0, completion: 0, web_search: 0.01 }
+    return most({ ...PROMPT, ...body }, [at(price)], 10)
+  }
+  expect(searched({})).toBe(0)
+  for (const body of [
+    { tools: [{ type: 'web_search_20250305', name: 'web_search' }] },
+    { tools: [{ type: 'web_search_preview' }] },
+    { tools: [{ type: 'openrouter:web_search' }] },
+    { web_search_options: {} },
+    { plugins: [{ id: 'web' }] },
+  ])
+    expect(searched(body)).toBe(10 * 10_000_000)
+})
+
 test('an unknown price counts at the default', () => {
   expect(most(PROMPT, [at(null)], 10)).toBe(500 * 7000 + 10 * 9000)
 })

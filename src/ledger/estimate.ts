@@ -35,6 +35,7 @@ export const estimateOf = (
   const size = inputSizeOf(call.body.text)
   const plainTokens = Math.ceil(size.textBytes / BYTES_PER_TOKEN[apiType]) + Math.ceil(size.mediaBytes / BYTES_PER_TOKEN[apiType])
   const writesCache = call.body.text.includes('cache_control')
+  const searches = SEARCH.test(call.body.text) ? SEARCHES : 0
   let mostNanos = 0
   let promptNanos = 0
   for (const [number, { endpoint }] of attempts.entries()) {
@@ -43,12 +44,20 @@ export const estimateOf = (
     const output = apiType === 'embeddings' ? 0 : outputTokensMax(call, endpoint, settings.maxOutputTokens)
     const rates = dearest(prices, input, size.mediaBytes > 0)
     const fee = nanosOf(prices.request ?? 0) + size.images * nanosOf(prices.image ?? 0)
+    const searched = searches * nanosOf(prices.web_search ?? 0)
     const prompt = tokenCostNanos(input, writesCache ? rates.cached : rates.prompt)
-    mostNanos = Math.max(mostNanos, prompt + fee + tokenCostNanos(output, rates.completion))
+    mostNanos = Math.max(mostNanos, prompt + fee + searched + tokenCostNanos(output, rates.completion))
     if (number === 0) promptNanos = tokenCostNanos(input, prices.prompt) + fee
   }
-  return { mostNanos, promptNanos }
+  return { mostNanos: Math.min(mostNanos, MOST_NANOS), promptNanos: Math.min(promptNanos, MOST_NANOS) }
 }
+
+/** Four times the largest limit. A client chooses its `max_tokens`, and storage takes no number beyond 2^53. */
+const MOST_NANOS = 4_000_000 * 1_000_000_000
+
+/** By the names of the tool, the option and the plugin in all dialects. How often a model searches nobody knows before. */
+const SEARCH = /web_search|"id"\s*:\s*"web"/
+const SEARCHES = 10
 
 /** Three bytes make a token of prose, code and most scripts. Embeddings may come as numbers of tokens, of at least a digit and a comma. */
 const BYTES_PER_TOKEN = { completions: 3, embeddings: 2 } as const

@@ -12,6 +12,7 @@ import { pruneLedger } from '../storage/prune-ledger.ts'
 import type { Database } from '../storage/database.ts'
 import { rejection } from '../storage/testing/rejection.ts'
 import { settlementOf } from '../storage/testing/settlement.ts'
+import type { Scope } from './scope.ts'
 import { limitOf, openNode, prepareMoney, recordOf, type Running } from './ledger.test-kit.ts'
 
 const open = async (engine: TestEngine, keys = 3) => {
@@ -411,6 +412,59 @@ describeEachEngine('holds', (engine) => {
     expect((await auditLedger(database, isoTimestamp(clock.now()))).map(({ invariant }) => invariant)).toEqual(['I2'])
     await node.ledger.tend()
     await expectFine()
+  })
+
+  test('are counted again in each window by itself, whether its figure or its holds are missing', async () => {
+    const { database, clock, node, spender, expectFine } = await open(engine)
+    await node.begin(spender(0, limitOf(1000)), 500)
+    await node.begin(spender(1, limitOf(1000)), 300)
+    await node.begin(spender(2, limitOf(1000)), 200)
+    const heldBy = async (): Promise<readonly number[]> =>
+      (await database.kysely.selectFrom('scope_window').select('held_n').orderBy('subject').execute()).map(({ held_n }) => held_n)
+    await database.transaction(async (transaction) => {
+      await transaction.updateTable('scope_window').set({ held_n: 0 }).where('held_n', '=', 500).execute()
+      await transaction.deleteFrom('hold_scope').where('amount_n', '=', 300).execute()
+      await transaction.deleteFrom('hold').where('amount_n', '=', 300).execute()
+    })
+    expect((await auditLedger(database, isoTimestamp(clock.now()))).map(({ invariant }) => invariant)).toEqual(['I2', 'I2'])
+    await node.ledger.tend()
+    expect(await heldBy()).toEqual([500, 0, 200])
+    await expectFine()
+  })
+
+  test('leave charges that the audit counts again in every window of a key, a member and a workspace', async () => {
+    const { database, clock, node, spender, expectFine, workspaceId } = await open(engine)
+    const scopes = (kind: Scope['kind']): Scope => ({
+      id: kind,
+      kind,
+      limitNanos: 10_000,
+      interval: kind === 'member' ? 'weekly' : null,
+      includeByok: false,
+      guardrailId: null,
+      budgetId: null,
+      allowLastRequest: false,
+    })
+    const other = openNode(database, clock, { sources: [{ scopes: () => [scopes('member'), scopes('workspace')] }] })
+    await (await other.begin(spender(0, limitOf(1000)), 500)).end(40)
+    await (await node.begin(spender(1, limitOf(1000)), 500)).end(2)
+    await expectFine()
+    for (const subject of [`key:${spender(0).keyHash}`, `member:${workspaceId}:user_1`, `workspace:${workspaceId}`]) {
+      const change = (by: number) =>
+        database.transaction((transaction) =>
+          transaction
+            .updateTable('scope_window')
+            .set((eb) => ({ committed_n: eb('committed_n', '+', by) }))
+            .where('subject', '=', subject)
+            .execute(),
+        )
+      await change(7)
+      const [breach, ...others] = await auditLedger(database, isoTimestamp(clock.now()))
+      const used = subject.startsWith('key:') ? 40 : 42
+      expect([breach?.invariant, others]).toEqual(['I3', []])
+      expect(breach?.what).toContain(`${subject} `)
+      expect(breach?.what).toEndWith(`says it spent ${used + 7} and 0, and its keys used ${used} and 0`)
+      await change(-7)
+    }
   })
 
   test('of requests that ended are gone, and a settlement told twice is one charge', async () => {

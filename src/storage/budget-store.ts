@@ -19,6 +19,9 @@ export interface BudgetRecord {
   readonly updatedAt: string
 }
 
+/** What is absent stays as it was. */
+type NewBudget = Omit<BudgetRecord, 'allowLastRequest'> & Partial<Pick<BudgetRecord, 'allowLastRequest'>>
+
 interface PutBudgetOptions {
   readonly check: (others: readonly BudgetRecord[]) => void
   /** The workspace's other budgets count customers' own provider keys as this one does. */
@@ -32,7 +35,7 @@ export interface BudgetStore {
    * Makes or changes the budget of that interval, after `check` has seen the others; what that throws undoes everything.
    * An existing budget keeps its id and its `createdAt`.
    */
-  put(budget: BudgetRecord, by: ChangedBy, options: PutBudgetOptions): Promise<BudgetRecord>
+  put(budget: NewBudget, by: ChangedBy, options: PutBudgetOptions): Promise<BudgetRecord>
   /** False where there was none. */
   delete(workspaceId: string, span: Span, now: string, by: ChangedBy): Promise<boolean>
 }
@@ -52,6 +55,7 @@ export const createBudgetStore = (database: Database): BudgetStore => ({
         await transaction.selectFrom('workspace_budgets').selectAll().where('workspace_id', '=', budget.workspaceId).execute()
       ).map(toBudget)
       check(before.filter(({ span }) => span !== budget.span))
+      const replaced = before.find(({ span }) => span === budget.span)
       if (shareByok) {
         await transaction
           .updateTable('workspace_budgets')
@@ -61,7 +65,7 @@ export const createBudgetStore = (database: Database): BudgetStore => ({
       }
       const row = await transaction
         .insertInto('workspace_budgets')
-        .values(toRow(budget))
+        .values(toRow({ allowLastRequest: replaced?.allowLastRequest ?? false, ...budget }))
         .onConflict((conflict) =>
           conflict.columns(['workspace_id', 'span']).doUpdateSet((eb) => ({
             limit_nanos: eb.ref('excluded.limit_nanos'),
@@ -73,7 +77,6 @@ export const createBudgetStore = (database: Database): BudgetStore => ({
         .returningAll()
         .executeTakeFirstOrThrow()
       const after = toBudget(row)
-      const replaced = before.find(({ span }) => span === budget.span)
       return { result: after, audit: audited(replaced === undefined ? 'created' : 'updated', after, replaced ?? null, after) }
     }),
   delete: (workspaceId, span, now, by) =>

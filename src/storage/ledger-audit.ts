@@ -52,12 +52,14 @@ const text = (number: RawBuilder<unknown>): RawBuilder<string> => sql`cast(${num
 const heldSum = sql`(select ${sum(sql`s.amount_n`)} from hold_scope s
   where s.subject = w.subject and s.span = w.span and s.window_start = w.window_start)`
 
-const usedSum = (
-  column: 'cost_nanos' | 'byok_cost_nanos',
-): RawBuilder<number> => sql`(select ${sum(sql.ref(`d.${column}`))} from key_usage_days d
-  where d.day >= w.window_start and (w.window_end is null or d.day < w.window_end)
-  and (w.subject = 'key:' || d.key_hash or exists (select 1 from api_keys k where k.hash = d.key_hash
-    and (w.subject = 'workspace:' || k.workspace_id or w.subject = 'member:' || k.workspace_id || ':' || k.creator_user_id))))`
+/** What was used on each day, once for every subject that it counts for; each finds its windows by their key. */
+const USES = sql`select 'key:' || key_hash as subject, day, cost_nanos, byok_cost_nanos from key_usage_days
+  union all
+  select 'workspace:' || k.workspace_id, d.day, d.cost_nanos, d.byok_cost_nanos
+  from key_usage_days d join api_keys k on k.hash = d.key_hash
+  union all
+  select 'member:' || k.workspace_id || ':' || k.creator_user_id, d.day, d.cost_nanos, d.byok_cost_nanos
+  from key_usage_days d join api_keys k on k.hash = d.key_hash`
 
 const QUERIES: Readonly<Record<Invariant['name'], (now: string) => RawBuilder<unknown>>> = {
   I1: () => sql`
@@ -76,9 +78,18 @@ const QUERIES: Readonly<Record<Invariant['name'], (now: string) => RawBuilder<un
     select s.request_id || ' holds without a hold' from hold_scope s
     where not exists (select 1 from hold h where h.request_id = s.request_id and h.state = 'held')`,
   I3: () => sql`
-    select ${windowText} || ' says it spent ' || ${text(sql`w.committed_n`)} || ' and ' || ${text(sql`w.byok_n`)} || ', and its keys used '
-      || ${text(usedSum('cost_nanos'))} || ' and ' || ${text(usedSum('byok_cost_nanos'))} as what
-    from scope_window w where w.committed_n <> ${usedSum('cost_nanos')} or w.byok_n <> ${usedSum('byok_cost_nanos')}`,
+    select ${windowText} || ' says it spent ' || ${text(sql`spent`)} || ' and ' || ${text(sql`byok`)} || ', and its keys used '
+      || ${text(sql`used`)} || ' and ' || ${text(sql`byok_used`)} as what
+    from (
+      select subject, span, window_start, ${sum(sql`spent`)} as spent, ${sum(sql`byok`)} as byok, ${sum(sql`used`)} as used,
+        ${sum(sql`byok_used`)} as byok_used
+      from (
+        select subject, span, window_start, committed_n as spent, byok_n as byok, 0 as used, 0 as byok_used from scope_window
+        union all
+        select s.subject, s.span, s.window_start, 0, 0, d.cost_nanos, d.byok_cost_nanos from (${USES}) as d
+        join scope_window s on s.subject = d.subject and d.day >= s.window_start and (s.window_end is null or d.day < s.window_end)
+      ) as amounts group by subject, span, window_start
+    ) as w where spent <> used or byok <> byok_used`,
   I5: () => sql`
     select request_id || ' was charged more than once' as what from ledger where kind <> 'attempt' group by request_id
     having sum(case when kind in ('final', 'adjust') then 1 else 0 end) > 1

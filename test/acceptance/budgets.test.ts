@@ -318,6 +318,60 @@ describe('an attempt that failed', () => {
   })
 })
 
+test('a budget or credit that is changed bounds the very next request', async () => {
+  upstream.script(say('Hi.'))
+  const other = await services.start({ config: `${CONFIG}budgets: { credits: true, in_flight: { fraction: 1 } }\n` })
+  const status = async (): Promise<number> => (await infer(other, REQUESTS['/chat/completions'], { key: other.inferenceKey })).status
+  const daily = (limit_usd: number) => call(other, 'PUT', '/workspaces/default/budgets/daily', { body: { limit_usd } })
+  expect(await status()).toBe(402)
+  await call(other, 'POST', '/credits', { body: { amount_usd: 1 } })
+  expect(await status()).toBe(200)
+  await daily(0.001)
+  expect(await status()).toBe(403)
+  await daily(1)
+  expect(await status()).toBe(200)
+  await other.stop()
+})
+
+test('embeddings are charged also where empty answers are free: vectors have no tokens', async () => {
+  upstream.script((exchange) =>
+    exchange.answer(
+      200,
+      JSON.stringify({
+        object: 'list',
+        model: 'up-one',
+        data: [{ object: 'embedding', index: 0, embedding: [0.5] }],
+        usage: { prompt_tokens: 1000, total_tokens: 1000 },
+      }),
+    ),
+  )
+  const other = await services.start({
+    config: `
+providers: { openai: { base_url: "${upstream.url}", api_key: upstream-credential } }
+models: { openai/vectors: { endpoints: [{ provider: openai, model: up-one, prices: { prompt: 1, completion: 0 } }] } }
+budgets: { empty_answers: free }
+`,
+  })
+  const { key } = await makeKey(1, {}, other)
+  const { status, json } = await infer(other, { model: 'openai/vectors', input: 'Hello!' }, { key, path: '/embeddings' })
+  expect([status, json]).toEqual([200, expect.objectContaining({ usage: { prompt_tokens: 1000, total_tokens: 1000, cost: 0.001 } })])
+  expect((await current(key, other)).usage).toBe(0.001)
+  await other.stop()
+})
+
+test('a request that asks for more tokens than there are runs alone where the last one may, and its hold can be written', async () => {
+  upstream.script(say('Hi.'))
+  await call(service, 'POST', '/workspaces', { body: { name: 'Lenient', slug: 'lenient' } })
+  await call(service, 'PUT', '/workspaces/lenient/budgets/daily', { body: { limit_usd: 1, allow_last_request: true } })
+  const { json } = await call(service, 'POST', '/keys?workspace_id=lenient', { body: { name: 'lenient' } })
+  const { key } = json as { key: string }
+  for (const more of [{ max_tokens: Number.MAX_SAFE_INTEGER }, { n: 1e308 }]) {
+    expect((await ask(key, '/chat/completions', more)).status).toBe(200)
+  }
+  const { error } = await ask((await makeKey(1)).key, '/chat/completions', { n: 1e308 })
+  expect([error.code, error.metadata['estimate_usd']]).toEqual([403, 4_000_000])
+})
+
 describe('a model whose price nobody told', () => {
   test('is refused where a limit has to be kept, and goes where there is none', async () => {
     upstream.script(say('Hi.'))

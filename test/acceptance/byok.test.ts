@@ -158,6 +158,16 @@ describe('at inference', () => {
     expect([refused.status, refused.error.code]).toEqual([503, 503])
   })
 
+  test('a failure says that it met the customer’s own key, and not of the service’s', async () => {
+    fake.script((exchange) => exchange.answer(401, JSON.stringify({ error: { message: 'Incorrect API key provided.' } })))
+    const told = async () =>
+      (await infer(service, { model: 'fake/one', messages: [{ role: 'user', content: 'Hi' }] }, { key: service.inferenceKey })).error
+        .metadata
+    expect(await told()).not.toHaveProperty('is_byok')
+    await enter({ is_byok_only: true })
+    expect(await told()).toMatchObject({ provider_name: 'Fake', is_byok: true })
+  })
+
   test('models, users and API keys that may use it', async () => {
     const made = (await call(service, 'POST', '/keys', { body: { name: 'other' } })).json as { key: string; data: { hash: string } }
     const { id } = await enter({ allowed_models: ['fake/two'] })
