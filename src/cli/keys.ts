@@ -3,7 +3,7 @@ import { validate } from '../contract/validate.ts'
 import { type ApiKeyResource, createKeyBody, keyHash } from '../contract/key.ts'
 import { SettingError, type StorageSettings } from '../config.ts'
 import { keyResource } from '../keys/key-resource.ts'
-import { createKeys, type Keys } from '../keys/keys.ts'
+import { createKeys, type Keys, UNBOUNDED } from '../keys/keys.ts'
 import { KEY_KINDS } from '../keys/key-format.ts'
 import { systemClock } from '../lib/clock.ts'
 import { systemIds } from '../lib/id.ts'
@@ -45,12 +45,9 @@ export const createKeyVerb = async (settings: StorageSettings, flags: CreateFlag
         name: body.name,
         workspaceId: owner.workspaceId,
         creatorUserId: owner.userId,
+        ...UNBOUNDED,
         limitNanos: limit === null ? null : nanosOf(limit),
         limitReset: body.limit_reset ?? null,
-        includeByokInLimit: false,
-        strict: false,
-        rpmLimit: null,
-        tpmLimit: null,
         expiresAt: body.expires_at ?? null,
       },
       fromShell(owner.userId),

@@ -7,6 +7,7 @@ import { systemClock } from '../lib/clock.ts'
 import { fromShell } from './from-shell.ts'
 import { greeting, type FirstKeys } from './greeting.ts'
 import { startWorkers, type Workers } from './workers.ts'
+import { UNBOUNDED } from '../keys/keys.ts'
 
 /** Resolves with the exit code when the service has stopped. `argv`: the flags, for workers. */
 export const serve = async (settings: ServeSettings, env: Environment, argv: readonly string[]): Promise<number> => {
@@ -53,13 +54,7 @@ const makeFirstKeys = async ({ keys, owner }: Service): Promise<FirstKeys> => {
         name: `First ${kind} key`,
         workspaceId: owner.workspaceId,
         creatorUserId: owner.userId,
-        limitNanos: null,
-        limitReset: null,
-        includeByokInLimit: false,
-        strict: false,
-        rpmLimit: null,
-        tpmLimit: null,
-        expiresAt: null,
+        ...UNBOUNDED,
       },
       fromShell(owner.userId),
     )

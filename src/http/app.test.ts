@@ -21,7 +21,7 @@ import { createEmbeddings } from '../inference/run-embeddings.ts'
 import { createDryRun } from '../inference/dry-run.ts'
 import { createInference, type InferenceParts } from '../inference/run-inference.ts'
 import type { Run } from '../inference/run.ts'
-import { createKeys } from '../keys/keys.ts'
+import { createKeys, UNBOUNDED } from '../keys/keys.ts'
 import { createAdmission } from '../limits/admission.ts'
 import { createRateMeter } from '../limits/gcra.ts'
 import { systemIds } from '../lib/id.ts'
@@ -173,13 +173,7 @@ const makeKey = async (kind: 'management' | 'inference'): Promise<string> =>
         name: kind,
         workspaceId: owner.workspaceId,
         creatorUserId: owner.userId,
-        limitNanos: null,
-        limitReset: null,
-        includeByokInLimit: false,
-        strict: false,
-        rpmLimit: null,
-        tpmLimit: null,
-        expiresAt: null,
+        ...UNBOUNDED,
       },
       changedBy(),
     )

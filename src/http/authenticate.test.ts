@@ -5,7 +5,7 @@ import { createFakeClock } from '../../test/support/fake-clock.ts'
 import { createFakeIds } from '../../test/support/fake-ids.ts'
 import { openSqliteDatabase } from '../../test/support/sqlite-database.ts'
 import { GatewayError } from '../errors.ts'
-import { createKeys } from '../keys/keys.ts'
+import { createKeys, UNBOUNDED } from '../keys/keys.ts'
 import { createKeyStore } from '../storage/key-store.ts'
 import { rejection } from '../storage/testing/rejection.ts'
 import { authenticate } from './authenticate.ts'
@@ -26,13 +26,7 @@ const make = async (kind: 'management' | 'inference'): Promise<string> => {
       name: kind,
       workspaceId: owner.workspaceId,
       creatorUserId: owner.userId,
-      limitNanos: null,
-      limitReset: null,
-      includeByokInLimit: false,
-      strict: false,
-      rpmLimit: null,
-      tpmLimit: null,
-      expiresAt: null,
+      ...UNBOUNDED,
     },
     changedBy(),
   )

@@ -9,7 +9,7 @@ import { isoTimestamp } from '../lib/clock.ts'
 import { createKeyStore, type KeyStore } from '../storage/key-store.ts'
 import { rejection } from '../storage/testing/rejection.ts'
 import { keyDigest, makeKey } from './key-format.ts'
-import { createKeys, type NewKey, type Pepper } from './keys.ts'
+import { createKeys, type NewKey, type Pepper, UNBOUNDED } from './keys.ts'
 
 const { database, owner } = await openSqliteDatabase()
 const ids = createFakeIds()
@@ -39,13 +39,7 @@ const inference: NewKey = {
   name: 'a key',
   workspaceId: owner.workspaceId,
   creatorUserId: owner.userId,
-  limitNanos: null,
-  limitReset: null,
-  includeByokInLimit: false,
-  strict: false,
-  rpmLimit: null,
-  tpmLimit: null,
-  expiresAt: null,
+  ...UNBOUNDED,
 }
 
 const typeOf = (thrown: unknown): string => (thrown instanceof GatewayError ? thrown.type : String(thrown))

@@ -44,6 +44,17 @@ export interface NewKey {
   readonly expiresAt: string | null
 }
 
+/** A key with no bound of its own. */
+export const UNBOUNDED = {
+  limitNanos: null,
+  limitReset: null,
+  includeByokInLimit: false,
+  strict: false,
+  rpmLimit: null,
+  tpmLimit: null,
+  expiresAt: null,
+} as const satisfies Partial<NewKey>
+
 export interface KeyWithUsage {
   readonly record: KeyRecord
   readonly used: KeyUsage

@@ -9,7 +9,7 @@ import { beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 
 import { authenticate } from '../../src/http/authenticate.ts'
-import { createKeys } from '../../src/keys/keys.ts'
+import { createKeys, UNBOUNDED } from '../../src/keys/keys.ts'
 import { makeKey } from '../../src/keys/key-format.ts'
 import type { KeyRecord, KeyStore } from '../../src/storage/key-store.ts'
 import { type Answer, call, infer, savePreset } from '../support/calls.ts'
@@ -116,13 +116,7 @@ test('2, CVE-2026-35030: keys that begin alike are two identities', async () => 
         name,
         workspaceId: 'w',
         creatorUserId: name,
-        limitNanos: null,
-        limitReset: null,
-        includeByokInLimit: false,
-        strict: false,
-        rpmLimit: null,
-        tpmLimit: null,
-        expiresAt: null,
+        ...UNBOUNDED,
       },
       { requestId: name, userId: null, keyHash: null },
     )
