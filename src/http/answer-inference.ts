@@ -189,14 +189,18 @@ class Answer {
   }
 
   #head(): AnswerHead {
-    const { request, current, generationId, createdMs, inputTokensEstimate, echoes } = this.#run
+    const run = this.#run
+    const { request, current, generationId, createdMs, echoes } = run
     return {
       generationId,
       createdSeconds: Math.floor(createdMs / 1000),
       model: current?.planned.model.id ?? request.call.models[0] ?? request.requested,
       provider: current?.planned.endpoint.provider.name ?? null,
       request: request.call.body,
-      inputTokensEstimate,
+      // Few answers tell it, and it is read off the whole request.
+      get inputTokensEstimate() {
+        return run.inputTokensEstimate
+      },
       ...(echoes.length === 0 ? {} : { echoes }),
     }
   }
