@@ -1,4 +1,6 @@
 /** How large an input is, where nobody has counted its tokens: from its JSON text alone, which is not parsed for this. */
+import type { JsonBody } from '../lib/json-body.ts'
+
 export interface InputSize {
   /** Bytes of JSON without the media in it. */
   readonly textBytes: number
@@ -7,11 +9,11 @@ export interface InputSize {
   readonly mediaBytes: number
 }
 
-export const inputSizeOf = (json: string): InputSize => {
+export const inputSizeOf = ({ searchable: json, byteLength }: Pick<JsonBody, 'searchable' | 'byteLength'>): InputSize => {
   const inline = INLINE_MEDIA.test(json) ? inlineMedia(json) : NO_MEDIA
   const linked = LINK.test(json) ? (json.match(LINKED_MEDIA)?.length ?? 0) : 0
   return {
-    textBytes: Buffer.byteLength(json) - inline.characters,
+    textBytes: byteLength - inline.characters,
     images: inline.images + linked,
     mediaBytes: inline.bytes,
   }

@@ -46,8 +46,7 @@ export type CustomerKeysOf = (caller: Principal) => CustomerKeyLookup | null | P
 
 export const answerInference = async (request: RouteRequest, format: ClientFormat, parts: InferenceAnswering): Promise<Response> => {
   const principal = principalOf(request)
-  const { text, bytes } = await request.received()
-  const prepared = await parts.prepareCall(JsonBody.read(text, JSON_LIMITS, bytes), format, request.headers, principal)
+  const prepared = await parts.prepareCall(JsonBody.ofBytes(await request.received(), JSON_LIMITS), format, request.headers, principal)
   const customerKeys = parts.customerKeys(principal)
   const inference: InferenceRequest = {
     ...prepared,

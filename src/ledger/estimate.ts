@@ -32,9 +32,9 @@ export const estimateOf = (
   attempts: readonly { readonly endpoint: ModelEndpoint }[],
   settings: EstimateSettings,
 ): Estimate => {
-  const size = inputSizeOf(call.body.text)
+  const size = inputSizeOf(call.body)
   const plainTokens = Math.ceil(size.textBytes / BYTES_PER_TOKEN[apiType]) + Math.ceil(size.mediaBytes / BYTES_PER_TOKEN[apiType])
-  const writesCache = CACHE_MARK.test(call.body.text)
+  const writesCache = CACHE_MARK.test(call.body.searchable)
   let mostNanos = 0
   let promptNanos = 0
   for (const [number, { endpoint }] of attempts.entries()) {

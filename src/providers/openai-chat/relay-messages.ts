@@ -14,7 +14,7 @@ import { mayBeOf } from './encode-thinking.ts'
 
 /** JSON text for `messages`, or null where they can stay as they are. */
 export const relayedMessages = (body: JsonBody, target: Target, vendor: Vendor, warn: (warning: Warning) => void): string | null => {
-  const { text } = body
+  const text = body.searchable
   const thinking =
     vendor.thinkingBack === 'untouched'
       ? DETAILS.test(text)
