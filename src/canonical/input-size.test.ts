@@ -1,6 +1,8 @@
 import { expect, test } from 'bun:test'
 
-import { inputSizeOf } from './input-size.ts'
+import { inputSizeOf as sizeOfBody, type InputSize } from './input-size.ts'
+
+const inputSizeOf = (text: string): InputSize => sizeOfBody({ searchable: text, byteLength: Buffer.byteLength(text) })
 
 const PICTURE = 'iVBORw0KGgo'.repeat(100)
 

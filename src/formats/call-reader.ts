@@ -67,7 +67,7 @@ const parseStrictly = (body: JsonBody, parsePrompt: CallParts['parsePrompt']): P
 
 /** The conversation may be megabytes: that it has a first message is read off its text, without parsing it. */
 export const requireMessages = (body: JsonBody): void => {
-  const raw = body.raw('messages')
+  const raw = body.rawSearchable('messages')
   if (raw === undefined || raw === 'null') throw fault('messages', 'Send at least one message.')
   if (!raw.startsWith('[')) throw fault('messages', 'Expected a list of messages.')
   if (/^\[\s*\]/.test(raw)) throw fault('messages', 'Send at least one message.')

@@ -48,12 +48,12 @@ export type CustomerKeysOf = (caller: Principal) => CustomerKeyLookup | null | P
 
 export const answerInference = async (request: RouteRequest, format: ClientFormat, parts: InferenceAnswering): Promise<Response> => {
   const principal = principalOf(request)
-  const { text, bytes } = await request.received()
+  const received = await request.received()
   let run: Run
   /** Known once its call was read. */
   let asked: InferenceRequest | undefined
   try {
-    const prepared = await parts.prepareCall(JsonBody.read(text, JSON_LIMITS, bytes), format, request.headers, principal)
+    const prepared = await parts.prepareCall(JsonBody.ofBytes(received, JSON_LIMITS), format, request.headers, principal)
     const customerKeys = parts.customerKeys(principal)
     asked = {
       ...prepared,
@@ -197,7 +197,8 @@ class Answer {
   }
 
   #head(): AnswerHead {
-    const { request, current, generationId, createdMs, inputTokensEstimate, echoes } = this.#run
+    const run = this.#run
+    const { request, current, generationId, createdMs, echoes } = run
     return {
       generationId,
       createdSeconds: Math.floor(createdMs / 1000),
@@ -205,7 +206,10 @@ class Answer {
       provider: current?.planned.endpoint.provider.name ?? null,
       request: request.call.body,
       ...(request.hidden === undefined ? {} : { instructions: request.hidden.ownInstructions }),
-      inputTokensEstimate,
+      // Few answers tell it, and it is read off the whole request.
+      get inputTokensEstimate() {
+        return run.inputTokensEstimate
+      },
       ...(echoes.length === 0 ? {} : { echoes }),
     }
   }

@@ -60,7 +60,7 @@ const checked = (prepared: Omit<Prepared, 'strict'>, headers: Headers, principal
 /** What this version accepts and does not do: plugins, and the tools that the service would run itself. */
 const notRun = (body: JsonBody): readonly Warning[] => {
   const plugins = body.value('plugins')
-  const tools = body.raw('tools')
+  const tools = body.rawSearchable('tools')
   const warn = (field: string, message: string): Warning => ({ code: 'unsupported_field', field, message })
   return [
     ...(Array.isArray(plugins) && plugins.some(isLeftOut) ? [warn('plugins', 'This version runs no plugins; they were left out.')] : []),

@@ -1,4 +1,6 @@
 /** A request body as text: only JSON, only UTF-8, and never more than is allowed, whatever the headers claim. */
+import { isUtf8 } from 'node:buffer'
+
 import { GatewayError } from '../errors.ts'
 import type { Clock } from '../lib/clock.ts'
 
@@ -13,17 +15,13 @@ export interface BodyLimits {
   readonly idleMs: number
 }
 
-/** A body as it came, and as text. */
-export interface ReceivedBody {
-  readonly text: string
-  readonly bytes: Uint8Array
-}
-
 type Readable = Pick<HttpRequest, 'headers' | 'body' | 'arrayBuffer'>
 
-export const readBodyText = async (request: Readable, limits: BodyLimits): Promise<string> => (await readBody(request, limits)).text
+export const readBodyText = async (request: Readable, limits: BodyLimits): Promise<string> =>
+  decoder.decode(await readBody(request, limits))
 
-export const readBody = async (request: Readable, limits: BodyLimits): Promise<ReceivedBody> => {
+/** Valid UTF-8. */
+export const readBody = async (request: Readable, limits: BodyLimits): Promise<Uint8Array> => {
   const { maxBytes, totalMs, idleMs } = limits
   checkType(request.headers)
   const declared = request.headers.get('content-length')
@@ -32,9 +30,9 @@ export const readBody = async (request: Readable, limits: BodyLimits): Promise<R
     // A body this small that takes the time of a pause is one: nothing has to be counted piece by piece.
     const bytes = new Uint8Array(await inTime(request.arrayBuffer(), Math.min(totalMs, idleMs), limits))
     if (bytes.byteLength > maxBytes) throw tooLarge(maxBytes)
-    return decode(bytes)
+    return checked(bytes)
   }
-  return decode(request.body === null ? new Uint8Array() : await readPieces(request.body.getReader(), limits))
+  return checked(request.body === null ? new Uint8Array() : await readPieces(request.body.getReader(), limits))
 }
 
 /** Bodies of this length arrive in a few packets. */
@@ -104,10 +102,7 @@ const tooLarge = (maxBytes: number): GatewayError =>
 // A byte order mark is kept, so that the JSON reader refuses it instead of two readers disagreeing on it.
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-const decode = (bytes: Uint8Array): ReceivedBody => {
-  try {
-    return { text: decoder.decode(bytes), bytes }
-  } catch (cause) {
-    throw new GatewayError('invalid_request', 'The body is not valid UTF-8.', { cause })
-  }
+const checked = (bytes: Uint8Array): Uint8Array => {
+  if (!isUtf8(bytes)) throw new GatewayError('invalid_request', 'The body is not valid UTF-8.')
+  return bytes
 }

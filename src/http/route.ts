@@ -3,7 +3,6 @@ import type { z } from 'zod'
 
 import type { ClientDialect } from '../canonical/call.ts'
 import type { Principal } from '../keys/keys.ts'
-import type { ReceivedBody } from './read-body.ts'
 import type { Pass } from '../limits/admission.ts'
 import type { ChangedBy } from '../storage/audit-log.ts'
 
@@ -28,8 +27,8 @@ export interface RouteRequest {
   readonly signal: AbortSignal
   /** The body as text: JSON content type, UTF-8, bounded. Throws 400, 413, 415. */
   text(): Promise<string>
-  /** The same, and the bytes that it came in. */
-  received(): Promise<ReceivedBody>
+  /** The same as the bytes that it came in. */
+  received(): Promise<Uint8Array>
 }
 
 export interface Route {

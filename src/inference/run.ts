@@ -348,7 +348,7 @@ export class Run {
     const failed = this.error !== null || (this.finishReason === null && this.request.apiType === 'completions')
     if (this.emptyIsFree && failed && !this.#cancelled && this.#ended && outputTokens(usage) === 0) return NO_COST
     const prices = current.planned.endpoint.prices ?? (this.costIsAssumed ? this.assumedPrices : null)
-    const cost = costOf(usage, prices, prices?.image === undefined ? 0 : inputSizeOf(this.request.call.body.text).images)
+    const cost = costOf(usage, prices, prices?.image === undefined ? 0 : inputSizeOf(this.request.call.body).images)
     return current.credential.isByok ? atCustomersCost(cost) : cost
   }
 
@@ -389,6 +389,6 @@ export const strictError = ({ field, message }: Warning): GatewayError =>
 
 /** Without a tokenizer: the length of the body counts, of which the prompt is nearly all, and the pictures by their number. */
 export const estimatedInputTokens = ({ body }: Call): number => {
-  const { textBytes, images, mediaBytes } = inputSizeOf(body.text)
+  const { textBytes, images, mediaBytes } = inputSizeOf(body)
   return Math.ceil((textBytes + mediaBytes) / CHARACTERS_PER_TOKEN) + images * IMAGE_TOKENS
 }

@@ -32,10 +32,10 @@ export const estimateOf = (
   attempts: readonly { readonly endpoint: ModelEndpoint }[],
   settings: EstimateSettings,
 ): Estimate => {
-  const size = inputSizeOf(call.body.text)
+  const size = inputSizeOf(call.body)
   const plainTokens = Math.ceil(size.textBytes / BYTES_PER_TOKEN[apiType]) + Math.ceil(size.mediaBytes / BYTES_PER_TOKEN[apiType])
-  const writesCache = call.body.text.includes('cache_control')
-  const searches = SEARCH.test(call.body.text) ? SEARCHES : 0
+  const writesCache = CACHE_MARK.test(call.body.searchable)
+  const searches = SEARCH.test(call.body.searchable) ? SEARCHES : 0
   let mostNanos = 0
   let promptNanos = 0
   for (const [number, { endpoint }] of attempts.entries()) {
@@ -55,6 +55,7 @@ export const estimateOf = (
 /** Four times the largest limit. A client chooses its `max_tokens`, and storage takes no number beyond 2^53. */
 const MOST_NANOS = 4_000_000 * 1_000_000_000
 
+const CACHE_MARK = /cache_control/
 /** By the names of the tool, the option and the plugin in all dialects. How often a model searches nobody knows before. */
 const SEARCH = /web_search|"id"\s*:\s*"web"/
 const SEARCHES = 10

@@ -502,8 +502,7 @@ const changesOf = fc.array(
 
 describe('a large body that is sent on', () => {
   const LARGE = 40_000
-  const wire = (text: string, changes: JsonChanges, source: Uint8Array | null = Buffer.from(text)): string | Uint8Array =>
-    JsonBody.read(text, undefined, source).wireWith(changes)
+  const wire = (text: string, changes: JsonChanges): string | Uint8Array => JsonBody.ofBytes(Buffer.from(text)).wireWith(changes)
   const asText = (sent: string | Uint8Array): string =>
     typeof sent === 'string' ? sent : new TextDecoder('utf-8', { fatal: true }).decode(sent)
 
@@ -518,7 +517,7 @@ describe('a large body that is sent on', () => {
         fc.boolean(),
         (before, after, piece, put, removed) => {
           const [first, large, last] = [before, piece.repeat(LARGE), after].map((text) => JSON.stringify(text))
-          const text = `{ "é":${first},"model":"m","messages" : [${large}] ,"stop":${last},"gone":1}`
+          const text = `{ "e":${first},"model":"m","messages" : [${large}] ,"stop":${last},"gone":1}`
           const changes = { model: JSON.stringify(put), added: '"ü"', ...(removed ? { gone: null, stop: null } : {}) }
           const sent = wire(text, changes)
           expect(sent).toBeInstanceOf(Uint8Array)
@@ -534,10 +533,51 @@ describe('a large body that is sent on', () => {
     const text = `{"model":"m","messages":${large}}`
     expect(wire('{"model":"m"}', { model: '"n"' })).toBe('{"model":"n"}')
     expect(wire(text, { messages: '[]' })).toBe('{"model":"m","messages":[]}')
-    expect(wire(text, { model: '"n"' }, null)).toBe(`{"model":"n","messages":${large}}`)
-    const body = JsonBody.read(text, undefined, Buffer.from(text))
+    expect(JsonBody.read(text).wireWith({ model: '"n"' })).toBe(`{"model":"n","messages":${large}}`)
+    const body = JsonBody.ofBytes(Buffer.from(text))
     expect(asText(body.wireWith({ model: '"n"' }))).toBe(`{"model":"n","messages":${large}}`)
     expect(body.wireWith({ model: '"n"' })).toBe(`{"model":"n","messages":${large}}`)
+  })
+
+  test('property: read from its bytes it is the body that its text is, whatever its names, and so are its changes', () => {
+    const name = fc.string({ unit: 'grapheme', maxLength: 3 })
+    const value = fc.string({ unit: 'grapheme' })
+    fc.assert(
+      fc.property(fc.dictionary(name, value), name, value, fc.boolean(), (members, changed, put, spelled) => {
+        const given = JSON.stringify({ ...members, large: 'ä'.repeat(LARGE) })
+        const text = spelled ? given.replaceAll('é', '\\u00e9') : given
+        const [bytes, plain] = [JsonBody.ofBytes(Buffer.from(text)), JsonBody.read(text)]
+        const changes = { [changed]: JSON.stringify(put) }
+        const pairs = [
+          [bytes, plain],
+          [bytes.with(changes), plain.with(changes)],
+        ] as const
+        for (const [read, expected] of pairs) {
+          expect(read.keys).toEqual(expected.keys)
+          expect(read.keys.map((key) => [read.raw(key), read.get(key)])).toEqual(
+            expected.keys.map((key) => [expected.raw(key), expected.get(key)]),
+          )
+          expect(read.text).toBe(expected.text)
+          expect(read.byteLength).toBe(expected.byteLength)
+          expect(read.textWith(changes)).toBe(expected.textWith(changes))
+        }
+        expect(asText(bytes.wireWith(changes))).toBe(plain.textWith(changes))
+      }),
+      { numRuns: 100 },
+    )
+  })
+
+  test.each([
+    ['written out, and escaped', '"é":1,"\\u00e9":2'],
+    ['twice as it is', '"日":1,"日":2'],
+    ['in ASCII', '"model":1,"m\\u006fdel":2'],
+  ])('a name that stands twice beside a large member is refused: %s', (_, members) => {
+    expect(() => JsonBody.ofBytes(Buffer.from(`{${members},"large":"${'a'.repeat(LARGE)}"}`))).toThrow('twice')
+  })
+
+  test('names that differ as text stay two, though the bytes of one read like the other', () => {
+    const body = JsonBody.ofBytes(Buffer.from(`{"é":1,"\\u00c3\\u00a9":2,"large":"${'a'.repeat(LARGE)}"}`))
+    expect([body.get('é'), body.get('Ã©')]).toEqual([1, 2])
   })
 
   test('a text of the client that reads like our mark is not taken for it', () => {

@@ -1,11 +1,13 @@
 /**
  * A JSON object kept as the text it came in. Its top-level members are found without parsing their values, so that a
  * large body can be read for its few small fields and sent on with some of them replaced: key order, number forms,
- * white space and unknown members stay byte-identical.
+ * white space and unknown members stay byte-identical. A large body stays in the bytes it came in: only the members
+ * that are asked for become text.
  */
 import { isExactInteger, parseExact } from './exact-json.ts'
-import { JSON_LIMITS, type JsonLimits, type JsonMember, JsonTextError, scanMembers } from './json-scan.ts'
+import { JSON_LIMITS, type JsonLimits, type JsonMember, JsonTextError, refuseRepeated, scanMembers } from './json-scan.ts'
 import { type JsonChanges, spliceMembers } from './json-splice.ts'
+import { asIs, isAscii, ofOctets, octetsOf, textOf, type TextForm } from './octets.ts'
 import type { JsonValue } from './json.ts'
 
 /** Up to this many characters the whole text is parsed at once: it is strict to the last escape and costs little. */
@@ -15,34 +17,60 @@ const WHOLE_PARSE_MAX = 32_768
 const COPY_MIN = WHOLE_PARSE_MAX
 
 export class JsonBody {
-  readonly text: string
+  /** The text, or its octets: what the members' positions count in. */
+  readonly #held: string
+  readonly #form: TextForm
   readonly #members: readonly JsonMember[]
   /** The members' values: all of them where the text was parsed as a whole, else those that were asked for. */
   readonly #values: Record<string, JsonValue>
 
-  /** The UTF-8 that the text was decoded from, until it is sent on; null where nobody kept it. */
-  #source: Uint8Array | null
+  /** The bytes that the octets were read from, until they are sent on; null where nobody kept them. */
+  #source: Uint8Array | null = null
 
-  private constructor(text: string, members: readonly JsonMember[], values: Record<string, JsonValue>, source: Uint8Array | null = null) {
-    this.text = text
+  private constructor(held: string, form: TextForm, members: readonly JsonMember[], values: Record<string, JsonValue>) {
+    this.#held = held
+    this.#form = form
     this.#members = members
     this.#values = values
-    this.#source = source
   }
 
-  /**
-   * Throws JsonTextError where the text is not one JSON object within the limits, or names a member twice. `source`: the
-   * UTF-8 of the text, where it is at hand.
-   */
-  static read(text: string, limits: JsonLimits = JSON_LIMITS, source: Uint8Array | null = null): JsonBody {
+  /** Throws JsonTextError where the text is not one JSON object within the limits, or names a member twice. */
+  static read(text: string, limits: JsonLimits = JSON_LIMITS): JsonBody {
     const members = scanMembers(text, limits)
-    const large = text.length > WHOLE_PARSE_MAX
-    return new JsonBody(text, members, large ? newValues() : membersOf(parse(text)), large ? source : null)
+    return new JsonBody(text, asIs, members, text.length > WHOLE_PARSE_MAX ? newValues() : membersOf(parse(text)))
+  }
+
+  /** The same for text as it came, in valid UTF-8. The bytes must not change afterwards. */
+  static ofBytes(bytes: Uint8Array, limits: JsonLimits = JSON_LIMITS): JsonBody {
+    if (bytes.byteLength <= WHOLE_PARSE_MAX) return JsonBody.read(textOf(bytes), limits)
+    const octets = octetsOf(bytes)
+    const members = scanMembers(octets, limits, 'repeated')
+    // Names are told apart as text.
+    if (!areAscii(members)) return JsonBody.read(textOf(bytes), limits)
+    refuseRepeated(members)
+    const body = new JsonBody(octets, ofOctets, members, newValues())
+    body.#source = bytes
+    return body
   }
 
   /** The same for text that a parser has accepted already. */
   static ofParsed(text: string): JsonBody {
-    return new JsonBody(text, scanMembers(text), newValues())
+    return new JsonBody(text, asIs, scanMembers(text), newValues())
+  }
+
+  /** All of it as text, which a large body has to be decoded for. */
+  get text(): string {
+    return this.#form.text(this.#held)
+  }
+
+  /** To be searched for words of ASCII: other characters stand in it in any form. */
+  get searchable(): string {
+    return this.#held
+  }
+
+  /** Of the text in UTF-8. */
+  get byteLength(): number {
+    return this.#form.byteLength(this.#held)
   }
 
   get keys(): readonly string[] {
@@ -56,7 +84,13 @@ export class JsonBody {
   /** The JSON text of a member's value. */
   raw(key: string): string | undefined {
     const member = this.#find(key)
-    return member === undefined ? undefined : this.text.slice(member.start, member.end)
+    return member === undefined ? undefined : this.#form.text(this.#held.slice(member.start, member.end))
+  }
+
+  /** The same to be searched, as `searchable`: nothing is decoded for it. */
+  rawSearchable(key: string): string | undefined {
+    const member = this.#find(key)
+    return member === undefined ? undefined : this.#held.slice(member.start, member.end)
   }
 
   /** A member's value, parsed at most once; undefined where it is absent. */
@@ -77,20 +111,23 @@ export class JsonBody {
 
   /** The same object with members replaced in place, added at the end, or removed. */
   with(changes: JsonChanges): JsonBody {
-    const text = spliceMembers(this.text, this.#members, changes)
-    if (text === this.text) return this
+    const held = this.#spliced(changes)
+    if (held === this.#held) return this
     // What is put in is well formed; the scan finds the new positions.
     const values = newValues()
     for (const { key } of this.#members) {
       const known = this.#values[key]
       if (known !== undefined && changes[key] === undefined) values[key] = known
     }
-    return new JsonBody(text, scanMembers(text), values)
+    const members = scanMembers(held)
+    return this.#form === asIs || areAscii(members)
+      ? new JsonBody(held, this.#form, members, values)
+      : JsonBody.ofParsed(this.#form.text(held))
   }
 
   /** The text that `with` would hold: for the last step of a body, which nobody reads again. */
   textWith(changes: JsonChanges): string {
-    return spliceMembers(this.text, this.#members, changes)
+    return this.#form.text(this.#spliced(changes))
   }
 
   /**
@@ -104,11 +141,13 @@ export class JsonBody {
     const large =
       source === null ? undefined : this.#members.find(({ key, start, end }) => end - start >= COPY_MIN && !Object.hasOwn(changes, key))
     if (source === null || large === undefined) return this.textWith(changes)
-    const [before, after, ...more] = this.textWith({ ...changes, [large.key]: SLOT }).split(SLOT)
+    const [before, after, ...more] = this.#spliced({ ...changes, [large.key]: SLOT }).split(SLOT)
     if (before === undefined || after === undefined || more.length > 0) return this.textWith(changes)
-    const start = Buffer.byteLength(this.text.slice(0, large.start))
-    const end = source.byteLength - Buffer.byteLength(this.text.slice(large.end))
-    return Buffer.concat([Buffer.from(before), source.subarray(start, end), Buffer.from(after)])
+    return Buffer.concat([Buffer.from(before, 'latin1'), source.subarray(large.start, large.end), Buffer.from(after, 'latin1')])
+  }
+
+  #spliced(changes: JsonChanges): string {
+    return spliceMembers(this.#held, this.#members, this.#form.changes(changes))
   }
 
   #find(key: string): JsonMember | undefined {
@@ -116,6 +155,8 @@ export class JsonBody {
     return undefined
   }
 }
+
+const areAscii = (members: readonly JsonMember[]): boolean => members.every(({ key }) => isAscii(key))
 
 /** Stands for a value that is put in later. */
 const SLOT = '"\\u0000value"'

@@ -177,7 +177,8 @@ const nameIn = (text: string, start: number, end: number): string => {
 /** Few names are compared faster than put into a set. */
 const FEW = 16
 
-const refuseRepeated = (members: readonly JsonMember[]): void => {
+/** Throws JsonTextError where two members have one name. */
+export const refuseRepeated = (members: readonly JsonMember[]): void => {
   const seen = members.length > FEW ? new Set<string>() : null
   for (let position = 0; position < members.length; position += 1) {
     const key = members[position]?.key ?? ''

@@ -108,7 +108,7 @@ const fullPlan = (input: PlanInput): Plan => {
   const stickyKey = isChoice && wishes.order.length === 0 ? conversationKey(call, input.account) : null
   const ordering = {
     wishes,
-    inputTokens: call.body.text.length / CHARACTERS_PER_TOKEN,
+    inputTokens: call.body.searchable.length / CHARACTERS_PER_TOKEN,
     sticky: stickyKey === null || input.sticky === null ? null : input.sticky(stickyKey),
     random: input.random,
   }

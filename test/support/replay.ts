@@ -167,7 +167,7 @@ export const replay = async ({
       pass: null,
       signal: new AbortController().signal,
       text: async () => given,
-      received: async () => ({ text: given, bytes: new TextEncoder().encode(given) }),
+      received: async () => new TextEncoder().encode(given),
     },
     FORMATS[client],
     {

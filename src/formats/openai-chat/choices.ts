@@ -104,15 +104,16 @@ const numbered = (call: string, calls: CallNumbers): string => {
 /** A choice of a whole answer, likewise. */
 export const completeChoice = (choice: JsonBody, position: number): JsonBody => {
   const message = choice.raw('message')
-  if (choice.has('index') && (message === undefined || COMPLETE_MESSAGE.test(message))) return choice
+  if (choice.has('index') && (message === undefined || (HAS_ROLE.test(message) && !HAS_CALLS.test(message)))) return choice
   return choice.with({
     ...missingMembers(choice, { index: String(position) }),
     ...(message?.startsWith('{') === true ? { message: completeMessage(JsonBody.ofParsed(message)) } : {}),
   })
 }
 
-/** A role, and no calls that could lack their type. */
-const COMPLETE_MESSAGE = /^(?!.*"tool_calls"\s*:\s*\[\s*\{).*"role"\s*:\s*"assistant"/s
+/** A message is complete with a role and without calls, which could lack their type. */
+const HAS_ROLE = /"role"\s*:\s*"assistant"/
+const HAS_CALLS = /"tool_calls"\s*:\s*\[\s*\{/
 
 const completeMessage = (message: JsonBody): string => {
   const calls = message.raw('tool_calls')

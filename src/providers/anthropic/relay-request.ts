@@ -16,7 +16,7 @@ export const relayChanges = (attempt: Attempt): JsonChanges => {
   const { body } = attempt.call
   const changes: Record<string, string | null> = { ...withoutServiceFields }
   // Null is "left out" to this service, and a fault to the provider.
-  for (const key of body.keys) if (body.raw(key) === 'null') changes[key] = null
+  for (const key of body.keys) if (body.rawSearchable(key) === 'null') changes[key] = null
   changes['model'] = JSON.stringify(attempt.target.upstreamModel)
   if (body.value('max_tokens') === undefined) changes['max_tokens'] = String(defaultMaxTokens(attempt.target))
   Object.assign(changes, endUser(body), tier(attempt), serverTools(attempt), history(attempt))
@@ -66,12 +66,13 @@ const OWN_TOOL = /"(?:service|openrouter):/
 /** The history as the provider takes it, and whether the model may go on thinking in it. */
 const history = (attempt: Attempt): Record<string, string | null> => {
   const { body } = attempt.call
-  const foreign = mayHoldSealedProof(body.text) || UNSIGNED.test(body.text)
+  const foreign = mayHoldSealedProof(body.searchable) || UNSIGNED.test(body.searchable)
   const thinking = body.value('thinking')
   const thinks = isObject(thinking) && thinking['type'] === 'enabled'
   const messages = foreign || thinks ? body.value('messages') : undefined
+  if (!Array.isArray(messages)) return {}
   const given = body.raw('messages')
-  if (given === undefined || !Array.isArray(messages)) return {}
+  if (given === undefined) return {}
   const own = foreign ? ownHistory(given, messages, attempt) : given
   const kept: unknown = own === given || !thinks ? messages : JSON.parse(own)
   return {

@@ -14,12 +14,12 @@ import { mayBeOf } from './encode-thinking.ts'
 
 /** JSON text for `messages`, or null where they can stay as they are. */
 export const relayedMessages = (body: JsonBody, target: Target, vendor: Vendor, warn: (warning: Warning) => void): string | null => {
-  const { text } = body
+  const text = body.searchable
   const thinking =
     vendor.thinkingBack === 'untouched'
       ? DETAILS.test(text)
-      : THINKING.test(text) || (typeof vendor.thinkingBack === 'object' && text.includes('"tool_calls"'))
-  const marks = vendor.thinkingBack !== 'untouched' && vendor.cacheMarks === null && text.includes('"cache_control"')
+      : THINKING.test(text) || (typeof vendor.thinkingBack === 'object' && CALLS.test(text))
+  const marks = vendor.thinkingBack !== 'untouched' && vendor.cacheMarks === null && MARKS.test(text)
   const extras = vendor.strictMessages && EXTRAS.test(text)
   if (!thinking && !marks && !extras) return null
 
@@ -74,6 +74,8 @@ const isMap = (value: JsonValue): value is JsonObject => isObject(value)
 const THINKING = /"reasoning(?:_content|_details)?"\s*:/
 /** Thinking whose maker is told; other words for it may be the server's own. */
 const DETAILS = /"reasoning_details"\s*:/
+const CALLS = /"tool_calls"/
+const MARKS = /"cache_control"/
 const EXTRAS = /"(?:annotations|images|audio|refusal|function_call)"\s*:/
 const EXTRA_MEMBERS: ReadonlySet<string> = new Set(['annotations', 'images', 'audio', 'refusal', 'function_call'])
 

@@ -11,9 +11,11 @@ import type { Target } from '../provider.ts'
 import { isItemId, isOwnProof } from './encode-parts.ts'
 import type { ModelFamily } from './model-family.ts'
 
+const PLAIN_THINKING = /"reasoning_text"/
+
 /** JSON text for `input`. Null: it can go up as it is, which nearly every request's does. */
 export const replayableInput = (body: JsonBody, target: Target, family: ModelFamily, warn: (warning: Warning) => void): string | null => {
-  if (!mayHoldSealedProof(body.text) && !(family.hidesThinking && body.text.includes('"reasoning_text"'))) return null
+  if (!mayHoldSealedProof(body.searchable) && !(family.hidesThinking && PLAIN_THINKING.test(body.searchable))) return null
   const input = body.value('input')
   const given = body.raw('input')
   if (given === undefined || !Array.isArray(input)) return null
