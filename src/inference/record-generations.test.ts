@@ -91,6 +91,28 @@ describe('while storage is away', () => {
     expect(faults).toEqual([['Error: away', 2]])
   })
 
+  test('an entry that storage never takes keeps no other from it', async () => {
+    const written = new Set<string>()
+    const { clock, recorder, batches, add } = open(async (batch) => {
+      if (batch.includes('300')) throw new Error('no such number')
+      for (const id of batch) written.add(id)
+    })
+    add(...ids(0, 1000))
+    for (let seconds = 0; seconds < 30; seconds += 1) {
+      clock.advance(1000)
+      await turn()
+    }
+    expect(written.size).toBe(999)
+    expect(batches.at(-1)).toEqual(['300'])
+    add('later')
+    for (let seconds = 0; seconds < 3; seconds += 1) {
+      clock.advance(1000)
+      await turn()
+    }
+    expect(written.has('later')).toBe(true)
+    expect(recorder.dropped).toBe(0)
+  })
+
   test('beyond a hundred thousand records the newest are dropped and counted', async () => {
     const { clock, recorder, batches, add } = open(() => new Promise(() => undefined))
     for (const id of ids(0, 100_003)) recorder.add(record(id))

@@ -31,6 +31,9 @@ export const createGenerationRecorder = <Entry>(parts: {
   let writing: Promise<void> | null = null
   let dropped = 0
   let closed = false
+  /** Entries of the next batch; fewer after failures, until one that storage never takes stands alone. */
+  let most = BATCH_MAX
+  let failures = 0
 
   const schedule = (delayMs: number): void => {
     if (closed) return
@@ -40,15 +43,22 @@ export const createGenerationRecorder = <Entry>(parts: {
     })
   }
 
-  /** One batch; true when it is written. A failed one goes back to the front: storage that is away comes back. */
+  /**
+   * One batch; true when it is written. A failed one goes back to the front: storage that is away comes back. One entry
+   * that fails by itself lets the others pass: what is wrong with it is not to keep them from being charged.
+   */
   const writeBatch = async (): Promise<boolean> => {
-    const batch = queue.slice(0, BATCH_MAX)
-    queue = queue.slice(BATCH_MAX)
+    const batch = queue.slice(0, most)
+    queue = queue.slice(batch.length)
     try {
       await write(batch)
+      if (failures === 0) most = Math.min(BATCH_MAX, most * 2)
+      failures = 0
       return true
     } catch (thrown) {
-      queue = [...batch, ...queue]
+      failures += 1
+      queue = batch.length === 1 ? [...queue, ...batch] : [...batch, ...queue]
+      if (failures > 1 || most < BATCH_MAX) most = Math.ceil(batch.length / 2)
       onError(thrown, queue.length)
       schedule(RETRY_MS)
       return false

@@ -68,3 +68,8 @@ test('an unknown price is what the provider reports, or null: never zero', () =>
 test('a fraction of a nano-dollar is rounded up', () => {
   expect(costOf(usageOf({ inputFresh: 1 }), { prompt: 0.0001, completion: 0 }).totalNanos).toBe(1)
 })
+
+test('whatever a provider counts, the cost is a number that storage can add up', () => {
+  const counted = usageOf({ inputFresh: 1e9, output: 1e9, webSearches: 1e9 })
+  expect(costOf(counted, { prompt: 1e6, completion: 1e6, web_search: 100 }).totalNanos).toBe(1e15)
+})

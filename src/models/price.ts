@@ -27,9 +27,13 @@ export const costOf = (usage: Usage, prices: PriceEntry | null, inputImages = 0)
     tokenCostNanos(spoken, prices.completion_audio ?? rates.completion) +
     tokenCostNanos(drawn, prices.completion_image ?? rates.completion) +
     tokenCostNanos(usage.outputReasoning, rates.reasoning ?? rates.completion)
-  const total = input + output + nanosOf(prices.request ?? 0) + usage.webSearches * nanosOf(prices.web_search ?? 0)
+  const fees = nanosOf(prices.request ?? 0) + usage.webSearches * nanosOf(prices.web_search ?? 0)
+  const total = Math.min(input + output + fees, TOTAL_MAX)
   return { totalNanos: total, upstreamNanos: total, upstreamInputNanos: input, upstreamOutputNanos: output, isByok: false }
 }
+
+/** A million dollars. Counts are what a provider tells, and storage takes no sum beyond 2^53. */
+const TOTAL_MAX = 1_000_000 * 1_000_000_000
 
 type Rates = Pick<PriceEntry, 'prompt' | 'completion' | 'cache_read' | 'cache_write' | 'cache_write_1h' | 'reasoning'>
 

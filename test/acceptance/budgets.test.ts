@@ -31,6 +31,7 @@ models:
     endpoints:
       - { provider: fake, model: up-one, prices: { prompt: 1, completion: 1000 } }
       - { provider: draining, model: up-one, prices: { prompt: 1, completion: 1000 } }
+  fake/searching: { endpoints: [{ provider: fake, model: up-one, prices: { prompt: 1, completion: 1, web_search: 0.01 } }] }
   fake/unpriced: { endpoints: [{ provider: fake, model: up-two }] }
 `
 
@@ -330,6 +331,24 @@ test('a budget or credit that is changed bounds the very next request', async ()
   expect(await status()).toBe(403)
   await daily(1)
   expect(await status()).toBe(200)
+  await other.stop()
+})
+
+test('a provider that tells a senseless use or cost stops nobody from being charged and recorded', async () => {
+  const other = await services.start({ config: `${CONFIG}budgets: { unknown_price: default }\n` })
+  const { key } = await makeKey(1, {}, other)
+  const senseless = [{ cost: 1e300 }, { cost: 1e8 }, { prompt_tokens: 2 ** 52 }, { num_search_queries: 2 ** 52 }]
+  for (const more of senseless) {
+    const usage = { prompt_tokens: 7, completion_tokens: 3, total_tokens: 10, ...more }
+    upstream.script((exchange) => exchange.answer(200, proseAnswer('Hi.', { usage })))
+    for (const model of ['fake/one', 'fake/unpriced', 'fake/searching']) {
+      const answer = await infer(other, { ...REQUESTS['/chat/completions'], model }, { key })
+      expect(answer.status).toBe(200)
+      const record = await call(other, 'GET', `/generation?id=${answer.headers.get('x-generation-id')}`, { key })
+      expect([more, model, record.status]).toEqual([more, model, 200])
+    }
+  }
+  expect((await current(key, other)).usage).toBeLessThan(0.1)
   await other.stop()
 })
 

@@ -1,7 +1,7 @@
 /** What an answer used, wherever a vendor says it and whichever way it adds up. */
 import { usageOf, type Usage } from '../../canonical/usage.ts'
 import { isObject } from '../../lib/json.ts'
-import { nanosOf } from '../../lib/money.ts'
+import { reportedNanos } from '../reported-cost.ts'
 import { tokenCount } from '../token-count.ts'
 
 type Json = Readonly<Record<string, unknown>>
@@ -52,10 +52,11 @@ export const decodeUsage = (usage: Json): Usage => {
 /** In dollars (OpenRouter), in dollars by kind and in total (Perplexity), or in ticks, ten of which are a nano-dollar (xAI). */
 const reportedCost = (usage: Json): number | null => {
   const told = isObject(usage['cost']) ? usage['cost']['total_cost'] : usage['cost']
-  if (typeof told === 'number' && told >= 0 && Number.isFinite(told)) return nanosOf(told)
   const ticks = usage['cost_in_usd_ticks']
-  return typeof ticks === 'number' && Number.isSafeInteger(ticks) && ticks >= 0 ? Math.round(ticks / 10) : null
+  return reportedNanos(told) ?? (Number.isSafeInteger(ticks) ? reportedNanos(Number(ticks) / TICKS_PER_DOLLAR) : null)
 }
+
+const TICKS_PER_DOLLAR = 10_000_000_000
 
 const NOTHING: Json = {}
 

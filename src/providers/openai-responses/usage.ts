@@ -1,6 +1,6 @@
 import { usageOf, type Usage } from '../../canonical/usage.ts'
 import { isObject } from '../../lib/json.ts'
-import { nanosOf } from '../../lib/money.ts'
+import { reportedNanos } from '../reported-cost.ts'
 import { tokenCount } from '../token-count.ts'
 
 /** The dialect's totals include what is cached and what is thinking; ours are disjoint. Senseless counts are zero. */
@@ -12,7 +12,6 @@ export const decodeUsage = (usage: Readonly<Record<string, unknown>>, webSearche
   const cacheWrite = Math.min(input - cacheRead, tokenCount(inputDetails['cache_write_tokens']))
   const output = tokenCount(usage['output_tokens'])
   const reasoning = Math.min(output, tokenCount(outputDetails['reasoning_tokens']))
-  const cost = usage['cost']
   return usageOf({
     inputFresh: input - cacheRead - cacheWrite,
     inputCacheRead: cacheRead,
@@ -23,6 +22,6 @@ export const decodeUsage = (usage: Readonly<Record<string, unknown>>, webSearche
     outputAudio: tokenCount(outputDetails['audio_tokens']),
     outputImage: tokenCount(outputDetails['image_tokens']),
     webSearches,
-    reportedCostNanos: typeof cost === 'number' && cost >= 0 && Number.isFinite(cost) ? nanosOf(cost) : null,
+    reportedCostNanos: reportedNanos(usage['cost']),
   })
 }
