@@ -7,7 +7,7 @@ import { validate } from '../../contract/validate.ts'
 import type { Guardrails } from '../../guardrails/guardrails.ts'
 import { readJsonObject } from '../../lib/json-body.ts'
 import { jsonResponse } from '../json-response.ts'
-import { principalOf, type Route, type RouteRequest } from '../route.ts'
+import { changedBy, principalOf, type Route, type RouteRequest } from '../route.ts'
 
 const shared = { tag: 'Guardrails', policy: 'management', surface: 'management' } as const
 
@@ -84,7 +84,9 @@ const assignmentsAdd = (subjects: Subjects, guardrails: Guardrails): Route => {
     async handle(request) {
       const id = idOf(request)
       const given = read(readJsonObject(await request.text()))
-      return jsonResponse({ assigned_count: await guardrails.assign(principalOf(request), id, kind, given) })
+      return jsonResponse({
+        assigned_count: await guardrails.assign(principalOf(request).workspaceId, id, { kind, subjects: given }, changedBy(request)),
+      })
     },
   }
 }
@@ -104,7 +106,9 @@ const assignmentsRemove = (subjects: Subjects, guardrails: Guardrails): Route =>
     async handle(request) {
       const id = idOf(request)
       const given = read(readJsonObject(await request.text()))
-      return jsonResponse({ unassigned_count: await guardrails.unassign(principalOf(request).workspaceId, id, kind, given) })
+      return jsonResponse({
+        unassigned_count: await guardrails.unassign(principalOf(request).workspaceId, id, { kind, subjects: given }, changedBy(request)),
+      })
     },
   }
 }

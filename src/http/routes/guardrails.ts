@@ -8,7 +8,7 @@ import { GatewayError } from '../../errors.ts'
 import type { Guardrails } from '../../guardrails/guardrails.ts'
 import { readJsonObject } from '../../lib/json-body.ts'
 import { jsonResponse } from '../json-response.ts'
-import { principalOf, type Route, type RouteRequest } from '../route.ts'
+import { changedBy, principalOf, type Route, type RouteRequest } from '../route.ts'
 
 const shared = { tag: 'Guardrails', policy: 'management', surface: 'management' } as const
 
@@ -46,7 +46,7 @@ export const guardrailsCreate = (guardrails: Guardrails): Route => ({
     const body = validate(createGuardrailBody, readJsonObject(await request.text()))
     const { workspaceId } = principalOf(request)
     checkWorkspace(body.workspace_id, workspaceId)
-    return jsonResponse({ data: await guardrails.create(workspaceId, body) }, { status: 201 })
+    return jsonResponse({ data: await guardrails.create(workspaceId, body, changedBy(request)) }, { status: 201 })
   },
 })
 
@@ -75,7 +75,7 @@ export const guardrailsUpdate = (guardrails: Guardrails): Route => ({
   async handle(request) {
     const id = idOf(request)
     const patch = validate(updateGuardrailBody, readJsonObject(await request.text()))
-    return jsonResponse({ data: await guardrails.update(principalOf(request).workspaceId, id, patch) })
+    return jsonResponse({ data: await guardrails.update(principalOf(request).workspaceId, id, patch, changedBy(request)) })
   },
 })
 
@@ -89,7 +89,7 @@ export const guardrailsDelete = (guardrails: Guardrails): Route => ({
   answers: { 200: { description: 'Deleted.', schema: z.object({ deleted: z.literal(true) }) } },
   errors: [400, 404, 409],
   async handle(request) {
-    await guardrails.delete(principalOf(request).workspaceId, idOf(request))
+    await guardrails.delete(principalOf(request).workspaceId, idOf(request), changedBy(request))
     return jsonResponse({ deleted: true })
   },
 })
