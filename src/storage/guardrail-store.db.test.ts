@@ -3,6 +3,7 @@ import { expect, test } from 'bun:test'
 import { changedBy } from '../../test/support/changed-by.ts'
 import { guardrailWith } from '../../test/support/guardrail.ts'
 import { describeEachEngine } from '../../test/support/databases.ts'
+import { DEFAULT_SETTINGS } from '../contract/workspace.ts'
 import type { GuardrailResource } from '../contract/guardrail.ts'
 import { createAuditLog } from './audit-log.ts'
 import { createChangeCounter } from './change-counter.ts'
@@ -17,7 +18,8 @@ const hashOf = (digit: string): string => digit.repeat(64)
 describeEachEngine('guardrail store', (engine) => {
   const prepare = async () => {
     const database = await engine.open()
-    const { workspaceId, userId } = await createWorkspaceStore(database).ensureDefaults({
+    const workspaces = createWorkspaceStore(database)
+    const { workspaceId, userId } = await workspaces.ensureDefaults({
       workspaceId: 'workspace-1',
       userId: 'user-1',
       now: T0,
@@ -61,6 +63,7 @@ describeEachEngine('guardrail store', (engine) => {
         by: changedBy(),
       })
     return {
+      workspaces,
       workspaceId,
       userId,
       keys,
@@ -118,6 +121,25 @@ describeEachEngine('guardrail store', (engine) => {
     expect(of('keys_unassigned')).toEqual([[null, { key_hashes: [hashOf('a')] }]])
     expect(of('deleted')).toEqual([[renamed, null]])
     expect(items).toHaveLength(6)
+  })
+
+  test('go with their workspace, and a member who leaves it leaves them too', async () => {
+    const { store, guardrail, assignments, workspaces, workspaceId, userId } = await prepare()
+    const other = { id: 'w-1', slug: 'search', name: 'x', description: null, createdAt: T1, createdBy: userId, updatedAt: T1 }
+    await workspaces.create({ ...other, settings: DEFAULT_SETTINGS }, 'm-1', changedBy())
+    await store.insert(guardrail('g-1'), changedBy())
+    await store.insert({ ...guardrail('g-2'), workspace_id: 'w-1' }, changedBy())
+    const member = { id: 'm-2', workspace_id: 'w-1', user_id: 'ada', role: 'member', created_at: T1 } as const
+    await workspaces.addMembers([member], T1, changedBy())
+    const to = ['ada', userId].map((subject) => ({ id: `a-${subject}`, subject }))
+    const here = { workspaceId: 'w-1', guardrailId: 'g-2', kind: 'member', now: T1 } as const
+    expect(await assignments.assign({ ...here, assignments: to, by: changedBy() })).toEqual({ assigned: 2 })
+    const assigned = () => assignments.members({ workspaceId: 'w-1', guardrailId: null, offset: 0, limit: 10 })
+    await workspaces.removeMembers('w-1', ['ada'], T2, changedBy())
+    expect((await assigned()).items.map(({ user_id }) => user_id)).toEqual([userId])
+    expect(await workspaces.delete('w-1', T2, changedBy())).toBe('deleted')
+    expect([await store.get('w-1', 'g-2'), await assigned()]).toEqual([null, { items: [], totalCount: 0 }])
+    expect(await store.get(workspaceId, 'g-1')).toEqual(guardrail('g-1'))
   })
 
   test('the list is the newest first, in pages', async () => {
