@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 
+import { changedBy } from '../../test/support/changed-by.ts'
 import { createFakeClock } from '../../test/support/fake-clock.ts'
 import { createFakeIds } from '../../test/support/fake-ids.ts'
 import { emailGuardrail } from '../../test/support/guardrail.ts'
@@ -41,7 +42,7 @@ test('a change, here or in another process, is seen by the next request', async 
   apply('key')
   guardrails.dropCache()
   expect(await guardrails.effective(caller)).toMatchObject({ applied: [{ scope: 'api-key' }] })
-  await guardrails.delete('workspace-1', 'guardrail-1')
+  await guardrails.delete('workspace-1', 'guardrail-1', changedBy())
   await guardrails.effective(caller)
   expect(queries()).toBe(3)
 })

@@ -15,6 +15,7 @@ import type { Principal } from '../keys/keys.ts'
 import { isoTimestamp, type Clock } from '../lib/clock.ts'
 import type { IdSource } from '../lib/id.ts'
 import { createLoadCache } from '../lib/load-cache.ts'
+import type { ChangedBy } from '../storage/audit-log.ts'
 import type { GuardrailAssignmentStore, SubjectKind } from '../storage/guardrail-assignment-store.ts'
 import type { AppliedBy, GuardrailStore } from '../storage/guardrail-store.ts'
 import type { Page } from '../storage/preset-store.ts'
@@ -22,17 +23,22 @@ import type { z } from 'zod'
 import { type Applied, type Effective, effectiveOf } from './effective.ts'
 import { changedSettings, newSettings } from './guardrail-settings.ts'
 
+export interface Subjects {
+  readonly kind: SubjectKind
+  readonly subjects: readonly string[]
+}
+
 export interface Guardrails {
   /** Throws `invalid_request`, as `update` does. */
-  create(workspaceId: string, body: z.output<typeof createGuardrailBody>): Promise<GuardrailResource>
+  create(workspaceId: string, body: z.output<typeof createGuardrailBody>, by: ChangedBy): Promise<GuardrailResource>
   list(workspaceId: string, slice: Slice): Promise<Page<GuardrailResource>>
   /** All that take an id throw `not_found`, also for a guardrail of another workspace. `default` names the workspace's own. */
   get(workspaceId: string, id: string): Promise<GuardrailResource>
-  update(workspaceId: string, id: string, patch: GuardrailPatch): Promise<GuardrailResource>
-  delete(workspaceId: string, id: string): Promise<void>
+  update(workspaceId: string, id: string, patch: GuardrailPatch, by: ChangedBy): Promise<GuardrailResource>
+  delete(workspaceId: string, id: string, by: ChangedBy): Promise<void>
   /** Gives how many are new. Throws `not_found` naming a subject that the workspace does not have. */
-  assign(by: Principal, id: string, kind: SubjectKind, subjects: readonly string[]): Promise<number>
-  unassign(workspaceId: string, id: string, kind: SubjectKind, subjects: readonly string[]): Promise<number>
+  assign(workspaceId: string, id: string, to: Subjects, by: ChangedBy): Promise<number>
+  unassign(workspaceId: string, id: string, from: Subjects, by: ChangedBy): Promise<number>
   /** `id` null: of all guardrails. */
   keyAssignments(workspaceId: string, id: string | null, slice: Slice): Promise<Page<KeyAssignmentResource>>
   memberAssignments(workspaceId: string, id: string | null, slice: Slice): Promise<Page<MemberAssignmentResource>>
@@ -75,32 +81,32 @@ export const createGuardrails = (parts: {
   }
 
   return {
-    async create(workspaceId, body) {
+    async create(workspaceId, body, by) {
       const guardrail = made(workspaceId, ids.uuid(), newSettings(body))
-      await store.insert(guardrail)
+      await store.insert(guardrail, by)
       cache.clear()
       return guardrail
     },
     list: (workspaceId, slice) => store.list(workspaceId, slice),
     get,
-    async update(workspaceId, given, patch) {
+    async update(workspaceId, given, patch, by) {
       const id = resolved(workspaceId, given)
       const change = (was: GuardrailResource): GuardrailSettings => changedSettings(was, patch)
       const changed =
         id === defaultGuardrailId(workspaceId)
-          ? await store.upsertDefault(emptyDefault(workspaceId), change, now())
-          : await store.update(workspaceId, id, change, now())
+          ? await store.upsertDefault(emptyDefault(workspaceId), change, now(), by)
+          : await store.update(workspaceId, id, change, now(), by)
       cache.clear()
       if (changed === null) throw unknownGuardrail()
       return changed
     },
-    async delete(workspaceId, given) {
+    async delete(workspaceId, given, by) {
       const id = resolved(workspaceId, given)
-      const deleted = await store.delete(workspaceId, id)
+      const deleted = await store.delete(workspaceId, id, now(), by)
       cache.clear()
       if (!deleted) throw unknownGuardrail()
     },
-    async assign({ workspaceId, userId }, given, kind, subjects) {
+    async assign(workspaceId, given, { kind, subjects }, by) {
       const { id } = await get(workspaceId, given)
       if (id === defaultGuardrailId(workspaceId)) {
         throw invalidRequest([{ path: 'id', message: "The workspace's own guardrail holds for all: it cannot be assigned." }])
@@ -110,8 +116,8 @@ export const createGuardrails = (parts: {
         guardrailId: id,
         kind,
         assignments: [...new Set(subjects)].map((subject) => ({ id: ids.uuid(), subject })),
-        assignedBy: userId,
         now: now(),
+        by,
       })
       cache.clear()
       if ('unknown' in outcome) {
@@ -123,9 +129,9 @@ export const createGuardrails = (parts: {
       }
       return outcome.assigned
     },
-    async unassign(workspaceId, given, kind, subjects) {
+    async unassign(workspaceId, given, from, by) {
       const { id } = await get(workspaceId, given)
-      const removed = await assignments.unassign({ workspaceId, guardrailId: id, kind, subjects })
+      const removed = await assignments.unassign({ workspaceId, guardrailId: id, ...from, now: now(), by })
       cache.clear()
       return removed
     },

@@ -29,8 +29,7 @@ import { createRouter } from './router.ts'
 import { countTokensRoute } from './routes/count-tokens.ts'
 import { embeddingsRoute } from './routes/embeddings.ts'
 import { generationGet } from './routes/generation.ts'
-import { assignmentRoutes } from './routes/guardrail-assignments.ts'
-import { guardrailsCreate, guardrailsDelete, guardrailsGet, guardrailsList, guardrailsUpdate } from './routes/guardrails.ts'
+import { guardrailRoutes } from './routes/guardrails.ts'
 import { inferenceRoute } from './routes/inference.ts'
 import { keyCurrent } from './routes/keys.ts'
 import { managementRoutes, type ManagementParts } from './routes/management.ts'
@@ -88,12 +87,7 @@ const apiRoutes = (parts: AppParts): readonly Route[] => [
   keyCurrent('/key', { ...parts, flush: parts.generations.flush }),
   keyCurrent('/auth/key', { ...parts, flush: parts.generations.flush }),
 
-  guardrailsList(parts.guardrails),
-  guardrailsCreate(parts.guardrails),
-  ...assignmentRoutes(parts.guardrails),
-  guardrailsGet(parts.guardrails),
-  guardrailsUpdate(parts.guardrails),
-  guardrailsDelete(parts.guardrails),
+  ...guardrailRoutes({ guardrails: parts.guardrails, workspaces: parts.management.workspaces }),
 
   modelsList('/models', parts),
   modelsList('/models/user', parts),

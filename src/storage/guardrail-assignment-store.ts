@@ -1,8 +1,11 @@
+import type { Transaction } from 'kysely'
+
 import type { KeyAssignmentResource, MemberAssignmentResource } from '../contract/guardrail.ts'
 import type { Slice } from '../contract/paging.ts'
-import { bumpChangeCounter } from './change-counter.ts'
+import { type AuditedChange, type ChangedBy, recordChange } from './audit-log.ts'
 import type { Database } from './database.ts'
 import type { Page } from './preset-store.ts'
+import type { Schema } from './schema.ts'
 
 export type SubjectKind = 'key' | 'member'
 
@@ -27,35 +30,30 @@ export interface GuardrailAssignmentStore {
     guardrailId: string
     kind: SubjectKind
     assignments: readonly NewAssignment[]
-    assignedBy: string
     now: string
+    by: ChangedBy
   }): Promise<{ readonly assigned: number } | { readonly unknown: readonly string[] }>
   /** Gives how many there were. */
-  unassign(input: { workspaceId: string; guardrailId: string; kind: SubjectKind; subjects: readonly string[] }): Promise<number>
+  unassign(input: {
+    workspaceId: string
+    guardrailId: string
+    kind: SubjectKind
+    subjects: readonly string[]
+    now: string
+    by: ChangedBy
+  }): Promise<number>
   /** Newest first, without revoked keys. */
   keys(query: AssignmentsQuery): Promise<Page<KeyAssignmentResource>>
   members(query: AssignmentsQuery): Promise<Page<MemberAssignmentResource>>
 }
 
 export const createGuardrailAssignmentStore = (database: Database): GuardrailAssignmentStore => ({
-  assign: ({ workspaceId, guardrailId, kind, assignments, assignedBy, now }) =>
-    database.transaction(async (transaction) => {
+  assign: ({ workspaceId, guardrailId, kind, assignments, now, by }) =>
+    recordChange<{ assigned: number } | { unknown: readonly string[] }>(database, by, now, async (transaction) => {
       const subjects = assignments.map(({ subject }) => subject)
-      const known = new Set(
-        kind === 'key'
-          ? (
-              await transaction
-                .selectFrom('api_keys')
-                .select('hash')
-                .where('workspace_id', '=', workspaceId)
-                .where('deleted_at', 'is', null)
-                .where('hash', 'in', subjects)
-                .execute()
-            ).map(({ hash }) => hash)
-          : (await transaction.selectFrom('users').select('id').where('id', 'in', subjects).execute()).map(({ id }) => id),
-      )
+      const known = await knownOf(transaction, workspaceId, kind, subjects)
       const unknown = subjects.filter((subject) => !known.has(subject))
-      if (unknown.length > 0) return { unknown }
+      if (unknown.length > 0) return { result: { unknown }, audit: null }
       const here = await transaction
         .selectFrom('guardrail_assignments')
         .select('subject')
@@ -74,32 +72,34 @@ export const createGuardrailAssignmentStore = (database: Database): GuardrailAss
             workspace_id: workspaceId,
             subject_kind: kind,
             subject,
-            assigned_by: assignedBy,
+            assigned_by: by.userId,
             created_at: now,
           })
           .onConflict((conflict) =>
             conflict
               .columns(['workspace_id', 'subject_kind', 'subject'])
-              .doUpdateSet({ guardrail_id: guardrailId, assigned_by: assignedBy, created_at: now }),
+              .doUpdateSet({ guardrail_id: guardrailId, assigned_by: by.userId, created_at: now }),
           )
           .execute()
       }
-      if (fresh.length > 0) await bumpChangeCounter(transaction)
-      return { assigned: fresh.length }
+      const assigned = fresh.map(({ subject }) => subject)
+      return { result: { assigned: assigned.length }, audit: audited('assigned', { workspaceId, guardrailId, kind, subjects: assigned }) }
     }),
 
-  unassign: ({ workspaceId, guardrailId, kind, subjects }) =>
-    database.transaction(async (transaction) => {
+  unassign: ({ workspaceId, guardrailId, kind, subjects, now, by }) =>
+    recordChange(database, by, now, async (transaction) => {
       const removed = await transaction
         .deleteFrom('guardrail_assignments')
         .where('workspace_id', '=', workspaceId)
         .where('guardrail_id', '=', guardrailId)
         .where('subject_kind', '=', kind)
         .where('subject', 'in', subjects)
-        .returning('id')
+        .returning('subject')
         .execute()
-      if (removed.length > 0) await bumpChangeCounter(transaction)
-      return removed.length
+      return {
+        result: removed.length,
+        audit: audited('unassigned', { workspaceId, guardrailId, kind, subjects: removed.map(({ subject }) => subject) }),
+      }
     }),
 
   async keys({ workspaceId, guardrailId, offset, limit }) {
@@ -150,3 +150,57 @@ export const createGuardrailAssignmentStore = (database: Database): GuardrailAss
     return { items, totalCount: count }
   },
 })
+
+/** Of these, the keys that the workspace has, or its members; whoever made the workspace is one. */
+const knownOf = async (
+  transaction: Transaction<Schema>,
+  workspaceId: string,
+  kind: SubjectKind,
+  subjects: readonly string[],
+): Promise<ReadonlySet<string>> => {
+  if (kind === 'key') {
+    const keys = await transaction
+      .selectFrom('api_keys')
+      .select('hash')
+      .where('workspace_id', '=', workspaceId)
+      .where('deleted_at', 'is', null)
+      .where('hash', 'in', subjects)
+      .execute()
+    return new Set(keys.map(({ hash }) => hash))
+  }
+  const members = await transaction
+    .selectFrom('workspace_members')
+    .select('user_id')
+    .where('workspace_id', '=', workspaceId)
+    .where('user_id', 'in', subjects)
+    .union(
+      transaction
+        .selectFrom('workspaces')
+        .select('created_by as user_id')
+        .where('id', '=', workspaceId)
+        .where('created_by', 'in', subjects),
+    )
+    .execute()
+  return new Set(members.map(({ user_id }) => user_id))
+}
+
+/** Nothing changed where nobody came or went. */
+const audited = (
+  done: 'assigned' | 'unassigned',
+  {
+    workspaceId,
+    guardrailId,
+    kind,
+    subjects,
+  }: { workspaceId: string; guardrailId: string; kind: SubjectKind; subjects: readonly string[] },
+): AuditedChange | null =>
+  subjects.length === 0
+    ? null
+    : {
+        workspaceId,
+        action: `${kind}s_${done}`,
+        objectType: 'guardrail',
+        objectId: guardrailId,
+        before: null,
+        after: kind === 'key' ? { key_hashes: subjects } : { user_ids: subjects },
+      }

@@ -3,7 +3,9 @@ import { expect, test } from 'bun:test'
 import { changedBy } from '../../test/support/changed-by.ts'
 import { guardrailWith } from '../../test/support/guardrail.ts'
 import { describeEachEngine } from '../../test/support/databases.ts'
+import { DEFAULT_SETTINGS } from '../contract/workspace.ts'
 import type { GuardrailResource } from '../contract/guardrail.ts'
+import { createAuditLog } from './audit-log.ts'
 import { createChangeCounter } from './change-counter.ts'
 import { createGuardrailAssignmentStore } from './guardrail-assignment-store.ts'
 import { createGuardrailStore } from './guardrail-store.ts'
@@ -16,7 +18,8 @@ const hashOf = (digit: string): string => digit.repeat(64)
 describeEachEngine('guardrail store', (engine) => {
   const prepare = async () => {
     const database = await engine.open()
-    const { workspaceId, userId } = await createWorkspaceStore(database).ensureDefaults({
+    const workspaces = createWorkspaceStore(database)
+    const { workspaceId, userId } = await workspaces.ensureDefaults({
       workspaceId: 'workspace-1',
       userId: 'user-1',
       now: T0,
@@ -56,28 +59,87 @@ describeEachEngine('guardrail store', (engine) => {
         guardrailId,
         kind,
         assignments: subjects.map((subject) => ({ id: `${guardrailId}-${subject}`, subject })),
-        assignedBy: userId,
         now: T1,
+        by: changedBy(),
       })
-    return { workspaceId, userId, keys, key, guardrail, store, assignments, assign, counter: createChangeCounter(database) }
+    return {
+      workspaces,
+      workspaceId,
+      userId,
+      keys,
+      key,
+      guardrail,
+      store,
+      assignments,
+      assign,
+      counter: createChangeCounter(database),
+      log: createAuditLog(database),
+    }
   }
 
   test('a guardrail comes back as it was inserted, to its workspace only; a change and a deletion are seen', async () => {
     const { store, guardrail, workspaceId, counter } = await prepare()
     const made = guardrail('g-1')
     const before = await counter.read()
-    await store.insert(made)
+    await store.insert(made, changedBy())
     expect(await store.get(workspaceId, 'g-1')).toEqual(made)
     expect(await store.get('another', 'g-1')).toBeNull()
     const renamed = { ...made, name: 'New name', limit_usd: null, reset_interval: null, updated_at: T2 }
     const change = (was: GuardrailResource) => ({ ...was, name: 'New name', limit_usd: null, reset_interval: null })
-    expect(await store.update('another', 'g-1', change, T2)).toBeNull()
-    expect(await store.update(workspaceId, 'g-1', change, T2)).toEqual(renamed)
+    expect(await store.update('another', 'g-1', change, T2, changedBy())).toBeNull()
+    expect(await store.update(workspaceId, 'g-1', change, T2, changedBy())).toEqual(renamed)
     expect(await store.get(workspaceId, 'g-1')).toEqual(renamed)
-    expect(await store.delete('another', 'g-1')).toBe(false)
-    expect(await store.delete(workspaceId, 'g-1')).toBe(true)
-    expect(await store.delete(workspaceId, 'g-1')).toBe(false)
+    expect(await store.delete('another', 'g-1', T2, changedBy())).toBe(false)
+    expect(await store.delete(workspaceId, 'g-1', T2, changedBy())).toBe(true)
+    expect(await store.delete(workspaceId, 'g-1', T2, changedBy())).toBe(false)
     expect(await counter.read()).toBe(before + 3)
+  })
+
+  test('every change leaves one entry in the audit log, with what was and what is; what changes nothing leaves none', async () => {
+    const { store, guardrail, assignments, assign, keys, key, log, workspaceId, userId } = await prepare()
+    await store.insert(guardrail('g-1'), changedBy())
+    await store.update(workspaceId, 'g-1', (was) => ({ ...was, name: 'New name' }), T2, changedBy())
+    await store.update(workspaceId, 'never', (was) => was, T2, changedBy())
+    await keys.insert(key(hashOf('a')), changedBy())
+    await assign('g-1', 'key', hashOf('a'))
+    await assign('g-1', 'key', hashOf('a'))
+    await assign('g-1', 'member', userId)
+    await assign('g-1', 'member', 'nobody')
+    const off = { workspaceId, guardrailId: 'g-1', kind: 'key', subjects: [hashOf('a'), hashOf('f')], now: T2 } as const
+    await assignments.unassign({ ...off, by: changedBy() })
+    await assignments.unassign({ ...off, by: changedBy() })
+    await store.delete(workspaceId, 'g-1', T2, changedBy())
+    await store.delete(workspaceId, 'g-1', T2, changedBy())
+    const { items } = await log.list({ workspaceId, objectType: 'guardrail', objectId: 'g-1', offset: 0, limit: 20 })
+    const of = (wanted: string): readonly unknown[] =>
+      items.filter(({ action }) => action === wanted).map(({ before, after }) => [before, after])
+    const renamed = { ...guardrail('g-1'), name: 'New name', updated_at: T2 }
+    expect(of('created')).toEqual([[null, guardrail('g-1')]])
+    expect(of('updated')).toEqual([[guardrail('g-1'), renamed]])
+    expect(of('keys_assigned')).toEqual([[null, { key_hashes: [hashOf('a')] }]])
+    expect(of('members_assigned')).toEqual([[null, { user_ids: [userId] }]])
+    expect(of('keys_unassigned')).toEqual([[null, { key_hashes: [hashOf('a')] }]])
+    expect(of('deleted')).toEqual([[renamed, null]])
+    expect(items).toHaveLength(6)
+  })
+
+  test('go with their workspace, and a member who leaves it leaves them too', async () => {
+    const { store, guardrail, assignments, workspaces, workspaceId, userId } = await prepare()
+    const other = { id: 'w-1', slug: 'search', name: 'x', description: null, createdAt: T1, createdBy: userId, updatedAt: T1 }
+    await workspaces.create({ ...other, settings: DEFAULT_SETTINGS }, 'm-1', changedBy())
+    await store.insert(guardrail('g-1'), changedBy())
+    await store.insert({ ...guardrail('g-2'), workspace_id: 'w-1' }, changedBy())
+    const member = { id: 'm-2', workspace_id: 'w-1', user_id: 'ada', role: 'member', created_at: T1 } as const
+    await workspaces.addMembers([member], T1, changedBy())
+    const to = ['ada', userId].map((subject) => ({ id: `a-${subject}`, subject }))
+    const here = { workspaceId: 'w-1', guardrailId: 'g-2', kind: 'member', now: T1 } as const
+    expect(await assignments.assign({ ...here, assignments: to, by: changedBy() })).toEqual({ assigned: 2 })
+    const assigned = () => assignments.members({ workspaceId: 'w-1', guardrailId: null, offset: 0, limit: 10 })
+    await workspaces.removeMembers('w-1', ['ada'], T2, changedBy())
+    expect((await assigned()).items.map(({ user_id }) => user_id)).toEqual([userId])
+    expect(await workspaces.delete('w-1', T2, changedBy())).toBe('deleted')
+    expect([await store.get('w-1', 'g-2'), await assigned()]).toEqual([null, { items: [], totalCount: 0 }])
+    expect(await store.get(workspaceId, 'g-1')).toEqual(guardrail('g-1'))
   })
 
   test('the list is the newest first, in pages', async () => {
@@ -87,7 +149,7 @@ describeEachEngine('guardrail store', (engine) => {
       ['g-2', T1],
       ['g-3', T2],
     ] as const)
-      await store.insert(guardrail(id, at))
+      await store.insert(guardrail(id, at), changedBy())
     const page = await store.list(workspaceId, { offset: 1, limit: 1 })
     expect(page).toMatchObject({ items: [{ id: 'g-2' }], totalCount: 3 })
     expect(await store.list('another', { offset: 0, limit: 10 })).toEqual({ items: [], totalCount: 0 })
@@ -95,8 +157,8 @@ describeEachEngine('guardrail store', (engine) => {
 
   test('a key has one guardrail: a second assignment moves it, and counts what is new', async () => {
     const { store, guardrail, keys, key, assign, assignments, workspaceId, counter } = await prepare()
-    await store.insert(guardrail('g-1'))
-    await store.insert(guardrail('g-2'))
+    await store.insert(guardrail('g-1'), changedBy())
+    await store.insert(guardrail('g-2'), changedBy())
     await keys.insert(key(hashOf('a')), changedBy())
     await keys.insert(key(hashOf('b')), changedBy())
     expect(await assign('g-1', 'key', hashOf('a'), hashOf('b'))).toEqual({ assigned: 2 })
@@ -111,14 +173,23 @@ describeEachEngine('guardrail store', (engine) => {
     })
     expect((await assignments.keys(all)).totalCount).toBe(2)
     expect(await assignments.keys({ ...all, workspaceId: 'another' })).toEqual({ items: [], totalCount: 0 })
-    expect(await assignments.unassign({ workspaceId, guardrailId: 'g-1', kind: 'key', subjects: [hashOf('a'), hashOf('b')] })).toBe(1)
+    expect(
+      await assignments.unassign({
+        workspaceId,
+        guardrailId: 'g-1',
+        kind: 'key',
+        subjects: [hashOf('a'), hashOf('b')],
+        now: T2,
+        by: changedBy(),
+      }),
+    ).toBe(1)
     await keys.revoke(workspaceId, hashOf('a'), T2, changedBy())
     expect(await assignments.keys(all)).toEqual({ items: [], totalCount: 0 })
   })
 
   test('what the workspace does not have cannot be assigned, and then nothing is', async () => {
     const { store, guardrail, keys, key, assign, assignments, workspaceId } = await prepare()
-    await store.insert(guardrail('g-1'))
+    await store.insert(guardrail('g-1'), changedBy())
     await keys.insert(key(hashOf('a')), changedBy())
     expect(await assign('g-1', 'key', hashOf('a'), hashOf('f'))).toEqual({ unknown: [hashOf('f')] })
     expect(await assign('g-1', 'member', 'nobody')).toEqual({ unknown: ['nobody'] })
@@ -130,13 +201,13 @@ describeEachEngine('guardrail store', (engine) => {
     const caller = { workspaceId, keyHash: hashOf('a'), userId }
     await keys.insert(key(hashOf('a')), changedBy())
     expect(await store.applyingTo(caller)).toEqual([])
-    for (const id of ['g-1', 'g-2', 'g-3']) await store.insert(guardrail(id))
+    for (const id of ['g-1', 'g-2', 'g-3']) await store.insert(guardrail(id), changedBy())
     await assign('g-1', 'key', hashOf('a'))
     await assign('g-2', 'member', userId)
     const made = { ...guardrail('g-default'), updated_at: null }
-    const saved = await store.upsertDefault(made, (was) => ({ ...was, name: 'House rules' }), T2)
+    const saved = await store.upsertDefault(made, (was) => ({ ...was, name: 'House rules' }), T2, changedBy())
     expect(saved).toMatchObject({ id: 'g-default', name: 'House rules' })
-    expect(await store.upsertDefault(made, (was) => ({ ...was, description: 'Again' }), T2)).toMatchObject({
+    expect(await store.upsertDefault(made, (was) => ({ ...was, description: 'Again' }), T2, changedBy())).toMatchObject({
       name: 'House rules',
       description: 'Again',
     })
@@ -146,8 +217,8 @@ describeEachEngine('guardrail store', (engine) => {
       ['g-default', 'workspace'],
     ])
     expect(await store.applyingTo({ ...caller, keyHash: hashOf('c'), userId: 'other' })).toMatchObject([{ by: 'workspace' }])
-    await store.delete(workspaceId, 'g-1')
-    await store.delete(workspaceId, 'g-default')
+    await store.delete(workspaceId, 'g-1', T2, changedBy())
+    await store.delete(workspaceId, 'g-default', T2, changedBy())
     expect((await store.applyingTo(caller)).map(({ by }) => by)).toEqual(['member'])
     expect((await assignments.members({ workspaceId, guardrailId: 'g-2', offset: 0, limit: 10 })).items).toMatchObject([
       { user_id: userId, organization_id: workspaceId },

@@ -2,8 +2,9 @@ import { type Selectable, type Transaction } from 'kysely'
 
 import type { GuardrailResource, GuardrailSettings } from '../contract/guardrail.ts'
 import type { Slice } from '../contract/paging.ts'
+import type { JsonObject } from '../lib/json.ts'
 import { dollars, nanosOf } from '../lib/money.ts'
-import { bumpChangeCounter } from './change-counter.ts'
+import { type AuditedChange, type ChangedBy, recordChange } from './audit-log.ts'
 import type { Database } from './database.ts'
 import type { GuardrailsTable } from './guardrail-tables.ts'
 import type { Page } from './preset-store.ts'
@@ -14,7 +15,7 @@ import { flag } from './sql-values.ts'
 export type AppliedBy = 'key' | 'member' | 'workspace'
 
 export interface GuardrailStore {
-  insert(guardrail: GuardrailResource): Promise<void>
+  insert(guardrail: GuardrailResource, by: ChangedBy): Promise<void>
   /** Null if the workspace has no such guardrail, as for the next three. */
   get(workspaceId: string, id: string): Promise<GuardrailResource | null>
   /** Reads, changes and writes in one transaction; `change` may run several times. */
@@ -23,15 +24,17 @@ export interface GuardrailStore {
     id: string,
     change: (settings: GuardrailResource) => GuardrailSettings,
     now: string,
+    by: ChangedBy,
   ): Promise<GuardrailResource | null>
   /** That of the whole workspace; made, under this id, where there is none yet. */
   upsertDefault(
     made: GuardrailResource,
     change: (settings: GuardrailResource) => GuardrailSettings,
     now: string,
+    by: ChangedBy,
   ): Promise<GuardrailResource>
   /** With its assignments. */
-  delete(workspaceId: string, id: string): Promise<boolean>
+  delete(workspaceId: string, id: string, now: string, by: ChangedBy): Promise<boolean>
   /** Newest first. */
   list(workspaceId: string, slice: Slice): Promise<Page<GuardrailResource>>
   /** At most three: the key's, the member's, the workspace's, in this order. */
@@ -43,10 +46,10 @@ export interface GuardrailStore {
 }
 
 export const createGuardrailStore = (database: Database): GuardrailStore => ({
-  insert: (guardrail) =>
-    database.transaction(async (transaction) => {
+  insert: (guardrail, by) =>
+    recordChange(database, by, guardrail.created_at, async (transaction) => {
       await transaction.insertInto('guardrails').values(newRow(guardrail, false)).execute()
-      await bumpChangeCounter(transaction)
+      return { result: undefined, audit: audited('created', null, guardrail) }
     }),
 
   async get(workspaceId, id) {
@@ -59,37 +62,38 @@ export const createGuardrailStore = (database: Database): GuardrailStore => ({
     return row === undefined ? null : toGuardrail(row)
   },
 
-  update: (workspaceId, id, change, now) =>
-    database.transaction(async (transaction) => updateIn(transaction, database.engine === 'postgres', { workspaceId, id, change, now })),
+  update: (workspaceId, id, change, now, by) =>
+    recordChange<GuardrailResource | null>(database, by, now, async (transaction) => {
+      const before = await lock(transaction, workspaceId, id)
+      if (before === null) return { result: null, audit: null }
+      const after = await write(transaction, { ...before, ...change(before), updated_at: now })
+      return { result: after, audit: audited('updated', before, after) }
+    }),
 
-  upsertDefault: (made, change, now) =>
-    database.transaction(async (transaction) => {
-      await transaction
+  upsertDefault: (made, change, now, by) =>
+    recordChange(database, by, now, async (transaction) => {
+      const fresh = await transaction
         .insertInto('guardrails')
         .values(newRow(made, true))
         .onConflict((conflict) => conflict.doNothing())
-        .execute()
-      const changed = await updateIn(transaction, database.engine === 'postgres', {
-        workspaceId: made.workspace_id,
-        id: made.id,
-        change,
-        now,
-      })
-      return changed ?? made
+        .returning('id')
+        .executeTakeFirst()
+      const before = (await lock(transaction, made.workspace_id, made.id)) ?? made
+      const after = await write(transaction, { ...before, ...change(before), updated_at: now })
+      return { result: after, audit: fresh === undefined ? audited('updated', before, after) : audited('created', null, after) }
     }),
 
-  delete: (workspaceId, id) =>
-    database.transaction(async (transaction) => {
+  delete: (workspaceId, id, now, by) =>
+    recordChange(database, by, now, async (transaction) => {
       await transaction.deleteFrom('guardrail_assignments').where('workspace_id', '=', workspaceId).where('guardrail_id', '=', id).execute()
-      const deleted = await transaction
+      const row = await transaction
         .deleteFrom('guardrails')
         .where('workspace_id', '=', workspaceId)
         .where('id', '=', id)
-        .returning('id')
+        .returningAll()
         .executeTakeFirst()
-      if (deleted === undefined) return false
-      await bumpChangeCounter(transaction)
-      return true
+      if (row === undefined) return { result: false, audit: null }
+      return { result: true, audit: audited('deleted', toGuardrail(row), null) }
     }),
 
   async list(workspaceId, { offset, limit }) {
@@ -125,26 +129,46 @@ export const createGuardrailStore = (database: Database): GuardrailStore => ({
   },
 })
 
-const updateIn = async (
-  transaction: Transaction<Schema>,
-  locks: boolean,
-  { workspaceId, id, change, now }: { workspaceId: string; id: string; change: (was: GuardrailResource) => GuardrailSettings; now: string },
-): Promise<GuardrailResource | null> => {
+/** An update that changes nothing: it takes the lock on both engines. */
+const lock = async (transaction: Transaction<Schema>, workspaceId: string, id: string): Promise<GuardrailResource | null> => {
   const row = await transaction
-    .selectFrom('guardrails')
-    .selectAll()
+    .updateTable('guardrails')
+    .set({ id })
     .where('workspace_id', '=', workspaceId)
     .where('id', '=', id)
-    .$if(locks, (query) => query.forUpdate())
+    .returningAll()
     .executeTakeFirst()
-  if (row === undefined) return null
-  const was = toGuardrail(row)
-  const changed: GuardrailResource = { ...was, ...change(was), updated_at: now }
-  const { id: _, workspace_id: __, is_default: ___, created_at: ____, ...columns } = newRow(changed, row.is_default === 1)
-  await transaction.updateTable('guardrails').set(columns).where('id', '=', id).execute()
-  await bumpChangeCounter(transaction)
-  return changed
+  return row === undefined ? null : toGuardrail(row)
 }
+
+const write = async (transaction: Transaction<Schema>, guardrail: GuardrailResource): Promise<GuardrailResource> => {
+  const { id, workspace_id: _, is_default: __, created_at: ___, ...columns } = newRow(guardrail, false)
+  await transaction.updateTable('guardrails').set(columns).where('id', '=', id).execute()
+  return guardrail
+}
+
+/** One of the two is there. */
+const audited = (
+  action: string,
+  ...[before, after]: [before: GuardrailResource, after: GuardrailResource | null] | [before: null, after: GuardrailResource]
+): AuditedChange => {
+  const { id, workspace_id } = before ?? after
+  return {
+    workspaceId: workspace_id,
+    action,
+    objectType: 'guardrail',
+    objectId: id,
+    before: before && auditView(before),
+    after: after && auditView(after),
+  }
+}
+
+/** What is not set is left out, not undefined. */
+const auditView = ({ content_filter_builtins: builtins, ...rest }: GuardrailResource): JsonObject => ({
+  ...rest,
+  content_filter_builtins:
+    builtins?.map(({ scan_scope, ...entry }) => (scan_scope === undefined ? entry : { ...entry, scan_scope })) ?? null,
+})
 
 const newRow = (guardrail: GuardrailResource, isDefault: boolean): Selectable<GuardrailsTable> => {
   const { id, workspace_id, name, limit_usd, reset_interval, include_byok_in_budgets, created_at, updated_at, ...settings } = guardrail

@@ -143,6 +143,8 @@ export const createWorkspaceStore = (database: Database): WorkspaceStore => ({
       await transaction.deleteFrom('workspace_members').where('workspace_id', '=', id).execute()
       await transaction.deleteFrom('workspace_budgets').where('workspace_id', '=', id).execute()
       await transaction.deleteFrom('byok_keys').where('workspace_id', '=', id).execute()
+      await transaction.deleteFrom('guardrail_assignments').where('workspace_id', '=', id).execute()
+      await transaction.deleteFrom('guardrails').where('workspace_id', '=', id).execute()
       // No slug that may be chosen has a tilde.
       await transaction
         .updateTable('workspaces')
@@ -211,6 +213,12 @@ export const createWorkspaceStore = (database: Database): WorkspaceStore => ({
         .where('workspace_id', '=', workspaceId)
         .where('user_id', 'in', userIds)
         .returning('user_id')
+        .execute()
+      await transaction
+        .deleteFrom('guardrail_assignments')
+        .where('workspace_id', '=', workspaceId)
+        .where('subject_kind', '=', 'member')
+        .where('subject', 'in', userIds)
         .execute()
       return {
         result: removed.length,

@@ -21,6 +21,8 @@ const dataOf = ({ json }: Answer): Record<string, string> => (json as { data: Re
 const newKey = async (): Promise<string> => dataOf(await text('POST', '/keys', { name: 'x' }))['hash'] ?? ''
 const newProviderKey = async (): Promise<string> =>
   dataOf(await text('POST', '/byok', { provider: 'fake', key: 'sk-1234567890' }))['id'] ?? ''
+const newGuardrail = async (): Promise<string> => dataOf(await text('POST', '/guardrails', { name: 'x' }))['id'] ?? ''
+const owner = async (): Promise<string> => dataOf(await text('GET', '/workspaces/default'))['created_by'] ?? ''
 let workspaces = 0
 const newWorkspace = async (): Promise<string> =>
   dataOf(await text('POST', '/workspaces', { name: 'x', slug: `walk-${(workspaces += 1)}` }))['slug'] ?? ''
@@ -54,6 +56,25 @@ const CHANGES: Readonly<Record<string, () => Promise<Answer>>> = {
   createProviderKey: () => text('POST', '/byok', { provider: 'fake', key: 'sk-1234567890' }),
   updateProviderKey: async () => text('PATCH', `/byok/${await newProviderKey()}`, { key: 'sk-0987654321' }),
   deleteProviderKey: async () => text('DELETE', `/byok/${await newProviderKey()}`),
+  createGuardrail: () => text('POST', '/guardrails', { name: 'walk' }),
+  updateGuardrail: async () => text('PATCH', `/guardrails/${await newGuardrail()}`, { name: 'y' }),
+  deleteGuardrail: async () => text('DELETE', `/guardrails/${await newGuardrail()}`),
+  bulkAssignKeysToGuardrail: async () =>
+    text('POST', `/guardrails/${await newGuardrail()}/assignments/keys`, { key_hashes: [await newKey()] }),
+  bulkUnassignKeysFromGuardrail: async () => {
+    const path = `/guardrails/${await newGuardrail()}/assignments/keys`
+    const keys = { key_hashes: [await newKey()] }
+    await text('POST', path, keys)
+    return text('POST', `${path}/remove`, keys)
+  },
+  bulkAssignMembersToGuardrail: async () =>
+    text('POST', `/guardrails/${await newGuardrail()}/assignments/members`, { member_user_ids: [await owner()] }),
+  bulkUnassignMembersFromGuardrail: async () => {
+    const path = `/guardrails/${await newGuardrail()}/assignments/members`
+    const members = { member_user_ids: [await owner()] }
+    await text('POST', path, members)
+    return text('POST', `${path}/remove`, members)
+  },
 }
 
 interface Operation {

@@ -109,6 +109,45 @@ describe('what belongs to a workspace', () => {
     expect(new Set(listed.map(({ workspace_id }) => workspace_id))).toEqual(new Set([other.id]))
   })
 
+  test('404: guardrails of another one are not there, and keys of the default one reach them by `workspace_id`', async () => {
+    const inSearch = `?workspace_id=${other.id}`
+    const { id } = dataOf(await call(service, 'POST', '/guardrails', { body: { name: 'theirs', workspace_id: 'search' } })) as {
+      id: string
+    }
+    const mine = dataOf(await call(service, 'POST', '/guardrails', { body: { name: 'ours' } })) as { id: string; workspace_id: string }
+    const operations = [
+      ['PATCH', '', { name: 'x' }],
+      ['POST', '/assignments/keys', { key_hashes: [other.hash] }],
+      ['GET', '/assignments/keys'],
+      ['POST', '/assignments/keys/remove', { key_hashes: [other.hash] }],
+      ['POST', '/assignments/members', { member_user_ids: ['user_ada'] }],
+      ['GET', '/assignments/members'],
+      ['POST', '/assignments/members/remove', { member_user_ids: ['user_ada'] }],
+      ['GET', ''],
+      ['DELETE', ''],
+    ] as const
+    await call(service, 'POST', '/workspaces/search/members/add', { body: { user_ids: ['user_ada'] } })
+    for (const [method, path, body] of operations) {
+      const theirs = { key: other.management, body }
+      expect((await call(service, method, `/guardrails/${mine.id}${path}`, theirs)).status).toBe(404)
+      expect((await call(service, method, `/guardrails/${id}${path}?workspace_id=${mine.workspace_id}`, theirs)).status).toBe(404)
+      expect((await call(service, method, `/guardrails/${id}${path}`, { body })).status).toBe(404)
+      expect((await call(service, method, `/guardrails/${id}${path}${inSearch}`, { body })).status).toBe(200)
+    }
+    for (const path of ['/guardrails', '/guardrails/assignments/keys', '/guardrails/assignments/members']) {
+      expect((await call(service, 'GET', `${path}?workspace_id=default`, { key: other.management })).status).toBe(404)
+      expect((await call(service, 'GET', `${path}${inSearch}`)).json).toEqual({ data: [], total_count: 0 })
+    }
+    expect(
+      (await call(service, 'POST', '/guardrails', { key: other.management, body: { name: 'x', workspace_id: 'default' } })).status,
+    ).toBe(404)
+    // What one is told of is its own: a key or member of another cannot be assigned.
+    const assign = { key_hashes: [other.hash] }
+    expect((await call(service, 'POST', `/guardrails/${mine.id}/assignments/keys`, { body: assign })).status).toBe(404)
+    expect((await call(service, 'GET', '/guardrails/default', { key: other.management })).text).toContain(other.id)
+    expect((await call(service, 'DELETE', `/guardrails/${mine.id}`)).status).toBe(200)
+  })
+
   test('404: presets and generations of another one are not there', async () => {
     await savePreset(service, 'ours', { model: 'sandbox/echo' })
     for (const [method, path] of [

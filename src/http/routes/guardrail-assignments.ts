@@ -4,14 +4,25 @@ import { z } from 'zod'
 import { guardrailId, keyAssignment, keyHashesBody, memberAssignment, memberIdsBody } from '../../contract/guardrail.ts'
 import { listOf, listPaging } from '../../contract/paging.ts'
 import { validate } from '../../contract/validate.ts'
+import { workspaceIdQuery } from '../../contract/workspace.ts'
 import type { Guardrails } from '../../guardrails/guardrails.ts'
 import { readJsonObject } from '../../lib/json-body.ts'
+import type { Workspaces } from '../../workspaces/workspaces.ts'
 import { jsonResponse } from '../json-response.ts'
-import { principalOf, type Route, type RouteRequest } from '../route.ts'
+import { changedBy, type Route, type RouteRequest } from '../route.ts'
+import { askedWorkspace } from './workspaces.ts'
 
 const shared = { tag: 'Guardrails', policy: 'management', surface: 'management' } as const
 
 const idOf = (request: RouteRequest): string => validate(guardrailId, request.params['id'], ['id'])
+
+/** All act in the key's own workspace, or in the one that the query or the body names. */
+export interface GuardrailRouteParts {
+  readonly guardrails: Guardrails
+  readonly workspaces: Workspaces
+}
+
+export const inWorkspace = { workspace_id: workspaceIdQuery }
 
 /** What the two kinds of subject differ in. */
 const KINDS = {
@@ -46,7 +57,7 @@ const KINDS = {
 type Subjects = keyof typeof KINDS
 
 /** Of all guardrails, or of one. */
-const assignmentsList = (subjects: Subjects, of: 'all' | 'one', guardrails: Guardrails): Route => {
+const assignmentsList = (subjects: Subjects, of: 'all' | 'one', { guardrails, workspaces }: GuardrailRouteParts): Route => {
   const { item, list, names } = KINDS[subjects]
   return {
     ...shared,
@@ -58,18 +69,18 @@ const assignmentsList = (subjects: Subjects, of: 'all' | 'one', guardrails: Guar
         ? `List the ${subjects} that guardrails are assigned to, newest first`
         : `List the ${subjects} that a guardrail is assigned to`,
     ...(of === 'all' ? {} : { params: { id: guardrailId } }),
-    query: listPaging.query,
+    query: { ...listPaging.query, ...inWorkspace },
     answers: { 200: { description: 'Assignments.', schema: listOf(item) } },
     errors: of === 'all' ? [400] : [400, 404],
     async handle(request) {
-      const { workspaceId } = principalOf(request)
+      const { id: workspaceId } = await askedWorkspace(request, workspaces)
       const page = await list(guardrails)(workspaceId, of === 'all' ? null : idOf(request), listPaging.read(request.query))
       return jsonResponse({ data: page.items, total_count: page.totalCount })
     },
   }
 }
 
-const assignmentsAdd = (subjects: Subjects, guardrails: Guardrails): Route => {
+const assignmentsAdd = (subjects: Subjects, { guardrails, workspaces }: GuardrailRouteParts): Route => {
   const { kind, body, subjects: read, names } = KINDS[subjects]
   return {
     ...shared,
@@ -78,18 +89,22 @@ const assignmentsAdd = (subjects: Subjects, guardrails: Guardrails): Route => {
     operation: names.add,
     summary: `Assign a guardrail to ${subjects}; one that has another guardrail moves to this one`,
     params: { id: guardrailId },
+    query: inWorkspace,
     body,
     answers: { 200: { description: 'How many are new.', schema: z.object({ assigned_count: z.int() }) } },
     errors: [404, 409],
     async handle(request) {
       const id = idOf(request)
+      const workspace = await askedWorkspace(request, workspaces)
       const given = read(readJsonObject(await request.text()))
-      return jsonResponse({ assigned_count: await guardrails.assign(principalOf(request), id, kind, given) })
+      return jsonResponse({
+        assigned_count: await guardrails.assign(workspace.id, id, { kind, subjects: given }, changedBy(request)),
+      })
     },
   }
 }
 
-const assignmentsRemove = (subjects: Subjects, guardrails: Guardrails): Route => {
+const assignmentsRemove = (subjects: Subjects, { guardrails, workspaces }: GuardrailRouteParts): Route => {
   const { kind, body, subjects: read, names } = KINDS[subjects]
   return {
     ...shared,
@@ -98,21 +113,25 @@ const assignmentsRemove = (subjects: Subjects, guardrails: Guardrails): Route =>
     operation: names.remove,
     summary: `Take a guardrail off ${subjects}`,
     params: { id: guardrailId },
+    query: inWorkspace,
     body,
     answers: { 200: { description: 'How many had it.', schema: z.object({ unassigned_count: z.int() }) } },
     errors: [404, 409],
     async handle(request) {
       const id = idOf(request)
+      const workspace = await askedWorkspace(request, workspaces)
       const given = read(readJsonObject(await request.text()))
-      return jsonResponse({ unassigned_count: await guardrails.unassign(principalOf(request).workspaceId, id, kind, given) })
+      return jsonResponse({
+        unassigned_count: await guardrails.unassign(workspace.id, id, { kind, subjects: given }, changedBy(request)),
+      })
     },
   }
 }
 
-export const assignmentRoutes = (guardrails: Guardrails): readonly Route[] =>
+export const assignmentRoutes = (parts: GuardrailRouteParts): readonly Route[] =>
   (['keys', 'members'] as const).flatMap((subjects) => [
-    assignmentsList(subjects, 'all', guardrails),
-    assignmentsList(subjects, 'one', guardrails),
-    assignmentsAdd(subjects, guardrails),
-    assignmentsRemove(subjects, guardrails),
+    assignmentsList(subjects, 'all', parts),
+    assignmentsList(subjects, 'one', parts),
+    assignmentsAdd(subjects, parts),
+    assignmentsRemove(subjects, parts),
   ])

@@ -4,36 +4,33 @@ import { z } from 'zod'
 import { createGuardrailBody, guardrail, guardrailId, updateGuardrailBody } from '../../contract/guardrail.ts'
 import { listOf, listPaging } from '../../contract/paging.ts'
 import { validate } from '../../contract/validate.ts'
-import { GatewayError } from '../../errors.ts'
-import type { Guardrails } from '../../guardrails/guardrails.ts'
 import { readJsonObject } from '../../lib/json-body.ts'
 import { jsonResponse } from '../json-response.ts'
-import { principalOf, type Route, type RouteRequest } from '../route.ts'
+import { changedBy, type Route, type RouteRequest } from '../route.ts'
+import { assignmentRoutes, type GuardrailRouteParts, inWorkspace } from './guardrail-assignments.ts'
+import { askedWorkspace } from './workspaces.ts'
 
 const shared = { tag: 'Guardrails', policy: 'management', surface: 'management' } as const
 
 const idOf = (request: RouteRequest): string => validate(guardrailId, request.params['id'], ['id'])
 
-const listQuery = { ...listPaging.query, workspace_id: z.string().optional() }
-
-export const guardrailsList = (guardrails: Guardrails): Route => ({
+const guardrailsList = ({ guardrails, workspaces }: GuardrailRouteParts): Route => ({
   ...shared,
   method: 'GET',
   path: '/guardrails',
   operation: 'listGuardrails',
   summary: 'List guardrails, newest first',
-  query: listQuery,
+  query: { ...listPaging.query, ...inWorkspace },
   answers: { 200: { description: 'Guardrails.', schema: listOf(guardrail) } },
   errors: [400, 404],
   async handle(request) {
-    const { workspaceId } = principalOf(request)
-    checkWorkspace(request.query.get('workspace_id'), workspaceId)
+    const { id: workspaceId } = await askedWorkspace(request, workspaces)
     const page = await guardrails.list(workspaceId, listPaging.read(request.query))
     return jsonResponse({ data: page.items, total_count: page.totalCount })
   },
 })
 
-export const guardrailsCreate = (guardrails: Guardrails): Route => ({
+const guardrailsCreate = ({ guardrails, workspaces }: GuardrailRouteParts): Route => ({
   ...shared,
   method: 'POST',
   path: '/guardrails',
@@ -44,58 +41,70 @@ export const guardrailsCreate = (guardrails: Guardrails): Route => ({
   errors: [404],
   async handle(request) {
     const body = validate(createGuardrailBody, readJsonObject(await request.text()))
-    const { workspaceId } = principalOf(request)
-    checkWorkspace(body.workspace_id, workspaceId)
-    return jsonResponse({ data: await guardrails.create(workspaceId, body) }, { status: 201 })
+    const { id: workspaceId } = await askedWorkspace(request, workspaces, body.workspace_id)
+    return jsonResponse({ data: await guardrails.create(workspaceId, body, changedBy(request)) }, { status: 201 })
   },
 })
 
-export const guardrailsGet = (guardrails: Guardrails): Route => ({
+const guardrailsGet = ({ guardrails, workspaces }: GuardrailRouteParts): Route => ({
   ...shared,
   method: 'GET',
   path: '/guardrails/:id',
   operation: 'getGuardrail',
   summary: 'Read a guardrail',
   params: { id: guardrailId },
+  query: inWorkspace,
   answers: { 200: { description: 'The guardrail.', schema: z.object({ data: guardrail }) } },
   errors: [400, 404],
-  handle: async (request) => jsonResponse({ data: await guardrails.get(principalOf(request).workspaceId, idOf(request)) }),
+  async handle(request) {
+    const id = idOf(request)
+    const workspace = await askedWorkspace(request, workspaces)
+    return jsonResponse({ data: await guardrails.get(workspace.id, id) })
+  },
 })
 
-export const guardrailsUpdate = (guardrails: Guardrails): Route => ({
+const guardrailsUpdate = ({ guardrails, workspaces }: GuardrailRouteParts): Route => ({
   ...shared,
   method: 'PATCH',
   path: '/guardrails/:id',
   operation: 'updateGuardrail',
   summary: 'Change a guardrail; it takes effect at once',
   params: { id: guardrailId },
+  query: inWorkspace,
   body: updateGuardrailBody,
   answers: { 200: { description: 'The changed guardrail.', schema: z.object({ data: guardrail }) } },
   errors: [404, 409],
   async handle(request) {
     const id = idOf(request)
+    const workspace = await askedWorkspace(request, workspaces)
     const patch = validate(updateGuardrailBody, readJsonObject(await request.text()))
-    return jsonResponse({ data: await guardrails.update(principalOf(request).workspaceId, id, patch) })
+    return jsonResponse({ data: await guardrails.update(workspace.id, id, patch, changedBy(request)) })
   },
 })
 
-export const guardrailsDelete = (guardrails: Guardrails): Route => ({
+const guardrailsDelete = ({ guardrails, workspaces }: GuardrailRouteParts): Route => ({
   ...shared,
   method: 'DELETE',
   path: '/guardrails/:id',
   operation: 'deleteGuardrail',
   summary: 'Delete a guardrail with its assignments',
   params: { id: guardrailId },
+  query: inWorkspace,
   answers: { 200: { description: 'Deleted.', schema: z.object({ deleted: z.literal(true) }) } },
   errors: [400, 404, 409],
   async handle(request) {
-    await guardrails.delete(principalOf(request).workspaceId, idOf(request))
+    const id = idOf(request)
+    const workspace = await askedWorkspace(request, workspaces)
+    await guardrails.delete(workspace.id, id, changedBy(request))
     return jsonResponse({ deleted: true })
   },
 })
 
-/** A key manages its own workspace; another's id is as unknown as none. */
-const checkWorkspace = (asked: string | null | undefined, own: string): void => {
-  if (asked !== undefined && asked !== null && asked !== '' && asked !== own)
-    throw new GatewayError('not_found', 'There is no workspace with this id.')
-}
+export const guardrailRoutes = (parts: GuardrailRouteParts): readonly Route[] => [
+  guardrailsList(parts),
+  guardrailsCreate(parts),
+  ...assignmentRoutes(parts),
+  guardrailsGet(parts),
+  guardrailsUpdate(parts),
+  guardrailsDelete(parts),
+]

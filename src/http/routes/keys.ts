@@ -12,10 +12,10 @@ import type { Clock } from '../../lib/clock.ts'
 import { readJsonObject } from '../../lib/json-body.ts'
 import { nanosOf } from '../../lib/money.ts'
 import type { KeyPatch } from '../../storage/key-store.ts'
-import type { WorkspaceRecord } from '../../storage/workspace-store.ts'
 import type { Workspaces } from '../../workspaces/workspaces.ts'
 import { jsonResponse } from '../json-response.ts'
 import { changedBy, principalOf, type Route, type RouteRequest } from '../route.ts'
+import { askedWorkspace } from './workspaces.ts'
 
 const shared = { tag: 'Keys', policy: 'management', surface: 'management' } as const
 
@@ -28,11 +28,6 @@ export interface KeyRouteParts {
 }
 
 const inWorkspace = { workspace_id: workspaceIdQuery }
-
-const workspaceOf = (request: RouteRequest, workspaces: Workspaces, inBody?: string | null): Promise<WorkspaceRecord> => {
-  const inQuery = validate(workspaceIdQuery, request.query.get('workspace_id') || undefined, ['workspace_id'])
-  return workspaces.reach(principalOf(request), inBody ?? inQuery)
-}
 
 const LIST_PAGE = 100
 
@@ -56,7 +51,7 @@ export const keysList = ({ keys, workspaces }: KeyRouteParts): Route => ({
   errors: [400, 404],
   async handle(request) {
     const query = validate(listQuery, Object.fromEntries([...request.query].filter(([, value]) => value !== '')))
-    const { id: workspaceId } = await workspaceOf(request, workspaces)
+    const { id: workspaceId } = await askedWorkspace(request, workspaces)
     const found = await keys.list({
       workspaceId,
       includeDisabled: query.include_disabled === 'true',
@@ -78,7 +73,7 @@ export const keysCreate = ({ keys, workspaces }: KeyRouteParts): Route => ({
   errors: [404],
   async handle(request) {
     const body = validate(createKeyBody, readJsonObject(await request.text()))
-    const workspace = await workspaceOf(request, workspaces, body.workspace_id)
+    const workspace = await askedWorkspace(request, workspaces, body.workspace_id)
     const { userId } = principalOf(request)
     const creatorUserId = body.creator_user_id ?? userId
     // Whose key it is decides what it may spend and use, so nobody is named who has no part in the workspace.
@@ -115,7 +110,7 @@ export const keysGet = ({ keys, workspaces }: KeyRouteParts): Route => ({
   errors: [400, 404],
   async handle(request) {
     const hash = hashOf(request)
-    const { id } = await workspaceOf(request, workspaces)
+    const { id } = await askedWorkspace(request, workspaces)
     return jsonResponse({ data: keyResource(await keys.get(id, hash)) })
   },
 })
@@ -133,7 +128,7 @@ export const keysUpdate = ({ keys, workspaces }: KeyRouteParts): Route => ({
   errors: [404, 409],
   async handle(request) {
     const hash = hashOf(request)
-    const { id } = await workspaceOf(request, workspaces)
+    const { id } = await askedWorkspace(request, workspaces)
     const { name, disabled, limit, limit_reset, include_byok_in_limit, strict, rpm_limit, tpm_limit } = validate(
       updateKeyBody,
       readJsonObject(await request.text()),
@@ -164,7 +159,7 @@ export const keysDelete = ({ keys, workspaces }: KeyRouteParts): Route => ({
   errors: [400, 404, 409],
   async handle(request) {
     const hash = hashOf(request)
-    const { id } = await workspaceOf(request, workspaces)
+    const { id } = await askedWorkspace(request, workspaces)
     await keys.revoke(id, hash, changedBy(request))
     return jsonResponse({ deleted: true })
   },
