@@ -5,10 +5,11 @@ import type { Clock } from '../lib/clock.ts'
 import type { JsonBody } from '../lib/json-body.ts'
 import { JsonTextError } from '../lib/json-scan.ts'
 import { createDetections } from './detections.ts'
-import type { FilterSet } from './filter.ts'
+import type { Filter, FilterSet } from './filter.ts'
 import { jsonText, plainText } from './held-text.ts'
 import { inputTexts, type InputText } from './input-texts.ts'
-import { createTextScreen, knownInjections } from './screen-text.ts'
+import { matchesAcross, type Turn } from './matches-across.ts'
+import { createTextScreen, knownInjections, type Report, type Span } from './screen-text.ts'
 
 /** Between these the service does other work, and looks at the clock. */
 const TURN_CHARACTERS = 16_384
@@ -48,19 +49,25 @@ const screenTexts = async (
   const replacements = new Map<number, string>()
   const deadlineMs = clock.monotonicMs() + screenMs
   let left = TURN_CHARACTERS
-  const turn = async (characters: number): Promise<void> => {
+  const turn: Turn = async (characters) => {
     left -= characters
     if (left >= 0) return
     left = TURN_CHARACTERS
     if (clock.monotonicMs() > deadlineMs) throw unscreened(new Error('The time for screening is over.'))
     await new Promise<void>((resolve) => clock.after(0, resolve))
   }
+  const across = await acrossParts(
+    texts,
+    { mayFind, filtersFor: ({ byUser }) => (byUser ? filters : ofOthers), report: detections.report },
+    turn,
+  )
   for (const [index, text] of texts.entries()) {
     await turn(Math.min(text.value.length, TURN_CHARACTERS))
     const chosen = text.byUser ? filters : ofOthers
     const heldText = text.isJson ? jsonText : plainText
-    if (text.value.length <= LOOK_CHARACTERS && !mayBeFound(text, mayFind)) continue
-    const known = knownInjections(chosen, text.value, heldText, detections.report)
+    const shared = across.get(index)
+    if (shared === undefined && text.value.length <= LOOK_CHARACTERS && !mayBeFound(text, mayFind)) continue
+    const known = [...knownInjections(chosen, text.value, heldText, detections.report), ...(shared ?? [])]
     const screen = createTextScreen(chosen, heldText(), detections.report, known)
     let screened = ''
     for (let at = 0; at < text.value.length; at += TURN_CHARACTERS) {
@@ -72,6 +79,29 @@ const screenTexts = async (
   }
   detections.assertPassed()
   return replacements.size === 0 ? body : replace(replacements)
+}
+
+/** By their place in `texts`: what they hold of matches that go on in another part of their message. */
+const acrossParts = async (
+  texts: readonly InputText[],
+  { mayFind, filtersFor, report }: Pick<FilterSet, 'mayFind'> & { filtersFor: (text: InputText) => readonly Filter[]; report: Report },
+  turn: Turn,
+): Promise<ReadonlyMap<number, readonly Span[]>> => {
+  const spans = new Map<number, readonly Span[]>()
+  for (const parts of Map.groupBy([...texts.entries()], ([, { message }]) => message).values()) {
+    const [first] = parts
+    if (first === undefined || first[1].message === null || parts.length < 2) continue
+    const values = parts.map(([, { value }]) => value)
+    const joined = values.join('')
+    await turn(Math.min(joined.length, TURN_CHARACTERS))
+    if (joined.length <= LOOK_CHARACTERS && !mayFind(joined)) continue
+    const found = await matchesAcross(values, filtersFor(first[1]), report, turn)
+    for (const [at, own] of found.entries()) {
+      const index = parts[at]?.[0]
+      if (index !== undefined && own.length > 0) spans.set(index, own)
+    }
+  }
+  return spans
 }
 
 /** The first look is at the text as it is written; escapes inside a tool's arguments could hide something from it. */

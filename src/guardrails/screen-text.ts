@@ -20,26 +20,33 @@ export interface TextScreen {
 /** The most units that wait for what follows. A match that is longer is still found, and its rest is replaced. */
 const HOLD_MAX = 256
 
-interface Span {
+export interface Span {
   readonly from: number
   to: number
   readonly label: string
 }
 
+/** A match that grows by a unit is told again: it is the same span. */
+export const mergeSpan = (spans: Span[], from: number, to: number, label: string): void => {
+  const last = spans.at(-1)
+  if (last !== undefined && last.label === label && from >= last.from && from < last.to) last.to = Math.max(last.to, to)
+  else spans.push({ from, to, label })
+}
+
 /** For a text of which nothing is known but `known`. Filters for prompt injection see whole texts only: `screenWhole`. */
-export const createTextScreen = (filters: readonly Filter[], held: HeldText, report: Report, known: readonly Span[] = []): TextScreen => {
+export const createTextScreen = (
+  filters: readonly Filter[],
+  held: HeldText,
+  report: Report,
+  known: readonly Readonly<Span>[] = [],
+): TextScreen => {
   let spans: Span[] = known.map((span) => ({ ...span }))
   let length = 0
   let released = 0
   /** Up to here the last placeholder stands for the text. */
   let replaced = 0
 
-  /** A match that grows by a unit is told again: it is the same span. */
-  const add = (from: number, to: number, label: string): void => {
-    const last = spans.at(-1)
-    if (last !== undefined && last.label === label && from >= last.from && from < last.to) last.to = Math.max(last.to, to)
-    else spans.push({ from, to, label })
-  }
+  const add = (from: number, to: number, label: string): void => mergeSpan(spans, from, to, label)
 
   const finders = filters.flatMap((filter) =>
     (filter.detectors ?? []).map(({ regex, partsOf }) => ({
@@ -121,7 +128,7 @@ export const knownInjections = (
 }
 
 /** In order, those that overlap as one; the first one's label stands for all of it. */
-const unite = (spans: readonly Readonly<Span>[]): readonly Readonly<Span>[] => {
+export const unite = (spans: readonly Readonly<Span>[]): readonly Readonly<Span>[] => {
   const ordered = spans.toSorted((left, right) => left.from - right.from || right.to - left.to)
   const united: Readonly<Span>[] = []
   for (const span of ordered) {
