@@ -1,21 +1,12 @@
 /** What is found only where the parts of a message are read as one text: nobody hides a word by cutting it in two. */
 import { createFinder } from '../lib/regex/finder.ts'
 import type { Filter } from './filter.ts'
-import { findInjections } from './injection.ts'
+import { scanForInjections } from './injection.ts'
+import { piecesOf, type Scan } from './scan.ts'
 import { mergeSpan, type Report, type Span, unite } from './screen-text.ts'
 
-/** Waits for the next turn, where one has had its characters. */
-export type Turn = (characters: number) => Promise<void>
-
-const PIECE_CHARACTERS = 16_384
-
 /** For each text, the stretches of it that belong to a match across a join. The placeholder stands in the first one's place, and for a part of which nothing else is left. */
-export const matchesAcross = async (
-  texts: readonly string[],
-  filters: readonly Filter[],
-  report: Report,
-  turn: Turn,
-): Promise<readonly (readonly Span[])[]> => {
+export function* matchesAcross(texts: readonly string[], filters: readonly Filter[], report: Report): Scan<readonly (readonly Span[])[]> {
   const joined = texts.join('')
   const found = filters.flatMap((filter) =>
     (filter.detectors ?? []).map(({ regex, partsOf }) => {
@@ -27,11 +18,13 @@ export const matchesAcross = async (
       return { filter, spans, finder }
     }),
   )
-  for (let at = 0; at < joined.length; at += PIECE_CHARACTERS) {
-    await turn(PIECE_CHARACTERS)
-    for (const { finder } of found) finder.push(joined.slice(at, at + PIECE_CHARACTERS))
+  for (const { finder } of found) {
+    for (const piece of piecesOf(joined)) {
+      finder.push(piece)
+      yield
+    }
+    finder.pause()
   }
-  for (const { finder } of found) finder.pause()
   const starts = startsOf(texts)
   const out: Span[][] = texts.map(() => [])
   const share = (spans: readonly Readonly<Span>[], filter: Filter, patternOf: (at: number) => string | null = () => null): void => {
@@ -55,7 +48,7 @@ export const matchesAcross = async (
   }
   for (const { filter, spans } of found) share(unite(spans), filter)
   for (const filter of filters.filter(({ detectors }) => detectors === null)) {
-    const injections = findInjections(joined)
+    const injections = yield* scanForInjections(joined)
     share(
       injections.map(({ start, end }) => ({ from: start, to: end, label: filter.label })),
       filter,

@@ -32,7 +32,7 @@ describe('it fails closed (reliability.md 7.3, case 99)', () => {
   test('a filter that throws refuses the request with 503, and keeps its cause for the log', async () => {
     const broken: FilterSet = {
       ...setOf(emailGuardrail('block')),
-      mayFind: () => {
+      look: () => {
         throw new TypeError('broken')
       },
     }
@@ -102,6 +102,36 @@ describe('prompt injection', () => {
       const body = bodyOf(attempt, role)
       expect(await screenBody(body, builtin('user_only'), [], limits)).toBe(body)
       expect((await refusal(screenBody(body, builtin('all_messages'), [], limits))).status).toBe(403)
+    }
+  })
+
+  test('in a long run of base64 or hexadecimal it is found wherever it stands, across every cut of our own too', async () => {
+    for (const [encoding, filler] of [
+      ['base64', 'QUJD'],
+      ['hex', '414243'],
+    ] as const) {
+      for (const before of [0, 1000, 1001, 1365, 1366, 2047, 2048, 3000, 4090, 10_000]) {
+        const run = filler.repeat(before) + Buffer.from(attempt).toString(encoding).replaceAll('=', '') + filler.repeat(3000)
+        expect((await refusal(screenBody(bodyOf(run), builtin('user_only'), [], { ...limits, screenMs: 60_000 }))).status).toBe(403)
+      }
+    }
+  })
+
+  test('looking for it gives way to other work, in texts of every kind that is hard to read', async () => {
+    for (const text of ['QUJD', 'a b ', 'ingore ', 'deadbeef', 'ignore all previous ', 'plain prose. ']) {
+      let [now, turns] = [0, 0]
+      const clock = {
+        ...createFakeClock(),
+        monotonicMs: () => (now += 1),
+        after: (...given: Parameters<typeof systemClock.after>) => {
+          turns += 1
+          return systemClock.after(...given)
+        },
+      }
+      const body = bodyOf(text.repeat(Math.ceil(20_000 / text.length)))
+      await screenBody(body, builtin('user_only'), [], { clock, screenMs: Number.MAX_SAFE_INTEGER })
+      // The clock goes on by one a piece of 512, and a turn is over after five.
+      expect(turns).toBeGreaterThan(20_000 / 512 / 8)
     }
   })
 

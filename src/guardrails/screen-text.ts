@@ -3,7 +3,8 @@ import { createFinder } from '../lib/regex/finder.ts'
 import type { Filter } from './filter.ts'
 import type { HeldText } from './held-text.ts'
 import { plainText } from './held-text.ts'
-import { findInjections } from './injection.ts'
+import { scanForInjections } from './injection.ts'
+import { atOnce, piecesOf, type Scan } from './scan.ts'
 
 /** Told of each find. `pattern`: what was read, for prompt injection only; anything else may be a secret. */
 export type Report = (filter: Filter, pattern: string | null) => void
@@ -108,20 +109,26 @@ const WHOLE: readonly (readonly [number, number])[] = [[0, 0]]
 
 /** A text that is there as a whole, and short. */
 export const screenWhole = (filters: readonly Filter[], text: string, report: Report, heldText: () => HeldText = plainText): string => {
-  const screen = createTextScreen(filters, heldText(), report, knownInjections(filters, text, heldText, report))
+  const screen = createTextScreen(filters, heldText(), report, atOnce(knownInjections(filters, text, heldText, report)))
   return screen.push(text) + screen.flush()
 }
 
 /** Attempts at prompt injection are looked for in whole texts: `known` of a text's screen. */
-export const knownInjections = (
+export function* knownInjections(
   filters: readonly Filter[],
   text: string,
   heldText: () => HeldText,
   report: Report,
-): readonly Readonly<Span>[] => {
+): Scan<readonly Readonly<Span>[]> {
   const asking = filters.filter(({ detectors }) => detectors === null)
   if (asking.length === 0) return []
-  const found = findInjections(heldText().add(text))
+  const held = heldText()
+  const units: string[] = []
+  for (const piece of piecesOf(text)) {
+    units.push(held.add(piece))
+    yield
+  }
+  const found = yield* scanForInjections(units.join(''))
   for (const { pattern } of found) for (const filter of asking) report(filter, pattern)
   const redacting = asking.find(({ action }) => action === 'redact')
   return redacting === undefined ? [] : found.map(({ start, end }) => ({ from: start, to: end, label: redacting.label }))
