@@ -1,10 +1,10 @@
 /** Content filters as a request meets them: what they look for, what they do, and which guardrail asked for them. */
 import type { BuiltinSlug, FilterAction, FilterSide, ScanScope } from '../contract/guardrail.ts'
-import { createAnyMatch } from '../lib/regex/any-match.ts'
+import { createAnyMatch, type Look } from '../lib/regex/any-match.ts'
 import { createRegex, type Regex } from '../lib/regex/finder.ts'
 import { createMemory } from '../lib/remember.ts'
 import type { Detector } from './detector.ts'
-import { hasShuffledWord, injectionSigns } from './injection.ts'
+import { injectionSigns, lookForShuffledWord } from './injection.ts'
 import { CREDIT_CARD, IP_ADDRESS, PHONE, SSN } from './number-detectors.ts'
 import { ADDRESS, EMAIL, PERSON_NAME } from './person-detectors.ts'
 import { ASSIGNED_SECRETS, KNOWN_SECRETS } from './secret-detector.ts'
@@ -88,18 +88,18 @@ export const united = (filters: readonly Filter[]): readonly Filter[] => {
 
 export interface FilterSet {
   readonly filters: readonly Filter[]
-  /** False where no filter can find anything in the text: nearly every text, told in one pass. */
-  readonly mayFind: (text: string) => boolean
+  /** Tells in one pass where no filter can find anything: in nearly every text. */
+  readonly look: () => Look
 }
 
 /** Null where there is nothing to look for: nothing is looked at then. */
 export const filterSet = (filters: readonly Filter[]): FilterSet | null =>
-  filters.length === 0 ? null : { filters, mayFind: firstLook(filters) }
+  filters.length === 0 ? null : { filters, look: firstLook(filters) }
 
-const looks = createMemory<(text: string) => boolean>(50)
+const looks = createMemory<() => Look>(50)
 
 /** Its table is large, and the same for all callers with the same patterns. */
-const firstLook = (filters: readonly Filter[]): ((text: string) => boolean) => {
+const firstLook = (filters: readonly Filter[]): (() => Look) => {
   const regexes = [
     ...new Set(filters.flatMap(({ detectors }) => (detectors === null ? injectionSigns() : detectors.map(({ regex }) => regex)))),
   ]
@@ -108,5 +108,9 @@ const firstLook = (filters: readonly Filter[]): ((text: string) => boolean) => {
     .sort()
     .join()
   const look = looks(key, () => createAnyMatch(regexes))
-  return filters.some(({ detectors }) => detectors === null) ? (text) => look(text) || hasShuffledWord(text) : look
+  if (filters.every(({ detectors }) => detectors !== null)) return look
+  return () => {
+    const looks = [look(), lookForShuffledWord()]
+    return { push: (text) => looks.map((one) => one.push(text)).includes(true), end: () => looks.some((one) => one.end()) }
+  }
 }

@@ -2,9 +2,10 @@
  * Prompt injection by pattern: phrases said outright, with the letters of their words shuffled, with every letter apart,
  * and encoded as base64 or hexadecimal. It finds the attempts that are known; it proves nothing of a text that passes.
  */
-import { createAnyMatch } from '../lib/regex/any-match.ts'
+import { createAnyMatch, type Look } from '../lib/regex/any-match.ts'
 import { createFinder, createRegex, type Regex } from '../lib/regex/finder.ts'
 import { once } from '../lib/once.ts'
+import { atOnce, lookAt, piecesOf, type Scan } from './scan.ts'
 import { COLLAPSED, KEY_WORDS, SPOKEN } from './injection-phrases.ts'
 
 export interface Injection {
@@ -15,6 +16,7 @@ export interface Injection {
 }
 
 const PATTERN_SHOWN = 100
+const READ_MAX = 1000
 const ignoreCase = { ignoreCase: true }
 
 /** Compiled when first asked for: most services start without guardrails. */
@@ -43,37 +45,55 @@ export const injectionSigns = (): readonly Regex[] => {
   return [...spoken, spacedOut, base64, hex]
 }
 
-export const findInjections = (text: string): readonly Injection[] => {
+export function* scanForInjections(text: string): Scan<readonly Injection[]> {
   const { spoken, collapsed, says, saysCollapsed, spacedOut, base64, hex } = patterns()
   const found: Injection[] = []
   const tell = (start: number, end: number, read: string): void => {
-    const pattern = read.toLowerCase().replaceAll(/\s+/g, ' ').slice(0, PATTERN_SHOWN)
+    const pattern = read.slice(0, READ_MAX).toLowerCase().replaceAll(/\s+/g, ' ').slice(0, PATTERN_SHOWN)
     found.push({ start, end, pattern })
   }
-  const plain = unshuffle(text)
-  if (says(plain)) for (const [start, end] of longest(spoken, plain)) tell(start, end, plain.slice(start, end))
-  for (const [start, end] of longest([spacedOut], text)) {
-    const letters = text.slice(start, end).replaceAll(/[^A-Za-z]/g, '')
-    if (saysCollapsed(letters)) tell(start, end, firstOf(collapsed, letters))
-  }
-  for (const [regex, decode] of [
-    [base64, fromBase64],
-    [hex, fromHex],
-  ] as const) {
-    for (const [start, end] of longest([regex], text)) {
-      const decoded = decode(text.slice(start, end).slice(0, ENCODED_MAX)).find(says)
-      if (decoded !== undefined) tell(start, end, firstOf(spoken, decoded))
+  const plain = yield* unshuffle(text)
+  if (yield* lookAt(says, plain)) for (const [start, end] of yield* longest(spoken, plain)) tell(start, end, plain.slice(start, end))
+  for (const { disguise, decode, look, phrases } of [
+    { disguise: spacedOut, decode: lettersOf, look: saysCollapsed, phrases: collapsed },
+    { disguise: base64, decode: fromBase64, look: says, phrases: spoken },
+    { disguise: hex, decode: fromHex, look: says, phrases: spoken },
+  ]) {
+    for (const [start, end] of yield* longest([disguise], text)) {
+      const decoded = yield* decodedMatch(text.slice(start, end), decode, look)
+      if (decoded !== null) tell(start, end, firstOf(phrases, decoded))
     }
   }
   return found
 }
 
+/** More than a phrase is long, in every disguise. A multiple of 4, as the window is: base64 keeps its beat. */
+const OVERLAP_CHARACTERS = 2048
+const WINDOW_CHARACTERS = 4096
+
+/** Windows overlap, so that no cut hides a phrase. */
+function* decodedMatch(text: string, decode: (text: string) => readonly string[], look: () => Look): Scan<string | null> {
+  for (let at = 0; at === 0 || at + OVERLAP_CHARACTERS < text.length; at += WINDOW_CHARACTERS) {
+    for (const decoded of decode(text.slice(at, at + WINDOW_CHARACTERS + OVERLAP_CHARACTERS))) {
+      if (yield* lookAt(look, decoded)) return decoded
+    }
+  }
+  return null
+}
+
 /** The stretches that matches cover, where they overlap as one. */
-const longest = (regexes: readonly Regex[], text: string): readonly (readonly [number, number])[] => {
+function* longest(regexes: readonly Regex[], text: string): Scan<readonly (readonly [number, number])[]> {
   const spans: [number, number][] = []
   for (const regex of regexes) {
-    const finder = createFinder(regex, (start, end) => spans.push([start, end]))
-    finder.push(text)
+    const finder = createFinder(regex, (start, end) => {
+      const last = spans.at(-1)
+      if (last !== undefined && start >= last[0] && start < last[1]) last[1] = Math.max(last[1], end)
+      else spans.push([start, end])
+    })
+    for (const piece of piecesOf(text)) {
+      finder.push(piece)
+      yield
+    }
     finder.pause()
   }
   const united: [number, number][] = []
@@ -86,25 +106,46 @@ const longest = (regexes: readonly Regex[], text: string): readonly (readonly [n
 }
 
 const firstOf = (regexes: readonly Regex[], text: string): string => {
-  const [first] = longest(regexes, text)
+  const [first] = atOnce(longest(regexes, text))
   return first === undefined ? text : text.slice(...first)
 }
 
 /** The rest of that first look: key words in their right order are too common to be a sign. */
-export const hasShuffledWord = (text: string): boolean => unshuffle(text) !== text
+export const lookForShuffledWord = (): Look => {
+  let found = false
+  const finder = createFinder(patterns().shuffled, (_start, _end, match) => {
+    found ||= meantBy(match) !== undefined
+  })
+  return {
+    push(text) {
+      finder.push(text)
+      return found
+    },
+    end() {
+      finder.pause()
+      return found
+    },
+  }
+}
 
 /** Every shuffled key word in its right order. No offset moves: the letters are the same. */
-const unshuffle = (text: string): string => {
-  let plain = ''
+function* unshuffle(text: string): Scan<string> {
+  const plain: string[] = []
   let from = 0
-  for (const [start, end] of longest([patterns().shuffled], text)) {
-    const word = text.slice(start, end).toLowerCase()
-    const meant = WORDS.has(word) ? undefined : MEANT.get(shape(word))
+  for (const [start, end] of yield* longest([patterns().shuffled], text)) {
+    const meant = meantBy(text.slice(start, end))
     if (meant === undefined) continue
-    plain += text.slice(from, start) + meant
+    plain.push(text.slice(from, start), meant)
     from = end
+    yield
   }
-  return plain + text.slice(from)
+  plain.push(text.slice(from))
+  return plain.join('')
+}
+
+const meantBy = (written: string): string | undefined => {
+  const word = written.toLowerCase()
+  return WORDS.has(word) ? undefined : MEANT.get(shape(word))
 }
 
 const WORDS: ReadonlySet<string> = new Set(KEY_WORDS)
@@ -113,7 +154,7 @@ const shape = (word: string): string => word.charAt(0) + word.slice(1).split('')
 
 const MEANT: ReadonlyMap<string, string> = new Map(KEY_WORDS.map((word) => [shape(word), word]))
 
-const ENCODED_MAX = 100_000
+const lettersOf = (text: string): readonly string[] => [text.replaceAll(/[^A-Za-z]/g, '')]
 
 /** Where the encoded text begins is not known: what stands before it may shift it. Bytes that are no text say nothing, and hide nothing. */
 const fromBase64 = (text: string): readonly string[] =>

@@ -14,6 +14,8 @@ export interface InputText {
   readonly isJson: boolean
   /** Said by the user himself: not by the system, the model or a tool. */
   readonly byUser: boolean
+  /** Parts of one message, which a model reads one behind the other, have the same; null: a text by itself. */
+  readonly message: string | null
 }
 
 interface Place extends InputText {
@@ -84,30 +86,45 @@ export const inputTexts = (body: JsonBody): InputTexts => {
 const textsOf = (body: JsonBody, field: string, counts: (string: JsonString) => boolean): Place[] => {
   const raw = body.raw(field)
   if (raw === undefined) return []
-  const byUser = speaker(field, raw)
+  const elements = raw.startsWith('[') ? scanElements(raw) : []
+  const byUser = speaker(field, raw, elements)
+  const message = messageAt(field, elements)
   const places: Place[] = []
   for (const string of jsonStrings(raw)) {
     const { key, value, isKey, start } = string
     if (value === '' || !counts(string)) continue
     if (isKey ? isPlainName(value) : NO_TEXT.has(key) || isBytes(key, value)) continue
-    places.push({ field, string, value, isJson: key === 'arguments' && !isKey && value.trimStart().startsWith('{'), byUser: byUser(start) })
+    const isJson = key === 'arguments' && !isKey && value.trimStart().startsWith('{')
+    const said = byUser(start)
+    places.push({ field, string, value, isJson, byUser: said, message: key === 'text' && !isKey ? message(start, said) : null })
   }
   return places
 }
 
+type Element = ReturnType<typeof scanElements>[number]
+
+/** Which message a part at an offset belongs to. The user's own parts and results of tools are not one text. */
+const messageAt = (field: string, elements: readonly Element[]): ((offset: number, byUser: boolean) => string | null) => {
+  if (field === 'system' || field === 'prediction') return () => field
+  if (field !== 'messages' && field !== 'input') return () => null
+  let at = 0
+  return (offset, byUser) => {
+    while (at < elements.length && (elements[at]?.end ?? 0) <= offset) at += 1
+    return `${field} ${at} ${byUser}`
+  }
+}
+
 /** Whether what stands at an offset is the user's own words. Results of tools are not, whoever sends them. */
-const speaker = (field: string, raw: string): ((offset: number) => boolean) => {
+const speaker = (field: string, raw: string, elements: readonly Element[]): ((offset: number) => boolean) => {
   if (field === 'prompt') return () => true
   if (field !== 'messages' && field !== 'input') return () => false
   if (!raw.startsWith('[')) return () => true
-  const own = scanElements(raw).flatMap(
-    ({ start, end }): { start: number; end: number; results: readonly (readonly [number, number])[] }[] => {
-      const element = raw.slice(start, end)
-      if (!element.startsWith('{')) return [{ start, end, results: [] }]
-      if (!says(element, 'role', 'user')) return []
-      return [{ start, end, results: resultsIn(element).map(([from, to]) => [start + from, start + to] as const) }]
-    },
-  )
+  const own = elements.flatMap(({ start, end }): { start: number; end: number; results: readonly (readonly [number, number])[] }[] => {
+    const element = raw.slice(start, end)
+    if (!element.startsWith('{')) return [{ start, end, results: [] }]
+    if (!says(element, 'role', 'user')) return []
+    return [{ start, end, results: resultsIn(element).map(([from, to]) => [start + from, start + to] as const) }]
+  })
   let at = 0
   return (offset) => {
     while (at < own.length && (own[at]?.end ?? 0) <= offset) at += 1

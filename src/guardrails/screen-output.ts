@@ -7,6 +7,7 @@ import type { UrlCitation } from '../canonical/prompt.ts'
 import { GatewayError } from '../errors.ts'
 import type { Detections } from './detections.ts'
 import type { Filter, FilterSet } from './filter.ts'
+import { foundIn } from '../lib/regex/any-match.ts'
 import { jsonText, plainText } from './held-text.ts'
 import { createTextScreen, screenWhole, type TextScreen } from './screen-text.ts'
 
@@ -24,7 +25,7 @@ export const rewrites = ({ filters }: FilterSet): boolean => filters.some(({ act
 
 type Said = Extract<ModelEvent, { type: 'text' | 'reasoning' | 'refusal' | 'tool-arguments' }>
 
-export const createOutputScreen = ({ filters, mayFind }: FilterSet, detections: Detections, rewriting: boolean): OutputScreen => {
+export const createOutputScreen = ({ filters, look }: FilterSet, detections: Detections, rewriting: boolean): OutputScreen => {
   const lanes = new Map<string, { readonly screen: TextScreen; readonly last: Said }>()
   /** The kind of text that came last: any other's held text has ended for now. */
   let open: string | null = null
@@ -90,7 +91,7 @@ export const createOutputScreen = ({ filters, mayFind }: FilterSet, detections: 
   /** Sources are quoted text too. Their places in the text are those of the text as it was. */
   const citationOf = (citation: UrlCitation): UrlCitation => {
     const passed = (text: string | null): string | null =>
-      text === null || !mayFind(text) ? text : screenWhole(filters, text, detections.report)
+      text === null || !foundIn(look, text) ? text : screenWhole(filters, text, detections.report)
     return { ...citation, title: passed(citation.title), content: passed(citation.content) }
   }
 

@@ -3,7 +3,8 @@ import { createFinder } from '../lib/regex/finder.ts'
 import type { Filter } from './filter.ts'
 import type { HeldText } from './held-text.ts'
 import { plainText } from './held-text.ts'
-import { findInjections } from './injection.ts'
+import { scanForInjections } from './injection.ts'
+import { atOnce, piecesOf, type Scan } from './scan.ts'
 
 /** Told of each find. `pattern`: what was read, for prompt injection only; anything else may be a secret. */
 export type Report = (filter: Filter, pattern: string | null) => void
@@ -20,26 +21,33 @@ export interface TextScreen {
 /** The most units that wait for what follows. A match that is longer is still found, and its rest is replaced. */
 const HOLD_MAX = 256
 
-interface Span {
+export interface Span {
   readonly from: number
   to: number
   readonly label: string
 }
 
+/** A match that grows by a unit is told again: it is the same span. */
+export const mergeSpan = (spans: Span[], from: number, to: number, label: string): void => {
+  const last = spans.at(-1)
+  if (last !== undefined && last.label === label && from >= last.from && from < last.to) last.to = Math.max(last.to, to)
+  else spans.push({ from, to, label })
+}
+
 /** For a text of which nothing is known but `known`. Filters for prompt injection see whole texts only: `screenWhole`. */
-export const createTextScreen = (filters: readonly Filter[], held: HeldText, report: Report, known: readonly Span[] = []): TextScreen => {
+export const createTextScreen = (
+  filters: readonly Filter[],
+  held: HeldText,
+  report: Report,
+  known: readonly Readonly<Span>[] = [],
+): TextScreen => {
   let spans: Span[] = known.map((span) => ({ ...span }))
   let length = 0
   let released = 0
   /** Up to here the last placeholder stands for the text. */
   let replaced = 0
 
-  /** A match that grows by a unit is told again: it is the same span. */
-  const add = (from: number, to: number, label: string): void => {
-    const last = spans.at(-1)
-    if (last !== undefined && last.label === label && from >= last.from && from < last.to) last.to = Math.max(last.to, to)
-    else spans.push({ from, to, label })
-  }
+  const add = (from: number, to: number, label: string): void => mergeSpan(spans, from, to, label)
 
   const finders = filters.flatMap((filter) =>
     (filter.detectors ?? []).map(({ regex, partsOf }) => ({
@@ -101,27 +109,33 @@ const WHOLE: readonly (readonly [number, number])[] = [[0, 0]]
 
 /** A text that is there as a whole, and short. */
 export const screenWhole = (filters: readonly Filter[], text: string, report: Report, heldText: () => HeldText = plainText): string => {
-  const screen = createTextScreen(filters, heldText(), report, knownInjections(filters, text, heldText, report))
+  const screen = createTextScreen(filters, heldText(), report, atOnce(knownInjections(filters, text, heldText, report)))
   return screen.push(text) + screen.flush()
 }
 
 /** Attempts at prompt injection are looked for in whole texts: `known` of a text's screen. */
-export const knownInjections = (
+export function* knownInjections(
   filters: readonly Filter[],
   text: string,
   heldText: () => HeldText,
   report: Report,
-): readonly Readonly<Span>[] => {
+): Scan<readonly Readonly<Span>[]> {
   const asking = filters.filter(({ detectors }) => detectors === null)
   if (asking.length === 0) return []
-  const found = findInjections(heldText().add(text))
+  const held = heldText()
+  const units: string[] = []
+  for (const piece of piecesOf(text)) {
+    units.push(held.add(piece))
+    yield
+  }
+  const found = yield* scanForInjections(units.join(''))
   for (const { pattern } of found) for (const filter of asking) report(filter, pattern)
   const redacting = asking.find(({ action }) => action === 'redact')
   return redacting === undefined ? [] : found.map(({ start, end }) => ({ from: start, to: end, label: redacting.label }))
 }
 
 /** In order, those that overlap as one; the first one's label stands for all of it. */
-const unite = (spans: readonly Readonly<Span>[]): readonly Readonly<Span>[] => {
+export const unite = (spans: readonly Readonly<Span>[]): readonly Readonly<Span>[] => {
   const ordered = spans.toSorted((left, right) => left.from - right.from || right.to - left.to)
   const united: Readonly<Span>[] = []
   for (const span of ordered) {

@@ -12,14 +12,14 @@ import type { Guardrails } from '../guardrails/guardrails.ts'
 import { inputTexts } from '../guardrails/input-texts.ts'
 import type { Moderate } from '../guardrails/moderate.ts'
 import { createOutputScreen } from '../guardrails/screen-output.ts'
-import type { FilterSet } from '../guardrails/filter.ts'
-import { screenBody, type ScreenLimits } from '../guardrails/screen-request.ts'
+import { screenBody } from '../guardrails/screen-request.ts'
 import type { RefusedRequest } from '../inference/routing-metadata.ts'
 import { planFor, type InferenceParts } from '../inference/run-inference.ts'
 import { type HiddenPrompt, strictError, type InferenceRequest } from '../inference/run.ts'
 import { type Principal, spenderOf } from '../keys/keys.ts'
-import { JsonBody } from '../lib/json-body.ts'
+import type { JsonBody } from '../lib/json-body.ts'
 import type { Plan } from '../routing/plan-attempts.ts'
+import { hiddenAfterScreening } from './hidden-after-screening.ts'
 import type { PrepareCall } from './prepare-call.ts'
 
 /** `models` and `routing` tell who would have been asked, for the metadata of a refusal. */
@@ -46,7 +46,17 @@ export const createScreenCall =
     try {
       const passed = await screened(call, effective, pipeline, reparse, parts)
       const changed = passed.call !== call && hidden !== undefined && effective.input !== null
-      return changed ? { ...passed, hidden: await screenedToo(hidden, effective.input, parts) } : passed
+      return changed
+        ? {
+            ...passed,
+            hidden: await hiddenAfterScreening(hidden, {
+              before: call.body,
+              after: passed.call.body,
+              input: effective.input,
+              limits: parts,
+            }),
+          }
+        : passed
     } catch (thrown) {
       const caller = spenderOf(principal)
       if (thrown instanceof GatewayError) {
@@ -82,13 +92,6 @@ const screened = async (
     warnings: output?.rewrites === true ? oneChoice(body) : NO_WARNINGS,
     ...(output === null ? {} : { screenOutput: () => createOutputScreen(output, createDetections(pipeline, 'Response'), output.rewrites) }),
   }
-}
-
-/** What a filter changed in a preset's text is still the preset's. */
-const screenedToo = async (hidden: HiddenPrompt, input: FilterSet, limits: ScreenLimits): Promise<HiddenPrompt> => {
-  const body = await screenBody(JsonBody.ofParsed(JSON.stringify({ system: hidden.texts })), input, [], limits)
-  const texts = body.value('system')
-  return { ...hidden, texts: [...hidden.texts, ...(Array.isArray(texts) ? texts.filter((text) => typeof text === 'string') : [])] }
 }
 
 /** Of `allowed_data_regions`: a service of one's own is in none of the others. */

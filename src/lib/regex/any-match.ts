@@ -9,27 +9,64 @@ import type { Regex } from './finder.ts'
  */
 const UNITS_FOR_CLEARING = 100_000
 
-/** `true` may be wrong, for a text that is too many-sided for one table; `false` never is. */
-export const createAnyMatch = (regexes: readonly Regex[]): ((text: string) => boolean) => {
-  if (regexes.length === 0) return () => false
+/** One text on its way: `true` may be wrong, for a text that is too many-sided for one table; `false` never is. */
+export interface Look {
+  /** Whether something has matched. */
+  push(text: string): boolean
+  /** Whether something has, or does if the text ends here. */
+  end(): boolean
+}
+
+export const createAnyMatch = (regexes: readonly Regex[]): (() => Look) => {
+  if (regexes.length === 0) return () => ({ push: () => false, end: () => false })
   const automaton = new Automaton(compileAny(regexes.map(({ node }) => node)))
   const { ascii, edge, of } = automaton.program.classes
-  return (text) => {
-    let row = automaton.rowOf(automaton.idle(edge))
-    let { table } = automaton
-    const clearings = automaton.clearings + 1
-    for (let at = 0; at < text.length; at += 1) {
-      const unit = text.charCodeAt(at)
-      const behind = unit < 128 ? (ascii[unit] as number) : of(unit)
-      let move = table[row + behind] as number
-      if (move === 0) {
-        if (automaton.clearings > clearings + at / UNITS_FOR_CLEARING) return true
-        move = automaton.build(row, behind)
-        ;({ table } = automaton)
-      }
-      if ((move & ACCEPTS) !== 0) return true
-      row = move >>> MOVE_SHIFT
+  return () => {
+    let state = automaton.idle(edge)
+    let row = automaton.rowOf(state)
+    /** Others read with the same table: where it began anew since, the row is another state's. */
+    let { clearings } = automaton
+    let cleared = 0
+    let length = 0
+    let matched = false
+    const resume = (): void => {
+      if (automaton.clearings !== clearings) row = automaton.rowOf(state)
+      ;({ clearings } = automaton)
     }
-    return ((table[row + edge] || automaton.build(row, edge)) & ACCEPTS) !== 0
+    return {
+      push(text) {
+        if (matched) return true
+        resume()
+        const before = clearings
+        let { table } = automaton
+        for (let at = 0; at < text.length; at += 1) {
+          const unit = text.charCodeAt(at)
+          const behind = unit < 128 ? (ascii[unit] as number) : of(unit)
+          let move = table[row + behind] as number
+          if (move === 0) {
+            if (cleared + automaton.clearings - before > 1 + (length + at) / UNITS_FOR_CLEARING) return (matched = true)
+            move = automaton.build(row, behind)
+            ;({ table } = automaton)
+          }
+          if ((move & ACCEPTS) !== 0) return (matched = true)
+          row = move >>> MOVE_SHIFT
+        }
+        length += text.length
+        cleared += automaton.clearings - before
+        ;({ clearings } = automaton)
+        state = automaton.stateOf(row)
+        return false
+      },
+      end() {
+        if (matched) return true
+        resume()
+        return ((automaton.table[row + edge] || automaton.build(row, edge)) & ACCEPTS) !== 0
+      },
+    }
   }
+}
+
+export const foundIn = (look: () => Look, text: string): boolean => {
+  const one = look()
+  return one.push(text) || one.end()
 }

@@ -1,0 +1,80 @@
+/** What is found only where the parts of a message are read as one text: nobody hides a word by cutting it in two. */
+import { createFinder } from '../lib/regex/finder.ts'
+import type { Filter } from './filter.ts'
+import { scanForInjections } from './injection.ts'
+import { piecesOf, type Scan } from './scan.ts'
+import { mergeSpan, type Report, type Span, unite } from './screen-text.ts'
+
+/** For each text, the stretches of it that belong to a match across a join. The placeholder stands in the first one's place, and for a part of which nothing else is left. */
+export function* matchesAcross(texts: readonly string[], filters: readonly Filter[], report: Report): Scan<readonly (readonly Span[])[]> {
+  const joined = texts.join('')
+  const found = filters.flatMap((filter) =>
+    (filter.detectors ?? []).map(({ regex, partsOf }) => {
+      const spans: Span[] = []
+      const finder = createFinder(regex, (start, end, match) => {
+        if (partsOf === undefined) mergeSpan(spans, start, end, filter.label)
+        else for (const [from, to] of partsOf(match)) mergeSpan(spans, end - match.length + from, end - match.length + to, filter.label)
+      })
+      return { filter, spans, finder }
+    }),
+  )
+  for (const { finder } of found) {
+    for (const piece of piecesOf(joined)) {
+      finder.push(piece)
+      yield
+    }
+    finder.pause()
+  }
+  const starts = startsOf(texts)
+  const out: Span[][] = texts.map(() => [])
+  const share = (spans: readonly Readonly<Span>[], filter: Filter, patternOf: (at: number) => string | null = () => null): void => {
+    for (const [at, { from, to, label }] of spans.entries()) {
+      const first = partAt(starts, from)
+      if (first === partAt(starts, to - 1)) continue
+      report(filter, patternOf(at))
+      if (filter.action !== 'redact') continue
+      for (let part = first; part < texts.length && (starts[part] ?? 0) < to; part += 1) {
+        const start = starts[part] ?? 0
+        const length = texts[part]?.length ?? 0
+        const whole = from <= start && to >= start + length
+        // Providers refuse parts without text.
+        out[part]?.push({
+          from: Math.max(from - start, 0),
+          to: Math.min(to - start, length),
+          label: part === first || whole ? label : '',
+        })
+      }
+    }
+  }
+  for (const { filter, spans } of found) share(unite(spans), filter)
+  for (const filter of filters.filter(({ detectors }) => detectors === null)) {
+    const injections = yield* scanForInjections(joined)
+    share(
+      injections.map(({ start, end }) => ({ from: start, to: end, label: filter.label })),
+      filter,
+      (at) => injections[at]?.pattern ?? null,
+    )
+  }
+  return out
+}
+
+const startsOf = (texts: readonly string[]): readonly number[] => {
+  let start = 0
+  return texts.map(({ length }) => {
+    const own = start
+    start += length
+    return own
+  })
+}
+
+/** The last that begins at or before the offset. */
+const partAt = (starts: readonly number[], offset: number): number => {
+  let low = 0
+  let high = starts.length - 1
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2)
+    if ((starts[middle] ?? 0) <= offset) low = middle
+    else high = middle - 1
+  }
+  return low
+}
