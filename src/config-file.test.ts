@@ -167,9 +167,14 @@ describe('a fault is one sentence with its path', () => {
       'models: { a/b: { endpoints: [{ provider: x, model: y, prices: { prompt: -1, completion: 0 } }] } }',
       'models.a/b.endpoints[0].prices.prompt: Too small: expected number to be >=0.',
     ],
-    ['an origin that is not one', 'cors: { origins: [app.example] }', 'cors.origins[0]: Invalid URL.'],
+    ['an origin that is not one', 'cors: { origins: [app.example] }', 'cors.origins[0]: Write an origin such as https://app.example.com.'],
+    ['any origin at all', 'cors: { origins: ["*"] }', 'cors.origins[0]: Write an origin such as https://app.example.com.'],
     // Its origin would be "null", which is what every sandboxed frame says of itself.
-    ['an origin that every page could have', 'cors: { origins: ["file:///app"] }', 'cors.origins[0]: Invalid URL.'],
+    [
+      'an origin that every page could have',
+      'cors: { origins: ["file:///app"] }',
+      'cors.origins[0]: Write an origin such as https://app.example.com.',
+    ],
     ['a name that is no own member', '__proto__: { polluted: true }', 'Unrecognized key'],
   ])('%s', (_, text, message) => {
     expect(fault(text)).toStartWith(message)

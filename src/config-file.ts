@@ -70,7 +70,7 @@ export const configFileSchema = z
     cors: z
       .strictObject({
         origins: z
-          .array(z.url({ protocol: /^https?$/ }))
+          .array(z.url({ protocol: /^https?$/, error: 'Write an origin such as https://app.example.com' }))
           .default([])
           .meta({ description: 'Exact origins of browser apps that may call the API.' }),
       })

@@ -33,7 +33,7 @@ describe('a misuse is one sentence on stderr and exit code 2', () => {
     ['a file that is missing', ['serve', '--config', 'nowhere.yaml'], {}, 'nowhere.yaml: the configuration file cannot be read (ENOENT).'],
     ['a provider’s address that is none', ['serve', '--port', '0'], { OLLAMA_HOST: 'http://[' }, 'the address of "ollama" is not a URL'],
     ['an argument too many', ['keys', 'list', 'x'], {}, 'too many arguments'],
-    ['a verb of keys that is none', ['keys', 'make'], {}, "unknown command 'make'"],
+    ['a verb of keys that is none', ['keys', 'make'], {}, 'there is no command "keys make"; there are create, list, revoke, help.'],
     [
       'a kind that is none',
       ['keys', 'create', '--kind', 'root', '--name', 'x'],

@@ -75,7 +75,7 @@ export const runCommandLine = async (argv: readonly string[]): Promise<number> =
     })
 
   try {
-    refuseUnknownVerb(program, argv[2])
+    refuseUnknownVerb(program, argv.slice(2))
     await program.parseAsync(argv)
     return exitCode
   } catch (thrown) {
@@ -89,11 +89,13 @@ export const runCommandLine = async (argv: readonly string[]): Promise<number> =
 }
 
 /** `serve` is what runs without a verb, so a misspelt one would be taken for an argument of it. */
-const refuseUnknownVerb = (program: Command, word: string | undefined): void => {
-  const verbs = [...program.commands.map((command) => command.name()), 'help']
-  if (word !== undefined && !word.startsWith('-') && !verbs.includes(word)) {
-    throw new SettingError(`there is no command ${JSON.stringify(word)}; there are ${verbs.join(', ')}.`)
-  }
+const refuseUnknownVerb = (command: Command, [word, ...further]: readonly string[]): void => {
+  if (command.commands.length === 0 || word === undefined || word.startsWith('-') || word === 'help') return
+  const named = command.commands.find((verb) => verb.name() === word)
+  if (named !== undefined) return refuseUnknownVerb(named, further)
+  const whole = command.parent === null ? word : `${command.name()} ${word}`
+  const verbs = [...command.commands.map((verb) => verb.name()), 'help']
+  throw new SettingError(`there is no command ${JSON.stringify(whole)}; there are ${verbs.join(', ')}.`)
 }
 
 const withSettings = (command: Command, settings: typeof STORAGE_SETTINGS): Command => {

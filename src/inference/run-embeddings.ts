@@ -1,6 +1,7 @@
 /** One embeddings request: the same plan, failover and settlement as any inference, without a stream and without translation. */
 import { GatewayError, asGatewayError } from '../errors.ts'
 import type { JsonBody } from '../lib/json-body.ts'
+import type { Provider } from '../models/models.ts'
 import { hasEmbeddings, postEmbeddings } from '../providers/openai-chat/embeddings.ts'
 import { targetOf, watched } from './attempt.ts'
 import { reportOf } from './attempt-report.ts'
@@ -30,7 +31,7 @@ export const createEmbeddings =
 const answer = async (run: Run, parts: InferenceParts): Promise<JsonBody> => {
   const cancelTotal = limitTotal(run, parts)
   try {
-    const attempts = run.plan.attempts.filter(({ endpoint }) => hasEmbeddings({ provider: endpoint.provider.slug }))
+    const attempts = run.plan.attempts.filter(({ endpoint }) => answersEmbeddings(endpoint.provider))
     if (attempts.length === 0) throw run.refuse(new GatewayError('unprocessable', 'No provider of this model has embeddings.'))
     const itinerary = createItinerary(attempts, parts.routing)
     for (let dispatch = itinerary.first(); dispatch !== null;) {
@@ -68,5 +69,9 @@ const attempt = async (run: Run, dispatch: Dispatch, parts: InferenceParts): Pro
     parts.routing.health.end(planned.key, planned.endpoint.provider.slug, reportOf(run, dispatch, outcome, failure))
   }
 }
+
+/** They go up untranslated, so only to those who speak what the client wrote. */
+const answersEmbeddings = ({ slug, dialects }: Provider): boolean =>
+  dialects.some((dialect) => dialect === 'openai-chat' || dialect === 'openai-responses') && hasEmbeddings({ provider: slug })
 
 async function* noFrames(): AsyncGenerator<never, void, undefined> {}

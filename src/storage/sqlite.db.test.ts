@@ -68,7 +68,7 @@ test('every table of ours is strict: a column takes no value of another type', a
 test('a second service on the same directory is refused; the CLI beside it is not', async () => {
   const service = await open(true)
   expect(await rejection(open(true))).toBeInstanceOf(StorageRefused)
-  expect(await rejectionText(open(true))).toContain('Another Patchbay service is running')
+  expect(await rejectionText(open(true))).toContain('Stop it, or choose another --data-dir.')
   const { create } = await preparePresets(await open(false))
   await create('by-cli')
   const { store, workspaceId } = await preparePresets(service)

@@ -131,7 +131,10 @@ const takeServiceLock = (path: string): (() => void) => {
   } catch (cause) {
     handle.close()
     throw sqliteCode(cause).startsWith('SQLITE_BUSY')
-      ? new StorageRefused(`Another Patchbay service is running on this data directory (it holds ${path}).`, { cause })
+      ? new StorageRefused(
+          `Another Patchbay service is running on this data directory (it holds ${path}). Stop it, or choose another --data-dir.`,
+          { cause },
+        )
       : new StorageRefused(`The lock file ${path} cannot be used: ${String(cause)}`, { cause })
   }
   return () => handle.close()
