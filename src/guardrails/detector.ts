@@ -9,12 +9,18 @@ export interface Detector {
   readonly regex: Regex
   /** The parts of a match that truly are what is looked for; without it, all of it. */
   readonly partsOf?: (match: string) => readonly Part[]
+  /** Prose that follows could be taken for more of it: a part of a message that ends in a whole one is not read on. */
+  readonly endsWithPart?: true
 }
 
 /** Of our own patterns: any letter's case counts unless told; an edge costs nothing (lib/regex/parse.ts). Compiled when first asked for: most services start without guardrails. */
 export const detector = (
   pattern: string,
-  { partsOf, ignoreCase = false }: { partsOf?: Detector['partsOf']; ignoreCase?: boolean } = {},
+  {
+    partsOf,
+    ignoreCase = false,
+    endsWithPart = false,
+  }: { partsOf?: Detector['partsOf']; ignoreCase?: boolean; endsWithPart?: boolean } = {},
 ): Detector => {
   const regex = once(() => createRegex(pattern, { edges: true, ignoreCase }))
   return {
@@ -22,6 +28,7 @@ export const detector = (
       return regex()
     },
     ...(partsOf === undefined ? {} : { partsOf }),
+    ...(endsWithPart ? { endsWithPart } : {}),
   }
 }
 

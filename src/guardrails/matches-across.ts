@@ -1,5 +1,6 @@
 /** What is found only where the parts of a message are read as one text: nobody hides a word by cutting it in two. */
-import { createFinder } from '../lib/regex/finder.ts'
+import { createFinder, type Regex } from '../lib/regex/finder.ts'
+import type { Detector } from './detector.ts'
 import type { Filter } from './filter.ts'
 import { scanForInjections } from './injection.ts'
 import { piecesOf, type Scan } from './scan.ts'
@@ -9,13 +10,14 @@ import { mergeSpan, type Report, type Span, unite } from './screen-text.ts'
 export function* matchesAcross(texts: readonly string[], filters: readonly Filter[], report: Report): Scan<readonly (readonly Span[])[]> {
   const joined = texts.join('')
   const found = filters.flatMap((filter) =>
-    (filter.detectors ?? []).map(({ regex, partsOf }) => {
+    (filter.detectors ?? []).map((detector) => {
+      const { regex, partsOf } = detector
       const spans: Span[] = []
       const finder = createFinder(regex, (start, end, match) => {
         if (partsOf === undefined) mergeSpan(spans, start, end, filter.label)
         else for (const [from, to] of partsOf(match)) mergeSpan(spans, end - match.length + from, end - match.length + to, filter.label)
       })
-      return { filter, spans, finder }
+      return { filter, detector, spans, finder }
     }),
   )
   for (const { finder } of found) {
@@ -46,7 +48,14 @@ export function* matchesAcross(texts: readonly string[], filters: readonly Filte
       }
     }
   }
-  for (const { filter, spans } of found) share(unite(spans), filter)
+  const isWhole = ({ regex, endsWithPart }: Detector, { from }: Span): boolean => {
+    const part = partAt(starts, from)
+    return endsWithPart === true && matches(regex, (texts[part] ?? '').slice(from - (starts[part] ?? 0)))
+  }
+  for (const { filter, detector, spans } of found) {
+    const across = unite(spans).filter((span) => !isWhole(detector, span))
+    share(across, filter)
+  }
   for (const filter of filters.filter(({ detectors }) => detectors === null)) {
     const injections = yield* scanForInjections(joined)
     share(
@@ -56,6 +65,14 @@ export function* matchesAcross(texts: readonly string[], filters: readonly Filte
     )
   }
   return out
+}
+
+const matches = (regex: Regex, text: string): boolean => {
+  let found = false
+  const finder = createFinder(regex, () => (found = true))
+  finder.push(text)
+  finder.pause()
+  return found
 }
 
 const startsOf = (texts: readonly string[]): readonly number[] => {

@@ -42,4 +42,5 @@ export const ADDRESS = detector(
 /** With letters of Latin languages in the local part and the host: addresses are international by now. */
 export const EMAIL = detector(
   String.raw`[A-Za-z0-9\u00C0-\u024F._%+'\-]+@(?:[A-Za-z0-9\u00C0-\u024F](?:[A-Za-z0-9\u00C0-\u024F\-]*[A-Za-z0-9\u00C0-\u024F])?\.)+[A-Za-z\u00C0-\u024F]{2,}`,
+  { endsWithPart: true },
 )

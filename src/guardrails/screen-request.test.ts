@@ -178,6 +178,14 @@ describe('what is split over the parts of a message', () => {
     expect(await screenBody(two, custom('redact'), [], limits)).toBe(two)
   })
 
+  test('an address at the end of a part takes nothing of the prose in the next', async () => {
+    const email = setOf(emailGuardrail('redact'))
+    expect((await screenBody(partsOf('Ask jane@example.com.', 'Be brief.'), email, [], limits)).text).toBe(
+      partsOf('Ask [EMAIL].', 'Be brief.').text,
+    )
+    expect((await screenBody(partsOf('Ask jane@exam', 'ple.com now'), email, [], limits)).text).toBe(partsOf('Ask [EMAIL]', ' now').text)
+  })
+
   test('system blocks, and parts of an item of Responses, are parts too', async () => {
     const system = (...texts: string[]) => JsonBody.read(JSON.stringify({ system: texts.map((text) => ({ type: 'text', text })) }))
     const item = (...texts: string[]) =>
