@@ -37,6 +37,7 @@ export const runCommandLine = async (argv: readonly string[]): Promise<number> =
     .option('--limit-usd <amount>', 'spending limit in US dollars')
     .option('--limit-reset <interval>', 'daily, weekly or monthly; a limit without it is for the life of the key')
     .option('--expires <instant>', 'ISO 8601 in UTC, e.g. 2027-01-31T00:00:00Z')
+    .option('--provider-failure <way>', "body, status or auto: how providers' failures reach its requests; as the server says when absent")
     .option('--json', 'print JSON')
     .action((flags) => createKeyVerb(storage(flags), flags))
   withSettings(keys.command('list').description('List the keys.'), STORAGE_SETTINGS)

@@ -20,6 +20,7 @@ interface CreateFlags {
   readonly limitUsd?: string
   readonly limitReset?: string
   readonly expires?: string
+  readonly providerFailure?: string
   readonly json?: boolean
 }
 
@@ -35,6 +36,7 @@ export const createKeyVerb = async (settings: StorageSettings, flags: CreateFlag
     limit,
     limit_reset: flags.limitReset ?? null,
     expires_at: flags.expires ?? null,
+    provider_failure: flags.providerFailure ?? null,
   })
   const isNew = !hasData(settings)
   await withKeys(settings, async (keys, { owner }) => {
@@ -49,6 +51,7 @@ export const createKeyVerb = async (settings: StorageSettings, flags: CreateFlag
         limitNanos: limit === null ? null : nanosOf(limit),
         limitReset: body.limit_reset ?? null,
         expiresAt: body.expires_at ?? null,
+        providerFailure: body.provider_failure ?? null,
       },
       fromShell(owner.userId),
     )

@@ -1,6 +1,8 @@
 /** API keys on the wire (contract 6). */
 import { z } from 'zod'
 
+import { providerFailure } from './provider-failure.ts'
+
 const timestamp = z.iso.datetime()
 
 export const keyHash = z
@@ -20,6 +22,18 @@ const rateLimits = {
     .nullable()
     .meta({ description: "Tokens a minute, in and out; null: the default of the file's limits.tokens_per_minute." }),
 }
+
+const failureMode = providerFailure
+  .nullable()
+  .meta({ description: "How providers' failures reach the client: errors.provider_failure for this key; null: as the server's file says." })
+
+/** Text that every engine stores as it is: PostgreSQL refuses U+0000, and neither keeps half a surrogate pair. */
+const externalUser = z
+  .string()
+  .trim()
+  .min(1)
+  .max(512)
+  .refine((text) => text.isWellFormed() && !text.includes('\0'), 'Use well-formed text without U+0000.')
 
 const usageFigures = {
   usage: z.number(),
@@ -47,13 +61,17 @@ export const apiKey = z
       .boolean()
       .meta({ description: 'Requests with this key refuse what cannot be honoured, instead of leaving it out with a warning.' }),
     ...rateLimits,
+    provider_failure: failureMode,
     ...usageFigures,
     created_at: timestamp,
     updated_at: timestamp.nullable(),
     expires_at: timestamp.nullable(),
     creator_user_id: z.string().nullable(),
     workspace_id: z.string(),
-    external_user: z.string().nullable(),
+    external_user: z
+      .string()
+      .nullable()
+      .meta({ description: 'Who uses the key, in the words of whoever made it; on its generations too.' }),
   })
   .meta({ id: 'ApiKey', description: 'Amounts are US dollars; windows begin at 00:00 UTC, weeks on Monday, months on the 1st.' })
 
@@ -68,6 +86,8 @@ export const createKeyBody = z
     strict: z.boolean().default(false),
     rpm_limit: rateLimits.rpm_limit.optional(),
     tpm_limit: rateLimits.tpm_limit.optional(),
+    provider_failure: failureMode.optional(),
+    external: z.object({ user: externalUser }).nullish(),
     expires_at: z.iso.datetime({ error: 'Use ISO 8601 in UTC, e.g. 2027-01-31T00:00:00Z.' }).nullish(),
     creator_user_id: z.string().min(1).max(256).nullish(),
     workspace_id: z.string().nullish(),
@@ -84,6 +104,7 @@ export const updateKeyBody = z
     strict: z.boolean().optional(),
     rpm_limit: rateLimits.rpm_limit.optional(),
     tpm_limit: rateLimits.tpm_limit.optional(),
+    provider_failure: failureMode.optional(),
   })
   .meta({ id: 'UpdateKeyBody', description: 'Absent fields stay as they are; null clears.' })
 

@@ -14,7 +14,7 @@ import type { DryRun } from '../inference/dry-run.ts'
 import { refusalMetadata, type RefusedRequest, routingMetadata } from '../inference/routing-metadata.ts'
 import type { RunInference } from '../inference/run-inference.ts'
 import type { InferenceRequest, Run } from '../inference/run.ts'
-import { spenderOf, type Principal } from '../keys/keys.ts'
+import { callerOf, type Principal } from '../keys/keys.ts'
 import type { Clock } from '../lib/clock.ts'
 import { JsonBody } from '../lib/json-body.ts'
 import { JSON_LIMITS } from '../lib/json-scan.ts'
@@ -60,7 +60,7 @@ export const answerInference = async (request: RouteRequest, format: ClientForma
       ...(request.pass === null ? {} : { pass: request.pass }),
       customerKeys: customerKeys instanceof Promise ? await customerKeys : customerKeys,
       apiType: 'completions',
-      caller: spenderOf(principal),
+      caller: callerOf(principal),
       requestId: request.requestId,
       userAgent: request.headers.get('user-agent'),
       referer: request.headers.get('http-referer') ?? request.headers.get('referer'),

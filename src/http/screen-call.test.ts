@@ -19,6 +19,8 @@ const principal = {
   limit: null,
   rpmLimit: null,
   tpmLimit: null,
+  providerFailure: null,
+  externalUser: null,
 } as const
 
 const callOf = (body: JsonBody): Call => ({

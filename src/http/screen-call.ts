@@ -16,7 +16,7 @@ import { screenBody } from '../guardrails/screen-request.ts'
 import type { RefusedRequest } from '../inference/routing-metadata.ts'
 import { planFor, type InferenceParts } from '../inference/run-inference.ts'
 import { type HiddenPrompt, strictError, type InferenceRequest } from '../inference/run.ts'
-import { type Principal, spenderOf } from '../keys/keys.ts'
+import { type Principal, callerOf } from '../keys/keys.ts'
 import type { JsonBody } from '../lib/json-body.ts'
 import type { Plan } from '../routing/plan-attempts.ts'
 import { hiddenAfterScreening } from './hidden-after-screening.ts'
@@ -58,7 +58,7 @@ export const createScreenCall =
           }
         : passed
     } catch (thrown) {
-      const caller = spenderOf(principal)
+      const caller = callerOf(principal)
       if (thrown instanceof GatewayError) {
         const plan = planOf(() => planFor({ call, caller, policy: effective.policy }, parts))
         refusals.set(thrown, { call, pipeline, plan, requested: call.models[0] ?? '', preset: null })

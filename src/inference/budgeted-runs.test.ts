@@ -24,7 +24,7 @@ const scope = (id: string, includeByok: boolean): Scope => ({
 const admitted = async (keys: readonly ('own' | 'shared')[], outcomes: readonly (GatewayError | null)[]) => {
   const clock = createFakeClock()
   const demands: Demand[] = []
-  const caller = { keyHash: 'k', workspaceId: 'w', userId: 'u', limit: null }
+  const caller = { keyHash: 'k', workspaceId: 'w', userId: 'u', limit: null, externalUser: null }
   const { attempts, ...rest } = planOf([priced('p', 10)])
   const plan = {
     ...rest,

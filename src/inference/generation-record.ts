@@ -50,7 +50,7 @@ const generationResource = (run: Run): GenerationResource => {
     preset_version: preset?.version ?? null,
     session_id: call.sessionId,
     workspace_id: request.caller.workspaceId,
-    external_user: call.user,
+    external_user: call.user ?? request.caller.externalUser,
     app_id: null,
     origin: '',
     http_referer: bounded(request.referer),

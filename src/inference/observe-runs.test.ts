@@ -52,7 +52,7 @@ const observed = async (adapter: ProviderAdapter, { leave = false } = {}) => {
     preset: null,
     warnings: [],
     strict: false,
-    caller: { keyHash: 'k', workspaceId: 'w', userId: 'u', limit: null },
+    caller: { keyHash: 'k', workspaceId: 'w', userId: 'u', limit: null, externalUser: null },
     requestId: 'req-1',
     userAgent: null,
     referer: null,

@@ -50,7 +50,10 @@ export interface InferenceRequest {
 }
 
 /** Who asks, and whose limits and budgets bound it. */
-export type Caller = Spender
+export interface Caller extends Spender {
+  /** Who uses its key, for the record of a request that names no user of its own. */
+  readonly externalUser: string | null
+}
 
 /** A preset's system prompt: for management keys to read, never for who uses it (reliability.md 4.10, LLM08). */
 export interface HiddenPrompt {

@@ -23,6 +23,8 @@ const record: KeyRecord = {
   pepperId: 'first',
   rpmLimit: null,
   tpmLimit: null,
+  providerFailure: null,
+  externalUser: null,
   expiresAt: null,
   createdAt: '2026-11-20T10:00:00.000Z',
   updatedAt: null,

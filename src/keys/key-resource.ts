@@ -13,6 +13,7 @@ export const keyResource = ({ record, used }: KeyWithUsage): ApiKeyResource => (
   strict: record.strict,
   rpm_limit: record.rpmLimit,
   tpm_limit: record.tpmLimit,
+  provider_failure: record.providerFailure,
   ...limitFields(record, used),
   ...usageFields(used),
   created_at: record.createdAt,
@@ -20,7 +21,7 @@ export const keyResource = ({ record, used }: KeyWithUsage): ApiKeyResource => (
   expires_at: record.expiresAt,
   creator_user_id: record.creatorUserId,
   workspace_id: record.workspaceId,
-  external_user: null,
+  external_user: record.externalUser,
 })
 
 /** `budgets`: what bounds the key, in the order of its checking. */

@@ -56,6 +56,8 @@ describe('authenticate', () => {
       strict: false,
       rpmLimit: null,
       tpmLimit: null,
+      providerFailure: null,
+      externalUser: null,
       limit: null,
     }
     expect(await keys.authenticate(key)).toEqual(principal)

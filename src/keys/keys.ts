@@ -1,4 +1,5 @@
 /** API keys: made, listed, changed, revoked; and told apart at the door without a query while nothing has changed. */
+import type { ProviderFailureMode } from '../contract/provider-failure.ts'
 import { GatewayError } from '../errors.ts'
 import { isoTimestamp, type Clock } from '../lib/clock.ts'
 import type { IdSource } from '../lib/id.ts'
@@ -19,12 +20,22 @@ export interface Principal {
   /** Of the key itself; null: the default of the file. */
   readonly rpmLimit: number | null
   readonly tpmLimit: number | null
+  /** How a provider's failure reaches this caller; null: as the server says. */
+  readonly providerFailure: ProviderFailureMode | null
+  /** Who uses the key, in the words of whoever made it. */
+  readonly externalUser: string | null
   /** What it may spend; null: as much as the budgets around it let it. */
   readonly limit: KeyLimit | null
 }
 
 /** The caller as budgets know it. */
 export const spenderOf = ({ hash, workspaceId, userId, limit }: Principal): Spender => ({ keyHash: hash, workspaceId, userId, limit })
+
+/** The caller as runs and their records know it. */
+export const callerOf = (principal: Principal): Spender & Pick<Principal, 'externalUser'> => ({
+  ...spenderOf(principal),
+  externalUser: principal.externalUser,
+})
 
 const limitOf = ({ limitNanos, limitReset, includeByokInLimit }: KeyRecord): KeyLimit | null =>
   limitNanos === null ? null : { nanos: limitNanos, interval: limitReset, includeByok: includeByokInLimit }
@@ -40,11 +51,13 @@ export interface NewKey {
   readonly strict: boolean
   readonly rpmLimit: number | null
   readonly tpmLimit: number | null
+  readonly providerFailure: ProviderFailureMode | null
+  readonly externalUser: string | null
   /** ISO timestamp. */
   readonly expiresAt: string | null
 }
 
-/** A key with no bound of its own. */
+/** A key with no bound or setting of its own. */
 export const UNBOUNDED = {
   limitNanos: null,
   limitReset: null,
@@ -52,6 +65,8 @@ export const UNBOUNDED = {
   strict: false,
   rpmLimit: null,
   tpmLimit: null,
+  providerFailure: null,
+  externalUser: null,
   expiresAt: null,
 } as const satisfies Partial<NewKey>
 
@@ -107,6 +122,8 @@ export const createKeys = ({ store, clock, ids, peppers, onError }: KeysParts): 
       strict: record.strict,
       rpmLimit: record.rpmLimit,
       tpmLimit: record.tpmLimit,
+      providerFailure: record.providerFailure,
+      externalUser: record.externalUser,
       limit: limitOf(record),
     }
   }

@@ -89,6 +89,8 @@ describeEachEngine('audit log', (engine) => {
       strict: false,
       rpmLimit: null,
       tpmLimit: null,
+      providerFailure: null,
+      externalUser: null,
       expiresAt: null,
       createdAt: T0,
       updatedAt: null,

@@ -41,6 +41,8 @@ describeEachEngine('guardrail store', (engine) => {
       pepperId: 'first',
       rpmLimit: null,
       tpmLimit: null,
+      providerFailure: null,
+      externalUser: null,
       expiresAt: null,
       createdAt: T0,
       updatedAt: null,

@@ -29,6 +29,8 @@ describeEachEngine('key store', (engine) => {
       pepperId: 'first',
       rpmLimit: 60,
       tpmLimit: null,
+      providerFailure: null,
+      externalUser: null,
       expiresAt: null,
       createdAt: T0,
       updatedAt: null,
@@ -39,7 +41,7 @@ describeEachEngine('key store', (engine) => {
 
   test('a key comes back as it was inserted', async () => {
     const { store, key } = await prepare()
-    const full = key(hashOf('a'))
+    const full = key(hashOf('a'), { providerFailure: 'status', externalUser: 'Søren’s shop' })
     const bare = key(hashOf('b'), { kind: 'management', disabled: true, limitNanos: null, limitReset: null, includeByokInLimit: false })
     await store.insert(full, changedBy())
     await store.insert(bare, changedBy())
@@ -64,10 +66,9 @@ describeEachEngine('key store', (engine) => {
     const { store, key, workspaceId } = await prepare()
     const before = key(hashOf('a'))
     await store.insert(before, changedBy())
-    const after = { ...before, name: 'renamed', disabled: true, limitNanos: null, updatedAt: T1 }
-    expect(await store.update(workspaceId, before.hash, { name: 'renamed', disabled: true, limitNanos: null }, T1, changedBy())).toEqual(
-      after,
-    )
+    const after = { ...before, name: 'renamed', disabled: true, limitNanos: null, providerFailure: 'auto' as const, updatedAt: T1 }
+    const patch = { name: 'renamed', disabled: true, limitNanos: null, providerFailure: 'auto' } as const
+    expect(await store.update(workspaceId, before.hash, patch, T1, changedBy())).toEqual(after)
     expect(await store.update(workspaceId, before.hash, {}, T2, changedBy())).toEqual({ ...after, updatedAt: T2 })
     expect(await store.get(before.hash)).toEqual({ ...after, updatedAt: T2 })
     expect(await store.update('another', before.hash, { name: 'x' }, T2, changedBy())).toBeNull()

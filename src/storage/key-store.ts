@@ -1,5 +1,6 @@
 import { type RawBuilder, type Selectable, sql, type Updateable } from 'kysely'
 
+import type { ProviderFailureMode } from '../contract/provider-failure.ts'
 import type { JsonObject } from '../lib/json.ts'
 import { dollars } from '../lib/money.ts'
 import { type AuditedChange, type ChangedBy, recordChange } from './audit-log.ts'
@@ -29,6 +30,10 @@ export interface KeyRecord {
   /** Requests and tokens a minute; null: the default of the file. */
   readonly rpmLimit: number | null
   readonly tpmLimit: number | null
+  /** How a provider's failure reaches the client; null: as the server says. */
+  readonly providerFailure: ProviderFailureMode | null
+  /** Who uses the key, in the words of whoever made it. */
+  readonly externalUser: string | null
   readonly expiresAt: string | null
   readonly createdAt: string
   readonly updatedAt: string | null
@@ -36,7 +41,10 @@ export interface KeyRecord {
 
 /** Absent leaves a field alone; null clears it. */
 export type KeyPatch = Partial<
-  Pick<KeyRecord, 'name' | 'disabled' | 'limitNanos' | 'limitReset' | 'includeByokInLimit' | 'strict' | 'rpmLimit' | 'tpmLimit'>
+  Pick<
+    KeyRecord,
+    'name' | 'disabled' | 'limitNanos' | 'limitReset' | 'includeByokInLimit' | 'strict' | 'rpmLimit' | 'tpmLimit' | 'providerFailure'
+  >
 >
 
 /** Nano-dollars spent in the running UTC windows; `byok`: with customers' own provider keys, not part of `usage`. */
@@ -199,6 +207,8 @@ const auditView = (key: KeyRecord): JsonObject => ({
   strict: key.strict,
   rpm_limit: key.rpmLimit,
   tpm_limit: key.tpmLimit,
+  provider_failure: key.providerFailure,
+  external_user: key.externalUser,
   expires_at: key.expiresAt,
 })
 
@@ -254,6 +264,8 @@ const toKey = (row: Selectable<ApiKeysTable>): KeyRecord => ({
   strict: row.strict === 1,
   rpmLimit: row.rpm_limit,
   tpmLimit: row.tpm_limit,
+  providerFailure: row.provider_failure,
+  externalUser: row.external_user,
   expiresAt: row.expires_at,
   createdAt: row.created_at,
   updatedAt: row.updated_at,
@@ -275,6 +287,8 @@ const newRow = (key: KeyRecord): Selectable<ApiKeysTable> => ({
   strict: flag(key.strict),
   rpm_limit: key.rpmLimit,
   tpm_limit: key.tpmLimit,
+  provider_failure: key.providerFailure,
+  external_user: key.externalUser,
   expires_at: key.expiresAt,
   created_at: key.createdAt,
   updated_at: key.updatedAt,
@@ -290,4 +304,5 @@ const changedColumns = (patch: KeyPatch): Updateable<ApiKeysTable> => ({
   ...(patch.strict !== undefined && { strict: flag(patch.strict) }),
   ...(patch.rpmLimit !== undefined && { rpm_limit: patch.rpmLimit }),
   ...(patch.tpmLimit !== undefined && { tpm_limit: patch.tpmLimit }),
+  ...(patch.providerFailure !== undefined && { provider_failure: patch.providerFailure }),
 })

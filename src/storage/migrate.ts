@@ -8,6 +8,7 @@ import { strictKeys } from './migrations/0003-strict-keys.ts'
 import { ledger } from './migrations/0004-ledger.ts'
 import { guardrails } from './migrations/0005-guardrails.ts'
 import { management } from './migrations/0006-management.ts'
+import { keySettings } from './migrations/0007-key-settings.ts'
 import type { Schema } from './schema.ts'
 import { StorageRefused } from './storage-errors.ts'
 
@@ -19,6 +20,7 @@ export const migrationsFor = (engine: Engine): Record<string, Migration> => ({
   '0004-ledger': ledger(engine),
   '0005-guardrails': guardrails(engine),
   '0006-management': management(engine),
+  '0007-key-settings': keySettings(engine),
 })
 
 /**

@@ -2,6 +2,7 @@
  * The tables as Kysely sees them; migrations/ makes them. Ids, timestamps and days are made by the callers and inserted
  * as they are (decision 30): a timestamp is ISO 8601 in UTC with milliseconds (lib/clock.ts), so it sorts as text.
  */
+import type { ProviderFailureMode } from '../contract/provider-failure.ts'
 import type { PresetShape, PresetResource } from '../contract/preset.ts'
 import type { GuardrailAssignmentsTable, GuardrailsTable } from './guardrail-tables.ts'
 import type { LedgerTables } from './ledger-tables.ts'
@@ -68,6 +69,9 @@ export interface ApiKeysTable {
   /** Requests and tokens a minute. Null: the default of the file. */
   rpm_limit: number | null
   tpm_limit: number | null
+  /** Null: as the server says. */
+  provider_failure: ProviderFailureMode | null
+  external_user: string | null
   expires_at: string | null
   created_at: string
   updated_at: string | null

@@ -92,6 +92,8 @@ describeEachEngine('workspace store', (engine) => {
         strict: false,
         rpmLimit: null,
         tpmLimit: null,
+        providerFailure: null,
+        externalUser: null,
         expiresAt: null,
         createdAt: T1,
         updatedAt: null,

@@ -162,6 +162,8 @@ export const replay = async ({
         strict: false,
         rpmLimit: null,
         tpmLimit: null,
+        providerFailure: null,
+        externalUser: null,
         limit: null,
       },
       pass: null,

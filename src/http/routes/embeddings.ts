@@ -6,7 +6,7 @@ import { validate } from '../../contract/validate.ts'
 import { GatewayError } from '../../errors.ts'
 import type { RunEmbeddings } from '../../inference/run-embeddings.ts'
 import type { Run } from '../../inference/run.ts'
-import { spenderOf } from '../../keys/keys.ts'
+import { callerOf } from '../../keys/keys.ts'
 import { JsonBody, readJsonObject } from '../../lib/json-body.ts'
 import { dollars } from '../../lib/money.ts'
 import type { InferenceAnswering } from '../answer-inference.ts'
@@ -48,7 +48,7 @@ export const embeddingsRoute = ({ runEmbeddings, screenCall, answering }: Embedd
       preset: null,
       warnings: [],
       strict: principal.strict,
-      caller: spenderOf(principal),
+      caller: callerOf(principal),
       requestId: request.requestId,
       userAgent: request.headers.get('user-agent'),
       referer: request.headers.get('http-referer') ?? request.headers.get('referer'),

@@ -90,6 +90,8 @@ export const keysCreate = ({ keys, workspaces }: KeyRouteParts): Route => ({
         strict: body.strict,
         rpmLimit: body.rpm_limit ?? null,
         tpmLimit: body.tpm_limit ?? null,
+        providerFailure: body.provider_failure ?? null,
+        externalUser: body.external?.user ?? null,
         expiresAt: body.expires_at ?? null,
       },
       changedBy(request),
@@ -129,7 +131,7 @@ export const keysUpdate = ({ keys, workspaces }: KeyRouteParts): Route => ({
   async handle(request) {
     const hash = hashOf(request)
     const { id } = await askedWorkspace(request, workspaces)
-    const { name, disabled, limit, limit_reset, include_byok_in_limit, strict, rpm_limit, tpm_limit } = validate(
+    const { name, disabled, limit, limit_reset, include_byok_in_limit, strict, rpm_limit, tpm_limit, provider_failure } = validate(
       updateKeyBody,
       readJsonObject(await request.text()),
     )
@@ -142,6 +144,7 @@ export const keysUpdate = ({ keys, workspaces }: KeyRouteParts): Route => ({
       ...(strict === undefined ? {} : { strict }),
       ...(rpm_limit === undefined ? {} : { rpmLimit: rpm_limit }),
       ...(tpm_limit === undefined ? {} : { tpmLimit: tpm_limit }),
+      ...(provider_failure === undefined ? {} : { providerFailure: provider_failure }),
     }
     return jsonResponse({ data: keyResource(await keys.update(id, hash, patch, changedBy(request))) })
   },

@@ -1,0 +1,6 @@
+/** How a provider's failure reaches the client: by the server's file, by a key or by a header (decision 32). */
+import { z } from 'zod'
+
+export const providerFailure = z.enum(['body', 'status', 'auto'])
+
+export type ProviderFailureMode = z.output<typeof providerFailure>

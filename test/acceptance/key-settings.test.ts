@@ -1,0 +1,81 @@
+/** What a key says of its requests, over HTTP: it is kept, shown and changed, and nothing else is. */
+import { beforeAll, describe, expect, test } from 'bun:test'
+
+import { call, infer } from '../support/calls.ts'
+import { type StartedService, useServices } from '../support/started-service.ts'
+
+const services = useServices()
+let service: StartedService
+
+beforeAll(async () => {
+  service = await services.start()
+})
+
+interface MadeKey {
+  readonly key: string
+  readonly data: { readonly hash: string }
+}
+
+const makeKey = async (body: object): Promise<MadeKey> => {
+  const made = await call(service, 'POST', '/keys', { body: { name: 'a key', ...body } })
+  expect([made.status, made.text]).toEqual([201, expect.stringContaining('"hash"')])
+  return made.json as MadeKey
+}
+
+describe('provider_failure', () => {
+  test.each(['body', 'status', 'auto', null])('%p is kept, shown, changed and cleared', async (value) => {
+    const { data } = await makeKey({ provider_failure: value })
+    expect(data).toMatchObject({ provider_failure: value })
+    const path = `/keys/${data.hash}`
+    expect((await call(service, 'PATCH', path, { body: { provider_failure: 'status' } })).json).toMatchObject({
+      data: { provider_failure: 'status' },
+    })
+    expect((await call(service, 'PATCH', path, { body: { name: 'renamed' } })).json).toMatchObject({ data: { provider_failure: 'status' } })
+    await call(service, 'PATCH', path, { body: { provider_failure: null } })
+    expect((await call(service, 'GET', path)).json).toMatchObject({ data: { provider_failure: null } })
+  })
+
+  test('is null where nobody set it, and 400 for any other word', async () => {
+    expect((await makeKey({})).data).toMatchObject({ provider_failure: null })
+    expect((await call(service, 'POST', '/keys', { body: { name: 'x', provider_failure: 'never' } })).status).toBe(400)
+  })
+
+  test('patchbay keys create --provider-failure sets it; another word is misuse', async () => {
+    const create = (word: string) =>
+      services.run([
+        'keys',
+        'create',
+        '--kind=inference',
+        '--name=x',
+        `--provider-failure=${word}`,
+        '--json',
+        '--data-dir',
+        service.dataDir,
+      ])
+    expect(JSON.parse((await create('status')).stdout)).toMatchObject({ provider_failure: 'status' })
+    expect(await create('never')).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('provider_failure') })
+  })
+})
+
+describe('external.user', () => {
+  const generation = async (key: string, fields: object = {}): Promise<unknown> => {
+    const answer = await infer(service, { model: 'sandbox/echo', messages: [{ role: 'user', content: 'Hi' }], ...fields }, { key })
+    expect(answer.status).toBe(200)
+    return (await call(service, 'GET', `/generation?id=${answer.headers.get('x-generation-id')}`, { key })).json
+  }
+
+  test('is kept on the key and on its generations; a request that names a user names its own', async () => {
+    const { key, data } = await makeKey({ external: { user: '  acme ' } })
+    expect(data).toMatchObject({ external_user: 'acme' })
+    expect((await call(service, 'GET', `/keys/${data.hash}`)).json).toMatchObject({ data: { external_user: 'acme' } })
+    expect(await generation(key)).toMatchObject({ data: { external_user: 'acme' } })
+    expect(await generation(key, { user: 'acme/ada' })).toMatchObject({ data: { external_user: 'acme/ada' } })
+  })
+
+  test.each([{}, { user: '' }, { user: '  ' }, { user: 'x'.repeat(513) }, { user: 'a\0b' }, { user: '\uD800' }, { user: 1 }])(
+    '400: %j',
+    async (external) => {
+      expect((await call(service, 'POST', '/keys', { body: { name: 'x', external } })).status).toBe(400)
+    },
+  )
+})
