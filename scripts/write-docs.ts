@@ -11,15 +11,15 @@ import { join } from 'node:path'
 import { z } from 'zod'
 
 import { CLIENT_DIALECTS, type ClientDialect } from '../src/canonical/call.ts'
-import { REQUEST_FIELDS } from '../src/canonical/request-fields.ts'
 import { configFileSchema } from '../src/config-file.ts'
 import { SERVE_SETTINGS, STORAGE_SETTINGS } from '../src/config.ts'
 import { ERROR_TYPES, errorRow, MANAGEMENT_MESSAGES } from '../src/errors.ts'
-import { PERSISTED_FIELDS } from '../src/formats/preset-fields.ts'
-import { SPELLINGS } from '../src/formats/setting-spellings.ts'
 import catalogueData from '../src/models/catalogue-data.json' with { type: 'json' }
 import type { Catalogue } from '../src/models/catalogue-schema.ts'
 import { PROVIDER_DIALECTS } from '../src/models/models.ts'
+import { PERSISTED_FIELDS } from '../src/request-fields/preset-fields.ts'
+import { REQUEST_FIELDS } from '../src/request-fields/request-fields.ts'
+import { SPELLINGS } from '../src/request-fields/setting-spellings.ts'
 import { fieldFates, PART_FATES, TRANSLATED_DIALECTS } from '../src/providers/loss-table.ts'
 import { providerRegistry } from '../src/providers/registry.ts'
 import { SANDBOX_MODELS } from '../src/providers/sandbox/models.ts'
@@ -226,8 +226,8 @@ const persistedTable = (): string => {
 const spellingsTable = (): string =>
   table(
     INTERFACE_NAMES,
-    Object.values(SPELLINGS)
-      .filter((spelling) => new Set(INTERFACES.map((shape) => spelling[shape].join())).size > 1)
+    [...SPELLINGS.values()]
+      .filter((spelling) => new Set(INTERFACES.map((shape) => spelling[shape].join()).filter((paths) => paths !== '')).size > 1)
       .map((spelling) => INTERFACES.map((shape) => codes(spelling[shape]) || 'none')),
   )
 

@@ -1,5 +1,5 @@
 /** What of a request has no word in the middle, so that a translation can tell that it was left out. */
-import { SERVICE_FIELDS } from '../canonical/service-fields.ts'
+import { SERVICE_FIELDS } from '../request-fields/service-fields.ts'
 import { shortText } from './findings.ts'
 import { type Node, unasked } from './json-node.ts'
 

@@ -6,16 +6,13 @@ import { z } from 'zod'
 import { CLIENT_DIALECTS } from '../canonical/call.ts'
 import { GatewayError } from '../errors.ts'
 import { presetContentOf as fromMessages } from './anthropic-messages/preset-config.ts'
-import { requestFields as messagesFields } from './anthropic-messages/schema.ts'
 import { presetContentOf as fromChat } from './openai-chat/preset-config.ts'
-import { requestFields as chatFields } from './openai-chat/schema.ts'
 import { presetContentOf as fromResponses } from './openai-responses/preset-config.ts'
-import { requestFields as responsesFields } from './openai-responses/schema.ts'
-import { LOCKABLE_FIELDS, PERSISTED_FIELDS, SYSTEM_BLOCKS_KEY } from './preset-fields.ts'
+import { LOCKABLE_FIELDS, PERSISTED_FIELDS, SYSTEM_BLOCKS_KEY } from '../request-fields/preset-fields.ts'
+import { REQUEST_FIELDS } from '../request-fields/request-fields.ts'
 import { refusedPaths } from './refusal.test-kit.ts'
 
 const READERS = { chat: fromChat, responses: fromResponses, messages: fromMessages }
-const FIELDS = { chat: chatFields, responses: responsesFields, messages: messagesFields }
 
 const NEVER_PERSISTED = [
   'messages',
@@ -36,11 +33,14 @@ const NEVER_PERSISTED = [
   'prompt_cache_key',
 ]
 
+/** An older form of tools, which no new preset should begin with. */
+const LEGACY_TOOLS = ['functions', 'function_call']
+
 describe.each([...CLIENT_DIALECTS])('the allow-list of %s', (shape) => {
   const persisted = new Set(PERSISTED_FIELDS[shape])
 
   test('names fields that the interface checks, and our own controls', () => {
-    const known = new Set([...Object.keys(FIELDS[shape]), 'locked', 'on_locked', 'strict'])
+    const known = new Set([...Object.keys(REQUEST_FIELDS[shape]), 'locked', 'on_locked', 'strict'])
     expect([...persisted].filter((name) => !known.has(name))).toEqual([])
   })
 
@@ -49,8 +49,9 @@ describe.each([...CLIENT_DIALECTS])('the allow-list of %s', (shape) => {
   })
 
   test('leaves no setting of the interface out', () => {
-    const perCall = new Set([...NEVER_PERSISTED, 'instructions', 'system', 'transforms', 'usage'])
-    expect(Object.keys(FIELDS[shape]).filter((name) => !persisted.has(name) && !perCall.has(name))).toEqual([])
+    const perCall = new Set([...NEVER_PERSISTED, 'instructions', 'system', 'transforms', 'usage', 'n', 'best_of', 'audio', ...LEGACY_TOOLS])
+    const described = Object.entries(REQUEST_FIELDS[shape]).flatMap(([name, { schema }]) => (schema === undefined ? [] : [name]))
+    expect(described.filter((name) => !persisted.has(name) && !perCall.has(name))).toEqual([])
   })
 
   test('property: config holds only allowed keys, each with the value that was sent, or the body is refused with 400', () => {

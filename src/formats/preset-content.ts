@@ -2,10 +2,10 @@ import type { Warning } from '../canonical/warning.ts'
 import type { PresetContent } from '../contract/preset.ts'
 import { GatewayError } from '../errors.ts'
 import { isObject } from '../lib/json.ts'
-import { presetControlFields } from './fields/preset-controls.ts'
+import { PERSISTED_FIELDS, PRESET_CONTROLS, SYSTEM_BLOCKS_KEY } from '../request-fields/preset-fields.ts'
+import { fieldsWhere } from '../request-fields/request-fields.ts'
 import { type Findings, startFindings } from './findings.ts'
-import { PERSISTED_FIELDS, SYSTEM_BLOCKS_KEY } from './preset-fields.ts'
-import { type FieldCheck, type FieldReader, type RequestRules, schemaChecks } from './request-rules.ts'
+import { fieldChecks, type FieldReader, type RequestRules } from './request-rules.ts'
 import { checkStorable } from './storable.ts'
 import { readSystemText, type SystemSource } from './system-text.ts'
 
@@ -18,17 +18,15 @@ export interface PresetReadingOptions {
   readonly rules: RequestRules
   /** Where this interface keeps its system text. */
   readonly systemSources: (field: FieldReader) => readonly SystemSource[]
-  /** Fields that are not stored but may not be silently dropped either. */
-  readonly alsoChecked?: readonly string[]
 }
 
 /**
  * What a preset keeps of a request body: the persisted fields exactly as they were sent, and the system text. Persisted
  * fields are checked, all others are not even looked at (decisions 5 to 8). Throws `invalid_request`.
  */
-export const presetReader = ({ rules, systemSources, alsoChecked = [] }: PresetReadingOptions) => {
+export const presetReader = ({ rules, systemSources }: PresetReadingOptions) => {
   const persisted = new Set(PERSISTED_FIELDS[rules.shape])
-  const checked = new Set([...persisted, ...alsoChecked])
+  const checked = new Set([...persisted, ...fieldsWhere(({ presets }) => presets === 'check', [rules.shape])])
   return (body: unknown): PresetReading => {
     if (!isObject(body)) throw new GatewayError('invalid_request', 'The body must be a JSON object.')
     const field = fieldReader(body)
@@ -62,7 +60,7 @@ const refuseNesting = (field: FieldReader, findings: Findings): void => {
   }
 }
 
-const CONTROL_CHECKS: ReadonlyMap<string, FieldCheck> = new Map(schemaChecks(presetControlFields))
+const CONTROL_CHECKS = fieldChecks(PRESET_CONTROLS)
 
 const checkField = (rules: RequestRules, name: string, value: unknown, findings: Findings): void => {
   if (value === undefined) return

@@ -1,8 +1,10 @@
-import type { z } from 'zod'
+import { z } from 'zod'
 
 import type { ClientDialect } from '../canonical/call.ts'
+import type { FieldTable, RequestField } from '../request-fields/field.ts'
+import { REQUEST_FIELDS } from '../request-fields/request-fields.ts'
+import { checkTaggedList } from './check-tagged-list.ts'
 import type { Findings } from './findings.ts'
-import { checkTaggedList, type TaggedList } from './tagged-list.ts'
 
 /** Everything that an interface asks of a request body, field by field. */
 export interface RequestRules {
@@ -13,6 +15,8 @@ export interface RequestRules {
   readonly checkTogether: CrossCheck
   /** Fields that a preset body may carry unused but an inference request may not: name to reason (decision 7). */
   readonly refusedAtInference: ReadonlyMap<string, string>
+  /** Fields that the reader of prompts checks. */
+  readonly readLater: ReadonlySet<string>
 }
 
 export type FieldCheck = (value: unknown, findings: Findings) => void
@@ -21,28 +25,32 @@ export type FieldCheck = (value: unknown, findings: Findings) => void
 export type FieldReader = (field: string) => unknown
 export type CrossCheck = (field: FieldReader, findings: Findings) => void
 
-type Fields = Readonly<Record<string, z.ZodType>>
-
-export const requestRules = (
-  shape: ClientDialect,
-  fields: Fields,
-  lists: Readonly<Record<string, TaggedList>>,
-  more: { checkTogether?: CrossCheck; refusedAtInference?: Readonly<Record<string, string>> } = {},
-): RequestRules => ({
-  shape,
-  checks: new Map([...schemaChecks(fields), ...listChecks(lists)]),
-  checkTogether: more.checkTogether ?? (() => undefined),
-  refusedAtInference: new Map(Object.entries(more.refusedAtInference ?? {})),
-})
-
-export const schemaChecks = (fields: Fields): [string, FieldCheck][] =>
-  Object.entries(fields).map(([name, schema]) => [name, (value, findings) => findings.check(schema, value, [name])])
-
-const listChecks = (lists: Readonly<Record<string, TaggedList>>): [string, FieldCheck][] =>
-  Object.entries(lists).map(([name, list]) => [name, (value, findings) => checkTaggedList(list, value, [name], findings)])
-
-/** Any field of a request may be left out, and null counts as left out (decision 5). */
-export const leaveOut = <Shape extends Fields>(fields: Shape) =>
-  Object.fromEntries(Object.entries(fields).map(([name, schema]) => [name, schema.nullish()])) as {
-    [Name in keyof Shape]: z.ZodOptional<z.ZodNullable<Shape[Name]>>
+export const requestRules = (shape: ClientDialect, checkTogether: CrossCheck = () => undefined): RequestRules => {
+  const rows = Object.entries(REQUEST_FIELDS[shape])
+  return {
+    shape,
+    checks: fieldChecks(REQUEST_FIELDS[shape]),
+    checkTogether,
+    refusedAtInference: new Map(rows.flatMap(([name, { refusal }]) => (refusal === undefined ? [] : [[name, refusal]]))),
+    readLater: new Set(rows.flatMap(([name, { readLater }]) => (readLater === true ? [name] : []))),
   }
+}
+
+export const fieldChecks = (table: FieldTable): ReadonlyMap<string, FieldCheck> =>
+  new Map(
+    Object.entries(table).flatMap(([name, row]) => {
+      const check = checkOf(name, row)
+      return check === null ? [] : [[name, check]]
+    }),
+  )
+
+const checkOf = (name: string, { schema, items }: RequestField): FieldCheck | null => {
+  if (items !== undefined) return (value, findings) => checkTaggedList(items, value, [name], findings)
+  return schema === undefined ? null : (value, findings) => void findings.check(schema, value, [name])
+}
+
+/** A body with these fields. Any of them may be left out, and null counts as left out (decision 5). */
+export const bodySchema = (table: FieldTable) =>
+  z.looseObject(
+    Object.fromEntries(Object.entries(table).flatMap(([name, { schema }]) => (schema === undefined ? [] : [[name, schema.nullish()]]))),
+  )

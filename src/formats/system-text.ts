@@ -1,7 +1,7 @@
 /** The system text of a request body: one string, and the blocks it came in where they carry more (decision 6). */
 import type { z } from 'zod'
 
-import { systemContent, type textBlock } from './fields/cache.ts'
+import { systemContent, type textBlock } from '../request-fields/schemas/cache.ts'
 import type { Findings } from './findings.ts'
 
 /** A system prompt is stored, sent with every call and held in caches: a megabyte is far beyond any use. */

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 
 import { CLIENT_DIALECTS, type ClientDialect } from '../canonical/call.ts'
 import type { PresetContent } from '../contract/preset.ts'
-import { PERSISTED_FIELDS } from './preset-fields.ts'
+import { PERSISTED_FIELDS } from '../request-fields/preset-fields.ts'
 import { translateConfig } from './translate-config.ts'
 
 type Config = PresetContent['config']
@@ -300,7 +300,7 @@ describe.each<[string, Row[]]>([
         'chat',
         { truncation: 'auto', include: [], max_tool_calls: 3 },
         { max_tool_calls: 3 },
-        ['unsupported_field truncation', 'unsupported_field include'],
+        ['unsupported_field include', 'unsupported_field truncation'],
       ],
       ['messages', 'responses', { context_management: {}, temperature: null }, {}, ['unsupported_field context_management']],
       ['chat', 'responses', { modalities: ['text', 'image'] }, { modalities: ['text', 'image'] }],

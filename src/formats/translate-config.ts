@@ -1,15 +1,16 @@
 /**
  * A preset saved from one interface and used on another: its fields in the names and values of the other one
- * (decision 5). SPELLINGS says which settings have other names; here is what their values become. A field of the same
- * name on both sides passes as it is, and what the other interface lacks is left out with a warning.
+ * (decision 5). The tables of fields say which settings have other names; here is what their values become. A field of
+ * the same name on both sides passes as it is, and what the other interface lacks is left out with a warning.
  */
 import type { ClientDialect } from '../canonical/call.ts'
 import type { Warning } from '../canonical/warning.ts'
 import type { PresetContent } from '../contract/preset.ts'
 import { isObject, type JsonObject, type JsonValue } from '../lib/json.ts'
-import { serviceTier } from './fields/routing.ts'
-import { PERSISTED_FIELDS } from './preset-fields.ts'
-import { type Setting, SPELLINGS } from './setting-spellings.ts'
+import type { FieldMeaning } from '../request-fields/field.ts'
+import { PERSISTED_FIELDS } from '../request-fields/preset-fields.ts'
+import { serviceTier } from '../request-fields/schemas/routing.ts'
+import { pathsOf, SPELLINGS } from '../request-fields/setting-spellings.ts'
 import { translateReasoning } from './translate-reasoning.ts'
 import { translateToolChoice, translateTools } from './translate-tools.ts'
 import type { Translate, Translation } from './translation.ts'
@@ -32,24 +33,23 @@ const NOT_FIELDS: ReadonlySet<string> = new Set(['locked', 'on_locked', 'system'
 
 const keep: Translate = (values) => [firstOf(values)]
 
-const TRANSLATIONS: Readonly<Record<Setting, Translate>> = {
-  outputTokens: keep,
+/** What has another value on another interface; every other setting is kept as it is. */
+const TRANSLATIONS: Readonly<Partial<Record<FieldMeaning, Translate>>> = {
   stop: (values, translation) => [translateStop(firstOf(values), translation)],
   outputFormat: ([format = null], translation) => [isObject(format) ? translateFormat(format, translation) : null],
-  verbosity: keep,
   reasoning: translateReasoning,
   tools: ([tools = null], translation) => [Array.isArray(tools) ? translateTools(tools, translation) : null],
   toolChoice: ([choice = null], translation) => [translateToolChoice(choice, translation)],
   // Only the restraint is carried: calls in parallel are what every interface does by itself.
-  parallelCalls: ([flag = null], { from, to }) => {
+  parallelToolCalls: ([flag = null], { from, to }) => {
     const restrained = from === 'messages' ? flag === true : flag === false
     return [restrained ? to === 'messages' : null]
   },
   fallbackModels: ([models = null, fallbacks = null]) => [
     models ?? (Array.isArray(fallbacks) ? fallbacks.flatMap((item: JsonValue) => (isObject(item) ? [item['model'] ?? null] : [])) : null),
   ],
-  tier: ([tier = null, speed = null], translation) => [translateTier(tier, speed, translation)],
-  modalities: ([modalities = null], translation) => [translateModalities(modalities, translation)],
+  serviceTier: ([tier = null, speed = null], translation) => [translateTier(tier, speed, translation)],
+  outputModalities: ([modalities = null], translation) => [translateModalities(modalities, translation)],
 }
 
 const translateFields = (fields: Fields, from: ClientDialect, to: ClientDialect): Translated => {
@@ -67,12 +67,13 @@ const translateFields = (fields: Fields, from: ClientDialect, to: ClientDialect)
     else if (PERSISTED_FIELDS[to].includes(field)) out[field] = value
     else translation.lost(field)
   }
-  for (const [setting, spelling] of Object.entries(SPELLINGS) as [Setting, (typeof SPELLINGS)[Setting]][]) {
+  for (const [meaning, spelling] of SPELLINGS) {
+    const translate = TRANSLATIONS[meaning] ?? keep
     const values = spelling[from].map((path) => valueAt(fields, path))
     const present = spelling[from].filter((_, index) => values[index] !== null)
     if (present.length === 0) continue
     if (spelling[to].length === 0) for (const path of present) translation.lost(path)
-    else for (const [index, value] of TRANSLATIONS[setting](values, translation).entries()) put(out, spelling[to][index], value)
+    else for (const [index, value] of translate(values, translation).entries()) put(out, spelling[to][index], value)
   }
   const choice = out['tool_choice']
   // A restraint on parallel calls alone still needs a choice to stand in; none needs no restraint.
@@ -81,7 +82,7 @@ const translateFields = (fields: Fields, from: ClientDialect, to: ClientDialect)
 }
 
 const spelledPaths = (dialect: ClientDialect, field: string): string[] =>
-  Object.values(SPELLINGS).flatMap((spelling) => spelling[dialect].filter((path) => path === field || path.startsWith(`${field}.`)))
+  [...SPELLINGS.values()].flatMap((spelling) => spelling[dialect].filter((path) => path === field || path.startsWith(`${field}.`)))
 
 /** A field whose members are settings of their own may hold further members, which nobody translates. */
 const passOver = (field: string, value: JsonValue, { from, lost }: Translation): void => {
@@ -124,7 +125,7 @@ const translateFormat = (format: JsonObject, { from, to, lost }: Translation): J
     // Text is the default; other forms, such as a grammar, belong to one interface.
     if (format['type'] === 'text') return null
     if (to !== 'messages' && format['type'] === 'json_object') return format
-    lost(SPELLINGS.outputFormat[from][0] ?? '')
+    lost(pathsOf(from, 'outputFormat')[0] ?? '')
     return null
   }
   const inner = from === 'chat' && isObject(format['json_schema']) ? format['json_schema'] : format

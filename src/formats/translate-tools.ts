@@ -1,7 +1,7 @@
 /** Tools and the choice among them: the client's functions have another shape on each interface. Contract 2.2 to 2.4 and 2.7. */
 import type { ClientDialect } from '../canonical/call.ts'
 import { isObject, type JsonObject, type JsonValue } from '../lib/json.ts'
-import { serverToolName } from './server-tool-name.ts'
+import { serverToolName } from '../canonical/server-tool-name.ts'
 import type { Translation } from './translation.ts'
 
 /** Functions change their shape, the service's own tools pass as they are, a provider's own tools stay on their interface. */

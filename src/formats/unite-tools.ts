@@ -1,7 +1,7 @@
 /** How a preset's tools and a request's become one list (decision 12, contract 1.5). */
 import type { ClientDialect } from '../canonical/call.ts'
 import { isObject, type JsonValue } from '../lib/json.ts'
-import { serverToolName } from './server-tool-name.ts'
+import { serverToolName } from '../canonical/server-tool-name.ts'
 
 /** The preset's tools in their order, each with the request's tool of the same identity in its place; then the request's other tools. */
 export const uniteTools = (dialect: ClientDialect, preset: readonly JsonValue[], request: readonly JsonValue[]): readonly JsonValue[] => {

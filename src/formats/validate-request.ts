@@ -11,18 +11,13 @@ export interface RequestBody {
 /**
  * Checks the fields that a body has, and only these: unknown fields are let through, null ones are absent. Throws
  * `invalid_request` naming every fault; answers what deserves a warning.
- *
- * `skip` names fields that somebody else reads in full, such as `messages` and `input`: they are not even parsed here.
+ * `messages` and `input`, which the reader of prompts checks, are not even parsed here.
  */
-export const validateRequest = (
-  rules: RequestRules,
-  body: RequestBody,
-  { skip = NOTHING }: { skip?: ReadonlySet<string> } = {},
-): readonly Warning[] => {
+export const validateRequest = (rules: RequestRules, body: RequestBody): readonly Warning[] => {
   const findings = startFindings()
   for (const field of body.keys) {
     const check = rules.checks.get(field)
-    if (check === undefined || skip.has(field)) continue
+    if (check === undefined || rules.readLater.has(field)) continue
     const value = body.get(field) ?? undefined
     if (value === undefined) continue
     const refusal = rules.refusedAtInference.get(field)
@@ -33,5 +28,3 @@ export const validateRequest = (
   findings.throwIfFaulty()
   return findings.warnings
 }
-
-const NOTHING: ReadonlySet<string> = new Set()

@@ -4,8 +4,9 @@
  * dialect is not translated and loses nothing.
  */
 import type { ClientDialect } from '../canonical/call.ts'
-import { type FieldMeaning, REQUEST_FIELDS } from '../canonical/request-fields.ts'
 import type { SettingName } from '../canonical/settings.ts'
+import type { FieldMeaning } from '../request-fields/field.ts'
+import { fieldMeanings, isForTheService, type ServiceMeaning } from '../request-fields/request-fields.ts'
 
 /** `kept`: the dialect has the same word. `mapped`: another word for it. `dropped`: left out, with a warning. `refused`: 400. */
 export type Fate = 'kept' | 'mapped' | 'dropped' | 'refused'
@@ -66,15 +67,16 @@ export const SETTING_FATES: Readonly<Record<SettingName, Readonly<Record<Transla
 }
 
 /** What an encoder reads beside the settings. Parts of a conversation and tools: PART_FATES. */
-const OTHER_FATES: Readonly<Record<Exclude<FieldMeaning, SettingName | 'service' | 'written'>, Readonly<Record<TranslatedDialect, Fate>>>> =
-  {
-    conversation: row('M M M M M'),
-    tools: row('M M M M M'),
-    toolChoice: row('M M M M M'),
-    outputFormat: row('M M M M M'),
-    none: row('D D D D D'),
-    refused: row('R R R R R'),
-  }
+const OTHER_FATES: Readonly<
+  Record<Exclude<FieldMeaning, SettingName | ServiceMeaning | 'written'>, Readonly<Record<TranslatedDialect, Fate>>>
+> = {
+  conversation: row('M M M M M'),
+  tools: row('M M M M M'),
+  toolChoice: row('M M M M M'),
+  outputFormat: row('M M M M M'),
+  none: row('D D D D D'),
+  refused: row('R R R R R'),
+}
 
 /** Beside the fates of settings. `bytes`: as the client wrote it. `service`: it is for this service, and goes to nobody. */
 export type FieldFate = Fate | 'bytes' | 'service'
@@ -94,14 +96,14 @@ const OWN_EXCEPTIONS: Readonly<Record<ClientDialect, Readonly<Record<string, Fie
 
 /** What becomes of a top-level field of a client's request at a provider of a dialect: of each of its meanings, once. */
 export const fieldFates = (client: ClientDialect, field: string, dialect: TranslatedDialect): readonly FieldFate[] => {
-  const meanings = [REQUEST_FIELDS[client][field] ?? 'none'].flat()
+  const meanings = fieldMeanings(client, field)
   const own = dialect === OWN_DIALECT[client]
   return [...new Set(meanings.map((meaning) => fateOf(meaning, dialect, own ? (OWN_EXCEPTIONS[client][field] ?? 'bytes') : null)))]
 }
 
 /** `own`: the fate of a field that stays in its dialect. */
 const fateOf = (meaning: FieldMeaning, dialect: TranslatedDialect, own: FieldFate | null): FieldFate => {
-  if (meaning === 'service') return 'service'
+  if (isForTheService(meaning)) return 'service'
   if (meaning === 'refused') return 'refused'
   if (meaning === 'written') return 'mapped'
   return own ?? (isOther(meaning) ? OTHER_FATES[meaning] : SETTING_FATES[meaning])[dialect]

@@ -1,6 +1,8 @@
 /** Which of the parameters that a catalogue knows a request makes use of, in whatever dialect it is (contract 5.1, `require_parameters`). */
 import type { Call } from '../canonical/call.ts'
-import { isObject } from '../lib/json.ts'
+import { isObject, type JsonValue } from '../lib/json.ts'
+import { fieldOf } from '../request-fields/request-fields.ts'
+import { pathsOf } from '../request-fields/setting-spellings.ts'
 
 /** The names under which a model may say that it heeds the parameter; any of them will do. */
 export type SentParameter = readonly string[]
@@ -8,45 +10,12 @@ export type SentParameter = readonly string[]
 /** Of any provider: whether `supported` has it. */
 export const heeds = (supported: readonly string[], parameter: SentParameter): boolean => parameter.some((name) => supported.includes(name))
 
-const SAMPLING = [
-  'temperature',
-  'top_p',
-  'top_k',
-  'top_a',
-  'min_p',
-  'frequency_penalty',
-  'presence_penalty',
-  'repetition_penalty',
-  'seed',
-  'logit_bias',
-  'logprobs',
-  'top_logprobs',
-  'prediction',
-  'parallel_tool_calls',
-  'web_search_options',
-] as const
-
-const LENGTH: SentParameter = ['max_tokens', 'max_completion_tokens']
-const REASONING: SentParameter = ['reasoning', 'reasoning_effort', 'include_reasoning']
-
-/** By the field of a request. */
-const PARAMETERS: readonly (readonly [string, SentParameter])[] = [
-  ...SAMPLING.map((name) => [name, [name]] as const),
-  ['max_tokens', LENGTH],
-  ['max_completion_tokens', LENGTH],
-  ['max_output_tokens', LENGTH],
-  ['stop', ['stop']],
-  ['stop_sequences', ['stop']],
-  ['reasoning', REASONING],
-  ['reasoning_effort', REASONING],
-  ['include_reasoning', REASONING],
-  ['thinking', REASONING],
-  ['structured_outputs', ['structured_outputs']],
-]
-
 export const sentParameters = (call: Call): SentParameter[] => {
-  const { body } = call
-  const sent = PARAMETERS.filter(([field]) => body.has(field) && body.raw(field) !== 'null').map(([, parameter]) => parameter)
+  const { body, dialect } = call
+  const sent = body.keys.flatMap((field) => {
+    const parameters = fieldOf(dialect, field)?.parameters
+    return parameters !== undefined && body.raw(field) !== 'null' ? [parameters] : []
+  })
   if (hasTools(call) && body.has('tool_choice')) sent.push(['tool_choice'])
   return [...sent, ...preferredParameters(call)]
 }
@@ -58,7 +27,7 @@ export const preferredParameters = (call: Call): SentParameter[] => {
   const format = formatType(call)
   if (format === 'json_schema') sent.push(['structured_outputs', 'response_format'])
   else if (format !== null) sent.push(['response_format'])
-  if (hasVerbosity(call)) sent.push(['verbosity'])
+  if (valueOf(call, 'verbosity') !== null) sent.push(['verbosity'])
   return sent
 }
 
@@ -69,14 +38,17 @@ const hasTools = ({ body }: Call): boolean => {
 }
 
 /** Null for plain text. */
-const formatType = ({ body }: Call): string | null => {
-  const [chat, responses, messages] = [body.value('response_format'), body.value('text'), body.value('output_config')]
-  const format = chat ?? (isObject(responses) ? responses['format'] : undefined) ?? (isObject(messages) ? messages['format'] : undefined)
+const formatType = (call: Call): string | null => {
+  const format = valueOf(call, 'outputFormat')
   const type = isObject(format) ? format['type'] : undefined
   return typeof type === 'string' && type !== 'text' ? type : null
 }
 
-const hasVerbosity = ({ body }: Call): boolean => {
-  const text = body.value('text')
-  return body.value('verbosity') !== undefined || (isObject(text) && (text['verbosity'] ?? null) !== null)
+const valueOf = ({ body, dialect }: Call, setting: 'outputFormat' | 'verbosity'): JsonValue => {
+  const [path] = pathsOf(dialect, setting)
+  if (path === undefined) return null
+  const [field = '', member] = path.split('.')
+  const value = body.value(field) ?? null
+  if (member === undefined) return value
+  return isObject(value) ? (value[member] ?? null) : null
 }

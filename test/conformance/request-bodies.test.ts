@@ -4,7 +4,7 @@ import * as fc from 'fast-check'
 
 import { CLIENT_DIALECTS, type ClientDialect } from '../../src/canonical/call.ts'
 import { sealProof } from '../../src/canonical/reasoning.ts'
-import { SERVICE_FIELDS } from '../../src/canonical/service-fields.ts'
+import { SERVICE_FIELDS } from '../../src/request-fields/service-fields.ts'
 import { recording } from '../support/recordings.ts'
 import { MODEL, OWN_DIALECT, replay } from '../support/replay.ts'
 

@@ -7,13 +7,10 @@ import { renderError } from './render-error.ts'
 import { openStream } from './render-stream.ts'
 import { rules } from './schema.ts'
 
-/** The conversation is read when a translation needs it, by parse-prompt.ts. */
-const READ_LATER: ReadonlySet<string> = new Set(['messages'])
-
 export const messagesFormat: ClientFormat = {
   dialect: 'messages',
   presetContent: presetContentOf,
-  parseCall: (body) => ({ warnings: validateRequest(rules, body, { skip: READ_LATER }), call: readCall(body) }),
+  parseCall: (body) => ({ warnings: validateRequest(rules, body), call: readCall(body) }),
   renderAnswer,
   openStream,
   renderError,

@@ -5,9 +5,10 @@ import { z } from 'zod'
 import { bodyOf, refusedPaths } from '../refusal.test-kit.ts'
 import { validateRequest } from '../validate-request.ts'
 import { presetBodySchema, presetContentOf } from './preset-config.ts'
-import { requestFields, requestSchema, rules } from './schema.ts'
-import { THINKING } from './thinking-schemas.ts'
-import { genericTool, MESSAGES_TYPED_TOOLS } from './tool-schemas.ts'
+import { REQUEST_FIELDS } from '../../request-fields/request-fields.ts'
+import { requestSchema, rules } from './schema.ts'
+import { THINKING } from '../../request-fields/schemas/messages-thinking.ts'
+import { genericTool, MESSAGES_TYPED_TOOLS } from '../../request-fields/schemas/messages-tools.ts'
 
 const configOf = (body: unknown) => presetContentOf(body).content.config
 const pathsOf = (body: unknown) => refusedPaths(() => presetContentOf(body))
@@ -174,5 +175,5 @@ test.each([
 ])('OpenAPI: the schema of %s is representable, and every field is in it', (_, schema) => {
   const { $defs = {} } = z.toJSONSchema(schema, { target: 'draft-2020-12', io: 'input' })
   const properties = $defs[schema.meta()?.id ?? '']?.properties ?? {}
-  expect(Object.keys(requestFields).filter((name) => !(name in properties))).toEqual([])
+  expect(Object.entries(REQUEST_FIELDS.messages).filter(([name, { schema }]) => schema !== undefined && !(name in properties))).toEqual([])
 })

@@ -1,10 +1,10 @@
-import { presetControlFields } from '../fields/preset-controls.ts'
+import { PRESET_CONTROLS } from '../../request-fields/preset-fields.ts'
 import { presetReader } from '../preset-content.ts'
-import { type FieldReader, leaveOut } from '../request-rules.ts'
+import { bodySchema, type FieldReader } from '../request-rules.ts'
 import type { SystemSource } from '../system-text.ts'
 import { requestSchema, rules } from './schema.ts'
 
-export const presetBodySchema = requestSchema.extend(leaveOut(presetControlFields)).meta({ id: 'PresetFromMessages' })
+export const presetBodySchema = requestSchema.extend(bodySchema(PRESET_CONTROLS).shape).meta({ id: 'PresetFromMessages' })
 
 /** The top-level `system`; system entries of `messages` go the way of `messages` (contract 1.4). */
 const system = (field: FieldReader): readonly SystemSource[] => {

@@ -1,11 +1,11 @@
 import { isObject } from '../../lib/json.ts'
-import { presetControlFields } from '../fields/preset-controls.ts'
+import { PRESET_CONTROLS } from '../../request-fields/preset-fields.ts'
 import { presetReader } from '../preset-content.ts'
-import { type FieldReader, leaveOut } from '../request-rules.ts'
+import { bodySchema, type FieldReader } from '../request-rules.ts'
 import type { SystemSource } from '../system-text.ts'
 import { requestSchema, rules } from './schema.ts'
 
-export const presetBodySchema = requestSchema.extend(leaveOut(presetControlFields)).meta({ id: 'PresetFromChat' })
+export const presetBodySchema = requestSchema.extend(bodySchema(PRESET_CONTROLS).shape).meta({ id: 'PresetFromChat' })
 
 /** System and developer messages up to the first other one; what follows is the conversation (contract 1.4). */
 const leadingSystemMessages = (field: FieldReader): readonly SystemSource[] => {

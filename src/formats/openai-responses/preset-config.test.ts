@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 
 import { json, refusalOf, refusedPaths } from '../refusal.test-kit.ts'
 import { presetContentOf } from './preset-config.ts'
-import { RESPONSES_TOOLS } from './tool-schemas.ts'
+import { RESPONSES_TOOLS } from '../../request-fields/schemas/responses-tools.ts'
 
 const configOf = (body: unknown) => presetContentOf(body).content.config
 const pathsOf = (body: unknown) => refusedPaths(() => presetContentOf(body))

@@ -1,6 +1,6 @@
 /** The request of a client that speaks Messages: its own JSON text, with only what this service owns replaced. */
 import { mayHoldSealedProof, openProof } from '../../canonical/reasoning.ts'
-import { withoutServiceFields } from '../../canonical/service-fields.ts'
+import { withoutServiceFields } from '../../request-fields/service-fields.ts'
 import type { JsonBody } from '../../lib/json-body.ts'
 import { editElements, editMembers, type JsonChanges, rawMember } from '../../lib/json-splice.ts'
 import { isObject } from '../../lib/json.ts'

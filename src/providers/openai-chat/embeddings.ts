@@ -1,5 +1,5 @@
 /** Embeddings: passed through to providers that have them. There is one shape of them, so nothing is translated. */
-import { withoutServiceFields } from '../../canonical/service-fields.ts'
+import { withoutServiceFields } from '../../request-fields/service-fields.ts'
 import type { Usage } from '../../canonical/usage.ts'
 import type { Warning } from '../../canonical/warning.ts'
 import { GatewayError } from '../../errors.ts'

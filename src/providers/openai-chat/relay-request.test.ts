@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 
 import { sealProof } from '../../canonical/reasoning.ts'
-import { SERVICE_FIELDS } from '../../canonical/service-fields.ts'
+import { SERVICE_FIELDS } from '../../request-fields/service-fields.ts'
 import { relay } from './encode.test-kit.ts'
 
 const HISTORY = '"messages": [ {"role":"user","content":"H\\u0069"} ]'

@@ -2,7 +2,7 @@
  * A chat client's own JSON for a chat upstream: byte for byte but for the model, what addresses this service, and what
  * the vendor is known to refuse or to call by another name.
  */
-import { withoutServiceFields } from '../../canonical/service-fields.ts'
+import { withoutServiceFields } from '../../request-fields/service-fields.ts'
 import type { ReasoningSetting } from '../../canonical/settings.ts'
 import { isObject, type JsonValue } from '../../lib/json.ts'
 import type { JsonBody } from '../../lib/json-body.ts'

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 
 import type { Prompt } from '../../canonical/prompt.ts'
 import { sealProof } from '../../canonical/reasoning.ts'
-import { SERVICE_FIELDS } from '../../canonical/service-fields.ts'
+import { SERVICE_FIELDS } from '../../request-fields/service-fields.ts'
 import { JsonBody } from '../../lib/json-body.ts'
 import { type Encoded, proof, send } from './encode.test-kit.ts'
 

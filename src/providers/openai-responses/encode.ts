@@ -1,5 +1,5 @@
 /** A request for an upstream that speaks Responses: a client's own JSON with only what we own replaced, or the conversation of another dialect. */
-import { withoutServiceFields } from '../../canonical/service-fields.ts'
+import { withoutServiceFields } from '../../request-fields/service-fields.ts'
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import type { Attempt } from '../provider.ts'
 import { translate, type Translation } from '../translation.ts'

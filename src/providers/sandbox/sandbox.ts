@@ -2,7 +2,7 @@
 import type { Frame } from '../../canonical/event.ts'
 import { GatewayError } from '../../errors.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { withoutServiceFields } from '../../canonical/service-fields.ts'
+import { withoutServiceFields } from '../../request-fields/service-fields.ts'
 import type { ProviderAdapter } from '../provider.ts'
 import { sandboxScript } from './script.ts'
 import { readSandboxSettings } from './settings.ts'

@@ -1,7 +1,7 @@
 /** Messages of the messages interface, as far as their form goes. Contract 2.4. */
 import { z } from 'zod'
 
-import { textBlock } from '../fields/cache.ts'
+import { textBlock } from './cache.ts'
 
 const contentBlock = z
   .union([

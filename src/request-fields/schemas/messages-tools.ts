@@ -1,8 +1,8 @@
 /** The 17 tools of the messages interface: the sixteen with fixed types, and the generic one. Contract 2.7. */
 import { z } from 'zod'
 
-import { optionalCacheControl } from '../fields/cache.ts'
-import { jsonObject, optionalFlag, optionalPositiveInteger, optionalText, optionalTexts } from '../fields/scalars.ts'
+import { optionalCacheControl } from './cache.ts'
+import { jsonObject, optionalFlag, optionalPositiveInteger, optionalText, optionalTexts } from './scalars.ts'
 import {
   bashTool,
   datetimeTool,
@@ -12,8 +12,8 @@ import {
   toolSearchTool,
   webFetchTool,
   webSearchTool,
-} from '../fields/server-tools.ts'
-import { userLocation } from '../fields/web-search.ts'
+} from './server-tools.ts'
+import { userLocation } from './web-search.ts'
 
 const shared = { cache_control: optionalCacheControl, defer_loading: optionalFlag, allowed_callers: optionalTexts }
 

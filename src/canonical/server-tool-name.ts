@@ -1,4 +1,4 @@
-import { OWN_NAMES } from '../canonical/own-names.ts'
+import { OWN_NAMES } from './own-names.ts'
 
 const PREFIXES = OWN_NAMES.tools
 

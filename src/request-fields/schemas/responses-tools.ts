@@ -10,7 +10,7 @@ import {
   optionalTexts,
   positiveInteger,
   texts,
-} from '../fields/scalars.ts'
+} from './scalars.ts'
 import {
   advisorTool,
   applyPatchTool,
@@ -25,8 +25,8 @@ import {
   toolSearchTool,
   webFetchTool,
   webSearchTool,
-} from '../fields/server-tools.ts'
-import { searchToolMembers } from '../fields/web-search.ts'
+} from './server-tools.ts'
+import { searchToolMembers } from './web-search.ts'
 
 const functionMembers = {
   name: z.string().min(1),

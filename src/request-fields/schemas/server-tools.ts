@@ -8,7 +8,7 @@ import { optionalCacheControl } from './cache.ts'
 import { fusionMembers } from './plugins.ts'
 import { toolReasoning } from './reasoning.ts'
 import { optionalFlag, optionalPositiveInteger, optionalText, optionalTexts } from './scalars.ts'
-import { serverToolTypes } from '../server-tool-name.ts'
+import { serverToolTypes } from '../../canonical/server-tool-name.ts'
 import { serverFetchMembers, serverSearchMembers } from './web-search.ts'
 
 const serverTool = <Name extends string, Members extends z.ZodRawShape>(name: Name, members: Members) =>

@@ -1,7 +1,7 @@
 /** Input of the Responses interface, as far as its form goes. Contract 2.6. */
 import { z } from 'zod'
 
-import { optionalText } from '../fields/scalars.ts'
+import { optionalText } from './scalars.ts'
 
 const contentPart = z
   .discriminatedUnion('type', [

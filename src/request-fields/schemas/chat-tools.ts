@@ -1,8 +1,8 @@
 /** Tools of the chat interface. Contract 2.7. */
 import { z } from 'zod'
 
-import { optionalCacheControl } from '../fields/cache.ts'
-import { optionalFlag, optionalObject, optionalText, textUpTo } from '../fields/scalars.ts'
+import { optionalCacheControl } from './cache.ts'
+import { optionalFlag, optionalObject, optionalText, textUpTo } from './scalars.ts'
 import {
   advisorTool,
   bashTool,
@@ -14,18 +14,15 @@ import {
   subagentTool,
   webFetchTool,
   webSearchTool,
-} from '../fields/server-tools.ts'
-import { serverSearchMembers } from '../fields/web-search.ts'
+} from './server-tools.ts'
+import { serverSearchMembers } from './web-search.ts'
+
+const functionMembers = { name: textUpTo(64).min(1), description: optionalText, parameters: optionalObject }
 
 const functionTool = z
   .looseObject({
     type: z.literal('function'),
-    function: z.looseObject({
-      name: textUpTo(64).min(1),
-      description: optionalText,
-      parameters: optionalObject,
-      strict: optionalFlag,
-    }),
+    function: z.looseObject({ ...functionMembers, strict: optionalFlag }),
     cache_control: optionalCacheControl,
   })
   .meta({ id: 'ChatFunctionTool' })
@@ -86,3 +83,9 @@ export const chatToolChoice = z
     z.looseObject({ type: z.string().regex(/^(?!function$)/, 'Expected function.name beside this type.') }),
   ])
   .meta({ id: 'ChatToolChoice' })
+
+/** What tools and the choice among them were called at first. */
+export const legacyFunctions = z.array(z.looseObject(functionMembers)).meta({ deprecated: true, description: 'Use tools.' })
+export const legacyFunctionCall = z
+  .union([z.enum(['none', 'auto']), z.looseObject({ name: z.string().min(1) })])
+  .meta({ deprecated: true, description: 'Use tool_choice.' })

@@ -1,7 +1,7 @@
 /** Thinking, and what is cleared from a long conversation. Contract 2.1, 2.4. */
 import { z } from 'zod'
 
-import { optionalFlag, optionalText, optionalTexts, positiveInteger } from '../fields/scalars.ts'
+import { optionalFlag, optionalText, optionalTexts, positiveInteger } from './scalars.ts'
 
 const display = z.enum(['summarized', 'omitted', 'updates']).nullish()
 

@@ -11,6 +11,30 @@ export const imageConfig = jsonObject.meta({ description: 'Goes to the provider 
 export const responsesModalities = z.array(z.enum(['text', 'image']))
 export const chatModalities = z.array(z.enum(['text', 'image', 'audio']))
 
+/** Spoken output. A voice of the account's own comes by its id. */
+export const audioOutput = z
+  .looseObject({ voice: z.union([z.string(), z.looseObject({ id: z.string() })]).nullish(), format: optionalText })
+  .meta({ id: 'AudioOutput' })
+
+/** What the answer will mostly be: text that is known before. */
+export const prediction = z.looseObject({
+  type: z.literal('content'),
+  content: z.union([z.string(), z.array(z.looseObject({ type: z.literal('text'), text: z.string() }))]),
+})
+
+export const responsesInclude = z.array(
+  z.enum([
+    'file_search_call.results',
+    'message.input_image.image_url',
+    'computer_call_output.output.image_url',
+    'reasoning.encrypted_content',
+    'code_interpreter_call.outputs',
+    'message.output_text.logprobs',
+    'web_search_call.results',
+    'web_search_call.action.sources',
+  ]),
+)
+
 const plainText = z.looseObject({ type: z.literal('text') })
 const jsonAnything = z.looseObject({ type: z.literal('json_object') })
 const schemaName = textUpTo(64)

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'bun:test'
 
-import { rules } from '../openai-chat/schema.ts'
-import { bodyOf, refusedPaths } from '../refusal.test-kit.ts'
-import { validateRequest } from '../validate-request.ts'
-import { PLUGINS } from './plugins.ts'
-import { provider } from './routing.ts'
-import { STOP_CONDITIONS } from './stop-conditions.ts'
+import { rules } from './openai-chat/schema.ts'
+import { bodyOf, refusedPaths } from './refusal.test-kit.ts'
+import { validateRequest } from './validate-request.ts'
+import { PLUGINS } from '../request-fields/schemas/plugins.ts'
+import { provider } from '../request-fields/schemas/routing.ts'
+import { STOP_CONDITIONS } from '../request-fields/schemas/stop-conditions.ts'
 
 const validated = (fields: Readonly<Record<string, unknown>>) => validateRequest(rules, bodyOf(fields))
 const pathsOf = (fields: Readonly<Record<string, unknown>>) => refusedPaths(() => validated(fields))

@@ -21,5 +21,8 @@ export const logitBias = z
   .meta({ description: 'Token id to bias, from -100 (never) to 100 (always).' })
 export const topLogprobs = z.int().min(0).max(20)
 
+/** Each answer is paid for, so the number is bounded as OpenAI bounds it. */
+export const candidates = z.int().min(1).max(128)
+
 /** Up to four, as chat completions have it; `stop_sequences` of messages has no such limit. */
 export const stop = z.union([z.string(), z.array(z.string()).max(4)])

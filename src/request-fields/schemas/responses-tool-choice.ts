@@ -1,7 +1,7 @@
 /** Which tool the model must, may or must not call. Contract 2.3. */
 import { z } from 'zod'
 
-import { optionalText } from '../fields/scalars.ts'
+import { optionalText } from './scalars.ts'
 
 const HOSTED_TYPES = [
   'web_search_preview',

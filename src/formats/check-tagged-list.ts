@@ -1,28 +1,6 @@
-import { z } from 'zod'
-
-import type { WarningCode } from '../canonical/warning.ts'
 import { isObject } from '../lib/json.ts'
+import type { TaggedList } from '../request-fields/tagged-list.ts'
 import { type Findings, shortText } from './findings.ts'
-
-/** A list whose items say what they are by one member: tools by `type`, plugins by `id`. */
-export interface TaggedList {
-  readonly tag: string
-  readonly shapes: ReadonlyMap<string, z.ZodType>
-  /** The shape of an item without the tag; such an item is a fault where there is none. */
-  readonly untagged: z.ZodType | undefined
-  readonly unknown: WarningCode
-}
-
-export const taggedList = (
-  tag: string,
-  shapes: readonly z.ZodObject[],
-  options: { unknown: WarningCode; untagged?: z.ZodType },
-): TaggedList => ({
-  tag,
-  shapes: new Map(shapes.flatMap((shape) => tagValues(shape, tag).map((value) => [value, shape] as const))),
-  untagged: options.untagged,
-  unknown: options.unknown,
-})
 
 /**
  * Each item against the shape that its tag names, so that a fault is told within that shape. An item of an unknown tag
@@ -48,12 +26,4 @@ const checkItem = (list: TaggedList, item: unknown, at: readonly PropertyKey[], 
   if (shape === undefined)
     return findings.warn(list.unknown, [...at, list.tag], `"${shortText(tag)}" is not known here; it is kept as it is.`)
   findings.check(shape, item, at)
-}
-
-const tagValues = (shape: z.ZodObject, tag: string): string[] => {
-  const member = shape.shape[tag]
-  const schema = member instanceof z.ZodOptional ? member.unwrap() : member
-  if (schema instanceof z.ZodLiteral) return [...schema.values].map(String)
-  if (schema instanceof z.ZodEnum) return schema.options.map(String)
-  throw new TypeError(`A shape of a tagged list has no fixed "${tag}".`)
 }

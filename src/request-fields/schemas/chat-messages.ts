@@ -1,8 +1,8 @@
 /** Messages of the chat interface, as far as their form goes. Contract 2.5. */
 import { z } from 'zod'
 
-import { optionalCacheControl } from '../fields/cache.ts'
-import { optionalText } from '../fields/scalars.ts'
+import { optionalCacheControl } from './cache.ts'
+import { optionalText } from './scalars.ts'
 
 const textPart = z.looseObject({ type: z.literal('text'), text: z.string(), cache_control: optionalCacheControl })
 

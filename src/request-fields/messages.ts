@@ -1,0 +1,47 @@
+/** The fields of a Messages request. service.md "Purpose", contract 2.1, 2.4. */
+import { z } from 'zod'
+
+import type { FieldTable } from './field.ts'
+import { messagesMetadata } from './schemas/attribution.ts'
+import { systemContent } from './schemas/cache.ts'
+import { messagesMessage } from './schemas/messages-content.ts'
+import { contextManagement, safeguards, thinking } from './schemas/messages-thinking.ts'
+import { customTool, MESSAGES_TYPED_TOOLS, messagesToolChoice, messagesTools } from './schemas/messages-tools.ts'
+import { messagesOutputConfig } from './schemas/output.ts'
+import { fallbacks, serviceTierName, speed } from './schemas/routing.ts'
+import { tokenLimit } from './schemas/sampling.ts'
+import { texts } from './schemas/scalars.ts'
+import { EVERYWHERE, LENGTH_PARAMETERS, REASONING_PARAMETERS } from './shared.ts'
+import { taggedList } from './tagged-list.ts'
+
+export const MESSAGES_FIELDS = {
+  messages: { schema: z.array(messagesMessage).min(1), means: 'conversation', readLater: true },
+  system: { schema: systemContent, means: 'conversation' },
+  ...EVERYWHERE,
+  service_tier: { schema: serviceTierName, means: 'serviceTier', presets: 'keep' },
+  speed: {
+    schema: speed.meta({ description: 'fast costs more; standard is the default.' }),
+    means: 'serviceTier',
+    presets: 'keep',
+  },
+  tools: {
+    schema: messagesTools,
+    items: taggedList('type', MESSAGES_TYPED_TOOLS, { unknown: 'unknown_tool_type', untagged: customTool }),
+    means: 'tools',
+    presets: 'keep',
+  },
+  tool_choice: {
+    schema: messagesToolChoice,
+    means: 'toolChoice',
+    members: { disable_parallel_tool_use: 'parallelToolCalls' },
+    presets: 'keep',
+  },
+  fallbacks: { schema: fallbacks, means: 'fallbackModels', presets: 'keep' },
+  max_tokens: { schema: tokenLimit, means: 'maxOutputTokens', presets: 'keep', parameters: LENGTH_PARAMETERS },
+  stop_sequences: { schema: texts, means: 'stop', presets: 'keep', parameters: ['stop'] },
+  thinking: { schema: thinking, means: 'reasoning', presets: 'keep', parameters: REASONING_PARAMETERS },
+  output_config: { schema: messagesOutputConfig, members: { format: 'outputFormat', effort: 'reasoning' }, presets: 'keep' },
+  metadata: { schema: messagesMetadata, members: { user_id: 'user' } },
+  context_management: { schema: contextManagement, means: 'contextManagement', presets: 'keep' },
+  safeguards: { schema: safeguards, means: 'safeguards', presets: 'keep' },
+} as const satisfies FieldTable

@@ -1,0 +1,48 @@
+/**
+ * What a preset keeps of a request body, by the body's interface: settings of generation, routing, tools and plugins,
+ * each under the name it came with. Everything that belongs to one call or one caller is left out, and so is every field
+ * whose row does not say `keep` (decision 5, contract 1.3 in its literal reading).
+ */
+import { z } from 'zod'
+
+import type { ClientDialect } from '../canonical/call.ts'
+import type { FieldTable } from './field.ts'
+import { fieldsWhere } from './request-fields.ts'
+
+/** A preset used by another interface is translated, so a lock may name any interface's field. */
+export const LOCKABLE_FIELDS = fieldsWhere(({ presets }) => presets === 'keep')
+
+/** Fields that only the body of a preset has: which fields a request may not change (decision 12). */
+export const PRESET_CONTROLS = {
+  locked: {
+    schema: z
+      // A misspelt lock would lock nothing, so the names are checked.
+      .array(z.enum(LOCKABLE_FIELDS, 'Not a field that a preset keeps.'))
+      .max(LOCKABLE_FIELDS.length)
+      .meta({ description: 'Fields in which the preset wins over the request.', examples: [['model', 'provider']] }),
+    means: 'service',
+    presets: 'control',
+  },
+  on_locked: {
+    schema: z.enum(['keep', 'reject']).meta({
+      description: 'A request that sets a locked field: keep (default) ignores its value with a warning, reject answers 400.',
+    }),
+    means: 'service',
+    presets: 'control',
+  },
+} as const satisfies FieldTable
+
+const persistedOf = (shape: ClientDialect): readonly string[] => [
+  ...fieldsWhere(({ presets }) => presets === 'keep' || presets === 'control', [shape]),
+  ...Object.keys(PRESET_CONTROLS),
+]
+
+/** Request fields that are stored in `config`. */
+export const PERSISTED_FIELDS: Readonly<Record<ClientDialect, readonly string[]>> = {
+  chat: persistedOf('chat'),
+  responses: persistedOf('responses'),
+  messages: persistedOf('messages'),
+}
+
+/** The one key of `config` that is not a request field of every shape: system text whose blocks carry more than text (decision 6). */
+export const SYSTEM_BLOCKS_KEY = 'system'

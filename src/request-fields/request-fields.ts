@@ -1,0 +1,35 @@
+/** The tables of all interfaces, and what is asked of them as a whole. */
+import { CLIENT_DIALECTS, type ClientDialect } from '../canonical/call.ts'
+import { CHAT_FIELDS } from './chat.ts'
+import type { FieldMeaning, FieldTable, RequestField } from './field.ts'
+import { MESSAGES_FIELDS } from './messages.ts'
+import { RESPONSES_FIELDS } from './responses.ts'
+
+/** Its keys are the fields that an interface knows. */
+export const REQUEST_FIELDS: Readonly<Record<ClientDialect, FieldTable>> = {
+  chat: CHAT_FIELDS,
+  responses: RESPONSES_FIELDS,
+  messages: MESSAGES_FIELDS,
+}
+
+/** The row of a name that a client wrote. */
+export const fieldOf = (client: ClientDialect, name: string): RequestField | undefined =>
+  Object.hasOwn(REQUEST_FIELDS[client], name) ? REQUEST_FIELDS[client][name] : undefined
+
+/** Of the field and its members; `none` for a field that the interface does not know. */
+export const fieldMeanings = (client: ClientDialect, field: string): readonly FieldMeaning[] => {
+  const row = fieldOf(client, field)
+  return row === undefined ? ['none'] : meaningsOf(row)
+}
+
+/** Names of the fields of all interfaces whose row is one that is wanted, each once. */
+export const fieldsWhere = (wanted: (row: RequestField) => boolean, clients: readonly ClientDialect[] = CLIENT_DIALECTS): string[] => [
+  ...new Set(clients.flatMap((client) => Object.entries(REQUEST_FIELDS[client]).flatMap(([name, row]) => (wanted(row) ? [name] : [])))),
+]
+
+export const meaningsOf = ({ means = [], members = {} }: RequestField): readonly FieldMeaning[] => [means, Object.values(members)].flat()
+
+export type ServiceMeaning = 'service' | 'fallbackModels'
+
+/** Whether a field of this meaning addresses this service. */
+export const isForTheService = (meaning: FieldMeaning): meaning is ServiceMeaning => meaning === 'service' || meaning === 'fallbackModels'

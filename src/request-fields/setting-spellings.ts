@@ -1,0 +1,65 @@
+/**
+ * Where each interface keeps what presets store, by what it means. The answer to three questions: how a preset is
+ * translated (formats/translate-config.ts), which fields of one body set the same thing, and what a lock holds
+ * (formats/apply-preset.ts).
+ */
+import { CLIENT_DIALECTS, type ClientDialect } from '../canonical/call.ts'
+import type { FieldMeaning, RequestField } from './field.ts'
+import { REQUEST_FIELDS } from './request-fields.ts'
+
+/** Paths of at most two steps, the one to write first; none where the interface has no such setting. */
+export type Spelling = Readonly<Record<ClientDialect, readonly string[]>>
+
+/** These are no settings, and a field of such a meaning has one name wherever it is known. */
+const WITHOUT_SPELLING: ReadonlySet<FieldMeaning> = new Set(['conversation', 'service', 'written', 'refused', 'none'])
+
+/** A field of several meanings, such as `include`, spells none of them: nobody could write one and leave the others. */
+const spelledBy = (name: string, { presets, means, members = {} }: RequestField): (readonly [FieldMeaning, string])[] => {
+  if (presets !== 'keep') return []
+  const whole = typeof means === 'string' ? [[means, name] as const] : []
+  const parts = Object.entries(members).map(([member, meaning]) => [meaning, `${name}.${member}`] as const)
+  return [...whole, ...parts].filter(([meaning]) => !WITHOUT_SPELLING.has(meaning))
+}
+
+const pathsIn = (client: ClientDialect): Map<FieldMeaning, string[]> => {
+  const paths = Object.entries(REQUEST_FIELDS[client]).flatMap(([name, row]) => spelledBy(name, row))
+  return new Map([...Map.groupBy(paths, ([meaning]) => meaning)].map(([meaning, group]) => [meaning, group.map(([, path]) => path)]))
+}
+
+const spellings = (): ReadonlyMap<FieldMeaning, Spelling> => {
+  const [chat, responses, messages] = [pathsIn('chat'), pathsIn('responses'), pathsIn('messages')]
+  const meanings = new Set([...chat.keys(), ...responses.keys(), ...messages.keys()])
+  const of = (meaning: FieldMeaning): Spelling => ({
+    chat: chat.get(meaning) ?? [],
+    responses: responses.get(meaning) ?? [],
+    messages: messages.get(meaning) ?? [],
+  })
+  return new Map([...meanings].map((meaning) => [meaning, of(meaning)]))
+}
+
+export const SPELLINGS = spellings()
+
+/** The paths of one interface for one meaning, the one to write first. */
+export const pathsOf = (client: ClientDialect, meaning: FieldMeaning): readonly string[] => SPELLINGS.get(meaning)?.[client] ?? []
+
+const ALL = [...SPELLINGS.values()]
+
+/** The top-level fields of one interface that set the same thing as `field`, itself included. */
+export const sameSetting = (client: ClientDialect, field: string): readonly string[] => {
+  const paths = ALL.find((spelling) => spelling[client].includes(field))?.[client] ?? []
+  return paths.length > 1 ? paths.filter((path) => !path.includes('.')) : [field]
+}
+
+/**
+ * The paths of `client` that a lock of a preset of shape `shape` holds. A lock may name a setting as any interface
+ * does; the preset's own interface is asked first what the name means.
+ */
+export const lockedPaths = (shape: ClientDialect, client: ClientDialect, name: string): readonly string[] => {
+  // A lock on the model that let a request bring other models would lock nothing.
+  if (name === 'model') return ['model', ...pathsOf(client, 'fallbackModels')]
+  const covers = (path: string): boolean => path === name || path.startsWith(`${name}.`)
+  const speaker = [shape, client, ...CLIENT_DIALECTS].find((speaker) => ALL.some((spelling) => spelling[speaker].some(covers)))
+  return speaker === undefined || speaker === client
+    ? sameSetting(client, name)
+    : ALL.filter((spelling) => spelling[speaker].some(covers)).flatMap((spelling) => spelling[client])
+}

@@ -1,0 +1,76 @@
+/** Fields that several interfaces have under one name and with one meaning. Sources: contract 2.1 to 2.4, reliability 4.9. */
+import { z } from 'zod'
+
+import type { FieldTable } from './field.ts'
+import { debug, endUser, metadata, safetyIdentifier, sessionId, trace } from './schemas/attribution.ts'
+import { cacheControl, promptCacheOptions } from './schemas/cache.ts'
+import { deferredTools } from './schemas/deferred-tools.ts'
+import { imageConfig } from './schemas/output.ts'
+import { PLUGINS, plugins } from './schemas/plugins.ts'
+import { model, models, provider, route, serviceTier } from './schemas/routing.ts'
+import { frequencyPenalty, presencePenalty, temperature, topK, topLogprobs, topP } from './schemas/sampling.ts'
+import { maxToolCalls, stopServerToolsWhen } from './schemas/stop-conditions.ts'
+import { taggedList } from './tagged-list.ts'
+
+export const REASONING_PARAMETERS = ['reasoning', 'reasoning_effort', 'include_reasoning'] as const
+export const LENGTH_PARAMETERS = ['max_tokens', 'max_completion_tokens'] as const
+
+/** What the service reads of a request for itself. */
+const FOR_THE_SERVICE = {
+  models: { schema: models, means: 'fallbackModels', presets: 'keep' },
+  provider: { schema: provider, means: 'service', presets: 'keep' },
+  route: { schema: route, means: 'service', presets: 'keep' },
+  plugins: { schema: plugins, items: taggedList('id', PLUGINS, { unknown: 'unknown_plugin' }), means: 'service', presets: 'keep' },
+  preset: {
+    schema: z.string().min(1).meta({ description: 'A preset to use, as slug, slug@version or slug@label.' }),
+    means: 'service',
+  },
+  session_id: { schema: sessionId, means: 'service' },
+  trace: { schema: trace, means: 'service' },
+  stop_server_tools_when: { schema: stopServerToolsWhen, means: 'service', presets: 'keep' },
+  deferred_tools: { schema: deferredTools, means: 'service', presets: 'keep' },
+  strict: {
+    schema: z.boolean().meta({ description: 'What cannot be honoured is refused with 400 instead of left out with a warning.' }),
+    means: 'service',
+    presets: 'control',
+  },
+  // Checked by the sandbox, which alone reads it.
+  sandbox: { means: 'service' },
+} as const satisfies FieldTable
+
+/** Other routers' words for an address or a credential: an upstream that is itself a router must not be steered by them. */
+const NEVER_SENT = {
+  api_base: { means: 'service' },
+  base_url: { means: 'service' },
+  api_key: { means: 'service' },
+  user_config: { means: 'service' },
+  extra_headers: { means: 'service' },
+} as const satisfies FieldTable
+
+export const EVERYWHERE = {
+  model: { schema: model, means: 'written', presets: 'keep' },
+  ...FOR_THE_SERVICE,
+  stream: { schema: z.boolean(), means: 'written' },
+  service_tier: { schema: serviceTier, means: 'serviceTier', presets: 'keep' },
+  temperature: { schema: temperature, means: 'temperature', presets: 'keep', parameters: ['temperature'] },
+  top_p: { schema: topP, means: 'topP', presets: 'keep', parameters: ['top_p'] },
+  top_k: { schema: topK, means: 'topK', presets: 'keep', parameters: ['top_k'] },
+  cache_control: { schema: cacheControl, means: 'cacheControl', presets: 'keep' },
+  user: { schema: endUser, means: 'user' },
+  ...NEVER_SENT,
+} as const satisfies FieldTable
+
+/** What Chat Completions and Responses share. */
+export const OPENAI = {
+  frequency_penalty: { schema: frequencyPenalty, means: 'frequencyPenalty', presets: 'keep', parameters: ['frequency_penalty'] },
+  presence_penalty: { schema: presencePenalty, means: 'presencePenalty', presets: 'keep', parameters: ['presence_penalty'] },
+  top_logprobs: { schema: topLogprobs, means: 'topLogprobs', presets: 'keep', parameters: ['top_logprobs'] },
+  parallel_tool_calls: { schema: z.boolean(), means: 'parallelToolCalls', presets: 'keep', parameters: ['parallel_tool_calls'] },
+  max_tool_calls: { schema: maxToolCalls, means: 'none', presets: 'keep' },
+  image_config: { schema: imageConfig, means: 'imageConfig', presets: 'keep' },
+  prompt_cache_key: { schema: z.string(), means: 'promptCacheKey' },
+  prompt_cache_options: { schema: promptCacheOptions, means: 'promptCacheOptions', presets: 'keep' },
+  metadata: { schema: metadata, means: 'metadata' },
+  safety_identifier: { schema: safetyIdentifier, means: 'user' },
+  debug: { schema: debug, means: 'service' },
+} as const satisfies FieldTable
