@@ -14,6 +14,7 @@ import { CLIENT_DIALECTS, type ClientDialect } from '../src/canonical/call.ts'
 import { configFileSchema } from '../src/config-file.ts'
 import { SERVE_SETTINGS, STORAGE_SETTINGS } from '../src/config.ts'
 import { ERROR_TYPES, errorRow, MANAGEMENT_MESSAGES } from '../src/errors.ts'
+import { STATUS_CLIENTS } from '../src/http/status-clients.ts'
 import catalogueData from '../src/models/catalogue-data.json' with { type: 'json' }
 import type { Catalogue } from '../src/models/catalogue-schema.ts'
 import { PROVIDER_DIALECTS } from '../src/models/models.ts'
@@ -241,6 +242,17 @@ const errorsTable = (): string =>
     }),
   )
 
+const statusClientsTable = (): string =>
+  table(
+    ['Client', 'Header', 'A word of its value begins with', 'As seen'],
+    STATUS_CLIENTS.map(({ client, header, word, sends }) => [
+      client,
+      code(header),
+      word === undefined ? 'anything' : code(word),
+      code(sends),
+    ]),
+  )
+
 const managementTable = (): string =>
   table(
     ['Status', 'Message'],
@@ -364,6 +376,7 @@ const generatedParts = async (): Promise<ReadonlyMap<string, string>> => {
     ['spellings', spellingsTable()],
     ['errors', errorsTable()],
     ['error-types', errorReference()],
+    ['status-clients', statusClientsTable()],
     ['management-messages', managementTable()],
     ['keys-create-help', helpOf('keys', 'create')],
     ['routes', routes],

@@ -37,7 +37,7 @@ const DEFAULTS = {
   providers: {},
   models: {},
   sandbox: true,
-  errors: { provider_failure: 'body' },
+  errors: { provider_failure: 'auto' },
   timeouts: { stream_headers: 60, whole_headers: 600, first_token: 120, idle: 90 },
   generations: { retention_days: 90 },
   cors: { origins: [] },
@@ -156,7 +156,7 @@ describe('a fault is one sentence with its path', () => {
     [
       'a choice that is none',
       'errors: { provider_failure: maybe }',
-      'errors.provider_failure: Invalid option: expected one of "body"|"status".',
+      'errors.provider_failure: Invalid option: expected one of "body"|"status"|"auto".',
     ],
     ['a provider’s name', 'providers: { Bad Name: {} }', 'providers.Bad Name: Use lower-case letters, digits, . _ -.'],
     ['a model’s name', 'models: { gpt: {} }', 'models.gpt: Write it as vendor/model.'],

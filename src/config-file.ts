@@ -6,6 +6,7 @@ import { z } from 'zod'
 
 import { SettingError, type Environment } from './config.ts'
 import { nearestKey } from './config-suggestion.ts'
+import { providerFailure } from './contract/provider-failure.ts'
 import { pathText } from './contract/validate.ts'
 import { moderationSettings } from './guardrails/moderation-settings.ts'
 import { budgetSettings } from './ledger/settings.ts'
@@ -22,10 +23,10 @@ export const configFileSchema = z
     sandbox: z.boolean().default(true).meta({ description: 'Whether the sandbox models answer.' }),
     errors: z
       .strictObject({
-        provider_failure: z
-          .enum(['body', 'status'])
-          .default('body')
-          .meta({ description: "body: a provider's failure is in a 200's body. status: it has its real status while nothing was sent." }),
+        provider_failure: providerFailure.default('auto').meta({
+          description:
+            "body: a provider's failure is in a 200's body. status: it has its real status while nothing was sent. auto: status for clients that are known to need it, body for the others.",
+        }),
       })
       .prefault({}),
     timeouts: z

@@ -6,6 +6,7 @@ import type { CustomerKeyLookup } from '../byok/customer-keys.ts'
 import { NO_COST } from '../canonical/cost.ts'
 import type { Frame } from '../canonical/event.ts'
 import { NO_USAGE } from '../canonical/usage.ts'
+import type { ProviderFailureMode } from '../contract/provider-failure.ts'
 import type { GatewayError } from '../errors.ts'
 import type { AnswerHead, AnswerTail, ClientFormat } from '../formats/format.ts'
 import { isGuardrailBlock } from '../guardrails/detections.ts'
@@ -26,6 +27,7 @@ import { metadataField, wantedFailure, wantsDryRun, wantsEcho } from './opt-ins.
 import type { PrepareCall } from './prepare-call.ts'
 import { principalOf, type RouteRequest } from './route.ts'
 import { refusedBy } from './screen-call.ts'
+import { needsStatus } from './status-clients.ts'
 
 export interface InferenceAnswering {
   readonly prepareCall: PrepareCall
@@ -39,7 +41,7 @@ export interface InferenceAnswering {
   readonly commitSilenceMs: number
   /** A client that takes nothing for this long is given up. */
   readonly unreadMs: number
-  readonly providerFailure: 'body' | 'status'
+  readonly providerFailure: ProviderFailureMode
   readonly onInternalError: (thrown: unknown) => void
 }
 
@@ -79,7 +81,7 @@ export const answerInference = async (request: RouteRequest, format: ClientForma
   request.signal.addEventListener('abort', leave, { once: true })
   // It may have left while its preset was looked up, or its budget: an abort that is over is not told again.
   if (request.signal.aborted) leave()
-  const answer = new Answer(run, format, request.headers, parts)
+  const answer = new Answer(run, format, request.headers, principal, parts)
   return run.request.call.stream ? answer.stream(leave) : answer.whole()
 }
 
@@ -101,19 +103,23 @@ class Answer {
   readonly #format: ClientFormat
   readonly #parts: InferenceAnswering
   readonly #metadataField: ReturnType<typeof metadataField>
-  readonly #realStatus: boolean
+  readonly #clientHeaders: Headers
+  readonly #keyWish: ProviderFailureMode | null
 
-  constructor(run: Run, format: ClientFormat, headers: Headers, parts: InferenceAnswering) {
+  constructor(run: Run, format: ClientFormat, headers: Headers, principal: Principal, parts: InferenceAnswering) {
     this.#run = run
     this.#format = format
     this.#parts = parts
     this.#metadataField = metadataField(headers)
-    this.#realStatus = (wantedFailure(headers) ?? parts.providerFailure) === 'status'
+    this.#clientHeaders = headers
+    this.#keyWish = principal.providerFailure
   }
 
-  /** Of a failure: by the setting, and always where no provider was asked, or it is our own check that failed (decision 16). */
+  /** Always where no provider was asked, or our own check failed; else by the request, its key or the server (decisions 16, 32). */
   #tellsStatus(error: GatewayError): boolean {
-    return this.#realStatus || !this.#run.asked || isGuardrailBlock(error)
+    if (!this.#run.asked || isGuardrailBlock(error)) return true
+    const mode = wantedFailure(this.#clientHeaders) ?? this.#keyWish ?? this.#parts.providerFailure
+    return mode === 'auto' ? needsStatus(this.#clientHeaders) : mode === 'status'
   }
 
   /** Read when the answer begins: an attempt's losses are known by then. */

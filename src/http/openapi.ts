@@ -62,7 +62,7 @@ const DESCRIPTION = `Patchbay speaks three inference interfaces (Chat Completion
 
 Everything below \`/api/v1\` is reachable below \`/v1\` too, so clients that are given a bare host work. Every answer carries an \`X-Request-Id\`.
 
-A provider's failure after a request was accepted is told in the body, or in the stream, of a 200: look for \`error\` in the body too. With the header \`X-Service-Provider-Failure: status\` it has its real status instead, as long as nothing was sent.`
+A provider's failure after a request was accepted is told in the body, or in the stream, of a 200: look for \`error\` in the body too. Clients that are known to need its real status get that instead, as does every request with the header \`X-Service-Provider-Failure: status\`, as long as nothing was sent.`
 
 const TAGS: readonly { readonly name: Route['tag']; readonly description: string }[] = [
   {

@@ -1,6 +1,7 @@
 /** What a client asks to see besides its answer, by header or by field. */
 import type { Call } from '../canonical/call.ts'
 import { OWN_NAMES } from '../canonical/own-names.ts'
+import { providerFailure, type ProviderFailureMode } from '../contract/provider-failure.ts'
 import { isObject } from '../lib/json.ts'
 
 /** Streaming only, and not on Messages, whose events have no place for it (service.md, "Debugging"). */
@@ -13,10 +14,8 @@ export const wantsEcho = ({ dialect, stream, body }: Call): boolean => {
 export const wantsDryRun = (headers: Headers): boolean => isEnabled(headers, 'x-service-dry-run')
 
 /** How the failures of providers are to be told, in place of the operator's setting; null for any other word (decision 16). */
-export const wantedFailure = (headers: Headers): 'body' | 'status' | null => {
-  const word = headers.get('x-service-provider-failure')?.toLowerCase()
-  return word === 'body' || word === 'status' ? word : null
-}
+export const wantedFailure = (headers: Headers): ProviderFailureMode | null =>
+  providerFailure.safeParse(headers.get('x-service-provider-failure')?.toLowerCase()).data ?? null
 
 /** The field's name follows the header's (decision 1). */
 export const metadataField = (headers: Headers): (typeof OWN_NAMES.metadata)[number]['field'] | null => {

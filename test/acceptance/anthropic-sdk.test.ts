@@ -14,6 +14,8 @@ beforeAll(async () => {
 const clientAt = (base: string, apiKey = service.inferenceKey, defaultHeaders: Record<string, string> = {}): Anthropic =>
   new Anthropic({ apiKey, baseURL: service.url + base, maxRetries: 0, defaultHeaders })
 
+const BODY = { 'X-Service-Provider-Failure': 'body' }
+
 const request = (
   model: string,
   more: Partial<Anthropic.MessageCreateParamsNonStreaming> = {},
@@ -196,8 +198,16 @@ describe('errors', () => {
     })
   }
 
-  test('200: by default a failure is in the body', async () => {
-    const body: unknown = await clientAt('').messages.create(request('sandbox/error/rate_limit_exceeded'))
+  test('RateLimitError: without a word of the client, whole and streamed', async () => {
+    for (const stream of [false, true]) {
+      const thrown = await thrownBy(() => clientAt('').messages.create({ ...request('sandbox/error/rate_limit_exceeded'), stream }))
+      expect(thrown).toBeInstanceOf(Anthropic.RateLimitError)
+      expect(thrown).toMatchObject({ message: expect.stringContaining('Rate limit reached') })
+    }
+  })
+
+  test('200: with X-Service-Provider-Failure: body a failure is in the body', async () => {
+    const body: unknown = await clientAt('', service.inferenceKey, BODY).messages.create(request('sandbox/error/rate_limit_exceeded'))
     expect(body).toMatchObject({ type: 'error', error: { type: 'rate_limit_error', error_type: 'rate_limit_exceeded' } })
   })
 
@@ -205,7 +215,8 @@ describe('errors', () => {
     const raw = await clientAt('').messages.create({ ...request('sandbox/cut'), stream: true })
     expect(await thrownBy(() => Array.fromAsync(raw))).toBeInstanceOf(Error)
     expect(await thrownBy(() => clientAt('').messages.stream(request('sandbox/cut')).finalMessage())).toBeInstanceOf(Error)
-    const whole: unknown = await clientAt('').messages.create(request('sandbox/cut'))
+    expect(await thrownBy(() => clientAt('').messages.create(request('sandbox/cut')))).toMatchObject({ status: 502 })
+    const whole: unknown = await clientAt('', service.inferenceKey, BODY).messages.create(request('sandbox/cut'))
     expect(whole).toMatchObject({ type: 'error' })
   })
 })

@@ -16,6 +16,8 @@ beforeAll(async () => {
   client = clientWith(service.inferenceKey)
 })
 
+const BODY = { 'X-Service-Provider-Failure': 'body' }
+
 const messages: OpenAI.ChatCompletionMessageParam[] = [{ role: 'user', content: 'Hello there!' }]
 
 const weather: OpenAI.ChatCompletionTool = {
@@ -132,7 +134,8 @@ describe('chat completions', () => {
     expect(await thrownBy(() => client.chat.completions.stream({ model: 'sandbox/cut', messages }).finalChatCompletion())).toBeInstanceOf(
       Error,
     )
-    const whole = await client.chat.completions.create({ model: 'sandbox/cut', messages })
+    expect(await thrownBy(() => client.chat.completions.create({ model: 'sandbox/cut', messages }))).toMatchObject({ status: 502 })
+    const whole = await clientWith(service.inferenceKey, BODY).chat.completions.create({ model: 'sandbox/cut', messages })
     expect(whole.choices?.[0]?.finish_reason ?? 'error').toBe('error' as 'stop')
   })
 })
@@ -184,14 +187,23 @@ describe('errors', () => {
     })
   }
 
-  test('200: by default the same failure is in the body, or thrown from the stream', async () => {
-    const whole = await client.chat.completions.create({ model: 'sandbox/error/rate_limit_exceeded', messages })
+  test('RateLimitError: without a word of the client, whole and streamed', async () => {
+    for (const stream of [false, true]) {
+      const thrown = await thrownBy(() => client.chat.completions.create({ model: 'sandbox/error/rate_limit_exceeded', messages, stream }))
+      expect(thrown).toBeInstanceOf(OpenAI.RateLimitError)
+      expect(thrown).toMatchObject({ message: expect.stringContaining('Rate limit reached') })
+    }
+  })
+
+  test('200: with X-Service-Provider-Failure: body the same failure is in the body, or thrown from the stream', async () => {
+    const asking = clientWith(service.inferenceKey, BODY)
+    const whole = await asking.chat.completions.create({ model: 'sandbox/error/rate_limit_exceeded', messages })
     expect(whole).toMatchObject({
       id: expect.stringMatching(/^gen-/),
       error: { code: 429, metadata: { error_type: 'rate_limit_exceeded' } },
     })
     expect(whole.choices).toBeUndefined()
-    const stream = await client.chat.completions.create({ model: 'sandbox/error/rate_limit_exceeded', messages, stream: true })
+    const stream = await asking.chat.completions.create({ model: 'sandbox/error/rate_limit_exceeded', messages, stream: true })
     expect(await thrownBy(() => Array.fromAsync(stream))).toMatchObject({ error: { code: 429 } })
   })
 })
@@ -254,7 +266,8 @@ describe('responses', () => {
       for await (const event of stream) events.push(event.type)
     })
     expect(events).not.toContain('response.completed')
-    const whole = await client.responses.create({ model: 'sandbox/cut', input: 'Hi' })
+    expect(await thrownBy(() => client.responses.create({ model: 'sandbox/cut', input: 'Hi' }))).toMatchObject({ status: 502 })
+    const whole = await clientWith(service.inferenceKey, BODY).responses.create({ model: 'sandbox/cut', input: 'Hi' })
     expect(whole.status).toBe('failed')
   })
 
@@ -266,8 +279,8 @@ describe('responses', () => {
     expect(final.output_text).not.toBe('')
   })
 
-  test('failed: a failure is a whole response, with its type', async () => {
-    const whole = await client.responses.create({ model: 'sandbox/error/rate_limit_exceeded', input: 'Hi' })
+  test('failed: a failure in the body is a whole response, with its type', async () => {
+    const whole = await clientWith(service.inferenceKey, BODY).responses.create({ model: 'sandbox/error/rate_limit_exceeded', input: 'Hi' })
     expect(whole).toMatchObject({ status: 'failed', error: { code: 'rate_limit_exceeded' }, error_type: 'rate_limit_exceeded' })
   })
 })

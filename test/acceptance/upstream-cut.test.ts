@@ -1,6 +1,7 @@
 /** Broken connections on either side: a cut is never a normal end, and a client that left costs nothing more. */
 import { OpenRouter } from '@openrouter/sdk'
 import type { ChatStreamChunk } from '@openrouter/sdk/models'
+import { BadGatewayResponseError } from '@openrouter/sdk/models/errors'
 import { beforeAll, describe, expect, test } from 'bun:test'
 import OpenAI from 'openai'
 
@@ -147,6 +148,11 @@ for (const how of ['end', 'reset'] as const) {
             heard()
           }
         })
+        if (!cut.content) {
+          expect(thrown).toBeInstanceOf(BadGatewayResponseError)
+          expect(thrown).toMatchObject({ error: { code: 502, metadata: { error_type: 'provider_unavailable' } } })
+          return
+        }
         expect(thrown).toBeNull()
         expect(chunks.at(-1)?.error).toMatchObject({ code: 502, metadata: { errorType: 'provider_unavailable' } })
         expect(chunks.flatMap(({ choices }) => choices[0]?.finishReason ?? [])).toEqual(['error'])

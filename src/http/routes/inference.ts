@@ -2,6 +2,7 @@
 import { z } from 'zod'
 
 import type { ClientDialect } from '../../canonical/call.ts'
+import { providerFailure } from '../../contract/provider-failure.ts'
 import { requestSchema as messagesBody } from '../../formats/anthropic-messages/schema.ts'
 import { requestSchema as chatBody } from '../../formats/openai-chat/schema.ts'
 import { requestSchema as responsesBody } from '../../formats/openai-responses/schema.ts'
@@ -35,10 +36,9 @@ export const inferenceRoute = (dialect: ClientDialect, parts: { formats: Formats
       'X-Service-Dry-Run': enabled.meta({
         description: 'Answers with the plan, the upstream request and the likely cost; no provider is called.',
       }),
-      'X-Service-Provider-Failure': z
-        .enum(['body', 'status'])
+      'X-Service-Provider-Failure': providerFailure
         .optional()
-        .meta({ description: "Where a provider's failure is told: in a 200's body, or as the status." }),
+        .meta({ description: "Where a provider's failure is told: in a 200's body, as the status, or as the client is known to need it." }),
     },
     body,
     answers: {

@@ -1,0 +1,67 @@
+/**
+ * The clients that need a failure's real status: of a 200 with an error inside they make an empty answer, an error
+ * without its reason, or a retry that never ends (decision 32). Each is known by a header that it sends by itself.
+ */
+interface StatusClient {
+  readonly client: string
+  /** In lower case. */
+  readonly header: string
+  /** How a word of the header's value begins, in lower case; absent where the header alone is enough. */
+  readonly word?: string
+  /** A value as the client sends it. */
+  readonly sends: string
+}
+
+export const STATUS_CLIENTS: readonly StatusClient[] = [
+  {
+    client: 'OpenAI and Anthropic SDKs in any language, and what is built on them: LangChain, pydantic-ai, OpenAI Agents, LiteLLM, aider',
+    header: 'x-stainless-lang',
+    sends: 'python',
+  },
+  { client: 'Claude Code', header: 'user-agent', word: 'claude-cli/', sends: 'claude-cli/2.1.197 (external, sdk-cli)' },
+  { client: 'Codex', header: 'originator', word: 'codex', sends: 'codex_exec' },
+  {
+    client: 'Codex',
+    header: 'user-agent',
+    word: 'codex',
+    sends: 'codex_exec/0.169.0 (Debian 12.0.0; x86_64) unknown (codex_exec; 0.169.0)',
+  },
+  {
+    client: 'opencode',
+    header: 'user-agent',
+    word: 'opencode/',
+    sends: 'opencode/1.18.33 ai-sdk/provider-utils/4.0.23 runtime/bun/1.3.14',
+  },
+  {
+    client: 'Vercel AI SDK',
+    header: 'user-agent',
+    word: 'ai/',
+    sends: 'ai/7.0.173 ai-sdk-provider-utils/5.0.81 node.js/v20.20.2',
+  },
+  {
+    client: 'Vercel AI SDK, its providers used alone',
+    header: 'user-agent',
+    word: 'ai-sdk',
+    sends: 'ai-sdk/provider-utils/4.0.66 runtime/node.js/v20.20.2',
+  },
+  { client: 'LiteLLM', header: 'user-agent', word: 'litellm/', sends: 'litellm/1.83.0' },
+  { client: 'LangChain', header: 'user-agent', word: 'langchain', sends: 'langchain-anthropic/1.7.7' },
+  { client: 'pydantic-ai', header: 'user-agent', word: 'pydantic-ai/', sends: 'pydantic-ai/2.68.0' },
+  { client: 'OpenAI Agents', header: 'user-agent', word: 'agents/', sends: 'Agents/Python 0.24.0' },
+  { client: 'OpenAI SDKs', header: 'user-agent', word: 'openai/', sends: 'OpenAI/Go 3.96.0' },
+  { client: 'OpenAI SDKs', header: 'user-agent', word: 'asyncopenai/', sends: 'AsyncOpenAI/Python 3.54.0' },
+  { client: 'Anthropic SDKs', header: 'user-agent', word: 'anthropic/', sends: 'Anthropic/Go 1.84.0' },
+  { client: 'Anthropic SDKs', header: 'user-agent', word: 'asyncanthropic/', sends: 'AsyncAnthropic/Python 2.12.0' },
+  {
+    client: 'OpenRouter SDKs',
+    header: 'user-agent',
+    word: 'speakeasy-sdk/',
+    sends: 'speakeasy-sdk/typescript 1.3.19 2.914.0 1.0.0 @openrouter/sdk',
+  },
+]
+
+export const needsStatus = (headers: Headers): boolean =>
+  STATUS_CLIENTS.some(({ header, word = '' }) => {
+    const value = headers.get(header)
+    return value !== null && ` ${value.toLowerCase()}`.includes(` ${word}`)
+  })

@@ -1,0 +1,87 @@
+/** Who is told of a provider's failure by the status, and who by the body of a 200: the request decides, else its key, else the server, else the client. */
+import { beforeAll, describe, expect, test } from 'bun:test'
+
+import { call, infer } from '../support/calls.ts'
+import { NEED_STATUS, READ_BODY } from '../support/client-headers.ts'
+import { type StartedService, useServices } from '../support/started-service.ts'
+
+const services = useServices()
+let service: StartedService
+beforeAll(async () => {
+  service = await services.start()
+})
+
+const PATHS = ['/chat/completions', '/responses', '/messages'] as const
+const FAILING = {
+  model: 'sandbox/error/rate_limit_exceeded',
+  max_tokens: 10,
+  input: 'Hi',
+  messages: [{ role: 'user', content: 'Hi' }],
+} as const
+
+/** The statuses of the same failure, whole and streamed, on every interface. */
+const statuses = async (headers: Readonly<Record<string, string>>, at = service, key = at.inferenceKey): Promise<ReadonlySet<number>> => {
+  const answers = PATHS.flatMap((path) => [false, true].map((stream) => infer(at, { ...FAILING, stream }, { path, headers, key })))
+  return new Set((await Promise.all(answers)).map(({ status }) => status))
+}
+
+describe('by default', () => {
+  test.each(Object.entries(NEED_STATUS))('%s is told by the status', async (_, headers) => {
+    expect(await statuses(headers)).toEqual(new Set([429]))
+  })
+
+  test.each(Object.entries(READ_BODY))('%s is told in the body of a 200', async (_, headers) => {
+    expect(await statuses(headers)).toEqual(new Set([200]))
+  })
+
+  test('both get the same body', async () => {
+    const [told, body] = await Promise.all(
+      [{ 'user-agent': 'litellm/1.83.0' }, { 'user-agent': 'curl/8.5.0' }].map(async (headers) => infer(service, FAILING, { headers })),
+    )
+    expect(told?.error).toEqual(body?.error ?? { code: 0, message: '', metadata: {} })
+    expect(told?.headers.get('retry-after')).toBe(body?.headers.get('retry-after') ?? 'none')
+  })
+
+  test('a failure after content is an event of a 200, whoever asks', async () => {
+    const body = { ...FAILING, model: 'sandbox/midstream/rate_limit_exceeded', stream: true }
+    for (const headers of [NEED_STATUS['openai 6.49.0'] ?? {}, READ_BODY['curl'] ?? {}])
+      expect(await infer(service, body, { headers })).toMatchObject({ status: 200, text: expect.stringContaining('rate_limit_exceeded') })
+  })
+})
+
+describe('who wins', () => {
+  const NEEDY = { 'user-agent': 'litellm/1.83.0' }
+  const PLAIN = { 'user-agent': 'curl/8.5.0' }
+  const asking = (mode: string) => ({ 'X-Service-Provider-Failure': mode })
+
+  test.each([
+    ['body', PLAIN, 200],
+    ['body', NEEDY, 200],
+    ['status', PLAIN, 429],
+    ['status', NEEDY, 429],
+    ['auto', PLAIN, 200],
+    ['auto', NEEDY, 429],
+  ])('errors.provider_failure: %s, asked by %p: %p', async (mode, client, expected) => {
+    const other = await services.start({ config: `errors: { provider_failure: ${mode} }\n` })
+    expect(await statuses(client, other)).toEqual(new Set([expected]))
+  })
+
+  test('the key wins over the server, and the header over the key', async () => {
+    const opposite = { body: 'status', status: 'body' } as const
+    for (const server of ['body', 'status'] as const) {
+      const other = await services.start({ config: `errors: { provider_failure: ${server} }\n` })
+      const status = { body: 200, status: 429 }
+      const made = await call(other, 'POST', '/keys', { body: { name: 'k', provider_failure: opposite[server] } })
+      const { key } = made.json as { key: string }
+      expect(await statuses(PLAIN, other, key)).toEqual(new Set([status[opposite[server]]]))
+      expect(await statuses({ ...PLAIN, ...asking(server) }, other, key)).toEqual(new Set([status[server]]))
+      expect(await statuses({ ...NEEDY, ...asking('auto') }, other, key)).toEqual(new Set([429]))
+      expect(await statuses({ ...PLAIN, ...asking('auto') }, other, key)).toEqual(new Set([200]))
+    }
+  })
+
+  test('a word that is none of the three leaves it to the key and the server', async () => {
+    expect(await statuses({ ...PLAIN, ...asking('never') })).toEqual(new Set([200]))
+    expect(await statuses({ ...NEEDY, ...asking('never') })).toEqual(new Set([429]))
+  })
+})
