@@ -1,6 +1,7 @@
 /** Customers' own provider keys, as management keys manage them (contract 7.3). The secret goes in and never comes out. */
 import type { z } from 'zod'
 
+import { scopeOf, type Reach } from '../canonical/reach.ts'
 import type { ByokKeyResource, ByokUse, createByokBody, updateByokBody } from '../contract/byok.ts'
 import type { Slice } from '../contract/paging.ts'
 import { GatewayError } from '../errors.ts'
@@ -13,20 +14,14 @@ import type { KeyStore } from '../storage/key-store.ts'
 import type { Page } from '../storage/preset-store.ts'
 import { seal, type SealContext, type SealingKey } from './envelope.ts'
 
-/** Where a caller may look: its workspace, and, from the default one, what is for every workspace. */
-export interface ByokReach {
-  readonly workspaceId: string
-  readonly everywhere: boolean
-}
-
 export interface ProviderKeys {
-  list(reach: ByokReach, filter: { provider?: string | undefined } & Slice): Promise<Page<ByokRecord>>
+  list(reach: Reach, filter: { provider?: string | undefined } & Slice): Promise<Page<ByokRecord>>
   /** Throws `not_found`, as the next two do. */
-  get(reach: ByokReach, id: string): Promise<ByokRecord>
+  get(reach: Reach, id: string): Promise<ByokRecord>
   /** Throws `invalid_request` for a provider that is not enabled here and for API keys of other workspaces. */
-  create(reach: ByokReach, body: z.output<typeof createByokBody>, by: ChangedBy): Promise<ByokRecord>
-  update(reach: ByokReach, id: string, body: z.output<typeof updateByokBody>, by: ChangedBy): Promise<ByokRecord>
-  delete(reach: ByokReach, id: string, by: ChangedBy): Promise<void>
+  create(workspaceId: string, body: z.output<typeof createByokBody>, by: ChangedBy): Promise<ByokRecord>
+  update(reach: Reach, id: string, body: z.output<typeof updateByokBody>, by: ChangedBy): Promise<ByokRecord>
+  delete(reach: Reach, id: string, by: ChangedBy): Promise<void>
 }
 
 export interface ProviderKeysParts {
@@ -44,9 +39,13 @@ export interface ProviderKeysParts {
 
 export const createProviderKeys = ({ store, keyStore, clock, ids, sealingKey, originOf, changed }: ProviderKeysParts): ProviderKeys => {
   const now = (): string => isoTimestamp(clock.now())
-  const find = async ({ workspaceId, everywhere }: ByokReach, id: string): Promise<ByokRecord> => {
+  const find = async (reach: Reach, id: string): Promise<ByokRecord> => {
     const found = await store.get(id)
-    if (found === null || (found.workspaceId === null ? !everywhere : found.workspaceId !== workspaceId)) throw unknownKey()
+    if (found === null) throw unknownKey()
+    const scope = scopeOf(reach)
+    // A key for every workspace is the operator's, whichever workspace it looks at.
+    const isReached = found.workspaceId === null ? reach.isOperator : scope === null || found.workspaceId === scope
+    if (!isReached) throw unknownKey()
     return found
   }
   const check = async (workspaceId: string | null, { allowed_api_key_hashes: hashes, ...use }: ByokUse): Promise<void> => {
@@ -63,9 +62,9 @@ export const createProviderKeys = ({ store, keyStore, clock, ids, sealingKey, or
     seal(secret, sealContext(record, originOf), sealingKey(), ids)
 
   return {
-    list: ({ workspaceId, everywhere }, filter) => store.list({ workspaceId, everywhere, ...filter }),
+    list: ({ workspaceId, isOperator }, filter) => store.list({ workspaceId, everywhere: isOperator, ...filter }),
     get: find,
-    async create({ workspaceId: own }, { provider, key, workspace_id, ...given }, by) {
+    async create(own, { provider, key, workspace_id, ...given }, by) {
       if (originOf(provider) === null) {
         throw new GatewayError(
           'invalid_request',
@@ -88,14 +87,14 @@ export const createProviderKeys = ({ store, keyStore, clock, ids, sealingKey, or
       const version = before.version + (key === undefined ? 0 : 1)
       const secret = key === undefined ? {} : { version, label: maskedLabel(key), ...sealFor(key, { ...before, version }) }
       const record: ByokRecord = { ...before, use, ...secret, updatedAt: now() }
-      const replaced = await store.replace(record, before, reach.workspaceId, by)
+      const replaced = await store.replace(record, before, before.workspaceId ?? reach.workspaceId, by)
       changed()
       if (replaced) return record
       throw new GatewayError('precondition_failed', 'The key was changed at the same time. Read it and try again.', { status: 409 })
     },
     async delete(reach, id, by) {
       const record = await find(reach, id)
-      const deleted = await store.delete(record, reach.workspaceId, now(), by)
+      const deleted = await store.delete(record, record.workspaceId ?? reach.workspaceId, now(), by)
       changed()
       if (!deleted) throw unknownKey()
     },

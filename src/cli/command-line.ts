@@ -34,17 +34,22 @@ export const runCommandLine = async (argv: readonly string[]): Promise<number> =
   withSettings(keys.command('create').description('Create a key and print it, once.'), STORAGE_SETTINGS)
     .requiredOption('--kind <kind>', 'management or inference')
     .requiredOption('--name <name>', 'what the key is for')
+    .option('--workspace <id>', 'id or slug; the default workspace when absent')
     .option('--limit-usd <amount>', 'spending limit in US dollars')
     .option('--limit-reset <interval>', 'daily, weekly or monthly; a limit without it is for the life of the key')
     .option('--expires <instant>', 'ISO 8601 in UTC, e.g. 2027-01-31T00:00:00Z')
     .option('--provider-failure <way>', "body, status or auto: how providers' failures reach its requests; as the server says when absent")
     .option('--json', 'print JSON')
     .action((flags) => createKeyVerb(storage(flags), flags))
-  withSettings(keys.command('list').description('List the keys.'), STORAGE_SETTINGS)
+  withSettings(keys.command('list').description('List the keys of every workspace.'), STORAGE_SETTINGS)
+    .option('--workspace <id>', 'id or slug; its keys alone')
     .option('--json', 'print JSON')
     .action((flags) => listKeysVerb(storage(flags), flags))
   withSettings(
-    keys.command('revoke').argument('<hash>', 'the hash that list shows').description('Revoke a key, at once and for ever.'),
+    keys
+      .command('revoke')
+      .argument('<hash>', 'the hash that list shows')
+      .description('Revoke a key of any workspace, at once and for ever.'),
     STORAGE_SETTINGS,
   ).action((hash, flags) => revokeKeyVerb(storage(flags), hash))
 

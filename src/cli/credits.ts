@@ -6,9 +6,9 @@ import { createCredits } from '../ledger/credits.ts'
 import { systemClock } from '../lib/clock.ts'
 import { systemIds } from '../lib/id.ts'
 import { dollars, nanosOf } from '../lib/money.ts'
-import { openStorage, type Storage } from '../open-storage.ts'
-import { createWorkspaceStore } from '../storage/workspace-store.ts'
+import { openStorage } from '../open-storage.ts'
 import { fromShell } from './from-shell.ts'
+import { namedWorkspace } from './named-workspace.ts'
 import { requireData } from './require-data.ts'
 
 interface CreditFlags {
@@ -42,7 +42,7 @@ const withCredits = async (settings: StorageSettings, flags: CreditFlags, work: 
   const storage = await openStorage(settings, { service: false, onError: () => undefined })
   try {
     const { database, owner } = storage
-    const workspaceId = await workspaceOf(storage, flags.workspace)
+    const workspaceId = flags.workspace === undefined ? owner.workspaceId : await namedWorkspace(database, flags.workspace)
     const credits = createCredits({ database, clock: systemClock, ids: systemIds })
     const show = async (): Promise<void> => {
       const total = await credits.total(workspaceId)
@@ -55,11 +55,4 @@ const withCredits = async (settings: StorageSettings, flags: CreditFlags, work: 
   } finally {
     await storage.database.close()
   }
-}
-
-const workspaceOf = async ({ database, owner }: Storage, ref: string | undefined): Promise<string> => {
-  if (ref === undefined) return owner.workspaceId
-  const found = await createWorkspaceStore(database).get(ref)
-  if (found === null) throw new SettingError(`there is no workspace ${JSON.stringify(ref)}.`)
-  return found.id
 }

@@ -12,9 +12,11 @@ import { openStorage, type Storage } from '../open-storage.ts'
 import { derivedKeys } from '../root-secret.ts'
 import { createKeyStore } from '../storage/key-store.ts'
 import { fromShell } from './from-shell.ts'
+import { namedWorkspace } from './named-workspace.ts'
 import { hasData, requireData } from './require-data.ts'
 
 interface CreateFlags {
+  readonly workspace?: string
   readonly kind: string
   readonly name: string
   readonly limitUsd?: string
@@ -39,13 +41,14 @@ export const createKeyVerb = async (settings: StorageSettings, flags: CreateFlag
     provider_failure: flags.providerFailure ?? null,
   })
   const isNew = !hasData(settings)
-  await withKeys(settings, async (keys, { owner }) => {
+  await withKeys(settings, async (keys, { owner, database }) => {
+    const workspaceId = flags.workspace === undefined ? owner.workspaceId : await namedWorkspace(database, flags.workspace)
     if (isNew) tell(`made a new database in ${settings.dataDir}`)
     const { key, record } = await keys.create(
       {
         kind,
         name: body.name,
-        workspaceId: owner.workspaceId,
+        workspaceId,
         creatorUserId: owner.userId,
         ...UNBOUNDED,
         limitNanos: limit === null ? null : nanosOf(limit),
@@ -56,7 +59,7 @@ export const createKeyVerb = async (settings: StorageSettings, flags: CreateFlag
       fromShell(owner.userId),
     )
     if (flags.json === true) {
-      print(JSON.stringify({ key, ...keyResource(await keys.get(owner.workspaceId, record.hash)) }))
+      print(JSON.stringify({ key, ...keyResource(await keys.get(workspaceId, record.hash)) }))
       return
     }
     // The key alone is on stdout, for scripts.
@@ -67,12 +70,16 @@ export const createKeyVerb = async (settings: StorageSettings, flags: CreateFlag
 
 const LIST_PAGE = 100
 
-export const listKeysVerb = async (settings: StorageSettings, flags: { readonly json?: boolean }): Promise<void> => {
+export const listKeysVerb = async (
+  settings: StorageSettings,
+  flags: { readonly workspace?: string; readonly json?: boolean },
+): Promise<void> => {
   requireData(settings)
-  await withKeys(settings, async (keys, { owner }) => {
+  await withKeys(settings, async (keys, { database }) => {
+    const workspaceId = flags.workspace === undefined ? null : await namedWorkspace(database, flags.workspace)
     if (flags.json !== true) print(row(HEADER))
     for (let offset = 0; ; offset += LIST_PAGE) {
-      const page = await keys.list({ workspaceId: owner.workspaceId, includeDisabled: true, offset, limit: LIST_PAGE })
+      const page = await keys.list({ workspaceId, includeDisabled: true, offset, limit: LIST_PAGE })
       for (const key of page.map(keyResource)) {
         print(flags.json === true ? JSON.stringify(key) : row(cellsOf(key)))
       }
@@ -81,9 +88,9 @@ export const listKeysVerb = async (settings: StorageSettings, flags: { readonly 
   })
 }
 
-const HEADER = ['HASH', 'KIND', 'LABEL', 'STATUS', 'USED', 'LIMIT', 'EXPIRES', 'NAME']
+const HEADER = ['HASH', 'KIND', 'LABEL', 'STATUS', 'USED', 'LIMIT', 'EXPIRES', 'WORKSPACE', 'NAME']
 /** Fixed, since the keys are printed page by page; the name comes last, of any length. */
-const WIDTHS = [64, 10, 15, 8, 12, 14, 24]
+const WIDTHS = [64, 10, 15, 8, 12, 14, 24, 36]
 
 const cellsOf = (key: ApiKeyResource): string[] => [
   key.hash,
@@ -93,6 +100,7 @@ const cellsOf = (key: ApiKeyResource): string[] => [
   `$${key.usage}`,
   key.limit === null ? 'none' : `$${key.limit}${key.limit_reset === null ? '' : ` ${key.limit_reset}`}`,
   key.expires_at ?? 'never',
+  key.workspace_id,
   key.name,
 ]
 
@@ -102,7 +110,7 @@ export const revokeKeyVerb = async (settings: StorageSettings, hash: string): Pr
   const valid = validate(keyHash, hash, ['hash'])
   requireData(settings)
   await withKeys(settings, async (keys, { owner }) => {
-    await keys.revoke(owner.workspaceId, valid, fromShell(owner.userId))
+    await keys.revoke(null, valid, fromShell(owner.userId))
     print(`revoked ${valid}`)
   })
 }

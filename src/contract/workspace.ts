@@ -83,12 +83,15 @@ export const memberIds = z
   .object({ user_ids: z.array(z.string().min(1).max(256)).min(1).max(100) })
   .meta({ id: 'WorkspaceMembersBody', description: 'Users are whoever you say they are: the name that your own systems know them by.' })
 
-/** Of a query: an own workspace, or any one with a management key of the default workspace. */
+/** In a query: the key's own workspace, or any one with a management key of the default workspace. */
 export const workspaceIdQuery = z
   .string()
   .max(64)
   .optional()
   .meta({ description: "The workspace to act in; the key's own when absent. Only keys of the default workspace reach others." })
+
+/** The query of a route that heeds it; every other route refuses it. */
+export const inWorkspace = { workspace_id: workspaceIdQuery }
 
 export const auditEntry = z
   .object({

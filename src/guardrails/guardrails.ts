@@ -1,5 +1,6 @@
 /** Guardrails: made, listed, changed, assigned; and what they come to for a caller, known without a query while nothing has changed. */
 import { defaultGuardrailId } from '../canonical/default-guardrail-id.ts'
+import type { Reach } from '../canonical/reach.ts'
 import type {
   createGuardrailBody,
   GuardrailPatch,
@@ -32,6 +33,8 @@ export interface Guardrails {
   /** Throws `invalid_request`, as `update` does. */
   create(workspaceId: string, body: z.output<typeof createGuardrailBody>, by: ChangedBy): Promise<GuardrailResource>
   list(workspaceId: string, slice: Slice): Promise<Page<GuardrailResource>>
+  /** Where a guardrail is to be looked for: the operator finds it in whatever workspace it is. */
+  workspaceOf(reach: Reach, id: string): Promise<string>
   /** All that take an id throw `not_found`, also for a guardrail of another workspace. `default` names the workspace's own. */
   get(workspaceId: string, id: string): Promise<GuardrailResource>
   update(workspaceId: string, id: string, patch: GuardrailPatch, by: ChangedBy): Promise<GuardrailResource>
@@ -88,6 +91,12 @@ export const createGuardrails = (parts: {
       return guardrail
     },
     list: (workspaceId, slice) => store.list(workspaceId, slice),
+    async workspaceOf({ workspaceId, everywhere }, id) {
+      if (!everywhere || id === 'default') return workspaceId
+      // A workspace's own guardrail has its id before it is written.
+      const written = await store.workspaceOf(id)
+      return written ?? (await store.workspaceIds()).find((each) => defaultGuardrailId(each) === id) ?? workspaceId
+    },
     get,
     async update(workspaceId, given, patch, by) {
       const id = resolved(workspaceId, given)

@@ -24,7 +24,7 @@ import type { ScreenCall } from './screen-call.ts'
 import { openapiDocument, type Mount } from './openapi.ts'
 import { readBody, readBodyText, type BodyLimits, type HttpRequest } from './read-body.ts'
 import { referencePage } from './reference-page.ts'
-import type { Route, Surface } from './route.ts'
+import type { Policy, Route, Surface } from './route.ts'
 import { createRouter } from './router.ts'
 import { countTokensRoute } from './routes/count-tokens.ts'
 import { embeddingsRoute } from './routes/embeddings.ts'
@@ -38,6 +38,7 @@ import { providersList } from './routes/providers.ts'
 import { presetsCreate } from './routes/presets-create.ts'
 import { presetsDelete, presetsGet, presetsList, presetsPatch, presetsVersion, presetsVersions } from './routes/presets.ts'
 import { docsPage, healthLive, healthReady, metricsText, openapiJson, welcome } from './routes/service.ts'
+import { namedWorkspace, resolveReach } from './workspace-scope.ts'
 
 export interface AppParts {
   readonly formats: Formats
@@ -64,6 +65,9 @@ export interface AppParts {
   readonly bodyLimits: Omit<BodyLimits, 'clock'>
   readonly version: string
 }
+
+/** Whose callers act in a workspace of theirs. */
+const REACHING: ReadonlySet<Policy> = new Set(['management', 'any-key'])
 
 /** The API, below `/api/v1` and, for clients that are given a bare host, below `/v1` (decision 2). */
 const apiRoutes = (parts: AppParts): readonly Route[] => [
@@ -161,16 +165,21 @@ export const createApp = (parts: AppParts): App => {
           throw new GatewayError('provider_overloaded', 'The service is restarting.', { retryAfterSeconds: 1 })
         const authenticated = authenticate(request.headers, route.policy, parts.keys)
         const principal = authenticated instanceof Promise ? await authenticated : authenticated
+        const asked = query === '' ? NO_QUERY : new URLSearchParams(query)
+        const named = namedWorkspace(route, asked)
+        const reaches = principal !== null && REACHING.has(route.policy)
+        const reach = reaches ? await resolveReach(principal, named, parts.management.workspaces) : null
         const entered = route.policy === 'inference' && principal !== null ? parts.admission.enter(principal) : null
         const pass = entered instanceof Promise ? await entered : entered
         response = await endingPass(pass, () =>
           route.handle({
             method: request.method,
             params,
-            query: query === '' ? NO_QUERY : new URLSearchParams(query),
+            query: asked,
             headers: request.headers,
             requestId,
             principal,
+            reach,
             pass,
             signal: request.signal,
             text: () => readBodyText(request, bodyLimits),

@@ -2,6 +2,7 @@
 import type { z } from 'zod'
 
 import type { ClientDialect } from '../canonical/call.ts'
+import type { Reach } from '../canonical/reach.ts'
 import type { Principal } from '../keys/keys.ts'
 import type { Pass } from '../limits/admission.ts'
 import type { ChangedBy } from '../storage/audit-log.ts'
@@ -21,6 +22,8 @@ export interface RouteRequest {
   readonly requestId: string
   /** The caller; null on public routes only. */
   readonly principal: Principal | null
+  /** Where the caller may look and acts; null on public and inference routes. */
+  readonly reach: Reach | null
   /** Of an inference request: whoever goes on after the handler has returned takes it over. */
   readonly pass: Pass | null
   /** Aborted when the client is gone. */
@@ -65,6 +68,12 @@ export interface Route {
 export const principalOf = (request: RouteRequest): Principal => {
   if (request.principal === null) throw new TypeError('A public route asked for its caller.')
   return request.principal
+}
+
+/** Of a route whose policy is `management` or `any-key`. */
+export const reachOf = (request: RouteRequest): Reach => {
+  if (request.reach === null) throw new TypeError('A route without management asked for its reach.')
+  return request.reach
 }
 
 /** The caller as the audit log names it. */

@@ -78,11 +78,12 @@ export interface KeyWithUsage {
 export interface Keys {
   /** The key itself is in this answer and nowhere else. Throws `invalid_request` for an expiry in the past. */
   create(key: NewKey, by: ChangedBy): Promise<{ readonly key: string; readonly record: KeyRecord }>
-  list(input: { workspaceId: string; includeDisabled: boolean; offset: number; limit: number }): Promise<readonly KeyWithUsage[]>
-  /** Throws `not_found`, as the next two do, also for a key of another workspace. */
-  get(workspaceId: string, hash: string): Promise<KeyWithUsage>
-  update(workspaceId: string, hash: string, patch: KeyPatch, by: ChangedBy): Promise<KeyWithUsage>
-  revoke(workspaceId: string, hash: string, by: ChangedBy): Promise<void>
+  /** `workspaceId` null: of every workspace. */
+  list(input: { workspaceId: string | null; includeDisabled: boolean; offset: number; limit: number }): Promise<readonly KeyWithUsage[]>
+  /** Throws `not_found`, as the next two do, also for a key outside of the scope: one workspace, or null for all. */
+  get(scope: string | null, hash: string): Promise<KeyWithUsage>
+  update(scope: string | null, hash: string, patch: KeyPatch, by: ChangedBy): Promise<KeyWithUsage>
+  revoke(scope: string | null, hash: string, by: ChangedBy): Promise<void>
   /** Null for a key that is unknown, disabled, revoked or expired. At once where the key is known. Throws StorageUnavailable. */
   authenticate(token: string): Principal | null | Promise<Principal | null>
   /** Something changed, here or in another process. */
@@ -170,19 +171,19 @@ export const createKeys = ({ store, clock, ids, peppers, onError }: KeysParts): 
       )
       return records.map((record) => ({ record, used: used.get(record.hash) ?? NOTHING_USED }))
     },
-    async get(workspaceId, hash) {
+    async get(scope, hash) {
       const record = await store.get(hash)
-      if (record === null || record.workspaceId !== workspaceId) throw unknownKey()
+      if (record === null || (scope !== null && record.workspaceId !== scope)) throw unknownKey()
       return withUsage(record)
     },
-    async update(workspaceId, hash, patch, by) {
-      const record = await store.update(workspaceId, hash, patch, now(), by)
+    async update(scope, hash, patch, by) {
+      const record = await store.update(scope, hash, patch, now(), by)
       cache.clear()
       if (record === null) throw unknownKey()
       return withUsage(record)
     },
-    async revoke(workspaceId, hash, by) {
-      const revoked = await store.revoke(workspaceId, hash, now(), by)
+    async revoke(scope, hash, by) {
+      const revoked = await store.revoke(scope, hash, now(), by)
       cache.clear()
       if (!revoked) throw unknownKey()
     },

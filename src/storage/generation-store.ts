@@ -29,18 +29,19 @@ export interface GenerationRecord {
 }
 
 export interface GenerationStore {
-  get(id: string, workspaceId: string): Promise<GenerationRecord | null>
+  /** Null if the scope, one workspace or with null all of them, has no such record. */
+  get(id: string, scope: string | null): Promise<GenerationRecord | null>
   /** Oldest first; gives how many. The usage figures of the keys stay. */
   deleteOlderThan(timestamp: string, limit: number): Promise<number>
 }
 
 export const createGenerationStore = (database: Database): GenerationStore => ({
-  async get(id, workspaceId) {
+  async get(id, scope) {
     const row = await database.kysely
       .selectFrom('generations')
       .selectAll()
       .where('id', '=', id)
-      .where('workspace_id', '=', workspaceId)
+      .$if(scope !== null, (query) => query.where('workspace_id', '=', scope ?? ''))
       .executeTakeFirst()
     return row === undefined ? null : toRecord(row)
   },

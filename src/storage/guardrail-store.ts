@@ -16,8 +16,12 @@ export type AppliedBy = 'key' | 'member' | 'workspace'
 
 export interface GuardrailStore {
   insert(guardrail: GuardrailResource, by: ChangedBy): Promise<void>
-  /** Null if the workspace has no such guardrail, as for the next three. */
+  /** Null if the workspace has no such guardrail, as for the changes. */
   get(workspaceId: string, id: string): Promise<GuardrailResource | null>
+  /** Null for a guardrail that was never written. */
+  workspaceOf(id: string): Promise<string | null>
+  /** Of every workspace that is there. */
+  workspaceIds(): Promise<readonly string[]>
   /** Reads, changes and writes in one transaction; `change` may run several times. */
   update(
     workspaceId: string,
@@ -60,6 +64,16 @@ export const createGuardrailStore = (database: Database): GuardrailStore => ({
       .where('id', '=', id)
       .executeTakeFirst()
     return row === undefined ? null : toGuardrail(row)
+  },
+
+  async workspaceOf(id) {
+    const row = await database.kysely.selectFrom('guardrails').select('workspace_id').where('id', '=', id).executeTakeFirst()
+    return row?.workspace_id ?? null
+  },
+
+  async workspaceIds() {
+    const rows = await database.kysely.selectFrom('workspaces').select('id').where('deleted_at', 'is', null).execute()
+    return rows.map(({ id }) => id)
   },
 
   update: (workspaceId, id, change, now, by) =>

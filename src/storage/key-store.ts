@@ -70,12 +70,12 @@ export interface KeyStore {
   renewDigest(hash: string, digest: string, pepperId: string): Promise<void>
   /** Live keys that have not been used since the pepper became this one. */
   countOtherPeppers(pepperId: string): Promise<number>
-  /** Newest first. */
-  list(input: { workspaceId: string; includeDisabled: boolean; offset: number; limit: number }): Promise<readonly KeyRecord[]>
-  /** Null if the workspace has no such key. */
-  update(workspaceId: string, hash: string, patch: KeyPatch, now: string, by: ChangedBy): Promise<KeyRecord | null>
-  /** False if the workspace has no such key (any more). */
-  revoke(workspaceId: string, hash: string, now: string, by: ChangedBy): Promise<boolean>
+  /** Newest first. `workspaceId` null: of every workspace. */
+  list(input: { workspaceId: string | null; includeDisabled: boolean; offset: number; limit: number }): Promise<readonly KeyRecord[]>
+  /** Null if the scope, one workspace or with null all of them, has no such key. */
+  update(scope: string | null, hash: string, patch: KeyPatch, now: string, by: ChangedBy): Promise<KeyRecord | null>
+  /** False if the scope has no such key (any more). */
+  revoke(scope: string | null, hash: string, now: string, by: ChangedBy): Promise<boolean>
   usage(hash: string, now: string): Promise<KeyUsage>
   /** How many of these are live keys of the workspace, or, with null, of any. */
   countIn(workspaceId: string | null, hashes: readonly string[]): Promise<number>
@@ -129,8 +129,8 @@ export const createKeyStore = (database: Database): KeyStore => ({
     const rows = await database.kysely
       .selectFrom('api_keys')
       .selectAll()
-      .where('workspace_id', '=', workspaceId)
       .where('deleted_at', 'is', null)
+      .$if(workspaceId !== null, (query) => query.where('workspace_id', '=', workspaceId ?? ''))
       .$if(!includeDisabled, (query) => query.where('disabled', '=', 0))
       .orderBy('created_at', 'desc')
       .orderBy('hash', 'desc')
@@ -140,11 +140,10 @@ export const createKeyStore = (database: Database): KeyStore => ({
     return rows.map(toKey)
   },
 
-  update: (workspaceId, hash, patch, now, by) =>
-    changeLive(database, { workspaceId, hash, now, by }, 'updated', { ...changedColumns(patch), updated_at: now }),
+  update: (scope, hash, patch, now, by) =>
+    changeLive(database, { scope, hash, now, by }, 'updated', { ...changedColumns(patch), updated_at: now }),
 
-  revoke: async (workspaceId, hash, now, by) =>
-    (await changeLive(database, { workspaceId, hash, now, by }, 'revoked', { deleted_at: now })) !== null,
+  revoke: async (scope, hash, now, by) => (await changeLive(database, { scope, hash, now, by }, 'revoked', { deleted_at: now })) !== null,
 
   usage: async (hash, now) => (await readUsage(database, [hash], now)).get(hash) ?? NOTHING_USED,
 
@@ -164,7 +163,7 @@ export const createKeyStore = (database: Database): KeyStore => ({
 
 const changeLive = (
   database: Database,
-  { workspaceId, hash, now, by }: { workspaceId: string; hash: string; now: string; by: ChangedBy },
+  { scope, hash, now, by }: { scope: string | null; hash: string; now: string; by: ChangedBy },
   action: 'updated' | 'revoked',
   changes: Updateable<ApiKeysTable>,
 ): Promise<KeyRecord | null> =>
@@ -174,8 +173,8 @@ const changeLive = (
         .updateTable('api_keys')
         .set(set)
         .where('hash', '=', hash)
-        .where('workspace_id', '=', workspaceId)
         .where('deleted_at', 'is', null)
+        .$if(scope !== null, (query) => query.where('workspace_id', '=', scope ?? ''))
         .returningAll()
         .executeTakeFirst()
     // An update that changes nothing takes the lock on both engines, so that the entry tells what this change replaced.

@@ -20,7 +20,7 @@ import type { WorkspaceRecord, WorkspaceStore } from '../storage/workspace-store
 export interface Workspaces {
   /** The workspace that the caller asks to act in, its own where it names none. Throws `not_found` for one that it does not reach. */
   reach(caller: Principal, asked: string | null | undefined): Promise<WorkspaceRecord>
-  /** Whether the caller acts in every workspace. */
+  /** Whether the caller is the operator: a management key of the default workspace, which acts in every workspace. */
   reachesAll(caller: Principal): boolean
   list(caller: Principal, slice: Slice): Promise<Page<WorkspaceRecord>>
   /** Throws `permission_denied` for callers of other workspaces than the default one, as `delete` does, and `invalid_request` for a slug that is taken. */
@@ -32,7 +32,7 @@ export interface Workspaces {
   /** How many. Throws `invalid_request` where one of them still has keys. */
   removeMembers(id: string, userIds: readonly string[], by: ChangedBy): Promise<number>
   /** Throws `invalid_request` where this user may not own a key of the workspace. */
-  requireMember(workspace: WorkspaceRecord, userId: string): Promise<void>
+  requireMember(workspaceId: string, userId: string): Promise<void>
 }
 
 export interface WorkspacesParts {
@@ -44,7 +44,7 @@ export interface WorkspacesParts {
 
 export const createWorkspaces = ({ store, defaultId, clock, ids }: WorkspacesParts): Workspaces => {
   const now = (): string => isoTimestamp(clock.now())
-  const reachesAll = ({ workspaceId }: Principal): boolean => workspaceId === defaultId
+  const reachesAll = ({ kind, workspaceId }: Principal): boolean => kind === 'management' && workspaceId === defaultId
   const requireAll = (caller: Principal): void => {
     if (!reachesAll(caller)) {
       throw new GatewayError('permission_denied', 'Only management keys of the default workspace make and delete workspaces.')
@@ -121,8 +121,8 @@ export const createWorkspaces = ({ store, defaultId, clock, ids }: WorkspacesPar
         `user_ids: these still have API keys in the workspace, revoke them first: ${outcome.join(', ')}.`,
       )
     },
-    async requireMember({ id, createdBy }, userId) {
-      if (userId === createdBy || (await store.isMember(id, userId))) return
+    async requireMember(workspaceId, userId) {
+      if (userId === (await store.get(workspaceId))?.createdBy || (await store.isMember(workspaceId, userId))) return
       throw new GatewayError('invalid_request', 'creator_user_id: this user is no member of the workspace. Add the member first.')
     },
   }

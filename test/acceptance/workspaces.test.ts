@@ -103,7 +103,7 @@ describe('what belongs to a workspace', () => {
         expect((await call(service, method, `/keys/${hash}`, { key: other.management, body })).status).toBe(404)
       }
     }
-    expect((await call(service, 'GET', `/keys/${other.hash}`)).status).toBe(404)
+    expect((await call(service, 'GET', `/keys/${other.hash}?workspace_id=default`)).status).toBe(404)
     expect((await call(service, 'GET', `/keys/${other.hash}?workspace_id=${other.id}`)).status).toBe(200)
     const listed = dataOf(await call(service, 'GET', '/keys', { key: other.management })) as { workspace_id: string }[]
     expect(new Set(listed.map(({ workspace_id }) => workspace_id))).toEqual(new Set([other.id]))
@@ -131,7 +131,7 @@ describe('what belongs to a workspace', () => {
       const theirs = { key: other.management, body }
       expect((await call(service, method, `/guardrails/${mine.id}${path}`, theirs)).status).toBe(404)
       expect((await call(service, method, `/guardrails/${id}${path}?workspace_id=${mine.workspace_id}`, theirs)).status).toBe(404)
-      expect((await call(service, method, `/guardrails/${id}${path}`, { body })).status).toBe(404)
+      expect((await call(service, method, `/guardrails/${id}${path}?workspace_id=default`, { body })).status).toBe(404)
       expect((await call(service, method, `/guardrails/${id}${path}${inSearch}`, { body })).status).toBe(200)
     }
     for (const path of ['/guardrails', '/guardrails/assignments/keys', '/guardrails/assignments/members']) {

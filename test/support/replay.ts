@@ -166,6 +166,7 @@ export const replay = async ({
         externalUser: null,
         limit: null,
       },
+      reach: null,
       pass: null,
       signal: new AbortController().signal,
       text: async () => given,

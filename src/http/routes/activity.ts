@@ -1,21 +1,20 @@
 /** Use by day, model and provider, for charts (contract 7.7). */
 import { z } from 'zod'
 
+import { scopeOf } from '../../canonical/reach.ts'
 import { activityItem } from '../../contract/activity.ts'
 import { keyHash } from '../../contract/key.ts'
 import { validate } from '../../contract/validate.ts'
-import { workspaceIdQuery } from '../../contract/workspace.ts'
+import { inWorkspace } from '../../contract/workspace.ts'
 import { GatewayError } from '../../errors.ts'
 import { isoTimestamp, type Clock } from '../../lib/clock.ts'
 import { dollars } from '../../lib/money.ts'
 import type { ActivityRow, ActivityStore } from '../../storage/activity-store.ts'
-import type { Workspaces } from '../../workspaces/workspaces.ts'
 import { jsonResponse } from '../json-response.ts'
-import { principalOf, type Route } from '../route.ts'
+import { reachOf, type Route } from '../route.ts'
 
 export interface ActivityRouteParts {
   readonly activity: ActivityStore
-  readonly workspaces: Workspaces
   readonly clock: Clock
   /** Resolves when what was answered before is counted. */
   readonly flush: () => Promise<void>
@@ -28,7 +27,6 @@ const filters = {
   api_key_hash: keyHash.optional(),
   user_id: z.string().max(256).optional().meta({ description: 'Use by the keys of this user.' }),
   group_by: z.literal('workspace').optional().meta({ description: 'Tells each workspace by itself.' }),
-  workspace_id: workspaceIdQuery,
 }
 const filterSchema = z.object(filters)
 
@@ -36,7 +34,7 @@ const DAYS = 30
 const DAY_MS = 24 * 60 * 60 * 1000
 const ROWS_MAX = 10_000
 
-export const activityRoute = ({ activity, workspaces, clock, flush, providerName }: ActivityRouteParts): Route => ({
+export const activityRoute = ({ activity, clock, flush, providerName }: ActivityRouteParts): Route => ({
   method: 'GET',
   path: '/activity',
   operation: 'getActivity',
@@ -44,25 +42,23 @@ export const activityRoute = ({ activity, workspaces, clock, flush, providerName
   tag: 'Generations',
   policy: 'management',
   surface: 'management',
-  query: filters,
+  query: { ...filters, ...inWorkspace },
   answers: { 200: { description: 'The latest day first.', schema: z.object({ data: z.array(activityItem) }) } },
   errors: [400, 404],
   async handle(request) {
-    const caller = principalOf(request)
     const asked = Object.fromEntries(Object.keys(filters).map((name) => [name, request.query.get(name) || undefined]))
-    const { date, api_key_hash, user_id, group_by, workspace_id } = validate(filterSchema, asked)
+    const { date, api_key_hash, user_id, group_by } = validate(filterSchema, asked)
     const to = isoTimestamp(clock.now()).slice(0, 10)
     const from = isoTimestamp(clock.now() - DAYS * DAY_MS).slice(0, 10)
     if (date !== undefined && (date < from || date > to)) {
       throw new GatewayError('invalid_request', `date: use a day from ${from} to ${to}.`)
     }
-    const everywhere = workspace_id === undefined && workspaces.reachesAll(caller)
     await flush()
     const rows = await activity.read(
       {
         from: date ?? from,
         to: date ?? to,
-        workspaceId: everywhere ? null : (await workspaces.reach(caller, workspace_id)).id,
+        workspaceId: scopeOf(reachOf(request)),
         keyHash: api_key_hash,
         userId: user_id,
         byWorkspace: group_by !== undefined,

@@ -1,23 +1,22 @@
 /** Who changed what (ours, beyond the contract). */
 import { z } from 'zod'
 
+import { scopeOf } from '../../canonical/reach.ts'
 import { listOf, listPaging } from '../../contract/paging.ts'
 import { validate } from '../../contract/validate.ts'
-import { auditEntry, workspaceIdQuery } from '../../contract/workspace.ts'
+import { auditEntry, inWorkspace } from '../../contract/workspace.ts'
 import type { AuditEntry, AuditLog } from '../../storage/audit-log.ts'
-import type { Workspaces } from '../../workspaces/workspaces.ts'
 import { jsonResponse } from '../json-response.ts'
-import { principalOf, type Route } from '../route.ts'
+import { reachOf, type Route } from '../route.ts'
 
 const name = z.string().min(1).max(128).optional()
 const filters = {
-  workspace_id: workspaceIdQuery,
   object_type: name.meta({ description: 'Entries of this kind of object, e.g. `api_key`, `preset`, `workspace`.' }),
   object_id: name.meta({ description: 'Entries of this object.' }),
 }
 const filterSchema = z.object(filters)
 
-export const auditLogRoute = (parts: { auditLog: AuditLog; workspaces: Workspaces }): Route => ({
+export const auditLogRoute = (auditLog: AuditLog): Route => ({
   method: 'GET',
   path: '/audit-log',
   operation: 'listAuditLog',
@@ -25,20 +24,17 @@ export const auditLogRoute = (parts: { auditLog: AuditLog; workspaces: Workspace
   tag: 'Audit',
   policy: 'management',
   surface: 'management',
-  query: { ...filters, ...listPaging.query },
+  query: { ...filters, ...inWorkspace, ...listPaging.query },
   answers: { 200: { description: 'Entries.', schema: listOf(auditEntry) } },
   errors: [400, 404],
   async handle(request) {
-    const caller = principalOf(request)
     const named = (key: string): string | undefined => request.query.get(key) || undefined
-    const { workspace_id, object_type, object_id } = validate(filterSchema, {
-      workspace_id: named('workspace_id'),
+    const { object_type, object_id } = validate(filterSchema, {
       object_type: named('object_type'),
       object_id: named('object_id'),
     })
-    const everywhere = workspace_id === undefined && parts.workspaces.reachesAll(caller)
-    const page = await parts.auditLog.list({
-      workspaceId: everywhere ? null : (await parts.workspaces.reach(caller, workspace_id)).id,
+    const page = await auditLog.list({
+      workspaceId: scopeOf(reachOf(request)),
       objectType: object_type,
       objectId: object_id,
       ...listPaging.read(request.query),

@@ -3,14 +3,15 @@ import { z } from 'zod'
 
 import { addCreditsBody, credits as creditsSchema } from '../../contract/budget.ts'
 import { validate } from '../../contract/validate.ts'
-import { workspaceIdQuery } from '../../contract/workspace.ts'
+import { inWorkspace } from '../../contract/workspace.ts'
 import { GatewayError } from '../../errors.ts'
 import type { Credits } from '../../ledger/credits.ts'
 import { readJsonObject } from '../../lib/json-body.ts'
 import { dollars, nanosOf } from '../../lib/money.ts'
 import type { Workspaces } from '../../workspaces/workspaces.ts'
 import { jsonResponse } from '../json-response.ts'
-import { changedBy, principalOf, type Route } from '../route.ts'
+import { changedBy, reachOf, type Route } from '../route.ts'
+import { workspaceForNew } from '../workspace-scope.ts'
 
 export interface CreditRouteParts {
   readonly credits: Credits
@@ -32,13 +33,11 @@ export const creditRoutes = ({ credits, workspaces, spent }: CreditRouteParts): 
       method: 'GET',
       operation: 'getCredits',
       summary: 'Read the credit of a workspace and what it has spent',
-      query: { workspace_id: workspaceIdQuery },
+      query: inWorkspace,
       answers: { 200: { description: 'The credit.', schema: z.object({ data: creditsSchema }) } },
       errors: [400, 404],
       async handle(request) {
-        const asked = validate(workspaceIdQuery, request.query.get('workspace_id') || undefined, ['workspace_id'])
-        const { id } = await workspaces.reach(principalOf(request), asked)
-        return jsonResponse({ data: await shown(id) })
+        return jsonResponse({ data: await shown(reachOf(request).workspaceId) })
       },
     },
     {
@@ -46,16 +45,16 @@ export const creditRoutes = ({ credits, workspaces, spent }: CreditRouteParts): 
       method: 'POST',
       operation: 'addCredits',
       summary: 'Add to the credit of a workspace, with a management key of the default one',
+      query: inWorkspace,
       body: addCreditsBody,
       answers: { 201: { description: 'The credit with it.', schema: z.object({ data: creditsSchema }) } },
       errors: [403, 404],
       async handle(request) {
-        const caller = principalOf(request)
-        if (!workspaces.reachesAll(caller)) {
+        if (!reachOf(request).isOperator) {
           throw new GatewayError('permission_denied', 'Only management keys of the default workspace add credit.')
         }
         const { amount_usd, note, workspace_id } = validate(addCreditsBody, readJsonObject(await request.text()))
-        const { id } = await workspaces.reach(caller, workspace_id)
+        const id = await workspaceForNew(request, workspaces, workspace_id)
         await credits.add({ workspaceId: id, amountNanos: signedNanos(amount_usd), note }, changedBy(request))
         return jsonResponse({ data: await shown(id) }, { status: 201 })
       },

@@ -1,11 +1,12 @@
 import { z } from 'zod'
 
+import { scopeOf } from '../../canonical/reach.ts'
 import { generation } from '../../contract/generation.ts'
 import { validate } from '../../contract/validate.ts'
 import { GatewayError } from '../../errors.ts'
 import type { GenerationStore } from '../../storage/generation-store.ts'
 import { jsonResponse } from '../json-response.ts'
-import { principalOf, type Route } from '../route.ts'
+import { reachOf, type Route } from '../route.ts'
 
 const query = { id: z.string().min(1).max(128).meta({ description: 'The id of the answer, or its X-Generation-Id.' }) }
 
@@ -24,7 +25,7 @@ export const generationGet = (parts: { store: GenerationStore; flush: () => Prom
   async handle(request) {
     const { id } = validate(z.object(query), { id: request.query.get('id') ?? undefined })
     await parts.flush()
-    const found = await parts.store.get(generationId(id), principalOf(request).workspaceId)
+    const found = await parts.store.get(generationId(id), scopeOf(reachOf(request)))
     if (found === null) throw new GatewayError('not_found', `There is no generation "${id.slice(0, 128)}".`)
     return jsonResponse({ data: found.record })
   },

@@ -4,25 +4,25 @@ import { z } from 'zod'
 import { guardrailId, keyAssignment, keyHashesBody, memberAssignment, memberIdsBody } from '../../contract/guardrail.ts'
 import { listOf, listPaging } from '../../contract/paging.ts'
 import { validate } from '../../contract/validate.ts'
-import { workspaceIdQuery } from '../../contract/workspace.ts'
+import { inWorkspace } from '../../contract/workspace.ts'
 import type { Guardrails } from '../../guardrails/guardrails.ts'
 import { readJsonObject } from '../../lib/json-body.ts'
 import type { Workspaces } from '../../workspaces/workspaces.ts'
 import { jsonResponse } from '../json-response.ts'
-import { changedBy, type Route, type RouteRequest } from '../route.ts'
-import { askedWorkspace } from './workspaces.ts'
+import { changedBy, reachOf, type Route, type RouteRequest } from '../route.ts'
 
 const shared = { tag: 'Guardrails', policy: 'management', surface: 'management' } as const
 
-const idOf = (request: RouteRequest): string => validate(guardrailId, request.params['id'], ['id'])
-
-/** All act in the key's own workspace, or in the one that the query or the body names. */
 export interface GuardrailRouteParts {
   readonly guardrails: Guardrails
   readonly workspaces: Workspaces
 }
 
-export const inWorkspace = { workspace_id: workspaceIdQuery }
+/** The guardrail of the path, and the workspace in which it is to be looked for. */
+export const locate = async (request: RouteRequest, guardrails: Guardrails): Promise<{ workspaceId: string; id: string }> => {
+  const id = validate(guardrailId, request.params['id'], ['id'])
+  return { workspaceId: await guardrails.workspaceOf(reachOf(request), id), id }
+}
 
 /** What the two kinds of subject differ in. */
 const KINDS = {
@@ -57,7 +57,7 @@ const KINDS = {
 type Subjects = keyof typeof KINDS
 
 /** Of all guardrails, or of one. */
-const assignmentsList = (subjects: Subjects, of: 'all' | 'one', { guardrails, workspaces }: GuardrailRouteParts): Route => {
+const assignmentsList = (subjects: Subjects, of: 'all' | 'one', { guardrails }: GuardrailRouteParts): Route => {
   const { item, list, names } = KINDS[subjects]
   return {
     ...shared,
@@ -73,14 +73,15 @@ const assignmentsList = (subjects: Subjects, of: 'all' | 'one', { guardrails, wo
     answers: { 200: { description: 'Assignments.', schema: listOf(item) } },
     errors: of === 'all' ? [400] : [400, 404],
     async handle(request) {
-      const { id: workspaceId } = await askedWorkspace(request, workspaces)
-      const page = await list(guardrails)(workspaceId, of === 'all' ? null : idOf(request), listPaging.read(request.query))
+      const slice = listPaging.read(request.query)
+      const { workspaceId, id } = of === 'all' ? { ...reachOf(request), id: null } : await locate(request, guardrails)
+      const page = await list(guardrails)(workspaceId, id, slice)
       return jsonResponse({ data: page.items, total_count: page.totalCount })
     },
   }
 }
 
-const assignmentsAdd = (subjects: Subjects, { guardrails, workspaces }: GuardrailRouteParts): Route => {
+const assignmentsAdd = (subjects: Subjects, { guardrails }: GuardrailRouteParts): Route => {
   const { kind, body, subjects: read, names } = KINDS[subjects]
   return {
     ...shared,
@@ -94,17 +95,16 @@ const assignmentsAdd = (subjects: Subjects, { guardrails, workspaces }: Guardrai
     answers: { 200: { description: 'How many are new.', schema: z.object({ assigned_count: z.int() }) } },
     errors: [404, 409],
     async handle(request) {
-      const id = idOf(request)
-      const workspace = await askedWorkspace(request, workspaces)
+      const { workspaceId, id } = await locate(request, guardrails)
       const given = read(readJsonObject(await request.text()))
       return jsonResponse({
-        assigned_count: await guardrails.assign(workspace.id, id, { kind, subjects: given }, changedBy(request)),
+        assigned_count: await guardrails.assign(workspaceId, id, { kind, subjects: given }, changedBy(request)),
       })
     },
   }
 }
 
-const assignmentsRemove = (subjects: Subjects, { guardrails, workspaces }: GuardrailRouteParts): Route => {
+const assignmentsRemove = (subjects: Subjects, { guardrails }: GuardrailRouteParts): Route => {
   const { kind, body, subjects: read, names } = KINDS[subjects]
   return {
     ...shared,
@@ -118,11 +118,10 @@ const assignmentsRemove = (subjects: Subjects, { guardrails, workspaces }: Guard
     answers: { 200: { description: 'How many had it.', schema: z.object({ unassigned_count: z.int() }) } },
     errors: [404, 409],
     async handle(request) {
-      const id = idOf(request)
-      const workspace = await askedWorkspace(request, workspaces)
+      const { workspaceId, id } = await locate(request, guardrails)
       const given = read(readJsonObject(await request.text()))
       return jsonResponse({
-        unassigned_count: await guardrails.unassign(workspace.id, id, { kind, subjects: given }, changedBy(request)),
+        unassigned_count: await guardrails.unassign(workspaceId, id, { kind, subjects: given }, changedBy(request)),
       })
     },
   }

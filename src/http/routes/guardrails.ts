@@ -4,17 +4,16 @@ import { z } from 'zod'
 import { createGuardrailBody, guardrail, guardrailId, updateGuardrailBody } from '../../contract/guardrail.ts'
 import { listOf, listPaging } from '../../contract/paging.ts'
 import { validate } from '../../contract/validate.ts'
+import { inWorkspace } from '../../contract/workspace.ts'
 import { readJsonObject } from '../../lib/json-body.ts'
 import { jsonResponse } from '../json-response.ts'
-import { changedBy, type Route, type RouteRequest } from '../route.ts'
-import { assignmentRoutes, type GuardrailRouteParts, inWorkspace } from './guardrail-assignments.ts'
-import { askedWorkspace } from './workspaces.ts'
+import { changedBy, reachOf, type Route } from '../route.ts'
+import { workspaceForNew } from '../workspace-scope.ts'
+import { assignmentRoutes, type GuardrailRouteParts, locate } from './guardrail-assignments.ts'
 
 const shared = { tag: 'Guardrails', policy: 'management', surface: 'management' } as const
 
-const idOf = (request: RouteRequest): string => validate(guardrailId, request.params['id'], ['id'])
-
-const guardrailsList = ({ guardrails, workspaces }: GuardrailRouteParts): Route => ({
+const guardrailsList = ({ guardrails }: GuardrailRouteParts): Route => ({
   ...shared,
   method: 'GET',
   path: '/guardrails',
@@ -24,8 +23,7 @@ const guardrailsList = ({ guardrails, workspaces }: GuardrailRouteParts): Route 
   answers: { 200: { description: 'Guardrails.', schema: listOf(guardrail) } },
   errors: [400, 404],
   async handle(request) {
-    const { id: workspaceId } = await askedWorkspace(request, workspaces)
-    const page = await guardrails.list(workspaceId, listPaging.read(request.query))
+    const page = await guardrails.list(reachOf(request).workspaceId, listPaging.read(request.query))
     return jsonResponse({ data: page.items, total_count: page.totalCount })
   },
 })
@@ -36,17 +34,18 @@ const guardrailsCreate = ({ guardrails, workspaces }: GuardrailRouteParts): Rout
   path: '/guardrails',
   operation: 'createGuardrail',
   summary: 'Create a guardrail; it acts where it is assigned',
+  query: inWorkspace,
   body: createGuardrailBody,
   answers: { 201: { description: 'The guardrail.', schema: z.object({ data: guardrail }) } },
   errors: [404],
   async handle(request) {
     const body = validate(createGuardrailBody, readJsonObject(await request.text()))
-    const { id: workspaceId } = await askedWorkspace(request, workspaces, body.workspace_id)
+    const workspaceId = await workspaceForNew(request, workspaces, body.workspace_id)
     return jsonResponse({ data: await guardrails.create(workspaceId, body, changedBy(request)) }, { status: 201 })
   },
 })
 
-const guardrailsGet = ({ guardrails, workspaces }: GuardrailRouteParts): Route => ({
+const guardrailsGet = ({ guardrails }: GuardrailRouteParts): Route => ({
   ...shared,
   method: 'GET',
   path: '/guardrails/:id',
@@ -57,13 +56,12 @@ const guardrailsGet = ({ guardrails, workspaces }: GuardrailRouteParts): Route =
   answers: { 200: { description: 'The guardrail.', schema: z.object({ data: guardrail }) } },
   errors: [400, 404],
   async handle(request) {
-    const id = idOf(request)
-    const workspace = await askedWorkspace(request, workspaces)
-    return jsonResponse({ data: await guardrails.get(workspace.id, id) })
+    const { workspaceId, id } = await locate(request, guardrails)
+    return jsonResponse({ data: await guardrails.get(workspaceId, id) })
   },
 })
 
-const guardrailsUpdate = ({ guardrails, workspaces }: GuardrailRouteParts): Route => ({
+const guardrailsUpdate = ({ guardrails }: GuardrailRouteParts): Route => ({
   ...shared,
   method: 'PATCH',
   path: '/guardrails/:id',
@@ -75,14 +73,13 @@ const guardrailsUpdate = ({ guardrails, workspaces }: GuardrailRouteParts): Rout
   answers: { 200: { description: 'The changed guardrail.', schema: z.object({ data: guardrail }) } },
   errors: [404, 409],
   async handle(request) {
-    const id = idOf(request)
-    const workspace = await askedWorkspace(request, workspaces)
+    const { workspaceId, id } = await locate(request, guardrails)
     const patch = validate(updateGuardrailBody, readJsonObject(await request.text()))
-    return jsonResponse({ data: await guardrails.update(workspace.id, id, patch, changedBy(request)) })
+    return jsonResponse({ data: await guardrails.update(workspaceId, id, patch, changedBy(request)) })
   },
 })
 
-const guardrailsDelete = ({ guardrails, workspaces }: GuardrailRouteParts): Route => ({
+const guardrailsDelete = ({ guardrails }: GuardrailRouteParts): Route => ({
   ...shared,
   method: 'DELETE',
   path: '/guardrails/:id',
@@ -93,9 +90,8 @@ const guardrailsDelete = ({ guardrails, workspaces }: GuardrailRouteParts): Rout
   answers: { 200: { description: 'Deleted.', schema: z.object({ deleted: z.literal(true) }) } },
   errors: [400, 404, 409],
   async handle(request) {
-    const id = idOf(request)
-    const workspace = await askedWorkspace(request, workspaces)
-    await guardrails.delete(workspace.id, id, changedBy(request))
+    const { workspaceId, id } = await locate(request, guardrails)
+    await guardrails.delete(workspaceId, id, changedBy(request))
     return jsonResponse({ deleted: true })
   },
 })

@@ -1,9 +1,10 @@
 /** Management of API keys, and what a key may know of itself (contract 6). */
 import { z } from 'zod'
 
+import { scopeOf } from '../../canonical/reach.ts'
 import { apiKey, createKeyBody, createdKey, currentKey, keyHash, updateKeyBody } from '../../contract/key.ts'
 import { validate } from '../../contract/validate.ts'
-import { workspaceIdQuery } from '../../contract/workspace.ts'
+import { inWorkspace } from '../../contract/workspace.ts'
 import { currentKeyResource, keyResource } from '../../keys/key-resource.ts'
 import { spenderOf, type Keys } from '../../keys/keys.ts'
 import { keyBudgets } from '../../ledger/key-budgets.ts'
@@ -14,20 +15,17 @@ import { nanosOf } from '../../lib/money.ts'
 import type { KeyPatch } from '../../storage/key-store.ts'
 import type { Workspaces } from '../../workspaces/workspaces.ts'
 import { jsonResponse } from '../json-response.ts'
-import { changedBy, principalOf, type Route, type RouteRequest } from '../route.ts'
-import { askedWorkspace } from './workspaces.ts'
+import { changedBy, principalOf, reachOf, type Route, type RouteRequest } from '../route.ts'
+import { workspaceForNew } from '../workspace-scope.ts'
 
 const shared = { tag: 'Keys', policy: 'management', surface: 'management' } as const
 
 const hashOf = (request: RouteRequest): string => validate(keyHash, request.params['hash'], ['hash'])
 
-/** All key routes act in the key's own workspace, or in the one that the query or the body names. */
 export interface KeyRouteParts {
   readonly keys: Keys
   readonly workspaces: Workspaces
 }
-
-const inWorkspace = { workspace_id: workspaceIdQuery }
 
 const LIST_PAGE = 100
 
@@ -40,7 +38,7 @@ const listQuery = z.object({
   ...inWorkspace,
 })
 
-export const keysList = ({ keys, workspaces }: KeyRouteParts): Route => ({
+export const keysList = (keys: Keys): Route => ({
   ...shared,
   method: 'GET',
   path: '/keys',
@@ -51,9 +49,8 @@ export const keysList = ({ keys, workspaces }: KeyRouteParts): Route => ({
   errors: [400, 404],
   async handle(request) {
     const query = validate(listQuery, Object.fromEntries([...request.query].filter(([, value]) => value !== '')))
-    const { id: workspaceId } = await askedWorkspace(request, workspaces)
     const found = await keys.list({
-      workspaceId,
+      workspaceId: reachOf(request).workspaceId,
       includeDisabled: query.include_disabled === 'true',
       offset: Number(query.offset ?? 0),
       limit: LIST_PAGE,
@@ -68,21 +65,22 @@ export const keysCreate = ({ keys, workspaces }: KeyRouteParts): Route => ({
   path: '/keys',
   operation: 'createKeys',
   summary: 'Create an API key; the answer is the only place that shows it',
+  query: inWorkspace,
   body: createKeyBody,
   answers: { 201: { description: 'The key.', schema: createdKey } },
   errors: [404],
   async handle(request) {
     const body = validate(createKeyBody, readJsonObject(await request.text()))
-    const workspace = await askedWorkspace(request, workspaces, body.workspace_id)
+    const workspaceId = await workspaceForNew(request, workspaces, body.workspace_id)
     const { userId } = principalOf(request)
     const creatorUserId = body.creator_user_id ?? userId
     // Whose key it is decides what it may spend and use, so nobody is named who has no part in the workspace.
-    if (creatorUserId !== userId) await workspaces.requireMember(workspace, creatorUserId)
+    if (creatorUserId !== userId) await workspaces.requireMember(workspaceId, creatorUserId)
     const { key, record } = await keys.create(
       {
         kind: body.kind,
         name: body.name,
-        workspaceId: workspace.id,
+        workspaceId,
         creatorUserId,
         limitNanos: nanosOrNull(body.limit),
         limitReset: body.limit_reset ?? null,
@@ -96,11 +94,11 @@ export const keysCreate = ({ keys, workspaces }: KeyRouteParts): Route => ({
       },
       changedBy(request),
     )
-    return jsonResponse({ data: keyResource(await keys.get(workspace.id, record.hash)), key }, { status: 201 })
+    return jsonResponse({ data: keyResource(await keys.get(workspaceId, record.hash)), key }, { status: 201 })
   },
 })
 
-export const keysGet = ({ keys, workspaces }: KeyRouteParts): Route => ({
+export const keysGet = (keys: Keys): Route => ({
   ...shared,
   method: 'GET',
   path: '/keys/:hash',
@@ -112,12 +110,11 @@ export const keysGet = ({ keys, workspaces }: KeyRouteParts): Route => ({
   errors: [400, 404],
   async handle(request) {
     const hash = hashOf(request)
-    const { id } = await askedWorkspace(request, workspaces)
-    return jsonResponse({ data: keyResource(await keys.get(id, hash)) })
+    return jsonResponse({ data: keyResource(await keys.get(scopeOf(reachOf(request)), hash)) })
   },
 })
 
-export const keysUpdate = ({ keys, workspaces }: KeyRouteParts): Route => ({
+export const keysUpdate = (keys: Keys): Route => ({
   ...shared,
   method: 'PATCH',
   path: '/keys/:hash',
@@ -130,7 +127,6 @@ export const keysUpdate = ({ keys, workspaces }: KeyRouteParts): Route => ({
   errors: [404, 409],
   async handle(request) {
     const hash = hashOf(request)
-    const { id } = await askedWorkspace(request, workspaces)
     const { name, disabled, limit, limit_reset, include_byok_in_limit, strict, rpm_limit, tpm_limit, provider_failure } = validate(
       updateKeyBody,
       readJsonObject(await request.text()),
@@ -146,11 +142,11 @@ export const keysUpdate = ({ keys, workspaces }: KeyRouteParts): Route => ({
       ...(tpm_limit === undefined ? {} : { tpmLimit: tpm_limit }),
       ...(provider_failure === undefined ? {} : { providerFailure: provider_failure }),
     }
-    return jsonResponse({ data: keyResource(await keys.update(id, hash, patch, changedBy(request))) })
+    return jsonResponse({ data: keyResource(await keys.update(scopeOf(reachOf(request)), hash, patch, changedBy(request))) })
   },
 })
 
-export const keysDelete = ({ keys, workspaces }: KeyRouteParts): Route => ({
+export const keysDelete = (keys: Keys): Route => ({
   ...shared,
   method: 'DELETE',
   path: '/keys/:hash',
@@ -162,8 +158,7 @@ export const keysDelete = ({ keys, workspaces }: KeyRouteParts): Route => ({
   errors: [400, 404, 409],
   async handle(request) {
     const hash = hashOf(request)
-    const { id } = await askedWorkspace(request, workspaces)
-    await keys.revoke(id, hash, changedBy(request))
+    await keys.revoke(scopeOf(reachOf(request)), hash, changedBy(request))
     return jsonResponse({ deleted: true })
   },
 })

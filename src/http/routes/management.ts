@@ -32,18 +32,17 @@ export interface ManagementParts {
 }
 
 export const managementRoutes = (keys: Keys, parts: ManagementParts): readonly Route[] => {
-  const keyParts = { keys, workspaces: parts.workspaces }
   return [
-    keysList(keyParts),
-    keysCreate(keyParts),
-    keysGet(keyParts),
-    keysUpdate(keyParts),
-    keysDelete(keyParts),
+    keysList(keys),
+    keysCreate({ keys, workspaces: parts.workspaces }),
+    keysGet(keys),
+    keysUpdate(keys),
+    keysDelete(keys),
     ...workspaceRoutes({ workspaces: parts.workspaces, includesByok: (id) => includesByok(parts.budgets, id) }),
     ...budgetRoutes(parts),
     ...creditRoutes(parts),
     ...byokRoutes(parts),
     activityRoute(parts),
-    auditLogRoute(parts),
+    auditLogRoute(parts.auditLog),
   ]
 }

@@ -4,6 +4,7 @@ import { z } from 'zod'
 import type { ClientDialect } from '../../canonical/call.ts'
 import { presetSlug, presetWithVersion } from '../../contract/preset.ts'
 import { validate } from '../../contract/validate.ts'
+import { inWorkspace } from '../../contract/workspace.ts'
 import { presetBodySchema as chatBody } from '../../formats/openai-chat/preset-config.ts'
 import { presetBodySchema as responsesBody } from '../../formats/openai-responses/preset-config.ts'
 import { presetBodySchema as messagesBody } from '../../formats/anthropic-messages/preset-config.ts'
@@ -11,7 +12,7 @@ import { readJsonObject } from '../../lib/json-body.ts'
 import type { Presets } from '../../presets/presets.ts'
 import type { Formats } from '../error-boundary.ts'
 import { jsonText } from '../json-response.ts'
-import { changedBy, principalOf, type Route } from '../route.ts'
+import { changedBy, principalOf, reachOf, type Route } from '../route.ts'
 
 const PATHS = {
   responses: { path: '/presets/:slug/responses', operation: 'createPresetsResponses', body: responsesBody },
@@ -35,6 +36,7 @@ export const presetsCreate = (dialect: ClientDialect, parts: { presets: Presets;
     policy: 'management',
     surface: 'management',
     params: { slug: presetSlug },
+    query: inWorkspace,
     headers: { 'Idempotency-Key': idempotencyKey.optional() },
     body,
     answers: {
@@ -46,9 +48,9 @@ export const presetsCreate = (dialect: ClientDialect, parts: { presets: Presets;
       const key = request.headers.get('idempotency-key')
       const bodyText = await request.text()
       const { content, warnings } = parts.formats[dialect].presetContent(readJsonObject(bodyText))
-      const { workspaceId, userId } = principalOf(request)
+      const { userId } = principalOf(request)
       const saved = await parts.presets.save({
-        workspaceId,
+        workspaceId: reachOf(request).workspaceId,
         userId,
         slug,
         content,

@@ -4,10 +4,11 @@ import { z } from 'zod'
 import { listOf, listPaging } from '../../contract/paging.ts'
 import { preset, presetPatch, presetSlug, presetVersion, presetWithVersion } from '../../contract/preset.ts'
 import { validate } from '../../contract/validate.ts'
+import { inWorkspace } from '../../contract/workspace.ts'
 import { readJsonObject } from '../../lib/json-body.ts'
 import type { Presets } from '../../presets/presets.ts'
 import { jsonResponse } from '../json-response.ts'
-import { changedBy, principalOf, type Route, type RouteRequest } from '../route.ts'
+import { changedBy, reachOf, type Route, type RouteRequest } from '../route.ts'
 
 const shared = { tag: 'Presets', policy: 'management', surface: 'management' } as const
 
@@ -24,11 +25,11 @@ export const presetsList = (presets: Presets): Route => ({
   path: '/presets',
   operation: 'listPresets',
   summary: 'List presets, most recently updated first',
-  query: listPaging.query,
+  query: { ...listPaging.query, ...inWorkspace },
   answers: { 200: { description: 'Presets without their versions; archived ones too.', schema: listOf(preset) } },
-  errors: [400],
+  errors: [400, 404],
   async handle(request) {
-    const page = await presets.list(principalOf(request).workspaceId, listPaging.read(request.query))
+    const page = await presets.list(reachOf(request).workspaceId, listPaging.read(request.query))
     return jsonResponse({ data: page.items, total_count: page.totalCount })
   },
 })
@@ -40,9 +41,10 @@ export const presetsGet = (presets: Presets): Route => ({
   operation: 'getPreset',
   summary: 'Read a preset with its designated version',
   params: { slug: presetSlug },
+  query: inWorkspace,
   answers: { 200: { description: 'The preset.', schema: z.object({ data: presetWithVersion }) } },
   errors: [400, 404],
-  handle: async (request) => jsonResponse({ data: await presets.get(principalOf(request).workspaceId, slugOf(request)) }),
+  handle: async (request) => jsonResponse({ data: await presets.get(reachOf(request).workspaceId, slugOf(request)) }),
 })
 
 export const presetsVersions = (presets: Presets): Route => ({
@@ -52,11 +54,11 @@ export const presetsVersions = (presets: Presets): Route => ({
   operation: 'listPresetVersions',
   summary: 'List the versions of a preset, oldest first',
   params: { slug: presetSlug },
-  query: listPaging.query,
+  query: { ...listPaging.query, ...inWorkspace },
   answers: { 200: { description: 'Versions.', schema: listOf(presetVersion) } },
   errors: [400, 404],
   async handle(request) {
-    const page = await presets.versions(principalOf(request).workspaceId, slugOf(request), listPaging.read(request.query))
+    const page = await presets.versions(reachOf(request).workspaceId, slugOf(request), listPaging.read(request.query))
     return jsonResponse({ data: page.items, total_count: page.totalCount })
   },
 })
@@ -68,11 +70,12 @@ export const presetsVersion = (presets: Presets): Route => ({
   operation: 'getPresetVersion',
   summary: 'Read one version of a preset',
   params: { slug: presetSlug, version: versionNumber },
+  query: inWorkspace,
   answers: { 200: { description: 'The version.', schema: z.object({ data: presetVersion }) } },
   errors: [400, 404],
   async handle(request) {
     const number = Number(validate(versionNumber, request.params['version'], ['version']))
-    return jsonResponse({ data: await presets.version(principalOf(request).workspaceId, slugOf(request), number) })
+    return jsonResponse({ data: await presets.version(reachOf(request).workspaceId, slugOf(request), number) })
   },
 })
 
@@ -83,13 +86,14 @@ export const presetsPatch = (presets: Presets): Route => ({
   operation: 'updatePreset',
   summary: 'Rename, describe, enable, disable, label or roll back a preset',
   params: { slug: presetSlug },
+  query: inWorkspace,
   body: presetPatch,
   answers: { 200: { description: 'The changed preset.', schema: z.object({ data: presetWithVersion }) } },
   errors: [404, 409],
   async handle(request) {
     const slug = slugOf(request)
     const patch = validate(presetPatch, readJsonObject(await request.text()))
-    return jsonResponse({ data: await presets.patch(principalOf(request).workspaceId, slug, patch, changedBy(request)) })
+    return jsonResponse({ data: await presets.patch(reachOf(request).workspaceId, slug, patch, changedBy(request)) })
   },
 })
 
@@ -100,10 +104,11 @@ export const presetsDelete = (presets: Presets): Route => ({
   operation: 'deletePreset',
   summary: 'Archive a preset: its versions stay readable, requests with it answer 404',
   params: { slug: presetSlug },
+  query: inWorkspace,
   answers: { 200: { description: 'Archived.', schema: z.object({ deleted: z.literal(true) }) } },
   errors: [400, 404, 409],
   async handle(request) {
-    await presets.archive(principalOf(request).workspaceId, slugOf(request), changedBy(request))
+    await presets.archive(reachOf(request).workspaceId, slugOf(request), changedBy(request))
     return jsonResponse({ deleted: true })
   },
 })

@@ -3,15 +3,7 @@ import { z } from 'zod'
 
 import { listOf, listPaging } from '../../contract/paging.ts'
 import { validate } from '../../contract/validate.ts'
-import {
-  createWorkspaceBody,
-  memberIds,
-  updateWorkspaceBody,
-  workspace,
-  workspaceIdQuery,
-  workspaceMember,
-  workspaceRef,
-} from '../../contract/workspace.ts'
+import { createWorkspaceBody, memberIds, updateWorkspaceBody, workspace, workspaceMember, workspaceRef } from '../../contract/workspace.ts'
 import { readJsonObject } from '../../lib/json-body.ts'
 import type { WorkspaceRecord } from '../../storage/workspace-store.ts'
 import { workspaceResource, type Workspaces } from '../../workspaces/workspaces.ts'
@@ -30,12 +22,6 @@ export interface WorkspaceRouteParts {
 /** The workspace of the path, if the caller reaches it. */
 export const workspaceOf = (request: RouteRequest, workspaces: Workspaces): Promise<WorkspaceRecord> =>
   workspaces.reach(principalOf(request), validate(workspaceRef, request.params['id'], ['id']))
-
-/** The one that the body or the query names, if the caller reaches it; else the key's own. */
-export const askedWorkspace = (request: RouteRequest, workspaces: Workspaces, inBody?: string | null): Promise<WorkspaceRecord> => {
-  const inQuery = validate(workspaceIdQuery, request.query.get('workspace_id') || undefined, ['workspace_id'])
-  return workspaces.reach(principalOf(request), inBody ?? inQuery)
-}
 
 export const workspaceRoutes = ({ workspaces, includesByok }: WorkspaceRouteParts): readonly Route[] => {
   const shown = async (record: WorkspaceRecord) => workspaceResource(record, await includesByok(record.id))

@@ -1,0 +1,49 @@
+/**
+ * Which workspace a request acts in. It is decided here, before a handler runs: by the key, and by `workspace_id` in the
+ * query of a route that declares it. Any other route refuses the parameter, since it would act elsewhere than it was told to.
+ */
+import type { Reach } from '../canonical/reach.ts'
+import { validate } from '../contract/validate.ts'
+import { workspaceIdQuery } from '../contract/workspace.ts'
+import { GatewayError } from '../errors.ts'
+import type { Principal } from '../keys/keys.ts'
+import type { Workspaces } from '../workspaces/workspaces.ts'
+import { principalOf, reachOf, type Route, type RouteRequest } from './route.ts'
+
+const PARAMETER = 'workspace_id'
+
+/** What the query names; null for nothing. Throws `invalid_request` where the route does not take it. */
+export const namedWorkspace = (
+  { method, path, query }: Pick<Route, 'method' | 'path' | 'query'>,
+  given: URLSearchParams,
+): string | null => {
+  const values = given.getAll(PARAMETER).filter((value) => value !== '')
+  const [first] = values
+  if (first === undefined) return null
+  if (query?.[PARAMETER] === undefined) throw new GatewayError('invalid_request', `${PARAMETER}: ${method} ${path} does not take it.`)
+  if (values.some((value) => value !== first)) throw new GatewayError('invalid_request', `${PARAMETER}: name one workspace.`)
+  return validate(workspaceIdQuery, first, [PARAMETER]) ?? null
+}
+
+/** Throws `not_found` for a workspace that the caller does not reach. */
+export const resolveReach = async (caller: Principal, named: string | null, workspaces: Workspaces): Promise<Reach> => {
+  const isOperator = workspaces.reachesAll(caller)
+  return named === null
+    ? { workspaceId: caller.workspaceId, everywhere: isOperator, isOperator }
+    : { workspaceId: (await workspaces.reach(caller, named)).id, everywhere: false, isOperator }
+}
+
+/** Where a new object goes, whose body may name a workspace too. Throws `invalid_request` where body and query name different ones. */
+export const workspaceForNew = async (
+  request: RouteRequest,
+  workspaces: Workspaces,
+  inBody: string | null | undefined,
+): Promise<string> => {
+  const { workspaceId, everywhere, isOperator } = reachOf(request)
+  if (inBody === null || inBody === undefined) return workspaceId
+  const { id } = await workspaces.reach(principalOf(request), inBody)
+  if (isOperator && !everywhere && id !== workspaceId) {
+    throw new GatewayError('invalid_request', 'workspace_id: the body names another workspace than the query.')
+  }
+  return id
+}
