@@ -1,14 +1,25 @@
-/** What vendors of the Chat Completions dialect differ in. */
+/** What vendors of the Chat Completions and Responses dialects differ in. */
+import type { ClientDialect } from '../canonical/call.ts'
 
 export interface Vendor {
   /** The header that the key goes in: `Authorization: Bearer`, or Azure's own. */
   readonly keyHeader: 'authorization' | 'api-key'
-  /** The name that a translated limit of output tokens gets. */
-  readonly maxTokensField: 'max_tokens' | 'max_completion_tokens'
-  /** Fields of the dialect that the vendor knows under another name only. */
+  /**
+   * Of the fields that the interfaces of this service know, those that the vendor accepts, in each dialect that it speaks:
+   * any other is left out. How much to think and the limit of output have rules of their own, below. A field that no
+   * interface knows is passed on as it is.
+   */
+  readonly accepts: Readonly<Partial<Record<ClientDialect, ReadonlySet<string>>>> | 'everything'
+  /** Its models are OpenAI's, of which each accepts fields of its own beside these (openai-model.ts). */
+  readonly openAiModels: boolean
+  /** Names of the limit of output tokens that it accepts; a translated limit gets the first. */
+  readonly outputLimits: readonly OutputLimit[]
+  /** Fields that the vendor knows under another name only. */
   readonly names: Readonly<Record<string, string>>
-  /** Fields of the dialect that the vendor refuses or says it passes over. */
-  readonly unsupported: ReadonlySet<string>
+  /** How many sequences may end an answer; null: unknown. */
+  readonly stopMax: number | null
+  /** How long the names of an end user and of a cached prompt may be; null: unknown. */
+  readonly identifierMax: number | null
   /** Takes `stream_options`; where not, usage comes unasked. */
   readonly streamOptions: boolean
   readonly developerRole: boolean
@@ -37,14 +48,20 @@ export interface Vendor {
   readonly customTools: boolean
   readonly webSearch: 'openrouter:web_search' | 'web_search_options' | 'enable_search' | null
   /** Null: it has none. */
-  readonly embeddings: Pick<Vendor, 'names' | 'unsupported'> | null
+  readonly embeddings: EmbeddingWords | null
+}
+
+export type OutputLimit = 'max_tokens' | 'max_completion_tokens'
+
+interface EmbeddingWords {
+  readonly names: Readonly<Record<string, string>>
+  /** Of the fields that not every vendor has. */
+  readonly accepts: ReadonlySet<string>
 }
 
 interface CacheMarks {
   readonly ttl: boolean
   readonly tools: boolean
-  /** A mark for the request as a whole, as a field of it. */
-  readonly request: boolean
 }
 
 export interface ReasoningWords {

@@ -1,19 +1,27 @@
 /**
- * What is particular to each vendor of the Chat Completions dialect. A fact is here because requests fail, or a setting is
- * passed over in silence, without it; what a vendor takes as OpenAI does needs no word. Found by the provider's slug.
+ * What is particular to each vendor of the Chat Completions and Responses dialects. A fact is here because requests fail,
+ * or a setting is passed over in silence, without it; what a vendor takes as OpenAI does needs no word. Found by the
+ * provider's slug.
  */
-import type { ReasoningWords, Vendor } from './vendor.ts'
+import type { OutputLimit, ReasoningWords, Vendor } from './vendor.ts'
 
 export const vendorOf = (slug: string): Vendor => VENDORS.get(slug) ?? UNKNOWN
 
 const EFFORT: ReasoningWords = { efforts: 'any', toggle: null, toggleBesideEffort: false, budgetField: null }
 
+const EITHER_LIMIT: readonly OutputLimit[] = ['max_tokens', 'max_completion_tokens']
+const NEWER_LIMIT: readonly OutputLimit[] = ['max_completion_tokens', 'max_tokens']
+const OLDER_LIMIT: readonly OutputLimit[] = ['max_tokens']
+
 /** A server of the operator's own, say: everything is passed on, in the words that most servers know. */
 const UNKNOWN: Vendor = {
   keyHeader: 'authorization',
-  maxTokensField: 'max_tokens',
+  accepts: 'everything',
+  openAiModels: false,
+  outputLimits: EITHER_LIMIT,
   names: {},
-  unsupported: new Set(),
+  stopMax: null,
+  identifierMax: null,
   streamOptions: true,
   developerRole: false,
   textParts: false,
@@ -31,29 +39,72 @@ const UNKNOWN: Vendor = {
   requiredToolChoice: true,
   customTools: false,
   webSearch: null,
-  embeddings: { names: {}, unsupported: new Set() },
+  embeddings: { names: {}, accepts: new Set(['dimensions', 'encoding_format', 'input_type', 'user']) },
 }
 
-const ROUTER_FIELDS = ['top_a', 'image_config', 'cache_control', 'structured_outputs']
-const OPEN_SAMPLERS = ['top_k', 'min_p', 'repetition_penalty']
-const OPENAI_FIELDS = ['verbosity', 'modalities', 'audio', 'prediction', 'web_search_options', 'prompt_cache_options']
+/** Families of fields. What every vendor takes: */
+const BASIC = ['temperature', 'top_p', 'response_format']
+const TOOLS = ['tools', 'tool_choice']
+const PARALLEL = 'parallel_tool_calls'
+const PENALTIES = ['frequency_penalty', 'presence_penalty']
 const TOKEN_CHANCES = ['logit_bias', 'logprobs', 'top_logprobs']
-const TOOL_FIELDS = ['tools', 'tool_choice', 'parallel_tool_calls']
-const ONLY_MAX_TOKENS = { max_completion_tokens: 'max_tokens' }
+const OPEN_SAMPLERS = ['top_k', 'min_p', 'repetition_penalty']
+const USUAL = [...BASIC, ...TOOLS, PARALLEL, ...PENALTIES, 'stop', 'seed', 'user']
+const RESPONSES = [
+  'instructions',
+  'text',
+  'include',
+  'tools',
+  'tool_choice',
+  'parallel_tool_calls',
+  'max_tool_calls',
+  'truncation',
+  'store',
+  'service_tier',
+  'user',
+  'safety_identifier',
+  'metadata',
+  'prompt_cache_key',
+]
 
-type Facts = Partial<Omit<Vendor, 'unsupported'>> & { readonly unsupported?: readonly string[] }
+interface Facts extends Partial<Omit<Vendor, 'accepts'>> {
+  /** Fields of Chat Completions. */
+  readonly chat: readonly string[]
+  /** Fields of Responses, where it has that. */
+  readonly responses?: readonly string[]
+}
 
-const vendor = ({ unsupported = [], ...facts }: Facts): Vendor => ({
+const vendor = ({ chat, responses, ...facts }: Facts): Vendor => ({
   ...UNKNOWN,
   thinkingBack: 'none',
   ...facts,
-  unsupported: new Set(unsupported),
+  accepts: { chat: new Set(chat), ...(responses === undefined ? {} : { responses: new Set(responses) }) },
 })
 
 const OPENAI: Facts = {
-  // API reference, "Create chat completion"; the openai package's ChatCompletionCreateParams.
-  maxTokensField: 'max_completion_tokens',
-  unsupported: [...ROUTER_FIELDS, ...OPEN_SAMPLERS],
+  // API reference, "Create chat completion" and "Create a model response"; the openai package's types.
+  chat: [
+    'response_format',
+    ...TOOLS,
+    // Older words for tools.
+    'functions',
+    'function_call',
+    'n',
+    'seed',
+    'user',
+    'safety_identifier',
+    'metadata',
+    'service_tier',
+    'prompt_cache_key',
+    'modalities',
+    'audio',
+  ],
+  responses: RESPONSES,
+  openAiModels: true,
+  outputLimits: NEWER_LIMIT,
+  // "stop: up to 4 sequences"; "string too long. Expected a string with maximum length 64" for user and its like.
+  stopMax: 4,
+  identifierMax: 64,
   developerRole: true,
   textParts: true,
   refusals: true,
@@ -63,13 +114,11 @@ const OPENAI: Facts = {
   video: false,
   showsThinking: false,
   customTools: true,
-  embeddings: { names: {}, unsupported: new Set(['input_type']) },
+  embeddings: { names: {}, accepts: new Set(['dimensions', 'encoding_format', 'user']) },
 }
 
 /** A server that one runs oneself; none of them refuses what it does not know, so what it passes over must be told. */
-const LOCAL: Facts = {
-  unsupported: [...ROUTER_FIELDS, ...OPENAI_FIELDS, 'service_tier', 'metadata', 'prompt_cache_key'],
-}
+const LOCAL: Facts = { chat: [...USUAL, ...OPEN_SAMPLERS, ...TOKEN_CHANCES, 'n'] }
 
 const VENDORS: ReadonlyMap<string, Vendor> = new Map([
   ['openai', vendor(OPENAI)],
@@ -77,13 +126,42 @@ const VENDORS: ReadonlyMap<string, Vendor> = new Map([
   // Azure OpenAI v1 reference, "Authentication": a key goes in api-key. Its base URL may carry ?api-version=.
   ['azure', vendor({ ...OPENAI, keyHeader: 'api-key' })],
 
-  // openrouter.ai/docs: "Reasoning tokens", "Prompt caching"; the @openrouter/sdk package's ChatRequest.
+  // openrouter.ai/docs: "Reasoning tokens", "Prompt caching"; the @openrouter/sdk package's ChatRequest and ResponsesRequest.
   [
     'openrouter',
     vendor({
+      chat: [
+        ...LOCAL.chat,
+        'top_a',
+        'image_config',
+        'cache_control',
+        'structured_outputs',
+        'verbosity',
+        'modalities',
+        'audio',
+        'prediction',
+        'web_search_options',
+        'prompt_cache_key',
+        'prompt_cache_options',
+        'service_tier',
+        'metadata',
+        'safety_identifier',
+      ],
+      responses: [
+        ...RESPONSES,
+        ...BASIC,
+        ...PENALTIES,
+        'top_k',
+        'top_logprobs',
+        'modalities',
+        'image_config',
+        'cache_control',
+        'prompt_cache_options',
+      ],
+      developerRole: true,
       textParts: true,
       refusals: true,
-      cacheMarks: { ttl: true, tools: true, request: true },
+      cacheMarks: { ttl: true, tools: true },
       reasoning: 'object',
       thinkingBack: 'details',
       webSearch: 'openrouter:web_search',
@@ -95,8 +173,9 @@ const VENDORS: ReadonlyMap<string, Vendor> = new Map([
   [
     'groq',
     vendor({
-      maxTokensField: 'max_completion_tokens',
-      unsupported: [...ROUTER_FIELDS, ...OPEN_SAMPLERS, ...OPENAI_FIELDS, ...TOKEN_CHANCES, 'n', 'prompt_cache_key'],
+      chat: [...USUAL, 'service_tier', 'metadata'],
+      outputLimits: NEWER_LIMIT,
+      stopMax: 4,
       strictMessages: true,
       reasoning: { ...EFFORT, efforts: ['none', 'low', 'medium', 'high'] },
       embeddings: null,
@@ -107,22 +186,16 @@ const VENDORS: ReadonlyMap<string, Vendor> = new Map([
   [
     'mistral',
     vendor({
-      names: { ...ONLY_MAX_TOKENS, seed: 'random_seed' },
-      unsupported: [
-        ...ROUTER_FIELDS,
-        ...OPEN_SAMPLERS,
-        ...OPENAI_FIELDS.filter((field) => field !== 'prediction'),
-        ...TOKEN_CHANCES,
-        'service_tier',
-        'user',
-      ],
+      chat: [...USUAL.filter((field) => field !== 'user'), 'n', 'metadata', 'prediction', 'prompt_cache_key'],
+      outputLimits: OLDER_LIMIT,
+      names: { seed: 'random_seed' },
       streamOptions: false,
       strictMessages: true,
       callIds: 'nine-alphanumeric',
       files: 'document_url',
       reasoning: { ...EFFORT, efforts: ['none', 'high'] },
       // models/embeddingrequest.py
-      embeddings: { names: { dimensions: 'output_dimension' }, unsupported: new Set(['user', 'input_type']) },
+      embeddings: { names: { dimensions: 'output_dimension' }, accepts: new Set(['dimensions', 'encoding_format']) },
     }),
   ],
 
@@ -131,8 +204,9 @@ const VENDORS: ReadonlyMap<string, Vendor> = new Map([
   [
     'deepseek',
     vendor({
-      names: ONLY_MAX_TOKENS,
-      unsupported: [...ROUTER_FIELDS, ...OPEN_SAMPLERS, ...OPENAI_FIELDS, 'logit_bias', 'n', 'seed', 'service_tier'],
+      chat: [...BASIC, ...TOOLS, PARALLEL, ...PENALTIES, 'stop', 'logprobs', 'top_logprobs', 'user', 'metadata', 'prompt_cache_key'],
+      outputLimits: OLDER_LIMIT,
+      stopMax: 16,
       contentBesideCalls: true,
       reasoning: { efforts: ['low', 'medium', 'high', 'xhigh', 'max'], toggle: 'thinking', toggleBesideEffort: true, budgetField: null },
       thinkingBack: { field: 'reasoning_content', filler: '' },
@@ -142,36 +216,48 @@ const VENDORS: ReadonlyMap<string, Vendor> = new Map([
   ],
 
   // docs.x.ai: chat completions are function calling only (Live Search was withdrawn).
-  ['xai', vendor({ unsupported: [...ROUTER_FIELDS, ...OPEN_SAMPLERS, ...OPENAI_FIELDS], strictMessages: true, embeddings: null })],
+  [
+    'xai',
+    vendor({
+      chat: [...USUAL, ...TOKEN_CHANCES, 'n', 'service_tier', 'metadata', 'prompt_cache_key'],
+      responses: [...RESPONSES, 'temperature', 'top_p', 'top_logprobs'],
+      strictMessages: true,
+      embeddings: null,
+    }),
+  ],
 
   // docs.together.ai, "Chat completions" and "Reasoning models": reasoning.enabled for hybrid models.
   [
     'together',
     vendor({
-      names: ONLY_MAX_TOKENS,
-      unsupported: [...ROUTER_FIELDS, ...OPENAI_FIELDS, 'service_tier', 'metadata', 'prompt_cache_key'],
+      chat: LOCAL.chat,
+      outputLimits: OLDER_LIMIT,
       reasoning: { efforts: ['low', 'medium', 'high'], toggle: 'reasoning', toggleBesideEffort: false, budgetField: null },
     }),
   ],
 
   // docs.fireworks.ai, "Create chat completion" and "Reasoning".
-  ['fireworks', vendor({ unsupported: [...ROUTER_FIELDS, ...OPENAI_FIELDS.filter((field) => field !== 'prediction')] })],
+  ['fireworks', vendor({ chat: [...LOCAL.chat, 'service_tier', 'metadata', 'prediction', 'prompt_cache_key'] })],
 
   // inference-docs.cerebras.ai, "Chat completions" and "OpenAI compatibility": 400 for the penalties and logit_bias.
   [
     'cerebras',
     vendor({
-      maxTokensField: 'max_completion_tokens',
-      unsupported: [
-        ...ROUTER_FIELDS,
-        ...OPEN_SAMPLERS,
-        ...OPENAI_FIELDS.filter((field) => field !== 'prediction'),
-        'frequency_penalty',
-        'presence_penalty',
-        'logit_bias',
-        'n',
-        'metadata',
+      chat: [
+        ...BASIC,
+        ...TOOLS,
+        PARALLEL,
+        'stop',
+        'seed',
+        'user',
+        'logprobs',
+        'top_logprobs',
+        'prediction',
+        'service_tier',
+        'prompt_cache_key',
       ],
+      outputLimits: NEWER_LIMIT,
+      stopMax: 4,
       developerRole: true,
       strictMessages: true,
       reasoning: { ...EFFORT, efforts: ['none', 'low', 'medium', 'high'] },
@@ -183,22 +269,8 @@ const VENDORS: ReadonlyMap<string, Vendor> = new Map([
   [
     'perplexity',
     vendor({
-      names: ONLY_MAX_TOKENS,
-      unsupported: [
-        ...ROUTER_FIELDS,
-        ...OPENAI_FIELDS.filter((field) => field !== 'web_search_options'),
-        ...TOKEN_CHANCES,
-        ...TOOL_FIELDS,
-        'min_p',
-        'repetition_penalty',
-        'stop',
-        'n',
-        'seed',
-        'user',
-        'metadata',
-        'service_tier',
-        'prompt_cache_key',
-      ],
+      chat: [...BASIC, ...PENALTIES, 'top_k', 'web_search_options'],
+      outputLimits: OLDER_LIMIT,
       streamOptions: false,
       strictMessages: true,
       webSearch: 'web_search_options',
@@ -207,12 +279,13 @@ const VENDORS: ReadonlyMap<string, Vendor> = new Map([
   ],
 
   // platform.moonshot.ai, "Use Kimi thinking models": 400 where the thinking of a turn with calls is missing or empty, or
-  // an effort stands beside the toggle. "Migrating from OpenAI": tool_choice knows no `required`.
+  // an effort stands beside the toggle. "Migrating from OpenAI": tool_choice knows no `required`. "stop": up to 5.
   [
     'moonshot',
     vendor({
-      names: ONLY_MAX_TOKENS,
-      unsupported: [...ROUTER_FIELDS, ...OPEN_SAMPLERS, ...OPENAI_FIELDS, ...TOKEN_CHANCES, 'seed', 'service_tier'],
+      chat: [...USUAL.filter((field) => field !== 'seed'), 'n', 'metadata', 'prompt_cache_key', 'safety_identifier'],
+      outputLimits: OLDER_LIMIT,
+      stopMax: 5,
       contentBesideCalls: true,
       reasoning: { efforts: ['low', 'medium', 'high'], toggle: 'thinking', toggleBesideEffort: false, budgetField: null },
       thinkingBack: { field: 'reasoning_content', filler: ' ' },
@@ -225,21 +298,30 @@ const VENDORS: ReadonlyMap<string, Vendor> = new Map([
   [
     'alibaba',
     vendor({
-      names: ONLY_MAX_TOKENS,
-      unsupported: [...ROUTER_FIELDS, ...OPENAI_FIELDS, 'min_p', 'frequency_penalty', 'logit_bias', 'service_tier', 'metadata'],
+      chat: [
+        ...USUAL.filter((field) => field !== 'frequency_penalty'),
+        'top_k',
+        'repetition_penalty',
+        'logprobs',
+        'top_logprobs',
+        'n',
+        'prompt_cache_key',
+      ],
+      outputLimits: OLDER_LIMIT,
       textParts: true,
-      cacheMarks: { ttl: false, tools: false, request: false },
+      cacheMarks: { ttl: false, tools: false },
       reasoning: { efforts: [], toggle: 'enable_thinking', toggleBesideEffort: false, budgetField: 'thinking_budget' },
       webSearch: 'enable_search',
     }),
   ],
 
-  // docs.z.ai, "Deep thinking": a toggle without efforts.
+  // docs.z.ai, "Deep thinking": a toggle without efforts. "Chat completion": a single stop sequence, no penalties.
   [
     'zai',
     vendor({
-      names: ONLY_MAX_TOKENS,
-      unsupported: [...ROUTER_FIELDS, ...OPEN_SAMPLERS, ...OPENAI_FIELDS, ...TOKEN_CHANCES, 'n', 'seed', 'service_tier'],
+      chat: [...BASIC, ...TOOLS, PARALLEL, 'stop', 'user', 'metadata', 'prompt_cache_key'],
+      outputLimits: OLDER_LIMIT,
+      stopMax: 1,
       reasoning: { efforts: [], toggle: 'thinking', toggleBesideEffort: false, budgetField: null },
       requiredToolChoice: false,
       embeddings: null,
@@ -250,9 +332,8 @@ const VENDORS: ReadonlyMap<string, Vendor> = new Map([
   [
     'ollama',
     vendor({
-      ...LOCAL,
-      names: ONLY_MAX_TOKENS,
-      unsupported: [...(LOCAL.unsupported ?? []), ...OPEN_SAMPLERS, 'logit_bias', 'n', 'user', 'parallel_tool_calls'],
+      chat: [...BASIC, ...TOOLS, ...PENALTIES, 'stop', 'seed', 'logprobs', 'top_logprobs'],
+      outputLimits: OLDER_LIMIT,
     }),
   ],
 
@@ -260,15 +341,15 @@ const VENDORS: ReadonlyMap<string, Vendor> = new Map([
   ['vllm', vendor(LOCAL)],
 
   // github.com/ggml-org/llama.cpp, tools/server/README.md: the native names of /completion are accepted here too.
-  ['llamacpp', vendor({ ...LOCAL, names: { ...ONLY_MAX_TOKENS, repetition_penalty: 'repeat_penalty' } })],
+  ['llamacpp', vendor({ ...LOCAL, outputLimits: OLDER_LIMIT, names: { repetition_penalty: 'repeat_penalty' } })],
 
   // lmstudio.ai/docs, "OpenAI compatibility", supported payload parameters.
   [
     'lmstudio',
     vendor({
-      ...LOCAL,
-      names: { ...ONLY_MAX_TOKENS, repetition_penalty: 'repeat_penalty' },
-      unsupported: [...(LOCAL.unsupported ?? []), 'n', 'user', 'min_p'],
+      chat: [...USUAL.filter((field) => field !== 'user'), ...TOKEN_CHANCES, 'top_k', 'repetition_penalty'],
+      outputLimits: OLDER_LIMIT,
+      names: { repetition_penalty: 'repeat_penalty' },
     }),
   ],
 ])

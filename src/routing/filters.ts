@@ -29,8 +29,7 @@ export const exclusion = (candidate: Candidate, filters: Filters, tiered: boolea
   byTier(candidate, filters.wishes, tiered) ??
   byData(candidate, filters.wishes) ??
   byQuality(candidate, filters) ??
-  byPrice(candidate, filters.wishes) ??
-  byLength(candidate.endpoint, filters.call)
+  byPrice(candidate, filters.wishes)
 
 const byName = ({ endpoint }: Candidate, { only, ignore, order, allowFallbacks }: Wishes): string | null => {
   if (only.length > 0 && !only.some((name) => names(endpoint, name)) && !isTierOf(endpoint, only)) return 'provider.only'
@@ -84,8 +83,14 @@ const byPrice = ({ endpoint, variant }: Candidate, { maxPrice }: Wishes): string
 const priceOf = (prices: NonNullable<ModelEndpoint['prices']>, name: PriceName): number =>
   prices[name] ?? (name === 'audio' ? prices.prompt : 0)
 
-/** Only what the request itself says in tokens: how long its input is, is an estimate until a provider counts. */
-export const byLength = ({ maxCompletionTokens, contextLength }: ModelEndpoint, { maxOutputTokens }: Call): string | null => {
+/**
+ * Why an endpoint gives less output than the request allows; null where it gives all. Only what the request itself says in
+ * tokens counts: how long its input is, is an estimate until a provider counts.
+ */
+export const shortness = (
+  { maxCompletionTokens, contextLength }: ModelEndpoint,
+  { maxOutputTokens }: Pick<Call, 'maxOutputTokens'>,
+): string | null => {
   if (maxOutputTokens === null) return null
   if (maxCompletionTokens !== null && maxOutputTokens > maxCompletionTokens) return `max_tokens: at most ${maxCompletionTokens}`
   return contextLength !== null && maxOutputTokens > contextLength ? `max_tokens: a context of ${contextLength}` : null

@@ -2,7 +2,7 @@
 import type { AskedModel, Candidate } from './candidate.ts'
 import { candidatesOf, endpointKey, servesTier } from './candidate.ts'
 import type { Removed } from './explain.ts'
-import { exclusion, type Filters } from './filters.ts'
+import { exclusion, type Filters, shortness } from './filters.ts'
 import type { HealthView } from './health.ts'
 import { heeds, type SentParameter } from './sent-parameters.ts'
 
@@ -23,12 +23,22 @@ export const keepCandidates = (
     if (reason !== null) remove(candidate, reason)
     return reason === null
   })
-  return preferred.reduce<readonly Candidate[]>((left, parameter) => {
-    const able = left.filter(({ endpoint }) => heeds(endpoint.supportedParameters, parameter))
+  const prefer = (left: readonly Candidate[], lackOf: (candidate: Candidate) => string | null): readonly Candidate[] => {
+    const able = left.filter((candidate) => lackOf(candidate) === null)
     if (able.length === 0 || able.length === left.length) return left
-    for (const candidate of left) if (!able.includes(candidate)) remove(candidate, `others support ${parameter[0] ?? ''}`)
+    for (const candidate of left) {
+      const lack = lackOf(candidate)
+      if (lack !== null) remove(candidate, lack)
+    }
     return able
-  }, kept)
+  }
+  // Where nobody gives as much output as is allowed, whoever is asked is held to what there is.
+  const roomy = prefer(kept, ({ endpoint }) => shortness(endpoint, filters.call))
+  return preferred.reduce(
+    (left, parameter) =>
+      prefer(left, ({ endpoint }) => (heeds(endpoint.supportedParameters, parameter) ? null : `others support ${parameter[0] ?? ''}`)),
+    roomy,
+  )
 }
 
 const BREAKER = 'circuit breaker open'

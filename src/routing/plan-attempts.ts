@@ -8,7 +8,7 @@ import { askedModels } from './asked-models.ts'
 import { autoStrategy } from './auto-models.ts'
 import { endpointKey, servesTier, type AskedModel, type Candidate } from './candidate.ts'
 import { noProvider, passedOver, unheededVariant, type Removed } from './explain.ts'
-import { byLength, filtersOf } from './filters.ts'
+import { filtersOf } from './filters.ts'
 import type { EndpointKey, HealthView } from './health.ts'
 import { keepCandidates, secondsUntilOne } from './keep-candidates.ts'
 import { orderCandidates, type Ordered } from './order.ts'
@@ -76,7 +76,7 @@ const directPlan = ({ call, models, health, policy }: PlanInput): Plan | null =>
   const model = autoStrategy(id) === null ? models.find(id) : undefined
   const [endpoint] = model?.endpoints ?? []
   if (model === undefined || endpoint === undefined || model.endpoints.length > 1) return null
-  if (endpoint.serviceTier !== null || byLength(endpoint, call) !== null) return null
+  if (endpoint.serviceTier !== null) return null
   const key = endpointKey(model, endpoint)
   if (health.of(key).breaker === 'open') return null
   return {

@@ -175,7 +175,11 @@ describe('length', () => {
     expect(reasons(planOf([endpoint('c', { contextLength: 1000 }), large], { max_tokens: 5000 }).removed)).toBe(
       'c: max_tokens: a context of 1000',
     )
-    expect(refusalOf(() => planOf([small], { max_tokens: 500 })).status).toBe(503)
+  })
+
+  test('where nobody can, a limit that is too high is no reason to refuse', () => {
+    expect(tags(planOf([small], { max_tokens: 500 }))).toBe('small')
+    expect(tags(planOf([small, endpoint('smaller', { maxCompletionTokens: 50 })], { max_tokens: 500 }))).toBe('small smaller')
   })
 
   test('whose context is too small for the input, as we estimate it, comes last', () => {

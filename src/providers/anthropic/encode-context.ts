@@ -19,7 +19,7 @@ export interface EncodeContext extends Translation {
 export const encodeContext = ({ call, target, warn }: Attempt): EncodeContext => {
   const prompt = call.prompt()
   return {
-    ...translate(prompt, 'anthropic', target.providerName, warn),
+    ...translate(prompt, 'anthropic', target, warn),
     dialect: call.dialect,
     target,
     rules: rulesOf(target.upstreamModel),

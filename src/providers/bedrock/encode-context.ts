@@ -16,7 +16,7 @@ export const encodeContext = ({ call, target, warn }: Attempt): EncodeContext =>
   const prompt = call.prompt()
   const facts = factsOf(target)
   return {
-    ...translate(prompt, 'bedrock', target.providerName, warn),
+    ...translate(prompt, 'bedrock', target, warn),
     dialect: call.dialect,
     target,
     rules: facts.rules,

@@ -102,7 +102,7 @@ describe('settings', () => {
   })
 
   test('400: more answers than one', () => {
-    expect(() => encode({ settings: settings({ candidates: 2 }) })).toThrow('Google cannot do this')
+    expect(() => encode({ settings: settings({ candidates: 2 }) })).toThrow('Google AI Studio cannot do this')
   })
 })
 

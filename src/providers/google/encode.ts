@@ -9,7 +9,7 @@ import { encodeTools } from './tools.ts'
 
 /** Throws `invalid_prompt`, `invalid_request`. */
 export const encodeGoogleRequest = ({ call, target, warn }: Attempt): string =>
-  JSON.stringify(encodeBody(translate(call.prompt(), 'google', target.providerName, warn), target, call.dialect))
+  JSON.stringify(encodeBody(translate(call.prompt(), 'google', target, warn), target, call.dialect))
 
 /** Members may be undefined: they are not sent. */
 export const encodeBody = (

@@ -66,6 +66,6 @@ export const encode = (
 ): Encoded => {
   const losses: string[] = []
   const warn = ({ field, message: text }: Warning): void => void losses.push(`${field}: ${text}`)
-  const body = encodeBody(translate(promptOf(more), 'google', 'Google', warn), { ...googleTarget, upstreamModel: model }, dialect)
+  const body = encodeBody(translate(promptOf(more), 'google', googleTarget, warn), { ...googleTarget, upstreamModel: model }, dialect)
   return { body: JSON.parse(JSON.stringify(body)) as Sent, losses }
 }

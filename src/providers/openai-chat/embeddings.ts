@@ -65,13 +65,16 @@ const requestText = ({ body, target, warn }: EmbeddingsAttempt): string => {
       changes[field] = null
       changes[name] = raw
     }
-    if (!words.unsupported.has(field)) continue
+    if (!SOME_ACCEPT.has(field) || words.accepts.has(field)) continue
     changes[field] = null
     if (body.value(field) !== undefined)
       warn({ code: 'unsupported_field', field, message: `${target.providerName} does not take ${field}; it was left out.` })
   }
   return body.textWith(changes)
 }
+
+/** Fields of the interface that not every vendor has. */
+const SOME_ACCEPT: ReadonlySet<string> = new Set(['dimensions', 'encoding_format', 'input_type', 'user'])
 
 /** The vectors stay text: only what stands beside them is parsed. */
 const readAnswer = (text: string, target: Target): Embeddings => {

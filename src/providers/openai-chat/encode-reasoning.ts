@@ -11,12 +11,14 @@ export const encodeReasoning = (value: ReasoningSetting, field: string, vendor: 
   const words = vendor.reasoning
   if (value.exclude === true) warn(lost(field, 'This provider cannot be asked to keep its thinking to itself.'))
   if (value.summary !== undefined && !vendor.showsThinking) warn(lost(field, 'This provider gives no summary of its thinking here.'))
-  if (value.enabled === false || value.effort === 'none' || (value.effort === undefined && value.maxTokens === 0))
-    return off(words, field, warn)
+  if (turnsThinkingOff(value)) return off(words, field, warn)
   return { ...encodeBudget(value, words), ...encodeEffort(value, field, words, warn) }
 }
 
-const wholeObject = ({ enabled, effort, maxTokens, summary, exclude }: ReasoningSetting): JsonObject =>
+export const turnsThinkingOff = ({ enabled, effort, maxTokens }: ReasoningSetting): boolean =>
+  enabled === false || effort === 'none' || (effort === undefined && maxTokens === 0)
+
+export const wholeObject = ({ enabled, effort, maxTokens, summary, exclude }: ReasoningSetting): JsonObject =>
   present({
     enabled,
     effort,
@@ -29,8 +31,13 @@ const wholeObject = ({ enabled, effort, maxTokens, summary, exclude }: Reasoning
 const off = (words: ReasoningWords, field: string, warn: (warning: Warning) => void): JsonObject => {
   if (words.toggle !== null) return toggled(words.toggle, false)
   if (words.efforts === 'any' || words.efforts.includes('none')) return { reasoning_effort: 'none' }
-  warn(lost(field, 'This provider cannot be kept from thinking.'))
-  return {}
+  const least = nearestEffort('none', words.efforts)
+  if (least === null) {
+    warn(lost(field, 'This provider cannot be kept from thinking.'))
+    return {}
+  }
+  warn({ code: 'mapped_field', field, message: `This model cannot be kept from thinking; it was asked for its lowest effort, ${least}.` })
+  return { reasoning_effort: least }
 }
 
 const encodeBudget = ({ maxTokens }: ReasoningSetting, { budgetField }: ReasoningWords): JsonObject =>

@@ -1,18 +1,17 @@
-/** The settings of a request as top-level fields, under the names that the vendor knows. */
-import type { SettingName } from '../../canonical/settings.ts'
-import type { Warning } from '../../canonical/warning.ts'
-import type { JsonValue } from '../../lib/json.ts'
+/** The settings of a request as top-level fields of the dialect; what becomes of them at a vendor, field-rules.ts says. */
+import type { ReasoningSetting, SettingName } from '../../canonical/settings.ts'
+import type { JsonObject, JsonValue } from '../../lib/json.ts'
 import type { Translation } from '../translation.ts'
 import type { Vendor } from '../vendor.ts'
-import { encodeReasoning } from './encode-reasoning.ts'
+import { wholeObject } from './encode-reasoning.ts'
 
-export interface VendorContext {
-  readonly vendor: Vendor
-  readonly providerName: string
-  readonly warn: (warning: Warning) => void
+export interface EncodedSettings {
+  readonly fields: JsonObject
+  /** Where the client wrote each of them. */
+  readonly paths: Readonly<Record<string, string>>
 }
 
-/** In this order, so that equal requests are equal texts. `reasoning` and `cacheControl` are the vendor's in form too. */
+/** In this order, so that equal requests are equal texts. */
 const FIELDS: Readonly<Partial<Record<SettingName, string>>> = {
   temperature: 'temperature',
   topP: 'top_p',
@@ -41,31 +40,20 @@ const FIELDS: Readonly<Partial<Record<SettingName, string>>> = {
   webSearchOptions: 'web_search_options',
   imageConfig: 'image_config',
   promptCacheOptions: 'prompt_cache_options',
+  reasoning: 'reasoning',
+  cacheControl: 'cache_control',
 }
 
-export const encodeSettings = (translation: Translation, { vendor, providerName, warn }: VendorContext): Record<string, JsonValue> => {
+export const encodeSettings = (translation: Translation, { outputLimits }: Vendor): EncodedSettings => {
   const fields: Record<string, JsonValue> = {}
-  const pathOf = (name: SettingName): string => translation.prompt.settings[name]?.field ?? name
-  const lose = (name: SettingName): void =>
-    translation.lose(pathOf(name), `${providerName} does not take ${pathOf(name)}; it was left out.`)
-
-  for (const [name, field] of Object.entries(FIELDS) as [SettingName, string][]) {
+  const paths: Record<string, string> = {}
+  for (const [name, usual] of Object.entries(FIELDS) as [SettingName, string][]) {
+    const field = name === 'maxOutputTokens' ? (outputLimits[0] ?? usual) : usual
     const value = translation.setting(name)
-    if (value === undefined) continue
-    // Without tools it asks for nothing, and is refused.
-    if (name === 'parallelToolCalls' && translation.prompt.tools.length === 0) continue
-    if (vendor.unsupported.has(field)) lose(name)
-    else fields[nameOf(field, vendor)] = value as JsonValue
+    // Without tools, to call them one by one asks for nothing.
+    if (value === undefined || (name === 'parallelToolCalls' && translation.prompt.tools.length === 0)) continue
+    fields[field] = (name === 'reasoning' ? wholeObject(value as ReasoningSetting) : value) as JsonValue
+    paths[field] = translation.prompt.settings[name]?.field ?? name
   }
-
-  const reasoning = translation.setting('reasoning')
-  if (reasoning !== undefined) Object.assign(fields, encodeReasoning(reasoning, pathOf('reasoning'), vendor, warn))
-
-  const cacheControl = translation.setting('cacheControl')
-  if (cacheControl !== undefined && vendor.cacheMarks?.request === true) fields['cache_control'] = cacheControl as JsonValue
-  else if (cacheControl !== undefined) lose('cacheControl')
-  return fields
+  return { fields, paths }
 }
-
-const nameOf = (field: string, vendor: Vendor): string =>
-  field === 'max_completion_tokens' ? vendor.maxTokensField : (vendor.names[field] ?? field)

@@ -1,6 +1,6 @@
 /** Tools, the choice among them, and the format of the answer. */
 import type { ClientDialect } from '../../canonical/call.ts'
-import type { CustomTool, FunctionTool, ProviderTool, Tool } from '../../canonical/prompt.ts'
+import type { CustomTool, FunctionTool, OutputFormat, ProviderTool, Tool } from '../../canonical/prompt.ts'
 import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
 import type { Translation } from '../translation.ts'
 import type { Vendor } from '../vendor.ts'
@@ -8,7 +8,6 @@ import type { MessageContext } from './message-context.ts'
 
 /** `tools`, `tool_choice` and what a vendor's own search is asked for with. */
 export const encodeTools = (translation: Translation, context: MessageContext): JsonObject => {
-  const { vendor } = context
   const { prompt, lose } = translation
   const tools: JsonObject[] = []
   const fields: Record<string, JsonValue> = {}
@@ -19,10 +18,9 @@ export const encodeTools = (translation: Translation, context: MessageContext): 
     else if (tool.type === 'provider')
       lose(tool.at, `A tool of type ${tool.kind} could not be translated for this provider; it was left out.`)
     else if (tool.type === 'custom') tools.push(customTool(tool))
-    else if (vendor.unsupported.has('tools')) lose('tools', `This provider takes no tools; ${tool.name} was left out.`)
     else tools.push(functionTool(tool, context))
   }
-  return tools.length === 0 ? fields : { ...fields, tools, ...encodeChoice(translation, vendor) }
+  return tools.length === 0 ? fields : { ...fields, tools, ...encodeChoice(translation) }
 }
 
 const functionTool = (tool: FunctionTool, { cacheControl }: MessageContext): JsonObject => ({
@@ -46,16 +44,12 @@ const customTool = ({ name, description, grammar }: CustomTool): JsonObject => (
   },
 })
 
-const encodeChoice = ({ prompt, lose }: Translation, vendor: Vendor): JsonObject => {
+const encodeChoice = ({ prompt }: Translation): JsonObject => {
   const choice = prompt.toolChoice
   if (choice.type === 'auto') return {}
-  if (choice.type === 'tool') {
-    const chosen = prompt.tools.find((tool: Tool) => tool.type !== 'provider' && tool.name === choice.name)
-    return chosen === undefined ? {} : { tool_choice: { type: chosen.type, [chosen.type]: { name: choice.name } } }
-  }
-  if (choice.type === 'none' || vendor.requiredToolChoice) return { tool_choice: choice.type }
-  lose('tool_choice', 'This provider cannot be made to call a tool; the choice is the model’s.')
-  return {}
+  if (choice.type !== 'tool') return { tool_choice: choice.type }
+  const chosen = prompt.tools.find((tool: Tool) => tool.type !== 'provider' && tool.name === choice.name)
+  return chosen === undefined ? {} : { tool_choice: { type: chosen.type, [chosen.type]: { name: choice.name } } }
 }
 
 /** The web search of every dialect, by whichever name. */
@@ -107,7 +101,7 @@ const SEARCH_OPTIONS: Readonly<Record<NonNullable<Vendor['webSearch']>, readonly
 }
 
 /** Where each interface keeps the format, for what is told of it. */
-const FORMAT_FIELDS: Readonly<Record<ClientDialect, string>> = {
+export const FORMAT_FIELDS: Readonly<Record<ClientDialect, string>> = {
   chat: 'response_format',
   responses: 'text.format',
   messages: 'output_config.format',
@@ -115,17 +109,9 @@ const FORMAT_FIELDS: Readonly<Record<ClientDialect, string>> = {
 
 export const NO_SCHEMA = 'This provider takes no schema; it was asked for any JSON object.'
 
-export const encodeFormat = (
-  { prompt: { outputFormat: format }, lose }: Translation,
-  dialect: ClientDialect,
-  vendor: Vendor,
-): JsonObject => {
+export const encodeFormat = (format: OutputFormat): JsonObject => {
   if (format.type === 'text') return {}
   if (format.type === 'json') return { response_format: { type: 'json_object' } }
-  if (!vendor.jsonSchema) {
-    lose(FORMAT_FIELDS[dialect], NO_SCHEMA)
-    return { response_format: { type: 'json_object' } }
-  }
   return {
     response_format: {
       type: 'json_schema',

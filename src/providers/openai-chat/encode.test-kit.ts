@@ -7,14 +7,14 @@ import type { JsonObject } from '../../lib/json.ts'
 import type { Attempt, Target } from '../provider.ts'
 import { encodeChatRequest } from './encode.ts'
 
-export const targetOf = (provider: string, upstreamModel = 'one-1'): Target => ({
+export const targetOf = (provider: string, upstreamModel = 'one-1', maxCompletionTokens: number | null = null): Target => ({
   provider,
   providerName: 'Acme',
   baseUrl: 'https://acme.example/v1',
   apiKey: 'k',
   modelId: 'acme/one',
   upstreamModel,
-  maxCompletionTokens: null,
+  maxCompletionTokens,
 })
 
 export const promptOf = (more: Partial<Prompt>): Prompt => ({
@@ -40,13 +40,14 @@ interface Given {
   readonly model?: string
   readonly dialect?: ClientDialect
   readonly stream?: boolean
+  readonly maxCompletionTokens?: number
 }
 
 const send = (call: { dialect: ClientDialect; body: JsonBody; stream: boolean; prompt: () => Prompt }, given: Given): Encoded => {
   const warnings: Warning[] = []
   const attempt: Attempt = {
     call: { models: [], maxOutputTokens: null, sessionId: null, user: null, passHeaders: {}, ...call },
-    target: targetOf(given.vendor ?? 'acme', given.model),
+    target: targetOf(given.vendor ?? 'acme', given.model, given.maxCompletionTokens),
     number: 0,
     warn: (warning) => warnings.push(warning),
     connection: new AbortController(),

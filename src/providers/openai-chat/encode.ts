@@ -1,12 +1,14 @@
 /** A request for an upstream of this dialect: a client's own JSON with only what we own replaced, or the conversation of another dialect. */
 import type { JsonObject } from '../../lib/json.ts'
+import { fieldsOfObject } from '../editable-fields.ts'
 import type { Attempt } from '../provider.ts'
 import { translate, type Translation } from '../translation.ts'
 import type { Vendor } from '../vendor.ts'
 import { vendorOf } from '../vendors.ts'
 import { encodeMessages } from './encode-messages.ts'
 import { encodeSettings } from './encode-settings.ts'
-import { encodeFormat, encodeTools } from './encode-tools.ts'
+import { encodeFormat, encodeTools, FORMAT_FIELDS } from './encode-tools.ts'
+import { applyFieldRules } from './field-rules.ts'
 import { messageContext } from './message-context.ts'
 import { relayChanges } from './relay-request.ts'
 
@@ -21,22 +23,29 @@ export const encodeChatRequest = (attempt: Attempt): string => {
   const { call, target, warn } = attempt
   const vendor = vendorOf(target.provider)
   if (call.dialect === 'chat') return call.body.textWith(relayChanges(attempt, vendor))
-  const translation = translate(call.prompt(), 'openai-chat', target.providerName, warn, { takesText: vendor.customTools })
+  const translation = translate(call.prompt(), 'openai-chat', target, warn, { takesText: vendor.customTools })
   return JSON.stringify({
     model: target.upstreamModel,
     ...encodePrompt(translation, attempt, vendor),
-    ...(call.stream ? { stream: true, ...(vendor.streamOptions ? { stream_options: { include_usage: true } } : {}) } : {}),
+    ...(call.stream ? { stream: true } : {}),
   })
 }
 
 /** All that is translated; the encoder reads no setting elsewhere. */
-export const encodePrompt = (translation: Translation, { call, target, warn }: Attempt, vendor: Vendor): JsonObject => {
-  const context = messageContext(target, vendor, translation.lose)
-  return {
-    messages: encodeMessages(translation.prompt.messages, context),
-    ...encodeSettings(translation, { vendor, providerName: target.providerName, warn }),
-    // Behind the settings: what a tool asks a vendor for says more than the option of the same name.
-    ...encodeTools(translation, context),
-    ...encodeFormat(translation, call.dialect, vendor),
-  }
+export const encodePrompt = (translation: Translation, attempt: Attempt, vendor: Vendor): JsonObject => {
+  const context = messageContext(attempt.target, vendor, translation.lose)
+  const messages = encodeMessages(translation.prompt.messages, context)
+  const settings = encodeSettings(translation, vendor)
+  const { dialect } = attempt.call
+  const fields = fieldsOfObject(
+    {
+      ...settings.fields,
+      // Behind the settings: what a tool asks a vendor for says more than the option of the same name.
+      ...encodeTools(translation, context),
+      ...encodeFormat(translation.prompt.outputFormat),
+    },
+    { ...settings.paths, response_format: FORMAT_FIELDS[dialect] },
+  )
+  applyFieldRules(fields, vendor, attempt)
+  return { messages, ...fields.object }
 }

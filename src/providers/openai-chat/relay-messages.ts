@@ -21,7 +21,8 @@ export const relayedMessages = (body: JsonBody, target: Target, vendor: Vendor, 
       : THINKING.test(text) || (typeof vendor.thinkingBack === 'object' && CALLS.test(text))
   const marks = vendor.thinkingBack !== 'untouched' && vendor.cacheMarks === null && MARKS.test(text)
   const extras = vendor.strictMessages && EXTRAS.test(text)
-  if (!thinking && !marks && !extras) return null
+  const developers = vendor.accepts !== 'everything' && !vendor.developerRole && DEVELOPERS.test(text)
+  if (!thinking && !marks && !extras && !developers) return null
 
   const messages = body.value('messages')
   const given = body.raw('messages')
@@ -35,6 +36,7 @@ export const relayedMessages = (body: JsonBody, target: Target, vendor: Vendor, 
       warn({ code: 'unsupported_field', field: `messages[${index}]`, message: `${target.providerName} ${what}` })
     if (thinking && next['role'] === 'assistant') next = withThinking(next, target, vendor, lose)
     if (extras && next['role'] === 'assistant') next = withoutExtras(next)
+    if (developers && next['role'] === 'developer') next = { ...next, role: 'system' }
     if (marks) {
       const unmarked = withoutMarks(next)
       if (unmarked !== next && !marksTold) {
@@ -76,6 +78,8 @@ const THINKING = /"reasoning(?:_content|_details)?"\s*:/
 const DETAILS = /"reasoning_details"\s*:/
 const CALLS = /"tool_calls"/
 const MARKS = /"cache_control"/
+/** A role that some vendors refuse: elsewhere it is the system's. */
+const DEVELOPERS = /"developer"/
 const EXTRAS = /"(?:annotations|images|audio|refusal|function_call)"\s*:/
 const EXTRA_MEMBERS: ReadonlySet<string> = new Set(['annotations', 'images', 'audio', 'refusal', 'function_call'])
 

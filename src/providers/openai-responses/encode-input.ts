@@ -4,7 +4,7 @@ import type { JsonObject } from '../../lib/json.ts'
 import type { Target } from '../provider.ts'
 import type { Translation } from '../translation.ts'
 import { callId, encodeAssistantPart, type ItemContext, encodeUserPart, type OutputPart } from './encode-parts.ts'
-import type { ModelFamily } from './model-family.ts'
+import type { OpenAiModel } from '../openai-model.ts'
 
 export interface EncodedInput {
   readonly instructions: string | null
@@ -13,7 +13,7 @@ export interface EncodedInput {
   readonly replaysThinking: boolean
 }
 
-export const encodeInput = (translation: Translation, target: Target, family: ModelFamily): EncodedInput => {
+export const encodeInput = (translation: Translation, target: Target, family: OpenAiModel): EncodedInput => {
   const { messages } = translation.prompt
   const context: ItemContext = { lose: translation.lose, target, family, marked: markOnce(translation), customCalls: new Set() }
   const instructions = leadingInstructions(messages)

@@ -5,12 +5,12 @@ import type { CacheMark, Part, UrlCitation } from '../../canonical/prompt.ts'
 import type { ReasoningProof } from '../../canonical/reasoning.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import type { Target } from '../provider.ts'
-import type { ModelFamily } from './model-family.ts'
+import type { OpenAiModel } from '../openai-model.ts'
 
 export interface ItemContext {
   readonly lose: (field: string, message: string) => void
   readonly target: Target
-  readonly family: ModelFamily
+  readonly family: OpenAiModel
   /** Told of a cache mark that cannot be carried. */
   readonly marked: (at: string) => void
   /** Ids of the calls so far whose tools take any text. */

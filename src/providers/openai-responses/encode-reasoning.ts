@@ -3,7 +3,7 @@ import type { ReasoningSetting } from '../../canonical/settings.ts'
 import type { Warning } from '../../canonical/warning.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import { effortOfBudget, nearestEffort } from '../effort.ts'
-import type { ModelFamily } from './model-family.ts'
+import type { OpenAiModel } from '../openai-model.ts'
 
 /**
  * The members of `reasoning`; none where the request says nothing that the model has a word for. An effort beside a
@@ -12,7 +12,7 @@ import type { ModelFamily } from './model-family.ts'
  */
 export const encodeReasoning = (
   { value, field }: { readonly value: ReasoningSetting; readonly field: string },
-  family: ModelFamily,
+  family: OpenAiModel,
   warn: (warning: Warning) => void,
 ): JsonObject => {
   const { summary, maxTokens, enabled = false, exclude = false } = value
@@ -38,7 +38,7 @@ export const encodeReasoning = (
 export const thinksNot = ({ enabled, effort, maxTokens }: ReasoningSetting): boolean =>
   enabled === false || effort === 'none' || (effort === undefined && maxTokens === 0)
 
-const effortWanted = (value: ReasoningSetting, family: ModelFamily): string | undefined => {
+const effortWanted = (value: ReasoningSetting, family: OpenAiModel): string | undefined => {
   if (thinksNot(value)) return 'none'
   if (value.effort !== undefined) return value.effort
   if (value.maxTokens !== undefined) return effortOfBudget(value.maxTokens)
@@ -46,5 +46,5 @@ const effortWanted = (value: ReasoningSetting, family: ModelFamily): string | un
   return value.enabled === true && family.efforts?.includes('none') === true ? 'medium' : undefined
 }
 
-const effortKnown = (wanted: string, { efforts }: ModelFamily): string =>
+const effortKnown = (wanted: string, { efforts }: OpenAiModel): string =>
   efforts === null ? wanted : (nearestEffort(wanted, efforts) ?? wanted)

@@ -5,11 +5,11 @@ import type { JsonObject, JsonValue } from '../../lib/json.ts'
 import { isObject } from '../../lib/json.ts'
 import type { Translation } from '../translation.ts'
 import { encodeReasoning, thinksNot } from './encode-reasoning.ts'
-import type { ModelFamily } from './model-family.ts'
+import type { OpenAiModel } from '../openai-model.ts'
 
 export interface SettingsContext {
   readonly warn: (warning: Warning) => void
-  readonly family: ModelFamily
+  readonly family: OpenAiModel
   /** The history hands thinking back to the model. */
   readonly replaysThinking: boolean
 }

@@ -7,13 +7,13 @@ import { encodeInput } from './encode-input.ts'
 import { encodeReasoning } from './encode-reasoning.ts'
 import { encodeSettings } from './encode-settings.ts'
 import { encodeToolChoice, encodeTools } from './encode-tools.ts'
-import { modelFamily } from './model-family.ts'
+import { openAiModel } from '../openai-model.ts'
 import { replayableInput } from './replayable-input.ts'
 
 export const encodeResponsesRequest = (attempt: Attempt): string => {
   const { call, target, warn } = attempt
   if (call.dialect === 'responses') return ownText(attempt)
-  const translation = translate(call.prompt(), 'openai-responses', target.providerName, warn)
+  const translation = translate(call.prompt(), 'openai-responses', target, warn)
   return JSON.stringify({
     model: target.upstreamModel,
     ...encodePrompt(translation, attempt),
@@ -25,7 +25,7 @@ export const encodeResponsesRequest = (attempt: Attempt): string => {
 
 /** All that is translated; the encoder reads no setting elsewhere. */
 export const encodePrompt = (translation: Translation, { target, warn }: Pick<Attempt, 'target' | 'warn'>): JsonObject => {
-  const family = modelFamily(target.upstreamModel)
+  const family = openAiModel(target.upstreamModel)
   const { instructions, input, replaysThinking } = encodeInput(translation, target, family)
   const tools = encodeTools(translation)
   return {
@@ -38,7 +38,7 @@ export const encodePrompt = (translation: Translation, { target, warn }: Pick<At
 
 const ownText = ({ call, target, warn }: Attempt): string => {
   const { body } = call
-  const family = modelFamily(target.upstreamModel)
+  const family = openAiModel(target.upstreamModel)
   const changes: Record<string, string | null> = {
     ...withoutServiceFields,
     model: JSON.stringify(target.upstreamModel),

@@ -9,12 +9,12 @@ import { editElements, editMembers } from '../../lib/json-splice.ts'
 import { isObject, type JsonValue } from '../../lib/json.ts'
 import type { Target } from '../provider.ts'
 import { isItemId, isOwnProof } from './encode-parts.ts'
-import type { ModelFamily } from './model-family.ts'
+import type { OpenAiModel } from '../openai-model.ts'
 
 const PLAIN_THINKING = /"reasoning_text"/
 
 /** JSON text for `input`. Null: it can go up as it is, which nearly every request's does. */
-export const replayableInput = (body: JsonBody, target: Target, family: ModelFamily, warn: (warning: Warning) => void): string | null => {
+export const replayableInput = (body: JsonBody, target: Target, family: OpenAiModel, warn: (warning: Warning) => void): string | null => {
   if (!mayHoldSealedProof(body.searchable) && !(family.hidesThinking && PLAIN_THINKING.test(body.searchable))) return null
   const input = body.value('input')
   const given = body.raw('input')
@@ -33,7 +33,7 @@ export const replayableInput = (body: JsonBody, target: Target, family: ModelFam
 }
 
 /** The item's own text where it can go up, with its seal opened where the thinking is this provider's own, else null. */
-const replayable = (item: Readonly<Record<string, unknown>>, text: string, target: Target, family: ModelFamily): string | null => {
+const replayable = (item: Readonly<Record<string, unknown>>, text: string, target: Target, family: OpenAiModel): string | null => {
   const encrypted = item['encrypted_content'] ?? ''
   if (typeof encrypted !== 'string') return text
   const proof = openProof(encrypted)

@@ -1,0 +1,98 @@
+/** Rules that requests of several dialects keep, whether they came in the dialect or were translated to it. */
+import { createHash } from 'node:crypto'
+
+import type { ClientDialect } from '../canonical/call.ts'
+import type { JsonValue } from '../lib/json.ts'
+import type { FieldMeaning } from '../request-fields/field.ts'
+import { fieldOf, meaningsOf } from '../request-fields/request-fields.ts'
+import type { EditableFields } from './editable-fields.ts'
+import type { Attempt, Target } from './provider.ts'
+
+export type RuleContext = Pick<Attempt, 'call' | 'target' | 'warn'>
+
+/** Leaves out, with a warning, what an interface of this service knows and the provider is not known to accept. */
+export const keepAccepted = (
+  fields: EditableFields,
+  dialect: ClientDialect,
+  accepts: (field: string) => boolean,
+  { target, warn }: RuleContext,
+): void => {
+  const toolsGo = fields.value('tools') !== undefined && !accepts('tools')
+  for (const name of fields.names()) {
+    const row = fieldOf(dialect, name)
+    if (row === undefined || meaningsOf(row).some((meaning) => OWN_RULES.has(meaning)) || accepts(name)) continue
+    const value = fields.value(name)
+    fields.remove(name)
+    // The tools were told of.
+    if (saysNothing(name, value) || (toolsGo && name === 'tool_choice')) continue
+    const field = fields.told(name)
+    warn({
+      code: 'unsupported_field',
+      field,
+      message: `${target.upstreamModel} of ${target.providerName} does not take ${field}; it was left out.`,
+    })
+  }
+}
+
+/** Fields that are nobody's to accept, or that have rules of their own. */
+const OWN_RULES: ReadonlySet<FieldMeaning> = new Set([
+  'conversation',
+  'written',
+  'service',
+  'fallbackModels',
+  'refused',
+  'maxOutputTokens',
+  'reasoning',
+])
+
+/** What a provider does without the field: nothing is lost with it. */
+const saysNothing = (field: string, value: JsonValue | undefined): boolean =>
+  value === undefined || (Object.hasOwn(DEFAULTS, field) && DEFAULTS[field] === value) || (field === 'modalities' && isTextAlone(value))
+
+const DEFAULTS: Readonly<Record<string, JsonValue>> = {
+  n: 1,
+  temperature: 1,
+  top_p: 1,
+  frequency_penalty: 0,
+  presence_penalty: 0,
+  repetition_penalty: 1,
+  logprobs: false,
+  service_tier: 'auto',
+  tool_choice: 'none',
+  parallel_tool_calls: true,
+  verbosity: 'medium',
+  truncation: 'disabled',
+}
+
+const isTextAlone = (value: JsonValue): boolean => Array.isArray(value) && value.every((kind) => kind === 'text')
+
+export const clampOutput = (fields: EditableFields, name: string, context: RuleContext): void => {
+  const asked = fields.value(name)
+  const most = typeof asked === 'number' ? outputWithin(asked, fields.told(name), context) : null
+  if (most !== null) fields.put(name, most)
+}
+
+/** A limit above what the endpoint gives is no reason to refuse: as much as there is comes back. Null where the limit is within it. */
+export const outputWithin = (
+  asked: number,
+  field: string,
+  { target, warn }: { readonly target: Pick<Target, 'upstreamModel' | 'maxCompletionTokens'>; readonly warn: Attempt['warn'] },
+): number | null => {
+  const { maxCompletionTokens: most, upstreamModel } = target
+  if (most === null || asked <= most) return null
+  warn({ code: 'mapped_field', field, message: `${asked} became ${most}, the most that ${upstreamModel} gives here.` })
+  return most
+}
+
+/** Names that only have to be the same each time: one that is too long is sent as a hash of it. */
+export const shortenIdentifiers = (fields: EditableFields, most: number | null): void => {
+  if (most === null) return
+  for (const name of IDENTIFIERS) {
+    const value = fields.value(name)
+    if (typeof value === 'string' && value.length > most) fields.put(name, shortIdentifier(value, most))
+  }
+}
+
+const IDENTIFIERS = ['user', 'safety_identifier', 'prompt_cache_key'] as const
+
+const shortIdentifier = (name: string, most: number): string => createHash('sha256').update(name).digest('hex').slice(0, most)

@@ -1,0 +1,204 @@
+import { describe, expect, test } from 'bun:test'
+
+import type { Settings, SettingValues } from '../../canonical/settings.ts'
+import { encode, type Encoded, relay } from './encode.test-kit.ts'
+
+const TOOL = { type: 'function', name: 'look', description: null, parameters: { type: 'object' } } as const
+
+const settingsOf = (values: Partial<SettingValues>): Settings =>
+  Object.fromEntries(Object.entries(values).map(([name, value]) => [name, { value, field: name }]))
+
+interface Rule {
+  readonly vendor: string
+  readonly model?: string
+  /** The wish in a chat client's words, and as another client's is read. */
+  readonly chat: Readonly<Record<string, unknown>>
+  readonly settings: Partial<SettingValues>
+  readonly sent: Readonly<Record<string, unknown>>
+  readonly told?: readonly string[]
+  readonly maxCompletionTokens?: number
+}
+
+/** Without the conversation, and what the request has to do with tools. */
+const rest = ({ sent, warnings }: Encoded): unknown => {
+  const { model: _, messages: _messages, tools: _tools, ...fields } = sent
+  return { sent: fields, told: warnings.map(({ code }) => code) }
+}
+
+const LONG = 'u'.repeat(150)
+const HASH = '816752062318c8f216b0d347163d40e917a8c522ce07be3d0ebc80db6132fc5b'
+
+const THINKING_MODELS = ['o3', 'o4-mini', 'gpt-5', 'gpt-5-mini', 'gpt-5.4', 'gpt-6-sol', 'gpt-7-next']
+
+describe('both lanes keep the same rules', () => {
+  test.each<[string, Rule]>([
+    ...THINKING_MODELS.map((model): [string, Rule] => [
+      `${model} takes the newer limit and no sampling`,
+      {
+        vendor: 'openai',
+        model,
+        chat: {
+          max_tokens: 77,
+          temperature: 0.5,
+          top_p: 0.5,
+          stop: ['END'],
+          logprobs: true,
+          top_logprobs: 2,
+          frequency_penalty: 0.5,
+          presence_penalty: 0.5,
+          logit_bias: { '7': 1 },
+        },
+        settings: {
+          maxOutputTokens: 77,
+          temperature: 0.5,
+          topP: 0.5,
+          stop: ['END'],
+          logprobs: true,
+          topLogprobs: 2,
+          frequencyPenalty: 0.5,
+          presencePenalty: 0.5,
+          logitBias: { '7': 1 },
+        },
+        sent: { max_completion_tokens: 77 },
+        told: Array<string>(8).fill('unsupported_field'),
+      },
+    ]),
+    [
+      'what a thinking model does anyway goes untold',
+      { vendor: 'azure', model: 'o3', chat: { temperature: 1, top_p: 1 }, settings: { temperature: 1, topP: 1 }, sent: {} },
+    ],
+    [
+      'a model that need not think takes a temperature where it does not',
+      {
+        vendor: 'openai',
+        model: 'gpt-5.2',
+        chat: { temperature: 0.5, reasoning_effort: 'none' },
+        settings: { temperature: 0.5, reasoning: { effort: 'none' } },
+        sent: { temperature: 0.5, reasoning_effort: 'none' },
+      },
+    ],
+    [
+      'a model that does not think has no effort',
+      {
+        vendor: 'openai',
+        model: 'gpt-4.1',
+        chat: { reasoning_effort: 'high', temperature: 0.5 },
+        settings: { reasoning: { effort: 'high' }, temperature: 0.5 },
+        sent: { temperature: 0.5 },
+        told: ['unsupported_field'],
+      },
+    ],
+    [
+      'an effort that the model does not know becomes the nearest',
+      {
+        vendor: 'azure',
+        model: 'gpt-5.2',
+        chat: { reasoning_effort: 'max' },
+        settings: { reasoning: { effort: 'max' } },
+        sent: { reasoning_effort: 'xhigh' },
+        told: ['mapped_field'],
+      },
+    ],
+    [
+      'a model that cannot be kept from thinking thinks least',
+      {
+        vendor: 'openai',
+        model: 'o3',
+        chat: { reasoning: { enabled: false } },
+        settings: { reasoning: { enabled: false } },
+        sent: { reasoning_effort: 'low' },
+        told: ['mapped_field'],
+      },
+    ],
+    [
+      'OpenAI takes four stop sequences',
+      {
+        vendor: 'openai',
+        model: 'gpt-4o',
+        chat: { stop: ['a', 'b', 'c', 'd', 'e'] },
+        settings: { stop: ['a', 'b', 'c', 'd', 'e'] },
+        sent: { stop: ['a', 'b', 'c', 'd'] },
+        told: ['unsupported_field'],
+      },
+    ],
+    [
+      'a name of the end user that is too long goes as a hash, the same each time',
+      { vendor: 'openai', model: 'gpt-4o', chat: { user: LONG }, settings: { user: LONG }, sent: { user: HASH } },
+    ],
+    [
+      'a limit above what the model gives is held to that',
+      {
+        vendor: 'mistral',
+        chat: { max_tokens: 5000 },
+        settings: { maxOutputTokens: 5000 },
+        maxCompletionTokens: 4096,
+        sent: { max_tokens: 4096 },
+        told: ['mapped_field'],
+      },
+    ],
+    [
+      'a vendor that cannot be made to call a tool is not',
+      { vendor: 'zai', chat: { tool_choice: 'required' }, settings: {}, sent: {}, told: ['unsupported_field'] },
+    ],
+  ])('%s', (_, { vendor, model, chat, settings, sent, told = [], maxCompletionTokens }) => {
+    const given = {
+      vendor,
+      ...(model === undefined ? {} : { model }),
+      ...(maxCompletionTokens === undefined ? {} : { maxCompletionTokens }),
+    }
+    const tools = [{ type: 'function', function: { name: 'look', parameters: { type: 'object' } } }]
+    const own = relay(JSON.stringify({ model: 'a/b', messages: [{ role: 'user', content: 'Hi' }], tools, ...chat }), given)
+    const toolChoice = { type: chat['tool_choice'] === 'required' ? 'required' : 'auto' } as const
+    const translated = encode({ settings: settingsOf(settings), tools: [TOOL], toolChoice }, given)
+    expect([rest(own), rest(translated)]).toEqual([
+      { sent, told },
+      { sent, told },
+    ])
+  })
+})
+
+describe('two limits in one request', () => {
+  test.each([
+    ['acme', 'one-1', { max_completion_tokens: 10 }],
+    ['openai', 'gpt-4o', { max_completion_tokens: 10 }],
+    ['openai', 'o3', { max_completion_tokens: 10 }],
+    ['mistral', 'large', { max_tokens: 10 }],
+  ])('%s %s gets one, that which the request is judged by', (vendor, model, sent) => {
+    const body = '{"model":"a/b","messages":[],"max_completion_tokens":10,"max_tokens":4000}'
+    const { model: _, messages: _messages, ...fields } = relay(body, { vendor, model }).sent
+    expect(fields).toEqual(sent)
+  })
+})
+
+describe('fields that this service knows and a vendor is not known to accept', () => {
+  test('are left out, and those that it does not know go on as they came', () => {
+    const body = '{"model":"a/b","messages":[],"structured_outputs":true,"chat_template_kwargs":{ "a":1.0}}'
+    const { text, lost } = relay(body, { vendor: 'vllm' })
+    expect([text, lost]).toEqual(['{"model":"one-1","messages":[],"chat_template_kwargs":{ "a":1.0}}', ['structured_outputs']])
+    expect(relay(body).text).toBe(body.replace('a/b', 'one-1'))
+  })
+
+  test('the name of the end user goes under the word that the vendor has', () => {
+    const body = '{"model":"a/b","messages":[],"safety_identifier":"u"}'
+    expect(relay(body, { vendor: 'groq' }).text).toBe('{"model":"one-1","messages":[],"user":"u"}')
+    expect(relay(body, { vendor: 'openai' }).text).toBe(body.replace('a/b', 'one-1'))
+    const both = relay('{"model":"a/b","messages":[],"safety_identifier":"u","user":"v"}', { vendor: 'groq' })
+    expect([both.sent['user'], both.lost]).toEqual(['v', ['safety_identifier']])
+  })
+})
+
+describe('the role developer', () => {
+  const message = '{"role":"developer","content":"Be  brief."}'
+  test.each([
+    ['deepseek', 'system'],
+    ['mistral', 'system'],
+    ['groq', 'system'],
+    ['ollama', 'system'],
+    ['openai', 'developer'],
+    ['openrouter', 'developer'],
+    ['acme', 'developer'],
+  ])('is %s’s %s', (vendor, role) => {
+    const { text, lost } = relay(`{"model":"a/b","messages":[ ${message} ]}`, { vendor })
+    expect([text, lost]).toEqual([`{"model":"one-1","messages":[ ${message.replace('developer', role)} ]}`, []])
+  })
+})

@@ -1,0 +1,164 @@
+/**
+ * What becomes of the fields of a Chat Completions request at one vendor and model: renamed, mapped, held to a limit, or
+ * left out with a warning. A client's own request and a translated one go through the same rules.
+ */
+import type { ReasoningSetting } from '../../canonical/settings.ts'
+import { isObject, type JsonValue } from '../../lib/json.ts'
+import type { EditableFields } from '../editable-fields.ts'
+import { clampOutput, keepAccepted, type RuleContext, shortenIdentifiers } from '../field-rules.ts'
+import { acceptsField, type OpenAiModel, openAiModelOf } from '../openai-model.ts'
+import type { OutputLimit, ReasoningWords, Vendor } from '../vendor.ts'
+import { encodeReasoning, turnsThinkingOff } from './encode-reasoning.ts'
+import { NO_SCHEMA } from './encode-tools.ts'
+
+export const applyFieldRules = (fields: EditableFields, vendor: Vendor, context: RuleContext): void => {
+  const model = vendor.openAiModels ? openAiModelOf(context.target) : null
+  askForUsage(fields, vendor, context)
+  changeReasoning(fields, vendor, model, context)
+  const accepts = acceptance(fields, vendor, model)
+  limitOutput(fields, vendor, accepts, context)
+  nameUser(fields, accepts, context)
+  keepAccepted(fields, 'chat', accepts, context)
+  shortenIdentifiers(fields, vendor.identifierMax)
+  limitStop(fields, vendor, context)
+  chooseTools(fields, vendor, context)
+  changeFormat(fields, vendor, context)
+  for (const [from, to] of Object.entries(vendor.names)) {
+    if (fields.value(from) === undefined) continue
+    // What already has the vendor's name wins.
+    if (fields.value(to) === undefined) fields.rename(from, to)
+    else fields.remove(from)
+  }
+}
+
+/** Usage always comes back (contract 3.1), so it is always asked for. */
+const askForUsage = (fields: EditableFields, { streamOptions }: Vendor, { call }: RuleContext): void => {
+  if (!streamOptions) fields.remove('stream_options')
+  else if (call.stream) {
+    const options = fields.value('stream_options')
+    fields.put('stream_options', { ...(isObject(options) ? options : {}), include_usage: true })
+  }
+}
+
+const acceptance = (fields: EditableFields, { accepts }: Vendor, model: OpenAiModel | null): ((field: string) => boolean) => {
+  if (accepts === 'everything') return () => true
+  const effort = fields.value('reasoning_effort')
+  return (field) =>
+    accepts.chat?.has(field) === true || (model !== null && acceptsField(model, field, typeof effort === 'string' ? effort : null))
+}
+
+const LIMITS: readonly OutputLimit[] = ['max_completion_tokens', 'max_tokens']
+
+/** One limit goes out, the one that the request was judged by, under a name that the model accepts. */
+const limitOutput = (fields: EditableFields, vendor: Vendor, accepts: (field: string) => boolean, context: RuleContext): void => {
+  const names = vendor.openAiModels
+    ? vendor.outputLimits.filter((name) => name === 'max_completion_tokens' || accepts(name))
+    : vendor.outputLimits
+  const given = LIMITS.filter((name) => fields.value(name) !== undefined)
+  // A null says nothing, and is refused under a name that nobody knows.
+  for (const name of LIMITS) if (!given.includes(name) && !names.includes(name)) fields.remove(name)
+  const [newest] = given
+  if (newest === undefined) return
+  const asked = context.call.maxOutputTokens ?? fields.value(newest)
+  const source = given.find((name) => fields.value(name) === asked) ?? newest
+  if (asked !== undefined && fields.value(source) !== asked) fields.put(source, asked)
+  for (const name of given) if (name !== source) fields.remove(name)
+  const [preferred] = names
+  const name = names.includes(source) || preferred === undefined ? source : preferred
+  if (name !== source) fields.rename(source, name)
+  clampOutput(fields, name, context)
+}
+
+/** Both fields name the end user; most vendors know one of them. */
+const nameUser = (fields: EditableFields, accepts: (field: string) => boolean, { warn }: RuleContext): void => {
+  for (const [from, to] of [
+    ['safety_identifier', 'user'],
+    ['user', 'safety_identifier'],
+  ] as const) {
+    if (fields.value(from) === undefined || accepts(from) || !accepts(to)) continue
+    if (fields.value(to) === undefined) fields.rename(from, to)
+    else if (fields.value(to) === fields.value(from)) fields.remove(from)
+    else {
+      fields.remove(from)
+      const told = fields.told(from)
+      warn({
+        code: 'unsupported_field',
+        field: told,
+        message: `This provider takes one name of the end user, and got ${fields.told(to)}; ${told} was left out.`,
+      })
+    }
+  }
+}
+
+const limitStop = (fields: EditableFields, { stopMax }: Vendor, { target, warn }: RuleContext): void => {
+  const stop = fields.value('stop')
+  if (stopMax === null || !Array.isArray(stop) || stop.length <= stopMax) return
+  fields.put('stop', stop.slice(0, stopMax))
+  warn({
+    code: 'unsupported_field',
+    field: fields.told('stop'),
+    message: `${target.providerName} takes at most ${stopMax} stop sequences; the others were left out.`,
+  })
+}
+
+const chooseTools = (fields: EditableFields, vendor: Vendor, { warn }: RuleContext): void => {
+  // Without tools it asks for nothing, and is refused.
+  if (vendor.accepts !== 'everything' && fields.value('tools') === undefined) fields.remove('parallel_tool_calls')
+  if (vendor.requiredToolChoice || fields.value('tool_choice') !== 'required') return
+  fields.remove('tool_choice')
+  warn({
+    code: 'unsupported_field',
+    field: fields.told('tool_choice'),
+    message: 'This provider cannot be made to call a tool; the choice is the model’s.',
+  })
+}
+
+const changeFormat = (fields: EditableFields, { jsonSchema }: Vendor, { warn }: RuleContext): void => {
+  if (jsonSchema) return
+  const format = fields.value('response_format')
+  if (!isObject(format) || format['type'] !== 'json_schema') return
+  fields.put('response_format', { type: 'json_object' })
+  warn({ code: 'unsupported_field', field: fields.told('response_format'), message: NO_SCHEMA })
+}
+
+/**
+ * `reasoning` and `include_reasoning` are words of routers. Where the vendor is none, they become its own; what the client
+ * says in the vendor's own words wins, where the model knows the word.
+ */
+const changeReasoning = (fields: EditableFields, vendor: Vendor, model: OpenAiModel | null, { target, warn }: RuleContext): void => {
+  if (vendor.reasoning === 'object') return
+  const words: ReasoningWords = model?.efforts == null ? vendor.reasoning : { ...vendor.reasoning, efforts: model.efforts }
+  const effort = fields.value('reasoning_effort')
+  const strange = typeof effort === 'string' && words.efforts !== 'any' && !words.efforts.includes(effort)
+  const field = ['reasoning', 'include_reasoning', ...(strange ? ['reasoning_effort'] : [])].find((name) => fields.names().includes(name))
+  if (field === undefined) return
+  const asked = fields.value('reasoning')
+  // What is said in the vendor's words stands; a null says nothing.
+  if (words.toggle === 'reasoning' && isObject(asked) && Object.keys(asked).every((member) => member === 'enabled')) return
+  const setting = settingOf(isObject(asked) ? asked : {}, effort, fields.value('include_reasoning'))
+  for (const name of ['reasoning', 'include_reasoning', ...(strange ? ['reasoning_effort'] : [])]) fields.remove(name)
+  const told = fields.told(field)
+  if (model?.reasons === false) {
+    fields.remove('reasoning_effort')
+    const asks = Object.keys(setting).some((member) => member !== 'exclude') && !turnsThinkingOff(setting)
+    if (asks) warn({ code: 'unsupported_field', field: told, message: `${target.upstreamModel} does not think; ${told} was left out.` })
+    return
+  }
+  for (const [name, value] of Object.entries(encodeReasoning(setting, told, { ...vendor, reasoning: words }, warn)))
+    if (fields.value(name) === undefined) fields.put(name, value)
+}
+
+const settingOf = (
+  { enabled, effort, max_tokens: maxTokens, summary, exclude }: Readonly<Record<string, unknown>>,
+  ownEffort: JsonValue | undefined,
+  shown: JsonValue | undefined,
+): ReasoningSetting => {
+  const wanted = ownEffort ?? effort
+  return {
+    ...(typeof enabled === 'boolean' ? { enabled } : {}),
+    ...(typeof wanted === 'string' ? { effort: wanted } : {}),
+    ...(typeof maxTokens === 'number' ? { maxTokens } : {}),
+    ...(typeof summary === 'string' ? { summary } : {}),
+    ...(exclude === true || (exclude !== false && shown === false) ? { exclude: true } : {}),
+  }
+}

@@ -1,0 +1,111 @@
+/**
+ * What the name of an OpenAI model tells of it. The API refuses whole requests for an effort, an `include` or a setting
+ * that the model does not know, so what is sent has to fit the model. A name that tells nothing, as on a local server, is
+ * taken as one that knows every word. Sources: the API's guides to reasoning and to the latest models ("Parameter
+ * compatibility"), the values that its refusals list, the tables of the @ai-sdk/openai package.
+ */
+import type { Target } from './provider.ts'
+
+export interface OpenAiModel {
+  /** Whether it thinks; null: unknown. */
+  readonly reasons: boolean | null
+  /** The efforts it accepts, the least first; null: unknown. */
+  readonly efforts: readonly string[] | null
+  /** Its thinking is never readable in full: a reasoning item with `content` is refused. */
+  readonly hidesThinking: boolean
+  /** Content may carry `prompt_cache_breakpoint`. */
+  readonly cacheBreakpoints: boolean
+  /** Fields that it accepts beside those that every OpenAI model accepts. */
+  readonly accepts: ReadonlySet<string>
+  /** Fields that it accepts only where its effort is `none`. */
+  readonly acceptsUnthinking: ReadonlySet<string>
+}
+
+/** `name` is the provider's own, perhaps behind a vendor (`openai/gpt-5.4`) or a mark of fine-tuning (`ft:gpt-4.1:…`). */
+export const openAiModel = (name: string): OpenAiModel => {
+  const bare = name.slice(name.lastIndexOf('/') + 1).replace(/^ft:/, '')
+  const version = /^gpt-(\d+)(?:\.(\d+))?/.exec(bare)
+  if (version !== null) return gptModel(bare, Number(version[1]), Number(version[2] ?? 0))
+  if (/^(?:o\d|codex-|computer-use)/.test(bare)) return { ...THINKING, efforts: USUAL }
+  return bare.startsWith('chatgpt-') ? TALKING : UNKNOWN
+}
+
+/** Where the provider's own name says nothing, as that of a deployment, ours may. */
+export const openAiModelOf = ({ upstreamModel, modelId }: Pick<Target, 'upstreamModel' | 'modelId'>): OpenAiModel => {
+  const model = openAiModel(upstreamModel)
+  return model === UNKNOWN ? openAiModel(modelId) : model
+}
+
+/** Whether it accepts a field that not every OpenAI model accepts. */
+export const acceptsField = ({ accepts, acceptsUnthinking }: OpenAiModel, field: string, effort: string | null): boolean =>
+  accepts.has(field) || (effort === 'none' && acceptsUnthinking.has(field))
+
+const NO_FIELDS: ReadonlySet<string> = new Set()
+
+/** What a model that thinks has no use for, and refuses. */
+const SAMPLING = [
+  'max_tokens',
+  'temperature',
+  'top_p',
+  'frequency_penalty',
+  'presence_penalty',
+  'logit_bias',
+  'logprobs',
+  'top_logprobs',
+  'stop',
+  'prediction',
+]
+
+const UNKNOWN: OpenAiModel = {
+  reasons: null,
+  efforts: null,
+  hidesThinking: false,
+  cacheBreakpoints: false,
+  accepts: new Set([...SAMPLING, 'parallel_tool_calls', 'verbosity', 'prompt_cache_options', 'web_search_options']),
+  acceptsUnthinking: NO_FIELDS,
+}
+
+const TALKING: OpenAiModel = {
+  reasons: false,
+  efforts: [],
+  hidesThinking: true,
+  cacheBreakpoints: false,
+  accepts: new Set([...SAMPLING, 'parallel_tool_calls']),
+  acceptsUnthinking: NO_FIELDS,
+}
+
+/** o1 to o4: one call at a time, and 400 for the word that says so. */
+const THINKING: OpenAiModel = { ...TALKING, reasons: true, accepts: NO_FIELDS }
+
+const SEARCHING: OpenAiModel = { ...TALKING, accepts: new Set(['max_tokens', 'web_search_options']) }
+
+const FIFTH = new Set(['parallel_tool_calls', 'verbosity'])
+const WITH_BREAKPOINTS = new Set([...FIFTH, 'prompt_cache_options'])
+const UNTHINKING = new Set(['temperature', 'top_p', 'logprobs', 'top_logprobs'])
+
+const USUAL = ['low', 'medium', 'high']
+
+/** Of the models that always can be asked for an effort, those of the sixth generation that can do without. */
+const CALM_SIXTH = /^gpt-6(?:-(?:sol|luna)|\.\d+-terra)/
+
+const gptModel = (name: string, major: number, minor: number): OpenAiModel => {
+  const isAtLeast = (otherMajor: number, otherMinor: number): boolean => major > otherMajor || (major === otherMajor && minor >= otherMinor)
+  if (name.includes('-search')) return SEARCHING
+  if (!isAtLeast(5, 0)) return TALKING
+  const cacheBreakpoints = isAtLeast(5, 6)
+  // The first chat model of the generation did not think; its followers do as much as they see fit.
+  if (name.includes('-chat'))
+    return isAtLeast(5, 1) ? { ...TALKING, cacheBreakpoints, reasons: null, efforts: ['medium'], accepts: FIFTH } : TALKING
+  const model: OpenAiModel = {
+    ...THINKING,
+    cacheBreakpoints,
+    accepts: cacheBreakpoints ? WITH_BREAKPOINTS : FIFTH,
+    acceptsUnthinking: major === 5 && minor >= 1 ? UNTHINKING : NO_FIELDS,
+  }
+  const most = [...(isAtLeast(5, 2) || name.includes('-codex-max') ? ['xhigh'] : []), ...(isAtLeast(5, 6) ? ['max'] : [])]
+  if (name.includes('-pro')) return { ...model, efforts: isAtLeast(5, 2) ? ['medium', 'high', ...most] : ['high'] }
+  // Codex models and most of the sixth generation cannot be kept from thinking.
+  const unstoppable = name.includes('-codex') || (major > 5 && !CALM_SIXTH.test(name))
+  const least = unstoppable ? [] : [isAtLeast(5, 1) ? 'none' : 'minimal']
+  return { ...model, efforts: [...least, ...USUAL, ...most] }
+}
