@@ -32,6 +32,7 @@ export type ModelEvent =
       readonly index: number
       readonly id: string
       readonly name: string
+      readonly namespace?: string
       readonly custom?: true
       readonly proof?: ReasoningProof
     }

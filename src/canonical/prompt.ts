@@ -49,6 +49,8 @@ export type Part =
       readonly type: 'tool-call'
       readonly id: string
       readonly name: string
+      /** Of the tool, where the client keeps it in one. */
+      readonly namespace?: string
       readonly arguments: string
       readonly custom?: true
       readonly proof?: ReasoningProof
@@ -74,9 +76,16 @@ export interface UrlCitation {
 
 export type Tool = FunctionTool | CustomTool | ProviderTool
 
+/** A set of tools that a client keeps together, such as those of one MCP server. Its tools are named within it. */
+export interface ToolNamespace {
+  readonly name: string
+  readonly description: string | null
+}
+
 export interface FunctionTool extends Marked {
   readonly type: 'function'
   readonly name: string
+  readonly namespace?: ToolNamespace
   readonly description: string | null
   /** JSON Schema of the arguments. */
   readonly parameters: unknown
@@ -89,6 +98,7 @@ export interface CustomTool {
   readonly kind: 'custom'
   readonly at: string
   readonly name: string
+  readonly namespace?: ToolNamespace
   readonly description: string | null
   /** The language that the text must be of; null for any. */
   readonly grammar: { readonly syntax: string; readonly definition: string } | null
@@ -102,7 +112,9 @@ export interface ProviderTool {
   readonly raw: unknown
 }
 
-export type ToolChoice = { readonly type: 'auto' | 'none' | 'required' } | { readonly type: 'tool'; readonly name: string }
+export type ToolChoice =
+  | { readonly type: 'auto' | 'none' | 'required' }
+  | { readonly type: 'tool'; readonly name: string; readonly namespace?: string }
 
 export type OutputFormat =
   | { readonly type: 'text' }

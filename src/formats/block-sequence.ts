@@ -17,7 +17,14 @@ export type Block =
   /** Thinking without readable text. `ofCall`: the proof, whose `id` is the call's, belongs to the tool call that comes next. */
   | { readonly type: 'proof'; readonly proof: ReasoningProof; readonly ofCall: boolean }
   | { readonly type: 'image'; readonly url: string }
-  | { readonly type: 'tool-call'; readonly index: number; readonly id: string; readonly name: string; readonly custom: boolean }
+  | {
+      readonly type: 'tool-call'
+      readonly index: number
+      readonly id: string
+      readonly name: string
+      readonly namespace?: string
+      readonly custom: boolean
+    }
 
 /** Told of each block: opened, its pieces (never empty), closed; then the next one. */
 export interface BlockSink {
@@ -99,10 +106,7 @@ export class BlockSequence {
       case 'tool-call':
         if (this.#calls.has(event.index)) return
         if (event.proof !== undefined) this.#begin({ type: 'proof', proof: { ...event.proof, id: event.id }, ofCall: true }, true)
-        this.#calls.set(
-          event.index,
-          this.#begin({ type: 'tool-call', index: event.index, id: event.id, name: event.name, custom: event.custom === true }),
-        )
+        this.#calls.set(event.index, this.#begin({ ...event, type: 'tool-call', custom: event.custom === true }))
         return
       case 'tool-arguments':
         if (event.json !== '') this.#arguments(event.index, event.json)

@@ -52,10 +52,19 @@ const customTool = (node: Node, at: string, inside: Inside): CustomTool => {
 /** Finds the members of a kind. */
 type Inside = (node: Node, kind: string) => Node
 
-const readTool = (tool: Node, inside: Inside): Tool => {
+/** One tool, or all tools of a namespace. */
+const readTool = (tool: Node, inside: Inside): readonly Tool[] => {
   const type = requiredText(tool, 'type')
-  if (type === 'function') return functionTool(inside(tool, type), 'parameters', tool)
-  return type === 'custom' ? customTool(inside(tool, type), tool.path, inside) : providerTool(tool)
+  if (type === 'function') return [functionTool(inside(tool, type), 'parameters', tool)]
+  if (type === 'custom') return [customTool(inside(tool, type), tool.path, inside)]
+  return type === 'namespace' && member(tool, 'name') !== undefined ? readNamespace(tool, inside) : [providerTool(tool)]
+}
+
+const readNamespace = (node: Node, inside: Inside): readonly Tool[] => {
+  const namespace = { name: requiredText(node, 'name'), description: optionalText(node, 'description') }
+  return children(node, 'tools')
+    .flatMap((tool) => readTool(tool, inside))
+    .map((tool) => (tool.type === 'provider' ? tool : { ...tool, namespace }))
 }
 
 /**
@@ -63,15 +72,14 @@ const readTool = (tool: Node, inside: Inside): Tool => {
  * an object of that name, Responses beside the type.
  */
 export const readOpenAiTools = (root: Node, inside: Inside): Pick<Prompt, 'tools' | 'toolChoice'> => {
-  const tools = children(root, 'tools').map((tool) => readTool(tool, inside))
+  const tools = children(root, 'tools').flatMap((tool) => readTool(tool, inside))
   const value = member(root, 'tool_choice')
   if (value === undefined) return { tools, toolChoice: { type: 'auto' } }
   if (value === 'auto' || value === 'none' || value === 'required') return { tools, toolChoice: { type: value } }
   if (typeof value === 'string') throw malformedMember(root, 'tool_choice', 'must be auto, none, required or an object')
   const choice = child(root, 'tool_choice')
   const type = requiredText(choice, 'type')
-  if (type === 'function' || type === 'custom')
-    return { tools, toolChoice: { type: 'tool', name: requiredText(inside(choice, type), 'name') } }
+  if (type === 'function' || type === 'custom') return { tools, toolChoice: { type: 'tool', ...readName(inside(choice, type)) } }
   if (type === 'allowed_tools') {
     const allowed = inside(choice, type)
     return { tools: narrowed(tools, allowed, inside), toolChoice: narrowedChoice(allowed) }
@@ -81,15 +89,34 @@ export const readOpenAiTools = (root: Node, inside: Inside): Pick<Prompt, 'tools
   return { tools, toolChoice: { type: 'auto' } }
 }
 
+const readName = (node: Node): { readonly name: string; readonly namespace?: string } => {
+  const namespace = optionalText(node, 'namespace')
+  return { name: requiredText(node, 'name'), ...(namespace === null ? {} : { namespace }) }
+}
+
 /** A subset of the tools to choose from: a dialect without the notion is given only these. */
 const narrowed = (tools: readonly Tool[], allowed: Node, inside: Inside): readonly Tool[] => {
-  const names = children(allowed, 'tools').map((entry) => {
-    const type = requiredText(entry, 'type')
-    if (type === 'function' || type === 'custom') return `${type} ${requiredText(inside(entry, type), 'name')}`
-    whole(entry)
-    return `provider ${type}`
-  })
-  return tools.filter((tool) => names.includes(`${tool.type} ${tool.type === 'provider' ? tool.kind : tool.name}`))
+  const names = new Set(
+    children(allowed, 'tools').map((entry) => {
+      const type = requiredText(entry, 'type')
+      if (type === 'function' || type === 'custom') {
+        const { name, namespace = null } = readName(inside(entry, type))
+        return JSON.stringify([type, namespace, name])
+      }
+      if (type === 'namespace') return JSON.stringify([type, requiredText(entry, 'name')])
+      whole(entry)
+      return JSON.stringify(['provider', type])
+    }),
+  )
+  return tools.filter((tool) => namesOf(tool).some((name) => names.has(name)))
+}
+
+/** What such a subset may call it. */
+const namesOf = (tool: Tool): readonly string[] => {
+  if (tool.type === 'provider') return [JSON.stringify([tool.type, tool.kind])]
+  const { type, name, namespace } = tool
+  if (namespace === undefined) return [JSON.stringify([type, null, name])]
+  return [JSON.stringify([type, namespace.name, name]), JSON.stringify(['namespace', namespace.name])]
 }
 
 const narrowedChoice = (allowed: Node): ToolChoice => (member(allowed, 'mode') === 'required' ? { type: 'required' } : { type: 'auto' })

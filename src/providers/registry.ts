@@ -6,21 +6,32 @@ import { bedrock } from './bedrock/bedrock.ts'
 import { google } from './google/google.ts'
 import { openaiChat } from './openai-chat/openai-chat.ts'
 import { openaiResponses } from './openai-responses/openai-responses.ts'
-import type { ProviderAdapter, TokenCounter } from './provider.ts'
+import { namingCountedTools, namingTools, type ToolNaming } from './naming-tools.ts'
+import type { ProviderAdapter, Target, TokenCounter } from './provider.ts'
 import { tellingTextCalls } from './text-calls.ts'
 import { sandboxProvider } from './sandbox/sandbox.ts'
+import { DASHED, DASHED_WORD, type ToolNameForm } from './tool-name-form.ts'
+import { vendorOf } from './vendors.ts'
+
+const vendorsForm = ({ provider }: Target): ToolNameForm | null => vendorOf(provider).toolNames
+
+const ANTHROPIC_TOOLS: ToolNaming = { own: 'messages', formFor: () => DASHED }
 
 const ADAPTERS: Readonly<Record<string, ProviderAdapter>> = {
-  anthropic: tellingTextCalls(anthropic, { own: 'messages' }),
-  bedrock: tellingTextCalls(bedrock),
-  google: tellingTextCalls(google),
-  'openai-chat': tellingTextCalls(openaiChat, { own: 'chat', makesThem: true }),
-  'openai-responses': tellingTextCalls(openaiResponses, { own: 'responses', makesThem: true }),
-  sandbox: sandboxProvider,
+  anthropic: namingTools(tellingTextCalls(anthropic, { own: 'messages' }), ANTHROPIC_TOOLS),
+  bedrock: namingTools(tellingTextCalls(bedrock), { own: null, formFor: () => DASHED }),
+  google: namingTools(tellingTextCalls(google), { own: null, formFor: () => DASHED_WORD }),
+  'openai-chat': namingTools(tellingTextCalls(openaiChat, { own: 'chat', makesThem: true }), { own: 'chat', formFor: vendorsForm }),
+  'openai-responses': namingTools(tellingTextCalls(openaiResponses, { own: 'responses', makesThem: true }), {
+    own: 'responses',
+    formFor: vendorsForm,
+    namespacesFor: ({ provider }) => vendorOf(provider).toolNamespaces,
+  }),
+  sandbox: namingTools(sandboxProvider, { own: null, formFor: () => null }),
 }
 
 /** Dialects whose providers count tokens for the asking. */
-const COUNTERS: Readonly<Record<string, TokenCounter>> = { anthropic: countAnthropicTokens }
+const COUNTERS: Readonly<Record<string, TokenCounter>> = { anthropic: namingCountedTools(countAnthropicTokens, ANTHROPIC_TOOLS) }
 
 export interface ProviderRegistry {
   /** Throws `unprocessable` for a dialect that has no adapter yet. */

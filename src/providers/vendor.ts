@@ -1,5 +1,6 @@
 /** What vendors of the Chat Completions and Responses dialects differ in. */
 import type { ClientDialect } from '../canonical/call.ts'
+import type { ToolNameForm } from './tool-name-form.ts'
 
 export interface Vendor {
   /** The header that the key goes in: `Authorization: Bearer`, or Azure's own. */
@@ -32,6 +33,10 @@ export interface Vendor {
   /** Wants content, if empty, beside calls. */
   readonly contentBesideCalls: boolean
   readonly callIds: 'any' | 'at-most-40' | 'nine-alphanumeric'
+  /** The names of tools that it takes; null: any. */
+  readonly toolNames: ToolNameForm | null
+  /** Knows tools in namespaces, where it speaks Responses. */
+  readonly toolNamespaces: boolean
   /** `file` as OpenAI writes it, with data only or also with an address; or Mistral's part. */
   readonly files: 'data' | 'any' | 'document_url'
   readonly video: boolean

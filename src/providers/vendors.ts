@@ -3,6 +3,7 @@
  * or a setting is passed over in silence, without it; what a vendor takes as OpenAI does needs no word. Found by the
  * provider's slug.
  */
+import { DASHED, DASHED_WORD } from './tool-name-form.ts'
 import type { OutputLimit, ReasoningWords, Vendor } from './vendor.ts'
 
 export const vendorOf = (slug: string): Vendor => VENDORS.get(slug) ?? UNKNOWN
@@ -29,6 +30,8 @@ const UNKNOWN: Vendor = {
   refusals: false,
   contentBesideCalls: false,
   callIds: 'any',
+  toolNames: null,
+  toolNamespaces: false,
   files: 'any',
   video: true,
   cacheMarks: null,
@@ -77,6 +80,7 @@ interface Facts extends Partial<Omit<Vendor, 'accepts'>> {
 const vendor = ({ chat, responses, ...facts }: Facts): Vendor => ({
   ...UNKNOWN,
   thinkingBack: 'none',
+  toolNames: DASHED,
   ...facts,
   accepts: { chat: new Set(chat), ...(responses === undefined ? {} : { responses: new Set(responses) }) },
 })
@@ -110,6 +114,7 @@ const OPENAI: Facts = {
   refusals: true,
   // "string too long. Expected a string with maximum length 40" for the id of a call.
   callIds: 'at-most-40',
+  toolNamespaces: true,
   files: 'data',
   video: false,
   showsThinking: false,
@@ -118,7 +123,7 @@ const OPENAI: Facts = {
 }
 
 /** A server that one runs oneself; none of them refuses what it does not know, so what it passes over must be told. */
-const LOCAL: Facts = { chat: [...USUAL, ...OPEN_SAMPLERS, ...TOKEN_CHANCES, 'n'] }
+const LOCAL: Facts = { toolNames: null, chat: [...USUAL, ...OPEN_SAMPLERS, ...TOKEN_CHANCES, 'n'] }
 
 const VENDORS: ReadonlyMap<string, Vendor> = new Map([
   ['openai', vendor(OPENAI)],
@@ -290,6 +295,7 @@ const VENDORS: ReadonlyMap<string, Vendor> = new Map([
       reasoning: { efforts: ['low', 'medium', 'high'], toggle: 'thinking', toggleBesideEffort: false, budgetField: null },
       thinkingBack: { field: 'reasoning_content', filler: ' ' },
       requiredToolChoice: false,
+      toolNames: DASHED_WORD,
       embeddings: null,
     }),
   ],

@@ -38,7 +38,14 @@ export interface Reply {
 export interface Replay {
   readonly client: ClientDialect
   /** What the provider of each attempt speaks, and answers: one provider for each, tried in this order. */
-  readonly upstreams: readonly { readonly dialect: UpstreamDialect | 'sandbox'; readonly reply: Reply; readonly model?: string }[]
+  readonly upstreams: readonly {
+    readonly dialect: UpstreamDialect | 'sandbox'
+    /** May depend on what was sent. */
+    readonly reply: Reply | ((sent: string) => Reply)
+    readonly model?: string
+    /** Of the vendor, where its facts matter; else of a server of which nothing is known. */
+    readonly slug?: string
+  }[]
   readonly body: Readonly<Record<string, unknown>> | string
   readonly headers?: Readonly<Record<string, string>>
   /** No provider lets a request through. */
@@ -104,13 +111,14 @@ export const replay = async ({
       const asked = upstreams[sent.length]
       sent.push({ ...request, body: typeof request.body === 'string' ? request.body : new TextDecoder().decode(request.body) })
       if (asked === undefined) throw new Error('The upstream was asked once too often.')
-      return responseOf(asked.reply, asked.dialect)
+      const { reply } = asked
+      return responseOf(typeof reply === 'function' ? reply(sent.at(-1)?.body ?? '') : reply, asked.dialect)
     },
   }
-  const endpoints = upstreams.map(({ dialect, model: upstreamModel }, number) =>
+  const endpoints = upstreams.map(({ dialect, model: upstreamModel, slug }, number) =>
     plainEndpoint(
       {
-        slug: `provider-${number}`,
+        slug: slug ?? `provider-${number}`,
         name: `Provider ${number}`,
         dialects: [dialect],
         baseUrl: `https://provider-${number}.example/v1`,

@@ -149,7 +149,6 @@ describe('tools', () => {
     const named = (name: unknown) => ({ type: 'function', function: { name } })
     expect(pathsOf({ tools: [named('a'), named('b'), named(7), named('x'.repeat(65)), named('')] })).toEqual([
       'tools[2].function.name',
-      'tools[3].function.name',
       'tools[4].function.name',
     ])
   })

@@ -18,11 +18,18 @@ export const reasoningItem = (
   `{"type":"reasoning","id":${JSON.stringify(id)},"status":"${status}","summary":[${summary.join(',')}],"content":[${content.join(',')}]` +
   (encrypted === null ? '}' : `,"encrypted_content":${JSON.stringify(encrypted)}}`)
 
-export const callItem = (id: string, status: ItemStatus, call: { id: string; name: string }, args: string): string =>
-  JSON.stringify({ type: 'function_call', id, call_id: call.id, name: call.name, arguments: args, status })
+export interface ItemCall {
+  readonly id: string
+  readonly name: string
+  /** Left out of the JSON where there is none. */
+  readonly namespace: string | undefined
+}
 
-export const customCallItem = (id: string, status: ItemStatus, call: { id: string; name: string }, input: string): string =>
-  JSON.stringify({ type: 'custom_tool_call', id, call_id: call.id, name: call.name, input, status })
+export const callItem = (id: string, status: ItemStatus, { id: call_id, name, namespace }: ItemCall, args: string): string =>
+  JSON.stringify({ type: 'function_call', id, call_id, name, namespace, arguments: args, status })
+
+export const customCallItem = (id: string, status: ItemStatus, { id: call_id, name, namespace }: ItemCall, input: string): string =>
+  JSON.stringify({ type: 'custom_tool_call', id, call_id, name, namespace, input, status })
 
 /** `result` is base64; a picture that is somewhere else is its URL. */
 export const imageItem = (id: string, status: ItemStatus, url: string): string => {

@@ -18,7 +18,7 @@ import {
   reasoningItem,
   requiredItemId,
 } from './items.ts'
-import type { ItemStatus, PartType } from './items.ts'
+import type { ItemCall, ItemStatus, PartType } from './items.ts'
 
 /** Takes one event: its type, and its members as JSON text without braces. */
 export type Emit = (type: string, members: string) => void
@@ -37,7 +37,7 @@ interface ProseItem {
 
 type OpenItem =
   | ProseItem
-  | { readonly type: 'call' | 'custom-call'; readonly id: string; readonly call: { readonly id: string; readonly name: string } }
+  | { readonly type: 'call' | 'custom-call'; readonly id: string; readonly call: ItemCall }
   | { readonly type: 'image'; readonly id: string; readonly url: string }
 
 /**
@@ -107,7 +107,7 @@ export class OutputItems implements BlockSink {
         this.#openItem({
           type: block.custom ? 'custom-call' : 'call',
           id: this.#itemId(block.custom ? 'ctc' : 'fc'),
-          call: { id: block.id, name: block.name },
+          call: { id: block.id, name: block.name, namespace: block.namespace },
         })
         this.#deltaType = block.custom ? 'response.custom_tool_call_input.delta' : 'response.function_call_arguments.delta'
     }

@@ -34,30 +34,23 @@ const ofAssistant = (parts: readonly Part[]): Piece => ({ role: 'assistant', par
 const ITEMS: Readers<Piece> = {
   message: (item) => readMessage(item),
   reasoning: (item) => ofAssistant(readReasoning(item)),
-  function_call: (item) =>
-    ofAssistant([
-      {
-        type: 'tool-call',
-        id: requiredText(item, 'call_id'),
-        name: requiredText(item, 'name'),
-        arguments: optionalText(item, 'arguments') ?? '{}',
-      },
-    ]),
-  custom_tool_call: (item) =>
-    ofAssistant([
-      {
-        type: 'tool-call',
-        id: requiredText(item, 'call_id'),
-        name: requiredText(item, 'name'),
-        arguments: optionalText(item, 'input') ?? '',
-        custom: true,
-      },
-    ]),
+  function_call: (item) => ofAssistant([{ ...readCall(item), arguments: optionalText(item, 'arguments') ?? '{}' }]),
+  custom_tool_call: (item) => ofAssistant([{ ...readCall(item), arguments: optionalText(item, 'input') ?? '', custom: true }]),
   function_call_output: (item) => readOutput(item),
   custom_tool_call_output: (item) => readOutput(item),
   item_reference: (item) => {
     throw malformedMember(item, 'type', 'item_reference cannot be resolved: no responses are stored, send the item itself')
   },
+}
+
+const readCall = (item: Node): Omit<Extract<Part, { type: 'tool-call' }>, 'arguments'> => {
+  const namespace = optionalText(item, 'namespace')
+  return {
+    type: 'tool-call',
+    id: requiredText(item, 'call_id'),
+    name: requiredText(item, 'name'),
+    ...(namespace === null ? {} : { namespace }),
+  }
 }
 
 const readOutput = (item: Node): Piece => ({

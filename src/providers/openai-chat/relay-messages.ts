@@ -7,7 +7,7 @@ import { openProof } from '../../canonical/reasoning.ts'
 import type { Warning } from '../../canonical/warning.ts'
 import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
 import type { JsonBody } from '../../lib/json-body.ts'
-import { editElements, editMembers, rawMember } from '../../lib/json-splice.ts'
+import { rewrittenText } from '../../lib/json-rewrite.ts'
 import type { Target } from '../provider.ts'
 import type { Vendor } from '../vendor.ts'
 import { mayBeOf } from './encode-thinking.ts'
@@ -48,30 +48,8 @@ export const relayedMessages = (body: JsonBody, target: Target, vendor: Vendor, 
     changed ||= next !== message
     return next
   })
-  return changed ? textOf(relayed, messages, given) : null
+  return changed ? rewrittenText(relayed, messages, given) : null
 }
-
-/** JSON text of a value that was made of another: what the two share is copied from the other's text. */
-const textOf = (value: JsonValue, from: JsonValue, text: string): string => {
-  if (value === from) return text
-  if (isList(value) && isList(from)) {
-    if (value.length === from.length) return editElements(text, (raw, index) => textOf(value[index] ?? null, from[index] ?? null, raw))
-    const kept = new Set(value)
-    return editElements(text, (raw, index) => (kept.has(from[index] ?? null) ? raw : null))
-  }
-  if (!isMap(value) || !isMap(from)) return JSON.stringify(value)
-  const changes: [string, string | null][] = Object.keys(from).flatMap((key) => (Object.hasOwn(value, key) ? [] : [[key, null]]))
-  for (const [key, member] of Object.entries(value)) {
-    const before = Object.hasOwn(from, key) ? from[key] : undefined
-    if (member === before) continue
-    const raw = before === undefined ? undefined : rawMember(text, key)
-    changes.push([key, before === undefined || raw === undefined ? JSON.stringify(member) : textOf(member, before, raw)])
-  }
-  return changes.length === 0 ? text : editMembers(text, Object.fromEntries(changes))
-}
-
-const isList = (value: JsonValue): value is readonly JsonValue[] => Array.isArray(value)
-const isMap = (value: JsonValue): value is JsonObject => isObject(value)
 
 const THINKING = /"reasoning(?:_content|_details)?"\s*:/
 /** Thinking whose maker is told; other words for it may be the server's own. */

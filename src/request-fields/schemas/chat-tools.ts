@@ -2,7 +2,7 @@
 import { z } from 'zod'
 
 import { optionalCacheControl } from './cache.ts'
-import { optionalFlag, optionalObject, optionalText, textUpTo } from './scalars.ts'
+import { optionalFlag, optionalObject, optionalText } from './scalars.ts'
 import {
   advisorTool,
   bashTool,
@@ -17,7 +17,7 @@ import {
 } from './server-tools.ts'
 import { serverSearchMembers } from './web-search.ts'
 
-const functionMembers = { name: textUpTo(64).min(1), description: optionalText, parameters: optionalObject }
+const functionMembers = { name: z.string().min(1), description: optionalText, parameters: optionalObject }
 
 const functionTool = z
   .looseObject({

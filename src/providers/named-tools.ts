@@ -1,0 +1,134 @@
+/** Where the JSON of each dialect names tools, in a request and in an answer. */
+import type { ClientDialect } from '../canonical/call.ts'
+import { isObject, type JsonObject, type JsonValue } from '../lib/json.ts'
+import type { ToolName } from './tool-names.ts'
+
+/** The value with each name of a tool replaced; what does not change is the same object. */
+export const renamedRequest = (dialect: ClientDialect, request: JsonObject, rename: Rename): JsonObject =>
+  renamedAt(request, REQUEST[dialect], rename)
+
+/** As `renamedRequest`, of a whole answer or of one event of a stream. */
+export const renamedAnswer = (dialect: ClientDialect, answer: JsonObject, rename: Rename): JsonObject =>
+  renamedAt(answer, ANSWER[dialect], rename)
+
+/** The members of a request that can name a tool. */
+export const NAMING_MEMBERS: Readonly<Record<ClientDialect, readonly string[]>> = {
+  chat: ['tools', 'tool_choice', 'messages'],
+  responses: ['tools', 'tool_choice', 'input'],
+  messages: ['tools', 'tool_choice', 'messages'],
+}
+
+/** A request of the Responses dialect with the tools of its namespaces in one list with the others, each still bearing its namespace. */
+export const withoutNamespaces = (request: JsonObject): JsonObject =>
+  TOOL_LISTS.reduce((flat, place) => mapAt(flat, place, flattened), request as JsonValue) as JsonObject
+
+type Rename = (own: ToolName) => ToolName
+
+type Place = readonly string[]
+
+/** `[]` stands for every element of a list. */
+const places = (...paths: readonly string[]): readonly Place[] => paths.map((path) => path.replaceAll('[]', '.[]').split('.'))
+
+const CHAT_CALLS = ['tool_calls[].function', 'tool_calls[].custom']
+const RESPONSES_TOOLS = ['tools[]', 'tools[].tools[]', 'tool_choice', 'tool_choice.tools[]']
+const RESPONSES_ANSWER = ['output[]', ...RESPONSES_TOOLS]
+
+const REQUEST: Readonly<Record<ClientDialect, readonly Place[]>> = {
+  chat: places(
+    'tools[].function',
+    'tools[].custom',
+    'tool_choice.function',
+    'tool_choice.custom',
+    'tool_choice.allowed_tools.tools[].function',
+    'tool_choice.allowed_tools.tools[].custom',
+    ...CHAT_CALLS.map((call) => `messages[].${call}`),
+    'messages[]',
+  ),
+  responses: places(...RESPONSES_TOOLS, 'input[]', 'input[].tools[]', 'input[].tools[].tools[]'),
+  messages: places('tools[]', 'tool_choice', 'messages[].content[]'),
+}
+
+const ANSWER: Readonly<Record<ClientDialect, readonly Place[]>> = {
+  chat: places(...CHAT_CALLS.flatMap((call) => [`choices[].message.${call}`, `choices[].delta.${call}`])),
+  // An event that tells of a call's arguments names the tool itself.
+  responses: [[], ...places('item', ...RESPONSES_ANSWER, ...RESPONSES_ANSWER.map((place) => `response.${place}`))],
+  messages: places('content[]', 'content_block'),
+}
+
+const TOOL_LISTS = places('tools', 'input[].tools')
+
+const renamedAt = (value: JsonObject, where: readonly Place[], rename: Rename): JsonObject =>
+  where.reduce((renamed, place) => mapAt(renamed, place, (found) => renamedTool(found, rename)), value as JsonValue) as JsonObject
+
+const renamedTool = (value: JsonValue, rename: Rename): JsonValue => {
+  if (!isObject(value) || !namesTool(value)) return value
+  const { name, namespace } = value
+  if (typeof name !== 'string') return value
+  const own = typeof namespace === 'string' ? { name, namespace } : { name }
+  const next = rename(own)
+  if (next.name === own.name && next.namespace === own.namespace) return value
+  const { namespace: _, ...rest } = value
+  return { ...rest, name: next.name, ...(next.namespace === undefined ? {} : { namespace: next.namespace }) }
+}
+
+/** Many things have a name; these are a tool's. A message has one of its speaker, unless it is a tool's. */
+const namesTool = ({ type = null, role = null }: JsonObject): boolean =>
+  TYPES.has(type) && (role === null || role === 'tool' || role === 'function')
+
+const TYPES: ReadonlySet<JsonValue> = new Set([
+  null,
+  'function',
+  'custom',
+  'namespace',
+  // Messages
+  'tool',
+  'tool_use',
+  // Responses
+  'function_call',
+  'function_call_output',
+  'custom_tool_call',
+  'custom_tool_call_output',
+  'response.function_call_arguments.done',
+])
+
+const flattened = (tools: JsonValue): JsonValue => (isList(tools) ? withChanges(tools, tools.flatMap(innerTools)) : tools)
+
+const innerTools = (tool: JsonValue): readonly JsonValue[] => {
+  if (!isObject(tool) || tool['type'] !== 'namespace') return [tool]
+  const { name: namespace = '', description: about = null, tools: inner = [] } = tool
+  return (isList(inner) ? inner : []).map((each, index) => {
+    if (!isObject(each)) return each
+    const description = index === 0 ? describedTool(each['description'], namespace, about) : null
+    return { ...each, namespace, ...(description === null ? {} : { description }) }
+  })
+}
+
+/** What is said of a namespace is said of all its tools: the first of them tells it. */
+export const describedTool = (description: unknown, namespace: unknown, about: unknown): string | null => {
+  const own = typeof description === 'string' ? description : null
+  if (typeof about !== 'string' || about === '') return own
+  return `${own === null || own === '' ? '' : `${own}\n\n`}About all tools of ${String(namespace)}: ${about}`
+}
+
+/** The value with what stands at a place replaced. */
+const mapAt = (value: JsonValue, place: Place, map: (found: JsonValue) => JsonValue): JsonValue => {
+  const [step, ...rest] = place
+  if (step === undefined) return map(value)
+  if (step === '[]')
+    return isList(value)
+      ? withChanges(
+          value,
+          value.map((element) => mapAt(element, rest, map)),
+        )
+      : value
+  const inner = isMap(value) && Object.hasOwn(value, step) ? value[step] : undefined
+  if (inner === undefined || !isMap(value)) return value
+  const next = mapAt(inner, rest, map)
+  return next === inner ? value : { ...value, [step]: next }
+}
+
+const withChanges = (given: readonly JsonValue[], next: readonly JsonValue[]): readonly JsonValue[] =>
+  next.length === given.length && next.every((element, index) => element === given[index]) ? given : next
+
+const isList = (value: JsonValue): value is readonly JsonValue[] => Array.isArray(value)
+const isMap = (value: JsonValue): value is JsonObject => isObject(value)

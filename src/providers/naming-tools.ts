@@ -1,0 +1,165 @@
+/**
+ * Gives the tools of a request names that its provider takes (tool-names.ts), on both lanes: in the client's own JSON
+ * where the provider speaks its dialect, else in the parsed prompt. A request whose names fit is passed on untouched.
+ */
+import type { ClientDialect } from '../canonical/call.ts'
+import type { Frame, ModelEvent } from '../canonical/event.ts'
+import type { Message, Part, Prompt, Tool, ToolChoice } from '../canonical/prompt.ts'
+import { parseExact } from '../lib/exact-json.ts'
+import type { JsonBody } from '../lib/json-body.ts'
+import { rewrittenText } from '../lib/json-rewrite.ts'
+import type { JsonObject, JsonValue } from '../lib/json.ts'
+import { describedTool, NAMING_MEMBERS, renamedAnswer, renamedRequest, withoutNamespaces } from './named-tools.ts'
+import type { Attempt, ProviderAdapter, Target, TokenCounter } from './provider.ts'
+import type { ToolNameForm } from './tool-name-form.ts'
+import { sentNames, type ToolName, type ToolNames } from './tool-names.ts'
+
+export interface ToolNaming {
+  /** The clients that speak the provider's dialect. */
+  readonly own: ClientDialect | null
+  /** Null: the provider takes any name. */
+  readonly formFor: (target: Target) => ToolNameForm | null
+  /** Whether the provider knows namespaces. */
+  readonly namespacesFor?: (target: Target) => boolean
+}
+
+/** The adapter, which gets names that its provider takes and whose calls bear the client's. */
+export const namingTools =
+  (adapter: ProviderAdapter, naming: ToolNaming): ProviderAdapter =>
+  (attempt, context) => {
+    const renamed = withSentNames(attempt, naming)
+    return renamed === null ? adapter(attempt, context) : restored(adapter(renamed.attempt, context), renamed.names)
+  }
+
+export const namingCountedTools =
+  (counter: TokenCounter, naming: ToolNaming): TokenCounter =>
+  (attempt, context) =>
+    counter(withSentNames(attempt, naming)?.attempt ?? attempt, context)
+
+interface Renamed {
+  readonly attempt: Attempt
+  readonly names: ToolNames
+}
+
+/** Null where nothing has to be renamed. */
+const withSentNames = (attempt: Attempt, { own, formFor, namespacesFor }: ToolNaming): Renamed | null => {
+  const { call, target } = attempt
+  const form = formFor(target)
+  const rules = { lawful: form?.lawful ?? null, namespaces: call.dialect === own && (namespacesFor?.(target) ?? false) }
+  if (call.dialect === own) {
+    if (!mayNeedNames(call.body, form, rules.namespaces)) return null
+    const given = namingMembers(call.dialect, call.body)
+    const request = rules.namespaces ? given : withoutNamespaces(given)
+    const names = sentNames(namesIn(call.dialect, request), rules)
+    if (names === null) return null
+    const sent = renamedRequest(call.dialect, request, names.sent)
+    return { names, attempt: { ...attempt, call: { ...call, body: rewrittenBody(call.body, given, sent) } } }
+  }
+  const prompt = call.prompt()
+  const names = sentNames(namesOf(prompt), rules)
+  if (names === null) return null
+  const sent = renamedPrompt(prompt, names)
+  return { names, attempt: { ...attempt, call: { ...call, prompt: () => sent } } }
+}
+
+/** A search of the text, so that a body whose names fit is not parsed. */
+const mayNeedNames = (body: JsonBody, form: ToolNameForm | null, namespaces: boolean): boolean =>
+  form?.unlawfulMember.test(body.searchable) === true || (!namespaces && body.searchable.includes('"namespace"'))
+
+const namingMembers = (dialect: ClientDialect, body: JsonBody): JsonObject =>
+  Object.fromEntries(
+    NAMING_MEMBERS[dialect].flatMap((key): [string, JsonValue][] => {
+      const value = body.value(key)
+      return value === undefined ? [] : [[key, value]]
+    }),
+  )
+
+const namesIn = (dialect: ClientDialect, request: JsonObject): readonly ToolName[] => {
+  const names: ToolName[] = []
+  renamedRequest(dialect, request, (name) => {
+    names.push(name)
+    return name
+  })
+  return names
+}
+
+const rewrittenBody = (body: JsonBody, given: JsonObject, sent: JsonObject): JsonBody =>
+  body.with(
+    Object.fromEntries(
+      Object.entries(sent).flatMap(([key, value]) => {
+        const [before, raw] = [given[key], body.raw(key)]
+        return before === undefined || raw === undefined || value === before ? [] : [[key, rewrittenText(value, before, raw)]]
+      }),
+    ),
+  )
+
+const namesOf = ({ tools, toolChoice, messages }: Prompt): readonly ToolName[] => [
+  ...tools.flatMap((tool) => (tool.type === 'provider' ? [] : [nameOf(tool)])),
+  ...(toolChoice.type === 'tool' ? [toolChoice] : []),
+  ...messages.flatMap(({ parts }) => parts.filter((part) => part.type === 'tool-call')),
+]
+
+const nameOf = ({ name, namespace }: Exclude<Tool, { type: 'provider' }>): ToolName =>
+  namespace === undefined ? { name } : { name, namespace: namespace.name }
+
+const renamedPrompt = (prompt: Prompt, names: ToolNames): Prompt => {
+  const described = new Set<string>()
+  const renameTool = (tool: Tool): Tool => {
+    if (tool.type === 'provider') return tool
+    const { namespace, ...rest } = tool
+    const { name } = names.sent(nameOf(tool))
+    if (namespace === undefined) return { ...rest, name }
+    const about = described.has(namespace.name) ? null : namespace.description
+    described.add(namespace.name)
+    return { ...rest, name, description: describedTool(tool.description, namespace.name, about) }
+  }
+  return {
+    ...prompt,
+    tools: prompt.tools.map(renameTool),
+    toolChoice: renamedChoice(prompt.toolChoice, names),
+    messages: prompt.messages.map((message) => renamedMessage(message, names)),
+  }
+}
+
+const renamedChoice = (choice: ToolChoice, names: ToolNames): ToolChoice =>
+  choice.type === 'tool' ? { type: 'tool', name: names.sent(choice).name } : choice
+
+const renamedMessage = (message: Message, names: ToolNames): Message => {
+  if (!message.parts.some(({ type }) => type === 'tool-call')) return message
+  const parts = message.parts.map((part): Part => {
+    if (part.type !== 'tool-call') return part
+    const { namespace: _, ...call } = part
+    return { ...call, name: names.sent(part).name }
+  })
+  return { ...message, parts }
+}
+
+async function* restored(
+  batches: AsyncGenerator<readonly Frame[], void, undefined>,
+  names: ToolNames,
+): AsyncGenerator<readonly Frame[], void, undefined> {
+  for await (const frames of batches) yield frames.map((frame) => restoredFrame(frame, names))
+}
+
+/** The same frame where it names no tool, as nearly every one. */
+const restoredFrame = (frame: Frame, names: ToolNames): Frame => {
+  const events = frame.events.some(({ type }) => type === 'tool-call')
+    ? frame.events.map((event) => restoredCall(event, names))
+    : frame.events
+  const { native } = frame
+  if (native === undefined || !names.mentioned.test(native.json)) return events === frame.events ? frame : { ...frame, events }
+  const json = restoredText(native.dialect, native.json, names)
+  // Text that is its own is no longer like that of other frames.
+  return json === native.json ? { ...frame, events } : { events, native: { dialect: native.dialect, json } }
+}
+
+const restoredCall = (event: ModelEvent, names: ToolNames): ModelEvent => {
+  const own = event.type === 'tool-call' ? names.restored(event) : null
+  return own === null ? event : { ...event, ...own }
+}
+
+const restoredText = (dialect: ClientDialect, json: string, names: ToolNames): string => {
+  const answer = parseExact(json) as JsonObject
+  const own = renamedAnswer(dialect, answer, (sent) => names.restored(sent) ?? sent)
+  return rewrittenText(own, answer, json)
+}

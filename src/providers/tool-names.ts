@@ -1,0 +1,108 @@
+/**
+ * What tools are called on the way to a provider. A client may give its tools names that the provider refuses (too long,
+ * or with a `.`), and may keep them in namespaces, which hardly any provider knows. Such a name is sent in a form that
+ * the provider takes, always the same for one name, and the client's own name stands in the answer again.
+ */
+import { createHash } from 'node:crypto'
+
+export interface ToolName {
+  readonly name: string
+  readonly namespace?: string
+}
+
+export interface ToolNameRules {
+  /** The names that the provider takes; null: any. */
+  readonly lawful: RegExp | null
+  /** The provider knows namespaces; for any other one their tools stand in one list with the rest. */
+  readonly namespaces: boolean
+}
+
+export interface ToolNames {
+  /** The name to send. A name that was not among those given stays. */
+  sent(own: ToolName): ToolName
+  /** The client's name for a tool that was sent under this one; null where it is the same, or the model made it up. */
+  restored(sent: ToolName): ToolName | null
+  /** What only a text with a name to restore can hold. */
+  readonly mentioned: RegExp
+}
+
+/** Null where every name can be sent as it is. No two names are sent as one. */
+export const sentNames = (own: readonly ToolName[], { lawful, namespaces }: ToolNameRules): ToolNames | null => {
+  const isLawful = (name: string): boolean => lawful === null || lawful.test(name)
+  // Where namespaces stay, what they are called is a name of its own.
+  const wanted = own.flatMap(({ name, namespace }): ToolName[] => {
+    if (namespace === undefined) return [{ name }]
+    return namespaces ? [{ name }, { name: namespace }] : [{ name, namespace }]
+  })
+  const table = assign(wanted, isLawful)
+  if (table.own.size === 0) return null
+  const lookUp = (name: string): string => table.sent.get(keyOf({ name })) ?? name
+  return {
+    mentioned: new RegExp([...table.own.keys()].join('|')),
+    sent({ name, namespace }) {
+      if (namespace === undefined) return { name: lookUp(name) }
+      if (namespaces) return { name: lookUp(name), namespace: lookUp(namespace) }
+      const sent = table.sent.get(keyOf({ name, namespace }))
+      return sent === undefined ? { name, namespace } : { name: sent }
+    },
+    restored({ name, namespace }) {
+      const found = table.own.get(name)
+      if (namespace === undefined) return found ?? null
+      const outer = namespaces ? table.own.get(namespace) : undefined
+      return found === undefined && outer === undefined ? null : { name: found?.name ?? name, namespace: outer?.name ?? namespace }
+    },
+  }
+}
+
+interface Table {
+  /** By the key of the client's name; of those alone that change. */
+  readonly sent: ReadonlyMap<string, string>
+  /** By the name that is sent instead. */
+  readonly own: ReadonlyMap<string, ToolName>
+}
+
+/** Names that can stay do so; the others get what is left, in their order. */
+const assign = (names: readonly ToolName[], isLawful: (name: string) => boolean): Table => {
+  const taken = new Set(names.flatMap(({ name, namespace }) => (namespace === undefined && isLawful(name) ? [name] : [])))
+  const sent = new Map<string, string>()
+  const own = new Map<string, ToolName>()
+  for (const each of names) {
+    const key = keyOf(each)
+    if ((each.namespace === undefined && isLawful(each.name)) || sent.has(key)) continue
+    const name = adapted(each, (form) => SAFE.test(form) && isLawful(form) && !taken.has(form))
+    taken.add(name)
+    sent.set(key, name)
+    own.set(name, each)
+  }
+  return { sent, own }
+}
+
+const keyOf = ({ name, namespace }: ToolName): string => JSON.stringify([namespace ?? null, name])
+
+/** The first form that is free. */
+const adapted = (own: ToolName, isFree: (form: string) => boolean): string => {
+  const joined = joinedName(own)
+  if (own.namespace !== undefined && isFree(joined)) return joined
+  const readable = joined.replaceAll(/[^a-zA-Z0-9_-]+/g, '_').replace(/^(?![a-zA-Z_])/, '_')
+  for (let attempt = 0; ; attempt += 1) {
+    const form = `${readable.slice(0, LENGTH_MAX - DIGEST_LENGTH - 1)}_${digestOf(own, attempt)}`
+    if (isFree(form)) return form
+  }
+}
+
+/** The form that MCP clients have given such tools before there were namespaces: `mcp__server__tool`. */
+const joinedName = ({ name, namespace }: ToolName): string => {
+  if (namespace === undefined) return name
+  return namespace.endsWith('__') ? namespace + name : `${namespace}__${name}`
+}
+
+/** Every provider takes it, and it stands in JSON text as it is. */
+const SAFE = /^[a-zA-Z_][a-zA-Z0-9_-]{0,62}$/
+const LENGTH_MAX = 63
+const DIGEST_LENGTH = 8
+
+const digestOf = (own: ToolName, attempt: number): string =>
+  createHash('sha256')
+    .update(JSON.stringify([own.namespace ?? null, own.name, attempt]))
+    .digest('hex')
+    .slice(0, DIGEST_LENGTH)
