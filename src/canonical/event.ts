@@ -53,6 +53,9 @@ export type ModelEvent =
 
 export const PARAGRAPH_BREAK = '\n\n'
 
+/** The words of a refusal for which the model gave none: without words no dialect can tell one. */
+export const UNEXPLAINED_REFUSAL = 'The model declined to answer.'
+
 /**
  * One upstream frame: what it means, and, where the upstream speaks a client dialect, its own JSON text, so that a
  * client of the same dialect gets it unchanged but for the members that the service owns.

@@ -7,7 +7,7 @@ import type { UrlCitation } from '../canonical/prompt.ts'
 import type { ReasoningProof } from '../canonical/reasoning.ts'
 import { GatewayError } from '../errors.ts'
 import type { JsonValue } from '../lib/json.ts'
-import { ArgumentsScan } from './arguments-scan.ts'
+import { ArgumentsScan } from '../lib/arguments-scan.ts'
 
 export type Block =
   /** `start`: UTF-16 units of text in the answer before it, breaks counted. */

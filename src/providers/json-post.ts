@@ -4,7 +4,7 @@ import type { GatewayError } from '../errors.ts'
 import { unusable } from './classify-failure.ts'
 import type { Attempt, ProviderContext, Target } from './provider.ts'
 import { retryHint } from './retry-hint.ts'
-import type { UpstreamResponse } from './upstream.ts'
+import { joinedText, type UpstreamResponse } from './upstream.ts'
 
 const ERROR_BODY_MAX = 64 * 1024
 
@@ -46,8 +46,41 @@ export const postJson = async (
   throw failure(response.status, await response.beginning(ERROR_BODY_MAX), target, retryHint(response.headers, clock.now()))
 }
 
-/** What the upstream sends decides, not what was asked for: some answer a stream request with a whole body. */
-export const isEventStream = ({ headers }: UpstreamResponse): boolean => /text\/event-stream/i.test(headers.get('content-type') ?? '')
+/**
+ * What the upstream sends decides, not what was asked for: some answer a stream request with a whole body, and some
+ * streams come as plain text or as nothing in particular, so that only their beginning tells. `response` is to be read
+ * in place of the one that was given.
+ */
+export const answerForm = async (
+  response: UpstreamResponse,
+  asked: boolean,
+): Promise<{ readonly streams: boolean; readonly response: UpstreamResponse }> => {
+  const type = response.headers.get('content-type') ?? ''
+  if (/text\/event-stream/i.test(type)) return { streams: true, response }
+  if (!asked && /json/i.test(type)) return { streams: false, response }
+  const pieces = response.pieces()
+  const read: Uint8Array[] = []
+  const decoder = new TextDecoder()
+  let beginning = ''
+  while (beginning.length < LONGEST_FIELD) {
+    const { done, value } = await pieces.next()
+    if (done === true) break
+    read.push(value)
+    beginning = (beginning + decoder.decode(value, { stream: true })).trimStart()
+  }
+  async function* again(): AsyncGenerator<Uint8Array, void, undefined> {
+    yield* read
+    yield* pieces
+  }
+  return {
+    streams: EVENT_FIELD.test(beginning),
+    response: { ...response, pieces: again, text: (maxBytes) => joinedText(again(), maxBytes) },
+  }
+}
+
+/** How a line of an event stream begins; a comment has no name. */
+const EVENT_FIELD = /^(?:data|event|id|retry)?:/
+const LONGEST_FIELD = 'retry:'.length
 
 /** Throws `provider_unavailable` for what is not JSON. */
 export const parseWhole = (text: string, target: Target): unknown => {

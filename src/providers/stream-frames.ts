@@ -17,6 +17,11 @@ export interface EventReader {
   stopped?(finished: boolean): boolean
   /** For a dialect that never says that it ended: the frame that ends the answer if the bytes do; null before it can. */
   ending?(): Frame | null
+  /**
+   * For a dialect whose streams end with the marker: the frame that ends an answer whose model never said that it ended;
+   * null where nothing came before the marker. Behind it the use may still follow.
+   */
+  endMarked?(): Frame | null
   /** How long to wait for what may come behind the model's end, where a second is not enough. */
   readonly patienceMs?: number
 }
@@ -36,6 +41,16 @@ export async function* streamFrames(
 ): AsyncGenerator<readonly Frame[], void, undefined> {
   const sse = new SseDecoder()
   let finished = false
+  /** The use was told. */
+  let counted = false
+  /** The marker of the end has come. */
+  let marked = false
+  const end = (): Frame[] => {
+    marked = true
+    const ending = finished ? null : (reader.endMarked?.() ?? null)
+    finished ||= ending !== null
+    return ending === null ? [] : [ending]
+  }
   const read = (event: SseEvent): Frame[] => {
     const frames = framesOf(event, reader, target)
     finished ||= frames.some((frame) => holds(frame, 'finish')) || (reader.ending?.() ?? null) !== null
@@ -46,16 +61,17 @@ export async function* streamFrames(
     const frames: Frame[] = []
     let failed = false
     for (const event of withinLimits(() => sse.push(piece))) {
-      const alike = reader.alike?.(event) ?? null
+      const alike = marked ? null : (reader.alike?.(event) ?? null)
       if (alike !== null) {
         frames.push(alike)
         continue
       }
-      const marker = event.data === END_MARKER
-      if (!marker) frames.push(...read(event))
+      // Whatever an upstream sends after its end is not part of the answer, but for the use where it was not told before.
+      if (event.data === END_MARKER) frames.push(...end())
+      else frames.push(...(marked ? usesIn(framesOf(event, reader, target)) : read(event)))
+      counted ||= frames.some((frame) => holds(frame, 'usage'))
       failed = endsInFailure(frames)
-      stopped = marker || (reader.stopped?.(finished) ?? false)
-      // Whatever an upstream sends after its end is not part of the answer.
+      stopped = (marked && (counted || !finished || reader.endMarked === undefined)) || (reader.stopped?.(finished) ?? false)
       if (failed || stopped) break
     }
     if (finished && !failed) response.complete(reader.patienceMs)
@@ -82,6 +98,11 @@ const framesOf = (event: SseEvent, reader: EventReader, target: Target): Frame[]
     return [failedFrame(unusable(target, 'sent a stream event that is not JSON.', cause))]
   }
   return reader.frames(body, event)
+}
+
+const usesIn = (frames: readonly Frame[]): Frame[] => {
+  const events = frames.flatMap((frame) => frame.events.filter(({ type }) => type === 'usage'))
+  return events.length === 0 ? [] : [{ events }]
 }
 
 const withinLimits = <Read>(read: () => Read): Read => {

@@ -158,17 +158,22 @@ const responseOf = (response: Response, connection: AbortController, clock: Cloc
       const { headers } = response
       if (!headers.has('content-encoding') && Number(headers.get('content-length') ?? Number.NaN) <= maxBytes)
         return readWhole(response, connection, clock, idleMs)
-      const decoder = new TextDecoder()
-      let text = ''
-      let bytes = 0
-      for await (const piece of pieces()) {
-        bytes += piece.byteLength
-        if (bytes > maxBytes) throw tooLarge(maxBytes)
-        text += decoder.decode(piece, { stream: true })
-      }
-      return text + decoder.decode()
+      return joinedText(pieces(), maxBytes)
     },
   }
+}
+
+/** More than `maxBytes` is `provider_unavailable`. */
+export const joinedText = async (pieces: AsyncIterable<Uint8Array>, maxBytes: number): Promise<string> => {
+  const decoder = new TextDecoder()
+  let text = ''
+  let bytes = 0
+  for await (const piece of pieces) {
+    bytes += piece.byteLength
+    if (bytes > maxBytes) throw tooLarge(maxBytes)
+    text += decoder.decode(piece, { stream: true })
+  }
+  return text + decoder.decode()
 }
 
 const tooLarge = (bytes: number): GatewayError =>

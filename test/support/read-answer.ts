@@ -116,7 +116,9 @@ const responseReading = (response: OpenAI.Responses.Response): Reading => {
   const reading = nothing()
   for (const item of response.output) {
     if (item.type === 'function_call') reading.calls.push({ id: item.call_id, name: item.name, arguments: parsed(item.arguments) })
-    if (item.type === 'custom_tool_call') reading.calls.push({ id: item.call_id, name: item.name, arguments: { input: item.input } })
+    // xAI shows searches that its own server has made as calls, too.
+    if (item.type === 'custom_tool_call' && !item.call_id.startsWith('xs_'))
+      reading.calls.push({ id: item.call_id, name: item.name, arguments: { input: item.input } })
     if (item.type === 'reasoning') for (const { text } of [...item.summary, ...(item.content ?? [])]) reading.reasoning += text
     if (item.type !== 'message') continue
     for (const part of item.content) {
@@ -143,7 +145,7 @@ const responseReading = (response: OpenAI.Responses.Response): Reading => {
 const MESSAGE_STOPS: Readonly<Record<string, string>> = {
   end_turn: 'stop',
   stop_sequence: 'stop',
-  pause_turn: 'stop',
+  pause_turn: 'length',
   max_tokens: 'length',
   tool_use: 'tool_calls',
   refusal: 'content_filter',
@@ -164,6 +166,8 @@ const readMessage = async (stream: boolean, body: string): Promise<Reading> => {
   const { usage, stop_details: details } = message
   reading.stop = MESSAGE_STOPS[message.stop_reason ?? ''] ?? message.stop_reason
   if (details?.type === 'refusal') reading.refusal = details.explanation ?? ''
+  // One that is not explained at all is told in words of this service's.
+  else if (message.stop_reason === 'refusal') reading.refusal = 'The model declined to answer.'
   const cacheRead = usage.cache_read_input_tokens ?? 0
   reading.usage = {
     input: usage.input_tokens + cacheRead + (usage.cache_creation_input_tokens ?? 0),
@@ -174,13 +178,21 @@ const readMessage = async (stream: boolean, body: string): Promise<Reading> => {
   return reading
 }
 
+interface GoogleCall {
+  readonly id?: string
+  readonly name?: string
+  readonly args?: unknown
+  /** In a stream arguments may come in pieces, each at its place. */
+  readonly partialArgs?: readonly { readonly jsonPath: string; readonly stringValue?: string; readonly numberValue?: number }[]
+}
+
 interface GoogleChunk {
   readonly candidates?: readonly {
     readonly content?: {
       readonly parts?: readonly {
         readonly text?: string
         readonly thought?: boolean
-        readonly functionCall?: { readonly id?: string; readonly name: string; readonly args: unknown }
+        readonly functionCall?: GoogleCall
       }[]
     }
     readonly finishReason?: string
@@ -203,8 +215,7 @@ const readGoogle = (stream: boolean, body: string): Reading => {
     : [JSON.parse(body) as GoogleChunk]
   for (const { candidates = [], usageMetadata: usage } of chunks) {
     for (const part of candidates[0]?.content?.parts ?? []) {
-      if (part.functionCall !== undefined)
-        reading.calls.push({ id: part.functionCall.id ?? '', name: part.functionCall.name, arguments: part.functionCall.args })
+      if (part.functionCall !== undefined) readGoogleCall(reading, part.functionCall)
       else if (part.thought === true) reading.reasoning += part.text ?? ''
       else reading.text += part.text ?? ''
     }
@@ -221,6 +232,19 @@ const readGoogle = (stream: boolean, body: string): Reading => {
   }
   if (reading.stop === 'stop' && reading.calls.length > 0) reading.stop = 'tool_calls'
   return reading
+}
+
+const readGoogleCall = (reading: Reading, { id, name, args, partialArgs }: GoogleCall): void => {
+  if (name !== undefined) reading.calls.push({ id: id ?? '', name, arguments: args ?? {} })
+  const call = reading.calls.at(-1)
+  for (const { jsonPath, stringValue, numberValue } of partialArgs ?? []) {
+    const steps = jsonPath.match(/[^$.[\]]+/g) ?? []
+    let at = call?.arguments as Record<string, unknown>
+    for (const [position, step] of steps.slice(0, -1).entries())
+      at = (at[step] ??= /^\d/.test(steps[position + 1] ?? '') ? [] : {}) as Record<string, unknown>
+    const last = steps.at(-1) ?? ''
+    at[last] = numberValue ?? `${typeof at[last] === 'string' ? at[last] : ''}${stringValue ?? ''}`
+  }
 }
 
 interface ConverseBlock {

@@ -31,6 +31,8 @@ export interface Reply {
   /** A stream of Bedrock's says that it is one of its own kind. */
   readonly type: 'text/event-stream' | 'application/json'
   readonly pieces: readonly Uint8Array[]
+  /** What the response says of its kind in place of `type`; null for nothing. */
+  readonly contentType?: string | null
   /** The connection breaks behind the last piece. */
   readonly cut?: boolean
 }
@@ -228,13 +230,19 @@ const readAll = async (response: Response): Promise<{ text: string; broken: bool
 }
 
 const responseOf = (
-  { status = 200, type, pieces, cut = false }: Reply,
+  { status = 200, type, pieces, cut = false, contentType }: Reply,
   dialect: UpstreamDialect | 'sandbox',
 ): Awaited<ReturnType<Upstream['post']>> => {
   async function* all(): AsyncGenerator<Uint8Array, void, undefined> {
     yield* pieces
     if (cut) throw new GatewayError('provider_unavailable', 'The connection to the provider failed (ECONNRESET).')
   }
+  const told =
+    contentType === undefined
+      ? dialect === 'bedrock' && type !== 'application/json'
+        ? 'application/vnd.amazon.eventstream'
+        : type
+      : contentType
   const text = async (): Promise<string> => {
     const decoder = new TextDecoder()
     let whole = ''
@@ -243,9 +251,7 @@ const responseOf = (
   }
   return {
     status,
-    headers: new Headers({
-      'content-type': dialect === 'bedrock' && type !== 'application/json' ? 'application/vnd.amazon.eventstream' : type,
-    }),
+    headers: new Headers(told === null ? {} : { 'content-type': told }),
     pieces: all,
     complete() {},
     text,

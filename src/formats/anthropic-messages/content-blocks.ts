@@ -40,7 +40,8 @@ export const citationLocation = ({ url, title, content }: UrlCitation): JsonObje
   type: 'web_search_result_location',
   cited_text: content ?? '',
   encrypted_index: '',
-  title,
+  // Typed clients want a text here.
+  title: title ?? '',
   url,
 })
 

@@ -12,7 +12,7 @@ describe('beside its text a stream tells', () => {
         `,"index":${index},"delta":{"type":"citations_delta","citation":{"type":"web_search_result_location",${members}}}`,
       )
     const told = (index: number) =>
-      source(index, '"cited_text":"","encrypted_index":"","title":null,"url":"https://a"') +
+      source(index, '"cited_text":"","encrypted_index":"","title":"","url":"https://a"') +
       source(index, '"cited_text":"c","encrypted_index":"","title":"B","url":"https://b"')
     const sources = [cited('https://a'), cited('https://b', { title: 'B', content: 'c' })]
     expect(render(text('Hi'), ...sources, text('you'), finish('stop'))).toBe(

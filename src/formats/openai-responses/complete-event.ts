@@ -13,9 +13,11 @@ export const completeEvent = (type: string, json: string, number: number, begun:
   if (needed === null && numbered) return json
   const body = bodyOfParsed(json)
   const item = body.raw('item')
+  const annotation = type === SOURCE_EVENT ? body.raw('annotation') : undefined
   return body.textWith({
     ...missingMembers(body, { ...needed, ...(numbered ? {} : { sequence_number: String(number) }) }),
     ...(ITEM_EVENTS.has(type) && item !== undefined ? { item: completeItem(item) } : {}),
+    ...(annotation === undefined ? {} : { annotation: completeSource(annotation) }),
   })
 }
 
@@ -23,6 +25,7 @@ export const completeEvent = (type: string, json: string, number: number, begun:
 const neededBy = (type: string, json: string, begun: readonly string[]): JsonTexts | null => {
   if (TEXT_EVENTS.has(type)) return json.includes('"logprobs"') ? null : { logprobs: '[]' }
   if (type === 'response.function_call_arguments.done') return json.includes('"name"') ? null : nameOf(json, begun)
+  if (type === SOURCE_EVENT) return SOURCE_MEMBERS.every((name) => json.includes(`"${name}"`)) ? null : {}
   if (!ITEM_EVENTS.has(type)) return null
   return json.includes('"content"') || json.includes('"summary"') || !PROSE.test(json) ? null : {}
 }
@@ -31,6 +34,8 @@ type JsonTexts = Readonly<Record<string, string>>
 
 const TEXT_EVENTS: ReadonlySet<string> = new Set(['response.output_text.delta', 'response.output_text.done'])
 const ITEM_EVENTS: ReadonlySet<string> = new Set(['response.output_item.added', 'response.output_item.done'])
+const SOURCE_EVENT = 'response.output_text.annotation.added'
+const SOURCE_MEMBERS = ['title', 'start_index', 'end_index']
 const PROSE = /"type"\s*:\s*"(?:message|reasoning)"/
 
 /** Of the call whose arguments are told. */
@@ -40,6 +45,14 @@ const nameOf = (json: string, begun: readonly string[]): JsonTexts | null => {
   const item = event?.raw('item')
   const name = item === undefined ? undefined : bodyOfParsed(item).raw('name')
   return name === undefined ? null : { name }
+}
+
+/** xAI tells the address of a page, and no more. */
+const completeSource = (json: string): string => {
+  const source = bodyOfParsed(json)
+  return source.get('type') === 'url_citation'
+    ? source.textWith(missingMembers(source, { title: '""', start_index: '0', end_index: '0' }))
+    : json
 }
 
 const completeItem = (json: string): string => {

@@ -3,7 +3,8 @@ import type { Call } from '../../canonical/call.ts'
 import type { Frame, ModelEvent } from '../../canonical/event.ts'
 import { isObject } from '../../lib/json.ts'
 import { unusable } from '../classify-failure.ts'
-import { isEventStream, parseWhole, postJson, WHOLE_BODY_MAX } from '../json-post.ts'
+import { parseOrNull } from '../told-error.ts'
+import { answerForm, parseWhole, postJson, WHOLE_BODY_MAX } from '../json-post.ts'
 import type { Attempt, ProviderContext, Target } from '../provider.ts'
 import { type EventReader, failedFrame, streamFrames } from '../stream-frames.ts'
 import { createMessagesDecoder, KNOWN_EVENTS } from './decode.ts'
@@ -14,7 +15,7 @@ const API_VERSION = '2023-06-01'
 
 export async function* anthropic(attempt: Attempt, context: ProviderContext): AsyncGenerator<readonly Frame[], void, undefined> {
   const { call, target } = attempt
-  const response = await postJson(
+  const posted = await postJson(
     {
       url: messagesUrl(target.baseUrl),
       headers: ownHeaders(attempt),
@@ -25,7 +26,7 @@ export async function* anthropic(attempt: Attempt, context: ProviderContext): As
     attempt,
     context,
   )
-  const streams = isEventStream(response)
+  const { streams, response } = await answerForm(posted, call.stream)
   const native = call.dialect === 'messages' && streams === call.stream
   if (streams) yield* streamFrames(response, eventReader(target, native), target)
   else yield [wholeFrame(await response.text(WHOLE_BODY_MAX), target, native)]
@@ -53,6 +54,8 @@ const versionHeaders = ({ dialect, passHeaders }: Call): Record<string, string> 
 const eventReader = (target: Target, native: boolean): EventReader => {
   const decoder = createMessagesDecoder(target.modelId)
   let stopped = false
+  let started = false
+  let said = false
   return {
     stopped: () => stopped,
     frames(event, { event: name, data }) {
@@ -60,8 +63,17 @@ const eventReader = (target: Target, native: boolean): EventReader => {
       if (event['type'] === 'error' || name === 'error' || isObject(event['error']))
         return [failedFrame(anthropicFailure(200, data, target))]
       if (!KNOWN_EVENTS.has(event['type'])) return []
+      if (event['type'] === 'message_start') {
+        // A proxy that asks again in the middle begins a second answer, whose blocks would grow out of those of the first.
+        if (said) return [failedFrame(unusable(target, 'began a second answer before the first was complete.'))]
+        if (started) return []
+        started = true
+      }
+      said ||= event['type'] === 'content_block_start'
       stopped = event['type'] === 'message_stop'
-      return [{ events: decoder.event(event), ...(native ? { native: { dialect: 'messages', json: data } as const } : {}) }]
+      const events = decoder.event(event)
+      const json = native && mendInputs([event['content_block']]) ? JSON.stringify(event) : data
+      return [{ events, ...(native ? { native: { dialect: 'messages', json } as const } : {}) }]
     },
   }
 }
@@ -71,5 +83,19 @@ const wholeFrame = (text: string, target: Target, native: boolean): Frame => {
   if (isObject(body) && (body['type'] === 'error' || isObject(body['error']))) throw anthropicFailure(200, text, target)
   if (!isObject(body) || !Array.isArray(body['content'])) throw unusable(target, 'answered without any content.')
   const events: readonly ModelEvent[] = createMessagesDecoder(target.modelId).message(body)
-  return { events, ...(native ? { native: { dialect: 'messages', json: text } as const } : {}) }
+  const json = native && mendInputs(body['content']) ? JSON.stringify(body) : text
+  return { events, ...(native ? { native: { dialect: 'messages', json } as const } : {}) }
+}
+
+/** The input of a call is an object in this dialect; some servers write its text. True where any was changed. */
+const mendInputs = (blocks: readonly unknown[]): boolean => {
+  let changed = false
+  for (const block of blocks) {
+    const input = isObject(block) ? block['input'] : undefined
+    const parsed = typeof input === 'string' ? parseOrNull(input) : null
+    if (!isObject(block) || !isObject(parsed)) continue
+    block['input'] = parsed
+    changed = true
+  }
+  return changed
 }

@@ -1,6 +1,7 @@
 /** One content block, as it opens, grows and closes. */
 import type { ModelEvent } from '../../canonical/event.ts'
 import { isObject } from '../../lib/json.ts'
+import { callArguments } from '../call-arguments.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -78,7 +79,8 @@ const openThinking = (block: Json, modelId: string): Opened => {
 const openToolUse = (block: Json, index: number): Opened => {
   const id = textOf(block['id']) || `call_${index}`
   const opened: ModelEvent = { type: 'tool-call', index, id, name: textOf(block['name']) }
-  const eager = isObject(block['input']) && Object.keys(block['input']).length > 0 ? JSON.stringify(block['input']) : ''
+  const { input } = block
+  const eager = isObject(input) && Object.keys(input).length === 0 ? '' : callArguments(input)
   let bare = eager === ''
   return {
     events: bare ? [opened] : [opened, { type: 'tool-arguments', index, json: eager }],

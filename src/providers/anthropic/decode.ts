@@ -1,5 +1,5 @@
 /** Messages as upstreams speak it, whole or as stream events, in the language of the middle. Tolerant: only what means something is read. */
-import type { FinishReason, ModelEvent } from '../../canonical/event.ts'
+import { type FinishReason, type ModelEvent, UNEXPLAINED_REFUSAL } from '../../canonical/event.ts'
 import { isObject } from '../../lib/json.ts'
 import { openBlock, type BlockDecoder } from './decode-block.ts'
 import { decodeUsage, mergeUsage } from './usage.ts'
@@ -42,7 +42,7 @@ export const createMessagesDecoder = (modelId: string): MessagesDecoder => {
     const details = isObject(told['stop_details']) ? textOf(told['stop_details']['explanation']) : ''
     const sequence = told['stop_sequence']
     return [
-      ...(native === 'refusal' && details !== '' ? [{ type: 'refusal', text: details } as const] : []),
+      ...(native === 'refusal' ? [{ type: 'refusal', text: details || UNEXPLAINED_REFUSAL } as const] : []),
       {
         type: 'finish',
         reason: STOP_REASONS[native] ?? 'stop',
@@ -115,8 +115,9 @@ export const KNOWN_EVENTS: ReadonlySet<unknown> = new Set([
 const STOP_REASONS: Readonly<Record<string, FinishReason>> = {
   end_turn: 'stop',
   stop_sequence: 'stop',
-  pause_turn: 'stop',
-  compaction: 'stop',
+  // The turn is not over: the client is to send it back, so that the model goes on.
+  pause_turn: 'length',
+  compaction: 'length',
   max_tokens: 'length',
   model_context_window_exceeded: 'length',
   tool_use: 'tool_calls',

@@ -2,6 +2,7 @@
 import type { ModelEvent } from '../../canonical/event.ts'
 import type { ReasoningProof } from '../../canonical/reasoning.ts'
 import { isObject } from '../../lib/json.ts'
+import { callArguments } from '../call-arguments.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -54,7 +55,7 @@ export const openBlock = ({ nextCall, provenBy }: BlockContext): BlockDecoder =>
         picture.pieces.push(textOf(source['bytes']))
         return []
       }
-      const json = isObject(toolUse) ? textOf(toolUse['input']) : ''
+      const json = isObject(toolUse) ? callArguments(toolUse['input']) : ''
       if (call === null || json === '') return []
       call.bare = false
       return [{ type: 'tool-arguments', index: call.index, json }]
@@ -72,8 +73,7 @@ export const wholeBlock = (block: Json, context: BlockContext): ModelEvent[] => 
   const decoder = openBlock(context)
   const { toolUse, reasoningContent, citationsContent, image } = block
   if (isObject(toolUse)) {
-    const input = isObject(toolUse['input']) ? JSON.stringify(toolUse['input']) : ''
-    return [...decoder.open(block), ...decoder.delta({ toolUse: { input } }), ...decoder.close()]
+    return [...decoder.open(block), ...decoder.delta(block), ...decoder.close()]
   }
   if (isObject(reasoningContent)) {
     const readable = isObject(reasoningContent['reasoningText']) ? reasoningContent['reasoningText'] : reasoningContent

@@ -1,5 +1,5 @@
 /** What Converse answers, whole or as the events of a stream, in the language of the middle. Tolerant: only the fields that mean something are read. */
-import type { FinishReason, ModelEvent } from '../../canonical/event.ts'
+import { type FinishReason, type ModelEvent, UNEXPLAINED_REFUSAL } from '../../canonical/event.ts'
 import { isObject } from '../../lib/json.ts'
 import type { Target } from '../provider.ts'
 import { openBlock, wholeBlock, type BlockContext, type BlockDecoder } from './decode-block.ts'
@@ -50,7 +50,7 @@ export const createConverseDecoder = (target: Target, requestId: string | null):
           // A model that leaves a block open has closed it with this.
           const closed = [...blocks.values()].flatMap((block) => block.close())
           blocks.clear()
-          return [...closed, finishOf(payload)]
+          return [...closed, ...endOf(payload)]
         }
         case 'metadata':
           return isObject(payload['usage']) ? [{ type: 'usage', usage: decodeUsage(payload['usage']) }] : []
@@ -66,7 +66,7 @@ export const createConverseDecoder = (target: Target, requestId: string | null):
         start,
         ...content.filter(isObject).flatMap((block) => wholeBlock(block, context)),
         ...(isObject(usage) ? [{ type: 'usage', usage: decodeUsage(usage) } as const] : []),
-        finishOf(body),
+        ...endOf(body),
       ]
     },
   }
@@ -87,9 +87,12 @@ const FINISH: ReadonlyMap<string, FinishReason> = new Map([
   ['refusal', 'content_filter'],
 ])
 
-const finishOf = ({ stopReason, additionalModelResponseFields: fields }: Json): ModelEvent => {
+const endOf = ({ stopReason, additionalModelResponseFields: fields }: Json): ModelEvent[] => {
   const native = typeof stopReason === 'string' && stopReason !== '' ? stopReason : null
   const asked = isObject(fields) ? (isObject(fields['delta']) ? fields['delta'] : fields)['stop_sequence'] : undefined
   const stopSequence = typeof asked === 'string' && native === 'stop_sequence' ? { stopSequence: asked } : {}
-  return { type: 'finish', reason: FINISH.get(native ?? '') ?? 'stop', native, ...stopSequence }
+  return [
+    ...(native === 'refusal' ? [{ type: 'refusal', text: UNEXPLAINED_REFUSAL } as const] : []),
+    { type: 'finish', reason: FINISH.get(native ?? '') ?? 'stop', native, ...stopSequence },
+  ]
 }

@@ -2,8 +2,10 @@
 import type { FinishReason, ModelEvent } from '../../canonical/event.ts'
 import type { ReasoningProof } from '../../canonical/reasoning.ts'
 import { isObject } from '../../lib/json.ts'
+import { callArguments } from '../call-arguments.ts'
 import { createSourceReader } from './grounding.ts'
 import { decodeLogprobs } from './log-probabilities.ts'
+import { createStreamedArguments, type StreamedArguments } from './streamed-arguments.ts'
 import { decodeUsage } from './usage.ts'
 
 type Json = Readonly<Record<string, unknown>>
@@ -31,6 +33,9 @@ export const createGoogleDecoder = (modelId: string): GoogleDecoder => {
   let saidAnything = false
   let native: string | null = null
   let message: string | null = null
+  /** The call whose arguments are still coming. */
+  let open: { readonly index: number; readonly args: StreamedArguments } | null = null
+  let misplaced = false
 
   const proofOf = (part: Json): ReasoningProof | null => {
     const data = textOf(part['thoughtSignature'])
@@ -39,16 +44,33 @@ export const createGoogleDecoder = (modelId: string): GoogleDecoder => {
 
   const functionCall = (call: Json, part: Json): ModelEvent[] => {
     const name = textOf(call['name'])
-    if (name === '') return [{ type: 'unknown', kind: 'functionCall' }]
+    if (name === '') return open === null ? [{ type: 'unknown', kind: 'functionCall' }] : more(call)
+    const before = close()
     const index = callCount
     callCount += 1
     // Older models give calls no ids. Ours are told apart from those of other answers by the answer's.
     const id = textOf(call['id']) || ['call', answerId, String(index)].filter((piece) => piece !== '').join('_')
     const proof = proofOf(part)
-    return [
-      { type: 'tool-call', index, id, name, ...(proof === null ? {} : { proof }) },
-      { type: 'tool-arguments', index, json: JSON.stringify(isObject(call['args']) ? call['args'] : {}) },
-    ]
+    const opened: ModelEvent = { type: 'tool-call', index, id, name, ...(proof === null ? {} : { proof }) }
+    if (call['willContinue'] !== true && call['partialArgs'] === undefined)
+      return [...before, opened, { type: 'tool-arguments', index, json: callArguments(call['args']) || '{}' }]
+    open = { index, args: createStreamedArguments() }
+    return [...before, opened, ...more(call)]
+  }
+
+  /** A piece of the open call; one that does not say that it goes on is its last. */
+  const more = (call: Json): ModelEvent[] => {
+    misplaced ||= open?.args.add(call['partialArgs']) === false
+    return call['willContinue'] === true ? [] : close()
+  }
+
+  const close = (): ModelEvent[] => {
+    if (open === null) return []
+    const { index, args } = open
+    open = null
+    const json = args.json()
+    // A call that the model was cut off in is no whole one, and must not look like one.
+    return [{ type: 'tool-arguments', index, json: native === 'MAX_TOKENS' ? json.slice(0, -1) : json }]
   }
 
   const content = (part: Json): ModelEvent[] => {
@@ -87,6 +109,7 @@ export const createGoogleDecoder = (modelId: string): GoogleDecoder => {
     if (finish !== '' && finish !== 'FINISH_REASON_UNSPECIFIED') {
       native = finish
       message = textOf(candidate['finishMessage']) || null
+      events.push(...close())
     }
     return events
   }
@@ -109,7 +132,12 @@ export const createGoogleDecoder = (modelId: string): GoogleDecoder => {
       if (isObject(usage)) events.push({ type: 'usage', usage: decodeUsage(usage, sources.searches) })
       return events
     },
-    ending: () => (native === null ? null : { reason: reasonOf(native, callCount > 0, saidAnything), native, message }),
+    ending() {
+      if (native === null) return null
+      // Arguments that could not be put together are a call that nobody can run.
+      const reason = misplaced ? null : reasonOf(native, callCount > 0, saidAnything)
+      return { reason, native: misplaced ? 'MALFORMED_FUNCTION_CALL' : native, message }
+    },
   }
 }
 

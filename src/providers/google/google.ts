@@ -2,7 +2,7 @@
 import type { Frame, ModelEvent } from '../../canonical/event.ts'
 import { isObject } from '../../lib/json.ts'
 import { unusable } from '../classify-failure.ts'
-import { isEventStream, parseWhole, postJson, WHOLE_BODY_MAX } from '../json-post.ts'
+import { answerForm, parseWhole, postJson, WHOLE_BODY_MAX } from '../json-post.ts'
 import type { Attempt, ProviderContext, Target } from '../provider.ts'
 import { type EventReader, failedFrame, holds, streamFrames } from '../stream-frames.ts'
 import { createGoogleDecoder, firstCandidate, type Ending, type GoogleDecoder } from './decode.ts'
@@ -14,7 +14,7 @@ const AFTER_ENDING_MS = 5000
 
 export async function* google(attempt: Attempt, context: ProviderContext): AsyncGenerator<readonly Frame[], void, undefined> {
   const { call, target } = attempt
-  const response = await postJson(
+  const posted = await postJson(
     {
       url: addressOf(target, call.stream),
       headers: target.apiKey === null ? {} : { 'x-goog-api-key': target.apiKey },
@@ -25,8 +25,9 @@ export async function* google(attempt: Attempt, context: ProviderContext): Async
     attempt,
     context,
   )
+  const { streams, response } = await answerForm(posted, call.stream)
   // A proxy that loses the query answers with a list of chunks in place of events.
-  if (isEventStream(response)) yield* streamFrames(response, chunkReader(target), target)
+  if (streams) yield* streamFrames(response, chunkReader(target), target)
   else yield wholeFrames(await response.text(WHOLE_BODY_MAX), target)
 }
 

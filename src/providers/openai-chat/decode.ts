@@ -1,6 +1,8 @@
 /** Chat Completions as upstreams speak it, whole or in chunks, as events. Tolerant: only the fields that mean something are read. */
-import type { FinishReason, ModelEvent } from '../../canonical/event.ts'
+import { type FinishReason, type ModelEvent, UNEXPLAINED_REFUSAL } from '../../canonical/event.ts'
+import { ArgumentsScan } from '../../lib/arguments-scan.ts'
 import { isObject } from '../../lib/json.ts'
+import { callArguments } from '../call-arguments.ts'
 import { decodeAnnotations, decodeImages, decodeParts, decodeSources, textOf } from './decode-content.ts'
 import { type CallProofs, decodeDetails, proofsOfCalls, thoughtSignature } from './decode-thinking.ts'
 import { decodeUsage, usageObject } from './decode-usage.ts'
@@ -10,6 +12,20 @@ type Json = Record<string, unknown>
 /** State that spans the chunks of one stream. */
 export interface ChatDecoder {
   events(chunk: Json): ModelEvent[]
+  /** Takes note of an event of a chunk that was read without this decoder. */
+  heard(event: ModelEvent): void
+  /** The newest chunk says something in a form that clients of the dialect cannot read: it is to be told by its events. */
+  readonly mended: boolean
+  /** The end of a stream that says that it is over and not why; null where it said nothing before. */
+  ending(): ModelEvent | null
+}
+
+interface OpenCall {
+  readonly index: number
+  readonly id: string
+  readonly name: string
+  /** For a call without an id: whether its arguments are whole tells a further call from more of this one. */
+  readonly scan: ArgumentsScan | null
 }
 
 /** `model`: our id of the model that answers, which proofs of its thinking are marked with. */
@@ -17,8 +33,12 @@ export const createChatDecoder = (model: string): ChatDecoder => {
   let started = false
   let audio = false
   // Upstream indices may be sparse, or all zero with ids that differ; ours are dense.
-  const calls = new Map<number, { index: number; id: string }>()
+  const calls = new Map<number, OpenCall>()
+  let newest: OpenCall | null = null
   let callCount = 0
+  let mended = false
+  let said = false
+  let refused = false
   let sources: Set<string> | null = null
 
   const toolCall = (call: Json, position: number, proofs: CallProofs | null, events: ModelEvent[]): void => {
@@ -26,9 +46,10 @@ export const createChatDecoder = (model: string): ChatDecoder => {
     const custom = isObject(call['custom']) ? call['custom'] : null
     const about = custom ?? (isObject(call['function']) ? call['function'] : {})
     const id = textOf(call['id'])
+    const name = textOf(about['name'])
     let open = calls.get(upstreamIndex)
-    if (open === undefined || (id !== '' && id !== open.id && textOf(about['name']) !== '')) {
-      open = { index: callCount, id }
+    if (open === undefined || beginsAnother(open, id, name)) {
+      open = { index: callCount, id, name, scan: id === '' ? new ArgumentsScan() : null }
       callCount += 1
       calls.set(upstreamIndex, open)
       const proof = proofs?.get(id) ?? thoughtSignature(call, model)
@@ -36,12 +57,16 @@ export const createChatDecoder = (model: string): ChatDecoder => {
         type: 'tool-call',
         index: open.index,
         id: id === '' ? `call_${open.index}` : id,
-        name: textOf(about['name']),
+        name,
         ...(custom === null ? {} : { custom: true as const }),
       } as const
       events.push(proof === null ? opened : { ...opened, proof })
     }
-    const json = textOf(about[custom === null ? 'arguments' : 'input'])
+    newest = open
+    const given = about[custom === null ? 'arguments' : 'input']
+    mended ||= open.index !== upstreamIndex || isObject(given)
+    const json = callArguments(given)
+    open.scan?.push(json)
     if (json !== '') events.push({ type: 'tool-arguments', index: open.index, json })
   }
 
@@ -58,7 +83,10 @@ export const createChatDecoder = (model: string): ChatDecoder => {
       if (content !== '') events.push({ type: 'text', text: content })
     } else if (Array.isArray(content)) decodeParts(content, events)
     const refusal = said['refusal']
-    if (typeof refusal === 'string' && refusal !== '') events.push({ type: 'refusal', text: refusal })
+    if (typeof refusal === 'string' && refusal !== '') {
+      refused = true
+      events.push({ type: 'refusal', text: refusal })
+    }
     const annotations = listOf(said['annotations'])
     if (annotations !== null) decodeAnnotations(annotations, events)
     const images = listOf(said['images'])
@@ -74,6 +102,7 @@ export const createChatDecoder = (model: string): ChatDecoder => {
   return {
     events(chunk) {
       const events: ModelEvent[] = []
+      mended = false
       const choice = firstChoice(chunk)
       // Azure sends a chunk of its filters first, which has neither a choice nor a name for the answer.
       if (!started && (choice !== undefined || textOf(chunk['id']) !== '')) {
@@ -92,11 +121,30 @@ export const createChatDecoder = (model: string): ChatDecoder => {
       if (usage !== null) events.push({ type: 'usage', usage: decodeUsage(usage) })
       const finish = choice?.['finish_reason']
       // A failure is no end of the model's; it is told by whoever reads the chunk.
-      if (typeof finish === 'string' && finish !== '' && !FAILURES.has(finish))
+      if (typeof finish === 'string' && finish !== '' && !FAILURES.has(finish)) {
+        if (finish === 'refusal' && !refused) {
+          mended = true
+          events.push({ type: 'refusal', text: UNEXPLAINED_REFUSAL })
+        }
         events.push({ type: 'finish', reason: finishReason(finish, callCount > 0), native: finish })
+      }
+      said ||= events.some(({ type }) => type === 'text' || type === 'tool-call' || type === 'refusal' || type === 'image')
       return events
     },
+    heard(event) {
+      if (event.type === 'tool-arguments' && newest?.index === event.index) newest.scan?.push(event.json)
+    },
+    get mended() {
+      return mended
+    },
+    ending: () => (said ? { type: 'finish', reason: callCount > 0 ? 'tool_calls' : 'stop', native: null } : null),
   }
+}
+
+/** Some servers give all calls one index, and some of them no ids either. */
+const beginsAnother = (open: OpenCall, id: string, name: string): boolean => {
+  if (name === '') return false
+  return id === '' ? open.scan?.complete === true || name !== open.name : id !== open.id
 }
 
 /** A router's word, and DeepSeek's. */
@@ -112,6 +160,8 @@ const FINISH: Readonly<Record<string, FinishReason>> = {
   tool_calls: 'tool_calls',
   function_call: 'tool_calls',
   content_filter: 'content_filter',
+  refusal: 'content_filter',
+  pause_turn: 'length',
 }
 
 /** Some servers end every answer with `stop`; one with calls ends so that they are made. */

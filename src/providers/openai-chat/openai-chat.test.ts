@@ -292,7 +292,7 @@ describe('a stream', () => {
     ['with a last event that lacks its blank line, and is the finish', said(proseChunk('a')) + `data: ${FINISH_CHUNK}`, true],
     ['with [DONE] without its blank line', `${said(proseChunk('a'), FINISH_CHUNK)}data: [DONE]`, true],
     ['with comments and empty events', `: hello\n\ndata:\n\n${said(proseChunk('a'))}: x\n\n${said(FINISH_CHUNK, '[DONE]')}`, true],
-    ['without a finish, but with [DONE]', said(proseChunk('a'), '[DONE]'), false],
+    ['without a finish, but with [DONE]', said(proseChunk('a'), '[DONE]'), true],
     ['without a finish', said(proseChunk('a')), false],
     ['with a last event that lacks its blank line, and is no finish', said(proseChunk('a')) + `data: ${proseChunk('b')}`, false],
     ['with nothing at all', '', false],

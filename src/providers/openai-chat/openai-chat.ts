@@ -4,7 +4,7 @@ import type { GatewayError } from '../../errors.ts'
 import { isObject } from '../../lib/json.ts'
 import type { SseEvent } from '../../lib/sse.ts'
 import { unusable } from '../classify-failure.ts'
-import { isEventStream, parseWhole, postJson, WHOLE_BODY_MAX } from '../json-post.ts'
+import { answerForm, parseWhole, postJson, WHOLE_BODY_MAX } from '../json-post.ts'
 import { holdsError } from '../failure-words.ts'
 import type { Attempt, ProviderContext, Target } from '../provider.ts'
 import { type EventReader, failedFrame, streamFrames } from '../stream-frames.ts'
@@ -17,7 +17,7 @@ import { chatText } from './vendor-text.ts'
 
 export async function* openaiChat(attempt: Attempt, context: ProviderContext): AsyncGenerator<readonly Frame[], void, undefined> {
   const { call, target } = attempt
-  const response = await postJson(
+  const posted = await postJson(
     {
       url: addressOf(target, '/chat/completions'),
       headers: keyHeader(target),
@@ -28,7 +28,7 @@ export async function* openaiChat(attempt: Attempt, context: ProviderContext): A
     attempt,
     context,
   )
-  const streams = isEventStream(response)
+  const { streams, response } = await answerForm(posted, call.stream)
   const native = call.dialect === 'chat' && streams === call.stream
   if (streams) yield* streamFrames(response, chunkReader(target, native), target)
   else yield wholeFrames(await response.text(WHOLE_BODY_MAX), target, native)
@@ -39,7 +39,15 @@ const chunkReader = (target: Target, native: boolean): EventReader => {
   const decoder = createChatDecoder(target.modelId)
   const pieces = createPieceReader(native)
   return {
-    alike: (event) => pieces.read(event),
+    alike(event) {
+      const frame = pieces.read(event)
+      if (frame !== null) for (const said of frame.events) decoder.heard(said)
+      return frame
+    },
+    endMarked() {
+      const end = decoder.ending()
+      return end === null ? null : { events: [end] }
+    },
     frames(chunk, event) {
       const frames = chunkFrames(chunk, event, decoder, target, native)
       pieces.learn(event, frames)
@@ -54,7 +62,7 @@ const chunkFrames = (chunk: unknown, event: SseEvent, decoder: ChatDecoder, targ
   const events = decoder.events(chunk)
   const failure = choiceFailure(chunk, target)
   if (failure !== null) return [{ events }, failedFrame(failure)]
-  const json = native ? chatText(chunk, event.data) : null
+  const json = native && !decoder.mended ? chatText(chunk, event.data) : null
   return [json === null ? { events } : { events, native: { dialect: 'chat', json } }]
 }
 
@@ -80,7 +88,8 @@ const wholeFrames = (text: string, target: Target, native: boolean): Frame[] => 
   if (isObject(body) && failure === null && holdsError(body)) throw chatFailure(200, text, target)
   if (!isObject(body) || !Array.isArray(body['choices']) || body['choices'].length === 0)
     throw unusable(target, 'answered without any choices.')
-  const decoded = createChatDecoder(target.modelId).events(body)
+  const decoder = createChatDecoder(target.modelId)
+  const decoded = decoder.events(body)
   if (failure !== null) return [{ events: decoded }, failedFrame(failure)]
   const ended = decoded.some(({ type }) => type === 'finish')
   // Some vendors leave the reason empty, xAI where there are calls.
@@ -88,6 +97,7 @@ const wholeFrames = (text: string, target: Target, native: boolean): Frame[] => 
   const events: readonly ModelEvent[] = ended
     ? decoded
     : [...decoded, { type: 'finish', reason: called ? 'tool_calls' : 'stop', native: null }]
-  const json = native ? chatText(body, text) : null
+  // Only the text has more than one choice.
+  const json = native && (!decoder.mended || body['choices'].length > 1) ? chatText(body, text) : null
   return [json === null ? { events } : { events, native: { dialect: 'chat', json } }]
 }

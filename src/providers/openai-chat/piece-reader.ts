@@ -40,8 +40,10 @@ export const createPieceReader = (native: boolean): PieceReader => {
     },
     learn({ event, data }, [frame, ...more]) {
       const [said, ...others] = frame?.events ?? []
+      // Another call may come under the index of the one before it.
+      if (frame?.events.some(({ type }) => type === 'tool-call') === true) known = null
       if (left === 0 || event !== null || said === undefined || more.length + others.length > 0) return
-      const learned = pieceOf(data, said, native)
+      const learned = pieceOf(data, said, native && frame?.native !== undefined)
       if (learned === null) return
       left -= 1
       known = learned

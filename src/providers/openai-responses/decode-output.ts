@@ -4,6 +4,7 @@
  */
 import { type ModelEvent, PARAGRAPH_BREAK } from '../../canonical/event.ts'
 import { isObject } from '../../lib/json.ts'
+import { callArguments } from '../call-arguments.ts'
 import { decodeAnnotation, decodeLogprobs, imageEvents, proofOf } from './decode-parts.ts'
 
 export type Json = Record<string, unknown>
@@ -44,13 +45,20 @@ interface ItemState {
   over: boolean
 }
 
-export const createOutput = (): Output => {
+/** `runsCustomTools`: the provider takes none from clients, so that each call of one is its own. */
+export const createOutput = ({ runsCustomTools }: { readonly runsCustomTools: boolean }): Output => {
   const items = new Map<unknown, ItemState>()
   let calls = 0
   let searches = 0
   /** UTF-16 units of text so far, breaks counted, and the item that said the last of it. */
   let textLength = 0
   let textOwner: ItemState | null = null
+
+  /** The type of an item, by what it is. */
+  const kindOf = (item: Json): string => {
+    const type = textOf(item['type'])
+    return isSearchOfX(item) || (runsCustomTools && type === 'custom_tool_call') ? 'x_search_call' : type
+  }
 
   // Some upstreams give an item another id in every event, others leave the index out.
   const stateOf = (position: unknown, id: unknown): ItemState => {
@@ -134,7 +142,7 @@ export const createOutput = (): Output => {
 
   return {
     added(position, item) {
-      const type = textOf(item['type'])
+      const type = kindOf(item)
       const state = stateOf(position, item['id'])
       if (!TRANSLATED.has(type)) return foreign(state, type)
       if (!CALLS.has(type)) return []
@@ -143,7 +151,7 @@ export const createOutput = (): Output => {
       return events
     },
     done(position, item) {
-      const type = textOf(item['type'])
+      const type = kindOf(item)
       const state = stateOf(position, item['id'])
       if (!TRANSLATED.has(type)) return foreign(state, type)
       if (state.over) return []
@@ -190,7 +198,16 @@ const CALLS: ReadonlySet<string> = new Set(['function_call', 'custom_tool_call']
 const TRANSLATED: ReadonlySet<string> = new Set(['message', 'reasoning', 'image_generation_call', ...CALLS])
 
 /** What a call says to its tool. */
-const saidTo = (item: Json): string => textOf(item[item['type'] === 'custom_tool_call' ? 'input' : 'arguments'])
+const saidTo = (item: Json): string => callArguments(item[item['type'] === 'custom_tool_call' ? 'input' : 'arguments'])
+
+/**
+ * xAI shows the steps of its own search of X as calls of custom tools, though its server has run them (docs.x.ai, "Tools",
+ * "Overview"). A client that ran them again would answer what nobody asked.
+ */
+const isSearchOfX = (item: Json): boolean =>
+  item['type'] === 'custom_tool_call' && (textOf(item['call_id']).startsWith('xs_call_') || X_SEARCH.has(textOf(item['name'])))
+
+const X_SEARCH: ReadonlySet<string> = new Set(['x_keyword_search', 'x_semantic_search', 'x_user_search', 'x_thread_fetch', 'view_x_video'])
 
 const pieceEvent = (kind: PieceKind, text: string): ModelEvent => {
   if (kind === 'summary') return { type: 'reasoning', text, summary: true }

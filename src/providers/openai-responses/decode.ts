@@ -1,6 +1,7 @@
 /** Responses as upstreams speak it, event by event or whole, as events. Tolerant: only the fields that mean something are read. */
 import type { ModelEvent } from '../../canonical/event.ts'
 import { isObject } from '../../lib/json.ts'
+import { callArguments } from '../call-arguments.ts'
 import { createOutput, type Json, textOf } from './decode-output.ts'
 import { decodeUsage } from './usage.ts'
 
@@ -11,8 +12,8 @@ export interface ResponsesDecoder {
   whole(response: Json): ModelEvent[]
 }
 
-export const createResponsesDecoder = (): ResponsesDecoder => {
-  const output = createOutput()
+export const createResponsesDecoder = (options: { readonly runsCustomTools: boolean } = { runsCustomTools: false }): ResponsesDecoder => {
+  const output = createOutput(options)
   let started = false
 
   const start = (response: Json): ModelEvent[] => {
@@ -54,7 +55,7 @@ export const createResponsesDecoder = (): ResponsesDecoder => {
       case 'response.custom_tool_call_input.delta':
         return output.arguments(event, delta)
       case 'response.function_call_arguments.done':
-        return output.wholeArguments(event, textOf(event['arguments']))
+        return output.wholeArguments(event, callArguments(event['arguments']))
       case 'response.custom_tool_call_input.done':
         return output.wholeArguments(event, textOf(event['input']))
       case 'response.output_text.annotation.added':

@@ -3,8 +3,9 @@ import type { Frame } from '../../canonical/event.ts'
 import type { GatewayError } from '../../errors.ts'
 import { isObject } from '../../lib/json.ts'
 import type { SseEvent } from '../../lib/sse.ts'
+import { callArguments } from '../call-arguments.ts'
 import { unusable } from '../classify-failure.ts'
-import { isEventStream, parseWhole, postJson, WHOLE_BODY_MAX } from '../json-post.ts'
+import { answerForm, parseWhole, postJson, WHOLE_BODY_MAX } from '../json-post.ts'
 import { holdsError } from '../failure-words.ts'
 import type { Attempt, ProviderContext, Target } from '../provider.ts'
 import { type EventReader, failedFrame, streamFrames } from '../stream-frames.ts'
@@ -14,7 +15,7 @@ import { inBandFailure, responsesFailure } from './errors.ts'
 
 export async function* openaiResponses(attempt: Attempt, context: ProviderContext): AsyncGenerator<readonly Frame[], void, undefined> {
   const { call, target } = attempt
-  const response = await postJson(
+  const posted = await postJson(
     {
       url: `${target.baseUrl}/responses`,
       headers: target.apiKey === null ? {} : { authorization: `Bearer ${target.apiKey}` },
@@ -25,7 +26,7 @@ export async function* openaiResponses(attempt: Attempt, context: ProviderContex
     attempt,
     context,
   )
-  const streams = isEventStream(response)
+  const { streams, response } = await answerForm(posted, call.stream)
   const native = call.dialect === 'responses' && streams === call.stream
   if (streams) yield* streamFrames(response, eventReader(target, native), target)
   else yield wholeFrames(await response.text(WHOLE_BODY_MAX), target, native)
@@ -33,13 +34,15 @@ export async function* openaiResponses(attempt: Attempt, context: ProviderContex
 
 /** `native`: the client speaks this dialect and asked for a stream, so that events can be passed on as they are. */
 const eventReader = (target: Target, native: boolean): EventReader => {
-  const decoder = createResponsesDecoder()
+  const decoder = decoderFor(target)
   return {
     frames: (event, sse) => eventFrames(event, sse, decoder, target, native),
     // The terminal event holds the use; at most an end marker comes behind it.
     stopped: (finished) => finished,
   }
 }
+
+const decoderFor = ({ provider }: Target): ResponsesDecoder => createResponsesDecoder({ runsCustomTools: provider === 'xai' })
 
 const eventFrames = (
   event: unknown,
@@ -56,7 +59,7 @@ const eventFrames = (
   if (isObject(response) && isFailed(type, response)) return [{ events }, failedFrame(failureOf(response, target))]
   if (!native) return events.length === 0 ? [] : [{ events }]
   // An event in several lines of data is passed on in one.
-  const json = data.includes('\n') ? JSON.stringify(event) : data
+  const json = mendArguments(event) || data.includes('\n') ? JSON.stringify(event) : data
   return [{ events, native: { dialect: 'responses', json } }]
 }
 
@@ -64,9 +67,19 @@ const wholeFrames = (text: string, target: Target, native: boolean): Frame[] => 
   const body = parseWhole(text, target)
   if (!isObject(body) || (!Array.isArray(body['output']) && !holdsError(body))) throw unusable(target, 'answered without any output.')
   if (!Array.isArray(body['output'])) throw failureOf(body, target)
-  const events = createResponsesDecoder().whole(body)
+  const events = decoderFor(target).whole(body)
   if (holdsError(body) || !events.some(({ type }) => type === 'finish')) return [{ events }, failedFrame(failureOf(body, target))]
-  return [native ? { events, native: { dialect: 'responses', json: text } } : { events }]
+  const json = native && mendArguments(body) ? JSON.stringify(body) : text
+  return [native ? { events, native: { dialect: 'responses', json } } : { events }]
+}
+
+/** Arguments are text in this dialect; some servers write an object. True where any was changed: in the event, its item, or the items of its answer. */
+const mendArguments = (body: Record<string, unknown>): boolean => {
+  const { item, response } = body
+  const output: unknown[] = Array.isArray(body['output']) ? body['output'] : []
+  const holders = [body, item, ...output].filter((holder) => isObject(holder)).filter((holder) => isObject(holder['arguments']))
+  for (const holder of holders) holder['arguments'] = callArguments(holder['arguments'])
+  return (isObject(response) && mendArguments(response)) || holders.length > 0
 }
 
 const FAILED: ReadonlySet<unknown> = new Set(['failed', 'cancelled'])

@@ -1,0 +1,398 @@
+/** What upstreams send beside the letter of their dialects, and what a client finds in it, on every interface. */
+import { describe, expect, test } from 'bun:test'
+
+import { CLIENT_DIALECTS, type ClientDialect } from '../../src/canonical/call.ts'
+import { readAnswer, type Reading } from '../support/read-answer.ts'
+import { streamBytes, type UpstreamDialect } from '../support/recordings.ts'
+import { OWN_DIALECT, type Replayed, replayReply, typeOf } from '../support/replay.ts'
+
+const encoder = new TextEncoder()
+
+const ask = (
+  client: ClientDialect,
+  dialect: UpstreamDialect,
+  stream: boolean,
+  bytes: Uint8Array,
+  contentType?: string | null,
+): Promise<Replayed> =>
+  replayReply(client, dialect, { type: typeOf(stream), pieces: [bytes], ...(contentType === undefined ? {} : { contentType }) }, stream)
+
+const read = async (
+  client: ClientDialect,
+  dialect: UpstreamDialect,
+  stream: boolean,
+  bytes: Uint8Array,
+  contentType?: string | null,
+): Promise<Reading> => await readAnswer(OWN_DIALECT[client], stream, (await ask(client, dialect, stream, bytes, contentType)).text)
+
+const json = (value: unknown): Uint8Array => encoder.encode(JSON.stringify(value))
+const events = (dialect: UpstreamDialect, payloads: readonly unknown[]): Uint8Array =>
+  streamBytes(
+    dialect,
+    payloads.map((payload) => JSON.stringify(payload)),
+  )
+
+/** Chunks of a chat stream, without the marker of its end. */
+const chunks = (...payloads: readonly unknown[]): string => payloads.map((payload) => `data: ${JSON.stringify(payload)}\n\n`).join('')
+const chunk = (delta: unknown, finish: string | null = null, more: object = {}): object => ({
+  id: 'c',
+  object: 'chat.completion.chunk',
+  created: 1,
+  model: 'm',
+  choices: [{ index: 0, delta, finish_reason: finish }],
+  ...more,
+})
+const USAGE = { prompt_tokens: 7, completion_tokens: 3, total_tokens: 10 }
+const DONE = 'data: [DONE]\n\n'
+const PARIS = { name: 'get_weather', arguments: { city: 'Paris' } }
+const ROME = { name: 'get_weather', arguments: { city: 'Rome' } }
+
+const callsOf = ({ calls }: Reading): unknown[] => calls.map(({ name, arguments: args }) => ({ name, arguments: args }))
+
+const chatCall = (id: string | undefined, city: string, cut: boolean, index: number | undefined = 0): object[] => {
+  const args = JSON.stringify({ city })
+  const first = { ...(index === undefined ? {} : { index }), ...(id === undefined ? {} : { id }), type: 'function' }
+  return cut
+    ? [
+        chunk({ tool_calls: [{ ...first, function: { name: 'get_weather', arguments: '' } }] }),
+        chunk({ tool_calls: [{ index, function: { arguments: args.slice(0, 4) } }] }),
+        chunk({ tool_calls: [{ index, function: { arguments: args.slice(4, 9) } }] }),
+        chunk({ tool_calls: [{ index, function: { arguments: args.slice(9) } }] }),
+      ]
+    : [chunk({ tool_calls: [{ ...first, function: { name: 'get_weather', arguments: args } }] })]
+}
+
+describe.each([...CLIENT_DIALECTS])('%s', (client) => {
+  describe('two calls under one index are two calls', () => {
+    test.each([
+      ['with ids', ['a', 'b'], false],
+      ['with ids, in pieces', ['a', 'b'], true],
+      ['without ids', [undefined, undefined], false],
+      ['without ids, in pieces', [undefined, undefined], true],
+      ['with empty ids, in pieces', ['', ''], true],
+    ] as const)('%s', async (_, [first, second], cut) => {
+      const told = [...chatCall(first, 'Paris', cut), ...chatCall(second, 'Rome', cut), chunk({}, 'tool_calls', { usage: USAGE })]
+      const reading = await read(client, 'openai-chat', true, encoder.encode(chunks(...told) + DONE))
+      expect(callsOf(reading)).toEqual([PARIS, ROME])
+      expect(new Set(reading.calls.map(({ id }) => id)).size).toBe(2)
+      expect(reading.stop).toBe('tool_calls')
+    })
+
+    test('in one chunk', async () => {
+      const [one, two] = ['Paris', 'Rome'].map((city) => ({
+        index: 0,
+        id: city,
+        type: 'function',
+        function: { name: 'get_weather', arguments: JSON.stringify({ city }) },
+      }))
+      const told = chunks(chunk({ tool_calls: [one, two] }), chunk({}, 'tool_calls')) + DONE
+      expect(callsOf(await read(client, 'openai-chat', true, encoder.encode(told)))).toEqual([PARIS, ROME])
+    })
+  })
+
+  test('indices that do not begin at zero leave no hole', async () => {
+    const told = chunks(...chatCall('a', 'Paris', true, 1), ...chatCall('b', 'Rome', true, 4), chunk({}, 'tool_calls')) + DONE
+    expect(callsOf(await read(client, 'openai-chat', true, encoder.encode(told)))).toEqual([PARIS, ROME])
+  })
+
+  test('a call that repeats its name and its id in each piece is one call', async () => {
+    const piece = (args: string): object =>
+      chunk({ tool_calls: [{ index: 0, id: 'a', type: 'function', function: { name: 'get_weather', arguments: args } }] })
+    const told = chunks(piece('{"city":'), piece('"Par'), piece('is"}'), chunk({}, 'tool_calls')) + DONE
+    expect(callsOf(await read(client, 'openai-chat', true, encoder.encode(told)))).toEqual([PARIS])
+  })
+
+  describe('arguments that are an object where the dialect has text, or text where it has an object', () => {
+    const { name, arguments: args } = PARIS
+    const text = JSON.stringify(args)
+    const usage = { input_tokens: 1, output_tokens: 1 }
+    const item = { type: 'function_call', id: 'fc_1', call_id: 'a', name, arguments: args, status: 'completed' }
+    const response = { id: 'resp_1', object: 'response', created_at: 1, model: 'm', status: 'completed', output: [item] }
+    const message = { id: 'm', type: 'message', role: 'assistant', model: 'm', stop_reason: 'tool_use', stop_sequence: null, usage }
+    const chatMessage = {
+      role: 'assistant',
+      content: null,
+      tool_calls: [{ id: 'a', type: 'function', function: { name, arguments: args } }],
+    }
+    const cases: readonly (readonly [UpstreamDialect, boolean, Uint8Array])[] = [
+      [
+        'openai-chat',
+        false,
+        json({
+          id: 'c',
+          object: 'chat.completion',
+          created: 1,
+          model: 'm',
+          choices: [{ index: 0, message: chatMessage, finish_reason: 'tool_calls' }],
+        }),
+      ],
+      [
+        'openai-chat',
+        true,
+        events('openai-chat', [chunk({ tool_calls: [{ index: 0, ...chatMessage.tool_calls[0] }] }), chunk({}, 'tool_calls')]),
+      ],
+      ['openai-responses', false, json(response)],
+      [
+        'openai-responses',
+        true,
+        events('openai-responses', [
+          { type: 'response.created', sequence_number: 0, response: { ...response, status: 'in_progress', output: [] } },
+          {
+            type: 'response.output_item.added',
+            sequence_number: 1,
+            output_index: 0,
+            item: { ...item, arguments: '', status: 'in_progress' },
+          },
+          { type: 'response.function_call_arguments.done', sequence_number: 2, item_id: 'fc_1', output_index: 0, name, arguments: args },
+          { type: 'response.output_item.done', sequence_number: 3, output_index: 0, item },
+          { type: 'response.completed', sequence_number: 4, response },
+        ]),
+      ],
+      ['anthropic', false, json({ ...message, content: [{ type: 'tool_use', id: 'a', name, input: text }] })],
+      [
+        'bedrock',
+        false,
+        json({
+          output: { message: { role: 'assistant', content: [{ toolUse: { toolUseId: 'a', name, input: text } }] } },
+          stopReason: 'tool_use',
+          usage: { inputTokens: 1, outputTokens: 1 },
+        }),
+      ],
+      ['google', false, json({ candidates: [{ content: { parts: [{ functionCall: { name, args: text } }] }, finishReason: 'STOP' }] })],
+    ]
+    test.each(cases)('%s, stream: %p', async (dialect, stream, bytes) => {
+      expect(callsOf(await read(client, dialect, stream, bytes))).toEqual([PARIS])
+    })
+  })
+
+  describe('a stream is a stream whatever it says that it is', () => {
+    const told = chunks(chunk({ role: 'assistant', content: 'Hel' }), chunk({ content: 'lo' }), chunk({}, 'stop', { usage: USAGE })) + DONE
+    test.each([['text/plain'], ['text/plain; charset=utf-8'], ['application/octet-stream'], ['application/json'], [''], [null]])(
+      '%p',
+      async (type) => {
+        for (const bytes of [told, `\uFEFF${told}`, `: hello\n\n${told}`, `\r\n${told}`])
+          expect(await read(client, 'openai-chat', true, encoder.encode(bytes), type)).toMatchObject({ text: 'Hello', stop: 'stop' })
+      },
+    )
+
+    test('and a whole answer is one, whatever it says', async () => {
+      const whole = json({
+        id: 'c',
+        object: 'chat.completion',
+        created: 1,
+        model: 'm',
+        choices: [{ index: 0, message: { role: 'assistant', content: 'Hello' }, finish_reason: 'stop' }],
+      })
+      for (const type of ['text/plain', null])
+        expect(await read(client, 'openai-chat', false, whole, type)).toMatchObject({ text: 'Hello', stop: 'stop' })
+    })
+
+    test('a page of HTML is neither', async () => {
+      const { text } = await ask(client, 'openai-chat', true, encoder.encode('<html><body>Sign in</body></html>'), 'text/html')
+      expect(text).toContain('"error_type":"provider_unavailable"')
+    })
+  })
+
+  describe('the marker of the end', () => {
+    test('ends an answer whose model gave no reason', async () => {
+      const told = chunks(chunk({ content: 'Hello' })) + DONE
+      expect(await read(client, 'openai-chat', true, encoder.encode(told))).toMatchObject({ text: 'Hello', stop: 'stop' })
+      const calls = chunks(...chatCall('a', 'Paris', true)) + DONE
+      const reading = await read(client, 'openai-chat', true, encoder.encode(calls))
+      expect([callsOf(reading), reading.stop]).toEqual([[PARIS], 'tool_calls'])
+    })
+
+    test('ends no answer that said nothing', async () => {
+      const { text } = await ask(client, 'openai-chat', true, encoder.encode(chunks(chunk({ role: 'assistant', content: '' })) + DONE))
+      expect(text).toContain('"error_type":"provider_unavailable"')
+    })
+
+    test('may stand before the use, which counts, and before anything else, which does not', async () => {
+      const told = chunks(chunk({ content: 'Hello' }), chunk({}, 'stop')) + DONE
+      const late = chunks(chunk({ content: ' never' }), { ...chunk({}), choices: [], usage: USAGE })
+      const reading = await read(client, 'openai-chat', true, encoder.encode(told + late))
+      expect(reading).toMatchObject({ text: 'Hello', stop: 'stop', usage: { input: 7, output: 3 } })
+    })
+  })
+
+  describe('a refusal without a word of explanation is a refusal', () => {
+    const message = (stop: object, content: readonly object[] = []): object => ({
+      id: 'm',
+      type: 'message',
+      role: 'assistant',
+      model: 'm',
+      content,
+      stop_sequence: null,
+      ...stop,
+      usage: { input_tokens: 1, output_tokens: 1 },
+    })
+    const stops = [
+      { stop_reason: 'refusal' },
+      { stop_reason: 'refusal', stop_details: null },
+      { stop_reason: 'refusal', stop_details: { type: 'refusal', category: 'bio', explanation: null } },
+    ]
+    const cases: (readonly [string, UpstreamDialect, boolean, Uint8Array])[] = stops.flatMap((stop, index) => [
+      [`${index}, whole`, 'anthropic', false, json(message(stop))] as const,
+      [
+        `${index}, streamed`,
+        'anthropic',
+        true,
+        events('anthropic', [
+          { type: 'message_start', message: message({ stop_reason: null }) },
+          { type: 'message_delta', delta: { stop_sequence: null, ...stop }, usage: { output_tokens: 1 } },
+          { type: 'message_stop' },
+        ]),
+      ] as const,
+    ])
+    cases.push([
+      'of Bedrock, whole',
+      'bedrock',
+      false,
+      json({ output: { message: { role: 'assistant', content: [] } }, stopReason: 'refusal', usage: { inputTokens: 1, outputTokens: 1 } }),
+    ])
+    cases.push([
+      'of Bedrock, streamed',
+      'bedrock',
+      true,
+      events('bedrock', [{ messageStart: { role: 'assistant' } }, { messageStop: { stopReason: 'refusal' } }]),
+    ])
+    cases.push([
+      'of a server of the chat dialect, streamed',
+      'openai-chat',
+      true,
+      events('openai-chat', [chunk({ role: 'assistant', content: '' }), chunk({}, 'refusal')]),
+    ])
+    test.each(cases)('%s', async (_, dialect, stream, bytes) => {
+      const answer = await ask(client, dialect, stream, bytes)
+      const reading = await readAnswer(OWN_DIALECT[client], stream, answer.text)
+      if (client === 'messages') {
+        expect(reading.stop).toBe('content_filter')
+        expect(answer.text).toContain('"stop_reason":"refusal"')
+        return
+      }
+      expect(reading.refusal).not.toBe('')
+      expect(reading.stop).toBe(client === 'chat' ? 'content_filter' : 'stop')
+    })
+  })
+
+  test('a turn that the provider pauses is told as one that is not over', async () => {
+    const whole = json({
+      id: 'm',
+      type: 'message',
+      role: 'assistant',
+      model: 'm',
+      content: [{ type: 'text', text: 'Searching' }],
+      stop_reason: 'pause_turn',
+      stop_sequence: null,
+      usage: { input_tokens: 1, output_tokens: 1 },
+    })
+    const { text } = await ask(client, 'anthropic', false, whole)
+    const told = {
+      chat: '"finish_reason":"length","native_finish_reason":"pause_turn"',
+      responses: '"status":"incomplete"',
+      messages: '"stop_reason":"pause_turn"',
+    }
+    expect(text).toContain(told[client])
+  })
+
+  describe('a stream in which a second answer begins', () => {
+    const start = (id: string): object => ({
+      type: 'message_start',
+      message: {
+        id,
+        type: 'message',
+        role: 'assistant',
+        model: 'm',
+        content: [],
+        stop_reason: null,
+        stop_sequence: null,
+        usage: { input_tokens: 1, output_tokens: 1 },
+      },
+    })
+    const text = (said: string): object[] => [
+      { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
+      { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: said } },
+    ]
+    const end = [
+      { type: 'content_block_stop', index: 0 },
+      { type: 'message_delta', delta: { stop_reason: 'end_turn', stop_sequence: null }, usage: { output_tokens: 1 } },
+      { type: 'message_stop' },
+    ]
+
+    test('before the first said anything has one answer', async () => {
+      const bytes = events('anthropic', [start('a'), start('b'), ...text('Hello'), ...end])
+      expect(await read(client, 'anthropic', true, bytes)).toMatchObject({ text: 'Hello', stop: 'stop' })
+    })
+
+    test('in the middle of the first fails: two answers are never woven into one', async () => {
+      const { text: told } = await ask(
+        client,
+        'anthropic',
+        true,
+        events('anthropic', [start('a'), ...text('Hel'), start('b'), ...text('lo'), ...end]),
+      )
+      expect(told).toContain('Hel')
+      expect(told).toContain('"error_type":"provider_unavailable"')
+      expect(told).not.toContain('"lo"')
+    })
+  })
+})
+
+test('a source of which only the address is told has what typed clients need', async () => {
+  const source = { type: 'url_citation', url: 'https://a.example/' }
+  const part = { type: 'output_text', text: 'Found.', annotations: [source], logprobs: [] }
+  const item = { type: 'message', id: 'msg_1', role: 'assistant', status: 'completed', content: [part] }
+  const response = { id: 'resp_1', object: 'response', created_at: 1, model: 'grok', status: 'completed', output: [item] }
+  const at = { item_id: 'msg_1', output_index: 0, content_index: 0 }
+  const bytes = events('openai-responses', [
+    { type: 'response.created', sequence_number: 0, response: { ...response, status: 'in_progress', output: [] } },
+    { type: 'response.output_item.added', sequence_number: 1, output_index: 0, item: { ...item, content: [] } },
+    { type: 'response.output_text.delta', sequence_number: 2, ...at, delta: 'Found.' },
+    { type: 'response.output_text.annotation.added', sequence_number: 3, ...at, annotation_index: 0, annotation: source },
+    { type: 'response.output_item.done', sequence_number: 4, output_index: 0, item },
+    { type: 'response.completed', sequence_number: 5, response },
+  ])
+  const native = await ask('responses', 'openai-responses', true, bytes)
+  expect(native.text).toContain('"annotation":{"type":"url_citation","url":"https://a.example/","title":"","start_index":0,"end_index":0}')
+  const messages = await ask('messages', 'openai-responses', true, bytes)
+  expect(messages.text).toContain('"title":"","url":"https://a.example/"')
+})
+
+describe('what the provider ran itself is no call of the client’s', () => {
+  const item = {
+    type: 'custom_tool_call',
+    id: 'ctc_1',
+    call_id: 'xs_call_1',
+    name: 'x_keyword_search',
+    input: '{"query":"a"}',
+    status: 'completed',
+  }
+  const message = {
+    type: 'message',
+    id: 'msg_1',
+    role: 'assistant',
+    status: 'completed',
+    content: [{ type: 'output_text', text: 'Found.', annotations: [] }],
+  }
+  const response = { id: 'resp_1', object: 'response', created_at: 1, model: 'grok', status: 'completed', output: [item, message] }
+  const stream = events('openai-responses', [
+    { type: 'response.created', sequence_number: 0, response: { ...response, status: 'in_progress', output: [] } },
+    { type: 'response.output_item.added', sequence_number: 1, output_index: 0, item: { ...item, input: '', status: 'in_progress' } },
+    { type: 'response.custom_tool_call_input.delta', sequence_number: 2, item_id: 'ctc_1', output_index: 0, delta: item.input },
+    { type: 'response.custom_tool_call_input.done', sequence_number: 3, item_id: 'ctc_1', output_index: 0, input: item.input },
+    { type: 'response.output_item.done', sequence_number: 4, output_index: 0, item },
+    { type: 'response.output_item.added', sequence_number: 5, output_index: 1, item: { ...message, content: [] } },
+    { type: 'response.output_text.delta', sequence_number: 6, item_id: 'msg_1', output_index: 1, content_index: 0, delta: 'Found.' },
+    { type: 'response.output_item.done', sequence_number: 7, output_index: 1, item: message },
+    { type: 'response.completed', sequence_number: 8, response },
+  ])
+  for (const client of ['chat', 'messages'] as const) {
+    test(`${client}: the searches of X`, async () => {
+      for (const [streamed, bytes] of [
+        [true, stream],
+        [false, json(response)],
+      ] as const)
+        expect(await read(client, 'openai-responses', streamed, bytes)).toMatchObject({ text: 'Found.', calls: [], stop: 'stop' })
+    })
+  }
+})
