@@ -3,7 +3,7 @@ import type { FinishReason, ModelEvent } from '../../canonical/event.ts'
 import { usageOf } from '../../canonical/usage.ts'
 import { inputTokenCount } from './prompt-facts.ts'
 import type { SandboxInput, SandboxStep } from './step.ts'
-import { splitWords } from './words.ts'
+import { wordCount, words } from './words.ts'
 
 export type Block =
   | { readonly type: 'text' | 'reasoning' | 'refusal'; readonly text: string }
@@ -20,53 +20,86 @@ interface AnswerOptions {
   readonly ending?: SandboxStep
 }
 
-/** `maxOutputTokens` cuts it short, with finish `length`. */
+/**
+ * `maxOutputTokens` cuts it short, with finish `length`. Tokens are made as they are said, so that a long answer is never in
+ * memory as tokens.
+ */
 export function* answer(input: SandboxInput, blocks: readonly Block[], options: AnswerOptions = {}): Generator<SandboxStep> {
   const { finish = 'stop', firstTokenMs = 0, hiddenReasoningTokens = 0, ending } = options
   const tokenMs = input.settings.delayMs ?? options.tokenMs ?? 0
-  const tokens = blocks.flatMap(tokensOf)
-  const said = tokens.slice(0, input.maxOutputTokens ?? tokens.length)
+  const allowed = input.maxOutputTokens ?? Number.POSITIVE_INFINITY
+  const expected = blocks.reduce((sum, block) => sum + tokenCount(block), 0)
   const inputFresh = inputTokenCount(input.prompt)
 
   yield frame({ type: 'start', upstreamId: null, upstreamModel: null }, { type: 'usage', usage: usageOf({ inputFresh }) })
   if (firstTokenMs > 0) yield { kind: 'wait', ms: firstTokenMs }
   // A long text comes in fewer, larger frames, unless it was asked to come slowly.
-  const batch = tokenMs > 0 ? 1 : Math.ceil(said.length / FRAMES_MAX)
-  for (let from = 0; from < said.length; from += batch) {
-    if (from > 0 && tokenMs > 0) yield { kind: 'wait', ms: tokenMs }
-    yield frame(...said.slice(from, from + batch).flatMap(({ events }) => events))
+  const batch = tokenMs > 0 ? 1 : Math.max(1, Math.ceil(Math.min(expected, allowed) / FRAMES_MAX))
+  let pending: Token[] = []
+  let said = 0
+  let reasoning = 0
+  let isWhole = true
+  for (const token of tokensOf(blocks)) {
+    if (said === allowed) {
+      isWhole = false
+      break
+    }
+    if (said > 0 && tokenMs > 0) yield { kind: 'wait', ms: tokenMs }
+    said += 1
+    if (token.type === 'reasoning') reasoning += 1
+    pending.push(token)
+    if (pending.length < batch) continue
+    yield frame(...joined(pending))
+    pending = []
   }
-  const reasoning = said.filter((token) => token.reasoning).length
-  const usage = usageOf({ inputFresh, output: said.length - reasoning, outputReasoning: reasoning + hiddenReasoningTokens })
+  if (pending.length > 0) yield frame(...joined(pending))
+  const usage = usageOf({ inputFresh, output: said - reasoning, outputReasoning: reasoning + hiddenReasoningTokens })
   if (ending === undefined) {
-    yield frame({ type: 'usage', usage }, { type: 'finish', reason: said.length < tokens.length ? 'length' : finish, native: null })
+    yield frame({ type: 'usage', usage }, { type: 'finish', reason: isWhole ? finish : 'length', native: null })
   } else {
     yield frame({ type: 'usage', usage })
     yield ending
   }
 }
 
-/** Of a text that is said at once. */
+/** Frames of a text that is said at once, about. */
 const FRAMES_MAX = 500
 
-interface Token {
-  readonly reasoning: boolean
-  readonly events: readonly ModelEvent[]
+type Token = Extract<ModelEvent, { type: Block['type'] | 'tool-arguments' }>
+
+/** Text that is said at once is one event. */
+const joined = (tokens: readonly Token[]): Token[] => {
+  const events: Token[] = []
+  for (const token of tokens) {
+    const last = events.at(-1)
+    if (last !== undefined && isText(last) && isText(token) && last.type === token.type) {
+      events[events.length - 1] = { type: last.type, text: last.text + token.text }
+    } else events.push(token)
+  }
+  return events
 }
 
-const tokensOf = (block: Block, at: number, blocks: readonly Block[]): Token[] => {
-  if (block.type !== 'tool-call') {
-    return splitWords(block.text).map((text) => ({ reasoning: block.type === 'reasoning', events: [{ type: block.type, text }] }))
+const isText = (token: Token): token is Extract<Token, { readonly text: string }> => 'text' in token
+
+function* tokensOf(blocks: readonly Block[]): Generator<Token> {
+  let index = 0
+  for (const block of blocks) {
+    if (block.type !== 'tool-call') {
+      for (const text of words(block.text)) yield { type: block.type, text }
+      continue
+    }
+    yield { type: 'tool-call', index, id: block.id, name: block.name }
+    for (const [json] of block.json.matchAll(JSON_PIECE)) yield { type: 'tool-arguments', index, json }
+    index += 1
   }
-  const index = blocks.slice(0, at).filter(({ type }) => type === 'tool-call').length
-  const { id, name } = block
-  return [
-    { reasoning: false, events: [{ type: 'tool-call', index, id, name }] },
-    ...splitJson(block.json).map((json): Token => ({ reasoning: false, events: [{ type: 'tool-arguments', index, json }] })),
-  ]
 }
+
+/** About as many as `tokensOf` gives. */
+const tokenCount = (block: Block): number =>
+  block.type === 'tool-call' ? 1 + Math.ceil(block.json.length / JSON_PIECE_CHARACTERS) : wordCount(block.text)
 
 /** Pieces of a few characters, as models send them: their borders mean nothing. */
-const splitJson = (json: string): string[] => json.match(/[^]{1,12}/gu) ?? []
+const JSON_PIECE_CHARACTERS = 12
+const JSON_PIECE = new RegExp(`[^]{1,${JSON_PIECE_CHARACTERS}}`, 'gu')
 
 const frame = (...events: ModelEvent[]): SandboxStep => ({ kind: 'frame', events })

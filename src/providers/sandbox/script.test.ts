@@ -86,6 +86,26 @@ describe('sandbox/echo', () => {
     expect(said(script)).toBe(long)
     expect(script.length).toBeLessThan(1000)
   })
+
+  test('a text of megabytes is cut, and no step of its answer holds more than a small part of it', () => {
+    const huge = 'a b\n'.repeat(4_500_000)
+    const script = steps('echo', { prompt: prompt({ messages: [user(text(huge))] }) })
+    expect(said(script)).toBe(huge.slice(0, 512 * 1024))
+    expect(finishOf(script)).toBe('stop')
+    const events = eventsOf(script)
+    expect(events.length).toBeLessThan(1000)
+    expect(usageOf(script)?.inputFresh).toBeGreaterThan(8_000_000)
+  })
+
+  test('an answer is made as it is taken: leaving after the first frames makes no more', () => {
+    const long = 'word '.repeat(100_000)
+    let made = 0
+    for (const step of sandboxScript('echo', input({ prompt: prompt({ messages: [user(text(long))] }) }))) {
+      if (step.kind === 'frame') made += step.events.reduce((sum, event) => sum + (event.type === 'text' ? event.text.length : 0), 0)
+      if (made > 0) break
+    }
+    expect(made).toBeLessThan(long.length / 100)
+  })
 })
 
 describe('sandbox/lorem', () => {

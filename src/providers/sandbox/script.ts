@@ -86,6 +86,9 @@ const fail = (error: GatewayError): SandboxStep => ({ kind: 'fail', error })
 
 const text = (text: string): Block => ({ type: 'text', text })
 
-const echo = (prompt: Prompt): Block => text(lastUserText(prompt) ?? describePrompt(prompt))
+const echo = (prompt: Prompt): Block => text((lastUserText(prompt) ?? describePrompt(prompt)).slice(0, ECHO_CHARACTERS_MAX))
+
+/** An echo of a text of megabytes would keep the process from everything else, and teach a client nothing more. */
+const ECHO_CHARACTERS_MAX = 512 * 1024
 
 const lorem = (tokens: number): string => Array.from({ length: tokens }, (_, index) => WORDS[index % WORDS.length]).join(' ')
