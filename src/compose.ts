@@ -23,6 +23,7 @@ import { createInference, type InferenceParts } from './inference/run-inference.
 import type { Run } from './inference/run.ts'
 import type { Keys } from './keys/keys.ts'
 import { createAdmission, type Limits } from './limits/admission.ts'
+import { createBodyRoom } from './limits/body-room.ts'
 import { createRateMeter } from './limits/gcra.ts'
 import { createLoopLag } from './limits/loop-lag.ts'
 import { isoTimestamp, systemClock } from './lib/clock.ts'
@@ -158,6 +159,9 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
   const lag = createLoopLag(clock)
   let limits = limitsOf(file)
   const admission = createAdmission({ clock, meter: createRateMeter(RATE_NAMES_MAX), lag, limits: () => limits })
+  let bodyBytes = bodyBytesOf(file)
+  const bodyRoom = createBodyRoom(() => bodyBytes)
+  metrics.gauge('patchbay_request_body_bytes', 'Bytes of request bodies in memory.', () => bodyRoom.bytes)
   metrics.gauge('patchbay_requests_inside', 'Inference requests that were let in.', () => admission.inside)
   metrics.gauge('patchbay_requests_waiting', 'Inference requests that wait to be let in.', () => admission.waiting)
 
@@ -237,6 +241,7 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
       log,
       metrics,
       cors: createCors(current.cors.origins),
+      bodyRoom,
       bodyLimits: {
         maxBytes: current.limits.max_body_bytes,
         totalMs: seconds(current.timeouts.body),
@@ -290,6 +295,7 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
     reload(next) {
       served = serve(next)
       limits = limitsOf(next)
+      bodyBytes = bodyBytesOf(next)
       configure(next.budgets)
       retentionDays = next.generations.retention_days
     },
@@ -318,6 +324,9 @@ const limitsOf = ({ limits }: ConfigFile): Limits => ({
   waitMs: limits.queue_seconds * 1000,
   loopLagMs: limits.loop_lag_ms,
 })
+
+/** One body of the largest size has room in any case. */
+const bodyBytesOf = ({ limits }: ConfigFile): number => Math.max(limits.body_bytes_in_flight, limits.max_body_bytes)
 
 /** In small portions, so that no write waits long for another. */
 const deleteAll = async (deleteSome: (limit: number) => Promise<number>): Promise<void> => {

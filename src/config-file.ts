@@ -53,6 +53,15 @@ export const configFileSchema = z
           .max(1024 ** 3)
           .default(20 * 1024 * 1024)
           .meta({ description: 'The largest request body.' }),
+        body_bytes_in_flight: z
+          .int()
+          .min(1024)
+          .max(1024 ** 4)
+          .default(128 * 1024 * 1024)
+          .meta({
+            description:
+              'Bytes of request bodies that this process holds at once, beyond which requests are refused; at least max_body_bytes.',
+          }),
         requests_per_minute: upTo(1_000_000_000, 0, 'Inference requests a minute of a key that has no rpm_limit of its own; 0: no bound.'),
         tokens_per_minute: upTo(1_000_000_000, 0, 'Tokens a minute, in and out, of a key that has no tpm_limit of its own; 0: no bound.'),
         key_concurrency: upTo(1_000_000, 0, 'Inference requests of one key that may run at once; 0: no bound but that of the process.'),

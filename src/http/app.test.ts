@@ -22,6 +22,7 @@ import { createDryRun } from '../inference/dry-run.ts'
 import { createInference, type InferenceParts } from '../inference/run-inference.ts'
 import type { Run } from '../inference/run.ts'
 import { createKeys, UNBOUNDED } from '../keys/keys.ts'
+import { createBodyRoom } from '../limits/body-room.ts'
 import { createAdmission } from '../limits/admission.ts'
 import { createRateMeter } from '../limits/gcra.ts'
 import { systemIds } from '../lib/id.ts'
@@ -137,6 +138,7 @@ const build = (more: Partial<AppParts> = {}) => {
     },
     keys,
     management,
+    bodyRoom: createBodyRoom(() => Number.MAX_SAFE_INTEGER),
     admission: createAdmission({ clock, meter: createRateMeter(100), lag: { p99Ms: 0 }, limits: () => NO_LIMITS }),
     presets,
     guardrails: createGuardrails({
@@ -617,10 +619,10 @@ describe('over a real socket', () => {
     expect(await statusOf('GET', '/api/v1/models/count', `${management}${management}`)).toBe(401)
   })
 
-  test('413 for a body without a length is said before it ends', async () => {
+  test('413 for a body without a length is said before it ends, once it is far too long', async () => {
     const chunk = 'x'.repeat(64 * 1024)
     const answer = await raw(
-      `POST /api/v1/chat/completions HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${KEYS['an inference key']}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n${`${chunk.length.toString(16)}\r\n${chunk}\r\n`.repeat(20)}`,
+      `POST /api/v1/chat/completions HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${KEYS['an inference key']}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n${`${chunk.length.toString(16)}\r\n${chunk}\r\n`.repeat(100)}`,
     )
     expect(answer.split(' ')[1]).toBe('413')
     expect(answer).toMatch(/connection: close/i)

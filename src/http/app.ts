@@ -7,6 +7,7 @@ import type { Guardrails } from '../guardrails/guardrails.ts'
 import type { Keys } from '../keys/keys.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { Admission, Pass } from '../limits/admission.ts'
+import type { BodyRoom, BodySpace } from '../limits/body-room.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { IdSource } from '../lib/id.ts'
 import type { JsonObject } from '../lib/json.ts'
@@ -62,7 +63,8 @@ export interface AppParts {
   readonly log: Log
   readonly metrics: Metrics
   readonly cors: Cors
-  readonly bodyLimits: Omit<BodyLimits, 'clock'>
+  readonly bodyRoom: BodyRoom
+  readonly bodyLimits: Omit<BodyLimits, 'clock' | 'space'>
   readonly version: string
 }
 
@@ -142,7 +144,7 @@ export const createApp = (parts: AppParts): App => {
     ),
   )
   const router = createRouter(mounts)
-  const bodyLimits: BodyLimits = { ...parts.bodyLimits, clock: parts.clock }
+  const bodyLimits = { ...parts.bodyLimits, clock: parts.clock }
   const requests = parts.metrics.counter('patchbay_http_requests_total', 'Requests by operation and status.', ['operation', 'status'])
 
   const answer = async (request: HttpRequest, literalPath?: string): Promise<Response> => {
@@ -169,9 +171,11 @@ export const createApp = (parts: AppParts): App => {
         const named = namedWorkspace(route, asked)
         const reaches = principal !== null && REACHING.has(route.policy)
         const reach = reaches ? await resolveReach(principal, named, parts.management.workspaces) : null
-        const entered = route.policy === 'inference' && principal !== null ? parts.admission.enter(principal) : null
+        const space = parts.bodyRoom.enter()
+        const entered = route.policy === 'inference' && principal !== null ? parts.admission.enter(principal, space.free) : null
         const pass = entered instanceof Promise ? await entered : entered
-        response = await endingPass(pass, () =>
+        const limits: BodyLimits = { ...bodyLimits, space }
+        response = await endingPass(pass, space, () =>
           route.handle({
             method: request.method,
             params,
@@ -182,8 +186,8 @@ export const createApp = (parts: AppParts): App => {
             reach,
             pass,
             signal: request.signal,
-            text: () => readBodyText(request, bodyLimits),
-            received: () => readBody(request, bodyLimits),
+            text: () => readBodyText(request, limits),
+            received: () => readBody(request, limits),
           }),
         )
       }
@@ -207,12 +211,13 @@ export const createApp = (parts: AppParts): App => {
   }
 }
 
-/** What nobody took over ends with its handler. */
-const endingPass = async (pass: Pass | null, work: () => Promise<Response> | Response): Promise<Response> => {
+/** If the handler did not hand the pass over, it is ended here. The room of a body lasts as long as the pass, or the handler. */
+const endingPass = async (pass: Pass | null, space: BodySpace, work: () => Promise<Response> | Response): Promise<Response> => {
   try {
     return await work()
   } finally {
-    if (pass?.handedOver === false) pass.end(0)
+    if (pass === null) space.free()
+    else if (!pass.handedOver) pass.end(0)
   }
 }
 

@@ -3,6 +3,7 @@ import { isUtf8 } from 'node:buffer'
 
 import { GatewayError } from '../errors.ts'
 import type { Clock } from '../lib/clock.ts'
+import type { BodySpace } from '../limits/body-room.ts'
 
 /** What is used of a request: the runtime has more than one type of them. */
 export type HttpRequest = Pick<Request, 'method' | 'url' | 'headers' | 'signal' | 'body' | 'arrayBuffer'>
@@ -13,6 +14,8 @@ export interface BodyLimits {
   /** Until the whole body is here, and between two pieces of it. */
   readonly totalMs: number
   readonly idleMs: number
+  /** Where its bytes are counted while they are in memory. */
+  readonly space: Pick<BodySpace, 'take'>
 }
 
 type Readable = Pick<HttpRequest, 'headers' | 'body' | 'arrayBuffer'>
@@ -20,19 +23,19 @@ type Readable = Pick<HttpRequest, 'headers' | 'body' | 'arrayBuffer'>
 export const readBodyText = async (request: Readable, limits: BodyLimits): Promise<string> =>
   decoder.decode(await readBody(request, limits))
 
-/** Valid UTF-8. */
+/** Valid UTF-8. Throws GatewayError. */
 export const readBody = async (request: Readable, limits: BodyLimits): Promise<Uint8Array> => {
-  const { maxBytes, totalMs, idleMs } = limits
-  checkType(request.headers)
-  const declared = request.headers.get('content-length')
-  if (declared !== null && Number(declared) > maxBytes) throw tooLarge(maxBytes)
-  if (declared !== null && Number(declared) <= AT_ONCE_MAX) {
+  const { maxBytes, totalMs, idleMs, space } = limits
+  const declared = Number(request.headers.get('content-length') ?? 0)
+  const refusal = typeRefusal(request.headers) ?? (declared > maxBytes ? tooLarge(maxBytes) : space.take(declared))
+  if (refusal !== null) throw await afterRest(refusal, declared, request.body?.getReader(), limits)
+  if (declared > 0 && declared <= AT_ONCE_MAX) {
     // A body this small that takes the time of a pause is one: nothing has to be counted piece by piece.
     const bytes = new Uint8Array(await inTime(request.arrayBuffer(), Math.min(totalMs, idleMs), limits))
     if (bytes.byteLength > maxBytes) throw tooLarge(maxBytes)
     return checked(bytes)
   }
-  return checked(request.body === null ? new Uint8Array() : await readPieces(request.body.getReader(), limits))
+  return checked(request.body === null ? new Uint8Array() : await readPieces(request.body.getReader(), declared, limits))
 }
 
 /** Bodies of this length arrive in a few packets. */
@@ -43,17 +46,21 @@ interface PieceReader {
   cancel(): Promise<void>
 }
 
-const readPieces = async (reader: PieceReader, limits: BodyLimits): Promise<Uint8Array> => {
-  const { maxBytes, totalMs, idleMs, clock } = limits
-  const endMs = clock.monotonicMs() + totalMs
+/** `taken`: bytes for which there is room already. */
+const readPieces = async (reader: PieceReader, taken: number, limits: BodyLimits): Promise<Uint8Array> => {
+  const { maxBytes, space } = limits
+  const next = timedReads(reader, limits)
   const pieces: Uint8Array[] = []
   let size = 0
+  let refusal: GatewayError | null
   try {
     for (;;) {
-      const { done, value } = await inTime(reader.read(), Math.min(idleMs, endMs - clock.monotonicMs()), limits)
-      if (done || value === undefined) return Buffer.concat(pieces)
+      const value = await next()
+      if (value === null) return Buffer.concat(pieces)
+      const room = Math.max(taken, size)
       size += value.byteLength
-      if (size > maxBytes) throw tooLarge(maxBytes)
+      refusal = size > maxBytes ? tooLarge(maxBytes) : space.take(Math.max(0, size - room))
+      if (refusal !== null) break
       pieces.push(value)
     }
   } catch (thrown) {
@@ -61,7 +68,52 @@ const readPieces = async (reader: PieceReader, limits: BodyLimits): Promise<Uint
     reader.cancel().catch(() => undefined)
     throw thrown
   }
+  pieces.length = 0
+  throw await afterRest(refusal, size, reader, limits)
 }
+
+/** The next piece, or null at the end; rejects with a `timeout` when the body or one piece of it takes too long. */
+const timedReads = (reader: PieceReader, limits: BodyLimits): (() => Promise<Uint8Array | null>) => {
+  const { totalMs, idleMs, clock } = limits
+  const endMs = clock.monotonicMs() + totalMs
+  return async () => {
+    const { done, value } = await inTime(reader.read(), Math.min(idleMs, endMs - clock.monotonicMs()), limits)
+    return done ? null : (value ?? null)
+  }
+}
+
+/**
+ * The refusal, once the rest of the body was read and thrown away. Many clients write a whole body before they read an
+ * answer, and see a broken pipe where the connection is closed on them. A body far beyond what is allowed is not waited for.
+ */
+const afterRest = async (
+  refusal: GatewayError,
+  declared: number,
+  reader: PieceReader | undefined,
+  limits: BodyLimits,
+): Promise<GatewayError> => {
+  if (reader === undefined) return refusal
+  const most = limits.maxBytes * READ_TO_REFUSE
+  if (declared <= most) {
+    const next = timedReads(reader, { ...limits, idleMs: Math.min(limits.idleMs, REFUSED_IDLE_MS) })
+    try {
+      for (let size = 0; size <= most;) {
+        const value = await next()
+        if (value === null) return refusal
+        size += value.byteLength
+      }
+    } catch {
+      // It came too slowly, or its client is gone: the refusal stands, and the connection ends with it.
+    }
+  }
+  reader.cancel().catch(() => undefined)
+  const { type, message, status, metadata, retryAfterSeconds } = refusal
+  return new GatewayError(type, message, { status, metadata, retryAfterSeconds, unread: true, cause: refusal })
+}
+
+/** A body that is refused is read up to so many times the allowed length, and no further than its first pause. */
+const READ_TO_REFUSE = 4
+const REFUSED_IDLE_MS = 1000
 
 const inTime = async <Value>(reading: Promise<Value>, withinMs: number, { clock }: BodyLimits): Promise<Value> => {
   let cancel: (() => void) | undefined
@@ -80,23 +132,20 @@ const tooSlow = (): GatewayError =>
 
 const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(?:;\s*charset="?utf-8"?\s*)?$/i
 
-const checkType = (headers: Headers): void => {
+const typeRefusal = (headers: Headers): GatewayError | null => {
   const type = headers.get('content-type')
   if (type !== null && !JSON_TYPE.test(type)) {
-    throw new GatewayError('invalid_request', `Content-Type is "${type.slice(0, 100)}"; send application/json in UTF-8.`, { unread: true })
+    return new GatewayError('invalid_request', `Content-Type is "${type.slice(0, 100)}"; send application/json in UTF-8.`)
   }
   const encoding = headers.get('content-encoding')
-  if (encoding !== null && encoding !== 'identity') {
-    throw new GatewayError('invalid_request', `Content-Encoding "${encoding.slice(0, 40)}" is not accepted; send the body uncompressed.`, {
-      unread: true,
-    })
-  }
+  return encoding === null || encoding === 'identity'
+    ? null
+    : new GatewayError('invalid_request', `Content-Encoding "${encoding.slice(0, 40)}" is not accepted; send the body uncompressed.`)
 }
 
 const tooLarge = (maxBytes: number): GatewayError =>
   new GatewayError('payload_too_large', `Request payload too large: at most ${maxBytes} bytes.`, {
     metadata: { max_bytes: maxBytes },
-    unread: true,
   })
 
 // A byte order mark is kept, so that the JSON reader refuses it instead of two readers disagreeing on it.

@@ -33,8 +33,8 @@ export interface Pass {
 }
 
 export interface Admission {
-  /** Throws `rate_limit_exceeded` and `provider_overloaded` as 503, both with `Retry-After`. */
-  enter(caller: Limited): Pass | Promise<Pass>
+  /** Throws `rate_limit_exceeded` and `provider_overloaded` as 503, both with `Retry-After`. `onEnd` is called once, when the pass ends. */
+  enter(caller: Limited, onEnd?: () => void): Pass | Promise<Pass>
   /** Requests inside, and in line. */
   readonly inside: number
   readonly waiting: number
@@ -75,7 +75,7 @@ export const createAdmission = ({ clock, meter, lag, limits }: AdmissionParts): 
     return tokenRate
   }
 
-  const passFor = ({ hash }: Limited, tokenRate: Rate | null): Pass => {
+  const passFor = ({ hash }: Limited, tokenRate: Rate | null, onEnd: (() => void) | undefined): Pass => {
     let ended = false
     let handedOver = false
     return {
@@ -90,6 +90,7 @@ export const createAdmission = ({ clock, meter, lag, limits }: AdmissionParts): 
         ended = true
         count(hash, -1)
         turnstile.leave()
+        onEnd?.()
         // One was taken at the door.
         if (tokenRate !== null) meter.settle(tokensOf(hash, tokenRate), tokens - 1, tokenRate, clock.monotonicMs())
       },
@@ -97,7 +98,7 @@ export const createAdmission = ({ clock, meter, lag, limits }: AdmissionParts): 
   }
 
   return {
-    enter(caller) {
+    enter(caller, onEnd) {
       const { keyConcurrency, loopLagMs } = limits()
       if (loopLagMs > 0 && lag.p99Ms > loopLagMs) throw overloaded('The service is overloaded.')
       if (keyConcurrency > 0 && (running.get(caller.hash) ?? 0) >= keyConcurrency) {
@@ -110,7 +111,7 @@ export const createAdmission = ({ clock, meter, lag, limits }: AdmissionParts): 
       count(caller.hash, 1)
       const admitted = turnstile.enter()
       const decide = (inside: boolean): Pass => {
-        if (inside) return passFor(caller, tokenRate)
+        if (inside) return passFor(caller, tokenRate, onEnd)
         count(caller.hash, -1)
         throw overloaded('The service answers as many requests as it can.')
       }
