@@ -7,6 +7,8 @@ import type { Report } from './screen-text.ts'
 
 export interface Detections {
   readonly report: Report
+  /** The same for a text that cannot be replaced: what would be redacted there is blocked. */
+  readonly reportFixed: Report
   /** Throws where something was found that must not pass. */
   assertPassed(): void
 }
@@ -15,35 +17,40 @@ export interface Detections {
 export const createDetections = (pipeline: PipelineStage[], what: 'Request' | 'Response' = 'Request'): Detections => {
   const stages = new Map<string, { readonly at: number; readonly found: Found }>()
   const blocked = { filters: new Set<string>(), injections: new Set<string>() }
+  let isFixed = false
+  const report: Report = (filter, pattern) => {
+    const injection = filter.detectors === null
+    const shown = pattern ?? filter.label
+    if (filter.action === 'block') (injection ? blocked.injections : blocked.filters).add(shown)
+    const name = injection ? 'regex_pi_detection' : 'content-filter'
+    const { guardrailId, scope } = filter.origin
+    const key = `${name} ${guardrailId} ${scope} ${filter.action}`
+    let stage = stages.get(key)
+    if (stage === undefined) {
+      stage = { at: pipeline.length, found: { name, origin: filter.origin, action: filter.action, patterns: new Set() } }
+      stages.set(key, stage)
+    }
+    const { patterns } = stage.found
+    if (patterns.has(shown) || patterns.size >= PATTERNS_MAX) return
+    patterns.add(shown)
+    pipeline[stage.at] = stageOf(stage.found)
+  }
   return {
-    report(filter, pattern) {
-      const injection = filter.detectors === null
-      const shown = pattern ?? filter.label
-      if (filter.action === 'block') (injection ? blocked.injections : blocked.filters).add(shown)
-      const name = injection ? 'regex_pi_detection' : 'content-filter'
-      const { guardrailId, scope } = filter.origin
-      const key = `${name} ${guardrailId} ${scope} ${filter.action}`
-      let stage = stages.get(key)
-      if (stage === undefined) {
-        stage = { at: pipeline.length, found: { name, origin: filter.origin, action: filter.action, patterns: new Set() } }
-        stages.set(key, stage)
-      }
-      const { patterns } = stage.found
-      if (patterns.has(shown) || patterns.size >= PATTERNS_MAX) return
-      patterns.add(shown)
-      pipeline[stage.at] = stageOf(stage.found)
+    report,
+    reportFixed(filter, pattern) {
+      if (filter.action !== 'redact') return report(filter, pattern)
+      isFixed = true
+      report({ ...filter, action: 'block' }, pattern)
     },
     assertPassed() {
       const { filters, injections } = blocked
       if (filters.size === 0 && injections.size === 0) return
       const patterns = [...filters, ...injections].slice(0, PATTERNS_MAX)
-      throw new GatewayError(
-        'permission_denied',
+      const sentence =
         filters.size > 0
           ? `${what} blocked by content filter: ${[...filters].join(', ')}`
-          : `${what} blocked: prompt injection patterns detected`,
-        { metadata: { patterns } },
-      )
+          : `${what} blocked: prompt injection patterns detected`
+      throw new GatewayError('permission_denied', isFixed ? `${sentence} ${IN_FIXED_TEXT}` : sentence, { metadata: { patterns } })
     },
   }
 }
@@ -60,6 +67,8 @@ interface Found {
 }
 
 const PATTERNS_MAX = 20
+
+const IN_FIXED_TEXT = '(in a name, an id or a setting, where nothing can stand in its place)'
 
 const DONE: Readonly<Record<FilterAction, string>> = { block: 'blocked', redact: 'redacted', flag: 'flagged' }
 

@@ -40,6 +40,9 @@ export const plainText = (): HeldText => {
   }
 }
 
+/** Units that have gone and are still kept, so that an array is not copied for each of them. */
+const KEPT_MAX = 4096
+
 interface Unit {
   /** As it came. */
   readonly raw: string
@@ -60,8 +63,8 @@ export const jsonText = (): HeldText => {
   const drop = (count: number): readonly Unit[] => {
     const units = held.slice(from, from + count)
     from += count
-    if (from === held.length) {
-      held = []
+    if (from === held.length || from >= KEPT_MAX) {
+      held = held.slice(from)
       from = 0
     }
     return units

@@ -1,12 +1,15 @@
 import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
 
+import { BODIES, put, stringsOf } from '../../test/support/whole-bodies.ts'
 import { JsonBody } from '../lib/json-body.ts'
 import { inputTexts } from './input-texts.ts'
+import { atOnce } from './scan.ts'
 
-const textsOf = (body: unknown): string[] =>
-  inputTexts(JsonBody.read(typeof body === 'string' ? body : JSON.stringify(body))).texts.map(({ value }) => value)
+const read = (body: unknown) => atOnce(inputTexts(JsonBody.read(typeof body === 'string' ? body : JSON.stringify(body))))
+const textsOf = (body: unknown): string[] => read(body).texts.map(({ value }) => value)
 const byUser = (body: unknown): string[] =>
-  inputTexts(JsonBody.read(JSON.stringify(body)))
+  read(body)
     .texts.filter((text) => text.byUser)
     .map(({ value }) => value)
 
@@ -37,7 +40,10 @@ describe('everything that a model reads is looked at', () => {
         ],
         prediction: { type: 'content', content: 'nine' },
       }),
-    ).toEqual(['one', 'two', 'three', 'four', 'five', 'six', 'f', '{"a":"seven"}', 'eight', 'nine'])
+    ).toEqual([
+      ...['jane@example.com', 'one', 'two', 'three', 'novelty', 'deep', 'four', 'five', 'six'],
+      ...['x', 'f', '{"a":"seven"}', 'x', 'eight', 'nine'],
+    ])
   })
 
   test('messages: system as text or blocks, tool input as an object with numbers and names, results', () => {
@@ -52,11 +58,11 @@ describe('everything that a model reads is looked at', () => {
           { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'x', content: [{ type: 'text', text: 'three' }] }] },
         ],
       }),
-    ).toEqual(['f', '4111111111111111', 'jane@example.com', 'two', 'three', 'one'])
+    ).toEqual(['one', 'x', 'f', 'card', '4111111111111111', 'jane@example.com', 'two', 'x', 'three'])
   })
 
   test('responses: instructions, text input, items; embeddings and prompts', () => {
-    expect(textsOf({ instructions: 'one', input: 'two' })).toEqual(['two', 'one'])
+    expect(textsOf({ instructions: 'one', input: 'two' })).toEqual(['one', 'two'])
     expect(
       textsOf({
         input: [
@@ -64,12 +70,12 @@ describe('everything that a model reads is looked at', () => {
           { role: 'user', content: [{ type: 'input_text', text: 'two' }] },
         ],
       }),
-    ).toEqual(['one', 'two'])
+    ).toEqual(['x', 'one', 'two'])
     expect(textsOf({ input: ['one', 'two'] })).toEqual(['one', 'two'])
     expect(textsOf({ prompt: 'one' })).toEqual(['one'])
   })
 
-  test('of tools and schemas, what describes them', () => {
+  test('tools and schemas: descriptions, names of properties, values to choose from', () => {
     expect(
       textsOf({
         tools: [
@@ -84,11 +90,11 @@ describe('everything that a model reads is looked at', () => {
         ],
         response_format: { type: 'json_schema', json_schema: { schema: { description: 'three' } } },
       }),
-    ).toEqual(['one', 'two', 'three'])
+    ).toEqual(['f', 'one', 'a', 'two', 'x', 'three'])
   })
 
   test('but not pictures and other bytes, where text may not stand', () => {
-    const bytes = 'QUJD'.repeat(100)
+    const bytes = Buffer.from('\x89PNG\r\n\x1a\n'.repeat(50), 'latin1').toString('base64')
     expect(
       textsOf({
         messages: [
@@ -112,6 +118,85 @@ describe('everything that a model reads is looked at', () => {
   })
 })
 
+describe('what is no text', () => {
+  const content = (...parts: unknown[]) => ({ messages: [{ role: 'user', content: parts }] })
+
+  test('words that a dialect fixes and ids that machines made; any other word or id in their place is text', () => {
+    expect(
+      textsOf({
+        messages: [
+          {
+            role: 'assistant',
+            tool_calls: [{ id: 'call_0123456789abcdefABCD', type: 'function', function: { name: 'f', arguments: '' } }],
+          },
+          { role: 'tool', tool_call_id: 'toolu_01A09q90qw90lq917835lq9', content: [{ type: 'text', text: 'one' }] },
+          { role: 'PROJ-1', tool_call_id: 'PROJ-2', content: [{ type: 'PROJ-3' }] },
+        ],
+        tools: [{ type: 'web_search_20250305', name: 'web_search' }],
+        reasoning_effort: 'high',
+        verbosity: 'PROJ-4',
+      }),
+    ).toEqual(['f', 'one', 'PROJ-1', 'PROJ-2', 'PROJ-3', 'web_search', 'PROJ-4'])
+  })
+
+  test('a document in base64 is the text that it spells, whatever it is called, and is written in base64 again', () => {
+    const base64 = (text: string) => Buffer.from(text).toString('base64')
+    const document = (media_type: string, text: string) => ({
+      type: 'document',
+      source: { type: 'base64', data: base64(text), media_type },
+    })
+    for (const type of ['text/plain', 'application/pdf', 'application/octet-stream']) {
+      const { texts, replace } = read(content(document(type, 'jane@example.com')))
+      const at = texts.findIndex(({ value }) => value === 'jane@example.com')
+      expect(at).toBeGreaterThanOrEqual(0)
+      expect(JSON.parse(replace(new Map([[at, '[EMAIL]']])).text)).toEqual(content(document(type, '[EMAIL]')))
+    }
+    expect(textsOf(content(document('text/plain', '\0jane')))).toEqual(['\0jane'])
+    const file = (file_data: string) => content({ type: 'file', file: { filename: 'x', file_data } })
+    expect(textsOf(file(`data:text/plain;base64,${base64('jane')}`))).toEqual(['x', 'jane'])
+    expect(textsOf(file('data:text/plain,jane%40example.com'))).toEqual(['x', 'jane@example.com'])
+    expect(textsOf(file('data:x;base64,jane@example.com'))).toEqual(['x', 'data:x;base64,jane@example.com'])
+  })
+})
+
+describe('a marker is found at every position', () => {
+  test.each(Object.entries(BODIES))('%s', (_, body) => {
+    const positions = [...stringsOf(body)]
+    expect(positions.length).toBeGreaterThan(20)
+    fc.assert(
+      fc.property(fc.constantFrom(...positions), fc.constantFrom('PROJ-4711', 'jane@example.com'), (path, marker) => {
+        const planted = put(body, path, marker)
+        expect(textsOf(planted).some((text) => text.includes(marker))).toBe(true)
+      }),
+      { numRuns: 500 },
+    )
+  })
+})
+
+describe('time', () => {
+  /** Of the processor: it does not count what other programs take. */
+  const costOf = (body: string): number => {
+    const parsed = JsonBody.read(body)
+    const costs = [1, 2, 3].map(() => {
+      const before = process.cpuUsage().user
+      atOnce(inputTexts(parsed))
+      return process.cpuUsage().user - before
+    })
+    return Math.min(...costs)
+  }
+  const results = (count: number) => ({
+    messages: [{ role: 'user', content: Array(count).fill({ type: 'tool_result', tool_use_id: 'x', content: 'y' }) }],
+  })
+  const messages = (count: number) => ({ messages: Array(count).fill({ role: 'user', content: [{ type: 'text', text: 'x' }] }) })
+  const escapes = (count: number) => ({ messages: [{ role: 'user', content: '\\'.repeat(count * 100) }] })
+
+  test.each(Object.entries({ results, messages, escapes }))('grows with the length of the body, and no faster: %s', (_, bodyOf) => {
+    const [one, four] = [costOf(JSON.stringify(bodyOf(8_000))), costOf(JSON.stringify(bodyOf(32_000)))]
+    // Quadratic work would take sixteen times as long.
+    expect(four / one).toBeLessThan(10)
+  })
+})
+
 describe('what the user himself says', () => {
   test('is told from what system, model and tools say, also where the role comes last or is written with escapes', () => {
     expect(
@@ -131,7 +216,7 @@ describe('what the user himself says', () => {
         system: 'no',
       }),
     ).toEqual(['one', 'two'])
-    const escaped = inputTexts(JsonBody.read(String.raw`{"messages":[{"\u0072ole":"us\u0065r","content":"one"}]}`))
+    const escaped = read(String.raw`{"messages":[{"\u0072ole":"us\u0065r","content":"one"}]}`)
     expect(escaped.texts).toMatchObject([{ value: 'one', byUser: true }])
   })
 
@@ -145,14 +230,14 @@ describe('what the user himself says', () => {
 describe('replacing', () => {
   test('touches no byte beside the text: spaces, escapes, number forms and order stay', () => {
     const body = String.raw`{ "seed" : 1.50e1,"messages":[ {"role":"user", "content":"a\u0041b"} ,{"content" : "jane", "role":"\u0075ser"}],"x": [1.0] }`
-    const { texts, replace } = inputTexts(JsonBody.read(body))
+    const { texts, replace } = read(body)
     const index = texts.findIndex(({ value }) => value === 'jane')
     expect(replace(new Map([[index, 'a "quote"']])).text).toBe(body.replace('"jane"', String.raw`"a \"quote\""`))
   })
 
   test('several at once, numbers and names of members too', () => {
     const body = '{"messages":[{"role":"assistant","content":[{"input":{"a@b.io":4111111111111111}}]}],"system":"s"}'
-    const { texts, replace } = inputTexts(JsonBody.read(body))
+    const { texts, replace } = read(body)
     expect(texts.map(({ value }) => value)).toEqual(['a@b.io', '4111111111111111', 's'])
     expect(
       replace(

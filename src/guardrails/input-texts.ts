@@ -1,12 +1,24 @@
 /**
- * Everything in a request that a model reads: every string of the conversation, whatever part it stands in, so that a part
- * of a kind that nobody knows yet hides nothing. Left out is what is no text: names of the protocol, pictures and the like
- * as base64, proofs of thinking. Of tools and schemas, which the developer wrote, the descriptions.
+ * Everything in a request that a model may read: every string, name of a member and long number of the body. Left out is
+ * only what is known to be no text: words that a dialect fixes, ids that machines made, and bytes that spell nothing. So a
+ * member or a part of a kind that nobody knows yet hides nothing.
  */
 import type { JsonBody } from '../lib/json-body.ts'
-import { scanElements } from '../lib/json-scan.ts'
-import { rawMember } from '../lib/json-splice.ts'
-import { type JsonString, jsonStrings, spliceJson } from '../lib/json-strings.ts'
+import { type JsonText, jsonTokens, spliceJson } from '../lib/json-tokens.ts'
+import { isDataUrl, payloadOf, type Payload } from './media-payload.ts'
+import {
+  CONVERSATION_FIELDS,
+  ID_MEMBERS,
+  isFixedWord,
+  isMadeId,
+  isPlainName,
+  isSchemaWord,
+  SHAPED_FIELDS,
+  SHAPED_MEMBERS,
+  UNREAD_FIELDS,
+  WORD_MEMBERS,
+} from './protocol-words.ts'
+import type { Scan } from './scan.ts'
 
 export interface InputText {
   readonly value: string
@@ -14,46 +26,20 @@ export interface InputText {
   readonly isJson: boolean
   /** Said by the user himself: not by the system, the model or a tool. */
   readonly byUser: boolean
+  /** Said to the model, or a description: not a name, a number or a setting. */
+  readonly isProse: boolean
+  /** A name, an id or a fixed word: with another text in its place the request would mean something else. */
+  readonly isFixed: boolean
   /** Parts of one message, which a model reads one behind the other, have the same; null: a text by itself. */
   readonly message: string | null
 }
 
 interface Place extends InputText {
   readonly field: string
-  readonly string: JsonString
+  readonly start: number
+  readonly end: number
+  readonly write: (text: string) => string
 }
-
-/** Top-level members whose every text counts. */
-const CONVERSATION = ['messages', 'system', 'input', 'instructions', 'prompt', 'prediction'] as const
-const DESCRIBED = ['tools', 'functions', 'response_format', 'text'] as const
-
-/** Values of these are words of the protocol, or meant for machines. */
-const NO_TEXT: ReadonlySet<string> = new Set([
-  'type',
-  'role',
-  'id',
-  'call_id',
-  'tool_call_id',
-  'tool_use_id',
-  'media_type',
-  'format',
-  'detail',
-  'status',
-  'signature',
-  'encrypted_content',
-  'thought_signature',
-  'ttl',
-])
-
-/** Where bytes may stand in place of text. */
-const BYTES: ReadonlySet<string> = new Set(['data', 'url', 'image_url', 'file_data', 'audio', 'video_url', 'file_url'])
-
-const isBytes = (key: string, value: string): boolean =>
-  BYTES.has(key) &&
-  (/^data:[^,]{0,200};base64,/.test(value) || (value.length > 256 && /^[A-Za-z0-9+/_=\s-]+$/.test(value) && !value.includes(' ')))
-
-/** A name of a member that says nothing but what stands beside it. */
-const isPlainName = (name: string): boolean => name.length <= 32 && /^[A-Za-z_$-]*$/.test(name)
 
 export interface InputTexts {
   readonly texts: readonly InputText[]
@@ -61,88 +47,184 @@ export interface InputTexts {
   replace(replacements: ReadonlyMap<number, string>): JsonBody
 }
 
-export const inputTexts = (body: JsonBody): InputTexts => {
-  const places: Place[] = [
-    ...CONVERSATION.flatMap((field) => textsOf(body, field, () => true)),
-    ...DESCRIBED.flatMap((field) => textsOf(body, field, ({ key }) => key === 'description' || key === 'title')),
-  ]
+export function* inputTexts(body: JsonBody): Scan<InputTexts> {
+  const places: Place[] = []
+  for (const field of body.keys) {
+    if (UNREAD_FIELDS.has(field)) continue
+    for (const place of yield* textsOf(field, body.raw(field) ?? '')) places.push(place)
+    if (!isPlainName(field)) places.push(nameOf(field))
+  }
   return {
     texts: places,
     replace(replacements) {
       const byField = new Map<string, { start: number; end: number; text: string }[]>()
-      for (const [index, text] of [...replacements].sort(([left], [right]) => left - right)) {
+      for (const [index, text] of replacements) {
         const place = places[index]
-        if (place === undefined) continue
-        const { start, end } = place.string
-        const edits = byField.get(place.field) ?? []
-        edits.push({ start, end, text: JSON.stringify(text) })
-        byField.set(place.field, edits)
+        if (place === undefined || place.isFixed) continue
+        const { field, start, end, write } = place
+        const edits = byField.get(field) ?? []
+        edits.push({ start, end, text: JSON.stringify(write(text)) })
+        byField.set(field, edits)
       }
-      return body.with(Object.fromEntries([...byField].map(([field, edits]) => [field, spliceJson(body.raw(field) ?? '', edits)])))
+      const changes = [...byField].map(([field, edits]) => {
+        edits.sort((left, right) => left.start - right.start)
+        return [field, spliceJson(body.raw(field) ?? '', edits)] as const
+      })
+      return body.with(Object.fromEntries(changes))
     },
   }
 }
 
-const textsOf = (body: JsonBody, field: string, counts: (string: JsonString) => boolean): Place[] => {
-  const raw = body.raw(field)
-  if (raw === undefined) return []
-  const elements = raw.startsWith('[') ? scanElements(raw) : []
-  const byUser = speaker(field, raw, elements)
-  const message = messageAt(field, elements)
-  const places: Place[] = []
-  for (const string of jsonStrings(raw)) {
-    const { key, value, isKey, start } = string
-    if (value === '' || !counts(string)) continue
-    if (isKey ? isPlainName(value) : NO_TEXT.has(key) || isBytes(key, value)) continue
+/** A container that is open. */
+interface Frame {
+  readonly key: string
+  readonly isArray: boolean
+  /** Its members have the names and values that a dialect gives them. */
+  readonly isShaped: boolean
+  /** How many places came before it. */
+  readonly first: number
+  type: string | null
+  role: string | null
+  mediaType: string | null
+  /** Strings that may be bytes: what stands beside them decides. */
+  readonly mayBeBytes: JsonText[]
+}
+
+function* textsOf(field: string, json: string): Scan<readonly Place[]> {
+  const kind = kindOf(field)
+  const places: (Place & { byUser: boolean })[] = []
+  const frames: Frame[] = []
+  let messages = 0
+
+  const add = (text: JsonText, value: string, isFixed: boolean, write: Place['write'] = asItIs): void => {
+    if (value === '') return
+    const { start, end, key, isKey } = text
+    const isProse = !isKey && !isFixed && text.kind === 'string' && (kind.isConversation || key === 'description' || key === 'title')
     const isJson = key === 'arguments' && !isKey && value.trimStart().startsWith('{')
-    const said = byUser(start)
-    places.push({ field, string, value, isJson, byUser: said, message: key === 'text' && !isKey ? message(start, said) : null })
+    const message = key === 'text' && !isKey ? kind.messageAt(messages) : null
+    places.push({ field, start, end, value, write, isJson, isProse, isFixed, message, byUser: kind.byUser })
+  }
+
+  const take = (text: JsonText, frame: Frame | undefined): void => {
+    const { key, value, isKey } = text
+    const isShaped = frame?.isShaped ?? SHAPED_FIELDS.has(field)
+    if (isKey) {
+      if (isShaped ? !isPlainName(value) : kind.isConversation || !isSchemaWord(value)) add(text, value, isShaped || !kind.isConversation)
+    } else if (text.kind === 'number') {
+      // One that stands alone, or in a shape beside the conversation, is a setting.
+      if (frame !== undefined && (kind.isConversation || !isShaped)) add(text, value, false)
+    } else if (!isShaped) {
+      if (kind.isConversation || key !== 'type' || !isSchemaWord(value)) add(text, value, false)
+    } else if (frame !== undefined && BYTES_MEMBERS.has(key)) frame.mayBeBytes.push(text)
+    else {
+      if (frame !== undefined) remember(frame, key, value)
+      const isWord = WORD_MEMBERS.has(key) || (key === '' && !kind.isConversation)
+      const isId = ID_MEMBERS.has(key)
+      if ((isWord && isFixedWord(value)) || (isId && isMadeId(value))) return
+      add(text, value, isWord || isId || (key === 'name' && isToolName(field, frame)))
+    }
+  }
+
+  function* close(frame: Frame): Scan<void> {
+    for (const text of frame.mayBeBytes) {
+      const payload: Payload = isBytes(text, frame) ? yield* payloadOf(text.value, frame.mediaType) : { text: text.value, write: asItIs }
+      if (payload !== null) add(text, payload.text, PROOF_MEMBERS.has(text.key), payload.write)
+    }
+    if (frame.isArray || !kind.hasMessages) return
+    const isMessage = frames.length === 1
+    const isOfOthers = isMessage
+      ? frame.role !== 'user'
+      : // What a tool said is not the user's, whoever sends it.
+        frames.length === 3 && frame.key === 'content' && frame.type === 'tool_result'
+    if (isMessage) messages += 1
+    if (!isOfOthers) return
+    for (let at = frame.first; at < places.length; at += 1) {
+      const place = places[at]
+      if (place !== undefined) place.byUser = false
+    }
+  }
+
+  for (const token of jsonTokens(json)) {
+    yield
+    if (token === undefined) continue
+    const frame = frames.at(-1)
+    if (token.kind === 'string' || token.kind === 'number') take(token, frame)
+    else if (token.kind === 'open') {
+      const { key, isArray } = token
+      const isShaped = frame === undefined ? SHAPED_FIELDS.has(field) : frame.isShaped && (frame.isArray || SHAPED_MEMBERS.has(key))
+      frames.push({ key, isArray, isShaped, first: places.length, type: null, role: null, mediaType: null, mayBeBytes: [] })
+    } else {
+      const closed = frames.pop()
+      if (closed !== undefined) yield* close(closed)
+    }
   }
   return places
 }
 
-type Element = ReturnType<typeof scanElements>[number]
+const asItIs = (text: string): string => text
 
-/** Which message a part at an offset belongs to. The user's own parts and results of tools are not one text. */
-const messageAt = (field: string, elements: readonly Element[]): ((offset: number, byUser: boolean) => string | null) => {
-  if (field === 'system' || field === 'prediction') return () => field
-  if (field !== 'messages' && field !== 'input') return () => null
-  let at = 0
-  return (offset, byUser) => {
-    while (at < elements.length && (elements[at]?.end ?? 0) <= offset) at += 1
-    return `${field} ${at} ${byUser}`
+/** A member that no dialect knows reaches the model's template under its own name. */
+const nameOf = (field: string): Place => ({
+  field,
+  start: 0,
+  end: 0,
+  value: field,
+  write: asItIs,
+  isJson: false,
+  byUser: false,
+  isProse: false,
+  isFixed: true,
+  message: null,
+})
+
+interface FieldKind {
+  readonly isConversation: boolean
+  readonly hasMessages: boolean
+  /** What stands in it is the user's, but for messages of others. */
+  readonly byUser: boolean
+  /** What the parts of the message with this number have in common. */
+  readonly messageAt: (number: number) => string | null
+}
+
+const kindOf = (field: string): FieldKind => {
+  const hasMessages = field === 'messages' || field === 'input'
+  const isOneText = field === 'system' || field === 'prediction'
+  return {
+    isConversation: CONVERSATION_FIELDS.has(field),
+    hasMessages,
+    byUser: hasMessages || field === 'prompt',
+    messageAt: (number) => (hasMessages ? `${field} ${number}` : isOneText ? field : null),
   }
 }
 
-/** Whether what stands at an offset is the user's own words. Results of tools are not, whoever sends them. */
-const speaker = (field: string, raw: string, elements: readonly Element[]): ((offset: number) => boolean) => {
-  if (field === 'prompt') return () => true
-  if (field !== 'messages' && field !== 'input') return () => false
-  if (!raw.startsWith('[')) return () => true
-  const own = elements.flatMap(({ start, end }): { start: number; end: number; results: readonly (readonly [number, number])[] }[] => {
-    const element = raw.slice(start, end)
-    if (!element.startsWith('{')) return [{ start, end, results: [] }]
-    if (!says(element, 'role', 'user')) return []
-    return [{ start, end, results: resultsIn(element).map(([from, to]) => [start + from, start + to] as const) }]
-  })
-  let at = 0
-  return (offset) => {
-    while (at < own.length && (own[at]?.end ?? 0) <= offset) at += 1
-    const message = own[at]
-    return message !== undefined && offset >= message.start && !message.results.some(([from, to]) => offset >= from && offset < to)
-  }
+/** To every parser the last member of a name counts. */
+const remember = (frame: Frame, key: string, value: string): void => {
+  if (key === 'type') frame.type = value
+  else if (key === 'role') frame.role = value
+  else if (key === 'media_type' || key === 'mime_type') frame.mediaType = value
 }
 
-/** A value may be written with escapes. */
-const says = (element: string, member: string, word: string): boolean =>
-  element.startsWith('{') && JSON.parse(rawMember(element, member) ?? 'null') === word
+/** Members that hold nothing but bytes: the second kind proves that a model thought. */
+const FILE_MEMBERS: ReadonlySet<string> = new Set(['file_data', 'b64_json'])
+const PROOF_MEMBERS: ReadonlySet<string> = new Set(['signature', 'encrypted_content', 'thought_signature', 'thoughtSignature'])
+const BYTES_MEMBERS: ReadonlySet<string> = new Set([
+  ...[...FILE_MEMBERS, ...PROOF_MEMBERS],
+  ...['data', 'result', 'url', 'image_url', 'video_url', 'file_url', 'audio_url'],
+])
+/** Parts whose `data` is bytes, by their type or by the member that they are. */
+const BYTES_TYPES: ReadonlySet<string | null> = new Set(['base64', 'redacted_thinking', 'reasoning.encrypted'])
+const SOUND_MEMBERS: ReadonlySet<string> = new Set(['input_audio', 'audio'])
 
-/** Where a user's message carries results of tools (Messages). */
-const resultsIn = (message: string): readonly (readonly [number, number])[] => {
-  const content = rawMember(message, 'content')
-  if (content?.startsWith('[') !== true) return []
-  const base = message.lastIndexOf(content)
-  return scanElements(content).flatMap(({ start, end }) =>
-    says(content.slice(start, end), 'type', 'tool_result') ? [[base + start, base + end] as const] : [],
-  )
-}
+const isBytes = ({ key, value }: JsonText, { type, key: container }: Frame): boolean =>
+  FILE_MEMBERS.has(key) ||
+  PROOF_MEMBERS.has(key) ||
+  isDataUrl(value) ||
+  (key === 'data' && (BYTES_TYPES.has(type) || SOUND_MEMBERS.has(container))) ||
+  (key === 'result' && type === 'image_generation_call')
+
+const TOOL_FIELDS: ReadonlySet<string> = new Set(['tools', 'functions', 'tool_choice', 'function_call'])
+const TOOL_MEMBERS: ReadonlySet<string> = new Set(['function', 'custom', 'function_call', 'content'])
+
+/** A tool's name stands in several places, which must agree. Names of people do not. */
+const isToolName = (field: string, frame: Frame | undefined): boolean =>
+  TOOL_FIELDS.has(field) || (frame !== undefined && (TOOL_MEMBERS.has(frame.key) || field === 'input'))

@@ -2,32 +2,28 @@
 import { createFinder, type Regex } from '../lib/regex/finder.ts'
 import type { Detector } from './detector.ts'
 import type { Filter } from './filter.ts'
-import { scanForInjections } from './injection.ts'
-import { piecesOf, type Scan } from './scan.ts'
+import { type Injection, scanForInjections } from './injection.ts'
+import { piecesOf, type Reading, readingsOf, type Scan } from './scan.ts'
 import { mergeSpan, type Report, type Span, unite } from './screen-text.ts'
 
 /** For each text, the stretches of it that belong to a match across a join. The placeholder stands in the first one's place, and for a part of which nothing else is left. */
 export function* matchesAcross(texts: readonly string[], filters: readonly Filter[], report: Report): Scan<readonly (readonly Span[])[]> {
   const joined = texts.join('')
-  const found = filters.flatMap((filter) =>
-    (filter.detectors ?? []).map((detector) => {
-      const { regex, partsOf } = detector
-      const spans: Span[] = []
-      const finder = createFinder(regex, (start, end, match) => {
-        if (partsOf === undefined) mergeSpan(spans, start, end, filter.label)
-        else for (const [from, to] of partsOf(match)) mergeSpan(spans, end - match.length + from, end - match.length + to, filter.label)
-      })
-      return { filter, detector, spans, finder }
-    }),
-  )
-  for (const { finder } of found) {
-    for (const piece of piecesOf(joined)) {
-      finder.push(piece)
-      yield
-    }
-    finder.pause()
-  }
+  const searched = filters.flatMap((filter) => (filter.detectors ?? []).map((detector) => ({ filter, detector, spans: [] as Span[] })))
+  const injections: Injection[] = []
   const starts = startsOf(texts)
+  const isAcross = (from: number, to: number): boolean => partAt(starts, from) !== partAt(starts, to - 1)
+  for (const reading of yield* readingsOf(joined)) {
+    for (const { filter, detector, spans } of searched) {
+      yield* findIn(reading, detector, (from, to) => {
+        if (isAcross(from, to)) mergeSpan(spans, from, to, filter.label)
+      })
+    }
+    if (filters.every(({ detectors }) => detectors !== null)) continue
+    for (const { start, end, pattern } of yield* scanForInjections(reading.text)) {
+      injections.push({ start: reading.startOf(start), end: reading.endOf(end), pattern })
+    }
+  }
   const out: Span[][] = texts.map(() => [])
   const share = (spans: readonly Readonly<Span>[], filter: Filter, patternOf: (at: number) => string | null = () => null): void => {
     for (const [at, { from, to, label }] of spans.entries()) {
@@ -52,12 +48,11 @@ export function* matchesAcross(texts: readonly string[], filters: readonly Filte
     const part = partAt(starts, from)
     return endsWithPart === true && matches(regex, (texts[part] ?? '').slice(from - (starts[part] ?? 0)))
   }
-  for (const { filter, detector, spans } of found) {
+  for (const { filter, detector, spans } of searched) {
     const across = unite(spans).filter((span) => !isWhole(detector, span))
     share(across, filter)
   }
   for (const filter of filters.filter(({ detectors }) => detectors === null)) {
-    const injections = yield* scanForInjections(joined)
     share(
       injections.map(({ start, end }) => ({ from: start, to: end, label: filter.label })),
       filter,
@@ -65,6 +60,18 @@ export function* matchesAcross(texts: readonly string[], filters: readonly Filte
     )
   }
   return out
+}
+
+function* findIn({ text, startOf, endOf }: Reading, { regex, partsOf }: Detector, tell: (from: number, to: number) => void): Scan<void> {
+  const finder = createFinder(regex, (start, end, match) => {
+    if (partsOf === undefined) tell(startOf(start), endOf(end))
+    else for (const [from, to] of partsOf(match)) tell(startOf(end - match.length + from), endOf(end - match.length + to))
+  })
+  for (const piece of piecesOf(text)) {
+    finder.push(piece)
+    yield
+  }
+  finder.pause()
 }
 
 const matches = (regex: Regex, text: string): boolean => {

@@ -1,11 +1,32 @@
 /** Work on a text of any length, in pieces short enough that the service does other work between them. */
+import type { Clock } from '../lib/clock.ts'
+import { createFoldedText, isDisguised } from '../lib/folded-text.ts'
 import type { Look } from '../lib/regex/any-match.ts'
 
 /** Gives way after each piece. */
 export type Scan<Result> = Generator<undefined, Result, undefined>
 
-/** Waits, where this turn was long enough. Throws where the time for all of it is over. */
-export type Turn = () => Promise<void>
+/** Waits, where this turn was long enough; null where it was not. Throws where the time for all of it is over. */
+export type Turn = () => Promise<void> | null
+
+/** Between these the service does other work. */
+const TURN_MS = 5
+
+/** `withinMs`: for all of the work together. */
+export const createTurns = (clock: Clock, withinMs: number): Turn => {
+  const deadlineMs = clock.monotonicMs() + withinMs
+  let beganMs = clock.monotonicMs()
+  const pause = async (): Promise<void> => {
+    await new Promise<void>((resolve) => clock.after(0, resolve))
+    beganMs = clock.monotonicMs()
+  }
+  return () => {
+    const nowMs = clock.monotonicMs()
+    if (nowMs - beganMs < TURN_MS) return null
+    if (nowMs > deadlineMs) throw new Error('The time for screening is over.')
+    return pause()
+  }
+}
 
 /** Hostile text makes an automaton build a state for every unit: even then a piece takes a few milliseconds. */
 const PIECE_CHARACTERS = 512
@@ -25,15 +46,57 @@ export const inTurns = async <Result>(scan: Scan<Result>, turn: Turn): Promise<R
   for (;;) {
     const step = scan.next()
     if (step.done === true) return step.value
-    await turn()
+    const wait = turn()
+    if (wait !== null) await wait
   }
 }
 
+/** As it is written, and as it reads. */
 export function* lookAt(look: () => Look, text: string): Scan<boolean> {
-  const one = look()
-  for (const piece of piecesOf(text)) {
+  if (yield* lookThrough(look(), piecesOf(text))) return true
+  return (yield* isDisguisedSomewhere(text)) && (yield* lookThrough(look(), foldedPieces(text)))
+}
+
+function* lookThrough(one: Look, pieces: Iterable<string>): Scan<boolean> {
+  for (const piece of pieces) {
     if (one.push(piece)) return true
     yield
   }
   return one.end()
+}
+
+export function* isDisguisedSomewhere(text: string): Scan<boolean> {
+  for (const piece of piecesOf(text)) {
+    if (isDisguised(piece)) return true
+    yield
+  }
+  return false
+}
+
+function* foldedPieces(text: string): Generator<string, void, undefined> {
+  const folded = createFoldedText()
+  for (const piece of piecesOf(text)) {
+    yield folded.push(piece)
+    folded.forget(Number.POSITIVE_INFINITY)
+  }
+}
+
+/** A text in one of the ways in which it can be read, and where its units are written. */
+export interface Reading {
+  readonly text: string
+  startOf(offset: number): number
+  endOf(offset: number): number
+}
+
+/** As it is written, and, where that differs, as it reads. */
+export function* readingsOf(text: string): Scan<readonly Reading[]> {
+  const plain: Reading = { text, startOf: (offset) => offset, endOf: (offset) => offset }
+  if (!(yield* isDisguisedSomewhere(text))) return [plain]
+  const folded = createFoldedText()
+  const pieces: string[] = []
+  for (const piece of piecesOf(text)) {
+    pieces.push(folded.push(piece))
+    yield
+  }
+  return [plain, { text: pieces.join(''), startOf: folded.startOf, endOf: folded.endOf }]
 }

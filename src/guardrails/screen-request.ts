@@ -4,17 +4,13 @@ import { GatewayError } from '../errors.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { JsonBody } from '../lib/json-body.ts'
 import { JsonTextError } from '../lib/json-scan.ts'
-import type { Look } from '../lib/regex/any-match.ts'
-import { createDetections } from './detections.ts'
+import { createDetections, type Detections } from './detections.ts'
 import type { Filter, FilterSet } from './filter.ts'
 import { jsonText, plainText } from './held-text.ts'
 import { inputTexts, type InputText } from './input-texts.ts'
 import { matchesAcross } from './matches-across.ts'
-import { inTurns, lookAt, piecesOf, type Scan, type Turn } from './scan.ts'
-import { createTextScreen, knownInjections, type Report, type Span } from './screen-text.ts'
-
-/** Between these the service does other work. */
-const TURN_MS = 5
+import { createTurns, inTurns, lookAt, piecesOf, type Scan } from './scan.ts'
+import { createTextScreen, knownInjections, type Span } from './screen-text.ts'
 
 export interface ScreenLimits {
   readonly clock: Clock
@@ -23,78 +19,92 @@ export interface ScreenLimits {
 }
 
 /** The body to send on. Throws `permission_denied` with `patterns`, and `provider_overloaded` where it cannot tell. */
-export const screenBody = async (body: JsonBody, set: FilterSet, pipeline: PipelineStage[], limits: ScreenLimits): Promise<JsonBody> => {
+export const screenBody = (body: JsonBody, set: FilterSet, pipeline: PipelineStage[], limits: ScreenLimits): Promise<JsonBody> =>
+  inTime(screenTexts(body, set, createDetections(pipeline)), limits)
+
+/** What is said to the model, for others to judge. Throws as `screenBody` does. */
+export const proseOf = (body: JsonBody, limits: ScreenLimits): Promise<readonly string[]> => inTime(proseIn(body), limits)
+
+function* proseIn(body: JsonBody): Scan<readonly string[]> {
+  const { texts } = yield* inputTexts(body)
+  return texts.flatMap(({ value, isProse }) => (isProse ? [value] : []))
+}
+
+const inTime = async <Result>(scan: Scan<Result>, { clock, screenMs }: ScreenLimits): Promise<Result> => {
   try {
-    return await screenTexts(body, set, pipeline, limits)
+    return await inTurns(scan, createTurns(clock, screenMs))
   } catch (thrown) {
     if (thrown instanceof GatewayError || thrown instanceof JsonTextError) throw thrown
-    throw unscreened(thrown)
+    throw new GatewayError(
+      'provider_overloaded',
+      'The content filters of this key could not check the request, so it was not sent. Try again.',
+      { cause: thrown },
+    )
   }
 }
 
-const unscreened = (cause: unknown): GatewayError =>
-  new GatewayError('provider_overloaded', 'The content filters of this key could not check the request, so it was not sent. Try again.', {
-    cause,
-  })
+interface Chosen {
+  readonly filters: readonly Filter[]
+  readonly report: Detections['report']
+}
 
-const screenTexts = async (
-  body: JsonBody,
-  { filters, look }: FilterSet,
-  pipeline: PipelineStage[],
-  { clock, screenMs }: ScreenLimits,
-): Promise<JsonBody> => {
-  const { texts, replace } = inputTexts(body)
-  const detections = createDetections(pipeline)
+function* screenTexts(body: JsonBody, { filters, look }: FilterSet, detections: Detections): Scan<JsonBody> {
+  const { texts, replace } = yield* inputTexts(body)
   const ofOthers = filters.filter(({ scanScope }) => scanScope !== 'user_only')
+  const chosenFor = ({ byUser, isFixed }: InputText): Chosen => ({
+    filters: byUser ? filters : ofOthers,
+    report: isFixed ? detections.reportFixed : detections.report,
+  })
   const replacements = new Map<number, string>()
-  const deadlineMs = clock.monotonicMs() + screenMs
-  let turnMs = clock.monotonicMs()
-  const turn: Turn = async () => {
-    const nowMs = clock.monotonicMs()
-    if (nowMs - turnMs < TURN_MS) return
-    if (nowMs > deadlineMs) throw unscreened(new Error('The time for screening is over.'))
-    await new Promise<void>((resolve) => clock.after(0, resolve))
-    turnMs = clock.monotonicMs()
-  }
-  const across = await acrossParts(
-    texts,
-    { look, filtersFor: ({ byUser }) => (byUser ? filters : ofOthers), report: detections.report },
-    turn,
-  )
+  const across = yield* acrossParts(texts, look, chosenFor)
   for (const [index, text] of texts.entries()) {
-    const chosen = text.byUser ? filters : ofOthers
-    const heldText = text.isJson ? jsonText : plainText
     const shared = across.get(index)
-    if (shared === undefined && !(await inTurns(mayBeFound(text, look), turn))) continue
-    const known = [...(await inTurns(knownInjections(chosen, text.value, heldText, detections.report), turn)), ...(shared ?? [])]
-    const screen = createTextScreen(chosen, heldText(), detections.report, known)
-    let screened = ''
-    for (const piece of piecesOf(text.value)) {
-      screened += screen.push(piece)
-      await turn()
-    }
-    screened += screen.flush()
+    if (shared === undefined && !(yield* mayBeFound(text, look))) continue
+    const screened = yield* screenText(text, chosenFor(text), shared ?? [])
     if (screened !== text.value) replacements.set(index, screened)
   }
   detections.assertPassed()
   return replacements.size === 0 ? body : replace(replacements)
 }
 
+function* screenText({ value, isJson }: InputText, { filters, report }: Chosen, shared: readonly Span[]): Scan<string> {
+  const heldText = isJson ? jsonText : plainText
+  const known = [...(yield* knownInjections(filters, value, heldText, report)), ...shared]
+  const screen = createTextScreen(filters, heldText(), report, known)
+  const screened: string[] = []
+  for (const piece of piecesOf(value)) {
+    screened.push(screen.push(piece))
+    yield
+  }
+  screened.push(screen.flush())
+  return screened.join('')
+}
+
 /** By their place in `texts`: what they hold of matches that go on in another part of their message. */
-const acrossParts = async (
+function* acrossParts(
   texts: readonly InputText[],
-  { look, filtersFor, report }: Pick<FilterSet, 'look'> & { filtersFor: (text: InputText) => readonly Filter[]; report: Report },
-  turn: Turn,
-): Promise<ReadonlyMap<number, readonly Span[]>> => {
+  look: FilterSet['look'],
+  chosenFor: (text: InputText) => Chosen,
+): Scan<ReadonlyMap<number, readonly Span[]>> {
+  const messages = new Map<string, { readonly first: InputText; readonly places: number[] }>()
+  for (const [index, text] of texts.entries()) {
+    if (text.message === null) continue
+    // What the user says and what a tool says in the same message are two texts.
+    const name = `${text.message} ${text.byUser}`
+    const known = messages.get(name)
+    if (known === undefined) messages.set(name, { first: text, places: [index] })
+    else known.places.push(index)
+    yield
+  }
   const spans = new Map<number, readonly Span[]>()
-  for (const parts of Map.groupBy([...texts.entries()], ([, { message }]) => message).values()) {
-    const [first] = parts
-    if (first === undefined || first[1].message === null || parts.length < 2) continue
-    const values = parts.map(([, { value }]) => value)
-    if (!(await inTurns(lookAt(look, values.join('')), turn))) continue
-    const found = await inTurns(matchesAcross(values, filtersFor(first[1]), report), turn)
+  for (const { first, places } of messages.values()) {
+    if (places.length < 2) continue
+    const values = places.map((index) => texts[index]?.value ?? '')
+    if (!(yield* lookAt(look, values.join('')))) continue
+    const { filters, report } = chosenFor(first)
+    const found = yield* matchesAcross(values, filters, report)
     for (const [at, own] of found.entries()) {
-      const index = parts[at]?.[0]
+      const index = places[at]
       if (index !== undefined && own.length > 0) spans.set(index, own)
     }
   }
@@ -102,6 +112,6 @@ const acrossParts = async (
 }
 
 /** The first look is at the text as it is written; escapes inside a tool's arguments could hide something from it. */
-function* mayBeFound({ value, isJson }: InputText, look: () => Look): Scan<boolean> {
+function* mayBeFound({ value, isJson }: InputText, look: FilterSet['look']): Scan<boolean> {
   return (isJson && value.includes('\\')) || (yield* lookAt(look, value))
 }

@@ -124,3 +124,49 @@ describe('the JSON text of arguments', () => {
     expect(through(EMAIL, [...text], jsonText)).toBe(String.raw`{"a":"[EMAIL]","b":"tab\u0009\t\/"}`)
   })
 })
+
+describe('what is disguised', () => {
+  const filters = [builtin('email'), builtin('credit-card'), custom('PROJ-\\d+')]
+  const SAMPLES = ['jane@example.com', '4111 1111 1111 1111', 'PROJ-4711'] as const
+  /** The ways in which a character can be written, or hidden. */
+  const disguises: readonly ((character: string) => string)[] = [
+    (character) => character,
+    (character) => (character === ' ' ? '\u00a0' : character),
+    (character) => (character > ' ' ? String.fromCharCode(character.charCodeAt(0) + 0xfee0) : '\u3000'),
+    (character) => `${character}\u200b`,
+    (character) => `\u00ad\u2060${character}`,
+    (character) => (/\d/.test(character) ? String.fromCodePoint(0x1d7ce + Number(character)) : character),
+    (character) => (character === '-' ? '\u2011' : character),
+    (character) => (/[a-z\d]/.test(character) ? `${character}\u0332` : character),
+  ]
+  const disguised = fc
+    .tuple(fc.constantFrom(...SAMPLES), fc.array(fc.nat(disguises.length - 1), { minLength: 20, maxLength: 20 }))
+    .map(([sample, ways]) => [...sample].map((character, at) => disguises[ways[at] ?? 0]?.(character) ?? character).join(''))
+
+  test('is found and replaced, and what stands around it stays, wherever it is cut', () => {
+    const around = fc.constantFrom('', 'to ', 'größer ', '数字，', '👍🏽 ')
+    fc.assert(
+      fc.property(around, disguised, around, fc.array(fc.nat(), { maxLength: 6 }), (before, hidden, after, cuts) => {
+        const given = `${before} ${hidden} ${after}`
+        const label = /^[^\d]*\d+[\s\S]*$/u.test(hidden.normalize('NFKC').replaceAll(/\P{ASCII}/gu, ''))
+          ? /\[(?:CREDIT_CARD|REDACTED)\]/
+          : /\[EMAIL\]/
+        const screened = through(filters, cut(given, cuts))
+        expect(screened).toMatch(label)
+        expect(screened.startsWith(`${before} `)).toBe(true)
+        expect(screened.endsWith(` ${after}`)).toBe(true)
+        expect(screened.length).toBeLessThanOrEqual(before.length + after.length + '[CREDIT_CARD]'.length + 6)
+      }),
+      { numRuns: 1000 },
+    )
+  })
+
+  test('is found in a tool call whose arguments are written with escapes', () => {
+    const given = String.raw`{"card":"4111\u00a01111\u200b 1111\u00ad 1111","ok":"ja"}`
+    expect(through(filters, cut(given, [12, 17, 20]), jsonText)).toBe('{"card":"[CREDIT_CARD]","ok":"ja"}')
+  })
+
+  test('a pattern that asks for a disguised character finds it as it is written', () => {
+    expect(through([custom('[\\u200b\\uff10-\\uff19]')], ['a\u200bb４'])).toBe('a[REDACTED]b[REDACTED]')
+  })
+})

@@ -1,10 +1,12 @@
 /** One text through all filters: it comes in pieces and goes on as soon as nothing in it can become part of a match. */
-import { createFinder } from '../lib/regex/finder.ts'
+import { createFoldedText, type FoldedText, isDisguised } from '../lib/folded-text.ts'
+import { createFinder, type Found } from '../lib/regex/finder.ts'
+import type { Detector } from './detector.ts'
 import type { Filter } from './filter.ts'
 import type { HeldText } from './held-text.ts'
 import { plainText } from './held-text.ts'
 import { scanForInjections } from './injection.ts'
-import { atOnce, piecesOf, type Scan } from './scan.ts'
+import { atOnce, piecesOf, readingsOf, type Scan } from './scan.ts'
 
 /** Told of each find. `pattern`: what was read, for prompt injection only; anything else may be a secret. */
 export type Report = (filter: Filter, pattern: string | null) => void
@@ -34,37 +36,75 @@ export const mergeSpan = (spans: Span[], from: number, to: number, label: string
   else spans.push({ from, to, label })
 }
 
-/** For a text of which nothing is known but `known`. Filters for prompt injection see whole texts only: `screenWhole`. */
+/**
+ * For a text of which nothing is known but `known`. It is read as it is written and, from the first disguised character on,
+ * also as it reads. Filters for prompt injection see whole texts only: `screenWhole`.
+ */
 export const createTextScreen = (
   filters: readonly Filter[],
   held: HeldText,
   report: Report,
   known: readonly Readonly<Span>[] = [],
 ): TextScreen => {
-  let spans: Span[] = known.map((span) => ({ ...span }))
+  const ahead = unite(known)
+  let nextAhead = 0
+  let spans: Span[] = []
   let length = 0
   let released = 0
   /** Up to here the last placeholder stands for the text. */
   let replaced = 0
 
-  const add = (from: number, to: number, label: string): void => mergeSpan(spans, from, to, label)
+  const foundBy =
+    ({ filter, detector: { partsOf } }: Searched, { startOf, endOf }: Pick<FoldedText, 'startOf' | 'endOf'>): Found =>
+    (start, end, match) => {
+      const parts = partsOf === undefined ? WHOLE : partsOf(match)
+      // What is found in the kept end of a very long match counts from that end.
+      const base = parts === WHOLE ? start : end - match.length
+      for (const [from, to] of parts) {
+        report(filter, null)
+        if (filter.action === 'redact') mergeSpan(spans, startOf(base + from), endOf(parts === WHOLE ? end : base + to), filter.label)
+      }
+    }
 
-  const finders = filters.flatMap((filter) =>
-    (filter.detectors ?? []).map(({ regex, partsOf }) => ({
-      waits: filter.action !== 'flag',
-      finder: createFinder(regex, (start, end, match) => {
-        const parts = partsOf === undefined ? WHOLE : partsOf(match)
-        // What is found in the kept end of a very long match counts from that end.
-        const base = parts === WHOLE ? start : end - match.length
-        for (const [from, to] of parts) {
-          report(filter, null)
-          if (filter.action === 'redact') add(base + from, parts === WHOLE ? end : base + to, filter.label)
-        }
-      }),
-    })),
+  const plain = filters.flatMap((filter) =>
+    (filter.detectors ?? []).map((detector) => {
+      const searched = { filter, detector }
+      return { searched, finder: createFinder(detector.regex, foundBy(searched, AS_WRITTEN)) }
+    }),
   )
+  let folded: { readonly text: FoldedText; readonly finders: typeof plain } | null = null
+
+  const readFolded = (units: string): void => {
+    if (folded === null) {
+      if (!isDisguised(units)) return
+      const text = createFoldedText(length)
+      folded = { text, finders: plain.map(({ searched, finder }) => ({ searched, finder: finder.fork(foundBy(searched, text)) })) }
+    }
+    const read = folded.text.push(units)
+    for (const { finder } of folded.finders) finder.push(read)
+  }
+
+  /** What lies before will be part of no match that must not pass. */
+  const settled = (): number => {
+    let settledTo = length
+    for (const { searched, finder } of plain) if (waits(searched)) settledTo = Math.min(settledTo, finder.settled)
+    if (folded === null) return settledTo
+    let foldedTo = Number.POSITIVE_INFINITY
+    let needed = Number.POSITIVE_INFINITY
+    for (const { searched, finder } of folded.finders) {
+      if (waits(searched)) foldedTo = Math.min(foldedTo, finder.settled)
+      needed = Math.min(needed, finder.settled)
+    }
+    settledTo = Math.min(settledTo, folded.text.startOf(foldedTo))
+    folded.text.forget(needed)
+    return settledTo
+  }
 
   const letGo = (limit: number, ends: boolean): string => {
+    for (let span = ahead[nextAhead]; span !== undefined && span.from < length; span = ahead[nextAhead]) {
+      spans.push({ ...span })
+      nextAhead += 1
+    }
     let out = ''
     for (const { from, to, label } of spans.length === 0 ? spans : unite(spans)) {
       if (to <= released) continue
@@ -87,23 +127,30 @@ export const createTextScreen = (
   return {
     push(text) {
       const units = held.add(text)
+      // Before the others read on: what they have read until now is what it reads too.
+      readFolded(units)
       length += units.length
-      let settled = length
-      for (const { finder, waits } of finders) {
-        finder.push(units)
-        if (waits) settled = Math.min(settled, finder.settled)
-      }
-      return letGo(Math.max(settled, length - HOLD_MAX), false)
+      for (const { finder } of plain) finder.push(units)
+      return letGo(Math.max(settled(), length - HOLD_MAX), false)
     },
     get changed() {
       return replaced > 0
     },
     flush() {
-      for (const { finder } of finders) finder.pause()
+      for (const { finder } of [...plain, ...(folded?.finders ?? [])]) finder.pause()
       return letGo(length, true) + held.rest()
     },
   }
 }
+
+interface Searched {
+  readonly filter: Filter
+  readonly detector: Detector
+}
+
+const waits = ({ filter }: Searched): boolean => filter.action !== 'flag'
+
+const AS_WRITTEN: Pick<FoldedText, 'startOf' | 'endOf'> = { startOf: (offset) => offset, endOf: (offset) => offset }
 
 const WHOLE: readonly (readonly [number, number])[] = [[0, 0]]
 
@@ -125,13 +172,20 @@ export function* knownInjections(
   const held = heldText()
   const units: string[] = []
   for (const piece of piecesOf(text)) {
-    units.push(held.add(piece))
+    const added = held.add(piece)
+    held.release(added.length)
+    units.push(added)
     yield
   }
-  const found = yield* scanForInjections(units.join(''))
-  for (const { pattern } of found) for (const filter of asking) report(filter, pattern)
   const redacting = asking.find(({ action }) => action === 'redact')
-  return redacting === undefined ? [] : found.map(({ start, end }) => ({ from: start, to: end, label: redacting.label }))
+  const spans: Span[] = []
+  for (const reading of yield* readingsOf(units.join(''))) {
+    for (const { start, end, pattern } of yield* scanForInjections(reading.text)) {
+      for (const filter of asking) report(filter, pattern)
+      if (redacting !== undefined) spans.push({ from: reading.startOf(start), to: reading.endOf(end), label: redacting.label })
+    }
+  }
+  return spans
 }
 
 /** In order, those that overlap as one; the first one's label stands for all of it. */

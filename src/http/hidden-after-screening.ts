@@ -1,6 +1,7 @@
 /** A preset's text stays hidden after filters have changed the request, also where a match ran over its edge. */
 import type { FilterSet } from '../guardrails/filter.ts'
 import { inputTexts } from '../guardrails/input-texts.ts'
+import { createTurns, inTurns, type Scan } from '../guardrails/scan.ts'
 import { screenBody, type ScreenLimits } from '../guardrails/screen-request.ts'
 import type { HiddenPrompt } from '../inference/run.ts'
 import { JsonBody } from '../lib/json-body.ts'
@@ -14,21 +15,29 @@ export const hiddenAfterScreening = async (
   const screened = body.value('system')
   const own = Array.isArray(screened) ? screened.filter((text) => typeof text === 'string') : []
   const pairs = hidden.texts.map((text, at) => ({ text, screened: own[at] ?? text }))
-  return { ...hidden, texts: [...hidden.texts, ...own, ...changedTogether(pairs, before, after)] }
+  return {
+    ...hidden,
+    texts: [...hidden.texts, ...own, ...(await inTurns(changedTogether(pairs, before, after), createTurns(limits.clock, limits.screenMs)))],
+  }
 }
 
 /** Texts that held a preset's, and hold it neither as it was nor as it was screened by itself: all of such a text is hidden. */
-const changedTogether = (
+function* changedTogether(
   pairs: readonly { readonly text: string; readonly screened: string }[],
   before: JsonBody,
   after: JsonBody,
-): readonly string[] => {
-  const was = inputTexts(before).texts
-  const is = inputTexts(after).texts.map(({ value }) => value)
+): Scan<readonly string[]> {
+  const was = (yield* inputTexts(before)).texts
+  const is = (yield* inputTexts(after)).texts
   // Where a text is gone, their places tell nothing any more.
-  if (was.length !== is.length) return is
-  return is.filter((value, at) => {
+  if (was.length !== is.length) return is.map(({ value }) => value)
+  const changed: string[] = []
+  for (const [at, { value }] of is.entries()) {
     const held = was[at]?.value ?? ''
-    return pairs.some(({ text, screened }) => held.includes(text) && !value.includes(text) && !value.includes(screened))
-  })
+    if (held !== value && pairs.some(({ text, screened }) => held.includes(text) && !value.includes(text) && !value.includes(screened))) {
+      changed.push(value)
+    }
+    yield
+  }
+  return changed
 }

@@ -9,10 +9,9 @@ import { GatewayError } from '../errors.ts'
 import { createDetections } from '../guardrails/detections.ts'
 import type { Effective } from '../guardrails/effective.ts'
 import type { Guardrails } from '../guardrails/guardrails.ts'
-import { inputTexts } from '../guardrails/input-texts.ts'
 import type { Moderate } from '../guardrails/moderate.ts'
 import { createOutputScreen } from '../guardrails/screen-output.ts'
-import { screenBody } from '../guardrails/screen-request.ts'
+import { proseOf, screenBody } from '../guardrails/screen-request.ts'
 import type { RefusedRequest } from '../inference/routing-metadata.ts'
 import { planFor, type InferenceParts } from '../inference/run-inference.ts'
 import { type HiddenPrompt, strictError, type InferenceRequest } from '../inference/run.ts'
@@ -82,7 +81,7 @@ const screened = async (
   }
   const body = input === null ? call.body : await screenBody(call.body, input, pipeline, limits)
   if (moderation.length > 0) {
-    const texts = inputTexts(body).texts.map(({ value }) => value)
+    const texts = await proseOf(body, limits)
     await moderate(moderation, { texts, model: call.models[0] ?? '' }, pipeline)
   }
   return {

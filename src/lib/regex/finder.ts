@@ -30,6 +30,8 @@ export interface Finder {
   pause(): void
   /** What begins before this offset will be part of no match that is still under way. */
   readonly settled: number
+  /** One that has read the same and tells its own matches: the two may go on with different texts. */
+  fork(found: Found): Finder
 }
 
 /** Offsets count from the beginning of the text; `match` is what matched, or its end where it is very long. */
@@ -65,6 +67,18 @@ class TextFinder implements Finder {
 
   get settled(): number {
     return this.#threads === null ? this.#since : this.#threads.since(this.#length)
+  }
+
+  fork(found: Found): Finder {
+    const other = new TextFinder(this.#automaton, found)
+    other.#state = this.#state
+    other.#length = this.#length
+    other.#since = this.#since
+    other.#before = this.#before
+    other.#kept = this.#kept
+    other.#keptFrom = this.#keptFrom
+    other.#threads = this.#threads?.fork() ?? null
+    return other
   }
 
   push(text: string): void {

@@ -13,6 +13,13 @@ export class Threads {
     this.#before = before
   }
 
+  fork(): Threads {
+    const other = new Threads(this.#automaton, this.#before)
+    other.#steps = this.#steps
+    other.#starts = this.#starts
+    return other
+  }
+
   /** Where the earliest began; `length` where none is under way. */
   since(length: number): number {
     return this.#starts[0] ?? length

@@ -1,0 +1,87 @@
+/**
+ * Bytes where the dialects let them stand in place of text: pictures, sound, files, proofs of thinking. What a file's bytes
+ * spell is text that a model reads, whatever they are called; what is not even base64 is text as it stands.
+ */
+import { isUtf8 } from 'node:buffer'
+
+import type { Scan } from './scan.ts'
+
+/** Null: nothing that a filter can read. `write` gives a changed text the form that the position asks for. */
+export type Payload = null | { readonly text: string; readonly write: (text: string) => string }
+
+/** `mediaType`: what stands beside it says that it is. */
+export function* payloadOf(value: string, mediaType: string | null): Scan<Payload> {
+  const head = DATA_URL.exec(value.slice(0, HEAD_MAX))
+  if (head === null) return yield* bytesIn(value, '', mediaType)
+  const [prefix, type = '', parameters = ''] = head
+  if (/;base64$/i.test(parameters)) return yield* bytesIn(value.slice(prefix.length), prefix, type)
+  return { text: percentDecoded(value.slice(prefix.length)), write: (text) => prefix + encodeURIComponent(text) }
+}
+
+export const isDataUrl = (value: string): boolean => /^data:/i.test(value)
+
+const HEAD_MAX = 1000
+const DATA_URL = /^data:([^,;]{0,200})((?:;[^,;]{0,200}){0,4}),/i
+
+/** Fewer characters than that are looked at as they stand: no picture is so small. */
+const OPAQUE_MIN = 64
+
+function* bytesIn(base64: string, prefix: string, mediaType: string | null): Scan<Payload> {
+  const plain: Payload = { text: prefix + base64, write: (text) => text }
+  if (!(yield* isBase64(base64))) return plain
+  const declared = mediaType !== null && TEXT_TYPE.test(mediaType)
+  if (!declared && !spellsText(Buffer.from(base64.slice(0, SAMPLE), 'base64'))) return base64.length >= OPAQUE_MIN ? null : plain
+  return { text: yield* decoded(base64), write: (text) => prefix + Buffer.from(text, 'utf8').toString('base64') }
+}
+
+/** Characters that are read in one go; a multiple of 4, so that no byte is cut. */
+const STEP = 65_536
+const SAMPLE = 4096
+
+function* isBase64(text: string): Scan<boolean> {
+  for (let at = 0; at < text.length; at += STEP) {
+    const end = at + STEP
+    if (!(end >= text.length ? LAST_BASE64 : BASE64).test(text.slice(at, end))) return false
+    yield
+  }
+  return true
+}
+
+const BASE64 = /^[A-Za-z0-9+/_\s-]*$/
+const LAST_BASE64 = /^[A-Za-z0-9+/_\s-]*={0,2}\s*$/
+
+const TEXT_TYPE = /^\s*(?:text\/|image\/svg|application\/(?:[\w.+-]*\+)?(?:json|xml|yaml|x-yaml|javascript|x-ndjson|csv|rtf|sql|toml)\b)/i
+
+/** Of the beginning of a file. */
+const spellsText = (bytes: Uint8Array): boolean => {
+  if (isUtf16(bytes)) return true
+  if (bytes.length === 0 || Buffer.from(bytes.subarray(0, 5)).toString('latin1') === '%PDF-') return false
+  // The sample may end inside a character.
+  const whole = [0, 1, 2, 3].some((cut) => isUtf8(bytes.subarray(0, bytes.length - cut)))
+  return whole && bytes.every((byte) => byte >= 32 || (byte >= 8 && byte <= 13) || byte === 27)
+}
+
+const isUtf16 = ([first, second]: Uint8Array): boolean => (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff)
+
+function* decoded(base64: string): Scan<string> {
+  const start = Buffer.from(base64.slice(0, 8), 'base64')
+  const decoder = new TextDecoder(isUtf16(start) ? (start[0] === 0xff ? 'utf-16le' : 'utf-16be') : 'utf-8')
+  // White space would shift the groups of four that a cut must respect.
+  const solid =
+    base64.includes('\n') || base64.includes(' ') || base64.includes('\r') || base64.includes('\t') ? base64.replaceAll(/\s/g, '') : base64
+  const pieces: string[] = []
+  for (let at = 0; at < solid.length; at += STEP) {
+    pieces.push(decoder.decode(Buffer.from(solid.slice(at, at + STEP), 'base64'), { stream: true }))
+    yield
+  }
+  return pieces.join('') + decoder.decode()
+}
+
+const percentDecoded = (text: string): string => {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    // A stray per cent sign: what follows is text as it stands.
+    return text
+  }
+}

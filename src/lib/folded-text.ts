@@ -1,0 +1,151 @@
+/**
+ * Text as a reader takes it, whatever characters it is written in: compatibility forms as what they stand for (NFKC), every
+ * space, dash and digit as the ASCII one, and nothing that is invisible. So nobody hides a word between invisible
+ * characters or in full-width letters. `startOf` and `endOf` say where something that is found in it is written.
+ */
+export interface FoldedText {
+  /** Takes more of the text, and gives the units that it adds. Half a character waits for its other half. */
+  push(text: string): string
+  /** Offset in the text as it is written, of the folded unit at this offset; of its end, for the end. */
+  startOf(offset: number): number
+  /** Where the character ends that the unit before this offset is part of. */
+  endOf(offset: number): number
+  /** Nobody will ask about offsets before this one. */
+  forget(before: number): void
+}
+
+/** Whether a text may read otherwise than it is written. ASCII never does. */
+export const isDisguised = (text: string): boolean => BEYOND_ASCII.test(text) && (CHANGED.test(text) || text.normalize('NFKC') !== text)
+
+/** Folded units that read otherwise than they are written; both as offset and length. */
+interface Stretch {
+  readonly at: number
+  readonly length: number
+  readonly from: number
+  readonly written: number
+}
+
+/** `before`: the length of the text that has gone before and reads as it is written. */
+export const createFoldedText = (before = 0): FoldedText => {
+  let stretches: Stretch[] = []
+  /** Ends of the folded text and of what it was written as. */
+  let end = before
+  let writtenEnd = before
+  let half = ''
+
+  const stretchAt = (offset: number): Stretch | undefined => {
+    let [low, high] = [0, stretches.length]
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if ((stretches[middle]?.at ?? 0) <= offset) low = middle + 1
+      else high = middle
+    }
+    return stretches[low - 1]
+  }
+
+  const fold = (text: string): string => {
+    const out: string[] = []
+    let taken = 0
+    const pass = (until: number): void => {
+      out.push(text.slice(taken, until))
+      end += until - taken
+      writtenEnd += until - taken
+      taken = until
+    }
+    for (const { 0: written, index } of text.matchAll(MAY_CHANGE)) {
+      const meant = meaningOf(written)
+      if (meant === written) continue
+      pass(index)
+      stretches.push({ at: end, length: meant.length, from: writtenEnd, written: written.length })
+      out.push(meant)
+      end += meant.length
+      writtenEnd += written.length
+      taken += written.length
+    }
+    pass(text.length)
+    if (stretches.length > STRETCHES_MAX) stretches = [united(stretches.slice(0, STRETCHES_MAX / 2)), ...stretches.slice(STRETCHES_MAX / 2)]
+    return out.join('')
+  }
+
+  return {
+    push(text) {
+      const whole = half + text
+      half = isFirstHalf(whole.charCodeAt(whole.length - 1)) ? whole.slice(-1) : ''
+      return fold(half === '' ? whole : whole.slice(0, -1))
+    },
+    startOf(offset) {
+      if (offset >= end) return writtenEnd
+      const stretch = stretchAt(offset)
+      if (stretch === undefined) return offset
+      const { at, length, from, written } = stretch
+      return offset < at + length ? from : from + written + offset - at - length
+    },
+    endOf(offset) {
+      const stretch = stretchAt(offset - 1)
+      if (stretch === undefined) return offset
+      const { at, length, from, written } = stretch
+      return from + written + Math.max(offset - at - length, 0)
+    },
+    forget(offset) {
+      let gone = 0
+      while (gone + 1 < stretches.length && (stretches[gone + 1]?.at ?? 0) <= offset) gone += 1
+      if (gone > 0) stretches = stretches.slice(gone)
+    },
+  }
+}
+
+/** More than this are remembered as one: what is found there then covers more than it need. */
+const STRETCHES_MAX = 1 << 20
+
+const united = (stretches: readonly Stretch[]): Stretch => {
+  const [first, last] = [stretches[0], stretches.at(-1)]
+  if (first === undefined || last === undefined) throw new RangeError('no stretches')
+  const { at, from } = first
+  return { at, from, length: last.at + last.length - at, written: last.from + last.written - from }
+}
+
+const isFirstHalf = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff
+
+const BEYOND_ASCII = /[^\0-\x7f]/
+/** What NFKC leaves and a reader does not tell from ASCII, or does not see; and half a character, whose other half may come. */
+const CHANGED = /(?![\0-\x7f])[\p{DI}\p{Mn}\p{Zs}\u2028\u2029\p{Pd}\u2212\u3002\p{Nd}\ud800-\udbff]/u
+/** A character with all that hangs on it. Left out are common letters that stay as they are, for speed. */
+const MAY_CHANGE =
+  /[\u1100-\u115f\ua960-\ua97c][\u1160-\u11ff\ud7b0-\ud7fb]+|[\s\S][\p{M}\p{DI}]+|[^\0-\x7f\u00c0-\u0131\u0400-\u0481\u3041-\u3093\u30a1-\u30f6\u4e00-\u9fff\uac00-\ud7a3]/gu
+const INVISIBLE = /\p{DI}/gu
+const SPACE = /[\p{Zs}\u2028\u2029]/gu
+const DASH = /[\p{Pd}\u2212]/gu
+const DIGIT = /\p{Nd}/gu
+/** Marks over an ASCII character that are part of no letter. */
+const ORNAMENT = /(?<=^|[\0-\x7f])\p{Mn}+/gu
+
+/** Of single characters; few texts use more. */
+const meanings = new Map<string, string>()
+const MEANINGS_MAX = 10_000
+
+const meaningOf = (written: string): string => {
+  const known = meanings.get(written)
+  if (known !== undefined) return known
+  const meant = folded(written)
+  if (written.length <= 2 && meanings.size < MEANINGS_MAX) meanings.set(written, meant)
+  return meant
+}
+
+const folded = (written: string): string =>
+  written
+    .replace(INVISIBLE, '')
+    .normalize('NFKC')
+    .replace(SPACE, ' ')
+    .replace(DASH, '-')
+    .replaceAll('\u3002', '.')
+    .replace(DIGIT, asciiDigit)
+    .replace(ORNAMENT, '')
+
+/** Digits of every script stand in runs of ten, from nought to nine. */
+const asciiDigit = (digit: string): string => {
+  const code = digit.codePointAt(0) ?? 0
+  if (code < 128) return digit
+  let value = 0
+  while (value < 9 && /^\p{Nd}$/u.test(String.fromCodePoint(code - value - 1))) value += 1
+  return String(value)
+}

@@ -1,0 +1,152 @@
+/**
+ * The strings, long numbers and containers of a JSON text in order of appearance, found without parsing it. The walk stops
+ * after each piece of work with `undefined`, so that whoever drives it may let other work pass.
+ */
+import { JsonTextError } from './json-scan.ts'
+
+export type JsonToken = JsonText | JsonContainer
+
+export interface JsonText {
+  readonly kind: 'string' | 'number'
+  /** Offsets of the literal, quotes included; of a long number, its digits. */
+  readonly start: number
+  readonly end: number
+  readonly value: string
+  /** The member that it is the value of, or, in arrays, that its array is; '' at the top. A member's own name has itself. */
+  readonly key: string
+  /** It is the name of a member. */
+  readonly isKey: boolean
+}
+
+export interface JsonContainer {
+  readonly kind: 'open' | 'close'
+  /** As of a text. */
+  readonly key: string
+  readonly isArray: boolean
+}
+
+/** Shorter numbers say nothing by themselves: long ones may be an account's, a card's, a telephone's. */
+const NUMBER = /-?\d[\d.]{7,}(?:[eE][+-]?\d+)?/g
+const LONG_NUMBER = 8
+
+/** Units of text that are read in one go. */
+const WORK_UNITS = 32_768
+
+/** `json` is text that a scanner has accepted. Throws JsonTextError for a fault in an escape. */
+export function* jsonTokens(json: string): Generator<JsonToken | undefined, void, undefined> {
+  /** For each open container, the member that it stands for. */
+  const open: string[] = []
+  let key = ''
+  let at = 0
+  while (at < json.length) {
+    const unit = json.charCodeAt(at)
+    if (unit === QUOTE) {
+      const end = endOfString(json, at)
+      const isKey = json.charCodeAt(afterSpace(json, end)) === COLON
+      const value = yield* meantBy(json, at, end)
+      if (isKey) key = value
+      yield { kind: 'string', start: at, end, value, key, isKey }
+      at = end
+      continue
+    }
+    if (unit === OPEN_OBJECT || unit === OPEN_ARRAY) {
+      yield { kind: 'open', key, isArray: unit === OPEN_ARRAY }
+      open.push(key)
+    } else if (unit === CLOSE_OBJECT || unit === CLOSE_ARRAY) {
+      key = open.pop() ?? ''
+      yield { kind: 'close', key, isArray: unit === CLOSE_ARRAY }
+    } else if (unit === COMMA) key = open.at(-1) ?? ''
+    else if (unit === MINUS || (unit >= ZERO && unit <= NINE)) {
+      let end = at + 1
+      while (end < json.length && isInNumber(json.charCodeAt(end))) end += 1
+      if (end - at >= LONG_NUMBER) {
+        for (const match of json.slice(at, end).matchAll(NUMBER)) {
+          const start = at + match.index
+          yield { kind: 'number', start, end: start + match[0].length, value: match[0], key, isKey: false }
+        }
+      }
+      at = end
+      continue
+    }
+    at += 1
+    if (at % WORK_UNITS === 0) yield undefined
+  }
+}
+
+/** `replacements` in order of appearance, as JSON text. */
+export const spliceJson = (json: string, replacements: readonly { start: number; end: number; text: string }[]): string => {
+  const out: string[] = []
+  let from = 0
+  for (const { start, end, text } of replacements) {
+    out.push(json.slice(from, start), text)
+    from = end
+  }
+  out.push(json.slice(from))
+  return out.join('')
+}
+
+const [OPEN_OBJECT, CLOSE_OBJECT, OPEN_ARRAY, CLOSE_ARRAY, COMMA, COLON] = [123, 125, 91, 93, 44, 58]
+const [QUOTE, BACKSLASH, MINUS, ZERO, NINE, POINT, PLUS] = [34, 92, 45, 48, 57, 46, 43]
+
+const isInNumber = (unit: number): boolean =>
+  (unit >= ZERO && unit <= NINE) || unit === POINT || unit === PLUS || unit === MINUS || unit === 69 || unit === 101
+
+/** Escapes are read in pieces: a string of nothing else takes long. */
+function* meantBy(json: string, start: number, end: number): Generator<undefined, string, undefined> {
+  if (end - start <= WORK_UNITS) {
+    const raw = json.slice(start, end)
+    return raw.includes('\\') ? unescaped(raw) : raw.slice(1, -1)
+  }
+  const escape = json.indexOf('\\', start)
+  if (escape < 0 || escape >= end) return json.slice(start + 1, end - 1)
+  const pieces: string[] = []
+  for (let from = start + 1; from < end - 1;) {
+    const to = Math.min(from + WORK_UNITS, end - 1)
+    const cut = to === end - 1 ? to : beforeEscape(json, from, to)
+    pieces.push(unescaped(`"${json.slice(from, cut)}"`))
+    from = cut
+    yield undefined
+  }
+  return pieces.join('')
+}
+
+/** The last place at or before `to` that is inside no escape. */
+const beforeEscape = (json: string, from: number, to: number): number => {
+  let backslashes = 0
+  while (to - 1 - backslashes >= from && json.charCodeAt(to - 1 - backslashes) === BACKSLASH) backslashes += 1
+  if (backslashes % 2 === 1) return to - 1
+  if (backslashes > 0) return to
+  // The digits of `\u0041` may be cut.
+  const escape = json.lastIndexOf('\\u', to)
+  if (escape < from || escape < to - 5) return to
+  let before = 0
+  while (escape - 1 - before >= from && json.charCodeAt(escape - 1 - before) === BACKSLASH) before += 1
+  return before % 2 === 0 ? escape : to
+}
+
+/** A large body is parsed as it is read: a fault in an escape may show only here. */
+const unescaped = (raw: string): string => {
+  try {
+    return JSON.parse(raw) as string
+  } catch (cause) {
+    throw new JsonTextError('The body is not valid JSON.', { cause })
+  }
+}
+
+const endOfString = (json: string, quote: number): number => {
+  let from = quote + 1
+  for (;;) {
+    const end = json.indexOf('"', from)
+    if (end < 0) return json.length
+    let before = end - 1
+    while (json.charCodeAt(before) === BACKSLASH) before -= 1
+    if ((end - 1 - before) % 2 === 0) return end + 1
+    from = end + 1
+  }
+}
+
+const afterSpace = (json: string, from: number): number => {
+  let at = from
+  while (json.charCodeAt(at) <= 32) at += 1
+  return at
+}

@@ -1,0 +1,44 @@
+/** A text that a guardrail blocks reaches no provider, wherever in a request it stands. */
+import { beforeAll, expect, test } from 'bun:test'
+
+import { call } from '../support/calls.ts'
+import { say, startFakeUpstream } from '../support/fake-upstream.ts'
+import { type StartedService, useServices } from '../support/started-service.ts'
+import { BODIES, put, stringsOf } from '../support/whole-bodies.ts'
+
+const services = useServices()
+const upstream = await startFakeUpstream()
+let service: StartedService
+
+const MARKER = 'PROJ-4711'
+const DISGUISED = 'Ｐ\u200bROJ\u2011４7\u00ad11'
+const PATHS: Readonly<Record<string, string>> = { chat: '/chat/completions', messages: '/messages', responses: '/responses' }
+
+beforeAll(async () => {
+  service = await services.start({
+    config: `
+providers:
+  fake: { dialects: [openai-chat, openai-responses, anthropic], base_url: "${upstream.url}", api_key: upstream-credential }
+models:
+  fake/one: { endpoints: [{ provider: fake, model: up-one }] }
+`,
+  })
+  upstream.script(say('Fine.'))
+  await call(service, 'PATCH', '/guardrails/default', {
+    body: { content_filters: [{ pattern: 'PROJ-\\d+', action: 'block', label: 'PROJECT' }] },
+  })
+})
+
+test.each(Object.entries(BODIES))('%s: at no position; without it the request goes out', async (dialect, body) => {
+  const send = (given: object) =>
+    call(service, 'POST', PATHS[dialect] ?? '', { key: service.inferenceKey, body: { ...given, model: 'fake/one' } })
+  const before = upstream.exchanges.length
+  const { status, text } = await send(body)
+  expect([status, text]).not.toEqual([403, expect.anything()])
+  expect(upstream.exchanges.length).toBeGreaterThan(before)
+  for (const [at, path] of [...stringsOf(body)].entries()) {
+    await send(put(body, path, at % 2 === 0 ? MARKER : DISGUISED))
+  }
+  const leaked = upstream.exchanges.filter((exchange) => exchange.text.includes(MARKER) || exchange.text.includes(DISGUISED))
+  expect(leaked.map((exchange) => exchange.text)).toEqual([])
+})
