@@ -40,10 +40,16 @@ describe('everything that a model reads is looked at', () => {
         ],
         prediction: { type: 'content', content: 'nine' },
       }),
-    ).toEqual([
-      ...['jane@example.com', 'one', 'two', 'three', 'novelty', 'deep', 'four', 'five', 'six'],
-      ...['x', 'f', '{"a":"seven"}', 'x', 'eight', 'nine'],
-    ])
+    ).toEqual(
+      ['jane@example.com', 'one', 'two', 'three', 'novelty', 'deep', 'four', 'five', 'six'].concat([
+        'x',
+        'f',
+        '{"a":"seven"}',
+        'x',
+        'eight',
+        'nine',
+      ]),
+    )
   })
 
   test('messages: system as text or blocks, tool input as an object with numbers and names, results', () => {
@@ -185,9 +191,11 @@ describe('time', () => {
     return Math.min(...costs)
   }
   const results = (count: number) => ({
-    messages: [{ role: 'user', content: Array(count).fill({ type: 'tool_result', tool_use_id: 'x', content: 'y' }) }],
+    messages: [{ role: 'user', content: Array.from({ length: count }, () => ({ type: 'tool_result', tool_use_id: 'x', content: 'y' })) }],
   })
-  const messages = (count: number) => ({ messages: Array(count).fill({ role: 'user', content: [{ type: 'text', text: 'x' }] }) })
+  const messages = (count: number) => ({
+    messages: Array.from({ length: count }, () => ({ role: 'user', content: [{ type: 'text', text: 'x' }] })),
+  })
   const escapes = (count: number) => ({ messages: [{ role: 'user', content: '\\'.repeat(count * 100) }] })
 
   test.each(Object.entries({ results, messages, escapes }))('grows with the length of the body, and no faster: %s', (_, bodyOf) => {

@@ -207,10 +207,8 @@ const remember = (frame: Frame, key: string, value: string): void => {
 /** Members that hold nothing but bytes: the second kind proves that a model thought. */
 const FILE_MEMBERS: ReadonlySet<string> = new Set(['file_data', 'b64_json'])
 const PROOF_MEMBERS: ReadonlySet<string> = new Set(['signature', 'encrypted_content', 'thought_signature', 'thoughtSignature'])
-const BYTES_MEMBERS: ReadonlySet<string> = new Set([
-  ...[...FILE_MEMBERS, ...PROOF_MEMBERS],
-  ...['data', 'result', 'url', 'image_url', 'video_url', 'file_url', 'audio_url'],
-])
+const MAYBE_BYTES_MEMBERS = ['data', 'result', 'url', 'image_url', 'video_url', 'file_url', 'audio_url']
+const BYTES_MEMBERS: ReadonlySet<string> = new Set([...FILE_MEMBERS, ...PROOF_MEMBERS, ...MAYBE_BYTES_MEMBERS])
 /** Parts whose `data` is bytes, by their type or by the member that they are. */
 const BYTES_TYPES: ReadonlySet<string | null> = new Set(['base64', 'redacted_thinking', 'reasoning.encrypted'])
 const SOUND_MEMBERS: ReadonlySet<string> = new Set(['input_audio', 'audio'])

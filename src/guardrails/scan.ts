@@ -65,7 +65,7 @@ function* lookThrough(one: Look, pieces: Iterable<string>): Scan<boolean> {
   return one.end()
 }
 
-export function* isDisguisedSomewhere(text: string): Scan<boolean> {
+function* isDisguisedSomewhere(text: string): Scan<boolean> {
   for (const piece of piecesOf(text)) {
     if (isDisguised(piece)) return true
     yield
