@@ -5,16 +5,18 @@ import { invalidRequest } from '../contract/validate.ts'
 import { GatewayError } from '../errors.ts'
 import type { JsonBody } from '../lib/json-body.ts'
 import { JsonTextError } from '../lib/json-scan.ts'
+import { pathsOf } from '../request-fields/setting-spellings.ts'
+import { requireConversation } from './require-conversation.ts'
 
 interface CallParts {
   /** Fallbacks in order, without the primary `model`. */
   readonly fallbacks: readonly string[]
-  readonly maxOutputTokens: number | null
   readonly parsePrompt: (body: JsonBody) => Prompt
 }
 
-/** Throws `invalid_request` where no model is named or a field that routing depends on has the wrong type. */
-export const callOf = (dialect: ClientDialect, body: JsonBody, { fallbacks, maxOutputTokens, parsePrompt }: CallParts): Call => {
+/** Throws `invalid_request` without a model or a conversation, or where a field that routing depends on has the wrong type. */
+export const callOf = (dialect: ClientDialect, body: JsonBody, { fallbacks, parsePrompt }: CallParts): Call => {
+  requireConversation(dialect, body)
   const model = readText(body, 'model')
   const models = [...new Set(model === null ? fallbacks : [model, ...fallbacks])]
   if (models.length === 0) throw fault('model', 'Name a model, or use a preset that has one.')
@@ -24,7 +26,7 @@ export const callOf = (dialect: ClientDialect, body: JsonBody, { fallbacks, maxO
     body,
     models,
     stream: readFlag(body, 'stream'),
-    maxOutputTokens,
+    maxOutputTokens: readOutputLimit(dialect, body),
     sessionId: readText(body, 'session_id'),
     user: readText(body, 'user'),
     passHeaders: {},
@@ -38,7 +40,13 @@ const readText = (body: JsonBody, field: string): string | null => {
   return value
 }
 
-export const readTokenLimit = (body: JsonBody, field: string): number | null => {
+/** Where two names of it are sent, the first one of the table counts, and is the one to send on. */
+const readOutputLimit = (dialect: ClientDialect, body: JsonBody): number | null => {
+  const limits = pathsOf(dialect, 'maxOutputTokens').map((field) => readTokenLimit(body, field))
+  return limits.find((limit) => limit !== null) ?? null
+}
+
+const readTokenLimit = (body: JsonBody, field: string): number | null => {
   const value = body.value(field) ?? null
   if (value !== null && (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 1)) {
     throw fault(field, 'Expected a whole number above 0.')
@@ -63,14 +71,6 @@ const parseStrictly = (body: JsonBody, parsePrompt: CallParts['parsePrompt']): P
     if (thrown instanceof JsonTextError) throw new GatewayError('invalid_request', thrown.message, { cause: thrown })
     throw thrown
   }
-}
-
-/** The conversation may be megabytes: that it has a first message is read off its text, without parsing it. */
-export const requireMessages = (body: JsonBody): void => {
-  const raw = body.rawSearchable('messages')
-  if (raw === undefined || raw === 'null') throw fault('messages', 'Send at least one message.')
-  if (!raw.startsWith('[')) throw fault('messages', 'Expected a list of messages.')
-  if (/^\[\s*\]/.test(raw)) throw fault('messages', 'Send at least one message.')
 }
 
 export const fault = (path: string, message: string) => invalidRequest([{ path, message }])

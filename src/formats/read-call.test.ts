@@ -77,6 +77,57 @@ describe.each(DIALECTS)('%s', (dialect) => {
   })
 })
 
+describe.each(DIALECTS)('%s: a conversation that says nothing is refused by the name of its field', (dialect) => {
+  const field = dialect === 'responses' ? 'input' : 'messages'
+  const fault = (conversation: unknown) => firstFault(() => read(dialect, { model: 'a/b', [field]: conversation }))
+  const text = (type: string, text: string) => ({ role: 'user', content: [{ type, text }] })
+
+  test.each<[unknown]>([
+    [undefined],
+    [null],
+    [[]],
+    [[{ role: 'user', content: '' }]],
+    [[{ role: 'user', content: [] }]],
+    [[text('text', '')]],
+    [[text('input_text', '')]],
+    [[{ role: 'system', content: '' }]],
+    [
+      [
+        { role: 'system', content: 'Be brief.' },
+        { role: 'user', content: '' },
+      ],
+    ],
+    [
+      [
+        { role: 'user', content: '' },
+        { role: 'assistant', content: null, tool_calls: [], id: 'm', status: 'completed' },
+        { type: 'message', role: 'user', content: '' },
+      ],
+    ],
+    [{}],
+    [7],
+  ])('%j', (conversation) => {
+    expect(fault(conversation)).toEqual(['invalid_request', field])
+  })
+
+  test.each<[unknown]>([
+    [[{ role: 'user', content: ' ' }]],
+    [[{ role: 'user', content: '' }, text('text', 'Hi')]],
+    [[{ role: 'system', content: 'Be brief.' }]],
+    [[{ role: 'assistant', content: '', tool_calls: [{ id: 'c', type: 'function', function: { name: 'f', arguments: '{}' } }] }]],
+    [[{ role: 'user', content: [{ type: 'image_url', image_url: { url: 'https://a.test/b.png' } }] }]],
+    [[{ type: 'function_call_output', call_id: 'c', output: '' }]],
+    [[{ role: 'tool', tool_call_id: 'c', content: '' }]],
+  ])('but not %j', (conversation) => {
+    expect(read(dialect, { model: 'a/b', [field]: conversation }).models).toEqual(['a/b'])
+  })
+})
+
+test('responses: an empty text is no input; a text is', () => {
+  expect(firstFault(() => read('responses', { model: 'a/b', input: '' }))).toEqual(['invalid_request', 'input'])
+  expect(read('responses', { model: 'a/b', input: 'Hi' }).models).toEqual(['a/b'])
+})
+
 describe.each(['chat', 'messages'] as const)('%s', (dialect) => {
   test.each(['{}', '{"messages":null}', '{"messages":[]}', '{"messages":[ \n ]}', '{"messages":{}}', '{"messages":"Hi"}'])(
     'invalid_request: messages in %s',

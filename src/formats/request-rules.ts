@@ -3,6 +3,7 @@ import { z } from 'zod'
 import type { ClientDialect } from '../canonical/call.ts'
 import type { FieldTable, RequestField } from '../request-fields/field.ts'
 import { REQUEST_FIELDS } from '../request-fields/request-fields.ts'
+import { SERVICE_FIELDS } from '../request-fields/service-fields.ts'
 import { checkTaggedList } from './check-tagged-list.ts'
 import type { Findings } from './findings.ts'
 
@@ -17,6 +18,8 @@ export interface RequestRules {
   readonly refusedAtInference: ReadonlyMap<string, string>
   /** Fields that the reader of prompts checks. */
   readonly readLater: ReadonlySet<string>
+  /** The known field that some server could take a name for; null for none. */
+  readonly takenFor: (name: string) => string | null
 }
 
 export type FieldCheck = (value: unknown, findings: Findings) => void
@@ -32,9 +35,19 @@ export const requestRules = (shape: ClientDialect, checkTogether: CrossCheck = (
     checks: fieldChecks(REQUEST_FIELDS[shape]),
     checkTogether,
     refusedAtInference: new Map(rows.flatMap(([name, { refusal }]) => (refusal === undefined ? [] : [[name, refusal]]))),
+    takenFor: namesWithoutCase([...rows.map(([name]) => name), ...SERVICE_FIELDS]),
     readLater: new Set(rows.flatMap(([name, { readLater }]) => (readLater === true ? [name] : []))),
   }
 }
+
+/** Servers that are written in Go read member names without regard to case, by the folding of Unicode. */
+const namesWithoutCase = (names: readonly string[]): RequestRules['takenFor'] => {
+  const known = new Set(names)
+  const byFolded = new Map(names.map((name) => [folded(name), name]))
+  return (name) => (known.has(name) ? null : (byFolded.get(folded(name)) ?? null))
+}
+
+const folded = (name: string): string => name.toUpperCase().toLowerCase()
 
 export const fieldChecks = (table: FieldTable): ReadonlyMap<string, FieldCheck> =>
   new Map(

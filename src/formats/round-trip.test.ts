@@ -76,11 +76,12 @@ const rendered = (dialect: ClientDialect, events: ModelEvent[]): Record<string, 
 }
 
 const nextTurn = (dialect: ClientDialect, body: Record<string, unknown>): object => {
-  if (dialect === 'responses') return { input: body['output'] }
-  if (dialect === 'messages') return { messages: [{ role: 'assistant', content: body['content'] }] }
+  const question = { role: 'user', content: 'What is the weather?' }
+  if (dialect === 'responses') return { input: [question, ...(Array.isArray(body['output']) ? body['output'] : [])] }
+  if (dialect === 'messages') return { messages: [question, { role: 'assistant', content: body['content'] }] }
   const choices: unknown = body['choices']
   const [choice]: unknown[] = Array.isArray(choices) ? choices : []
-  return { messages: [isObject(choice) ? choice['message'] : null] }
+  return { messages: [question, isObject(choice) ? choice['message'] : null] }
 }
 
 describe.each(['chat', 'responses', 'messages'] as const)('%s', (dialect) => {
@@ -89,7 +90,9 @@ describe.each(['chat', 'responses', 'messages'] as const)('%s', (dialect) => {
       fc.property(answer, (answer) => {
         const body = { model: 'a/b', ...nextTurn(dialect, rendered(dialect, eventsOf(answer))) }
         const { messages } = FORMATS[dialect].parseCall(JsonBody.read(JSON.stringify(body))).call.prompt()
-        const parts = messages.flatMap(({ parts }) => parts).filter((part) => part.type !== 'text' || part.text !== '')
+        const parts = messages
+          .flatMap(({ role, parts }) => (role === 'assistant' ? parts : []))
+          .filter((part) => part.type !== 'text' || part.text !== '')
         expect(parts).toEqual(partsOf(answer))
       }),
     )

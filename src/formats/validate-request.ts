@@ -9,15 +9,21 @@ export interface RequestBody {
 }
 
 /**
- * Checks the fields that a body has, and only these: unknown fields are let through, null ones are absent. Throws
- * `invalid_request` naming every fault; answers what deserves a warning.
+ * Checks the fields that a body has, and only these: null ones are absent, and unknown ones are let through, unless
+ * some server could read them as a field whose limits and costs are known by another spelling. Throws `invalid_request`
+ * naming every fault; answers what deserves a warning.
  * `messages` and `input`, which the reader of prompts checks, are not even parsed here.
  */
 export const validateRequest = (rules: RequestRules, body: RequestBody): readonly Warning[] => {
   const findings = startFindings()
   for (const field of body.keys) {
     const check = rules.checks.get(field)
-    if (check === undefined || rules.readLater.has(field)) continue
+    if (check === undefined) {
+      const meant = rules.takenFor(field)
+      if (meant !== null) findings.fault([field], `Unknown field. Did you mean "${meant}"?`)
+      continue
+    }
+    if (rules.readLater.has(field)) continue
     const value = body.get(field) ?? undefined
     if (value === undefined) continue
     const refusal = rules.refusedAtInference.get(field)

@@ -75,3 +75,25 @@ test('the header that chooses between the two is heeded where it names one of th
     (await infer(strictly, body, { headers: { 'x-service-provider-failure': value } })).status
   expect([await statusFor('body'), await statusFor('nonsense'), await statusFor('STATUS')]).toEqual([200, 503, 503])
 })
+
+describe('what no provider should have to refuse: 400 that names the field, and nobody is asked', () => {
+  test.each<[string, string, object]>([
+    ['/chat/completions', 'messages', { messages: [{ role: 'user', content: '' }] }],
+    ['/messages', 'messages', { messages: [{ role: 'user', content: [{ type: 'text', text: '' }] }], system: 'Be brief.', max_tokens: 9 }],
+    ['/messages', 'max_tokens', { ...PROMPT, max_tokens: '9' }],
+    ['/responses', 'input', { input: [] }],
+    ['/responses', 'input', { instructions: 'Be brief.' }],
+    ['/chat/completions', 'n', { ...PROMPT, n: '128' }],
+    ['/chat/completions', 'n', { ...PROMPT, n: 129 }],
+    ['/chat/completions', 'best_of', { ...PROMPT, best_of: 1000 }],
+    ['/chat/completions', 'Max_Tokens', { ...PROMPT, Max_Tokens: 100_000 }],
+  ])('%s: %s in %j', async (path, field, body) => {
+    for (const model of ['m/other', 'm/both']) {
+      const before = upstream.exchanges.length
+      const { status, text } = await infer(service, { model, ...body }, { path })
+      expect(status).toBe(400)
+      expect(text).toContain(field)
+      expect(upstream.exchanges.length).toBe(before)
+    }
+  })
+})

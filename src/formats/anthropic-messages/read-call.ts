@@ -1,18 +1,12 @@
 import type { Call } from '../../canonical/call.ts'
 import type { JsonBody } from '../../lib/json-body.ts'
 import { isObject } from '../../lib/json.ts'
-import { callOf, fault, readTexts, readTokenLimit, requireMessages } from '../call-reader.ts'
+import { callOf, fault, readTexts } from '../call-reader.ts'
 import { parsePrompt } from './parse-prompt.ts'
 
 /** A Messages request. Throws `invalid_request` without a model or without messages. */
-export const readCall = (body: JsonBody): Call => {
-  requireMessages(body)
-  return callOf('messages', body, {
-    fallbacks: [...readTexts(body, 'models'), ...readFallbacks(body)],
-    maxOutputTokens: readTokenLimit(body, 'max_tokens'),
-    parsePrompt,
-  })
-}
+export const readCall = (body: JsonBody): Call =>
+  callOf('messages', body, { fallbacks: [...readTexts(body, 'models'), ...readFallbacks(body)], parsePrompt })
 
 /** This dialect's own list of further models: `[{"model": "…"}]` (service.md, "Fallback models"). */
 const readFallbacks = (body: JsonBody): string[] => {

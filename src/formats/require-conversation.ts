@@ -1,0 +1,64 @@
+/** A request must say something: providers refuse an empty conversation in words that help nobody, and some are never asked. */
+import type { ClientDialect } from '../canonical/call.ts'
+import { invalidRequest } from '../contract/validate.ts'
+import type { JsonBody } from '../lib/json-body.ts'
+import { isObject, type JsonObject, type JsonValue } from '../lib/json.ts'
+import { fieldsWhere } from '../request-fields/request-fields.ts'
+
+const conversationField = (client: ClientDialect): string => fieldsWhere(({ readLater }) => readLater === true, [client])[0] ?? ''
+
+const FIELD: Readonly<Record<ClientDialect, string>> = {
+  chat: conversationField('chat'),
+  responses: conversationField('responses'),
+  messages: conversationField('messages'),
+}
+
+/** A longer one may be megabytes and says something: it stays unparsed. */
+const LOOKED_THROUGH_MAX = 32_768
+
+/** Throws `invalid_request`. */
+export const requireConversation = (client: ClientDialect, body: JsonBody): void => {
+  const field = FIELD[client]
+  const fault = (message: string) => invalidRequest([{ path: field, message }])
+  const raw = body.rawSearchable(field)
+  if (raw === undefined || raw === 'null') throw fault(`Send ${SOMETHING[client]}.`)
+  const isList = raw.startsWith('[')
+  if (!isList && !(client === 'responses' && raw.startsWith('"'))) throw fault(`Expected ${EXPECTED[client]}.`)
+  if (raw.length > LOOKED_THROUGH_MAX) return
+  const value = body.value(field)
+  if (value === '' || (Array.isArray(value) && value.length === 0)) throw fault(`Send ${SOMETHING[client]}.`)
+  if (Array.isArray(value) && saysNothing(value)) throw fault('Every message is empty: send some content.')
+}
+
+const SOMETHING: Readonly<Record<ClientDialect, string>> = {
+  chat: 'at least one message',
+  responses: 'a text, or at least one item',
+  messages: 'at least one message',
+}
+
+const EXPECTED: Readonly<Record<ClientDialect, string>> = {
+  chat: 'a list of messages',
+  responses: 'a string or a list of items',
+  messages: 'a list of messages',
+}
+
+/** Instructions do not make a conversation, unless they are all there is. What is malformed is told by the reader of prompts. */
+const saysNothing = (items: readonly JsonValue[]): boolean => {
+  const spoken = items.filter((item) => !isObject(item) || (item['role'] !== 'system' && item['role'] !== 'developer'))
+  return (spoken.length === 0 ? items : spoken).every((item) => isObject(item) && isEmptyMessage(item))
+}
+
+const isEmptyMessage = (message: JsonObject): boolean => {
+  const { type = 'message', role, content = null, ...rest } = message
+  if (type !== 'message' || typeof role !== 'string') return false
+  if (content === null && role !== 'assistant') return false
+  return isEmptyContent(content) && Object.entries(rest).every(([name, value]) => NOT_SAID.has(name) || isNothing(value))
+}
+
+/** They tell of a message and are not part of it. */
+const NOT_SAID: ReadonlySet<string> = new Set(['name', 'id', 'status', 'phase'])
+
+const isEmptyContent = (content: JsonValue): boolean =>
+  isNothing(content) || (Array.isArray(content) && content.every((part: JsonValue) => isObject(part) && part['text'] === ''))
+
+const isNothing = (value: JsonValue): boolean => value === null || value === '' || (Array.isArray(value) && value.length === 0)
