@@ -23,6 +23,8 @@ export interface SettingValues {
   readonly serviceTier: string
   /** The end user, for abuse isolation. */
   readonly user: string
+  /** The newer word for the end user, which says nothing of who it is; some providers take both. */
+  readonly safetyIdentifier: string
   readonly metadata: Readonly<Record<string, unknown>>
   readonly parallelToolCalls: boolean
   readonly outputModalities: readonly string[]

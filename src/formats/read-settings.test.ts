@@ -36,8 +36,8 @@ describe('a setting has its value and the field that the client wrote', () => {
     ['chat', { logprobs: true, top_logprobs: 0 }, { logprobs: set('logprobs', true), topLogprobs: set('top_logprobs', 0) }],
     ['chat', { n: 2 }, { candidates: set('n', 2) }],
     ['chat', { verbosity: 'low', user: 'u' }, { verbosity: set('verbosity', 'low'), user: set('user', 'u') }],
-    ['chat', { safety_identifier: 's' }, { user: set('safety_identifier', 's') }],
-    ['chat', { user: 'u', safety_identifier: 's' }, { user: set('user', 'u') }],
+    ['chat', { safety_identifier: 's' }, { safetyIdentifier: set('safety_identifier', 's') }],
+    ['chat', { user: 'u', safety_identifier: 's' }, { user: set('user', 'u'), safetyIdentifier: set('safety_identifier', 's') }],
     [
       'chat',
       { metadata: { a: 'b' }, parallel_tool_calls: false },
@@ -75,7 +75,7 @@ describe('a setting has its value and the field that the client wrote', () => {
       { maxOutputTokens: set('max_output_tokens', 9), topLogprobs: set('top_logprobs', 2) },
     ],
     ['responses', { user: 'u' }, { user: set('user', 'u') }],
-    ['responses', { user: 'u', safety_identifier: 's' }, { user: set('safety_identifier', 's') }],
+    ['responses', { user: 'u', safety_identifier: 's' }, { user: set('user', 'u'), safetyIdentifier: set('safety_identifier', 's') }],
     [
       'responses',
       { text: { verbosity: 'high' }, truncation: 'auto' },

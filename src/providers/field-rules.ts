@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 
 import type { ClientDialect } from '../canonical/call.ts'
-import type { JsonValue } from '../lib/json.ts'
+import { isObject, type JsonValue } from '../lib/json.ts'
 import type { FieldMeaning } from '../request-fields/field.ts'
 import { fieldOf, meaningsOf } from '../request-fields/request-fields.ts'
 import type { EditableFields } from './editable-fields.ts'
@@ -96,3 +96,46 @@ export const shortenIdentifiers = (fields: EditableFields, most: number | null):
 const IDENTIFIERS = ['user', 'safety_identifier', 'prompt_cache_key'] as const
 
 const shortIdentifier = (name: string, most: number): string => createHash('sha256').update(name).digest('hex').slice(0, most)
+
+/** Where the marks of what to cache are left out, the wish to cache nothing else would cache nothing. */
+export const dropCacheOptions = (fields: EditableFields, { warn }: RuleContext): void => {
+  if (fields.value('prompt_cache_options') === undefined) return
+  fields.remove('prompt_cache_options')
+  const field = fields.told('prompt_cache_options')
+  warn({ code: 'unsupported_field', field, message: `${field} was left out with the marks that it is about.` })
+}
+
+const TIERS: Readonly<Record<string, string>> = { fast: 'priority', standard: 'default', standard_only: 'default' }
+
+/** Other dialects' names of the same tiers (contract 2.4, 3.5). */
+export const nameServiceTier = (fields: EditableFields, { warn }: RuleContext): void => {
+  const asked = fields.value('service_tier')
+  if (typeof asked !== 'string' || !Object.hasOwn(TIERS, asked)) return
+  fields.put('service_tier', TIERS[asked] ?? asked)
+  warn({
+    code: 'mapped_field',
+    field: fields.told('service_tier'),
+    message: `${asked} became ${TIERS[asked]}, this provider's name for it.`,
+  })
+}
+
+const PAIRS_MAX = 16
+const KEY_MAX = 64
+const VALUE_MAX = 512
+
+/** Strings only, within the API's limits: one pair beyond them would fail the whole request. */
+export const limitMetadata = (fields: EditableFields, { warn }: RuleContext): void => {
+  const asked = fields.value('metadata')
+  if (!isObject(asked)) return
+  const fits = Object.entries(asked).filter(
+    ([key, value]) => typeof value === 'string' && key.length <= KEY_MAX && value.length <= VALUE_MAX,
+  )
+  const kept = Object.fromEntries(fits.slice(0, PAIRS_MAX))
+  const lost = Object.keys(asked).filter((key) => !Object.hasOwn(kept, key))
+  if (lost.length === 0) return
+  fields.put('metadata', kept)
+  for (const key of lost) {
+    const field = `${fields.told('metadata')}.${key}`
+    warn({ code: 'unsupported_field', field, message: 'This provider takes at most 16 pairs of strings; this one was left out.' })
+  }
+}

@@ -49,6 +49,7 @@ export const SETTING_FATES: Readonly<Record<SettingName, Readonly<Record<Transla
   verbosity: row('K M D D D'),
   serviceTier: row('K K M M M'),
   user: row('K M M D D'),
+  safetyIdentifier: row('K K M D D'),
   metadata: row('K K D D M'),
   parallelToolCalls: row('K K M D D'),
   // Only a wish for more than text is one.

@@ -71,6 +71,6 @@ export const OPENAI = {
   prompt_cache_key: { schema: z.string(), means: 'promptCacheKey' },
   prompt_cache_options: { schema: promptCacheOptions, means: 'promptCacheOptions', presets: 'keep' },
   metadata: { schema: metadata, means: 'metadata' },
-  safety_identifier: { schema: safetyIdentifier, means: 'user' },
+  safety_identifier: { schema: safetyIdentifier, means: 'safetyIdentifier' },
   debug: { schema: debug, means: 'service' },
 } as const satisfies FieldTable

@@ -19,7 +19,6 @@ import {
 
 export const readSettings = (root: Node): Settings => {
   const olderLimit = number(root, 'max_tokens')
-  const newerUser = text(root, 'safety_identifier')
   return settingsOf({
     temperature: number(root, 'temperature'),
     topP: number(root, 'top_p'),
@@ -39,7 +38,8 @@ export const readSettings = (root: Node): Settings => {
     reasoning: readReasoningSetting(root),
     verbosity: text(root, 'verbosity'),
     serviceTier: serviceTier(root),
-    user: text(root, 'user') ?? newerUser,
+    user: text(root, 'user'),
+    safetyIdentifier: text(root, 'safety_identifier'),
     metadata: record(root, 'metadata'),
     parallelToolCalls: flag(root, 'parallel_tool_calls'),
     outputModalities: unless(texts(root, 'modalities'), (kinds) => kinds.every((kind) => kind === 'text')),

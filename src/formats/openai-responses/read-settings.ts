@@ -19,7 +19,6 @@ import {
 /** `text`: the body's object of that name. */
 export const readSettings = (root: Node, text: Node | null): Settings => {
   const include = texts(root, 'include')
-  const olderUser = textSetting(root, 'user')
   return settingsOf({
     temperature: number(root, 'temperature'),
     topP: number(root, 'top_p'),
@@ -32,7 +31,8 @@ export const readSettings = (root: Node, text: Node | null): Settings => {
     reasoning: readReasoningSetting(root),
     verbosity: text === null ? undefined : textSetting(text, 'verbosity'),
     serviceTier: serviceTier(root),
-    user: textSetting(root, 'safety_identifier') ?? olderUser,
+    user: textSetting(root, 'user'),
+    safetyIdentifier: textSetting(root, 'safety_identifier'),
     metadata: record(root, 'metadata'),
     parallelToolCalls: flag(root, 'parallel_tool_calls'),
     outputModalities: unless(texts(root, 'modalities'), (kinds) => kinds.every((kind) => kind === 'text')),

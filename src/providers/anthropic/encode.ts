@@ -24,7 +24,7 @@ const translated = (context: EncodeContext, stream: boolean): string => {
   const { tools, toolChoice, forced } = encodeTools(context)
   const { maxTokens, thinking, effort } = encodeThinking(context, { forced, unthoughtLoop: isUnthoughtLoop(turns) })
   const format = encodeFormat(context)
-  const user = context.setting('user')
+  const user = encodeUser(context)
   const head = JSON.stringify({ model: context.target.upstreamModel, max_tokens: maxTokens, ...(stream ? { stream } : {}) })
   const tail = JSON.stringify({
     tools,
@@ -67,6 +67,17 @@ const encodeFormat = (context: EncodeContext): unknown => {
   }
   if (outputFormat.description !== undefined) context.lose(field, 'The description of the schema was left out.')
   return { type: 'json_schema', schema: enforceable(outputFormat.schema, field, context) }
+}
+
+/** The dialect has one name for the end user. */
+const encodeUser = (context: EncodeContext): string | undefined => {
+  const [user, other] = [context.setting('user'), context.setting('safetyIdentifier')]
+  if (user !== undefined && other !== undefined && user !== other)
+    context.lose(
+      context.fieldOf('safetyIdentifier'),
+      `${context.target.providerName} takes one name of the end user; this one was left out.`,
+    )
+  return user ?? other
 }
 
 /** The dialect refuses a sequence without a visible character. */

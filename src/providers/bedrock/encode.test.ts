@@ -27,6 +27,7 @@ describe('settings', () => {
     verbosity: 'low',
     serviceTier: 'priority',
     user: 'u-1',
+    safetyIdentifier: 's',
     metadata: { a: 'b' },
     parallelToolCalls: false,
     outputModalities: ['text', 'image'],

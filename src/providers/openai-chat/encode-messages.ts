@@ -2,7 +2,7 @@
 import type { Message, Part } from '../../canonical/prompt.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import { encodeAssistant } from './encode-assistant.ts'
-import { contentOf, encodePart } from './encode-parts.ts'
+import { contentOf, encodePart, isMarked } from './encode-parts.ts'
 import { callIdFor, type MessageContext } from './message-context.ts'
 
 export const encodeMessages = (messages: readonly Message[], context: MessageContext): readonly JsonObject[] =>
@@ -38,6 +38,6 @@ const encodeResult = ({ callId, text, isError, cache }: ToolResult, at: string, 
   return {
     role: 'tool',
     tool_call_id: callIdFor(callId, context.vendor),
-    content: 'cache_control' in mark ? [{ type: 'text', text, ...mark }] : text,
+    content: isMarked(mark) ? [{ type: 'text', text, ...mark }] : text,
   }
 }

@@ -49,7 +49,9 @@ export const contentOf = (parts: readonly JsonObject[], { textParts }: Vendor): 
 
 /** Null for a part that is more than text. */
 const plainText = (part: JsonObject): string | null =>
-  part['type'] === 'text' && typeof part['text'] === 'string' && !('cache_control' in part) ? part['text'] : null
+  part['type'] === 'text' && typeof part['text'] === 'string' && !isMarked(part) ? part['text'] : null
+
+export const isMarked = (part: JsonObject): boolean => 'cache_control' in part || 'prompt_cache_breakpoint' in part
 
 const encodeFile = (
   { url, filename, cache }: Extract<Part, { type: 'file' }>,

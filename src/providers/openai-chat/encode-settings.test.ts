@@ -27,6 +27,7 @@ const EVERY: SettingValues = {
   verbosity: 'low',
   serviceTier: 'flex',
   user: 'u',
+  safetyIdentifier: 's',
   metadata: { a: 'b' },
   parallelToolCalls: false,
   outputModalities: ['audio'],

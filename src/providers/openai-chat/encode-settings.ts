@@ -31,6 +31,7 @@ const FIELDS: Readonly<Partial<Record<SettingName, string>>> = {
   verbosity: 'verbosity',
   serviceTier: 'service_tier',
   user: 'user',
+  safetyIdentifier: 'safety_identifier',
   metadata: 'metadata',
   parallelToolCalls: 'parallel_tool_calls',
   outputModalities: 'modalities',

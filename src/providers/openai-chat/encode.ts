@@ -1,6 +1,7 @@
 /** A request for an upstream of this dialect: a client's own JSON with only what we own replaced, or the conversation of another dialect. */
 import type { JsonObject } from '../../lib/json.ts'
 import { fieldsOfObject } from '../editable-fields.ts'
+import { dropCacheOptions } from '../field-rules.ts'
 import type { Attempt } from '../provider.ts'
 import { translate, type Translation } from '../translation.ts'
 import type { Vendor } from '../vendor.ts'
@@ -46,6 +47,7 @@ export const encodePrompt = (translation: Translation, attempt: Attempt, vendor:
     },
     { ...settings.paths, response_format: FORMAT_FIELDS[dialect] },
   )
+  if (context.lostMarks()) dropCacheOptions(fields, attempt)
   applyFieldRules(fields, vendor, attempt)
   return { messages, ...fields.object }
 }

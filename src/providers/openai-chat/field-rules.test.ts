@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { createHash } from 'node:crypto'
 
 import type { Settings, SettingValues } from '../../canonical/settings.ts'
 import { encode, type Encoded, relay } from './encode.test-kit.ts'
@@ -26,7 +27,7 @@ const rest = ({ sent, warnings }: Encoded): unknown => {
 }
 
 const LONG = 'u'.repeat(150)
-const HASH = '816752062318c8f216b0d347163d40e917a8c522ce07be3d0ebc80db6132fc5b'
+const HASH = createHash('sha256').update(LONG).digest('hex')
 
 const THINKING_MODELS = ['o3', 'o4-mini', 'gpt-5', 'gpt-5-mini', 'gpt-5.4', 'gpt-6-sol', 'gpt-7-next']
 

@@ -3,6 +3,8 @@ import { createHash } from 'node:crypto'
 
 import type { CacheMark } from '../../canonical/prompt.ts'
 import type { JsonObject } from '../../lib/json.ts'
+import { marksLost } from '../cache-marks.ts'
+import { openAiModelOf } from '../openai-model.ts'
 import type { Target } from '../provider.ts'
 import type { Translation } from '../translation.ts'
 import type { Vendor } from '../vendor.ts'
@@ -13,23 +15,33 @@ export interface MessageContext {
   readonly lose: Translation['lose']
   /** Members to spread: the mark as the vendor takes it, or nothing and a warning. */
   cacheControl(mark: CacheMark | undefined, at: string, on: 'content' | 'tool' | 'call'): JsonObject
+  /** Whether marks were left out, and none was kept. */
+  lostMarks(): boolean
 }
 
 export const messageContext = (target: Target, vendor: Vendor, lose: Translation['lose']): MessageContext => {
   let told = false
+  let kept = false
+  const breakpoints = vendor.openAiModels && openAiModelOf(target).cacheBreakpoints
   return {
     target,
     vendor,
     lose,
+    lostMarks: () => told && !kept,
     cacheControl(mark, at, on) {
       if (mark === undefined) return {}
       const { cacheMarks } = vendor
       if (cacheMarks !== null && (on === 'content' || (on === 'tool' && cacheMarks.tools))) {
+        kept = true
         if (mark.ttl === undefined || !cacheMarks.ttl) return { cache_control: { type: 'ephemeral' } }
         return { cache_control: { type: 'ephemeral', ttl: mark.ttl } }
       }
+      if (breakpoints && on === 'content') {
+        kept = true
+        return { prompt_cache_breakpoint: { mode: 'explicit' } }
+      }
       // Coding agents mark every request many times over: one word of it is enough.
-      if (!told) lose(at, `${target.providerName} caches prompts by itself; marks of what to cache were left out.`)
+      if (!told) lose(at, marksLost(target.providerName, at).message)
       told = true
       return {}
     },

@@ -19,16 +19,14 @@ export const relayedMessages = (body: JsonBody, target: Target, vendor: Vendor, 
     vendor.thinkingBack === 'untouched'
       ? DETAILS.test(text)
       : THINKING.test(text) || (typeof vendor.thinkingBack === 'object' && CALLS.test(text))
-  const marks = vendor.thinkingBack !== 'untouched' && vendor.cacheMarks === null && MARKS.test(text)
   const extras = vendor.strictMessages && EXTRAS.test(text)
   const developers = vendor.accepts !== 'everything' && !vendor.developerRole && DEVELOPERS.test(text)
-  if (!thinking && !marks && !extras && !developers) return null
+  if (!thinking && !extras && !developers) return null
 
   const messages = body.value('messages')
   const given = body.raw('messages')
   if (given === undefined || !Array.isArray(messages)) return null
   let changed = false
-  let marksTold = false
   const relayed = messages.map((message: JsonValue, index) => {
     if (!isObject(message)) return message
     let next: JsonObject = message
@@ -37,14 +35,6 @@ export const relayedMessages = (body: JsonBody, target: Target, vendor: Vendor, 
     if (thinking && next['role'] === 'assistant') next = withThinking(next, target, vendor, lose)
     if (extras && next['role'] === 'assistant') next = withoutExtras(next)
     if (developers && next['role'] === 'developer') next = { ...next, role: 'system' }
-    if (marks) {
-      const unmarked = withoutMarks(next)
-      if (unmarked !== next && !marksTold) {
-        marksTold = true
-        lose('caches prompts by itself; marks of what to cache were left out.')
-      }
-      next = unmarked
-    }
     changed ||= next !== message
     return next
   })
@@ -55,7 +45,6 @@ const THINKING = /"reasoning(?:_content|_details)?"\s*:/
 /** Thinking whose maker is told; other words for it may be the server's own. */
 const DETAILS = /"reasoning_details"\s*:/
 const CALLS = /"tool_calls"/
-const MARKS = /"cache_control"/
 /** A role that some vendors refuse: elsewhere it is the system's. */
 const DEVELOPERS = /"developer"/
 const EXTRAS = /"(?:annotations|images|audio|refusal|function_call)"\s*:/
@@ -68,19 +57,6 @@ const withoutExtras = (message: JsonObject): JsonObject => {
   const next = Object.fromEntries(kept)
   const { refusal } = message
   return typeof refusal === 'string' && refusal !== '' && (next['content'] ?? null) === null ? { ...next, content: refusal } : next
-}
-
-const withoutMarks = (message: JsonObject): JsonObject => {
-  const { content, cache_control: mark, ...rest } = message
-  const marked = Array.isArray(content) && content.some((part) => isObject(part) && 'cache_control' in part)
-  if (mark === undefined && !marked) return message
-  if (!Array.isArray(content)) return content === undefined ? rest : { ...rest, content }
-  const parts = content.map((part: JsonValue) => {
-    if (!isObject(part)) return part
-    const { cache_control: _, ...unmarked } = part
-    return unmarked
-  })
-  return { ...rest, content: parts }
 }
 
 type Lose = (what: string) => void

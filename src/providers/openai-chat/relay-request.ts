@@ -3,9 +3,12 @@
  * the rules of the vendor and the model change (field-rules.ts).
  */
 import { withoutServiceFields } from '../../request-fields/service-fields.ts'
+import type { JsonBody } from '../../lib/json-body.ts'
 import type { JsonChanges } from '../../lib/json-splice.ts'
+import { type CacheMarkName, marksLost, withoutCacheMarks } from '../cache-marks.ts'
 import { fieldsOfBody } from '../editable-fields.ts'
-import type { Attempt } from '../provider.ts'
+import { openAiModelOf } from '../openai-model.ts'
+import type { Attempt, Target } from '../provider.ts'
 import type { Vendor } from '../vendor.ts'
 import { applyFieldRules } from './field-rules.ts'
 import { relayedMessages } from './relay-messages.ts'
@@ -22,5 +25,26 @@ export const relayChanges = (attempt: Attempt, vendor: Vendor): JsonChanges => {
   applyFieldRules(fieldsOfBody(call.body, changes), vendor, attempt)
   const messages = relayedMessages(call.body, target, vendor, warn)
   if (messages !== null) changes['messages'] = messages
+  Object.assign(
+    changes,
+    withoutCacheMarks(call.body, listsOf(call.body, changes), refusedMarks(vendor, target), (field) =>
+      warn(marksLost(target.providerName, field)),
+    ),
+  )
   return changes
+}
+
+/** As they go out so far. */
+const listsOf = (body: JsonBody, changes: JsonChanges): Record<string, string | undefined> =>
+  Object.fromEntries(
+    ['messages', 'tools'].map((name) => [name, (Object.hasOwn(changes, name) ? changes[name] : body.raw(name)) ?? undefined]),
+  )
+
+const refusedMarks = (vendor: Vendor, target: Target): CacheMarkName[] => {
+  if (vendor.accepts === 'everything') return []
+  const breakpoints = vendor.openAiModels && openAiModelOf(target).cacheBreakpoints
+  return [
+    ...(vendor.cacheMarks === null ? (['cache_control'] as const) : []),
+    ...(breakpoints || vendor.accepts.chat?.has('prompt_cache_options') === true ? [] : (['prompt_cache_breakpoint'] as const)),
+  ]
 }

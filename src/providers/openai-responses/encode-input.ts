@@ -1,6 +1,6 @@
 /** A conversation as input items, in its own order: the dialect has an item for each thing that a turn can hold. */
 import type { Message, Part } from '../../canonical/prompt.ts'
-import type { JsonObject } from '../../lib/json.ts'
+import { isObject, type JsonObject } from '../../lib/json.ts'
 import type { Target } from '../provider.ts'
 import type { Translation } from '../translation.ts'
 import { callId, encodeAssistantPart, type ItemContext, encodeUserPart, type OutputPart } from './encode-parts.ts'
@@ -11,15 +11,21 @@ export interface EncodedInput {
   readonly input: readonly JsonObject[]
   /** Thinking goes back to the model. */
   readonly replaysThinking: boolean
+  /** Marks of what to cache were left out, and none was kept. */
+  readonly lostMarks: boolean
 }
 
 export const encodeInput = (translation: Translation, target: Target, family: OpenAiModel): EncodedInput => {
   const { messages } = translation.prompt
-  const context: ItemContext = { lose: translation.lose, target, family, marked: markOnce(translation), customCalls: new Set() }
+  const marks = cacheMarks(translation)
+  const context: ItemContext = { lose: translation.lose, target, family, marked: marks.lose, customCalls: new Set() }
   const instructions = leadingInstructions(messages)
   const items = (instructions === null ? messages : messages.slice(1)).flatMap((message) => encodeMessage(message, context))
   const input = dropDanglingThinking(items, translation)
-  return { instructions, input, replaysThinking: input.some(({ type }) => type === 'reasoning') }
+  const kept = input.some(
+    ({ content }) => Array.isArray(content) && content.some((part) => isObject(part) && 'prompt_cache_breakpoint' in part),
+  )
+  return { instructions, input, replaysThinking: input.some(({ type }) => type === 'reasoning'), lostMarks: marks.lost() && !kept }
 }
 
 /** The first system message stands before all items anyway; as `instructions` it is what it is to a native client. */
@@ -103,10 +109,13 @@ const dropDanglingThinking = (items: readonly Item[], { lose }: Translation): Js
 }
 
 /** One warning for all marks of a request: they are many, and this provider caches without them. */
-const markOnce = ({ lose }: Translation): ((at: string) => void) => {
+const cacheMarks = ({ lose }: Translation): { lose(at: string): void; lost(): boolean } => {
   let told = false
-  return (at) => {
-    if (!told) lose(at, 'This provider caches prompts by itself; the marks for its cache were left out.')
-    told = true
+  return {
+    lose(at) {
+      if (!told) lose(at, 'This provider caches prompts by itself; the marks for its cache were left out.')
+      told = true
+    },
+    lost: () => told,
   }
 }

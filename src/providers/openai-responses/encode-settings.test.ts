@@ -28,6 +28,7 @@ describe('settings', () => {
     verbosity: 'low',
     serviceTier: 'flex',
     user: 'u',
+    safetyIdentifier: 's',
     metadata: { a: 'b' },
     parallelToolCalls: false,
     outputModalities: ['text'],
@@ -56,7 +57,7 @@ describe('settings', () => {
           return EVERY[name]
         },
       },
-      { target: target(), warn: () => undefined },
+      { call: { dialect: 'chat' } as never, target: target(), warn: () => undefined },
     )
     const carried = Object.entries(SETTING_FATES).flatMap(([name, fates]) =>
       ['kept', 'mapped'].includes(fates['openai-responses']) ? [name] : [],
@@ -67,9 +68,9 @@ describe('settings', () => {
   test('arrive under the names of the dialect, zero and empty ones too', () => {
     const { candidates: _, ...others } = EVERY
     const settings = Object.fromEntries(Object.entries(others).map(([name, value]) => [name, { value, field: name }])) as Settings
-    const { sent, lost } = encode({ settings })
+    const { sent, lost } = encode({ settings }, { model: 'local-model' })
     expect(sent).toEqual({
-      model: 'gpt-5.4',
+      model: 'local-model',
       input: [],
       tools: [{ type: 'web_search' }],
       temperature: 0,
@@ -82,7 +83,8 @@ describe('settings', () => {
       parallel_tool_calls: false,
       service_tier: 'flex',
       metadata: { a: 'b' },
-      safety_identifier: 'u',
+      user: 'u',
+      safety_identifier: 's',
       prompt_cache_key: 'k',
       prompt_cache_options: { mode: 'explicit' },
       truncation: 'auto',
@@ -92,6 +94,13 @@ describe('settings', () => {
     expect(lost).toContain('stop')
   })
 
+  test('both names of the end user arrive, and one alone goes under the newer word', () => {
+    const both = { ...set('user', 'u'), ...set('safetyIdentifier', 's') }
+    expect(encode({ settings: both }).sent).toMatchObject({ user: 'u', safety_identifier: 's' })
+    expect(encode({ settings: set('user', 'u') }).sent['safety_identifier']).toBe('u')
+    expect(encode({ settings: set('safetyIdentifier', 's') }).sent['safety_identifier']).toBe('s')
+  })
+
   test('400: more than one answer', () => {
     expect(() => encode({ settings: set('candidates', 2, 'n') })).toThrow(/^n: OpenAI/)
   })
@@ -99,10 +108,10 @@ describe('settings', () => {
   test.each<[Settings, JsonObject, string[]]>([
     [set('maxOutputTokens', 1, 'max_tokens'), { max_output_tokens: 16 }, ['mapped_field max_tokens']],
     [set('maxOutputTokens', 16, 'max_tokens'), { max_output_tokens: 16 }, []],
-    [set('verbosity', 'max'), { text: { verbosity: 'high' } }, ['mapped_field verbosity']],
+    [set('verbosity', 'max'), {}, ['unsupported_field verbosity']],
     [set('serviceTier', 'fast', 'speed'), { service_tier: 'priority' }, ['mapped_field speed']],
     [set('user', 'u'.repeat(64)), { safety_identifier: 'u'.repeat(64) }, []],
-    [set('user', 'u'.repeat(65)), { user: 'u'.repeat(65) }, []],
+    [set('user', 'u'.repeat(150)), { safety_identifier: '816752062318c8f216b0d347163d40e917a8c522ce07be3d0ebc80db6132fc5b' }, []],
     [
       set('metadata', { a: 'b', c: 1, d: 'x'.repeat(513) }),
       { metadata: { a: 'b' } },

@@ -18,8 +18,8 @@ describe('a request of the same dialect', () => {
   test.each<[string, string, string]>([
     [
       'keeps every other byte: order, white space, number forms, escapes, unknown fields',
-      '{ "temperature":1.0 ,"model": "a/b","x":{"a" :[1e2 ]}, "input" : [ {"role":"user", "content":"H\\u0069"} ], "stream":true, "store":false }',
-      '{ "temperature":1.0 ,"model": "gpt-5.4","x":{"a" :[1e2 ]}, "input" : [ {"role":"user", "content":"H\\u0069"} ], "stream":true, "store":false }',
+      '{ "service_tier":"flex" ,"model": "a/b","x":{"a" :[1e2 ]}, "input" : [ {"role":"user", "content":"H\\u0069"} ], "stream":true, "store":false }',
+      '{ "service_tier":"flex" ,"model": "gpt-5.4","x":{"a" :[1e2 ]}, "input" : [ {"role":"user", "content":"H\\u0069"} ], "stream":true, "store":false }',
     ],
     ['is never stored', '{"model":"a/b","input":"Hi"}', '{"model":"gpt-5.4","input":"Hi","stream":false,"store":false}'],
     [

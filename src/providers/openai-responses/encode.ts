@@ -1,13 +1,18 @@
 /** A request for an upstream that speaks Responses: a client's own JSON with only what we own replaced, or the conversation of another dialect. */
 import { withoutServiceFields } from '../../request-fields/service-fields.ts'
-import { isObject, type JsonObject } from '../../lib/json.ts'
+import type { JsonChanges } from '../../lib/json-splice.ts'
+import type { JsonObject } from '../../lib/json.ts'
+import { marksLost, withoutCacheMarks } from '../cache-marks.ts'
+import { fieldsOfBody, fieldsOfObject } from '../editable-fields.ts'
+import { dropCacheOptions, type RuleContext } from '../field-rules.ts'
+import { openAiModel } from '../openai-model.ts'
 import type { Attempt } from '../provider.ts'
 import { translate, type Translation } from '../translation.ts'
+import { vendorOf } from '../vendors.ts'
 import { encodeInput } from './encode-input.ts'
-import { encodeReasoning } from './encode-reasoning.ts'
 import { encodeSettings } from './encode-settings.ts'
 import { encodeToolChoice, encodeTools } from './encode-tools.ts'
-import { openAiModel } from '../openai-model.ts'
+import { applyFieldRules } from './field-rules.ts'
 import { replayableInput } from './replayable-input.ts'
 
 export const encodeResponsesRequest = (attempt: Attempt): string => {
@@ -24,43 +29,45 @@ export const encodeResponsesRequest = (attempt: Attempt): string => {
 }
 
 /** All that is translated; the encoder reads no setting elsewhere. */
-export const encodePrompt = (translation: Translation, { target, warn }: Pick<Attempt, 'target' | 'warn'>): JsonObject => {
-  const family = openAiModel(target.upstreamModel)
-  const { instructions, input, replaysThinking } = encodeInput(translation, target, family)
+export const encodePrompt = (translation: Translation, context: RuleContext): JsonObject => {
+  const { target } = context
+  const model = openAiModel(target.upstreamModel)
+  const { instructions, input, replaysThinking, lostMarks } = encodeInput(translation, target, model)
   const tools = encodeTools(translation)
-  return {
-    ...(instructions === null ? {} : { instructions }),
-    input,
-    ...(tools.length === 0 ? {} : { tools, ...encodeToolChoice(translation) }),
-    ...encodeSettings(translation, { warn, family, replaysThinking }),
-  }
+  const settings = encodeSettings(translation, { model, replaysThinking })
+  const fields = fieldsOfObject(
+    { ...(tools.length === 0 ? {} : { tools, ...encodeToolChoice(translation) }), ...settings.fields },
+    settings.paths,
+  )
+  if (lostMarks) dropCacheOptions(fields, context)
+  applyFieldRules(fields, context)
+  return { ...(instructions === null ? {} : { instructions }), input, ...fields.object }
 }
 
-const ownText = ({ call, target, warn }: Attempt): string => {
+const ownText = (attempt: Attempt): string => {
+  const { call, target, warn } = attempt
   const { body } = call
-  const family = openAiModel(target.upstreamModel)
   const changes: Record<string, string | null> = {
     ...withoutServiceFields,
     model: JSON.stringify(target.upstreamModel),
     stream: JSON.stringify(call.stream),
     store: 'false',
   }
-  const input = replayableInput(body, target, family, warn)
+  const input = replayableInput(body, target, openAiModel(target.upstreamModel), warn)
   if (input !== null) changes['input'] = input
-  const reasoning = body.value('reasoning')
-  if (isObject(reasoning) && OUR_MEMBERS.some((member) => Object.hasOwn(reasoning, member))) {
-    const { enabled, max_tokens: maxTokens, exclude, effort, summary, ...others } = reasoning
-    const setting = {
-      ...(typeof enabled === 'boolean' ? { enabled } : {}),
-      ...(typeof maxTokens === 'number' ? { maxTokens } : {}),
-      ...(typeof exclude === 'boolean' ? { exclude } : {}),
-      ...(typeof effort === 'string' ? { effort } : {}),
-      ...(typeof summary === 'string' ? { summary } : {}),
-    }
-    changes['reasoning'] = JSON.stringify({ ...others, ...encodeReasoning({ value: setting, field: 'reasoning' }, family, warn) })
-  }
+  applyFieldRules(fieldsOfBody(body, changes), attempt)
+  Object.assign(changes, unmarkedLists(attempt, changes))
   return body.textWith(changes)
 }
 
-/** What this service adds to the `reasoning` of the dialect (contract 2.3). */
-const OUR_MEMBERS = ['enabled', 'max_tokens', 'exclude']
+const unmarkedLists = ({ call: { body }, target, warn }: Attempt, changes: JsonChanges): Record<string, string> => {
+  const { accepts, cacheMarks, openAiModels } = vendorOf(target.provider)
+  if (accepts === 'everything' || accepts.responses === undefined) return {}
+  const breakpoints = accepts.responses.has('prompt_cache_options') || (openAiModels && openAiModel(target.upstreamModel).cacheBreakpoints)
+  return withoutCacheMarks(
+    body,
+    { input: changes['input'] ?? body.raw('input'), tools: body.raw('tools') },
+    [...(cacheMarks === null ? (['cache_control'] as const) : []), ...(breakpoints ? [] : (['prompt_cache_breakpoint'] as const))],
+    (field) => warn(marksLost(target.providerName, field)),
+  )
+}

@@ -1,0 +1,54 @@
+/** Marks of what to cache, in a history and tools that stay in their dialect, for providers that refuse them. */
+import type { Warning } from '../canonical/warning.ts'
+import type { JsonBody } from '../lib/json-body.ts'
+import { editElements, editMembers, rawMember } from '../lib/json-splice.ts'
+
+export type CacheMarkName = 'cache_control' | 'prompt_cache_breakpoint'
+
+/**
+ * JSON text for those of `lists` that change without the marks; none where the body holds no such mark. One warning is
+ * given for all: coding agents mark every request many times over.
+ */
+export const withoutCacheMarks = (
+  body: JsonBody,
+  lists: Readonly<Record<string, string | undefined>>,
+  names: readonly CacheMarkName[],
+  warn: (field: string) => void,
+): Record<string, string> => {
+  const changed: Record<string, string> = {}
+  if (!names.some((name) => body.searchable.includes(`"${name}"`))) return changed
+  let told = false
+  for (const [field, text] of Object.entries(lists)) {
+    if (text === undefined || !text.startsWith('[')) continue
+    const unmarked = editElements(text, (element, index) => {
+      const next = unmarkedElement(element, names)
+      if (next !== element && !told) {
+        told = true
+        warn(`${field}[${index}]`)
+      }
+      return next
+    })
+    if (unmarked !== text) changed[field] = unmarked
+  }
+  return changed
+}
+
+export const marksLost = (providerName: string, field: string): Warning => ({
+  code: 'unsupported_field',
+  field,
+  message: `${providerName} caches prompts by itself; marks of what to cache were left out.`,
+})
+
+/** Where the parts of a message, of an item and of a tool's result stand. */
+const PARTS = ['content', 'output'] as const
+
+const unmarkedElement = (text: string, names: readonly CacheMarkName[]): string => {
+  if (!text.startsWith('{') || !names.some((name) => text.includes(`"${name}"`))) return text
+  const changes: Record<string, string | null> = {}
+  for (const name of names) if (rawMember(text, name) !== undefined) changes[name] = null
+  for (const member of PARTS) {
+    const parts = rawMember(text, member)
+    if (parts?.startsWith('[') === true) changes[member] = editElements(parts, (part) => unmarkedElement(part, names))
+  }
+  return Object.keys(changes).length === 0 ? text : editMembers(text, changes)
+}

@@ -1,0 +1,115 @@
+/**
+ * What becomes of the fields of a Responses request at one vendor and model: renamed, mapped, held to a limit, or left out
+ * with a warning. A client's own request and a translated one go through the same rules.
+ */
+import type { ReasoningSetting } from '../../canonical/settings.ts'
+import { isObject, type JsonValue } from '../../lib/json.ts'
+import type { EditableFields } from '../editable-fields.ts'
+import { clampOutput, keepAccepted, limitMetadata, nameServiceTier, type RuleContext, shortenIdentifiers } from '../field-rules.ts'
+import { acceptsField, type OpenAiModel, openAiModel } from '../openai-model.ts'
+import { vendorOf } from '../vendors.ts'
+import { encodeReasoning } from './encode-reasoning.ts'
+
+export const applyFieldRules = (fields: EditableFields, context: RuleContext): void => {
+  const vendor = vendorOf(context.target.provider)
+  const model = openAiModel(context.target.upstreamModel)
+  changeReasoning(fields, model, context)
+  clampOutput(fields, 'max_output_tokens', context)
+  const accepted = vendor.accepts === 'everything' ? undefined : vendor.accepts.responses
+  if (accepted === undefined) return
+  if (vendor.openAiModels) changeVerbosity(fields, model, context)
+  raiseOutput(fields, context)
+  const effort = effortOf(fields)
+  const accepts = (field: string): boolean =>
+    accepted.has(field) || (vendor.openAiModels && OF_MODELS.has(field) && acceptsField(model, field, effort))
+  keepAccepted(fields, 'responses', accepts, context)
+  includeKnown(fields, model, accepts)
+  shortenIdentifiers(fields, vendor.identifierMax)
+  nameServiceTier(fields, context)
+  limitMetadata(fields, context)
+}
+
+/** Fields of the dialect that some of OpenAI's models accept. */
+const OF_MODELS: ReadonlySet<string> = new Set(['temperature', 'top_p', 'top_logprobs', 'prompt_cache_options'])
+
+const effortOf = (fields: EditableFields): string | null => {
+  const reasoning = fields.value('reasoning')
+  const effort = isObject(reasoning) ? reasoning['effort'] : null
+  return typeof effort === 'string' ? effort : null
+}
+
+/** What this service adds to the `reasoning` of the dialect (contract 2.3). */
+const OUR_MEMBERS = ['enabled', 'max_tokens', 'exclude'] as const
+
+const changeReasoning = (fields: EditableFields, model: OpenAiModel, { warn }: RuleContext): void => {
+  const given = fields.value('reasoning')
+  if (!isObject(given) || isUnderstood(given, model)) return
+  const { enabled, max_tokens: maxTokens, exclude, effort, summary, ...others } = given
+  const setting: ReasoningSetting = {
+    ...(typeof enabled === 'boolean' ? { enabled } : {}),
+    ...(typeof maxTokens === 'number' ? { maxTokens } : {}),
+    ...(typeof exclude === 'boolean' ? { exclude } : {}),
+    ...(typeof effort === 'string' ? { effort } : {}),
+    ...(typeof summary === 'string' ? { summary } : {}),
+  }
+  const members = { ...others, ...encodeReasoning({ value: setting, field: fields.told('reasoning') }, model, warn) }
+  if (Object.keys(members).length === 0) fields.remove('reasoning')
+  else fields.put('reasoning', members)
+}
+
+/** In the dialect's own words, all of which the model knows. */
+const isUnderstood = (reasoning: Readonly<Record<string, unknown>>, { reasons, efforts }: OpenAiModel): boolean => {
+  const { effort } = reasoning
+  if (OUR_MEMBERS.some((member) => Object.hasOwn(reasoning, member))) return false
+  return reasons !== false && (typeof effort !== 'string' || efforts === null || efforts.includes(effort))
+}
+
+const VERBOSITIES: Readonly<Record<string, string>> = { xhigh: 'high', max: 'high' }
+
+const changeVerbosity = (fields: EditableFields, model: OpenAiModel, { target, warn }: RuleContext): void => {
+  const text = fields.value('text')
+  const asked = isObject(text) ? text['verbosity'] : undefined
+  if (!isObject(text) || typeof asked !== 'string') return
+  const field = fields.told('text.verbosity')
+  if (!model.accepts.has('verbosity')) {
+    const { verbosity: _, ...others } = text
+    if (Object.keys(others).length === 0) fields.remove('text')
+    else fields.put('text', others)
+    if (asked !== 'medium')
+      warn({ code: 'unsupported_field', field, message: `${target.upstreamModel} cannot be told how much to say; ${field} was left out.` })
+    return
+  }
+  const known = VERBOSITIES[asked]
+  if (known === undefined) return
+  fields.put('text', { ...text, verbosity: known })
+  warn({ code: 'mapped_field', field, message: `${asked} became ${known}, the most that this provider knows.` })
+}
+
+/** The API refuses a smaller cap. */
+const OUTPUT_TOKENS_MIN = 16
+
+const raiseOutput = (fields: EditableFields, context: RuleContext): void => {
+  const name = 'max_output_tokens'
+  const tokens = fields.value(name)
+  if (typeof tokens !== 'number' || tokens >= OUTPUT_TOKENS_MIN) return
+  fields.put(name, OUTPUT_TOKENS_MIN)
+  context.warn({
+    code: 'mapped_field',
+    field: fields.told(name),
+    message: `${tokens} became ${OUTPUT_TOKENS_MIN}, the least that this provider accepts.`,
+  })
+}
+
+/** A model is refused for what it cannot include: thinking that it does not do, chances that it does not tell. */
+const includeKnown = (fields: EditableFields, { reasons }: OpenAiModel, accepts: (field: string) => boolean): void => {
+  const given = fields.value('include')
+  if (!Array.isArray(given)) return
+  const kept = given.filter(
+    (value: JsonValue) =>
+      !(value === 'reasoning.encrypted_content' && reasons === false) &&
+      !(value === 'message.output_text.logprobs' && !accepts('top_logprobs')),
+  )
+  if (kept.length === given.length) return
+  if (kept.length === 0) fields.remove('include')
+  else fields.put('include', kept)
+}
