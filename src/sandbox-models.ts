@@ -20,7 +20,7 @@ export const SANDBOX_PROVIDERS: ReadonlySet<string> = new Set([SANDBOX.slug, SPA
 
 const FREE = { prompt: 0, completion: 0 }
 
-export const sandboxModels: readonly Model[] = SANDBOX_MODELS.map(({ id, name, contextLength, supportedParameters }) => {
+export const sandboxModels: readonly Model[] = SANDBOX_MODELS.map(({ id, name, contextLength, supportedParameters, plays }) => {
   const endpoint = (by: Provider): ModelEndpoint =>
     plainEndpoint(by, id, {
       prices: FREE,
@@ -38,5 +38,8 @@ export const sandboxModels: readonly Model[] = SANDBOX_MODELS.map(({ id, name, c
     outputModalities: ['text'],
     supportedParameters,
     endpoints: id === 'sandbox/flaky' ? [endpoint(SANDBOX), endpoint(SPARE)] : [endpoint(SANDBOX)],
+    origin: 'service',
+    // Nobody picks a model that fails; there are twice as many of them as there are types of error.
+    ...(plays === 'error' ? { listed: false } : {}),
   }
 })

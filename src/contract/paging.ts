@@ -17,7 +17,7 @@ export interface Paging {
 
 const OFFSET_MAX = 100_000_000
 
-const wholeNumber = (min: number, max: number) =>
+export const wholeNumber = (min: number, max: number) =>
   z
     .string()
     .regex(/^\d{1,9}$/, { error: `Use a whole number from ${min} to ${max}.`, abort: true })

@@ -21,6 +21,7 @@ import type { Metrics } from '../telemetry/metrics.ts'
 import type { InferenceAnswering } from './answer-inference.ts'
 import { authenticate } from './authenticate.ts'
 import type { Cors } from './cors.ts'
+import { createListedModels } from './listed-models.ts'
 import type { ScreenCall } from './screen-call.ts'
 import { openapiDocument, type Mount } from './openapi.ts'
 import { readBody, readBodyText, type BodyLimits, type HttpRequest } from './read-body.ts'
@@ -34,7 +35,7 @@ import { guardrailRoutes } from './routes/guardrails.ts'
 import { inferenceRoute } from './routes/inference.ts'
 import { keyCurrent } from './routes/keys.ts'
 import { managementRoutes, type ManagementParts } from './routes/management.ts'
-import { endpointsZdr, modelsCount, modelsEndpoints, modelsGet, modelsList } from './routes/models.ts'
+import { endpointsZdr, modelGet, modelsCount, modelsEndpoints, modelsGet, modelsList } from './routes/models.ts'
 import { providersList } from './routes/providers.ts'
 import { presetsCreate } from './routes/presets-create.ts'
 import { presetsDelete, presetsGet, presetsList, presetsPatch, presetsVersion, presetsVersions } from './routes/presets.ts'
@@ -72,7 +73,7 @@ export interface AppParts {
 const REACHING: ReadonlySet<Policy> = new Set(['management', 'any-key'])
 
 /** The API, below `/api/v1` and, for clients that are given a bare host, below `/v1` (decision 2). */
-const apiRoutes = (parts: AppParts): readonly Route[] => [
+const apiRoutes = (parts: AppParts, listing = { ...parts, listed: createListedModels(parts) }): readonly Route[] => [
   inferenceRoute('chat', parts),
   inferenceRoute('responses', parts),
   inferenceRoute('messages', parts),
@@ -95,11 +96,12 @@ const apiRoutes = (parts: AppParts): readonly Route[] => [
 
   ...guardrailRoutes({ guardrails: parts.guardrails, workspaces: parts.management.workspaces }),
 
-  modelsList('/models', parts),
-  modelsList('/models/user', parts),
-  modelsCount(parts.models),
-  modelsGet('/models/:author/:slug', parts),
-  modelsGet('/models/:id', parts),
+  modelsList('/models', listing),
+  modelsList('/models/user', listing),
+  modelsCount(listing),
+  modelsGet('/models/:author/:slug', listing),
+  modelsGet('/models/:id', listing),
+  modelGet(listing),
   modelsEndpoints(parts.models, parts.health),
   endpointsZdr(parts.models, parts.health),
   providersList(parts.models),

@@ -10,7 +10,7 @@ import type { JsonBody } from '../lib/json-body.ts'
 import type { Principal } from '../keys/keys.ts'
 import { isRouterPlugin } from '../routing/auto-models.ts'
 import type { Presets } from '../presets/presets.ts'
-import { parseModelReference } from '../presets/model-reference.ts'
+import { bareSlug, parseModelReference } from '../presets/model-reference.ts'
 
 type Prepared = Pick<
   InferenceRequest,
@@ -25,20 +25,26 @@ export const createPrepareCall =
   async (received, format, headers, principal) => {
     const body = withSession(received, headers)
     const model = body.value('model')
-    const reference = parseModelReference(model, body.value('preset'))
-    if (reference.preset === null) {
+    const named = parseModelReference(model, body.value('preset'))
+    const asked =
+      named.preset === null
+        ? presetOfThatName(presets, principal, model)
+        : presets.serve(principal.workspaceId, named.preset.slug, named.preset.pin)
+    const served = asked instanceof Promise ? await asked : asked
+    if (served === null) {
       const parsed = format.parseCall(body)
       const requested = typeof model === 'string' ? model : (parsed.call.models[0] ?? '')
       return checked({ ...parsed, requested, preset: null }, headers, principal)
     }
 
-    const { slug, pin } = reference.preset
+    const { preset, version } = served
+    const { slug } = preset
     const requested = typeof model === 'string' ? model : `@preset/${slug}`
-    const served = presets.serve(principal.workspaceId, slug, pin)
-    const { preset, version } = served instanceof Promise ? await served : served
     const used: UsedPreset = { id: preset.id, slug, version: version.version }
     const content = { shape: version.shape, config: version.config, systemPrompt: version.system_prompt }
-    const applied = applyPreset(format.dialect, body, content, reference.model)
+    // A preset that was found by the name of a model, and has no model itself, is for that model.
+    const ownModel = named.preset === null && content.config['model'] !== undefined ? null : named.model
+    const applied = applyPreset(format.dialect, body, content, ownModel)
     const { call, warnings } = format.parseCall(applied.body)
     const all: readonly Warning[] = [...applied.warnings, ...warnings]
     const texts = hiddenTexts(content)
@@ -46,6 +52,12 @@ export const createPrepareCall =
     const hidden = texts.length === 0 ? {} : { hidden: { texts, ownInstructions: typeof own === 'string' ? own : null } }
     return checked({ call, requested, preset: used, ...hidden, warnings: all }, headers, principal)
   }
+
+/** Ids of models have a slash, which no slug has, so this is asked for a vendor's own names alone (decision 33). */
+const presetOfThatName = (presets: Presets, { workspaceId }: Principal, model: unknown): ReturnType<Presets['find']> => {
+  const slug = bareSlug(model)
+  return slug === null ? null : presets.find(workspaceId, slug)
+}
 
 /** By the key, by `strict: true` in the body, which a preset may hold, or by the header: what cannot be honoured is refused instead of left out. */
 const checked = (prepared: Omit<Prepared, 'strict'>, headers: Headers, principal: Principal): Prepared => {

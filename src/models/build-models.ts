@@ -33,7 +33,7 @@ export const buildModels = (
     if (own.endpoints === undefined && catalogue.models[id] === undefined)
       throw new CatalogueError(`models: "${id}" needs endpoints: the catalogue does not know it.`)
     const entry = { ...catalogue.models[id], ...own }
-    const model = modelOf(id, entry, providers)
+    const model = modelOf(id, entry, providers, operator.models[id] !== undefined)
     if (model === null) dormant.set(id, enablingVariables(entry, catalogue.providers))
     else models.push(model)
   }
@@ -103,7 +103,7 @@ const normalAddress = (slug: string, address: string, { base_url_env }: Provider
   return `${url.origin}/v1`
 }
 
-const modelOf = (id: string, entry: ModelEntry, providers: ReadonlyMap<string, Provider>): Model | null => {
+const modelOf = (id: string, entry: ModelEntry, providers: ReadonlyMap<string, Provider>, isOperators: boolean): Model | null => {
   const endpoints = (entry.endpoints ?? []).flatMap((endpoint) => {
     const provider = providers.get(endpoint.provider)
     return provider === undefined ? [] : [endpointOf(endpoint, entry, provider)]
@@ -119,6 +119,7 @@ const modelOf = (id: string, entry: ModelEntry, providers: ReadonlyMap<string, P
     supportedParameters: entry.supported_parameters ?? [],
     endpoints: withOwnTags(endpoints),
     firstTokenMs: entry.first_token_timeout === undefined ? null : entry.first_token_timeout * 1000,
+    ...(isOperators ? { origin: 'operator' } : {}),
   }
 }
 

@@ -5,7 +5,7 @@ import * as fc from 'fast-check'
 import { model as modelSchema } from '../contract/model.ts'
 import type { PriceEntry } from './catalogue-schema.ts'
 import { modelResource, presetAsModel } from './model-resource.ts'
-import { plainEndpoint, type Model } from './models.ts'
+import { plainEndpoint, unservedModel, type Model } from './models.ts'
 
 const model = (prices: PriceEntry | null): Model => ({
   id: 'acme/one',
@@ -85,7 +85,7 @@ test('a preset is listed under its own name with the capabilities of its model',
     context_length: 100,
   })
   expect('description' in listed).toBe(false)
-  expect(presetAsModel({ ...preset, description: 'Kind.' }, undefined)).toMatchObject({
+  expect(presetAsModel({ ...preset, description: 'Kind.' }, unservedModel('patchbay/auto'))).toMatchObject({
     description: 'Kind.',
     context_length: null,
     pricing: { prompt: '-1' },

@@ -36,9 +36,9 @@ export const modelResource = (model: Model): ModelResource => {
 /** A preset as one more model, with the capabilities of the model that it resolves to (decision 10). */
 export const presetAsModel = (
   preset: { readonly slug: string; readonly name: string; readonly description: string | null; readonly created: number },
-  resolved: Model | undefined,
+  resolved: Model,
 ): ModelResource => ({
-  ...modelResource(resolved ?? UNRESOLVED),
+  ...modelResource(resolved),
   id: `@preset/${preset.slug}`,
   canonical_slug: `@preset/${preset.slug}`,
   name: preset.name,
@@ -46,18 +46,6 @@ export const presetAsModel = (
   ...(preset.description === null ? {} : { description: preset.description }),
   links: { details: `/api/v1/presets/${preset.slug}` },
 })
-
-/** A preset without a model supplies settings for whatever model the request names. */
-const UNRESOLVED: Model = {
-  id: '',
-  name: '',
-  created: 0,
-  contextLength: null,
-  inputModalities: ['text'],
-  outputModalities: ['text'],
-  supportedParameters: [],
-  endpoints: [],
-}
 
 export const pricingOf = (prices: PriceEntry | null): Record<string, string> => {
   // -1 is the API's own sign for a price that is not known beforehand.

@@ -3,6 +3,7 @@ import type { ClientDialect } from '../canonical/call.ts'
 import type { EndpointTier, Quantization } from '../canonical/endpoint-facts.ts'
 import { nearDistance } from '../lib/edit-distance.ts'
 import type { PriceEntry } from './catalogue-schema.ts'
+import { createVendorNames, undated } from './vendor-names.ts'
 
 export const PROVIDER_DIALECTS = ['openai-chat', 'openai-responses', 'anthropic', 'google', 'bedrock', 'sandbox'] as const
 export type ProviderDialect = (typeof PROVIDER_DIALECTS)[number]
@@ -84,15 +85,21 @@ export interface Model {
   readonly endpoints: readonly ModelEndpoint[]
   /** How long its first content may take, where it is not as for every model: some think for long. */
   readonly firstTokenMs?: number | null
+  /** Who added it to the shipped catalogue, or changed its entry there: the operator's file, or the service itself. */
+  readonly origin?: 'operator' | 'service'
+  /** False: it answers to its id, but stands in lists only for those who ask for it. */
+  readonly listed?: false
 }
 
 export interface Models {
   /** The model of that id, if some enabled provider serves it. */
   find(id: string): Model | undefined
+  /** The enabled models that a vendor's own name can mean, none of them likelier than the others (decision 33). */
+  named(name: string): readonly Model[]
   list(): readonly Model[]
   /** The enabled ones. */
   providers(): readonly Provider[]
-  /** The variables of which any would enable a provider of this known model; none for a model that is unknown or enabled. */
+  /** The variables of which any would enable a provider of this known model, by its id or name; none for one that is unknown or enabled. */
   enabledBy(id: string): readonly string[]
   /** Known ids that look like `id`, also of models that a variable would enable, the likeliest first: for the sentence of a 404. */
   nearest(id: string, most: number): readonly string[]
@@ -104,6 +111,8 @@ export const createModels = (
   dormant: ReadonlyMap<string, readonly string[]> = new Map(),
 ): Models => {
   const byId = new Map(models.map((model) => [model.id, model]))
+  const names = createVendorNames(models)
+  const dormantNames = createVendorNames([...dormant.keys()].map((id) => unservedModel(id)))
   const served = [...new Set([...providers, ...models.flatMap(({ endpoints }) => endpoints.map(({ provider }) => provider))])]
   const open = new Map(providers.filter(({ anyModel }) => anyModel).map((provider) => [provider.slug, provider]))
   return {
@@ -115,11 +124,16 @@ export const createModels = (
       if (provider === undefined || slash === id.length - 1 || id.length > ID_LENGTH_MAX) return undefined
       return unlistedModel(id, id.slice(slash + 1), provider)
     },
+    named: names.modelsOf,
     list: () => models,
     providers: () => served,
-    enabledBy: (id) => (byId.has(id) ? [] : (dormant.get(id) ?? [])),
+    enabledBy(id) {
+      if (byId.has(id)) return []
+      const [known, ...more] = dormant.has(id) ? [id] : dormantNames.modelsOf(id).map((model) => model.id)
+      return known === undefined || more.length > 0 ? [] : (dormant.get(known) ?? [])
+    },
     nearest(id, most) {
-      const wanted = id.slice(0, COMPARED_LENGTH)
+      const wanted = undated(id.slice(0, COMPARED_LENGTH))
       const enablable = [...dormant].flatMap(([known, variables]) => (variables.length === 0 ? [] : [known]))
       return [...new Set([...byId.keys(), ...enablable])]
         .map((known) => ({ known, ...nearness(wanted, known) }))
@@ -147,14 +161,21 @@ const SAME_DIALECT: Readonly<Record<ClientDialect, ProviderDialect>> = {
 }
 
 const unlistedModel = (id: string, upstreamModel: string, provider: Provider): Model => ({
-  id,
+  ...unservedModel(id),
   name: upstreamModel,
+  endpoints: [plainEndpoint(provider, upstreamModel)],
+})
+
+/** A model of which only the id is known. */
+export const unservedModel = (id: string): Model => ({
+  id,
+  name: id,
   created: 0,
   contextLength: null,
   inputModalities: ['text'],
   outputModalities: ['text'],
   supportedParameters: [],
-  endpoints: [plainEndpoint(provider, upstreamModel)],
+  endpoints: [],
 })
 
 /** As long as a listed id may be: an unlisted one is kept in every record of its use. */

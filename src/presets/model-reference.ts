@@ -30,6 +30,9 @@ export const parseModelReference = (model: unknown, preset: unknown): ModelRefer
   return { model: named.model, preset: fromField }
 }
 
+/** The slug that a model's name may be, where a client cannot write more than a name: a preset of that name wins over models (decision 33). */
+export const bareSlug = (model: unknown): string | null => presetSlug.safeParse(model).data ?? null
+
 const MARK = '@preset/'
 
 /** Model names may hold an `@` of their own (a provider's dated versions); only `@preset` begins a preset. */

@@ -39,6 +39,8 @@ export interface Presets {
   archive(workspaceId: string, slug: string, by: ChangedBy): Promise<void>
   /** For inference. Throws `not_found` for an unknown or archived preset, `permission_denied` for a disabled one (decision 14). */
   serve(workspaceId: string, slug: string, reference: VersionReference): ServedPreset | Promise<ServedPreset>
+  /** The designated version of a preset that there may be, by its bare slug; null where there is none. Throws `permission_denied` for a disabled one. */
+  find(workspaceId: string, slug: string): ServedPreset | null | Promise<ServedPreset | null>
   /** Every active preset with its designated version: the model list. */
   served(workspaceId: string): Promise<readonly PresetWithVersion[]>
   dropCache(): void
@@ -53,6 +55,14 @@ const LIST_PAGE = 100
 export const createPresets = ({ store, clock, ids }: { store: PresetStore; clock: Clock; ids: IdSource }): Presets => {
   const cache = createLoadCache<string, PresetResolution>(CACHE_MAX)
   const now = (): string => isoTimestamp(clock.now())
+  const resolve = (
+    workspaceId: string,
+    slug: string,
+    reference: VersionReference,
+  ): PresetResolution | null | Promise<PresetResolution | null> => {
+    const pin = reference.by === 'number' ? reference.number : reference.by === 'label' ? reference.label : ''
+    return cache.get(`${workspaceId}/${slug}@${pin}`, () => store.resolve(workspaceId, slug, reference))
+  }
 
   return {
     async save({ workspaceId, userId, slug, content, idempotency, by }) {
@@ -111,9 +121,13 @@ export const createPresets = ({ store, clock, ids }: { store: PresetStore; clock
       if (!known) unknownPreset(slug)
     },
     serve(workspaceId, slug, reference) {
-      const name = `${workspaceId}/${slug}@${reference.by === 'number' ? reference.number : reference.by === 'label' ? reference.label : ''}`
-      const found = cache.get(name, () => store.resolve(workspaceId, slug, reference))
+      const found = resolve(workspaceId, slug, reference)
       return found instanceof Promise ? found.then((loaded) => admit(loaded, slug)) : admit(found, slug)
+    },
+    find(workspaceId, slug) {
+      const admitted = (found: PresetResolution | null): ServedPreset | null => (isThere(found) ? admit(found, slug) : null)
+      const found = resolve(workspaceId, slug, { by: 'designation' })
+      return found instanceof Promise ? found.then(admitted) : admitted(found)
     },
     async served(workspaceId) {
       const all: PresetWithVersion[] = []
@@ -137,8 +151,13 @@ const unknownPreset = (slug: string): never => {
   throw new GatewayError('not_found', `There is no preset "${slug}".`)
 }
 
+type Existing = Exclude<PresetResolution, { readonly kind: 'no-such-preset' }>
+
+const isThere = (found: PresetResolution | null): found is Existing =>
+  found !== null && found.kind !== 'no-such-preset' && found.preset.status !== 'archived'
+
 const admit = (found: PresetResolution | null, slug: string): ServedPreset => {
-  if (found === null || found.kind === 'no-such-preset' || found.preset.status === 'archived') return unknownPreset(slug)
+  if (!isThere(found)) return unknownPreset(slug)
   if (found.preset.status === 'disabled') throw new GatewayError('permission_denied', `The preset "${slug}" is disabled.`)
   if (found.kind === 'no-such-version') throw new GatewayError('not_found', `The preset "${slug}" has no such version or label.`)
   return found

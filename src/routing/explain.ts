@@ -14,6 +14,11 @@ export interface Removed {
 export const UNKNOWN_MODEL = 'unknown model'
 
 export const unknownModel = (id: string, models: Models): GatewayError => {
+  const meant = models.named(id)
+  if (meant.length > 1) {
+    const ids = meant.slice(0, MEANT_MAX).map((model) => model.id)
+    return new GatewayError('not_found', `"${shown(id)}" is a name of more than one model here: use ${ids.join(' or ')}.`)
+  }
   const variables = models.enabledBy(id)
   if (variables.length > 0) {
     return new GatewayError('not_found', `No provider of "${shown(id)}" is enabled here. The operator can set ${variables.join(' or ')}.`)
@@ -25,6 +30,9 @@ export const unknownModel = (id: string, models: Models): GatewayError => {
   const hint = near.length === 0 ? 'GET /api/v1/models lists what there is.' : `Did you mean ${near.join(', ')}?`
   return new GatewayError('not_found', `The model "${shown(id)}" does not exist here, or no enabled provider serves it. ${hint}`)
 }
+
+/** Of the models that a name can mean. */
+const MEANT_MAX = 5
 
 /** `retryAfterSeconds`: until the first of those lets a request through that are only out of order for now; null where waiting does not help. */
 export const noProvider = (names: readonly string[], removed: readonly Removed[], retryAfterSeconds: number | null): GatewayError => {

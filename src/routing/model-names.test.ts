@@ -89,6 +89,44 @@ describe('~author/family-latest', () => {
   })
 })
 
+describe("a vendor's own name", () => {
+  const at = (id: string, created: number) => model(id, [endpoint('a')], { created })
+  const models = createModels(
+    [
+      at('openai/gpt-5.4', 1),
+      at('mistralai/mistral-large-2', 2),
+      at('mistralai/mistral-large-3', 3),
+      at('a/llama-4', 4),
+      at('b/llama-4', 5),
+    ],
+    [],
+    new Map([['anthropic/claude-opus-4.8', ['ANTHROPIC_API_KEY']]]),
+  )
+
+  test.each([
+    ['gpt-5.4', 'openai/gpt-5.4'],
+    ['gpt-5-4-2026-03-05', 'openai/gpt-5.4'],
+    ['gpt-5.4:nitro', 'openai/gpt-5.4'],
+    ['mistral-large-latest', 'mistralai/mistral-large-3'],
+    ['a/llama-4', 'a/llama-4'],
+  ])('%s is %s', (name, id) => {
+    expect(planOf(models, { model: name })).toMatchObject({ strategy: 'direct', attempts: [{ model: { id } }] })
+    expect(ids(planOf(models, { model: 'a/llama-4', models: [name] }))).toContain(id)
+  })
+
+  test.each([
+    ['llama-4', '"llama-4" is a name of more than one model here: use a/llama-4 or b/llama-4.'],
+    ['llama-latest', 'GET /api/v1/models lists what there is.'],
+    ['claude-opus-4-8', 'No provider of "claude-opus-4-8" is enabled here. The operator can set ANTHROPIC_API_KEY.'],
+    ['gpt-5.5', 'Did you mean openai/gpt-5.4?'],
+    ['gpt-5.5-2026-03-05', 'Did you mean openai/gpt-5.4?'],
+  ])('404: %s', (name, sentence) => {
+    const refusal = refusalOf(() => planOf(models, { model: name }))
+    expect(refusal.status).toBe(404)
+    expect(refusal.message).toContain(sentence)
+  })
+})
+
 describe('automatic choice', () => {
   const costing = (id: string, price: number, created: number, supportedParameters: readonly string[] = []) =>
     model(id, [priced('a', price, { supportedParameters })], { created, supportedParameters })

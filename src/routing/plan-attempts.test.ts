@@ -116,7 +116,7 @@ describe('404 not_found: an unknown model alone', () => {
       ['openai/gpt-5', ['OPENAI_API_KEY']],
       ['acme/gpt-5', ['ACME_API_KEY', 'OTHER_API_KEY']],
     ])
-    expect(() => plan({ model: 'gpt-5' }, createModels([model('m/gpt-5', 'a')], [], dormant))).toThrow(
+    expect(() => plan({ model: 'x/gpt-5' }, createModels([model('m/gpt-5', 'a')], [], dormant))).toThrow(
       'Did you mean m/gpt-5, openai/gpt-5 (set OPENAI_API_KEY), acme/gpt-5 (set ACME_API_KEY or OTHER_API_KEY)?',
     )
   })

@@ -1,13 +1,19 @@
 /** Which endpoint a caller's guardrails rule out, and by which of their settings (contract 7.1). */
 import { type RoutingPolicy, ZDR_AUTHORS, type ZdrAuthor } from '../canonical/routing-policy.ts'
-import type { ModelEndpoint } from '../models/models.ts'
+import type { Model, ModelEndpoint } from '../models/models.ts'
 import { comparedPrice, names, type Candidate } from './candidate.ts'
 import { matchesPattern } from './pattern.ts'
 
-export const byPolicy = (candidate: Candidate, policy: RoutingPolicy | null): string | null =>
+/** Whether a key with these guardrails can call the model at all. */
+export const permits = (model: Model, policy: RoutingPolicy | null): boolean =>
+  policy === null || model.endpoints.some((endpoint) => byPolicy({ model, endpoint }, policy) === null)
+
+type Judged = Pick<Candidate, 'model' | 'endpoint'>
+
+export const byPolicy = (candidate: Judged, policy: RoutingPolicy | null): string | null =>
   policy === null ? null : (byLists(candidate, policy) ?? byDataPolicy(candidate, policy))
 
-const byLists = ({ model, endpoint }: Candidate, policy: RoutingPolicy): string | null => {
+const byLists = ({ model, endpoint }: Judged, policy: RoutingPolicy): string | null => {
   const isModel = (pattern: string): boolean => matchesPattern(pattern, model.id)
   const isProvider = (name: string): boolean => isOf(endpoint, name)
   if (!policy.allowedModels.every((list) => list.some(isModel))) return 'guardrail.allowed_models'
@@ -20,7 +26,7 @@ const byLists = ({ model, endpoint }: Candidate, policy: RoutingPolicy): string 
 /** A guardrail that names a provider means its tiers too. */
 const isOf = (endpoint: ModelEndpoint, slug: string): boolean => names(endpoint, slug) || names({ ...endpoint, serviceTier: null }, slug)
 
-const byDataPolicy = ({ model, endpoint }: Candidate, policy: RoutingPolicy): string | null => {
+const byDataPolicy = ({ model, endpoint }: Judged, policy: RoutingPolicy): string | null => {
   const { training, retains } = endpoint.dataPolicy
   const author = authorOf(model.id)
   if (policy.zdr[author] && retains !== false) return told(`guardrail.enforce_zdr_${author}`, retains)

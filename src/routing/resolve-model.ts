@@ -1,4 +1,4 @@
-/** From the name that a client uses to a model: variants behind a colon, and `~author/family-latest` (contract 5.5). */
+/** From the name that a client uses to a model: variants behind a colon, `~author/family-latest` (contract 5.5), and a vendor's own name. */
 import type { EndpointTier } from '../canonical/endpoint-facts.ts'
 import type { Model, Models } from '../models/models.ts'
 import type { AskedModel } from './candidate.ts'
@@ -29,7 +29,7 @@ const VARIANTS = new Map<string, Partial<Variant>>([
   ['thinking', { unheeded: 'The model has no variant :thinking of its own here; ask with `reasoning` for how it should think.' }],
 ])
 
-/** An exact id wins over a variant, so that a catalogue may hold `vendor/model:free` as a model of its own. */
+/** An exact id wins over all else, so that a catalogue may hold `vendor/model:free` as a model of its own. */
 export const resolveModel = (name: string, models: Models): AskedModel | undefined => {
   const exact = models.find(name)
   if (exact !== undefined) return { model: exact, variant: PLAIN }
@@ -37,8 +37,27 @@ export const resolveModel = (name: string, models: Models): AskedModel | undefin
   if (name.startsWith('~')) return newest(name, models)
   const colon = name.lastIndexOf(':')
   const variant = colon < 0 ? undefined : VARIANTS.get(name.slice(colon + 1))
-  const base = variant === undefined ? undefined : resolveModel(name.slice(0, colon), models)
+  if (variant === undefined) return byVendorName(name, models)
+  const base = resolveModel(name.slice(0, colon), models)
   return base === undefined ? undefined : { model: base.model, variant: { ...base.variant, ...variant } }
+}
+
+/** Where exactly one model has that name; a vendor's `family-latest` is the newest of the family (decision 33). */
+const byVendorName = (name: string, models: Models): AskedModel | undefined => {
+  const [model, ...others] = models.named(name)
+  if (model !== undefined) return others.length === 0 ? { model, variant: PLAIN } : undefined
+  const family = /^[^/]+(?=-latest$)/.exec(name)?.[0]
+  const authors =
+    family === undefined
+      ? []
+      : new Set(
+          models
+            .list()
+            .filter((one) => familyName(one) === family)
+            .map(authorOf),
+        )
+  const [author, ...more] = authors
+  return author === undefined || more.length > 0 ? undefined : newest(`~${author}/${name}`, models)
 }
 
 /** Longer than any id with all its variants: what follows reads a name more than once. */
@@ -56,10 +75,11 @@ const newest = (name: string, models: Models): AskedModel | undefined => {
   return family === undefined ? undefined : resolveModel(family.id + variants, models)
 }
 
-const isOfFamily = ({ id }: Model, author: string, wanted: string): boolean => {
-  const slash = id.indexOf('/')
-  return id.slice(0, slash) === author && familyOf(id.slice(slash + 1)) === wanted
-}
+const isOfFamily = (model: Model, author: string, wanted: string): boolean => authorOf(model) === author && familyName(model) === wanted
+
+const authorOf = ({ id }: Model): string => id.slice(0, id.indexOf('/'))
+
+const familyName = ({ id }: Model): string => familyOf(id.slice(id.indexOf('/') + 1))
 
 /** `claude-sonnet` of `claude-sonnet-4.5`, `gemini-flash` of `gemini-3.8-flash`, `qwen-max` of `qwen3.8-max`: a name without its versions. */
 const familyOf = (slug: string): string =>

@@ -1,40 +1,46 @@
 import { z } from 'zod'
 
 import { endpoint, model, modelEndpoints, type ModelResource } from '../../contract/model.ts'
-import { paging } from '../../contract/paging.ts'
+import { cursorPage, cursorQuery, placePaging } from '../../contract/model-page.ts'
+import { modelQuery, readModelQuery } from '../../contract/model-query.ts'
 import { GatewayError } from '../../errors.ts'
-import { modelResource, presetAsModel } from '../../models/model-resource.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { modelResource } from '../../models/model-resource.ts'
 import type { Model, Models } from '../../models/models.ts'
-import type { HealthView } from '../../routing/health.ts'
-import { endpointsResource, zdrEndpoints } from '../../routing/endpoint-resource.ts'
+import { selectModels } from '../../models/select-models.ts'
+import { bareSlug } from '../../presets/model-reference.ts'
 import type { Presets } from '../../presets/presets.ts'
+import { endpointsResource, zdrEndpoints } from '../../routing/endpoint-resource.ts'
+import { shown, unknownModel } from '../../routing/explain.ts'
+import type { HealthView } from '../../routing/health.ts'
+import { resolveModel } from '../../routing/resolve-model.ts'
 import { jsonResponse } from '../json-response.ts'
+import type { ListedModels } from '../listed-models.ts'
 import { principalOf, type Route, type RouteRequest } from '../route.ts'
 
 const retrievedModel = model.extend({ object: z.literal('model'), owned_by: z.string() })
 
 const modelList = z.object({ data: z.array(model), total_count: z.int(), links: z.object({ next: z.string().nullable() }) })
 
-/** Pickers read the whole list at once, so it is cut only where a client asks for a part. */
-const modelPaging = paging({ limitMax: 1000, limitDefault: null })
-
 interface ModelParts {
   readonly models: Models
   readonly presets: Presets
+  readonly listed: ListedModels
+  readonly clock: Clock
 }
 
-const OPERATIONS = { '/models': 'listModels', '/models/user': 'listModelsUser' } as const
+const LISTS = { '/models': 'listModels', '/models/user': 'listModelsUser' } as const
 
 /** Active presets come first, since they are what a team chose to offer; then the models, newest first. */
-export const modelsList = (path: keyof typeof OPERATIONS, parts: ModelParts): Route => ({
+export const modelsList = (path: keyof typeof LISTS, { listed, clock }: ModelParts): Route => ({
   method: 'GET',
   path,
-  operation: OPERATIONS[path],
+  operation: LISTS[path],
   summary: 'List the models and presets that this key can call',
   tag: 'Models',
   policy: 'any-key',
   surface: 'management',
-  query: modelPaging.query,
+  query: { ...placePaging.query, ...cursorQuery, ...modelQuery },
   answers: {
     200: {
       description: "Models. Clients of Anthropic's API get that API's shape, Codex the same list under `models` too.",
@@ -43,33 +49,32 @@ export const modelsList = (path: keyof typeof OPERATIONS, parts: ModelParts): Ro
   },
   errors: [400],
   async handle(request) {
-    const { offset, limit } = modelPaging.read(request.query)
-    const listed = [...(await presetModels(request, parts)), ...parts.models.list().map(modelResource)]
-    return jsonResponse(shapeFor(request, listed.slice(offset, offset + limit), listed.length))
+    const { query, headers } = request
+    const wanted = readModelQuery(query)
+    const caller = principalOf(request)
+    const all = [...(await listed.presets(caller)), ...(await listed.models(caller))]
+    const selected = selectModels(all, wanted, clock.now()).map(({ resource }) => resource)
+    if (headers.has('anthropic-version')) return jsonResponse(anthropicList(selected, query))
+    const { offset, limit } = placePaging.read(query)
+    const data = selected.slice(offset, offset + limit)
+    const end = offset + data.length
+    const next = data.length > 0 && end < selected.length ? `/api/v1${path}?${nextQuery(query, end)}` : null
+    const list = { data, total_count: selected.length, links: { next } }
+    return jsonResponse(query.has('client_version') ? { ...list, models: data } : list)
   },
 })
 
-const presetModels = async (request: RouteRequest, parts: ModelParts): Promise<ModelResource[]> =>
-  (await parts.presets.served(principalOf(request).workspaceId)).map(
-    ({ slug, name, description, created_at, designated_version: { config } }) =>
-      presetAsModel(
-        { slug, name, description, created: Math.floor(Date.parse(created_at) / 1000) },
-        typeof config['model'] === 'string' ? parts.models.find(config['model']) : undefined,
-      ),
-  )
+/** What was asked for goes on from there. */
+const nextQuery = (query: URLSearchParams, offset: number): string => {
+  const next = new URLSearchParams(query)
+  next.set('offset', String(offset))
+  return next.toString()
+}
 
-/** Contract 8: two clients read a list of another shape from the same path. */
-const shapeFor = (request: RouteRequest, models: readonly ModelResource[], total: number): unknown => {
-  if (request.headers.has('anthropic-version')) {
-    return {
-      data: models.map(anthropicModel),
-      has_more: false,
-      first_id: models[0]?.id ?? null,
-      last_id: models.at(-1)?.id ?? null,
-    }
-  }
-  const list = { data: models, total_count: total, links: { next: null } }
-  return request.query.has('client_version') ? { ...list, models } : list
+/** The client that reads this shape pages by ids (contract 8). */
+const anthropicList = (models: readonly ModelResource[], query: URLSearchParams): object => {
+  const { items, hasMore } = cursorPage(models, query)
+  return { data: items.map(anthropicModel), has_more: hasMore, first_id: items[0]?.id ?? null, last_id: items.at(-1)?.id ?? null }
 }
 
 const anthropicModel = ({ id, name, created }: ModelResource): object => ({
@@ -79,8 +84,25 @@ const anthropicModel = ({ id, name, created }: ModelResource): object => ({
   created_at: new Date(created * 1000).toISOString(),
 })
 
+export const modelsCount = ({ listed, clock }: ModelParts): Route => ({
+  method: 'GET',
+  path: '/models/count',
+  operation: 'countModels',
+  summary: 'Count the models that this key can call',
+  tag: 'Models',
+  policy: 'any-key',
+  surface: 'management',
+  query: modelQuery,
+  answers: { 200: { description: 'The number of models, presets not counted.', schema: z.object({ data: z.object({ count: z.int() }) }) } },
+  errors: [400],
+  async handle(request) {
+    const models = await listed.models(principalOf(request))
+    return jsonResponse({ data: { count: selectModels(models, readModelQuery(request.query), clock.now()).length } })
+  },
+})
+
 const RETRIEVALS = {
-  '/models/:author/:slug': { operation: 'getModel', params: { author: z.string(), slug: z.string() } },
+  '/models/:author/:slug': { operation: 'retrieveModelBySlug', params: { author: z.string(), slug: z.string() } },
   '/models/:id': { operation: 'retrieveModel', params: { id: z.string() } },
 } as const
 
@@ -89,7 +111,7 @@ export const modelsGet = (path: keyof typeof RETRIEVALS, parts: ModelParts): Rou
   method: 'GET',
   path,
   operation: RETRIEVALS[path].operation,
-  summary: path === '/models/:id' ? 'Get a model or preset by its encoded id' : 'Get a model or preset',
+  summary: path === '/models/:id' ? "Get a model or preset by its encoded id, or by its vendor's name" : 'Get a model or preset',
   tag: 'Models',
   policy: 'any-key',
   surface: 'management',
@@ -99,35 +121,48 @@ export const modelsGet = (path: keyof typeof RETRIEVALS, parts: ModelParts): Rou
   },
   errors: [404],
   async handle(request) {
-    const { author = '', slug = '', id = `${author}/${slug}` } = request.params
-    const found = id.startsWith(PRESET_PREFIX)
-      ? (await presetModels(request, parts)).find((preset) => preset.id === id)
-      : resourceOf(parts.models.find(id))
-    if (found === undefined) throw noModel(id)
+    const found = await retrieve(request, parts)
     if (request.headers.has('anthropic-version')) return jsonResponse(anthropicModel(found))
-    return jsonResponse({ ...found, object: 'model', owned_by: id.slice(0, id.indexOf('/')) })
+    return jsonResponse({ ...found, object: 'model', owned_by: found.id.slice(0, found.id.indexOf('/')) })
   },
+})
+
+/** The path and the answer of the public API (contract 7.5). */
+export const modelGet = (parts: ModelParts): Route => ({
+  method: 'GET',
+  path: '/model/:author/:slug',
+  operation: 'getModel',
+  summary: 'Get a model or preset, under data',
+  tag: 'Models',
+  policy: 'any-key',
+  surface: 'management',
+  params: { author: z.string(), slug: z.string() },
+  answers: { 200: { description: 'The model.', schema: z.object({ data: model }) } },
+  errors: [404],
+  handle: async (request) => jsonResponse({ data: await retrieve(request, parts) }),
 })
 
 const PRESET_PREFIX = '@preset/'
 
-const resourceOf = (found: Model | undefined): ModelResource | undefined => (found === undefined ? undefined : modelResource(found))
+/** As inference finds it: an id, a preset, or a vendor's own name (decision 33). Throws `not_found`. */
+const retrieve = async (request: RouteRequest, { models, presets, listed }: ModelParts): Promise<ModelResource> => {
+  const { author = '', slug = '', id = `${author}/${slug}` } = request.params
+  const caller = principalOf(request)
+  const bare = bareSlug(id)
+  const isPreset = bare !== null && (await presets.find(caller.workspaceId, bare)) !== null
+  const wanted = isPreset ? PRESET_PREFIX + bare : id
+  if (!wanted.startsWith(PRESET_PREFIX)) return modelResource(known(wanted, models))
+  const preset = (await listed.presets(caller)).find((one) => one.id === wanted)
+  if (preset === undefined)
+    throw new GatewayError('not_found', `There is no preset "${shown(wanted.slice(PRESET_PREFIX.length))}" with a model.`)
+  return preset.resource
+}
 
-/** A hostile id is not repeated at length. */
-const noModel = (id: string): GatewayError => new GatewayError('not_found', `There is no model "${id.slice(0, 200)}".`)
-
-export const modelsCount = (models: Models): Route => ({
-  method: 'GET',
-  path: '/models/count',
-  operation: 'countModels',
-  summary: 'Count the models',
-  tag: 'Models',
-  policy: 'any-key',
-  surface: 'management',
-  answers: { 200: { description: 'The number of models, presets not counted.', schema: z.object({ data: z.object({ count: z.int() }) }) } },
-  errors: [],
-  handle: () => jsonResponse({ data: { count: models.list().length } }),
-})
+const known = (name: string, models: Models): Model => {
+  const found = resolveModel(name, models)
+  if (found === undefined) throw unknownModel(name, models)
+  return found.model
+}
 
 export const modelsEndpoints = (models: Models, health: HealthView): Route => ({
   method: 'GET',
@@ -142,9 +177,7 @@ export const modelsEndpoints = (models: Models, health: HealthView): Route => ({
   errors: [404],
   handle(request) {
     const id = `${request.params['author'] ?? ''}/${request.params['slug'] ?? ''}`
-    const found = models.find(id)
-    if (found === undefined) throw noModel(id)
-    return jsonResponse({ data: endpointsResource(found, health) })
+    return jsonResponse({ data: endpointsResource(known(id, models), health) })
   },
 })
 

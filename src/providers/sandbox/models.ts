@@ -9,6 +9,8 @@ export interface SandboxModel {
   readonly description: string
   readonly contextLength: number
   readonly supportedParameters: readonly string[]
+  /** An answer of some kind, or one type of error. */
+  readonly plays: 'answer' | 'error'
 }
 
 const CONTEXT_LENGTH = 1_000_000
@@ -43,6 +45,7 @@ export const SANDBOX_MODELS: readonly SandboxModel[] = [
     description,
     contextLength: CONTEXT_LENGTH,
     supportedParameters: [...ALWAYS, ...parameters],
+    plays: 'answer' as const,
   })),
   ...Object.entries(FAILING).flatMap(([kind, { name, description }]) =>
     ERROR_TYPES.map((type) => ({
@@ -51,6 +54,7 @@ export const SANDBOX_MODELS: readonly SandboxModel[] = [
       description: `${description} ${type}.`,
       contextLength: CONTEXT_LENGTH,
       supportedParameters: ALWAYS,
+      plays: 'error' as const,
     })),
   ),
 ]

@@ -1,0 +1,72 @@
+/** The models and presets that a caller can call, as the API lists them: what its guardrails rule out, and presets without a model, are not among them. */
+import type { RoutingPolicy } from '../canonical/routing-policy.ts'
+import type { ModelResource } from '../contract/model.ts'
+import type { PresetWithVersion } from '../contract/preset.ts'
+import type { Guardrails } from '../guardrails/guardrails.ts'
+import type { Principal } from '../keys/keys.ts'
+import { modelResource, presetAsModel } from '../models/model-resource.ts'
+import { unservedModel, type Model, type Models } from '../models/models.ts'
+import type { ListedModel } from '../models/select-models.ts'
+import type { Presets } from '../presets/presets.ts'
+import { autoStrategy } from '../routing/auto-models.ts'
+import { permits } from '../routing/policy.ts'
+import { resolveModel } from '../routing/resolve-model.ts'
+
+export interface ListedModels {
+  /** Models in the order of the catalogue. */
+  models(caller: Principal): Promise<readonly Listed[]>
+  /** Active presets, which a team chose to offer. */
+  presets(caller: Principal): Promise<readonly Listed[]>
+}
+
+export interface Listed extends ListedModel {
+  readonly resource: ModelResource
+}
+
+export const createListedModels = ({
+  models,
+  presets,
+  guardrails,
+}: {
+  readonly models: Models
+  readonly presets: Presets
+  readonly guardrails: Pick<Guardrails, 'effective'>
+}): ListedModels => {
+  // A management key calls nothing, and manages all of them.
+  const policyOf = async (caller: Principal): Promise<RoutingPolicy | null> =>
+    caller.kind === 'management' ? null : ((await guardrails.effective(caller))?.policy ?? null)
+  return {
+    async models(caller) {
+      const policy = await policyOf(caller)
+      return models
+        .list()
+        .filter((model) => permits(model, policy))
+        .map((model) => listed(model, modelResource(model)))
+    },
+    async presets(caller) {
+      const policy = await policyOf(caller)
+      const served = await presets.served(caller.workspaceId)
+      return served.flatMap((preset) => {
+        const model = modelsOf(preset, models).find((one) => one.endpoints.length === 0 || permits(one, policy))
+        if (model === undefined) return []
+        const { slug, name, description, created_at: createdAt } = preset
+        return [listed(model, presetAsModel({ slug, name, description, created: Math.floor(Date.parse(createdAt) / 1000) }, model))]
+      })
+    },
+  }
+}
+
+const listed = (model: Model, resource: ModelResource): Listed => ({
+  id: resource.id,
+  name: resource.name,
+  created: resource.created,
+  model,
+  resource,
+})
+
+/** Its model and its fallbacks, as far as they are served here. Which one an automatic choice takes is known only with a request. */
+const modelsOf = ({ designated_version: { config } }: PresetWithVersion, models: Models): readonly Model[] =>
+  [config['model'], ...(Array.isArray(config['models']) ? config['models'] : [])].flatMap((name) => {
+    if (typeof name !== 'string') return []
+    return autoStrategy(name) === null ? (resolveModel(name, models)?.model ?? []) : unservedModel(name)
+  })

@@ -1,0 +1,223 @@
+/** The list of models as pickers and SDKs read it: what this key can call, by filters, in parts, in both shapes. */
+import Anthropic from '@anthropic-ai/sdk'
+import { OpenRouter } from '@openrouter/sdk'
+import { NotFoundResponseError } from '@openrouter/sdk/models/errors'
+import { beforeAll, describe, expect, test } from 'bun:test'
+
+import { call, savePreset } from '../support/calls.ts'
+import { type StartedService, useServices } from '../support/started-service.ts'
+
+const services = useServices()
+let service: StartedService
+
+beforeAll(async () => {
+  service = await services.start({ env: { ANTHROPIC_API_KEY: 'k', OPENAI_API_KEY: 'k', DEEPSEEK_API_KEY: 'k' } })
+  await savePreset(service, 'plain', { model: 'openai/gpt-5.4' })
+  await savePreset(service, 'picked', { model: 'patchbay/auto' })
+  await savePreset(service, 'fallback', { models: ['nobody/none', 'claude-opus-4-8'] }, 'chat/completions')
+  await savePreset(service, 'settings-only', { temperature: 0.1 })
+  await savePreset(service, 'unserved', { model: 'nobody/none' })
+})
+
+interface ListWire {
+  readonly data: readonly { readonly id: string; readonly [field: string]: unknown }[]
+  readonly total_count: number
+  readonly links: { readonly next: string | null }
+}
+
+const list = async (query = '', key = service.inferenceKey, path = '/models'): Promise<ListWire> => {
+  const answer = await call(service, 'GET', path + query, { key })
+  expect([answer.status, answer.text.slice(0, 200)]).toEqual([200, expect.any(String)])
+  return answer.json as ListWire
+}
+const idsOf = async (query?: string, key?: string): Promise<readonly string[]> => (await list(query, key)).data.map(({ id }) => id)
+
+describe('what is in it', () => {
+  test('presets that can be called, with the model behind them', async () => {
+    const { data } = await list()
+    expect(data.flatMap(({ id }) => (id.startsWith('@preset/') ? [id] : [])).toSorted()).toEqual([
+      '@preset/fallback',
+      '@preset/picked',
+      '@preset/plain',
+    ])
+    const context = (id: string): unknown => data.find((model) => model.id === id)?.['context_length']
+    expect(context('@preset/plain')).toBe(context('openai/gpt-5.4') ?? 'no model')
+    expect(context('@preset/fallback')).toBe(context('anthropic/claude-opus-4.8') ?? 'no model')
+  })
+
+  test('no model that fails on purpose, unless they are asked for', async () => {
+    const failing = (ids: readonly string[]): number => ids.filter((id) => /^sandbox\/(error|midstream)\//.test(id)).length
+    const ids = await idsOf()
+    expect(ids).toContain('sandbox/echo')
+    expect(failing(ids)).toBe(0)
+    expect(failing(await idsOf('?sandbox_errors=true'))).toBe(54)
+    expect((await call(service, 'GET', '/models/sandbox%2Ferror%2Fserver')).json).toMatchObject({ id: 'sandbox/error/server' })
+  })
+
+  test('/models/user and /models/count say the same', async () => {
+    expect(await list('', service.inferenceKey, '/models/user')).toEqual(await list())
+    const { json } = await call(service, 'GET', '/models/count')
+    expect(json).toEqual({ data: { count: (await idsOf()).filter((id) => !id.startsWith('@preset/')).length } })
+  })
+})
+
+describe("a key's guardrails", () => {
+  const keyWith = async (settings: object): Promise<string> => {
+    const made = (await call(service, 'POST', '/keys', { body: { name: 'k' } })).json as { key: string; data: { hash: string } }
+    const guardrail = (await call(service, 'POST', '/guardrails', { body: { name: 'g', ...settings } })).json as { data: { id: string } }
+    const assigned = await call(service, 'POST', `/guardrails/${guardrail.data.id}/assignments/keys`, {
+      body: { key_hashes: [made.data.hash] },
+    })
+    expect(assigned.status).toBeLessThan(300)
+    return made.key
+  }
+
+  test.each([
+    [{ allowed_models: ['anthropic/*'] }, /^(anthropic\/|@preset\/(fallback|picked)$)/],
+    [{ allowed_providers: ['openai'] }, /^(openai\/|@preset\/(plain|picked)$)/],
+    [{ ignored_providers: ['anthropic', 'deepseek', 'sandbox', 'sandbox-spare'] }, /^(openai\/|@preset\/(plain|picked)$)/],
+    [{ ignored_models: ['openai/*', 'sandbox/*', 'deepseek/*'] }, /^(anthropic\/|@preset\/(fallback|picked)$)/],
+  ])('%j: only what passes them is listed', async (settings, allowed) => {
+    const key = await keyWith(settings)
+    const expected = (await idsOf()).filter((id) => allowed.test(id))
+    expect(expected.length).toBeGreaterThan(3)
+    // A model with several providers stays where one of them passes.
+    expect(await idsOf('', key)).toEqual(expected)
+    const { json } = await call(service, 'GET', '/models/count', { key })
+    expect(json).toEqual({ data: { count: expected.filter((id) => !id.startsWith('@preset/')).length } })
+  })
+
+  test('a management key, which calls nothing, sees all', async () => {
+    expect(await idsOf('', service.managementKey)).toEqual(await idsOf())
+  })
+})
+
+describe('filters', () => {
+  const price = (model: ListWire['data'][number], side: string): number =>
+    Number((model['pricing'] as Record<string, string>)[side]) * 1_000_000
+
+  test.each<[string, (model: ListWire['data'][number]) => boolean]>([
+    ['?q=OPUS-4', ({ id }) => id.includes('opus-4')],
+    ['?model_authors=anthropic', ({ id }) => id.startsWith('anthropic/')],
+    ['?model_authors=anthropic,deepseek&q=/', ({ id }) => /^(anthropic|deepseek)\//.test(id)],
+    ['?providers=OpenAI', ({ id }) => id.startsWith('openai/')],
+    [
+      '?supported_parameters=tools,response_format',
+      ({ supported_parameters: own }) => ['tools', 'response_format'].every((one) => (own as string[]).includes(one)),
+    ],
+    ['?input_modalities=image', ({ architecture }) => (architecture as { input_modalities: string[] }).input_modalities.includes('image')],
+    ['?output_modalities=text', ({ architecture }) => (architecture as { output_modalities: string[] }).output_modalities.includes('text')],
+    ['?context=500000', ({ context_length: length }) => Number(length) >= 500_000],
+    ['?min_price=2&max_price=5', (model) => price(model, 'prompt') >= 2 && price(model, 'prompt') <= 5],
+    ['?min_output_price=10', (model) => price(model, 'completion') >= 10],
+    ['?max_output_price=10', (model) => price(model, 'completion') >= 0 && price(model, 'completion') <= 10],
+    ['?max_age_days=100', ({ created }) => Date.now() / 1000 - Number(created) <= 100 * 86_400],
+    ['?zdr=true', ({ id }) => id.startsWith('sandbox/')],
+    ['?distillable=true', ({ id }) => id.startsWith('sandbox/')],
+    ['?q=', () => true],
+  ])('%s', async (query, fits) => {
+    // What a preset can do is its model's.
+    const models = (ids: ListWire['data']) => ids.filter(({ id }) => !id.startsWith('@preset/'))
+    const found = models((await list(query)).data)
+    expect(found.length).toBeGreaterThan(0)
+    expect(found.map(({ id }) => id)).toEqual(
+      models((await list()).data)
+        .filter(fits)
+        .map(({ id }) => id),
+    )
+  })
+
+  test('sort', async () => {
+    const prices = (await list('?sort=pricing-low-to-high&model_authors=openai')).data.map(
+      (model) => price(model, 'prompt') + price(model, 'completion'),
+    )
+    expect(prices).toEqual(prices.toSorted((a, b) => a - b))
+    const contexts = (await list('?sort=context-high-to-low')).data.map(({ context_length: length }) => Number(length ?? -1))
+    expect(contexts).toEqual(contexts.toSorted((a, b) => b - a))
+    const dates = (await list('?sort=newest&model_authors=openai,anthropic')).data.map(({ created }) => Number(created))
+    expect(dates).toEqual(dates.toSorted((a, b) => b - a))
+  })
+
+  test.each([
+    '?sort=most-popular',
+    '?category=programming',
+    '?min_coding_index=3',
+    '?context=big',
+    '?zdr=maybe',
+    '?max_price=-1',
+    '?limit=0',
+    '?offset=x',
+  ])('400: %s, by its name', async (query) => {
+    const { status, error } = await call(service, 'GET', `/models${query}`, { key: service.inferenceKey })
+    expect([status, error.metadata['issues']]).toMatchObject([400, [{ path: /\w+/.exec(query)?.[0] ?? '' }]])
+  })
+})
+
+describe('in parts', () => {
+  test('links.next leads through all of it once, filters kept', async () => {
+    const seen: string[] = []
+    let next: string | null = '/api/v1/models?limit=7&model_authors=anthropic,openai'
+    while (next !== null) {
+      const { data, total_count: total, links } = await list(next.slice('/api/v1/models'.length))
+      expect(data.length).toBeLessThanOrEqual(7)
+      expect(total).toBe((await list('?model_authors=anthropic,openai')).data.length)
+      seen.push(...data.map(({ id }) => id))
+      next = links.next
+    }
+    expect(seen).toEqual([...(await idsOf('?model_authors=anthropic,openai'))])
+    expect(await list('?offset=5000')).toMatchObject({ data: [], links: { next: null } })
+  })
+
+  test.each([1, 5, 20, 1000])("Anthropic's client reads all of it, forward and backward, %p at a time", async (limit) => {
+    const client = new Anthropic({ apiKey: service.inferenceKey, baseURL: service.url, maxRetries: 0 })
+    const all = await idsOf()
+    expect((await Array.fromAsync(client.models.list({ limit }))).map(({ id }) => id)).toEqual([...all])
+    const backward: string[] = []
+    for (let page = await client.models.list({ limit, before_id: all.at(-1) ?? '' }); ; page = await page.getNextPage()) {
+      backward.unshift(...page.data.map(({ id }) => id))
+      if (!page.hasNextPage()) break
+    }
+    expect(backward).toEqual(all.slice(0, -1))
+  })
+
+  test("Anthropic's shape: all at once without a limit; 400 for a cursor that is nowhere, and for two", async () => {
+    const read = (query: string) =>
+      call(service, 'GET', `/models${query}`, { key: service.inferenceKey, headers: { 'anthropic-version': '2023-06-01' } })
+    const all = await idsOf()
+    expect((await read('')).json).toMatchObject({ has_more: false, first_id: all[0], last_id: all.at(-1) })
+    expect((await read('?limit=2')).json).toMatchObject({ has_more: true, first_id: all[0], last_id: all[1] })
+    expect((await read(`?after_id=${encodeURIComponent(all.at(-1) ?? '')}`)).json).toEqual({
+      data: [],
+      has_more: false,
+      first_id: null,
+      last_id: null,
+    })
+    for (const query of ['?after_id=nobody/none', '?after_id=openai/gpt-5&before_id=openai/gpt-5', '?limit=1001'])
+      expect((await read(query)).status).toBe(400)
+  })
+
+  test("Codex's list is the same part", async () => {
+    const { data, ...rest } = (await list('?client_version=0.169.0&limit=3')) as ListWire & { readonly models: unknown }
+    expect(rest.models).toEqual(data)
+    expect(data).toHaveLength(3)
+  })
+})
+
+describe('GET /model/{author}/{slug}', () => {
+  test("is what @openrouter/sdk's models.get reads: models, presets, and names of a vendor's own", async () => {
+    const client = new OpenRouter({ apiKey: service.inferenceKey, serverURL: service.api, retryConfig: { strategy: 'none' } })
+    for (const [author, slug, id] of [
+      ['openai', 'gpt-5.4', 'openai/gpt-5.4'],
+      ['sandbox', 'error/server', 'sandbox/error/server'],
+      ['@preset', 'plain', '@preset/plain'],
+      ['anthropic', 'claude-opus-4-8', 'anthropic/claude-opus-4.8'],
+    ] as const)
+      expect((await client.models.get({ author, slug })).data.id).toBe(id)
+    expect(await client.models.get({ author: 'openai', slug: 'never' }).catch((thrown: unknown) => thrown)).toBeInstanceOf(
+      NotFoundResponseError,
+    )
+    expect(await client.models.get({ author: '@preset', slug: 'settings-only' }).catch((thrown: unknown) => thrown)).toBeInstanceOf(
+      NotFoundResponseError,
+    )
+  })
+})

@@ -1,0 +1,93 @@
+/** Names that clients ask for by themselves: a vendor's own names, found on every path that takes a model; a preset or an operator's model of that name wins. */
+import { beforeAll, describe, expect, test } from 'bun:test'
+
+import { call, infer, savePreset } from '../support/calls.ts'
+import { type StartedService, useServices } from '../support/started-service.ts'
+
+const services = useServices()
+let service: StartedService
+beforeAll(async () => {
+  service = await services.start({
+    env: { ANTHROPIC_API_KEY: 'k', OPENAI_API_KEY: 'k' },
+    config: 'models: { team/gpt-4.1: { endpoints: [{ provider: openai, model: fine-tuned }] } }\n',
+  })
+})
+
+const PATHS = ['/chat/completions', '/responses', '/messages'] as const
+const question = { messages: [{ role: 'user', content: 'Hi' }] }
+const questionFor = (path: string): object =>
+  path === '/responses' ? { input: 'Hi' } : path === '/messages' ? { max_tokens: 10, ...question } : question
+
+/** The model that would be asked, by the plan: nobody is called. */
+const planned = async (model: string, path: string, key = service.inferenceKey): Promise<unknown> => {
+  const answer = await infer(service, { model, ...questionFor(path) }, { path, key, headers: { 'X-Service-Dry-Run': 'enabled' } })
+  const { plan } = answer.json as { readonly plan?: { readonly attempts: readonly { readonly model: string }[] } }
+  return plan?.attempts[0]?.model ?? `${answer.status}: ${answer.text}`
+}
+
+describe.each(PATHS)('%s', (path) => {
+  test.each([
+    ['claude-opus-4-8', 'anthropic/claude-opus-4.8'],
+    ['claude-haiku-4-5-20251001', 'anthropic/claude-haiku-4.5'],
+    ['claude-sonnet-4-5', 'anthropic/claude-sonnet-4.5'],
+    ['claude-opus-4-8[1m]', 'anthropic/claude-opus-4.8'],
+    ['gpt-5.4', 'openai/gpt-5.4'],
+    ['gpt-4.1', 'team/gpt-4.1'],
+  ])('%s is %s', async (name, id) => {
+    expect(await planned(name, path)).toBe(id)
+  })
+
+  test('404: a name of nothing, with the nearest; a name of what is not enabled, with what would enable it', async () => {
+    expect(await planned('gpt-5.45', path)).toMatch(/^404: .*Did you mean .*openai\/gpt-5\.4/)
+    expect(await planned('gemini-2.5-pro', path)).toMatch(/^404: .*operator can set GEMINI_API_KEY/)
+    expect(await planned('echo', path)).toMatch(/^404: /)
+  })
+})
+
+describe('a preset of that name', () => {
+  test('wins over the model', async () => {
+    await savePreset(service, 'claude-haiku-4-5-20251001', { model: 'openai/gpt-5.4-mini', instructions: 'Be brief.' })
+    for (const path of PATHS) expect(await planned('claude-haiku-4-5-20251001', path)).toBe('openai/gpt-5.4-mini')
+    await savePreset(service, 'gpt-5.4-nano', { model: 'sandbox/echo' })
+    const answer = await infer(service, { model: 'gpt-5.4-nano', ...question })
+    expect([answer.status, answer.headers.get('x-preset')]).toEqual([200, 'gpt-5.4-nano@1'])
+  })
+
+  test('is for the model of that name where it has none', async () => {
+    await savePreset(service, 'claude-opus-4-7', { temperature: 0.2 })
+    expect(await planned('claude-opus-4-7', '/messages')).toBe('anthropic/claude-opus-4.7')
+  })
+
+  test('archived, it wins no more; disabled, it is 403', async () => {
+    await savePreset(service, 'gpt-5', { model: 'sandbox/echo' })
+    await call(service, 'PATCH', '/presets/gpt-5', { body: { status: 'disabled' } })
+    expect((await infer(service, { model: 'gpt-5', ...question })).status).toBe(403)
+    await call(service, 'DELETE', '/presets/gpt-5')
+    expect(await planned('gpt-5', '/chat/completions')).toBe('openai/gpt-5')
+  })
+
+  test("is not another workspace's", async () => {
+    const made = await call(service, 'POST', '/workspaces', { body: { name: 'Other', slug: 'other' } })
+    const { id } = (made.json as { data: { id: string } }).data
+    const { key } = (await call(service, 'POST', '/keys', { body: { name: 'k', workspace_id: id } })).json as { key: string }
+    expect(await planned('claude-haiku-4-5-20251001', '/messages', key)).toBe('anthropic/claude-haiku-4.5')
+  })
+})
+
+describe('the same names elsewhere', () => {
+  const get = async (path: string): Promise<unknown> => (await call(service, 'GET', path, { key: service.inferenceKey })).json
+
+  test('one model', async () => {
+    expect(await get('/models/claude-sonnet-4-5')).toMatchObject({ id: 'anthropic/claude-sonnet-4.5', owned_by: 'anthropic' })
+    expect(await get('/models/claude-haiku-4-5-20251001')).toMatchObject({ id: '@preset/claude-haiku-4-5-20251001' })
+    expect(await get('/model/anthropic/claude-sonnet-4-5')).toMatchObject({ data: { id: 'anthropic/claude-sonnet-4.5' } })
+    expect(await get('/models/anthropic/claude-sonnet-4-5/endpoints')).toMatchObject({ data: { id: 'anthropic/claude-sonnet-4.5' } })
+  })
+
+  test('count_tokens', async () => {
+    const count = (model: string) =>
+      call(service, 'POST', '/messages/count_tokens', { key: service.inferenceKey, body: { model, messages: question.messages } })
+    expect((await count('gpt-5.4')).json).toMatchObject({ input_tokens: expect.any(Number), estimated: true })
+    expect((await count('gpt-5.45')).status).toBe(404)
+  })
+})
