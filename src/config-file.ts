@@ -5,7 +5,7 @@ import { parse as parseYaml, YAMLParseError } from 'yaml'
 import { z } from 'zod'
 
 import { SettingError, type Environment } from './config.ts'
-import { nearestKey } from './config-suggestion.ts'
+import { nearestKey } from './contract/nearest-key.ts'
 import { providerFailure } from './contract/provider-failure.ts'
 import { pathText } from './contract/validate.ts'
 import { moderationSettings } from './guardrails/moderation-settings.ts'

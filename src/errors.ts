@@ -82,6 +82,13 @@ export const MANAGEMENT_MESSAGES: Readonly<Record<number, string>> = {
   503: 'Service temporarily unavailable',
 }
 
+/** Statuses of the management interface that no error type of the inference interfaces has. */
+export const MANAGEMENT_TYPES: Readonly<Record<number, string>> = { 405: 'method_not_allowed', 409: 'conflict' }
+
+/** It is the service's own trouble: no provider is to blame, and no key is refused for it. */
+export const STORAGE_AWAY =
+  "The service's database cannot be reached, and what this request needs of it is not in memory. Try again shortly."
+
 export const MISSING_AUTHENTICATION = 'Missing Authentication header'
 export const INVALID_KEY = 'Invalid API key: it is unknown, disabled, revoked or expired.'
 export const MANAGEMENT_KEY_REQUIRED = 'Only management keys can perform this operation'

@@ -120,8 +120,8 @@ const DEFAULT_USE: ByokUse = {
   allowed_api_key_hashes: null,
 }
 
-/** Of a short key its ends would be too much of it. */
-const maskedLabel = (key: string): string => (key.length < 20 ? '…' : `${key.slice(0, 3)}…${key.slice(-4)}`)
+/** Of a short key more would be too much of it. */
+const maskedLabel = (key: string): string => (key.length < 20 ? `…${key.slice(-2)}` : `${key.slice(0, 3)}…${key.slice(-4)}`)
 
 export const byokResource = (record: ByokRecord): ByokKeyResource => ({
   id: record.id,

@@ -25,7 +25,7 @@ export const workspaceBudget = z
   .meta({ id: 'WorkspaceBudget' })
 
 export const putBudgetBody = z
-  .object({
+  .strictObject({
     limit_usd: dollarAmount.gt(0).meta({ description: 'A longer interval needs the larger limit.' }),
     include_byok_in_budgets: z
       .boolean()
@@ -43,7 +43,7 @@ export const credits = z
   .meta({ id: 'Credits', description: 'US dollars of a workspace: prepaid, and spent.' })
 
 export const addCreditsBody = z
-  .object({
+  .strictObject({
     amount_usd: dollarAmount.min(-1_000_000).meta({ description: 'What is added; negative takes back.' }),
     note: z.string().max(500).default(''),
     workspace_id: z.string().min(1).max(64).optional(),

@@ -53,7 +53,7 @@ const EXCLUSIVE = { error: 'is_fallback cannot be combined with is_byok_only or 
 const optionalUse = z.object(use).partial().shape
 
 export const createByokBody = z
-  .object({
+  .strictObject({
     provider: z
       .string()
       .min(1)
@@ -67,7 +67,7 @@ export const createByokBody = z
   .meta({ id: 'CreateProviderKeyBody' })
 
 export const updateByokBody = z
-  .object({ key: secret.optional(), ...optionalUse })
+  .strictObject({ key: secret.optional(), ...optionalUse })
   .refine(exclusive, EXCLUSIVE)
   .meta({
     id: 'UpdateProviderKeyBody',

@@ -46,11 +46,11 @@ const pattern = z
   })
   .meta({ description: 'A JavaScript regular expression without look-around and back-references. The longest match counts.' })
 
-const contentFilter = z.object({ pattern, action, label: z.string().max(100).nullish(), applies_to: side.optional() })
+const contentFilter = z.strictObject({ pattern, action, label: z.string().max(100).nullish(), applies_to: side.optional() })
 
 const contentFilterOut = z.object({ pattern: z.string(), action, label: z.string().nullable(), applies_to: side })
 
-const builtinFilter = z.object({
+const builtinFilter = z.strictObject({
   slug: z.enum(BUILTIN_SLUGS),
   action,
   /** Read-only; a client sends back what it has read. */
@@ -67,7 +67,7 @@ const builtinFilterOut = z.object({
   applies_to: side,
 })
 
-const moderationEntry = z.object({
+const moderationEntry = z.strictObject({
   endpoint: z.string().min(1).max(100).meta({ description: 'An endpoint of `moderation` in the configuration file.' }),
   action: z.enum(['block', 'flag']).default('block'),
 })
@@ -105,11 +105,11 @@ const settings = {
 }
 
 export const createGuardrailBody = z
-  .object({ name: z.string().min(1).max(200), workspace_id: z.string().nullish(), ...settings })
+  .strictObject({ name: z.string().min(1).max(200), workspace_id: z.string().nullish(), ...settings })
   .meta({ id: 'CreateGuardrailBody' })
 
 export const updateGuardrailBody = z
-  .object({ name: z.string().min(1).max(200).optional(), ...settings })
+  .strictObject({ name: z.string().min(1).max(200).optional(), ...settings })
   .meta({ id: 'UpdateGuardrailBody', description: 'Absent fields stay as they are; null clears.' })
 
 const nullableFlag = z.boolean().nullable()
@@ -152,7 +152,7 @@ export type GuardrailPatch = z.output<typeof updateGuardrailBody>
 const BULK_MAX = 500
 
 export const keyHashesBody = z
-  .object({
+  .strictObject({
     key_hashes: z
       .array(z.string().regex(/^[a-f0-9]{64}$/, 'Use the 64 hex digits of a key.'))
       .min(1)
@@ -161,7 +161,7 @@ export const keyHashesBody = z
   .meta({ id: 'GuardrailKeysBody' })
 
 export const memberIdsBody = z
-  .object({ member_user_ids: z.array(z.string().min(1).max(256)).min(1).max(BULK_MAX) })
+  .strictObject({ member_user_ids: z.array(z.string().min(1).max(256)).min(1).max(BULK_MAX) })
   .meta({ id: 'GuardrailMembersBody' })
 
 const assignment = { id: z.string(), guardrail_id: z.string(), assigned_by: z.string().nullable(), created_at: timestamp }

@@ -75,9 +75,14 @@ export const apiKey = z
   })
   .meta({ id: 'ApiKey', description: 'Amounts are US dollars; windows begin at 00:00 UTC, weeks on Monday, months on the 1st.' })
 
+/** UTC, however it is written; kept in one form. */
+const expiry = z.iso
+  .datetime({ offset: true, error: 'Use ISO 8601 in UTC, e.g. 2027-01-31T00:00:00Z.', abort: true })
+  .refine((text) => /(?:Z|[+-]00:00)$/i.test(text), 'Use UTC, e.g. 2027-01-31T00:00:00Z.')
+
 /** Fields that may be written, and no others: a body cannot reach what it does not name here. */
 export const createKeyBody = z
-  .object({
+  .strictObject({
     name: z.string().min(1).max(200),
     kind: z.enum(['management', 'inference']).default('inference'),
     limit: dollarLimit.nullish(),
@@ -87,15 +92,15 @@ export const createKeyBody = z
     rpm_limit: rateLimits.rpm_limit.optional(),
     tpm_limit: rateLimits.tpm_limit.optional(),
     provider_failure: failureMode.optional(),
-    external: z.object({ user: externalUser }).nullish(),
-    expires_at: z.iso.datetime({ error: 'Use ISO 8601 in UTC, e.g. 2027-01-31T00:00:00Z.' }).nullish(),
+    external: z.strictObject({ user: externalUser }).nullish(),
+    expires_at: expiry.nullish(),
     creator_user_id: z.string().min(1).max(256).nullish(),
     workspace_id: z.string().nullish(),
   })
   .meta({ id: 'CreateKeyBody' })
 
 export const updateKeyBody = z
-  .object({
+  .strictObject({
     name: z.string().min(1).max(200).optional(),
     disabled: z.boolean().optional(),
     limit: dollarLimit.nullable().optional(),
@@ -105,6 +110,7 @@ export const updateKeyBody = z
     rpm_limit: rateLimits.rpm_limit.optional(),
     tpm_limit: rateLimits.tpm_limit.optional(),
     provider_failure: failureMode.optional(),
+    expires_at: expiry.nullable().optional(),
   })
   .meta({ id: 'UpdateKeyBody', description: 'Absent fields stay as they are; null clears.' })
 

@@ -24,6 +24,9 @@ export const presetLabel = z
   .max(64)
   .regex(/^[A-Za-z_][A-Za-z0-9._-]*$/, 'Start with a letter or _, then letters, digits, . _ -')
 
+/** More than anybody pins; they are in every answer that shows a preset. */
+export const PRESET_LABELS_MAX = 100
+
 /** The interface whose body a version was saved from: it names the fields of `config`. */
 export const presetShape = z.enum(CLIENT_DIALECTS)
 
@@ -69,6 +72,7 @@ export const presetPatch = z
     designated_version: z.int().min(1).optional().meta({ description: 'The number of the version to serve from now on.' }),
     labels: z
       .record(presetLabel, z.int().min(1).nullable())
+      .refine((labels) => Object.keys(labels).length <= 2 * PRESET_LABELS_MAX, `Name at most ${2 * PRESET_LABELS_MAX} labels.`)
       .optional()
       .meta({ description: 'Labels to set (a version number) or to remove (null); labels not named stay.' }),
   })

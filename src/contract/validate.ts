@@ -1,6 +1,8 @@
 import type { z } from 'zod'
 
 import { GatewayError } from '../errors.ts'
+import { isExactInteger } from '../lib/exact-json.ts'
+import { knownKeys, nearestKey } from './nearest-key.ts'
 
 /** How many faults of one body are told: enough to fix a call in one go, bounded for a hostile one. */
 const ISSUES_MAX = 8
@@ -12,10 +14,41 @@ const ISSUES_MAX = 8
 export const validate = <Schema extends z.ZodType>(schema: Schema, value: unknown, at: readonly PropertyKey[] = []): z.output<Schema> => {
   const outcome = schema.safeParse(value)
   if (outcome.success) return outcome.data
-  throw invalidRequest(
-    outcome.error.issues.slice(0, ISSUES_MAX).map((issue) => ({ path: pathText([...at, ...issue.path]), message: issue.message })),
-  )
+  const issues = outcome.error.issues.flatMap((issue) => faultsOf(schema, value, issue)).slice(0, ISSUES_MAX)
+  throw invalidRequest(issues.map(({ path, message }) => ({ path: pathText([...at, ...path]), message })))
 }
+
+interface Fault {
+  readonly path: readonly PropertyKey[]
+  readonly message: string
+}
+
+const faultsOf = (schema: z.ZodType, value: unknown, issue: z.core.$ZodIssue): readonly Fault[] => {
+  const { path } = issue
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys
+      .slice(0, ISSUES_MAX)
+      .map((key) => ({ path: [...path, key.slice(0, NAME_SHOWN)], message: unknownMember(schema, path, key) }))
+  }
+  return [{ path, message: messageOf(issue, value) }]
+}
+
+/** What the schema holds against the value. An integer that a double cannot hold is kept as text, and is still an integer to its sender. */
+export const messageOf = ({ path, message }: z.core.$ZodIssue, value: unknown): string =>
+  isExactInteger(valueAt(value, path)) ? `The integer is out of range: use one up to ±${Number.MAX_SAFE_INTEGER}.` : message
+
+/** A hostile name is not repeated at length. */
+const NAME_SHOWN = 100
+
+const unknownMember = (schema: z.ZodType, path: readonly PropertyKey[], key: string): string => {
+  const nearest = nearestKey(schema, path, key)
+  return nearest === null
+    ? `There is no such member here; there are ${knownKeys(schema, path).join(', ')}.`
+    : `There is no such member here. Did you mean "${nearest}"?`
+}
+
+export const valueAt = (value: unknown, path: readonly PropertyKey[]): unknown =>
+  path.reduce<unknown>((at, step) => (typeof at === 'object' && at !== null ? Reflect.get(at, step) : undefined), value)
 
 export const invalidRequest = (issues: readonly { path: string; message: string }[]): GatewayError =>
   new GatewayError('invalid_request', issues.map(({ path, message }) => (path === '' ? message : `${path}: ${message}`)).join('; '), {

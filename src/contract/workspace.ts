@@ -10,6 +10,7 @@ const workspaceSlug = z
   .string()
   .max(50)
   .regex(/^[a-z0-9]+(?:-[a-z0-9]+)*$/, 'Use 1 to 50 lower-case letters and digits, with single hyphens between them.')
+  .refine((slug) => !z.uuid().safeParse(slug).success, 'This is the form of an id: a path could mean either.')
   .meta({ description: 'Unique in this installation.', examples: ['team-search'] })
 
 /** Of a path: either names the workspace. */
@@ -63,11 +64,11 @@ export const workspace = z
   .meta({ id: 'Workspace' })
 
 export const createWorkspaceBody = z
-  .object({ name: workspaceName, slug: workspaceSlug, description: workspaceDescription.optional(), ...storedSettings.shape })
+  .strictObject({ name: workspaceName, slug: workspaceSlug, description: workspaceDescription.optional(), ...storedSettings.shape })
   .meta({ id: 'CreateWorkspaceBody' })
 
 export const updateWorkspaceBody = z
-  .object({
+  .strictObject({
     name: workspaceName.optional(),
     slug: workspaceSlug.optional(),
     description: workspaceDescription.optional(),
@@ -80,7 +81,7 @@ export const workspaceMember = z
   .meta({ id: 'WorkspaceMember' })
 
 export const memberIds = z
-  .object({ user_ids: z.array(z.string().min(1).max(256)).min(1).max(100) })
+  .strictObject({ user_ids: z.array(z.string().min(1).max(256)).min(1).max(100) })
   .meta({ id: 'WorkspaceMembersBody', description: 'Users are whoever you say they are: the name that your own systems know them by.' })
 
 /** In a query: the key's own workspace, or any one with a management key of the default workspace. */

@@ -65,11 +65,11 @@ export const changedSettings = (was: GuardrailSettings | GuardrailResource, patc
     const field = `enforce_zdr_${author}` as const
     if (patch[field] === undefined) given[field] = zdr ?? null
   }
+  // Without a limit there is nothing to reset.
+  if (patch.limit_usd === null && patch.reset_interval === undefined) given.reset_interval = null
   const settings = { ...settingsOf(was), ...given }
-  if ((settings.limit_usd === null) !== (settings.reset_interval === null)) {
-    throw invalidRequest([
-      { path: settings.limit_usd === null ? 'limit_usd' : 'reset_interval', message: 'Set limit_usd and reset_interval together.' },
-    ])
+  if (settings.limit_usd === null && settings.reset_interval !== null) {
+    throw invalidRequest([{ path: 'limit_usd', message: 'A reset_interval needs a limit_usd.' }])
   }
   return settings
 }

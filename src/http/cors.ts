@@ -4,7 +4,7 @@ import { GatewayError } from '../errors.ts'
 export interface Cors {
   /** Headers for an answer to this origin; none where it is not allowed. */
   headers(origin: string | null): Record<string, string>
-  /** The answer to a preflight request. Throws `invalid_request` for an origin that is not allowed. */
+  /** The answer to OPTIONS. Throws `invalid_request` for an origin that is not allowed; without one, the methods are told. */
   preflight(origin: string | null, methods: readonly string[]): Response
 }
 
@@ -22,6 +22,8 @@ export const createCors = (origins: readonly string[]): Cors => {
       ...(isAllowed(origin) ? { 'access-control-allow-origin': origin, 'access-control-expose-headers': EXPOSED } : {}),
     }),
     preflight(origin, methods) {
+      // Not from a browser: it asks what the path answers.
+      if (origin === null) return new Response(null, { status: 204, headers: { allow: [...methods, 'OPTIONS'].join(', ') } })
       if (!isAllowed(origin)) {
         throw new GatewayError(
           'invalid_request',

@@ -28,7 +28,7 @@ const answer = async (thrown: unknown, surface: Surface): Promise<Answered> => {
 describe.each(SURFACES)('on the %s surface', (surface) => {
   test.each([...ERROR_TYPES])('%s has its status, its type and its sentence', async (type) => {
     const { status, headers, text } = await answer(new GatewayError(type, 'A sentence.'), surface)
-    expect(status).toBe(surface === 'management' && type === 'payload_too_large' ? 400 : ERRORS[type].status)
+    expect(status).toBe(ERRORS[type].status)
     expect(headers.get('content-type')).toBe('application/json; charset=utf-8')
     expect(text).toContain(`"${type}"`)
     expect(text.includes('A sentence.')).toBe(status !== 500)
@@ -91,25 +91,27 @@ describe.each(SURFACES)('on the %s surface', (surface) => {
 })
 
 describe('the management shape', () => {
-  test.each([400, 404, 405, 409, 503])('%d has its fixed message, and the reason in the metadata', async (status) => {
+  test.each([
+    [400, 'invalid_request'],
+    [404, 'invalid_request'],
+    [405, 'method_not_allowed'],
+    [409, 'conflict'],
+    [503, 'invalid_request'],
+  ])('%d has its fixed message, the reason in the metadata, and the type %s', async (status, type) => {
     const { json } = await answer(new GatewayError('invalid_request', 'slug: too long', { status }), 'management')
     expect(json).toEqual({
-      error: { code: status, message: MANAGEMENT_MESSAGES[status], metadata: { reason: 'slug: too long', error_type: 'invalid_request' } },
+      error: { code: status, message: MANAGEMENT_MESSAGES[status], metadata: { reason: 'slug: too long', error_type: type } },
     })
   })
 
-  test('its table has no 413: a body too large is an invalid request, and says its limit', async () => {
+  test('413 says its limit', async () => {
     const { status, json } = await answer(
       new GatewayError('payload_too_large', 'At most 9 bytes.', { metadata: { max_bytes: 9 } }),
       'management',
     )
-    expect(status).toBe(400)
+    expect(status).toBe(413)
     expect(json).toEqual({
-      error: {
-        code: 400,
-        message: 'Invalid request parameters',
-        metadata: { reason: 'At most 9 bytes.', max_bytes: 9, error_type: 'payload_too_large' },
-      },
+      error: { code: 413, message: 'At most 9 bytes.', metadata: { max_bytes: 9, error_type: 'payload_too_large' } },
     })
   })
 

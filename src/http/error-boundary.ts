@@ -1,8 +1,8 @@
 /** The one place where a failure that reached the door becomes a response, in the shape of the route's interface. */
-import { GatewayError, MANAGEMENT_MESSAGES, asGatewayError } from '../errors.ts'
+import { GatewayError, MANAGEMENT_MESSAGES, MANAGEMENT_TYPES, STORAGE_AWAY, asGatewayError } from '../errors.ts'
 import type { ClientFormat } from '../formats/format.ts'
 import type { ClientDialect } from '../canonical/call.ts'
-import { isObject } from '../lib/json.ts'
+import { isObject, type JsonObject } from '../lib/json.ts'
 import { JsonTextError } from '../lib/json-scan.ts'
 import { StorageConflict, StorageUnavailable } from '../storage/storage-errors.ts'
 import { jsonResponse, jsonText } from './json-response.ts'
@@ -13,8 +13,7 @@ export type Formats = Readonly<Record<ClientDialect, ClientFormat>>
 export const errorResponse = (error: GatewayError, surface: Surface, formats: Formats): Response => {
   const headers = errorHeaders(error)
   if (surface === 'management') {
-    const status = managementStatus(error)
-    return jsonResponse(managementError(error, status), { status, headers })
+    return jsonResponse(managementError(error), { status: error.status, headers })
   }
   return jsonText(formats[surface].renderError(error, null, null).body, { status: error.status, headers })
 }
@@ -25,7 +24,7 @@ export const asPublicError = (thrown: unknown): GatewayError => {
   if (thrown instanceof StorageConflict)
     return new GatewayError('precondition_failed', MANAGEMENT_MESSAGES[409], { status: 409, cause: thrown })
   if (thrown instanceof StorageUnavailable) {
-    return new GatewayError('provider_overloaded', MANAGEMENT_MESSAGES[503], { status: 503, cause: thrown, retryAfterSeconds: 1 })
+    return new GatewayError('provider_overloaded', STORAGE_AWAY, { status: 503, cause: thrown, retryAfterSeconds: 1 })
   }
   return asGatewayError(thrown)
 }
@@ -46,12 +45,18 @@ const rateLimitHeaders = (told: unknown): Record<string, string> =>
         'x-ratelimit-reset': String(told['reset']),
       }
     : {}
-/** Its table has one status for whatever is wrong with a request. */
-const managementStatus = ({ status }: GatewayError): number => (status === 413 ? 400 : status)
 
 /** service.md, "Preset endpoints": a fixed message for each status; the reason of this very case is in the metadata. */
-const managementError = (error: GatewayError, status: number): unknown => {
+export const managementError = (error: GatewayError): JsonObject => {
+  const { status } = error
+  const type = MANAGEMENT_TYPES[status]
   const fixed = MANAGEMENT_MESSAGES[status]
   const reason = fixed === undefined || fixed === error.publicMessage ? {} : { reason: error.publicMessage }
-  return { error: { code: status, message: fixed ?? error.publicMessage, metadata: { ...reason, ...error.publicMetadata } } }
+  return {
+    error: {
+      code: status,
+      message: fixed ?? error.publicMessage,
+      metadata: { ...reason, ...error.publicMetadata, ...(type === undefined ? {} : { error_type: type }) },
+    },
+  }
 }

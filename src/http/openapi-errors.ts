@@ -8,12 +8,14 @@ import {
   INFERENCE_KEY_REQUIRED,
   MANAGEMENT_KEY_REQUIRED,
   MANAGEMENT_MESSAGES,
+  MANAGEMENT_TYPES,
   MISSING_AUTHENTICATION,
   errorRow,
   type ErrorMetadata,
   type ErrorType,
 } from '../errors.ts'
 import type { JsonObject } from '../lib/json.ts'
+import { managementError } from './error-boundary.ts'
 import { EXAMPLE_FORMATS, exampleHead } from './openapi-examples.ts'
 import type { Policy, Route, Surface } from './route.ts'
 
@@ -22,7 +24,7 @@ export const errorStatuses = (route: Route): readonly number[] => {
   const statuses = new Set([...route.errors, 500])
   if (route.policy !== 'public') statuses.add(401)
   if (route.policy === 'management' || route.policy === 'inference') statuses.add(403)
-  if (route.body !== undefined) for (const status of route.surface === 'management' ? [400] : [400, 413]) statuses.add(status)
+  if (route.body !== undefined) for (const status of [400, 413]) statuses.add(status)
   statuses.delete(405)
   for (const answered of Object.keys(route.answers)) statuses.delete(Number(answered))
   return [...statuses].sort((a, b) => a - b)
@@ -165,13 +167,9 @@ const SPECIAL: Readonly<Record<number, readonly Special[]>> = {
 }
 
 const errorBodyExample = (surface: Surface, error: GatewayError): JsonObject => {
-  if (surface !== 'management') {
-    const head = AFTER_ROUTING.has(error.status) ? exampleHead() : null
-    return JSON.parse(EXAMPLE_FORMATS[surface].renderError(error, head, null).body) as JsonObject
-  }
-  const message = MANAGEMENT_MESSAGES[error.status] ?? error.publicMessage
-  const reason = message === error.publicMessage ? {} : { reason: error.publicMessage }
-  return { error: { code: error.status, message, metadata: { ...reason, ...error.publicMetadata } as JsonObject } }
+  if (surface === 'management') return managementError(error)
+  const head = AFTER_ROUTING.has(error.status) ? exampleHead() : null
+  return JSON.parse(EXAMPLE_FORMATS[surface].renderError(error, head, null).body) as JsonObject
 }
 
 const errorType = z.enum(ERROR_TYPES).meta({
@@ -197,6 +195,10 @@ export const ERROR_SCHEMAS: Readonly<Record<Surface, z.ZodType>> = {
   management: z
     .object({
       error: codedError.extend({
+        metadata: codedError.shape.metadata
+          .unwrap()
+          .extend({ error_type: z.union([errorType, z.enum(Object.values(MANAGEMENT_TYPES))]) })
+          .optional(),
         message: z.string().meta({ description: 'One fixed sentence for each status; the reason of this case is in metadata.reason.' }),
       }),
     })

@@ -152,8 +152,8 @@ describe('what a policy says', () => {
 })
 
 describe('error statuses', () => {
-  test('a body adds 400 and, but for the management interface, 413', () => {
-    expect(statuses({ method: 'POST', body: z.object({}) })).toEqual(['200', '400', '500'])
+  test('a body adds 400 and 413', () => {
+    expect(statuses({ method: 'POST', body: z.object({}) })).toEqual(['200', '400', '413', '500'])
     expect(statuses({ method: 'POST', surface: 'chat', body: z.object({}) })).toEqual(['200', '400', '413', '500'])
   })
 

@@ -130,7 +130,7 @@ const inTime = async <Value>(reading: Promise<Value>, withinMs: number, { clock 
 const tooSlow = (): GatewayError =>
   new GatewayError('timeout', 'The body of the request did not arrive in time.', { status: 408, unread: true })
 
-const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(?:;\s*charset="?utf-8"?\s*)?$/i
+const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(?:;\s*charset="?utf-?8"?\s*)?$/i
 
 const typeRefusal = (headers: Headers): GatewayError | null => {
   const type = headers.get('content-type')

@@ -113,7 +113,7 @@ test('405 tells which methods there are', () => {
     expect((thrown as GatewayError).metadata).toEqual({ allow: ['GET', 'HEAD', 'POST'] })
   }
   expect(router.methods('/api/things')).toEqual(['GET', 'HEAD', 'POST'])
-  expect(router.methods('/api/nothing')).toEqual([])
+  expect(() => router.methods('/api/nothing')).toThrow('There is no /api/nothing here.')
 })
 
 test('404 does not repeat a hostile path at length', () => {

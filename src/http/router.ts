@@ -13,7 +13,7 @@ export interface Match {
 export interface Router {
   /** Throws `not_found` for an unknown path, 405 (naming what is allowed) for an unknown method, 400 for a bad encoding. */
   match(method: string, path: string): Match
-  /** The methods of a path: for OPTIONS and 405. */
+  /** The methods of a path: for OPTIONS. Throws `not_found` for an unknown one. */
   methods(path: string): readonly string[]
 }
 
@@ -53,7 +53,7 @@ export const createRouter = (mounts: readonly { readonly base: string; readonly 
       const known = fixed.get(`${method} ${path}`)
       if (known !== undefined) return known
       const found = find(path)
-      if (found === null) throw new GatewayError('not_found', `There is no ${path.slice(0, 200)} here. GET /openapi.json lists every path.`)
+      if (found === null) throw unknownPath(path)
       // Answering HEAD like GET costs nothing: the server leaves the body out.
       const route = found.node.routes.get(method === 'HEAD' ? 'GET' : method)
       if (route === undefined) {
@@ -70,10 +70,14 @@ export const createRouter = (mounts: readonly { readonly base: string; readonly 
     },
     methods: (path) => {
       const found = find(path)
-      return found === null ? [] : methodsOf(found.node)
+      if (found === null) throw unknownPath(path)
+      return methodsOf(found.node)
     },
   }
 }
+
+const unknownPath = (path: string): GatewayError =>
+  new GatewayError('not_found', `There is no ${path.slice(0, 200)} here. GET /openapi.json lists every path.`)
 
 /** HEAD is answered wherever GET is. */
 const methodsOf = ({ routes }: Node): string[] => [...routes.keys()].flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))

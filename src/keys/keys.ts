@@ -112,6 +112,14 @@ export const createKeys = ({ store, clock, ids, peppers, onError }: KeysParts): 
   const cache = createLoadCache<string, KeyRecord>(CACHE_MAX)
   const now = (): string => isoTimestamp(clock.now())
 
+  /** In the one form in which instants are stored. */
+  const futureInstant = (text: string | null): string | null => {
+    if (text === null) return null
+    const instant = Date.parse(text)
+    if (!(instant > clock.now())) throw new GatewayError('invalid_request', 'expires_at: the instant has passed.')
+    return isoTimestamp(instant)
+  }
+
   const admit = (record: KeyRecord | null): Principal | null => {
     if (record === null || record.disabled) return null
     if (record.expiresAt !== null && Date.parse(record.expiresAt) <= clock.now()) return null
@@ -141,10 +149,8 @@ export const createKeys = ({ store, clock, ids, peppers, onError }: KeysParts): 
   const withUsage = async (record: KeyRecord): Promise<KeyWithUsage> => ({ record, used: await store.usage(record.hash, now()) })
 
   return {
-    async create({ kind, ...rest }, by) {
-      if (rest.expiresAt !== null && Date.parse(rest.expiresAt) <= clock.now()) {
-        throw new GatewayError('invalid_request', 'expires_at: the instant has passed.')
-      }
+    async create({ kind, ...given }, by) {
+      const rest = { ...given, expiresAt: futureInstant(given.expiresAt) }
       const key = makeKey(kind, ids)
       const [pepper] = peppers()
       const hash = keyDigest(key, pepper.bytes)
@@ -176,7 +182,8 @@ export const createKeys = ({ store, clock, ids, peppers, onError }: KeysParts): 
       if (record === null || (scope !== null && record.workspaceId !== scope)) throw unknownKey()
       return withUsage(record)
     },
-    async update(scope, hash, patch, by) {
+    async update(scope, hash, { expiresAt, ...rest }, by) {
+      const patch: KeyPatch = expiresAt === undefined ? rest : { ...rest, expiresAt: futureInstant(expiresAt) }
       const record = await store.update(scope, hash, patch, now(), by)
       cache.clear()
       if (record === null) throw unknownKey()

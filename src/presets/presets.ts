@@ -2,7 +2,14 @@
 import { createHash } from 'node:crypto'
 
 import type { Slice } from '../contract/paging.ts'
-import type { PresetContent, PresetPatch, PresetResource, PresetVersionResource, PresetWithVersion } from '../contract/preset.ts'
+import {
+  PRESET_LABELS_MAX,
+  type PresetContent,
+  type PresetPatch,
+  type PresetResource,
+  type PresetVersionResource,
+  type PresetWithVersion,
+} from '../contract/preset.ts'
 import { GatewayError } from '../errors.ts'
 import { isoTimestamp, type Clock } from '../lib/clock.ts'
 import type { IdSource } from '../lib/id.ts'
@@ -113,6 +120,8 @@ export const createPresets = ({ store, clock, ids }: { store: PresetStore; clock
           const path = outcome.label === null ? 'designated_version' : `labels.${outcome.label}`
           throw new GatewayError('invalid_request', `${path}: the preset has no version ${outcome.version}.`)
         }
+        case 'too-many-labels':
+          throw new GatewayError('invalid_request', `labels: a preset has at most ${PRESET_LABELS_MAX}.`)
       }
     },
     async archive(workspaceId, slug, by) {

@@ -43,7 +43,16 @@ export interface KeyRecord {
 export type KeyPatch = Partial<
   Pick<
     KeyRecord,
-    'name' | 'disabled' | 'limitNanos' | 'limitReset' | 'includeByokInLimit' | 'strict' | 'rpmLimit' | 'tpmLimit' | 'providerFailure'
+    | 'name'
+    | 'disabled'
+    | 'limitNanos'
+    | 'limitReset'
+    | 'includeByokInLimit'
+    | 'strict'
+    | 'rpmLimit'
+    | 'tpmLimit'
+    | 'providerFailure'
+    | 'expiresAt'
   >
 >
 
@@ -304,4 +313,5 @@ const changedColumns = (patch: KeyPatch): Updateable<ApiKeysTable> => ({
   ...(patch.rpmLimit !== undefined && { rpm_limit: patch.rpmLimit }),
   ...(patch.tpmLimit !== undefined && { tpm_limit: patch.tpmLimit }),
   ...(patch.providerFailure !== undefined && { provider_failure: patch.providerFailure }),
+  ...(patch.expiresAt !== undefined && { expires_at: patch.expiresAt }),
 })

@@ -1,7 +1,7 @@
 /** The one change of a preset itself: its versions never change (decision 15). */
 import type { Transaction, Updateable } from 'kysely'
 
-import type { PresetPatch, PresetResource, PresetWithVersion } from '../contract/preset.ts'
+import { PRESET_LABELS_MAX, type PresetPatch, type PresetResource, type PresetWithVersion } from '../contract/preset.ts'
 import type { JsonObject } from '../lib/json.ts'
 import { type ChangedBy, recordChange } from './audit-log.ts'
 import type { Database } from './database.ts'
@@ -13,6 +13,8 @@ export type PatchPresetOutcome =
   | { readonly kind: 'not-found' }
   /** A designation (`label` null) or a label names a version that the preset does not have. Nothing was changed. */
   | { readonly kind: 'no-such-version'; readonly version: number; readonly label: string | null }
+  /** Nothing was changed. */
+  | { readonly kind: 'too-many-labels' }
 
 export const patchPreset = (
   database: Database,
@@ -28,6 +30,7 @@ export const patchPreset = (
 
     const missing = findMissingVersion(preset, patch)
     if (missing !== null) return { result: { kind: 'no-such-version', ...missing }, audit: null }
+    if (hasTooManyLabels(preset, patch)) return { result: { kind: 'too-many-labels' }, audit: null }
 
     const changes = changesOf(preset, patch, await designation(transaction, preset, patch), now)
     // Nothing is changed by a change to what it is: no time, no order in the list, no cache elsewhere.
@@ -100,6 +103,13 @@ const findMissingVersion = (preset: PresetRow, patch: PresetPatch): { version: n
     if (version !== null && version > preset.last_version) return { version, label }
   }
   return null
+}
+
+/** A preset that had more before there was a bound may lose some. */
+const hasTooManyLabels = (preset: PresetRow, patch: PresetPatch): boolean => {
+  const old = parseLabels(preset.labels)
+  const count = Object.keys(mergeLabels(old, patch.labels ?? {})).length
+  return count > PRESET_LABELS_MAX && count > Object.keys(old).length
 }
 
 /** What the patch says that the preset is not already. */

@@ -77,12 +77,14 @@ export const createWorkspaceStore = (database: Database): WorkspaceStore => ({
     }),
 
   async get(ref) {
-    const row = await database.kysely
+    const rows = await database.kysely
       .selectFrom('workspaces')
       .selectAll()
       .where((eb) => eb.or([eb('id', '=', ref), eb('slug', '=', ref)]))
       .where('deleted_at', 'is', null)
-      .executeTakeFirst()
+      .execute()
+    // A slug that was given before ids were refused as slugs takes nobody's place.
+    const row = rows.find(({ id }) => id === ref) ?? rows[0]
     return row === undefined ? null : toWorkspace(row)
   },
 

@@ -113,7 +113,8 @@ describe('managing them', () => {
 
   test('a change without the key keeps it; the provider cannot be changed', async () => {
     const { id } = await enter({})
-    await call(service, 'PATCH', `/byok/${id}`, { body: { name: 'renamed', provider: 'spare', base_url: spare.url } })
+    expect((await call(service, 'PATCH', `/byok/${id}`, { body: { provider: 'spare', base_url: spare.url } })).status).toBe(400)
+    await call(service, 'PATCH', `/byok/${id}`, { body: { name: 'renamed' } })
     expect((await call(service, 'GET', `/byok/${id}`)).json).toMatchObject({ data: { provider: 'fake', name: 'renamed' } })
     expect(await keysSeen()).toEqual([OWN])
   })

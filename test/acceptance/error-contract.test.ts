@@ -63,7 +63,6 @@ describe('Preset endpoints', () => {
       await savePreset(service, 'a b', { model: 'sandbox/echo' }),
       await savePreset(service, 'x', '{"model":'),
       await savePreset(service, 'x', '[]'),
-      await savePreset(service, 'x', { model: 'sandbox/echo', instructions: 'x'.repeat(70_000) }),
       await call(service, 'POST', '/presets/x/responses', { body: '{}', headers: { 'content-type': 'text/plain' } }),
       await savePreset(service, 'x', { model: 'sandbox/echo', previous_response_id: 'resp_1' }),
     ]
@@ -71,6 +70,12 @@ describe('Preset endpoints', () => {
       expect([status, error.code, error.message]).toEqual([400, 400, 'Invalid request parameters'])
       shape(error)
     }
+  })
+
+  test('413 a body over the limit', async () => {
+    const { status, error } = await savePreset(service, 'x', { model: 'sandbox/echo', instructions: 'x'.repeat(70_000) })
+    expect([status, error.code, error.metadata['error_type']]).toEqual([413, 413, 'payload_too_large'])
+    shape(error)
   })
 
   test('401 Missing Authentication header', async () => {

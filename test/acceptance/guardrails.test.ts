@@ -129,12 +129,11 @@ describe('management', () => {
     expect(await thrownBy(manager.guardrails.update({ id, updateGuardrailRequest: { name: 'x' } }))).toBeInstanceOf(NotFoundResponseError)
   })
 
-  test('create answers 201; a limit without its interval, an empty list and an unknown slug are 400 with their path', async () => {
+  test('create answers 201; an interval without a limit, an empty list and an unknown slug are 400 with their path', async () => {
     const created = await call(service, 'POST', '/guardrails', { body: { name: 'x' } })
     expect(created.status).toBe(201)
     made.push((created.json as { data: { id: string } }).data.id)
     for (const [body, path] of [
-      [{ name: 'x', limit_usd: 1 }, 'reset_interval'],
       [{ name: 'x', reset_interval: 'daily' }, 'limit_usd'],
       [{ name: 'x', allowed_models: [] }, 'allowed_models'],
       [{ name: '' }, 'name'],

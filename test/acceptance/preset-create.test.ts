@@ -396,13 +396,13 @@ describe('refusals', () => {
     expect(answer.headers.get('allow')?.split(', ').toSorted()).toEqual(['DELETE', 'GET', 'HEAD', 'PATCH'])
   })
 
-  test('400: a body over the limit', async () => {
+  test('413: a body over the limit', async () => {
     const answer = await savePreset(service, 'refused', { model: 'sandbox/echo', instructions: 'x'.repeat(70_000) })
-    expect(answer.status).toBe(400)
-    expect(answer.error.code).toBe(400)
+    expect(answer.status).toBe(413)
+    expect(answer.error.code).toBe(413)
   })
 
-  test('400: a body over the limit that does not tell its length', async () => {
+  test('413: a body over the limit that does not tell its length', async () => {
     const body = new ReadableStream<Uint8Array>({
       start(controller) {
         for (let piece = 0; piece < 10; piece += 1) controller.enqueue(new Uint8Array(10_000).fill(32))
@@ -414,16 +414,16 @@ describe('refusals', () => {
       headers: { authorization: `Bearer ${service.managementKey}`, 'content-type': 'application/json' },
       body,
     })
-    expect(response.status).toBe(400)
+    expect(response.status).toBe(413)
     expect(await response.json()).toMatchObject({
-      error: { code: 400, message: 'Invalid request parameters', metadata: { error_type: 'payload_too_large' } },
+      error: { code: 413, metadata: { error_type: 'payload_too_large' } },
     })
   })
 
-  test('400: a body far over the limit still gets its answer', async () => {
+  test('413: a body far over the limit still gets its answer', async () => {
     const answer = await savePreset(service, 'refused', { model: 'sandbox/echo', instructions: 'x'.repeat(4_000_000) })
-    expect(answer.status).toBe(400)
-    expect(answer.error.code).toBe(400)
+    expect(answer.status).toBe(413)
+    expect(answer.error.code).toBe(413)
   })
 
   for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/json; charset=latin1']) {

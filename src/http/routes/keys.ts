@@ -127,10 +127,8 @@ export const keysUpdate = (keys: Keys): Route => ({
   errors: [404, 409],
   async handle(request) {
     const hash = hashOf(request)
-    const { name, disabled, limit, limit_reset, include_byok_in_limit, strict, rpm_limit, tpm_limit, provider_failure } = validate(
-      updateKeyBody,
-      readJsonObject(await request.text()),
-    )
+    const { name, disabled, limit, limit_reset, include_byok_in_limit, strict, rpm_limit, tpm_limit, provider_failure, expires_at } =
+      validate(updateKeyBody, readJsonObject(await request.text()))
     const patch: KeyPatch = {
       ...(name === undefined ? {} : { name }),
       ...(disabled === undefined ? {} : { disabled }),
@@ -141,6 +139,7 @@ export const keysUpdate = (keys: Keys): Route => ({
       ...(rpm_limit === undefined ? {} : { rpmLimit: rpm_limit }),
       ...(tpm_limit === undefined ? {} : { tpmLimit: tpm_limit }),
       ...(provider_failure === undefined ? {} : { providerFailure: provider_failure }),
+      ...(expires_at === undefined ? {} : { expiresAt: expires_at }),
     }
     return jsonResponse({ data: keyResource(await keys.update(scopeOf(reachOf(request)), hash, patch, changedBy(request))) })
   },

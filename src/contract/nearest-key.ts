@@ -1,7 +1,7 @@
-/** The name that was probably meant, where the file has one that there is not. */
+/** The name that was probably meant, where an object has one that its schema does not know. */
 import { z } from 'zod'
 
-import { nearDistance } from './lib/edit-distance.ts'
+import { nearDistance } from '../lib/edit-distance.ts'
 
 interface Schema {
   readonly $ref?: string
@@ -14,15 +14,19 @@ interface Schema {
 
 /** The known name at `path` that is nearest to `key`; null where none is near. */
 export const nearestKey = (schema: z.ZodType, path: readonly PropertyKey[], key: string): string | null => {
-  const root = z.toJSONSchema(schema, { io: 'input' }) as Schema
-  const known = path.reduce<readonly Schema[]>((at, step) => at.flatMap((each) => inside(each, step, root)), branches(root, root))
   const wanted = key.slice(0, COMPARED_LENGTH).toLowerCase().replaceAll('-', '_')
-  const [best] = known
-    .flatMap(({ properties }) => Object.keys(properties ?? {}))
+  const [best] = knownKeys(schema, path)
     .map((name) => ({ name, distance: nearDistance(wanted, name) }))
     .filter(({ distance }) => distance < Number.POSITIVE_INFINITY)
     .sort((a, b) => a.distance - b.distance)
   return best?.name ?? null
+}
+
+/** The names that an object at `path` may have. */
+export const knownKeys = (schema: z.ZodType, path: readonly PropertyKey[]): readonly string[] => {
+  const root = z.toJSONSchema(schema, { io: 'input' }) as Schema
+  const found = path.reduce<readonly Schema[]>((at, step) => at.flatMap((each) => inside(each, step, root)), branches(root, root))
+  return [...new Set(found.flatMap(({ properties }) => Object.keys(properties ?? {})))]
 }
 
 const COMPARED_LENGTH = 100

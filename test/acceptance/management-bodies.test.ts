@@ -1,0 +1,211 @@
+/** What the bodies of management may hold: all of it is done, or the request is refused and says why. */
+import { beforeAll, describe, expect, test } from 'bun:test'
+
+import { type Answer, call, savePreset } from '../support/calls.ts'
+import { type StartedService, useServices } from '../support/started-service.ts'
+
+const services = useServices()
+let service: StartedService
+/** Real objects for the parameters of paths. */
+let objects: { readonly hash: string; readonly guardrail: string; readonly byok: string }
+
+const dataOf = (answer: Answer): Readonly<Record<string, string>> => (answer.json as { data: Record<string, string> }).data
+
+beforeAll(async () => {
+  service = await services.start({
+    config: [
+      'limits: { max_body_bytes: 65536 }',
+      'providers:',
+      '  fake: { name: Fake, dialects: [openai-chat], base_url: "http://127.0.0.1:9", api_key: sk-shared-0123456789 }',
+      '',
+    ].join('\n'),
+  })
+  const [key, guardrail, byok] = [
+    await call(service, 'POST', '/keys', { body: { name: 'x' } }),
+    await call(service, 'POST', '/guardrails', { body: { name: 'x' } }),
+    await call(service, 'POST', '/byok', { body: { provider: 'fake', key: 'sk-own-0123456789' } }),
+  ].map(dataOf)
+  objects = { hash: key?.['hash'] ?? '', guardrail: guardrail?.['id'] ?? '', byok: byok?.['id'] ?? '' }
+  await savePreset(service, 'mine', { model: 'sandbox/echo' })
+})
+
+/** Every operation of the running service that manages something with a body; presets ignore what they do not persist. */
+const operations = async (): Promise<readonly (readonly [string, string])[]> => {
+  const document = (await (await fetch(`${service.url}/openapi.json`)).json()) as {
+    paths: Record<string, Record<string, { requestBody?: object; security: { bearer?: string[] }[] }>>
+  }
+  return Object.entries(document.paths).flatMap(([path, item]) =>
+    Object.entries(item)
+      .filter(([, { requestBody, security }]) => requestBody !== undefined && security[0]?.bearer?.[0] === 'management')
+      .map(([method]) => [method.toUpperCase(), path.replace('/api/v1', '')] as const)
+      .filter(([method, at]) => !(method === 'POST' && at.startsWith('/presets/'))),
+  )
+}
+
+const concrete = (path: string): string =>
+  path
+    .replace('{hash}', objects.hash)
+    .replace('{slug}', 'mine')
+    .replace('{interval}', 'daily')
+    .replace('{id}', path.startsWith('/byok') ? objects.byok : path.startsWith('/guardrails') ? objects.guardrail : 'default')
+
+test('400: a member that no operation knows, by its path; nothing is changed', async () => {
+  const all = await operations()
+  expect(all.length).toBeGreaterThan(14)
+  for (const [method, path] of all) {
+    const answer = await call(service, method, concrete(path), { body: { no_such_member: 1 } })
+    expect([method, path, answer.status]).toEqual([method, path, 400])
+    const issues = answer.error.metadata['issues'] as { path: string; message: string }[]
+    expect([method, path, issues.map((issue) => issue.path)]).toEqual([method, path, expect.arrayContaining(['no_such_member'])])
+    expect(issues.find((issue) => issue.path === 'no_such_member')?.message).toStartWith('There is no such member here')
+  }
+})
+
+describe('a member that is not known', () => {
+  test.each([
+    ['POST', '/keys', { name: 'x', expires: '2099-01-01T00:00:00Z' }, 'expires', 'expires_at'],
+    ['POST', '/keys', { name: 'x', external: { usr: 'acme', user: 'a' } }, 'external.usr', 'user'],
+    ['POST', '/workspaces', { name: 'x', slug: 'x', default_model: 'a' }, 'default_model', 'default_text_model'],
+    ['POST', '/guardrails', { name: 'x', limitUSD: 1 }, 'limitUSD', 'limit_usd'],
+    [
+      'POST',
+      '/guardrails',
+      { name: 'x', content_filters: [{ pattern: 'a', actions: 'block', action: 'flag' }] },
+      'content_filters[0].actions',
+      'action',
+    ],
+    ['PUT', '/workspaces/default/budgets/daily', { limit_usd: 1, include_byok: true }, 'include_byok', 'include_byok_in_budgets'],
+    ['POST', '/credits', { amount_usd: 1, nota: '' }, 'nota', 'note'],
+  ])('%s %s: %j names the nearest known one', async (method, path, body, at, meant) => {
+    const { status, error } = await call(service, method, path, { body })
+    expect([status, error.metadata['issues']]).toEqual([
+      400,
+      [{ path: at, message: expect.stringMatching(new RegExp(`"${meant}"|\\b${meant}\\b`)) }],
+    ])
+  })
+
+  test.each([
+    ['keys', 'kind', 'management'],
+    ['keys', 'workspace_id', 'default'],
+    ['keys', 'creator_user_id', 'ada'],
+    ['keys', 'external', { user: 'acme' }],
+    ['byok', 'provider', 'openai'],
+    ['byok', 'workspace_id', null],
+    ['guardrails', 'workspace_id', 'default'],
+    ['workspaces', 'include_byok_in_budgets', true],
+    ['presets', 'slug', 'other'],
+  ])('400: %s cannot change %s after creation, and says so', async (kind, member, value) => {
+    const id = { keys: objects.hash, byok: objects.byok, guardrails: objects.guardrail, workspaces: 'default', presets: 'mine' }[kind]
+    const answer = await call(service, 'PATCH', `/${kind}/${id}`, { body: { [member]: value } })
+    expect([answer.status, answer.text]).toEqual([400, expect.stringContaining(member)])
+  })
+
+  test('400: hostile names are answered in bounded text', async () => {
+    const body = Object.fromEntries(Array.from({ length: 500 }, (_, number) => [`${'x'.repeat(60)}${number}`, 1]))
+    const answer = await call(service, 'POST', '/keys', { body: { name: 'x', ...body, __proto__: null } })
+    expect([answer.status, answer.text.length < 10_000]).toEqual([400, true])
+  })
+})
+
+describe('expires_at of a key', () => {
+  const expiry = async (expires_at: unknown): Promise<Answer> => call(service, 'POST', '/keys', { body: { name: 'x', expires_at } })
+
+  test.each(['2099-01-01T00:00:00Z', '2099-01-01T00:00:00+00:00', '2099-01-01T00:00:00.000-00:00'])('%s is UTC', async (text) => {
+    expect(dataOf(await expiry(text))['expires_at']).toBe('2099-01-01T00:00:00.000Z')
+  })
+
+  test.each(['2099-01-01T00:00:00+02:00', '2099-01-01T00:00:00', '2099-01-01', '2020-01-01T00:00:00Z', 4_070_908_800])(
+    '400: %p is not UTC, or has passed',
+    async (value) => expect((await expiry(value)).status).toBe(400),
+  )
+
+  test('can be set, moved and taken away', async () => {
+    const { hash } = dataOf(await expiry(null))
+    const change = (expires_at: string | null) => call(service, 'PATCH', `/keys/${hash}`, { body: { expires_at } })
+    for (const instant of ['2098-01-01T00:00:00.000Z', '2099-01-01T00:00:00.000Z', null]) {
+      expect(dataOf(await change(instant))['expires_at'] as unknown).toBe(instant)
+      expect(dataOf(await call(service, 'GET', `/keys/${hash}`))['expires_at'] as unknown).toBe(instant)
+    }
+    expect((await change('2020-01-01T00:00:00Z')).status).toBe(400)
+  })
+})
+
+describe('errors fit what they say', () => {
+  const raw = (headers: Record<string, string>, body: string) =>
+    fetch(`${service.api}/keys`, { method: 'POST', headers: { authorization: `Bearer ${service.managementKey}`, ...headers }, body })
+
+  test('413 payload_too_large: a body over the limit', async () => {
+    const { status, error } = await call(service, 'POST', '/keys', { body: { name: 'x'.repeat(70_000) } })
+    expect([status, error.code, error.metadata['error_type']]).toEqual([413, 413, 'payload_too_large'])
+  })
+
+  test('405 method_not_allowed, with Allow', async () => {
+    const answer = await call(service, 'PUT', '/keys', { body: {} })
+    expect([answer.status, answer.error.metadata['error_type'], answer.headers.get('allow')]).toEqual([
+      405,
+      'method_not_allowed',
+      'GET, HEAD, POST',
+    ])
+  })
+
+  test.each(['application/json; charset=UTF8', 'application/json;charset="utf-8"', 'application/json; charset=utf8'])(
+    '%s is JSON in UTF-8',
+    async (type) => expect((await raw({ 'content-type': type }, '{"name":"x"}')).status).toBe(201),
+  )
+
+  test('an integer beyond 2^53 is called an integer out of range, on management and when a preset is saved', async () => {
+    const ask = (path: string, body: string): Promise<Answer> => call(service, 'POST', path, { body })
+    for (const answer of [
+      await ask('/keys', '{"name":"x","rpm_limit":9007199254740993}'),
+      await ask('/keys', '{"name":9007199254740993}'),
+      await ask('/presets/big/chat/completions', '{"model":"sandbox/echo","max_tokens":9007199254740993}'),
+    ]) {
+      expect(answer.status).toBe(400)
+      expect(answer.text).toContain('out of range')
+      expect(answer.text).not.toContain('object')
+    }
+  })
+
+  test('OPTIONS without an Origin tells the methods; of an unknown path it is 404', async () => {
+    const answer = await fetch(`${service.api}/keys`, { method: 'OPTIONS' })
+    expect([answer.status, answer.headers.get('allow')]).toEqual([204, 'GET, HEAD, POST, OPTIONS'])
+    expect((await fetch(`${service.api}/nothing`, { method: 'OPTIONS' })).status).toBe(404)
+  })
+})
+
+describe('bounds and names', () => {
+  test('a preset has at most 100 labels, however many requests they come in', async () => {
+    const label = (first: number, count: number) =>
+      call(service, 'PATCH', '/presets/mine', {
+        body: { labels: Object.fromEntries(Array.from({ length: count }, (_, number) => [`label-${first + number}`, 1])) },
+      })
+    expect([(await label(0, 99)).status, (await label(99, 2)).status, (await label(99, 1)).status]).toEqual([200, 400, 200])
+    expect((await label(100, 1)).text).toContain('at most 100')
+    // One may take another's place.
+    const swap = { labels: { 'label-0': null, other: 1 } }
+    expect((await call(service, 'PATCH', '/presets/mine', { body: swap })).status).toBe(200)
+  })
+
+  test('400: a workspace slug in the form of an id, so that no path means two workspaces', async () => {
+    const { id } = dataOf(await call(service, 'GET', '/workspaces/default'))
+    expect((await call(service, 'POST', '/workspaces', { body: { name: 'x', slug: id } })).status).toBe(400)
+  })
+
+  test('the label of a short provider key tells it from another', async () => {
+    const label = async (key: string): Promise<unknown> =>
+      dataOf(await call(service, 'POST', '/byok', { body: { provider: 'fake', key } }))['label']
+    expect([await label('short-0001'), await label('a-longer-key-of-a-vendor-0002')]).toEqual(['…01', 'a-l…0002'])
+  })
+
+  test('a guardrail budget without an interval is for ever', async () => {
+    const made = dataOf(await call(service, 'POST', '/guardrails', { body: { name: 'life', limit_usd: 5 } }))
+    expect(made as object).toMatchObject({ limit_usd: 5, reset_interval: null })
+    const path = `/guardrails/${made['id']}`
+    const change = async (body: object): Promise<unknown> => (await call(service, 'PATCH', path, { body })).json
+    expect(await change({ reset_interval: 'daily' })).toMatchObject({ data: { limit_usd: 5, reset_interval: 'daily' } })
+    expect(await change({ reset_interval: null })).toMatchObject({ data: { limit_usd: 5, reset_interval: null } })
+    await change({ reset_interval: 'weekly' })
+    expect(await change({ limit_usd: null })).toMatchObject({ data: { limit_usd: null, reset_interval: null } })
+    expect((await call(service, 'PATCH', path, { body: { reset_interval: 'daily' } })).status).toBe(400)
+  })
+})
