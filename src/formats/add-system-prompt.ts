@@ -1,5 +1,7 @@
 /** Where each interface takes a preset's system prompt: always in front of the request's own (decision 13). */
 import type { ClientDialect } from '../canonical/call.ts'
+import type { HiddenTexts } from '../canonical/hidden-prompt.ts'
+import { secretsIn } from '../canonical/preset-secrets.ts'
 import type { Warning } from '../canonical/warning.ts'
 import type { PresetContent } from '../contract/preset.ts'
 import { invalidRequest } from '../contract/validate.ts'
@@ -25,12 +27,20 @@ export const addSystemPrompt = (dialect: ClientDialect, body: JsonBody, { system
   return systemPrompt === null || systemPrompt === '' ? NOTHING : ADD[dialect](body, { text: systemPrompt, blocks })
 }
 
-/** The texts that come from the preset, the longest first: blocks may be told apart or joined. */
-export const hiddenTexts = ({ systemPrompt, config: { system } }: PresetContent): readonly string[] => {
-  const blocks = Array.isArray(system) ? system : []
+/** What of the preset is not to be shown; blocks of the system prompt may be told apart or joined. */
+export const hiddenTexts = ({ systemPrompt, config }: PresetContent): HiddenTexts => {
+  const blocks = Array.isArray(config['system']) ? config['system'] : []
   const texts = blocks.flatMap((block) => (isObject(block) && typeof block['text'] === 'string' ? [block['text']] : []))
-  return [...new Set([systemPrompt ?? '', ...texts])].filter((text) => text !== '').toSorted((a, b) => b.length - a.length)
+  const secrets = Map.groupBy(secretsIn(config), ({ kind }) => kind)
+  const instructions = secrets.get('instructions')?.map(({ value }) => value) ?? []
+  return {
+    texts: longestFirst([systemPrompt ?? '', ...texts, ...instructions]),
+    credentials: longestFirst(secrets.get('credential')?.map(({ value }) => value) ?? []),
+  }
 }
+
+const longestFirst = (texts: readonly string[]): readonly string[] =>
+  [...new Set(texts)].filter((text) => text !== '').toSorted((left, right) => right.length - left.length)
 
 const NOTHING: Addition = { changes: {}, warnings: [] }
 

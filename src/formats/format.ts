@@ -25,6 +25,8 @@ export interface AnswerHead {
   readonly request: JsonBody
   /** The client's own instructions, where its preset has some: those are not echoed. Absent: as in the request. */
   readonly instructions?: string | null
+  /** Texts of the preset that are not shown in tools. Absent where the preset has none. */
+  readonly hidden?: readonly string[]
   /** A guess for the dialect that must name input tokens before the provider does. */
   readonly inputTokensEstimate: number
   /** JSON texts of the bodies that went to providers, one for each attempt, where the client asked to see them. */

@@ -3,6 +3,7 @@
  * only what is known to be no text: words that a dialect fixes, ids that machines made, and bytes that spell nothing. So a
  * member or a part of a kind that nobody knows yet hides nothing.
  */
+import { isCredentialName } from '../lib/credential-names.ts'
 import type { JsonBody } from '../lib/json-body.ts'
 import { type JsonText, jsonTokens, spliceJson } from '../lib/json-tokens.ts'
 import { isDataUrl, payloadOf, type Payload } from './media-payload.ts'
@@ -30,6 +31,8 @@ export interface InputText {
   readonly isProse: boolean
   /** A name, an id or a fixed word: with another text in its place the request would mean something else. */
   readonly isFixed: boolean
+  /** Opens something for a tool, and is no text for a model: that it is a secret is no find. */
+  readonly isCredential: boolean
   /** Parts of one message, which a model reads one behind the other, have the same; null: a text by itself. */
   readonly message: string | null
 }
@@ -81,6 +84,8 @@ interface Frame {
   readonly isArray: boolean
   /** Its members have the names and values that a dialect gives them. */
   readonly isShaped: boolean
+  /** Its members are headers or an environment that a tool is called with. */
+  readonly isCredential: boolean
   /** How many places came before it. */
   readonly first: number
   type: string | null
@@ -102,7 +107,9 @@ function* textsOf(field: string, json: string): Scan<readonly Place[]> {
     const isProse = !isKey && !isFixed && text.kind === 'string' && (kind.isConversation || key === 'description' || key === 'title')
     const isJson = key === 'arguments' && !isKey && value.trimStart().startsWith('{')
     const message = key === 'text' && !isKey ? kind.messageAt(messages) : null
-    places.push({ field, start, end, value, write, isJson, isProse, isFixed, message, byUser: kind.byUser })
+    const isCredential = !isKey && TOOL_FIELDS.has(field) && (isCredentialName(key) || frames.at(-1)?.isCredential === true)
+    const fixed = isFixed || isCredential
+    places.push({ field, start, end, value, write, isJson, isProse, isFixed: fixed, isCredential, message, byUser: kind.byUser })
   }
 
   const take = (text: JsonText, frame: Frame | undefined): void => {
@@ -152,7 +159,8 @@ function* textsOf(field: string, json: string): Scan<readonly Place[]> {
     else if (token.kind === 'open') {
       const { key, isArray } = token
       const isShaped = frame === undefined ? SHAPED_FIELDS.has(field) : frame.isShaped && (frame.isArray || SHAPED_MEMBERS.has(key))
-      frames.push({ key, isArray, isShaped, first: places.length, type: null, role: null, mediaType: null, mayBeBytes: [] })
+      const isCredential = TOOL_FIELDS.has(field) && (frame?.isCredential === true || CREDENTIAL_MEMBERS.has(key))
+      frames.push({ key, isArray, isShaped, isCredential, first: places.length, type: null, role: null, mediaType: null, mayBeBytes: [] })
     } else {
       const closed = frames.pop()
       if (closed !== undefined) yield* close(closed)
@@ -174,6 +182,7 @@ const nameOf = (field: string): Place => ({
   byUser: false,
   isProse: false,
   isFixed: true,
+  isCredential: false,
   message: null,
 })
 
@@ -220,7 +229,8 @@ const isBytes = ({ key, value }: JsonText, { type, key: container }: Frame): boo
   (key === 'data' && (BYTES_TYPES.has(type) || SOUND_MEMBERS.has(container))) ||
   (key === 'result' && type === 'image_generation_call')
 
-const TOOL_FIELDS: ReadonlySet<string> = new Set(['tools', 'functions', 'tool_choice', 'function_call'])
+const TOOL_FIELDS: ReadonlySet<string> = new Set(['tools', 'functions', 'tool_choice', 'function_call', 'mcp_servers'])
+const CREDENTIAL_MEMBERS: ReadonlySet<string> = new Set(['headers', 'env'])
 const TOOL_MEMBERS: ReadonlySet<string> = new Set(['function', 'custom', 'function_call', 'content'])
 
 /** A tool's name stands in several places, which must agree. Names of people do not. */

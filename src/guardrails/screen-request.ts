@@ -1,5 +1,6 @@
 /** A request's texts through the filters for input: told, replaced in the body's own bytes, or refused. It fails closed. */
 import type { PipelineStage } from '../canonical/pipeline.ts'
+import type { BuiltinSlug } from '../contract/guardrail.ts'
 import { GatewayError } from '../errors.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { JsonBody } from '../lib/json-body.ts'
@@ -43,6 +44,8 @@ const inTime = async <Result>(scan: Scan<Result>, { clock, screenMs }: ScreenLim
   }
 }
 
+const SECRETS_KEY: BuiltinSlug = 'secrets'
+
 interface Chosen {
   readonly filters: readonly Filter[]
   readonly report: Detections['report']
@@ -51,8 +54,9 @@ interface Chosen {
 function* screenTexts(body: JsonBody, { filters, look }: FilterSet, detections: Detections): Scan<JsonBody> {
   const { texts, replace } = yield* inputTexts(body)
   const ofOthers = filters.filter(({ scanScope }) => scanScope !== 'user_only')
-  const chosenFor = ({ byUser, isFixed }: InputText): Chosen => ({
-    filters: byUser ? filters : ofOthers,
+  const forCredentials = ofOthers.filter(({ key }) => key !== SECRETS_KEY)
+  const chosenFor = ({ byUser, isFixed, isCredential }: InputText): Chosen => ({
+    filters: isCredential ? forCredentials : byUser ? filters : ofOthers,
     report: isFixed ? detections.reportFixed : detections.report,
   })
   const replacements = new Map<number, string>()

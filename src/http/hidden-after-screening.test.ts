@@ -17,8 +17,8 @@ const shown = async (body: unknown): Promise<string> => {
   if (!input) throw new Error('no filters')
   const before = JsonBody.read(JSON.stringify(body))
   const after = await screenBody(before, input, [], limits)
-  const hidden = await hiddenAfterScreening({ texts: [PRESET], ownInstructions: null }, { before, after, input, limits })
-  return redactBody(after.text, hidden.texts)
+  const hidden = await hiddenAfterScreening({ texts: [PRESET], credentials: [], ownInstructions: null }, { before, after, input, limits })
+  return redactBody(after.text, hidden)
 }
 
 test.each([

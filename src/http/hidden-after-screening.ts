@@ -1,9 +1,9 @@
 /** A preset's text stays hidden after filters have changed the request, also where a match ran over its edge. */
+import type { HiddenPrompt } from '../canonical/hidden-prompt.ts'
 import type { FilterSet } from '../guardrails/filter.ts'
 import { inputTexts } from '../guardrails/input-texts.ts'
 import { createTurns, inTurns, type Scan } from '../guardrails/scan.ts'
 import { screenBody, type ScreenLimits } from '../guardrails/screen-request.ts'
-import type { HiddenPrompt } from '../inference/run.ts'
 import { JsonBody } from '../lib/json-body.ts'
 
 /** `before` and `after`: the request's body, screened with these filters. */

@@ -47,9 +47,10 @@ export const createPrepareCall =
     const applied = applyPreset(format.dialect, body, content, ownModel)
     const { call, warnings } = format.parseCall(applied.body)
     const all: readonly Warning[] = [...applied.warnings, ...warnings]
-    const texts = hiddenTexts(content)
     const own = body.value('instructions')
-    const hidden = texts.length === 0 ? {} : { hidden: { texts, ownInstructions: typeof own === 'string' ? own : null } }
+    const texts = hiddenTexts(content)
+    const isOpen = texts.texts.length + texts.credentials.length === 0
+    const hidden = isOpen ? {} : { hidden: { ...texts, ownInstructions: typeof own === 'string' ? own : null } }
     return checked({ call, requested, preset: used, ...hidden, warnings: all }, headers, principal)
   }
 

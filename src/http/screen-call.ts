@@ -3,6 +3,7 @@
  * interface, every attempt, with or without a preset. Where no guardrail applies, nothing is looked at.
  */
 import type { Call } from '../canonical/call.ts'
+import type { HiddenPrompt } from '../canonical/hidden-prompt.ts'
 import type { PipelineStage } from '../canonical/pipeline.ts'
 import type { Warning } from '../canonical/warning.ts'
 import { GatewayError } from '../errors.ts'
@@ -14,7 +15,9 @@ import { createOutputScreen } from '../guardrails/screen-output.ts'
 import { proseOf, screenBody } from '../guardrails/screen-request.ts'
 import type { RefusedRequest } from '../inference/routing-metadata.ts'
 import { planFor, type InferenceParts } from '../inference/run-inference.ts'
-import { type HiddenPrompt, strictError, type InferenceRequest } from '../inference/run.ts'
+import { hideInError } from '../inference/hide-in-error.ts'
+import { hideInPipeline } from '../inference/hide-in-pipeline.ts'
+import { strictError, type InferenceRequest } from '../inference/run.ts'
 import { type Principal, callerOf } from '../keys/keys.ts'
 import type { JsonBody } from '../lib/json-body.ts'
 import type { Plan } from '../routing/plan-attempts.ts'
@@ -59,10 +62,15 @@ export const createScreenCall =
     } catch (thrown) {
       const caller = callerOf(principal)
       if (thrown instanceof GatewayError) {
+        // A moderation endpoint quotes what it flags, which may be the preset's.
+        const error = hideInError(thrown, hidden)
         const plan = planOf(() => planFor({ call, caller, policy: effective.policy }, parts))
-        refusals.set(thrown, { call, pipeline, plan, requested: call.models[0] ?? '', preset: null })
+        refusals.set(error, { call, pipeline, plan, requested: call.models[0] ?? '', preset: null })
+        throw error
       }
       throw thrown
+    } finally {
+      hideInPipeline(pipeline, hidden)
     }
   }
 

@@ -73,7 +73,7 @@ const upstreamBody = async (
   return null
 }
 
-const shown = (body: string, { hidden }: InferenceRequest): JsonValue => JSON.parse(redactBody(body, hidden?.texts)) as JsonValue
+const shown = (body: string, { hidden }: InferenceRequest): JsonValue => JSON.parse(redactBody(body, hidden)) as JsonValue
 
 const planMember = ({ call }: InferenceRequest, plan: Plan): JsonObject => ({
   strategy: plan.strategy,

@@ -5,6 +5,7 @@ import { atCustomersCost, NO_COST, type Cost } from '../canonical/cost.ts'
 import type { Frame } from '../canonical/event.ts'
 import type { PipelineStage } from '../canonical/pipeline.ts'
 import type { RoutingPolicy } from '../canonical/routing-policy.ts'
+import type { HiddenPrompt } from '../canonical/hidden-prompt.ts'
 import { inputSizeOf } from '../canonical/input-size.ts'
 import { inputTokens, NO_USAGE, outputTokens, usageOf, type Usage } from '../canonical/usage.ts'
 import type { Warning } from '../canonical/warning.ts'
@@ -18,6 +19,7 @@ import { costOf } from '../models/price.ts'
 import { redactBody } from '../providers/redact-body.ts'
 import type { Credential } from '../routing/credentials.ts'
 import type { Plan, PlannedAttempt } from '../routing/plan-attempts.ts'
+import { hideInError } from './hide-in-error.ts'
 import type { Dispatch } from './itinerary.ts'
 
 export interface InferenceRequest {
@@ -53,14 +55,6 @@ export interface InferenceRequest {
 export interface Caller extends Spender {
   /** Who uses its key, for the record of a request that names no user of its own. */
   readonly externalUser: string | null
-}
-
-/** A preset's system prompt: for management keys to read, never for who uses it (reliability.md 4.10, LLM08). */
-export interface HiddenPrompt {
-  /** Wherever the request is shown, a mark stands for these. */
-  readonly texts: readonly string[]
-  /** What the client itself gave as `instructions`; null: nothing. */
-  readonly ownInstructions: string | null
 }
 
 export interface UsedPreset {
@@ -159,7 +153,7 @@ export class Run {
     this.#clock = parts.clock
     this.#startedMs = parts.clock.monotonicMs()
     this.#answer = answer
-    this.sending = request.echo === true ? (body) => void this.echoes.push(redactBody(body, request.hidden?.texts)) : undefined
+    this.sending = request.echo === true ? (body) => void this.echoes.push(redactBody(body, request.hidden)) : undefined
   }
 
   /** To be iterated once. Leaving it early, or `cancel`, closes the upstream. */
@@ -309,7 +303,8 @@ export class Run {
   }
 
   /** Records the failure of the current attempt. */
-  fail(error: GatewayError): GatewayError {
+  fail(failure: GatewayError): GatewayError {
+    const error = hideInError(failure, this.request.hidden)
     const attempt = this.#endAttempt()
     if (attempt !== undefined) attempt.error = error
     this.error = error

@@ -4,7 +4,7 @@ import { dialectId, metadataMember } from '../answer-parts.ts'
 import type { AnswerHead, AnswerTail } from '../format.ts'
 import { mergedUsage } from '../merged-usage.ts'
 import { bodyOfParsed, identityMembers } from '../relay-text.ts'
-import { missingOfResponse } from './response-object.ts'
+import { missingOfResponse, shownTools } from './response-object.ts'
 import { responsesUsage } from './usage.ts'
 
 /** `native` is JSON that the adapter has parsed. */
@@ -21,8 +21,8 @@ export const relayedResponse = (head: AnswerHead, response: JsonBody, tail: Answ
   return response.textWith(changes)
 }
 
-/** An upstream echoes the instructions that it was sent; a preset's are not the client's to read. */
+/** An upstream echoes the instructions and the tools that it was sent; what a preset hides in them is not the client's to read. */
 export const responseIdentity = (head: AnswerHead): Readonly<Record<string, string>> => ({
   ...identityMembers(dialectId('resp', head), head),
-  ...(head.instructions === undefined ? {} : { instructions: JSON.stringify(head.instructions) }),
+  ...(head.instructions === undefined ? {} : { instructions: JSON.stringify(head.instructions), tools: JSON.stringify(shownTools(head)) }),
 })

@@ -1,4 +1,5 @@
 /** The response object: what every whole answer is, and what the first and last events of a stream carry (contract 3.3). */
+import { shownTool } from '../../canonical/preset-secrets.ts'
 import type { JsonBody } from '../../lib/json-body.ts'
 import type { JsonChanges } from '../../lib/json-splice.ts'
 import { isObject } from '../../lib/json.ts'
@@ -79,14 +80,15 @@ const NEEDED = [
 ] as const
 
 /** The request's own settings, with the defaults of what it left open; strict clients need every key. */
-const echoed = ({ request, instructions }: AnswerHead): JsonObject => {
+const echoed = (head: AnswerHead): JsonObject => {
+  const { request, instructions } = head
   const settings: Record<string, JsonValue> = {}
   for (const [key, fallback] of Object.entries(DEFAULTS)) settings[key] = request.value(key) ?? fallback
   for (const key of OPTIONAL) {
     const value = request.value(key)
     if (value !== undefined) settings[key] = value
   }
-  settings['tools'] = tools(request.value('tools'))
+  settings['tools'] = shownTools(head)
   // Nothing is stored, and nothing runs in the background.
   return {
     ...settings,
@@ -117,7 +119,11 @@ const DEFAULTS: JsonObject = {
 const OPTIONAL = ['service_tier', 'safety_identifier', 'prompt_cache_key', 'top_logprobs'] as const
 
 /** Function tools may leave out what an answer must spell out. */
-const tools = (value: JsonValue | undefined): JsonValue =>
-  Array.isArray(value)
-    ? value.map((tool: JsonValue) => (isObject(tool) && tool['type'] === 'function' ? { parameters: null, strict: null, ...tool } : tool))
-    : []
+export const shownTools = ({ request, hidden = [] }: AnswerHead): readonly JsonValue[] => {
+  const tools = request.value('tools')
+  if (!Array.isArray(tools)) return []
+  return tools.map((tool: JsonValue) => {
+    const shown = shownTool(tool, hidden)
+    return isObject(shown) && shown['type'] === 'function' ? { parameters: null, strict: null, ...shown } : shown
+  })
+}

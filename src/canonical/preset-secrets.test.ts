@@ -1,0 +1,61 @@
+import { describe, expect, test } from 'bun:test'
+
+import { HIDDEN_MARK, secretsIn, shownTool, withTexts } from './preset-secrets.ts'
+
+const MCP = {
+  type: 'mcp',
+  server_label: 'crm',
+  server_url: 'https://mcp.example.com/sse?token=URL-SECRET',
+  authorization: 'AUTH-SECRET',
+  headers: { 'X-Custom': 'HEADER-SECRET', 'Content-Type': 'application/json' },
+  connector: { clientSecret: 'CONNECTOR-SECRET', env: { HOME_DIR: 'ENV-SECRET' } },
+}
+const ADVISOR = { type: 'service:advisor', parameters: { name: 'lawyer', instructions: 'Think like a lawyer.', api_key: 'KEY-SECRET' } }
+const FUNCTION = {
+  type: 'function',
+  name: 'log_in',
+  description: 'Logs in',
+  parameters: { type: 'object', properties: { password: { type: 'string' }, prompt: { default: 'x' } } },
+}
+
+describe('what a preset hides', () => {
+  test('is every credential of its tools, by name or inside an address, and their instructions', () => {
+    const found = secretsIn({ tools: [MCP, ADVISOR, FUNCTION], plugins: [{ id: 'web', token: 'PLUGIN-SECRET' }], prompt_cache_key: 'open' })
+    expect(found.map(({ value, kind }) => [value, kind])).toEqual([
+      ['https://mcp.example.com/sse?token=URL-SECRET', 'credential'],
+      ['AUTH-SECRET', 'credential'],
+      ['HEADER-SECRET', 'credential'],
+      ['CONNECTOR-SECRET', 'credential'],
+      ['ENV-SECRET', 'credential'],
+      ['Think like a lawyer.', 'instructions'],
+      ['KEY-SECRET', 'credential'],
+      ['PLUGIN-SECRET', 'credential'],
+    ])
+  })
+
+  test('is not a schema, whose properties may be called so', () => {
+    expect(secretsIn({ tools: [FUNCTION, { name: 'f', input_schema: { properties: { api_key: { const: 'x' } } } }] })).toEqual([])
+    expect(secretsIn({ tools: [{ type: 'function', function: { name: 'f', parameters: { token: 'x' } } }] })).toEqual([])
+    expect(secretsIn({ response_format: { json_schema: { schema: { secret: 'x' } } } })).toEqual([])
+  })
+
+  test('is taken out and put back where it stood', () => {
+    const config = { tools: [MCP, ADVISOR], temperature: 1 }
+    const secrets = secretsIn(config)
+    const open = withTexts(
+      config,
+      secrets.map(({ path }) => ({ path, value: '' })),
+    )
+    expect(JSON.stringify(open)).not.toMatch(/SECRET|lawyer\./)
+    expect(withTexts(open, secrets)).toEqual(config)
+  })
+})
+
+test('a tool as it is shown: a mark for each credential and for the texts that are hidden; the rest as it is', () => {
+  expect(shownTool(ADVISOR, ['Think like a lawyer.'])).toEqual({
+    type: 'service:advisor',
+    parameters: { name: 'lawyer', instructions: HIDDEN_MARK, api_key: HIDDEN_MARK },
+  })
+  expect(shownTool(ADVISOR, [])).toMatchObject({ parameters: { instructions: 'Think like a lawyer.', api_key: HIDDEN_MARK } })
+  expect(shownTool(FUNCTION, [])).toBe(FUNCTION)
+})

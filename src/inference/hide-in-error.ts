@@ -1,0 +1,34 @@
+/** A failure whose words may be those of a request that was quoted back: nothing of what the preset hides stays in it. */
+import { type HiddenTexts, hiderOf } from '../canonical/hidden-prompt.ts'
+import { GatewayError } from '../errors.ts'
+import { isObject } from '../lib/json.ts'
+
+export const hideInError = (error: GatewayError, hidden: HiddenTexts | undefined): GatewayError => {
+  if (hidden === undefined) return error
+  const hide = hiderOf(hidden)
+  const { status, retryAfterSeconds, unread, cause } = error
+  return new GatewayError(error.type, hide(error.message), {
+    status,
+    retryAfterSeconds,
+    unread,
+    metadata: hiddenWithin(error.metadata, hide) as GatewayError['metadata'],
+    ...(cause === undefined ? {} : { cause: hiddenCause(cause, hide) }),
+  })
+}
+
+const hiddenWithin = (value: unknown, hide: (text: string) => string): unknown => {
+  if (typeof value === 'string') return hide(value)
+  if (Array.isArray(value)) return value.map((item) => hiddenWithin(item, hide))
+  return isObject(value) ? Object.fromEntries(Object.entries(value).map(([key, item]) => [key, hiddenWithin(item, hide)])) : value
+}
+
+/** For the log: parsers quote what they could not read. */
+const hiddenCause = (cause: unknown, hide: (text: string) => string): unknown => {
+  if (!(cause instanceof Error)) return typeof cause === 'string' ? hide(cause) : cause
+  const message = hide(cause.message)
+  const inner = cause.cause === undefined ? undefined : hiddenCause(cause.cause, hide)
+  if (message === cause.message && inner === cause.cause) return cause
+  const told = new Error(message, inner === undefined ? {} : { cause: inner })
+  told.name = cause.name
+  return told
+}

@@ -1,0 +1,12 @@
+/** What was done to a request, without the words of its preset: detectors of prompt injection tell what they read. */
+import { type HiddenTexts, hiderOf } from '../canonical/hidden-prompt.ts'
+import type { PipelineStage } from '../canonical/pipeline.ts'
+
+export const hideInPipeline = (pipeline: PipelineStage[], hidden: HiddenTexts | undefined): void => {
+  if (hidden === undefined) return
+  const hide = hiderOf(hidden)
+  for (const [at, stage] of pipeline.entries()) {
+    const { patterns } = stage.data
+    if (Array.isArray(patterns)) pipeline[at] = { ...stage, data: { ...stage.data, patterns: patterns.map((each) => hide(String(each))) } }
+  }
+}

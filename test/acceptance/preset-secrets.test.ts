@@ -1,0 +1,163 @@
+/** What a preset hides reaches the provider and management keys, and nobody who only uses it. */
+import { beforeAll, describe, expect, test } from 'bun:test'
+
+import { call, infer } from '../support/calls.ts'
+import { type Exchange, startFakeUpstream } from '../support/fake-upstream.ts'
+import { type StartedService, useServices } from '../support/started-service.ts'
+
+const services = useServices()
+const upstream = await startFakeUpstream()
+let service: StartedService
+
+const PROMPT = 'You are the oracle of "Delphi".\nNever tell anybody that the answer is forty-two.'
+const ADVICE = 'Think like a lawyer of the old school, and bill for it.'
+const TOOLS = [
+  {
+    type: 'mcp',
+    server_label: 'crm',
+    server_url: 'https://mcp.example.com/x?token=S3CRET-url',
+    authorization: 'S3CRET-auth',
+    headers: { 'X-Key': 'S3CRET-header' },
+  },
+  { type: 'service:advisor', parameters: { name: 'lawyer', instructions: ADVICE } },
+]
+const SECRETS = ['S3CRET', 'oracle', 'Delphi', 'forty-two', 'old school']
+
+const expectOpen = (text: string): void => {
+  for (const secret of SECRETS) expect(text).not.toContain(secret)
+}
+
+beforeAll(async () => {
+  service = await services.start({
+    config: `
+providers:
+  chat: { dialects: [openai-chat], base_url: "${upstream.url}", api_key: upstream-credential }
+  native: { dialects: [openai-responses], base_url: "${upstream.url}", api_key: upstream-credential }
+  claude: { dialects: [anthropic], base_url: "${upstream.url}", api_key: upstream-credential }
+models:
+  fake/chat: { endpoints: [{ provider: chat, model: up-one }] }
+  fake/native: { endpoints: [{ provider: native, model: up-one }] }
+  fake/claude: { endpoints: [{ provider: claude, model: up-one }] }
+`,
+  })
+  const body = { model: 'fake/native', instructions: PROMPT, tools: TOOLS }
+  expect((await call(service, 'POST', '/presets/helper/responses', { body })).status).toBe(200)
+})
+
+const PATHS: Readonly<Record<string, string>> = { chat: '/chat/completions', messages: '/messages', responses: '/responses' }
+const bodyOf = (dialect: string, model: string, more: object = {}): Record<string, unknown> => ({
+  model: `${model}@preset/helper`,
+  ...(dialect === 'responses' ? { input: 'Hi' } : { messages: [{ role: 'user', content: 'Hi' }], max_tokens: 100 }),
+  ...more,
+})
+const ask = (dialect: string, model: string, more: object = {}, headers: Readonly<Record<string, string>> = {}) =>
+  call(service, 'POST', PATHS[dialect] ?? '', { key: service.inferenceKey, body: bodyOf(dialect, model, more), headers })
+
+/** As OpenAI answers: with all that it was asked. */
+const responseTo = ({ body }: Exchange): object => ({
+  id: 'resp_1',
+  object: 'response',
+  created_at: 1,
+  status: 'completed',
+  model: 'up-one',
+  instructions: body['instructions'],
+  tools: body.tools,
+  output: [
+    {
+      type: 'message',
+      id: 'msg_1',
+      role: 'assistant',
+      status: 'completed',
+      content: [{ type: 'output_text', text: 'Hello', annotations: [] }],
+    },
+  ],
+  usage: { input_tokens: 1, output_tokens: 1, total_tokens: 2 },
+})
+
+describe('an answer that tells what was asked', () => {
+  test.each([false, true])('holds marks (stream: %p), and the provider got all', async (stream) => {
+    upstream.script((exchange) => {
+      const response = responseTo(exchange)
+      if (!stream) return exchange.answer(200, JSON.stringify(response))
+      return exchange.stream([
+        JSON.stringify({ type: 'response.created', sequence_number: 0, response: { ...response, status: 'in_progress', output: [] } }),
+        JSON.stringify({ type: 'response.completed', sequence_number: 1, response }),
+      ])
+    })
+    const { status, text } = await ask('responses', 'fake/native', { stream, ...(stream ? { debug: { echo_upstream_body: true } } : {}) })
+    expect(status).toBe(200)
+    expectOpen(text)
+    expect(text).toContain('"authorization":"[preset system prompt]"')
+    expect(text).toContain('"X-Key":"[preset system prompt]"')
+    for (const secret of ['S3CRET-auth', 'S3CRET-header', 'S3CRET-url', 'Delphi']) expect(upstream.last.text).toContain(secret)
+  })
+
+  test('a dry run too, on every interface', async () => {
+    for (const dialect of Object.keys(PATHS)) {
+      for (const model of ['fake/chat', 'fake/native', 'fake/claude']) {
+        const { status, text } = await ask(dialect, model, {}, { 'x-service-dry-run': 'enabled' })
+        expect([status, text]).toEqual([200, expect.stringContaining('[preset system prompt]')])
+        expectOpen(text)
+      }
+    }
+  })
+
+  test('a credential that the client sets itself is not shown either', async () => {
+    upstream.script((exchange) => exchange.answer(200, JSON.stringify(responseTo(exchange))))
+    const tools = [{ type: 'mcp', server_label: 'own', server_url: 'https://own.example.com', authorization: 'S3CRET-own' }]
+    expectOpen((await ask('responses', 'fake/native', { tools }, { 'x-service-dry-run': 'enabled' })).text)
+    expectOpen((await ask('responses', 'fake/native', { tools })).text)
+  })
+})
+
+describe('a provider that quotes what it refuses', () => {
+  const quoted = (body: string): string =>
+    JSON.stringify({
+      error: { message: `Invalid input: ${body}`, type: 'invalid_request_error', code: `bad: ${PROMPT}`, param: body.slice(0, 20) },
+    })
+
+  for (const dialect of Object.keys(PATHS)) {
+    test.each(['fake/chat', 'fake/native', 'fake/claude'])(`shows nothing of it: ${dialect} on %s, whole and streamed`, async (model) => {
+      for (const quote of [
+        (text: string) => quoted(text),
+        (text: string) => quoted(JSON.stringify(text)),
+        () => quoted(PROMPT.slice(0, 30)),
+        () => `<html>${PROMPT} ${ADVICE} S3CRET-auth</html>`,
+      ]) {
+        upstream.script((exchange) => exchange.answer(400, quote(exchange.text)))
+        for (const stream of [false, true]) {
+          for (const failure of ['body', 'status']) {
+            const { text } = await ask(
+              dialect,
+              model,
+              { stream },
+              { 'x-service-provider-failure': failure, 'x-service-metadata': 'enabled' },
+            )
+            expect(text).toMatch(/invalid_request|error/)
+            expectOpen(text)
+          }
+        }
+      }
+      expectOpen(service.stderr())
+    })
+  }
+
+  test('inside a stream that has begun: the same', async () => {
+    upstream.script((exchange) =>
+      exchange.stream([
+        JSON.stringify({ id: 'c', object: 'chat.completion.chunk', choices: [{ index: 0, delta: { content: 'Hello' } }] }),
+        JSON.stringify({ error: { message: `Failed at: ${PROMPT}`, code: 400 } }),
+      ]),
+    )
+    for (const dialect of Object.keys(PATHS)) expectOpen((await ask(dialect, 'fake/chat', { stream: true })).text)
+  })
+})
+
+test('management keys read the configuration as it was written; inference keys do not read it at all', async () => {
+  const { preset } = await call(service, 'GET', '/presets/helper')
+  expect(preset.designated_version).toMatchObject({ system_prompt: PROMPT, config: { tools: TOOLS } })
+  expect((await call(service, 'GET', '/presets/helper', { key: service.inferenceKey })).status).toBe(403)
+  expectOpen((await call(service, 'GET', '/presets')).text)
+  expectOpen((await call(service, 'GET', '/audit-log')).text)
+  expectOpen((await infer(service, { model: '@preset/none', messages: [] })).text)
+})
