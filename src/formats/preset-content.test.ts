@@ -28,6 +28,7 @@ const NEVER_PERSISTED = [
   'trace',
   'metadata',
   'previous_response_id',
+  'conversation',
   'store',
   'background',
   'prompt_cache_key',

@@ -5,6 +5,7 @@ import type { Warning } from '../canonical/warning.ts'
 import { GatewayError } from '../errors.ts'
 import { outputWithin } from './field-rules.ts'
 import type { Target } from './provider.ts'
+import { withPairedResults } from './paired-results.ts'
 import { withoutTextCalls, withTextCalls } from './text-calls.ts'
 import { SETTING_FATES, type TranslatedDialect } from './loss-table.ts'
 
@@ -28,7 +29,8 @@ export const translate = (
 ): Translation => {
   const { providerName } = target
   const spoken = takesText ? withTextCalls(given) : withoutTextCalls(given, warn)
-  const prompt = { ...spoken, settings: withinLimits(spoken.settings, target, warn) }
+  const messages = withPairedResults(spoken.messages, warn)
+  const prompt = { ...spoken, messages, settings: withinLimits(spoken.settings, target, warn) }
   const lose = (field: string, message: string): void => warn({ code: 'unsupported_field', field, message })
   for (const [name, setting] of Object.entries(prompt.settings)) {
     const fate = SETTING_FATES[name as SettingName][dialect]

@@ -35,6 +35,8 @@ export const RESPONSES_FIELDS = {
   background: { schema: z.literal(false, 'Must be false: there is no background processing.'), means: 'refused' },
   // A preset that continued an earlier response could never work, so it is refused when it is made (decision 7).
   previous_response_id: { schema: z.null(NOTHING_STORED), means: 'refused', presets: 'check' },
+  // Names what is stored in the operator's own account.
+  conversation: { schema: z.null(NOTHING_STORED), means: 'refused' },
   prompt: {
     schema: storedPrompt.meta({ description: 'Ignored when a preset is created; refused otherwise.' }),
     means: 'refused',

@@ -109,6 +109,7 @@ const SAMPLES: Readonly<Record<ClientDialect, Readonly<Record<string, unknown>>>
     store: false,
     background: true,
     previous_response_id: 'resp_1',
+    conversation: 'conv_1',
     prompt: { id: 'p' },
   },
   messages: {

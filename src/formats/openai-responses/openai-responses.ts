@@ -6,11 +6,15 @@ import { renderAnswer } from './render.ts'
 import { renderError } from './render-error.ts'
 import { openStream } from './render-stream.ts'
 import { rules } from './schema.ts'
+import { withoutReferences } from './without-references.ts'
 
 export const responsesFormat: ClientFormat = {
   dialect: 'responses',
   presetContent: presetContentOf,
-  parseCall: (body) => ({ warnings: validateRequest(rules, body), call: readCall(body) }),
+  parseCall(received) {
+    const { body, warnings } = withoutReferences(received)
+    return { warnings: [...warnings, ...validateRequest(rules, body)], call: readCall(body) }
+  },
   renderAnswer,
   openStream,
   renderError,

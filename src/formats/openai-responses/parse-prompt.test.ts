@@ -222,11 +222,9 @@ describe('invalid_prompt names the path', () => {
     ['input[0].role', { input: [{ role: 'tool', content: 'x' }] }],
     ['input[0].content', { input: [{ role: 'user' }] }],
     ['input[0].content[0].text', { input: [{ role: 'user', content: [{ type: 'input_text' }] }] }],
-    ['input[0].call_id', { input: [{ type: 'function_call_output', output: 'x' }] }],
-    ['input[0].output', { input: [{ type: 'function_call_output', call_id: 'a' }] }],
+    ['input[0].output', { input: [{ type: 'function_call_output', call_id: 'a', output: 7 }] }],
     ['input[0].call_id', { input: [{ type: 'function_call', name: 'f', arguments: '{}' }] }],
     ['input[0].name', { input: [{ type: 'function_call', call_id: 'a', arguments: '{}' }] }],
-    ['input[0].type', { input: [{ type: 'item_reference', id: 'msg_1' }] }],
   ])('%s', (path, body) => {
     expect(firstFault(() => parse(body))).toEqual(['invalid_prompt', path])
   })

@@ -38,9 +38,6 @@ const ITEMS: Readers<Piece> = {
   custom_tool_call: (item) => ofAssistant([{ ...readCall(item), arguments: optionalText(item, 'input') ?? '', custom: true }]),
   function_call_output: (item) => readOutput(item),
   custom_tool_call_output: (item) => readOutput(item),
-  item_reference: (item) => {
-    throw malformedMember(item, 'type', 'item_reference cannot be resolved: no responses are stored, send the item itself')
-  },
 }
 
 const readCall = (item: Node): Omit<Extract<Part, { type: 'tool-call' }>, 'arguments'> => {
@@ -53,9 +50,10 @@ const readCall = (item: Node): Omit<Extract<Part, { type: 'tool-call' }>, 'argum
   }
 }
 
+/** Codex sends outputs that belong to no call, some without an id: what becomes of them is the translation's to say. */
 const readOutput = (item: Node): Piece => ({
   role: 'user',
-  parts: toolResult(requiredText(item, 'call_id'), readContent(item, 'output', PARTS)),
+  parts: toolResult(optionalText(item, 'call_id') ?? '', isAbsent(item, 'output') ? [] : readContent(item, 'output', PARTS)),
   open: true,
 })
 

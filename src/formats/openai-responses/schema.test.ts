@@ -86,6 +86,7 @@ describe('what cannot be honoured is refused with its reason', () => {
   test.each([
     ['prompt', { id: 'p', variables: {} }],
     ['previous_response_id', 'resp_1'],
+    ['conversation', { id: 'conv_1' }],
     ['store', true],
     ['background', true],
   ])('400: %s', (field, value) => {
@@ -95,7 +96,7 @@ describe('what cannot be honoured is refused with its reason', () => {
   })
 
   test('null is fine for all of them', () => {
-    expect(pathsOf({ prompt: null, previous_response_id: null, store: null, background: null })).toEqual([])
+    expect(pathsOf({ prompt: null, previous_response_id: null, conversation: null, store: null, background: null })).toEqual([])
   })
 })
 

@@ -58,12 +58,6 @@ describe('system messages', () => {
       ['user: u | s | v'],
       ['user: u | s | v'],
     ],
-    [
-      'between a call and its result',
-      [message('user', 0, 'u'), message('assistant', 1, call('c')), message('system', 2, 's'), message('user', 3, result('c'))],
-      ['user: u', 'assistant: tool_use', 'user: tool_result | s'],
-      ['user: u', 'assistant: tool_use', 'user: tool_result | s'],
-    ],
   ]
   test.each(later)('%s: keep their place, as a turn of their own where the model knows one', (_, messages, known, unknown) => {
     const newest = encode({ messages }, { model: 'claude-opus-5' })
@@ -72,6 +66,26 @@ describe('system messages', () => {
     const older = encode({ messages }, { model: 'claude-sonnet-4-5' })
     expect(shape(older.sent)).toEqual(unknown)
     expect(older.told[0]).toMatch(/^mapped_field messages\[\d\]$/)
+  })
+
+  test('between a call and its result: the result comes first', () => {
+    const messages = [
+      message('user', 0, 'u'),
+      message('assistant', 1, call('c')),
+      message('system', 2, 's'),
+      message('user', 3, result('c')),
+    ]
+    expect(shape(encode({ messages }, { model: 'claude-opus-5' }).sent)).toEqual([
+      'user: u',
+      'assistant: tool_use',
+      'user: tool_result',
+      'system: s',
+    ])
+    expect(shape(encode({ messages }, { model: 'claude-sonnet-4-5' }).sent)).toEqual([
+      'user: u',
+      'assistant: tool_use',
+      'user: tool_result | s',
+    ])
   })
 
   test('alone are asked as a user would ask, for the dialect wants a turn', () => {
@@ -261,7 +275,6 @@ describe('media', () => {
     ['user', { type: 'text', text: ' \n' }],
     ['user', { type: 'reasoning', text: 'hm' }],
     ['assistant', { type: 'image', url: 'https://a.example/b.png' }],
-    ['assistant', { type: 'tool-result', callId: 'c', text: 'x' }],
   ])('%s %j is left out and told', (role, part) => {
     const { sent, told } = encode({ messages: [message(role, 0, part), message('user', 1, 'x')] })
     expect([sent.messages.flatMap(({ content }) => content), told]).toEqual([

@@ -114,8 +114,8 @@ describe('calls and results', () => {
     const { contents } = sent([
       user('1'),
       assistant(call('x', { proof: googleProof('SIG') }), call('y')),
-      user('so', result('y', 'Y'), result('x', '{"z":1.5}')),
-      user(result('x', 'bad', { isError: true })),
+      user('so', result('y', 'Y')),
+      user(result('x', '{"z":1.5}')),
     ]).body
     expect(contents.slice(1)).toEqual([
       {
@@ -130,7 +130,6 @@ describe('calls and results', () => {
         parts: [
           { functionResponse: { id: 'y', name: 'f_y', response: { result: 'Y' } } },
           { functionResponse: { id: 'x', name: 'f_x', response: { z: 1.5 } } },
-          { functionResponse: { id: 'x', name: 'f_x', response: { error: 'bad' } } },
           { text: 'so' },
         ],
       },
@@ -153,8 +152,13 @@ describe('calls and results', () => {
     },
   )
 
-  test('400: a result of an unknown call; arguments that are no object', () => {
-    expect(() => sent([user(result('nope', '1'))])).toThrow('no tool call before it has the id nope')
+  test('a failed tool says what went wrong', () => {
+    expect(partsOf([user('1'), assistant(call('x')), user(result('x', 'bad', { isError: true }))]).at(-1)).toMatchObject({
+      functionResponse: { response: { error: 'bad' } },
+    })
+  })
+
+  test('400: arguments that are no object', () => {
     for (const bad of ['[1]', '{"a":', '7', '['.repeat(100_000)]) {
       expect(() => sent([user('1'), assistant(call('x', { arguments: bad }))])).toThrow(
         'the arguments of the call of f_x are not a JSON object',

@@ -67,8 +67,8 @@ const userParts = (message: Message, context: Context): JsonObject[] => {
 }
 
 const toolResult = (part: Extract<Part, { type: 'tool-result' }>, at: string, context: Context): JsonObject[] => {
-  const name = context.calls.get(part.callId)
-  if (name === undefined) throw new GatewayError('invalid_prompt', `${at}: no tool call before it has the id ${part.callId.slice(0, 100)}.`)
+  // Every result has its call before it (paired-results.ts).
+  const name = context.calls.get(part.callId) ?? ''
   const media = (part.media ?? []).flatMap((piece) => plainPart(piece, at, context))
   // Older models have no place for media in a response: there it follows.
   const inside = context.model.checksSignatures ? media.filter((piece) => piece['inlineData'] !== undefined) : []

@@ -127,14 +127,17 @@ describe('tools', () => {
 describe('what to cache', () => {
   const marked: Message[] = [
     system({ type: 'text', text: 'a', cache: { ttl: '1h' } }),
+    assistant({ type: 'tool-call', id: 'c', name: 'f', arguments: '{}' }),
     user({ type: 'tool-result', callId: 'c', text: 'r', cache: {} }),
   ]
+  const called = { role: 'assistant', content: null, tool_calls: [{ id: 'c', type: 'function', function: { name: 'f', arguments: '{}' } }] }
 
   test('is marked for vendors that take marks, with the lifetime where they know one', () => {
     const mark = { type: 'ephemeral' }
     expect(messages(marked, 'openrouter')).toEqual({
       sent: [
         { role: 'system', content: [{ type: 'text', text: 'a', cache_control: { ...mark, ttl: '1h' } }] },
+        called,
         { role: 'tool', tool_call_id: 'c', content: [{ type: 'text', text: 'r', cache_control: mark }] },
       ],
       lost: [],
@@ -146,10 +149,7 @@ describe('what to cache', () => {
 
   test('is told once where a vendor caches by itself', () => {
     expect(messages(marked, 'openai')).toEqual({
-      sent: [
-        { role: 'system', content: 'a' },
-        { role: 'tool', tool_call_id: 'c', content: 'r' },
-      ],
+      sent: [{ role: 'system', content: 'a' }, called, { role: 'tool', tool_call_id: 'c', content: 'r' }],
       lost: ['system'],
     })
   })

@@ -138,7 +138,7 @@ describe('a translated request', () => {
     const { lost } = encode({
       messages: [
         { ...user(text('a')), name: 'Ann' },
-        assistant({ type: 'image', url: 'data:image/png;base64,AA==' }),
+        assistant({ type: 'image', url: 'data:image/png;base64,AA==' }, { type: 'tool-call', id: 'c', name: 'f', arguments: '{}' }),
         { ...user({ type: 'tool-result', callId: 'c', text: 'boom', isError: true }), at: 'messages[2]' },
       ],
     })

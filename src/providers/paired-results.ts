@@ -1,0 +1,112 @@
+/**
+ * Each call of a tool with its result. Providers refuse a conversation in which a result has no call before it, a call no
+ * result behind it, or two; agents send such ones, after an interruption say, and lose their session by the refusal.
+ */
+import type { Message, Part } from '../canonical/prompt.ts'
+import type { Warning } from '../canonical/warning.ts'
+
+type Call = Extract<Part, { type: 'tool-call' }>
+type Result = Extract<Part, { type: 'tool-result' }>
+
+/** A call, the place of its message, and its result with the place of its own. */
+interface Pair {
+  readonly call: Call
+  readonly calledAt: number
+  result: Result | null
+  /** -1 without one. */
+  resultAt: number
+}
+
+/** The same messages where all is in order. What had to be done is told. */
+export const withPairedResults = (messages: readonly Message[], warn: (warning: Warning) => void): readonly Message[] => {
+  const { pairs, lone } = pairUp(messages)
+  const ends = turnEnds(messages)
+  const turns = Map.groupBy(pairs, ({ calledAt }) => ends[calledAt] ?? calledAt)
+  const moved = [...turns].flatMap(([end, turn]) => outOfPlace(turn, end, end === messages.length - 1))
+  if (moved.length === 0 && lone.size === 0) return messages
+  const mapped = (message: Message | undefined, what: string): void =>
+    warn({ code: 'mapped_field', field: message?.at ?? 'messages', message: what })
+
+  const late = new Set(moved.map(({ result }) => result))
+  const dueBehind = Map.groupBy(moved, ({ calledAt }) => ends[calledAt])
+  const next: Message[] = []
+  for (const [place, message] of messages.entries()) {
+    const parts = message.parts.flatMap((part): readonly Part[] => {
+      if (part.type !== 'tool-result') return [part]
+      if (late.has(part)) return []
+      if (!lone.has(part)) return [part]
+      mapped(message, 'The result of a tool belongs to no call of this conversation; it was sent as text of the user.')
+      const { text, cache, media = [] } = part
+      return [{ type: 'text', text, ...(cache === undefined ? {} : { cache }) }, ...media]
+    })
+    if (parts.length > 0 || message.parts.length === 0) next.push({ ...message, parts })
+    const due = dueBehind.get(place)
+    if (due === undefined) continue
+    next.push({
+      role: 'user',
+      ...(message.at === undefined ? {} : { at: message.at }),
+      parts: due.map(({ call, result }) => {
+        if (result === null) mapped(message, `The call of ${call.name} has no result; the model is told so.`)
+        else mapped(message, `The result of ${call.name} stood elsewhere; it was sent behind its call.`)
+        return result ?? { type: 'tool-result', callId: call.id, text: NO_RESULT }
+      }),
+    })
+  }
+  return next
+}
+
+const NO_RESULT = 'This call was not answered.'
+
+/** Results answer the calls before them in order, one each; what is left over may answer a call that comes later. */
+const pairUp = (messages: readonly Message[]): { readonly pairs: readonly Pair[]; readonly lone: ReadonlySet<Part> } => {
+  const calls = new Map<string, Calls>()
+  const left: { readonly result: Result; readonly place: number }[] = []
+  for (const [place, { parts }] of messages.entries()) {
+    for (const part of parts) {
+      if (part.type === 'tool-call') {
+        const pair: Pair = { call: part, calledAt: place, result: null, resultAt: -1 }
+        const same = calls.get(part.id)
+        if (same === undefined) calls.set(part.id, { pairs: [pair], answered: 0 })
+        else same.pairs.push(pair)
+      } else if (part.type === 'tool-result' && !answer(calls, part, place)) left.push({ result: part, place })
+    }
+  }
+  const lone = left.filter(({ result, place }) => !answer(calls, result, place))
+  return { pairs: [...calls.values()].flatMap(({ pairs }) => pairs), lone: new Set(lone.map(({ result }) => result)) }
+}
+
+/** The calls under one id: some programs count anew in each turn. */
+interface Calls {
+  readonly pairs: Pair[]
+  answered: number
+}
+
+const answer = (calls: ReadonlyMap<string, Calls>, result: Result, place: number): boolean => {
+  const same = calls.get(result.callId)
+  const pair = same?.pairs[same.answered]
+  if (same === undefined || pair === undefined) return false
+  same.answered += 1
+  pair.result = result
+  pair.resultAt = place
+  return true
+}
+
+/** Of each message the last one of its turn: neighbours of the assistant's are one turn, and so are all others. */
+const turnEnds = (messages: readonly Message[]): readonly number[] => {
+  const ends: number[] = []
+  for (let place = messages.length - 1; place >= 0; place -= 1) {
+    const follower = messages[place + 1]
+    const sameTurn = follower !== undefined && (follower.role === 'assistant') === (messages[place]?.role === 'assistant')
+    ends[place] = sameTurn ? (ends[place + 1] ?? place) : place
+  }
+  return ends
+}
+
+/** The calls of a turn whose results do not stand right behind it. A turn that ends the conversation may go on without any. */
+const outOfPlace = (turn: readonly Pair[], end: number, last: boolean): readonly Pair[] => {
+  if (last && turn.every(({ result }) => result === null)) return []
+  const places = new Set(turn.map(({ resultAt }) => resultAt))
+  let behind = end + 1
+  while (places.has(behind)) behind += 1
+  return turn.filter(({ resultAt }) => resultAt <= end || resultAt >= behind)
+}

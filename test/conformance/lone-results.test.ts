@@ -1,0 +1,78 @@
+/** What Codex and other agents send of calls and results that do not match: no provider has to refuse it, and nothing is lost. */
+import { describe, expect, test } from 'bun:test'
+
+import { at } from '../support/json-at.ts'
+import type { UpstreamDialect } from '../support/recordings.ts'
+import { sentTo } from '../support/upstream-replies.ts'
+
+const UPSTREAMS: readonly UpstreamDialect[] = ['openai-chat', 'anthropic', 'google', 'bedrock']
+
+const TOOLS = [{ type: 'function', name: 'run', parameters: { type: 'object', properties: {} } }]
+const HI = { role: 'user', content: 'Hi' }
+const CALL = { type: 'function_call', call_id: 'call_1', name: 'run', arguments: '{}' }
+const output = (said: string, more: object = { call_id: 'call_1' }): object => ({ type: 'function_call_output', ...more, output: said })
+
+const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
+
+/** The results in a request that is sent to a provider, in order. */
+const RESULTS: Readonly<Record<string, (body: unknown) => readonly unknown[]>> = {
+  'openai-chat': (body) => list(at(body, 'messages')).filter((message) => at(message, 'role') === 'tool'),
+  anthropic: (body) =>
+    list(at(body, 'messages')).flatMap((message) => list(at(message, 'content')).filter((block) => at(block, 'type') === 'tool_result')),
+  google: (body) =>
+    list(at(body, 'contents')).flatMap((content) =>
+      list(at(content, 'parts')).filter((part) => at(part, 'functionResponse') !== undefined),
+    ),
+  bedrock: (body) =>
+    list(at(body, 'messages')).flatMap((message) => list(at(message, 'content')).filter((block) => at(block, 'toolResult') !== undefined)),
+}
+
+for (const dialect of UPSTREAMS) {
+  describe(dialect, () => {
+    const send = async (...input: readonly unknown[]): Promise<{ results: readonly unknown[]; text: string; warnings: number }> => {
+      const { body, text, warnings } = await sentTo('responses', dialect, { tools: TOOLS, input })
+      return { results: RESULTS[dialect]?.(body) ?? [], text, warnings }
+    }
+
+    test.each([
+      ['without a call_id', output('Reach the goal.', {})],
+      ['with a call_id that is null', output('Reach the goal.', { call_id: null })],
+      ['of another conversation', output('Reach the goal.', { call_id: 'call_9', name: 'create_thread', namespace: 'codex_app' })],
+    ])('an output %s goes on as text, with a warning', async (_, lone) => {
+      const { results, text, warnings } = await send(HI, CALL, output('done'), lone)
+      expect(results).toHaveLength(1)
+      expect(text).toContain('Reach the goal.')
+      expect(warnings).toBe(1)
+    })
+
+    test('the second output of a call goes on as text', async () => {
+      const { results, text, warnings } = await send(HI, CALL, output('one'), output('two'))
+      expect(results).toHaveLength(1)
+      expect(text).toContain('two')
+      expect(warnings).toBe(1)
+    })
+
+    test('an output before its call is sent behind it', async () => {
+      const { results, text, warnings } = await send(HI, output('early'), CALL, { role: 'user', content: 'Go on' })
+      expect(results).toHaveLength(1)
+      expect(text.indexOf('early')).toBeGreaterThan(text.indexOf('Hi'))
+      expect(warnings).toBe(1)
+    })
+
+    test('a call without an output gets one that says so', async () => {
+      const { results, warnings } = await send(HI, CALL, { role: 'user', content: 'Never mind' })
+      expect(results).toHaveLength(1)
+      expect(warnings).toBe(1)
+    })
+
+    test('an output may be empty, and calls may be answered in any order', async () => {
+      const other = { ...CALL, call_id: 'call_2' }
+      const { results, warnings } = await send(HI, CALL, other, output('', { call_id: 'call_2' }), {
+        type: 'function_call_output',
+        call_id: 'call_1',
+      })
+      expect(results).toHaveLength(2)
+      expect(warnings).toBe(0)
+    })
+  })
+}
