@@ -42,7 +42,7 @@ export const composeBudgets = (parts: {
   const credits = createCredits(parts)
   const creditsWhereOn: ScopeSource = {
     scopes: (spender) => (file.credits ? credits.scopes(spender) : []),
-    dropCache: credits.dropCache,
+    refreshCache: credits.refreshCache,
   }
   const recorder = createGenerationRecorder<Settlement>({
     write: (batch) => ledger.settle(batch),

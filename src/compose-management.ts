@@ -20,8 +20,8 @@ import { createWorkspaces } from './workspaces/workspaces.ts'
 export interface Management extends ManagementParts {
   readonly keys: Keys
   readonly customerKeys: CustomerKeys
-  /** Something changed, here or in another process; the root secret perhaps. */
-  dropCaches(): Promise<void>
+  /** Something may have changed in another process, the root secret too, and storage answers. */
+  refreshCaches(): Promise<void>
   /** The providers of a file that was read anew. */
   useModels(models: Models): void
 }
@@ -77,26 +77,27 @@ export const createManagement = (parts: {
       ids,
       sealingKey: () => sealingKeys[0],
       originOf,
-      changed: customerKeys.dropCache,
+      changed: customerKeys.changed,
     }),
     async spent(workspaceId) {
       await flush()
       return credits.spent(workspaceId)
     },
-    async dropCaches() {
+    async refreshCaches() {
       try {
         const secret = await storage.rereadSecret()
         peppers = derivedKeys(secret, 'key-pepper')
         sealingKeys = derivedKeys(secret, 'provider-keys')
       } finally {
         // Also where the secret cannot be read: a key that was revoked must not live on for that.
-        for (const { dropCache } of [keys, customerKeys]) dropCache()
+        for (const { refreshCache } of [keys, customerKeys]) refreshCache()
       }
     },
     useModels(models) {
       origins = new Map(models.providers().map(({ slug, baseUrl }) => [slug, URL.parse(baseUrl)?.origin ?? baseUrl]))
       names = new Map(models.list().flatMap(({ endpoints }) => endpoints.map(({ provider }) => [provider.slug, provider.name])))
-      customerKeys.dropCache()
+      // A secret is sealed for an address: what was opened for the old one is not sent to a new one.
+      customerKeys.changed(null)
     },
   }
 }

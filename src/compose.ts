@@ -254,7 +254,7 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
   let served = serve(file)
   let retentionDays = file.generations.retention_days
   const counter = createChangeCounter(database)
-  let seen = await counter.read()
+  let seen: number | null = await counter.read()
   const stopLedger = ledger.start()
   const stops = [
     lag.start(),
@@ -264,15 +264,18 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
       async () => {
         const now = await counter.read()
         if (now === seen) return
-        presets.dropCache()
-        guardrails.dropCache()
-        ledger.dropCache()
-        await management.dropCaches()
-        // Only then: what could not be forgotten is tried again.
+        presets.refreshCache()
+        guardrails.refreshCache()
+        ledger.refreshCache()
+        await management.refreshCaches()
+        // Only then: what failed is tried again.
         seen = now
       },
-      // Known keys go on while storage is away; the caches are dropped when it is back.
-      (thrown) => log.warn({ error: thrown }, 'storage does not answer'),
+      // What is known goes on being served meanwhile. All of it is read again once storage answers, whatever the counter says.
+      (thrown) => {
+        seen = null
+        log.warn({ error: thrown }, 'storage does not answer')
+      },
     ),
     repeat(
       clock,

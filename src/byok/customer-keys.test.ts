@@ -56,7 +56,7 @@ test('a workspace is read once, and again when something changed; a request make
   await keys.forCaller('w', user)
   for (let request = 0; request < 5; request += 1) expect(keys.forCaller('w', user)).not.toBeInstanceOf(Promise)
   expect(loads()).toBe(1)
-  keys.dropCache()
+  keys.refreshCache()
   await keys.forCaller('w', user)
   expect(loads()).toBe(2)
 })

@@ -33,7 +33,10 @@ export type CustomerKeyLookup = (provider: string, model: string) => CustomerKey
 export interface CustomerKeys {
   /** Null where the workspace has none. At once where they are known. Throws StorageUnavailable. */
   forCaller(workspaceId: string, user: KeyUser): CustomerKeyLookup | null | Promise<CustomerKeyLookup | null>
-  dropCache(): void
+  /** Something may have changed in another process, and storage answers. */
+  refreshCache(): void
+  /** The keys of this workspace have changed; with null those of all, or where they may be sent. */
+  changed(workspaceId: string | null): void
 }
 
 export interface CustomerKeysParts {
@@ -71,7 +74,8 @@ export const createCustomerKeys = ({ store, sealingKeys, originOf, onError }: Cu
       const known = cache.get(workspaceId, load)
       return known instanceof Promise ? known.then((keys) => lookupOf(keys ?? [], user)) : lookupOf(known ?? [], user)
     },
-    dropCache: cache.clear,
+    refreshCache: cache.refresh,
+    changed: (workspaceId) => (workspaceId === null ? cache.forget() : cache.forget((_, known) => known === workspaceId)),
   }
 }
 

@@ -33,8 +33,8 @@ export interface ProviderKeysParts {
   readonly sealingKey: () => SealingKey
   /** Where a provider is reached, as `scheme://host:port`; null for one that is not enabled. */
   readonly originOf: (provider: string) => string | null
-  /** Told of every change. */
-  readonly changed: () => void
+  /** Told of the workspace whose keys have changed; null: of all. */
+  readonly changed: (workspaceId: string | null) => void
 }
 
 export const createProviderKeys = ({ store, keyStore, clock, ids, sealingKey, originOf, changed }: ProviderKeysParts): ProviderKeys => {
@@ -77,7 +77,7 @@ export const createProviderKeys = ({ store, keyStore, clock, ids, sealingKey, or
       const base = { id: ids.uuid(), workspaceId, provider, version: 1 }
       const record = { ...base, label: maskedLabel(key), use, ...sealFor(key, base), createdAt: now(), updatedAt: now() }
       await store.insert(record, own, by)
-      changed()
+      changed(workspaceId)
       return record
     },
     async update(reach, id, { key, ...given }, by) {
@@ -88,14 +88,14 @@ export const createProviderKeys = ({ store, keyStore, clock, ids, sealingKey, or
       const secret = key === undefined ? {} : { version, label: maskedLabel(key), ...sealFor(key, { ...before, version }) }
       const record: ByokRecord = { ...before, use, ...secret, updatedAt: now() }
       const replaced = await store.replace(record, before, before.workspaceId ?? reach.workspaceId, by)
-      changed()
+      changed(before.workspaceId)
       if (replaced) return record
       throw new GatewayError('precondition_failed', 'The key was changed at the same time. Read it and try again.', { status: 409 })
     },
     async delete(reach, id, by) {
       const record = await find(reach, id)
       const deleted = await store.delete(record, record.workspaceId ?? reach.workspaceId, now(), by)
-      changed()
+      changed(record.workspaceId)
       if (!deleted) throw unknownKey()
     },
   }

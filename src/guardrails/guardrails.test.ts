@@ -40,7 +40,7 @@ test('a change, here or in another process, is seen by the next request', async 
   const { guardrails, apply, queries } = setUp()
   await guardrails.effective(caller)
   apply('key')
-  guardrails.dropCache()
+  guardrails.refreshCache()
   expect(await guardrails.effective(caller)).toMatchObject({ applied: [{ scope: 'api-key' }] })
   await guardrails.delete('workspace-1', 'guardrail-1', changedBy())
   await guardrails.effective(caller)

@@ -47,10 +47,18 @@ export interface Guardrails {
   memberAssignments(workspaceId: string, id: string | null, slice: Slice): Promise<Page<MemberAssignmentResource>>
   /** What holds for the caller's requests; null: nothing. At once where it is known. Throws StorageUnavailable. */
   effective(caller: Pick<Principal, 'hash' | 'userId' | 'workspaceId'>): Effective | null | Promise<Effective | null>
-  dropCache(): void
+  refreshCache(): void
 }
 
 const CACHE_MAX = 10_000
+/** What holds for a key, and what it follows from. */
+interface Known {
+  readonly workspaceId: string
+  readonly userId: string
+  readonly guardrailIds: readonly string[]
+  readonly effective: Effective | null
+}
+
 const SCOPES: Readonly<Record<AppliedBy, Applied['scope']>> = { key: 'api-key', member: 'member', workspace: 'workspace' }
 
 export const createGuardrails = (parts: {
@@ -60,7 +68,14 @@ export const createGuardrails = (parts: {
   ids: IdSource
 }): Guardrails => {
   const { store, assignments, clock, ids } = parts
-  const cache = createLoadCache<string, { readonly effective: Effective | null }>(CACHE_MAX)
+  const cache = createLoadCache<string, Known>(CACHE_MAX)
+  /** Nobody is let by under the old rules, even while the new ones cannot be read. */
+  const ruleChanged = (workspaceId: string, id: string): void =>
+    cache.forget((known) => (id === defaultGuardrailId(workspaceId) ? known.workspaceId === workspaceId : known.guardrailIds.includes(id)))
+  const assignmentChanged = (workspaceId: string, { kind, subjects }: Subjects): void => {
+    const named = new Set(subjects)
+    cache.forget((known, hash) => known.workspaceId === workspaceId && named.has(kind === 'key' ? hash : known.userId))
+  }
   const now = (): string => isoTimestamp(clock.now())
   const resolved = (workspaceId: string, id: string): string => (id === 'default' ? defaultGuardrailId(workspaceId) : id)
 
@@ -87,7 +102,6 @@ export const createGuardrails = (parts: {
     async create(workspaceId, body, by) {
       const guardrail = made(workspaceId, ids.uuid(), newSettings(body))
       await store.insert(guardrail, by)
-      cache.clear()
       return guardrail
     },
     list: (workspaceId, slice) => store.list(workspaceId, slice),
@@ -105,14 +119,14 @@ export const createGuardrails = (parts: {
         id === defaultGuardrailId(workspaceId)
           ? await store.upsertDefault(emptyDefault(workspaceId), change, now(), by)
           : await store.update(workspaceId, id, change, now(), by)
-      cache.clear()
+      ruleChanged(workspaceId, id)
       if (changed === null) throw unknownGuardrail()
       return changed
     },
     async delete(workspaceId, given, by) {
       const id = resolved(workspaceId, given)
       const deleted = await store.delete(workspaceId, id, now(), by)
-      cache.clear()
+      ruleChanged(workspaceId, id)
       if (!deleted) throw unknownGuardrail()
     },
     async assign(workspaceId, given, { kind, subjects }, by) {
@@ -128,7 +142,7 @@ export const createGuardrails = (parts: {
         now: now(),
         by,
       })
-      cache.clear()
+      assignmentChanged(workspaceId, { kind, subjects })
       if ('unknown' in outcome) {
         const [first = ''] = outcome.unknown
         throw new GatewayError(
@@ -141,7 +155,7 @@ export const createGuardrails = (parts: {
     async unassign(workspaceId, given, from, by) {
       const { id } = await get(workspaceId, given)
       const removed = await assignments.unassign({ workspaceId, guardrailId: id, ...from, now: now(), by })
-      cache.clear()
+      assignmentChanged(workspaceId, from)
       return removed
     },
     keyAssignments: async (workspaceId, id, slice) =>
@@ -151,11 +165,17 @@ export const createGuardrails = (parts: {
     effective({ hash, userId, workspaceId }) {
       const found = cache.get(hash, async () => {
         const applying = await store.applyingTo({ workspaceId, keyHash: hash, userId })
-        return { effective: effectiveOf(applying.map(({ guardrail, by }) => ({ guardrail, scope: SCOPES[by] }))) }
+        const guardrailIds = applying.map(({ guardrail }) => guardrail.id)
+        return {
+          workspaceId,
+          userId,
+          guardrailIds,
+          effective: effectiveOf(applying.map(({ guardrail, by }) => ({ guardrail, scope: SCOPES[by] }))),
+        }
       })
       return found instanceof Promise ? found.then((loaded) => loaded?.effective ?? null) : (found?.effective ?? null)
     },
-    dropCache: cache.clear,
+    refreshCache: cache.refresh,
   }
 }
 

@@ -118,7 +118,7 @@ describe('authenticate', () => {
     expect(await keys.authenticate(key)).not.toBeNull()
     clock.advance(1)
     expect(keys.authenticate(key)).toBeNull()
-    keys.dropCache()
+    keys.refreshCache()
     expect(await keys.authenticate(key)).toBeNull()
   })
 
@@ -157,7 +157,7 @@ describe('authenticate', () => {
     const { key, record } = await keys.create(inference, changedBy())
     expect(await keys.authenticate(key)).not.toBeNull()
     await store.revoke(owner.workspaceId, record.hash, isoTimestamp(T0), changedBy())
-    keys.dropCache()
+    keys.refreshCache()
     expect(await keys.authenticate(key)).toBeNull()
   })
 

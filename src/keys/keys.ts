@@ -86,8 +86,8 @@ export interface Keys {
   revoke(scope: string | null, hash: string, by: ChangedBy): Promise<void>
   /** Null for a key that is unknown, disabled, revoked or expired. At once where the key is known. Throws StorageUnavailable. */
   authenticate(token: string): Principal | null | Promise<Principal | null>
-  /** Something changed, here or in another process. */
-  dropCache(): void
+  /** Something may have changed in another process, and storage answers. */
+  refreshCache(): void
 }
 
 /** Keys, valid or not, that are remembered. */
@@ -166,7 +166,7 @@ export const createKeys = ({ store, clock, ids, peppers, onError }: KeysParts): 
         updatedAt: null,
       }
       await store.insert(record, by)
-      cache.clear()
+      cache.refresh()
       return { key, record }
     },
     async list(input) {
@@ -185,13 +185,13 @@ export const createKeys = ({ store, clock, ids, peppers, onError }: KeysParts): 
     async update(scope, hash, { expiresAt, ...rest }, by) {
       const patch: KeyPatch = expiresAt === undefined ? rest : { ...rest, expiresAt: futureInstant(expiresAt) }
       const record = await store.update(scope, hash, patch, now(), by)
-      cache.clear()
+      cache.forget((known) => known.hash === hash)
       if (record === null) throw unknownKey()
       return withUsage(record)
     },
     async revoke(scope, hash, by) {
       const revoked = await store.revoke(scope, hash, now(), by)
-      cache.clear()
+      cache.forget((known) => known.hash === hash)
       if (!revoked) throw unknownKey()
     },
     authenticate(token) {
@@ -199,7 +199,7 @@ export const createKeys = ({ store, clock, ids, peppers, onError }: KeysParts): 
       const record = cache.get(keyDigest(token, peppers()[0].bytes), (digest) => load(token, digest))
       return record instanceof Promise ? record.then(admit) : admit(record)
     },
-    dropCache: cache.clear,
+    refreshCache: cache.refresh,
   }
 }
 

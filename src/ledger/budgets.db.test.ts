@@ -82,7 +82,7 @@ describeEachEngine('workspace budgets', (engine) => {
     const other = createBudgets({ database, clock: createFakeClock(), ids: systemIds })
     await other.put({ workspaceId, span: 'daily', limitNanos: DOLLAR, includeByok: false }, changedBy())
     expect(await counter.read()).toBeGreaterThan(before)
-    budgets.dropCache()
+    budgets.refreshCache()
     expect(await budgets.scopes(spender)).toHaveLength(1)
   })
 })

@@ -29,7 +29,7 @@ export interface Budgets extends ScopeSource {
   ): Promise<BudgetRecord>
   /** False where there was none. */
   delete(workspaceId: string, span: Span, by: ChangedBy): Promise<boolean>
-  dropCache(): void
+  refreshCache(): void
 }
 
 /** Workspaces whose budgets are remembered. */
@@ -48,19 +48,19 @@ export const createBudgets = (parts: { database: Database; clock: Clock; ids: Id
         check: (others) => checkOrder(budget, others),
         shareByok,
       })
-      cache.clear()
+      cache.forget((_, known) => known === budget.workspaceId)
       return written
     },
     async delete(workspaceId, span, by) {
       const deleted = await store.delete(workspaceId, span, isoTimestamp(clock.now()), by)
-      cache.clear()
+      cache.forget((_, known) => known === workspaceId)
       return deleted
     },
     scopes({ workspaceId }) {
       const known = cache.get(workspaceId, loadScopes)
       return known instanceof Promise ? known.then((scopes) => scopes ?? []) : (known ?? [])
     },
-    dropCache: cache.clear,
+    refreshCache: cache.refresh,
   }
 }
 

@@ -14,7 +14,7 @@ export interface Credits extends ScopeSource {
   spent(workspaceId: string): Promise<number>
   /** Negative takes credit back. Throws `invalid_request` for what is no whole number of nano-dollars. */
   add(input: { readonly workspaceId: string; readonly amountNanos: number; readonly note: string }, by: ChangedBy): Promise<void>
-  dropCache(): void
+  refreshCache(): void
 }
 
 /** Workspaces whose credit is remembered. */
@@ -33,13 +33,13 @@ export const createCredits = (parts: { database: Database; clock: Clock; ids: Id
         throw new GatewayError('invalid_request', 'amount: use an amount of US dollars with at most nine decimals, and not zero.')
       }
       await store.add({ id: ids.uuid(), workspaceId, amountNanos, note, createdAt: isoTimestamp(clock.now()) }, by)
-      cache.clear()
+      cache.forget((_, known) => known === workspaceId)
     },
     scopes({ workspaceId }) {
       const known = cache.get(workspaceId, loadScopes)
       return known instanceof Promise ? known.then((scopes) => scopes ?? []) : (known ?? [])
     },
-    dropCache: cache.clear,
+    refreshCache: cache.refresh,
   }
 }
 

@@ -71,7 +71,7 @@ describeEachEngine('every history of a ledger', (engine) => {
 
     const play = async (bursts: readonly (readonly Step[])[]): Promise<void> => {
       await empty(first)
-      money.budgets.dropCache()
+      money.budgets.refreshCache()
       const clock = createFakeClock(T0)
       const start = (index: number): Node => openNode(databases[index] ?? first, clock, { sources: [money.budgets] })
       const nodes = [start(0), engine.name === 'sqlite' ? undefined : start(1)]

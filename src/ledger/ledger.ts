@@ -28,7 +28,7 @@ export interface Ledger {
   figures(spender: Spender, atMs: number): Promise<readonly ScopeFigures[]>
   readonly settle: LedgerStore['settle']
   /** Forgets what sources keep in memory. */
-  dropCache(): void
+  refreshCache(): void
   /** One round of upkeep. It runs by itself from `start` on, at once and every ten seconds. */
   tend(): Promise<void>
   start(): () => Promise<void>
@@ -126,7 +126,7 @@ export const createLedger = (parts: {
       })
     },
     settle: store.settle,
-    dropCache: () => sources.forEach((source) => source.dropCache?.()),
+    refreshCache: () => sources.forEach((source) => source.refreshCache?.()),
     tend,
     start() {
       let round = tend()

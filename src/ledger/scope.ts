@@ -41,11 +41,11 @@ export interface KeyLimit {
 
 /**
  * Where scopes come from: keys, workspace budgets, guardrails. At once where it is known; what a source keeps in memory
- * it forgets in `dropCache`, which the change counter calls.
+ * it reads again after `refreshCache`, which the change counter calls.
  */
 export interface ScopeSource {
   scopes(spender: Spender): readonly Scope[] | Promise<readonly Scope[]>
-  dropCache?(): void
+  refreshCache?(): void
 }
 
 /**

@@ -66,7 +66,7 @@ test('beyond the bound the oldest go', async () => {
   expect(cache.get('b', load)).toBeInstanceOf(Promise)
 })
 
-test('a load that began before a clear never stores what it read, in whatever order things end', async () => {
+test('a load that began before a refresh never stores what it read, in whatever order things end', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.scheduler(),
@@ -87,7 +87,7 @@ test('a load that began before a clear never stores what it read, in whatever or
             builder: async () => {
               if (step === 'change') {
                 stored = index + 1
-                cache.clear()
+                cache.refresh()
               } else void cache.get(step === 'read' ? 'a' : 'b', load)
             },
           })),
@@ -102,14 +102,120 @@ test('a load that began before a clear never stores what it read, in whatever or
   )
 })
 
-test('callers of a load that a clear overtook get its answer, and the next caller a new one', async () => {
+test('callers of a load that a refresh overtook get its answer, and the next caller a new one', async () => {
   const cache = createLoadCache<string, string>(10)
   let answer: (value: string) => void = () => undefined
   const early = cache.get('a', () => new Promise<string>((resolve) => (answer = resolve)))
-  cache.clear()
+  cache.refresh()
   const late = cache.get('a', async () => 'new')
   answer('old')
   expect(await early).toBe('old')
   expect(await late).toBe('new')
   expect(cache.get('a', async () => 'third')).toBe('new')
+})
+
+describe('while what values are loaded from is away', () => {
+  const away = async (): Promise<never> => {
+    throw new Error('away')
+  }
+  const known = async (...keys: readonly string[]) => {
+    const cache = createLoadCache<string, string>(10)
+    for (const key of keys) await cache.get(key, async () => `old ${key}`)
+    return cache
+  }
+
+  test('the last known value is served, and after the first failure nobody waits for the next', async () => {
+    const cache = await known('a', 'b')
+    cache.refresh()
+    expect(await cache.get('a', away)).toBe('old a')
+    expect([cache.get('a', away), cache.get('b', away)]).toEqual(['old a', 'old b'])
+  })
+
+  test('it is tried again each time, so that the first success is seen', async () => {
+    const cache = await known('a')
+    cache.refresh()
+    await cache.get('a', away)
+    expect(cache.get('a', async () => 'new')).toBe('old a')
+    await Promise.resolve()
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(cache.get('a', away)).toBe('new')
+  })
+
+  test('a refresh ends it: what may have changed is waited for again', async () => {
+    const cache = await known('a')
+    cache.refresh()
+    await cache.get('a', away)
+    cache.refresh()
+    expect(await cache.get('a', async () => null)).toBeNull()
+    expect(cache.get('a', away)).toBeNull()
+  })
+
+  test('what is new, what was not there and what was forgotten is the failure', async () => {
+    const cache = await known('a', 'b')
+    await cache.get('none', async () => null)
+    cache.forget((value) => value === 'old a')
+    for (const key of ['new', 'none', 'a']) expect(await Promise.resolve(cache.get(key, away)).catch(String)).toBe('Error: away')
+    expect(await cache.get('b', away)).toBe('old b')
+    cache.forget()
+    expect(await Promise.resolve(cache.get('b', away)).catch(String)).toBe('Error: away')
+  })
+
+  test('what is forgotten while a load runs is not served when that fails', async () => {
+    const cache = await known('a')
+    cache.refresh()
+    let fail: (thrown: Error) => void = () => undefined
+    const waiting = Promise.resolve(cache.get('a', () => new Promise<never>((_, reject) => (fail = reject)))).catch(String)
+    cache.forget((value) => value === 'old a')
+    fail(new Error('away'))
+    expect(await waiting).toBe('Error: away')
+  })
+
+  test('a value is never older than the last change that the process made itself, in whatever order things end', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.scheduler(),
+        fc.array(fc.constantFrom('read', 'change', 'foreign-change', 'refresh', 'cut', 'restore'), { minLength: 1, maxLength: 20 }),
+        async (scheduler, steps) => {
+          const cache = createLoadCache<string, number>(2)
+          let stored = 0
+          let own = 0
+          let cut = false
+          const reads: Promise<void>[] = []
+          const load = async (): Promise<number> => {
+            await scheduler.schedule(Promise.resolve(), 'query')
+            const seen = stored
+            if (cut) throw new Error('away')
+            await scheduler.schedule(Promise.resolve(), 'answer')
+            return seen
+          }
+          const { task } = scheduler.scheduleSequence(
+            steps.map((step, index) => ({
+              label: step,
+              builder: async () => {
+                if (step === 'cut') cut = true
+                else if (step === 'restore') cut = false
+                else if (step === 'refresh') cache.refresh()
+                else if (step === 'foreign-change') stored = index + 1
+                else if (step === 'change') {
+                  stored = own = index + 1
+                  cache.forget()
+                } else {
+                  const least = own
+                  const read = Promise.resolve(cache.get('a', load)).then(
+                    (value) => expect(value).toBeGreaterThanOrEqual(least),
+                    (thrown: unknown) => expect(String(thrown)).toBe('Error: away'),
+                  )
+                  reads.push(read)
+                }
+              },
+            })),
+          )
+          await scheduler.waitAll()
+          await task
+          await Promise.all(reads)
+        },
+      ),
+      { numRuns: 500 },
+    )
+  })
 })

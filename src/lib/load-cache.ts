@@ -1,39 +1,89 @@
 /**
- * Values loaded once and kept until they are dropped: concurrent loads of one key share a promise, and a load that
- * began before a drop never stores what it read (a revoked key must not come back by a slow query).
+ * Values loaded once and kept. After a refresh each is loaded again when it is asked for, and a value that cannot be loaded
+ * again is served as it was last known: what reads from storage goes on while storage is away. Concurrent loads of one key
+ * share a promise, and a load that began before a refresh never stores what it read (a revoked key must not come back by a
+ * slow query).
  */
 export interface LoadCache<Key, Value> {
-  /** The value at once when it is known, else a promise. `load` answers null for what does not exist. */
+  /** The value at once when it is known, else a promise. `load` answers null for what does not exist. Rejects as `load` does where nothing older is known. */
   get(key: Key, load: (key: Key) => Promise<Value | null>): Value | null | Promise<Value | null>
-  /** Forgets everything; loads under way answer their callers and store nothing. */
-  clear(): void
+  /** Something may have changed, and can be read: everything is loaded again, once it is asked for. */
+  refresh(): void
+  /** These have changed and must never be served as they were; all of them without `matches`. The rest is refreshed. */
+  forget(matches?: (value: Value, key: Key) => boolean): void
+}
+
+interface Entry<Value> {
+  readonly value: Value | null
+  /** Of the refresh after which it was loaded; an older one is the last known value. */
+  readonly age: number
 }
 
 /** Beyond this the oldest entries go: a flood of unknown keys must not fill the memory. */
 export const createLoadCache = <Key, Value>(maxEntries: number): LoadCache<Key, Value> => {
-  let known = new Map<Key, Value | null>()
+  const entries = new Map<Key, Entry<Value>>()
   let loading = new Map<Key, Promise<Value | null>>()
+  let age = 0
+  /** A load has failed, and none has succeeded since: nobody who has an older value waits for the next. */
+  let failing = false
+
+  const start = (key: Key, load: (key: Key) => Promise<Value | null>): Promise<Value | null> => {
+    const [queue, began] = [loading, age]
+    const promise = load(key)
+      .then(
+        (value) => {
+          failing = false
+          if (began === age) store(key, { value, age })
+          return value
+        },
+        (thrown: unknown) => {
+          if (began === age) failing = true
+          throw thrown
+        },
+      )
+      .finally(() => queue.delete(key))
+    queue.set(key, promise)
+    return promise
+  }
+
+  const store = (key: Key, entry: Entry<Value>): void => {
+    // Deleted first, so that the map stays in the order in which values were loaded.
+    if (!entries.delete(key) && entries.size >= maxEntries) entries.delete(entries.keys().next().value as Key)
+    entries.set(key, entry)
+  }
+
+  /** That something was not there says nothing of now: it may have been made since. */
+  const lastKnown = (key: Key): Value | null => entries.get(key)?.value ?? null
+
+  const refresh = (): void => {
+    age += 1
+    loading = new Map()
+    failing = false
+  }
+
   return {
     get(key, load) {
-      const value = known.get(key)
-      if (value !== undefined) return value
-      const underway = loading.get(key)
-      if (underway !== undefined) return underway
-      const [store, queue] = [known, loading]
-      const promise = load(key)
-        .then((loaded) => {
-          // After a clear, `store` is no longer the one in use.
-          if (store.size >= maxEntries) store.delete(store.keys().next().value as Key)
-          store.set(key, loaded)
-          return loaded
-        })
-        .finally(() => queue.delete(key))
-      queue.set(key, promise)
-      return promise
+      const entry = entries.get(key)
+      if (entry?.age === age) return entry.value
+      const underway = loading.get(key) ?? start(key, load)
+      const known = lastKnown(key)
+      if (known === null) return underway
+      const orLast = underway.catch((thrown: unknown) => {
+        // It may have been forgotten meanwhile.
+        const last = lastKnown(key)
+        if (last === null) throw thrown
+        return last
+      })
+      if (!failing) return orLast
+      // Whoever has nothing older hears of the failure.
+      orLast.catch(() => undefined)
+      return known
     },
-    clear() {
-      known = new Map()
-      loading = new Map()
+    refresh,
+    forget(matches) {
+      refresh()
+      if (matches === undefined) entries.clear()
+      else for (const [key, { value }] of entries) if (value !== null && matches(value, key)) entries.delete(key)
     },
   }
 }

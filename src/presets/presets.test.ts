@@ -228,7 +228,7 @@ describe('serve', () => {
     await served()
     await store.archive(workspaceId, slug, '2026-11-20T10:00:00.000Z', changedBy())
     expect((await served()).version.version).toBe(1)
-    presets.dropCache()
+    presets.refreshCache()
     expect((await failure(served())).type).toBe('not_found')
   })
 

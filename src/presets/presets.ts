@@ -50,7 +50,7 @@ export interface Presets {
   find(workspaceId: string, slug: string): ServedPreset | null | Promise<ServedPreset | null>
   /** Every active preset with its designated version: the model list. */
   served(workspaceId: string): Promise<readonly PresetWithVersion[]>
-  dropCache(): void
+  refreshCache(): void
 }
 
 const IDEMPOTENCY_MS = 24 * 60 * 60 * 1000
@@ -62,13 +62,16 @@ const LIST_PAGE = 100
 export const createPresets = ({ store, clock, ids }: { store: PresetStore; clock: Clock; ids: IdSource }): Presets => {
   const cache = createLoadCache<string, PresetResolution>(CACHE_MAX)
   const now = (): string => isoTimestamp(clock.now())
+  // No slug holds an @.
+  const prefixOf = (workspaceId: string, slug: string): string => `${workspaceId}/${slug}@`
+  const forget = (workspaceId: string, slug: string): void => cache.forget((_, name) => name.startsWith(prefixOf(workspaceId, slug)))
   const resolve = (
     workspaceId: string,
     slug: string,
     reference: VersionReference,
   ): PresetResolution | null | Promise<PresetResolution | null> => {
     const pin = reference.by === 'number' ? reference.number : reference.by === 'label' ? reference.label : ''
-    return cache.get(`${workspaceId}/${slug}@${pin}`, () => store.resolve(workspaceId, slug, reference))
+    return cache.get(`${prefixOf(workspaceId, slug)}${pin}`, () => store.resolve(workspaceId, slug, reference))
   }
 
   return {
@@ -95,7 +98,7 @@ export const createPresets = ({ store, clock, ids }: { store: PresetStore; clock
       })
       switch (outcome.kind) {
         case 'created':
-          cache.clear()
+          forget(workspaceId, slug)
           return savedAnswer(outcome.preset)
         case 'replay':
           return { status: outcome.status, body: outcome.body }
@@ -110,7 +113,7 @@ export const createPresets = ({ store, clock, ids }: { store: PresetStore; clock
     version: async (workspaceId, slug, number) => (await store.version(workspaceId, slug, number)) ?? unknownPreset(`${slug}@${number}`),
     async patch(workspaceId, slug, patch, by) {
       const outcome = await store.patch(workspaceId, slug, patch, now(), by)
-      cache.clear()
+      forget(workspaceId, slug)
       switch (outcome.kind) {
         case 'patched':
           return outcome.preset
@@ -126,7 +129,7 @@ export const createPresets = ({ store, clock, ids }: { store: PresetStore; clock
     },
     async archive(workspaceId, slug, by) {
       const known = await store.archive(workspaceId, slug, now(), by)
-      cache.clear()
+      forget(workspaceId, slug)
       if (!known) unknownPreset(slug)
     },
     serve(workspaceId, slug, reference) {
@@ -149,7 +152,7 @@ export const createPresets = ({ store, clock, ids }: { store: PresetStore; clock
       }
       return all
     },
-    dropCache: cache.clear,
+    refreshCache: cache.refresh,
   }
 }
 

@@ -11,6 +11,8 @@ import { StorageRefused, StorageUnavailable } from './storage-errors.ts'
 const CONNECTIONS_MAX = 10
 const CONNECTION_WAIT_MS = 1000
 const STATEMENT_TIMEOUT_MS = 5000
+/** A server that is cut off does not even say that a statement took too long. */
+const SILENCE_MS = STATEMENT_TIMEOUT_MS + 1000
 const LOCK_TIMEOUT_MS = 2000
 const IDLE_IN_TRANSACTION_TIMEOUT_MS = 10_000
 
@@ -28,6 +30,7 @@ export const openPostgres = async (options: PostgresOptions): Promise<EngineConn
   const kysely = await openKysely(options, {
     max: CONNECTIONS_MAX,
     statement_timeout: STATEMENT_TIMEOUT_MS,
+    query_timeout: SILENCE_MS,
     lock_timeout: LOCK_TIMEOUT_MS,
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
   })

@@ -1,0 +1,78 @@
+/** A service whose database goes away and comes back: what it knows goes on, and what it must ask for says what is the matter. */
+import { afterEach, expect, test } from 'bun:test'
+
+import { call, infer, savePreset } from '../support/calls.ts'
+import { describeEachEngine } from '../support/databases.ts'
+import { type StartedService, until, useServices } from '../support/started-service.ts'
+import { startTcpRelay, type TcpRelay } from '../support/tcp-relay.ts'
+
+const services = useServices()
+
+describeEachEngine('storage that goes away', (engine) => {
+  // The database of SQLite is a file of the same process: there is nothing between the two to cut.
+  if (engine.name === 'sqlite') return
+
+  const relays: TcpRelay[] = []
+  afterEach(() => relays.splice(0).forEach((relay) => relay.close()))
+
+  const prepare = async (): Promise<{ service: StartedService; relay: TcpRelay; databaseUrl: string }> => {
+    const { databaseUrl } = await engine.locate()
+    const relay = await startTcpRelay(databaseUrl ?? '')
+    relays.push(relay)
+    const service = await services.start({ flags: ['--database-url', relay.url] })
+    return { service, relay, databaseUrl: databaseUrl ?? '' }
+  }
+
+  const body = { model: '@preset/known', messages: [{ role: 'user', content: 'Hi' }] }
+
+  const makeKey = async (service: StartedService, more: object = {}): Promise<{ key: string; hash: string }> => {
+    const made = (await call(service, 'POST', '/keys', { body: { name: 'x', ...more } })).json as { key: string; data: { hash: string } }
+    return { key: made.key, hash: made.data.hash }
+  }
+
+  test('200: known keys and presets go on, though an unrelated write came just before; 503 says why where nothing is known', async () => {
+    const { service, relay } = await prepare()
+    await savePreset(service, 'known', { model: 'sandbox/echo' })
+    const [known, fresh] = [await makeKey(service), await makeKey(service)]
+    expect((await infer(service, body, { key: known.key })).status).toBe(200)
+    // Each of these makes every process read again what it knows.
+    await savePreset(service, 'unrelated', { model: 'sandbox/echo' })
+    await call(service, 'POST', '/guardrails', { body: { name: 'unrelated' } })
+    await makeKey(service)
+    relay.cut()
+    await until(async () => (await fetch(`${service.url}/health/ready`)).status === 503, 'not ready', 3000)
+    for (let round = 0; round < 3; round += 1) expect((await infer(service, body, { key: known.key })).status).toBe(200)
+    for (const answer of [
+      await infer(service, body, { key: fresh.key }),
+      await infer(service, { ...body, model: '@preset/never-used' }, { key: known.key }),
+      await call(service, 'GET', '/presets'),
+    ]) {
+      expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '1'])
+      expect(answer.text).toContain("The service's database cannot be reached")
+    }
+    relay.restore()
+    await until(async () => (await infer(service, body, { key: fresh.key })).status === 200, 'storage to be used again', 3000)
+  })
+
+  test('401: a key that this process revoked is refused at once and during an outage; one that another revoked, once storage is back', async () => {
+    const { service, relay, databaseUrl } = await prepare()
+    await savePreset(service, 'known', { model: 'sandbox/echo' })
+    const [here, elsewhere, untouched] = [await makeKey(service), await makeKey(service), await makeKey(service)]
+    const status = async ({ key }: { key: string }): Promise<number> => (await infer(service, body, { key })).status
+    for (const key of [here, elsewhere, untouched]) expect(await status(key)).toBe(200)
+    expect((await call(service, 'DELETE', `/keys/${here.hash}`)).status).toBe(200)
+    expect(await status(here)).toBe(401)
+    const disabled = await makeKey(service)
+    expect(await status(disabled)).toBe(200)
+    expect((await call(service, 'PATCH', `/keys/${disabled.hash}`, { body: { disabled: true } })).status).toBe(200)
+    relay.cut()
+    // Known to be dead, or not known: never served as it was.
+    for (const key of [here, disabled]) expect([401, 503]).toContain(await status(key))
+    expect(await status(untouched)).toBe(200)
+    const revoked = await services.run(['keys', 'revoke', elsewhere.hash, '--data-dir', service.dataDir, '--database-url', databaseUrl])
+    expect(revoked.code).toBe(0)
+    relay.restore()
+    await until(async () => (await status(elsewhere)) === 401, 'the refusal', 2000)
+    expect([await status(here), await status(disabled), await status(untouched)]).toEqual([401, 401, 200])
+  })
+})
