@@ -33,6 +33,8 @@ import { buildModels, CatalogueError } from './models/build-models.ts'
 import catalogue from './models/catalogue-data.json' with { type: 'json' }
 import type { Catalogue } from './models/catalogue-schema.ts'
 import type { Models } from './models/models.ts'
+import { derivedKeys } from './root-secret.ts'
+import { openPresetSeal } from './presets/preset-seal.ts'
 import { createPresets } from './presets/presets.ts'
 import { providerRegistry } from './providers/registry.ts'
 import { createSafeFetch } from './providers/safe-fetch.ts'
@@ -48,6 +50,7 @@ import { createChangeCounter } from './storage/change-counter.ts'
 import { createGenerationStore } from './storage/generation-store.ts'
 import { createGuardrailAssignmentStore } from './storage/guardrail-assignment-store.ts'
 import { createGuardrailStore } from './storage/guardrail-store.ts'
+import { createFactStore } from './storage/fact-store.ts'
 import { createPresetStore } from './storage/preset-store.ts'
 import { pruneLedger } from './storage/prune-ledger.ts'
 import { utcDay } from './storage/usage-windows.ts'
@@ -97,7 +100,8 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
   const storage = await openStorage(settings, { service: true, onError: (error) => onError(error, 'database connection') })
   const { database, owner, claimFirstStart } = storage
 
-  const presetStore = createPresetStore(database)
+  const presetSeal = await openPresetSeal(createFactStore(database), derivedKeys(storage.secret, 'preset-key'), ids)
+  const presetStore = createPresetStore(database, presetSeal)
   const presets = createPresets({ store: presetStore, clock, ids })
   const guardrails = createGuardrails({
     store: createGuardrailStore(database),

@@ -2,9 +2,8 @@
  * Secrets of customers at rest (reliability.md 4.5): each version has a data key of its own, AES-256-GCM, which is
  * itself sealed under a key derived from the root secret. A rotation seals the data keys anew and leaves the secrets alone.
  */
-import { createCipheriv, createDecipheriv } from 'node:crypto'
-
 import type { IdSource } from '../lib/id.ts'
+import { openBytes, SEAL_KEY_BYTES, sealBytes } from '../lib/sealed-bytes.ts'
 
 /** A key-encryption key: of one root secret, by whose id what it sealed can be told. */
 export interface SealingKey {
@@ -34,15 +33,11 @@ export class SealBroken extends Error {
   override readonly name = 'SealBroken'
 }
 
-const DATA_KEY_BYTES = 32
-const IV_BYTES = 12
-const TAG_BYTES = 16
-
 export const seal = (secret: string, context: SealContext, key: SealingKey, ids: IdSource): Sealed => {
-  const dataKey = ids.bytes(DATA_KEY_BYTES)
+  const dataKey = ids.bytes(SEAL_KEY_BYTES)
   return {
-    sealedSecret: encrypt(Buffer.from(secret, 'utf8'), dataKey, purposeText(context, 'secret'), ids),
-    wrappedDataKey: encrypt(dataKey, key.bytes, purposeText(context, 'data-key'), ids),
+    sealedSecret: sealBytes(Buffer.from(secret, 'utf8'), dataKey, purposeText(context, 'secret'), ids),
+    wrappedDataKey: sealBytes(dataKey, key.bytes, purposeText(context, 'data-key'), ids),
     kekId: key.id,
   }
 }
@@ -50,42 +45,26 @@ export const seal = (secret: string, context: SealContext, key: SealingKey, ids:
 /** Throws SealBroken. `keys`: all that are valid now. */
 export const unseal = (sealed: Sealed, context: SealContext, keys: readonly SealingKey[]): string =>
   orBroken(context, () =>
-    Buffer.from(decrypt(sealed.sealedSecret, dataKeyOf(sealed, context, keys), purposeText(context, 'secret'))).toString('utf8'),
+    Buffer.from(openBytes(sealed.sealedSecret, dataKeyOf(sealed, context, keys), purposeText(context, 'secret'))).toString('utf8'),
   )
 
 /** The same secret with its data key sealed under `key`. Throws SealBroken. */
 export const rewrap = (sealed: Sealed, context: SealContext, keys: readonly SealingKey[], key: SealingKey, ids: IdSource): Sealed =>
   orBroken(context, () => ({
     ...sealed,
-    wrappedDataKey: encrypt(dataKeyOf(sealed, context, keys), key.bytes, purposeText(context, 'data-key'), ids),
+    wrappedDataKey: sealBytes(dataKeyOf(sealed, context, keys), key.bytes, purposeText(context, 'data-key'), ids),
     kekId: key.id,
   }))
 
 const dataKeyOf = ({ wrappedDataKey, kekId }: Sealed, context: SealContext, keys: readonly SealingKey[]): Uint8Array => {
   const key = keys.find(({ id }) => id === kekId)
   if (key === undefined) throw new SealBroken('unknown key')
-  return decrypt(wrappedDataKey, key.bytes, purposeText(context, 'data-key'))
+  return openBytes(wrappedDataKey, key.bytes, purposeText(context, 'data-key'))
 }
 
 const purposeText = (context: SealContext, purpose: 'secret' | 'data-key'): Uint8Array => {
   const { workspaceId, credentialId, provider, version, origin } = context
   return Buffer.from(JSON.stringify([workspaceId, credentialId, provider, version, purpose, ...(purpose === 'secret' ? [origin] : [])]))
-}
-
-/** Initialisation vector, authentication tag, text. */
-const encrypt = (plain: Uint8Array, key: Uint8Array, authenticated: Uint8Array, ids: IdSource): string => {
-  const iv = ids.bytes(IV_BYTES)
-  const cipher = createCipheriv('aes-256-gcm', key, iv).setAAD(authenticated)
-  const text = Buffer.concat([cipher.update(plain), cipher.final()])
-  return Buffer.concat([iv, cipher.getAuthTag(), text]).toString('base64')
-}
-
-const decrypt = (sealed: string, key: Uint8Array, authenticated: Uint8Array): Uint8Array => {
-  const bytes = Buffer.from(sealed, 'base64')
-  const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, IV_BYTES), { authTagLength: TAG_BYTES })
-    .setAAD(authenticated)
-    .setAuthTag(bytes.subarray(IV_BYTES, IV_BYTES + TAG_BYTES))
-  return Buffer.concat([decipher.update(bytes.subarray(IV_BYTES + TAG_BYTES)), decipher.final()])
 }
 
 const orBroken = <Value>({ credentialId, provider }: SealContext, work: () => Value): Value => {

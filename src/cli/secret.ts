@@ -9,6 +9,7 @@ import { isoTimestamp, systemClock } from '../lib/clock.ts'
 import { systemIds } from '../lib/id.ts'
 import { openStorage, type Storage } from '../open-storage.ts'
 import { addRootSecret, derivedKeys, dropPreviousSecrets, readRootSecret, secretCheck, type RootSecret } from '../root-secret.ts'
+import { presetKeyFollows, rewrapPresetKey } from '../presets/preset-seal.ts'
 import { recordChange } from '../storage/audit-log.ts'
 import { createByokStore } from '../storage/byok-store.ts'
 import { bumpChangeCounter } from '../storage/change-counter.ts'
@@ -34,6 +35,7 @@ export const rotateSecretVerb = (settings: StorageSettings, reached: (step: Step
     await seenByAll()
     reached('rewrap')
     const wrapped = await rewrapAll(storage, secret)
+    await rewrapPresetKey(createFactStore(database), derivedKeys(secret, 'preset-key'), systemIds)
     reached('check')
     await createFactStore(database).replace('secret-check', secretCheck(secret))
     await audit(storage, 'rotated', secret)
@@ -58,7 +60,9 @@ const newestSecret = ({ secret }: Storage, settings: StorageSettings): RootSecre
 /** The newest secret is the one in use, and nothing is sealed under another. */
 const isFinished = async (storage: Storage, settings: StorageSettings): Promise<boolean> => {
   const { id } = newestSecret(storage, settings)
-  return id === storage.secret.id && (await createByokStore(storage.database).sealedUnderOther(id, 1)).length === 0
+  const { database } = storage
+  if (id !== storage.secret.id || !(await presetKeyFollows(createFactStore(database), { id }))) return false
+  return (await createByokStore(database).sealedUnderOther(id, 1)).length === 0
 }
 
 const BATCH = 100

@@ -4,6 +4,7 @@ import { connect } from 'node:net'
 import { pino } from 'pino'
 
 import { changedBy } from '../../test/support/changed-by.ts'
+import { testSeal } from '../../test/support/test-seal.ts'
 import { createFakeClock, turn } from '../../test/support/fake-clock.ts'
 import { createTestRouting } from '../../test/support/test-routing.ts'
 import { openSqliteDatabase } from '../../test/support/sqlite-database.ts'
@@ -71,7 +72,7 @@ const build = (more: Partial<AppParts> = {}) => {
     onError: (thrown) => faults.push(thrown),
   })
   const { keys } = management
-  const presets = createPresets({ store: createPresetStore(database), clock, ids })
+  const presets = createPresets({ store: createPresetStore(database, testSeal), clock, ids })
   const models = createModels(sandboxModels, [])
   const store = createGenerationStore(database)
   const recorder = createGenerationRecorder<Settlement>({

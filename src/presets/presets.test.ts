@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 
 import { changedBy } from '../../test/support/changed-by.ts'
+import { testSeal } from '../../test/support/test-seal.ts'
 import { createFakeClock } from '../../test/support/fake-clock.ts'
 import { createFakeIds } from '../../test/support/fake-ids.ts'
 import { openSqliteDatabase } from '../../test/support/sqlite-database.ts'
@@ -19,7 +20,7 @@ const DAY_MS = 24 * 60 * 60 * 1000
 let slugs = 0
 /** A service of its own over the one database, and a slug that nobody else uses. */
 const open = () => {
-  const store = createPresetStore(database)
+  const store = createPresetStore(database, testSeal)
   const resolved: string[] = []
   const counted: PresetStore = {
     ...store,

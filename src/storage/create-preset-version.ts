@@ -3,9 +3,9 @@ import type { Transaction } from 'kysely'
 
 import type { PresetContent, PresetWithVersion } from '../contract/preset.ts'
 import { type ChangedBy, recordChange } from './audit-log.ts'
-import type { Database } from './database.ts'
-import { type PresetRow, type PresetVersionRow, toPresetWithVersion } from './preset-rows.ts'
+import { type PresetRow, type PresetVersionRow, type SealedDatabase, toPresetWithVersion } from './preset-rows.ts'
 import type { Schema } from './schema.ts'
+import { holdsSecrets, readAnswerBody, storeAnswerBody, storeConfig, type TextSeal } from './sealed-config.ts'
 
 export interface CreateVersionInput {
   readonly workspaceId: string
@@ -43,18 +43,19 @@ export type CreateVersionOutcome =
   /** The same key came with another body. */
   | { readonly kind: 'idempotency-mismatch' }
 
-export const createPresetVersion = (database: Database, input: CreateVersionInput): Promise<CreateVersionOutcome> =>
+export const createPresetVersion = ({ database, seal }: SealedDatabase, input: CreateVersionInput): Promise<CreateVersionOutcome> =>
   recordChange<CreateVersionOutcome>(database, input.by, input.now, async (transaction) => {
     const { idempotency } = input
     if (idempotency !== null) {
-      const earlier = await claimIdempotencyKey(transaction, input, idempotency)
+      const earlier = await claimIdempotencyKey(transaction, input, idempotency, seal)
       if (earlier !== null) return { result: earlier, audit: null }
     }
     const preset = await takeNextVersion(transaction, input)
-    const version = versionRow(input, preset)
+    const version = versionRow(input, preset, seal)
     await transaction.insertInto('preset_versions').values(version).execute()
-    const created = toPresetWithVersion(preset, version)
-    if (idempotency !== null) await storeAnswer(transaction, input, idempotency, idempotency.answer(created))
+    const created = toPresetWithVersion(preset, version, seal)
+    if (idempotency !== null)
+      await storeAnswer(transaction, input, idempotency, sealedAnswer(input, idempotency, idempotency.answer(created), seal))
     return {
       result: { kind: 'created', preset: created },
       audit: {
@@ -113,12 +114,16 @@ const takeNextVersion = (transaction: Transaction<Schema>, input: CreateVersionI
     .returningAll()
     .executeTakeFirstOrThrow()
 
-const versionRow = ({ versionId, creatorUserId, now, content }: CreateVersionInput, preset: PresetRow): PresetVersionRow => ({
+const versionRow = (
+  { versionId, creatorUserId, now, content }: CreateVersionInput,
+  preset: PresetRow,
+  seal: TextSeal,
+): PresetVersionRow => ({
   id: versionId,
   preset_id: preset.id,
   version: preset.last_version,
   shape: content.shape,
-  config: JSON.stringify(content.config),
+  config: storeConfig(content.config, versionId, seal),
   system_prompt: content.systemPrompt === null ? null : JSON.stringify(content.systemPrompt),
   creator_id: creatorUserId,
   created_at: now,
@@ -133,6 +138,7 @@ const claimIdempotencyKey = async (
   transaction: Transaction<Schema>,
   { workspaceId, slug, now }: CreateVersionInput,
   { route, key, bodySha256, expiredBefore }: IdempotencyClaim,
+  seal: TextSeal,
 ): Promise<CreateVersionOutcome | null> => {
   const claimed = await transaction
     .insertInto('idempotency_keys')
@@ -153,8 +159,17 @@ const claimIdempotencyKey = async (
     .where((eb) => eb.and({ workspace_id: workspaceId, route, slug, key }))
     .executeTakeFirstOrThrow()
   if (earlier.body_sha256 !== bodySha256) return { kind: 'idempotency-mismatch' }
-  return { kind: 'replay', status: earlier.status, body: earlier.body }
+  return { kind: 'replay', status: earlier.status, body: readAnswerBody(earlier.body, [workspaceId, route, slug, key], seal) }
 }
+
+/** An answer with secrets is kept sealed. */
+const sealedAnswer = (
+  { workspaceId, slug, content }: CreateVersionInput,
+  { route, key }: IdempotencyClaim,
+  answer: StoredAnswer,
+  seal: TextSeal,
+): StoredAnswer =>
+  holdsSecrets(content.config) ? { ...answer, body: storeAnswerBody(answer.body, [workspaceId, route, slug, key], seal) } : answer
 
 const storeAnswer = async (
   transaction: Transaction<Schema>,

@@ -1,6 +1,6 @@
 import type { Database } from './database.ts'
 
-type FactName = 'secret-check' | 'first-start' | 'ledger-after'
+type FactName = 'secret-check' | 'preset-key' | 'first-start' | 'ledger-after'
 
 export interface FactStore {
   /** Null where the fact was never established. */

@@ -4,8 +4,7 @@ import type { Transaction, Updateable } from 'kysely'
 import { PRESET_LABELS_MAX, type PresetPatch, type PresetResource, type PresetWithVersion } from '../contract/preset.ts'
 import type { JsonObject } from '../lib/json.ts'
 import { type ChangedBy, recordChange } from './audit-log.ts'
-import type { Database } from './database.ts'
-import { parseLabels, type PresetRow, toPresetWithVersion } from './preset-rows.ts'
+import { parseLabels, type PresetRow, type SealedDatabase, toPresetWithVersion } from './preset-rows.ts'
 import type { PresetsTable, Schema } from './schema.ts'
 
 export type PatchPresetOutcome =
@@ -17,7 +16,7 @@ export type PatchPresetOutcome =
   | { readonly kind: 'too-many-labels' }
 
 export const patchPreset = (
-  database: Database,
+  { database, seal }: SealedDatabase,
   workspaceId: string,
   slug: string,
   patch: PresetPatch,
@@ -49,7 +48,7 @@ export const patchPreset = (
       .where('id', '=', patched.designated_version_id)
       .executeTakeFirstOrThrow()
     return {
-      result: { kind: 'patched', preset: toPresetWithVersion(patched, version) },
+      result: { kind: 'patched', preset: toPresetWithVersion(patched, version, seal) },
       audit: changed
         ? {
             workspaceId,

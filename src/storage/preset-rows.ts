@@ -2,7 +2,15 @@
 import type { Selectable } from 'kysely'
 
 import type { PresetResource, PresetVersionResource, PresetWithVersion } from '../contract/preset.ts'
+import type { Database } from './database.ts'
+import { readConfig, type TextSeal } from './sealed-config.ts'
 import type { PresetsTable, PresetVersionsTable } from './schema.ts'
+
+export interface SealedDatabase {
+  readonly database: Database
+  /** Of the secrets in it. */
+  readonly seal: TextSeal
+}
 
 export type PresetRow = Selectable<PresetsTable>
 export type PresetVersionRow = Selectable<PresetVersionsTable>
@@ -22,15 +30,15 @@ export const toPreset = (row: PresetRow): PresetResource => ({
   labels: parseLabels(row.labels),
 })
 
-export const toVersion = ({ config, system_prompt, ...row }: PresetVersionRow): PresetVersionResource => ({
+export const toVersion = ({ config, system_prompt, ...row }: PresetVersionRow, seal: TextSeal): PresetVersionResource => ({
   ...row,
-  config: JSON.parse(config) as PresetVersionResource['config'],
+  config: readConfig(config, row.id, seal),
   system_prompt: system_prompt === null ? null : (JSON.parse(system_prompt) as string),
 })
 
-export const toPresetWithVersion = (preset: PresetRow, version: PresetVersionRow): PresetWithVersion => ({
+export const toPresetWithVersion = (preset: PresetRow, version: PresetVersionRow, seal: TextSeal): PresetWithVersion => ({
   ...toPreset(preset),
-  designated_version: toVersion(version),
+  designated_version: toVersion(version, seal),
 })
 
 export const parseLabels = (labels: string): PresetResource['labels'] => JSON.parse(labels) as PresetResource['labels']

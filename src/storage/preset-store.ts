@@ -4,7 +4,8 @@ import type { ChangedBy } from './audit-log.ts'
 import { createPresetVersion, type CreateVersionInput, type CreateVersionOutcome } from './create-preset-version.ts'
 import type { Database } from './database.ts'
 import { patchPreset, type PatchPresetOutcome } from './patch-preset.ts'
-import { toPreset, toPresetWithVersion, toVersion } from './preset-rows.ts'
+import { type SealedDatabase, toPreset, toPresetWithVersion, toVersion } from './preset-rows.ts'
+import type { TextSeal } from './sealed-config.ts'
 
 export interface PresetStore {
   /** Makes the next version and designates it. The answer embeds the version that this very call wrote. */
@@ -42,15 +43,16 @@ export type PresetResolution =
   /** The preset is there; the number or the label is not. */
   | { readonly kind: 'no-such-version'; readonly preset: PresetResource }
 
-export const createPresetStore = (database: Database): PresetStore => ({
-  createVersion: (input) => createPresetVersion(database, input),
+/** Secrets of presets are opened with this seal as they are read, and sealed with it as they are written. */
+export const createPresetStore = (database: Database, seal: TextSeal): PresetStore => ({
+  createVersion: (input) => createPresetVersion({ database, seal }, input),
   list: (input) => listPresets(database, input),
-  get: (workspaceId, slug) => getPreset(database, workspaceId, slug),
-  versions: (input) => listVersions(database, input),
-  version: (workspaceId, slug, number) => getVersion(database, workspaceId, slug, number),
-  patch: (workspaceId, slug, patch, now, by) => patchPreset(database, workspaceId, slug, patch, now, by),
-  archive: (workspaceId, slug, now, by) => archivePreset(database, workspaceId, slug, now, by),
-  resolve: (workspaceId, slug, reference) => resolvePreset(database, workspaceId, slug, reference),
+  get: (workspaceId, slug) => getPreset({ database, seal }, workspaceId, slug),
+  versions: (input) => listVersions({ database, seal }, input),
+  version: (workspaceId, slug, number) => getVersion({ database, seal }, workspaceId, slug, number),
+  patch: (workspaceId, slug, patch, now, by) => patchPreset({ database, seal }, workspaceId, slug, patch, now, by),
+  archive: (workspaceId, slug, now, by) => archivePreset({ database, seal }, workspaceId, slug, now, by),
+  resolve: (workspaceId, slug, reference) => resolvePreset({ database, seal }, workspaceId, slug, reference),
   deleteIdempotencyKeys: (createdBefore, limit) => deleteIdempotencyKeys(database, createdBefore, limit),
 })
 
@@ -65,7 +67,7 @@ const listPresets = async (
 }
 
 /** One statement for the preset and its designated version, so that no write can come between the two. */
-const getPreset = async (database: Database, workspaceId: string, slug: string): Promise<PresetWithVersion | null> => {
+const getPreset = async ({ database, seal }: SealedDatabase, workspaceId: string, slug: string): Promise<PresetWithVersion | null> => {
   const row = await database.kysely
     .selectFrom('presets')
     .innerJoin('preset_versions', 'preset_versions.id', 'presets.designated_version_id')
@@ -77,7 +79,7 @@ const getPreset = async (database: Database, workspaceId: string, slug: string):
     .executeTakeFirst()
   if (row === undefined) return null
   const { preset_id, version, shape, config, system_prompt, creator_id, version_created_at, version_updated_at, ...preset } = row
-  return toPresetWithVersion(preset, {
+  const designated = {
     id: preset.designated_version_id,
     preset_id,
     version,
@@ -87,11 +89,12 @@ const getPreset = async (database: Database, workspaceId: string, slug: string):
     creator_id,
     created_at: version_created_at,
     updated_at: version_updated_at,
-  })
+  }
+  return toPresetWithVersion(preset, designated, seal)
 }
 
 const listVersions = async (
-  database: Database,
+  { database, seal }: SealedDatabase,
   { workspaceId, slug, ascending, offset, limit }: { workspaceId: string; slug: string; ascending: boolean } & Slice,
 ): Promise<Page<PresetVersionResource> | null> => {
   const preset = await database.kysely
@@ -111,10 +114,15 @@ const listVersions = async (
     .offset(offset)
     .limit(limit)
     .execute()
-  return { items: rows.map(toVersion), totalCount: preset.last_version }
+  return { items: rows.map((row) => toVersion(row, seal)), totalCount: preset.last_version }
 }
 
-const getVersion = async (database: Database, workspaceId: string, slug: string, number: number): Promise<PresetVersionResource | null> => {
+const getVersion = async (
+  { database, seal }: SealedDatabase,
+  workspaceId: string,
+  slug: string,
+  number: number,
+): Promise<PresetVersionResource | null> => {
   const row = await database.kysely
     .selectFrom('preset_versions')
     .innerJoin('presets', 'presets.id', 'preset_versions.preset_id')
@@ -123,14 +131,14 @@ const getVersion = async (database: Database, workspaceId: string, slug: string,
     .where('presets.slug', '=', slug)
     .where('preset_versions.version', '=', number)
     .executeTakeFirst()
-  return row === undefined ? null : toVersion(row)
+  return row === undefined ? null : toVersion(row, seal)
 }
 
-const archivePreset = async (database: Database, workspaceId: string, slug: string, now: string, by: ChangedBy): Promise<boolean> =>
+const archivePreset = async (database: SealedDatabase, workspaceId: string, slug: string, now: string, by: ChangedBy): Promise<boolean> =>
   (await patchPreset(database, workspaceId, slug, { status: 'archived' }, now, by)).kind !== 'not-found'
 
 const resolvePreset = async (
-  database: Database,
+  database: SealedDatabase,
   workspaceId: string,
   slug: string,
   reference: VersionReference,

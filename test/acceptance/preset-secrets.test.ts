@@ -1,4 +1,7 @@
 /** What a preset hides reaches the provider and management keys, and nobody who only uses it. */
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+
 import { beforeAll, describe, expect, test } from 'bun:test'
 
 import { call, infer } from '../support/calls.ts'
@@ -151,6 +154,19 @@ describe('a provider that quotes what it refuses', () => {
     )
     for (const dialect of Object.keys(PATHS)) expectOpen((await ask(dialect, 'fake/chat', { stream: true })).text)
   })
+})
+
+test('no file of the service holds a credential in plain text', async () => {
+  const key = { 'idempotency-key': 'once' }
+  const body = { model: 'fake/native', tools: TOOLS }
+  const saved = await call(service, 'POST', '/presets/kept/responses', { body, headers: key })
+  expect((await call(service, 'POST', '/presets/kept/responses', { body, headers: key })).text).toBe(saved.text)
+  const files = readdirSync(service.dataDir).filter((name) => statSync(join(service.dataDir, name)).isFile())
+  expect(files.length).toBeGreaterThan(1)
+  for (const name of files) {
+    const bytes = readFileSync(join(service.dataDir, name)).toString('latin1')
+    for (const secret of ['S3CRET', 'old school']) expect([name, bytes.includes(secret)]).toEqual([name, false])
+  }
 })
 
 test('management keys read the configuration as it was written; inference keys do not read it at all', async () => {

@@ -18,6 +18,8 @@ const services = useServices()
 const fake = await startFakeUpstream()
 fake.script(say('Hello.'))
 
+const TOOLS = [{ type: 'mcp', server_label: 'crm', server_url: 'https://mcp.example.com', authorization: 'tool-credential' }]
+
 const CONFIG = `
 providers:
   fake: { dialects: [openai-chat], base_url: "${fake.url}", api_key: sk-shared-credential }
@@ -31,8 +33,13 @@ const start = async (dataDir?: string, env?: Record<string, string>): Promise<St
 const withOwnKey = async (env?: Record<string, string>): Promise<StartedService> => {
   const service = await start(undefined, env)
   expect((await call(service, 'POST', '/byok', { body: { provider: 'fake', key: OWN } })).status).toBe(201)
+  expect((await call(service, 'POST', '/presets/crm/responses', { body: { model: 'fake/one', tools: TOOLS } })).status).toBe(200)
   return service
 }
+
+/** With the credential of its tool. */
+const presetIn = async (service: StartedService, key?: string): Promise<unknown> =>
+  (await call(service, 'GET', '/presets/crm', key === undefined ? {} : { key })).preset.designated_version.config['tools']
 
 /** The key that the provider saw of a request with this API key; the status where it was refused. */
 const keyUsed = async (service: StartedService, key: string): Promise<string | number | undefined> => {
@@ -66,6 +73,7 @@ test('beside a running service: API keys and provider keys go on, before and aft
   await service.stop()
   const again = await start(service.dataDir)
   expect(await keyUsed(again, service.inferenceKey)).toBe(OWN)
+  expect(await presetIn(again, service.managementKey)).toEqual(TOOLS)
   expect((await call(again, 'GET', '/audit-log?object_type=root_secret', { key: service.managementKey })).json).toMatchObject({
     total_count: 2,
   })
@@ -83,13 +91,14 @@ describe('killed', () => {
       expect(killed.signal).toBe('SIGKILL')
       const between = await start(service.dataDir)
       expect(await keyUsed(between, service.inferenceKey)).toBe(OWN)
+      expect(await presetIn(between, service.managementKey)).toEqual(TOOLS)
       await between.stop()
       expect((await secretVerb(service, 'rotate')).code).toBe(0)
       // Killed at the very end there was nothing to finish, so it was a second rotation.
       expect(secretsIn(service.dataDir)).toHaveLength(step === 'done' ? 3 : 2)
       const after = await start(service.dataDir)
       expect(await keyUsed(after, service.inferenceKey)).toBe(OWN)
-      expect((await call(after, 'GET', '/keys', { key: service.managementKey })).status).toBe(200)
+      expect(await presetIn(after, service.managementKey)).toEqual(TOOLS)
       await after.stop()
       expect((await secretVerb(service, 'retire')).code).toBe(0)
     },

@@ -1,5 +1,6 @@
 /** What the tests of this folder create presets with. */
 import { changedBy } from '../../../test/support/changed-by.ts'
+import { testSeal } from '../../../test/support/test-seal.ts'
 import type { CreateVersionInput, IdempotencyClaim } from '../create-preset-version.ts'
 import type { Database } from '../database.ts'
 import { createPresetStore, type PresetStore } from '../preset-store.ts'
@@ -21,7 +22,7 @@ export const preparePresets = async (database: Database): Promise<PresetBench> =
     userId: crypto.randomUUID(),
     now: T0,
   })
-  const store = createPresetStore(database)
+  const store = createPresetStore(database, testSeal)
   return { workspaceId, store, create: (slug, more) => store.createVersion({ ...versionInput(workspaceId, slug), ...more }) }
 }
 

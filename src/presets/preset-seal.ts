@@ -1,0 +1,58 @@
+/**
+ * The key under which the secrets of all presets are sealed. It is made once for a database and kept there, itself sealed
+ * under a key derived from the root secret: versions never change, so a rotation seals this one key anew.
+ */
+import type { IdSource } from '../lib/id.ts'
+import { openBytes, SEAL_KEY_BYTES, sealBytes } from '../lib/sealed-bytes.ts'
+import type { FactStore } from '../storage/fact-store.ts'
+import type { TextSeal } from '../storage/sealed-config.ts'
+
+/** Derived from a root secret, by whose id what it sealed can be told. */
+interface SealingKey {
+  readonly id: string
+  readonly bytes: Uint8Array
+}
+
+/** All that are valid, that of the root secret in use first. */
+type SealingKeys = readonly [SealingKey, ...SealingKey[]]
+
+const FACT = 'preset-key'
+const KEY_CONTEXT = Buffer.from('preset-key')
+
+/** Makes the key where there is none. Throws where none of these keys opens it. */
+export const openPresetSeal = async (facts: FactStore, keys: SealingKeys, ids: Pick<IdSource, 'bytes'>): Promise<TextSeal> => {
+  const key = unwrap(await establish(facts, keys[0], ids), keys)
+  return {
+    seal: (text, context) => sealBytes(Buffer.from(text, 'utf8'), key, Buffer.from(context), ids),
+    open: (sealed, context) => Buffer.from(openBytes(sealed, key, Buffer.from(context))).toString('utf8'),
+  }
+}
+
+/** Seals the key under that of the first of these, where it is not; makes it where there is none, before anybody does so with another. */
+export const rewrapPresetKey = async (facts: FactStore, keys: SealingKeys, ids: Pick<IdSource, 'bytes'>): Promise<void> => {
+  const stored = await establish(facts, keys[0], ids)
+  if (!isUnder(stored, keys[0])) await facts.replace(FACT, wrap(unwrap(stored, keys), keys[0], ids))
+}
+
+/** Whether nothing more is to be sealed anew for this root secret. */
+export const presetKeyFollows = async (facts: FactStore, key: Pick<SealingKey, 'id'>): Promise<boolean> => {
+  const stored = await facts.read(FACT)
+  return stored === null || isUnder(stored, key)
+}
+
+const establish = async (facts: FactStore, key: SealingKey, ids: Pick<IdSource, 'bytes'>): Promise<string> =>
+  (await facts.read(FACT)) ?? (await facts.establish(FACT, wrap(ids.bytes(SEAL_KEY_BYTES), key, ids))).value
+
+/** The id of the sealing key, and what it sealed. */
+const wrap = (key: Uint8Array, under: SealingKey, ids: Pick<IdSource, 'bytes'>): string =>
+  `${under.id}:${sealBytes(key, under.bytes, KEY_CONTEXT, ids)}`
+
+const unwrap = (stored: string, keys: SealingKeys): Uint8Array => {
+  const under = keys.find((key) => isUnder(stored, key))
+  if (under === undefined) {
+    throw new Error('The key of the presets does not open: the root secret that sealed it is not here.')
+  }
+  return openBytes(stored.slice(under.id.length + 1), under.bytes, KEY_CONTEXT)
+}
+
+const isUnder = (stored: string, { id }: Pick<SealingKey, 'id'>): boolean => stored.startsWith(`${id}:`)

@@ -1,0 +1,49 @@
+/** A preset's configuration as it is stored: what only management keys read is sealed, all else is plain. */
+import { secretsIn, withTexts } from '../canonical/preset-secrets.ts'
+import type { PresetVersionResource } from '../contract/preset.ts'
+import type { JsonObject } from '../lib/json.ts'
+
+/** `context`: what a text is sealed as. It opens as nothing else. */
+export interface TextSeal {
+  seal(text: string, context: string): string
+  /** Throws where it was changed, or moved, or sealed with another key. */
+  open(sealed: string, context: string): string
+}
+
+type Config = PresetVersionResource['config']
+type Secrets = readonly { readonly path: readonly (string | number)[]; readonly value: string }[]
+
+export const holdsSecrets = (config: Config): boolean => secretsIn(config).length > 0
+
+/** JSON: the configuration, or where it has secrets a pair of the rest of it and of them. */
+export const storeConfig = (config: Config, versionId: string, { seal }: TextSeal): string => {
+  const secrets: Secrets = secretsIn(config).map(({ path, value }) => ({ path, value }))
+  if (secrets.length === 0) return JSON.stringify(config)
+  const rest = withTexts(
+    config,
+    secrets.map(({ path }) => ({ path, value: '' })),
+  )
+  return JSON.stringify([rest, seal(JSON.stringify(secrets), contextOf(versionId))])
+}
+
+/** Throws as `open` does. */
+export const readConfig = (stored: string, versionId: string, { open }: TextSeal): Config => {
+  const value = JSON.parse(stored) as Config | readonly [rest: JsonObject, sealed: string]
+  if (!isPair(value)) return value
+  const [rest, sealed] = value
+  return withTexts(rest, JSON.parse(open(sealed, contextOf(versionId))) as Secrets) as Config
+}
+
+const isPair = (value: Config | readonly [JsonObject, string]): value is readonly [JsonObject, string] => Array.isArray(value)
+
+const contextOf = (versionId: string): string => `preset-version ${versionId}`
+
+const SEALED = 'sealed:'
+
+/** An answer that is kept for a repetition repeats the secrets too. */
+export const storeAnswerBody = (body: string, claim: readonly string[], { seal }: TextSeal): string =>
+  SEALED + seal(body, JSON.stringify(claim))
+
+/** Of either form. Throws as `open` does. */
+export const readAnswerBody = (stored: string, claim: readonly string[], { open }: TextSeal): string =>
+  stored.startsWith(SEALED) ? open(stored.slice(SEALED.length), JSON.stringify(claim)) : stored
