@@ -58,7 +58,7 @@ export class BlockEvents implements BlockSink {
 const startOf = (block: Block): string => {
   if (block.type === 'tool-call') return JSON.stringify({ type: 'tool_use', id: block.id, name: block.name, input: {} })
   if (block.type === 'image') return JSON.stringify(imageBlock(block.url))
-  return isThinking(block) ? '{"type":"thinking","thinking":"","signature":""}' : '{"type":"text","text":"","citations":null}'
+  return isThinking(block) ? '{"type":"thinking","thinking":"","signature":""}' : '{"type":"text","text":"","citations":[]}'
 }
 
 const deltaOf = (block: Block): string => {

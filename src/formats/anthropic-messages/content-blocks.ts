@@ -70,7 +70,7 @@ const contentBlock = (block: Block, text: string, citations: readonly JsonObject
       return JSON.stringify(imageBlock(block.url))
     case 'text':
     case 'refusal':
-      return JSON.stringify({ type: 'text', text, citations: citations.length === 0 ? null : citations })
+      return JSON.stringify({ type: 'text', text, citations })
   }
 }
 

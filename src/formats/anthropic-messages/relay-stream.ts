@@ -76,7 +76,7 @@ export class MessageRelay implements StreamRenderer {
     const message = told.textWith({
       ...missingMembers(told, MESSAGE_NEEDS),
       ...identityMembers(dialectId('msg', this.#head), this.#head),
-      usage: completeUsage(told.raw('usage') ?? '{}', this.#head.inputTokensEstimate),
+      usage: completeUsage(told.raw('usage'), this.#head.inputTokensEstimate),
     })
     return eventFrame('message_start', oneLine(body.textWith({ message })))
   }

@@ -37,7 +37,7 @@ export const block = (index: number, opening: string, delta: string, pieces: rea
   pieces.map((piece) => frame('content_block_delta', `,"index":${index},"delta":{${delta}:"${piece}"}`)).join('') +
   frame('content_block_stop', `,"index":${index}`)
 export const textBlock = (index: number, ...pieces: string[]): string =>
-  block(index, '"type":"text","text":"","citations":null', '"type":"text_delta","text"', pieces)
+  block(index, '"type":"text","text":"","citations":[]', '"type":"text_delta","text"', pieces)
 export const textDelta = (index: number, piece: string): string =>
   frame('content_block_delta', `,"index":${index},"delta":{"type":"text_delta","text":"${piece}"}`)
 export const stop = (index: number): string => frame('content_block_stop', `,"index":${index}`)

@@ -54,7 +54,7 @@ describe('a whole message', () => {
       ),
     ).toBe(
       message(
-        '{"type":"thinking","thinking":"hm","signature":""},{"type":"text","text":"Hi","citations":null},' +
+        '{"type":"thinking","thinking":"hm","signature":""},{"type":"text","text":"Hi","citations":[]},' +
           '{"type":"tool_use","id":"call_0","name":"a","input":{"x":1.0,"y":12345678901234567890}},' +
           '{"type":"tool_use","id":"call_1","name":"b","input":{}}',
         'tool_use',
@@ -87,7 +87,7 @@ describe('a whole message', () => {
 
   test('a refusal is text, and told in the details of the end', () => {
     expect(render(refusal('No.'), finish('stop'))).toBe(
-      message('{"type":"text","text":"No.","citations":null}', 'refusal', '{"type":"refusal","category":null,"explanation":"No."}'),
+      message('{"type":"text","text":"No.","citations":[]}', 'refusal', '{"type":"refusal","category":null,"explanation":"No."}'),
     )
   })
 
@@ -119,7 +119,7 @@ describe('a whole message', () => {
   test('is read by the official client', async () => {
     const body = render(text('Hi'), finish('stop'))
     const read = await anthropic(body, 'application/json').messages.create({ model: 'm', max_tokens: 1, messages: [] })
-    expect(read.content).toEqual([{ type: 'text', text: 'Hi', citations: null }])
+    expect(read.content).toEqual([{ type: 'text', text: 'Hi', citations: [] }])
   })
 })
 

@@ -64,9 +64,9 @@ const ESTIMATED = (inputEstimate: number): JsonObject => ({
 /** Keys that typed clients expect and no event tells of. */
 const UNKNOWN: JsonObject = { service_tier: null, inference_geo: null, speed: null }
 
-/** The usage of an upstream of this dialect, as JSON text, with the keys that it left out. */
-export const completeUsage = (json: string, inputEstimate: number): string => {
-  const usage = bodyOfParsed(json)
+/** The usage of an upstream of this dialect, as JSON text, with the keys that it left out. One that is no object tells nothing. */
+export const completeUsage = (json: string | undefined, inputEstimate: number): string => {
+  const usage = bodyOfParsed(json?.startsWith('{') === true ? json : '{}')
   return usage.textWith(missingMembers(usage, { input_tokens: String(inputEstimate), ...USAGE_NEEDS }))
 }
 

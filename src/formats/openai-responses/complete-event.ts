@@ -1,7 +1,7 @@
 /** An upstream's event with what strict clients need of it and some upstreams leave out (contract 3.4). */
-import type { JsonChanges } from '../../lib/json-splice.ts'
 import { missingMembers } from '../missing-members.ts'
 import { bodyOfParsed } from '../relay-text.ts'
+import { completeItem, completeSource, lacksMembers } from './complete-item.ts'
 
 /**
  * The event's own text where nothing is missing, which a search tells: within a string of JSON a quote has a backslash
@@ -26,8 +26,7 @@ const neededBy = (type: string, json: string, begun: readonly string[]): JsonTex
   if (TEXT_EVENTS.has(type)) return json.includes('"logprobs"') ? null : { logprobs: '[]' }
   if (type === 'response.function_call_arguments.done') return json.includes('"name"') ? null : nameOf(json, begun)
   if (type === SOURCE_EVENT) return SOURCE_MEMBERS.every((name) => json.includes(`"${name}"`)) ? null : {}
-  if (!ITEM_EVENTS.has(type)) return null
-  return json.includes('"content"') || json.includes('"summary"') || !PROSE.test(json) ? null : {}
+  return ITEM_EVENTS.has(type) && lacksMembers(json) ? {} : null
 }
 
 type JsonTexts = Readonly<Record<string, string>>
@@ -36,7 +35,6 @@ const TEXT_EVENTS: ReadonlySet<string> = new Set(['response.output_text.delta', 
 const ITEM_EVENTS: ReadonlySet<string> = new Set(['response.output_item.added', 'response.output_item.done'])
 const SOURCE_EVENT = 'response.output_text.annotation.added'
 const SOURCE_MEMBERS = ['title', 'start_index', 'end_index']
-const PROSE = /"type"\s*:\s*"(?:message|reasoning)"/
 
 /** Of the call whose arguments are told. */
 const nameOf = (json: string, begun: readonly string[]): JsonTexts | null => {
@@ -45,21 +43,4 @@ const nameOf = (json: string, begun: readonly string[]): JsonTexts | null => {
   const item = event?.raw('item')
   const name = item === undefined ? undefined : bodyOfParsed(item).raw('name')
   return name === undefined ? null : { name }
-}
-
-/** xAI tells the address of a page, and no more. */
-const completeSource = (json: string): string => {
-  const source = bodyOfParsed(json)
-  return source.get('type') === 'url_citation'
-    ? source.textWith(missingMembers(source, { title: '""', start_index: '0', end_index: '0' }))
-    : json
-}
-
-const completeItem = (json: string): string => {
-  const item = bodyOfParsed(json)
-  const changes: JsonChanges = missingMembers(
-    item,
-    item.get('type') === 'reasoning' ? { summary: '[]' } : { content: '[]', role: '"assistant"' },
-  )
-  return item.get('type') === 'message' || item.get('type') === 'reasoning' ? item.textWith(changes) : json
 }

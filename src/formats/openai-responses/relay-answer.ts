@@ -4,6 +4,7 @@ import { dialectId, metadataMember } from '../answer-parts.ts'
 import type { AnswerHead, AnswerTail } from '../format.ts'
 import { mergedUsage } from '../merged-usage.ts'
 import { bodyOfParsed, identityMembers } from '../relay-text.ts'
+import { completeOutput } from './complete-item.ts'
 import { missingOfResponse, shownTools } from './response-object.ts'
 import { responsesUsage } from './usage.ts'
 
@@ -12,9 +13,11 @@ export const relayAnswer = (head: AnswerHead, native: string, tail: AnswerTail):
 
 /** The response object with which an answer ends, whole or as a stream. */
 export const relayedResponse = (head: AnswerHead, response: JsonBody, tail: AnswerTail): string => {
+  const output = response.raw('output')
   const changes: Record<string, string | null> = {
     ...missingOfResponse(response, head, tail.endedSeconds),
     ...responseIdentity(head),
+    ...(output === undefined ? {} : { output: completeOutput(output) }),
     usage: mergedUsage(response.raw('usage') ?? null, responsesUsage(tail)),
   }
   for (const [field, value] of Object.entries(metadataMember(tail))) changes[field] = JSON.stringify(value)
