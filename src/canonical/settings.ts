@@ -2,46 +2,57 @@
  * What a request asks of the model beside its conversation, under one name in the middle. Each setting remembers the
  * field that the client wrote it in, so that a warning names what the client knows.
  */
-export interface SettingValues {
-  readonly temperature: number
-  readonly topP: number
-  readonly topK: number
-  readonly topA: number
-  readonly minP: number
-  readonly frequencyPenalty: number
-  readonly presencePenalty: number
-  readonly repetitionPenalty: number
-  readonly seed: number
-  readonly maxOutputTokens: number
-  readonly stop: readonly string[]
-  readonly logitBias: Readonly<Record<string, number>>
-  readonly logprobs: boolean
-  readonly topLogprobs: number
-  readonly candidates: number
-  readonly reasoning: ReasoningSetting
-  readonly verbosity: string
-  readonly serviceTier: string
+import { z } from 'zod'
+
+const text = z.string()
+const texts = z.array(text).readonly()
+const record = z.record(text, z.unknown()).readonly()
+
+/** Every setting there is, with what its value is. Limits are those of the interfaces (request-fields). */
+export const SETTINGS = {
+  temperature: z.number(),
+  topP: z.number(),
+  topK: z.number(),
+  topA: z.number(),
+  minP: z.number(),
+  frequencyPenalty: z.number(),
+  presencePenalty: z.number(),
+  repetitionPenalty: z.number(),
+  seed: z.number(),
+  maxOutputTokens: z.number(),
+  stop: texts,
+  logitBias: z.record(text, z.number()).readonly(),
+  logprobs: z.boolean(),
+  topLogprobs: z.number(),
+  candidates: z.int().min(1),
+  reasoning: z.custom<ReasoningSetting>((value) => typeof value === 'object' && value !== null),
+  verbosity: text,
+  serviceTier: text,
   /** The end user, for abuse isolation. */
-  readonly user: string
+  user: text,
   /** The newer word for the end user, which says nothing of who it is; some providers take both. */
-  readonly safetyIdentifier: string
-  readonly metadata: Readonly<Record<string, unknown>>
-  readonly parallelToolCalls: boolean
-  readonly outputModalities: readonly string[]
+  safetyIdentifier: text,
+  metadata: record,
+  parallelToolCalls: z.boolean(),
+  outputModalities: texts,
   /** `{voice, format}` of spoken output. */
-  readonly audioOutput: Readonly<Record<string, unknown>>
-  readonly prediction: unknown
-  readonly promptCacheKey: string
+  audioOutput: record,
+  prediction: z.unknown(),
+  promptCacheKey: text,
   /** Managed prompt caching of the last block: a cache mark for the whole request. */
-  readonly cacheControl: unknown
-  readonly truncation: string
-  readonly include: readonly string[]
-  readonly contextManagement: unknown
-  readonly webSearchOptions: unknown
-  readonly safeguards: unknown
-  readonly imageConfig: unknown
-  readonly promptCacheOptions: unknown
+  cacheControl: z.unknown(),
+  truncation: text,
+  include: texts,
+  contextManagement: z.unknown(),
+  webSearchOptions: z.unknown(),
+  safeguards: z.unknown(),
+  imageConfig: z.unknown(),
+  promptCacheOptions: z.unknown(),
 }
+
+export type SettingName = keyof typeof SETTINGS
+
+export type SettingValues = { readonly [Name in SettingName]: z.infer<(typeof SETTINGS)[Name]> }
 
 export interface ReasoningSetting {
   readonly enabled?: boolean
@@ -54,7 +65,5 @@ export interface ReasoningSetting {
   /** Think, but do not show it. */
   readonly exclude?: boolean
 }
-
-export type SettingName = keyof SettingValues
 
 export type Settings = { readonly [Name in SettingName]?: { readonly value: SettingValues[Name]; readonly field: string } }

@@ -29,7 +29,7 @@ describe('a setting has its value and the field that the client wrote', () => {
       },
     ],
     ['chat', { max_tokens: 5 }, { maxOutputTokens: set('max_tokens', 5) }],
-    ['chat', { max_tokens: 5, max_completion_tokens: 6 }, { maxOutputTokens: set('max_completion_tokens', 6) }],
+    ['chat', { max_tokens: 6, max_completion_tokens: 6 }, { maxOutputTokens: set('max_completion_tokens', 6) }],
     ['chat', { stop: 'a' }, { stop: set('stop', ['a']) }],
     ['chat', { stop: ['a', 'b'] }, { stop: set('stop', ['a', 'b']) }],
     ['chat', { logit_bias: { '50256': -100 } }, { logitBias: set('logit_bias', { '50256': -100 }) }],
@@ -121,6 +121,12 @@ describe('a setting has its value and the field that the client wrote', () => {
     expect(prompt.settings).toEqual(expected)
     expect(prompt.otherFields).toEqual([])
   })
+})
+
+test('of two limits that say different things the one that the table has first counts, and the other one is told', () => {
+  const { settings, otherFields } = parse('chat', { max_tokens: 5, max_completion_tokens: 6 })
+  expect(settings).toEqual({ maxOutputTokens: set('max_completion_tokens', 6) })
+  expect(otherFields).toEqual(['max_tokens'])
 })
 
 describe('reasoning', () => {

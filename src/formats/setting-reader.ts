@@ -1,57 +1,71 @@
 /** Settings of a request with the field that the client wrote each of them in. What is absent or null is not set. */
-import type { ReasoningSetting, Settings } from '../canonical/settings.ts'
-import { child, member, type Node, optionalFlag, optionalNumber, optionalText, optionalTexts, whole } from './json-node.ts'
+import type { ClientDialect } from '../canonical/call.ts'
+import { type ReasoningSetting, type SettingName, SETTINGS, type Settings, type SettingValues } from '../canonical/settings.ts'
+import { validate } from '../contract/validate.ts'
+import { settingFields } from '../request-fields/request-fields.ts'
+import { disown, member, type Node, optionalFlag, optionalText, optionalTexts } from './json-node.ts'
 
 export interface Reading<Value> {
   readonly value: Value
   readonly field: string
 }
 
-type Read<Value> = (node: Node, key: string) => Reading<Value> | undefined
+/** Settings that a format works out itself; one that is undefined is not set. */
+type Special = { readonly [Name in SettingName]?: Settings[Name] | undefined }
 
-/** An object without its undefined members. */
-const present = <Members extends object>(members: { readonly [Key in keyof Members]: Members[Key] | undefined }): Members =>
-  Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Members
+/**
+ * The settings of a body: `special`, and those that are a field of their own, as the rows say. Of several fields for one
+ * setting the first one counts; another one that says something else is told as lost.
+ */
+export const readSettings = (client: ClientDialect, root: Node, special: Special): Settings => {
+  const plain = [...settingFields(client)].flatMap(([name, fields]) => {
+    if (Object.hasOwn(special, name)) return []
+    const [first, ...others] = fields.flatMap((field) => readSetting(root, name, field) ?? [])
+    for (const other of others) if (other.value !== first?.value) disown(root, other.field)
+    const value = first === undefined ? undefined : settled(name, first.value)
+    return first === undefined || value === undefined ? [] : [[name, { value, field: first.field }]]
+  })
+  // Each of them was read by the schema of its name.
+  return { ...present(special), ...(Object.fromEntries(plain) as Settings) }
+}
 
-export const settingsOf = (readings: { readonly [Name in keyof Settings]: Settings[Name] | undefined }): Settings => present(readings)
+/** Throws `invalid_request` where the member is not what the setting is. */
+const readSetting = (root: Node, name: SettingName, field: string): Reading<unknown> | undefined => {
+  const value = member(root, field)
+  return value === undefined ? undefined : { value: validate(SETTINGS[name], value, [field]), field }
+}
+
+const settled = (name: SettingName, value: unknown): unknown => {
+  const settle = SETTLED[name] as ((value: unknown) => unknown) | undefined
+  return settle === undefined ? value : settle(value)
+}
+
+/** Undefined for a value that asks for what is done without it: it must not be warned of. */
+const SETTLED: { readonly [Name in SettingName]?: (value: SettingValues[Name]) => SettingValues[Name] | undefined } = {
+  candidates: (count) => (count === 1 ? undefined : count),
+  logprobs: (wanted) => (wanted ? true : undefined),
+  outputModalities: (kinds) => (kinds.every((kind) => kind === 'text') ? undefined : kinds),
+  truncation: (mode) => (mode === 'disabled' ? undefined : mode),
+  // `fast` is another name of `priority` (service.md, "Service tier"); `auto` is what every provider does by itself.
+  serviceTier: (tier) => (tier === 'auto' ? undefined : tier === 'fast' ? 'priority' : tier),
+}
 
 const reading =
-  <Value>(read: (node: Node, key: string) => Value | null | undefined): Read<Value> =>
-  (node, key) => {
-    const value = read(node, key) ?? undefined
-    return value === undefined ? undefined : { value, field: node.path === '' ? key : `${node.path}.${key}` }
+  <Value>(read: (node: Node, key: string) => Value | null) =>
+  (node: Node, key: string): Reading<Value> | undefined => {
+    const value = read(node, key)
+    return value === null ? undefined : { value, field: node.path === '' ? key : `${node.path}.${key}` }
   }
 
-export const number = reading(optionalNumber)
 export const text = reading(optionalText)
 export const texts = reading(optionalTexts)
 export const flag = reading(optionalFlag)
-/** Kept as the client wrote it. */
-export const anything: Read<unknown> = reading(member)
 
-export const record: Read<Readonly<Record<string, unknown>>> = reading((node, key) =>
-  member(node, key) === undefined ? null : whole(child(node, key)),
-)
-
-export const numbers: Read<Readonly<Record<string, number>>> = reading((node, key) => {
-  if (member(node, key) === undefined) return null
-  const map = child(node, key)
-  return Object.fromEntries(Object.keys(whole(map)).flatMap((name) => [[name, optionalNumber(map, name) ?? 0]]))
-})
-
-/** A value that asks for what is done without it is not a setting: it must not be warned of. */
 export const unless = <Value>(read: Reading<Value> | undefined, same: (value: Value) => boolean): Reading<Value> | undefined =>
   read === undefined || same(read.value) ? undefined : read
 
 export const mapped = <In, Out>(read: Reading<In> | undefined, map: (value: In) => Out): Reading<Out> | undefined =>
   read === undefined ? undefined : { value: map(read.value), field: read.field }
-
-/** `fast` is another name of `priority` (service.md, "Service tier"); `auto` is what every provider does by itself. */
-export const serviceTier = (root: Node): Reading<string> | undefined =>
-  mapped(
-    unless(text(root, 'service_tier'), (tier) => tier === 'auto'),
-    (tier) => (tier === 'fast' ? 'priority' : tier),
-  )
 
 /** Undefined where nothing is set. */
 export const reasoningOf = (
@@ -67,3 +81,7 @@ export const reasoningOf = (
   })
   return Object.keys(value).length === 0 ? undefined : { value, field }
 }
+
+/** An object without its undefined members. */
+const present = <Members extends object>(members: { readonly [Key in keyof Members]: Members[Key] | undefined }): Members =>
+  Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Members

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'bun:test'
 
 import { CLIENT_DIALECTS } from '../canonical/call.ts'
+import { SETTINGS } from '../canonical/settings.ts'
 import { rules as messagesRules } from '../formats/anthropic-messages/schema.ts'
 import { rules as chatRules } from '../formats/openai-chat/schema.ts'
 import { rules as responsesRules } from '../formats/openai-responses/schema.ts'
-import { SETTING_FATES } from '../providers/loss-table.ts'
 import { LOCKABLE_FIELDS, PERSISTED_FIELDS, PRESET_CONTROLS } from './preset-fields.ts'
 import { fieldOf, isForTheService, meaningsOf, REQUEST_FIELDS } from './request-fields.ts'
 import { SERVICE_FIELDS } from './service-fields.ts'
@@ -12,7 +12,6 @@ import { SPELLINGS } from './setting-spellings.ts'
 
 const RULES = { chat: chatRules, responses: responsesRules, messages: messagesRules }
 
-/** Names that are no setting of `SETTING_FATES`, which holds every one there is. */
 const BESIDE_SETTINGS = ['conversation', 'tools', 'toolChoice', 'outputFormat', 'fallbackModels', 'service', 'written', 'refused', 'none']
 
 const inAnyTable = (name: string): boolean => CLIENT_DIALECTS.some((client) => fieldOf(client, name) !== undefined)
@@ -22,7 +21,7 @@ describe.each([...CLIENT_DIALECTS])('%s: every list of fields is worked out from
   const names = rows.map(([name]) => name)
 
   test('each row means something that the service knows', () => {
-    const known = [...Object.keys(SETTING_FATES), ...BESIDE_SETTINGS]
+    const known = [...Object.keys(SETTINGS), ...BESIDE_SETTINGS]
     expect(rows.filter(([, row]) => meaningsOf(row).length === 0 || !meaningsOf(row).every((meaning) => known.includes(meaning)))).toEqual(
       [],
     )
@@ -59,4 +58,9 @@ test('a name that is on the list of the service, or that a lock may name, is a r
 
 test('a name that every object has is no field', () => {
   for (const name of ['constructor', '__proto__', 'toString', 'hasOwnProperty']) expect(inAnyTable(name)).toBe(false)
+})
+
+test('every setting is a field of some interface', () => {
+  const meant = new Set(CLIENT_DIALECTS.flatMap((client) => Object.values(REQUEST_FIELDS[client]).flatMap((row) => [...meaningsOf(row)])))
+  expect(Object.keys(SETTINGS).filter((name) => !meant.has(name as keyof typeof SETTINGS))).toEqual([])
 })

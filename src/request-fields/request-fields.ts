@@ -1,5 +1,6 @@
 /** The tables of all interfaces, and what is asked of them as a whole. */
 import { CLIENT_DIALECTS, type ClientDialect } from '../canonical/call.ts'
+import { type SettingName, SETTINGS } from '../canonical/settings.ts'
 import { CHAT_FIELDS } from './chat.ts'
 import type { FieldMeaning, FieldTable, RequestField } from './field.ts'
 import { MESSAGES_FIELDS } from './messages.ts'
@@ -28,6 +29,25 @@ export const fieldsWhere = (wanted: (row: RequestField) => boolean, clients: rea
 ]
 
 export const meaningsOf = ({ means = [], members = {} }: RequestField): readonly FieldMeaning[] => [means, Object.values(members)].flat()
+
+/** The fields of an interface that are settings as a whole, by setting, the one that counts first. */
+export const settingFields = (client: ClientDialect): ReadonlyMap<SettingName, readonly string[]> => SETTING_FIELDS[client]
+
+const isSetting = (meaning: FieldMeaning): meaning is SettingName => Object.hasOwn(SETTINGS, meaning)
+
+const settingFieldsOf = (table: FieldTable): ReadonlyMap<SettingName, readonly string[]> => {
+  const fields = new Map<SettingName, string[]>()
+  for (const [name, { means }] of Object.entries(table)) {
+    if (typeof means === 'string' && isSetting(means)) fields.set(means, [...(fields.get(means) ?? []), name])
+  }
+  return fields
+}
+
+const SETTING_FIELDS: Readonly<Record<ClientDialect, ReadonlyMap<SettingName, readonly string[]>>> = {
+  chat: settingFieldsOf(CHAT_FIELDS),
+  responses: settingFieldsOf(RESPONSES_FIELDS),
+  messages: settingFieldsOf(MESSAGES_FIELDS),
+}
 
 export type ServiceMeaning = 'service' | 'fallbackModels'
 

@@ -19,7 +19,7 @@ import { otherFields } from '../other-fields.ts'
 import { attachProofs, readContent, readPart } from '../prompt-reader.ts'
 import { functionTool, providerTool } from '../tool-reader.ts'
 import { BLOCKS } from './read-blocks.ts'
-import { readSettings } from './read-settings.ts'
+import { readMessagesSettings } from './read-settings.ts'
 
 /** Throws `invalid_prompt` naming the message at fault, `invalid_request` for what goes with the messages. */
 export const parsePrompt = (body: JsonBody): Prompt => {
@@ -35,7 +35,7 @@ export const parsePrompt = (body: JsonBody): Prompt => {
     ),
     toolChoice: readToolChoice(choice),
     outputFormat: readOutputFormat(outputConfig, root),
-    settings: readSettings(root, choice, outputConfig),
+    settings: readMessagesSettings(root, choice, outputConfig),
   }
   return { ...prompt, otherFields: otherFields(root) }
 }

@@ -1,39 +1,20 @@
-/** The settings of a Messages body. Contract 2.4. */
+/** The settings of a Messages body that take more than reading a field. Contract 2.4. */
 import type { ReasoningSetting, Settings } from '../../canonical/settings.ts'
 import { disown, malformedMember, type Node, optionalChild, optionalNumber, optionalText, requiredText } from '../json-node.ts'
-import {
-  anything,
-  flag,
-  mapped,
-  number,
-  type Reading,
-  reasoningOf,
-  serviceTier,
-  settingsOf,
-  text,
-  texts,
-  unless,
-} from '../setting-reader.ts'
+import { flag, mapped, type Reading, reasoningOf, readSettings, text, unless } from '../setting-reader.ts'
 
 /** `choice` and `outputConfig`: the body's `tool_choice` and `output_config`. */
-export const readSettings = (root: Node, choice: Node | null, outputConfig: Node | null): Settings =>
-  settingsOf({
-    temperature: number(root, 'temperature'),
-    topP: number(root, 'top_p'),
-    topK: number(root, 'top_k'),
-    maxOutputTokens: number(root, 'max_tokens'),
-    stop: texts(root, 'stop_sequences'),
+export const readMessagesSettings = (root: Node, choice: Node | null, outputConfig: Node | null): Settings =>
+  readSettings('messages', root, {
     reasoning: readReasoningSetting(root, outputConfig),
     serviceTier: readServiceTier(root),
     user: readUser(root),
     parallelToolCalls: choice === null ? undefined : mapped(flag(choice, 'disable_parallel_tool_use'), (disabled) => !disabled),
-    cacheControl: anything(root, 'cache_control'),
-    contextManagement: anything(root, 'context_management'),
-    safeguards: anything(root, 'safeguards'),
   })
 
 const readUser = (root: Node): Reading<string> | undefined => {
   const metadata = optionalChild(root, 'metadata')
+  // The service's records keep this one where both are there.
   const other = text(root, 'user')
   return (metadata === null ? undefined : text(metadata, 'user_id')) ?? other
 }
@@ -41,9 +22,11 @@ const readUser = (root: Node): Reading<string> | undefined => {
 /** `standard_only` is elsewhere called the default tier; the fast speed is a tier by another name (contract 2.4). */
 const readServiceTier = (root: Node): Reading<string> | undefined => {
   const speed = unless(text(root, 'speed'), (speed) => speed === 'standard')
-  const tier = mapped(serviceTier(root), (tier) => (tier === 'standard_only' ? 'default' : tier))
-  return tier ?? mapped(speed, (speed) => (speed === 'fast' ? 'priority' : speed))
+  const tier = unless(text(root, 'service_tier'), (tier) => tier === 'auto')
+  return mapped(tier, (tier) => TIERS[tier] ?? tier) ?? mapped(speed, (speed) => TIERS[speed] ?? speed)
 }
+
+const TIERS: Readonly<Record<string, string>> = { standard_only: 'default', fast: 'priority' }
 
 const readReasoningSetting = (root: Node, outputConfig: Node | null): Reading<ReasoningSetting> | undefined => {
   const effort = outputConfig === null ? null : optionalText(outputConfig, 'effort')

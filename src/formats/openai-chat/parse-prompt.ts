@@ -19,7 +19,7 @@ import { joinTurns, type Piece, readContent, readerFor, type Readers, toolResult
 import { readOpenAiTools } from '../tool-reader.ts'
 import { CONTENT_PARTS } from './content-parts.ts'
 import { readAssistant } from './read-assistant.ts'
-import { readSettings } from './read-settings.ts'
+import { readChatSettings } from './read-settings.ts'
 
 /** Throws `invalid_prompt` naming the message at fault, `invalid_request` for what goes with the messages. */
 export const parsePrompt = (body: JsonBody): Prompt => {
@@ -28,7 +28,7 @@ export const parsePrompt = (body: JsonBody): Prompt => {
     messages: joinTurns(nodesAt(member(root, 'messages'), 'messages', 'invalid_prompt').map(readMessage)),
     ...readOpenAiTools(root, child),
     outputFormat: readOutputFormat(root),
-    settings: readSettings(root),
+    settings: readChatSettings(root),
   }
   return { ...prompt, otherFields: otherFields(root) }
 }

@@ -17,7 +17,7 @@ import { otherFields } from '../other-fields.ts'
 import { joinTurns } from '../prompt-reader.ts'
 import { readOpenAiTools } from '../tool-reader.ts'
 import { readItem } from './read-item.ts'
-import { readSettings } from './read-settings.ts'
+import { readResponsesSettings } from './read-settings.ts'
 
 /** Throws `invalid_prompt` naming the input item at fault, `invalid_request` for what goes with the input. */
 export const parsePrompt = (body: JsonBody): Prompt => {
@@ -27,7 +27,7 @@ export const parsePrompt = (body: JsonBody): Prompt => {
     messages: [...readInstructions(member(root, 'instructions')), ...readInput(member(root, 'input'))],
     ...readOpenAiTools(root, (node) => node),
     outputFormat: readOutputFormat(text),
-    settings: readSettings(root, text),
+    settings: readResponsesSettings(root, text),
   }
   return { ...prompt, otherFields: otherFields(root) }
 }

@@ -62,7 +62,14 @@ const limitOutput = (fields: EditableFields, vendor: Vendor, accepts: (field: st
   const asked = context.call.maxOutputTokens ?? fields.value(newest)
   const source = given.find((name) => fields.value(name) === asked) ?? newest
   if (asked !== undefined && fields.value(source) !== asked) fields.put(source, asked)
-  for (const name of given) if (name !== source) fields.remove(name)
+  for (const name of given) {
+    if (name === source) continue
+    if (fields.value(name) !== asked) {
+      const told = fields.told(name)
+      context.warn({ code: 'unsupported_field', field: told, message: `${fields.told(source)} is the limit; ${told} was left out.` })
+    }
+    fields.remove(name)
+  }
   const [preferred] = names
   const name = names.includes(source) || preferred === undefined ? source : preferred
   if (name !== source) fields.rename(source, name)
