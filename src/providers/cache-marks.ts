@@ -52,3 +52,22 @@ const unmarkedElement = (text: string, names: readonly CacheMarkName[]): string 
   }
   return Object.keys(changes).length === 0 ? text : editMembers(text, changes)
 }
+
+/** Anthropic's limit for a request, also where Bedrock serves Claude. */
+export const MARKS_MAX = 4
+
+export const tooManyMarks = (providerName: string, lost: number): Warning => ({
+  code: 'unsupported_field',
+  field: 'cache_control',
+  message: `${providerName} takes at most ${MARKS_MAX} marks of what to cache; ${lost} were left out.`,
+})
+
+/**
+ * Which marks stay, by their positions in the order in which the model reads them: the last one before the conversation,
+ * which covers tools and system prompt, and the last ones in it, since each reaches back to the one before.
+ */
+export const keptMarks = (before: number, inside: number, most: number): ((position: number) => boolean) => {
+  const insideKept = Math.min(inside, before > 0 ? most - 1 : most)
+  const beforeKept = Math.min(before, most - insideKept)
+  return (position) => (position < before ? position >= before - beforeKept : position >= before + inside - insideKept)
+}

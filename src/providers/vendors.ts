@@ -4,6 +4,7 @@
  * provider's slug.
  */
 import { DASHED, DASHED_WORD } from './tool-name-form.ts'
+import type { ClientDialect } from '../canonical/call.ts'
 import type { OutputLimit, ReasoningWords, Vendor } from './vendor.ts'
 
 export const vendorOf = (slug: string): Vendor => VENDORS.get(slug) ?? UNKNOWN
@@ -70,22 +71,22 @@ const RESPONSES = [
   'prompt_cache_key',
 ]
 
-interface Facts extends Partial<Omit<Vendor, 'accepts'>> {
-  /** Fields of Chat Completions. */
-  readonly chat: readonly string[]
-  /** Fields of Responses, where it has that. */
-  readonly responses?: readonly string[]
-}
+/** The fields that a vendor accepts in each dialect that it has, and what else is known of it. */
+type Facts = Partial<Omit<Vendor, 'accepts'> & Readonly<Record<ClientDialect, readonly string[]>>>
 
-const vendor = ({ chat, responses, ...facts }: Facts): Vendor => ({
+const vendor = ({ chat, responses, messages, ...facts }: Facts): Vendor => ({
   ...UNKNOWN,
   thinkingBack: 'none',
   toolNames: DASHED,
   ...facts,
-  accepts: { chat: new Set(chat), ...(responses === undefined ? {} : { responses: new Set(responses) }) },
+  accepts: Object.fromEntries(
+    Object.entries({ chat, responses, messages }).flatMap(([dialect, fields]) =>
+      fields === undefined ? [] : [[dialect, new Set(fields)]],
+    ),
+  ),
 })
 
-const OPENAI: Facts = {
+const OPENAI = {
   // API reference, "Create chat completion" and "Create a model response"; the openai package's types.
   chat: [
     'response_format',
@@ -120,13 +121,27 @@ const OPENAI: Facts = {
   showsThinking: false,
   customTools: true,
   embeddings: { names: {}, accepts: new Set(['dimensions', 'encoding_format', 'user']) },
-}
+} as const satisfies Facts
 
 /** A server that one runs oneself; none of them refuses what it does not know, so what it passes over must be told. */
-const LOCAL: Facts = { toolNames: null, chat: [...USUAL, ...OPEN_SAMPLERS, ...TOKEN_CHANCES, 'n'] }
+const LOCAL = { toolNames: null, chat: [...USUAL, ...OPEN_SAMPLERS, ...TOKEN_CHANCES, 'n'] }
 
 const VENDORS: ReadonlyMap<string, Vendor> = new Map([
   ['openai', vendor(OPENAI)],
+
+  // docs.claude.com, "Create a Message"; how to think has rules of the models (anthropic/model-rules.ts).
+  [
+    'anthropic',
+    vendor({
+      messages: [
+        ...['temperature', 'top_p', 'top_k', 'stop_sequences', 'output_config', 'metadata', 'service_tier', 'speed'],
+        ...[...TOOLS, 'cache_control', 'context_management', 'safeguards'],
+      ],
+    }),
+  ],
+
+  // platform.minimax.io, "Compatible Anthropic API": it passes over top_k, stop_sequences, service_tier and context_management.
+  ['minimax', vendor({ messages: ['temperature', 'top_p', 'metadata', ...TOOLS] })],
 
   // Azure OpenAI v1 reference, "Authentication": a key goes in api-key. Its base URL may carry ?api-version=.
   ['azure', vendor({ ...OPENAI, keyHeader: 'api-key' })],

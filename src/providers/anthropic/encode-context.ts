@@ -5,9 +5,13 @@ import type { Attempt, Target } from '../provider.ts'
 import { translate, type Translation } from '../translation.ts'
 import { type ModelRules, rulesOf } from './model-rules.ts'
 
-export interface EncodeContext extends Translation {
+export interface EncodeContext extends Translation, ModelContext {
   /** The dialect of the client: warnings name its fields. */
   readonly dialect: ClientDialect
+}
+
+/** What the rules of a model work with, whether the request was translated or came in this dialect. */
+export interface ModelContext extends Pick<Translation, 'setting' | 'lose'> {
   readonly target: Target
   readonly rules: ModelRules
   /** Tells of something that was done in another way than asked for. */

@@ -1,6 +1,6 @@
 /** temperature, top_p and top_k, as far as the model takes them. */
 import type { SettingName } from '../../canonical/settings.ts'
-import type { EncodeContext } from './encode-context.ts'
+import type { ModelContext } from './encode-context.ts'
 
 export interface EncodedSampling {
   readonly temperature?: number | undefined
@@ -11,7 +11,7 @@ export interface EncodedSampling {
 /** With a budget for thinking the dialect leaves no room but for top_p at its upper end. */
 const TOP_P_WITH_THINKING = 0.95
 
-export const encodeSampling = (context: EncodeContext, thinks: boolean): EncodedSampling => {
+export const encodeSampling = (context: ModelContext, thinks: boolean): EncodedSampling => {
   const { rules, target } = context
   const given = { temperature: heldTo1(context), topP: context.setting('topP'), topK: context.setting('topK') }
   const drop = (name: SettingName, why: string): undefined => {
@@ -44,7 +44,7 @@ export const encodeSampling = (context: EncodeContext, thinks: boolean): Encoded
 }
 
 /** The other dialects go up to 2. */
-const heldTo1 = (context: EncodeContext): number | undefined => {
+const heldTo1 = (context: ModelContext): number | undefined => {
   const temperature = context.setting('temperature')
   if (temperature === undefined || temperature <= 1) return temperature
   context.mapped(context.fieldOf('temperature'), `${context.target.providerName} knows temperatures up to 1; 1 was sent.`)

@@ -2,7 +2,7 @@
 import type { ReasoningSetting } from '../../canonical/settings.ts'
 import { nearestEffort } from '../effort.ts'
 import type { Target } from '../provider.ts'
-import type { EncodeContext } from './encode-context.ts'
+import type { ModelContext } from './encode-context.ts'
 
 export interface EncodedThinking {
   /** `max_tokens`, which the dialect requires: thinking counts towards it. */
@@ -34,7 +34,7 @@ interface Around {
 }
 
 /** One rule: a request for thinking is served by what the model understands, and gives way to a cap or to a tool that was demanded. */
-export const encodeThinking = (context: EncodeContext, around: Around): EncodedThinking => {
+export const encodeThinking = (context: ModelContext, around: Around): EncodedThinking => {
   const { rules, target } = context
   const reasoning = context.setting('reasoning')
   const cap = context.setting('maxOutputTokens')
@@ -67,7 +67,7 @@ const wishOf = (reasoning: ReasoningSetting | undefined): 'none' | 'off' | 'on' 
   return reasoning.enabled === true || reasoning.effort !== undefined || reasoning.maxTokens !== undefined ? 'on' : 'none'
 }
 
-const without = ({ rules, target, mapped }: EncodeContext, field: string): Omit<EncodedThinking, 'maxTokens'> => {
+const without = ({ rules, target, mapped }: ModelContext, field: string): Omit<EncodedThinking, 'maxTokens'> => {
   switch (rules.thinkingOff) {
     case 'silence':
       return {}
@@ -82,19 +82,19 @@ const without = ({ rules, target, mapped }: EncodeContext, field: string): Omit<
   }
 }
 
-const obstacleTo = ({ rules, target }: EncodeContext, { forced }: Around): string | null => {
+const obstacleTo = ({ rules, target }: ModelContext, { forced }: Around): string | null => {
   if (rules.thinking === 'none') return `${target.upstreamModel} does not think.`
   return forced && rules.forcedTools === 'without-thinking'
     ? `${target.upstreamModel} cannot think where the call of a tool is demanded.`
     : null
 }
 
-const adaptive = (reasoning: ReasoningSetting, context: EncodeContext): Readonly<Record<string, unknown>> => ({
+const adaptive = (reasoning: ReasoningSetting, context: ModelContext): Readonly<Record<string, unknown>> => ({
   type: 'adaptive',
   ...displayMember(reasoning, context),
 })
 
-const displayMember = ({ exclude }: ReasoningSetting, { rules, lose, fieldOf, target }: EncodeContext): { display?: string } => {
+const displayMember = ({ exclude }: ReasoningSetting, { rules, lose, fieldOf, target }: ModelContext): { display?: string } => {
   if (exclude !== true) return rules.display === 'hidden' ? { display: 'summarized' } : {}
   if (rules.display !== 'unknown') return { display: 'omitted' }
   lose(`${fieldOf('reasoning')}.exclude`, `${target.upstreamModel} cannot hide its thinking; it was left out.`)
@@ -102,7 +102,7 @@ const displayMember = ({ exclude }: ReasoningSetting, { rules, lose, fieldOf, ta
 }
 
 /** The same effort, or the nearest below it that the model knows; the lowest where there is none below. */
-const effortMember = (effort: string | undefined, field: string, { rules, target, mapped }: EncodeContext): { effort?: string } => {
+const effortMember = (effort: string | undefined, field: string, { rules, target, mapped }: ModelContext): { effort?: string } => {
   const lowest = rules.efforts[0]
   if (effort === undefined || lowest === undefined) return {}
   const nearest = nearestEffort(effort, rules.efforts) ?? lowest
@@ -110,19 +110,22 @@ const effortMember = (effort: string | undefined, field: string, { rules, target
   return { effort: nearest }
 }
 
+export const unthought = ({ upstreamModel }: Target): string =>
+  `${upstreamModel} cannot begin to think between a call of a tool and its answer.`
+
 const budgeted = (
   reasoning: ReasoningSetting,
   cap: number | undefined,
   field: string,
   { unthoughtLoop }: Around,
-  context: EncodeContext,
+  context: ModelContext,
 ): EncodedThinking => {
   const { target, lose, mapped } = context
   const wanted = Math.max(BUDGET_MIN, reasoning.maxTokens ?? BUDGETS[reasoning.effort ?? 'medium'] ?? BUDGET_MIN)
   // A cap is a promise on cost: the budget shrinks to fit it, it does not grow.
   const maxTokens = cap ?? target.maxCompletionTokens ?? MAX_TOKENS + wanted
   const obstacle = unthoughtLoop
-    ? `${target.upstreamModel} cannot begin to think between a call of a tool and its answer.`
+    ? unthought(target)
     : maxTokens <= BUDGET_MIN
       ? `${target.upstreamModel} thinks with at least ${BUDGET_MIN} tokens, which the cap on output does not leave.`
       : null

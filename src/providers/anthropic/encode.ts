@@ -1,9 +1,11 @@
 /** A request for an upstream that speaks Messages. A client of the same dialect is not translated: relay-request.ts. */
 import { isObject } from '../../lib/json.ts'
 import type { Attempt } from '../provider.ts'
+import { limitCacheMarks } from './cache-marks.ts'
 import { encodeContext, type EncodeContext } from './encode-context.ts'
 import { encodeConversation, type Turn } from './encode-conversation.ts'
 import { encodeSampling } from './encode-sampling.ts'
+import { seenStops } from './encode-stop.ts'
 import { encodeThinking } from './encode-thinking.ts'
 import { encodeTools, enforceable } from './encode-tools.ts'
 import { relayChanges } from './relay-request.ts'
@@ -11,35 +13,41 @@ import { encodeServiceTier } from './service-tier.ts'
 
 /** JSON text. Throws `invalid_prompt`, and `invalid_request` for what the dialect refuses. */
 export const encodeAnthropicRequest = (attempt: Attempt): string =>
-  attempt.call.dialect === 'messages'
-    ? attempt.call.body.textWith(relayChanges(attempt))
-    : translated(encodeContext(attempt), attempt.call.stream)
+  attempt.call.dialect === 'messages' ? attempt.call.body.textWith(relayChanges(attempt)) : translated(encodeContext(attempt), attempt)
 
 /** The same, to be sent. */
 export const anthropicWire = (attempt: Attempt): string | Uint8Array<ArrayBuffer> =>
   attempt.call.dialect === 'messages' ? attempt.call.body.wireWith(relayChanges(attempt)) : encodeAnthropicRequest(attempt)
 
-const translated = (context: EncodeContext, stream: boolean): string => {
+const translated = (context: EncodeContext, { call, warn }: Attempt): string => {
+  const { target } = context
   const { system, turns } = encodeConversation(context)
   const { tools, toolChoice, forced } = encodeTools(context)
   const { maxTokens, thinking, effort } = encodeThinking(context, { forced, unthoughtLoop: isUnthoughtLoop(turns) })
   const format = encodeFormat(context)
   const user = encodeUser(context)
-  const head = JSON.stringify({ model: context.target.upstreamModel, max_tokens: maxTokens, ...(stream ? { stream } : {}) })
-  const tail = JSON.stringify({
-    tools,
+  const cacheControl = context.setting('cacheControl')
+  const marked = {
+    tools: tools === undefined ? undefined : JSON.stringify(tools),
+    system: system.length === 0 ? undefined : `[${system.map(({ json }) => json).join(',')}]`,
+    messages: `[${turns.map(turnText).join(',')}]`,
+  }
+  const lists = { ...marked, ...limitCacheMarks({ ...marked, whole: cacheControl !== undefined }, { target, warn }) }
+  const members = Object.entries({
+    model: target.upstreamModel,
+    max_tokens: maxTokens,
+    stream: call.stream ? true : undefined,
     tool_choice: toolChoice,
     thinking,
     output_config: effort === undefined && format === undefined ? undefined : { effort, format },
     ...encodeSampling(context, thinking?.['type'] === 'enabled' || thinking?.['type'] === 'adaptive'),
-    stop_sequences: encodeStop(context),
+    stop_sequences: seenStops(context),
     metadata: user === undefined ? undefined : { user_id: user },
     service_tier: encodeServiceTier(context.setting('serviceTier'), context.fieldOf('serviceTier'), context),
-    cache_control: context.setting('cacheControl'),
-  })
-  const systemMember = system.length === 0 ? '' : `"system":[${system.map(({ json }) => json).join(',')}],`
-  const messages = `"messages":[${turns.map(turnText).join(',')}]`
-  return `${head.slice(0, -1)},${systemMember}${messages}${tail === '{}' ? '}' : `,${tail.slice(1)}`}`
+    cache_control: cacheControl,
+  }).flatMap(([name, value]): [string, string][] => (value === undefined ? [] : [[name, JSON.stringify(value)]]))
+  const texts = Object.entries(lists).flatMap(([name, text]): [string, string][] => (text === undefined ? [] : [[name, text]]))
+  return `{${[...members, ...texts].map(([name, text]) => `"${name}":${text}`).join(',')}}`
 }
 
 const turnText = ({ role, blocks }: Turn): string => `{"role":"${role}","content":[${blocks.map(({ json }) => json).join(',')}]}`
@@ -78,13 +86,4 @@ const encodeUser = (context: EncodeContext): string | undefined => {
       `${context.target.providerName} takes one name of the end user; this one was left out.`,
     )
   return user ?? other
-}
-
-/** The dialect refuses a sequence without a visible character. */
-const encodeStop = (context: EncodeContext): readonly string[] | undefined => {
-  const stop = context.setting('stop')
-  const kept = stop?.filter((sequence) => sequence.trim() !== '')
-  if (stop !== undefined && kept?.length !== stop.length)
-    context.lose(context.fieldOf('stop'), `${context.target.providerName} takes no stop sequence of white space alone; it was left out.`)
-  return kept === undefined || kept.length === 0 ? undefined : kept
 }

@@ -4,9 +4,14 @@ import { withoutServiceFields } from '../../request-fields/service-fields.ts'
 import type { JsonBody } from '../../lib/json-body.ts'
 import { editElements, editMembers, type JsonChanges, rawMember } from '../../lib/json-splice.ts'
 import { isObject } from '../../lib/json.ts'
+import { fieldsOfBody } from '../editable-fields.ts'
 import type { Attempt } from '../provider.ts'
+import { limitCacheMarks, mayExceedMarks } from './cache-marks.ts'
 import { defaultMaxTokens } from './encode-thinking.ts'
+import { rulesOf } from './model-rules.ts'
+import { applyModelRules } from './relay-rules.ts'
 import { encodeServiceTier } from './service-tier.ts'
+import { settleSystemTurns } from './system-turns.ts'
 import { isWebSearch, webSearchTool } from './web-search-tool.ts'
 
 type Json = Record<string, unknown>
@@ -20,6 +25,12 @@ export const relayChanges = (attempt: Attempt): JsonChanges => {
   changes['model'] = JSON.stringify(attempt.target.upstreamModel)
   if (body.value('max_tokens') === undefined) changes['max_tokens'] = String(defaultMaxTokens(attempt.target))
   Object.assign(changes, endUser(body), tier(attempt), serverTools(attempt), history(attempt))
+  const sent = (name: string): string | undefined => (Object.hasOwn(changes, name) ? changes[name] : body.raw(name)) ?? undefined
+  applyModelRules(fieldsOfBody(body, changes), attempt, () => isUnthoughtLoop(sent('messages')))
+  if (mayExceedMarks(body.searchable)) {
+    const whole = (sent('cache_control') ?? 'null') !== 'null'
+    Object.assign(changes, limitCacheMarks({ tools: sent('tools'), system: sent('system'), messages: sent('messages'), whole }, attempt))
+  }
   return changes
 }
 
@@ -63,23 +74,27 @@ const serverTools = ({ call, target, warn }: Attempt): Record<string, string | n
 
 const OWN_TOOL = /"(?:service|openrouter):/
 
-/** The history as the provider takes it, and whether the model may go on thinking in it. */
-const history = (attempt: Attempt): Record<string, string | null> => {
-  const { body } = attempt.call
+/** The history as the provider takes it: no thinking of others, and the words of the system where the model knows them. */
+const history = (attempt: Attempt): Record<string, string> => {
+  const { call, target, warn } = attempt
+  const { body } = call
+  const { claude, systemTurns } = rulesOf(target.upstreamModel)
   const foreign = mayHoldSealedProof(body.searchable) || UNSIGNED.test(body.searchable)
-  const thinking = body.value('thinking')
-  const thinks = isObject(thinking) && thinking['type'] === 'enabled'
-  const messages = foreign || thinks ? body.value('messages') : undefined
-  if (!Array.isArray(messages)) return {}
-  const given = body.raw('messages')
-  if (given === undefined) return {}
+  const directed = claude && SYSTEM_TURN.test(body.searchable)
+  const given = foreign || directed ? body.raw('messages') : undefined
+  const messages = given === undefined ? undefined : body.value('messages')
+  if (given === undefined || !Array.isArray(messages)) return {}
   const own = foreign ? ownHistory(given, messages, attempt) : given
-  const kept: unknown = own === given || !thinks ? messages : JSON.parse(own)
-  return {
-    ...(own === given ? {} : { messages: own }),
-    ...(thinks && Array.isArray(kept) && isUnthoughtLoop(kept) ? withoutThinking(attempt) : {}),
+  const mapped = (field: string): void => {
+    const message = `${target.upstreamModel} takes no system message here; its words were sent in the system prompt or as the user's.`
+    warn({ code: 'mapped_field', field, message })
   }
+  const settled = directed ? settleSystemTurns({ messages: own, system: body.raw('system'), systemTurns, mapped }) : null
+  if (settled !== null) return { ...settled }
+  return own === given ? {} : { messages: own }
 }
+
+const SYSTEM_TURN = /"role"\s*:\s*"system"/
 
 /** The thinking of models that prove nothing comes to Messages clients unsigned, and they send it back so. */
 const UNSIGNED = /"signature"\s*:\s*""/
@@ -110,9 +125,10 @@ const ownHistory = (text: string, messages: readonly unknown[], { target, warn }
   })
 
 /** Between a call and its result a model that thinks wants its thinking back: where the calls were made without any, it is refused. */
-const isUnthoughtLoop = (messages: readonly unknown[]): boolean => {
-  if (!hasBlock(messages.at(-1), 'user', ['tool_result'])) return false
-  const turn = messages.findLast((message) => isObject(message) && message['role'] === 'assistant')
+const isUnthoughtLoop = (text: string | undefined): boolean => {
+  const messages: unknown = text === undefined ? undefined : JSON.parse(text)
+  if (!Array.isArray(messages) || !hasBlock(messages.at(-1), 'user', ['tool_result'])) return false
+  const turn: unknown = messages.findLast((message) => isObject(message) && message['role'] === 'assistant')
   const [first] = blocksOf(turn)
   return !isObject(first) || (first['type'] !== 'thinking' && first['type'] !== 'redacted_thinking')
 }
@@ -122,12 +138,6 @@ const hasBlock = (message: unknown, role: string, types: readonly unknown[]): bo
 
 const blocksOf = (message: unknown): readonly unknown[] =>
   isObject(message) && Array.isArray(message['content']) ? message['content'] : []
-
-const withoutThinking = ({ target, warn }: Attempt): Record<string, null> => {
-  const told = `${target.upstreamModel} cannot begin to think between a call of a tool and its answer. It was left out.`
-  warn({ code: 'unsupported_field', field: 'thinking', message: told })
-  return { thinking: null }
-}
 
 /** The block's text as the model may have it back, or null for none of it. */
 const provenBlock = (block: Json, text: string, modelId: string): string | null => {

@@ -41,10 +41,10 @@ const askForUsage = (fields: EditableFields, { streamOptions }: Vendor, { call }
 }
 
 const acceptance = (fields: EditableFields, { accepts }: Vendor, model: OpenAiModel | null): ((field: string) => boolean) => {
-  if (accepts === 'everything') return () => true
+  if (accepts === 'everything' || accepts.chat === undefined) return () => true
+  const { chat } = accepts
   const effort = fields.value('reasoning_effort')
-  return (field) =>
-    accepts.chat?.has(field) === true || (model !== null && acceptsField(model, field, typeof effort === 'string' ? effort : null))
+  return (field) => chat.has(field) || (model !== null && acceptsField(model, field, typeof effort === 'string' ? effort : null))
 }
 
 const LIMITS: readonly OutputLimit[] = ['max_completion_tokens', 'max_tokens']

@@ -1,0 +1,191 @@
+import { describe, expect, test } from 'bun:test'
+
+import { encode, message, relay } from './encode.test-kit.ts'
+
+const ask = (more: Readonly<Record<string, unknown>>): string =>
+  JSON.stringify({ model: 'a/b', max_tokens: 20_000, messages: [{ role: 'user', content: 'Hi' }], ...more })
+
+const sentOf = (more: Readonly<Record<string, unknown>>, model: string, maxCompletionTokens: number | null = null) => {
+  const { text, told } = relay(ask(more), { model, maxCompletionTokens })
+  const { model: _, messages: _messages, ...sent } = JSON.parse(text) as Record<string, unknown>
+  return { sent, told }
+}
+
+const HAIKU = 'claude-haiku-4-5-20251001'
+const OPUS = 'claude-opus-4-8'
+const SONNET = 'claude-sonnet-4-6'
+
+describe('thinking as the model takes it', () => {
+  test.each<[string, string, Record<string, unknown>, Record<string, unknown>, readonly string[]]>([
+    [
+      'adaptive with an effort becomes a budget',
+      HAIKU,
+      { thinking: { type: 'adaptive' }, output_config: { effort: 'high' } },
+      { max_tokens: 20_000, thinking: { type: 'enabled', budget_tokens: 16_000 } },
+      [],
+    ],
+    [
+      'a budget becomes adaptive, with a warning',
+      OPUS,
+      { thinking: { type: 'enabled', budget_tokens: 4000 } },
+      { max_tokens: 20_000, thinking: { type: 'adaptive', display: 'summarized' } },
+      ['mapped_field thinking'],
+    ],
+    [
+      'an effort alone is left out where the model knows none',
+      HAIKU,
+      { output_config: { effort: 'high', x: 1 } },
+      { max_tokens: 20_000, output_config: { x: 1 } },
+      ['unsupported_field output_config.effort'],
+    ],
+    [
+      'an effort becomes the nearest',
+      SONNET,
+      { thinking: { type: 'adaptive' }, output_config: { effort: 'xhigh' } },
+      { max_tokens: 20_000, thinking: { type: 'adaptive' }, output_config: { effort: 'high' } },
+      ['mapped_field output_config.effort'],
+    ],
+    [
+      'a model that cannot be kept from thinking thinks least',
+      'claude-opus-5-5',
+      { thinking: { type: 'disabled' } },
+      { max_tokens: 20_000, output_config: { effort: 'low' } },
+      ['mapped_field thinking'],
+    ],
+    [
+      'a model that does not think is not asked to',
+      'claude-3-5-haiku-20241022',
+      { thinking: { type: 'enabled', budget_tokens: 4000 } },
+      { max_tokens: 20_000 },
+      ['unsupported_field thinking'],
+    ],
+    [
+      'it gives way to a tool that is demanded',
+      HAIKU,
+      { thinking: { type: 'enabled', budget_tokens: 4000 }, tool_choice: { type: 'any' } },
+      { max_tokens: 20_000, tool_choice: { type: 'any' } },
+      ['unsupported_field thinking'],
+    ],
+    [
+      'sampling that the model refuses is left out',
+      OPUS,
+      { temperature: 0.3, top_p: 0.9, top_k: 5 },
+      { max_tokens: 20_000 },
+      ['unsupported_field temperature', 'unsupported_field top_p', 'unsupported_field top_k'],
+    ],
+    [
+      'a model that cannot be made to call a tool is left to choose',
+      'claude-opus-5-5',
+      { tool_choice: { type: 'tool', name: 'f', disable_parallel_tool_use: true } },
+      { max_tokens: 20_000, tool_choice: { type: 'auto', disable_parallel_tool_use: true } },
+      ['mapped_field tool_choice'],
+    ],
+    [
+      'a model without schemas answers in its own form',
+      'claude-3-7-sonnet-20250219',
+      { output_config: { format: { type: 'json_schema', schema: {} } } },
+      { max_tokens: 20_000 },
+      ['unsupported_field output_config.format'],
+    ],
+  ])('%s', (_, model, given, sent, told) => {
+    expect(sentOf(given, model)).toEqual({ sent, told } as never)
+  })
+
+  test.each<[string, Record<string, unknown>]>([
+    [HAIKU, { thinking: { type: 'enabled', budget_tokens: 4000 }, temperature: 1, top_p: 0.97 }],
+    [OPUS, { thinking: { type: 'adaptive' }, output_config: { effort: 'xhigh' }, temperature: 1 }],
+    [SONNET, { thinking: { type: 'disabled' } }],
+    ['someone-elses-model', { thinking: { type: 'adaptive' }, temperature: 1.5, top_p: 0.1, output_config: { effort: 'max' } }],
+    ['claude-opus-9', { thinking: { type: 'of-next-year' } }],
+  ])('%s gets %j as it was written', (model, given) => {
+    expect(relay(ask(given), { model })).toEqual({ text: ask(given).replace('a/b', model), told: [] })
+  })
+
+  test('a limit above what the model gives is held to that, and the budget to the limit', () => {
+    const { sent, told } = sentOf({ max_tokens: 128_000, thinking: { type: 'enabled', budget_tokens: 100_000 } }, HAIKU, 64_000)
+    expect(sent).toEqual({ max_tokens: 64_000, thinking: { type: 'enabled', budget_tokens: 51_200 } })
+    expect(told).toEqual(['mapped_field max_tokens', 'mapped_field thinking'])
+  })
+})
+
+describe('system messages among the turns', () => {
+  const [system, user, call, answer] = [
+    { role: 'system', content: 'Be  brief.' },
+    { role: 'user', content: 'Hi' },
+    { role: 'assistant', content: [{ type: 'tool_use', id: 't', name: 'f', input: {} }] },
+    { role: 'user', content: [{ type: 'tool_result', tool_use_id: 't', content: 'ok' }] },
+  ]
+  const turns = (messages: readonly object[], model: string, more: object = {}) => {
+    const { text, told } = relay(ask({ ...more, messages }), { model })
+    const sent = JSON.parse(text) as { messages: readonly object[]; system?: unknown }
+    return { messages: sent.messages, system: sent.system, told: told.length }
+  }
+  const asUser = { ...system, role: 'user' }
+
+  test('at the beginning are the system prompt', () => {
+    expect(turns([system, user], OPUS, { system: 'S' })).toEqual({
+      messages: [user],
+      system: [
+        { type: 'text', text: 'S' },
+        { type: 'text', text: 'Be  brief.' },
+      ],
+      told: 1,
+    })
+  })
+
+  test('stay where the model knows them, and else are the user’s words in their place', () => {
+    expect(turns([user, system], OPUS)).toEqual({ messages: [user, system], system: undefined, told: 0 })
+    expect(turns([user, system], HAIKU)).toEqual({ messages: [user, asUser], system: undefined, told: 1 })
+    expect(turns([user, system, user], OPUS)).toEqual({ messages: [user, asUser, user], system: undefined, told: 1 })
+  })
+
+  test('do not come between a call and its result', () => {
+    expect(turns([user, call, system, answer], HAIKU).messages).toEqual([user, call, answer, asUser] as never)
+  })
+
+  test('stay as they are for a model that is no Claude', () => {
+    expect(turns([system, user], 'someone-elses-model')).toEqual({ messages: [system, user], system: undefined, told: 0 })
+  })
+})
+
+describe('marks of what to cache', () => {
+  const mark = { cache_control: { type: 'ephemeral' } }
+  const block = (text: string) => ({ type: 'text', text, ...mark })
+  const marked = {
+    tools: [
+      { name: 'a', input_schema: {}, ...mark },
+      { name: 'b', input_schema: {}, ...mark },
+    ],
+    system: [block('s')],
+    messages: [1, 2, 3, 4].map((turn) => ({ role: 'user', content: [block(String(turn))] })),
+  }
+  const placesOf = (text: string): string[] => {
+    const { tools, system, messages } = JSON.parse(text) as typeof marked
+    const blocks = messages.flatMap(({ content }) => content)
+    return [
+      ...tools.flatMap((tool) => ('cache_control' in tool ? [tool.name] : [])),
+      ...[...system, ...blocks].flatMap((one) => ('cache_control' in one ? [one.text] : [])),
+    ]
+  }
+
+  test('are at most four: the last before the conversation and the last in it', () => {
+    const { text, told } = relay(ask(marked), { model: HAIKU })
+    expect([placesOf(text), told]).toEqual([['s', '2', '3', '4'], ['unsupported_field cache_control']])
+    // One for the request as a whole counts.
+    expect(placesOf(relay(ask({ ...marked, ...mark }), { model: HAIKU }).text)).toEqual(['s', '3', '4'])
+    const four = { ...marked, messages: marked.messages.slice(0, 1) }
+    expect(relay(ask(four), { model: HAIKU })).toEqual({ text: ask(four).replace('a/b', HAIKU), told: [] })
+  })
+
+  test('are as few in a translated request', () => {
+    const tool = { type: 'function', name: 'a', description: null, parameters: { type: 'object' }, cache: {} } as const
+    const { text, told } = encode({
+      tools: [tool, { ...tool, name: 'b' }],
+      messages: [
+        message('system', 0, { type: 'text', text: 's', cache: {} }),
+        message('user', 1, ...[1, 2, 3, 4].map((turn) => ({ type: 'text', text: String(turn), cache: {} }) as const)),
+      ],
+    })
+    expect([placesOf(text), told]).toEqual([['s', '2', '3', '4'], ['unsupported_field cache_control']])
+  })
+})

@@ -1,0 +1,180 @@
+/**
+ * The rules of the models for a client that speaks Messages itself: what the model would refuse becomes what a translated
+ * request would get, and all else stays as the client wrote it. A model that is no Claude is taken at its client's word.
+ */
+import type { ReasoningSetting, SettingName, SettingValues } from '../../canonical/settings.ts'
+import { isObject, type JsonValue } from '../../lib/json.ts'
+import type { EditableFields } from '../editable-fields.ts'
+import { nearestEffort } from '../effort.ts'
+import { clampOutput, keepAccepted } from '../field-rules.ts'
+import type { Attempt } from '../provider.ts'
+import { vendorOf } from '../vendors.ts'
+import type { ModelContext } from './encode-context.ts'
+import { encodeSampling } from './encode-sampling.ts'
+import { seenStops } from './encode-stop.ts'
+import { encodeThinking, unthought } from './encode-thinking.ts'
+import { type ModelRules, rulesOf } from './model-rules.ts'
+
+/** `unthoughtLoop`: the history stands between a call that was made without thinking and its answer. */
+export const applyModelRules = (fields: EditableFields, attempt: Attempt, unthoughtLoop: () => boolean): void => {
+  clampOutput(fields, 'max_tokens', attempt)
+  const { accepts } = vendorOf(attempt.target.provider)
+  const accepted = accepts === 'everything' ? undefined : accepts.messages
+  if (accepted !== undefined) keepAccepted(fields, 'messages', (field) => accepted.has(field), attempt)
+  const context = relayContext(fields, attempt)
+  if (!context.rules.claude) {
+    const thinking = fields.value('thinking')
+    if (!isObject(thinking) || thinking['type'] !== 'enabled' || !unthoughtLoop()) return
+    fields.remove('thinking')
+    context.lose('thinking', `${unthought(context.target)} It was left out.`)
+    return
+  }
+  const forced = chooseTools(fields, context)
+  changeThinking(fields, context, { forced, unthoughtLoop })
+  changeFormat(fields, context)
+  changeSampling(fields, context)
+  const stop = context.setting('stop')
+  const kept = seenStops(context)
+  if (stop !== undefined && kept?.length !== stop.length) {
+    if (kept === undefined) fields.remove('stop_sequences')
+    else fields.put('stop_sequences', [...kept])
+  }
+}
+
+const relayContext = (fields: EditableFields, { target, warn }: Attempt): ModelContext => ({
+  target,
+  rules: rulesOf(target.upstreamModel),
+  setting: (name) => settingIn(fields, name),
+  fieldOf: (name) => FIELDS[name] ?? name,
+  lose: (field, message) => warn({ code: 'unsupported_field', field, message }),
+  mapped: (field, message) => warn({ code: 'mapped_field', field, message }),
+})
+
+/** The settings that the rules ask for, where this dialect keeps them. */
+const FIELDS: Readonly<Partial<Record<SettingName, string>>> = {
+  temperature: 'temperature',
+  topP: 'top_p',
+  topK: 'top_k',
+  maxOutputTokens: 'max_tokens',
+  stop: 'stop_sequences',
+  reasoning: 'thinking',
+}
+
+/** Validated with the request. */
+const settingIn = <Name extends SettingName>(fields: EditableFields, name: Name): SettingValues[Name] | undefined => {
+  if (name === 'reasoning') return reasoningIn(fields) as SettingValues[Name] | undefined
+  const field = FIELDS[name]
+  return field === undefined ? undefined : (fields.value(field) as SettingValues[Name] | undefined)
+}
+
+const reasoningIn = (fields: EditableFields): ReasoningSetting | undefined => {
+  const thinking = fields.value('thinking')
+  if (!isObject(thinking)) return undefined
+  const { type, budget_tokens: budget, display } = thinking
+  const effort = effortIn(fields)
+  return {
+    enabled: type !== 'disabled',
+    ...(type === 'enabled' && typeof budget === 'number' ? { maxTokens: budget } : {}),
+    ...(effort === undefined ? {} : { effort }),
+    ...(display === 'omitted' ? { exclude: true } : {}),
+  }
+}
+
+const effortIn = (fields: EditableFields): string | undefined => {
+  const output = fields.value('output_config')
+  const effort = isObject(output) ? output['effort'] : undefined
+  return typeof effort === 'string' ? effort : undefined
+}
+
+/** Whether a call of a tool is demanded, of a model that can be made to. */
+const chooseTools = (fields: EditableFields, { rules, target, mapped }: ModelContext): boolean => {
+  const choice = fields.value('tool_choice')
+  if (!isObject(choice) || (choice['type'] !== 'any' && choice['type'] !== 'tool')) return false
+  if (rules.forcedTools !== 'never') return true
+  mapped('tool_choice', `${target.upstreamModel} cannot be made to call a tool; it was left to choose.`)
+  const single = choice['disable_parallel_tool_use']
+  fields.put('tool_choice', { type: 'auto', ...(typeof single === 'boolean' ? { disable_parallel_tool_use: single } : {}) })
+  return false
+}
+
+interface Around {
+  readonly forced: boolean
+  readonly unthoughtLoop: () => boolean
+}
+
+const changeThinking = (fields: EditableFields, context: ModelContext, { forced, unthoughtLoop }: Around): void => {
+  const { rules, target, lose, mapped } = context
+  const thinking = fields.value('thinking')
+  const effort = effortIn(fields)
+  if (isObject(thinking) && !isUnderstood(thinking, fields.value('max_tokens'), rules, { forced, unthoughtLoop })) {
+    const encoded = encodeThinking(context, { forced, unthoughtLoop: unthoughtLoop() })
+    if (encoded.thinking === undefined) fields.remove('thinking')
+    else fields.put('thinking', encoded.thinking as JsonValue)
+    putOutput(fields, { effort: encoded.effort })
+    return
+  }
+  if (effort === undefined || rules.efforts.includes(effort)) return
+  const nearest = nearestEffort(effort, rules.efforts) ?? undefined
+  putOutput(fields, { effort: nearest })
+  if (nearest === undefined) lose('output_config.effort', `${target.upstreamModel} knows no efforts; it was left out.`)
+  else mapped('output_config.effort', `${target.upstreamModel} has no effort ${effort}; ${nearest} was sent.`)
+}
+
+/** Whether the model takes the wish as it is. A type that this release does not know is the client's own affair. */
+const isUnderstood = (
+  { type, budget_tokens: budget, display }: Readonly<Record<string, unknown>>,
+  maxTokens: unknown,
+  rules: ModelRules,
+  { forced, unthoughtLoop }: Around,
+): boolean => {
+  if (display !== undefined && display !== null && rules.display === 'unknown') return false
+  switch (type) {
+    case 'disabled':
+      return rules.thinkingOff === 'disabled' || (rules.thinkingOff === 'silence' && rules.thinking !== 'none')
+    case 'between_tools':
+      return rules.thinkingOff === 'between_tools'
+    case 'adaptive':
+      return (rules.thinking === 'either' || rules.thinking === 'adaptive') && !(forced && rules.forcedTools === 'without-thinking')
+    case 'enabled':
+      return (
+        (rules.thinking === 'either' || rules.thinking === 'budget') &&
+        !(forced && rules.forcedTools === 'without-thinking') &&
+        !(typeof budget === 'number' && typeof maxTokens === 'number' && budget >= maxTokens) &&
+        !unthoughtLoop()
+      )
+    default:
+      return true
+  }
+}
+
+/** Members of `output_config`; the others stay as they are. */
+const putOutput = (fields: EditableFields, members: Readonly<Record<string, JsonValue | undefined>>): void => {
+  const output = fields.value('output_config')
+  const next = { ...(isObject(output) ? output : {}) }
+  for (const [name, value] of Object.entries(members)) {
+    if (value === undefined) delete next[name]
+    else next[name] = value
+  }
+  if (Object.keys(next).length === 0) fields.remove('output_config')
+  else if (JSON.stringify(next) !== JSON.stringify(output)) fields.put('output_config', next)
+}
+
+const changeFormat = (fields: EditableFields, { rules, target, lose }: ModelContext): void => {
+  const output = fields.value('output_config')
+  if (rules.structuredOutputs || !isObject(output) || (output['format'] ?? null) === null) return
+  putOutput(fields, { format: undefined })
+  lose('output_config.format', `${target.upstreamModel} does not hold answers to a schema; it was left out.`)
+}
+
+const changeSampling = (fields: EditableFields, context: ModelContext): void => {
+  const thinking = fields.value('thinking')
+  const thinks = isObject(thinking) && (thinking['type'] === 'enabled' || thinking['type'] === 'adaptive')
+  const sent = encodeSampling(context, thinks)
+  for (const name of ['temperature', 'top_p', 'top_k'] as const) {
+    const [given, put] = [fields.value(name), sent[name]]
+    // A default may be said.
+    if (given === undefined || given === put || (put === undefined && given === 1 && name !== 'top_k')) continue
+    if (put === undefined) fields.remove(name)
+    else fields.put(name, put)
+  }
+}
