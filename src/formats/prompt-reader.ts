@@ -33,7 +33,13 @@ export const unknownPart = (kind: string, { path }: { readonly path: string }): 
 /** Anthropic's mark, or OpenAI's, whose lifetime the request's `prompt_cache_options` says. */
 export const cacheMark = (node: Node): { readonly cache?: CacheMark } => {
   const control = optionalChild(node, 'cache_control')
-  if (control === null) return optionalChild(node, 'prompt_cache_breakpoint') === null ? {} : { cache: {} }
+  if (control === null) {
+    const breakpoint = optionalChild(node, 'prompt_cache_breakpoint')
+    if (breakpoint !== null) optionalText(breakpoint, 'mode')
+    return breakpoint === null ? {} : { cache: {} }
+  }
+  // There is one type of mark, so that nothing of it is lost.
+  optionalText(control, 'type')
   const ttl = optionalText(control, 'ttl')
   if (ttl === null) return { cache: {} }
   if (ttl !== '5m' && ttl !== '1h') throw malformedMember(control, 'ttl', 'must be 5m or 1h')

@@ -265,3 +265,11 @@ test('a choice among some of the tools leaves the others out', () => {
     otherFields: [],
   })
 })
+
+test.each<['chat' | 'messages', object]>([
+  ['chat', { type: 'function', function: { name: 'f' } }],
+  ['messages', { name: 'f', input_schema: {} }],
+])('%s: a tool’s mark of what to cache is read whole, whichever vendor’s it is', (dialect, tool) => {
+  for (const mark of [{ cache_control: { type: 'ephemeral' } }, { prompt_cache_breakpoint: { mode: 'explicit' } }])
+    expect(parse(dialect, { tools: [{ ...tool, ...mark }] })).toMatchObject({ tools: [{ name: 'f', cache: {} }], otherFields: [] })
+})

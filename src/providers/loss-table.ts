@@ -51,7 +51,7 @@ export const SETTING_FATES: Readonly<Record<SettingName, Readonly<Record<Transla
   user: row('K M M D D'),
   safetyIdentifier: row('K K M D D'),
   metadata: row('K K D D M'),
-  parallelToolCalls: row('K K M D D'),
+  parallelToolCalls: row('K K M D M'),
   // Only a wish for more than text is one.
   outputModalities: row('K D D M D'),
   audioOutput: row('K D D D D'),
@@ -61,7 +61,7 @@ export const SETTING_FATES: Readonly<Record<SettingName, Readonly<Record<Transla
   truncation: row('D K D D D'),
   include: row('D K D D D'),
   contextManagement: row('D D D D D'),
-  webSearchOptions: row('K M M D D'),
+  webSearchOptions: row('K M M M D'),
   safeguards: row('D D D D D'),
   imageConfig: row('K D D M D'),
   promptCacheOptions: row('K K D D D'),

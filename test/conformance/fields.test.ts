@@ -11,7 +11,7 @@ import { MODEL, question, replay } from '../support/replay.ts'
 const MODELS: Readonly<Record<UpstreamDialect, string>> = {
   'openai-chat': 'local-model',
   'openai-responses': 'gpt-5.4',
-  anthropic: 'claude-sonnet-4-5',
+  anthropic: 'claude-opus-4-6',
   google: 'gemini-3-flash',
   bedrock: 'anthropic.claude-sonnet-4-5-20250929-v1:0',
 }
@@ -136,8 +136,11 @@ const SAMPLES: Readonly<Record<ClientDialect, Readonly<Record<string, unknown>>>
 /** Told by other tests: `model` and `stream` are in every request, and a preset needs a storage. */
 const ELSEWHERE: ReadonlySet<string> = new Set(['model', 'stream', 'preset'])
 
-/** What a vendor of the dialect takes and an unknown server, which stands here for them, is not known to. */
-const BY_VENDOR: ReadonlySet<string> = new Set(['cache_control'])
+/**
+ * What a vendor of the dialect takes and an unknown server, which stands here for them, is not known to; and Google's
+ * search, which cannot stand beside the functions of the question.
+ */
+const BY_VENDOR: ReadonlySet<string> = new Set(['cache_control', 'web_search_options'])
 
 /** They ask for what is done without them: that nothing is stored, that the use is told, that thinking nobody asked for is not shown. */
 const SAYS_NOTHING: ReadonlySet<string> = new Set(['store', 'stream_options', 'include_reasoning'])

@@ -1,7 +1,6 @@
 /** A request for an upstream that speaks Messages. A client of the same dialect is not translated: relay-request.ts. */
 import { isObject } from '../../lib/json.ts'
 import type { Attempt } from '../provider.ts'
-import { limitCacheMarks } from './cache-marks.ts'
 import { encodeContext, type EncodeContext } from './encode-context.ts'
 import { encodeConversation, type Turn } from './encode-conversation.ts'
 import { encodeSampling } from './encode-sampling.ts'
@@ -13,30 +12,23 @@ import { encodeServiceTier } from './service-tier.ts'
 
 /** JSON text. Throws `invalid_prompt`, and `invalid_request` for what the dialect refuses. */
 export const encodeAnthropicRequest = (attempt: Attempt): string =>
-  attempt.call.dialect === 'messages' ? attempt.call.body.textWith(relayChanges(attempt)) : translated(encodeContext(attempt), attempt)
+  attempt.call.dialect === 'messages'
+    ? attempt.call.body.textWith(relayChanges(attempt))
+    : translated(encodeContext(attempt), attempt.call.stream)
 
 /** The same, to be sent. */
 export const anthropicWire = (attempt: Attempt): string | Uint8Array<ArrayBuffer> =>
   attempt.call.dialect === 'messages' ? attempt.call.body.wireWith(relayChanges(attempt)) : encodeAnthropicRequest(attempt)
 
-const translated = (context: EncodeContext, { call, warn }: Attempt): string => {
-  const { target } = context
+const translated = (context: EncodeContext, stream: boolean): string => {
   const { system, turns } = encodeConversation(context)
   const { tools, toolChoice, forced } = encodeTools(context)
   const { maxTokens, thinking, effort } = encodeThinking(context, { forced, unthoughtLoop: isUnthoughtLoop(turns) })
   const format = encodeFormat(context)
   const user = encodeUser(context)
-  const cacheControl = context.setting('cacheControl')
-  const marked = {
-    tools: tools === undefined ? undefined : JSON.stringify(tools),
-    system: system.length === 0 ? undefined : `[${system.map(({ json }) => json).join(',')}]`,
-    messages: `[${turns.map(turnText).join(',')}]`,
-  }
-  const lists = { ...marked, ...limitCacheMarks({ ...marked, whole: cacheControl !== undefined }, { target, warn }) }
-  const members = Object.entries({
-    model: target.upstreamModel,
-    max_tokens: maxTokens,
-    stream: call.stream ? true : undefined,
+  const head = JSON.stringify({ model: context.target.upstreamModel, max_tokens: maxTokens, ...(stream ? { stream } : {}) })
+  const tail = JSON.stringify({
+    tools,
     tool_choice: toolChoice,
     thinking,
     output_config: effort === undefined && format === undefined ? undefined : { effort, format },
@@ -44,10 +36,11 @@ const translated = (context: EncodeContext, { call, warn }: Attempt): string => 
     stop_sequences: seenStops(context),
     metadata: user === undefined ? undefined : { user_id: user },
     service_tier: encodeServiceTier(context.setting('serviceTier'), context.fieldOf('serviceTier'), context),
-    cache_control: cacheControl,
-  }).flatMap(([name, value]): [string, string][] => (value === undefined ? [] : [[name, JSON.stringify(value)]]))
-  const texts = Object.entries(lists).flatMap(([name, text]): [string, string][] => (text === undefined ? [] : [[name, text]]))
-  return `{${[...members, ...texts].map(([name, text]) => `"${name}":${text}`).join(',')}}`
+    cache_control: context.setting('cacheControl'),
+  })
+  const systemMember = system.length === 0 ? '' : `"system":[${system.map(({ json }) => json).join(',')}],`
+  const messages = `"messages":[${turns.map(turnText).join(',')}]`
+  return `${head.slice(0, -1)},${systemMember}${messages}${tail === '{}' ? '}' : `,${tail.slice(1)}`}`
 }
 
 const turnText = ({ role, blocks }: Turn): string => `{"role":"${role}","content":[${blocks.map(({ json }) => json).join(',')}]}`

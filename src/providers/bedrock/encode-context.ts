@@ -3,6 +3,7 @@ import type { CacheMark } from '../../canonical/prompt.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import type { EncodeContext as ClaudeContext } from '../anthropic/encode-context.ts'
 import type { Attempt } from '../provider.ts'
+import { withinMarks } from '../prompt-marks.ts'
 import { translate } from '../translation.ts'
 import { factsOf, type ModelFacts } from './model-facts.ts'
 
@@ -13,8 +14,9 @@ export interface EncodeContext extends ClaudeContext {
 }
 
 export const encodeContext = ({ call, target, warn }: Attempt): EncodeContext => {
-  const prompt = call.prompt()
   const facts = factsOf(target)
+  const given = call.prompt()
+  const prompt = facts.cachePoints === 'nowhere' ? given : withinMarks(given, target.providerName, warn)
   return {
     ...translate(prompt, 'bedrock', target, warn),
     dialect: call.dialect,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 
 import type { Prompt } from '../../canonical/prompt.ts'
-import { CLAUDE, encode, LLAMA, MISTRAL, NOVA, talk } from './encode.test-kit.ts'
+import { CLAUDE, encode, LLAMA, MISTRAL, NOVA, settingsOf, talk } from './encode.test-kit.ts'
 
 const f = { type: 'function', name: 'f', description: 'F', parameters: { type: 'object', properties: {} } } as const
 const g = { ...f, name: 'g' }
@@ -64,6 +64,35 @@ describe('tools', () => {
     const encoded = encode(prompt, { model })
     expect(encoded.sent.toolConfig?.toolChoice).toEqual(expected as Record<string, unknown>)
     expect(encoded.told).toEqual(told)
+  })
+
+  test.each<[string, Partial<Prompt>, unknown]>([
+    ['a free choice', { tools: [f] }, { type: 'auto', disable_parallel_tool_use: true }],
+    ['a demanded call', { tools: [f], toolChoice: { type: 'required' } }, { type: 'any', disable_parallel_tool_use: true }],
+    [
+      'a certain tool',
+      { tools: [f], toolChoice: { type: 'tool', name: 'f' } },
+      { type: 'tool', name: 'f', disable_parallel_tool_use: true },
+    ],
+  ])('one call at a time is asked of Claude in its own words: %s', (_, prompt, choice) => {
+    const { sent, told } = encode({ ...prompt, settings: settingsOf({ parallelToolCalls: false }) })
+    expect(sent.additionalModelRequestFields).toEqual({ tool_choice: choice } as never)
+    expect([sent.toolConfig?.toolChoice, told]).toEqual([undefined, []])
+  })
+
+  test('what cannot be kept to one call at a time is told', () => {
+    for (const model of [NOVA, 'anthropic.claude-3-5-sonnet-20241022-v2:0'])
+      expect(encode({ tools: [f], settings: settingsOf({ parallelToolCalls: false }) }, { model }).told).toEqual([
+        'unsupported_field parallelToolCalls',
+      ])
+  })
+
+  test('marks of what to cache are at most four, and none is lost on the way of a tool', () => {
+    const marked = (name: string) => ({ ...f, name, cache: {} })
+    const words = [1, 2, 3].map((turn) => ({ type: 'text', text: String(turn), cache: {} }) as const)
+    const { text, told } = encode({ tools: ['f', 'g', 'h'].map(marked), messages: [{ role: 'user', parts: words, at: 'messages[0]' }] })
+    expect([text.split('"cachePoint":').length - 1, told]).toEqual([4, ['unsupported_field cache_control']])
+    expect(encode({ tools: [marked('f')] }).told).toEqual([])
   })
 
   test('that may not be called are left out, unless the history shows calls', () => {

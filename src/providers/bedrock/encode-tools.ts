@@ -7,6 +7,8 @@ import { cachePoint, type EncodeContext } from './encode-context.ts'
 
 export interface EncodedTools {
   readonly toolConfig: JsonObject | undefined
+  /** Claude's own word for the choice, in `additionalModelRequestFields`: Converse has none for calls one at a time. */
+  readonly toolChoice?: JsonObject
   /** A call is demanded. */
   readonly forced: boolean
 }
@@ -35,7 +37,27 @@ export const encodeTools = (turns: readonly Turn[], context: EncodeContext): Enc
     return { toolConfig: { tools }, forced: false }
   }
   const choice = encodeChoice(context)
-  return { toolConfig: choice === undefined ? { tools } : { tools, toolChoice: choice }, forced: choice !== undefined }
+  const forced = choice !== undefined
+  if (!callsOneAtATime(context)) return { toolConfig: forced ? { tools, toolChoice: choice } : { tools }, forced }
+  // Both words for one choice are refused.
+  return { toolConfig: { tools }, toolChoice: { ...claudeChoice(choice), disable_parallel_tool_use: true }, forced }
+}
+
+/** Since Claude 4.5; earlier ones refused the word here. */
+const callsOneAtATime = (context: EncodeContext): boolean => {
+  if (context.setting('parallelToolCalls') !== false) return false
+  if (context.facts.singleCalls) return true
+  context.lose(
+    context.fieldOf('parallelToolCalls'),
+    `${context.target.upstreamModel} cannot be kept from several calls at once; it was left out.`,
+  )
+  return false
+}
+
+const claudeChoice = (choice: JsonObject | undefined): JsonObject => {
+  const tool = choice?.['tool']
+  if (isObject(tool)) return { type: 'tool', name: tool['name'] ?? '' }
+  return { type: choice === undefined ? 'auto' : 'any' }
 }
 
 const toolSpec = (tool: FunctionTool, at: string, context: EncodeContext): JsonObject[] => {

@@ -12,13 +12,16 @@ import type { Block } from './encode-blocks.ts'
 export const encodeConverseRequest = (attempt: Attempt): string => {
   const context = encodeContext(attempt)
   const { system, turns } = encodeConversation(context)
-  const { toolConfig, forced } = encodeTools(turns, context)
+  const { toolConfig, toolChoice, forced } = encodeTools(turns, context)
   const { inferenceConfig, additionalModelRequestFields, effort } = encodeInference(turns, forced, context)
   const textFormat = encodeFormat(context)
   const tail = JSON.stringify({
     toolConfig,
     inferenceConfig: filled(inferenceConfig),
-    additionalModelRequestFields: filled(additionalModelRequestFields),
+    additionalModelRequestFields: filled({
+      ...additionalModelRequestFields,
+      ...(toolChoice === undefined ? {} : { tool_choice: toolChoice }),
+    }),
     additionalModelResponseFieldPaths: stopSequencePath(inferenceConfig, attempt.call.stream, context),
     outputConfig: effort === undefined && textFormat === undefined ? undefined : { textFormat, effort },
     requestMetadata: encodeMetadata(context),

@@ -18,6 +18,8 @@ export interface ModelFacts {
   /** Where in `additionalModelRequestFields` top_k goes. */
   readonly topK: 'top_k' | 'k' | 'inferenceConfig.topK' | null
   readonly thinking: 'claude' | 'reasoning_effort' | 'reasoningConfig' | null
+  /** Can be kept to one call of a tool at a time. */
+  readonly singleCalls: boolean
   /** What of a tool choice it takes beside `auto`. */
   readonly toolChoice: 'any and tool' | 'any' | 'neither'
   /** `status` of a tool's result. */
@@ -33,7 +35,7 @@ export const factsOf = ({ upstreamModel, modelId }: Target): ModelFacts => {
   const names = `${upstreamModel} ${modelId}`.toLowerCase()
   if (rules.claude) {
     const recent = SINCE_4_5.test(names)
-    return { ...CLAUDE, rules, hourCache: recent, schemas: recent }
+    return { ...CLAUDE, rules, hourCache: recent, schemas: recent, singleCalls: recent }
   }
   if (/\bnova-/.test(names)) return { ...OTHER, ...NOVA, thinking: /\bnova-[2-9]/.test(names) ? 'reasoningConfig' : null, rules }
   if (/\b(?:mistral|mixtral|ministral|magistral|pixtral)/.test(names))
@@ -54,6 +56,7 @@ const CLAUDE: Facts = {
   schemas: false,
   topK: 'top_k',
   thinking: 'claude',
+  singleCalls: false,
   toolChoice: 'any and tool',
   resultStatus: true,
   callIds: 'any',
@@ -75,6 +78,7 @@ const OTHER: Facts = {
   schemas: true,
   topK: null,
   thinking: null,
+  singleCalls: false,
   toolChoice: 'any',
   resultStatus: false,
   callIds: 'any',

@@ -206,6 +206,15 @@ describe('tools', () => {
     },
   )
 
+  test('the option that asks for a search is one, too', () => {
+    const { body, losses } = encode({ settings: settings({ webSearchOptions: { search_context_size: 'low' } }) })
+    expect([body.tools, losses.map((loss) => loss.split(':')[0])]).toEqual([
+      [{ googleSearch: {} }],
+      ['webSearchOptions.search_context_size'],
+    ])
+    expect(encode({ settings: settings({ webSearchOptions: {} }) }).losses).toEqual([])
+  })
+
   test('what a search cannot do as asked, and every other provider’s tool, is told', () => {
     const other: ProviderTool = { type: 'provider', kind: 'bash_20250124', at: 'tools[0]', raw: {} }
     const { body, losses } = encode({ tools: [other, search({ max_uses: 8, allowed_domains: ['x'] })] })

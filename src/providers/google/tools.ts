@@ -12,20 +12,26 @@ export interface EncodedTools {
   readonly forced: boolean
 }
 
-export const encodeTools = ({ prompt, lose }: Translation): EncodedTools => {
+export const encodeTools = ({ prompt, setting, lose }: Translation): EncodedTools => {
   const functions = prompt.tools.filter((tool) => tool.type === 'function')
   let searches = false
+  const search = (options: unknown, at: string): void => {
+    if (functions.length > 0) {
+      // It would answer with calls of its own that must come back in the next turn, and no client can hand those back.
+      lose(at, 'Google’s web search cannot stand beside functions; it was left out.')
+      return
+    }
+    searches = true
+    for (const option of searchOptions(options)) lose(`${at}.${option}`, `Google’s web search has no ${option}; it was left out.`)
+  }
   for (const tool of prompt.tools) {
     if (tool.type === 'function') continue
     if (tool.type === 'custom' || !isWebSearch(tool)) lose(tool.at, `Google has no tool of type ${tool.kind}; it was left out.`)
-    else if (functions.length > 0) {
-      // It would answer with calls of its own that must come back in the next turn, and no client can hand those back.
-      lose(tool.at, 'Google’s web search cannot stand beside functions; it was left out.')
-    } else {
-      searches = true
-      for (const option of searchOptions(tool)) lose(`${tool.at}.${option}`, `Google’s web search has no ${option}; it was left out.`)
-    }
+    else search(tool.raw, tool.at)
   }
+  // Chat's own way to ask for a search is an option beside the tools.
+  const options = setting('webSearchOptions')
+  if (options !== undefined) search(options, prompt.settings.webSearchOptions?.field ?? 'web_search_options')
   const tools = [
     ...(functions.length > 0 ? [{ functionDeclarations: functions.map(declaration) }] : []),
     ...(searches ? [{ googleSearch: {} }] : []),
@@ -68,7 +74,7 @@ const callingConfig = (choice: Translation['prompt']['toolChoice'], functions: r
 /** Every vendor's, and the service's own under either prefix. */
 const isWebSearch = (tool: ProviderTool): boolean => /^(?:service:|openrouter:)?web_search(?:_|$)/.test(tool.kind)
 
-const searchOptions = ({ raw }: ProviderTool): string[] => {
+const searchOptions = (raw: unknown): string[] => {
   if (!isObject(raw)) return []
   const given = (key: string, value: unknown): boolean => {
     if (value === null || ['type', 'name', 'cache_control'].includes(key)) return false

@@ -2,6 +2,7 @@
 import type { JsonObject } from '../../lib/json.ts'
 import { fieldsOfObject } from '../editable-fields.ts'
 import { dropCacheOptions } from '../field-rules.ts'
+import { heldFormat } from '../openai-strict-schema.ts'
 import type { Attempt } from '../provider.ts'
 import { translate, type Translation } from '../translation.ts'
 import type { Vendor } from '../vendor.ts'
@@ -38,12 +39,13 @@ export const encodePrompt = (translation: Translation, attempt: Attempt, vendor:
   const messages = encodeMessages(translation.prompt.messages, context)
   const settings = encodeSettings(translation, vendor)
   const { dialect } = attempt.call
+  const { outputFormat } = translation.prompt
   const fields = fieldsOfObject(
     {
       ...settings.fields,
       // Behind the settings: what a tool asks a vendor for says more than the option of the same name.
       ...encodeTools(translation, context),
-      ...encodeFormat(translation.prompt.outputFormat),
+      ...encodeFormat(vendor.openAiModels ? heldFormat(outputFormat, dialect, attempt.warn) : outputFormat),
     },
     { ...settings.paths, response_format: FORMAT_FIELDS[dialect] },
   )

@@ -10,6 +10,7 @@ export interface SettingsContext {
   readonly model: OpenAiModel
   /** The history hands thinking back to the model. */
   readonly replaysThinking: boolean
+  readonly format: OutputFormat
 }
 
 export interface EncodedSettings {
@@ -26,7 +27,7 @@ export const encodeSettings = (translation: Translation, context: SettingsContex
     max_output_tokens: setting('maxOutputTokens'),
     top_logprobs: setting('topLogprobs'),
     reasoning: reasoning(translation),
-    text: text(translation),
+    text: text(translation, context),
     include: include(translation, context),
     parallel_tool_calls: setting('parallelToolCalls'),
     service_tier: setting('serviceTier'),
@@ -67,9 +68,9 @@ const reasoning = (translation: Translation): JsonObject | undefined => {
   return present({ enabled, effort, max_tokens: maxTokens, summary, exclude: exclude ?? false })
 }
 
-const text = (translation: Translation): JsonObject | undefined => {
+const text = (translation: Translation, context: SettingsContext): JsonObject | undefined => {
   const verbosity = translation.setting('verbosity')
-  const format = outputFormat(translation.prompt.outputFormat)
+  const format = outputFormat(context.format)
   return format === undefined && verbosity === undefined ? undefined : present({ format, verbosity })
 }
 

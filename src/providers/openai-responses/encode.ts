@@ -6,6 +6,7 @@ import { marksLost, withoutCacheMarks } from '../cache-marks.ts'
 import { fieldsOfBody, fieldsOfObject } from '../editable-fields.ts'
 import { dropCacheOptions, type RuleContext } from '../field-rules.ts'
 import { openAiModel } from '../openai-model.ts'
+import { heldFormat } from '../openai-strict-schema.ts'
 import type { Attempt } from '../provider.ts'
 import { translate, type Translation } from '../translation.ts'
 import { vendorOf } from '../vendors.ts'
@@ -34,7 +35,11 @@ export const encodePrompt = (translation: Translation, context: RuleContext): Js
   const model = openAiModel(target.upstreamModel)
   const { instructions, input, replaysThinking, lostMarks } = encodeInput(translation, target, model)
   const tools = encodeTools(translation)
-  const settings = encodeSettings(translation, { model, replaysThinking })
+  const settings = encodeSettings(translation, {
+    model,
+    replaysThinking,
+    format: heldFormat(translation.prompt.outputFormat, context.call.dialect, context.warn),
+  })
   const fields = fieldsOfObject(
     { ...(tools.length === 0 ? {} : { tools, ...encodeToolChoice(translation) }), ...settings.fields },
     settings.paths,
