@@ -1,38 +1,84 @@
-import { expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 
-import { inputSizeOf as sizeOfBody, type InputSize } from './input-size.ts'
+import { JsonBody } from '../lib/json-body.ts'
+import { inputSizeOf, type InputSize } from './input-size.ts'
 
-const inputSizeOf = (text: string): InputSize => sizeOfBody({ searchable: text, byteLength: Buffer.byteLength(text) })
+const sizeOf = (text: string): InputSize => inputSizeOf(JsonBody.read(text))
+const said = (...content: unknown[]): object => ({ messages: [{ role: 'user', content }] })
 
 const PICTURE = 'iVBORw0KGgo'.repeat(100)
+const DATA_URL = `data:image/png;base64,${PICTURE}`
+const NOTHING = { images: 0, mediaBytes: 0, linked: 0 }
 
-test.each<[string, unknown]>([
-  ['chat', { type: 'image_url', image_url: { url: `data:image/png;base64,${PICTURE}` } }],
-  ['responses', { type: 'input_image', image_url: `data:image/jpeg;base64,${PICTURE}` }],
-  ['messages', { type: 'image', source: { type: 'base64', media_type: 'image/png', data: PICTURE } }],
-])('a picture inside a %s body counts as one, and not by its bytes', (_, part) => {
-  const text = JSON.stringify({ messages: [{ role: 'user', content: [part] }] })
-  expect(inputSizeOf(text)).toEqual({ textBytes: text.length - PICTURE.length, images: 1, mediaBytes: 0 })
+test.each<[string, object]>([
+  ['chat', said({ type: 'image_url', image_url: { url: DATA_URL } })],
+  ['responses', { input: [{ role: 'user', content: [{ type: 'input_image', image_url: DATA_URL }] }] }],
+  ['messages', said({ type: 'image', source: { type: 'base64', media_type: 'image/png', data: PICTURE } })],
+  ['google', { contents: [{ role: 'user', parts: [{ inlineData: { mimeType: 'image/png', data: PICTURE } }] }] }],
+  ['bedrock', said({ image: { format: 'png', source: { bytes: PICTURE } } })],
+  [
+    'messages, as the result of a tool',
+    said({ type: 'tool_result', content: [{ type: 'image', source: { type: 'base64', data: PICTURE } }] }),
+  ],
+  [
+    'responses, as the output of a call',
+    { input: [{ type: 'function_call_output', output: [{ type: 'input_image', image_url: DATA_URL }] }] },
+  ],
+])('a picture inside a %s body counts as one, and not by its bytes', (_, body) => {
+  const text = JSON.stringify(body)
+  const { textBytes, images, linked } = sizeOf(text)
+  expect({ images, linked }).toEqual({ images: 1, linked: 0 })
+  expect(textBytes).toBe(text.length - PICTURE.length)
 })
 
-test.each<[string, unknown]>([
-  ['chat', { type: 'image_url', image_url: { url: 'https://example.com/a.png' } }],
-  ['responses', { type: 'input_image', image_url: 'https://example.com/a.png' }],
-  ['messages', { type: 'image', source: { type: 'url', url: 'https://example.com/a.png' } }],
-])('a picture that a %s body links to counts as one', (_, part) => {
-  expect(inputSizeOf(JSON.stringify({ content: [part] })).images).toBe(1)
+test.each<[string, object]>([
+  ['chat', said({ type: 'image_url', image_url: { url: 'https://example.com/a.png' } })],
+  ['chat, in another case', said({ type: 'Image_URL', Image_Url: { url: 'https://example.com/a.png' } })],
+  ['responses', { input: [{ type: 'input_image', image_url: 'https://example.com/a.png' }] }],
+  ['responses, by its id', { input: [{ role: 'user', content: [{ type: 'input_image', file_id: 'file-1' }] }] }],
+  ['messages', said({ type: 'image', source: { type: 'url', url: 'https://example.com/a.png' } })],
+])('a picture that a %s body names counts as one', (_, body) => {
+  expect(sizeOf(JSON.stringify(body)).images).toBe(1)
 })
 
-test('prose that looks like a picture counts as prose', () => {
-  for (const content of [PICTURE, `data:image/png;base64,${PICTURE}`, `{"url":"data:image/png;base64,${PICTURE}"}`]) {
-    const text = JSON.stringify({ messages: [{ role: 'user', content }], base64: 'image/' })
-    expect(inputSizeOf(text)).toEqual({ textBytes: text.length, images: 0, mediaBytes: 0 })
-  }
+test('fifty pictures count as fifty, whichever letters of their parts are escaped', () => {
+  const text = JSON.stringify(said(...Array.from({ length: 50 }, () => ({ type: 'image_url', image_url: { url: 'https://e.com/a.png' } }))))
+  for (const hidden of [
+    text,
+    text.replaceAll('"http', '"\\u0068ttp'),
+    text.replaceAll('image_url', '\\u0069mage\\u005furl'),
+    text.replaceAll('"url"', '"\\u0075rl"').replaceAll('"content"', '"\\u0063ontent"'),
+  ])
+    expect(sizeOf(hidden).images).toBe(50)
 })
 
-test('a file counts by its decoded bytes, and text by its bytes in UTF-8', () => {
+describe('text counts by its bytes, whatever it looks like', () => {
+  const source = { type: 'base64', media_type: 'image/png', data: PICTURE }
+  test.each<[string, object]>([
+    ['a message', { messages: [{ role: 'user', content: DATA_URL }] }],
+    ['a part of text', said({ type: 'text', text: DATA_URL })],
+    [
+      'the schema of a tool',
+      { tools: [{ type: 'function', function: { name: 'f', parameters: { data: DATA_URL, image_url: { url: DATA_URL } } } }] },
+    ],
+    ['the arguments of a call', said({ type: 'tool_use', id: 'a', name: 'f', input: { type: 'image', source, data: DATA_URL } })],
+    ['a member that nobody knows', { image_url: { url: DATA_URL }, messages: [] }],
+    ['instructions', { system: [{ type: 'text', text: DATA_URL }], input: 'data:image/png;base64' }],
+  ])('%s', (_, body) => {
+    const text = JSON.stringify(body)
+    expect(sizeOf(text)).toEqual({ textBytes: text.length, ...NOTHING })
+  })
+
+  test('a document of text', () => {
+    const text = JSON.stringify(said({ type: 'document', source: { type: 'text', media_type: 'text/plain', data: PICTURE } }))
+    expect(sizeOf(text)).toEqual({ textBytes: text.length, ...NOTHING })
+  })
+})
+
+test('a file counts by its decoded bytes, one that is only named as one, and text by its bytes in UTF-8', () => {
   const data = 'JVBERi0x'.repeat(1000)
-  const text = JSON.stringify({ file: { file_data: `data:application/pdf;base64,${data}` } })
-  expect(inputSizeOf(text)).toEqual({ textBytes: text.length - data.length, images: 0, mediaBytes: 6000 })
-  expect(inputSizeOf('"日本"').textBytes).toBe(8)
+  const text = JSON.stringify(said({ type: 'file', file: { file_data: `data:application/pdf;base64,${data}` } }))
+  expect(sizeOf(text)).toEqual({ textBytes: text.length - data.length, images: 0, mediaBytes: 6000, linked: 0 })
+  expect(sizeOf(JSON.stringify(said({ type: 'file', file: { file_id: 'file-1' } }))).linked).toBe(1)
+  expect(sizeOf('{"a":"日本"}').textBytes).toBe('{"a":""}'.length + 6)
 })

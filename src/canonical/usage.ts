@@ -18,7 +18,12 @@ export interface Usage {
   readonly webSearches: number
   /** What the upstream itself says it charged, in nano-dollars; null where it says nothing. */
   readonly reportedCostNanos: number | null
-  /** True when the counts are ours, because the provider sent none. */
+  /** The service tier that served the request, in the provider's word; null where it says nothing. */
+  readonly servedTier: string | null
+  /** Of the input, or of the output, nothing was told, or something that cannot be: what can be is the least that was used. */
+  readonly untoldInput: boolean
+  readonly untoldOutput: boolean
+  /** True when some count is ours, because the provider sent none, or none that can be. */
   readonly estimated: boolean
 }
 
@@ -34,6 +39,9 @@ export const NO_USAGE: Usage = {
   outputImage: 0,
   webSearches: 0,
   reportedCostNanos: null,
+  servedTier: null,
+  untoldInput: false,
+  untoldOutput: false,
   estimated: false,
 }
 
@@ -43,3 +51,26 @@ export const inputTokens = (usage: Usage): number =>
   usage.inputFresh + usage.inputCacheRead + usage.inputCacheWrite5m + usage.inputCacheWrite1h
 
 export const outputTokens = (usage: Usage): number => usage.output + usage.outputReasoning
+
+/** What was told, with `least` tokens of each kind where nothing sane was told of it; null: what was told stands. */
+export const withEstimates = (told: Usage, least: { readonly input: number | null; readonly output: number | null }): Usage =>
+  least.input === null && least.output === null ? told : estimated(told, least)
+
+const estimated = (told: Usage, least: { readonly input: number | null; readonly output: number | null }): Usage => ({
+  ...told,
+  ...(least.input === null
+    ? {}
+    : {
+        inputFresh: Math.max(inputTokens(told), least.input),
+        inputCacheRead: 0,
+        inputCacheWrite5m: 0,
+        inputCacheWrite1h: 0,
+        inputAudio: 0,
+      }),
+  ...(least.output === null
+    ? {}
+    : { output: Math.max(outputTokens(told), least.output), outputReasoning: 0, outputAudio: 0, outputImage: 0 }),
+  untoldInput: false,
+  untoldOutput: false,
+  estimated: true,
+})

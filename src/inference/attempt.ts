@@ -5,7 +5,7 @@ import { throughScreen } from '../guardrails/screen-output.ts'
 import { JsonTextError } from '../lib/json-scan.ts'
 import { dialectFor } from '../models/models.ts'
 import type { ProviderContext, Target } from '../providers/provider.ts'
-import { bodyText, type Upstream } from '../providers/upstream.ts'
+import { bodyText, type Upstream, type UpstreamRequest } from '../providers/upstream.ts'
 import { callAtTier } from '../routing/call-at-tier.ts'
 import type { Credential } from '../routing/credentials.ts'
 import type { PlannedAttempt } from '../routing/plan-attempts.ts'
@@ -52,8 +52,8 @@ export async function* attempt(
     const call = callAtTier(run.request.call, planned.serviceTier)
     const adapter = parts.adapters.adapterFor(dialectFor(provider, call.dialect))
     const number = run.attempts.length - 1
-    const upstreamAttempt = { call, target: targetOf(planned, dispatch.credential), number, connection, warn: run.warn }
-    const answered = drained(run, adapter(upstreamAttempt, watched(parts.context, outcome, run.sending)))
+    const upstreamAttempt = { call, target: heldTarget(run, dispatch), number, connection, warn: run.warn }
+    const answered = drained(run, adapter(upstreamAttempt, watched(parts.context, run, outcome)))
     const screen = run.request.screenOutput?.()
     for await (const batch of screen === undefined ? answered : throughScreen(answered, screen, run)) {
       // A failure that travels as an event comes behind the frames before it; nothing behind it counts.
@@ -107,20 +107,31 @@ export const targetOf = ({ model, endpoint }: PlannedAttempt, { apiKey }: Pick<C
   maxCompletionTokens: endpoint.maxCompletionTokens,
 })
 
-/** The same context, in which it is written down that the provider is asked and what status it answers; `show` is told of what goes there. */
-export const watched = (
-  { upstream, clock }: ProviderContext,
-  outcome: Pick<AttemptOutcome, 'asked' | 'upstreamStatus'>,
-  show?: (body: string) => void,
-): ProviderContext => {
-  const sending = (body: string): void => {
+/** Under a budget, a dialect that wants a limit of output gets the one that is held for a request without one. */
+export const heldTarget = ({ hold }: Run, { planned, credential }: Dispatch): Target => {
+  const target = targetOf(planned, credential)
+  const outputTokens = hold?.outputTokens(planned.endpoint) ?? null
+  return outputTokens === null ? target : { ...target, maxCompletionTokens: outputTokens }
+}
+
+/**
+ * The same context, in which a body goes out only when its cost is held, and it is written down that the provider is asked
+ * and what status it answers.
+ */
+export const watched = ({ upstream, clock }: ProviderContext, run: Run, outcome: AttemptOutcome): ProviderContext => {
+  const { hold, sending: show } = run
+  const leave = (body: UpstreamRequest['body']): void => {
     outcome.asked = true
-    show?.(body)
+    show?.(bodyText(body))
+  }
+  const sending = (body: string): void | Promise<void> => {
+    const covered = hold?.cover(run, outcome.planned, body)
+    return covered === undefined ? leave(body) : covered.then(() => leave(body))
   }
   const watching: Upstream = {
     async post(request) {
-      outcome.asked = true
-      show?.(bodyText(request.body))
+      if (hold !== null) await hold.cover(run, outcome.planned, request.body)
+      leave(request.body)
       const response = await upstream.post(request)
       outcome.upstreamStatus = response.status
       return response

@@ -57,6 +57,7 @@ const admitted = async (keys: readonly ('own' | 'shared')[], outcomes: readonly 
         const refused = outcomes[demands.length - 1] ?? null
         if (refused !== null) throw refused
       },
+      grow: () => Promise.reject(new Error('Nothing is sent here.')),
       ended: () => undefined,
     },
     durations: { expectedMs: () => 1000, add: () => undefined },

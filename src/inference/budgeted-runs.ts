@@ -3,13 +3,16 @@ import { type Usage, inputTokens, outputTokens } from '../canonical/usage.ts'
 import { GatewayError } from '../errors.ts'
 import { storageAway } from '../ledger/admissions.ts'
 import type { Durations } from '../ledger/durations.ts'
-import { estimateOf, type EstimateSettings } from '../ledger/estimate.ts'
+import type { Demand } from '../ledger/admissions.ts'
+import { estimateOf, type EstimateSettings, outgoingNanos, unlimitedOutput } from '../ledger/estimate.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { Scope } from '../ledger/scope.ts'
 import type { LedgerEntry, Settlement } from '../storage/settle-requests.ts'
+import { dialectFor } from '../models/models.ts'
 import { costOf } from '../models/price.ts'
+import { wireBody } from '../providers/upstream.ts'
 import { generationRecord } from './generation-record.ts'
-import type { AttemptOutcome, Run } from './run.ts'
+import type { AttemptOutcome, Run, RunHold } from './run.ts'
 
 /** Lets a planned run in, or throws 402, 403 or 503. Where nothing bounds its caller, at once and without a query. */
 export type Admit = (run: Run) => void | Promise<void>
@@ -27,7 +30,7 @@ export interface BudgetedRuns {
 }
 
 export const createBudgetedRuns = (parts: {
-  readonly ledger: Pick<Ledger, 'scopesOf' | 'admit' | 'ended'>
+  readonly ledger: Pick<Ledger, 'scopesOf' | 'admit' | 'grow' | 'ended'>
   readonly durations: Durations
   /** As the configuration has them now. */
   readonly settings: () => BudgetSettings
@@ -67,22 +70,35 @@ export const createBudgetedRuns = (parts: {
     const { mostNanos, promptNanos } = estimateOf(run.request, attempts, settings)
     const first = attempts[0]
     const model = first?.model.id ?? ''
-    await ledger.admit(
-      {
-        id: run.generationId,
-        spender: run.request.caller,
-        atMs: run.createdMs,
-        scopes,
-        estimateNanos: mostNanos,
-        // A customer's own key is no cost of the service, whoever dies.
-        promptNanos: first?.customerKey === undefined ? promptNanos : 0,
-        provider: first?.endpoint.provider.slug ?? null,
-        expectedMs: durations.expectedMs(model),
-      },
-      () => run.cost.totalNanos ?? 0,
-    )
+    const demand: Demand = {
+      id: run.generationId,
+      spender: run.request.caller,
+      atMs: run.createdMs,
+      scopes,
+      estimateNanos: mostNanos,
+      // A customer's own key is no cost of the service, whoever dies.
+      promptNanos: first?.customerKey === undefined ? promptNanos : 0,
+      provider: first?.endpoint.provider.slug ?? null,
+      expectedMs: durations.expectedMs(model),
+    }
+    await ledger.admit(demand, () => run.cost.totalNanos ?? 0)
     held.set(run, mostNanos)
+    run.hold = holdOf(run, demand, settings)
   }
+
+  /**
+   * Nothing goes out that may cost more than is held: each body is measured as it leaves, after all that presets, rules and
+   * translations made of it, and where it may cost more, the hold grows first, or the body stays here.
+   */
+  const holdOf = ({ request: { call, apiType } }: Run, demand: Demand, settings: BudgetSettings): RunHold => ({
+    outputTokens: (endpoint) => (call.maxOutputTokens === null ? unlimitedOutput(call.body, endpoint, settings) : null),
+    cover(run, planned, body) {
+      const dialect = dialectFor(planned.endpoint.provider, call.dialect)
+      const estimateNanos = outgoingNanos(wireBody(body), { dialect, apiType }, planned, settings)
+      if (estimateNanos <= (held.get(run) ?? 0)) return undefined
+      return ledger.grow({ ...demand, estimateNanos }).then(() => void held.set(run, estimateNanos))
+    },
+  })
 
   return {
     admit(run) {

@@ -3,7 +3,7 @@ import { GatewayError, asGatewayError } from '../errors.ts'
 import type { JsonBody } from '../lib/json-body.ts'
 import type { Provider } from '../models/models.ts'
 import { hasEmbeddings, postEmbeddings } from '../providers/openai-chat/embeddings.ts'
-import { targetOf, watched } from './attempt.ts'
+import { heldTarget, watched } from './attempt.ts'
 import { reportOf } from './attempt-report.ts'
 import { concludingError } from './conclude.ts'
 import { zoneOf, type FailedAttempt } from './failover.ts'
@@ -50,13 +50,13 @@ const answer = async (run: Run, parts: InferenceParts): Promise<JsonBody> => {
 }
 
 const attempt = async (run: Run, dispatch: Dispatch, parts: InferenceParts): Promise<{ readonly body: JsonBody } | FailedAttempt> => {
-  const { planned, credential } = dispatch
+  const { planned } = dispatch
   const { connection, outcome } = run.begin(dispatch)
   let failure: FailedAttempt | null = null
   try {
     const { body, usage } = await postEmbeddings(
-      { body: run.request.call.body, target: targetOf(planned, credential), warn: run.warn, connection },
-      watched(parts.context, outcome),
+      { body: run.request.call.body, target: heldTarget(run, dispatch), warn: run.warn, connection },
+      watched(parts.context, run, outcome),
     )
     run.observe([{ events: [{ type: 'usage', usage }] }])
     run.succeed()

@@ -69,7 +69,7 @@ const begin = (scripts: readonly Script[], options: Options = {}) => {
   const reports: AttemptReport[] = []
   let open = 0
   const adapter: ProviderAdapter = async function* play(attempt, { sending }) {
-    sending?.('')
+    await sending?.('')
     attempts.push(attempt)
     open += 1
     const { signal } = attempt.connection
@@ -607,7 +607,12 @@ describe('usage', () => {
 describe('cost', () => {
   test.each<[string, Script, PriceEntry | null, number | null]>([
     ['is that of what was used', [say('a'), used({ inputFresh: 10, output: 20 }), finish], { prompt: 1, completion: 2 }, 50_000],
-    ['has the price of the request', [say('a'), used({ inputFresh: 10 }), finish], { prompt: 1, completion: 2, request: 0.001 }, 1_010_000],
+    [
+      'has the price of the request',
+      [say('a'), used({ inputFresh: 10, output: 1 }), finish],
+      { prompt: 1, completion: 2, request: 0.001 },
+      1_012_000,
+    ],
     ['is unknown without a price', [say('a'), used({ inputFresh: 10 }), finish], null, null],
     ['is what the provider reports, without a price of ours', [say('a'), used({ inputFresh: 10, reportedCostNanos: 7 }), finish], null, 7],
     [

@@ -6,8 +6,9 @@ import type { Frame } from '../canonical/event.ts'
 import type { PipelineStage } from '../canonical/pipeline.ts'
 import type { RoutingPolicy } from '../canonical/routing-policy.ts'
 import type { HiddenPrompt } from '../canonical/hidden-prompt.ts'
+import { askedWork } from '../canonical/asked-work.ts'
 import { inputSizeOf } from '../canonical/input-size.ts'
-import { inputTokens, NO_USAGE, outputTokens, usageOf, type Usage } from '../canonical/usage.ts'
+import { inputTokens, NO_USAGE, outputTokens, type Usage, withEstimates } from '../canonical/usage.ts'
 import type { Warning } from '../canonical/warning.ts'
 import { type ErrorType, GatewayError } from '../errors.ts'
 import type { OutputScreen } from '../guardrails/screen-output.ts'
@@ -15,8 +16,11 @@ import type { Clock } from '../lib/clock.ts'
 import type { IdSource } from '../lib/id.ts'
 import type { Spender } from '../ledger/scope.ts'
 import type { PriceEntry } from '../models/catalogue-schema.ts'
+import type { ModelEndpoint } from '../models/models.ts'
 import { costOf } from '../models/price.ts'
+import { endpointThatServed } from '../models/served-endpoint.ts'
 import { redactBody } from '../providers/redact-body.ts'
+import type { UpstreamRequest } from '../providers/upstream.ts'
 import type { Credential } from '../routing/credentials.ts'
 import type { Plan, PlannedAttempt } from '../routing/plan-attempts.ts'
 import { hideInError } from './hide-in-error.ts'
@@ -49,6 +53,14 @@ export interface InferenceRequest {
   readonly referer: string | null
   /** The request bodies that go to providers are kept, for the client to see (service.md, "Debugging"). */
   readonly echo?: boolean
+}
+
+/** What a budget lets this run spend. */
+export interface RunHold {
+  /** The limit of output that goes to an endpoint whose dialect wants one; null where the request has its own. */
+  outputTokens(endpoint: ModelEndpoint): number | null
+  /** To be waited for before a body goes out. Throws 402, 403 and 503 where it may cost more than can be held. */
+  cover(run: Run, planned: PlannedAttempt, body: UpstreamRequest['body']): undefined | Promise<void>
 }
 
 /** Who asks, and whose limits and budgets bound it. */
@@ -114,6 +126,8 @@ export class Run {
   finishReason: string | null = null
   nativeFinishReason: string | null = null
   error: GatewayError | null = null
+  /** Null where nothing bounds its caller. */
+  hold: RunHold | null = null
   /** Counted where nobody told the price of what answered, and a budget has to be kept. */
   assumedPrices: PriceEntry | null = null
   /** An answer without a token that failed, or ended without a reason, costs nothing even if the provider counted. */
@@ -128,6 +142,7 @@ export class Run {
   /** Losses of the current attempt's translation. */
   #losses: Warning[] = []
   #usage: Usage | null = null
+  #inputTokensEstimate: number | null = null
   #deliveredCharacters = 0
   #ended = false
   /** The current attempt has neither succeeded nor failed. */
@@ -322,20 +337,32 @@ export class Run {
     return this.error?.type ?? null
   }
 
-  /** What the provider counted; where it counted nothing, our estimate of what was delivered, marked as one (decision 26). */
+  /** What the provider counted; where it counted nothing, or nothing that can be, our estimate, marked as one (decision 26). */
   get usage(): Usage {
-    if (this.#usage !== null) return this.#usage
+    const told = this.#usage
+    const spoke = this.#deliveredCharacters > 0
     // A prompt that was left is a prompt that was read; one that the provider failed is not.
-    if (this.#deliveredCharacters === 0 && !this.#abandoned) return NO_USAGE
-    return usageOf({
-      inputFresh: this.inputTokensEstimate,
-      output: Math.ceil(this.#deliveredCharacters / CHARACTERS_PER_TOKEN),
-      estimated: true,
+    if (told === null && !spoke && !this.#abandoned) return NO_USAGE
+    const known = told ?? NO_USAGE
+    const output = outputTokens(known)
+    const isNothing = told === null || inputTokens(told) + output === 0
+    // Vectors are an answer that is told without output.
+    const answered = spoke || output > 0 || this.finishReason !== null || (told !== null && this.request.apiType === 'embeddings')
+    const lacksInput = isNothing ? spoke || this.#abandoned || (known.untoldInput && answered) : known.untoldInput && answered
+    const lacksOutput = spoke && (known.untoldOutput || isNothing)
+    return withEstimates(known, {
+      input: lacksInput ? this.inputTokensEstimate : null,
+      output: lacksOutput ? this.#outputTokensEstimate : null,
     })
   }
 
+  /** Only the first of several answers is read here. */
+  get #outputTokensEstimate(): number {
+    return Math.ceil(this.#deliveredCharacters / CHARACTERS_PER_TOKEN) * askedWork(this.request.call.body).answers
+  }
+
   get inputTokensEstimate(): number {
-    return estimatedInputTokens(this.request.call)
+    return (this.#inputTokensEstimate ??= estimatedInputTokens(this.request.call))
   }
 
   /** A failed answer costs what the provider counted, or what was said before it failed; without either, nothing (decision 26). */
@@ -345,14 +372,25 @@ export class Run {
     // Vectors have no tokens and no reason to end, and are an answer all the same.
     const failed = this.error !== null || (this.finishReason === null && this.request.apiType === 'completions')
     if (this.emptyIsFree && failed && !this.#cancelled && this.#ended && outputTokens(usage) === 0) return NO_COST
-    const prices = current.planned.endpoint.prices ?? (this.costIsAssumed ? this.assumedPrices : null)
+    const prices = this.#served?.prices ?? (this.costIsAssumed ? this.assumedPrices : null)
     const cost = costOf(usage, prices, prices?.image === undefined ? 0 : inputSizeOf(this.request.call.body).images)
     return current.credential.isByok ? atCustomersCost(cost) : cost
   }
 
   /** Neither a price nor the provider itself told the cost: it was counted at a price of the operator's choice. */
   get costIsAssumed(): boolean {
-    return this.assumedPrices !== null && this.current?.planned.endpoint.prices === null && this.usage.reportedCostNanos === null
+    return this.assumedPrices !== null && this.#served?.prices === null && this.usage.reportedCostNanos === null
+  }
+
+  /** The endpoint whose tier answered: the answer's own word for the tier counts, and where it has none, the request's. */
+  get #served(): ModelEndpoint | undefined {
+    const planned = this.current?.planned
+    if (planned === undefined) return undefined
+    const told = this.#usage?.servedTier ?? null
+    // Of Anthropic's two words, `standard` tells the capacity, and nothing of the speed.
+    const isSpeedUntold = told === null || told === 'standard'
+    const tier = isSpeedUntold && this.request.call.body.value('speed') === 'fast' ? 'fast' : told
+    return endpointThatServed(planned.model, planned.endpoint, tier)
   }
 
   #endAttempt(): AttemptOutcome | undefined {

@@ -8,7 +8,7 @@ import type { LedgerStore } from '../storage/ledger-store.ts'
 import { windowName, type WindowKey } from '../storage/scope-windows.ts'
 import { StorageConflict } from '../storage/storage-errors.ts'
 import { decide, type InFlightSettings, type Refusal } from './decide.ts'
-import { expectRoom } from './expect-room.ts'
+import { expectRoom, type ExpectedRoom } from './expect-room.ts'
 import { refusalError } from './refusal.ts'
 import type { Scope, Spender } from './scope.ts'
 import { windowOf } from './windows.ts'
@@ -31,6 +31,8 @@ export interface Demand {
 export interface Admissions {
   /** Resolves when the hold is written. Throws 402 and 403, and 503 where storage cannot tell. */
   admit(demand: Demand): Promise<void>
+  /** For a request that was let in: holds the estimate of this demand in place of what is held. Throws as `admit` does. */
+  grow(demand: Demand): Promise<void>
 }
 
 const BATCH_MAX = 256
@@ -90,14 +92,31 @@ export const createAdmissions = (parts: {
     await Promise.all(
       batch.map(async ({ demand, resolve, reject }, index) => {
         const refusal = refusals[index] ?? null
-        if (refusal === null) return resolve()
-        const seconds =
-          refusal.cause === 'busy'
-            ? await room.secondsUntil(windowOf(refusal.bound.scope, demand.spender, demand.atMs), refusal.shortNanos)
-            : 0
-        return reject(refusalError(refusal, demand.atMs, seconds))
+        return refusal === null ? resolve() : reject(await errorOf(refusal, demand, room))
       }),
     )
+  }
+
+  const errorOf = async (refusal: Refusal, { spender, atMs }: Demand, room: ExpectedRoom): Promise<GatewayError> => {
+    const seconds = refusal.cause === 'busy' ? await room.secondsUntil(windowOf(refusal.bound.scope, spender, atMs), refusal.shortNanos) : 0
+    return refusalError(refusal, atMs, seconds)
+  }
+
+  /** Storage that fails here leaves a hold that is too large at most, and it ends with its request. */
+  const grow = async (demand: Demand): Promise<void> => {
+    const admission = admissionOf(demand)
+    let refusal: Refusal | 'gone' | null
+    try {
+      refusal = await store.grow(admission)
+      if (refusal !== null && refusal !== 'gone' && refusal.cause === 'busy') {
+        await parts.settleFirst()
+        refusal = await store.grow(admission)
+      }
+    } catch (cause) {
+      throw storageAway(cause)
+    }
+    if (refusal === 'gone') throw storageAway(new Error('The hold of a running request is gone.'))
+    if (refusal !== null) throw await errorOf(refusal, demand, expectRoom(parts))
   }
 
   /** Where something is full, requests that have ended here may still wait to be settled: then what they held is free. */
@@ -165,6 +184,7 @@ export const createAdmissions = (parts: {
   }
 
   return {
+    grow,
     admit: (demand) =>
       new Promise((resolve, reject) => {
         waiting.push({ demand, resolve, reject })

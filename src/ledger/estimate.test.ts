@@ -6,8 +6,8 @@ import { usageOf } from '../canonical/usage.ts'
 import { JsonBody } from '../lib/json-body.ts'
 import type { PriceEntry } from '../models/catalogue-schema.ts'
 import { costOf } from '../models/price.ts'
-import { plainEndpoint, type ModelEndpoint } from '../models/models.ts'
-import { estimateOf } from './estimate.ts'
+import { plainEndpoint } from '../models/models.ts'
+import { estimateOf, type Asked } from './estimate.ts'
 
 const SETTINGS = { maxOutputTokens: 1000, assumedPrices: { prompt: 7, completion: 9 } }
 
@@ -25,21 +25,16 @@ const call = (body: object, maxOutputTokens: number | null = null): Call => ({
   },
 })
 
-const at = (prices: PriceEntry | null, maxCompletionTokens: number | null = null): { endpoint: ModelEndpoint } => ({
-  endpoint: plainEndpoint({ slug: 'p', name: 'P', dialects: ['anthropic'], baseUrl: '', apiKeys: [], anyModel: false }, 'm', {
-    prices,
-    maxCompletionTokens,
-  }),
-})
+const at = (prices: PriceEntry | null, maxCompletionTokens: number | null = null): Asked => {
+  const provider = { slug: 'p', name: 'P', dialects: ['anthropic'], baseUrl: '', apiKeys: [], anyModel: false } as const
+  const endpoint = plainEndpoint(provider, 'm', { prices, maxCompletionTokens })
+  return { model: { endpoints: [endpoint] }, endpoint }
+}
 
 /** 300 bytes are a hundred tokens; 400 are added. */
 const PROMPT = { p: 'x'.repeat(292) }
-const most = (
-  body: object,
-  attempts: { endpoint: ModelEndpoint }[],
-  max: number | null = null,
-  apiType: 'completions' | 'embeddings' = 'completions',
-) => estimateOf({ call: call(body, max), apiType }, attempts, SETTINGS).mostNanos
+const most = (body: object, attempts: Asked[], max: number | null = null, apiType: 'completions' | 'embeddings' = 'completions') =>
+  estimateOf({ call: call(body, max), apiType }, attempts, SETTINGS).mostNanos
 
 test('input by bytes and output by its maximum, at the prices of the endpoint', () => {
   expect(most(PROMPT, [at({ prompt: 1, completion: 10 })], 50)).toBe(500 * 1000 + 50 * 10_000)
@@ -140,8 +135,9 @@ test('pictures, sound and what may be drawn or spoken are held at their own pric
   const prices = { prompt: 1, completion: 1, image: 0.005, audio: 9, completion_audio: 20 }
   const plain = most(PROMPT, [at(prices)], 10)
   expect(plain).toBe(500 * 1000 + 10 * 20_000)
-  const pictured = { ...PROMPT, image_url: 'https://example.com/a.png' }
+  const said = (part: object) => ({ ...PROMPT, messages: [{ role: 'user', content: [part] }] })
+  const pictured = said({ type: 'image_url', image_url: { url: 'https://example.com/a.png' } })
   expect(most(pictured, [at(prices)], 10) - plain).toBeGreaterThanOrEqual(5_000_000)
-  const heard = { ...PROMPT, input_audio: { data: 'QUJD'.repeat(100), format: 'base64' } }
+  const heard = said({ type: 'input_audio', input_audio: { data: 'QUJD'.repeat(100), format: 'wav' } })
   expect(most(heard, [at(prices)], 10)).toBeGreaterThan(400 * 9000)
 })

@@ -2,11 +2,15 @@
  * The most that a request may cost, before anybody has counted a token: what is held for it. It errs upwards; where the
  * true cost is higher all the same, the whole cost is charged and the excess is reported.
  */
+import { askedWork, type AskedWork } from '../canonical/asked-work.ts'
 import type { Call } from '../canonical/call.ts'
-import { inputSizeOf } from '../canonical/input-size.ts'
+import { inputSizeOf, type InputSize } from '../canonical/input-size.ts'
+import type { JsonBody } from '../lib/json-body.ts'
+import { isObject } from '../lib/json.ts'
 import { nanosOf, tokenCostNanos } from '../lib/money.ts'
 import type { PriceEntry } from '../models/catalogue-schema.ts'
-import type { ModelEndpoint, Provider } from '../models/models.ts'
+import type { Model, ModelEndpoint, Provider, ProviderDialect } from '../models/models.ts'
+import { endpointsThatMayServe } from '../models/served-endpoint.ts'
 
 export interface EstimateSettings {
   /** Output tokens held for a request that sets no maximum. */
@@ -22,47 +26,69 @@ export interface Estimate {
   readonly promptNanos: number
 }
 
+export type ApiType = 'completions' | 'embeddings'
+
 interface Estimated {
   readonly call: Call
-  readonly apiType: 'completions' | 'embeddings'
+  readonly apiType: ApiType
 }
 
-export const estimateOf = (
-  { call, apiType }: Estimated,
-  attempts: readonly { readonly endpoint: ModelEndpoint }[],
-  settings: EstimateSettings,
-): Estimate => {
-  const size = inputSizeOf(call.body)
-  const plainTokens = Math.ceil(size.textBytes / BYTES_PER_TOKEN[apiType]) + Math.ceil(size.mediaBytes / BYTES_PER_TOKEN[apiType])
-  const writesCache = CACHE_MARK.test(call.body.searchable)
-  const searches = SEARCH.test(call.body.searchable) ? SEARCHES : 0
+/** Who may be asked. */
+export interface Asked {
+  readonly model: Pick<Model, 'endpoints'>
+  readonly endpoint: ModelEndpoint
+}
+
+/**
+ * From the client's body, before any is sent. A limit beyond what an endpoint gives is lowered to it on the way out, and
+ * so it is here; what really goes out is measured by `outgoingNanos`.
+ */
+export const estimateOf = ({ call, apiType }: Estimated, attempts: readonly Asked[], settings: EstimateSettings): Estimate => {
+  const weighed = weigh(call.body, apiType, OVERHEAD_TOKENS)
   let mostNanos = 0
   let promptNanos = 0
-  for (const [number, { endpoint }] of attempts.entries()) {
+  for (const [number, asked] of attempts.entries()) {
+    const { endpoint } = asked
+    const given = endpoint.maxCompletionTokens ?? Number.POSITIVE_INFINITY
+    const output = Math.min(
+      Math.max(outputOf(weighed.work, call.maxOutputTokens !== null, endpoint, settings), call.maxOutputTokens ?? 0),
+      given,
+    )
+    mostNanos = Math.max(mostNanos, costNanos(weighed, output, asked, settings.assumedPrices))
+    if (number > 0) continue
     const prices = endpoint.prices ?? settings.assumedPrices
-    const input = plainTokens + OVERHEAD_TOKENS + size.images * imageTokens(endpoint.provider)
-    const output = apiType === 'embeddings' ? 0 : outputTokensMax(call, endpoint, settings.maxOutputTokens)
-    const rates = dearest(prices, input, size.mediaBytes > 0)
-    const fee = nanosOf(prices.request ?? 0) + size.images * nanosOf(prices.image ?? 0)
-    const searched = searches * nanosOf(prices.web_search ?? 0)
-    const prompt = tokenCostNanos(input, writesCache ? rates.cached : rates.prompt)
-    mostNanos = Math.max(mostNanos, prompt + fee + searched + tokenCostNanos(output, rates.completion))
-    if (number === 0) promptNanos = tokenCostNanos(input, prices.prompt) + fee
+    promptNanos = tokenCostNanos(inputOf(weighed, endpoint.provider), prices.prompt) + feeOf(weighed, prices)
   }
   return { mostNanos: Math.min(mostNanos, MOST_NANOS), promptNanos: Math.min(promptNanos, MOST_NANOS) }
 }
 
+/** The most that a body which is about to be sent to this endpoint may cost, if every word of it is taken literally. */
+export const outgoingNanos = (
+  body: JsonBody,
+  { dialect, apiType }: { readonly dialect: ProviderDialect; readonly apiType: ApiType },
+  asked: Asked,
+  settings: EstimateSettings,
+): number => {
+  const weighed = weigh(body, apiType, PROVIDERS_OVERHEAD_TOKENS)
+  const output = outputOf(weighed.work, isLimited(body, dialect), asked.endpoint, settings)
+  return Math.min(costNanos(weighed, output, asked, settings.assumedPrices), MOST_NANOS)
+}
+
+/**
+ * Output tokens for a body without a limit, at this endpoint: also the limit that is sent for it where a dialect wants one.
+ * A budget of thinking comes on top, or the answer would have no room beside it.
+ */
+export const unlimitedOutput = (body: JsonBody, endpoint: ModelEndpoint, settings: EstimateSettings): number =>
+  unlimitedTokens(askedWork(body), endpoint, settings)
+
 /** Four times the largest limit. A client chooses its `max_tokens`, and storage takes no number beyond 2^53. */
 const MOST_NANOS = 4_000_000 * 1_000_000_000
-
-const CACHE_MARK = /cache_control/
-/** By the names of the tool, the option and the plugin in all dialects. How often a model searches nobody knows before. */
-const SEARCH = /web_search|"id"\s*:\s*"web"/
-const SEARCHES = 10
 
 /** Three bytes make a token of prose, code and most scripts. Embeddings may come as numbers of tokens, of at least a digit and a comma. */
 const BYTES_PER_TOKEN = { completions: 3, embeddings: 2 } as const
 /** What providers wrap around the messages and the tools. */
+const PROVIDERS_OVERHEAD_TOKENS = 200
+/** The same, and what a body gains on its way out. */
 const OVERHEAD_TOKENS = 400
 
 /** The most tokens of one picture, by the dialect that the provider's documentation counts in. */
@@ -75,12 +101,76 @@ const IMAGE_TOKENS: Readonly<Record<Provider['dialects'][number], number>> = {
   sandbox: 0,
 }
 
-const imageTokens = ({ dialects }: Provider): number => Math.max(...dialects.map((dialect) => IMAGE_TOKENS[dialect]))
+/** Of a file, sound or film that is named by its address or its id. */
+const LINKED_TOKENS = 30_000
 
-const outputTokensMax = ({ maxOutputTokens, body }: Call, endpoint: ModelEndpoint, unset: number): number => {
-  const answers = body.value('n')
-  const each = Math.min(maxOutputTokens ?? unset, endpoint.maxCompletionTokens ?? Number.POSITIVE_INFINITY)
-  return each * (typeof answers === 'number' && answers > 1 ? Math.ceil(answers) : 1)
+interface Weighed {
+  readonly size: InputSize
+  readonly work: AskedWork
+  /** Without pictures, whose weight depends on the provider. */
+  readonly plainTokens: number
+  readonly apiType: ApiType
+}
+
+const weigh = (body: JsonBody, apiType: ApiType, overheadTokens: number): Weighed => {
+  const size = inputSizeOf(body)
+  const bytes = BYTES_PER_TOKEN[apiType]
+  const plainTokens = Math.ceil(size.textBytes / bytes) + Math.ceil(size.mediaBytes / bytes) + size.linked * LINKED_TOKENS + overheadTokens
+  return { size, work: askedWork(body), plainTokens, apiType }
+}
+
+const inputOf = ({ plainTokens, size }: Weighed, { dialects }: Provider): number =>
+  plainTokens + size.images * Math.max(...dialects.map((dialect) => IMAGE_TOKENS[dialect]))
+
+const feeOf = ({ size }: Weighed, { request = 0, image = 0 }: PriceEntry): number => nanosOf(request) + size.images * nanosOf(image)
+
+/**
+ * Of one answer. Only a limit that the provider knows by its name lowers what is held; one by any other name, which it may
+ * know or not, raises it.
+ */
+const outputOf = (work: AskedWork, limited: boolean, endpoint: ModelEndpoint, settings: EstimateSettings): number => {
+  const unlimited = limited && !work.unlimited ? 0 : unlimitedTokens(work, endpoint, settings)
+  return Math.max(unlimited, work.outputTokens ?? 0, work.thinkingTokens) + Math.ceil(work.predictedBytes / BYTES_PER_TOKEN.completions)
+}
+
+const unlimitedTokens = (
+  { thinkingTokens }: AskedWork,
+  { maxCompletionTokens }: ModelEndpoint,
+  { maxOutputTokens }: EstimateSettings,
+): number => Math.min(maxOutputTokens + thinkingTokens, maxCompletionTokens ?? Number.POSITIVE_INFINITY)
+
+const isLimited = (body: JsonBody, dialect: ProviderDialect): boolean =>
+  LIMITS[dialect].some(([name, inner]) => {
+    const value = body.get(name)
+    const limit = inner === undefined ? value : isObject(value) ? value[inner] : undefined
+    return typeof limit === 'number' && limit > 0
+  })
+
+/** What each dialect calls its limit of output; within a member, where there is a second name. */
+const LIMITS: Readonly<Record<ProviderDialect, readonly (readonly [string, string?])[]>> = {
+  'openai-chat': [['max_tokens'], ['max_completion_tokens']],
+  'openai-responses': [['max_output_tokens']],
+  anthropic: [['max_tokens']],
+  google: [['generationConfig', 'maxOutputTokens']],
+  bedrock: [['inferenceConfig', 'maxTokens']],
+  sandbox: [['max_tokens'], ['max_completion_tokens'], ['max_output_tokens']],
+}
+
+const costNanos = (weighed: Weighed, output: number, { model, endpoint }: Asked, assumedPrices: PriceEntry): number => {
+  const { work, size, apiType } = weighed
+  const input = inputOf(weighed, endpoint.provider)
+  const answers = apiType === 'embeddings' ? 0 : work.answers
+  const costs = endpointsThatMayServe(model, endpoint, work.premiumTier).map((serving) => {
+    const prices = serving.prices ?? assumedPrices
+    const rates = dearest(prices, input, size.mediaBytes + size.linked > 0)
+    return (
+      tokenCostNanos(input, work.marksCache ? rates.cached : rates.prompt) +
+      feeOf(weighed, prices) +
+      work.searches * nanosOf(prices.web_search ?? 0) +
+      tokenCostNanos(output * answers, rates.completion)
+    )
+  })
+  return Math.max(...costs)
 }
 
 interface Rates {

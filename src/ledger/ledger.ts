@@ -22,6 +22,8 @@ export interface Ledger {
   scopesOf(spender: Spender): readonly Scope[] | Promise<readonly Scope[]>
   /** Writes the hold of a request. `costNanos` tells what it has cost so far. Throws 402, 403 and 503. */
   admit(demand: Demand, costNanos: () => number): Promise<void>
+  /** Holds more for a request that was admitted and turns out to be dearer: the estimate of this demand. Throws as `admit` does. */
+  grow(demand: Demand): Promise<void>
   /** The request has ended; its hold goes with its settlement. */
   ended(id: string): void
   /** What bounds this caller, with the figures that the next admission will meet. */
@@ -113,6 +115,7 @@ export const createLedger = (parts: {
       await admissions.admit(demand)
       live.set(demand.id, costNanos)
     },
+    grow: admissions.grow,
     ended(id) {
       live.delete(id)
       checkpointed.delete(id)

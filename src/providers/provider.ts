@@ -37,10 +37,10 @@ export interface ProviderContext {
   readonly upstream: Upstream
   readonly clock: Clock
   /**
-   * Told of each body that goes to a provider, before it goes: until then a failure is our own refusal. The upstream tells
-   * it for every adapter that has one. What it throws ends the attempt.
+   * Told of each body that goes to a provider, before it goes, and waited for: until then a failure is our own refusal. The
+   * upstream tells it for every adapter that has one. What it throws ends the attempt.
    */
-  readonly sending?: ((body: string) => void) | undefined
+  readonly sending?: ((body: string) => void | Promise<void>) | undefined
 }
 
 /**

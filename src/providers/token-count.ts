@@ -1,6 +1,36 @@
 /** More than any model can use in one answer is a fault of the sender, not a bill. */
 const TOKENS_MAX = 1_000_000_000
 
-/** A count that a provider tells; zero for what cannot be one. */
-export const tokenCount = (value: unknown): number =>
-  typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 && value <= TOKENS_MAX ? value : 0
+/** A count that a provider tells: zero where it tells none, null where what it tells cannot be one. */
+export const tokenCount = (value: unknown): number | null => {
+  if (value === undefined || value === null) return 0
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 && value <= TOKENS_MAX ? value : null
+}
+
+/** What can be of a sum of counts. `untold`: the first, which every answer has, is not told, or one of them cannot be. */
+export const toldTotal = (first: unknown, ...others: readonly unknown[]): { readonly tokens: number; readonly untold: boolean } => {
+  const counts = [first, ...others].map(tokenCount)
+  return {
+    tokens: counts.reduce<number>((sum, count) => sum + (count ?? 0), 0),
+    untold: first === undefined || first === null || counts.includes(null),
+  }
+}
+
+/**
+ * What a total is split into by parts that it includes. Null where they cannot be: one is no count, or together they are
+ * more than the whole. Then nothing is known but the total.
+ */
+export const partsOf = (total: number, told: readonly unknown[]): readonly number[] | null => {
+  const parts: number[] = []
+  let sum = 0
+  for (const value of told) {
+    const count = tokenCount(value)
+    if (count === null) return null
+    parts.push(count)
+    sum += count
+  }
+  return sum > total ? null : parts
+}
+
+/** A count beside the total, which no cost hangs on alone; zero for what cannot be one. */
+export const sideCount = (value: unknown): number => tokenCount(value) ?? 0

@@ -4,6 +4,8 @@
  */
 import { GatewayError } from '../errors.ts'
 import type { Clock } from '../lib/clock.ts'
+import { JsonBody } from '../lib/json-body.ts'
+import { UNLIMITED } from '../lib/json-scan.ts'
 import { Unreached, type Reachability } from './reachability.ts'
 
 export interface UpstreamTimeouts {
@@ -27,6 +29,10 @@ export interface UpstreamRequest {
 }
 
 export const bodyText = (body: UpstreamRequest['body']): string => (typeof body === 'string' ? body : new TextDecoder().decode(body))
+
+/** The same body, to be read for a few of its members. */
+export const wireBody = (body: UpstreamRequest['body']): JsonBody =>
+  typeof body === 'string' ? JsonBody.ofParsed(body) : JsonBody.ofBytes(body, UNLIMITED)
 
 export interface UpstreamResponse {
   readonly status: number

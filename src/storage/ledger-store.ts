@@ -3,6 +3,7 @@
  * the window's lock: what is admitted fits, and what is charged is charged once.
  */
 import { admitRequests, type Admission } from './admit-requests.ts'
+import { growHold } from './grow-hold.ts'
 import type { Database } from './database.ts'
 import type { ScopeWindowTable } from './ledger-tables.ts'
 import { createWindows, windowName, type WindowKey } from './scope-windows.ts'
@@ -11,6 +12,8 @@ import { settleRequests, type Settlement } from './settle-requests.ts'
 export interface LedgerStore {
   /** For each admission in turn: null where its hold is written, else why not. All or nothing where it throws. */
   admit<Refusal>(admissions: readonly Admission<Refusal>[]): Promise<readonly (Refusal | null)[]>
+  /** Holds the amount of the admission in place of what is held for its request; null where it does, `gone` where nothing is held. */
+  grow<Refusal>(admission: Admission<Refusal>): Promise<Refusal | 'gone' | null>
   /** Writes, charges and releases, each at most once however often it is told; a batch whose outcome is unknown can be sent again. */
   settle(settlements: readonly Settlement[]): Promise<void>
   /** The figures of windows, made where they were not there. */
@@ -25,6 +28,7 @@ export const createLedgerStore = (database: Database): LedgerStore => ({
       await createWindows(database, outcome.missing)
     }
   },
+  grow: (admission) => database.transaction((transaction) => growHold(transaction, database, admission), 'process'),
   async settle(settlements) {
     if (settlements.length === 0) return
     await database.transaction((transaction) => settleRequests(transaction, database, settlements), 'process')

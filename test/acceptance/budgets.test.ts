@@ -384,10 +384,10 @@ test('a request that asks for more tokens than there are runs alone where the la
   await call(service, 'PUT', '/workspaces/lenient/budgets/daily', { body: { limit_usd: 1, allow_last_request: true } })
   const { json } = await call(service, 'POST', '/keys?workspace_id=lenient', { body: { name: 'lenient' } })
   const { key } = json as { key: string }
-  for (const more of [{ max_tokens: Number.MAX_SAFE_INTEGER }, { n: 1e308 }]) {
+  for (const more of [{ max_tokens: Number.MAX_SAFE_INTEGER }, { max_tokens: Number.MAX_SAFE_INTEGER, n: 128 }]) {
     expect((await ask(key, '/chat/completions', more)).status).toBe(200)
   }
-  const { error } = await ask((await makeKey(1)).key, '/chat/completions', { n: 1e308 })
+  const { error } = await ask((await makeKey(1)).key, '/chat/completions', { max_tokens: Number.MAX_SAFE_INTEGER, n: 128 })
   expect([error.code, error.metadata['estimate_usd']]).toEqual([403, 4_000_000])
 })
 

@@ -11,6 +11,7 @@ import { answerInference } from '../../src/http/answer-inference.ts'
 import { createKeepAlive } from '../../src/http/keep-alive.ts'
 import { createPrepareCall } from '../../src/http/prepare-call.ts'
 import { createScreenCall, screenPrepared } from '../../src/http/screen-call.ts'
+import type { Admit } from '../../src/inference/budgeted-runs.ts'
 import { createDryRun } from '../../src/inference/dry-run.ts'
 import { createInference, type InferenceParts } from '../../src/inference/run-inference.ts'
 import type { Run } from '../../src/inference/run.ts'
@@ -56,6 +57,8 @@ export interface Replay {
   readonly modelId?: string
   /** Of every provider; 1 and 2 dollars per million tokens when absent. */
   readonly prices?: PriceEntry
+  /** Lets runs in; nothing bounds the caller when absent. */
+  readonly admit?: Admit
   /** Time stands still but for what the test lets pass of it. */
   readonly clock?: FakeClock
   /** That hold for the caller. */
@@ -106,6 +109,7 @@ export const replay = async ({
   clock = createFakeClock(),
   guardrails = [],
   presets = NO_PRESETS,
+  admit = () => undefined,
 }: Replay): Promise<Replayed> => {
   const sent: SentRequest[] = []
   const upstream: Upstream = {
@@ -195,7 +199,7 @@ export const replay = async ({
       ),
       customerKeys: () => null,
       runInference: createInference(inference),
-      admit: () => undefined,
+      admit,
       dryRun: createDryRun(inference),
       keepAlive: createKeepAlive(clock, 10_000),
       clock,

@@ -72,7 +72,7 @@ export class MessageRelay implements StreamRenderer {
     if (this.#started) return ''
     this.#started = true
     const body = bodyOfParsed(json)
-    const told = bodyOfParsed(body.raw('message') ?? '{}')
+    const told = bodyOfParsed(objectText(body.raw('message')))
     const message = told.textWith({
       ...missingMembers(told, MESSAGE_NEEDS),
       ...identityMembers(dialectId('msg', this.#head), this.#head),
@@ -87,7 +87,7 @@ export class MessageRelay implements StreamRenderer {
       return eventFrame('message_delta', delta)
     }
     const body = bodyOfParsed(this.#delta)
-    const told = bodyOfParsed(body.raw('delta') ?? '{}')
+    const told = bodyOfParsed(objectText(body.raw('delta')))
     const delta = told.textWith(missingMembers(told, END_NEEDS))
     const usage = mergedUsage(body.raw('usage') ?? null, relayedUsage(tail))
     return eventFrame('message_delta', oneLine(body.textWith({ delta, usage })))
@@ -101,3 +101,6 @@ export class MessageRelay implements StreamRenderer {
 }
 
 const CONTENT = /^(?:content_block|message)_\w+$/
+
+/** An upstream may leave an object out, or write something else in its place. */
+const objectText = (json: string | undefined): string => (json?.startsWith('{') === true ? json : '{}')

@@ -66,7 +66,7 @@ describe('recordings of the provider', () => {
       0,
     ],
   ])('%s', (_, given, counts, finish, calls) => {
-    expect(lastUsage(given)).toEqual(usageOf(counts))
+    expect(lastUsage(given)).toEqual(usageOf({ servedTier: 'standard', ...counts }))
     expect([finishes(given), callsIn(given).length, given[0]?.type]).toEqual([[finish], calls, 'start'])
   })
 
@@ -220,17 +220,21 @@ describe('usage', () => {
       { output_tokens: 9, output_tokens_details: { thinking_tokens: 4 } },
       { output: 5, outputReasoning: 4 },
     ],
-    [{ output_tokens: 3, output_tokens_details: { thinking_tokens: 4 } }, { outputReasoning: 3 }],
-    [{ input_tokens: -1, output_tokens: 1.5, cache_read_input_tokens: 'x' }, {}],
+    [
+      { output_tokens: 3, output_tokens_details: { thinking_tokens: 4 } },
+      { output: 3, estimated: true },
+    ],
+    [
+      { input_tokens: -1, output_tokens: 1.5, cache_read_input_tokens: 'x' },
+      { untoldInput: true, untoldOutput: true },
+    ],
   ])('%j', (given, counts) => {
-    expect(decodeUsage(given)).toEqual(usageOf(counts))
+    expect(decodeUsage({ input_tokens: 0, output_tokens: 0, ...given })).toEqual(usageOf(counts))
   })
 
-  test('later counts replace earlier ones, nulls leave them, zeros do not', () => {
-    expect(mergeUsage({ input_tokens: 5, output_tokens: 1, x: 2 }, { input_tokens: null, output_tokens: 0 })).toEqual({
-      input_tokens: 5,
-      output_tokens: 0,
-      x: 2,
-    })
+  test('later counts replace earlier ones; nulls, zeros and what is no count leave them', () => {
+    const earlier = { input_tokens: 5, cache_read_input_tokens: 7, cache_creation_input_tokens: 9, output_tokens: 1, x: 2 }
+    const later = { input_tokens: null, cache_read_input_tokens: 0, cache_creation_input_tokens: 'x', output_tokens: 4 }
+    expect(mergeUsage(earlier, later)).toEqual({ ...earlier, output_tokens: 4 })
   })
 })

@@ -2,7 +2,7 @@
 import { type FinishReason, type ModelEvent, UNEXPLAINED_REFUSAL } from '../../canonical/event.ts'
 import { isObject } from '../../lib/json.ts'
 import { openBlock, type BlockDecoder } from './decode-block.ts'
-import { decodeUsage, mergeUsage } from './usage.ts'
+import { decodeUsage, mergeUsage, startedUsage } from './usage.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -57,7 +57,7 @@ export const createMessagesDecoder = (modelId: string): MessagesDecoder => {
     switch (event['type']) {
       case 'message_start': {
         const message = isObject(event['message']) ? event['message'] : {}
-        return [start(message), ...used(message['usage'])]
+        return [start(message), ...used(isObject(message['usage']) ? startedUsage(message['usage']) : null)]
       }
       case 'content_block_start': {
         const { events, decoder } = begin(event['content_block'])

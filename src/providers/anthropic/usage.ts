@@ -1,35 +1,58 @@
 /** Counts of tokens, told twice in a stream: the later counts are cumulative and replace the earlier (pitfalls.md 26). */
 import { usageOf, type Usage } from '../../canonical/usage.ts'
 import { isObject } from '../../lib/json.ts'
-import { tokenCount } from '../token-count.ts'
+import { partsOf, sideCount, tokenCount, toldTotal } from '../token-count.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
-/** What is known after `later`: null and absent members of it leave what was told before. */
+/** The start of a stream names a number of output tokens, and none of them was said yet. */
+export const startedUsage = (told: Json): Json => ({ ...told, output_tokens: undefined })
+
+/** What is known after `later`: absent members of it, zeros and what cannot be a count leave what was told before. */
 export const mergeUsage = (earlier: Json, later: Json): Json => ({
   ...earlier,
-  ...Object.fromEntries(Object.entries(later).filter(([, value]) => value !== null && value !== undefined)),
+  ...Object.fromEntries(
+    Object.entries(later).filter(([name, value]) => value !== null && value !== undefined && !isWorse(earlier[name], value)),
+  ),
 })
 
-/** The dialect's input counts exclude each other, as ours do. Senseless counts are zero. */
+const isWorse = (earlier: unknown, later: unknown): boolean =>
+  typeof earlier === 'number' && (tokenCount(earlier) ?? 0) > 0 && (tokenCount(later) ?? 0) === 0
+
+/** The dialect's input counts exclude each other, as ours do. */
 export const decodeUsage = (usage: Json): Usage => {
   const split = isObject(usage['cache_creation']) ? usage['cache_creation'] : {}
-  const split1h = tokenCount(split['ephemeral_1h_input_tokens'])
+  const [hour, minutes] = [split['ephemeral_1h_input_tokens'], split['ephemeral_5m_input_tokens']]
   const told = usage['cache_creation_input_tokens']
+  const input = toldTotal(usage['input_tokens'], usage['cache_read_input_tokens'], told, hour, minutes)
+  const read = sideCount(usage['cache_read_input_tokens'])
   // The end of a stream repeats the sum, not the split.
-  const written = typeof told === 'number' ? tokenCount(told) : split1h + tokenCount(split['ephemeral_5m_input_tokens'])
-  const written1h = Math.min(split1h, written)
+  const written = tokenCount(told) === 0 ? sideCount(hour) + sideCount(minutes) : sideCount(told)
+  const written1h = Math.min(sideCount(hour), written)
   const details = isObject(usage['output_tokens_details']) ? usage['output_tokens_details'] : {}
   const tools = isObject(usage['server_tool_use']) ? usage['server_tool_use'] : {}
-  const output = tokenCount(usage['output_tokens'])
-  const thinking = Math.min(output, tokenCount(details['thinking_tokens']))
+  const output = toldTotal(usage['output_tokens'])
+  const thought = partsOf(output.tokens, [details['thinking_tokens']])
+  const [thinking = 0] = thought ?? []
+  const tier = tierOf(usage)
   return usageOf({
-    inputFresh: tokenCount(usage['input_tokens']),
-    inputCacheRead: tokenCount(usage['cache_read_input_tokens']),
+    inputFresh: sideCount(usage['input_tokens']),
+    inputCacheRead: read,
     inputCacheWrite5m: written - written1h,
     inputCacheWrite1h: written1h,
-    output: output - thinking,
+    output: output.tokens - thinking,
     outputReasoning: thinking,
-    webSearches: tokenCount(tools['web_search_requests']),
+    webSearches: sideCount(tools['web_search_requests']),
+    servedTier: tier,
+    untoldInput: input.untold,
+    untoldOutput: output.untold,
+    estimated: thought === null,
   })
+}
+
+/** The fast speed is a tier by another name; where the speed is told to be the standard one, so is the tier. */
+const tierOf = ({ speed, service_tier: tier }: Json): string | null => {
+  if (speed === 'fast') return 'fast'
+  if (speed === 'standard' && tier !== 'priority') return 'default'
+  return typeof tier === 'string' ? tier : null
 }

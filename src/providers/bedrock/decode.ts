@@ -53,7 +53,7 @@ export const createConverseDecoder = (target: Target, requestId: string | null):
           return [...closed, ...endOf(payload)]
         }
         case 'metadata':
-          return isObject(payload['usage']) ? [{ type: 'usage', usage: decodeUsage(payload['usage']) }] : []
+          return isObject(payload['usage']) ? [{ type: 'usage', usage: decodeUsage(payload['usage'], payload['serviceTier']) }] : []
         default:
           return [] // an event that came into the world after this was written
       }
@@ -65,7 +65,7 @@ export const createConverseDecoder = (target: Target, requestId: string | null):
       return [
         start,
         ...content.filter(isObject).flatMap((block) => wholeBlock(block, context)),
-        ...(isObject(usage) ? [{ type: 'usage', usage: decodeUsage(usage) } as const] : []),
+        ...(isObject(usage) ? [{ type: 'usage', usage: decodeUsage(usage, body['serviceTier']) } as const] : []),
         ...endOf(body),
       ]
     },

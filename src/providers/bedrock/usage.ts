@@ -1,22 +1,34 @@
 /** Counts of tokens. `inputTokens` leaves out what a cache was read or written for, as ours does (user guide, "Prompt caching"). */
 import { usageOf, type Usage } from '../../canonical/usage.ts'
 import { isObject } from '../../lib/json.ts'
-import { tokenCount } from '../token-count.ts'
+import { partsOf, sideCount, toldTotal } from '../token-count.ts'
 
-/** Senseless counts are zero. Thinking is not told apart from the rest of the output. */
-export const decodeUsage = (usage: Readonly<Record<string, unknown>>): Usage => {
+type Json = Readonly<Record<string, unknown>>
+
+/** Thinking is not told apart from the rest of the output. `tier`: the member of the answer that names it. */
+export const decodeUsage = (usage: Json, tier: unknown): Usage => {
   const details: unknown[] = Array.isArray(usage['cacheDetails']) ? usage['cacheDetails'] : []
-  const told1h = details.reduce<number>(
-    (sum, detail) => sum + (isObject(detail) && detail['ttl'] === '1h' ? tokenCount(detail['inputTokens']) : 0),
-    0,
+  const input = toldTotal(usage['inputTokens'], usage['cacheReadInputTokens'], usage['cacheWriteInputTokens'])
+  const read = sideCount(usage['cacheReadInputTokens'])
+  const written = sideCount(usage['cacheWriteInputTokens'])
+  const output = toldTotal(usage['outputTokens'])
+  const hours = details.filter((detail): detail is Json => isObject(detail) && detail['ttl'] === '1h')
+  const split = partsOf(
+    written,
+    hours.map(({ inputTokens }) => inputTokens),
   )
-  const written = tokenCount(usage['cacheWriteInputTokens'])
-  const written1h = Math.min(told1h, written)
+  // The longer time is the dearer one.
+  const written1h = split === null ? written : split.reduce((sum, count) => sum + count, 0)
+  const name = isObject(tier) ? tier['type'] : null
   return usageOf({
-    inputFresh: tokenCount(usage['inputTokens']),
-    inputCacheRead: tokenCount(usage['cacheReadInputTokens']),
+    inputFresh: input.tokens - read - written,
+    inputCacheRead: read,
     inputCacheWrite5m: written - written1h,
     inputCacheWrite1h: written1h,
-    output: tokenCount(usage['outputTokens']),
+    output: output.tokens,
+    servedTier: typeof name === 'string' ? name : null,
+    untoldInput: input.untold,
+    untoldOutput: output.untold,
+    estimated: split === null,
   })
 }

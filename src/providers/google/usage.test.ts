@@ -28,9 +28,9 @@ describe('usage', () => {
       { inputFresh: 9, inputAudio: 4, output: 9, outputImage: 8 },
     ],
     [
-      'senseless counts are zero',
+      'senseless counts are told as such',
       { promptTokenCount: -1, cachedContentTokenCount: 5, candidatesTokenCount: 1e12, thoughtsTokenCount: '7' },
-      {},
+      { untoldInput: true, untoldOutput: true, estimated: true },
     ],
   ])('%s', (_, usageMetadata, counts) => {
     expect(decodeUsage(usageMetadata, 0)).toEqual(usageOf(counts))

@@ -1,27 +1,37 @@
 /** What an answer used. Google's counts of the answer, its thinking and its tools' input are apart; cached input is within the prompt. */
 import { usageOf, type Usage } from '../../canonical/usage.ts'
 import { isObject } from '../../lib/json.ts'
-import { tokenCount } from '../token-count.ts'
+import { partsOf, sideCount, toldTotal } from '../token-count.ts'
 
-/** Senseless counts are zero. `webSearches` is counted elsewhere: the metadata of the use does not tell it. */
+/** `webSearches` is counted elsewhere: the metadata of the use does not tell it. */
 export const decodeUsage = (metadata: Readonly<Record<string, unknown>>, webSearches: number): Usage => {
-  const prompt = tokenCount(metadata['promptTokenCount'])
-  const cacheRead = Math.min(prompt, tokenCount(metadata['cachedContentTokenCount']))
+  const cached = partsOf(sideCount(metadata['promptTokenCount']), [metadata['cachedContentTokenCount']])
+  const [cacheRead = 0] = cached ?? []
+  const input = toldTotal(metadata['promptTokenCount'], metadata['toolUsePromptTokenCount'])
+  const thought = sideCount(metadata['thoughtsTokenCount'])
+  // Zeros are left out: an answer may be thinking alone.
+  const said = metadata['candidatesTokenCount'] ?? (thought > 0 ? 0 : undefined)
+  const total = toldTotal(said, metadata['thoughtsTokenCount'])
   const output = metadata['candidatesTokensDetails']
+  const tier = metadata['trafficType'] ?? metadata['serviceTier']
   return usageOf({
-    inputFresh: prompt - cacheRead + tokenCount(metadata['toolUsePromptTokenCount']),
+    inputFresh: input.tokens - cacheRead,
     inputCacheRead: cacheRead,
-    output: tokenCount(metadata['candidatesTokenCount']),
-    outputReasoning: tokenCount(metadata['thoughtsTokenCount']),
+    output: total.tokens - thought,
+    outputReasoning: thought,
     inputAudio: ofModality(metadata['promptTokensDetails'], 'AUDIO'),
     outputAudio: ofModality(output, 'AUDIO'),
     outputImage: ofModality(output, 'IMAGE'),
     webSearches,
+    servedTier: typeof tier === 'string' ? tier : null,
+    untoldInput: input.untold,
+    untoldOutput: total.untold,
+    estimated: cached === null,
   })
 }
 
 const ofModality = (details: unknown, modality: string): number => {
   if (!Array.isArray(details)) return 0
   const found: unknown = details.find((detail) => isObject(detail) && detail['modality'] === modality)
-  return isObject(found) ? tokenCount(found['tokenCount']) : 0
+  return isObject(found) ? sideCount(found['tokenCount']) : 0
 }

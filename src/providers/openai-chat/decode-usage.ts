@@ -2,7 +2,7 @@
 import { usageOf, type Usage } from '../../canonical/usage.ts'
 import { isObject } from '../../lib/json.ts'
 import { reportedNanos } from '../reported-cost.ts'
-import { tokenCount } from '../token-count.ts'
+import { partsOf, sideCount, tokenCount, toldTotal } from '../token-count.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -15,39 +15,44 @@ export const usageObject = (chunk: Json, choice: Json | undefined): Json | null 
   return isObject(inChoice) ? inChoice : null
 }
 
-/** The dialect's totals include what is cached and what is reasoning; ours are disjoint. Senseless counts are zero. */
-export const decodeUsage = (usage: Json): Usage => {
+/** The dialect's totals include what is cached and what is reasoning; ours are disjoint. `servedTier`: as the answer calls it. */
+export const decodeUsage = (usage: Json, servedTier: unknown = null): Usage => {
   const prompt = objectOf(usage['prompt_tokens_details'])
   const completion = objectOf(usage['completion_tokens_details'])
-  const input = tokenCount(usage['prompt_tokens'])
-  const cacheRead = Math.min(
-    input,
-    tokenCount(prompt['cached_tokens']) || tokenCount(usage['prompt_cache_hit_tokens']) || tokenCount(usage['cached_tokens']),
-  )
-  const cacheWrite = Math.min(
-    input - cacheRead,
-    tokenCount(prompt['cache_write_tokens']) || tokenCount(prompt['cache_creation_input_tokens']),
-  )
-  const completed = tokenCount(usage['completion_tokens'])
-  const thought = tokenCount(completion['reasoning_tokens'])
+  const input = toldTotal(usage['prompt_tokens'])
+  const cached = partsOf(input.tokens, [
+    firstTold(prompt['cached_tokens'], usage['prompt_cache_hit_tokens'], usage['cached_tokens']),
+    firstTold(prompt['cache_write_tokens'], prompt['cache_creation_input_tokens']),
+  ])
+  const [cacheRead = 0, cacheWrite = 0] = cached ?? []
+  const completed = toldTotal(usage['completion_tokens'])
+  const thought = sideCount(completion['reasoning_tokens'])
   // xAI counts its reasoning beside the completion, and in the total only.
-  const beside = thought > 0 && tokenCount(usage['total_tokens']) === input + completed + thought
-  const output = beside ? completed + thought : completed
-  const reasoning = Math.min(output, thought)
+  const beside = thought > 0 && tokenCount(usage['total_tokens']) === input.tokens + completed.tokens + thought
+  const output = beside ? completed.tokens + thought : completed.tokens
+  const thinking = partsOf(output, [completion['reasoning_tokens']])
+  const [reasoning = 0] = thinking ?? []
   const searches = objectOf(usage['server_tool_use_details'] ?? usage['server_tool_use'])
   return usageOf({
-    inputFresh: input - cacheRead - cacheWrite,
+    inputFresh: input.tokens - cacheRead - cacheWrite,
     inputCacheRead: cacheRead,
     inputCacheWrite5m: cacheWrite,
     output: output - reasoning,
     outputReasoning: reasoning,
-    inputAudio: tokenCount(prompt['audio_tokens']),
-    outputAudio: tokenCount(completion['audio_tokens']),
-    outputImage: tokenCount(completion['image_tokens']),
-    webSearches: tokenCount(searches['web_search_requests']) || tokenCount(usage['num_search_queries']),
+    inputAudio: sideCount(prompt['audio_tokens']),
+    outputAudio: sideCount(completion['audio_tokens']),
+    outputImage: sideCount(completion['image_tokens']),
+    webSearches: sideCount(searches['web_search_requests']) || sideCount(usage['num_search_queries']),
     reportedCostNanos: reportedCost(usage),
+    servedTier: typeof servedTier === 'string' ? servedTier : null,
+    untoldInput: input.untold,
+    untoldOutput: completed.untold,
+    estimated: cached === null || thinking === null,
   })
 }
+
+/** The first that says more than nothing. */
+const firstTold = (...told: readonly unknown[]): unknown => told.find((value) => tokenCount(value) !== 0)
 
 /** In dollars (OpenRouter), in dollars by kind and in total (Perplexity), or in ticks, ten of which are a nano-dollar (xAI). */
 const reportedCost = (usage: Json): number | null => {

@@ -118,7 +118,7 @@ export const createChatDecoder = (model: string): ChatDecoder => {
       }
       if (chunk['citations'] !== undefined || chunk['search_results'] !== undefined) decodeSources(chunk, (sources ??= new Set()), events)
       const usage = usageObject(chunk, choice)
-      if (usage !== null) events.push({ type: 'usage', usage: decodeUsage(usage) })
+      if (usage !== null) events.push({ type: 'usage', usage: decodeUsage(usage, chunk['service_tier'] ?? usage['service_tier']) })
       const finish = choice?.['finish_reason']
       // A failure is no end of the model's; it is told by whoever reads the chunk.
       if (typeof finish === 'string' && finish !== '' && !FAILURES.has(finish)) {

@@ -526,7 +526,7 @@ describe('recordings of real providers', () => {
   const whole = (name: string): Promise<Read> => ask((exchange) => exchange.answer(200, recordedBody(name)), { stream: false })
 
   test.each<[string, Partial<Usage>, string, number, number]>([
-    ['openai-text', { inputFresh: 16, output: 300 }, 'stop stop', 0, 0],
+    ['openai-text', { inputFresh: 16, output: 300, servedTier: 'default' }, 'stop stop', 0, 0],
     ['azure-model-router.1', { inputFresh: 15, output: 14, outputReasoning: 64 }, 'stop stop', 'Capital of Denmark.'.length, 0],
     ['deepseek-reasoning', { inputFresh: 18, output: 14, outputReasoning: 205 }, 'stop stop', 0, 0],
     ['deepseek-tool-call', { inputFresh: 19, inputCacheRead: 320, output: 44, outputReasoning: 39 }, 'tool_calls tool_calls', 0, 1],
@@ -575,7 +575,7 @@ describe('recordings of real providers', () => {
 
   test.each<[string, Partial<Usage>, string]>([
     ['deepseek-tool-call', { inputFresh: 19, inputCacheRead: 320, output: 44, outputReasoning: 48 }, 'tool_calls tool_calls'],
-    ['groq-tool-call', { inputFresh: 218, output: 15 }, 'tool_calls tool_calls'],
+    ['groq-tool-call', { inputFresh: 218, output: 15, servedTier: 'on_demand' }, 'tool_calls tool_calls'],
     ['mistral-reasoning', { inputFresh: 10, output: 46 }, 'stop stop'],
   ])('%s, whole', async (name, counts, finish) => {
     const { events, error } = await whole(name)

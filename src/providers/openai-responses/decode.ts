@@ -30,7 +30,7 @@ export const createResponsesDecoder = (options: { readonly runsCustomTools: bool
     for (const [position, item] of itemsOf(response)) if (!streamed || output.isOpen(position)) events.push(...output.done(position, item))
     events.push(...output.close())
     const usage = response['usage']
-    if (isObject(usage)) events.push({ type: 'usage', usage: decodeUsage(usage, output.webSearches()) })
+    if (isObject(usage)) events.push({ type: 'usage', usage: decodeUsage(usage, output.webSearches(), response['service_tier']) })
     const finish = finishOf(response, output.callCount() > 0)
     return finish === null ? events : [...events, finish]
   }

@@ -66,7 +66,7 @@ describe('recorded', () => {
     })
     expect(events.map(({ type }) => type)).toEqual(['start', 'reasoning', 'reasoning-end', 'text', 'usage', 'finish'])
     expect(textOf(events)).toEndWith('Final result: 570')
-    expect(usageIn(events)).toEqual(usageOf({ inputFresh: 865, output: 35, outputReasoning: 128 }))
+    expect(usageIn(events)).toEqual(usageOf({ inputFresh: 865, output: 35, outputReasoning: 128, servedTier: 'default' }))
     expect(finishIn(events)).toEqual(['stop completed'])
   })
 

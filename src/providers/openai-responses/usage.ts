@@ -1,27 +1,32 @@
 import { usageOf, type Usage } from '../../canonical/usage.ts'
 import { isObject } from '../../lib/json.ts'
 import { reportedNanos } from '../reported-cost.ts'
-import { tokenCount } from '../token-count.ts'
+import { partsOf, sideCount, toldTotal } from '../token-count.ts'
 
-/** The dialect's totals include what is cached and what is thinking; ours are disjoint. Senseless counts are zero. */
-export const decodeUsage = (usage: Readonly<Record<string, unknown>>, webSearches: number): Usage => {
+/** The dialect's totals include what is cached and what is thinking; ours are disjoint. `servedTier`: as the answer calls it. */
+export const decodeUsage = (usage: Readonly<Record<string, unknown>>, webSearches: number, servedTier: unknown = null): Usage => {
   const inputDetails = isObject(usage['input_tokens_details']) ? usage['input_tokens_details'] : {}
   const outputDetails = isObject(usage['output_tokens_details']) ? usage['output_tokens_details'] : {}
-  const input = tokenCount(usage['input_tokens'])
-  const cacheRead = Math.min(input, tokenCount(inputDetails['cached_tokens']))
-  const cacheWrite = Math.min(input - cacheRead, tokenCount(inputDetails['cache_write_tokens']))
-  const output = tokenCount(usage['output_tokens'])
-  const reasoning = Math.min(output, tokenCount(outputDetails['reasoning_tokens']))
+  const input = toldTotal(usage['input_tokens'])
+  const cached = partsOf(input.tokens, [inputDetails['cached_tokens'], inputDetails['cache_write_tokens']])
+  const [cacheRead = 0, cacheWrite = 0] = cached ?? []
+  const output = toldTotal(usage['output_tokens'])
+  const thinking = partsOf(output.tokens, [outputDetails['reasoning_tokens']])
+  const [reasoning = 0] = thinking ?? []
   return usageOf({
-    inputFresh: input - cacheRead - cacheWrite,
+    inputFresh: input.tokens - cacheRead - cacheWrite,
     inputCacheRead: cacheRead,
     inputCacheWrite5m: cacheWrite,
-    output: output - reasoning,
+    output: output.tokens - reasoning,
     outputReasoning: reasoning,
-    inputAudio: tokenCount(inputDetails['audio_tokens']),
-    outputAudio: tokenCount(outputDetails['audio_tokens']),
-    outputImage: tokenCount(outputDetails['image_tokens']),
+    inputAudio: sideCount(inputDetails['audio_tokens']),
+    outputAudio: sideCount(outputDetails['audio_tokens']),
+    outputImage: sideCount(outputDetails['image_tokens']),
     webSearches,
     reportedCostNanos: reportedNanos(usage['cost']),
+    servedTier: typeof servedTier === 'string' ? servedTier : null,
+    untoldInput: input.untold,
+    untoldOutput: output.untold,
+    estimated: cached === null || thinking === null,
   })
 }

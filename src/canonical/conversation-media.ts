@@ -1,0 +1,156 @@
+/**
+ * The pictures, sounds and files of a conversation, in the places where providers look for them: the parts of its items.
+ * Everything else in a body is text to the model that reads it, whatever it looks like: the schema of a tool, the
+ * arguments of a call, a member that nobody knows.
+ */
+import { isObject } from '../lib/json.ts'
+
+export interface ConversationMedia {
+  /** Characters of base64 that stand for media, and are not read as text. */
+  readonly characters: number
+  readonly images: number
+  /** Bytes of inline media that are no pictures, decoded. */
+  readonly bytes: number
+  /** Media that are no pictures and are not inline: nobody here knows their size. */
+  readonly linked: number
+}
+
+type Counted = { -readonly [Name in keyof ConversationMedia]: number }
+type Json = Readonly<Record<string, unknown>>
+
+export const NO_MEDIA: ConversationMedia = { characters: 0, images: 0, bytes: 0, linked: 0 }
+
+/** The members of a body that hold a conversation, as `plainName` writes them. */
+export const CONVERSATION_FIELDS: ReadonlySet<string> = new Set(['messages', 'input', 'contents'])
+
+/** Some servers tell names apart neither by case nor by the signs between their words. */
+export const plainName = (name: string): string => name.toLowerCase().replaceAll(/[_-]/g, '')
+
+/** Any text that `conversationMedia` may find media in: a word for it, or a letter that is escaped and may be of such a word. */
+export const mayHoldMedia = (json: string): boolean => MEDIA_STRING.test(json) || ESCAPED_LETTER.test(json)
+
+/** A letter, or the sign between words, written as an escape. Nobody writes them so but to hide a word. */
+export const ESCAPED_LETTER = /\\u00[4-7]/i
+
+const KINDS = 'images?|screenshot|audio|video|file|document|media|container[_-]?upload'
+const MEDIA_WORD_SOURCE = `(?:(?:input|computer|inline)[_-]?)?(?:${KINDS}|data)(?:[_-]?(?:url|uri|data|id|generation[_-]?call))?`
+const MEDIA_STRING = new RegExp(`"(?!data")${MEDIA_WORD_SOURCE}"`, 'i')
+const MEDIA_WORD = new RegExp(`^(?!data$)${MEDIA_WORD_SOURCE}$`, 'i')
+const IMAGE_WORD = /image|screenshot/i
+
+/** `conversation`: the parsed value of one of CONVERSATION_FIELDS. */
+export const conversationMedia = (conversation: unknown): ConversationMedia => {
+  const counted = { ...NO_MEDIA }
+  countParts(conversation, counted)
+  return counted
+}
+
+/** Where an item or a part holds parts of its own. Arguments and structured results of tools are not among them. */
+const PART_FIELDS: ReadonlySet<string> = new Set(['content', 'parts', 'output', 'images', 'toolresult', 'functionresponse'])
+
+const countParts = (value: unknown, counted: Counted): void => {
+  if (Array.isArray(value)) for (const part of value as unknown[]) countParts(part, counted)
+  else if (isObject(value)) countPart(value, counted)
+}
+
+const countPart = (part: Json, counted: Counted): void => {
+  const kinds = new Set<'image' | 'other'>()
+  const media: unknown[] = []
+  for (const [name, value] of Object.entries(part)) {
+    const holdsParts = PART_FIELDS.has(plainName(name))
+    if (holdsParts && typeof value !== 'string') countParts(value, counted)
+    if (MEDIA_WORD.test(name)) {
+      kinds.add(kindOf(name))
+      media.push(value)
+      // A list of addresses is a list of pictures.
+      if (holdsParts && Array.isArray(value)) counted.images += (value as unknown[]).filter((entry) => typeof entry === 'string').length
+    }
+  }
+  const type = textOf(part, 'type')
+  if (type !== null && MEDIA_WORD.test(type)) kinds.add(kindOf(type))
+  if (kinds.size === 0) return
+  const source = inlineIn(type !== null && MEDIA_WORD.test(type) ? part : media, 0)
+  const links = media.reduce<number>((sum, value) => sum + linksIn(value, 0), 0)
+  if (kinds.has('image')) {
+    counted.images += Math.max(1, links)
+    if (source?.isImage === true) counted.characters += source.length
+  }
+  if (!kinds.has('other')) return
+  if (source === null) counted.linked += isText(part) ? 0 : Math.max(1, links)
+  else if (source.isImage && source.isTold) counted.images += 1
+  else counted.bytes += Math.ceil((source.length * 3) / 4)
+  if (source !== null && !kinds.has('image')) counted.characters += source.length
+}
+
+const kindOf = (word: string): 'image' | 'other' => (IMAGE_WORD.test(word) ? 'image' : 'other')
+
+/** A document whose source is text, or a list of parts: both are counted as what they are. */
+const isText = (part: Json): boolean => {
+  const inner = Object.values(part).find((value) => isObject(value) && (textOf(value, 'type') !== null || textOf(value, 'text') !== null))
+  return isObject(inner) && (TEXTS.has(textOf(inner, 'type') ?? '') || textOf(inner, 'text') !== null)
+}
+
+const TEXTS: ReadonlySet<string> = new Set(['text', 'content'])
+
+interface Inline {
+  /** Characters of base64. */
+  readonly length: number
+  readonly isImage: boolean
+  /** Its type is told; bare base64 in the place of a picture is one. */
+  readonly isTold: boolean
+}
+
+/** Deeper than any dialect puts the data of a part. */
+const DEPTH_MAX = 4
+
+const DATA_FIELDS: ReadonlySet<string> = new Set(['data', 'bytes', 'filedata', 'result', 'b64json'])
+const DATA_URL = /^data:([^;,"]{0,100})[^,]{0,200};base64,/i
+
+/** The first base64 in the place of data; a source that says that it is text has none. */
+const inlineIn = (value: unknown, depth: number): Inline | null => {
+  if (depth > DEPTH_MAX) return null
+  if (typeof value === 'string') return dataUrl(value)
+  if (Array.isArray(value)) return firstOf(value as unknown[], (entry) => inlineIn(entry, depth + 1))
+  if (!isObject(value) || TEXTS.has(textOf(value, 'type') ?? '')) return null
+  const told = textOf(value, 'media_type') ?? textOf(value, 'mimeType') ?? textOf(value, 'mime_type')
+  return firstOf(Object.entries(value), ([name, entry]) => {
+    const field = plainName(name)
+    if (PART_FIELDS.has(field)) return null
+    if (typeof entry !== 'string' || !DATA_FIELDS.has(field)) return inlineIn(entry, depth + 1)
+    return (
+      dataUrl(entry) ?? {
+        length: entry.length,
+        isImage: told === null || /^image\//i.test(told),
+        isTold: told !== null,
+      }
+    )
+  })
+}
+
+const dataUrl = (text: string): Inline | null => {
+  const [head, mediaType] = DATA_URL.exec(text) ?? []
+  if (head === undefined || mediaType === undefined) return null
+  return { length: text.length - head.length, isImage: /^image\//i.test(mediaType), isTold: true }
+}
+
+const LINK = /^\s*(?:https?|gs|s3|file|data):/i
+
+const linksIn = (value: unknown, depth: number): number => {
+  if (depth > DEPTH_MAX) return 0
+  if (typeof value === 'string') return LINK.test(value) ? 1 : 0
+  if (!Array.isArray(value) && !isObject(value)) return 0
+  return Object.values(value).reduce<number>((sum, entry) => sum + linksIn(entry, depth + 1), 0)
+}
+
+const textOf = (value: Json, name: string): string | null => {
+  const found = value[name]
+  return typeof found === 'string' ? found : null
+}
+
+const firstOf = <Entry, Found>(entries: readonly Entry[], find: (entry: Entry) => Found | null): Found | null => {
+  for (const entry of entries) {
+    const found = find(entry)
+    if (found !== null) return found
+  }
+  return null
+}

@@ -1,0 +1,34 @@
+/** Which of a model's endpoints at one provider answered: the tier that served a request has its own price. */
+import type { EndpointTier } from '../canonical/endpoint-facts.ts'
+import type { Model, ModelEndpoint } from './models.ts'
+
+/** `tier`: what the answer, or else the request, calls it; null: nothing is known of it. */
+export const endpointThatServed = ({ endpoints }: Pick<Model, 'endpoints'>, asked: ModelEndpoint, tier: string | null): ModelEndpoint => {
+  const told = tier === null ? undefined : TIERS.get(tier.toLowerCase())
+  if (told === undefined || told === asked.serviceTier) return asked
+  const serving = endpoints.filter(({ provider, serviceTier }) => provider.slug === asked.provider.slug && serviceTier === told)
+  return serving.reduce<ModelEndpoint | null>((best, one) => (best === null || priceOf(one) > priceOf(best) ? one : best), null) ?? asked
+}
+
+/** Who may answer what is put to an endpoint: itself, and where a tier that may cost more was asked for, the provider's other ones. */
+export const endpointsThatMayServe = (
+  { endpoints }: Pick<Model, 'endpoints'>,
+  asked: ModelEndpoint,
+  premiumTier: boolean,
+): readonly ModelEndpoint[] =>
+  premiumTier ? [asked, ...endpoints.filter(({ provider }) => provider.slug === asked.provider.slug)] : [asked]
+
+/** The words of all providers; null is the ordinary endpoint. */
+const TIERS: ReadonlyMap<string, EndpointTier | null> = new Map<string, EndpointTier | null>([
+  ['default', null],
+  ['standard', null],
+  ['on_demand', null],
+  ['priority', 'priority'],
+  ['fast', 'priority'],
+  ['on_demand_priority', 'priority'],
+  ['ultrafast', 'ultrafast'],
+  ['flex', 'flex'],
+  ['on_demand_flex', 'flex'],
+])
+
+const priceOf = ({ prices }: ModelEndpoint): number => (prices === null ? 0 : prices.prompt + prices.completion)

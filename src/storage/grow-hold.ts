@@ -1,0 +1,43 @@
+/** A request that runs and turns out to be dearer than it was held for: its hold grows, if its windows still have the room. */
+import type { Transaction } from 'kysely'
+
+import type { Admission } from './admit-requests.ts'
+import type { Database } from './database.ts'
+import { lockWindows } from './scope-windows.ts'
+import type { Schema } from './schema.ts'
+import { utcDay } from './usage-windows.ts'
+
+/**
+ * `admission` as it would be for the whole new amount. Its `decide` gets the figures without what is held for this request.
+ * `gone`: the hold is not there any more, so nobody may spend under it.
+ */
+export const growHold = async <Refusal>(
+  transaction: Transaction<Schema>,
+  { engine }: Database,
+  { hold, windows: bounding, decide }: Admission<Refusal>,
+): Promise<Refusal | 'gone' | null> => {
+  const subjects = [...new Set(bounding.map(({ subject }) => subject))]
+  const windows = await lockWindows(transaction, engine, subjects, utcDay(hold.created_at))
+  const held = await transaction
+    .selectFrom('hold')
+    .select('amount_n')
+    .where('request_id', '=', hold.request_id)
+    .where('state', '=', 'held')
+    .executeTakeFirst()
+  const rows = bounding.map((key) => windows.find(key)).filter((row) => row !== undefined)
+  if (held === undefined || rows.length < bounding.length) return 'gone'
+  const refusal = decide(rows.map((row) => ({ ...row, held_n: row.held_n - held.amount_n })))
+  if (refusal !== null) return refusal
+  for (const key of bounding) windows.hold(key, hold.amount_n - held.amount_n)
+  await windows.write()
+  const grown = await transaction
+    .updateTable('hold')
+    .set({ amount_n: hold.amount_n })
+    .where('request_id', '=', hold.request_id)
+    .where('state', '=', 'held')
+    .executeTakeFirst()
+  // Somebody who took this process for dead has ended it since it was read: nothing is written.
+  if (grown.numUpdatedRows !== 1n) throw new Error('The hold ended while it grew.')
+  await transaction.updateTable('hold_scope').set({ amount_n: hold.amount_n }).where('request_id', '=', hold.request_id).execute()
+  return null
+}

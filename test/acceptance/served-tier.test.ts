@@ -1,0 +1,86 @@
+/** A request is charged at the price of the tier that served it, and held at the dearest one that may. */
+import { beforeAll, expect, test } from 'bun:test'
+
+import { call, infer } from '../support/calls.ts'
+import { proseAnswer, startFakeUpstream } from '../support/fake-upstream.ts'
+import { type StartedService, useServices } from '../support/started-service.ts'
+
+const services = useServices()
+const upstream = await startFakeUpstream()
+
+const TIERED = (provider: string) => `
+    endpoints:
+      - { provider: ${provider}, model: up-one, prices: { prompt: 1, completion: 2 } }
+      - { provider: ${provider}, model: up-one, service_tier: priority, prices: { prompt: 2, completion: 4 } }
+      - { provider: ${provider}, model: up-one, service_tier: flex, prices: { prompt: 0.5, completion: 1 } }`
+
+const CONFIG = `
+providers:
+  claude: { dialects: [anthropic], base_url: "${upstream.url}", api_key: upstream-credential }
+  gpt: { dialects: [openai-chat], base_url: "${upstream.url}", api_key: upstream-credential }
+models:
+  claude/one:${TIERED('claude')}
+  gpt/one:${TIERED('gpt')}
+`
+
+let service: StartedService
+beforeAll(async () => {
+  service = await services.start({ config: CONFIG })
+})
+
+const ORDINARY = 0.000_4
+const PREMIUM = 0.000_8
+const FLEX = 0.000_2
+
+const messagesAnswer = (told: object): string =>
+  JSON.stringify({
+    id: 'msg_1',
+    type: 'message',
+    role: 'assistant',
+    model: 'up-one',
+    content: [{ type: 'text', text: 'Hi.' }],
+    stop_reason: 'end_turn',
+    stop_sequence: null,
+    usage: { input_tokens: 200, output_tokens: 100, ...told },
+  })
+
+const costOf = ({ json }: { readonly json: unknown }): number => (json as { usage: { cost: number } }).usage.cost
+
+test.each<[string, object, object, number]>([
+  ['an ordinary request', {}, {}, ORDINARY],
+  ['an ordinary request, served as such', {}, { service_tier: 'standard', speed: 'standard' }, ORDINARY],
+  ['an ordinary request that was served fast', {}, { speed: 'fast' }, PREMIUM],
+  ['a fast request', { speed: 'fast' }, { service_tier: 'standard', speed: 'fast' }, PREMIUM],
+  ['a fast request whose answer says nothing of its speed', { speed: 'fast' }, { service_tier: 'standard' }, PREMIUM],
+  ['a fast request that was served at the standard speed', { speed: 'fast' }, { service_tier: 'standard', speed: 'standard' }, ORDINARY],
+  ['a request for priority that was served as any other', { service_tier: 'priority' }, { service_tier: 'standard' }, ORDINARY],
+])('messages: %s', async (_, fields, told, cost) => {
+  upstream.script((exchange) => exchange.answer(200, messagesAnswer(told)))
+  const body = { model: 'claude/one', max_tokens: 100, messages: [{ role: 'user', content: 'Hello!' }], ...fields }
+  expect(costOf(await infer(service, body, { path: '/messages' }))).toBeCloseTo(cost, 9)
+})
+
+test.each<[string, object, object, number]>([
+  ['an ordinary request', {}, {}, ORDINARY],
+  ['a request for priority', { service_tier: 'priority' }, { service_tier: 'priority' }, PREMIUM],
+  ['a request for priority that was served as any other', { service_tier: 'priority' }, { service_tier: 'default' }, ORDINARY],
+  ['a request for flex', { service_tier: 'flex' }, { service_tier: 'flex' }, FLEX],
+  ['a request that leaves the tier open, served by the premium one', { service_tier: 'auto' }, { service_tier: 'priority' }, PREMIUM],
+  ['a tier that nobody knows', {}, { service_tier: 'scale' }, ORDINARY],
+])('chat: %s', async (_, fields, told, cost) => {
+  const usage = { prompt_tokens: 200, completion_tokens: 100, total_tokens: 300 }
+  upstream.script((exchange) => exchange.answer(200, proseAnswer('Hi.', { usage, ...told })))
+  const body = { model: 'gpt/one', max_tokens: 100, messages: [{ role: 'user', content: 'Hello!' }], ...fields }
+  expect(costOf(await infer(service, body))).toBeCloseTo(cost, 9)
+})
+
+test('what may be served by a dearer tier is held at its price', async () => {
+  upstream.script((exchange) => exchange.answer(200, messagesAnswer({})))
+  const made = await call(service, 'POST', '/keys', { body: { name: 'limited', limit: 0.003 } })
+  const { key } = made.json as { key: string }
+  const statusOf = async (fields: object): Promise<number> => {
+    const body = { model: 'claude/one', max_tokens: 1000, messages: [{ role: 'user', content: 'Hello!' }], ...fields }
+    return (await infer(service, body, { path: '/messages', key })).status
+  }
+  expect([await statusOf({ speed: 'fast' }), await statusOf({ service_tier: 'auto' }), await statusOf({})]).toEqual([403, 403, 200])
+})

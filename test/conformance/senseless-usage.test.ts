@@ -1,0 +1,173 @@
+/** What a provider tells of the use and cannot be is not told: it is estimated from what was delivered, marked, and charged. */
+import { describe, expect, test } from 'bun:test'
+
+import { NO_COST } from '../../src/canonical/cost.ts'
+import { streamBytes, UPSTREAM_DIALECTS, type UpstreamDialect } from '../support/recordings.ts'
+import { question, replay, type Reply } from '../support/replay.ts'
+
+const TEXT = 'Hello there, whoever reads this.'
+/** Who gets the upstream's own words, where there is such a client. */
+const CLIENT = {
+  'openai-chat': 'chat',
+  'openai-responses': 'responses',
+  anthropic: 'messages',
+  google: 'chat',
+  bedrock: 'messages',
+} as const
+const PRICES = { prompt: 1, completion: 2 }
+
+interface Teller {
+  readonly input: string
+  readonly output: string
+  /** JSON of the answer, with the JSON of its usage in it. */
+  readonly whole: (usage: string) => string
+  /** JSON of the events. */
+  readonly stream: (usage: string) => readonly string[]
+}
+
+const TEXT_JSON = JSON.stringify(TEXT)
+const RESPONSE = (usage: string): string =>
+  `{"id":"resp_1","object":"response","status":"completed","model":"m","output":[{"type":"message","id":"msg_1","role":"assistant","status":"completed","content":[{"type":"output_text","text":${TEXT_JSON},"annotations":[]}]}],"usage":${usage}}`
+
+const TELLERS: Readonly<Record<UpstreamDialect, Teller>> = {
+  'openai-chat': {
+    input: 'prompt_tokens',
+    output: 'completion_tokens',
+    whole: (usage) =>
+      `{"id":"c","object":"chat.completion","created":1,"model":"m","choices":[{"index":0,"message":{"role":"assistant","content":${TEXT_JSON}},"finish_reason":"stop"}],"usage":${usage}}`,
+    stream: (usage) => [
+      `{"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{"role":"assistant","content":${TEXT_JSON}},"finish_reason":"stop"}]}`,
+      `{"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[],"usage":${usage}}`,
+    ],
+  },
+  'openai-responses': {
+    input: 'input_tokens',
+    output: 'output_tokens',
+    whole: RESPONSE,
+    stream: (usage) => [`{"type":"response.completed","response":${RESPONSE(usage)}}`],
+  },
+  anthropic: {
+    input: 'input_tokens',
+    output: 'output_tokens',
+    whole: (usage) =>
+      `{"id":"msg_1","type":"message","role":"assistant","model":"m","content":[{"type":"text","text":${TEXT_JSON}}],"stop_reason":"end_turn","stop_sequence":null,"usage":${usage}}`,
+    stream: (usage) => [
+      `{"type":"message_start","message":{"id":"msg_1","type":"message","role":"assistant","model":"m","content":[],"stop_reason":null,"stop_sequence":null,"usage":${usage}}}`,
+      `{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}`,
+      `{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":${TEXT_JSON}}}`,
+      `{"type":"content_block_stop","index":0}`,
+      `{"type":"message_delta","delta":{"stop_reason":"end_turn","stop_sequence":null},"usage":${usage}}`,
+      `{"type":"message_stop"}`,
+    ],
+  },
+  google: {
+    input: 'promptTokenCount',
+    output: 'candidatesTokenCount',
+    whole: (usage) =>
+      `{"candidates":[{"content":{"role":"model","parts":[{"text":${TEXT_JSON}}]},"finishReason":"STOP"}],"usageMetadata":${usage}}`,
+    stream: (usage) => [
+      `{"candidates":[{"content":{"role":"model","parts":[{"text":${TEXT_JSON}}]},"finishReason":"STOP"}],"usageMetadata":${usage}}`,
+    ],
+  },
+  bedrock: {
+    input: 'inputTokens',
+    output: 'outputTokens',
+    whole: (usage) =>
+      `{"output":{"message":{"role":"assistant","content":[{"text":${TEXT_JSON}}]}},"stopReason":"end_turn","usage":${usage}}`,
+    stream: (usage) => [
+      '{"messageStart":{"role":"assistant"}}',
+      `{"contentBlockDelta":{"contentBlockIndex":0,"delta":{"text":${TEXT_JSON}}}}`,
+      '{"contentBlockStop":{"contentBlockIndex":0}}',
+      '{"messageStop":{"stopReason":"end_turn"}}',
+      `{"metadata":{"usage":${usage}}}`,
+    ],
+  },
+}
+
+const charged = async (dialect: UpstreamDialect, stream: boolean, usage: string) => {
+  const teller = TELLERS[dialect]
+  const bytes = stream ? streamBytes(dialect, teller.stream(usage)) : new TextEncoder().encode(teller.whole(usage))
+  const reply: Reply = { type: stream ? 'text/event-stream' : 'application/json', pieces: [bytes] }
+  const { run, internalErrors } = await replay({
+    client: CLIENT[dialect],
+    upstreams: [{ dialect, reply }],
+    body: question(CLIENT[dialect], stream),
+    prices: PRICES,
+  })
+  expect([internalErrors, run?.error]).toEqual([[], null])
+  return { usage: run?.usage, cost: run?.cost ?? NO_COST }
+}
+
+const BOTH = ['null', '"12"', '-1', '1000000001', '1.5', '1e999', '[]', '{}', 'true']
+
+describe.each(UPSTREAM_DIALECTS)('%s', (dialect) => {
+  const { input, output } = TELLERS[dialect]
+  for (const stream of [false, true]) {
+    const how = stream ? 'streamed' : 'whole'
+    test.each([
+      ...BOTH.map((value) => `{"${input}":${value},"${output}":${value}}`),
+      '{}',
+      'null',
+      '"much"',
+      '7',
+      '[]',
+      `{"${input}":0,"${output}":0}`,
+    ])(`${how}: %s is estimated, marked and charged`, async (usage) => {
+      const { usage: counted, cost } = await charged(dialect, stream, usage)
+      expect(counted).toMatchObject({ estimated: true, output: TEXT.length / 4 })
+      expect(counted?.inputFresh).toBeGreaterThan(0)
+      expect(cost.totalNanos).toBeGreaterThanOrEqual((TEXT.length / 4) * 2000)
+    })
+
+    test.each(BOTH)(`${how}: %s on one side leaves the other as it was told`, async (value) => {
+      const senselessOutput = await charged(dialect, stream, `{"${input}":70,"${output}":${value}}`)
+      expect(senselessOutput.usage).toMatchObject({ estimated: true, inputFresh: 70, output: TEXT.length / 4 })
+      const senselessInput = await charged(dialect, stream, `{"${input}":${value},"${output}":90}`)
+      expect(senselessInput.usage).toMatchObject({ estimated: true, output: 90 })
+      expect(senselessInput.usage?.inputFresh).toBeGreaterThan(0)
+    })
+
+    test(`${how}: what can be is taken as it was told`, async () => {
+      const { usage, cost } = await charged(dialect, stream, `{"${input}":70,"${output}":90}`)
+      expect([usage?.estimated, usage?.inputFresh, usage?.output, cost.totalNanos]).toEqual([false, 70, 90, 70_000 + 180_000])
+    })
+  }
+})
+
+describe('parts that are more than their whole', () => {
+  test.each<[UpstreamDialect, string]>([
+    ['openai-chat', '{"prompt_tokens":70,"completion_tokens":90,"prompt_tokens_details":{"cached_tokens":71}}'],
+    ['openai-chat', '{"prompt_tokens":70,"completion_tokens":90,"completion_tokens_details":{"reasoning_tokens":91}}'],
+    ['openai-chat', '{"prompt_tokens":70,"completion_tokens":90,"prompt_tokens_details":{"cached_tokens":-5}}'],
+    ['openai-responses', '{"input_tokens":70,"output_tokens":90,"input_tokens_details":{"cached_tokens":71}}'],
+    ['openai-responses', '{"input_tokens":70,"output_tokens":90,"output_tokens_details":{"reasoning_tokens":"9"}}'],
+    ['anthropic', '{"input_tokens":70,"output_tokens":90,"output_tokens_details":{"thinking_tokens":91}}'],
+    ['google', '{"promptTokenCount":70,"candidatesTokenCount":90,"cachedContentTokenCount":71}'],
+  ])('%s: %s: the whole counts at its plain price, marked as an estimate', async (dialect, usage) => {
+    for (const stream of [false, true]) {
+      const { usage: counted, cost } = await charged(dialect, stream, usage)
+      expect([counted?.estimated, cost.totalNanos]).toEqual([true, 70_000 + 180_000])
+    }
+  })
+})
+
+test('two steps of a stream: what the second cannot mean leaves what the first said, and output that nobody counted is estimated', async () => {
+  const [start = '', ...rest] = TELLERS.anthropic.stream('{"input_tokens":70,"cache_read_input_tokens":5,"output_tokens":1}')
+  const ends = ['{}', '{"output_tokens":"x","input_tokens":-4}', '{"output_tokens":1.5}', 'null']
+  for (const end of ends) {
+    const events = [
+      start,
+      ...rest.slice(0, 3),
+      `{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":${end}}`,
+      '{"type":"message_stop"}',
+    ]
+    const reply: Reply = { type: 'text/event-stream', pieces: [streamBytes('anthropic', events)] }
+    const { run } = await replay({
+      client: 'messages',
+      upstreams: [{ dialect: 'anthropic', reply }],
+      body: question('messages', true),
+      prices: PRICES,
+    })
+    expect(run?.usage).toMatchObject({ inputFresh: 70, inputCacheRead: 5, output: TEXT.length / 4, estimated: true })
+  }
+})

@@ -1,0 +1,96 @@
+/**
+ * A provider that takes every word of a body literally and charges the most that it may: the largest number that any limit
+ * of output names, times every number of answers, pictures by the parts that are pictures, and all else by its bytes.
+ */
+interface Charge {
+  readonly inputTokens: number
+  readonly outputTokens: number
+}
+
+/** Output of a body that names no limit. */
+const UNLIMITED_TOKENS = 16_384
+const PICTURE_TOKENS = { 'openai-chat': 2900, 'openai-responses': 2900, anthropic: 4800, google: 2600, bedrock: 4800 } as const
+
+const LIMITS = new Set([
+  'maxtokens',
+  'maxcompletiontokens',
+  'maxoutputtokens',
+  'maxnewtokens',
+  'numpredict',
+  'budgettokens',
+  'thinkingbudget',
+])
+const COUNTS = new Set(['n', 'bestof', 'numreturnsequences', 'candidatecount', 'numbeams'])
+/** What a provider of each dialect surely heeds; other limits it may not know. */
+const KNOWN: Readonly<Record<string, (body: Record<string, unknown>) => readonly unknown[]>> = {
+  'openai-chat': (body) => [body['max_tokens'], body['max_completion_tokens']],
+  'openai-responses': (body) => [body['max_output_tokens']],
+  anthropic: (body) => [body['max_tokens']],
+  google: (body) => [objectOf(body['generationConfig'])['maxOutputTokens']],
+  bedrock: (body) => [objectOf(body['inferenceConfig'])['maxTokens']],
+}
+
+export const literalCharge = (text: string, dialect: keyof typeof PICTURE_TOKENS): Charge => {
+  const body = JSON.parse(text) as Record<string, unknown>
+  const conversation = Object.entries(body).filter(([name]) => ['messages', 'input', 'contents'].includes(name))
+  const pictures = { count: 0, bytes: 0 }
+  for (const [, value] of conversation) countPictures(value, pictures)
+  const settings = Object.entries(body).filter(([name]) => !CONTENT.has(name))
+  const numbers = settings.flatMap(([name, value]) => numbersIn(name, value))
+  const limits = numbers.flatMap(([name, value]) => (LIMITS.has(name) ? [value] : []))
+  const answers = numbers.reduce((product, [name, value]) => product * (COUNTS.has(name) ? Math.max(1, value) : 1), 1)
+  const isLimited = KNOWN[dialect]?.(body).some((value) => typeof value === 'number' && value > 0) === true
+  return {
+    inputTokens: Math.ceil((Buffer.byteLength(text) - pictures.bytes) / 3) + pictures.count * PICTURE_TOKENS[dialect],
+    outputTokens: Math.max(isLimited ? 0 : UNLIMITED_TOKENS, ...limits) * answers,
+  }
+}
+
+const CONTENT = new Set([
+  'messages',
+  'input',
+  'contents',
+  'system',
+  'systemInstruction',
+  'instructions',
+  'tools',
+  'toolConfig',
+  'tool_choice',
+  'metadata',
+  'text',
+  'response_format',
+])
+
+const numbersIn = (name: string, value: unknown): readonly (readonly [string, number])[] => {
+  const plain = name.toLowerCase().replaceAll('_', '')
+  if (typeof value === 'number' || (typeof value === 'string' && value.trim() !== '' && !Number.isNaN(Number(value))))
+    return [[plain, Number(value)]]
+  if (Array.isArray(value)) return value.flatMap((entry: unknown) => numbersIn(name, entry))
+  return Object.entries(objectOf(value)).flatMap(([key, inner]) => numbersIn(key, inner))
+}
+
+const countPictures = (value: unknown, pictures: { count: number; bytes: number }): void => {
+  if (Array.isArray(value)) return value.forEach((entry) => countPictures(entry, pictures))
+  if (typeof value !== 'object' || value === null) return
+  const part = objectOf(value)
+  const kind = typeof part['type'] === 'string' ? part['type'].toLowerCase() : ''
+  if (kind.includes('image') || part['image'] !== undefined || part['inlineData'] !== undefined || part['fileData'] !== undefined) {
+    pictures.count += 1
+    pictures.bytes += base64Bytes(part)
+  }
+  for (const place of ['content', 'parts', 'output', 'toolResult', 'functionResponse']) countPictures(part[place], pictures)
+}
+
+/** Only a picture that says that it is one, in the place where a picture's bytes stand. */
+const base64Bytes = (value: unknown): number => {
+  if (typeof value === 'string') return /^data:image\/\w+;base64,/.test(value) ? value.length - value.indexOf(',') - 1 : 0
+  const source = objectOf(value)
+  const told = source['media_type'] ?? source['mimeType']
+  const isPicture = (typeof told === 'string' && told.startsWith('image/')) || source['bytes'] !== undefined
+  const own = isPicture ? (source['data'] ?? source['bytes']) : undefined
+  if (typeof own === 'string') return own.length
+  return Object.values(source).reduce<number>((sum, inner) => sum + base64Bytes(inner), 0)
+}
+
+const objectOf = (value: unknown): Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {}
