@@ -1,11 +1,13 @@
 /** What of a request has no word in the middle, so that a translation can tell that it was left out. */
+import type { ClientDialect } from '../canonical/call.ts'
+import { fieldsWhere, meaningsOf } from '../request-fields/request-fields.ts'
 import { SERVICE_FIELDS } from '../request-fields/service-fields.ts'
 import { shortText } from './findings.ts'
 import { type Node, unasked } from './json-node.ts'
 
 /** Paths, in the request's own words. To be called when all that is known was read. */
-export const otherFields = (root: Node): readonly string[] =>
-  unasked(root, PASSED_OVER)
+export const otherFields = (client: ClientDialect, root: Node): readonly string[] =>
+  unasked(root, PASSED_OVER[client])
     .filter((field) => !(NOT_DONE.has(field) && root.members[field] === false))
     .slice(0, FIELDS_MAX)
     .map(shortText)
@@ -16,13 +18,17 @@ const FIELDS_MAX = 50
 /** Nothing is stored and nothing runs in the background, so not to ask for it loses nothing. */
 const NOT_DONE: ReadonlySet<string> = new Set(['store', 'background'])
 
-/** The service reads these itself, and no provider of another dialect is meant by them. */
-const PASSED_OVER: ReadonlySet<string> = new Set([
-  ...SERVICE_FIELDS,
-  // Which model answers, and how the answer comes.
-  'model',
-  'stream',
-  'stream_options',
-  // Sent as a header; the body's copy is for clients (contract 2.4).
-  'betas',
-])
+/** The service reads or writes these itself, and no provider of another dialect is meant by them. */
+const passedOver = (client: ClientDialect): ReadonlySet<string> =>
+  new Set([
+    ...SERVICE_FIELDS,
+    ...fieldsWhere((row) => meaningsOf(row).includes('written'), [client]),
+    // Sent as a header; the body's copy is for clients (contract 2.4).
+    'betas',
+  ])
+
+const PASSED_OVER: Readonly<Record<ClientDialect, ReadonlySet<string>>> = {
+  chat: passedOver('chat'),
+  responses: passedOver('responses'),
+  messages: passedOver('messages'),
+}

@@ -31,19 +31,24 @@ export const fieldsWhere = (wanted: (row: RequestField) => boolean, clients: rea
 export const meaningsOf = ({ means = [], members = {} }: RequestField): readonly FieldMeaning[] => [means, Object.values(members)].flat()
 
 /** The fields of an interface that are settings as a whole, by setting, the one that counts first. */
-export const settingFields = (client: ClientDialect): ReadonlyMap<SettingName, readonly string[]> => SETTING_FIELDS[client]
+export const settingFields = (client: ClientDialect): SettingFields => SETTING_FIELDS[client]
+
+type SettingFields = ReadonlyMap<SettingName, readonly [string, ...string[]]>
 
 const isSetting = (meaning: FieldMeaning): meaning is SettingName => Object.hasOwn(SETTINGS, meaning)
 
-const settingFieldsOf = (table: FieldTable): ReadonlyMap<SettingName, readonly string[]> => {
-  const fields = new Map<SettingName, string[]>()
+const settingFieldsOf = (table: FieldTable): SettingFields => {
+  const fields = new Map<SettingName, [string, ...string[]]>()
   for (const [name, { means }] of Object.entries(table)) {
-    if (typeof means === 'string' && isSetting(means)) fields.set(means, [...(fields.get(means) ?? []), name])
+    if (typeof means !== 'string' || !isSetting(means)) continue
+    const known = fields.get(means)
+    if (known === undefined) fields.set(means, [name])
+    else known.push(name)
   }
   return fields
 }
 
-const SETTING_FIELDS: Readonly<Record<ClientDialect, ReadonlyMap<SettingName, readonly string[]>>> = {
+const SETTING_FIELDS: Readonly<Record<ClientDialect, SettingFields>> = {
   chat: settingFieldsOf(CHAT_FIELDS),
   responses: settingFieldsOf(RESPONSES_FIELDS),
   messages: settingFieldsOf(MESSAGES_FIELDS),

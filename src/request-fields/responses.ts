@@ -8,6 +8,7 @@ import { responsesInput, storedPrompt } from './schemas/responses-input.ts'
 import { responsesToolChoice } from './schemas/responses-tool-choice.ts'
 import { RESPONSES_TOOLS, responsesTools, toolSearchAlias } from './schemas/responses-tools.ts'
 import { tokenLimit } from './schemas/sampling.ts'
+import { optionalFlag } from './schemas/scalars.ts'
 import { EVERYWHERE, LENGTH_PARAMETERS, OPENAI, REASONING_PARAMETERS } from './shared.ts'
 import { taggedList } from './tagged-list.ts'
 
@@ -25,6 +26,7 @@ export const RESPONSES_FIELDS = {
   },
   tool_choice: { schema: responsesToolChoice, means: 'toolChoice', presets: 'keep' },
   ...OPENAI,
+  stream_options: { schema: z.looseObject({ include_obfuscation: optionalFlag }), means: 'written' },
   max_output_tokens: { schema: tokenLimit, means: 'maxOutputTokens', presets: 'keep', parameters: LENGTH_PARAMETERS },
   text: { schema: responsesText, members: { format: 'outputFormat', verbosity: 'verbosity' }, presets: 'keep' },
   reasoning: { schema: responsesReasoning, means: 'reasoning', presets: 'keep', parameters: REASONING_PARAMETERS },

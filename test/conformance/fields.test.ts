@@ -98,6 +98,7 @@ const SAMPLES: Readonly<Record<ClientDialect, Readonly<Record<string, unknown>>>
     instructions: 'Be brief.',
     tools: [{ type: 'function', name: 'other', parameters: { type: 'object', properties: {} } }],
     tool_choice: 'required',
+    stream_options: { include_obfuscation: false },
     max_output_tokens: 77,
     text: {
       format: { type: 'json_schema', name: 'a', schema: { type: 'object', properties: {}, additionalProperties: false } },

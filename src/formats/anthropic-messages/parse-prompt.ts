@@ -37,7 +37,7 @@ export const parsePrompt = (body: JsonBody): Prompt => {
     outputFormat: readOutputFormat(outputConfig, root),
     settings: readMessagesSettings(root, choice, outputConfig),
   }
-  return { ...prompt, otherFields: otherFields(root) }
+  return { ...prompt, otherFields: otherFields('messages', root) }
 }
 
 const readSystem = (value: unknown): Message[] => {

@@ -30,7 +30,7 @@ export const parsePrompt = (body: JsonBody): Prompt => {
     outputFormat: readOutputFormat(root),
     settings: readChatSettings(root),
   }
-  return { ...prompt, otherFields: otherFields(root) }
+  return { ...prompt, otherFields: otherFields('chat', root) }
 }
 
 const readMessage = (message: Node): Piece => {

@@ -29,7 +29,7 @@ export const parsePrompt = (body: JsonBody): Prompt => {
     outputFormat: readOutputFormat(text),
     settings: readResponsesSettings(root, text),
   }
-  return { ...prompt, otherFields: otherFields(root) }
+  return { ...prompt, otherFields: otherFields('responses', root) }
 }
 
 const readInstructions = (value: unknown): Message[] => {
