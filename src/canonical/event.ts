@@ -85,3 +85,9 @@ export const carriesContent = (event: ModelEvent): boolean => {
 }
 
 const SILENT: ReadonlySet<ModelEvent['type']> = new Set(['start', 'text-break', 'usage', 'error'] as const)
+
+/**
+ * Takes the frames of an answer, in order. Where it returns a promise, whoever reads the answer is behind: nothing more is
+ * read from the provider before that settles. It throws where the answer must not go on, and what it throws ends the attempt.
+ */
+export type TakeFrames = (frames: readonly Frame[]) => Promise<void> | undefined

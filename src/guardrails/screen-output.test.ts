@@ -7,7 +7,7 @@ import type { FilterAction } from '../contract/guardrail.ts'
 import { GatewayError } from '../errors.ts'
 import { createDetections } from './detections.ts'
 import { effectiveOf } from './effective.ts'
-import { createOutputScreen, type OutputScreen, throughScreen } from './screen-output.ts'
+import { createOutputScreen, type OutputScreen, screening } from './screen-output.ts'
 
 const screenFor = (action: FilterAction, pipeline: PipelineStage[] = []): OutputScreen => {
   const output = effectiveOf([emailGuardrail(action, 'output')])?.output
@@ -93,26 +93,14 @@ describe('what must not pass', () => {
     expect(() => screen.end()).toThrow(GatewayError)
   })
 
-  test('leaving early closes what is screened', async () => {
-    let closed = false
-    async function* answered(): AsyncGenerator<readonly Frame[], void, undefined> {
-      try {
-        for (;;) yield [frame(text('hi '))]
-      } finally {
-        closed = true
-      }
-    }
-    for await (const frames of throughScreen(answered(), screenFor('block'), NOBODY)) {
-      expect(frames).toEqual([frame(text('hi '))])
-      break
-    }
-    expect(closed).toBe(true)
+  test('a reader that is behind is waited for', async () => {
+    const reader = Promise.withResolvers<void>()
+    const { take } = screening(screenFor('block'), NOBODY, () => reader.promise)
+    expect(take([frame(text('hi '))])).toBe(reader.promise)
+    reader.resolve()
   })
 
   test('a screen that fails passes nothing: 403', async () => {
-    async function* answered(): AsyncGenerator<readonly Frame[], void, undefined> {
-      yield [frame(text('hi'))]
-    }
     const broken: OutputScreen = {
       rewriting: true,
       frames: () => {
@@ -120,7 +108,11 @@ describe('what must not pass', () => {
       },
       end: () => [],
     }
-    const thrown: unknown = await Array.fromAsync(throughScreen(answered(), broken, NOBODY)).catch((failure: unknown) => failure)
-    expect(thrown).toMatchObject({ type: 'permission_denied', status: 403, metadata: { patterns: [] } })
+    const passed: unknown[] = []
+    const { take } = screening(broken, NOBODY, (frames) => void passed.push(frames))
+    expect(() => take([frame(text('hi'))])).toThrow(
+      expect.objectContaining({ type: 'permission_denied', status: 403, metadata: { patterns: [] } }),
+    )
+    expect(passed).toEqual([])
   })
 })

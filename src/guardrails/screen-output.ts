@@ -2,7 +2,7 @@
  * What a model says, through the filters for output, frame by frame: a pattern that is split over frames is found, and
  * nothing that may belong to one goes on before it is known. Each attempt has a screen of its own.
  */
-import type { Frame, ModelEvent } from '../canonical/event.ts'
+import type { Frame, ModelEvent, TakeFrames } from '../canonical/event.ts'
 import type { UrlCitation } from '../canonical/prompt.ts'
 import { GatewayError } from '../errors.ts'
 import type { Detections } from './detections.ts'
@@ -120,19 +120,23 @@ interface Listener {
   observe(frames: readonly Frame[], rewritten: boolean): void
 }
 
-/** An attempt's frames, screened. What the screen itself fails at does not pass. */
-export async function* throughScreen(
-  answered: AsyncGenerator<readonly Frame[], void, undefined>,
+/**
+ * Takes an attempt's frames, and hands on what passes; `end` hands on what was still held. Both throw where something was
+ * said that must not pass, and where the screen itself fails: then nothing passes.
+ */
+export const screening = (
   screen: OutputScreen,
   listener: Listener,
-): AsyncGenerator<readonly Frame[], void, undefined> {
-  for await (const frames of answered) {
-    listener.observe(frames, screen.rewriting)
-    const passed = screened(() => screen.frames(frames))
-    if (passed.length > 0) yield passed
+  take: TakeFrames,
+): { readonly take: TakeFrames; readonly end: () => ReturnType<TakeFrames> } => {
+  const handOn = (frames: readonly Frame[]): ReturnType<TakeFrames> => (frames.length > 0 ? take(frames) : undefined)
+  return {
+    take(frames) {
+      listener.observe(frames, screen.rewriting)
+      return handOn(screened(() => screen.frames(frames)))
+    },
+    end: () => handOn(screened(() => screen.end())),
   }
-  const rest = screened(() => screen.end())
-  if (rest.length > 0) yield rest
 }
 
 const screened = (screen: () => readonly Frame[]): readonly Frame[] => {

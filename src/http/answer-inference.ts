@@ -19,8 +19,9 @@ import { callerOf, type Principal } from '../keys/keys.ts'
 import type { Clock } from '../lib/clock.ts'
 import { JsonBody } from '../lib/json-body.ts'
 import { JSON_LIMITS } from '../lib/json-scan.ts'
+import { once } from '../lib/once.ts'
 import { asPublicError, errorHeaders } from './error-boundary.ts'
-import { STREAM_HEADERS, eventStream } from './event-stream.ts'
+import { STREAM_HEADERS, type EventStream, openEventStream } from './event-stream.ts'
 import { jsonResponse, jsonText } from './json-response.ts'
 import type { KeepAlive } from './keep-alive.ts'
 import { metadataField, wantedFailure, wantsDryRun, wantsEcho } from './opt-ins.ts'
@@ -135,7 +136,7 @@ class Answer {
   async whole(): Promise<Response> {
     const frames: Frame[] = []
     try {
-      for await (const batch of this.#run.frames()) frames.push(...batch)
+      await this.#run.answer((batch) => void frames.push(...batch))
     } catch (thrown) {
       return this.#failure(thrown)
     }
@@ -146,46 +147,50 @@ class Answer {
   }
 
   async stream(leave: () => void): Promise<Response> {
-    const rest = this.#run.frames()
-    const first = rest.next()
-    // Nothing is lost where the wait ends first: the stream takes the same promise over.
-    const committed = await this.#untilCommit(first)
-    const failure = committed instanceof Failure && !this.#isAnswer(asPublicError(committed.thrown)) ? committed : null
-    if (failure !== null && this.#tellsStatus(asPublicError(failure.thrown))) return this.#failure(failure.thrown)
-    const { keepAlive, onInternalError, clock, unreadMs } = this.#parts
-    const body = eventStream(
-      {
-        first,
-        rest,
-        silent: committed === 'silence',
-        leave,
-        onInternalError,
-        clock,
-        unreadMs,
-        openRenderer: () => this.#format.openStream(this.#head()),
-        tail: () => this.#tail(),
-      },
-      keepAlive,
+    const { keepAlive, onInternalError, clock, unreadMs, commitSilenceMs } = this.#parts
+    const stream = once(() =>
+      openEventStream(
+        { leave, onInternalError, clock, unreadMs, openRenderer: () => this.#format.openStream(this.#head()), tail: () => this.#tail() },
+        keepAlive,
+      ),
     )
-    const retryAfter = failure === null ? {} : errorHeaders(asPublicError(failure.thrown))
-    return new Response(body, { headers: { ...STREAM_HEADERS, ...this.#headers, ...retryAfter } })
+    const commitment = Promise.withResolvers<'answer' | 'silence' | Failure>()
+    let isCommitted = false
+    /** False where the response has begun already. */
+    const commit = (outcome: 'answer' | 'silence' | Failure): boolean => {
+      if (isCommitted) return false
+      isCommitted = true
+      commitment.resolve(outcome)
+      return true
+    }
+    const cancelSilence = clock.after(commitSilenceMs, () => void commit('silence'))
+    const answered = this.#run.answer((frames) => {
+      commit('answer')
+      return stream().take(frames)
+    })
+    answered.then(
+      () => {
+        commit('answer')
+        stream().finish()
+      },
+      (thrown: unknown) => {
+        if (!commit(new Failure(thrown))) stream().fail(thrown)
+      },
+    )
+    const outcome = await commitment.promise
+    cancelSilence()
+    if (outcome === 'silence') stream().open()
+    if (!(outcome instanceof Failure)) return this.#streamed(stream(), null)
+    const error = asPublicError(outcome.thrown)
+    const failure = this.#isAnswer(error) ? null : error
+    if (failure !== null && this.#tellsStatus(failure)) return this.#failure(outcome.thrown)
+    stream().fail(outcome.thrown)
+    return this.#streamed(stream(), failure)
   }
 
-  /** The first content, the failure of all attempts, or enough silence. */
-  async #untilCommit(first: Promise<unknown>): Promise<Failure | 'content' | 'silence'> {
-    let cancel: (() => void) | undefined
-    const silence = new Promise<'silence'>((resolve) => {
-      cancel = this.#parts.clock.after(this.#parts.commitSilenceMs, () => resolve('silence'))
-    })
-    const outcome = await Promise.race([
-      first.then(
-        () => 'content' as const,
-        (thrown: unknown) => new Failure(thrown),
-      ),
-      silence,
-    ])
-    cancel?.()
-    return outcome
+  #streamed({ body }: EventStream, failure: GatewayError | null): Response {
+    const retryAfter = failure === null ? {} : errorHeaders(failure)
+    return new Response(body, { headers: { ...STREAM_HEADERS, ...this.#headers, ...retryAfter } })
   }
 
   /** Whether the dialect makes an answer of this failure (decision 20). */

@@ -1,7 +1,7 @@
 /** One attempt: its connection, its deadlines, what it says, and what is learnt of the endpoint from it. */
-import { carriesContent, type Frame } from '../canonical/event.ts'
+import { carriesContent, type Frame, type TakeFrames } from '../canonical/event.ts'
 import { asGatewayError, errorRow, GatewayError } from '../errors.ts'
-import { throughScreen } from '../guardrails/screen-output.ts'
+import { screening } from '../guardrails/screen-output.ts'
 import { JsonTextError } from '../lib/json-scan.ts'
 import { dialectFor } from '../models/models.ts'
 import type { ProviderContext, Target } from '../providers/provider.ts'
@@ -11,7 +11,6 @@ import type { Credential } from '../routing/credentials.ts'
 import type { PlannedAttempt } from '../routing/plan-attempts.ts'
 import { reportOf } from './attempt-report.ts'
 import { zoneOf, type FailedAttempt } from './failover.ts'
-import { drained } from './drained.ts'
 import { withFlaggedInput } from './flagged-input.ts'
 import type { Dispatch } from './itinerary.ts'
 import type { InferenceParts } from './run-inference.ts'
@@ -28,14 +27,10 @@ export interface Failure extends FailedAttempt {
 }
 
 /**
- * The frames of one attempt. For a stream, nothing before the first content and everything as it comes after it; for a
- * whole answer, all at its end. Returns null where it answered, else how it failed; never throws.
+ * One attempt, whose frames go to `deliver`: of a stream, nothing before the first content and everything as it comes after
+ * it; of a whole answer, all at its end. Resolves to null where it answered, else to how it failed; never rejects.
  */
-export async function* attempt(
-  run: Run,
-  dispatch: Dispatch,
-  parts: InferenceParts,
-): AsyncGenerator<readonly Frame[], Failure | null, undefined> {
+export const attempt = async (run: Run, dispatch: Dispatch, parts: InferenceParts, deliver: TakeFrames): Promise<Failure | null> => {
   const { planned } = dispatch
   const { stream } = run.request.call
   const { provider } = planned.endpoint
@@ -48,39 +43,45 @@ export async function* attempt(
   let cancelDeadline = stream
     ? parts.clock.after(firstTokenMs, () => connection.abort(new GatewayError('timeout', `${provider.name} sent no content in time.`)))
     : null
+
+  const hold = (frames: readonly Frame[]): ReturnType<TakeFrames> => {
+    held.push(...frames)
+    said ||= hasContent(frames)
+    if (said && cancelDeadline !== null) {
+      cancelDeadline()
+      cancelDeadline = null
+    }
+    if (!said && held.length > HELD_FRAMES_MAX) throw new GatewayError('provider_unavailable', 'The provider sent no content.')
+    if (!stream || !said) return undefined
+    delivered = true
+    return deliver(held)
+  }
+
+  const take = (batch: readonly Frame[]): ReturnType<TakeFrames> => {
+    // A failure that travels as an event comes behind the frames before it; nothing behind it counts.
+    const failedAt = batch.findIndex(isFailure)
+    const frames = failedAt < 0 ? batch : batch.slice(0, failedAt)
+    const behind = frames.length === 0 ? undefined : delivered ? deliver(frames) : hold(frames)
+    if (failedAt >= 0) throw errorIn(batch[failedAt])
+    return behind
+  }
+
+  const observed = (batch: readonly Frame[]): ReturnType<TakeFrames> => {
+    run.observe(batch)
+    return take(batch)
+  }
+
   try {
     const call = callAtTier(run.request.call, planned.serviceTier)
     const adapter = parts.adapters.adapterFor(dialectFor(provider, call.dialect))
     const number = run.attempts.length - 1
     const upstreamAttempt = { call, target: heldTarget(run, dispatch), number, connection, warn: run.warn }
-    const answered = drained(run, adapter(upstreamAttempt, watched(parts.context, run, outcome)))
     const screen = run.request.screenOutput?.()
-    for await (const batch of screen === undefined ? answered : throughScreen(answered, screen, run)) {
-      // A failure that travels as an event comes behind the frames before it; nothing behind it counts.
-      const failedAt = batch.findIndex(({ events }) => events.some(({ type }) => type === 'error'))
-      const frames = failedAt < 0 ? batch : batch.slice(0, failedAt)
-      if (frames.length > 0) {
-        if (screen === undefined) run.observe(frames)
-        if (delivered) yield frames
-        else {
-          held.push(...frames)
-          said ||= hasContent(frames)
-          if (said && cancelDeadline !== null) {
-            cancelDeadline()
-            cancelDeadline = null
-          }
-          if (!said && held.length > HELD_FRAMES_MAX) throw new GatewayError('provider_unavailable', 'The provider sent no content.')
-          if (stream && said) {
-            delivered = true
-            yield held
-          }
-        }
-      }
-      if (failedAt >= 0) throw errorIn(batch[failedAt])
-    }
+    const screened = screen === undefined ? null : screening(screen, run, take)
+    await adapter(upstreamAttempt, watched(parts.context, run, outcome), screened === null ? observed : screened.take)
+    await screened?.end()
     run.succeed()
-    if (!delivered) yield held
-    return null
+    if (!delivered) await deliver(held)
   } catch (thrown) {
     const error = run.fail(withFlaggedInput(ofProvider(asFailure(thrown), provider.name, dispatch), run.request.call))
     failure = {
@@ -90,12 +91,14 @@ export async function* attempt(
       held: delivered ? [] : held,
       said: said && !delivered,
     }
-    return failure
   } finally {
     cancelDeadline?.()
     parts.routing.health.end(planned.key, provider.slug, reportOf(run, dispatch, outcome, failure))
   }
+  return failure
 }
+
+const isFailure = ({ events }: Frame): boolean => events.some(({ type }) => type === 'error')
 
 export const targetOf = ({ model, endpoint }: PlannedAttempt, { apiKey }: Pick<Credential, 'apiKey'>): Target => ({
   provider: endpoint.provider.slug,

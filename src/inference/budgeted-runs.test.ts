@@ -47,7 +47,7 @@ const admitted = async (keys: readonly ('own' | 'shared')[], outcomes: readonly 
     },
     plan,
     { clock, ids: createFakeIds() },
-    async function* () {},
+    () => Promise.resolve(),
   )
   const { admit } = createBudgetedRuns({
     ledger: {

@@ -65,7 +65,7 @@ const upstreamBody = async (
     throw new NotSent(body)
   }
   try {
-    await adapter(attempt, { clock, sending, upstream: { post: ({ body }) => sending(bodyText(body)) } }).next()
+    await adapter(attempt, { clock, sending, upstream: { post: ({ body }) => sending(bodyText(body)) } }, () => undefined)
   } catch (thrown) {
     if (thrown instanceof NotSent) return thrown.body
     throw asFailure(thrown)

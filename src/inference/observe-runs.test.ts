@@ -3,6 +3,7 @@ import { Writable } from 'node:stream'
 
 import { pino } from 'pino'
 
+import { playing } from '../../test/support/frame-pulling.ts'
 import { createFakeClock } from '../../test/support/fake-clock.ts'
 import { createTestRouting } from '../../test/support/test-routing.ts'
 import { createFakeIds } from '../../test/support/fake-ids.ts'
@@ -58,7 +59,10 @@ const observed = async (adapter: ProviderAdapter, { leave = false } = {}) => {
     referer: null,
   })
   try {
-    for await (const _ of run.frames()) if (leave) run.leave()
+    await run.answer(() => {
+      if (leave) run.leave()
+      return undefined
+    })
   } catch {
     // It is in the record.
   }
@@ -66,9 +70,11 @@ const observed = async (adapter: ProviderAdapter, { leave = false } = {}) => {
 }
 
 test('a good answer is one line and its figures, without a word of what was said', async () => {
-  const { line, lines, page } = await observed(async function* play() {
-    yield [{ events: [{ type: 'text', text: 'the answer' }] }, { events: [{ type: 'finish', reason: 'stop', native: null }] }]
-  })
+  const { line, lines, page } = await observed(
+    playing(async function* play() {
+      yield [{ events: [{ type: 'text', text: 'the answer' }] }, { events: [{ type: 'finish', reason: 'stop', native: null }] }]
+    }),
+  )
   expect(lines).toHaveLength(1)
   expect(line).toMatchObject({
     level: 'info',
@@ -87,28 +93,32 @@ test('a good answer is one line and its figures, without a word of what was said
 })
 
 test('a failure of a provider is a warning with its reason', async () => {
-  const { line, page } = await observed(async function* play() {
-    yield []
-    throw new GatewayError('provider_unavailable', 'Acme broke off.')
-  })
+  const { line, page } = await observed(
+    playing(async function* play() {
+      yield []
+      throw new GatewayError('provider_unavailable', 'Acme broke off.')
+    }),
+  )
   expect(line).toMatchObject({ level: 'warn', msg: 'generation failed', outcome: 'provider_unavailable', reason: 'Acme broke off.' })
   expect(page).toContain('outcome="provider_unavailable"} 1')
 })
 
 test('a failure that is the client’s is no warning', async () => {
-  const { line } = await observed(async function* play() {
-    yield []
-    throw new GatewayError('invalid_request', 'temperature: too hot')
-  })
+  const { line } = await observed(
+    playing(async function* play() {
+      yield []
+      throw new GatewayError('invalid_request', 'temperature: too hot')
+    }),
+  )
   expect(line).toMatchObject({ level: 'info', outcome: 'invalid_request' })
 })
 
 test('a client that left is no warning, and counted as what it is', async () => {
   const { line, page } = await observed(
-    async function* play({ connection }) {
+    playing(async function* play({ connection }) {
       yield [{ events: [{ type: 'text', text: 'a' }] }]
       connection.signal.throwIfAborted()
-    },
+    }),
     { leave: true },
   )
   expect(line).toMatchObject({ level: 'info', outcome: 'cancelled' })

@@ -74,4 +74,4 @@ const attempt = async (run: Run, dispatch: Dispatch, parts: InferenceParts): Pro
 const answersEmbeddings = ({ slug, dialects }: Provider): boolean =>
   dialects.some((dialect) => dialect === 'openai-chat' || dialect === 'openai-responses') && hasEmbeddings({ provider: slug })
 
-async function* noFrames(): AsyncGenerator<never, void, undefined> {}
+const noFrames = (): Promise<void> => Promise.resolve()

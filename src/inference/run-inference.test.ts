@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 
 import * as fc from 'fast-check'
 
+import { playing, pulled } from '../../test/support/frame-pulling.ts'
 import { createFakeClock, turn } from '../../test/support/fake-clock.ts'
 import { createTestRouting } from '../../test/support/test-routing.ts'
 import { createFakeIds } from '../../test/support/fake-ids.ts'
@@ -68,7 +69,7 @@ const begin = (scripts: readonly Script[], options: Options = {}) => {
   const refused: string[] = []
   const reports: AttemptReport[] = []
   let open = 0
-  const adapter: ProviderAdapter = async function* play(attempt, { sending }) {
+  const adapter: ProviderAdapter = playing(async function* play(attempt, { sending }) {
     await sending?.('')
     attempts.push(attempt)
     open += 1
@@ -95,7 +96,7 @@ const begin = (scripts: readonly Script[], options: Options = {}) => {
     } finally {
       open -= 1
     }
-  }
+  })
   const endpoints = [...'abcdef'].slice(0, scripts.length).map((slug) => plainEndpoint(provider(slug, keys), 'one-1', { prices }))
   const models = createModels(
     [
@@ -172,7 +173,7 @@ const readAll = async ({ run, clock }: Pick<ReturnType<typeof begin>, 'run' | 'c
   const batches: string[] = []
   let over = false
   const reading = (async () => {
-    for await (const batch of run.frames()) batches.push(spell(batch))
+    await run.answer((batch) => void batches.push(spell(batch)))
   })()
     .then(
       () => null,
@@ -461,7 +462,7 @@ describe('the client leaves', () => {
 
   test('in the middle, by closing the stream: settled once with what was said', async () => {
     const { run, settled, open, clock, bodyLength } = begin([[say('12345678'), say('9'), wait(10_000), finish]])
-    const frames = run.frames()
+    const frames = pulled((take) => run.answer(take))
     await frames.next()
     clock.advance(500)
     await frames.next()
@@ -542,7 +543,7 @@ test('settled exactly once, with every upstream closed and no timer left, in wha
       fc.boolean(),
       async (scripts, actions, stream) => {
         const { run, clock, settled, began, open } = begin(scripts, { stream })
-        const frames = run.frames()
+        const frames = pulled((take) => run.answer(take))
         const pending: Promise<unknown>[] = [frames.next().catch(() => null)]
         const errors: string[] = []
         for (const each of actions) {

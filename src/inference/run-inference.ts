@@ -3,7 +3,7 @@
  * middle; parsing before it and rendering after it are the formats' part. Stream or not, this is the one path.
  */
 import type { Call } from '../canonical/call.ts'
-import type { Frame } from '../canonical/event.ts'
+import type { TakeFrames } from '../canonical/event.ts'
 import { GatewayError } from '../errors.ts'
 import { isGuardrailBlock } from '../guardrails/detections.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -43,7 +43,7 @@ export type RunInference = (request: InferenceRequest) => Run
 export const createInference =
   (parts: InferenceParts): RunInference =>
   (request) => {
-    const run = new Run(request, planRequest(request, parts), parts, (begun) => answer(begun, parts))
+    const run = new Run(request, planRequest(request, parts), parts, (begun, deliver) => answer(begun, parts, deliver))
     parts.began(run)
     return run
   }
@@ -79,21 +79,21 @@ const checkPrompt = (call: Call, plan: Plan): void => {
   if (plan.attempts.some(({ endpoint }) => !speaksDialectOf(endpoint.provider, call.dialect))) call.prompt()
 }
 
-/** The frames of the answer. Throws the last error where nothing was said; after that a failure is the last event. */
-async function* answer(run: Run, parts: InferenceParts): AsyncGenerator<readonly Frame[], void, undefined> {
+/** The answer, handed over as it comes. Rejects with the last error where nothing was said; after that a failure is the last event. */
+const answer = async (run: Run, parts: InferenceParts, deliver: TakeFrames): Promise<void> => {
   const cancelTotal = limitTotal(run, parts)
   try {
     const itinerary = createItinerary(run.plan.attempts, parts.routing)
     let failure: Failure | null = null
     for (let dispatch = itinerary.first(); dispatch !== null; dispatch = run.stopped ? null : itinerary.after(failure)) {
-      failure = yield* attempt(run, dispatch, parts)
+      failure = await attempt(run, dispatch, parts, deliver)
       if (failure === null) return
     }
     if (failure === null) throw run.refuse(nobodyFree(run.plan.attempts, parts.routing.health))
     const error = run.refuse(concludingError(failure.error, run.attempts))
     // What was blocked is not delivered in part either.
     if (failure.zone !== 'delivered' && (!failure.said || isGuardrailBlock(error))) throw error
-    yield [...failure.held, { events: [{ type: 'error', error }] }]
+    await deliver([...failure.held, { events: [{ type: 'error', error }] }])
   } finally {
     cancelTotal()
     run.end()

@@ -2,7 +2,7 @@
 import type { CustomerKeyLookup } from '../byok/customer-keys.ts'
 import type { Call } from '../canonical/call.ts'
 import { atCustomersCost, NO_COST, type Cost } from '../canonical/cost.ts'
-import type { Frame } from '../canonical/event.ts'
+import type { Frame, TakeFrames } from '../canonical/event.ts'
 import type { PipelineStage } from '../canonical/pipeline.ts'
 import type { RoutingPolicy } from '../canonical/routing-policy.ts'
 import type { HiddenPrompt } from '../canonical/hidden-prompt.ts'
@@ -113,6 +113,8 @@ const KIND_MAX = 80
 /** Losses of one answer that are told: an upstream can invent as many types as it has bytes. */
 const LOSSES_MAX = 50
 
+type Answer = (run: Run, deliver: TakeFrames) => Promise<void>
+
 export class Run {
   readonly request: InferenceRequest
   /** Until the first attempt it may lose attempts that a budget does not bear. */
@@ -134,7 +136,7 @@ export class Run {
   emptyIsFree = false
   readonly #clock: Clock
   readonly #startedMs: number
-  readonly #answer: (run: Run) => AsyncGenerator<readonly Frame[], void, undefined>
+  readonly #answer: Answer
   /** Bodies that were sent, redacted, where they are to be shown: one for each attempt. */
   readonly echoes: string[] = []
   /** Told of each body that goes out, where they are to be shown. */
@@ -154,12 +156,7 @@ export class Run {
   #abandoned = false
   #endDrain: (() => void) | null = null
 
-  constructor(
-    request: InferenceRequest,
-    plan: Plan,
-    parts: { readonly clock: Clock; readonly ids: IdSource },
-    answer: (run: Run) => AsyncGenerator<readonly Frame[], void, undefined>,
-  ) {
+  constructor(request: InferenceRequest, plan: Plan, parts: { readonly clock: Clock; readonly ids: IdSource }, answer: Answer) {
     this.request = request
     this.plan = plan
     this.createdMs = parts.clock.now()
@@ -171,9 +168,12 @@ export class Run {
     this.sending = request.echo === true ? (body) => void this.echoes.push(redactBody(body, request.hidden)) : undefined
   }
 
-  /** To be iterated once. Leaving it early, or `cancel`, closes the upstream. */
-  frames(): AsyncGenerator<readonly Frame[], void, undefined> {
-    return this.#answer(this)
+  /**
+   * Hands the answer to `deliver` as it comes, and resolves when it has ended and was settled. Rejects where nothing of it was
+   * said; after that a failure is its last event. To be called once; who wants no more of it leaves.
+   */
+  answer(deliver: TakeFrames): Promise<void> {
+    return this.#answer(this, deliver)
   }
 
   /** The client left before the end. */

@@ -4,7 +4,7 @@ import type { GatewayError } from '../errors.ts'
 import { unusable } from './classify-failure.ts'
 import type { Attempt, ProviderContext, Target } from './provider.ts'
 import { retryHint } from './retry-hint.ts'
-import { joinedText, type UpstreamResponse } from './upstream.ts'
+import { joinedText, type PieceReader, type UpstreamResponse } from './upstream.ts'
 
 const ERROR_BODY_MAX = 64 * 1024
 
@@ -58,23 +58,26 @@ export const answerForm = async (
   const type = response.headers.get('content-type') ?? ''
   if (/text\/event-stream/i.test(type)) return { streams: true, response }
   if (!asked && /json/i.test(type)) return { streams: false, response }
-  const pieces = response.pieces()
+  const rest = response.pieces()
   const read: Uint8Array[] = []
   const decoder = new TextDecoder()
   let beginning = ''
   while (beginning.length < LONGEST_FIELD) {
-    const { done, value } = await pieces.next()
-    if (done === true) break
-    read.push(value)
-    beginning = (beginning + decoder.decode(value, { stream: true })).trimStart()
+    const piece = await rest.next()
+    if (piece === null) break
+    read.push(piece)
+    beginning = (beginning + decoder.decode(piece, { stream: true })).trimStart()
   }
-  async function* again(): AsyncGenerator<Uint8Array, void, undefined> {
-    yield* read
-    yield* pieces
+  const again: PieceReader = {
+    next: () => {
+      const piece = read.shift()
+      return piece === undefined ? rest.next() : Promise.resolve(piece)
+    },
+    close: rest.close,
   }
   return {
     streams: EVENT_FIELD.test(beginning),
-    response: { ...response, pieces: again, text: (maxBytes) => joinedText(again(), maxBytes) },
+    response: { ...response, pieces: () => again, text: (maxBytes) => joinedText(again, maxBytes) },
   }
 }
 

@@ -26,9 +26,10 @@ export interface ToolNaming {
 /** The adapter, which gets names that its provider takes and whose calls bear the client's. */
 export const namingTools =
   (adapter: ProviderAdapter, naming: ToolNaming): ProviderAdapter =>
-  (attempt, context) => {
+  (attempt, context, take) => {
     const renamed = withSentNames(attempt, naming)
-    return renamed === null ? adapter(attempt, context) : restored(adapter(renamed.attempt, context), renamed.names)
+    if (renamed === null) return adapter(attempt, context, take)
+    return adapter(renamed.attempt, context, (frames) => take(frames.map((frame) => restoredFrame(frame, renamed.names))))
   }
 
 export const namingCountedTools =
@@ -132,13 +133,6 @@ const renamedMessage = (message: Message, names: ToolNames): Message => {
     return { ...call, name: names.sent(part).name }
   })
   return { ...message, parts }
-}
-
-async function* restored(
-  batches: AsyncGenerator<readonly Frame[], void, undefined>,
-  names: ToolNames,
-): AsyncGenerator<readonly Frame[], void, undefined> {
-  for await (const frames of batches) yield frames.map((frame) => restoredFrame(frame, names))
 }
 
 /** The same frame where it names no tool, as nearly every one. */

@@ -3,7 +3,7 @@
  * middle. One adapter serves a dialect, not a vendor: vendors are rows of data.
  */
 import type { Call } from '../canonical/call.ts'
-import type { Frame } from '../canonical/event.ts'
+import type { TakeFrames } from '../canonical/event.ts'
 import type { Warning } from '../canonical/warning.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Upstream } from './upstream.ts'
@@ -44,10 +44,11 @@ export interface ProviderContext {
 }
 
 /**
- * Yields frames in batches as they arrive; a whole answer is one batch of one frame. Throws a GatewayError for every
- * failure, also in the middle, and where the upstream ends without having finished. Returning early closes the upstream.
+ * Hands over frames in batches as they arrive; a whole answer is one batch. Resolves when the answer is complete. Rejects with
+ * a GatewayError for every failure, also in the middle, and where the upstream ends without having finished; then, and
+ * where `take` throws, the upstream is closed.
  */
-export type ProviderAdapter = (attempt: Attempt, context: ProviderContext) => AsyncGenerator<readonly Frame[], void, undefined>
+export type ProviderAdapter = (attempt: Attempt, context: ProviderContext, take: TakeFrames) => Promise<void>
 
 /** A provider's own count of a request's input tokens. Throws a GatewayError for every failure. */
 export type TokenCounter = (attempt: Attempt, context: ProviderContext) => Promise<number>

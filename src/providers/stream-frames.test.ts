@@ -40,7 +40,7 @@ const begin = (script: Script, words: EventReader = reader): { clock: FakeClock;
     const request = { url: upstream.url, headers: {}, body: '{}', stream: true, connection }
     try {
       const response = await createUpstream(clock, TIMEOUTS).post(request)
-      for await (const frames of streamFrames(response, words, target)) heard.push(...frames.flatMap(told))
+      await streamFrames(response, words, target, (frames) => void heard.push(...frames.flatMap(told)))
     } catch (thrown) {
       if (!(thrown instanceof GatewayError)) throw thrown
       heard.push(`thrown ${thrown.type}`)

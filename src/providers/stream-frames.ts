@@ -1,6 +1,6 @@
 /** Reads an answer that comes as server-sent events: when it counts, when it is over and what breaks it, for every dialect alike. */
 import { parseExact } from '../lib/exact-json.ts'
-import type { Frame, ModelEvent } from '../canonical/event.ts'
+import type { Frame, ModelEvent, TakeFrames } from '../canonical/event.ts'
 import { GatewayError } from '../errors.ts'
 import { SseDecoder, SseLimitError, type SseEvent } from '../lib/sse.ts'
 import { unusable } from './classify-failure.ts'
@@ -30,15 +30,11 @@ export interface EventReader {
 const END_MARKER = '[DONE]'
 
 /**
- * A batch of frames for each piece that holds any. Once the model has ended the answer is whole, whether the stream ends
+ * Hands over a batch of frames for each piece that holds any. Once the model has ended the answer is whole, whether the stream ends
  * well, breaks or falls silent behind it. Before that each of these throws; a failure that the upstream tells is the last
  * frame, so that what came before it in the same piece still counts.
  */
-export async function* streamFrames(
-  response: UpstreamResponse,
-  reader: EventReader,
-  target: Target,
-): AsyncGenerator<readonly Frame[], void, undefined> {
+export const streamFrames = async (response: UpstreamResponse, reader: EventReader, target: Target, take: TakeFrames): Promise<void> => {
   const sse = new SseDecoder()
   let finished = false
   /** The use was told. */
@@ -57,37 +53,44 @@ export async function* streamFrames(
     return frames
   }
   let stopped = false
-  for await (const piece of response.pieces()) {
-    const frames: Frame[] = []
-    let failed = false
-    for (const event of withinLimits(() => sse.push(piece))) {
-      const alike = marked ? null : (reader.alike?.(event) ?? null)
-      if (alike !== null) {
-        frames.push(alike)
-        continue
+  const pieces = response.pieces()
+  try {
+    while (!stopped) {
+      const piece = await pieces.next()
+      if (piece === null) break
+      const frames: Frame[] = []
+      let failed = false
+      for (const event of withinLimits(() => sse.push(piece))) {
+        const alike = marked ? null : (reader.alike?.(event) ?? null)
+        if (alike !== null) {
+          frames.push(alike)
+          continue
+        }
+        // Whatever an upstream sends after its end is not part of the answer, but for the use where it was not told before.
+        if (event.data === END_MARKER) frames.push(...end())
+        else frames.push(...(marked ? usesIn(framesOf(event, reader, target)) : read(event)))
+        counted ||= frames.some((frame) => holds(frame, 'usage'))
+        failed = endsInFailure(frames)
+        stopped = (marked && (counted || !finished || reader.endMarked === undefined)) || (reader.stopped?.(finished) ?? false)
+        if (failed || stopped) break
       }
-      // Whatever an upstream sends after its end is not part of the answer, but for the use where it was not told before.
-      if (event.data === END_MARKER) frames.push(...end())
-      else frames.push(...(marked ? usesIn(framesOf(event, reader, target)) : read(event)))
-      counted ||= frames.some((frame) => holds(frame, 'usage'))
-      failed = endsInFailure(frames)
-      stopped = (marked && (counted || !finished || reader.endMarked === undefined)) || (reader.stopped?.(finished) ?? false)
-      if (failed || stopped) break
+      if (finished && !failed) response.complete(reader.patienceMs)
+      const behind = frames.length > 0 ? take(frames) : undefined
+      if (behind !== undefined) await behind
+      if (failed) return
     }
-    if (finished && !failed) response.complete(reader.patienceMs)
-    if (frames.length > 0) yield frames
-    if (failed) return
-    if (stopped) break
+  } finally {
+    pieces.close()
   }
   const last = stopped || finished ? null : withinLimits(() => sse.end())
   if (last !== null && last.data !== END_MARKER) {
     // A last event without its blank line counts only where it is the end of the answer (reliability.md 2.1, rule 6).
     const frames = read(last)
-    if (finished) yield frames
+    if (finished) await take(frames)
   }
   if (!finished) throw unusable(target, 'ended the stream before the answer was complete.')
   const ending = reader.ending?.() ?? null
-  if (ending !== null) yield [ending]
+  if (ending !== null) await take([ending])
 }
 
 const framesOf = (event: SseEvent, reader: EventReader, target: Target): Frame[] => {

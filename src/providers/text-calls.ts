@@ -4,7 +4,7 @@
  * of one that reaches a client who did not declare it so is a call of such a function, whose id tells what it was.
  */
 import type { ClientDialect } from '../canonical/call.ts'
-import type { Frame, ModelEvent } from '../canonical/event.ts'
+import type { ModelEvent, TakeFrames } from '../canonical/event.ts'
 import type { CustomTool, FunctionTool, Part, Prompt } from '../canonical/prompt.ts'
 import type { Warning } from '../canonical/warning.ts'
 import { isObject } from '../lib/json.ts'
@@ -73,22 +73,19 @@ export const tellingTextCalls =
     adapter: ProviderAdapter,
     { own = null, makesThem = false }: { readonly own?: ClientDialect | null; readonly makesThem?: boolean } = {},
   ): ProviderAdapter =>
-  (attempt, context) => {
+  (attempt, context, take) => {
     const { call } = attempt
-    if (call.dialect === own) return adapter(attempt, context)
+    if (call.dialect === own) return adapter(attempt, context, take)
     const declared = new Set(call.prompt().tools.flatMap((tool) => (tool.type === 'custom' ? [tool.name] : [])))
-    return declared.size === 0 && !makesThem ? adapter(attempt, context) : toldAs(declared, adapter(attempt, context))
+    return adapter(attempt, context, declared.size === 0 && !makesThem ? take : toldAs(declared, take))
   }
 
-async function* toldAs(
-  declared: ReadonlySet<string>,
-  batches: AsyncGenerator<readonly Frame[], void, undefined>,
-): AsyncGenerator<readonly Frame[], void, undefined> {
+const toldAs = (declared: ReadonlySet<string>, take: TakeFrames): TakeFrames => {
   const calls = textCalls(declared)
-  for await (const frames of batches) {
+  return (frames) => {
     // Nearly every batch has no part in a call.
     const untouched = calls.idle() && !frames.some(({ events }) => events.some(({ type }) => type === 'tool-call'))
-    yield untouched ? frames : frames.map(({ events }) => ({ events: events.flatMap(calls.tell) }))
+    return take(untouched ? frames : frames.map(({ events }) => ({ events: events.flatMap(calls.tell) })))
   }
 }
 

@@ -25,7 +25,7 @@ const post = async (script: Script, mostBytes?: number) => {
   return { clock, connection, response }
 }
 
-const textOf = (piece: IteratorResult<Uint8Array, void>): string => (piece.value === undefined ? '' : Buffer.from(piece.value).toString())
+const textOf = (piece: Uint8Array | null): string => (piece === null ? '' : Buffer.from(piece).toString())
 
 const failure = async (work: Promise<unknown>): Promise<GatewayError> => {
   const thrown = await rejection(work)
@@ -44,7 +44,7 @@ describe('pieces', () => {
     }
     const last = pieces.next()
     await provider.last.done()
-    expect((await last).done).toBe(true)
+    expect(await last).toBeNull()
     expect(clock.waiting).toBe(0)
   })
 
@@ -91,15 +91,14 @@ describe('pieces', () => {
     }
     const last = pieces.next()
     await provider.last.done()
-    expect((await last).done).toBe(true)
+    expect(await last).toBeNull()
   })
 
   test('left early, the connection is closed', async () => {
     const { response, clock } = await post(async (exchange) => (await exchange.head(200), await exchange.piece('one')))
-    for await (const piece of response.pieces()) {
-      expect(Buffer.from(piece).toString()).toBe('one')
-      break
-    }
+    const pieces = response.pieces()
+    expect(textOf(await pieces.next())).toBe('one')
+    pieces.close()
     await provider.last.gone
     expect(clock.waiting).toBe(0)
   })
@@ -109,7 +108,7 @@ describe('pieces', () => {
     const pieces = response.pieces()
     await pieces.next()
     response.complete()
-    await pieces.return()
+    pieces.close()
     expect(clock.waiting).toBe(1) // what is left to read has its deadline
     const first = provider.last
     await first.done()
@@ -125,7 +124,7 @@ describe('pieces', () => {
     const pieces = response.pieces()
     await pieces.next()
     response.complete()
-    await pieces.return()
+    pieces.close()
     clock.advance(1000)
     await provider.last.gone
     expect(clock.waiting).toBe(0)
@@ -147,7 +146,7 @@ describe('pieces', () => {
       expect(textOf(await more)).toBe('more')
       const next = pieces.next()
       provider.last.reset()
-      expect([(await next).done, clock.waiting]).toEqual([true, 0])
+      expect([await next, clock.waiting]).toEqual([null, 0])
     })
 
     test.each([undefined, 5000])('are waited for no longer than told (%p ms), however they trickle', async (patienceMs) => {
@@ -160,7 +159,7 @@ describe('pieces', () => {
       clock.advance(IDLE_MS) // the client's time, not the provider's
       const next = pieces.next()
       clock.advance(1)
-      expect((await next).done).toBe(true)
+      expect(await next).toBeNull()
       await provider.last.gone
       expect(clock.waiting).toBe(0)
     })
@@ -182,7 +181,8 @@ describe('pieces', () => {
     for (const { response, clock } of [chunked, measured]) {
       const error = await failure(
         (async () => {
-          for await (const _ of response.pieces());
+          const pieces = response.pieces()
+          while ((await pieces.next()) !== null);
         })(),
       )
       expect(error.type).toBe('provider_unavailable')

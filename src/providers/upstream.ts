@@ -37,20 +37,24 @@ export const wireBody = (body: UpstreamRequest['body']): JsonBody =>
 export interface UpstreamResponse {
   readonly status: number
   readonly headers: Headers
-  /**
-   * The pieces as they arrive. Throws `provider_unavailable` on a cut, `timeout` on silence; behind `complete` both are
-   * the end. Returning early closes the connection.
-   */
-  pieces(): AsyncGenerator<Uint8Array, void, undefined>
+  /** The pieces as they arrive. To be called once. */
+  pieces(): PieceReader
   /**
    * The answer is complete: what may come behind it is waited for no longer than `patienceMs` in all (a second, unless
-   * told), and returning early now leaves the connection to be used again, once its last bytes have come.
+   * told), and closing its pieces now leaves the connection to be used again, once its last bytes have come.
    */
   complete(patienceMs?: number): void
   /** The whole body as text; more than `maxBytes` is `provider_unavailable`. */
   text(maxBytes: number): Promise<string>
   /** The body's first `maxBytes` as text; the rest stays unread. For bodies of errors, whose status speaks. */
   beginning(maxBytes: number): Promise<string>
+}
+
+export interface PieceReader {
+  /** The next piece; null at the end. Throws `provider_unavailable` on a cut, `timeout` on silence; behind `complete` both are the end. */
+  next(): Promise<Uint8Array | null>
+  /** Nothing more is wanted: before the end this closes the connection. After the end it does nothing. */
+  close(): void
 }
 
 export interface Upstream {
@@ -106,40 +110,45 @@ const isReuseRace = (thrown: unknown, afterMs: number): boolean => {
 
 const responseOf = (response: Response, connection: AbortController, clock: Clock, idleMs: number, mostBytes: number): UpstreamResponse => {
   const patience = createPatience(clock, () => connection.abort())
-  async function* pieces(): AsyncGenerator<Uint8Array, void, undefined> {
+  const pieces = (): PieceReader => {
     const reader = response.body?.getReader()
     const silence = watchSilence(clock, idleMs, () => {
       if (patience.began()) return
       connection.abort(new GatewayError('timeout', `The provider sent nothing for ${Math.round(idleMs / 1000)} seconds.`))
     })
-    let ended = reader === undefined
     let bytes = 0
-    try {
-      while (reader !== undefined && !ended) {
-        silence.listen()
-        const { done, value } = await patience.during(() => reader.read())
-        silence.pause()
-        if (done) {
-          ended = true
-          break
-        }
-        bytes += value.byteLength
-        if (bytes > mostBytes) {
-          const error = tooLarge(mostBytes)
-          connection.abort(error)
-          throw error
-        }
-        yield value
-      }
-    } catch (thrown) {
+    let ended = false
+    const end = (): null => {
       ended = true
-      // What breaks behind a complete answer took nothing from it (reliability.md 7.3, case 34), unless the answer is wanted no more.
-      if (!patience.began() || (connection.signal.aborted && !patience.expired())) throw transportError(thrown, connection.signal)
-    } finally {
       silence.stop()
-      // The consumer left before the end: the connection must not go on sending.
-      if (!ended && !(patience.began() && reader !== undefined)) connection.abort()
-      else if (!ended && reader !== undefined) void readAway(reader, connection, clock)
+      return null
+    }
+    return {
+      async next() {
+        if (reader === undefined || ended) return end()
+        try {
+          silence.listen()
+          const { done, value } = await patience.during(reader)
+          silence.pause()
+          if (done) return end()
+          bytes += value.byteLength
+          if (bytes <= mostBytes) return value
+          connection.abort(tooLarge(mostBytes))
+          throw tooLarge(mostBytes)
+        } catch (thrown) {
+          end()
+          // What breaks behind a complete answer took nothing from it (reliability.md 7.3, case 34), unless the answer is wanted no more.
+          if (!patience.began() || (connection.signal.aborted && !patience.expired())) throw transportError(thrown, connection.signal)
+          return null
+        }
+      },
+      close() {
+        if (ended) return
+        end()
+        // The connection must not go on sending.
+        if (patience.began() && reader !== undefined) void readAway(reader, connection, clock)
+        else connection.abort()
+      },
     }
   }
   return {
@@ -151,11 +160,14 @@ const responseOf = (response: Response, connection: AbortController, clock: Cloc
       const decoder = new TextDecoder()
       let text = ''
       let left = maxBytes
-      for await (const piece of pieces()) {
+      const body = pieces()
+      while (left > 0) {
+        const piece = await body.next()
+        if (piece === null) break
         text += decoder.decode(piece.subarray(0, left), { stream: true })
         left -= piece.byteLength
-        if (left <= 0) break
       }
+      body.close()
       return text + decoder.decode()
     },
     async text(maxBytes) {
@@ -170,14 +182,18 @@ const responseOf = (response: Response, connection: AbortController, clock: Cloc
 }
 
 /** More than `maxBytes` is `provider_unavailable`. */
-export const joinedText = async (pieces: AsyncIterable<Uint8Array>, maxBytes: number): Promise<string> => {
+export const joinedText = async (pieces: PieceReader, maxBytes: number): Promise<string> => {
   const decoder = new TextDecoder()
   let text = ''
   let bytes = 0
-  for await (const piece of pieces) {
-    bytes += piece.byteLength
-    if (bytes > maxBytes) throw tooLarge(maxBytes)
-    text += decoder.decode(piece, { stream: true })
+  try {
+    for (let piece = await pieces.next(); piece !== null; piece = await pieces.next()) {
+      bytes += piece.byteLength
+      if (bytes > maxBytes) throw tooLarge(maxBytes)
+      text += decoder.decode(piece, { stream: true })
+    }
+  } finally {
+    pieces.close()
   }
   return text + decoder.decode()
 }
@@ -193,22 +209,24 @@ interface Patience {
   begin(patienceMs?: number): void
   began(): boolean
   expired(): boolean
-  /** Waits for `read`: without a limit of its own before `begin`, after it for what is left. */
-  during<Read>(read: () => Promise<Read>): Promise<Read>
+  /** Reads: without a limit of its own before `begin`, after it for what is left. */
+  during(reader: BytesReader): ReturnType<BytesReader['read']>
 }
+
+type BytesReader = Pick<ReadableStreamDefaultReader<Uint8Array>, 'read'>
 
 /** Only the waiting counts: a slow client costs an answer nothing of what its provider has still to say. */
 const createPatience = (clock: Clock, expire: () => void): Patience => {
   let leftMs: number | null = null
   let expired = false
-  const bounded = async <Read>(read: () => Promise<Read>, limitMs: number): Promise<Read> => {
+  const bounded = async (reader: BytesReader, limitMs: number): Promise<Awaited<ReturnType<BytesReader['read']>>> => {
     const beganMs = clock.monotonicMs()
     const cancel = clock.after(limitMs, () => {
       expired = true
       expire()
     })
     try {
-      return await read()
+      return await reader.read()
     } finally {
       cancel()
       leftMs = limitMs - (clock.monotonicMs() - beganMs)
@@ -220,7 +238,7 @@ const createPatience = (clock: Clock, expire: () => void): Patience => {
     },
     began: () => leftMs !== null,
     expired: () => expired,
-    during: (read) => (leftMs === null ? read() : bounded(read, leftMs)),
+    during: (reader) => (leftMs === null ? reader.read() : bounded(reader, leftMs)),
   }
 }
 

@@ -1,4 +1,5 @@
 /** One request through all of the service but its sockets: a scripted upstream in, the bytes that the client reads out. */
+import { piecesOf } from './pieces.ts'
 import type { ClientDialect } from '../../src/canonical/call.ts'
 import { GatewayError } from '../../src/errors.ts'
 import { messagesFormat } from '../../src/formats/anthropic-messages/anthropic-messages.ts'
@@ -20,7 +21,7 @@ import { createModels, plainEndpoint } from '../../src/models/models.ts'
 import type { Health } from '../../src/routing/health.ts'
 import type { Presets } from '../../src/presets/presets.ts'
 import { providerRegistry } from '../../src/providers/registry.ts'
-import type { Upstream, UpstreamRequest } from '../../src/providers/upstream.ts'
+import { joinedText, type PieceReader, type Upstream, type UpstreamRequest } from '../../src/providers/upstream.ts'
 import { createFakeClock, type FakeClock } from './fake-clock.ts'
 import { createTestRouting } from './test-routing.ts'
 import { createFakeIds } from './fake-ids.ts'
@@ -237,22 +238,15 @@ const responseOf = (
   { status = 200, type, pieces, cut = false, contentType }: Reply,
   dialect: UpstreamDialect | 'sandbox',
 ): Awaited<ReturnType<Upstream['post']>> => {
-  async function* all(): AsyncGenerator<Uint8Array, void, undefined> {
-    yield* pieces
-    if (cut) throw new GatewayError('provider_unavailable', 'The connection to the provider failed (ECONNRESET).')
-  }
+  const all = (): PieceReader =>
+    piecesOf(pieces, cut ? new GatewayError('provider_unavailable', 'The connection to the provider failed (ECONNRESET).') : null)
   const told =
     contentType === undefined
       ? dialect === 'bedrock' && type !== 'application/json'
         ? 'application/vnd.amazon.eventstream'
         : type
       : contentType
-  const text = async (): Promise<string> => {
-    const decoder = new TextDecoder()
-    let whole = ''
-    for await (const piece of all()) whole += decoder.decode(piece, { stream: true })
-    return whole + decoder.decode()
-  }
+  const text = (): Promise<string> => joinedText(all(), Number.POSITIVE_INFINITY)
   return {
     status,
     headers: new Headers(told === null ? {} : { 'content-type': told }),

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
+import { pulled } from '../../../test/support/frame-pulling.ts'
 import { createFakeClock } from '../../../test/support/fake-clock.ts'
 import { startFakeUpstream, type Script } from '../../../test/support/fake-upstream.ts'
 import type { ClientDialect } from '../../canonical/call.ts'
@@ -39,9 +40,12 @@ const ask = async (
     { stream, dialect },
     '{"model":"a/b","messages":[{"role":"user","content":"Hi"}],"max_tokens":9}',
   )
-  const answer = anthropic(
-    { ...attempt, call: { ...attempt.call, passHeaders }, target: { ...attempt.target, baseUrl, apiKey: 'secret-key-123456' } },
-    { upstream: createUpstream(clock, TIMEOUTS), clock },
+  const answer = pulled((take) =>
+    anthropic(
+      { ...attempt, call: { ...attempt.call, passHeaders }, target: { ...attempt.target, baseUrl, apiKey: 'secret-key-123456' } },
+      { upstream: createUpstream(clock, TIMEOUTS), clock },
+      take,
+    ),
   )
   const frames: Frame[] = []
   let error: GatewayError | null = null

@@ -5,7 +5,7 @@ import { isObject } from '../../lib/json.ts'
 import { unusable } from '../classify-failure.ts'
 import { parseOrNull } from '../told-error.ts'
 import { answerForm, parseWhole, postJson, WHOLE_BODY_MAX } from '../json-post.ts'
-import type { Attempt, ProviderContext, Target } from '../provider.ts'
+import type { Attempt, ProviderAdapter, Target } from '../provider.ts'
 import { type EventReader, failedFrame, streamFrames } from '../stream-frames.ts'
 import { createMessagesDecoder, KNOWN_EVENTS } from './decode.ts'
 import { anthropicWire } from './encode.ts'
@@ -13,7 +13,7 @@ import { anthropicFailure } from './errors.ts'
 
 const API_VERSION = '2023-06-01'
 
-export async function* anthropic(attempt: Attempt, context: ProviderContext): AsyncGenerator<readonly Frame[], void, undefined> {
+export const anthropic: ProviderAdapter = async (attempt, context, take) => {
   const { call, target } = attempt
   const posted = await postJson(
     {
@@ -28,8 +28,8 @@ export async function* anthropic(attempt: Attempt, context: ProviderContext): As
   )
   const { streams, response } = await answerForm(posted, call.stream)
   const native = call.dialect === 'messages' && streams === call.stream
-  if (streams) yield* streamFrames(response, eventReader(target, native), target)
-  else yield [wholeFrame(await response.text(WHOLE_BODY_MAX), target, native)]
+  if (streams) await streamFrames(response, eventReader(target, native), target, take)
+  else await take([wholeFrame(await response.text(WHOLE_BODY_MAX), target, native)])
 }
 
 /** Operators write the address with the version of the API or without it. */

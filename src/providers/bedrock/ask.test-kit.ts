@@ -1,4 +1,5 @@
 /** Requests to Bedrock over a real socket, and all that comes of them. */
+import { pulled } from '../../../test/support/frame-pulling.ts'
 import { createFakeClock } from '../../../test/support/fake-clock.ts'
 import { startFakeUpstream, type FakeUpstream, type Script } from '../../../test/support/fake-upstream.ts'
 import type { Frame, ModelEvent } from '../../canonical/event.ts'
@@ -40,7 +41,9 @@ export const startBedrock = async (): Promise<{ readonly upstream: FakeUpstream;
       const frames: Frame[] = []
       let error: GatewayError | null = null
       try {
-        for await (const batch of bedrock({ ...attempt, target }, { upstream: createUpstream(clock, TIMEOUTS), clock }))
+        for await (const batch of pulled((take) =>
+          bedrock({ ...attempt, target }, { upstream: createUpstream(clock, TIMEOUTS), clock }, take),
+        ))
           frames.push(...batch)
       } catch (thrown) {
         if (!(thrown instanceof GatewayError)) throw thrown

@@ -1,10 +1,11 @@
 /** Amazon Bedrock, by its Converse API: JSON in, JSON or a binary event stream out, for every model behind it. */
 import { parseExact } from '../../lib/exact-json.ts'
-import type { Frame, ModelEvent } from '../../canonical/event.ts'
+import type { Frame, ModelEvent, TakeFrames } from '../../canonical/event.ts'
 import { GatewayError } from '../../errors.ts'
 import { isObject } from '../../lib/json.ts'
-import type { Attempt, ProviderContext, Target } from '../provider.ts'
+import type { ProviderAdapter, Target } from '../provider.ts'
 import { retryHint } from '../retry-hint.ts'
+import { failedFrame } from '../stream-frames.ts'
 import type { UpstreamResponse } from '../upstream.ts'
 import { createConverseDecoder, isMalformed, type ConverseDecoder } from './decode.ts'
 import { encodeConverseRequest } from './encode.ts'
@@ -20,7 +21,7 @@ const MESSAGES_AFTER_END_MAX = 100
 
 const EVENT_STREAM = 'application/vnd.amazon.eventstream'
 
-export async function* bedrock(attempt: Attempt, context: ProviderContext): AsyncGenerator<readonly Frame[], void, undefined> {
+export const bedrock: ProviderAdapter = async (attempt, context, take) => {
   const { call, target, connection } = attempt
   const url = `${target.baseUrl.replace(/\/+$/, '')}/model/${encodeURIComponent(target.upstreamModel)}/${call.stream ? 'converse-stream' : 'converse'}`
   const body = encodeConverseRequest(attempt)
@@ -48,36 +49,40 @@ export async function* bedrock(attempt: Attempt, context: ProviderContext): Asyn
   }
   const decoder = createConverseDecoder(target, response.headers.get('x-amzn-requestid'))
   // What the upstream sends decides, not what was asked for.
-  if ((response.headers.get('content-type') ?? '').toLowerCase().includes(EVENT_STREAM)) yield* streamed(response, decoder, target)
-  else yield wholeFrames(await response.text(WHOLE_BODY_MAX), decoder, target)
+  if ((response.headers.get('content-type') ?? '').toLowerCase().includes(EVENT_STREAM)) await streamed(response, decoder, target, take)
+  else await take(wholeFrames(await response.text(WHOLE_BODY_MAX), decoder, target))
 }
 
-async function* streamed(
-  response: UpstreamResponse,
-  decoder: ConverseDecoder,
-  target: Target,
-): AsyncGenerator<readonly Frame[], void, undefined> {
+const streamed = async (response: UpstreamResponse, decoder: ConverseDecoder, target: Target, take: TakeFrames): Promise<void> => {
   const stream = await openEventStream()
+  const pieces = response.pieces()
   let sinceEnd: number | null = null
-  for await (const piece of response.pieces()) {
-    const frames: Frame[] = []
-    let over = false
-    try {
-      for (const message of stream.read(piece)) {
-        frames.push(messageFrame(message, decoder, target))
-        const ended = frames.at(-1)?.events.some(({ type }) => type === 'finish') === true
-        if (ended || sinceEnd !== null) sinceEnd = (sinceEnd ?? 0) + 1
-        over = sinceEnd !== null && (message.name === 'metadata' || sinceEnd > MESSAGES_AFTER_END_MAX)
-        if (over) break
+  try {
+    for (let over = false; !over;) {
+      const piece = await pieces.next()
+      if (piece === null) break
+      const frames: Frame[] = []
+      let failed = false
+      try {
+        for (const message of stream.read(piece)) {
+          frames.push(messageFrame(message, decoder, target))
+          const ended = frames.at(-1)?.events.some(({ type }) => type === 'finish') === true
+          if (ended || sinceEnd !== null) sinceEnd = (sinceEnd ?? 0) + 1
+          over = sinceEnd !== null && (message.name === 'metadata' || sinceEnd > MESSAGES_AFTER_END_MAX)
+          if (over) break
+        }
+      } catch (thrown) {
+        // What came before a failure in the same piece still counts, so the failure travels behind it as an event.
+        frames.push(failedFrame(asFailure(thrown, target)))
+        failed = true
       }
-    } catch (thrown) {
-      // What came before a failure in the same piece still counts, so the failure travels behind it as an event.
-      yield [...frames, { events: [{ type: 'error', error: asFailure(thrown, target) }] }]
-      return
+      if (over) response.complete()
+      const behind = frames.length > 0 ? take(frames) : undefined
+      if (behind !== undefined) await behind
+      if (failed) return
     }
-    if (over) response.complete()
-    if (frames.length > 0) yield frames
-    if (over) return
+  } finally {
+    pieces.close()
   }
   if (sinceEnd === null) throw unusable(target, 'ended the stream before the answer was complete.')
 }

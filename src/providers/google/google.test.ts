@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
+import { pulled } from '../../../test/support/frame-pulling.ts'
 import { createFakeClock, turn, type FakeClock } from '../../../test/support/fake-clock.ts'
 import { dataEvent, startFakeUpstream, type Script } from '../../../test/support/fake-upstream.ts'
 import type { ModelEvent } from '../../canonical/event.ts'
@@ -53,7 +54,7 @@ const begin = (script: Script, { stream = true, target = {} }: { stream?: boolea
   const read = async (): Promise<Read> => {
     const events: ModelEvent[] = []
     try {
-      for await (const frames of google(attempt, { upstream: createUpstream(clock, TIMEOUTS), clock }))
+      for await (const frames of pulled((take) => google(attempt, { upstream: createUpstream(clock, TIMEOUTS), clock }, take)))
         events.push(...frames.flatMap((frame) => frame.events))
     } catch (thrown) {
       if (!(thrown instanceof GatewayError)) throw thrown

@@ -3,7 +3,7 @@ import type { Frame, ModelEvent } from '../../canonical/event.ts'
 import { isObject } from '../../lib/json.ts'
 import { unusable } from '../classify-failure.ts'
 import { answerForm, parseWhole, postJson, WHOLE_BODY_MAX } from '../json-post.ts'
-import type { Attempt, ProviderContext, Target } from '../provider.ts'
+import type { ProviderAdapter, Target } from '../provider.ts'
 import { type EventReader, failedFrame, holds, streamFrames } from '../stream-frames.ts'
 import { createGoogleDecoder, firstCandidate, type Ending, type GoogleDecoder } from './decode.ts'
 import { encodeGoogleRequest } from './encode.ts'
@@ -12,7 +12,7 @@ import { blockedPrompt, brokenEnding, errorIn, googleFailure } from './errors.ts
 /** The use may come behind the end of the answer, so the bytes are read to their end; for this long at most. */
 const AFTER_ENDING_MS = 5000
 
-export async function* google(attempt: Attempt, context: ProviderContext): AsyncGenerator<readonly Frame[], void, undefined> {
+export const google: ProviderAdapter = async (attempt, context, take) => {
   const { call, target } = attempt
   const posted = await postJson(
     {
@@ -27,8 +27,8 @@ export async function* google(attempt: Attempt, context: ProviderContext): Async
   )
   const { streams, response } = await answerForm(posted, call.stream)
   // A proxy that loses the query answers with a list of chunks in place of events.
-  if (streams) yield* streamFrames(response, chunkReader(target), target)
-  else yield wholeFrames(await response.text(WHOLE_BODY_MAX), target)
+  if (streams) await streamFrames(response, chunkReader(target), target, take)
+  else await take(wholeFrames(await response.text(WHOLE_BODY_MAX), target))
 }
 
 const addressOf = ({ baseUrl, upstreamModel }: Target, stream: boolean): string => {

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 
+import { pulled } from '../../../test/support/frame-pulling.ts'
 import { createFakeClock } from '../../../test/support/fake-clock.ts'
 import { FINISH_CHUNK, proseAnswer, proseChunk, type Script, startFakeUpstream } from '../../../test/support/fake-upstream.ts'
 import type { ClientDialect } from '../../canonical/call.ts'
@@ -14,25 +15,28 @@ const upstream = await startFakeUpstream()
 const frames = async (script: Script, dialect: ClientDialect, stream: boolean, vendor = 'acme', query = ''): Promise<readonly Frame[]> => {
   upstream.script(script)
   const clock = createFakeClock()
-  const answer = openaiChat(
-    {
-      call: {
-        dialect,
-        body: JsonBody.read('{"messages":[{"role":"user","content":"Hi"}]}'),
-        models: [],
-        stream,
-        maxOutputTokens: null,
-        sessionId: null,
-        user: null,
-        passHeaders: {},
-        prompt: () => promptOf({ messages: [user(text('Hi'))] }),
+  const answer = pulled((take) =>
+    openaiChat(
+      {
+        call: {
+          dialect,
+          body: JsonBody.read('{"messages":[{"role":"user","content":"Hi"}]}'),
+          models: [],
+          stream,
+          maxOutputTokens: null,
+          sessionId: null,
+          user: null,
+          passHeaders: {},
+          prompt: () => promptOf({ messages: [user(text('Hi'))] }),
+        },
+        target: { ...targetOf(vendor), baseUrl: upstream.url + query },
+        number: 0,
+        warn: () => undefined,
+        connection: new AbortController(),
       },
-      target: { ...targetOf(vendor), baseUrl: upstream.url + query },
-      number: 0,
-      warn: () => undefined,
-      connection: new AbortController(),
-    },
-    { upstream: createUpstream(clock, { streamHeadersMs: 1000, wholeHeadersMs: 1000, idleMs: 1000 }), clock },
+      { upstream: createUpstream(clock, { streamHeadersMs: 1000, wholeHeadersMs: 1000, idleMs: 1000 }), clock },
+      take,
+    ),
   )
   const all: Frame[] = []
   for await (const batch of answer) all.push(...batch)

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { gzipSync } from 'node:zlib'
 
+import { pulled } from '../../../test/support/frame-pulling.ts'
 import { createFakeClock, type FakeClock } from '../../../test/support/fake-clock.ts'
 import {
   dataEvent,
@@ -45,23 +46,26 @@ const begin = (script: Script, { stream = true, baseUrl = upstream.url }: { stre
   const clock = createFakeClock()
   const connection = new AbortController()
   const body = JsonBody.read(JSON.stringify({ model: 'acme/one', messages: [{ role: 'user', content: 'Hi' }], stream }))
-  const answer = openaiChat(
-    {
-      call: chatFormat.parseCall(body).call,
-      target: {
-        provider: 'acme',
-        providerName: 'Acme',
-        baseUrl,
-        apiKey: API_KEY,
-        modelId: 'acme/one',
-        upstreamModel: 'one-1',
-        maxCompletionTokens: null,
+  const answer = pulled((take) =>
+    openaiChat(
+      {
+        call: chatFormat.parseCall(body).call,
+        target: {
+          provider: 'acme',
+          providerName: 'Acme',
+          baseUrl,
+          apiKey: API_KEY,
+          modelId: 'acme/one',
+          upstreamModel: 'one-1',
+          maxCompletionTokens: null,
+        },
+        number: 0,
+        warn: () => undefined,
+        connection,
       },
-      number: 0,
-      warn: () => undefined,
-      connection,
-    },
-    { upstream: createUpstream(clock, TIMEOUTS), clock },
+      { upstream: createUpstream(clock, TIMEOUTS), clock },
+      take,
+    ),
   )
   let saw: () => void = () => undefined
   const firstBatch = new Promise<void>((resolve) => (saw = resolve))

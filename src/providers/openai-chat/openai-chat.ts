@@ -6,7 +6,7 @@ import type { SseEvent } from '../../lib/sse.ts'
 import { unusable } from '../classify-failure.ts'
 import { answerForm, parseWhole, postJson, WHOLE_BODY_MAX } from '../json-post.ts'
 import { holdsError } from '../failure-words.ts'
-import type { Attempt, ProviderContext, Target } from '../provider.ts'
+import type { ProviderAdapter, Target } from '../provider.ts'
 import { type EventReader, failedFrame, streamFrames } from '../stream-frames.ts'
 import { addressOf, keyHeader } from './address.ts'
 import { createChatDecoder, type ChatDecoder } from './decode.ts'
@@ -15,7 +15,7 @@ import { chatFailure } from './errors.ts'
 import { createPieceReader } from './piece-reader.ts'
 import { chatText } from './vendor-text.ts'
 
-export async function* openaiChat(attempt: Attempt, context: ProviderContext): AsyncGenerator<readonly Frame[], void, undefined> {
+export const openaiChat: ProviderAdapter = async (attempt, context, take) => {
   const { call, target } = attempt
   const posted = await postJson(
     {
@@ -30,8 +30,8 @@ export async function* openaiChat(attempt: Attempt, context: ProviderContext): A
   )
   const { streams, response } = await answerForm(posted, call.stream)
   const native = call.dialect === 'chat' && streams === call.stream
-  if (streams) yield* streamFrames(response, chunkReader(target, native), target)
-  else yield wholeFrames(await response.text(WHOLE_BODY_MAX), target, native)
+  if (streams) await streamFrames(response, chunkReader(target, native), target, take)
+  else await take(wholeFrames(await response.text(WHOLE_BODY_MAX), target, native))
 }
 
 /** `native`: a stream was asked for in this dialect, so a chunk can be passed on as it is. */

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
+import { pulled } from '../../../test/support/frame-pulling.ts'
 import { createFakeClock } from '../../../test/support/fake-clock.ts'
 import { dataEvent, type FakeUpstream, type Script } from '../../../test/support/fake-upstream.ts'
 import type { ClientDialect } from '../../canonical/call.ts'
@@ -69,7 +70,9 @@ export const asking =
   async (script, options) => {
     upstream.script(script)
     const clock = createFakeClock()
-    const answer = openaiResponses(attemptOf(upstream.url, options), { upstream: createUpstream(clock, TIMEOUTS), clock })
+    const answer = pulled((take) =>
+      openaiResponses(attemptOf(upstream.url, options), { upstream: createUpstream(clock, TIMEOUTS), clock }, take),
+    )
     const frames: Frame[] = []
     let error: GatewayError | null = null
     try {

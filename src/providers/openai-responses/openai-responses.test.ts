@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import * as fc from 'fast-check'
 
+import { piecesOf } from '../../../test/support/pieces.ts'
 import { createFakeClock } from '../../../test/support/fake-clock.ts'
 import { dataEvent, startFakeUpstream, type Script } from '../../../test/support/fake-upstream.ts'
 import { usageOf } from '../../canonical/usage.ts'
@@ -171,21 +172,19 @@ test.each<[object, boolean]>([
 ])('after %j the connection may be used again: %p', async (last, expected) => {
   let complete = false
   const bytes = Buffer.from(dataEvent(JSON.stringify(last)))
-  const frames = openaiResponses(attemptOf(upstream.url), {
+  const context = {
     clock: createFakeClock(),
     upstream: {
       post: async () => ({
         status: 200,
         headers: new Headers({ 'content-type': 'text/event-stream' }),
-        async *pieces() {
-          yield bytes
-        },
+        pieces: () => piecesOf([bytes]),
         complete: () => (complete = true),
         text: () => Promise.reject(new Error('A stream is read in pieces.')),
         beginning: () => Promise.reject(new Error('A stream is read in pieces.')),
       }),
     },
-  })
-  for await (const _ of frames);
+  }
+  await openaiResponses(attemptOf(upstream.url), context, () => undefined)
   expect(complete).toBe(expected)
 })

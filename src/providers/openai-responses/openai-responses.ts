@@ -7,13 +7,13 @@ import { callArguments } from '../call-arguments.ts'
 import { unusable } from '../classify-failure.ts'
 import { answerForm, parseWhole, postJson, WHOLE_BODY_MAX } from '../json-post.ts'
 import { holdsError } from '../failure-words.ts'
-import type { Attempt, ProviderContext, Target } from '../provider.ts'
+import type { ProviderAdapter, Target } from '../provider.ts'
 import { type EventReader, failedFrame, streamFrames } from '../stream-frames.ts'
 import { createResponsesDecoder, type ResponsesDecoder } from './decode.ts'
 import { encodeResponsesRequest } from './encode.ts'
 import { inBandFailure, responsesFailure } from './errors.ts'
 
-export async function* openaiResponses(attempt: Attempt, context: ProviderContext): AsyncGenerator<readonly Frame[], void, undefined> {
+export const openaiResponses: ProviderAdapter = async (attempt, context, take) => {
   const { call, target } = attempt
   const posted = await postJson(
     {
@@ -28,8 +28,8 @@ export async function* openaiResponses(attempt: Attempt, context: ProviderContex
   )
   const { streams, response } = await answerForm(posted, call.stream)
   const native = call.dialect === 'responses' && streams === call.stream
-  if (streams) yield* streamFrames(response, eventReader(target, native), target)
-  else yield wholeFrames(await response.text(WHOLE_BODY_MAX), target, native)
+  if (streams) await streamFrames(response, eventReader(target, native), target, take)
+  else await take(wholeFrames(await response.text(WHOLE_BODY_MAX), target, native))
 }
 
 /** `native`: the client speaks this dialect and asked for a stream, so that events can be passed on as they are. */

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 
+import { pulled } from '../../../test/support/frame-pulling.ts'
 import type { Call } from '../../canonical/call.ts'
 import type { Frame } from '../../canonical/event.ts'
 import { GatewayError } from '../../errors.ts'
@@ -39,7 +40,7 @@ const failure = async (act: Promise<unknown>): Promise<unknown> => {
 
 describe('runScript', () => {
   const run = (steps: readonly SandboxStep[], { clock } = standingClock(), signal = new AbortController().signal) =>
-    runScript(steps, clock, signal)
+    pulled((take) => runScript(steps, clock, signal, take))
 
   test('frames that no wait keeps apart come together, and a wait lasts as long as the clock says', async () => {
     const time = standingClock()
@@ -122,12 +123,11 @@ test('the provider plays the script of the model that the target names', async (
     throw new Error('The sandbox calls nobody.')
   }
   const { clock } = standingClock()
-  for await (const frames of sandboxProvider(
+  await sandboxProvider(
     { call, target, number: 0, warn: () => undefined, connection: new AbortController() },
     { clock, upstream: upstream as never },
-  )) {
-    all.push(...frames)
-  }
+    (frames) => void all.push(...frames),
+  )
   expect(said(all)).toBe('Lorem| ipsum')
 })
 

@@ -1,5 +1,5 @@
 /** The provider that needs no network: it plays the scripts of its models, in real time. */
-import type { Frame } from '../../canonical/event.ts'
+import type { Frame, TakeFrames } from '../../canonical/event.ts'
 import { GatewayError } from '../../errors.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { withoutServiceFields } from '../../request-fields/service-fields.ts'
@@ -8,7 +8,7 @@ import { sandboxScript } from './script.ts'
 import { readSandboxSettings } from './settings.ts'
 import type { SandboxStep } from './step.ts'
 
-export const sandboxProvider: ProviderAdapter = async function* playSandbox({ call, target, number, connection }, { clock, sending }) {
+export const sandboxProvider: ProviderAdapter = async ({ call, target, number, connection }, { clock, sending }, take) => {
   await sending?.(call.body.textWith({ ...withoutServiceFields, model: JSON.stringify(target.upstreamModel) }))
   const steps = sandboxScript(target.upstreamModel, {
     prompt: call.prompt(),
@@ -16,18 +16,14 @@ export const sandboxProvider: ProviderAdapter = async function* playSandbox({ ca
     settings: readSandboxSettings(call.body.value('sandbox')),
     attempt: number,
   })
-  yield* runScript(steps, clock, connection.signal)
+  await runScript(steps, clock, connection.signal, take)
 }
 
 /** Frames that no wait keeps apart come together, up to this many. */
 const BATCH_MAX = 64
 
 /** Throws what a step says, and the signal's reason as soon as that aborts: as an adapter with a real upstream does. */
-export async function* runScript(
-  steps: Iterable<SandboxStep>,
-  clock: Clock,
-  signal: AbortSignal,
-): AsyncGenerator<Frame[], void, undefined> {
+export const runScript = async (steps: Iterable<SandboxStep>, clock: Clock, signal: AbortSignal, take: TakeFrames): Promise<void> => {
   let batch: Frame[] = []
   for (const step of steps) {
     signal.throwIfAborted()
@@ -35,13 +31,13 @@ export async function* runScript(
       batch.push({ events: step.events })
       if (batch.length < BATCH_MAX) continue
     }
-    if (batch.length > 0) yield batch
+    if (batch.length > 0) await take(batch)
     batch = []
     if (step.kind === 'wait') await wait(step.ms, clock, signal)
     else if (step.kind === 'fail') throw step.error
     else if (step.kind === 'cut') throw new GatewayError('provider_unavailable', 'The provider ended the answer before its end.')
   }
-  if (batch.length > 0) yield batch
+  if (batch.length > 0) await take(batch)
 }
 
 const wait = (ms: number, clock: Clock, signal: AbortSignal): Promise<void> =>

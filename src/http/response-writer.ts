@@ -1,0 +1,100 @@
+/**
+ * The body of a response that is written piece by piece, at the pace of its reader. It uses the runtime's direct streams,
+ * which hand each piece to the socket at once and tell when the socket is full: one of the four files that may touch the
+ * runtime.
+ */
+
+export interface ResponseWriter {
+  readonly body: ReadableStream<Uint8Array>
+  /** Undefined where the reader keeps up; else a promise that resolves when it has caught up, or is gone. */
+  write(text: string): Promise<void> | undefined
+  /** Writes the last of it and ends well. */
+  end(text: string): void
+  /** Breaks the connection, so that nobody takes what came for the whole. */
+  cut(): void
+  /** The reader is behind. */
+  readonly full: boolean
+}
+
+/** What a reader may leave unread here, in characters; a socket has room for more. */
+const UNREAD_MAX = 64 * 1024
+
+/** `onGone` is called once, where the reader leaves before the end. */
+export const openResponseWriter = (onGone: () => void): ResponseWriter => {
+  let controller: ReadableStreamDirectController | null = null
+  /** Written before the runtime has begun to read. */
+  let early = ''
+  let state: 'open' | 'ended' | 'cut' | 'gone' = 'open'
+  let behind: PromiseWithResolvers<void> | null = null
+  const over = Promise.withResolvers<void>()
+
+  const caughtUp = (): void => {
+    behind?.resolve()
+    behind = null
+  }
+
+  const send = (to: ReadableStreamDirectController, text: string): void => {
+    const taken = to.write(text)
+    void to.flush()
+    if (typeof taken === 'number') return
+    behind ??= Promise.withResolvers<void>()
+    taken.then(caughtUp, gone)
+  }
+
+  const gone = (): void => {
+    if (state === 'open') {
+      state = 'gone'
+      onGone()
+    }
+    caughtUp()
+    over.resolve()
+  }
+
+  const finish = (to: ReadableStreamDirectController): void => {
+    if (state === 'cut') over.reject(new DOMException('The answer broke off.', 'AbortError'))
+    else {
+      to.close()
+      over.resolve()
+    }
+  }
+
+  return {
+    body: new ReadableStream<Uint8Array>({
+      type: 'direct',
+      pull(opened) {
+        controller = opened
+        caughtUp()
+        if (early !== '') send(opened, early)
+        early = ''
+        if (state !== 'open') finish(opened)
+        return over.promise
+      },
+      cancel: gone,
+    }),
+    write(text) {
+      if (state !== 'open' || text === '') return undefined
+      if (controller !== null) send(controller, text)
+      else {
+        early += text
+        if (early.length > UNREAD_MAX) behind ??= Promise.withResolvers<void>()
+      }
+      return behind?.promise
+    },
+    end(text) {
+      if (state !== 'open') return
+      if (controller === null) early += text
+      else if (text !== '') send(controller, text)
+      state = 'ended'
+      if (controller !== null) finish(controller)
+    },
+    cut() {
+      if (state !== 'open') return
+      state = 'cut'
+      caughtUp()
+      if (controller !== null) finish(controller)
+    },
+    get full() {
+      return behind !== null
+    },
+  }
+}
