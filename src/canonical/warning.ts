@@ -1,3 +1,5 @@
+import type { ErrorType } from '../errors.ts'
+
 /** Something the service did not do as asked. It rides in the service metadata; strict mode turns it into a 400. */
 export interface Warning {
   /** For programs; stable. */
@@ -5,6 +7,8 @@ export interface Warning {
   /** Path of the request field, e.g. `tools[2].type`. */
   readonly field: string
   readonly message: string
+  /** Of a failure that is told as an answer: what it was. */
+  readonly error_type?: ErrorType
 }
 
 export type WarningCode =
@@ -14,3 +18,4 @@ export type WarningCode =
   | 'unsupported_field'
   | 'mapped_field'
   | 'untranslated_output'
+  | 'answered_error'

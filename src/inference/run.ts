@@ -10,7 +10,7 @@ import { askedWork } from '../canonical/asked-work.ts'
 import { inputSizeOf } from '../canonical/input-size.ts'
 import { inputTokens, NO_USAGE, outputTokens, type Usage, withEstimates } from '../canonical/usage.ts'
 import type { Warning } from '../canonical/warning.ts'
-import { type ErrorType, GatewayError } from '../errors.ts'
+import { errorRow, type ErrorType, GatewayError } from '../errors.ts'
 import type { OutputScreen } from '../guardrails/screen-output.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { IdSource } from '../lib/id.ts'
@@ -255,7 +255,9 @@ export class Run {
 
   /** What the answer could not honour: of the request itself, and of the translation to the provider that answers. */
   get warnings(): readonly Warning[] {
-    return [...this.request.warnings, ...this.plan.warnings, ...this.#losses]
+    // While an attempt goes on, the last one's failure is not the answer.
+    const error = this.#trying ? null : this.error
+    return [...this.request.warnings, ...this.plan.warnings, ...this.#losses, ...answeredError(error, this.request.call)]
   }
 
   /** Throws `invalid_request` where the request is strict. */
@@ -428,3 +430,9 @@ export const estimatedInputTokens = ({ body }: Call): number => {
   const { textBytes, images, mediaBytes } = inputSizeOf(body)
   return Math.ceil((textBytes + mediaBytes) / CHARACTERS_PER_TOKEN) + images * IMAGE_TOKENS
 }
+
+/** An error of length is an answer on Responses (decision 20), in which nothing else tells what happened. */
+const answeredError = (error: GatewayError | null, { dialect }: Call): readonly Warning[] =>
+  error === null || dialect !== 'responses' || errorRow(error.type).length !== true
+    ? []
+    : [{ code: 'answered_error', field: 'input', message: error.publicMessage, error_type: error.type }]

@@ -334,6 +334,37 @@ test('Length errors turned into success: on responses, a successful completion c
   }
 })
 
+describe('Length errors turned into success: a warning tells what happened', () => {
+  const METADATA = { 'x-service-metadata': 'enabled' }
+  const told = (type: string) => ({ warnings: [expect.objectContaining({ code: 'answered_error', error_type: type })] })
+
+  for (const type of ['context_length_exceeded', 'max_tokens_exceeded', 'token_limit_exceeded', 'string_too_long']) {
+    test(`${type}: in the header and in the metadata, whole`, async () => {
+      for (const model of [`sandbox/error/${type}`, `sandbox/midstream/${type}`]) {
+        const { headers, json } = await ask('responses', model, {}, METADATA)
+        expect(headers.get('x-service-warnings')).toBe('1')
+        expect(json).toMatchObject({ status: 'incomplete', service_metadata: told(type) })
+      }
+    })
+
+    test(`${type}: in the header where nothing was said before, in the last event always, streamed`, async () => {
+      for (const model of [`sandbox/error/${type}`, `sandbox/midstream/${type}`]) {
+        const { headers, text } = await ask('responses', model, { stream: true }, METADATA)
+        expect(headers.get('x-service-warnings')).toBe(model.startsWith('sandbox/error/') ? '1' : null)
+        const last = streamEvents(text).at(-1)
+        expect(last?.data).toMatchObject({ type: 'response.incomplete', response: { service_metadata: told(type) } })
+      }
+    })
+  }
+
+  test('not on the other interfaces, which tell it as an error', async () => {
+    for (const format of ['chat', 'messages'] as const) {
+      const { headers } = await ask(format, 'sandbox/error/context_length_exceeded', {}, METADATA)
+      expect(headers.get('x-service-warnings')).toBeNull()
+    }
+  })
+})
+
 test('Messages: request_id is null before routing and the generation id after it', async () => {
   const before = await infer(service, BODIES.messages('sandbox/echo'), { path: '/messages', key: 'nonsense' })
   expect(before.json).toMatchObject({
