@@ -27,6 +27,7 @@ import { openapiDocument, type Mount } from './openapi.ts'
 import { readBody, readBodyText, type BodyLimits, type HttpRequest } from './read-body.ts'
 import { referencePage } from './reference-page.ts'
 import type { Policy, Route, Surface } from './route.ts'
+import { asRefusedUpgrade } from './refused-upgrade.ts'
 import { createRouter } from './router.ts'
 import { countTokensRoute } from './routes/count-tokens.ts'
 import { embeddingsRoute } from './routes/embeddings.ts'
@@ -194,7 +195,7 @@ export const createApp = (parts: AppParts): App => {
         )
       }
     } catch (thrown) {
-      failure = asPublicError(thrown)
+      failure = asRefusedUpgrade(asPublicError(thrown), request.headers)
       response = errorResponse(failure, surface, parts.formats)
     }
     setHeaders(response.headers, {

@@ -33,6 +33,8 @@ export const errorHeaders = (error: GatewayError): Record<string, string> => ({
   ...rateLimitHeaders(error.metadata['rate_limit']),
   ...(error.retryAfterSeconds === undefined ? {} : { 'retry-after': String(error.retryAfterSeconds) }),
   ...(error.status === 405 && Array.isArray(error.metadata['allow']) ? { allow: error.metadata['allow'].join(', ') } : {}),
+  // RFC 9110 wants to be told what to upgrade to.
+  ...(error.status === 426 ? { upgrade: 'HTTP/1.1' } : {}),
   ...(error.unread ? { connection: 'close' } : {}),
 })
 

@@ -1,5 +1,6 @@
 /** What a provider's dialect cannot say and the client will not do without: our own check, whatever failures of providers look like (decision 16). */
 import { beforeAll, describe, expect, test } from 'bun:test'
+import { connect } from 'node:net'
 
 import { call, infer, type Answer } from '../support/calls.ts'
 import { say, startFakeUpstream } from '../support/fake-upstream.ts'
@@ -96,4 +97,34 @@ describe('what no provider should have to refuse: 400 that names the field, and 
       expect(upstream.exchanges.length).toBe(before)
     }
   })
+})
+
+/** The status line and headers of an answer to a hand-written GET. */
+const rawGet = (path: string, headers: readonly string[]): Promise<string> =>
+  new Promise((resolve, reject) => {
+    const { hostname, port } = new URL(service.url)
+    let text = ''
+    const socket = connect(Number(port), hostname, () =>
+      socket.write([`GET ${path} HTTP/1.1`, `Host: ${hostname}`, ...headers, '', ''].join('\r\n')),
+    )
+    socket.on('data', (piece) => {
+      text += String(piece)
+      if (!text.includes('\r\n\r\n')) return
+      socket.destroy()
+      resolve(text.slice(0, text.indexOf('\r\n\r\n')))
+    })
+    socket.on('error', reject)
+  })
+
+const WEBSOCKET = ['Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Version: 13', 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==']
+
+test.each(['/v1/responses', '/api/v1/responses'])('426: a WebSocket at %s, so that Codex goes on by HTTP at once', async (path) => {
+  const answer = await rawGet(path, WEBSOCKET)
+  expect(answer).toStartWith('HTTP/1.1 426 ')
+  expect(answer).toMatch(/^upgrade: HTTP\/1\.1\r?$/im)
+  expect(await rawGet(path, [])).toStartWith('HTTP/1.1 405 ')
+})
+
+test('a path that answers GET does so whatever else it could be upgraded to', async () => {
+  expect(await rawGet('/health/live', WEBSOCKET)).toStartWith('HTTP/1.1 200 ')
 })
