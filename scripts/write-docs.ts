@@ -13,6 +13,7 @@ import { z } from 'zod'
 import { CLIENT_DIALECTS, type ClientDialect } from '../src/canonical/call.ts'
 import { configFileSchema } from '../src/config-file.ts'
 import { SERVE_SETTINGS, STORAGE_SETTINGS } from '../src/config.ts'
+import { KNOWN_CLIENTS, type KnownClient } from '../src/contract/known-clients.ts'
 import { ERROR_TYPES, errorRow, MANAGEMENT_MESSAGES } from '../src/errors.ts'
 import { STATUS_CLIENTS } from '../src/http/status-clients.ts'
 import catalogueData from '../src/models/catalogue-data.json' with { type: 'json' }
@@ -253,6 +254,20 @@ const statusClientsTable = (): string =>
     ]),
   )
 
+const REGISTRY_NAMES: Readonly<Record<KnownClient['registry'], string>> = { npm: 'npm', pypi: 'PyPI', go: 'Go' }
+
+const clientSections = (): string =>
+  KNOWN_CLIENTS.map(({ name, registry, packages, snippet, expect }) =>
+    [
+      `## ${name}`,
+      `Tested with ${Object.entries(packages)
+        .map(([one, version]) => code(`${one} ${version}`))
+        .join(', ')} (${REGISTRY_NAMES[registry]}).`,
+      `\`\`\`${snippet.language}\n${snippet.text.trimEnd()}\n\`\`\``,
+      expect.map((line) => `- ${line}`).join('\n'),
+    ].join('\n\n'),
+  ).join('\n\n')
+
 const managementTable = (): string =>
   table(
     ['Status', 'Message'],
@@ -377,6 +392,7 @@ const generatedParts = async (): Promise<ReadonlyMap<string, string>> => {
     ['errors', errorsTable()],
     ['error-types', errorReference()],
     ['status-clients', statusClientsTable()],
+    ['clients', clientSections()],
     ['management-messages', managementTable()],
     ['keys-create-help', helpOf('keys', 'create')],
     ['routes', routes],

@@ -1,0 +1,219 @@
+/**
+ * The clients that are run, unmodified, against each version of this service: how a user sets one up, and what to expect.
+ * docs/clients.md is written from this table, and test/clients installs these versions and runs these snippets.
+ */
+export interface KnownClient {
+  /** Also the name by which the suite runs it alone. */
+  readonly id: string
+  readonly name: string
+  readonly registry: 'npm' | 'pypi' | 'go'
+  /** Exact versions, the client itself first. */
+  readonly packages: Readonly<Record<string, string>>
+  /** Printed where PATCHBAY_URL and INFERENCE_KEY are set. */
+  readonly snippet: { readonly language: 'sh' | 'python' | 'js' | 'go'; readonly text: string }
+  readonly expect: readonly string[]
+}
+
+const REAL_STATUS = 'A failure of a provider is its error with the real status; its own retries work.'
+
+const AI_SDK = (model: string): string => `import { createOpenAI } from '@ai-sdk/openai'
+import { generateText } from 'ai'
+
+const patchbay = createOpenAI({ baseURL: \`\${process.env.PATCHBAY_URL}/api/v1\`, apiKey: process.env.INFERENCE_KEY })
+const { text } = await generateText({ model: patchbay('${model}'), prompt: 'Hello!' })
+console.log(text)
+`
+
+export const KNOWN_CLIENTS: readonly KnownClient[] = [
+  {
+    id: 'openai-python',
+    name: 'OpenAI SDK for Python',
+    registry: 'pypi',
+    packages: { openai: '3.54.0' },
+    snippet: {
+      language: 'python',
+      text: `import os
+from openai import OpenAI
+
+client = OpenAI(base_url=os.environ["PATCHBAY_URL"] + "/api/v1", api_key=os.environ["INFERENCE_KEY"])
+answer = client.chat.completions.create(model="gpt-5.4", messages=[{"role": "user", "content": "Hello!"}])
+print(answer.choices[0].message.content)
+`,
+    },
+    expect: ['Chat Completions and Responses, on every model.', REAL_STATUS],
+  },
+  {
+    id: 'anthropic-python',
+    name: 'Anthropic SDK for Python',
+    registry: 'pypi',
+    packages: { anthropic: '2.12.0' },
+    snippet: {
+      language: 'python',
+      text: `import os
+from anthropic import Anthropic
+
+client = Anthropic(base_url=os.environ["PATCHBAY_URL"] + "/api", api_key=os.environ["INFERENCE_KEY"])
+message = client.messages.create(model="claude-opus-4-8", max_tokens=500, messages=[{"role": "user", "content": "Hello!"}])
+print("".join(block.text for block in message.content if block.type == "text"))
+`,
+    },
+    expect: ['Messages, on every model. The base URL has no /v1: the client adds it.', REAL_STATUS],
+  },
+  {
+    id: 'langchain',
+    name: 'LangChain for Python',
+    registry: 'pypi',
+    packages: { 'langchain-openai': '1.7.3', 'langchain-anthropic': '1.7.7' },
+    snippet: {
+      language: 'python',
+      text: `import os
+from langchain_openai import ChatOpenAI
+
+model = ChatOpenAI(model="anthropic/claude-opus-4.8", base_url=os.environ["PATCHBAY_URL"] + "/api/v1", api_key=os.environ["INFERENCE_KEY"])
+print(model.invoke("Hello!").text)
+`,
+    },
+    expect: ['ChatOpenAI (also with use_responses_api) and ChatAnthropic, on every model.', REAL_STATUS],
+  },
+  {
+    id: 'pydantic-ai',
+    name: 'Pydantic AI',
+    registry: 'pypi',
+    packages: { 'pydantic-ai-slim[openai,anthropic]': '2.68.0' },
+    snippet: {
+      language: 'python',
+      text: `import os
+from pydantic_ai import Agent
+from pydantic_ai.models.openai import OpenAIChatModel
+from pydantic_ai.providers.openai import OpenAIProvider
+
+provider = OpenAIProvider(base_url=os.environ["PATCHBAY_URL"] + "/api/v1", api_key=os.environ["INFERENCE_KEY"])
+print(Agent(OpenAIChatModel("gpt-5.4", provider=provider)).run_sync("Hello!").output)
+`,
+    },
+    expect: ['The chat, Responses and Anthropic models, each on every model.', REAL_STATUS],
+  },
+  {
+    id: 'litellm',
+    name: 'LiteLLM',
+    registry: 'pypi',
+    packages: { litellm: '1.83.0' },
+    snippet: {
+      language: 'python',
+      text: `import os
+import litellm
+
+answer = litellm.completion(
+    model="openai/gpt-5.4",  # the first part is LiteLLM's own: it says which API to speak
+    api_base=os.environ["PATCHBAY_URL"] + "/api/v1",
+    api_key=os.environ["INFERENCE_KEY"],
+    messages=[{"role": "user", "content": "Hello!"}],
+)
+print(answer.choices[0].message.content)
+`,
+    },
+    expect: [
+      'The prefix openai/ speaks Chat Completions, anthropic/ Messages (with a base URL that ends in /api). A whole id follows it: openai/anthropic/claude-opus-4.8.',
+      REAL_STATUS,
+    ],
+  },
+  {
+    id: 'openai-agents',
+    name: 'OpenAI Agents SDK',
+    registry: 'pypi',
+    packages: { 'openai-agents': '0.24.0' },
+    snippet: {
+      language: 'python',
+      text: `import os
+from agents import Agent, OpenAIResponsesModel, Runner, set_tracing_disabled
+from openai import AsyncOpenAI
+
+set_tracing_disabled(True)  # traces go to OpenAI, with the key of this service
+client = AsyncOpenAI(base_url=os.environ["PATCHBAY_URL"] + "/api/v1", api_key=os.environ["INFERENCE_KEY"])
+agent = Agent(name="hello", model=OpenAIResponsesModel(model="anthropic/claude-opus-4.8", openai_client=client))
+print(Runner.run_sync(agent, "Hello!").final_output)
+`,
+    },
+    expect: ['Responses or Chat Completions, on every model.', REAL_STATUS],
+  },
+  {
+    id: 'ai-7',
+    name: 'Vercel AI SDK 7',
+    registry: 'npm',
+    packages: {
+      ai: '7.0.173',
+      '@ai-sdk/openai': '4.0.118',
+      '@ai-sdk/anthropic': '4.0.105',
+      '@ai-sdk/openai-compatible': '3.0.92',
+      '@openrouter/ai-sdk-provider': '3.1.0',
+      zod: '4.6.7',
+    },
+    snippet: { language: 'js', text: AI_SDK('gpt-5.4') },
+    expect: ['The providers of OpenAI (Responses, and chat), Anthropic, OpenAI-compatible and OpenRouter.', REAL_STATUS],
+  },
+  {
+    id: 'ai-6',
+    name: 'Vercel AI SDK 6',
+    registry: 'npm',
+    packages: {
+      ai: '6.0.326',
+      '@ai-sdk/openai': '3.0.141',
+      '@ai-sdk/anthropic': '3.0.138',
+      '@ai-sdk/openai-compatible': '2.0.91',
+      '@openrouter/ai-sdk-provider': '2.10.0',
+      zod: '4.6.7',
+    },
+    snippet: { language: 'js', text: AI_SDK('anthropic/claude-opus-4.8') },
+    expect: ['As version 7.', REAL_STATUS],
+  },
+  {
+    id: 'ai-5',
+    name: 'Vercel AI SDK 5',
+    registry: 'npm',
+    packages: {
+      ai: '5.0.277',
+      '@ai-sdk/openai': '2.0.130',
+      '@ai-sdk/anthropic': '2.0.112',
+      '@ai-sdk/openai-compatible': '1.0.61',
+      '@openrouter/ai-sdk-provider': '1.5.4',
+      zod: '4.6.7',
+    },
+    snippet: { language: 'js', text: AI_SDK('deepseek/deepseek-v4-pro') },
+    expect: ['As version 7.', REAL_STATUS],
+  },
+  {
+    id: 'openrouter-sdk',
+    name: 'OpenRouter SDK',
+    registry: 'npm',
+    packages: { '@openrouter/sdk': '1.3.19' },
+    snippet: {
+      language: 'js',
+      text: `import { OpenRouter } from '@openrouter/sdk'
+
+const client = new OpenRouter({ serverURL: \`\${process.env.PATCHBAY_URL}/api/v1\`, apiKey: process.env.INFERENCE_KEY })
+const answer = await client.chat.send({ chatRequest: { model: 'gpt-5.4', messages: [{ role: 'user', content: 'Hello!' }] } })
+console.log(answer.choices[0].message.content)
+`,
+    },
+    expect: ['Chat, presets, keys, guardrails, models and generations.', REAL_STATUS],
+  },
+  {
+    id: 'langchain-js',
+    name: 'LangChain for JavaScript',
+    registry: 'npm',
+    packages: { '@langchain/openai': '1.6.0', '@langchain/anthropic': '1.5.11', '@langchain/core': '1.4.0' },
+    snippet: {
+      language: 'js',
+      text: `import { ChatOpenAI } from '@langchain/openai'
+
+const model = new ChatOpenAI({
+  model: 'anthropic/claude-opus-4.8',
+  apiKey: process.env.INFERENCE_KEY,
+  configuration: { baseURL: \`\${process.env.PATCHBAY_URL}/api/v1\` },
+})
+console.log((await model.invoke('Hello!')).text)
+`,
+    },
+    expect: ['ChatOpenAI (also with useResponsesApi) and ChatAnthropic, on every model.', REAL_STATUS],
+  },
+]

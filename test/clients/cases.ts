@@ -1,0 +1,96 @@
+/** What each client is asked to do, and how one knows that it did. Agents do the same as SDKs, with tools of their own. */
+import type { JsonObject } from '../../src/lib/json.ts'
+import { callLine, PRESET_PROMPT, PRESET_SIGN } from './vendors/conversation.ts'
+import { failLine, REASONS } from './vendors/failures.ts'
+
+export const PRESET = 'clients'
+export const PRESET_BODY = { model: 'anthropic/claude-haiku-4.5', instructions: PRESET_PROMPT }
+
+/** `refused`: it says so, in words that hold `reason`, and within its time. */
+type Expected = { readonly text: readonly string[] } | { readonly reason: RegExp }
+
+export interface Case {
+  readonly name: string
+  readonly model: string
+  /** `unique` tells the runs of one case apart; `tools` are two calls of the client's own. */
+  readonly prompt: (unique: string, tools: readonly [ToolCall, ToolCall]) => string
+  readonly stream: boolean
+  readonly tools: boolean
+  /** Sends the settings that some models refuse. */
+  readonly settings: boolean
+  readonly key: 'good' | 'wrong'
+  /** Of the client itself. */
+  readonly retries: number
+  readonly expected: (tools: readonly [ToolCall, ToolCall]) => Expected
+}
+
+/** A call that the client can carry out, and what must come of it. */
+export interface ToolCall {
+  readonly name: string
+  readonly args: JsonObject
+  readonly result: string
+}
+
+const MODELS = {
+  'gpt-5.4': 'openai/gpt-5.4',
+  'claude-opus-4-8': 'anthropic/claude-opus-4.8',
+  'claude-haiku-4-5-20251001': 'anthropic/claude-haiku-4.5',
+  'deepseek-v4-pro': 'deepseek/deepseek-v4-pro',
+} as const
+
+const base = { stream: false, tools: false, settings: false, key: 'good', retries: 0 } as const
+
+const hello = (upstream: string): Pick<Case, 'prompt' | 'expected'> => ({
+  prompt: () => 'Hello!',
+  expected: () => ({ text: [`Hello from ${upstream}.`] }),
+})
+
+const twoTools: Pick<Case, 'prompt' | 'expected' | 'tools'> = {
+  tools: true,
+  prompt: (_, tools) => tools.map(({ name, args }) => callLine(name, args)).join('\n'),
+  expected: (tools) => ({ text: ['The tools said:', ...tools.map(({ result }) => result)] }),
+}
+
+const failing = (failure: keyof typeof REASONS): Pick<Case, 'prompt' | 'expected' | 'model'> => ({
+  model: `failing/${failure}`,
+  prompt: (unique) => failLine(failure, unique),
+  expected: () => ({ reason: REASONS[failure] }),
+})
+
+export const CASES: readonly Case[] = [
+  ...Object.entries(MODELS).flatMap(([upstream, model]): Case[] => [
+    { ...base, name: `plain ${upstream}`, model, settings: true, ...hello(upstream) },
+    { ...base, name: `streamed ${upstream}`, model, stream: true, ...hello(upstream) },
+    { ...base, name: `tools ${upstream}`, model, ...twoTools },
+    { ...base, name: `tools streamed ${upstream}`, model, stream: true, ...twoTools },
+  ]),
+  { ...base, name: 'a name without prefix', model: 'claude-sonnet-4-5', ...hello('claude-sonnet-4-5-20250929') },
+  {
+    ...base,
+    name: 'a preset',
+    model: `@preset/${PRESET}`,
+    prompt: () => 'Hello!',
+    expected: () => ({ text: [PRESET_SIGN, 'Hello from claude-haiku-4-5-20251001.'] }),
+  },
+  {
+    ...base,
+    name: 'a wrong key',
+    model: 'openai/gpt-5.4',
+    key: 'wrong',
+    prompt: () => 'Hello!',
+    expected: () => ({ reason: /Invalid API key|401|authenticat/i }),
+  },
+  { ...base, name: '429', ...failing('429') },
+  { ...base, name: '429 streamed', stream: true, ...failing('429') },
+  {
+    ...base,
+    name: '429 once, retried',
+    model: 'failing/once',
+    retries: 2,
+    prompt: (unique) => failLine('once', unique),
+    expected: () => ({ text: ['Hello from once.'] }),
+  },
+  { ...base, name: '500', ...failing('500') },
+  { ...base, name: 'too long', ...failing('overflow') },
+  { ...base, name: 'too long streamed', stream: true, ...failing('overflow') },
+]

@@ -1,0 +1,154 @@
+/**
+ * `npm run test:clients [-- id …]`: installs each client in a temporary folder, runs it against a started service whose
+ * vendors refuse what real ones refuse, and prints what came. The last line counts.
+ */
+import { spawn } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import { KNOWN_CLIENTS, type KnownClient } from '../../src/contract/known-clients.ts'
+import { type Case, CASES } from './cases.ts'
+import { DRIVERS } from './drivers.ts'
+import { createInstaller, type Installed, Unavailable } from './install.ts'
+import { closing, type Outcome, report, type Result } from './report.ts'
+import { startService } from './service.ts'
+import { REASONS } from './vendors/failures.ts'
+
+const AT_ONCE = 2
+/** A client that hangs must not hold the rest. */
+const DRIVER_MS = 240_000
+
+const wanted = process.argv.slice(2)
+const clients = KNOWN_CLIENTS.filter(({ id }) => wanted.length === 0 || wanted.includes(id))
+const root = mkdtempSync(join(tmpdir(), 'patchbay-clients-'))
+const install = createInstaller(clients, root)
+const service = await startService(join(root, 'service'))
+
+const main = async (): Promise<readonly Result[]> => {
+  const results: Result[] = []
+  const waiting = [...clients]
+  const worker = async (): Promise<void> => {
+    for (let client = waiting.shift(); client !== undefined; client = waiting.shift()) results.push(...(await check(client)))
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, worker))
+  return results
+}
+
+const check = async (client: KnownClient): Promise<readonly Result[]> => {
+  const began = performance.now()
+  const say = (what: string): void =>
+    void process.stderr.write(`${client.id}: ${what} (${((performance.now() - began) / 1000).toFixed(0)} s)\n`)
+  try {
+    const installed = await install(client)
+    say('installed')
+    const found = [...(await runCases(client, installed)), await runSnippet(client, installed)]
+    say('done')
+    return found
+  } catch (thrown) {
+    if (!(thrown instanceof Unavailable)) throw thrown
+    return [{ client: client.id, case: 'all', way: '', outcome: { kind: 'skipped', why: thrown.message } }]
+  }
+}
+
+interface Asked {
+  readonly id: string
+  readonly way: string
+  readonly one: Case
+}
+
+const runCases = async (client: KnownClient, installed: Installed): Promise<readonly Result[]> => {
+  const driver = DRIVERS[client.id]
+  if (driver === undefined) throw new Error(`${client.id} has no driver.`)
+  const asked: readonly Asked[] = driver.ways.flatMap((way) =>
+    CASES.map((one) => ({ id: `${client.id}-${way}-${one.name.replaceAll(/\W+/g, '-')}`, way, one })),
+  )
+  const cases = asked.map(({ id, way, one: { model, prompt, stream, tools, settings, key, retries } }) => ({
+    id,
+    way,
+    model,
+    prompt: prompt(id, driver.tools),
+    stream,
+    tools,
+    settings,
+    key: key === 'good' ? service.key : 'pb_inf_wrong',
+    retries,
+  }))
+  const [program = '', ...before] = installed.run
+  const script = join(installed.directory, driver.script.slice(driver.script.indexOf('/') + 1))
+  const said = await output(program, [...before, script], installed, JSON.stringify({ api: service.api, host: service.url, cases }))
+  const outcomes = new Map(
+    [...said.matchAll(/^OUTCOME (.*)$/gm)].map(([, json = '{}']) => {
+      const outcome = JSON.parse(json) as { id: string; text?: string; error?: string }
+      return [outcome.id, outcome]
+    }),
+  )
+  return asked.map(({ id, way, one }) => {
+    const outcome = outcomes.get(id) ?? { error: `The driver said nothing of it: ${said.slice(-300)}` }
+    return { client: client.id, case: one.name, way, outcome: judge(one.expected(driver.tools), outcome, way) }
+  })
+}
+
+/**
+ * On Responses a context that is too long is an answer that was cut short (service.md, "Length errors turned into success"),
+ * of which libraries make an empty text or an error of their own.
+ */
+const judge = (expected: ReturnType<Case['expected']>, { text, error }: { text?: string | null; error?: string }, way: string): Outcome => {
+  const fault = (wish: string): Outcome => ({ kind: 'failed', why: `${wish}; it said ${JSON.stringify(error ?? text).slice(0, 400)}` })
+  if ('reason' in expected) {
+    if (way === 'responses' && expected.reason === REASONS.overflow && !text) return { kind: 'passed' }
+    return error !== undefined && expected.reason.test(error)
+      ? { kind: 'passed' }
+      : fault(`an error with ${String(expected.reason)} was due`)
+  }
+  const missing = expected.text.find((part) => !(text ?? '').includes(part))
+  return missing === undefined ? { kind: 'passed' } : fault(`"${missing}" was due`)
+}
+
+const ENDINGS = { sh: 'sh', python: 'py', js: 'mjs', go: 'go' } as const
+
+/** As docs/clients.md prints it. */
+const runSnippet = async ({ id, snippet }: KnownClient, installed: Installed): Promise<Result> => {
+  const path = join(installed.directory, `${id}-snippet.${ENDINGS[snippet.language]}`)
+  writeFileSync(path, snippet.text)
+  const [program = '', ...before] = snippet.language === 'sh' ? ['sh'] : installed.run
+  const said = await output(program, [...before, path], installed, '')
+  const outcome: Outcome = said.includes('Hello from ') ? { kind: 'passed' } : { kind: 'failed', why: said.slice(-400) }
+  return { client: id, case: 'the snippet of docs/clients.md', way: '', outcome }
+}
+
+/** What a program prints, both ways together. Its home is its own, and no proxy leads it out. */
+const output = (program: string, args: readonly string[], { directory }: Installed, input: string): Promise<string> =>
+  new Promise((resolve, reject) => {
+    const home = join(directory, 'home')
+    mkdirSync(home, { recursive: true })
+    const child = spawn(program, args, {
+      cwd: directory,
+      env: {
+        PATH: process.env['PATH'],
+        HOME: home,
+        LITELLM_LOCAL_MODEL_COST_MAP: 'True',
+        PYTHONUNBUFFERED: '1',
+        PATCHBAY_URL: service.url,
+        INFERENCE_KEY: service.key,
+      },
+      stdio: ['pipe', 'pipe', 'pipe'],
+      timeout: DRIVER_MS,
+      killSignal: 'SIGKILL',
+    })
+    let said = ''
+    for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (piece: string) => (said += piece))
+    child.once('error', reject)
+    child.once('close', () => resolve(said))
+    child.stdin.end(input)
+  })
+
+try {
+  const results = await main()
+  process.stdout.write(report(results))
+  process.stdout.write(`${closing(results)}\n`)
+  process.exitCode = results.some(({ outcome }) => outcome.kind === 'failed') ? 1 : 0
+} finally {
+  await service.stop()
+  rmSync(root, { recursive: true, force: true })
+}

@@ -1,0 +1,76 @@
+/** A service with the vendors' variables set, as an operator would start it; the vendors are scripted. */
+import { spawn } from 'node:child_process'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { PRESET, PRESET_BODY } from './cases.ts'
+import { startVendors } from './vendors/server.ts'
+
+export interface Service {
+  readonly url: string
+  readonly api: string
+  readonly key: string
+  stop(): Promise<void>
+}
+
+/** Everything else is as it comes: a default server is what these clients meet. */
+export const startService = async (directory: string): Promise<Service> => {
+  mkdirSync(directory, { recursive: true })
+  const vendors = await startVendors()
+  const config = join(directory, 'patchbay.yaml')
+  // Each failure has a model of its own, so that it closes no door to the others.
+  writeFileSync(
+    config,
+    `providers: { failing: { name: Failing, dialects: [openai-chat, openai-responses, anthropic], base_url: "${vendors.url}/failing", any_model: true } }\n`,
+  )
+  const child = spawn(
+    join(import.meta.dirname, '../../bin/patchbay'),
+    ['serve', '--port', '0', '--data-dir', join(directory, 'data'), '--config', config, '--log-level', 'silent'],
+    {
+      cwd: directory,
+      env: {
+        PATH: process.env['PATH'],
+        OPENAI_API_KEY: 'sk-openai',
+        OPENAI_BASE_URL: `${vendors.url}/openai/v1`,
+        ANTHROPIC_API_KEY: 'sk-anthropic',
+        ANTHROPIC_BASE_URL: `${vendors.url}/anthropic`,
+        DEEPSEEK_API_KEY: 'sk-deepseek',
+        DEEPSEEK_BASE_URL: `${vendors.url}/deepseek`,
+      },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  )
+  const ended = new Promise<void>((resolve) => void child.once('exit', () => resolve()))
+  const { url, management, key } = await keysOf(child.stdout)
+  // Its log goes on for as long as it runs.
+  child.stdout.resume()
+  const saved = await fetch(`${url}/api/v1/presets/${PRESET}/responses`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${management}`, 'content-type': 'application/json' },
+    body: JSON.stringify(PRESET_BODY),
+  })
+  if (!saved.ok) throw new Error(`The preset was not saved: ${await saved.text()}`)
+  return {
+    url,
+    api: `${url}/api/v1`,
+    key,
+    async stop() {
+      child.kill('SIGTERM')
+      await ended
+      vendors.stop()
+    },
+  }
+}
+
+const keysOf = (stdout: NodeJS.ReadableStream): Promise<{ url: string; management: string; key: string }> =>
+  new Promise((resolve, reject) => {
+    let text = ''
+    stdout.on('data', (piece: Buffer) => {
+      text += piece.toString()
+      const url = /^patchbay ready (\S+)$/m.exec(text)?.[1]
+      const management = /^management key (\S+)$/m.exec(text)?.[1]
+      const key = /^inference key (\S+)$/m.exec(text)?.[1]
+      if (url !== undefined && management !== undefined && key !== undefined) resolve({ url, management, key })
+    })
+    stdout.once('end', () => reject(new Error(`The service did not start: ${text}`)))
+  })

@@ -1,0 +1,204 @@
+/**
+ * What real vendors refuse, in their words: the reason why clients that work with one vendor fail behind a gateway. Each
+ * rule names what it looks for; the first that applies answers. Sources: the vendors' references and public bug reports.
+ */
+import { isObject } from '../../../src/lib/json.ts'
+import { openaiRefusal } from './chat.ts'
+import { type Body, listOf, type Refusal, textOf } from './conversation.ts'
+import { anthropicRefusal } from './messages.ts'
+
+export type Rule = (body: Body, headers: Headers) => Refusal | null
+
+const isSet = (value: unknown): boolean => value !== undefined && value !== null
+
+const unknownFields =
+  (known: readonly string[], refuse: (field: string) => Refusal): Rule =>
+  (body) => {
+    const field = Object.keys(body).find((name) => !known.includes(name))
+    return field === undefined ? null : refuse(field)
+  }
+
+/** In OpenAI's dialects tools carry their name in one place or the other. */
+const toolName = (tool: Body): unknown => (isObject(tool['function']) ? tool['function']['name'] : tool['name'])
+
+const badToolName =
+  (alphabet: RegExp, refuse: (name: string, index: number) => Refusal): Rule =>
+  ({ tools }) => {
+    const names = listOf(tools).map(toolName)
+    const index = names.findIndex((name) => typeof name === 'string' && !alphabet.test(name))
+    return index < 0 ? null : refuse(String(names[index]), index)
+  }
+
+const reasons = (model: unknown): boolean => /^(o\d|gpt-[5-9])/.test(String(model))
+
+const forReasoners =
+  (fields: readonly string[], refuse: (field: string, model: string) => Refusal): Rule =>
+  (body) => {
+    const field = reasons(body['model']) ? fields.find((name) => isSet(body[name]) && body[name] !== 1) : undefined
+    return field === undefined ? null : refuse(field, String(body['model']))
+  }
+
+const unsupported = (field: string): Refusal =>
+  openaiRefusal(400, `Unsupported parameter: '${field}' is not supported with this model.`, { param: field, code: 'unsupported_parameter' })
+
+const OPENAI_CHAT = `audio frequency_penalty function_call functions logit_bias logprobs max_completion_tokens max_tokens messages metadata
+  modalities model n parallel_tool_calls prediction presence_penalty prompt_cache_key prompt_cache_retention reasoning_effort
+  response_format safety_identifier seed service_tier stop store stream stream_options temperature tool_choice tools top_logprobs top_p
+  user verbosity web_search_options moderation prompt_cache_options`.split(/\s+/)
+
+const OPENAI_RESPONSES = `background client_metadata context_management conversation include input instructions max_output_tokens
+  max_tool_calls metadata model parallel_tool_calls previous_response_id prompt prompt_cache_key prompt_cache_retention reasoning
+  safety_identifier service_tier store stream stream_options temperature text tool_choice tools top_logprobs top_p truncation user
+  moderation prompt_cache_options`.split(/\s+/)
+
+const unknownParameter = (field: string): Refusal =>
+  openaiRefusal(400, `Unknown parameter: '${field}'.`, { param: field, code: 'unknown_parameter' })
+
+const longUser: Rule = ({ user }) =>
+  typeof user === 'string' && user.length > 64
+    ? openaiRefusal(
+        400,
+        `Invalid 'user': string too long. Expected a string with maximum length 64, but got a string with length ${user.length} instead.`,
+        { param: 'user', code: 'string_above_max_length' },
+      )
+    : null
+
+const openaiToolName = badToolName(/^[a-zA-Z0-9_-]{1,64}$/, (name, index) =>
+  openaiRefusal(
+    400,
+    `Invalid 'tools[${index}].name': string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'. (${name})`,
+    { code: 'invalid_value' },
+  ),
+)
+
+export const OPENAI_CHAT_RULES: readonly Rule[] = [
+  unknownFields(OPENAI_CHAT, unknownParameter),
+  forReasoners(['max_tokens'], (field) =>
+    openaiRefusal(400, `Unsupported parameter: '${field}' is not supported with this model. Use 'max_completion_tokens' instead.`, {
+      param: field,
+      code: 'unsupported_parameter',
+    }),
+  ),
+  forReasoners(['temperature', 'top_p'], (field) =>
+    openaiRefusal(
+      400,
+      `Unsupported value: '${field}' does not support this value with this model. Only the default (1) value is supported.`,
+      { param: field, code: 'unsupported_value' },
+    ),
+  ),
+  forReasoners(['stop', 'logprobs', 'presence_penalty', 'frequency_penalty', 'logit_bias'], unsupported),
+  longUser,
+  openaiToolName,
+]
+
+export const OPENAI_RESPONSES_RULES: readonly Rule[] = [
+  unknownFields(OPENAI_RESPONSES, unknownParameter),
+  forReasoners(['temperature', 'top_p'], unsupported),
+  longUser,
+  openaiToolName,
+  ({ input, store }) => {
+    const reference = listOf(input).find(({ type }) => type === 'item_reference')
+    return reference === undefined
+      ? null
+      : openaiRefusal(
+          404,
+          `Item with id '${String(reference['id'])}' not found.${store === false ? ' Items are not persisted when `store` is set to false.' : ''}`,
+          { param: 'input' },
+        )
+  },
+  ({ previous_response_id: id }) =>
+    isSet(id) ? openaiRefusal(400, `Previous response with id '${String(id)}' not found.`, { code: 'previous_response_not_found' }) : null,
+]
+
+const DEEPSEEK_ROLES = ['system', 'user', 'assistant', 'tool', 'latest_reminder']
+
+export const DEEPSEEK_RULES: readonly Rule[] = [
+  ({ messages }) => {
+    const index = listOf(messages).findIndex(({ role }) => !DEEPSEEK_ROLES.includes(String(role)))
+    if (index < 0) return null
+    const role = String(listOf(messages)[index]?.['role'])
+    const wanted = DEEPSEEK_ROLES.map((one) => `\`${one}\``).join(', ')
+    return openaiRefusal(
+      400,
+      `Failed to deserialize the JSON body into the target type: messages[${index}].role: unknown variant \`${role}\`, expected one of ${wanted}`,
+    )
+  },
+  ({ response_format: format }) =>
+    isObject(format) && format['type'] === 'json_schema' ? openaiRefusal(400, 'This response_format type is unavailable now') : null,
+  badToolName(/^[a-zA-Z0-9_-]{1,64}$/, (name) => openaiRefusal(400, `Invalid 'tools[].function.name': ${name}`)),
+]
+
+const ANTHROPIC =
+  `cache_control container context_management fallbacks inference_geo max_tokens mcp_servers messages metadata model output_config
+  output_format service_tier speed stop_sequences stream system temperature thinking tool_choice tools top_k top_p diagnostics`.split(/\s+/)
+
+/** haiku 4.5 and older take thinking with a budget and know no effort; opus 4.7 and newer the other way round. */
+const isAdaptive = (model: unknown): boolean => {
+  const [, major = '0', minor = '0'] = /claude-[a-z]+-(\d+)(?:-(\d{1,2})(?!\d))?/.exec(String(model)) ?? []
+  return Number(major) * 100 + Number(minor) >= 407
+}
+
+const blocksOf = (body: Body): readonly Body[] => listOf(body['messages']).flatMap(({ content }) => listOf(content))
+
+export const ANTHROPIC_RULES: readonly Rule[] = [
+  unknownFields(ANTHROPIC, (field) => anthropicRefusal(400, `${field}: Extra inputs are not permitted`)),
+  ({ max_tokens: most }) => (typeof most === 'number' ? null : anthropicRefusal(400, 'max_tokens: Field required')),
+  ({ max_tokens: most, model }) =>
+    Number(most) > 128_000 || (/haiku-4-5|sonnet-4-5|opus-4-5/.test(String(model)) && Number(most) > 64_000)
+      ? anthropicRefusal(
+          400,
+          `max_tokens: ${String(most)} > ${Number(most) > 128_000 ? 128_000 : 64_000}, which is the maximum allowed number of output tokens for ${String(model)}`,
+        )
+      : null,
+  ({ thinking, model }) => {
+    const type = isObject(thinking) ? thinking['type'] : undefined
+    if (type === 'adaptive' && !isAdaptive(model)) return anthropicRefusal(400, 'adaptive thinking is not supported on this model')
+    return type === 'enabled' && isAdaptive(model)
+      ? anthropicRefusal(
+          400,
+          '"thinking.type.enabled" is not supported for this model. Use "thinking.type.adaptive" and "output_config.effort" to control thinking behavior.',
+        )
+      : null
+  },
+  ({ output_config: output, model }) =>
+    isObject(output) && isSet(output['effort']) && !isAdaptive(model)
+      ? anthropicRefusal(400, 'This model does not support the effort parameter.')
+      : null,
+  (body) => {
+    const field = isAdaptive(body['model'])
+      ? ['temperature', 'top_p', 'top_k'].find((name) => isSet(body[name]) && body[name] !== 1)
+      : undefined
+    return field === undefined ? null : anthropicRefusal(400, `\`${field}\` is deprecated for this model.`)
+  },
+  ({ messages, model }, headers) => {
+    const hasSystem = listOf(messages).some(({ role }) => role === 'system')
+    const takesIt = /opus-4-8|-5-5/.test(String(model)) && (headers.get('anthropic-beta') ?? '').includes('mid-conversation-system')
+    return hasSystem && !takesIt
+      ? anthropicRefusal(
+          400,
+          'messages: Unexpected role "system". The Messages API accepts a top-level `system` parameter, not "system" as an input message role.',
+        )
+      : null
+  },
+  ({ messages }) =>
+    listOf(messages)[0]?.['role'] === 'user' ? null : anthropicRefusal(400, 'messages: first message must use the "user" role'),
+  (body) =>
+    blocksOf(body).some(({ type, text }) => type === 'text' && textOf(text).trim() === '')
+      ? anthropicRefusal(400, 'messages: text content blocks must be non-empty')
+      : null,
+  (body) => {
+    const id = blocksOf(body)
+      .map(({ type, id, tool_use_id: of }) => (type === 'tool_use' ? id : type === 'tool_result' ? of : 'ok'))
+      .find((one) => !/^[a-zA-Z0-9_-]+$/.test(String(one)))
+    return id === undefined
+      ? null
+      : anthropicRefusal(400, `messages: tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$' (${JSON.stringify(id)})`)
+  },
+  badToolName(/^[a-zA-Z0-9_-]{1,128}$/, (name, index) =>
+    anthropicRefusal(400, `tools.${index}.custom.name: String should match pattern '^[a-zA-Z0-9_-]{1,128}$' (${name})`),
+  ),
+  (body) => {
+    const marked = JSON.stringify(body).split('"cache_control":{').length - 1
+    return marked > 4 ? anthropicRefusal(400, `A maximum of 4 blocks with cache_control may be provided. Found ${marked}.`) : null
+  },
+]
