@@ -37,7 +37,8 @@ import { derivedKeys } from './root-secret.ts'
 import { openPresetSeal } from './presets/preset-seal.ts'
 import { createPresets } from './presets/presets.ts'
 import { providerRegistry } from './providers/registry.ts'
-import { createSafeFetch } from './providers/safe-fetch.ts'
+import { createLoadMedia } from './providers/load-media.ts'
+import { createSafeFetch, type SafeFetch } from './providers/safe-fetch.ts'
 import { createReachability, probeAddress, probeNothing } from './providers/reachability.ts'
 import { createUpstream } from './providers/upstream.ts'
 import { createCredentials } from './routing/credentials.ts'
@@ -196,10 +197,12 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
       },
       createReachability({ clock, connectMs: seconds(current.timeouts.connect), probe: behindProxy(env) ? probeNothing : probeAddress }),
     )
+    const safeMedia = (trustedHosts: readonly string[]): SafeFetch =>
+      createSafeFetch({ clock, trustedHosts, trustedBy: 'media.trusted_hosts', plainHttp: true })
     const inference: InferenceParts = {
       models,
       adapters: providerRegistry,
-      context: { upstream, clock },
+      context: { upstream, clock, ...(current.media.fetch ? { loadMedia: createLoadMedia(safeMedia(current.media.trusted_hosts)) } : {}) },
       clock,
       ids,
       routing,

@@ -9,6 +9,7 @@ import { nearestKey } from './contract/nearest-key.ts'
 import { providerFailure } from './contract/provider-failure.ts'
 import { pathText } from './contract/validate.ts'
 import { moderationSettings } from './guardrails/moderation-settings.ts'
+import { mediaSettings } from './providers/media-settings.ts'
 import { budgetSettings } from './ledger/settings.ts'
 import { modelEntry, modelId, providerEntry, providerSlug } from './models/catalogue-schema.ts'
 
@@ -87,6 +88,7 @@ export const configFileSchema = z
       .prefault({}),
     guardrails: z.strictObject({}).optional().meta({ description: 'Reserved.' }),
     moderation: moderationSettings.prefault({}),
+    media: mediaSettings.prefault({}),
   })
   .meta({ id: 'PatchbayConfiguration', title: 'patchbay.yaml' })
 

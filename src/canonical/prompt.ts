@@ -63,8 +63,11 @@ export type Part =
       readonly media?: readonly Part[]
       readonly isError?: boolean
     } & Marked)
-  /** A part without a word in the middle, by its type in the client's dialect: translations warn of it. */
-  | { readonly type: 'unknown'; readonly kind: string; readonly at: string }
+  /**
+   * A part without a word in the middle, by its type in the client's dialect: translations warn of it. `content`: it is
+   * something that the model is asked about, such as a file by its id, so that a request without it would be another.
+   */
+  | { readonly type: 'unknown'; readonly kind: string; readonly at: string; readonly content?: true }
 
 export interface UrlCitation {
   readonly url: string

@@ -23,12 +23,21 @@ export const readContent = (node: Node, key: string, readers: PartReaders): read
 /** A newer client must not be turned away: a part of an unknown type is carried by its name alone. */
 export const readPart = (part: Node, readers: PartReaders): readonly Part[] => {
   const type = requiredText(part, 'type')
-  return readerFor(readers, type)?.(part) ?? [unknownPart(type, part)]
+  return readerFor(readers, type)?.(part) ?? [BESIDE_CONTENT.has(type) ? unknownPart(type, part) : unknownContent(type, part)]
 }
 
 export type UnknownPart = Extract<Part, { type: 'unknown' }>
 
 export const unknownPart = (kind: string, { path }: { readonly path: string }): UnknownPart => ({ type: 'unknown', kind, at: path })
+
+/** Something that the model is asked about, in a form that only the client's own dialect knows. */
+export const unknownContent = (kind: string, node: { readonly path: string }): UnknownPart => ({
+  ...unknownPart(kind, node),
+  content: true,
+})
+
+/** Parts that say something of tools or of the cache, and nothing to the model. */
+const BESIDE_CONTENT: ReadonlySet<string> = new Set(['tool_reference', 'cache_edits'])
 
 /** Anthropic's mark, or OpenAI's, whose lifetime the request's `prompt_cache_options` says. */
 export const cacheMark = (node: Node): { readonly cache?: CacheMark } => {

@@ -35,7 +35,8 @@ const go = async (
     async (request) => {
       sent.push(request)
       if (reply instanceof Error) throw reply
-      return { status: reply.status ?? 200, text: reply.text ?? JSON.stringify(reply.body) }
+      const text = reply.text ?? JSON.stringify(reply.body)
+      return { status: reply.status ?? 200, contentType: 'application/json', bytes: Buffer.from(text), text }
     },
     clock,
   )

@@ -121,7 +121,7 @@ export const heldTarget = ({ hold }: Run, { planned, credential }: Dispatch): Ta
  * The same context, in which a body goes out only when its cost is held, and it is written down that the provider is asked
  * and what status it answers.
  */
-export const watched = ({ upstream, clock }: ProviderContext, run: Run, outcome: AttemptOutcome): ProviderContext => {
+export const watched = (context: ProviderContext, run: Run, outcome: AttemptOutcome): ProviderContext => {
   const { hold, sending: show } = run
   const leave = (body: UpstreamRequest['body']): void => {
     outcome.asked = true
@@ -135,12 +135,12 @@ export const watched = ({ upstream, clock }: ProviderContext, run: Run, outcome:
     async post(request) {
       if (hold !== null) await hold.cover(run, outcome.planned, request.body)
       leave(request.body)
-      const response = await upstream.post(request)
+      const response = await context.upstream.post(request)
       outcome.upstreamStatus = response.status
       return response
     },
   }
-  return { upstream: watching, clock, sending }
+  return { ...context, upstream: watching, sending }
 }
 
 const errorIn = (frame: Frame | undefined): GatewayError => {

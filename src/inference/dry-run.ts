@@ -4,6 +4,7 @@ import type { JsonObject, JsonValue } from '../lib/json.ts'
 import { dollars } from '../lib/money.ts'
 import { dialectFor } from '../models/models.ts'
 import { costOf } from '../models/price.ts'
+import { pretendToLoad } from '../providers/load-media.ts'
 import { redactBody } from '../providers/redact-body.ts'
 import { bodyText } from '../providers/upstream.ts'
 import { callAtTier } from '../routing/call-at-tier.ts'
@@ -51,7 +52,7 @@ const upstreamBody = async (
   request: InferenceRequest,
   planned: PlannedAttempt,
   losses: Warning[],
-  { adapters, clock, routing }: InferenceParts,
+  { adapters, clock, routing, context }: InferenceParts,
 ): Promise<string | null> => {
   const call = callAtTier(request.call, planned.serviceTier)
   const adapter = adapters.adapterFor(dialectFor(planned.endpoint.provider, call.dialect))
@@ -65,7 +66,8 @@ const upstreamBody = async (
     throw new NotSent(body)
   }
   try {
-    await adapter(attempt, { clock, sending, upstream: { post: ({ body }) => sending(bodyText(body)) } }, () => undefined)
+    const loadMedia = context.loadMedia === undefined ? undefined : pretendToLoad
+    await adapter(attempt, { clock, sending, loadMedia, upstream: { post: ({ body }) => sending(bodyText(body)) } }, () => undefined)
   } catch (thrown) {
     if (thrown instanceof NotSent) return thrown.body
     throw asFailure(thrown)

@@ -6,6 +6,7 @@ import type { Call } from '../canonical/call.ts'
 import type { TakeFrames } from '../canonical/event.ts'
 import type { Warning } from '../canonical/warning.ts'
 import type { Clock } from '../lib/clock.ts'
+import type { LoadMedia } from './load-media.ts'
 import type { Upstream } from './upstream.ts'
 
 /** Where an attempt goes: one provider's own name for a model, its address and a credential for it. */
@@ -41,6 +42,8 @@ export interface ProviderContext {
    * upstream tells it for every adapter that has one. What it throws ends the attempt.
    */
   readonly sending?: ((body: string) => void | Promise<void>) | undefined
+  /** Fetches what a request names by its address, where the operator allows that. */
+  readonly loadMedia?: LoadMedia | undefined
 }
 
 /**

@@ -19,14 +19,19 @@ export class UnsafeRequest extends Error {
 export interface SafeRequest {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
-  readonly body: string
+  /** Null asks for what is there (GET). */
+  readonly body: string | null
   /** In all: names, connections, redirects, answer. */
   readonly timeoutMs: number
   readonly maxBytes: number
+  readonly signal?: AbortSignal
 }
 
 export interface SafeResponse {
   readonly status: number
+  readonly contentType: string | null
+  readonly bytes: Buffer
+  /** Of its bytes as UTF-8. */
   readonly text: string
 }
 
@@ -34,18 +39,31 @@ export interface SafeFetchParts {
   readonly clock: Clock
   /** `host` or `host:port`: these may be private, and spoken to without TLS. */
   readonly trustedHosts: readonly string[]
+  /** The setting that names them: refusals tell of it. */
+  readonly trustedBy?: string
+  /** Whether the open internet may be spoken to without TLS. */
+  readonly plainHttp?: boolean
   readonly resolve?: (host: string) => Promise<readonly string[]>
 }
 
-/** POSTs. Throws UnsafeRequest. */
+/** POSTs its body, where there is one. Throws UnsafeRequest. */
 export type SafeFetch = (request: SafeRequest) => Promise<SafeResponse>
 
 const HOPS_MAX = 3
 
-export const createSafeFetch = ({ clock, trustedHosts, resolve = resolveByDns }: SafeFetchParts): SafeFetch => {
-  const trusted = new Set(trustedHosts.map((host) => host.toLowerCase()))
-  return async ({ url, headers, body, timeoutMs, maxBytes }) => {
+export const createSafeFetch = ({
+  clock,
+  trustedHosts,
+  trustedBy = 'moderation.trusted_hosts',
+  plainHttp = false,
+  resolve = resolveByDns,
+}: SafeFetchParts): SafeFetch => {
+  const rules: Rules = { trusted: new Set(trustedHosts.map((host) => host.toLowerCase())), trustedBy, plainHttp }
+  return async ({ url, headers, body, timeoutMs, maxBytes, signal }) => {
     const connection = new AbortController()
+    const leave = (): void => connection.abort()
+    if (signal?.aborted === true) leave()
+    signal?.addEventListener('abort', leave, { once: true })
     let cancelDeadline: (() => void) | undefined
     const late = new Promise<never>((_, reject) => {
       cancelDeadline = clock.after(timeoutMs, () => {
@@ -54,13 +72,13 @@ export const createSafeFetch = ({ clock, trustedHosts, resolve = resolveByDns }:
       })
     })
     const hops = async (): Promise<SafeResponse> => {
-      let step: Hop = { url: checkedUrl(url, trusted), method: 'POST', headers, body }
+      let step: Hop = { url: checkedUrl(url, rules), method: body === null ? 'GET' : 'POST', headers, body: body ?? '' }
       for (let hop = 0; ; hop += 1) {
-        const address = await checkedAddress(step.url, trusted, resolve)
+        const address = await checkedAddress(step.url, rules, resolve)
         const { response, location } = await send(step, address, { maxBytes, signal: connection.signal })
         if (location === null) return response
         if (hop === HOPS_MAX) throw new UnsafeRequest(`more than ${HOPS_MAX} redirects`)
-        step = redirected(step, response.status, checkedUrl(new URL(location, step.url).href, trusted))
+        step = redirected(step, response.status, checkedUrl(new URL(location, step.url).href, rules))
       }
     }
     try {
@@ -72,6 +90,7 @@ export const createSafeFetch = ({ clock, trustedHosts, resolve = resolveByDns }:
       })
     } finally {
       cancelDeadline?.()
+      signal?.removeEventListener('abort', leave)
     }
   }
 }
@@ -83,34 +102,36 @@ interface Hop {
   readonly body: string
 }
 
-const isTrusted = ({ hostname, host }: URL, trusted: ReadonlySet<string>): boolean =>
-  trusted.has(bare(hostname)) || trusted.has(host.toLowerCase())
+interface Rules {
+  readonly trusted: ReadonlySet<string>
+  readonly trustedBy: string
+  readonly plainHttp: boolean
+}
+
+const isTrusted = ({ hostname, host }: URL, { trusted }: Rules): boolean => trusted.has(bare(hostname)) || trusted.has(host.toLowerCase())
 
 const bare = (hostname: string): string => hostname.toLowerCase().replace(/^\[|\]$/g, '')
 
-const checkedUrl = (text: string, trusted: ReadonlySet<string>): URL => {
+const checkedUrl = (text: string, rules: Rules): URL => {
+  const { trustedBy, plainHttp } = rules
   const url = URL.canParse(text) ? new URL(text) : null
   if (url === null || !/^https?:$/.test(url.protocol)) throw new UnsafeRequest('not an https address')
   if (url.username !== '' || url.password !== '') throw new UnsafeRequest('an address with credentials')
-  if (isTrusted(url, trusted)) return url
-  if (url.protocol !== 'https:') throw new UnsafeRequest('http is for hosts in moderation.trusted_hosts only')
-  if (url.port !== '') throw new UnsafeRequest('ports but 443 are for hosts in moderation.trusted_hosts only')
+  if (isTrusted(url, rules)) return url
+  if (url.protocol !== 'https:' && !plainHttp) throw new UnsafeRequest(`http is for hosts in ${trustedBy} only`)
+  if (url.port !== '') throw new UnsafeRequest(`ports but ${plainHttp ? '80 and ' : ''}443 are for hosts in ${trustedBy} only`)
   return url
 }
 
 /** Every address must be public: which of them is used is not for the name's owner to choose. */
-const checkedAddress = async (
-  url: URL,
-  trusted: ReadonlySet<string>,
-  resolve: (host: string) => Promise<readonly string[]>,
-): Promise<string> => {
+const checkedAddress = async (url: URL, rules: Rules, resolve: (host: string) => Promise<readonly string[]>): Promise<string> => {
   const host = bare(url.hostname)
   const isLiteral = parseIpv4(host) !== null || parseIpv6(host) !== null
   const addresses = isLiteral ? [host] : await resolve(host)
   const [first] = addresses
   if (first === undefined) throw new UnsafeRequest('the name has no address')
-  if (!isTrusted(url, trusted) && !addresses.every(isPublicAddress)) {
-    throw new UnsafeRequest('the address is not of the open internet; its host is not in moderation.trusted_hosts')
+  if (!isTrusted(url, rules) && !addresses.every(isPublicAddress)) {
+    throw new UnsafeRequest(`the address is not of the open internet; its host is not in ${rules.trustedBy}`)
   }
   return first
 }
@@ -143,10 +164,11 @@ const send = (
         const { location } = message.headers
         if (REDIRECTS.has(status) && location !== undefined) {
           message.destroy()
-          resolve({ response: { status, text: '' }, location })
+          resolve({ response: responseOf(status, null, Buffer.alloc(0)), location })
           return
         }
-        readText(message, maxBytes).then((text) => resolve({ response: { status, text }, location: null }), reject)
+        const type = message.headers['content-type'] ?? null
+        readBytes(message, maxBytes).then((bytes) => resolve({ response: responseOf(status, type, bytes), location: null }), reject)
       },
     )
     request.on('error', reject)
@@ -163,7 +185,16 @@ const redirected = (from: Hop, status: number, url: URL): Hop => {
   return { url, method: keeps ? from.method : 'GET', headers, body: keeps ? from.body : '' }
 }
 
-const readText = async (message: IncomingMessage, maxBytes: number): Promise<string> => {
+const responseOf = (status: number, contentType: string | null, bytes: Buffer): SafeResponse => ({
+  status,
+  contentType,
+  bytes,
+  get text() {
+    return bytes.toString('utf8')
+  },
+})
+
+const readBytes = async (message: IncomingMessage, maxBytes: number): Promise<Buffer> => {
   const pieces: Buffer[] = []
   let bytes = 0
   for await (const piece of message as AsyncIterable<Buffer>) {
@@ -174,5 +205,5 @@ const readText = async (message: IncomingMessage, maxBytes: number): Promise<str
     }
     pieces.push(piece)
   }
-  return Buffer.concat(pieces).toString('utf8')
+  return Buffer.concat(pieces)
 }

@@ -5,6 +5,8 @@ import type { Warning } from '../canonical/warning.ts'
 import { GatewayError } from '../errors.ts'
 import { outputWithin } from './field-rules.ts'
 import type { Target } from './provider.ts'
+import { withLawfulCalls } from './lawful-calls.ts'
+import { withPicturesOfUser } from './made-pictures.ts'
 import { withPairedResults } from './paired-results.ts'
 import { withoutTextCalls, withTextCalls } from './text-calls.ts'
 import { SETTING_FATES, type TranslatedDialect } from './loss-table.ts'
@@ -15,23 +17,34 @@ export interface Translation {
   setting<Name extends SettingName>(name: Name): SettingValues[Name] | undefined
   /** A loss that the table cannot know of, such as a part of a message. `field` is the client's path. */
   lose(field: string, message: string): void
+  /** Tells of something that was done in another way than asked for. */
+  mapped(field: string, message: string): void
+  /** For what cannot be carried and without which the request would be another one. Throws `invalid_request`. */
+  refuse(field: string, message: string): never
+}
+
+interface Wants {
+  readonly takesText?: boolean
+  readonly takesOwnPictures?: boolean
 }
 
 type Addressee = Pick<Target, 'providerName' | 'upstreamModel' | 'maxCompletionTokens'>
 
-/** Tells every loss of the settings at once. Throws `invalid_request` for one that is refused. `takesText`: it has tools that take any text. */
+/** Tells every loss of the settings at once. Throws `invalid_request` for one that is refused. `takesText`: it has tools that take any text. `takesOwnPictures`: its assistant shows pictures. */
 export const translate = (
   given: Prompt,
   dialect: TranslatedDialect,
   target: Addressee,
   warn: (warning: Warning) => void,
-  { takesText = dialect === 'openai-responses' }: { readonly takesText?: boolean } = {},
+  { takesText = dialect === 'openai-responses', takesOwnPictures = dialect === 'google' }: Wants = {},
 ): Translation => {
   const { providerName } = target
-  const spoken = takesText ? withTextCalls(given) : withoutTextCalls(given, warn)
-  const messages = withPairedResults(spoken.messages, warn)
-  const prompt = { ...spoken, messages, settings: withinLimits(spoken.settings, target, warn) }
+  const mapped = (field: string, message: string): void => warn({ code: 'mapped_field', field, message })
+  const lawful = withLawfulCalls(takesText ? withTextCalls(given) : withoutTextCalls(given, warn), mapped)
+  const spoken = { ...lawful, messages: withPairedResults(lawful.messages, warn) }
   const lose = (field: string, message: string): void => warn({ code: 'unsupported_field', field, message })
+  const shown = takesOwnPictures ? spoken : withPicturesOfUser(spoken, lose)
+  const prompt = { ...shown, settings: withinLimits(shown.settings, target, warn) }
   for (const [name, setting] of Object.entries(prompt.settings)) {
     const fate = SETTING_FATES[name as SettingName][dialect]
     if (fate === 'dropped') lose(setting.field, `${providerName} has no word for ${setting.field}; it was left out.`)
@@ -41,6 +54,10 @@ export const translate = (
   return {
     prompt,
     lose,
+    mapped,
+    refuse(field, message) {
+      throw new GatewayError('invalid_request', `${field}: ${message}`, { metadata: { field } })
+    },
     setting: (name) => {
       const fate = SETTING_FATES[name][dialect]
       return fate === 'dropped' || fate === 'refused' ? undefined : prompt.settings[name]?.value

@@ -2,7 +2,8 @@
  * A conversation for the dialects that have a system prompt and alternating turns of user and assistant (Messages,
  * Converse): what goes where, whatever their blocks look like.
  */
-import type { Message, Prompt } from '../canonical/prompt.ts'
+import type { Message, Part, Prompt } from '../canonical/prompt.ts'
+import { answerable, refuseUnasked } from './answerable.ts'
 
 export interface Turn<Block> {
   readonly role: 'user' | 'assistant' | 'system'
@@ -35,20 +36,32 @@ interface Blocks<Block> {
 /**
  * System messages at the beginning are the system prompt. Later ones keep their places, for to hoist them would change
  * the beginning of the prompt and miss its cache on every turn (pitfalls.md 16): as a `system` turn where the model
- * knows one and the place is a lawful one, else as text of the user's turn that stands there.
+ * knows one and the place is a lawful one, else as text of the user's turn that stands there. Throws `invalid_prompt`
+ * where there is nothing to answer.
  */
 export const arrangeTurns = <Block extends { readonly type: string }>(context: TurnContext, blocks: Blocks<Block>): Conversation<Block> => {
-  const { messages } = context.prompt
+  const messages = withTrimmedPrefill(context)
   const first = messages.findIndex((message) => !isSystem(message))
   const system = messages.slice(0, first < 0 ? messages.length : first).flatMap(blocks.encode)
   const pieces = first < 0 ? [] : messages.slice(first).map((message) => turnOf(message, blocks))
+  const last = pieces.findLast(({ role }) => role !== 'system')
+  if (last?.role === 'user' && last.blocks.length === 0) refuseUnasked(last.at)
   const complete = blocks.complete ?? ((turn) => turn)
   const turns = joined(settled(joined(pieces), context)).map((turn) => resultsFirst(complete(turn), blocks.resultType))
-  if (turns.length > 0 || system.length === 0) return { system, turns }
+  if (turns.length > 0 || system.length === 0) return { system, turns: answerable(messages, turns) }
   // The dialect wants something to answer.
   const at = messages[0]?.at ?? 'messages'
   context.mapped(at, 'A conversation of system messages alone was sent as the turn of a user.')
   return { system: [], turns: [{ role: 'user', blocks: system, at }] }
+}
+
+/** The beginning of an answer that the model is to go on with must not end in white space. */
+const withTrimmedPrefill = ({ prompt: { messages }, mapped }: TurnContext): readonly Message[] => {
+  const last = messages.at(-1)
+  const said: Part | undefined = last?.parts.at(-1)
+  if (last?.role !== 'assistant' || said?.type !== 'text' || said.text === said.text.trimEnd()) return messages
+  mapped(last.at ?? 'messages', 'White space at the end of the beginning of the answer was left out.')
+  return [...messages.slice(0, -1), { ...last, parts: [...last.parts.slice(0, -1), { ...said, text: said.text.trimEnd() }] }]
 }
 
 const isSystem = ({ role }: Message): boolean => role === 'system' || role === 'developer'

@@ -20,6 +20,7 @@ import type { PriceEntry } from '../../src/models/catalogue-schema.ts'
 import { createModels, plainEndpoint } from '../../src/models/models.ts'
 import type { Health } from '../../src/routing/health.ts'
 import type { Presets } from '../../src/presets/presets.ts'
+import type { LoadMedia } from '../../src/providers/load-media.ts'
 import { providerRegistry } from '../../src/providers/registry.ts'
 import { joinedText, type PieceReader, type Upstream, type UpstreamRequest } from '../../src/providers/upstream.ts'
 import { createFakeClock, type FakeClock } from './fake-clock.ts'
@@ -65,6 +66,8 @@ export interface Replay {
   /** That hold for the caller. */
   readonly guardrails?: readonly Applied[]
   readonly presets?: Presets
+  /** The operator allows that media are fetched, which comes to this. */
+  readonly loadMedia?: LoadMedia
 }
 
 export interface Replayed {
@@ -111,6 +114,7 @@ export const replay = async ({
   guardrails = [],
   presets = NO_PRESETS,
   admit = () => undefined,
+  loadMedia,
 }: Replay): Promise<Replayed> => {
   const sent: SentRequest[] = []
   const upstream: Upstream = {
@@ -152,7 +156,7 @@ export const replay = async ({
   const inference: InferenceParts = {
     models,
     adapters: providerRegistry,
-    context: { upstream, clock },
+    context: { upstream, clock, loadMedia },
     clock,
     ids: createFakeIds(),
     routing: closed ? { ...createTestRouting(clock), health: CLOSED } : createTestRouting(clock),

@@ -136,12 +136,12 @@ test('every source of an image or a document, and unknown blocks', () => {
     [{ type: 'text', text: 'Be brief.' }],
     [
       { type: 'image', url: 'https://example.com/a.png' },
-      { type: 'unknown', kind: 'image', at: 'messages[0].content[1].source' },
+      { type: 'unknown', kind: 'image', at: 'messages[0].content[1].source', content: true },
       { type: 'file', url: 'data:application/pdf;base64,JVBERi0=', filename: 'Report' },
       { type: 'file', url: 'https://example.com/a.pdf', filename: 'Report' },
       { type: 'text', text: 'plain' },
       { type: 'text', text: 'inner' },
-      { type: 'unknown', kind: 'hologram', at: 'messages[0].content[6]' },
+      { type: 'unknown', kind: 'hologram', at: 'messages[0].content[6]', content: true },
     ],
     [{ type: 'tool-result', callId: 'toolu_1', text: '' }],
   ])
@@ -185,7 +185,7 @@ test('cache marks, sources of a text, and wishes that only this dialect can gran
       { type: 'text', text: 'A', annotations: [{ url: 'https://a.example', title: 'A', content: 'a', start: null, end: null }], cache },
       { type: 'unknown', kind: 'page_location', at: 'messages[0].content[0].citations[1]' },
       { type: 'tool-call', id: 't1', name: 'f', arguments: '{}', cache },
-      { type: 'unknown', kind: 'server_tool_use', at: 'messages[0].content[2]' },
+      { type: 'unknown', kind: 'server_tool_use', at: 'messages[0].content[2]', content: true },
     ],
     [
       { type: 'tool-result', callId: 't1', text: 'r', cache },

@@ -2,7 +2,7 @@
 import type { Part, UrlCitation } from '../../canonical/prompt.ts'
 import { openProof } from '../../canonical/reasoning.ts'
 import { child, children, type Node, optionalFlag, optionalText, requiredText, requiredUrl } from '../json-node.ts'
-import { cacheMark, type PartReaders, readContent, toolResult, type UnknownPart, unknownPart } from '../prompt-reader.ts'
+import { cacheMark, type PartReaders, readContent, toolResult, type UnknownPart, unknownContent, unknownPart } from '../prompt-reader.ts'
 
 export const BLOCKS: PartReaders = {
   text: (block) => {
@@ -60,7 +60,7 @@ const readSource = (block: Node, partOf: (url: string) => Part): readonly Part[]
     case 'content':
       return readContent(source, 'content', BLOCKS)
     default:
-      return [unknownPart(requiredText(block, 'type'), source)]
+      return [unknownContent(requiredText(block, 'type'), source)]
   }
 }
 

@@ -2,7 +2,7 @@
 import type { Part } from '../../canonical/prompt.ts'
 import { child, type Node, optionalText, requiredText, requiredUrl } from '../json-node.ts'
 import { imageDetail, readInputAudio } from '../media-parts.ts'
-import { cacheMark, type PartReaders, unknownPart } from '../prompt-reader.ts'
+import { cacheMark, type PartReaders, unknownContent } from '../prompt-reader.ts'
 
 const readImage = (part: Node): Part[] => {
   const image = child(part, 'image_url')
@@ -15,7 +15,7 @@ const readVideo = (part: Node): Part[] => [{ type: 'video', url: requiredUrl(chi
 const readFile = (part: Node): Part[] => {
   const file = child(part, 'file')
   const data = optionalText(file, 'file_data')
-  if (data === null) return [unknownPart('file', file)]
+  if (data === null) return [unknownContent('file', file)]
   const url = /^(?:https?|data):/i.test(data) ? data : `data:application/pdf;base64,${data}`
   return [{ type: 'file', url, filename: optionalText(file, 'filename'), ...cacheMark(part) }]
 }

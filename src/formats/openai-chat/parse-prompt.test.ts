@@ -110,9 +110,9 @@ test('images, files, refusals and unknown parts', () => {
       { type: 'image', url: 'https://example.com/a.png' },
       { type: 'file', url: 'data:application/pdf;base64,JVBERi0=', filename: 'a.pdf' },
       { type: 'file', url: 'data:text/plain;base64,aGk=', filename: null },
-      { type: 'unknown', kind: 'file', at: 'messages[0].content[4].file' },
+      { type: 'unknown', kind: 'file', at: 'messages[0].content[4].file', content: true },
       { type: 'audio', data: 'AA==', format: 'wav' },
-      { type: 'unknown', kind: 'constructor', at: 'messages[0].content[6]' },
+      { type: 'unknown', kind: 'constructor', at: 'messages[0].content[6]', content: true },
       { type: 'text', text: '' },
     ],
     [{ type: 'refusal', text: 'No.' }],
@@ -180,7 +180,7 @@ test('cache marks, names, sources of a text, and what has no word in the middle'
       at: 'messages[3]',
       parts: [
         { type: 'tool-result', callId: 'c1', text: 'r', media: [{ type: 'image', url: PNG, cache }], cache },
-        { type: 'unknown', kind: 'hologram', at: 'messages[3].content[2]' },
+        { type: 'unknown', kind: 'hologram', at: 'messages[3].content[2]', content: true },
       ],
     },
   ])

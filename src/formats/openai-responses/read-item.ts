@@ -11,6 +11,7 @@ import {
   readerFor,
   type Readers,
   toolResult,
+  unknownContent,
   unknownPart,
 } from '../prompt-reader.ts'
 import { imageDetail, readInputAudio } from '../media-parts.ts'
@@ -38,6 +39,7 @@ const ITEMS: Readers<Piece> = {
   custom_tool_call: (item) => ofAssistant([{ ...readCall(item), arguments: optionalText(item, 'input') ?? '', custom: true }]),
   function_call_output: (item) => readOutput(item),
   custom_tool_call_output: (item) => readOutput(item),
+  image_generation_call: (item) => ofAssistant(readPicture(item)),
 }
 
 const readCall = (item: Node): Omit<Extract<Part, { type: 'tool-call' }>, 'arguments'> => {
@@ -48,6 +50,14 @@ const readCall = (item: Node): Omit<Extract<Part, { type: 'tool-call' }>, 'argum
     name: requiredText(item, 'name'),
     ...(namespace === null ? {} : { namespace }),
   }
+}
+
+/** A picture as an earlier answer of this service told it: base64, or where it is. */
+const readPicture = (item: Node): Part[] => {
+  const result = optionalText(item, 'result') ?? ''
+  if (result === '') return [unknownPart('image_generation_call', item)]
+  const format = optionalText(item, 'output_format') ?? 'png'
+  return [{ type: 'image', url: /^(?:https?|data):/i.test(result) ? result : `data:image/${format};base64,${result}` }]
 }
 
 /** Codex sends outputs that belong to no call, some without an id: what becomes of them is the translation's to say. */
@@ -102,7 +112,7 @@ const PARTS: PartReaders = {
   refusal: (part) => [{ type: 'refusal', text: requiredText(part, 'refusal') }],
   input_image: (part) =>
     isAbsent(part, 'image_url')
-      ? [unknownPart('input_image', part)]
+      ? [unknownContent('input_image', part)]
       : [{ type: 'image', url: requiredUrl(part, 'image_url'), ...imageDetail(part), ...cacheMark(part) }],
   input_audio: readInputAudio,
   input_video: (part) => [{ type: 'video', url: requiredUrl(part, 'video_url') }],
@@ -117,7 +127,7 @@ const readFile = (part: Node): Part[] => {
     const url = data.startsWith('data:') ? data : `data:application/pdf;base64,${data}`
     return [{ type: 'file', url, filename, ...cacheMark(part) }]
   }
-  if (isAbsent(part, 'file_url')) return [unknownPart('input_file', part)]
+  if (isAbsent(part, 'file_url')) return [unknownContent('input_file', part)]
   return [{ type: 'file', url: requiredUrl(part, 'file_url'), filename, ...cacheMark(part) }]
 }
 

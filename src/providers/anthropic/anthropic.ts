@@ -5,6 +5,7 @@ import { isObject } from '../../lib/json.ts'
 import { unusable } from '../classify-failure.ts'
 import { parseOrNull } from '../told-error.ts'
 import { answerForm, parseWhole, postJson, WHOLE_BODY_MAX } from '../json-post.ts'
+import { withLoadedMedia } from '../load-media.ts'
 import type { Attempt, ProviderAdapter, Target } from '../provider.ts'
 import { type EventReader, failedFrame, streamFrames } from '../stream-frames.ts'
 import { createMessagesDecoder, KNOWN_EVENTS } from './decode.ts'
@@ -15,11 +16,13 @@ const API_VERSION = '2023-06-01'
 
 export const anthropic: ProviderAdapter = async (attempt, context, take) => {
   const { call, target } = attempt
+  // Anthropic fetches by https, and of files PDFs.
+  const loaded = call.dialect === 'messages' ? attempt : await withLoadedMedia(attempt, context.loadMedia, ({ url }) => /^http:/i.test(url))
   const posted = await postJson(
     {
       url: messagesUrl(target.baseUrl),
       headers: ownHeaders(attempt),
-      body: anthropicWire(attempt),
+      body: anthropicWire(loaded),
       stream: call.stream,
       failure: anthropicFailure,
     },

@@ -1,7 +1,7 @@
 /** The parts of one message as content blocks. */
 import type { Message, Part } from '../../canonical/prompt.ts'
 import type { JsonObject } from '../../lib/json.ts'
-import { isObject } from '../../lib/json.ts'
+import { uncarried } from '../uncarried.ts'
 import { cacheMember, type EncodeContext } from './encode-context.ts'
 import { documentBlock, imageBlock } from './encode-media.ts'
 
@@ -23,8 +23,8 @@ export const encodeBlocks = (message: Message, context: EncodeContext): Block[] 
 
 const encodePart = (part: Part, role: Message['role'], at: string, context: EncodeContext): Block | null => {
   const { providerName } = context.target
-  const lost = (what: string): null => {
-    context.lose(at, `${providerName} takes no ${what} here; it was left out.`)
+  const lost = (): null => {
+    uncarried(part, { at, role }, context)
     return null
   }
   switch (part.type) {
@@ -35,20 +35,18 @@ const encodePart = (part: Part, role: Message['role'], at: string, context: Enco
     case 'refusal':
       return textBlock(part, at, context)
     case 'reasoning':
-      return role === 'assistant' ? thinkingBlock(part, at, context) : lost('thinking')
+      return role === 'assistant' ? thinkingBlock(part, at, context) : lost()
     case 'tool-call':
-      return role === 'assistant' ? toolUse(part, at, context) : lost('call of a tool')
+      return role === 'assistant' ? toolUse(part, at, context) : lost()
     case 'tool-result':
-      return role === 'user' ? toolResult(part, at, context) : lost('result of a tool')
+      return role === 'user' ? toolResult(part, at, context) : lost()
     case 'image':
     case 'file':
-      return role === 'user' ? mediaBlock(part, at, context) : lost(part.type === 'image' ? 'picture' : 'file')
+      return role === 'user' ? mediaBlock(part, at, context) : lost()
     case 'audio':
     case 'video':
-      return lost(part.type)
     case 'unknown':
-      context.lose(part.at, `A part of type ${part.kind} could not be translated for ${providerName}; it was left out.`)
-      return null
+      return lost()
   }
 }
 
@@ -82,22 +80,9 @@ const thinkingBlock = (part: Part & { type: 'reasoning' }, at: string, context: 
 const toolUse = (part: Part & { type: 'tool-call' }, at: string, context: EncodeContext): Block => {
   if (part.proof !== undefined)
     context.lose(at, `The proof beside the call of ${part.name} means nothing to ${context.target.providerName}; it was left out.`)
-  const input = argumentsObject(part.arguments)
-  if (input === null) context.mapped(at, `The arguments of the call of ${part.name} are not a JSON object; an empty one was sent.`)
   const head = JSON.stringify({ type: 'tool_use', id: toolUseId(part.id), name: part.name })
   const tail = JSON.stringify(cacheMember(part.cache)).slice(1)
-  return { type: 'tool_use', json: `${head.slice(0, -1)},"input":${input ?? '{}'}${tail === '}' ? '}' : `,${tail}`}` }
-}
-
-/** The text of an object as it was written; null for anything else. A call without arguments may leave them empty. */
-const argumentsObject = (text: string): string | null => {
-  const json = text.trim()
-  if (json === '') return '{}'
-  try {
-    return isObject(JSON.parse(json)) ? json : null
-  } catch {
-    return null // a call that was cut short, or never was JSON
-  }
+  return { type: 'tool_use', json: `${head.slice(0, -1)},"input":${part.arguments.trim()}${tail === '}' ? '}' : `,${tail}`}` }
 }
 
 const toolResult = (part: Part & { type: 'tool-result' }, at: string, context: EncodeContext): Block => {
@@ -119,7 +104,7 @@ const mediaBlock = (part: Part & { type: 'image' | 'file' }, at: string, context
     context.lose(at, `${providerName} chooses the detail of a picture itself; ${part.detail} was left out.`)
   const encoded = part.type === 'image' ? imageBlock(part.url, part.cache) : documentBlock(part.url, part.filename, part.cache)
   if (encoded !== null) return block(encoded)
-  context.lose(at, `${providerName} takes no ${part.type === 'image' ? 'pictures' : 'files'} of this format; it was left out.`)
+  uncarried(part, { at, role: 'user' }, context, `takes no ${part.type === 'image' ? 'pictures' : 'files'} of this format`)
   return null
 }
 

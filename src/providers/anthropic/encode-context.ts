@@ -4,19 +4,19 @@ import type { SettingName } from '../../canonical/settings.ts'
 import type { Attempt, Target } from '../provider.ts'
 import { withinMarks } from '../prompt-marks.ts'
 import { translate, type Translation } from '../translation.ts'
+import { createGrammarBudget, type GrammarBudget } from './grammar-budget.ts'
 import { type ModelRules, rulesOf } from './model-rules.ts'
 
 export interface EncodeContext extends Translation, ModelContext {
   /** The dialect of the client: warnings name its fields. */
   readonly dialect: ClientDialect
+  readonly grammar: GrammarBudget
 }
 
 /** What the rules of a model work with, whether the request was translated or came in this dialect. */
-export interface ModelContext extends Pick<Translation, 'setting' | 'lose'> {
+export interface ModelContext extends Pick<Translation, 'setting' | 'lose' | 'mapped'> {
   readonly target: Target
   readonly rules: ModelRules
-  /** Tells of something that was done in another way than asked for. */
-  mapped(field: string, message: string): void
   /** The field that the client wrote a setting in. */
   fieldOf(name: SettingName): string
 }
@@ -28,7 +28,7 @@ export const encodeContext = ({ call, target, warn }: Attempt): EncodeContext =>
     dialect: call.dialect,
     target,
     rules: rulesOf(target.upstreamModel),
-    mapped: (field, message) => warn({ code: 'mapped_field', field, message }),
+    grammar: createGrammarBudget(),
     fieldOf: (name) => prompt.settings[name]?.field ?? name,
   }
 }

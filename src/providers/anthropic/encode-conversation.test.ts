@@ -232,6 +232,30 @@ describe('thinking', () => {
 })
 
 describe('media', () => {
+  test.each<[Message['role'], Part]>([
+    ['user', { type: 'image', url: 'data:image/tiff;base64,AA==' }],
+    ['user', { type: 'file', url: 'data:application/zip;base64,AA==', filename: null }],
+    ['user', { type: 'audio', data: 'AA==', format: 'wav' }],
+    ['user', { type: 'video', url: 'https://a.example/v.mp4' }],
+    ['user', { type: 'unknown', kind: 'hologram', at: 'messages[0]', content: true }],
+    ['system', { type: 'image', url: 'https://a.example/b.png' }],
+  ])('400: %s %j is named', (role, part) => {
+    expect(() => encode({ messages: [message(role, 0, part), message('user', 1, 'x')] })).toThrow('messages[0]: ')
+  })
+
+  test('what the assistant drew is shown in what the user says next', () => {
+    const picture: Part = { type: 'image', url: 'https://a.example/b.png' }
+    const { sent, told } = encode({
+      messages: [message('user', 0, 'Draw'), message('assistant', 1, 'Here', picture), message('user', 2, 'x')],
+    })
+    expect(sent.messages.at(-1)?.content).toEqual([
+      { type: 'text', text: 'The picture that you made:' },
+      { type: 'image', source: { type: 'url', url: 'https://a.example/b.png' } },
+      { type: 'text', text: 'x' },
+    ])
+    expect(told).toEqual([])
+  })
+
   test.each<[Part, Readonly<Record<string, unknown>>]>([
     [
       { type: 'image', url: 'https://a.example/b.png' },
@@ -267,14 +291,10 @@ describe('media', () => {
   })
 
   test.each<[Message['role'], Part]>([
-    ['user', { type: 'image', url: 'data:image/tiff;base64,AA==' }],
-    ['user', { type: 'file', url: 'data:application/zip;base64,AA==', filename: null }],
-    ['user', { type: 'audio', data: 'AA==', format: 'wav' }],
-    ['user', { type: 'video', url: 'https://a.example/v.mp4' }],
-    ['user', { type: 'unknown', kind: 'hologram', at: 'messages[0]' }],
+    ['user', { type: 'unknown', kind: 'citations', at: 'messages[0]' }],
     ['user', { type: 'text', text: ' \n' }],
     ['user', { type: 'reasoning', text: 'hm' }],
-    ['assistant', { type: 'image', url: 'https://a.example/b.png' }],
+    ['assistant', { type: 'unknown', kind: 'server_tool_use', at: 'messages[0]', content: true }],
   ])('%s %j is left out and told', (role, part) => {
     const { sent, told } = encode({ messages: [message(role, 0, part), message('user', 1, 'x')] })
     expect([sent.messages.flatMap(({ content }) => content), told]).toEqual([

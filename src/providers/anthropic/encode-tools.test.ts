@@ -120,10 +120,12 @@ describe('the form of the answer', () => {
     expect(told).toEqual(['mapped_field text.format'])
   })
 
-  test('is told where it cannot be', () => {
-    expect(encode({ outputFormat: { type: 'json' } }).told).toEqual(['unsupported_field response_format'])
+  test('is asked for in words where it cannot be', () => {
+    const { sent, told } = encode({ outputFormat: { type: 'json' } })
+    expect(sent['system']).toEqual([{ type: 'text', text: expect.stringContaining('one JSON object') }])
+    expect(told).toEqual(['mapped_field response_format'])
     expect(encode({ outputFormat: { type: 'json-schema', name: 'x', schema } }, { model: 'claude-3-opus-20240229' }).told).toEqual([
-      'unsupported_field response_format',
+      'mapped_field response_format',
     ])
   })
 })

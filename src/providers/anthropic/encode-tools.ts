@@ -1,8 +1,8 @@
 /** Tools, and whether the model has to call one. */
 import type { CustomTool, FunctionTool, ProviderTool } from '../../canonical/prompt.ts'
 import { isObject } from '../../lib/json.ts'
-import { closeSchema } from './closed-schema.ts'
 import { cacheMember, type EncodeContext } from './encode-context.ts'
+import { tellLoosened } from './encode-format.ts'
 import { isWebSearch, webSearchTool } from './web-search-tool.ts'
 
 export interface EncodedTools {
@@ -55,24 +55,27 @@ const functionTool = (tool: FunctionTool, at: string, context: EncodeContext): u
   const given = isObject(tool.parameters) ? tool.parameters : {}
   // The dialect wants every input to be an object, and to be told so.
   const schema = given['type'] === undefined ? { type: 'object', ...given } : given
-  const strict = tool.strict === true && context.rules.structuredOutputs
-  if (tool.strict === true && !strict)
+  if (tool.strict === true && !context.rules.structuredOutputs)
     context.lose(`${at}.strict`, `${context.target.upstreamModel} does not enforce schemas; strict was left out.`)
+  const strict = tool.strict === true && context.rules.structuredOutputs ? strictSchema(schema, `${at}.strict`, context) : null
   return {
     name: tool.name,
     ...(tool.description === null ? {} : { description: tool.description }),
-    input_schema: strict ? enforceable(schema, `${at}.strict`, context) : schema,
-    ...(strict ? { strict: true } : {}),
+    input_schema: strict ?? schema,
+    ...(strict === null ? {} : { strict: true }),
     ...cacheMember(tool.cache),
   }
 }
 
-/** A schema for constrained decoding; what it cannot enforce is told. */
-export const enforceable = (given: Readonly<Record<string, unknown>>, field: string, context: EncodeContext): unknown => {
-  const { schema, loosened } = closeSchema(given)
-  if (loosened.length > 0)
-    context.mapped(field, `${context.target.providerName} does not enforce ${loosened.join(', ')}; the model is told of it in words.`)
-  return schema
+/** The schema of a tool as the grammar takes it; null, and told, where that has no place for it. */
+export const strictSchema = (schema: Readonly<Record<string, unknown>>, field: string, context: EncodeContext): unknown => {
+  const closed = context.grammar.take(schema, 'tool')
+  if ('obstacle' in closed) {
+    context.lose(field, `${context.target.providerName} cannot enforce ${closed.obstacle}; strict was left out.`)
+    return null
+  }
+  tellLoosened(closed.loosened, field, context)
+  return closed.schema
 }
 
 const encodeChoice = (context: EncodeContext): { toolChoice: unknown; forced: boolean } => {

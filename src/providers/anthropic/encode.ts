@@ -1,12 +1,12 @@
 /** A request for an upstream that speaks Messages. A client of the same dialect is not translated: relay-request.ts. */
-import { isObject } from '../../lib/json.ts'
 import type { Attempt } from '../provider.ts'
 import { encodeContext, type EncodeContext } from './encode-context.ts'
 import { encodeConversation, type Turn } from './encode-conversation.ts'
 import { encodeSampling } from './encode-sampling.ts'
 import { seenStops } from './encode-stop.ts'
 import { encodeThinking } from './encode-thinking.ts'
-import { encodeTools, enforceable } from './encode-tools.ts'
+import { encodeFormat } from './encode-format.ts'
+import { encodeTools } from './encode-tools.ts'
 import { relayChanges } from './relay-request.ts'
 import { encodeServiceTier } from './service-tier.ts'
 
@@ -22,9 +22,11 @@ export const anthropicWire = (attempt: Attempt): string | Uint8Array<ArrayBuffer
 
 const translated = (context: EncodeContext, stream: boolean): string => {
   const { system, turns } = encodeConversation(context)
+  // Before the tools: what is left of the grammar is theirs.
+  const { schema, words } = encodeFormat(context, context.rules.structuredOutputs)
   const { tools, toolChoice, forced } = encodeTools(context)
   const { maxTokens, thinking, effort } = encodeThinking(context, { forced, unthoughtLoop: isUnthoughtLoop(turns) })
-  const format = encodeFormat(context)
+  const format = schema === undefined ? undefined : { type: 'json_schema', schema: described(schema, context) }
   const user = encodeUser(context)
   const head = JSON.stringify({ model: context.target.upstreamModel, max_tokens: maxTokens, ...(stream ? { stream } : {}) })
   const tail = JSON.stringify({
@@ -38,7 +40,8 @@ const translated = (context: EncodeContext, stream: boolean): string => {
     service_tier: encodeServiceTier(context.setting('serviceTier'), context.fieldOf('serviceTier'), context),
     cache_control: context.setting('cacheControl'),
   })
-  const systemMember = system.length === 0 ? '' : `"system":[${system.map(({ json }) => json).join(',')}],`
+  const prompts = [...system.map(({ json }) => json), ...(words === undefined ? [] : [JSON.stringify({ type: 'text', text: words })])]
+  const systemMember = prompts.length === 0 ? '' : `"system":[${prompts.join(',')}],`
   const messages = `"messages":[${turns.map(turnText).join(',')}]`
   return `${head.slice(0, -1)},${systemMember}${messages}${tail === '{}' ? '}' : `,${tail.slice(1)}`}`
 }
@@ -53,21 +56,10 @@ const isUnthoughtLoop = (turns: readonly Turn[]): boolean => {
   return first !== 'thinking' && first !== 'redacted_thinking'
 }
 
-/** Constrained answers are generally available; JSON without a schema is not a word of the dialect. */
-const encodeFormat = (context: EncodeContext): unknown => {
-  const { outputFormat } = context.prompt
-  if (outputFormat.type === 'text') return undefined
-  const field = context.dialect === 'responses' ? 'text.format' : 'response_format'
-  if (outputFormat.type === 'json') {
-    context.lose(field, `${context.target.providerName} promises JSON only with a schema; it was left out.`)
-    return undefined
-  }
-  if (!context.rules.structuredOutputs || !isObject(outputFormat.schema)) {
-    context.lose(field, `${context.target.upstreamModel} does not hold answers to a schema; it was left out.`)
-    return undefined
-  }
-  if (outputFormat.description !== undefined) context.lose(field, 'The description of the schema was left out.')
-  return { type: 'json_schema', schema: enforceable(outputFormat.schema, field, context) }
+/** The dialect has no place for what a format says of itself but its schema. */
+const described = (schema: Readonly<Record<string, unknown>>, { prompt: { outputFormat } }: EncodeContext): unknown => {
+  const description = outputFormat.type === 'json-schema' ? outputFormat.description : undefined
+  return description === undefined || schema['description'] !== undefined ? schema : { ...schema, description }
 }
 
 /** The dialect has one name for the end user. */

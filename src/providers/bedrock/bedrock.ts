@@ -3,6 +3,7 @@ import { parseExact } from '../../lib/exact-json.ts'
 import type { Frame, ModelEvent, TakeFrames } from '../../canonical/event.ts'
 import { GatewayError } from '../../errors.ts'
 import { isObject } from '../../lib/json.ts'
+import { withLoadedMedia } from '../load-media.ts'
 import type { ProviderAdapter, Target } from '../provider.ts'
 import { retryHint } from '../retry-hint.ts'
 import { failedFrame } from '../stream-frames.ts'
@@ -23,8 +24,10 @@ const EVENT_STREAM = 'application/vnd.amazon.eventstream'
 
 export const bedrock: ProviderAdapter = async (attempt, context, take) => {
   const { call, target, connection } = attempt
+  // Converse takes bytes, and nothing by an address of the web.
+  const loaded = await withLoadedMedia(attempt, context.loadMedia, () => true)
   const url = `${target.baseUrl.replace(/\/+$/, '')}/model/${encodeURIComponent(target.upstreamModel)}/${call.stream ? 'converse-stream' : 'converse'}`
-  const body = encodeConverseRequest(attempt)
+  const body = encodeConverseRequest(loaded)
   const headers = {
     'content-type': 'application/json',
     accept: call.stream ? EVENT_STREAM : 'application/json',

@@ -55,25 +55,24 @@ describe('media', () => {
     ['a file by its address', { type: 'file', url: 'https://a.example/a.pdf', filename: null }],
     ['a file of an unknown format', { type: 'file', url: 'data:application/zip;base64,AA==', filename: null }],
     ['a sound of an unknown format', { type: 'audio', data: 'AA==', format: 'midi' }],
-  ])('%s is told', (_, part) => {
-    expect(contentOf([{ type: 'text', text: 'See' }, part], { model: NOVA })).toEqual({
-      content: [{ text: 'See' }],
-      told: ['unsupported_field messages[0]'],
-    })
+    ['a file by its id', { type: 'unknown', kind: 'input_file', at: 'messages[0]', content: true }],
+  ])('400: %s is named', (_, part) => {
+    expect(() => contentOf([{ type: 'text', text: 'See' }, part], { model: NOVA })).toThrow('messages[0]: ')
   })
 
   test('says in words that an address is not enough', () => {
-    const { warnings } = encode({ messages: talk(['user', 'See', { type: 'image', url: 'https://a.example/a.png' }]) })
-    expect(warnings[0]?.message).toBe('Bedrock takes pictures as data only, not by an address; it was left out.')
+    expect(() => encode({ messages: talk(['user', 'See', { type: 'image', url: 'https://a.example/a.png' }]) })).toThrow(
+      'messages[0]: Bedrock takes pictures as data only, not by an address',
+    )
   })
 
   test('Claude neither hears nor watches, and no model chooses a detail', () => {
-    expect(
+    expect(() =>
       contentOf([
         { type: 'text', text: 'a' },
         { type: 'audio', data: 'AA==', format: 'wav' },
-      ]).told,
-    ).toHaveLength(1)
+      ]),
+    ).toThrow('messages[0]: Bedrock takes no sound here')
     expect(contentOf([{ type: 'image', url: PNG, detail: 'high' }]).told).toEqual(['unsupported_field messages[0]'])
   })
 

@@ -1,6 +1,7 @@
 /** The parts of one message as content blocks. */
 import type { Message, Part } from '../../canonical/prompt.ts'
-import { isObject, type JsonObject } from '../../lib/json.ts'
+import type { JsonObject } from '../../lib/json.ts'
+import { uncarried } from '../uncarried.ts'
 import { callId } from './call-id.ts'
 import { cachePoint, type EncodeContext } from './encode-context.ts'
 import { AUDIO_FORMATS, documentMedia, imageMedia, videoMedia, type Media } from './encode-media.ts'
@@ -27,8 +28,8 @@ export const encodeBlocks = (message: Message, context: EncodeContext): Block[] 
 
 const encodePart = (part: Part, role: Message['role'], at: string, context: EncodeContext): Block | null => {
   const { providerName } = context.target
-  const lost = (what: string): null => {
-    context.lose(at, `${providerName} takes no ${what} here; it was left out.`)
+  const lost = (): null => {
+    uncarried(part, { at, role }, context)
     return null
   }
   switch (part.type) {
@@ -39,23 +40,20 @@ const encodePart = (part: Part, role: Message['role'], at: string, context: Enco
     case 'refusal':
       return textBlock(part, at, context)
     case 'reasoning':
-      return role === 'assistant' ? thinkingBlock(part, at, context) : lost('thinking')
+      return role === 'assistant' ? thinkingBlock(part, at, context) : lost()
     case 'tool-call':
-      return role === 'assistant' ? toolUse(part, at, context) : lost('call of a tool')
+      return role === 'assistant' ? toolUse(part, at, context) : lost()
     case 'tool-result':
-      return role === 'user' ? toolResult(part, at, context) : lost('result of a tool')
+      return role === 'user' ? toolResult(part, at, context) : lost()
     case 'image':
     case 'file':
     case 'audio':
     case 'video':
-      return role === 'user' ? mediaBlock(part, at, context) : lost(MEDIA_WORDS[part.type])
+      return role === 'user' ? mediaBlock(part, at, context) : lost()
     case 'unknown':
-      context.lose(part.at, `A part of type ${part.kind} could not be translated for ${providerName}; it was left out.`)
-      return null
+      return lost()
   }
 }
-
-const MEDIA_WORDS = { image: 'picture', file: 'file', audio: 'sound', video: 'film' } as const
 
 const block = (json: JsonObject): Block => ({ type: Object.keys(json)[0] ?? '', json: JSON.stringify(json) })
 
@@ -86,21 +84,8 @@ const thinkingBlock = ({ proof, text }: Part & { type: 'reasoning' }, at: string
 const toolUse = (part: Part & { type: 'tool-call' }, at: string, context: EncodeContext): Block => {
   if (part.proof !== undefined)
     context.lose(at, `The proof beside the call of ${part.name} means nothing to ${context.target.providerName}; it was left out.`)
-  const input = argumentsObject(part.arguments)
-  if (input === null) context.mapped(at, `The arguments of the call of ${part.name} are not a JSON object; an empty one was sent.`)
   const head = JSON.stringify({ toolUseId: callId(part.id, context.facts.callIds), name: part.name })
-  return { type: 'toolUse', json: `{"toolUse":${head.slice(0, -1)},"input":${input ?? '{}'}}}` }
-}
-
-/** The text of an object as it was written; null for anything else. A call without arguments may leave them empty. */
-const argumentsObject = (text: string): string | null => {
-  const json = text.trim()
-  if (json === '') return '{}'
-  try {
-    return isObject(JSON.parse(json)) ? json : null
-  } catch {
-    return null // a call that was cut short, or never was JSON
-  }
+  return { type: 'toolUse', json: `{"toolUse":${head.slice(0, -1)},"input":${part.arguments.trim()}}}` }
 }
 
 const toolResult = (part: Part & { type: 'tool-result' }, at: string, context: EncodeContext): Block => {
@@ -118,16 +103,12 @@ const toolResult = (part: Part & { type: 'tool-result' }, at: string, context: E
 }
 
 const mediaBlock = (part: Part & { type: 'image' | 'file' | 'audio' | 'video' }, at: string, context: EncodeContext): Block | null => {
-  const { providerName, upstreamModel } = context.target
+  const { providerName } = context.target
   if (part.type === 'image' && part.detail !== undefined && part.detail !== 'auto')
     context.lose(at, `${providerName} chooses the detail of a picture itself; ${part.detail} was left out.`)
-  if ((part.type === 'audio' || part.type === 'video') && !context.facts.hears) {
-    context.lose(at, `${upstreamModel} takes no ${MEDIA_WORDS[part.type]}; it was left out.`)
-    return null
-  }
-  const media = mediaOf(part, context)
-  if ('block' in media) return block(media.block)
-  context.lose(at, `${providerName} ${media.why}; it was left out.`)
+  const media: Media | null = context.facts.hears || (part.type !== 'audio' && part.type !== 'video') ? mediaOf(part, context) : null
+  if (media !== null && 'block' in media) return block(media.block)
+  uncarried(part, { at, role: 'user' }, context, media?.why)
   return null
 }
 

@@ -2,6 +2,7 @@
 import type { CacheMark } from '../../canonical/prompt.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import type { EncodeContext as ClaudeContext } from '../anthropic/encode-context.ts'
+import { createGrammarBudget } from '../anthropic/grammar-budget.ts'
 import type { Attempt } from '../provider.ts'
 import { withinMarks } from '../prompt-marks.ts'
 import { translate } from '../translation.ts'
@@ -22,9 +23,9 @@ export const encodeContext = ({ call, target, warn }: Attempt): EncodeContext =>
     dialect: call.dialect,
     target,
     rules: facts.rules,
+    grammar: createGrammarBudget(),
     facts,
     documentNames: new Set(),
-    mapped: (field, message) => warn({ code: 'mapped_field', field, message }),
     fieldOf: (name) => prompt.settings[name]?.field ?? name,
   }
 }

@@ -48,7 +48,14 @@ describe('turns', () => {
       messages: [
         { role: 'user', at: 'messages[0]', name: 'Ann', parts: [{ type: 'text', text: 'a' }] },
         { role: 'assistant', at: 'messages[1]', parts: [{ type: 'text', text: 'b', annotations }] },
-        { role: 'user', at: 'messages[2]', parts: [{ type: 'unknown', kind: 'hologram', at: 'messages[2].content[0]' }] },
+        {
+          role: 'user',
+          at: 'messages[2]',
+          parts: [
+            { type: 'text', text: 'c' },
+            { type: 'unknown', kind: 'citations', at: 'messages[2].content[0]' },
+          ],
+        },
       ],
     })
     expect(told).toEqual([

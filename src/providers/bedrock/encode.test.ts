@@ -141,10 +141,13 @@ describe('the format of the answer', () => {
   ])('is told where %s cannot hold to it (%s)', (model, dialect, field) => {
     const { sent, told } = encode({ outputFormat }, { model, dialect })
     expect(sent).not.toHaveProperty('outputConfig')
-    expect(told).toEqual([`unsupported_field ${field}`])
+    expect(JSON.stringify(sent['system'])).toContain('JSON Schema')
+    expect(told).toEqual([`mapped_field ${field}`])
   })
 
-  test('is told where it is JSON without a schema', () => {
-    expect(encode({ outputFormat: { type: 'json' } }).told).toEqual(['unsupported_field response_format'])
+  test('JSON without a schema is asked for in words', () => {
+    const { sent, told } = encode({ outputFormat: { type: 'json' } })
+    expect(sent['system']).toEqual([{ text: expect.stringContaining('one JSON object') }])
+    expect(told).toEqual(['mapped_field response_format'])
   })
 })

@@ -1,6 +1,6 @@
 /** A request for Amazon Bedrock's Converse API, which no client speaks: every request is translated. The model's name goes in the address. */
 import { isObject, type JsonObject } from '../../lib/json.ts'
-import { enforceable } from '../anthropic/encode-tools.ts'
+import { encodeFormat } from '../anthropic/encode-format.ts'
 import type { Attempt } from '../provider.ts'
 import { cachePoint, encodeContext, type EncodeContext } from './encode-context.ts'
 import { encodeConversation, type Turn } from './encode-conversation.ts'
@@ -12,9 +12,11 @@ import type { Block } from './encode-blocks.ts'
 export const encodeConverseRequest = (attempt: Attempt): string => {
   const context = encodeContext(attempt)
   const { system, turns } = encodeConversation(context)
+  // Before the tools: what is left of the grammar is theirs.
+  const { schema, words } = encodeFormat(context, context.facts.schemas)
   const { toolConfig, toolChoice, forced } = encodeTools(turns, context)
   const { inferenceConfig, additionalModelRequestFields, effort } = encodeInference(turns, forced, context)
-  const textFormat = encodeFormat(context)
+  const textFormat = schema === undefined ? undefined : textFormatOf(schema, context)
   const tail = JSON.stringify({
     toolConfig,
     inferenceConfig: filled(inferenceConfig),
@@ -27,7 +29,8 @@ export const encodeConverseRequest = (attempt: Attempt): string => {
     requestMetadata: encodeMetadata(context),
     serviceTier: encodeServiceTier(context),
   })
-  const systemMember = system.length === 0 ? '' : `"system":[${blocksText(system)}],`
+  const prompts = words === undefined ? system : [...system, { type: 'text', json: JSON.stringify({ text: words }) }]
+  const systemMember = prompts.length === 0 ? '' : `"system":[${blocksText(prompts)}],`
   const messages = `"messages":[${marked(turns, context).map(turnText).join(',')}]`
   return `{${systemMember}${messages}${tail === '{}' ? '}' : `,${tail.slice(1)}`}`
 }
@@ -54,28 +57,20 @@ const marked = (turns: readonly Turn[], context: EncodeContext): readonly Turn[]
 const stopSequencePath = ({ stopSequences }: JsonObject, stream: boolean, { rules }: EncodeContext): string[] | undefined =>
   rules.claude && stopSequences !== undefined ? [stream ? '/delta/stop_sequence' : '/stop_sequence'] : undefined
 
-/** The schema travels as JSON text. JSON without one is not a word of the dialect. */
-const encodeFormat = (context: EncodeContext): JsonObject | undefined => {
-  const { outputFormat } = context.prompt
-  if (outputFormat.type === 'text') return undefined
-  const field = FORMAT_FIELDS[context.dialect]
-  if (outputFormat.type === 'json') {
-    context.lose(field, `${context.target.providerName} promises JSON only with a schema; it was left out.`)
-    return undefined
-  }
-  if (!context.facts.schemas || !isObject(outputFormat.schema)) {
-    context.lose(field, `${context.target.upstreamModel} does not hold answers to a schema; it was left out.`)
-    return undefined
-  }
-  const { name, description } = outputFormat
-  const schema = JSON.stringify(enforceable(outputFormat.schema, field, context))
+/** The schema travels as JSON text. */
+const textFormatOf = (schema: Readonly<Record<string, unknown>>, { prompt: { outputFormat } }: EncodeContext): JsonObject => {
+  const told = outputFormat.type === 'json-schema' ? outputFormat : null
   return {
     type: 'json_schema',
-    structure: { jsonSchema: { schema, ...(name === '' ? {} : { name }), ...(description === undefined ? {} : { description }) } },
+    structure: {
+      jsonSchema: {
+        schema: JSON.stringify(schema),
+        ...(told === null || told.name === '' ? {} : { name: told.name }),
+        ...(told?.description === undefined ? {} : { description: told.description }),
+      },
+    },
   }
 }
-
-const FORMAT_FIELDS = { chat: 'response_format', responses: 'text.format', messages: 'output_config.format' } as const
 
 const METADATA_MAX = 16
 const METADATA_TEXT = /^[a-zA-Z0-9\s:_@$#=/+,.-]{0,256}$/

@@ -45,11 +45,10 @@ describe('turns', () => {
   })
 
   test.each<[string, readonly Message[]]>([
-    ['no messages', []],
     ['only system messages', [system('S')]],
     ['only empty text', [user('')]],
   ])('400: %s', (_, messages) => {
-    expect(() => sent(messages)).toThrow('no message for the model to answer')
+    expect(() => sent(messages)).toThrow(/no message for the model to answer|nothing that the model could answer/)
   })
 
   test('what has no word is left out and told, part by part', () => {
@@ -58,13 +57,24 @@ describe('turns', () => {
         ...user(
           '1',
           { type: 'unknown', kind: 'shell_call', at: 'input[4]' },
-          { type: 'image', url: 'http://x.example/a.png', detail: 'high' },
+          { type: 'image', url: 'https://x.example/a.png', detail: 'high' },
         ),
         name: 'Ann',
       },
     ])
-    expect(body.contents).toEqual([{ role: 'user', parts: [{ text: '1' }] }])
-    expect(losses.map((loss) => loss.slice(0, loss.indexOf(':')))).toEqual(['messages[0].name', 'input[4]', 'messages[0]', 'messages[0]'])
+    expect(body.contents[0]?.parts).toHaveLength(2)
+    expect(losses.map((loss) => loss.slice(0, loss.indexOf(':')))).toEqual(['messages[0].name', 'input[4]', 'messages[0]'])
+  })
+
+  test.each<[string, Part, string]>([
+    [
+      'a file by its id',
+      { type: 'unknown', kind: 'file', at: 'messages[0].content[1].file', content: true },
+      'messages[0].content[1].file: ',
+    ],
+    ['a picture at an address that Google does not fetch', { type: 'image', url: 'http://x.example/a.png' }, 'messages[0]: '],
+  ])('400: %s is named', (_, part, told) => {
+    expect(() => sent([user('1', part)])).toThrow(told)
   })
 })
 
@@ -94,14 +104,11 @@ describe('media', () => {
   })
 
   test('a model that cannot read the web still reads what Google holds itself', () => {
-    const urls = [
-      'https://youtu.be/abc',
-      'https://generativelanguage.googleapis.com/v1beta/files/x',
-      'https://x.example/youtube.com/watch?v=1',
-    ]
-    const { body, losses } = sent([user('1', ...urls.map((url): Part => ({ type: 'video', url })))], 'gemini-2.0-flash')
+    const urls = ['https://youtu.be/abc', 'https://generativelanguage.googleapis.com/v1beta/files/x']
+    const { body } = sent([user('1', ...urls.map((url): Part => ({ type: 'video', url })))], 'gemini-2.0-flash')
     expect(body.contents[0]?.parts).toHaveLength(3)
-    expect(losses).toEqual([expect.stringContaining('cannot read from the web')])
+    const other: Part = { type: 'video', url: 'https://x.example/youtube.com/watch?v=1' }
+    expect(() => sent([user('1', other)], 'gemini-2.0-flash')).toThrow('messages[0]: Google takes data: URLs here')
   })
 
   test.each(['data:image/png', 'data:,%zz'])('400: %s', (url) => {
@@ -158,12 +165,10 @@ describe('calls and results', () => {
     })
   })
 
-  test('400: arguments that are no object', () => {
-    for (const bad of ['[1]', '{"a":', '7', '['.repeat(100_000)]) {
-      expect(() => sent([user('1'), assistant(call('x', { arguments: bad }))])).toThrow(
-        'the arguments of the call of f_x are not a JSON object',
-      )
-    }
+  test.each(['[1]', '{"a":', '7', '['.repeat(100_000)])('arguments that are no object are an empty one, and told', (bad) => {
+    const { body, losses } = sent([user('1'), assistant(call('x', { arguments: bad }))])
+    expect(body.contents.at(-1)?.parts).toMatchObject([{ functionCall: { args: {} } }])
+    expect(losses).toEqual([expect.stringContaining('The arguments of the call of f_x are not a JSON object')])
   })
 
   test('no arguments are an empty object', () => {
@@ -180,10 +185,12 @@ describe('calls and results', () => {
     const linked = { fileData: { mimeType: 'image/png', fileUri: 'https://x.example/a.png' } }
     expect(partsOf(history).slice(2)).toEqual([
       { functionResponse: { id: 'x', name: 'f_x', response: { result: 'R' }, parts: [inline] } },
+      { text: 'Returned by the tool f_x:' },
       linked,
     ])
     expect(partsOf(history, 'gemini-2.5-flash').slice(2)).toEqual([
       { functionResponse: { id: 'x', name: 'f_x', response: { result: 'R' } } },
+      { text: 'Returned by the tool f_x:' },
       inline,
       linked,
     ])

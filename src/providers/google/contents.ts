@@ -1,12 +1,15 @@
 /** The conversation as `systemInstruction` and `contents`. */
 import type { Message, Part } from '../../canonical/prompt.ts'
-import { GatewayError } from '../../errors.ts'
+import { parseExact } from '../../lib/exact-json.ts'
 import type { JsonObject } from '../../lib/json.ts'
+import { answerable, refuseUnasked } from '../answerable.ts'
 import type { Translation } from '../translation.ts'
 import type { GeminiModel } from './gemini-model.ts'
-import { fileData, inlineData, isDataUrl, isGoogleUrl } from './media.ts'
+import { withWords } from '../tool-media.ts'
+import { uncarried } from '../uncarried.ts'
+import { fileData, inlineData, isDataUrl, isReadByGoogle } from './media.ts'
 import { isOwnMessage, ownSignature, signedPart, signFirstCall, signLast, type ModelPart } from './signatures.ts'
-import { callArguments, functionResponse } from './tool-turns.ts'
+import { functionResponse } from './tool-turns.ts'
 
 export interface Conversation {
   readonly systemInstruction: { readonly parts: readonly JsonObject[] } | undefined
@@ -30,14 +33,14 @@ export const encodeContents = (translation: Translation, model: GeminiModel, mod
     const role = message.role === 'assistant' ? 'model' : 'user'
     const parts = message.role === 'assistant' ? modelParts(message, context) : userParts(message, context)
     const last = turns.at(-1)
+    if (parts.length === 0 && message === messages.at(-1) && message.role === 'user') refuseUnasked(placeOf(message))
     if (parts.length === 0) continue
     if (last?.role === role) last.parts.push(...parts)
     else turns.push({ role, parts })
   }
-  if (turns.length === 0) throw new GatewayError('invalid_prompt', 'The prompt has no message for the model to answer.')
   return {
     systemInstruction: system.length === 0 ? undefined : { parts: system },
-    contents: turns.map(({ role, parts }) => ({ role, parts: role === 'user' ? responsesFirst(parts) : parts })),
+    contents: answerable(messages, turns).map(({ role, parts }) => ({ role, parts: role === 'user' ? responsesFirst(parts) : parts })),
   }
 }
 
@@ -51,10 +54,15 @@ interface Context {
 
 const placeOf = (message: Message): string => message.at ?? 'messages'
 
-const systemParts = (message: Message, { lose }: Translation): JsonObject[] =>
+const systemParts = (message: Message, translation: Translation): JsonObject[] =>
   message.parts.flatMap((part): JsonObject[] => {
     if (part.type === 'text') return part.text === '' ? [] : [{ text: part.text }]
-    lose(placeOf(message), `Google takes text for a system message; the ${part.type} was left out.`)
+    uncarried(
+      part,
+      { at: placeOf(message), role: message.role },
+      { ...translation, target: GOOGLE },
+      'takes nothing but text in a system message',
+    )
     return []
   })
 
@@ -63,16 +71,19 @@ const userParts = (message: Message, context: Context): JsonObject[] => {
   const at = placeOf(message)
   if (message.role !== 'user') lose(at, 'Google has no system message here; it was sent as a message of the user.')
   if (message.name !== undefined) lose(`${at}.name`, 'Google has no names of participants; it was left out.')
-  return message.parts.flatMap((part) => (part.type === 'tool-result' ? toolResult(part, at, context) : plainPart(part, at, context)))
+  const place = { at, role: message.role }
+  return message.parts.flatMap((part) => (part.type === 'tool-result' ? toolResult(part, at, context) : plainPart(part, place, context)))
 }
 
 const toolResult = (part: Extract<Part, { type: 'tool-result' }>, at: string, context: Context): JsonObject[] => {
   // Every result has its call before it (paired-results.ts).
   const name = context.calls.get(part.callId) ?? ''
-  const media = (part.media ?? []).flatMap((piece) => plainPart(piece, at, context))
-  // Older models have no place for media in a response: there it follows.
+  const media = (part.media ?? []).flatMap((piece) => plainPart(piece, { at, role: 'user' }, context))
+  // Older models have no place for media in a response: there it follows, and says whose it is.
   const inside = context.model.checksSignatures ? media.filter((piece) => piece['inlineData'] !== undefined) : []
-  return [functionResponse(part, name, inside), ...media.filter((piece) => !inside.includes(piece))]
+  const outside = media.filter((piece) => !inside.includes(piece))
+  const result = functionResponse(outside.length === 0 ? part : withWords(part, context.calls), name, inside)
+  return outside.length === 0 ? [result] : [result, { text: `Returned by the tool ${name}:` }, ...outside]
 }
 
 const modelParts = (message: Message, context: Context): JsonObject[] => {
@@ -98,8 +109,8 @@ const modelParts = (message: Message, context: Context): JsonObject[] => {
       const signature = ownSignature(part.proof, context.modelId)
       if (part.proof !== undefined && signature === undefined)
         lose(at, 'The proof of thinking of a tool call is another model’s; it was left out.')
-      add({ functionCall: { id: part.id, name: part.name, args: callArguments(part, at) } }, signature)
-    } else for (const piece of plainPart(part, at, context)) add(piece)
+      add({ functionCall: { id: part.id, name: part.name, args: parseExact(part.arguments) as JsonObject } }, signature)
+    } else for (const piece of plainPart(part, { at, role: 'assistant' }, context)) add(piece)
   }
   if (waiting !== undefined) parts.push({ part: { text: '' }, signature: waiting })
   // In old turns too, where nobody checks: a history that reads alike from turn to turn stays in the cache.
@@ -108,41 +119,48 @@ const modelParts = (message: Message, context: Context): JsonObject[] => {
 }
 
 /** A part that stands for itself, in a turn of either side. */
-const plainPart = (part: Part, at: string, { translation: { lose }, model }: Context): JsonObject[] => {
-  const lost = (message: string): [] => {
-    lose(at, message)
+const plainPart = (part: Part, place: Place, { translation, model }: Context): JsonObject[] => {
+  const { at } = place
+  const lost = (why?: string): [] => {
+    uncarried(part, place, { ...translation, target: GOOGLE }, why)
     return []
   }
   switch (part.type) {
     case 'text':
-      if ((part.annotations ?? []).length > 0) lost('The sources of an earlier answer mean nothing to Google; they were left out.')
+      if ((part.annotations ?? []).length > 0)
+        translation.lose(at, 'The sources of an earlier answer mean nothing to Google; they were left out.')
       return part.text === '' ? [] : [{ text: part.text }]
     case 'refusal':
       return part.text === '' ? [] : [{ text: part.text }]
     case 'audio':
       return [{ inlineData: { mimeType: `audio/${part.format}`, data: part.data } }]
     case 'image':
-      if (part.detail !== undefined && part.detail !== 'auto') lost(`Google has no detail ${part.detail} of an image; it was left out.`)
+      if (part.detail !== undefined && part.detail !== 'auto')
+        translation.lose(at, `Google has no detail ${part.detail} of an image; it was left out.`)
       return media(part.url, at, model, lost)
     case 'video':
     case 'file':
       return media(part.url, at, model, lost)
     case 'unknown':
-      lose(part.at, `Google has no word for a part of type ${part.kind}; it was left out.`)
-      return []
     case 'reasoning':
     case 'tool-call':
     case 'tool-result':
-      return lost(`A ${part.type} cannot stand here; it was left out.`)
+      return lost()
   }
 }
 
-/** Google fetches https: addresses itself; this service fetches none. */
-const media = (url: string, at: string, model: GeminiModel, lost: (message: string) => []): JsonObject[] => {
+interface Place {
+  readonly at: string
+  readonly role: Message['role']
+}
+
+const GOOGLE = { providerName: 'Google' }
+
+const media = (url: string, at: string, model: GeminiModel, lost: (why: string) => []): JsonObject[] => {
   if (isDataUrl(url)) return [inlineData(url, at)]
-  if (!/^https:/i.test(url)) return lost('Google reads data: and https: addresses only; what this one names was left out.')
-  if (!model.readsUrls && !isGoogleUrl(url)) return lost(`${model.name} cannot read from the web; send the bytes as a data: URL.`)
-  return [fileData(url)]
+  return isReadByGoogle(url, model)
+    ? [fileData(url)]
+    : lost(`takes ${model.readsUrls ? 'https: addresses and ' : ''}data: URLs here, and nothing else`)
 }
 
 /** The answers to calls come before whatever else the turn says. */

@@ -4,6 +4,7 @@
  * recursive. Keywords that Google does not know are left in: it passes over them.
  */
 import { isObject } from '../../lib/json.ts'
+import { resolvePointer } from '../../lib/json-pointer.ts'
 
 type Schema = Readonly<Record<string, unknown>>
 
@@ -82,7 +83,7 @@ const mapSchema = (schema: Schema, open: readonly string[], state: State): Schem
 }
 
 const mapReference = (schema: Schema, reference: string, open: readonly string[], state: State): Schema => {
-  const target = resolve(state.root, reference)
+  const target = resolvePointer(state.root, reference)
   if (target === null || open.includes(reference) || open.length >= NESTED_REFERENCES_MAX || state.nodesLeft <= 0) {
     state.keptReferences = true
     return { $ref: reference }
@@ -96,27 +97,6 @@ const joinSingleAllOf = (schema: Schema): Schema => {
   const { allOf } = schema
   if (!Array.isArray(allOf) || allOf.length !== 1 || !isObject(allOf[0]) || typeof allOf[0]['$ref'] === 'string') return schema
   return { ...allOf[0], ...without(schema, ['allOf']) }
-}
-
-/** A reference within the document; null for any other, and for one that leads nowhere. */
-const resolve = (root: Schema, reference: string): Schema | null => {
-  if (!reference.startsWith('#/')) return null
-  let at: unknown = root
-  for (const step of reference.slice(2).split('/')) {
-    const key = unescaped(step)
-    if (Array.isArray(at)) at = /^\d+$/.test(key) ? (at as unknown[])[Number(key)] : undefined
-    else at = isObject(at) && Object.hasOwn(at, key) ? at[key] : undefined
-  }
-  return isObject(at) ? at : null
-}
-
-const unescaped = (step: string): string => {
-  const plain = step.replaceAll('~1', '/').replaceAll('~0', '~')
-  try {
-    return decodeURIComponent(plain)
-  } catch {
-    return plain // a lone percent sign is a name like any other
-  }
 }
 
 const without = (schema: Schema, keys: readonly string[]): Record<string, unknown> =>

@@ -1,6 +1,7 @@
 /** Images, sound, video and files of a message, as parts: their bytes inline, or their address. */
 import { GatewayError } from '../../errors.ts'
 import type { JsonObject } from '../../lib/json.ts'
+import type { GeminiModel } from './gemini-model.ts'
 
 /** The bytes of a data: URL. Throws `invalid_prompt` where it is none. */
 export const inlineData = (url: string, at: string): JsonObject => {
@@ -22,8 +23,11 @@ const encoded = (text: string, at: string): string => {
 
 export const isDataUrl = (url: string): boolean => /^data:/i.test(url)
 
+/** Whether Google fetches what is at an address itself. */
+export const isReadByGoogle = (url: string, { readsUrls }: GeminiModel): boolean => isGoogleUrl(url) || (readsUrls && /^https:/i.test(url))
+
 /** Every model can be handed these: a file that was uploaded to Google, and public videos. */
-export const isGoogleUrl = (url: string): boolean =>
+const isGoogleUrl = (url: string): boolean =>
   /^https:\/\/(?:generativelanguage\.googleapis\.com\/[^?#]*files\/|(?:www\.)?youtube\.com\/watch\?|youtu\.be\/)/.test(url)
 
 /** An address that Google fetches itself. The type is told where the name of the file tells it. */

@@ -26,7 +26,7 @@ export const encodeAssistant = (parts: readonly Part[], at: string, context: Mes
         break
       case 'image':
         if (vendor.thinkingBack === 'details') images.push({ type: 'image_url', image_url: { url: part.url } })
-        else leftOut('image', at, context)
+        else leftOut(part, { at, role: 'assistant' }, context)
         break
       case 'tool-call':
         context.cacheControl(part.cache, at, 'call')
@@ -35,13 +35,11 @@ export const encodeAssistant = (parts: readonly Part[], at: string, context: Mes
       case 'reasoning':
         break // encodeThinking reads them, with the proofs of calls
       case 'unknown':
-        leftOut(part.kind, part.at, context)
-        break
       case 'audio':
       case 'video':
       case 'file':
       case 'tool-result':
-        leftOut(part.type, at, context)
+        leftOut(part, { at, role: 'assistant' }, context)
         break
     }
   }

@@ -54,9 +54,40 @@ describe('a conversation', () => {
   test.each<[string, Part, string]>([
     ['a video', { type: 'video', url: 'https://a.example/v.mp4' }, 'messages[0]'],
     ['a file at an address', { type: 'file', url: 'https://a.example/f.pdf', filename: null }, 'messages[0]'],
-    ['a part of an unknown kind', { type: 'unknown', kind: 'hologram', at: 'messages[0].content[0]' }, 'messages[0].content[0]'],
-  ])('loses %s with a warning where the vendor takes none', (_, part, field) => {
-    expect(messages([user(text('a'), part)], 'openai')).toEqual({ sent: [{ role: 'user', content: 'a' }], lost: [field] })
+    [
+      'a part of an unknown kind',
+      { type: 'unknown', kind: 'hologram', at: 'messages[0].content[0]', content: true },
+      'messages[0].content[0]',
+    ],
+    [
+      'a file by its id',
+      { type: 'unknown', kind: 'file', at: 'messages[0].content[0].file', content: true },
+      'messages[0].content[0].file',
+    ],
+  ])('400: %s, where the vendor takes none, is named', (_, part, field) => {
+    expect(() => messages([user(text('a'), part)], 'openai')).toThrow(`${field}: `)
+  })
+
+  test('loses with a warning what says something beside the content', () => {
+    const wish: Part = { type: 'unknown', kind: 'citations', at: 'messages[0].content[0].citations' }
+    expect(messages([user(text('a'), wish)], 'openai')).toEqual({ sent: [{ role: 'user', content: 'a' }], lost: [wish.at] })
+  })
+
+  test('400: a conversation of which nothing is left', () => {
+    const wish: Part = { type: 'unknown', kind: 'citations', at: 'messages[0].content[0].citations' }
+    expect(() => messages([user(wish)], 'openai')).toThrow('messages[0]: The prompt has no message')
+  })
+
+  test('shows a picture of the assistant’s in what the user says next', () => {
+    const picture: Part = { type: 'image', url: 'data:image/png;base64,AA' }
+    expect((sentOf([user(text('Draw')), assistant(picture), user(text('Bluer'))], 'openai') as readonly unknown[]).at(-1)).toEqual({
+      role: 'user',
+      content: [
+        { type: 'text', text: 'The picture that you made:' },
+        { type: 'image_url', image_url: { url: 'data:image/png;base64,AA' } },
+        { type: 'text', text: 'Bluer' },
+      ],
+    })
   })
 
   test('sends documents to Mistral as it calls them', () => {
@@ -96,8 +127,23 @@ describe('tools', () => {
       {
         role: 'user',
         content: [
+          { type: 'text', text: 'Returned by the tool look:' },
           { type: 'image_url', image_url: { url: 'data:image/png;base64,AA' } },
           { type: 'text', text: 'and?' },
+        ],
+      },
+    ])
+  })
+
+  test('a result of a picture alone says where the picture is', () => {
+    const looked: Part = { type: 'tool-result', callId: 'c1', text: '', media: [{ type: 'image', url: 'data:image/png;base64,AA' }] }
+    expect((sentOf([assistant(call('c1')), user(looked)]) as readonly unknown[]).slice(1)).toEqual([
+      { role: 'tool', tool_call_id: 'c1', content: 'What the tool look returned follows in the next message.' },
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: 'Returned by the tool look:' },
+          { type: 'image_url', image_url: { url: 'data:image/png;base64,AA' } },
         ],
       },
     ])

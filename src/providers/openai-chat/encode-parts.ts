@@ -2,10 +2,11 @@
 import type { Part } from '../../canonical/prompt.ts'
 import type { JsonObject, JsonValue } from '../../lib/json.ts'
 import type { Vendor } from '../vendor.ts'
+import { uncarried } from '../uncarried.ts'
 import type { MessageContext } from './message-context.ts'
 
 /** None for a part that cannot be carried, of which it tells. */
-export const encodePart = (part: Part, at: string, context: MessageContext): readonly JsonObject[] => {
+export const encodePart = (part: Part, { at, role }: Place, context: MessageContext): readonly JsonObject[] => {
   switch (part.type) {
     case 'text':
       return [{ type: 'text', text: part.text, ...context.cacheControl(part.cache, at, 'content') }]
@@ -16,22 +17,23 @@ export const encodePart = (part: Part, at: string, context: MessageContext): rea
     case 'audio':
       return [{ type: 'input_audio', input_audio: { data: part.data, format: part.format } }]
     case 'video':
-      return context.vendor.video ? [{ type: 'video_url', video_url: { url: part.url } }] : leftOut('video', at, context)
+      return context.vendor.video ? [{ type: 'video_url', video_url: { url: part.url } }] : leftOut(part, { at, role }, context)
     case 'file':
       return encodeFile(part, at, context)
     case 'refusal':
       return [{ type: 'text', text: part.text }]
     case 'unknown':
-      return leftOut(part.kind, part.at, context)
     case 'reasoning':
     case 'tool-call':
     case 'tool-result':
-      return leftOut(part.type, at, context)
+      return leftOut(part, { at, role }, context)
   }
 }
 
-export const leftOut = (kind: string, at: string, { lose, target }: MessageContext): readonly JsonObject[] => {
-  lose(at, `${target.providerName} takes no content of type ${kind} here; it was left out.`)
+type Place = Parameters<typeof uncarried>[1]
+
+export const leftOut = (...lost: Parameters<typeof uncarried>): readonly JsonObject[] => {
+  uncarried(...lost)
   return []
 }
 
@@ -53,16 +55,13 @@ const plainText = (part: JsonObject): string | null =>
 
 export const isMarked = (part: JsonObject): boolean => 'cache_control' in part || 'prompt_cache_breakpoint' in part
 
-const encodeFile = (
-  { url, filename, cache }: Extract<Part, { type: 'file' }>,
-  at: string,
-  context: MessageContext,
-): readonly JsonObject[] => {
+const encodeFile = (part: Extract<Part, { type: 'file' }>, at: string, context: MessageContext): readonly JsonObject[] => {
+  const { url, filename, cache } = part
   const { files } = context.vendor
   if (files === 'document_url')
     return [{ type: 'document_url', document_url: url, ...(filename === null ? {} : { document_name: filename }) }]
   const isData = /^data:/i.test(url)
-  if (!isData && files === 'data') return leftOut('file with an address', at, context)
+  if (!isData && files === 'data') return leftOut(part, { at, role: 'user' }, context, 'takes files as data only, not by an address')
   // Data without a name is refused.
   const name = filename ?? (isData ? `file.${/^data:[^/;,]+\/([a-z0-9]+)/i.exec(url)?.[1]?.toLowerCase() ?? 'pdf'}` : null)
   return [

@@ -68,6 +68,10 @@ describe('settings', () => {
       {
         prompt: promptOf({ tools: [tool] }),
         lose: () => undefined,
+        mapped: () => undefined,
+        refuse: () => {
+          throw new Error('refused')
+        },
         setting: (name) => {
           read.add(name)
           return undefined

@@ -25,7 +25,10 @@ export const encodeChatRequest = (attempt: Attempt): string => {
   const { call, target, warn } = attempt
   const vendor = vendorOf(target.provider)
   if (call.dialect === 'chat') return call.body.textWith(relayChanges(attempt, vendor))
-  const translation = translate(call.prompt(), 'openai-chat', target, warn, { takesText: vendor.customTools })
+  const translation = translate(call.prompt(), 'openai-chat', target, warn, {
+    takesText: vendor.customTools,
+    takesOwnPictures: vendor.thinkingBack === 'details',
+  })
   return JSON.stringify({
     model: target.upstreamModel,
     ...encodePrompt(translation, attempt, vendor),
@@ -35,7 +38,7 @@ export const encodeChatRequest = (attempt: Attempt): string => {
 
 /** All that is translated; the encoder reads no setting elsewhere. */
 export const encodePrompt = (translation: Translation, attempt: Attempt, vendor: Vendor): JsonObject => {
-  const context = messageContext(attempt.target, vendor, translation.lose)
+  const context = messageContext(attempt.target, vendor, translation)
   const messages = encodeMessages(translation.prompt.messages, context)
   const settings = encodeSettings(translation, vendor)
   const { dialect } = attempt.call

@@ -9,17 +9,16 @@ import type { Target } from '../provider.ts'
 import type { Translation } from '../translation.ts'
 import type { Vendor } from '../vendor.ts'
 
-export interface MessageContext {
+export interface MessageContext extends Pick<Translation, 'lose' | 'refuse'> {
   readonly target: Target
   readonly vendor: Vendor
-  readonly lose: Translation['lose']
   /** Members to spread: the mark as the vendor takes it, or nothing and a warning. */
   cacheControl(mark: CacheMark | undefined, at: string, on: 'content' | 'tool' | 'call'): JsonObject
   /** Whether marks were left out, and none was kept. */
   lostMarks(): boolean
 }
 
-export const messageContext = (target: Target, vendor: Vendor, lose: Translation['lose']): MessageContext => {
+export const messageContext = (target: Target, vendor: Vendor, { lose, refuse }: Pick<Translation, 'lose' | 'refuse'>): MessageContext => {
   let told = false
   let kept = false
   const breakpoints = vendor.openAiModels && openAiModelOf(target).cacheBreakpoints
@@ -28,6 +27,7 @@ export const messageContext = (target: Target, vendor: Vendor, lose: Translation
     vendor,
     lose,
     lostMarks: () => told && !kept,
+    refuse,
     cacheControl(mark, at, on) {
       if (mark === undefined) return {}
       const { cacheMarks } = vendor

@@ -6,7 +6,9 @@ import type { SseEvent } from '../../lib/sse.ts'
 import { unusable } from '../classify-failure.ts'
 import { answerForm, parseWhole, postJson, WHOLE_BODY_MAX } from '../json-post.ts'
 import { holdsError } from '../failure-words.ts'
+import { withLoadedMedia } from '../load-media.ts'
 import type { ProviderAdapter, Target } from '../provider.ts'
+import { vendorOf } from '../vendors.ts'
 import { type EventReader, failedFrame, streamFrames } from '../stream-frames.ts'
 import { addressOf, keyHeader } from './address.ts'
 import { createChatDecoder, type ChatDecoder } from './decode.ts'
@@ -17,11 +19,15 @@ import { chatText } from './vendor-text.ts'
 
 export const openaiChat: ProviderAdapter = async (attempt, context, take) => {
   const { call, target } = attempt
+  // Who takes files as data only.
+  const { files } = vendorOf(target.provider)
+  const loaded =
+    call.dialect === 'chat' ? attempt : await withLoadedMedia(attempt, context.loadMedia, ({ type }) => type === 'file' && files === 'data')
   const posted = await postJson(
     {
       url: addressOf(target, '/chat/completions'),
       headers: keyHeader(target),
-      body: chatWire(attempt),
+      body: chatWire(loaded),
       stream: call.stream,
       failure: chatFailure,
     },

@@ -127,22 +127,21 @@ describe('a translated request', () => {
   test.each<[string, Part, string]>([
     ['audio', { type: 'audio', data: 'AA==', format: 'wav' }, 'messages[0]'],
     ['video', { type: 'video', url: 'https://a.example/v.mp4' }, 'messages[0]'],
-    ['an unknown part', { type: 'unknown', kind: 'hologram', at: 'messages[0].content[1]' }, 'messages[0].content[1]'],
-  ])('tells of %s that it cannot carry', (_, part, field) => {
-    const { sent, lost } = encode({ messages: [user(text('a'), part)] })
-    expect(lost).toEqual([field])
-    expect(sent['input']).toEqual([{ type: 'message', role: 'user', content: [{ type: 'input_text', text: 'a' }] }])
+    ['an unknown part', { type: 'unknown', kind: 'hologram', at: 'messages[0].content[1]', content: true }, 'messages[0].content[1]'],
+  ])('400: %s, which it cannot carry, is named', (_, part, field) => {
+    expect(() => encode({ messages: [user(text('a'), part)] })).toThrow(`${field}: `)
   })
 
-  test('tells of names, failed tools and pictures that the assistant made', () => {
-    const { lost } = encode({
+  test('tells of names and failed tools; a picture that the assistant made is shown by the user', () => {
+    const { sent, lost } = encode({
       messages: [
         { ...user(text('a')), name: 'Ann' },
         assistant({ type: 'image', url: 'data:image/png;base64,AA==' }, { type: 'tool-call', id: 'c', name: 'f', arguments: '{}' }),
         { ...user({ type: 'tool-result', callId: 'c', text: 'boom', isError: true }), at: 'messages[2]' },
       ],
     })
-    expect(lost).toEqual(['messages[0].name', 'messages[1]', 'messages[2]'])
+    expect(lost).toEqual(['messages[0].name', 'messages[2]'])
+    expect(JSON.stringify(sent['input'])).toContain('data:image/png;base64,AA==')
   })
 
   test('marks the cache where the model knows marks, else tells of them once', () => {

@@ -1,6 +1,7 @@
 /** A conversation as input items, in its own order: the dialect has an item for each thing that a turn can hold. */
 import type { Message, Part } from '../../canonical/prompt.ts'
 import { isObject, type JsonObject } from '../../lib/json.ts'
+import { answerable } from '../answerable.ts'
 import type { Target } from '../provider.ts'
 import type { Translation } from '../translation.ts'
 import { callId, encodeAssistantPart, type ItemContext, encodeUserPart, type OutputPart } from './encode-parts.ts'
@@ -18,10 +19,17 @@ export interface EncodedInput {
 export const encodeInput = (translation: Translation, target: Target, family: OpenAiModel): EncodedInput => {
   const { messages } = translation.prompt
   const marks = cacheMarks(translation)
-  const context: ItemContext = { lose: translation.lose, target, family, marked: marks.lose, customCalls: new Set() }
+  const context: ItemContext = {
+    lose: translation.lose,
+    refuse: translation.refuse,
+    target,
+    family,
+    marked: marks.lose,
+    customCalls: new Set(),
+  }
   const instructions = leadingInstructions(messages)
   const items = (instructions === null ? messages : messages.slice(1)).flatMap((message) => encodeMessage(message, context))
-  const input = dropDanglingThinking(items, translation)
+  const input = answerable(messages, dropDanglingThinking(items, translation))
   const kept = input.some(
     ({ content }) => Array.isArray(content) && content.some((part) => isObject(part) && 'prompt_cache_breakpoint' in part),
   )

@@ -5,10 +5,11 @@ import type { CacheMark, Part, UrlCitation } from '../../canonical/prompt.ts'
 import type { ReasoningProof } from '../../canonical/reasoning.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import type { Target } from '../provider.ts'
+import type { Translation } from '../translation.ts'
+import { uncarried } from '../uncarried.ts'
 import type { OpenAiModel } from '../openai-model.ts'
 
-export interface ItemContext {
-  readonly lose: (field: string, message: string) => void
+export interface ItemContext extends Pick<Translation, 'lose' | 'refuse'> {
   readonly target: Target
   readonly family: OpenAiModel
   /** Told of a cache mark that cannot be carried. */
@@ -27,20 +28,19 @@ export const encodeUserPart = (part: Part, at: string, context: ItemContext): Ou
     return { content: { type: 'input_image', image_url: part.url, detail: detailOf(part.detail), ...breakpoint(part.cache, at, context) } }
   if (part.type === 'file')
     return { content: { type: 'input_file', ...fileOf(part.url, part.filename), ...breakpoint(part.cache, at, context) } }
-  return lost(part, at, context)
+  return lost(part, { at, role: 'user' }, context)
 }
 
 export const encodeAssistantPart = (part: Part, at: string, context: ItemContext): OutputPart => {
   if (part.type === 'refusal') return { content: { type: 'refusal', refusal: part.text } }
   if (part.type === 'reasoning') return reasoningItem(part, at, context)
-  if (part.type !== 'text') return lost(part, at, context)
+  if (part.type !== 'text') return lost(part, { at, role: 'assistant' }, context)
   if (part.cache !== undefined) context.marked(at)
   return { content: { type: 'output_text', text: part.text, ...annotations(part.annotations, at, context) } }
 }
 
-const lost = (part: Part, at: string, { lose, target }: ItemContext): null => {
-  const kind = part.type === 'unknown' ? part.kind : part.type
-  lose(part.type === 'unknown' ? part.at : at, `${target.providerName} takes no content of type ${kind} here; it was left out.`)
+const lost = (...[part, place, context]: Parameters<typeof uncarried>): null => {
+  uncarried(part, place, context)
   return null
 }
 

@@ -52,6 +52,10 @@ describe('settings', () => {
       {
         prompt,
         lose: () => undefined,
+        mapped: () => undefined,
+        refuse: () => {
+          throw new Error('refused')
+        },
         setting: (name) => {
           read.add(name)
           return EVERY[name]

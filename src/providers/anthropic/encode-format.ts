@@ -1,0 +1,43 @@
+/** The form of an answer: a schema that it is held to, or, where there is none, words for the model. */
+import { isObject } from '../../lib/json.ts'
+import type { EncodeContext } from './encode-context.ts'
+
+export interface EncodedFormat {
+  /** Held to by the provider. */
+  readonly schema?: Readonly<Record<string, unknown>>
+  /** A sentence at the end of the system prompt. */
+  readonly words?: string
+}
+
+const FIELDS = { chat: 'response_format', responses: 'text.format', messages: 'output_config.format' } as const
+
+/** `schemas`: the model can be held to one. */
+export const encodeFormat = (context: EncodeContext, schemas: boolean): EncodedFormat => {
+  const { outputFormat } = context.prompt
+  if (outputFormat.type === 'text') return {}
+  const field = FIELDS[context.dialect]
+  const { providerName, upstreamModel } = context.target
+  if (outputFormat.type === 'json') {
+    context.mapped(field, `${providerName} promises JSON only with a schema; the model is asked for it in words.`)
+    return { words: JSON_WORDS }
+  }
+  const { schema } = outputFormat
+  if (isObject(schema)) {
+    const closed = schemas ? context.grammar.take(schema, 'format') : { obstacle: 'a schema' }
+    if (!('obstacle' in closed)) {
+      tellLoosened(closed.loosened, field, context)
+      return { schema: closed.schema }
+    }
+    context.mapped(field, `${upstreamModel} cannot be held to ${closed.obstacle}; the model is told of the schema in words.`)
+    return { words: `${JSON_WORDS} It must be valid against this JSON Schema: ${JSON.stringify(schema)}` }
+  }
+  context.mapped(field, `${upstreamModel} cannot be held to a schema that is no object; the model is asked for JSON in words.`)
+  return { words: JSON_WORDS }
+}
+
+const JSON_WORDS = 'Answer with one JSON object and nothing else: no other text, and no Markdown around it.'
+
+export const tellLoosened = (loosened: readonly string[], field: string, { mapped, target }: EncodeContext): void => {
+  if (loosened.length > 0)
+    mapped(field, `${target.providerName} does not enforce ${loosened.join(', ')}; the model is told of it in words.`)
+}

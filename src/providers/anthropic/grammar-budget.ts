@@ -1,0 +1,30 @@
+/** How much of a request can be held to schemas: all of them together are one grammar, whose size has limits (structured outputs, "Schema complexity limits"). */
+import { closeSchema, type ClosedSchema, type Unenforceable } from './closed-schema.ts'
+
+export interface GrammarBudget {
+  /** The schema as the grammar takes it, or why that has no place for it. Whoever asks first is served first. */
+  take(schema: Readonly<Record<string, unknown>>, of: 'tool' | 'format'): ClosedSchema | Unenforceable
+}
+
+const STRICT_TOOLS_MAX = 20
+const OPTIONAL_MAX = 24
+const UNIONS_MAX = 16
+
+export const createGrammarBudget = (): GrammarBudget => {
+  let tools = 0
+  let optional = 0
+  let unions = 0
+  return {
+    take(schema, of) {
+      const closed = closeSchema(schema, of)
+      if ('obstacle' in closed) return closed
+      if (of === 'tool' && tools === STRICT_TOOLS_MAX) return { obstacle: `more than ${STRICT_TOOLS_MAX} strict tools` }
+      if (optional + closed.optional > OPTIONAL_MAX) return { obstacle: `more than ${OPTIONAL_MAX} optional parameters` }
+      if (unions + closed.unions > UNIONS_MAX) return { obstacle: `more than ${UNIONS_MAX} parameters of several types` }
+      if (of === 'tool') tools += 1
+      optional += closed.optional
+      unions += closed.unions
+      return closed
+    },
+  }
+}

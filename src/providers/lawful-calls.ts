@@ -1,0 +1,59 @@
+/**
+ * Calls of a history as every dialect takes them: arguments that are a JSON object, and no id twice. Clients keep calls
+ * that were cut short, and some models number the calls of each answer anew.
+ */
+import type { Message, Part, Prompt } from '../canonical/prompt.ts'
+import { isObject } from '../lib/json.ts'
+
+type Call = Extract<Part, { type: 'tool-call' }>
+
+/** `mapped`: told of arguments that were replaced. */
+export const withLawfulCalls = (prompt: Prompt, mapped: (field: string, message: string) => void): Prompt => {
+  const ids = new CallIds()
+  const messages = prompt.messages.map((message) => {
+    const parts = message.parts.map((part) => {
+      if (part.type === 'tool-result') return ids.answered(part)
+      return part.type === 'tool-call' ? ids.made(withObject(part, message, mapped)) : part
+    })
+    return parts.every((part, index) => part === message.parts[index]) ? message : { ...message, parts }
+  })
+  return messages.every((message, index) => message === prompt.messages[index]) ? prompt : { ...prompt, messages }
+}
+
+const withObject = (call: Call, { at = 'messages' }: Message, mapped: (field: string, message: string) => void): Call => {
+  if (call.custom === true || isJsonObject(call.arguments)) return call
+  if (call.arguments.trim() !== '') mapped(at, `The arguments of the call of ${call.name} are not a JSON object; an empty one was sent.`)
+  return { ...call, arguments: '{}' }
+}
+
+const isJsonObject = (text: string): boolean => {
+  try {
+    return isObject(JSON.parse(text))
+  } catch {
+    return false // a call that was cut short, or never was JSON
+  }
+}
+
+/** Each call keeps its id unless an earlier one has it. A result belongs to the first call of its id that has none. */
+class CallIds {
+  readonly #taken = new Set<string>()
+  /** By the id that the client knows: the ids of calls that wait for their result, and the last one that got it. */
+  readonly #waiting = new Map<string, string[]>()
+  readonly #answered = new Map<string, string>()
+
+  made(call: Call): Call {
+    let id = call.id
+    for (let number = 2; this.#taken.has(id); number += 1) id = `${call.id}_${number}`
+    this.#taken.add(id)
+    const waiting = this.#waiting.get(call.id)
+    if (waiting === undefined) this.#waiting.set(call.id, [id])
+    else waiting.push(id)
+    return id === call.id ? call : { ...call, id }
+  }
+
+  answered(result: Extract<Part, { type: 'tool-result' }>): Part {
+    const id = this.#waiting.get(result.callId)?.shift() ?? this.#answered.get(result.callId) ?? result.callId
+    this.#answered.set(result.callId, id)
+    return id === result.callId ? result : { ...result, callId: id }
+  }
+}

@@ -1,0 +1,42 @@
+/** What becomes of a part that a provider cannot be given. */
+import type { Message, Part } from '../canonical/prompt.ts'
+import type { Translation } from './translation.ts'
+
+interface Place {
+  readonly at: string
+  readonly role: Message['role']
+}
+
+const WORDS: Readonly<Partial<Record<Part['type'], string>>> = {
+  image: 'picture',
+  file: 'file',
+  audio: 'sound',
+  video: 'film',
+  reasoning: 'thinking',
+  'tool-call': 'call of a tool',
+  'tool-result': 'result of a tool',
+}
+
+/** Types of the parts that may name a file by its id. */
+const FILE_KINDS: ReadonlySet<string> = new Set(['file', 'input_file', 'image', 'input_image', 'document'])
+
+/**
+ * What somebody asks the model about must not be missing from the request: that is refused, naming the part. What the
+ * model said itself, and what means nothing without its provider, is left out and told. `why` follows the provider's name.
+ */
+export const uncarried = (
+  part: Part,
+  { at, role }: Place,
+  { lose, refuse, target }: Pick<Translation, 'lose' | 'refuse'> & { readonly target: { readonly providerName: string } },
+  why = `takes no ${part.type === 'unknown' ? `part of type ${part.kind}` : (WORDS[part.type] ?? part.type)} here`,
+): void => {
+  const { providerName } = target
+  const asked = part.type === 'unknown' ? part.content === true : MEDIA.has(part.type)
+  const place = part.type === 'unknown' ? part.at : at
+  if (!asked || role === 'assistant') lose(place, `${providerName} ${why}; it was left out.`)
+  else if (part.type === 'unknown' && FILE_KINDS.has(part.kind))
+    refuse(place, `${providerName} has no file of this id or place; send the file itself as data, or by its URL.`)
+  else refuse(place, `${providerName} ${why}, and without it the request would be another one.`)
+}
+
+const MEDIA: ReadonlySet<Part['type']> = new Set(['image', 'file', 'audio', 'video'] as const)
