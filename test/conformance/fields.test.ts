@@ -2,8 +2,9 @@
 import { describe, expect, test } from 'bun:test'
 
 import { CLIENT_DIALECTS, type ClientDialect } from '../../src/canonical/call.ts'
+import { SETTING_SAMPLES } from '../../src/canonical/setting-samples.test-kit.ts'
 import { fieldFates } from '../../src/providers/loss-table.ts'
-import { REQUEST_FIELDS } from '../../src/request-fields/request-fields.ts'
+import { REQUEST_FIELDS, settingFields } from '../../src/request-fields/request-fields.ts'
 import { recording, UPSTREAM_DIALECTS, type UpstreamDialect } from '../support/recordings.ts'
 import { MODEL, question, replay } from '../support/replay.ts'
 
@@ -21,11 +22,6 @@ const IN_ALL = {
   provider: { allow_fallbacks: true },
   route: 'fallback',
   plugins: [],
-  temperature: 0.5,
-  top_p: 0.5,
-  top_k: 7,
-  service_tier: 'priority',
-  cache_control: { type: 'ephemeral' },
   session_id: 's-1',
   strict: false,
   sandbox: { tokens: 3 },
@@ -34,45 +30,30 @@ const IN_ALL = {
   api_key: 'k',
   user_config: { model_list: [] },
   extra_headers: { authorization: 'k' },
-  user: 'user-7',
   trace: { trace_id: 't-1' },
   stop_server_tools_when: [{ type: 'step_count_is', step_count: 1 }],
   deferred_tools: { profile: 'portable', protocol: 'v1', validation: 'runtime', search: { type: 'bm25', max_results: 5 } },
 }
 const IN_OPENAI = {
-  frequency_penalty: 0.5,
-  presence_penalty: 0.5,
-  top_logprobs: 3,
   reasoning: { effort: 'high' },
-  parallel_tool_calls: false,
-  modalities: ['text', 'image'],
-  image_config: { aspect_ratio: '16:9' },
-  prompt_cache_key: 'key-7',
-  prompt_cache_options: { mode: 'explicit' },
-  metadata: { order: 'o-7' },
-  safety_identifier: 'user-8',
   debug: { echo_upstream_body: true },
 }
+
+/** The fields that are nothing but a setting. */
+const settingSamples = (client: ClientDialect): Readonly<Record<string, unknown>> =>
+  Object.fromEntries([...settingFields(client)].flatMap(([name, fields]) => fields.map((field) => [field, SETTING_SAMPLES[name]])))
 
 /** A value for each field that asks for something. */
 const SAMPLES: Readonly<Record<ClientDialect, Readonly<Record<string, unknown>>>> = {
   chat: {
+    ...settingSamples('chat'),
     ...IN_ALL,
     ...IN_OPENAI,
     messages: [{ role: 'user', content: 'Another question' }],
     tools: [{ type: 'function', function: { name: 'other', parameters: { type: 'object', properties: {} } } }],
     tool_choice: 'required',
     stream_options: { include_usage: false },
-    top_a: 0.5,
-    min_p: 0.5,
-    repetition_penalty: 1.5,
-    seed: 7,
     max_tokens: 77,
-    max_completion_tokens: 78,
-    stop: ['END'],
-    logit_bias: { '7': 1 },
-    logprobs: true,
-    n: 2,
     best_of: 2,
     functions: [{ name: 'old', parameters: { type: 'object', properties: {} } }],
     function_call: 'auto',
@@ -81,17 +62,14 @@ const SAMPLES: Readonly<Record<ClientDialect, Readonly<Record<string, unknown>>>
       json_schema: { name: 'a', schema: { type: 'object', properties: {}, additionalProperties: false } },
     },
     structured_outputs: true,
-    verbosity: 'low',
     reasoning_effort: 'high',
     include_reasoning: false,
-    audio: { voice: 'alloy', format: 'wav' },
-    prediction: { type: 'content', content: 'foretold' },
-    web_search_options: { search_context_size: 'low' },
     max_tool_calls: 3,
     transforms: ['middle-out'],
     usage: { include: true },
   },
   responses: {
+    ...settingSamples('responses'),
     ...IN_ALL,
     ...IN_OPENAI,
     input: 'Another question',
@@ -99,13 +77,11 @@ const SAMPLES: Readonly<Record<ClientDialect, Readonly<Record<string, unknown>>>
     tools: [{ type: 'function', name: 'other', parameters: { type: 'object', properties: {} } }],
     tool_choice: 'required',
     stream_options: { include_obfuscation: false },
-    max_output_tokens: 77,
     text: {
       format: { type: 'json_schema', name: 'a', schema: { type: 'object', properties: {}, additionalProperties: false } },
       verbosity: 'low',
     },
     include: ['file_search_call.results', 'message.output_text.logprobs'],
-    truncation: 'auto',
     max_tool_calls: 3,
     store: false,
     background: true,
@@ -114,6 +90,7 @@ const SAMPLES: Readonly<Record<ClientDialect, Readonly<Record<string, unknown>>>
     prompt: { id: 'p' },
   },
   messages: {
+    ...settingSamples('messages'),
     ...IN_ALL,
     messages: [{ role: 'user', content: 'Another question' }],
     system: 'Be brief.',
@@ -121,7 +98,6 @@ const SAMPLES: Readonly<Record<ClientDialect, Readonly<Record<string, unknown>>>
     tool_choice: { type: 'any', disable_parallel_tool_use: true },
     fallbacks: [{ model: MODEL }],
     max_tokens: 77,
-    stop_sequences: ['END'],
     thinking: { type: 'enabled', budget_tokens: 2048 },
     output_config: {
       effort: 'high',

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 
+import { SETTING_SAMPLES } from '../../canonical/setting-samples.test-kit.ts'
 import type { SettingName, SettingValues } from '../../canonical/settings.ts'
 import { SETTING_FATES } from '../loss-table.ts'
 import { CLAUDE, encode, GPT, LLAMA, MISTRAL, NOVA, settingsOf, type Sent } from './encode.test-kit.ts'
@@ -7,46 +8,9 @@ import { CLAUDE, encode, GPT, LLAMA, MISTRAL, NOVA, settingsOf, type Sent } from
 const f = { type: 'function', name: 'f', description: 'F', parameters: { type: 'object', properties: {} } } as const
 
 describe('settings', () => {
-  const samples: SettingValues = {
-    temperature: 0.5,
-    topP: 0.5,
-    topK: 5,
-    topA: 0.5,
-    minP: 0.5,
-    frequencyPenalty: 1,
-    presencePenalty: 1,
-    repetitionPenalty: 1.5,
-    seed: 7,
-    maxOutputTokens: 99,
-    stop: ['END'],
-    logitBias: { '1': 1 },
-    logprobs: true,
-    topLogprobs: 2,
-    candidates: 2,
-    reasoning: { effort: 'low' },
-    verbosity: 'low',
-    serviceTier: 'priority',
-    user: 'u-1',
-    safetyIdentifier: 's',
-    metadata: { a: 'b' },
-    parallelToolCalls: false,
-    outputModalities: ['text', 'image'],
-    audioOutput: { voice: 'x' },
-    prediction: {},
-    promptCacheKey: 'k',
-    cacheControl: { type: 'ephemeral' },
-    truncation: 'auto',
-    include: ['x'],
-    contextManagement: {},
-    webSearchOptions: {},
-    safeguards: [],
-    imageConfig: {},
-    promptCacheOptions: { mode: 'explicit' },
-  }
-
-  test.each(Object.keys(samples) as SettingName[])('%s meets the fate that the loss table tells', (name) => {
+  test.each(Object.keys(SETTING_SAMPLES) as SettingName[])('%s meets the fate that the loss table tells', (name) => {
     const fate = SETTING_FATES[name].bedrock
-    const given = { tools: [f], settings: settingsOf({ [name]: samples[name] }) }
+    const given = { tools: [f], settings: settingsOf({ [name]: SETTING_SAMPLES[name] }) }
     if (fate === 'refused') {
       expect(() => encode(given)).toThrow(name)
       return

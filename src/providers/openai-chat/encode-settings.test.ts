@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 
+import { SETTING_SAMPLES } from '../../canonical/setting-samples.test-kit.ts'
 import type { FunctionTool, Prompt } from '../../canonical/prompt.ts'
 import type { ReasoningSetting, Settings, SettingValues } from '../../canonical/settings.ts'
 import { SETTING_FATES } from '../loss-table.ts'
@@ -8,38 +9,26 @@ import { encode, promptOf, targetOf } from './encode.test-kit.ts'
 import { encodePrompt } from './encode.ts'
 
 const EVERY: SettingValues = {
+  ...SETTING_SAMPLES,
   temperature: 0,
-  topP: 0.5,
   topK: 1,
   topA: 1,
   minP: 0,
   frequencyPenalty: -0.5,
   presencePenalty: 0.5,
-  repetitionPenalty: 1.5,
   seed: 0,
   maxOutputTokens: 100,
   stop: [],
   logitBias: {},
-  logprobs: true,
   topLogprobs: 0,
-  candidates: 2,
-  reasoning: { effort: 'low' },
-  verbosity: 'low',
   serviceTier: 'flex',
   user: 'u',
   safetyIdentifier: 's',
-  metadata: { a: 'b' },
-  parallelToolCalls: false,
   outputModalities: ['audio'],
   audioOutput: { voice: 'v' },
   prediction: {},
-  promptCacheKey: 'k',
-  cacheControl: { type: 'ephemeral' },
-  truncation: 'auto',
   include: [],
-  contextManagement: {},
   webSearchOptions: {},
-  safeguards: [],
   imageConfig: {},
   promptCacheOptions: {},
 }

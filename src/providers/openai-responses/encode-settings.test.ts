@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 
+import { SETTING_SAMPLES } from '../../canonical/setting-samples.test-kit.ts'
 import type { Prompt } from '../../canonical/prompt.ts'
 import type { Settings, SettingValues } from '../../canonical/settings.ts'
 import type { JsonObject } from '../../lib/json.ts'
@@ -9,40 +10,17 @@ import { encodePrompt } from './encode.ts'
 
 describe('settings', () => {
   const EVERY: SettingValues = {
+    ...SETTING_SAMPLES,
     temperature: 0,
-    topP: 0.5,
-    topK: 1,
-    topA: 1,
-    minP: 0,
-    frequencyPenalty: 0,
-    presencePenalty: 0,
-    repetitionPenalty: 1,
-    seed: 1,
     maxOutputTokens: 100,
-    stop: ['x'],
-    logitBias: {},
-    logprobs: true,
     topLogprobs: 0,
     candidates: 1,
-    reasoning: { effort: 'low' },
-    verbosity: 'low',
     serviceTier: 'flex',
     user: 'u',
     safetyIdentifier: 's',
-    metadata: { a: 'b' },
-    parallelToolCalls: false,
     outputModalities: ['text'],
-    audioOutput: {},
-    prediction: {},
-    promptCacheKey: 'k',
-    cacheControl: {},
-    truncation: 'auto',
-    include: ['file_search_call.results'],
-    contextManagement: {},
     webSearchOptions: {},
-    safeguards: [],
     imageConfig: {},
-    promptCacheOptions: { mode: 'explicit' },
   }
 
   test('that the loss table keeps or maps are read, and no others', () => {
