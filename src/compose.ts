@@ -46,6 +46,7 @@ import { createHealth } from './routing/health.ts'
 import type { RoutingState } from './routing/routing-state.ts'
 import { createSticky } from './routing/sticky.ts'
 import { openStorage } from './open-storage.ts'
+import { probeStorage } from './probe-storage.ts'
 import { SANDBOX_PROVIDERS, sandboxModels } from './sandbox-models.ts'
 import { createChangeCounter } from './storage/change-counter.ts'
 import { createGenerationStore } from './storage/generation-store.ts'
@@ -87,6 +88,8 @@ const CLEAN_UP_MS = 60 * 60 * 1000
 const CLEAN_UP_ROWS = 1000
 const DAY_MS = 24 * 60 * 60 * 1000
 const PING_MS = 1000
+/** What requests have written since is in the log alone, which is bounded by size too. */
+const CHECKPOINT_MS = 30_000
 /** Keys whose rates are remembered, twice. */
 const RATE_NAMES_MAX = 100_000
 /** Attempts at once of one provider: what one worker's sockets bear, and no provider's limit. */
@@ -98,7 +101,11 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
   const metrics = createMetrics()
   metrics.gauge('patchbay_log_lines_dropped', 'Log lines that nobody took in time.', droppedLines)
   const onError = (thrown: unknown, doing: string): void => log.error({ error: thrown }, doing)
-  const storage = await openStorage(settings, { service: true, onError: (error) => onError(error, 'database connection') })
+  const storage = await openStorage(settings, {
+    service: true,
+    onError: (error) => onError(error, 'database'),
+    warn: (sentence) => log.warn({}, sentence),
+  })
   const { database, owner, claimFirstStart } = storage
 
   const presetSeal = await openPresetSeal(createFactStore(database), derivedKeys(storage.secret, 'preset-key'), ids)
@@ -170,17 +177,12 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
   metrics.gauge('patchbay_requests_inside', 'Inference requests that were let in.', () => admission.inside)
   metrics.gauge('patchbay_requests_waiting', 'Inference requests that wait to be let in.', () => admission.waiting)
 
+  const storageState = probeStorage(database, clock, (thrown) => onError(thrown, 'storage takes no writes'))
   let draining = false
   const ready = async (): Promise<string | null> => {
     if (draining) return 'draining'
     const late = new Promise<string>((resolve) => clock.after(PING_MS, () => resolve('storage')))
-    return Promise.race([
-      late,
-      database.ping().then(
-        () => null,
-        () => 'storage',
-      ),
-    ])
+    return Promise.race([late, storageState()])
   }
 
   /** Everything that depends on the file. What runs while it is rebuilt keeps the parts that it began with. */
@@ -277,12 +279,19 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
         await management.refreshCaches()
         // Only then: what failed is tried again.
         seen = now
+        await database.checkpoint()
       },
       // What is known goes on being served meanwhile. All of it is read again once storage answers, whatever the counter says.
       (thrown) => {
         seen = null
         log.warn({ error: thrown }, 'storage does not answer')
       },
+    ),
+    repeat(
+      clock,
+      CHECKPOINT_MS,
+      () => database.checkpoint(),
+      (thrown) => log.warn({ error: thrown }, 'no checkpoint'),
     ),
     repeat(
       clock,

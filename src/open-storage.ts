@@ -2,7 +2,7 @@
 import { type StorageSettings, SettingError } from './config.ts'
 import { isoTimestamp, systemClock } from './lib/clock.ts'
 import { systemIds } from './lib/id.ts'
-import { inUseBy, makeRootSecret, readRootSecret, secretCheck, secretPath, type RootSecret } from './root-secret.ts'
+import { closeSecretFile, inUseBy, makeRootSecret, readRootSecret, secretCheck, secretPath, type RootSecret } from './root-secret.ts'
 import type { Database } from './storage/database.ts'
 import { createFactStore, type FactStore } from './storage/fact-store.ts'
 import { openDatabase } from './storage/open-database.ts'
@@ -21,11 +21,13 @@ export interface Storage {
 /** `service`: this process serves, and is the only one to do so on a SQLite file. Throws SettingError, StorageRefused, StorageUnavailable. */
 export const openStorage = async (
   settings: StorageSettings,
-  options: { service: boolean; onError: (error: Error) => void },
+  options: { service: boolean; onError: (error: Error) => void; warn: (sentence: string) => void },
 ): Promise<Storage> => {
   const database = await openDatabase({ ...settings, exclusive: options.service, onError: options.onError })
   try {
     const facts = createFactStore(database)
+    const opened = settings.secret === null ? closeSecretFile(settings.dataDir) : null
+    if (opened !== null) options.warn(opened)
     const secret = await verifiedSecret(settings, facts)
     const now = isoTimestamp(systemClock.now())
     const owner = await createWorkspaceStore(database).ensureDefaults({

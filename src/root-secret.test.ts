@@ -4,7 +4,7 @@ import { join } from 'node:path'
 
 import { temporaryDirectory } from '../test/support/sqlite-database.ts'
 import { SettingError } from './config.ts'
-import { makeRootSecret, readRootSecret, type RootSecret } from './root-secret.ts'
+import { closeSecretFile, makeRootSecret, readRootSecret, type RootSecret } from './root-secret.ts'
 
 const directory = temporaryDirectory()
 let places = 0
@@ -44,11 +44,12 @@ describe('without a secret of the operator', () => {
     expect(pepperOf(null, place())).not.toBe(pepper)
   })
 
-  test('one that others could read is closed to them again', () => {
+  test('one that others could read is closed to them, and that is told', () => {
     const dataDir = place()
     pepperOf(null, dataDir)
+    expect(closeSecretFile(dataDir)).toBeNull()
     chmodSync(join(dataDir, 'secret'), 0o644)
-    pepperOf(null, dataDir)
+    expect(closeSecretFile(dataDir)).toContain('could be read by others (mode 644); it is mode 600 now')
     expect(modeOf(join(dataDir, 'secret'))).toBe(0o600)
   })
 

@@ -9,6 +9,7 @@ import {
   openSync,
   readFileSync,
   renameSync,
+  statSync,
   unlinkSync,
   writeFileSync,
 } from 'node:fs'
@@ -138,8 +139,24 @@ const readSecrets = (dataDir: string): readonly string[] | null => {
   const secrets = text.split(/\s*\n\s*/)
   if (secrets.some((secret) => Buffer.byteLength(secret) < BYTES))
     throw new SettingError(`${path}: the root secret holds fewer than ${BYTES} bytes.`)
-  chmodSync(path, 0o600)
   return secrets
+}
+
+/** A sentence about a secret file that others could read, which is closed to them now; null where it was closed. Throws SettingError where it cannot be. */
+export const closeSecretFile = (dataDir: string): string | null => {
+  const path = secretPath(dataDir)
+  let mode: number
+  try {
+    mode = statSync(path).mode & 0o777
+    if ((mode & 0o077) === 0) return null
+    chmodSync(path, 0o600)
+  } catch (thrown) {
+    if (codeOf(thrown) === 'ENOENT') return null
+    throw new SettingError(
+      `${path} is open to others, and cannot be closed to them (${codeOf(thrown) ?? 'unknown reason'}): make it readable by its owner alone.`,
+    )
+  }
+  return `${path} could be read by others (mode ${mode.toString(8)}); it is mode 600 now. If somebody may have read it, run: patchbay secret rotate`
 }
 
 const orFault = <Value>(dataDir: string, work: () => Value): Value => {

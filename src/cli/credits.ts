@@ -10,6 +10,7 @@ import { openStorage } from '../open-storage.ts'
 import { fromShell } from './from-shell.ts'
 import { namedWorkspace } from './named-workspace.ts'
 import { requireData } from './require-data.ts'
+import { warn } from './warn.ts'
 
 interface CreditFlags {
   readonly workspace?: string
@@ -39,7 +40,7 @@ interface Opened {
 
 const withCredits = async (settings: StorageSettings, flags: CreditFlags, work: (opened: Opened) => Promise<void>): Promise<void> => {
   requireData(settings)
-  const storage = await openStorage(settings, { service: false, onError: () => undefined })
+  const storage = await openStorage(settings, { service: false, onError: () => undefined, warn })
   try {
     const { database, owner } = storage
     const workspaceId = flags.workspace === undefined ? owner.workspaceId : await namedWorkspace(database, flags.workspace)

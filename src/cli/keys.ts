@@ -14,6 +14,7 @@ import { createKeyStore } from '../storage/key-store.ts'
 import { fromShell } from './from-shell.ts'
 import { namedWorkspace } from './named-workspace.ts'
 import { hasData, requireData } from './require-data.ts'
+import { warn } from './warn.ts'
 
 interface CreateFlags {
   readonly workspace?: string
@@ -116,7 +117,7 @@ export const revokeKeyVerb = async (settings: StorageSettings, hash: string): Pr
 }
 
 const withKeys = async (settings: StorageSettings, work: (keys: Keys, storage: Storage) => Promise<void>): Promise<void> => {
-  const storage = await openStorage(settings, { service: false, onError: () => undefined })
+  const storage = await openStorage(settings, { service: false, onError: () => undefined, warn })
   const peppers = derivedKeys(storage.secret, 'key-pepper')
   try {
     await work(

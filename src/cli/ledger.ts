@@ -4,11 +4,12 @@ import { isoTimestamp, systemClock } from '../lib/clock.ts'
 import { openStorage } from '../open-storage.ts'
 import { auditLedger, INVARIANTS } from '../storage/ledger-audit.ts'
 import { requireData } from './require-data.ts'
+import { warn } from './warn.ts'
 
 /** The exit code: 1 where something is wrong. */
 export const auditLedgerVerb = async (settings: StorageSettings, flags: { readonly json?: boolean }): Promise<number> => {
   requireData(settings)
-  const { database } = await openStorage(settings, { service: false, onError: () => undefined })
+  const { database } = await openStorage(settings, { service: false, onError: () => undefined, warn })
   try {
     const breaches = await auditLedger(database, isoTimestamp(systemClock.now()))
     const print = (line: string): void => void process.stdout.write(`${line}\n`)

@@ -17,6 +17,7 @@ import { createFactStore } from '../storage/fact-store.ts'
 import { createKeyStore } from '../storage/key-store.ts'
 import { fromShell } from './from-shell.ts'
 import { requireData } from './require-data.ts'
+import { warn } from './warn.ts'
 
 /** Told before each step; a test stops the process there. */
 export type Step = 'add' | 'announce' | 'rewrap' | 'check' | 'done'
@@ -116,7 +117,7 @@ export const retireSecretVerb = (settings: StorageSettings, flags: { readonly fo
 
 const withStorage = async (settings: StorageSettings, work: (storage: Storage) => Promise<void>): Promise<void> => {
   requireData(settings)
-  const storage = await openStorage(settings, { service: false, onError: () => undefined })
+  const storage = await openStorage(settings, { service: false, onError: () => undefined, warn })
   try {
     await work(storage)
   } finally {

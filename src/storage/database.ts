@@ -4,7 +4,7 @@ import type { Kysely, Transaction } from 'kysely'
 import type { Clock } from '../lib/clock.ts'
 import type { IdSource } from '../lib/id.ts'
 import type { Schema } from './schema.ts'
-import { StorageConflict } from './storage-errors.ts'
+import { StorageConflict, StorageUnavailable } from './storage-errors.ts'
 import { createTurns } from './turns.ts'
 
 export type Engine = 'sqlite' | 'postgres'
@@ -20,6 +20,10 @@ export interface Database {
   transaction<T>(work: (transaction: Transaction<Schema>) => Promise<T>, durability?: Durability): Promise<T>
   /** Resolves when the database answers a read of our own table. */
   ping(): Promise<void>
+  /** Resolves when the database takes a write; rejects as `transaction` does, and where its disk is full. */
+  probe(): Promise<void>
+  /** Puts what was committed where the loss of a log does not reach it. */
+  checkpoint(): Promise<void>
   close(): Promise<void>
 }
 
@@ -46,6 +50,13 @@ export interface EngineConnection {
   readonly retryableFailure: (error: unknown) => RetryableFailure | null
   /** Runs `work` on connections that may wait for the migration lock for as long as it takes. */
   withMigrationAccess<T>(work: (kysely: Kysely<Schema>) => Promise<T>): Promise<T>
+  /** Once the schema is that of this program. */
+  prepared(): Promise<void>
+  /** After each transaction whose commit outlives the power. */
+  noteChanges(): Promise<void>
+  checkpoint(): Promise<void>
+  /** Whether there is room for more. */
+  hasRoom(): Promise<boolean>
   close(): Promise<void>
 }
 
@@ -63,22 +74,36 @@ const PAUSE_MAX_MS = 50
 export const createDatabase = (connection: EngineConnection, options: RetryOptions): Database => {
   const { engine, kysely, retryableFailure } = connection
   const writers = createTurns()
+  const transaction: Database['transaction'] = (work, durability = 'power') => {
+    const startMs = options.clock.monotonicMs()
+    const begin = async () => {
+      connection.setDurability(durability)
+      const result = await kysely.transaction().execute(work)
+      if (durability === 'power') await connection.noteChanges()
+      return result
+    }
+    const attempt = () => retryConflicts(begin, { ...options, retryableFailure, startMs })
+    // Each try for SQLite's lock holds up the thread a little (sqlite.ts): so one writer tries, and the others wait for it.
+    return connection.oneWriter ? writers.run(attempt) : attempt()
+  }
   return {
     engine,
     kysely,
-    transaction(work, durability = 'power') {
-      const startMs = options.clock.monotonicMs()
-      const begin = () => {
-        connection.setDurability(durability)
-        return kysely.transaction().execute(work)
-      }
-      const attempt = () => retryConflicts(begin, { ...options, retryableFailure, startMs })
-      // Each try for SQLite's lock holds up the thread a little (sqlite.ts): so one writer tries, and the others wait for it.
-      return connection.oneWriter ? writers.run(attempt) : attempt()
-    },
+    transaction,
     async ping() {
       await kysely.selectFrom('change_counter').select('value').executeTakeFirstOrThrow()
     },
+    async probe() {
+      if (!(await connection.hasRoom())) throw new StorageUnavailable('The disk of the database is full.')
+      await transaction(async (probing) => {
+        await probing
+          .updateTable('service_facts')
+          .set((eb) => ({ value: eb.ref('value') }))
+          .where('name', '=', 'secret-check')
+          .execute()
+      }, 'process')
+    },
+    checkpoint: () => connection.checkpoint(),
     close: () => connection.close(),
   }
 }

@@ -1,5 +1,6 @@
 import type { Database } from './database.ts'
 
+/** `database-id` is the engine's own (sqlite.ts). */
 type FactName = 'secret-check' | 'preset-key' | 'first-start' | 'ledger-after'
 
 export interface FactStore {

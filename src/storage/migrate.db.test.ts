@@ -16,7 +16,9 @@ import { rejection, rejectionText } from './testing/rejection.ts'
 const OPTIONS = { clock: systemClock, ids: systemIds }
 
 const openBare = async ({ databaseUrl, dataDir }: DatabaseLocation) =>
-  databaseUrl === null ? openSqlite({ ...OPTIONS, dataDir, exclusive: false }) : openPostgres({ databaseUrl, onError: () => {} })
+  databaseUrl === null
+    ? openSqlite({ ...OPTIONS, dataDir, exclusive: false, onError: () => {} })
+    : openPostgres({ databaseUrl, onError: () => {} })
 
 const tablesOf = async (database: Pick<Database, 'kysely'>): Promise<string[]> =>
   (await database.kysely.introspection.getTables()).map(({ name }) => name).toSorted()

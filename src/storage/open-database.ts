@@ -16,7 +16,7 @@ export interface DatabaseLocation {
 export interface OpenDatabaseOptions extends DatabaseLocation {
   /** True for the service: a second one on the same SQLite file is refused. False for the CLI, which works beside it. */
   readonly exclusive: boolean
-  /** Told of PostgreSQL connections that die while idle. */
+  /** Told of PostgreSQL connections that die while idle, and of what is tried again by itself. */
   readonly onError: (error: Error) => void
   readonly clock?: Clock | undefined
   readonly ids?: IdSource | undefined
@@ -28,6 +28,7 @@ export const openDatabase = async (options: OpenDatabaseOptions): Promise<Databa
   const connection = await openEngine({ ...options, clock, ids })
   try {
     await migrate(connection, { clock, ids })
+    await connection.prepared()
   } catch (error) {
     await connection.close()
     throw error

@@ -56,6 +56,11 @@ export const openPostgres = async (options: PostgresOptions): Promise<EngineConn
         await patient.destroy()
       }
     },
+    // A server keeps its own log, and looks after its disk.
+    prepared: async () => undefined,
+    noteChanges: async () => undefined,
+    checkpoint: async () => undefined,
+    hasRoom: async () => true,
     close: () => kysely.destroy(),
   }
 }

@@ -22,9 +22,17 @@ export const prepareDataDirectory = (dataDir: string): void => {
   } catch (cause) {
     throw new StorageRefused(`The data directory ${dataDir} cannot be made.`, { cause })
   }
-  const network = networkFilesystem(statfsSync(dataDir).type)
+  const network = networkFilesystem(filesystemOf(dataDir))
   if (network !== undefined) {
     throw new StorageRefused(`The data directory ${dataDir} is on a network file system (${network}), where SQLite would lose data.`)
+  }
+}
+
+const filesystemOf = (dataDir: string): number => {
+  try {
+    return statfsSync(dataDir).type
+  } catch (cause) {
+    throw new StorageRefused(`The data directory ${dataDir} cannot be read.`, { cause })
   }
 }
 

@@ -1,7 +1,9 @@
 /** SQLite through bun:sqlite: the one file of the product that knows either. */
+import { existsSync } from 'node:fs'
+import { statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 
-import { Database as SqliteHandle, type SQLQueryBindings, type Statement } from 'bun:sqlite'
+import { constants, Database as SqliteHandle, type SQLQueryBindings, type Statement } from 'bun:sqlite'
 import {
   CompiledQuery,
   type DatabaseConnection,
@@ -11,12 +13,14 @@ import {
   SqliteAdapter,
   SqliteIntrospector,
   SqliteQueryCompiler,
+  sql,
 } from 'kysely'
 
 import { type Durability, type EngineConnection, type RetryOptions, retryConflicts, type RetryableFailure } from './database.ts'
 import type { Schema } from './schema.ts'
 import { refuseNulCharacters, requireSafeInteger } from './sql-values.ts'
 import { createPrivateFile, prepareDataDirectory } from './sqlite-file.ts'
+import { readWitness, requireDatabaseFile, requireFitting, type Witness, writeWitness } from './sqlite-witness.ts'
 import { StorageRefused } from './storage-errors.ts'
 import { createTurns } from './turns.ts'
 
@@ -36,15 +40,25 @@ const BUSY_TIMEOUT_MS = 5
 /** Statements differ in the number of rows they insert; this many of them are kept compiled. */
 const STATEMENTS_MAX = 256
 
+export interface SqliteOptions extends RetryOptions {
+  readonly dataDir: string
+  readonly exclusive: boolean
+  /** Told of what does not concern whoever waits for an answer. */
+  readonly onError: (error: Error) => void
+}
+
 /**
  * Opens (and makes) the database in the data directory. With `exclusive`, a second process that also asks for it is
  * refused: two services on one file would each trust their own caches and limits. The CLI does not ask.
  */
-export const openSqlite = (options: RetryOptions & { readonly dataDir: string; readonly exclusive: boolean }): EngineConnection => {
-  prepareDataDirectory(options.dataDir)
-  const releaseLock = options.exclusive ? takeServiceLock(join(options.dataDir, LOCK_FILE)) : () => {}
+export const openSqlite = (options: SqliteOptions): EngineConnection => {
+  const { dataDir, exclusive } = options
+  prepareDataDirectory(dataDir)
+  const releaseLock = exclusive ? takeServiceLock(join(dataDir, LOCK_FILE)) : () => {}
   try {
-    const handle = openFile(join(options.dataDir, DATABASE_FILE))
+    const path = join(dataDir, DATABASE_FILE)
+    inspect(dataDir, path, exclusive)
+    const handle = openFile(path)
     const kysely = new Kysely<Schema>({
       dialect: {
         createDriver: () => createDriver(handle, options),
@@ -60,6 +74,7 @@ export const openSqlite = (options: RetryOptions & { readonly dataDir: string; r
       setDurability: createDurabilitySwitch(handle),
       retryableFailure,
       withMigrationAccess: (work) => work(kysely),
+      ...createKeeping(handle, kysely, options),
       async close() {
         try {
           await kysely.destroy()
@@ -94,20 +109,117 @@ const openFile = (path: string): SqliteHandle => {
     handle.run('PRAGMA foreign_keys = ON')
     handle.run('PRAGMA trusted_schema = OFF')
     handle.run('PRAGMA wal_autocheckpoint = 1000')
-    handle.run('PRAGMA journal_size_limit = 67108864')
+    handle.run('PRAGMA journal_size_limit = 4194304')
     // Without it, INSERT OR REPLACE deletes rows behind the back of the triggers that keep versions immutable.
     handle.run('PRAGMA recursive_triggers = ON')
     handle.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`)
     return handle
   } catch (cause) {
     handle?.close()
-    const code = sqliteCode(cause)
-    if (code.startsWith('SQLITE_NOTADB') || code.startsWith('SQLITE_CORRUPT')) {
-      throw new StorageRefused(`The file ${path} is not a SQLite database, or it is damaged.`, { cause })
-    }
-    throw new StorageRefused(`The database ${path} cannot be opened: ${String(cause)}`, { cause })
+    throw cannotOpen(path, cause)
   }
 }
+
+const cannotOpen = (path: string, cause: unknown): StorageRefused => {
+  if (cause instanceof StorageRefused) return cause
+  const code = sqliteCode(cause)
+  if (code.startsWith('SQLITE_NOTADB') || code.startsWith('SQLITE_CORRUPT')) {
+    return new StorageRefused(`The file ${path} is not a SQLite database, or it is damaged.`, { cause })
+  }
+  return new StorageRefused(`The database ${path} cannot be opened: ${String(cause)}`, { cause })
+}
+
+/**
+ * Refuses, before anything is written, a database that is not the one that this directory had, and, with `exclusive`, one
+ * that another service has open: the lock file may have been deleted, but SQLite's own locks on the database have not.
+ */
+const inspect = (dataDir: string, path: string, exclusive: boolean): void => {
+  const witness = readWitness(dataDir)
+  if (witness !== null) requireDatabaseFile(dataDir, path)
+  else if (!exclusive || !existsSync(path)) return
+  let handle: SqliteHandle | undefined
+  try {
+    handle = new SqliteHandle(path, { readwrite: true })
+    // The last connection to close would delete the log, which may be all that is left to recover from.
+    handle.fileControl(constants.SQLITE_FCNTL_PERSIST_WAL, 1)
+    handle.run(`PRAGMA busy_timeout = ${OPENING_BUSY_TIMEOUT_MS}`)
+    // Said before the first read, it needs the file for itself: each connection in WAL mode holds a shared lock as long as it is open.
+    if (exclusive) handle.run('PRAGMA locking_mode = EXCLUSIVE')
+    const found = readState(handle)
+    if (witness !== null) requireFitting(dataDir, path, witness, found)
+  } catch (cause) {
+    if (!sqliteCode(cause).startsWith('SQLITE_BUSY')) throw cannotOpen(path, cause)
+    throw new StorageRefused(
+      `Another process has ${path} open: a Patchbay service, or a program that reads the file. Stop it, or choose another --data-dir.`,
+      { cause },
+    )
+  } finally {
+    handle?.close()
+  }
+}
+
+/** Null where the tables are not there. */
+const readState = (handle: SqliteHandle): Witness | null => {
+  const tables = handle.query("select name from sqlite_schema where name in ('change_counter', 'service_facts')").all()
+  if (tables.length < 2) return null
+  const row = handle
+    .query<{ database: string | null; changes: number }, []>(
+      "select (select value from service_facts where name = 'database-id') as database, value as changes from change_counter",
+    )
+    .get()
+  return row ?? null
+}
+
+/** The log stays small, and the witness true. */
+const createKeeping = (
+  handle: SqliteHandle,
+  kysely: Kysely<Schema>,
+  { dataDir, exclusive, ids, onError }: SqliteOptions,
+): Pick<EngineConnection, 'prepared' | 'noteChanges' | 'checkpoint' | 'hasRoom'> => {
+  let noted: Witness | null = null
+  /** It never fails: what it follows is committed, and must not be done again. The next change writes the witness again. */
+  const noteChanges = async (): Promise<void> => {
+    try {
+      const { value: changes } = await kysely.selectFrom('change_counter').select('value').executeTakeFirstOrThrow()
+      if (noted === null || noted.changes === changes) return
+      noted = { ...noted, changes }
+      writeWitness(dataDir, noted)
+    } catch (thrown) {
+      onError(thrown instanceof Error ? thrown : new Error(String(thrown)))
+    }
+  }
+  return {
+    async prepared() {
+      const isNew = readState(handle)?.database === null
+      if (isNew) {
+        const name = { name: 'database-id', value: ids.uuid() }
+        await kysely
+          .insertInto('service_facts')
+          .values(name)
+          .onConflict((conflict) => conflict.column('name').doNothing())
+          .execute()
+      }
+      // What makes a database one of ours is in its file, not in a log that can be lost.
+      if (isNew || exclusive) handle.run('PRAGMA wal_checkpoint(TRUNCATE)')
+      noted = readState(handle)
+      if (noted === null || readWitness(dataDir)?.changes === noted.changes) return
+      try {
+        writeWitness(dataDir, noted)
+      } catch (cause) {
+        throw new StorageRefused(`The data directory ${dataDir} cannot be written.`, { cause })
+      }
+    },
+    noteChanges,
+    checkpoint: async () => void (await sql`pragma wal_checkpoint(passive)`.execute(kysely)),
+    async hasRoom() {
+      const { bavail, bsize } = await statfs(dataDir)
+      return bavail * bsize >= ROOM_MIN_BYTES
+    },
+  }
+}
+
+/** A log of usual length, and the same for the file. */
+const ROOM_MIN_BYTES = 8 * 1024 * 1024
 
 /** `synchronous` is the connection's, and cannot change inside a transaction. */
 const createDurabilitySwitch = (handle: SqliteHandle): EngineConnection['setDurability'] => {
@@ -125,19 +237,21 @@ const createDurabilitySwitch = (handle: SqliteHandle): EngineConnection['setDura
  */
 const takeServiceLock = (path: string): (() => void) => {
   createPrivateFile(path)
-  const handle = new SqliteHandle(path, { readwrite: true })
+  let handle: SqliteHandle | undefined
   try {
+    handle = new SqliteHandle(path, { readwrite: true })
     handle.run('BEGIN EXCLUSIVE')
   } catch (cause) {
-    handle.close()
+    handle?.close()
     throw sqliteCode(cause).startsWith('SQLITE_BUSY')
       ? new StorageRefused(
           `Another Patchbay service is running on this data directory (it holds ${path}). Stop it, or choose another --data-dir.`,
           { cause },
         )
-      : new StorageRefused(`The lock file ${path} cannot be used: ${String(cause)}`, { cause })
+      : new StorageRefused(`The lock file ${path} cannot be used: it must be a file that this user may write.`, { cause })
   }
-  return () => handle.close()
+  const held = handle
+  return () => held.close()
 }
 
 /** One connection, handed out in turns: an open transaction spans awaits, and what others run meanwhile would fall into it. */

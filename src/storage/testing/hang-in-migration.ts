@@ -12,7 +12,9 @@ import { openSqlite } from '../sqlite.ts'
 const [databaseUrl = '', dataDir = ''] = process.argv.slice(2)
 const options = { clock: systemClock, ids: systemIds }
 const connection =
-  databaseUrl === '' ? openSqlite({ ...options, dataDir, exclusive: false }) : await openPostgres({ databaseUrl, onError: () => {} })
+  databaseUrl === ''
+    ? openSqlite({ ...options, dataDir, exclusive: false, onError: () => {} })
+    : await openPostgres({ databaseUrl, onError: () => {} })
 
 await migrate(connection, options, {
   ...migrationsFor(connection.engine),

@@ -1,0 +1,36 @@
+import type { Clock } from './lib/clock.ts'
+import type { Database } from './storage/database.ts'
+import { StorageConflict } from './storage/storage-errors.ts'
+
+/** Nobody can make the database write more often than this by asking whether it is well. */
+const PROBE_MS = 1000
+
+/** Null where storage answers and takes writes, else what is wrong with it, in words for `/health/ready`. */
+export const probeStorage = (database: Database, clock: Clock, onError: (thrown: unknown) => void): (() => Promise<string | null>) => {
+  let last: Promise<string | null> | null = null
+  let endsMs = 0
+  const probe = async (): Promise<string | null> => {
+    try {
+      await database.ping()
+    } catch {
+      // The poll of the change counter tells the log.
+      return 'storage'
+    }
+    try {
+      await database.probe()
+      return null
+    } catch (thrown) {
+      // Somebody else writes, so it can be written.
+      if (thrown instanceof StorageConflict) return null
+      onError(thrown)
+      return 'storage takes no writes'
+    }
+  }
+  return () => {
+    const nowMs = clock.monotonicMs()
+    if (last !== null && nowMs < endsMs) return last
+    endsMs = nowMs + PROBE_MS
+    last = probe()
+    return last
+  }
+}

@@ -1,0 +1,76 @@
+/**
+ * What the data directory knows of its database beside it: which one it is, and how far it had come. A write-ahead log that
+ * is damaged, cut or gone leaves a database that opens without a fault and has lost what was committed, so SQLite itself
+ * cannot tell; and a directory without its database looks like one before the first start.
+ */
+import { existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { StorageRefused } from './storage-errors.ts'
+
+export interface Witness {
+  /** The id that the database was given; null where the file holds nothing readable: there was a database. */
+  readonly database: string | null
+  /** Its change counter after the last change. */
+  readonly changes: number
+}
+
+const WITNESS_FILE = 'database.json'
+
+const witnessPath = (dataDir: string): string => join(dataDir, WITNESS_FILE)
+
+/** Null where the directory never had a database. Throws StorageRefused. */
+export const readWitness = (dataDir: string): Witness | null => {
+  let text: string
+  try {
+    text = readFileSync(witnessPath(dataDir), 'utf8')
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return null
+    throw new StorageRefused(`The file ${witnessPath(dataDir)} cannot be read.`, { cause })
+  }
+  const [, database = null, changes = '0'] = FORM.exec(text) ?? []
+  return { database, changes: Number(changes) }
+}
+
+const FORM = /^\{"database":"([0-9a-f-]{36})","changes":(\d{1,15})\}\n$/
+
+/** Whole or not at all. */
+export const writeWitness = (dataDir: string, { database, changes }: Witness): void => {
+  const draft = `${witnessPath(dataDir)}.${process.pid}`
+  try {
+    writeFileSync(draft, `${JSON.stringify({ database, changes })}\n`, { mode: 0o600 })
+    renameSync(draft, witnessPath(dataDir))
+  } catch (thrown) {
+    rmSync(draft, { force: true })
+    throw thrown
+  }
+}
+
+/** Before the file is opened, which would make it. */
+export const requireDatabaseFile = (dataDir: string, path: string): void => {
+  // A witness is written once the tables are in the file itself, so an empty file has lost them whatever is in the log.
+  if (existsSync(path) && statSync(path).size > 0) return
+  throw lost(dataDir, `The database ${path} is missing or empty. Restore it from a backup; or, ${TO_START_EMPTY}`)
+}
+
+/** What was found in the file that was opened: null for a database that is not one of ours, or is empty. */
+export const requireFitting = (dataDir: string, path: string, witness: Witness, found: Witness | null): void => {
+  if (found === null)
+    throw lost(dataDir, `The database ${path} is empty. Restore it, with ${path}-wal, from a backup; or, ${TO_START_EMPTY}`)
+  if (witness.database !== null && found.database !== witness.database) {
+    throw lost(
+      dataDir,
+      `The file ${path} is another database than the one of this directory. Put the right one back; or, to use this one on purpose,`,
+    )
+  }
+  if (found.changes < witness.changes) {
+    throw lost(
+      dataDir,
+      `The database ${path} has lost changes: ${path}-wal is damaged or missing, or an older copy was put in its place. Restore both files; or, to go on with what is there,`,
+    )
+  }
+}
+
+const TO_START_EMPTY = 'to start with an empty service on purpose,'
+
+const lost = (dataDir: string, sentences: string): StorageRefused => new StorageRefused(`${sentences} delete ${witnessPath(dataDir)}.`)

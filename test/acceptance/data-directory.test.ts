@@ -1,0 +1,160 @@
+/** A data directory that lost something, is full, or is open to others: what `serve` says, and that it never begins anew by itself. */
+import { spawnSync } from 'node:child_process'
+import { chmodSync, closeSync, copyFileSync, mkdirSync, openSync, rmSync, statSync, truncateSync, writeFileSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { describe, expect, test } from 'bun:test'
+
+import { call, savePreset } from '../support/calls.ts'
+import { type StartedService, until, useServices } from '../support/started-service.ts'
+
+const services = useServices()
+
+const killed = async (): Promise<StartedService> => {
+  const service = await services.start()
+  await savePreset(service, 'kept', { model: 'sandbox/echo' })
+  service.signal('SIGKILL')
+  await service.exited
+  return service
+}
+
+const refusedStart = async (dataDir: string, env?: Readonly<Record<string, string>>): Promise<string> => {
+  const { code, stdout, stderr } = await services.run(['serve', '--port', '0', '--data-dir', dataDir], env)
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+  expect(stderr).toMatch(/^patchbay: [^\n]+\.\n$/)
+  return stderr
+}
+
+describe('exit 2, one sentence and no new keys', () => {
+  test.each(['deleted', 'emptied'])('the database was %s', async (what) => {
+    const { dataDir } = await killed()
+    for (const name of ['patchbay.db-wal', 'patchbay.db-shm']) rmSync(join(dataDir, name), { force: true })
+    if (what === 'deleted') rmSync(join(dataDir, 'patchbay.db'))
+    else truncateSync(join(dataDir, 'patchbay.db'))
+    expect(await refusedStart(dataDir)).toContain('is missing or empty')
+    // The shell does not make one in its place either.
+    expect(await services.run(['keys', 'create', '--kind=management', '--name=x', '--data-dir', dataDir])).toMatchObject({
+      code: 2,
+      stdout: '',
+    })
+    // On purpose.
+    rmSync(join(dataDir, 'database.json'))
+    expect((await services.start({ dataDir })).managementKey).toStartWith('pb_mgmt_')
+  })
+
+  test('the log is gone with a change in it, or nothing was in it alone: never an older state without a word', async () => {
+    const service = await killed()
+    for (const name of ['patchbay.db-wal', 'patchbay.db-shm']) rmSync(join(service.dataDir, name), { force: true })
+    const { code, stderr } = await services.run(['keys', 'list', '--data-dir', service.dataDir])
+    if (code === 2) expect(stderr).toContain('has lost changes')
+    else {
+      const again = await services.start({ dataDir: service.dataDir })
+      expect((await call(again, 'GET', '/presets/kept', { key: service.managementKey })).status).toBe(200)
+    }
+  })
+
+  test('the lock file of a running service was deleted', async () => {
+    const { dataDir } = await services.start()
+    rmSync(join(dataDir, 'patchbay.lock'))
+    expect(await refusedStart(dataDir)).toContain('Another process has')
+  }, 20_000)
+
+  test('the lock path is a directory', async () => {
+    const dataDir = join(services.directory(), 'data')
+    mkdirSync(join(dataDir, 'patchbay.lock'), { recursive: true })
+    expect(await refusedStart(dataDir)).toContain('The lock file')
+  })
+})
+
+describe('a first start is one', () => {
+  test('with a secret that the operator put there before, in a file or in a variable', async () => {
+    const dataDir = join(services.directory(), 'data')
+    mkdirSync(dataDir, { mode: 0o700 })
+    writeFileSync(join(dataDir, 'secret'), `${'s'.repeat(43)}\n`, { mode: 0o600 })
+    expect((await services.start({ dataDir })).managementKey).toStartWith('pb_mgmt_')
+    expect((await services.start({ env: { PATCHBAY_SECRET: 's'.repeat(43) } })).managementKey).toStartWith('pb_mgmt_')
+  })
+
+  test('and what it made is there after a kill', async () => {
+    const { dataDir, managementKey } = await killed()
+    const again = await services.start({ dataDir })
+    expect(again.managementKey).toBe('')
+    expect((await call(again, 'GET', '/presets/kept', { key: managementKey })).status).toBe(200)
+  })
+})
+
+test('what management wrote is in the database file within seconds: the log is not all that holds it', async () => {
+  const service = await services.start()
+  await savePreset(service, 'kept', { model: 'sandbox/echo' })
+  const copy = join(services.directory(), 'copy')
+  await until(
+    async () => {
+      rmSync(copy, { recursive: true, force: true })
+      mkdirSync(copy, { mode: 0o700 })
+      // Without the log, as a careless backup would be.
+      for (const name of ['patchbay.db', 'secret']) copyFileSync(join(service.dataDir, name), join(copy, name))
+      const restored = await services.start({ dataDir: copy })
+      const { status } = await call(restored, 'GET', '/presets/kept', { key: service.managementKey })
+      await restored.stop()
+      return status === 200
+    },
+    'the checkpoint',
+    10_000,
+  )
+}, 20_000)
+
+test('a secret file that others can read is closed to them, in words', async () => {
+  const { dataDir } = await killed()
+  const path = join(dataDir, 'secret')
+  chmodSync(path, 0o644)
+  const { stderr, code } = await services.run(['keys', 'list', '--data-dir', dataDir])
+  expect([code, stderr]).toEqual([0, expect.stringContaining('could be read by others (mode 644); it is mode 600 now')])
+  expect(statSync(path).mode & 0o777).toBe(0o600)
+  chmodSync(path, 0o604)
+  const service = await services.start({ dataDir })
+  expect(statSync(path).mode & 0o777).toBe(0o600)
+  await until(() => (service.stdout() + service.stderr()).includes('could be read by others (mode 604)'), 'the warning')
+})
+
+const asRoot = (...command: readonly string[]) => spawnSync('/usr/bin/env', [...command])
+
+/** Until there is no room for one more byte. */
+const fill = (path: string): void => {
+  const file = openSync(path, 'w')
+  for (let size = 1 << 20; size >= 1;) {
+    try {
+      if (writeSync(file, Buffer.alloc(size)) < size) size >>= 1
+    } catch {
+      size >>= 1
+    }
+  }
+  closeSync(file)
+}
+
+/** A file system of its own that can be filled: only root may mount one. */
+const mountSmall = (): string | null => {
+  const place = services.directory()
+  return asRoot('mount', '-t', 'tmpfs', '-o', 'size=24m', 'tmpfs', place).status === 0 ? place : null
+}
+const small = mountSmall()
+
+test.skipIf(small === null)('503 while the disk is full, and 200 once there is room again (needs the right to mount)', async () => {
+  const place = small ?? ''
+  const filler = join(place, 'filler')
+  try {
+    const service = await services.start({ dataDir: join(place, 'data') })
+    const state = async () => {
+      const response = await fetch(`${service.url}/health/ready`)
+      return [response.status, ((await response.json()) as { status: string }).status]
+    }
+    expect(await state()).toEqual([200, 'ready'])
+    fill(filler)
+    await until(async () => (await state())[0] === 503, 'not ready', 5000)
+    expect(await state()).toEqual([503, 'storage takes no writes'])
+    rmSync(filler)
+    await until(async () => (await state())[0] === 200, 'ready', 5000)
+    await service.stop()
+  } finally {
+    asRoot('umount', '-l', place)
+  }
+})
