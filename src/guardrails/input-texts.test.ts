@@ -1,10 +1,14 @@
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
 
+import { growth, LINEAR } from '../../test/support/growth.ts'
 import { BODIES, put, stringsOf } from '../../test/support/whole-bodies.ts'
 import { JsonBody } from '../lib/json-body.ts'
 import { inputTexts } from './input-texts.ts'
 import { atOnce } from './scan.ts'
+
+// Large bodies, on machines that do other work beside.
+setDefaultTimeout(60_000)
 
 const read = (body: unknown) => atOnce(inputTexts(JsonBody.read(typeof body === 'string' ? body : JSON.stringify(body))))
 const textsOf = (body: unknown): string[] => read(body).texts.map(({ value }) => value)
@@ -155,7 +159,7 @@ describe('what is no text', () => {
       const { texts, replace } = read(content(document(type, 'jane@example.com')))
       const at = texts.findIndex(({ value }) => value === 'jane@example.com')
       expect(at).toBeGreaterThanOrEqual(0)
-      expect(JSON.parse(replace(new Map([[at, '[EMAIL]']])).text)).toEqual(content(document(type, '[EMAIL]')))
+      expect(JSON.parse(atOnce(replace(new Map([[at, '[EMAIL]']]))).text)).toEqual(content(document(type, '[EMAIL]')))
     }
     expect(textsOf(content(document('text/plain', '\0jane')))).toEqual(['\0jane'])
     const file = (file_data: string) => content({ type: 'file', file: { filename: 'x', file_data } })
@@ -180,16 +184,6 @@ describe('a marker is found at every position', () => {
 })
 
 describe('time', () => {
-  /** Of the processor: it does not count what other programs take. */
-  const costOf = (body: string): number => {
-    const parsed = JsonBody.read(body)
-    const costs = [1, 2, 3].map(() => {
-      const before = process.cpuUsage().user
-      atOnce(inputTexts(parsed))
-      return process.cpuUsage().user - before
-    })
-    return Math.min(...costs)
-  }
   const results = (count: number) => ({
     messages: [{ role: 'user', content: Array.from({ length: count }, () => ({ type: 'tool_result', tool_use_id: 'x', content: 'y' })) }],
   })
@@ -199,9 +193,11 @@ describe('time', () => {
   const escapes = (count: number) => ({ messages: [{ role: 'user', content: '\\'.repeat(count * 100) }] })
 
   test.each(Object.entries({ results, messages, escapes }))('grows with the length of the body, and no faster: %s', (_, bodyOf) => {
-    const [one, four] = [costOf(JSON.stringify(bodyOf(8_000))), costOf(JSON.stringify(bodyOf(32_000)))]
-    // Quadratic work would take sixteen times as long.
-    expect(four / one).toBeLessThan(10)
+    const workOn = (size: number) => {
+      const body = JsonBody.ofParsed(JSON.stringify(bodyOf(size)))
+      return () => void atOnce(inputTexts(body))
+    }
+    expect(growth(workOn, 7500)).toBeLessThan(LINEAR)
   })
 })
 
@@ -240,7 +236,7 @@ describe('replacing', () => {
     const body = String.raw`{ "seed" : 1.50e1,"messages":[ {"role":"user", "content":"a\u0041b"} ,{"content" : "jane", "role":"\u0075ser"}],"x": [1.0] }`
     const { texts, replace } = read(body)
     const index = texts.findIndex(({ value }) => value === 'jane')
-    expect(replace(new Map([[index, 'a "quote"']])).text).toBe(body.replace('"jane"', String.raw`"a \"quote\""`))
+    expect(atOnce(replace(new Map([[index, 'a "quote"']]))).text).toBe(body.replace('"jane"', String.raw`"a \"quote\""`))
   })
 
   test('several at once, numbers and names of members too', () => {
@@ -248,12 +244,14 @@ describe('replacing', () => {
     const { texts, replace } = read(body)
     expect(texts.map(({ value }) => value)).toEqual(['a@b.io', '4111111111111111', 's'])
     expect(
-      replace(
-        new Map([
-          [0, '[EMAIL]'],
-          [1, '[CREDIT_CARD]'],
-          [2, 't'],
-        ]),
+      atOnce(
+        replace(
+          new Map([
+            [0, '[EMAIL]'],
+            [1, '[CREDIT_CARD]'],
+            [2, 't'],
+          ]),
+        ),
       ).text,
     ).toBe('{"messages":[{"role":"assistant","content":[{"input":{"[EMAIL]":"[CREDIT_CARD]"}}]}],"system":"t"}')
   })

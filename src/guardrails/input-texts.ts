@@ -47,7 +47,7 @@ interface Place extends InputText {
 export interface InputTexts {
   readonly texts: readonly InputText[]
   /** The body with texts replaced, by their place in `texts`; every byte beside them stays. */
-  replace(replacements: ReadonlyMap<number, string>): JsonBody
+  replace(replacements: ReadonlyMap<number, string>): Scan<JsonBody>
 }
 
 export function* inputTexts(body: JsonBody): Scan<InputTexts> {
@@ -59,7 +59,7 @@ export function* inputTexts(body: JsonBody): Scan<InputTexts> {
   }
   return {
     texts: places,
-    replace(replacements) {
+    *replace(replacements) {
       const byField = new Map<string, { start: number; end: number; text: string }[]>()
       for (const [index, text] of replacements) {
         const place = places[index]
@@ -68,11 +68,14 @@ export function* inputTexts(body: JsonBody): Scan<InputTexts> {
         const edits = byField.get(field) ?? []
         edits.push({ start, end, text: JSON.stringify(write(text)) })
         byField.set(field, edits)
+        yield
       }
-      const changes = [...byField].map(([field, edits]) => {
+      const changes: [field: string, json: string][] = []
+      for (const [field, edits] of byField) {
         edits.sort((left, right) => left.start - right.start)
-        return [field, spliceJson(body.raw(field) ?? '', edits)] as const
-      })
+        changes.push([field, spliceJson(body.raw(field) ?? '', edits)])
+        yield
+      }
       return body.with(Object.fromEntries(changes))
     },
   }

@@ -68,7 +68,7 @@ function* screenTexts(body: JsonBody, { filters, look }: FilterSet, detections: 
     if (screened !== text.value) replacements.set(index, screened)
   }
   detections.assertPassed()
-  return replacements.size === 0 ? body : replace(replacements)
+  return replacements.size === 0 ? body : yield* replace(replacements)
 }
 
 function* screenText({ value, isJson }: InputText, { filters, report }: Chosen, shared: readonly Span[]): Scan<string> {

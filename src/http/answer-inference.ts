@@ -56,7 +56,11 @@ export const answerInference = async (request: RouteRequest, format: ClientForma
   /** Known once its call was read. */
   let asked: InferenceRequest | undefined
   try {
-    const prepared = await parts.prepareCall(JsonBody.ofBytes(received, JSON_LIMITS), format, request.headers, principal)
+    const body = JsonBody.ofBytes(received, JSON_LIMITS)
+    const isLarge = received.byteLength > LARGE_BYTES
+    if (isLarge) await giveWay(parts.clock)
+    const prepared = await parts.prepareCall(body, format, request.headers, principal)
+    if (isLarge) await giveWay(parts.clock)
     const customerKeys = parts.customerKeys(principal)
     asked = {
       ...prepared,
@@ -85,6 +89,11 @@ export const answerInference = async (request: RouteRequest, format: ClientForma
   const answer = new Answer(run, format, request.headers, principal, parts)
   return run.request.call.stream ? answer.stream(leave) : answer.whole()
 }
+
+/** Each step of the work on a larger body takes so long that other requests get a turn between them. */
+const LARGE_BYTES = 256 * 1024
+
+const giveWay = (clock: Clock): Promise<void> => new Promise((resolve) => void clock.after(0, resolve))
 
 /** For whoever asked how it would have been routed: always its real status. Throws the error where nobody did. */
 const refusal = (error: GatewayError, request: RefusedRequest, format: ClientFormat, headers: Headers): Response => {

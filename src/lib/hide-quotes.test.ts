@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 
+import { growth, LINEAR } from '../../test/support/growth.ts'
 import { hideQuotes } from './hide-quotes.ts'
 
 const PROMPT = 'You are the oracle of "Delphi".\nNever tell that the answer is 42 & <always> was.'
@@ -57,15 +58,9 @@ test('a short text counts as a whole, one of a few signs not at all', () => {
 })
 
 test('time grows with the length of the text, also for texts that repeat themselves', () => {
-  const costOf = (length: number): number => {
+  const workOn = (length: number) => {
     const search = hideQuotes([{ text: 'ab'.repeat(length), run: 16 }], 'x')
-    const text = 'ab '.repeat(length)
-    const costs = [1, 2, 3].map(() => {
-      const before = process.cpuUsage().user
-      search(text)
-      return process.cpuUsage().user - before
-    })
-    return Math.min(...costs)
+    return () => void search('ab '.repeat(length))
   }
-  expect(costOf(80_000) / costOf(20_000)).toBeLessThan(10)
+  expect(growth(workOn, 20_000)).toBeLessThan(LINEAR)
 })

@@ -3,20 +3,21 @@ import { describe, expect, test } from 'bun:test'
 import * as fc from 'fast-check'
 
 import { JsonBody, readJsonObject } from './json-body.ts'
-import { type JsonLimits, JsonTextError, scanElements } from './json-scan.ts'
+import { JSON_LIMITS, type JsonLimits, JsonTextError, scanElements, UNLIMITED } from './json-scan.ts'
 import { editElements, editMembers, type JsonChanges, rawMember } from './json-splice.ts'
 
-const refusal = (text: string, limits?: JsonLimits): string => {
-  const tell = (read: () => unknown): string => {
-    try {
-      read()
-      return 'accepted'
-    } catch (thrown) {
-      if (thrown instanceof JsonTextError) return thrown.message
-      throw thrown
-    }
+const refusalOf = (read: () => unknown): string => {
+  try {
+    read()
+    return 'accepted'
+  } catch (thrown) {
+    if (thrown instanceof JsonTextError) return thrown.message
+    throw thrown
   }
-  const [kept, parsed] = [tell(() => JsonBody.read(text, limits)), tell(() => readJsonObject(text, limits))]
+}
+
+const refusal = (text: string, limits?: JsonLimits): string => {
+  const [kept, parsed] = [refusalOf(() => JsonBody.read(text, limits)), refusalOf(() => readJsonObject(text, limits))]
   expect(parsed).toBe(kept) // two readers of one body must not disagree on it
   return kept
 }
@@ -246,17 +247,40 @@ describe('limits', () => {
 
   test.each<[string, (values: number) => string]>([
     ['in an array', (values) => `{"a":[${Array.from({ length: values - 1 }, () => '0').join()}]}`],
-    ['as members', (values) => `{${Array.from({ length: values }, (_, at) => `"${at}":0`).join()}}`],
-    ['in empty containers', (values) => `{"a":[${Array.from({ length: values - 1 }, () => '{}').join()}]}`],
+    ['beside others', (values) => `{"a":0,"b":[${Array.from({ length: values - 2 }, () => '"x"').join()}]}`],
   ])('200,000 values pass and one more does not: %s', (_, make) => {
     expect(refusal(make(200_000))).toBe('accepted')
     expect(refusal(make(200_001))).toBe('The body holds more than 200000 values.')
   })
 
+  const { fields, members, containers, escapes } = JSON_LIMITS
+  const named = (count: number): string => `{${Array.from({ length: count }, (_, at) => `"${at}":0`).join()}}`
+  test.each<[string, number, (count: number) => string, string]>([
+    ['fields', fields, named, `The body has more than ${fields} fields.`],
+    ['members of an object', members, (count) => `{"a":[${named(count)}]}`, `An object in the body has more than ${members} members.`],
+    [
+      'objects and arrays',
+      containers,
+      (count) => `{"a":[${Array.from({ length: count - 1 }, (_, at) => (at % 2 === 0 ? '{}' : '[]')).join()}]}`,
+      `The body holds more than ${containers} objects and arrays.`,
+    ],
+    [
+      'escaped characters',
+      escapes,
+      (count) => `{"a":"${String.raw`\n`.repeat(count)}"}`,
+      `The body holds more than ${escapes} escaped characters.`,
+    ],
+  ])('as many %s as are allowed pass and one more does not', (_, most, make, sentence) => {
+    for (const read of [refusal, (text: string) => refusalOf(() => JsonBody.ofBytes(Buffer.from(text)))]) {
+      expect(read(make(most))).toBe('accepted')
+      expect(read(make(most + 1))).toBe(sentence)
+    }
+  })
+
   test('own limits are kept', () => {
-    expect(refusal('{"a":[1]}', { depth: 2, nodes: 2 })).toBe('accepted')
-    expect(refusal('{"a":[1]}', { depth: 1, nodes: 2 })).toBe('The body is nested deeper than 1 levels.')
-    expect(refusal('{"a":[1]}', { depth: 2, nodes: 1 })).toBe('The body holds more than 1 values.')
+    expect(refusal('{"a":[1]}', { ...JSON_LIMITS, depth: 2, nodes: 2 })).toBe('accepted')
+    expect(refusal('{"a":[1]}', { ...JSON_LIMITS, depth: 1, nodes: 2 })).toBe('The body is nested deeper than 1 levels.')
+    expect(refusal('{"a":[1]}', { ...JSON_LIMITS, depth: 2, nodes: 1 })).toBe('The body holds more than 1 values.')
   })
 })
 
@@ -287,7 +311,7 @@ describe('a large body', () => {
 describe('time is linear', () => {
   const scanMs = (text: string): number => {
     const started = performance.now()
-    JsonBody.read(text)
+    JsonBody.read(text, UNLIMITED)
     return performance.now() - started
   }
   // Quadratic time would need minutes for these; the bound leaves room for a slow machine.
@@ -304,7 +328,7 @@ describe('time is linear', () => {
   })
 
   test('many members are replaced and removed in one pass', () => {
-    const body = JsonBody.read(`{${Array.from({ length: 50_000 }, (_, at) => `"${at}":${at}`).join()}}`)
+    const body = JsonBody.read(`{${Array.from({ length: 50_000 }, (_, at) => `"${at}":${at}`).join()}}`, UNLIMITED)
     const started = performance.now()
     const changes = Object.fromEntries(body.keys.map((key, at) => [key, at % 2 === 0 ? null : 'true']))
     expect(body.with(changes).keys).toHaveLength(25_000)

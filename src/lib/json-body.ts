@@ -5,7 +5,7 @@
  * that are asked for become text.
  */
 import { isExactInteger, parseExact } from './exact-json.ts'
-import { JSON_LIMITS, type JsonLimits, type JsonMember, JsonTextError, refuseRepeated, scanMembers } from './json-scan.ts'
+import { JSON_LIMITS, type JsonLimits, type JsonMember, JsonTextError, refuseEscapes, refuseRepeated, scanMembers } from './json-scan.ts'
 import { type JsonChanges, spliceMembers } from './json-splice.ts'
 import { asIs, isAscii, ofOctets, octetsOf, textOf, type TextForm } from './octets.ts'
 import type { JsonValue } from './json.ts'
@@ -36,6 +36,7 @@ export class JsonBody {
 
   /** Throws JsonTextError where the text is not one JSON object within the limits, or names a member twice. */
   static read(text: string, limits: JsonLimits = JSON_LIMITS): JsonBody {
+    refuseEscapes(text, limits)
     const members = scanMembers(text, limits)
     return new JsonBody(text, asIs, members, text.length > WHOLE_PARSE_MAX ? newValues() : membersOf(parse(text)))
   }
@@ -44,6 +45,7 @@ export class JsonBody {
   static ofBytes(bytes: Uint8Array, limits: JsonLimits = JSON_LIMITS): JsonBody {
     if (bytes.byteLength <= WHOLE_PARSE_MAX) return JsonBody.read(textOf(bytes), limits)
     const octets = octetsOf(bytes)
+    refuseEscapes(octets, limits)
     const members = scanMembers(octets, limits, 'repeated')
     // Names are told apart as text.
     if (!areAscii(members)) return JsonBody.read(textOf(bytes), limits)
@@ -183,6 +185,7 @@ const parse = (text: string): JsonValue => {
 
 /** The parsed object, within the same limits. Throws JsonTextError. */
 export const readJsonObject = (text: string, limits: JsonLimits = JSON_LIMITS): Record<string, JsonValue> => {
+  refuseEscapes(text, limits)
   scanMembers(text, limits)
   return parse(text) as Record<string, JsonValue>
 }

@@ -8,13 +8,32 @@ export interface JsonLimits {
   readonly depth: number
   /** Values in all. */
   readonly nodes: number
+  /** Objects and arrays in all. */
+  readonly containers: number
+  /** Of the outermost object, and of any other one. */
+  readonly fields: number
+  readonly members: number
+  /** Characters that are written as an escape, in all. */
+  readonly escapes: number
 }
 
-/** Deeper text than this overflows the stack of a serializer long before that of a parser (reliability.md 0.10). */
-export const JSON_LIMITS: JsonLimits = { depth: 64, nodes: 200_000 }
+/**
+ * Deeper text than this overflows the stack of a serializer long before that of a parser (reliability.md 0.10). The others
+ * bound what reading a body costs at once, whatever it holds: a few tens of milliseconds.
+ */
+export const JSON_LIMITS: JsonLimits = {
+  depth: 64,
+  nodes: 200_000,
+  containers: 32_000,
+  fields: 1000,
+  members: 10_000,
+  escapes: 2_000_000,
+}
+
+const MANY = Number.MAX_SAFE_INTEGER
 
 /** For text that was accepted before. */
-export const UNLIMITED: JsonLimits = { depth: 1024, nodes: Number.MAX_SAFE_INTEGER }
+export const UNLIMITED: JsonLimits = { depth: 1024, nodes: MANY, containers: MANY, fields: MANY, members: MANY, escapes: MANY }
 
 /** Not the JSON object that was expected; `message` is a sentence for the sender. */
 export class JsonTextError extends Error {
@@ -46,6 +65,7 @@ export const scanMembers = (text: string, limits: JsonLimits = UNLIMITED, names:
     const keyEnd = skipString(text, at)
     const start = skipColon(text, keyEnd)
     const end = skipValue(text, start, budget, limits)
+    if (members.length >= limits.fields) throw new JsonTextError(`The body has more than ${limits.fields} fields.`)
     members.push({ key: nameIn(text, keyStart, keyEnd), keyStart, start, end })
     at = skipSpace(text, end)
     if (text.charCodeAt(at) === CLOSING_BRACE) break
@@ -85,10 +105,12 @@ const CLOSING_BRACE = 125
 const SCALAR = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y
 
 /** Where one value of any kind ends. Without recursion: hostile nesting must not touch the stack. */
-const skipValue = (text: string, start: number, budget: { nodes: number }, limits: JsonLimits): number => {
+const skipValue = (text: string, start: number, budget: { nodes: number; containers: number }, limits: JsonLimits): number => {
   let at = start
   /** What closes each open container. */
   const open: number[] = []
+  /** Values in each of them. */
+  const counts: number[] = []
   for (;;) {
     budget.nodes -= 1
     if (budget.nodes < 0) throw new JsonTextError(`The body holds more than ${limits.nodes} values.`)
@@ -97,11 +119,14 @@ const skipValue = (text: string, start: number, budget: { nodes: number }, limit
     else if (first === BRACE || first === BRACKET) {
       // The outermost object is one level, and so is each open container.
       if (open.length + 2 > limits.depth) throw new JsonTextError(`The body is nested deeper than ${limits.depth} levels.`)
+      budget.containers -= 1
+      if (budget.containers < 0) throw new JsonTextError(`The body holds more than ${limits.containers} objects and arrays.`)
       const closing = first === BRACE ? CLOSING_BRACE : CLOSING_BRACKET
       at = skipSpace(text, at + 1)
       if (text.charCodeAt(at) === closing) at += 1
       else {
         open.push(closing)
+        counts.push(1)
         if (closing === CLOSING_BRACE) at = skipColon(text, skipString(text, at))
         continue
       }
@@ -114,11 +139,18 @@ const skipValue = (text: string, start: number, budget: { nodes: number }, limit
       at = skipSpace(text, at)
       if (text.charCodeAt(at) !== closing) {
         at = skipComma(text, at)
-        if (closing === CLOSING_BRACE) at = skipColon(text, skipString(text, at))
+        if (closing === CLOSING_BRACE) {
+          at = skipColon(text, skipString(text, at))
+          const last = counts.length - 1
+          const count = (counts[last] ?? 0) + 1
+          if (count > limits.members) throw new JsonTextError(`An object in the body has more than ${limits.members} members.`)
+          counts[last] = count
+        }
         break
       }
       at += 1
       open.pop()
+      counts.pop()
     }
   }
 }
@@ -129,6 +161,27 @@ const skipSpace = (text: string, start: number): number => {
     const code = text.charCodeAt(at)
     if (code !== 32 && code !== 10 && code !== 13 && code !== 9) return at
     at += 1
+    if (at - start > SHORT_SPACE) return skipLongSpace(text, at)
+  }
+}
+
+/** Longer white space is nobody's layout: it is searched through by the engine. */
+const SHORT_SPACE = 256
+const NO_SPACE = /[^ \n\r\t]/g
+
+const skipLongSpace = (text: string, start: number): number => {
+  NO_SPACE.lastIndex = start
+  return NO_SPACE.test(text) ? NO_SPACE.lastIndex - 1 : text.length
+}
+
+/** Throws JsonTextError where `text` has more escapes than it may. */
+export const refuseEscapes = (text: string, { escapes }: JsonLimits): void => {
+  // Each takes two characters at least.
+  if (text.length < 2 * escapes) return
+  let count = 0
+  for (let at = text.indexOf('\\'); at >= 0; at = text.indexOf('\\', at + 2)) {
+    count += 1
+    if (count > escapes) throw new JsonTextError(`The body holds more than ${escapes} escaped characters.`)
   }
 }
 
