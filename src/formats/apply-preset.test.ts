@@ -179,6 +179,15 @@ describe('locked fields', () => {
     expect(warnings.map(({ field }) => field).sort()).toEqual(['output_config.effort', 'thinking'])
   })
 
+  test('a lock holds a field that the interface does not know, since an upstream may', () => {
+    const { body, warnings } = apply(
+      { messages: [USER], seed: 5 },
+      { shape: 'chat', dialect: 'messages', config: { seed: 1, locked: ['seed'] } },
+    )
+    expect(JSON.parse(body.text)).toEqual({ messages: [USER] })
+    expect(warnings.map(({ code, field }) => [code, field])).toContainEqual(['locked_field', 'seed'])
+  })
+
   test('a lock may be named as another interface names the setting', () => {
     const preset: Case = { dialect: 'responses', config: { max_output_tokens: 10, locked: ['max_tokens'] } }
     expect(merged({ max_output_tokens: 99 }, preset)).toEqual({ max_output_tokens: 10 })

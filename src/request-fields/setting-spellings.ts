@@ -5,7 +5,7 @@
  */
 import { CLIENT_DIALECTS, type ClientDialect } from '../canonical/call.ts'
 import type { FieldMeaning, RequestField } from './field.ts'
-import { REQUEST_FIELDS } from './request-fields.ts'
+import { fieldOf, fieldsWhere, REQUEST_FIELDS } from './request-fields.ts'
 
 /** Paths of at most two steps, the one to write first; none where the interface has no such setting. */
 export type Spelling = Readonly<Record<ClientDialect, readonly string[]>>
@@ -52,14 +52,24 @@ export const sameSetting = (client: ClientDialect, field: string): readonly stri
 
 /**
  * The paths of `client` that a lock of a preset of shape `shape` holds. A lock may name a setting as any interface
- * does; the preset's own interface is asked first what the name means.
+ * does; the preset's own interface is asked first what the name means. A field that presets do not store and that sets
+ * the same thing, such as `functions` beside `tools`, is held too.
  */
 export const lockedPaths = (shape: ClientDialect, client: ClientDialect, name: string): readonly string[] => {
   // A lock on the model that let a request bring other models would lock nothing.
   if (name === 'model') return ['model', ...pathsOf(client, 'fallbackModels')]
   const covers = (path: string): boolean => path === name || path.startsWith(`${name}.`)
   const speaker = [shape, client, ...CLIENT_DIALECTS].find((speaker) => ALL.some((spelling) => spelling[speaker].some(covers)))
-  return speaker === undefined || speaker === client
-    ? sameSetting(client, name)
-    : ALL.filter((spelling) => spelling[speaker].some(covers)).flatMap((spelling) => spelling[client])
+  const paths =
+    speaker === undefined || speaker === client
+      ? sameSetting(client, name)
+      : ALL.filter((spelling) => spelling[speaker].some(covers)).flatMap((spelling) => spelling[client])
+  // Where the interface has no such setting, an upstream may know the name all the same.
+  return paths.length === 0 ? [name] : paths.flatMap((path) => [path, ...otherNames(client, path)])
+}
+
+const otherNames = (client: ClientDialect, path: string): readonly string[] => {
+  const means = fieldOf(client, path)?.means
+  if (typeof means !== 'string' || WITHOUT_SPELLING.has(means)) return []
+  return fieldsWhere((row) => row.means === means && row.presets !== 'keep', [client])
 }
