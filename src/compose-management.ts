@@ -59,12 +59,13 @@ export const createManagement = (parts: {
     originOf,
     onError: (thrown) => onError(thrown, "a customer's provider key not used"),
   })
+  const workspaces = createWorkspaces({ store: createWorkspaceStore(database), defaultId: owner.workspaceId, clock, ids })
   return {
     keys,
     customerKeys,
     budgets,
     credits,
-    workspaces: createWorkspaces({ store: createWorkspaceStore(database), defaultId: owner.workspaceId, clock, ids }),
+    workspaces,
     auditLog: createAuditLog(database),
     activity: createActivityStore(database),
     clock,
@@ -90,7 +91,7 @@ export const createManagement = (parts: {
         sealingKeys = derivedKeys(secret, 'provider-keys')
       } finally {
         // Also where the secret cannot be read: a key that was revoked must not live on for that.
-        for (const { refreshCache } of [keys, customerKeys]) refreshCache()
+        for (const { refreshCache } of [keys, customerKeys, workspaces]) refreshCache()
       }
     },
     useModels(models) {

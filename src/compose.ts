@@ -219,7 +219,7 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
     return createApp({
       formats: { chat: chatFormat, responses: responsesFormat, messages: messagesFormat },
       answering: {
-        prepareCall: screenPrepared(createPrepareCall(presets), screenCall),
+        prepareCall: screenPrepared(createPrepareCall(presets, management.workspaces.defaults), screenCall),
         customerKeys: (caller) => management.customerKeys.forCaller(caller.workspaceId, caller),
         runInference: createInference(inference),
         admit,

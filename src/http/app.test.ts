@@ -125,7 +125,7 @@ const build = (more: Partial<AppParts> = {}) => {
     runEmbeddings: createEmbeddings(inference),
     screenCall: async (call) => ({ call, warnings: [] }),
     answering: {
-      prepareCall: createPrepareCall(presets),
+      prepareCall: createPrepareCall(presets, () => null),
       customerKeys: (caller) => management.customerKeys.forCaller(caller.workspaceId, caller),
       runInference: createInference(inference),
       admit: budgeted.admit,

@@ -10,6 +10,7 @@ import type { JsonBody } from '../lib/json-body.ts'
 import type { Principal } from '../keys/keys.ts'
 import { isRouterPlugin } from '../routing/auto-models.ts'
 import type { Presets } from '../presets/presets.ts'
+import { type DefaultsOf, withDefaultModel, withDefaults } from './workspace-defaults.ts'
 import { bareSlug, parseModelReference } from '../presets/model-reference.ts'
 
 type Prepared = Pick<
@@ -21,9 +22,13 @@ export type PrepareCall = (body: JsonBody, format: ClientFormat, headers: Header
 
 /** One version of the preset serves the whole request, its fallbacks too, whatever is saved meanwhile. */
 export const createPrepareCall =
-  (presets: Presets): PrepareCall =>
+  (presets: Presets, defaultsOf: DefaultsOf): PrepareCall =>
   async (received, format, headers, principal) => {
-    const body = withSession(received, headers)
+    const found = defaultsOf(principal.workspaceId)
+    const defaults = found instanceof Promise ? await found : found
+    const sent = withSession(received, headers)
+    const body = defaults === null ? sent : withDefaultModel(sent, defaults)
+    const complete = (applied: JsonBody): JsonBody => (defaults === null ? applied : withDefaults(applied, defaults))
     const model = body.value('model')
     const named = parseModelReference(model, body.value('preset'))
     const asked =
@@ -32,7 +37,7 @@ export const createPrepareCall =
         : presets.serve(principal.workspaceId, named.preset.slug, named.preset.pin)
     const served = asked instanceof Promise ? await asked : asked
     if (served === null) {
-      const parsed = format.parseCall(body)
+      const parsed = format.parseCall(complete(body))
       const requested = typeof model === 'string' ? model : (parsed.call.models[0] ?? '')
       return checked({ ...parsed, requested, preset: null }, headers, principal)
     }
@@ -45,7 +50,7 @@ export const createPrepareCall =
     // A preset that was found by the name of a model, and has no model itself, is for that model.
     const ownModel = named.preset === null && content.config['model'] !== undefined ? null : named.model
     const applied = applyPreset(format.dialect, body, content, ownModel)
-    const { call, warnings } = format.parseCall(applied.body)
+    const { call, warnings } = format.parseCall(complete(applied.body))
     const all: readonly Warning[] = [...applied.warnings, ...warnings]
     const own = body.value('instructions')
     const texts = hiddenTexts(content)

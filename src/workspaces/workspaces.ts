@@ -6,13 +6,14 @@ import { defaultGuardrailId } from '../canonical/default-guardrail-id.ts'
 import type { z } from 'zod'
 
 import type { Slice } from '../contract/paging.ts'
-import { DEFAULT_SETTINGS, type createWorkspaceBody, type updateWorkspaceBody } from '../contract/workspace.ts'
+import { DEFAULT_SETTINGS, type createWorkspaceBody, type updateWorkspaceBody, type WorkspaceSettings } from '../contract/workspace.ts'
 import type { WorkspaceMemberResource, WorkspaceResource } from '../contract/workspace.ts'
 import { GatewayError } from '../errors.ts'
 import type { Principal } from '../keys/keys.ts'
 import { isoTimestamp, type Clock } from '../lib/clock.ts'
 import { definedOnly } from '../lib/defined-only.ts'
 import type { IdSource } from '../lib/id.ts'
+import { createLoadCache } from '../lib/load-cache.ts'
 import type { ChangedBy } from '../storage/audit-log.ts'
 import type { Page } from '../storage/preset-store.ts'
 import type { WorkspaceRecord, WorkspaceStore } from '../storage/workspace-store.ts'
@@ -31,9 +32,18 @@ export interface Workspaces {
   addMembers(id: string, userIds: readonly string[], by: ChangedBy): Promise<readonly WorkspaceMemberResource[]>
   /** How many. Throws `invalid_request` where one of them still has keys. */
   removeMembers(id: string, userIds: readonly string[], by: ChangedBy): Promise<number>
+  /** What the workspace says for requests that do not say it; null where it says nothing. At once where it is known. Throws StorageUnavailable. */
+  defaults(id: string): WorkspaceDefaults | null | Promise<WorkspaceDefaults | null>
+  /** Something may have changed in another process, and storage answers. */
+  refreshCache(): void
   /** Throws `invalid_request` where this user may not own a key of the workspace. */
   requireMember(workspaceId: string, userId: string): Promise<void>
 }
+
+export type WorkspaceDefaults = Pick<WorkspaceSettings, 'default_text_model' | 'default_image_model' | 'default_provider_sort'>
+
+/** Workspaces whose defaults are remembered. */
+const CACHE_MAX = 10_000
 
 export interface WorkspacesParts {
   readonly store: WorkspaceStore
@@ -44,6 +54,8 @@ export interface WorkspacesParts {
 
 export const createWorkspaces = ({ store, defaultId, clock, ids }: WorkspacesParts): Workspaces => {
   const now = (): string => isoTimestamp(clock.now())
+  const cache = createLoadCache<string, { readonly defaults: WorkspaceDefaults | null }>(CACHE_MAX)
+  const loadDefaults = async (id: string) => ({ defaults: defaultsIn((await store.get(id))?.settings ?? DEFAULT_SETTINGS) })
   const reachesAll = ({ kind, workspaceId }: Principal): boolean => kind === 'management' && workspaceId === defaultId
   const requireAll = (caller: Principal): void => {
     if (!reachesAll(caller)) {
@@ -90,6 +102,7 @@ export const createWorkspaces = ({ store, defaultId, clock, ids }: WorkspacesPar
         now(),
         by,
       )
+      cache.forget((_, known) => known === id)
       if (outcome === 'unknown') throw unknownWorkspace()
       if (outcome === 'slug-taken') throw slugTaken(slug ?? '')
       return outcome
@@ -101,6 +114,11 @@ export const createWorkspaces = ({ store, defaultId, clock, ids }: WorkspacesPar
       if (outcome === 'unknown') throw unknownWorkspace()
       if (outcome === 'has-keys') throw new GatewayError('invalid_request', 'The workspace still has API keys: revoke them first.')
     },
+    defaults(id) {
+      const known = cache.get(id, loadDefaults)
+      return known instanceof Promise ? known.then((loaded) => loaded?.defaults ?? null) : (known?.defaults ?? null)
+    },
+    refreshCache: cache.refresh,
     members: store.members,
     addMembers(id, userIds, by) {
       const createdAt = now()
@@ -127,6 +145,11 @@ export const createWorkspaces = ({ store, defaultId, clock, ids }: WorkspacesPar
     },
   }
 }
+
+const defaultsIn = ({ default_text_model, default_image_model, default_provider_sort }: WorkspaceSettings): WorkspaceDefaults | null =>
+  default_text_model === null && default_image_model === null && default_provider_sort === null
+    ? null
+    : { default_text_model, default_image_model, default_provider_sort }
 
 /** As the API shows it. `includeByokInBudgets` is a setting of its budgets. */
 export const workspaceResource = (workspace: WorkspaceRecord, includeByokInBudgets: boolean): WorkspaceResource => ({

@@ -194,7 +194,7 @@ export const replay = async ({
     FORMATS[client],
     {
       prepareCall: screenPrepared(
-        createPrepareCall(presets),
+        createPrepareCall(presets, () => null),
         createScreenCall({
           ...inference,
           guardrails: { effective: () => effectiveOf(guardrails) } as unknown as Guardrails,

@@ -1,0 +1,47 @@
+/** What a workspace says for requests that do not say it themselves: the model, and by what providers are sorted. */
+import { isObject } from '../lib/json.ts'
+import type { JsonBody } from '../lib/json-body.ts'
+import { parseModelReference } from '../presets/model-reference.ts'
+import type { WorkspaceDefaults } from '../workspaces/workspaces.ts'
+
+/** Those of a workspace; null where it has none. At once where they are known. */
+export type DefaultsOf = (workspaceId: string) => WorkspaceDefaults | null | Promise<WorkspaceDefaults | null>
+
+/** A request that names neither a model nor a preset, with the default model, which may be a preset. */
+export const withDefaultModel = (body: JsonBody, defaults: WorkspaceDefaults): JsonBody => {
+  const model = namesModel(body) || (body.value('preset') ?? null) !== null ? null : defaultModel(body, defaults)
+  return model === null ? body : body.with({ model: JSON.stringify(model) })
+}
+
+/** A request as it is about to be read, its preset applied. */
+export const withDefaults = (body: JsonBody, defaults: WorkspaceDefaults): JsonBody => {
+  const model = namesModel(body) ? null : defaultModel(body, defaults)
+  // A preset's request is served by that preset: another one does not stand in for the model that it lacks.
+  const isPlain = model !== null && parseModelReference(model, undefined).preset === null
+  const provider = sortedProvider(body.value('provider'), defaults.default_provider_sort)
+  if (!isPlain && provider === null) return body
+  return body.with({
+    ...(isPlain ? { model: JSON.stringify(model) } : {}),
+    ...(provider === null ? {} : { provider: JSON.stringify(provider) }),
+  })
+}
+
+const namesModel = (body: JsonBody): boolean => {
+  const models = body.value('models')
+  return (body.value('model') ?? null) !== null || (Array.isArray(models) && models.length > 0)
+}
+
+const defaultModel = (body: JsonBody, defaults: WorkspaceDefaults): string | null => {
+  const modalities = body.value('modalities')
+  return Array.isArray(modalities) && modalities.includes('image') ? defaults.default_image_model : defaults.default_text_model
+}
+
+/** Null where nothing is to be changed: the request names a sort, or is at fault. */
+const sortedProvider = (given: unknown, sort: WorkspaceDefaults['default_provider_sort']): object | null => {
+  if (sort === null) return null
+  const provider = given ?? {}
+  if (!isObject(provider)) return null
+  const asked = provider['sort'] ?? null
+  if (asked === null) return { ...provider, sort }
+  return isObject(asked) && (asked['by'] ?? null) === null ? { ...provider, sort: { ...asked, by: sort } } : null
+}
