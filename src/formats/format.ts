@@ -29,8 +29,16 @@ export interface AnswerHead {
   readonly hidden?: readonly string[]
   /** A guess for the dialect that must name input tokens before the provider does. */
   readonly inputTokensEstimate: number
-  /** JSON texts of the bodies that went to providers, one for each attempt, where the client asked to see them. */
-  readonly echoes?: readonly string[]
+  /** What went to providers, one for each attempt, where the client asked to see it. */
+  readonly echoes?: readonly Echo[]
+}
+
+/** A body that went out, and where it went. */
+export interface Echo {
+  readonly provider: string
+  readonly model: string
+  /** JSON text. */
+  readonly body: string
 }
 
 /** What is known when an answer has ended. */

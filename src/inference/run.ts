@@ -138,7 +138,7 @@ export class Run {
   readonly #startedMs: number
   readonly #answer: Answer
   /** Bodies that were sent, redacted, where they are to be shown: one for each attempt. */
-  readonly echoes: string[] = []
+  readonly echoes: { readonly provider: string; readonly model: string; readonly body: string }[] = []
   /** Told of each body that goes out, where they are to be shown. */
   readonly sending: ((body: string) => void) | undefined
   /** Losses of the current attempt's translation. */
@@ -165,7 +165,16 @@ export class Run {
     this.#clock = parts.clock
     this.#startedMs = parts.clock.monotonicMs()
     this.#answer = answer
-    this.sending = request.echo === true ? (body) => void this.echoes.push(redactBody(body, request.hidden)) : undefined
+    this.sending = request.echo === true ? (body) => this.#echo(body) : undefined
+  }
+
+  #echo(body: string): void {
+    const planned = this.current?.planned
+    this.echoes.push({
+      provider: planned?.endpoint.provider.name ?? '',
+      model: planned?.model.id ?? '',
+      body: redactBody(body, this.request.hidden),
+    })
   }
 
   /**

@@ -53,7 +53,7 @@ interface Event {
 const events = (text: string): readonly Event[] => streamChunks(text) as unknown as readonly Event[]
 
 describe('debug.echo_upstream_body', () => {
-  test('chat: the first chunks, one for each provider that was tried, without choices', async () => {
+  test('chat: the first chunks, one for each provider that was tried and under its name, without choices', async () => {
     const model = both()
     const { text } = await infer(service, { model, ...chat, ...ECHO, temperature: 0.5 })
     const [first, second, third] = events(text)
@@ -62,12 +62,12 @@ describe('debug.echo_upstream_body', () => {
       object: 'chat.completion.chunk',
       created: expect.any(Number) as number,
       model,
-      provider: 'Good',
+      provider: 'Bad',
       choices: [],
       debug: { echo_upstream_body: expect.objectContaining({ model: 'up-bad', temperature: 0.5, messages: chat.messages }) as never },
     })
-    expect(second?.debug?.echo_upstream_body.model).toBe('up-good')
-    expect(third?.debug).toBeUndefined()
+    expect([second?.provider, second?.debug?.echo_upstream_body.model]).toEqual(['Good', 'up-good'])
+    expect([third?.provider, third?.debug]).toEqual(['Good', undefined])
     expect(new Set(events(text).map(({ id }) => id)).size).toBe(1)
     expect(new Set(events(text).map(({ created }) => created)).size).toBe(1)
     expect(text).not.toContain(KEY)

@@ -26,8 +26,9 @@ export const createReasoningDetails = (): ReasoningDetails => {
     const { index } = open ?? begin(false)
     open = null
     const { format, data, id } = proof
-    if (proof.kind === 'encrypted') return { type: 'reasoning.encrypted', data, ...(id === undefined ? {} : { id }), format, index }
-    return { type: 'reasoning.text', text: '', signature: data, format, index }
+    const named = id === undefined ? {} : { id }
+    if (proof.kind === 'encrypted') return { type: 'reasoning.encrypted', data, ...named, format, index }
+    return { type: 'reasoning.text', text: '', signature: data, ...named, format, index }
   }
 
   /** Clients take a text without a format for Claude's, and drop it for want of a signature. */

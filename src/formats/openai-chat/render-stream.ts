@@ -5,7 +5,7 @@ import type { JsonObject } from '../../lib/json.ts'
 import { DONE_FRAME, dataFrame } from '../../lib/sse.ts'
 import { endingOnce, errorMetadataMember, metadataMember } from '../answer-parts.ts'
 import { watchEnding } from '../ending.ts'
-import type { AnswerHead, AnswerTail, StreamRenderer } from '../format.ts'
+import type { AnswerHead, AnswerTail, Echo, StreamRenderer } from '../format.ts'
 import { mergedUsage } from '../merged-usage.ts'
 import { annotation, image, logprobs } from './message-parts.ts'
 import { createReasoningDetails } from './reasoning-details.ts'
@@ -19,6 +19,11 @@ export const openStream = (head: AnswerHead): StreamRenderer => endingOnce(new C
 const ROLE = '"role":"assistant",'
 const FINISH: ModelEvent = { type: 'finish', reason: 'stop', native: null }
 const CHOICE_END = ',"finish_reason":null}]}\n\n'
+
+/** Everything of a chunk before its choices. */
+const envelope = (id: string, created: number, model: string, provider: string | null): string =>
+  `{"id":${JSON.stringify(id)},"object":"chat.completion.chunk","created":${created},` +
+  `"model":${JSON.stringify(model)},"provider":${JSON.stringify(provider)},`
 
 class ChatStream implements StreamRenderer {
   /** Everything of a chunk before its choices, and the beginning of one with a delta: constant for a stream. */
@@ -39,7 +44,7 @@ class ChatStream implements StreamRenderer {
   #saidLength = 0
   #imageCount = 0
   #role = ROLE
-  #echoes: readonly string[]
+  #echoes: readonly Echo[]
 
   constructor(head: AnswerHead) {
     this.#head = head
@@ -51,9 +56,7 @@ class ChatStream implements StreamRenderer {
   #describe(createdSeconds: number): void {
     const { generationId, model, provider } = this.#head
     this.#created = createdSeconds
-    this.#envelope =
-      `{"id":${JSON.stringify(generationId)},"object":"chat.completion.chunk","created":${createdSeconds},` +
-      `"model":${JSON.stringify(model)},"provider":${JSON.stringify(provider)},`
+    this.#envelope = envelope(generationId, createdSeconds, model, provider)
     this.#delta = `data: ${this.#envelope}"choices":[{"index":0,"delta":{`
   }
 
@@ -97,7 +100,9 @@ class ChatStream implements StreamRenderer {
   /** Once, before anything else: a chunk for each body that went out (decision 22). */
   #echo(): string {
     if (this.#echoes.length === 0) return ''
-    const chunks = this.#echoes.map((body) => dataFrame(`${this.#envelope}"choices":[],"debug":{"echo_upstream_body":${body}}}`))
+    const chunks = this.#echoes.map(({ provider, model, body }) =>
+      dataFrame(`${envelope(this.#head.generationId, this.#created, model, provider)}"choices":[],"debug":{"echo_upstream_body":${body}}}`),
+    )
     this.#echoes = []
     this.#relay.created(this.#created)
     return chunks.join('')

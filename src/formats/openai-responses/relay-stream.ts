@@ -98,7 +98,7 @@ export class ResponseRelay implements StreamRenderer {
     const { echoes = [] } = this.#head
     this.#echoed = echoes.length
     return echoes
-      .map((body, index) =>
+      .map(({ body }, index) =>
         eventFrame('response.debug', `{"type":"response.debug","debug":{"echo_upstream_body":${body}},"sequence_number":${first + index}}`),
       )
       .join('')

@@ -5,7 +5,7 @@ import { DONE_FRAME, eventFrame } from '../../lib/sse.ts'
 import { endingOnce, errorMetadataMember, metadataMember } from '../answer-parts.ts'
 import { BlockSequence } from '../block-sequence.ts'
 import { watchEnding } from '../ending.ts'
-import type { AnswerHead, AnswerTail, StreamRenderer } from '../format.ts'
+import type { AnswerHead, AnswerTail, Echo, StreamRenderer } from '../format.ts'
 import { inOneLane } from '../lanes.ts'
 import { IN_PROGRESS, outcomeOf, outcomeOfFailure } from './outcome.ts'
 import type { Outcome } from './outcome.ts'
@@ -24,7 +24,7 @@ class ResponseStream implements StreamRenderer {
   readonly #items: OutputItems
   readonly #blocks: BlockSequence
   readonly #ending = watchEnding()
-  readonly #echoes: readonly string[]
+  readonly #echoes: readonly Echo[]
   #out = ''
   #sequence = 0
 
@@ -71,7 +71,7 @@ class ResponseStream implements StreamRenderer {
     if (this.#sequence > 0) return
     const response = `"response":${this.#response({ outcome: IN_PROGRESS, output: [], usage: null })}`
     this.#emit('response.created', response)
-    for (const body of this.#echoes) this.#emit('response.debug', `"debug":{"echo_upstream_body":${body}}`)
+    for (const { body } of this.#echoes) this.#emit('response.debug', `"debug":{"echo_upstream_body":${body}}`)
     this.#emit('response.in_progress', response)
   }
 

@@ -8,7 +8,17 @@ import type { GeminiModel } from './gemini-model.ts'
 import { withWords } from '../tool-media.ts'
 import { uncarried } from '../uncarried.ts'
 import { fileData, inlineData, isDataUrl, isReadByGoogle } from './media.ts'
-import { isOwnMessage, ownSignature, signedPart, signFirstCall, signLast, type ModelPart } from './signatures.ts'
+import {
+  BEHIND_TEXT,
+  isOwnMessage,
+  ownSignature,
+  PICTURE,
+  signedPart,
+  signFirstCall,
+  signLast,
+  signPictures,
+  type ModelPart,
+} from './signatures.ts'
 import { functionResponse } from './tool-turns.ts'
 
 export interface Conversation {
@@ -92,10 +102,16 @@ const modelParts = (message: Message, context: Context): JsonObject[] => {
   const parts: ModelPart[] = []
   const own = isOwnMessage(message, context.modelId)
   let waiting: string | undefined
+  /** The signature of an empty text behind what is said. */
+  let behind: string | undefined
+  const pictures = new Map<string, string>()
   const add = (part: JsonObject, signature?: string): void => {
     const taken = signature ?? (part['functionCall'] === undefined && part['thought'] !== true ? waiting : undefined)
     if (taken !== undefined && taken === waiting) waiting = undefined
     parts.push({ part, signature: taken })
+    if (behind === undefined || part['text'] === undefined || part['thought'] === true) return
+    parts.push({ part: { text: '' }, signature: behind })
+    behind = undefined
   }
   for (const part of message.parts) {
     if (part.type === 'reasoning') {
@@ -103,6 +119,11 @@ const modelParts = (message: Message, context: Context): JsonObject[] => {
       if (signature === undefined && !(own && part.proof === undefined))
         lose(at, 'Thinking that this model cannot know for its own was left out.')
       else if (part.text !== '') add({ text: part.text, thought: true }, signature)
+      else if (signature !== undefined && part.proof?.id === BEHIND_TEXT) {
+        if (parts.some((said) => said.part['text'] !== undefined && said.part['thought'] !== true))
+          parts.push({ part: { text: '' }, signature })
+        else behind = signature
+      } else if (signature !== undefined && part.proof?.id?.startsWith(PICTURE) === true) pictures.set(part.proof.id, signature)
       else if (signature !== undefined && !signLast(parts, signature)) waiting = signature
     } else if (part.type === 'tool-call') {
       context.calls.set(part.id, part.name)
@@ -112,7 +133,8 @@ const modelParts = (message: Message, context: Context): JsonObject[] => {
       add({ functionCall: { id: part.id, name: part.name, args: parseExact(part.arguments) as JsonObject } }, signature)
     } else for (const piece of plainPart(part, { at, role: 'assistant' }, context)) add(piece)
   }
-  if (waiting !== undefined) parts.push({ part: { text: '' }, signature: waiting })
+  for (const signature of [waiting, behind]) if (signature !== undefined) parts.push({ part: { text: '' }, signature })
+  signPictures(parts, pictures)
   // In old turns too, where nobody checks: a history that reads alike from turn to turn stays in the cache.
   if (context.model.checksSignatures) signFirstCall(parts)
   return parts.map(signedPart)

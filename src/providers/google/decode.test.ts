@@ -51,7 +51,7 @@ describe('parts', () => {
         { type: 'reasoning-end', proof: proof('S') },
       ],
     ],
-    ['a signature alone', { text: '', thoughtSignature: 'S' }, [{ type: 'reasoning-end', proof: proof('S') }]],
+    ['a signature alone', { text: '', thoughtSignature: 'S' }, [{ type: 'reasoning-end', proof: { ...proof('S'), id: 'behind_text' } }]],
     ['an image', { inlineData: { mimeType: 'image/png', data: 'QQ==' } }, [{ type: 'image', url: 'data:image/png;base64,QQ==' }]],
     ['a draft of an image', { inlineData: { mimeType: 'image/png', data: 'QQ==' }, thought: true }, [{ type: 'unknown', kind: 'thought' }]],
     ['sound', { inlineData: { mimeType: 'audio/wav', data: 'QQ==' } }, [{ type: 'unknown', kind: 'inlineData' }]],

@@ -5,6 +5,7 @@ import { isObject } from '../../lib/json.ts'
 import { callArguments } from '../call-arguments.ts'
 import { createSourceReader } from './grounding.ts'
 import { decodeLogprobs } from './log-probabilities.ts'
+import { BEHIND_TEXT, placeOfPicture } from './signatures.ts'
 import { createStreamedArguments, type StreamedArguments } from './streamed-arguments.ts'
 import { decodeUsage } from './usage.ts'
 
@@ -36,10 +37,13 @@ export const createGoogleDecoder = (modelId: string): GoogleDecoder => {
   /** The call whose arguments are still coming. */
   let open: { readonly index: number; readonly args: StreamedArguments } | null = null
   let misplaced = false
+  let pictureCount = 0
 
   const proofOf = (part: Json): ReasoningProof | null => {
     const data = textOf(part['thoughtSignature'])
-    return data === '' ? null : { format: 'google-gemini-v1', kind: 'signature', data, model: modelId }
+    if (data === '') return null
+    const id = part['text'] === '' ? BEHIND_TEXT : isObject(part['inlineData']) ? placeOfPicture(pictureCount) : null
+    return { format: 'google-gemini-v1', kind: 'signature', data, ...(id === null ? {} : { id }), model: modelId }
   }
 
   const functionCall = (call: Json, part: Json): ModelEvent[] => {
@@ -95,7 +99,9 @@ export const createGoogleDecoder = (modelId: string): GoogleDecoder => {
     if (isObject(part['functionCall'])) return functionCall(part['functionCall'], part)
     const proof = proofOf(part)
     // A signature stands behind what it vouches for, also where that is a text.
-    return proof === null ? content(part) : [...content(part), { type: 'reasoning-end', proof }]
+    const said = content(part)
+    if (said.some(({ type }) => type === 'image')) pictureCount += 1
+    return proof === null ? said : [...said, { type: 'reasoning-end', proof }]
   }
 
   const candidateEvents = (candidate: Json): ModelEvent[] => {

@@ -6,6 +6,13 @@ import type { Message, Part } from '../../canonical/prompt.ts'
 import type { ReasoningProof } from '../../canonical/reasoning.ts'
 import type { JsonObject } from '../../lib/json.ts'
 
+/**
+ * Where a signature stood that came on no text and no call, as the id of its proof: not every dialect keeps pictures and
+ * thinking in one order.
+ */
+export const PICTURE = 'picture_'
+export const BEHIND_TEXT = 'behind_text'
+
 /** What a model part is sent as. */
 export interface ModelPart {
   readonly part: JsonObject
@@ -44,6 +51,14 @@ export const signLast = (parts: readonly ModelPart[], signature: string): boolea
 export const signFirstCall = (parts: readonly ModelPart[]): void => {
   const first = parts.find(({ part }) => part['functionCall'] !== undefined)
   if (first !== undefined) first.signature ??= 'skip_thought_signature_validator'
+}
+
+export const placeOfPicture = (number: number): string => `${PICTURE}${number}`
+
+/** Gives the signatures of pictures, by their places, to the pictures. */
+export const signPictures = (parts: readonly ModelPart[], signatures: ReadonlyMap<string, string>): void => {
+  const pictures = parts.filter(({ part }) => part['inlineData'] !== undefined)
+  for (const [number, picture] of pictures.entries()) picture.signature ??= signatures.get(placeOfPicture(number))
 }
 
 export const signedPart = ({ part, signature }: ModelPart): JsonObject =>
