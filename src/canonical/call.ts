@@ -12,6 +12,8 @@ export type ClientDialect = (typeof CLIENT_DIALECTS)[number]
 export interface Call {
   readonly dialect: ClientDialect
   readonly body: JsonBody
+  /** The client asked in the older words of Chat Completions for tools, and knows no others. */
+  readonly legacyFunctions?: true
   /** Models to try, the first one first. */
   readonly models: readonly string[]
   readonly stream: boolean

@@ -21,6 +21,8 @@ export interface AnswerHead {
   readonly model: string
   /** Display name of the provider; null while none has answered. */
   readonly provider: string | null
+  /** The client knows only the older words of its dialect for calls of tools. */
+  readonly legacyFunctions?: true
   /** The request after its preset: some dialects echo parts of it. */
   readonly request: JsonBody
   /** The client's own instructions, where its preset has some: those are not echoed. Absent: as in the request. */

@@ -225,6 +225,7 @@ class Answer {
       model: current?.planned.model.id ?? request.call.models[0] ?? request.requested,
       provider: current?.planned.endpoint.provider.name ?? null,
       request: request.call.body,
+      ...(request.call.legacyFunctions === true ? { legacyFunctions: true } : {}),
       ...(request.hidden === undefined ? {} : { instructions: request.hidden.ownInstructions, hidden: request.hidden.texts }),
       // Few answers tell it, and it is read off the whole request.
       get inputTokensEstimate() {

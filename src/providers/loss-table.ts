@@ -90,7 +90,14 @@ const OWN_DIALECT: Readonly<Record<ClientDialect, TranslatedDialect>> = {
 
 /** Fields that do not go to a provider of the client's own dialect as they are: this interface has further words for them. */
 const OWN_EXCEPTIONS: Readonly<Record<ClientDialect, Readonly<Record<string, FieldFate>>>> = {
-  chat: { max_tool_calls: 'service', stream_options: 'mapped', reasoning: 'mapped', include_reasoning: 'mapped' },
+  chat: {
+    max_tool_calls: 'service',
+    stream_options: 'mapped',
+    reasoning: 'mapped',
+    include_reasoning: 'mapped',
+    functions: 'mapped',
+    function_call: 'mapped',
+  },
   responses: { store: 'mapped' },
   messages: { user: 'mapped', service_tier: 'mapped' },
 }

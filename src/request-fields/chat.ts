@@ -22,8 +22,8 @@ export const CHAT_FIELDS = {
     presets: 'keep',
   },
   tool_choice: { schema: chatToolChoice, means: 'toolChoice', presets: 'keep' },
-  functions: { schema: legacyFunctions, means: 'none' },
-  function_call: { schema: legacyFunctionCall, means: 'none' },
+  functions: { schema: legacyFunctions, means: 'tools' },
+  function_call: { schema: legacyFunctionCall, means: 'toolChoice' },
   ...OPENAI,
   stream_options: {
     schema: z.looseObject({ include_usage: optionalFlag }).meta({ description: 'Accepted; usage is always sent.' }),

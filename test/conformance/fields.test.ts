@@ -56,7 +56,7 @@ const SAMPLES: Readonly<Record<ClientDialect, Readonly<Record<string, unknown>>>
     max_tokens: 77,
     best_of: 2,
     functions: [{ name: 'old', parameters: { type: 'object', properties: {} } }],
-    function_call: 'auto',
+    function_call: { name: 'get_weather' },
     response_format: {
       type: 'json_schema',
       json_schema: { name: 'a', schema: { type: 'object', properties: {}, additionalProperties: false } },

@@ -1,5 +1,6 @@
 import { validateRequest } from '../validate-request.ts'
-import type { ClientFormat } from '../format.ts'
+import type { ClientFormat, StreamRenderer } from '../format.ts'
+import { legacyAnswer, legacyEvents, withModernTools } from './modern-tools.ts'
 import { presetContentOf } from './preset-config.ts'
 import { readCall } from './read-call.ts'
 import { renderAnswer } from './render.ts'
@@ -10,8 +11,24 @@ import { rules } from './schema.ts'
 export const chatFormat: ClientFormat = {
   dialect: 'chat',
   presetContent: presetContentOf,
-  parseCall: (body) => ({ warnings: validateRequest(rules, body), call: readCall(body) }),
-  renderAnswer,
-  openStream,
+  parseCall(received) {
+    const found = validateRequest(rules, received)
+    const { body, warnings, legacy } = withModernTools(received)
+    return { warnings: [...found, ...warnings], call: legacy ? { ...readCall(body), legacyFunctions: true } : readCall(body) }
+  },
+  renderAnswer(head, answer, tail) {
+    const text = renderAnswer(head, answer, tail)
+    return head.legacyFunctions === true ? legacyAnswer(text) : text
+  },
+  openStream(head) {
+    const stream = openStream(head)
+    return head.legacyFunctions === true ? inOlderWords(stream) : stream
+  },
   renderError,
 }
+
+const inOlderWords = (stream: StreamRenderer): StreamRenderer => ({
+  frames: (frames) => legacyEvents(stream.frames(frames)),
+  finish: (tail) => legacyEvents(stream.finish(tail)),
+  fail: (error, tail) => legacyEvents(stream.fail(error, tail)),
+})

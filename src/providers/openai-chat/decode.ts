@@ -3,6 +3,7 @@ import { type FinishReason, type ModelEvent, UNEXPLAINED_REFUSAL } from '../../c
 import { ArgumentsScan } from '../../lib/arguments-scan.ts'
 import { isObject } from '../../lib/json.ts'
 import { callArguments } from '../call-arguments.ts'
+import { modernCalls } from './modern-calls.ts'
 import { decodeAnnotations, decodeImages, decodeParts, decodeSources, textOf } from './decode-content.ts'
 import { type CallProofs, decodeDetails, proofsOfCalls, thoughtSignature } from './decode-thinking.ts'
 import { decodeUsage, usageObject } from './decode-usage.ts'
@@ -95,7 +96,7 @@ export const createChatDecoder = (model: string): ChatDecoder => {
       audio = true
       events.push({ type: 'unknown', kind: 'audio' })
     }
-    const toolCalls = listOf(said['tool_calls'])
+    const toolCalls = listOf(modernCalls(said))
     if (toolCalls !== null) for (const [position, call] of toolCalls.entries()) if (isObject(call)) toolCall(call, position, proofs, events)
   }
 

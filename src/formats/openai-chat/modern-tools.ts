@@ -1,0 +1,105 @@
+/**
+ * The older words for tools: `functions`, `function_call` and messages of the role `function`. A request in these is read
+ * as one in today's, so that every provider gets what it knows; its answer is told in the older ones again.
+ */
+import type { Warning } from '../../canonical/warning.ts'
+import { parseExact } from '../../lib/exact-json.ts'
+import type { JsonBody } from '../../lib/json-body.ts'
+import { rewrittenText } from '../../lib/json-rewrite.ts'
+import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
+
+export interface ModernRequest {
+  readonly body: JsonBody
+  readonly warnings: readonly Warning[]
+  /** The client declared functions: it knows no other answer than `function_call`. */
+  readonly legacy: boolean
+}
+
+export const withModernTools = (body: JsonBody): ModernRequest => {
+  const functions = body.value('functions')
+  const legacy = isList(functions)
+  if (!legacy && !OLDER_WORDS.test(body.searchable)) return { body, warnings: [], legacy }
+  const choice = body.value('function_call')
+  const [tools, toolChoice, messages] = [body.value('tools'), body.value('tool_choice'), body.value('messages')]
+  const warnings: Warning[] = []
+  const history = isList(messages) ? modernHistory(messages, warnings) : messages
+  const raw = body.raw('messages')
+  return {
+    body: body.with({
+      functions: null,
+      function_call: null,
+      ...(legacy ? { tools: JSON.stringify([...(isList(tools) ? tools : []), ...functions.map(modernTool)]) } : {}),
+      ...(choice !== undefined && toolChoice === undefined ? { tool_choice: JSON.stringify(modernChoice(choice)) } : {}),
+      ...(history === undefined || messages === undefined || history === messages || raw === undefined
+        ? {}
+        : { messages: rewrittenText(history, messages, raw) }),
+    }),
+    warnings,
+    legacy,
+  }
+}
+
+/** JSON text of a whole answer or of a chunk, in the older words. */
+export const legacyAnswer = (json: string): string => {
+  const answer = parseExact(json) as JsonObject
+  const { choices = null } = answer
+  return isList(choices) ? JSON.stringify({ ...answer, choices: choices.map(legacyChoice) }) : json
+}
+
+/** Server-sent events whose data is a chunk each. */
+export const legacyEvents = (events: string): string => events.replaceAll(CHUNK, (_, json: string) => `data: ${legacyAnswer(json)}`)
+
+const CHUNK = /^data: (\{.*\})$/gm
+
+/** SDKs write a null for the member that their answer did not have. */
+const OLDER_WORDS = /"function_call"(?!\s*:\s*null)|"role"\s*:\s*"function"/
+
+const modernTool = (definition: JsonValue): JsonValue => ({ type: 'function', function: definition })
+
+const modernChoice = (choice: JsonValue): JsonValue =>
+  isObject(choice) && typeof choice['name'] === 'string' ? { type: 'function', function: { name: choice['name'] } } : choice
+
+/** A function's result names the function; the call that it answers is the last one of that name. */
+const modernHistory = (messages: readonly JsonValue[], warnings: Warning[]): readonly JsonValue[] => {
+  const calls = new Map<JsonValue, string>()
+  return messages.map((message, index) => {
+    if (!isObject(message)) return message
+    const { function_call: called = null, ...rest } = message
+    if (message['role'] === 'assistant' && isObject(called)) {
+      // Mistral takes ids of nine letters and digits only.
+      const id = `fn${String(index).padStart(7, '0')}`
+      calls.set(called['name'] ?? null, id)
+      const { tool_calls: others = null } = rest
+      const call: JsonValue = { id, type: 'function', function: called }
+      return { ...rest, content: rest['content'] ?? null, tool_calls: [...(isList(others) ? others : []), call] }
+    }
+    if (message['role'] !== 'function') return message
+    const { name = null, content = null } = message
+    const id = calls.get(name)
+    if (id !== undefined) return { role: 'tool', tool_call_id: id, content: content ?? '' }
+    const told = 'The result of a function belongs to no call of this conversation; it was sent as text of the user.'
+    warnings.push({ code: 'mapped_field', field: `messages[${index}]`, message: told })
+    return { role: 'user', content: content ?? '' }
+  })
+}
+
+const legacyChoice = (choice: JsonValue): JsonValue => {
+  if (!isObject(choice)) return choice
+  const { message = null, delta = null, finish_reason: reason = null } = choice
+  return {
+    ...choice,
+    ...(isObject(message) ? { message: legacyMessage(message) } : {}),
+    ...(isObject(delta) ? { delta: legacyMessage(delta) } : {}),
+    ...(reason === 'tool_calls' ? { finish_reason: 'function_call' } : {}),
+  }
+}
+
+/** The older words hold one call, the first one: a model that made more makes them again. */
+const legacyMessage = (said: JsonObject): JsonObject => {
+  const { tool_calls: calls = null, ...rest } = said
+  if (!isList(calls)) return said
+  const first = calls.find((call) => isObject(call) && (call['index'] ?? 0) === 0)
+  return isObject(first) && first['function'] !== undefined ? { ...rest, function_call: first['function'] } : rest
+}
+
+const isList = (value: JsonValue | undefined): value is readonly JsonValue[] => Array.isArray(value)
