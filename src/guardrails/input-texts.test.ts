@@ -169,6 +169,15 @@ describe('what is no text', () => {
   })
 })
 
+test('what is written in tag characters, which nobody sees and models read, is a text of its own', () => {
+  const tags = [...'PROJ-1'].map((character) => String.fromCodePoint(0xe0000 + character.charCodeAt(0))).join('')
+  const { texts } = read({ messages: [{ role: 'user', content: `Hello${tags}!` }] })
+  expect(texts.map(({ value, isFixed }) => [value, isFixed])).toEqual([
+    [`Hello${tags}!`, false],
+    ['PROJ-1', true],
+  ])
+})
+
 describe('a marker is found at every position', () => {
   test.each(Object.entries(BODIES))('%s', (_, body) => {
     const positions = [...stringsOf(body)]

@@ -4,6 +4,7 @@
  * member or a part of a kind that nobody knows yet hides nothing.
  */
 import { isCredentialName } from '../lib/credential-names.ts'
+import { textInTags } from '../lib/folded-text.ts'
 import type { JsonBody } from '../lib/json-body.ts'
 import { type JsonText, jsonTokens, spliceJson } from '../lib/json-tokens.ts'
 import { isDataUrl, payloadOf, type Payload } from './media-payload.ts'
@@ -112,7 +113,10 @@ function* textsOf(field: string, json: string): Scan<readonly Place[]> {
     const message = key === 'text' && !isKey ? kind.messageAt(messages) : null
     const isCredential = !isKey && TOOL_FIELDS.has(field) && (isCredentialName(key) || frames.at(-1)?.isCredential === true)
     const fixed = isFixed || isCredential
-    places.push({ field, start, end, value, write, isJson, isProse, isFixed: fixed, isCredential, message, byUser: kind.byUser })
+    const place = { field, start, end, value, write, isJson, isProse, isFixed: fixed, isCredential, message, byUser: kind.byUser }
+    places.push(place)
+    const invisible = textInTags(value)
+    if (invisible !== '') places.push({ ...place, value: invisible, isJson: false, isProse: false, isFixed: true, message: null })
   }
 
   const take = (text: JsonText, frame: Frame | undefined): void => {

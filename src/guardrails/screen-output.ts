@@ -7,8 +7,8 @@ import type { UrlCitation } from '../canonical/prompt.ts'
 import { GatewayError } from '../errors.ts'
 import type { Detections } from './detections.ts'
 import type { Filter, FilterSet } from './filter.ts'
-import { foundIn } from '../lib/regex/any-match.ts'
 import { jsonText, plainText } from './held-text.ts'
+import { atOnce, lookAt } from './scan.ts'
 import { createTextScreen, screenWhole, type TextScreen } from './screen-text.ts'
 
 export interface OutputScreen {
@@ -91,7 +91,7 @@ export const createOutputScreen = ({ filters, look }: FilterSet, detections: Det
   /** Sources are quoted text too. Their places in the text are those of the text as it was. */
   const citationOf = (citation: UrlCitation): UrlCitation => {
     const passed = (text: string | null): string | null =>
-      text === null || !foundIn(look, text) ? text : screenWhole(filters, text, detections.report)
+      text === null || !atOnce(lookAt(look, text)) ? text : screenWhole(filters, text, detections.report)
     return { ...citation, title: passed(citation.title), content: passed(citation.content) }
   }
 

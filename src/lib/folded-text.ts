@@ -94,6 +94,19 @@ export const createFoldedText = (before = 0): FoldedText => {
   }
 }
 
+/** What a text says in tag characters, each of which stands for one of ASCII: people don't see it, and models read it. */
+export const textInTags = (text: string): string =>
+  text.includes(TAGS_FIRST_HALF)
+    ? (text
+        .match(TAGS)
+        ?.map((tag) => String.fromCharCode((tag.codePointAt(0) ?? 0) - TAGS_START))
+        .join('') ?? '')
+    : ''
+
+const TAGS_FIRST_HALF = '\udb40'
+const TAGS_START = 0xe0000
+const TAGS = /[\u{E0020}-\u{E007E}]/gu
+
 /** More than this are remembered as one: what is found there then covers more than it need. */
 const STRETCHES_MAX = 1 << 20
 

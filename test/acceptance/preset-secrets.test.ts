@@ -145,6 +145,16 @@ describe('a provider that quotes what it refuses', () => {
     })
   }
 
+  test('counting tokens: the same', async () => {
+    upstream.script((exchange) => exchange.answer(400, quoted(exchange.text)))
+    const { status, text } = await call(service, 'POST', '/messages/count_tokens', {
+      key: service.inferenceKey,
+      body: bodyOf('messages', 'fake/claude'),
+    })
+    expect([status, text]).toEqual([400, expect.stringContaining('[preset system prompt]')])
+    expectOpen(text)
+  })
+
   test('inside a stream that has begun: the same', async () => {
     upstream.script((exchange) =>
       exchange.stream([

@@ -31,17 +31,17 @@ export const countTokensRoute = (parts: {
   errors: [404, 422, 429, 502, 503, 504],
   async handle(request) {
     const caller = principalOf(request)
-    const { call, policy = null } = await parts.answering.prepareCall(
-      JsonBody.read(await request.text()),
-      parts.format,
-      request.headers,
-      caller,
-    )
+    const {
+      call,
+      policy = null,
+      hidden,
+    } = await parts.answering.prepareCall(JsonBody.read(await request.text()), parts.format, request.headers, caller)
     const connection = new AbortController()
     request.signal.addEventListener('abort', () => connection.abort(new GatewayError('timeout', 'The client closed the connection.')), {
       once: true,
     })
-    const { inputTokens, estimated } = await parts.countTokens(call, connection, await parts.answering.customerKeys(caller), policy)
+    const customerKeys = await parts.answering.customerKeys(caller)
+    const { inputTokens, estimated } = await parts.countTokens(call, connection, customerKeys, policy, hidden)
     return jsonResponse({ input_tokens: inputTokens, estimated })
   },
 })
