@@ -92,8 +92,6 @@ const PING_MS = 1000
 const CHECKPOINT_MS = 30_000
 /** Keys whose rates are remembered, twice. */
 const RATE_NAMES_MAX = 100_000
-/** Attempts at once of one provider: what one worker's sockets bear, and no provider's limit. */
-const PROVIDER_IN_FLIGHT_MAX = 1000
 
 export const composeService = async (settings: ServeSettings, file: ConfigFile, env: Environment): Promise<Service> => {
   const [clock, ids] = [systemClock, systemIds]
@@ -135,9 +133,10 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
   const refusedKeys = metrics.counter('patchbay_credentials_refused_total', 'Provider keys set aside because the provider refused them.', [
     'provider',
   ])
+  let providerInFlight = providerInFlightOf(file)
   // It outlives a reload: what was learned of a provider holds whatever the file says.
   const routing: RoutingState = {
-    health: createHealth({ clock, inFlightMax: PROVIDER_IN_FLIGHT_MAX, neverEjected: SANDBOX_PROVIDERS }),
+    health: createHealth({ clock, inFlightMax: () => providerInFlight, neverEjected: SANDBOX_PROVIDERS }),
     sticky: createSticky({ clock }),
     credentials: createCredentials({
       clock,
@@ -314,6 +313,7 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
     reload(next) {
       served = serve(next)
       limits = limitsOf(next)
+      providerInFlight = providerInFlightOf(next)
       bodyBytes = bodyBytesOf(next)
       configure(next.budgets)
       retentionDays = next.generations.retention_days
@@ -343,6 +343,9 @@ const limitsOf = ({ limits }: ConfigFile): Limits => ({
   waitMs: limits.queue_seconds * 1000,
   loopLagMs: limits.loop_lag_ms,
 })
+
+/** A request has one attempt running at a time, so without a setting of its own a provider bears what the process does. */
+const providerInFlightOf = ({ limits }: ConfigFile): number => limits.provider_in_flight || limits.in_flight || Number.POSITIVE_INFINITY
 
 /** One body of the largest size has room in any case. */
 const bodyBytesOf = ({ limits }: ConfigFile): number => Math.max(limits.body_bytes_in_flight, limits.max_body_bytes)

@@ -67,6 +67,11 @@ export const configFileSchema = z
         tokens_per_minute: upTo(1_000_000_000, 0, 'Tokens a minute, in and out, of a key that has no tpm_limit of its own; 0: no bound.'),
         key_concurrency: upTo(1_000_000, 0, 'Inference requests of one key that may run at once; 0: no bound but that of the process.'),
         in_flight: upTo(1_000_000, 4096, 'Inference requests of this process that may run at once; 0: no bound.'),
+        provider_in_flight: upTo(
+          1_000_000,
+          0,
+          'Attempts at one provider that this process may have running at once; 0: as many as limits.in_flight allows.',
+        ),
         queue: upTo(100_000, 256, 'Requests that wait for one of them to end, beyond which they are refused.'),
         queue_seconds: z.number().min(0).max(60).default(1).meta({ description: 'How long each of them waits.' }),
         loop_lag_ms: upTo(60_000, 1000, 'New inference requests are refused while this process is behind by more than this; 0: never.'),

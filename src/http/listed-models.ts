@@ -40,14 +40,14 @@ export const createListedModels = ({
       const policy = await policyOf(caller)
       return models
         .list()
-        .filter((model) => permits(model, policy))
+        .filter((model) => permits(model, policy, models))
         .map((model) => listed(model, modelResource(model)))
     },
     async presets(caller) {
       const policy = await policyOf(caller)
       const served = await presets.served(caller.workspaceId)
       return served.flatMap((preset) => {
-        const model = modelsOf(preset, models).find((one) => one.endpoints.length === 0 || permits(one, policy))
+        const model = modelsOf(preset, models).find((one) => one.endpoints.length === 0 || permits(one, policy, models))
         if (model === undefined) return []
         const { slug, name, description, created_at: createdAt } = preset
         return [listed(model, presetAsModel({ slug, name, description, created: Math.floor(Date.parse(createdAt) / 1000) }, model))]

@@ -107,6 +107,7 @@ export const targetOf = ({ model, endpoint }: PlannedAttempt, { apiKey }: Pick<C
   apiKey,
   modelId: model.id,
   upstreamModel: endpoint.upstreamModel,
+  unlisted: endpoint.unlisted === true,
   maxCompletionTokens: endpoint.maxCompletionTokens,
 })
 

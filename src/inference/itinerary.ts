@@ -11,7 +11,7 @@ import { credentialFault, nextStep, type FailedAttempt } from './failover.ts'
 export interface Dispatch {
   readonly planned: PlannedAttempt
   readonly credential: Credential
-  /** It follows a failed one, and counts as such in the budget of its provider. */
+  /** It follows a failed one that was sent, by our own choice, and counts as such in the budget of its provider. */
   readonly retry: boolean
   /** Another key of the same provider may be tried, or this one is a customer's: a fault of this one says nothing of the endpoint. */
   readonly spareKeys: boolean
@@ -22,15 +22,25 @@ export interface Itinerary {
   first(): Dispatch | null
   /** The attempt that follows a failed one; null where its failure is the answer. */
   after(failed: FailedAttempt): Dispatch | null
+  /** Those that had their turn, and whom nobody asked, with why; each once. */
+  readonly notTried: readonly NotTried[]
+}
+
+export interface NotTried {
+  readonly planned: PlannedAttempt
+  readonly why: 'broken' | 'full' | 'retries' | 'no-key' | 'enough'
 }
 
 /** Not in the operator's list. */
 const CUSTOMERS = -1
 
+/** `named`: the request itself names the models that follow one another. A fallback that a client asks for is no retry of ours. */
 export const createItinerary = (
   attempts: readonly PlannedAttempt[],
   { health, credentials }: { readonly health: Health; readonly credentials: Credentials },
+  named: boolean,
 ): Itinerary => {
+  const notTried = new Map<PlannedAttempt, NotTried['why']>()
   let position = 0
   let made = 0
   let current: Dispatch | null = null
@@ -45,11 +55,19 @@ export const createItinerary = (
     return failedKeys.has(CUSTOMERS) ? null : { apiKey: customerKey.apiKey, index: CUSTOMERS, isByok: true }
   }
 
-  const dispatch = (planned: PlannedAttempt, retry: boolean): Dispatch | null => {
+  const pass = (planned: PlannedAttempt, why: NotTried['why']): null => {
+    // A provider that was asked with one of its keys was tried.
+    if (current?.planned !== planned) notTried.set(planned, why)
+    return null
+  }
+
+  const dispatch = (planned: PlannedAttempt, sentBefore: boolean): Dispatch | null => {
     const { slug } = planned.endpoint.provider
-    if (retry && !health.mayRetry(slug)) return null
+    const retry = sentBefore && !(named && current !== null && current.planned.model.id !== planned.model.id)
+    if (retry && !health.mayRetry(slug)) return pass(planned, 'retries')
     const credential = credentialOf(planned)
-    if (credential === null || !health.begin(planned.key, slug, retry)) return null
+    if (credential === null) return pass(planned, 'no-key')
+    if (!health.begin(planned.key, slug, retry)) return pass(planned, health.obstacle(planned.key, slug) ?? 'broken')
     made += 1
     const spareKeys = credential.isByok || planned.endpoint.provider.apiKeys.length > failedKeys.size + 1
     current = { planned, credential, retry, spareKeys }
@@ -68,6 +86,9 @@ export const createItinerary = (
   }
 
   return {
+    get notTried() {
+      return [...notTried].map(([planned, why]) => ({ planned, why }))
+    },
     first: () => fromPosition(false),
     after(failed) {
       if (current === null) return null
@@ -77,7 +98,11 @@ export const createItinerary = (
       if (fault !== null && !credential.isByok)
         credentials.report(planned.endpoint.provider, credential, fault, failed.error.retryAfterSeconds ?? null)
       const step = nextStep(failed)
-      if (step === 'none' || made >= ATTEMPTS_MAX) return null
+      if (step === 'none') return null
+      if (made >= ATTEMPTS_MAX) {
+        for (const left of attempts.slice(position + 1)) pass(left, 'enough')
+        return null
+      }
       // Where nothing was sent, nothing was asked of anybody: it takes nothing of the budget for retries.
       const retry = failed.zone === 'sent'
       if (step === 'credential') {

@@ -33,15 +33,15 @@ const answer = async (run: Run, parts: InferenceParts): Promise<JsonBody> => {
   try {
     const attempts = run.plan.attempts.filter(({ endpoint }) => answersEmbeddings(endpoint.provider))
     if (attempts.length === 0) throw run.refuse(new GatewayError('unprocessable', 'No provider of this model has embeddings.'))
-    const itinerary = createItinerary(attempts, parts.routing)
+    const itinerary = createItinerary(attempts, parts.routing, run.request.call.models.length > 1)
     for (let dispatch = itinerary.first(); dispatch !== null;) {
       const outcome = await attempt(run, dispatch, parts)
       if ('body' in outcome) return outcome.body
       const next = run.stopped ? null : itinerary.after(outcome)
-      if (next === null) throw run.refuse(concludingError(outcome.error, run.attempts))
+      if (next === null) throw run.refuse(concludingError(outcome.error, run.attempts, itinerary.notTried))
       dispatch = next
     }
-    throw run.refuse(nobodyFree(attempts, parts.routing.health))
+    throw run.refuse(nobodyFree(itinerary.notTried, parts.routing.health))
   } finally {
     cancelTotal()
     run.end()

@@ -13,11 +13,11 @@ import { speaksDialectOf } from '../models/models.ts'
 import type { ProviderContext } from '../providers/provider.ts'
 import type { ProviderRegistry } from '../providers/registry.ts'
 import type { HealthView } from '../routing/health.ts'
-import { planAttempts, type Plan, type PlannedAttempt } from '../routing/plan-attempts.ts'
+import { planAttempts, type Plan } from '../routing/plan-attempts.ts'
 import type { RoutingState } from '../routing/routing-state.ts'
 import { attempt, type Failure } from './attempt.ts'
-import { concludingError } from './conclude.ts'
-import { createItinerary } from './itinerary.ts'
+import { concludingError, notTriedMember, whyNot } from './conclude.ts'
+import { createItinerary, type NotTried } from './itinerary.ts'
 import { withCustomerKeys } from './plan-customer-keys.ts'
 import { rememberRoute } from './remember-route.ts'
 import { Run, strictError, type InferenceRequest } from './run.ts'
@@ -83,14 +83,14 @@ const checkPrompt = (call: Call, plan: Plan): void => {
 const answer = async (run: Run, parts: InferenceParts, deliver: TakeFrames): Promise<void> => {
   const cancelTotal = limitTotal(run, parts)
   try {
-    const itinerary = createItinerary(run.plan.attempts, parts.routing)
+    const itinerary = createItinerary(run.plan.attempts, parts.routing, run.request.call.models.length > 1)
     let failure: Failure | null = null
     for (let dispatch = itinerary.first(); dispatch !== null; dispatch = run.stopped ? null : itinerary.after(failure)) {
       failure = await attempt(run, dispatch, parts, deliver)
       if (failure === null) return
     }
-    if (failure === null) throw run.refuse(nobodyFree(run.plan.attempts, parts.routing.health))
-    const error = run.refuse(concludingError(failure.error, run.attempts))
+    if (failure === null) throw run.refuse(nobodyFree(itinerary.notTried, parts.routing.health))
+    const error = run.refuse(concludingError(failure.error, run.attempts, run.stopped ? [] : itinerary.notTried))
     // What was blocked is not delivered in part either.
     if (failure.zone !== 'delivered' && (!failure.said || isGuardrailBlock(error))) throw error
     await deliver([...failure.held, { events: [{ type: 'error', error }] }])
@@ -108,8 +108,9 @@ export const limitTotal = (run: Run, { clock, totalMs }: Pick<InferenceParts, 'c
     run.stop(new GatewayError('timeout', `The answer took longer than the ${Math.round(totalMs / 1000)} seconds that one may take.`)),
   )
 
-/** No attempt was made, so it is our own refusal: every provider that fits has failed of late, or has all that it may. */
-export const nobodyFree = (attempts: readonly PlannedAttempt[], health: HealthView): GatewayError =>
-  new GatewayError('provider_overloaded', 'Every provider that fits is overloaded or has failed of late. Try again shortly.', {
-    retryAfterSeconds: Math.min(...attempts.map(({ key }) => health.of(key).retryAfterSeconds ?? 1)),
+/** No attempt was made, so it is our own refusal. It says of each provider that fits why it was not asked. */
+export const nobodyFree = (notTried: readonly NotTried[], health: HealthView): GatewayError =>
+  new GatewayError('provider_overloaded', `No provider that fits can be asked now: ${whyNot(notTried)}. Try again shortly.`, {
+    retryAfterSeconds: Math.min(...notTried.map(({ planned }) => health.of(planned.key).retryAfterSeconds ?? 1)),
+    metadata: { not_tried: notTriedMember(notTried) },
   })

@@ -3,6 +3,7 @@ import type { ClientDialect } from '../canonical/call.ts'
 import type { EndpointTier, Quantization } from '../canonical/endpoint-facts.ts'
 import { nearDistance } from '../lib/edit-distance.ts'
 import type { PriceEntry } from './catalogue-schema.ts'
+import { createNameIndex, isPlainName, type OtherNames } from './other-names.ts'
 import { createVendorNames, undated } from './vendor-names.ts'
 
 export const PROVIDER_DIALECTS = ['openai-chat', 'openai-responses', 'anthropic', 'google', 'bedrock', 'sandbox'] as const
@@ -42,6 +43,8 @@ export interface ModelEndpoint {
   readonly distillable: boolean | null
   /** The request parameters that it heeds; empty where nobody told. */
   readonly supportedParameters: readonly string[]
+  /** A client wrote `upstreamModel`: it chooses a model, and no path. */
+  readonly unlisted?: boolean
 }
 
 /** What a provider does with what it is sent; null where nobody told, which no filter takes for a promise. */
@@ -96,6 +99,8 @@ export interface Models {
   find(id: string): Model | undefined
   /** The enabled models that a vendor's own name can mean, none of them likelier than the others (decision 33). */
   named(name: string): readonly Model[]
+  /** How else the model that this endpoint asks its provider for is known. */
+  otherNames(endpoint: ModelEndpoint): OtherNames
   list(): readonly Model[]
   /** The enabled ones. */
   providers(): readonly Provider[]
@@ -112,6 +117,7 @@ export const createModels = (
 ): Models => {
   const byId = new Map(models.map((model) => [model.id, model]))
   const names = createVendorNames(models)
+  const others = createNameIndex(models)
   const dormantNames = createVendorNames([...dormant.keys()].map((id) => unservedModel(id)))
   const served = [...new Set([...providers, ...models.flatMap(({ endpoints }) => endpoints.map(({ provider }) => provider))])]
   const open = new Map(providers.filter(({ anyModel }) => anyModel).map((provider) => [provider.slug, provider]))
@@ -121,10 +127,11 @@ export const createModels = (
       if (known !== undefined) return known
       const slash = id.indexOf('/')
       const provider = open.get(id.slice(0, Math.max(slash, 0)))
-      if (provider === undefined || slash === id.length - 1 || id.length > ID_LENGTH_MAX) return undefined
+      if (provider === undefined || id.length > ID_LENGTH_MAX || !isPlainName(id.slice(slash + 1))) return undefined
       return unlistedModel(id, id.slice(slash + 1), provider)
     },
     named: names.modelsOf,
+    otherNames: others.of,
     list: () => models,
     providers: () => served,
     enabledBy(id) {
@@ -163,7 +170,7 @@ const SAME_DIALECT: Readonly<Record<ClientDialect, ProviderDialect>> = {
 const unlistedModel = (id: string, upstreamModel: string, provider: Provider): Model => ({
   ...unservedModel(id),
   name: upstreamModel,
-  endpoints: [plainEndpoint(provider, upstreamModel)],
+  endpoints: [plainEndpoint(provider, upstreamModel, { unlisted: true })],
 })
 
 /** A model of which only the id is known. */

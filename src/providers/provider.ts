@@ -19,6 +19,8 @@ export interface Target {
   /** Our id of the model, and the provider's. */
   readonly modelId: string
   readonly upstreamModel: string
+  /** A client wrote it: it is one segment of a path at most. */
+  readonly unlisted?: boolean
   /** The most output tokens that this endpoint gives, where it is known. */
   readonly maxCompletionTokens: number | null
 }

@@ -1,7 +1,7 @@
 /** Why an endpoint may not serve a request: hard conditions, each with the name under which the answer tells it (decision 19). */
 import type { Call } from '../canonical/call.ts'
 import type { RoutingPolicy } from '../canonical/routing-policy.ts'
-import type { ModelEndpoint } from '../models/models.ts'
+import type { ModelEndpoint, Models } from '../models/models.ts'
 import { comparedPrice, names, TIERS, type Candidate } from './candidate.ts'
 import { byPolicy, NOT_KNOWN, told } from './policy.ts'
 import { heeds, sentParameters, type SentParameter } from './sent-parameters.ts'
@@ -11,20 +11,22 @@ export interface Filters {
   readonly call: Call
   readonly wishes: Wishes
   readonly policy: RoutingPolicy | null
+  readonly models: Pick<Models, 'otherNames'>
   /** Of `require_parameters`; empty where that was not asked for. */
   readonly required: readonly SentParameter[]
 }
 
-export const filtersOf = (call: Call, wishes: Wishes, policy: RoutingPolicy | null): Filters => ({
+export const filtersOf = (call: Call, wishes: Wishes, policy: RoutingPolicy | null, models: Filters['models']): Filters => ({
   call,
   wishes,
   policy,
+  models,
   required: wishes.requireParameters ? sentParameters(call) : [],
 })
 
 /** Null where the endpoint may serve. `tiered`: whether the model has endpoints of the tier that was asked for. */
 export const exclusion = (candidate: Candidate, filters: Filters, tiered: boolean): string | null =>
-  byPolicy(candidate, filters.policy) ??
+  byPolicy(candidate, filters.policy, filters.models) ??
   byName(candidate, filters.wishes) ??
   byTier(candidate, filters.wishes, tiered) ??
   byData(candidate, filters.wishes) ??

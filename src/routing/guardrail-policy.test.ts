@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 
 import type { RoutingPolicy } from '../canonical/routing-policy.ts'
-import { createModels } from '../models/models.ts'
-import { endpoint, model, planOf, reasons, refusalOf, tags } from '../../test/support/plans.ts'
+import { createModels, plainEndpoint } from '../models/models.ts'
+import { endpoint, model, planOf, provider, reasons, refusalOf, tags } from '../../test/support/plans.ts'
 
 const OPEN: RoutingPolicy = {
   allowedModels: [],
@@ -33,7 +33,7 @@ describe('a policy removes with a reason of its own, whatever the request asks f
     expect([refusal.status, refusal.metadata['excluded_by']]).toEqual([503, [{ model: 'm/one', provider: 'keeper', reason }]])
   })
 
-  const models = createModels([model('m/one', [clean]), model('n/two', [clean])], [])
+  const models = createModels([model('m/one', [clean]), model('n/two', [{ ...clean, upstreamModel: 'two' }])], [])
   test.each<[string, Partial<RoutingPolicy>]>([
     ['guardrail.allowed_models', { allowedModels: [['n/*']] }],
     ['guardrail.ignored_models', { ignoredModels: ['m/one'] }],
@@ -75,4 +75,52 @@ test('what is free may be closed for training and for publication; what nobody k
   expect(removed({ freePublication: false })).toBe('free: guardrail.enable_free_model_publication')
   expect(removed({ freeTraining: false })).toBe('trains: guardrail.enable_free_model_training')
   expect(removed({ paidTraining: false })).toBe('')
+})
+
+describe('an ignored model is ignored by whichever name it is asked for', () => {
+  const up = { ...provider('up'), anyModel: true }
+  const twin = { ...provider('twin'), anyModel: true, baseUrl: `${up.baseUrl}/` }
+  const other = { ...provider('other'), anyModel: true }
+  const models = createModels(
+    [model('t/huge', [plainEndpoint(up, 'Huge')]), model('u/alias', [plainEndpoint(up, 'huge')])],
+    [up, twin, other],
+  )
+  const isIgnored = (name: string, ignored: string): boolean => {
+    try {
+      planOf(models, { model: name }, { policy: { ...OPEN, ignoredModels: [ignored] } })
+      return false
+    } catch (thrown) {
+      expect(thrown).toMatchObject({ status: 503, metadata: { excluded_by: [{ reason: 'guardrail.ignored_models' }] } })
+      return true
+    }
+  }
+
+  test.each([
+    ['t/huge', 't/huge'],
+    ['u/alias', 't/huge'],
+    ['up/huge', 't/huge'],
+    ['up/HUGE', 't/huge'],
+    ['up/\uff28uge', 't/huge'],
+    ['twin/huge', 't/huge'],
+    ['up/huge:free', 't/huge'],
+    ['up/huge@2', 't/huge'],
+    ['up/huge:nitro', 't/*'],
+    ['t/huge', 'up/huge'],
+    ['up/small:free', 'up/small'],
+    ['up/small', 'up/small:latest'],
+    ['other/t/huge', 't/huge'],
+  ])('%s, where %s is ignored', (name, ignored) => expect(isIgnored(name, ignored)).toBe(true))
+
+  test.each([
+    ['up/hug', 't/huge'],
+    ['up/huger', 't/huge'],
+    ['other/huge', 't/huge'],
+    ['up/llama:8b', 'up/llama:70b'],
+  ])('but %s is another model than %s', (name, ignored) => expect(isIgnored(name, ignored)).toBe(false))
+
+  test('an allow-list has to name what the client names', () => {
+    const policy = { ...OPEN, allowedModels: [['t/huge']] }
+    expect(() => planOf(models, { model: 'up/huge' }, { policy })).toThrow()
+    expect(planOf(models, { model: 't/huge' }, { policy }).attempts).toHaveLength(1)
+  })
 })

@@ -135,7 +135,7 @@ describe('the breaker', () => {
   })
 
   test('what fails on purpose is never ejected, and never in trouble', () => {
-    const health = createHealth({ clock: createFakeClock(), inFlightMax: 9, neverEjected: new Set(['a']) })
+    const health = createHealth({ clock: createFakeClock(), inFlightMax: () => 9, neverEjected: new Set(['a']) })
     attemptOf(health, 'm b', {})
     failing(health, 'm a', 50)
     attemptOf(health, 'm a', { outcome: 'rate-limited' })
@@ -216,7 +216,7 @@ describe('what was measured', () => {
 
 describe('what one provider has to bear', () => {
   test('no more attempts at once than its limit, over all its models', () => {
-    const health = createHealth({ clock: createFakeClock(), inFlightMax: 2, neverEjected: new Set() })
+    const health = createHealth({ clock: createFakeClock(), inFlightMax: () => 2, neverEjected: new Set() })
     expect([health.begin('m a', 'a'), health.begin('n a', 'a'), health.begin('m a', 'a'), health.begin('m b', 'b')]).toEqual([
       true,
       true,

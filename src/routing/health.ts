@@ -44,12 +44,15 @@ export interface EndpointHealth {
 
 export interface HealthView {
   of(key: EndpointKey): EndpointHealth
+  /** Why no attempt may begin there now; null where one may. */
+  obstacle(key: EndpointKey, provider: string): 'broken' | 'full' | null
 }
 
 export interface Health extends HealthView {
   /**
    * At dispatch: true admits (and takes the half-open probe, and counts in flight); then `end` exactly once. False: the
-   * breaker is open, its probe already out, or the provider at its in-flight limit. `retry`: an attempt of this request failed.
+   * breaker is open, its probe already out, or the provider at its in-flight limit. `retry`: it follows a failed attempt of this
+   * request, and the request did not name it as a fallback.
    */
   begin(key: EndpointKey, provider: string, retry?: boolean): boolean
   end(key: EndpointKey, provider: string, report: AttemptReport): void
@@ -64,8 +67,8 @@ const ENDPOINTS_MAX = 1000
 
 export interface HealthOptions {
   readonly clock: Pick<Clock, 'monotonicMs'>
-  /** The most attempts at once of one provider. */
-  readonly inFlightMax: number
+  /** The most attempts at once of one provider, as the configuration has it now. */
+  readonly inFlightMax: () => number
   /** Providers whose failures are no sign of an outage. */
   readonly neverEjected: ReadonlySet<string>
 }
@@ -112,7 +115,7 @@ export const createHealth = ({ clock, inFlightMax, neverEjected }: HealthOptions
     if (siblings?.size === 0) byModel.delete(modelOf(key))
   }
 
-  /** Never more than half of a model's endpoints, as far as they were tried: who has no other is better off with a failing one. */
+  /** Never more than half of a model's endpoints, as far as they were tried: a failing endpoint beats none. */
   const mayOpen = (key: EndpointKey): boolean => {
     const siblings = byModel.get(modelOf(key)) ?? new Set()
     let open = 0
@@ -120,12 +123,15 @@ export const createHealth = ({ clock, inFlightMax, neverEjected }: HealthOptions
     return open + 1 <= Math.floor(siblings.size / 2)
   }
 
+  const isFull = (provider: string): boolean => (pools.get(provider)?.inFlight ?? 0) >= inFlightMax()
+
   return {
     of: (key) => endpoints.get(key) ?? UNTRIED,
+    obstacle: (key, provider) => (isFull(provider) ? 'full' : endpoints.get(key)?.breaker === 'open' ? 'broken' : null),
     begin(key, provider, retry = false) {
       let pool = pools.get(provider)
       if (pool === undefined) pools.set(provider, (pool = { inFlight: 0, retries: 0 }))
-      if (pool.inFlight >= inFlightMax || !stateOf(key, provider).admit()) return false
+      if (isFull(provider) || !stateOf(key, provider).admit()) return false
       pool.inFlight += 1
       if (retry) pool.retries += 1
       return true

@@ -36,7 +36,7 @@ const models = createModels([model('m/one', 'abc'), model('m/two', 'cd'), model(
 const callOf = (fields: Record<string, unknown>): Call =>
   chatFormat.parseCall(JsonBody.read(JSON.stringify({ messages: [{ role: 'user', content: 'Hi' }], ...fields }))).call
 
-const health = createHealth({ clock: createFakeClock(), inFlightMax: 100, neverEjected: new Set() })
+const health = createHealth({ clock: createFakeClock(), inFlightMax: () => 100, neverEjected: new Set() })
 
 const plan = (fields: Record<string, unknown>, among: Models = models): Plan =>
   planAttempts({ call: callOf(fields), models: among, health, account: 'w', sticky: null, random: () => 0 })

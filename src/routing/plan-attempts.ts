@@ -98,7 +98,7 @@ const fullPlan = (input: PlanInput): Plan => {
   const wishes = readWishes(call)
   const { asked, unknown, strategy } = askedModels(input)
   const removed: Removed[] = [...unknown]
-  const filters = filtersOf(call, wishes, input.policy ?? null)
+  const filters = filtersOf(call, wishes, input.policy ?? null, input.models)
   const preferred = preferredParameters(call)
   const groups = asked.map((one) => keepCandidates(one, input.health, filters, preferred, removed)).filter((group) => group.length > 0)
   if (groups.length === 0) throw noProvider(call.models, removed, secondsUntilOne(asked, removed, input.health))

@@ -1,35 +1,46 @@
 /** Which endpoint a caller's guardrails rule out, and by which of their settings (contract 7.1). */
 import { type RoutingPolicy, ZDR_AUTHORS, type ZdrAuthor } from '../canonical/routing-policy.ts'
-import type { Model, ModelEndpoint } from '../models/models.ts'
-import { comparedPrice, names, type Candidate } from './candidate.ts'
+import type { Model, ModelEndpoint, Models } from '../models/models.ts'
+import type { OtherNames } from '../models/other-names.ts'
+import { comparedPrice, names as isNamed, type Candidate } from './candidate.ts'
 import { matchesPattern } from './pattern.ts'
 
 /** Whether a key with these guardrails can call the model at all. */
-export const permits = (model: Model, policy: RoutingPolicy | null): boolean =>
-  policy === null || model.endpoints.some((endpoint) => byPolicy({ model, endpoint }, policy) === null)
+export const permits = (model: Model, policy: RoutingPolicy | null, models: Names): boolean =>
+  policy === null || model.endpoints.some((endpoint) => byPolicy({ model, endpoint }, policy, models) === null)
 
 type Judged = Pick<Candidate, 'model' | 'endpoint'>
 
-export const byPolicy = (candidate: Judged, policy: RoutingPolicy | null): string | null =>
-  policy === null ? null : (byLists(candidate, policy) ?? byDataPolicy(candidate, policy))
+type Names = Pick<Models, 'otherNames'>
 
-const byLists = ({ model, endpoint }: Judged, policy: RoutingPolicy): string | null => {
+export const byPolicy = (candidate: Judged, policy: RoutingPolicy | null, models: Names): string | null => {
+  if (policy === null) return null
+  const others = models.otherNames(candidate.endpoint)
+  // A name of the client's own is as strange as the model behind it is known.
+  const authors = candidate.endpoint.unlisted === true ? [candidate.model.id, ...others.listed] : [candidate.model.id]
+  return byLists(candidate, policy, others) ?? byDataPolicy(candidate, policy, authors)
+}
+
+/** What is allowed must be named itself; what is ignored is ignored by whichever name a client asks the provider for it. */
+const byLists = ({ model, endpoint }: Judged, policy: RoutingPolicy, others: OtherNames): string | null => {
   const isModel = (pattern: string): boolean => matchesPattern(pattern, model.id)
+  const names = [model.id, ...others.listed, ...others.spelled, ...others.variantOf]
   const isProvider = (name: string): boolean => isOf(endpoint, name)
   if (!policy.allowedModels.every((list) => list.some(isModel))) return 'guardrail.allowed_models'
-  if (policy.ignoredModels.some(isModel)) return 'guardrail.ignored_models'
+  if (policy.ignoredModels.some((pattern) => names.some((name) => matchesPattern(pattern, name)))) return 'guardrail.ignored_models'
   if (!policy.allowedProviders.every((list) => list.some(isProvider))) return 'guardrail.allowed_providers'
   if (policy.ignoredProviders.some(isProvider)) return 'guardrail.ignored_providers'
   return null
 }
 
 /** A guardrail that names a provider means its tiers too. */
-const isOf = (endpoint: ModelEndpoint, slug: string): boolean => names(endpoint, slug) || names({ ...endpoint, serviceTier: null }, slug)
+const isOf = (endpoint: ModelEndpoint, slug: string): boolean =>
+  isNamed(endpoint, slug) || isNamed({ ...endpoint, serviceTier: null }, slug)
 
-const byDataPolicy = ({ model, endpoint }: Judged, policy: RoutingPolicy): string | null => {
+const byDataPolicy = ({ endpoint }: Judged, policy: RoutingPolicy, ids: readonly string[]): string | null => {
   const { training, retains } = endpoint.dataPolicy
-  const author = authorOf(model.id)
-  if (policy.zdr[author] && retains !== false) return told(`guardrail.enforce_zdr_${author}`, retains)
+  const author = ids.map(authorOf).find((one) => policy.zdr[one])
+  if (author !== undefined && retains !== false) return told(`guardrail.enforce_zdr_${author}`, retains)
   if (comparedPrice(endpoint) !== 0) {
     return policy.paidTraining || training === false ? null : told('guardrail.enable_paid_model_training', training)
   }

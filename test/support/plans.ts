@@ -50,7 +50,7 @@ export const callOf = (fields: Record<string, unknown>, dialect: ClientDialect =
   ).call
 
 export const newHealth = (clock: FakeClock = createFakeClock()): Health =>
-  createHealth({ clock, inFlightMax: 100, neverEjected: new Set() })
+  createHealth({ clock, inFlightMax: () => 100, neverEjected: new Set() })
 
 type More = Partial<Omit<PlanInput, 'call' | 'models'>> & { readonly dialect?: ClientDialect }
 

@@ -6,7 +6,7 @@ import type { RoutingState } from '../../src/routing/routing-state.ts'
 import { createSticky } from '../../src/routing/sticky.ts'
 
 export const createTestRouting = (clock: Clock, onRefused: (provider: string, index: number) => void = () => undefined): RoutingState => ({
-  health: createHealth({ clock, inFlightMax: 1000, neverEjected: new Set() }),
+  health: createHealth({ clock, inFlightMax: () => 1000, neverEjected: new Set() }),
   sticky: createSticky({ clock }),
   credentials: createCredentials({ clock, onRefused }),
   random: () => 0,

@@ -36,11 +36,12 @@ export const google: ProviderAdapter = async (attempt, context, take) => {
   else await take(wholeFrames(await response.text(WHOLE_BODY_MAX), target))
 }
 
-const addressOf = ({ baseUrl, upstreamModel }: Target, stream: boolean): string => {
+const addressOf = ({ baseUrl, upstreamModel, unlisted }: Target, stream: boolean): string => {
   const base = baseUrl.replace(/\/+$/, '')
   const versioned = /\/v1(?:alpha|beta)?$/.test(base) ? base : `${base}/v1beta`
-  // A tuned model names its collection itself.
-  const model = upstreamModel.includes('/') ? upstreamModel : `models/${upstreamModel}`
+  // A tuned model that the operator lists names its collection itself. A client's name is that of a model.
+  const [name, ofOperator] = [upstreamModel.replace(/^models\//, ''), unlisted !== true && upstreamModel.includes('/')]
+  const model = ofOperator ? upstreamModel.split('/').map(encodeURIComponent).join('/') : `models/${encodeURIComponent(name)}`
   return `${versioned}/${model}:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`
 }
 
