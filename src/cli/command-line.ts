@@ -7,6 +7,7 @@ import { ListenError } from '../http/server.ts'
 import { StorageRefused, StorageUnavailable } from '../storage/storage-errors.ts'
 import { VERSION } from '../version.ts'
 import { addCreditsVerb, showCreditsVerb } from './credits.ts'
+import { doctorVerb } from './doctor.ts'
 import { auditLedgerVerb } from './ledger.ts'
 import { createKeyVerb, listKeysVerb, revokeKeyVerb } from './keys.ts'
 import { retireSecretVerb, rotateSecretVerb } from './secret.ts'
@@ -78,6 +79,17 @@ export const runCommandLine = async (argv: readonly string[]): Promise<number> =
     .option('--json', 'print JSON')
     .action(async (flags) => {
       exitCode = await auditLedgerVerb(storage(flags), flags)
+    })
+
+  withSettings(program.command('doctor'), STORAGE_SETTINGS)
+    .description('Check configuration, storage, secret, clock and providers; exit code 1 where something is wrong.')
+    .option('--live', 'also ask each provider and family of models for a few tokens, to see what it refuses')
+    .option('--model <id...>', 'with --live: these models instead of one of each family')
+    .option('--max-cost-usd <amount>', 'with --live: what all questions together may cost', '0.01')
+    .option('--record <directory>', 'with --live: keep the exchanges there, without credentials')
+    .option('--json', 'print JSON')
+    .action(async (flags) => {
+      exitCode = await doctorVerb(storage(flags), flags)
     })
 
   try {

@@ -96,6 +96,18 @@ export const createUpstream = (clock: Clock, timeouts: UpstreamTimeouts, reachab
   },
 })
 
+/** The time that a host tells, whatever else it answers to a request for nothing; null where it tells none. Rejects where none answers. */
+export const dateOf = async (url: string, withinMs: number, clock: Clock): Promise<string | null> => {
+  const connection = new AbortController()
+  const cancel = clock.after(withinMs, () => connection.abort(new Error(`no answer within ${withinMs / 1000} s`)))
+  try {
+    const { headers } = await fetch(url, { method: 'HEAD', redirect: 'manual', signal: connection.signal })
+    return headers.get('date')
+  } finally {
+    cancel()
+  }
+}
+
 /** A connection that a provider closes while it lies idle shows it in the moment of its next use. */
 const REUSE_RACE_MS = 1000
 

@@ -1,0 +1,69 @@
+/** `patchbay doctor`: whether this installation can work, and, with `--live`, whether providers accept what we hold that they accept. */
+import { environment, SettingError, type StorageSettings } from '../config.ts'
+import { askProvider, type Finding } from '../doctor/ask-provider.ts'
+import { planLive } from '../doctor/live-plan.ts'
+import { checkLine, costLine, findingJson, findingsTable, progressLine } from '../doctor/report.ts'
+import { checkConfiguration, checkProviders, checkStorage, type Check } from '../doctor/setup-checks.ts'
+import { systemClock } from '../lib/clock.ts'
+import { nanosOf } from '../lib/money.ts'
+import type { Models } from '../models/models.ts'
+import { createUpstream, dateOf } from '../providers/upstream.ts'
+import { hasData } from './require-data.ts'
+
+export interface DoctorFlags {
+  readonly live?: boolean
+  readonly model?: readonly string[]
+  readonly maxCostUsd: string
+  readonly record?: string
+  readonly json?: boolean
+}
+
+const TIMEOUTS = { streamHeadersMs: 60_000, wholeHeadersMs: 120_000, idleMs: 60_000 }
+
+/** The exit code: 1 where something is wrong. */
+export const doctorVerb = async (settings: StorageSettings, flags: DoctorFlags): Promise<number> => {
+  const maxCostUsd = Number(flags.maxCostUsd)
+  if (!(maxCostUsd > 0 && maxCostUsd <= 100))
+    throw new SettingError('--max-cost-usd must be a number of US dollars above 0 and at most 100.')
+  if (flags.record !== undefined && flags.live !== true) throw new SettingError('--record keeps what providers answer: it needs --live.')
+  const print = (line: string): void => void process.stdout.write(`${line}\n`)
+  const isJson = flags.json === true
+  const checks: Check[] = []
+  const tell = (...found: readonly Check[]): void => {
+    checks.push(...found)
+    if (!isJson) for (const check of found) print(checkLine(check))
+  }
+
+  const { check, models } = checkConfiguration(settings, environment())
+  tell(check)
+  tell(...(await checkStorage(settings, hasData(settings))))
+  tell(...(await checkProviders(models?.providers() ?? [], systemClock, dateOf)))
+
+  const findings =
+    flags.live === true && models !== null ? await askAll(models, { ...flags, maxCostUsd }, isJson ? () => undefined : print) : []
+  if (isJson) print(JSON.stringify({ checks, live: findings.map(findingJson) }))
+  else if (findings.length > 0) print(`\n${findingsTable(findings)}`)
+  const isWrong =
+    checks.some(({ state }) => state === 'wrong') || findings.some(({ outcome }) => outcome === 'refused' || outcome === 'failed')
+  return isWrong ? 1 : 0
+}
+
+/** One after the other, so that a rate limit is not what is measured. */
+const askAll = async (
+  models: Models,
+  { model = [], maxCostUsd, record }: { readonly model?: readonly string[]; readonly maxCostUsd: number; readonly record?: string },
+  print: (line: string) => void,
+): Promise<readonly Finding[]> => {
+  for (const id of model) if (models.find(id) === undefined) throw new SettingError(`--model ${id}: no enabled provider serves it.`)
+  const boundNanos = nanosOf(maxCostUsd)
+  const questions = planLive(models, model, boundNanos)
+  print(`\n${costLine(questions, boundNanos)}`)
+  const parts = { upstream: createUpstream(systemClock, TIMEOUTS), clock: systemClock, recordTo: record ?? null }
+  const findings: Finding[] = []
+  for (const question of questions) {
+    const finding = await askProvider(question, parts)
+    if (finding.outcome !== 'unasked') process.stderr.write(`${progressLine(finding)}\n`)
+    findings.push(finding)
+  }
+  return findings
+}

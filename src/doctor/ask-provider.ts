@@ -1,0 +1,148 @@
+/** Puts one question to a provider, by the adapter and the rules that a request would meet, and tells what came of it. */
+import type { ModelEvent } from '../canonical/event.ts'
+import type { Warning } from '../canonical/warning.ts'
+import { asGatewayError, type GatewayError } from '../errors.ts'
+import type { Clock } from '../lib/clock.ts'
+import { isObject } from '../lib/json.ts'
+import { costOf } from '../models/price.ts'
+import { NO_USAGE } from '../canonical/usage.ts'
+import type { Target } from '../providers/provider.ts'
+import { providerRegistry } from '../providers/registry.ts'
+import { bodyText, type Upstream } from '../providers/upstream.ts'
+import { recordingExchange } from './exchange-recorder.ts'
+import type { Question } from './live-plan.ts'
+
+export interface Finding {
+  readonly question: Question
+  /** `odd`: answered, but not with what was asked for. `unasked`: passed over. */
+  readonly outcome: 'answered' | 'odd' | 'refused' | 'failed' | 'unasked'
+  /** Why, in one sentence; the vendor's own where it refused. */
+  readonly says: string | null
+  /** The rule of ours that a refusal contradicts. */
+  readonly rule: string | null
+  readonly costNanos: number
+  readonly files: readonly string[]
+}
+
+export interface AskParts {
+  readonly upstream: Upstream
+  readonly clock: Clock
+  /** Where exchanges are kept; null: nowhere. */
+  readonly recordTo: string | null
+}
+
+export const askProvider = async (question: Question, { upstream, clock, recordTo }: AskParts): Promise<Finding> => {
+  const unasked = { question, rule: null, costNanos: 0, files: [] }
+  if (question.passedOver !== null) return { ...unasked, outcome: 'unasked', says: question.passedOver }
+  const { call, dialect } = question
+  const target = targetOf(question)
+  const exchange = recordingExchange(upstream)
+  const events: ModelEvent[] = []
+  const warnings: Warning[] = []
+  let sent = ''
+  let failure: GatewayError | null = null
+  const sending: Upstream = {
+    post(request) {
+      sent = bodyText(request.body)
+      return exchange.upstream.post(request)
+    },
+  }
+  try {
+    await providerRegistry.adapterFor(dialect)(
+      { call, target, number: 0, warn: (warning) => void warnings.push(warning), connection: new AbortController() },
+      { upstream: sending, clock },
+      (frames) => {
+        for (const frame of frames) events.push(...frame.events)
+        return undefined
+      },
+    )
+    const told = events.find((event) => event.type === 'error')
+    if (told?.type === 'error') failure = told.error
+  } catch (thrown) {
+    failure = asGatewayError(thrown)
+  }
+  const usage = events.findLast((event) => event.type === 'usage')
+  const costNanos = costOf(usage?.type === 'usage' ? usage.usage : NO_USAGE, question.endpoint.prices).totalNanos ?? 0
+  const files = recordTo === null ? [] : await exchange.write(recordTo, dialect, fileName(question), target.apiKey)
+  if (failure !== null) {
+    const refused = isRefusal(failure)
+    const rule = refused ? contradictedRule(failure, sent, warnings, question) : null
+    return { question, outcome: refused ? 'refused' : 'failed', says: failure.message, rule, costNanos, files }
+  }
+  const odd = lacking(question, events)
+  return { question, outcome: odd === null ? 'answered' : 'odd', says: odd, rule: null, costNanos, files }
+}
+
+const targetOf = ({ model, endpoint }: Question): Target => ({
+  provider: endpoint.provider.slug,
+  providerName: endpoint.provider.name,
+  baseUrl: endpoint.provider.baseUrl,
+  apiKey: endpoint.provider.apiKeys[0] ?? null,
+  modelId: model.id,
+  upstreamModel: endpoint.upstreamModel,
+  maxCompletionTokens: endpoint.maxCompletionTokens,
+})
+
+/** The request was at fault, not the provider's day nor its key. */
+const isRefusal = ({ status, type }: GatewayError): boolean =>
+  status === 400 || status === 404 || status === 413 || status === 422 || type === 'unprocessable'
+
+/** The field that the vendor's sentence names, and that our rules sent. */
+const contradictedRule = (
+  { message }: GatewayError,
+  sent: string,
+  warnings: readonly Warning[],
+  { dialect, endpoint }: Question,
+): string => {
+  const { provider, upstreamModel } = endpoint
+  const named = membersOf(sent).filter((member) => new RegExp(`\\b${member}\\b`).test(message))
+  const who = `${provider.slug} (${dialect})`
+  if (named.length > 0) return `we hold that ${who} accepts ${named.join(', ')} for ${upstreamModel}`
+  const told = warnings.map(({ field }) => field)
+  return `no field that we sent is named; sent were ${membersOf(sent).join(', ')}${told.length === 0 ? '' : `, left out or changed ${told.join(', ')}`}`
+}
+
+/** Names of the members of a body, and of the objects in it, the longest first; the words of a conversation are none. */
+const membersOf = (sent: string): readonly string[] => {
+  const names = new Set<string>()
+  const walk = (value: unknown, depth: number): void => {
+    if (Array.isArray(value)) for (const item of value) walk(item, depth)
+    if (!isObject(value)) return
+    for (const [name, member] of Object.entries(value)) {
+      if (/^[A-Za-z_]{3,40}$/.test(name)) names.add(name)
+      if (depth < 3 && name !== 'messages' && name !== 'input' && name !== 'contents' && name !== 'properties') walk(member, depth + 1)
+    }
+  }
+  try {
+    walk(JSON.parse(sent), 0)
+  } catch {
+    // Nothing was sent, or it is no JSON: there is no member to name.
+    return []
+  }
+  return [...names].sort((a, b) => b.length - a.length)
+}
+
+/** What the answer should have and has not; null where it is as asked. */
+const lacking = ({ probe }: Question, events: readonly ModelEvent[]): string | null => {
+  const text = events.map((event) => (event.type === 'text' ? event.text : '')).join('')
+  const calls = events.filter((event) => event.type === 'tool-call').length
+  const isCut = events.some((event) => event.type === 'finish' && event.reason === 'length')
+  if (!events.some((event) => event.type === 'finish')) return 'the answer told no end'
+  if (!events.some((event) => event.type === 'usage')) return 'the answer told no usage'
+  if (isCut) return null
+  if (probe === 'tools') return calls > 0 ? null : 'the model called no tool'
+  if (probe === 'json') return isColour(text) ? null : 'the answer does not follow the schema'
+  return text.trim() === '' ? 'the answer has no text' : null
+}
+
+const isColour = (text: string): boolean => {
+  try {
+    const value: unknown = JSON.parse(text)
+    return isObject(value) && typeof value['colour'] === 'string'
+  } catch {
+    return false
+  }
+}
+
+const fileName = ({ endpoint, probe, call }: Question): string =>
+  `${endpoint.provider.slug}-${endpoint.upstreamModel}-${probe}${call.stream ? '' : '-whole'}`.toLowerCase().replace(/[^a-z0-9.]+/g, '-')

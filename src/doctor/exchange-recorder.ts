@@ -1,0 +1,94 @@
+/**
+ * Keeps what was sent to a provider and what came back, as files: the answer in the form of test/fixtures/recorded, which the
+ * conformance tests replay, and the request beside it. Credentials are taken out of both.
+ */
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { parseExact } from '../lib/exact-json.ts'
+import { SseDecoder } from '../lib/sse.ts'
+import { redactBody } from '../providers/redact-body.ts'
+import { redact } from '../providers/redact.ts'
+import { openEventStream } from '../providers/bedrock/event-stream.ts'
+import { bodyText, type PieceReader, type Upstream, type UpstreamResponse } from '../providers/upstream.ts'
+
+export interface ExchangeRecorder {
+  /** The same upstream, whose next exchange is kept. */
+  readonly upstream: Upstream
+  /** Writes the exchange, if there was one; gives the paths. `apiKey`: what must not stand in the files. */
+  write(directory: string, dialect: string, name: string, apiKey: string | null): Promise<readonly string[]>
+}
+
+export const recordingExchange = (upstream: Upstream): ExchangeRecorder => {
+  let request = ''
+  const received: Uint8Array[] = []
+  let type = ''
+  return {
+    upstream: {
+      async post(posted) {
+        request = bodyText(posted.body)
+        const response = await upstream.post(posted)
+        type = response.headers.get('content-type') ?? ''
+        return kept(response, received)
+      },
+    },
+    async write(directory, dialect, name, apiKey) {
+      if (request === '') return []
+      const bytes = Buffer.concat(received)
+      const streamed = !/json/i.test(type)
+      const shown = (text: string): string => redact(text, { apiKey })
+      const files: readonly (readonly [string, string])[] = [
+        [
+          join(dialect, `${name}.${streamed ? 'chunks.txt' : 'json'}`),
+          streamed ? await payloadLines(bytes, type, shown) : `${shown(bytes.toString())}\n`,
+        ],
+        [join('requests', dialect, `${name}.json`), `${redactBody(request)}\n`],
+      ]
+      return files.map(([file, text]) => {
+        const path = join(directory, file)
+        mkdirSync(join(path, '..'), { recursive: true })
+        writeFileSync(path, text)
+        return path
+      })
+    },
+  }
+}
+
+/** The same response, whose body is kept as it is read. */
+const kept = (response: UpstreamResponse, received: Uint8Array[]): UpstreamResponse => {
+  const keepText = (text: string): string => {
+    received.push(Buffer.from(text))
+    return text
+  }
+  return {
+    ...response,
+    pieces(): PieceReader {
+      const pieces = response.pieces()
+      return {
+        async next() {
+          const piece = await pieces.next()
+          if (piece !== null) received.push(piece.slice())
+          return piece
+        },
+        close: pieces.close,
+      }
+    },
+    text: async (maxBytes) => keepText(await response.text(maxBytes)),
+    beginning: async (maxBytes) => keepText(await response.beginning(maxBytes)),
+  }
+}
+
+/** One JSON payload a line. */
+const payloadLines = async (bytes: Buffer, type: string, shown: (text: string) => string): Promise<string> => {
+  const payloads: string[] = []
+  if (/amazon\.eventstream/i.test(type)) {
+    const stream = await openEventStream()
+    for (const { name, text } of stream.read(bytes)) payloads.push(JSON.stringify({ [name]: parseExact(text) }))
+  } else {
+    const sse = new SseDecoder()
+    const events = sse.push(bytes)
+    const last = sse.end()
+    for (const { data } of last === null ? events : [...events, last]) if (data !== '[DONE]') payloads.push(data)
+  }
+  return payloads.map((payload) => `${shown(payload)}\n`).join('')
+}

@@ -1,0 +1,76 @@
+/** Whom a live check asks, and what that costs at most: one model of each family of each provider, the cheap questions first. */
+import type { Call } from '../canonical/call.ts'
+import { chatFormat } from '../formats/openai-chat/openai-chat.ts'
+import { estimateOf } from '../ledger/estimate.ts'
+import { JsonBody } from '../lib/json-body.ts'
+import type { Model, ModelEndpoint, Models, ProviderDialect } from '../models/models.ts'
+import { beyond, PROBES, probeBody, type ProbeName } from './probe-bodies.ts'
+
+export interface Question {
+  readonly model: Model
+  readonly endpoint: ModelEndpoint
+  readonly dialect: ProviderDialect
+  readonly probe: ProbeName
+  readonly call: Call
+  /** Nano-dollars, at most. */
+  readonly mostNanos: number
+  /** Why it is not asked; null where it is. */
+  readonly passedOver: string | null
+}
+
+/** An unpriced model is taken for a dear one, so that the bound that is stated holds. */
+const ESTIMATES = { maxOutputTokens: 1100, assumedPrices: { prompt: 30, completion: 150 } }
+
+/** `only`: ids of models; empty for one of each family. Of all that is asked the sum stays within `boundNanos`. */
+export const planLive = (models: Models, only: readonly string[], boundNanos: number): Question[] => {
+  const chosen = chosenEndpoints(models, only)
+  const questions = PROBES.flatMap((probe) =>
+    chosen
+      .flatMap(({ model, endpoint }) => endpoint.provider.dialects.map((dialect) => questionOf(model, endpoint, dialect, probe)))
+      .toSorted((a, b) => a.mostNanos - b.mostNanos),
+  )
+  let spentNanos = 0
+  return questions.map((question) => {
+    if (question.passedOver !== null) return question
+    if (spentNanos + question.mostNanos > boundNanos) return { ...question, passedOver: 'beyond the cost bound' }
+    spentNanos += question.mostNanos
+    return question
+  })
+}
+
+const questionOf = (model: Model, endpoint: ModelEndpoint, dialect: ProviderDialect, probe: ProbeName): Question => {
+  const { call } = chatFormat.parseCall(JsonBody.read(JSON.stringify(probeBody(probe, model.id))))
+  const { mostNanos } = estimateOf({ call, apiType: 'completions' }, [{ model, endpoint }], ESTIMATES)
+  return { model, endpoint, dialect, probe, call, mostNanos, passedOver: beyond(probe, model) }
+}
+
+interface Chosen {
+  readonly model: Model
+  readonly endpoint: ModelEndpoint
+}
+
+/** Of each provider and family the newest model: rules of ours are made by families, and a new model is what breaks them. */
+const chosenEndpoints = (models: Models, only: readonly string[]): readonly Chosen[] => {
+  const all = models
+    .list()
+    .flatMap((model) => model.endpoints.map((endpoint): Chosen => ({ model, endpoint })))
+    .filter(({ endpoint }) => !endpoint.provider.dialects.includes('sandbox') && endpoint.serviceTier === null)
+  if (only.length > 0) return all.filter(({ model }) => only.includes(model.id))
+  const newest = new Map<string, Chosen>()
+  for (const chosen of all) {
+    const name = `${chosen.endpoint.provider.slug} ${familyOf(chosen.endpoint.upstreamModel)}`
+    const known = newest.get(name)
+    if (known === undefined || chosen.model.created > known.model.created) newest.set(name, chosen)
+  }
+  return [...newest.values()]
+}
+
+/** What a name says beside its version and its date: `claude-opus`, `gpt-mini`, `o-mini`, `gemini-flash-lite`. */
+export const familyOf = (upstreamModel: string): string =>
+  upstreamModel
+    .toLowerCase()
+    .replace(/^.*\//, '')
+    .split(/[-._:@]/)
+    .map((word) => word.replace(/\d+[a-z]?$/, ''))
+    .filter((word) => word !== '' && word !== 'latest' && word !== 'preview' && word !== 'v')
+    .join('-')

@@ -1,0 +1,117 @@
+/** What can be known without asking a model: the file, the data, the secret, the clock, and whether providers can be reached. */
+import { SettingError, type Environment, type StorageSettings } from '../config.ts'
+import { readConfigFile } from '../config-file.ts'
+import type { Clock } from '../lib/clock.ts'
+import { buildModels, CatalogueError } from '../models/build-models.ts'
+import catalogue from '../models/catalogue-data.json' with { type: 'json' }
+import type { Catalogue } from '../models/catalogue-schema.ts'
+import type { Models, Provider } from '../models/models.ts'
+import { openStorage } from '../open-storage.ts'
+import { secretPath } from '../root-secret.ts'
+import { StorageRefused, StorageUnavailable } from '../storage/storage-errors.ts'
+
+export interface Check {
+  readonly name: string
+  readonly state: 'fine' | 'note' | 'wrong'
+  readonly says: string
+}
+
+export const checkConfiguration = (
+  settings: StorageSettings,
+  env: Environment,
+): { readonly check: Check; readonly models: Models | null } => {
+  const name = 'configuration'
+  try {
+    const file = readConfigFile(settings.config, env)
+    const models = buildModels(catalogue as Pick<Catalogue, 'providers' | 'models'>, file, env, [])
+    const providers = models.providers().length
+    if (providers === 0) {
+      const says = 'No provider is enabled: set one of their variables, such as OPENAI_API_KEY. The sandbox models answer without one.'
+      return { check: { name, state: 'note', says }, models }
+    }
+    return { check: { name, state: 'fine', says: `${count(providers, 'provider')}, ${count(models.list().length, 'model')}.` }, models }
+  } catch (thrown) {
+    if (!(thrown instanceof SettingError) && !(thrown instanceof CatalogueError)) throw thrown
+    return { check: { name, state: 'wrong', says: thrown.message }, models: null }
+  }
+}
+
+/** The data and the secret that it was made with. Nothing is made where there is nothing. */
+export const checkStorage = async (settings: StorageSettings, hasData: boolean): Promise<readonly Check[]> => {
+  if (!hasData) return [{ name: 'storage', state: 'note', says: `There is no data in ${settings.dataDir} yet; the first start makes it.` }]
+  try {
+    const warnings: string[] = []
+    const { database } = await openStorage(settings, {
+      service: false,
+      onError: () => undefined,
+      warn: (sentence) => warnings.push(sentence),
+    })
+    try {
+      await database.ping()
+    } finally {
+      await database.close()
+    }
+    const where = settings.databaseUrl === null ? `SQLite in ${settings.dataDir}` : 'PostgreSQL'
+    return [{ name: 'storage', state: 'fine', says: `${where} answers, at the schema of this version.` }, secretCheck(settings, warnings)]
+  } catch (thrown) {
+    if (thrown instanceof StorageRefused || thrown instanceof StorageUnavailable || thrown instanceof SettingError)
+      return [{ name: 'storage', state: 'wrong', says: thrown.message }]
+    throw thrown
+  }
+}
+
+/** It fits, or storage would not have opened; `warnings` say what was mended to open it. */
+const secretCheck = (settings: StorageSettings, warnings: readonly string[]): Check => {
+  const source = settings.secret === null ? secretPath(settings.dataDir) : 'PATCHBAY_SECRET'
+  return warnings.length === 0
+    ? { name: 'secret', state: 'fine', says: `${source} fits the data.` }
+    : { name: 'secret', state: 'note', says: warnings.join(' ') }
+}
+
+/** A provider's clock is right; ours may differ from it by no more than this. */
+const CLOCK_TOLERANCE_MS = 30_000
+const REACH_MS = 5000
+
+/** Asks each provider's host for anything: whatever it answers, it can be reached, and tells the time. */
+export const checkProviders = async (providers: readonly Provider[], clock: Clock, get: Get): Promise<readonly Check[]> => {
+  const reached = await Promise.all(providers.map((provider) => reachProvider(provider, clock, get)))
+  const skews = reached.flatMap(({ skewMs }) => (skewMs === null ? [] : [skewMs]))
+  return [...reached.map(({ check }) => check), clockCheck(skews)]
+}
+
+/** The `Date` of whatever is answered; rejects where nothing is. */
+export type Get = (url: string, withinMs: number, clock: Clock) => Promise<string | null>
+
+const reachProvider = async (
+  { slug, baseUrl }: Provider,
+  clock: Clock,
+  get: Get,
+): Promise<{ readonly check: Check; readonly skewMs: number | null }> => {
+  const name = `provider ${slug}`
+  const startMs = clock.monotonicMs()
+  try {
+    const date = Date.parse((await get(baseUrl, REACH_MS, clock)) ?? '')
+    const tookMs = Math.round(clock.monotonicMs() - startMs)
+    const skewMs = Number.isNaN(date) ? null : clock.now() - date
+    return { check: { name, state: 'fine', says: `${new URL(baseUrl).host} answers in ${tookMs} ms.` }, skewMs }
+  } catch (thrown) {
+    const reason = thrown instanceof Error ? thrown.message : String(thrown)
+    return { check: { name, state: 'wrong', says: `${new URL(baseUrl).host} cannot be reached: ${reason}` }, skewMs: null }
+  }
+}
+
+const clockCheck = (skews: readonly number[]): Check => {
+  const name = 'clock'
+  if (skews.length === 0) return { name, state: 'note', says: 'No provider told the time to compare with.' }
+  const least = skews.reduce((a, b) => (Math.abs(a) < Math.abs(b) ? a : b))
+  const seconds = Math.round(Math.abs(least) / 1000)
+  return Math.abs(least) <= CLOCK_TOLERANCE_MS
+    ? { name, state: 'fine', says: `Within ${Math.max(1, seconds)} s of the providers' clocks.` }
+    : {
+        name,
+        state: 'wrong',
+        says: `${seconds} s ${least > 0 ? 'ahead of' : 'behind'} the providers' clocks: budgets reset and keys expire at the wrong time.`,
+      }
+}
+
+const count = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? '' : 's'}`

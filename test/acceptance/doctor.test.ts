@@ -1,0 +1,194 @@
+/** `patchbay doctor`, on an installation that is fine and on ones that are not, and against vendors that are scripted. */
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { afterAll, describe, expect, test } from 'bun:test'
+
+import { useServices } from '../support/started-service.ts'
+
+const services = useServices()
+const KEY = 'sk-scripted-vendor-0123456789abcdef'
+
+interface Asked {
+  readonly stream?: boolean
+  readonly tools?: readonly unknown[]
+  readonly response_format?: unknown
+  readonly [field: string]: unknown
+}
+
+/** A vendor of Chat Completions. `refuse`: the sentence of its 400, or null where it answers. */
+const startVendor = (refuse: (body: Asked) => string | null, dateOffsetMs = 0) => {
+  const asked: Asked[] = []
+  const server = Bun.serve({
+    port: 0,
+    development: false,
+    async fetch(request) {
+      const headers = { date: new Date(Date.now() + dateOffsetMs).toUTCString() }
+      if (request.method === 'HEAD') return new Response(null, { status: 404, headers })
+      if (request.headers.get('authorization') !== `Bearer ${KEY}`)
+        return Response.json({ error: { message: 'Bad key.' } }, { status: 401 })
+      const body = (await request.json()) as Asked
+      asked.push(body)
+      const sentence = refuse(body)
+      if (sentence !== null)
+        return Response.json({ error: { message: `${sentence} Your key is ${KEY}.`, type: 'invalid_request_error' } }, { status: 400 })
+      const message = answerTo(body)
+      const usage = { prompt_tokens: 20, completion_tokens: 5, total_tokens: 25 }
+      const about = { id: 'c-1', created: 1, model: 'm' }
+      if (body.stream !== true)
+        return Response.json({ ...about, object: 'chat.completion', choices: [{ index: 0, message, finish_reason: 'stop' }], usage })
+      const chunks = [
+        { choices: [{ index: 0, delta: message, finish_reason: null }] },
+        { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] },
+        { choices: [], usage },
+      ].map((chunk) => `data: ${JSON.stringify({ ...about, object: 'chat.completion.chunk', ...chunk })}\n\n`)
+      return new Response(`${chunks.join('')}data: [DONE]\n\n`, { headers: { 'content-type': 'text/event-stream' } })
+    },
+  })
+  afterAll(() => server.stop(true))
+  return { url: `http://127.0.0.1:${server.port}/v1`, asked }
+}
+
+const answerTo = (body: Asked): object => {
+  const call = { id: 'call_1', type: 'function', function: { name: 'weather', arguments: '{"city":"Oslo"}' } }
+  if (body.tools !== undefined) return { role: 'assistant', content: null, tool_calls: [call] }
+  return { role: 'assistant', content: body.response_format === undefined ? 'Hello.' : '{"colour":"red"}' }
+}
+
+const fileFor = (url: string, more = ''): string => {
+  const path = join(services.directory(), 'patchbay.yaml')
+  writeFileSync(
+    path,
+    `providers:
+  scripted:
+    name: Scripted
+    dialects: [openai-chat]
+    base_url: ${url}
+    api_key: ${KEY}
+models:
+  scripted/one:
+    input_modalities: [text, image]
+    endpoints: [{ provider: scripted, model: one-1, prices: { prompt: 1, completion: 2 } }]
+${more}`,
+  )
+  return path
+}
+
+const doctor = (config: string, ...flags: readonly string[]) =>
+  services.run(['doctor', '--data-dir', join(services.directory(), 'data'), '--config', config, ...flags])
+
+describe('without --live', () => {
+  test('what is not there yet is a note and no fault, and nothing is made', async () => {
+    const dataDir = join(services.directory(), 'data')
+    const { code, stdout } = await services.run(['doctor', '--data-dir', dataDir])
+    expect(stdout).toMatch(/^note {3}configuration: No provider is enabled: .*OPENAI_API_KEY/m)
+    expect(stdout).toMatch(/^note {3}storage: There is no data in /m)
+    expect(code).toBe(0)
+    expect(() => readdirSync(dataDir)).toThrow()
+  })
+
+  test('a running service, its secret, its provider and its clock are fine', async () => {
+    const { url, asked } = startVendor(() => null)
+    const { dataDir } = await services.start()
+    const { code, stdout } = await services.run(['doctor', '--data-dir', dataDir, '--config', fileFor(url)])
+    for (const name of ['configuration', 'storage', 'secret', 'provider scripted', 'clock']) expect(stdout).toContain(`fine   ${name}: `)
+    expect([code, asked.length]).toEqual([0, 0])
+  })
+
+  test('a misspelt setting is wrong, with the one that was meant, and the rest is still checked', async () => {
+    const { url } = startVendor(() => null)
+    const { code, stdout } = await doctor(fileFor(url, 'timeout: {}\n'))
+    expect(stdout).toMatch(/^WRONG {2}configuration: .*did you mean timeouts\?/m)
+    expect(stdout).toContain('storage:')
+    expect(code).toBe(1)
+  })
+
+  test('a provider that cannot be reached is wrong', async () => {
+    const { code, stdout } = await doctor(fileFor('http://127.0.0.1:1/v1'))
+    expect(stdout).toMatch(/^WRONG {2}provider scripted: 127\.0\.0\.1:1 cannot be reached: /m)
+    expect(code).toBe(1)
+  })
+
+  test("a clock that is far from the providers' is wrong", async () => {
+    const { url } = startVendor(() => null, 600_000)
+    const { code, stdout } = await doctor(fileFor(url))
+    expect(stdout).toMatch(/^WRONG {2}clock: (?:599|60\d) s behind the providers' clocks/m)
+    expect(code).toBe(1)
+  })
+
+  test('a data directory with another secret is wrong', async () => {
+    const { dataDir } = await services.start()
+    const { code, stdout } = await services.run(['doctor', '--data-dir', dataDir], { PATCHBAY_SECRET: 'x'.repeat(40) })
+    expect(stdout).toMatch(/^WRONG {2}storage: PATCHBAY_SECRET is not the root secret/m)
+    expect(code).toBe(1)
+  })
+})
+
+describe('--live', () => {
+  test('states what it may cost before it asks, asks six questions of a family, and finds them answered', async () => {
+    const { url, asked } = startVendor(() => null)
+    const { code, stdout } = await doctor(fileFor(url), '--live')
+    expect(stdout).toMatch(/^6 requests to providers, at most \$0\.00\d+ in all \(--max-cost-usd 0\.01\)\.$/m)
+    expect(stdout).toMatch(/plain\s+streamed\s+tools\s+reasoning\s+json\s+picture/)
+    expect(stdout).toMatch(/^scripted scripted\/one \(openai-chat\)(?:\s+ok){6}$/m)
+    expect([code, asked.length]).toEqual([0, 6])
+    expect(asked.map(({ model }) => model)).toEqual(Array.from({ length: 6 }, () => 'one-1'))
+  })
+
+  test('what is refused is told in the words of the vendor, with our rule that it contradicts', async () => {
+    const { url } = startVendor((body) => (body['response_format'] === undefined ? null : "Unknown parameter: 'response_format'."))
+    const { code, stdout } = await doctor(fileFor(url), '--live')
+    expect(stdout).toMatch(/(?:\s+ok){4}\s+REFUSED\s+ok$/m)
+    expect(stdout).toContain("scripted scripted/one (openai-chat) json: Scripted: Unknown parameter: 'response_format'.")
+    expect(stdout).toContain('our rule: we hold that scripted (openai-chat) accepts response_format for one-1')
+    expect(stdout).not.toContain(KEY)
+    expect(code).toBe(1)
+  })
+
+  test('nothing is asked that might cost more than the bound', async () => {
+    const { url, asked } = startVendor(() => null)
+    const { stdout } = await doctor(fileFor(url), '--live', '--max-cost-usd', '0.0005')
+    expect(asked.length).toBeLessThan(6)
+    expect(stdout).toMatch(new RegExp(`^${asked.length} requests to providers`, 'm'))
+  })
+
+  test('--record keeps the exchanges, without the key, as files that a replay reads', async () => {
+    const { url } = startVendor((body) => (body['tools'] === undefined ? null : 'tools: not today.'))
+    const directory = join(services.directory(), 'recorded')
+    mkdirSync(directory)
+    await doctor(fileFor(url), '--live', '--record', directory)
+    const folder = join(directory, 'openai-chat')
+    expect(readdirSync(folder).toSorted()).toEqual(
+      ['json-whole.json', 'picture-whole.json', 'plain-whole.json', 'reasoning-whole.json', 'streamed.chunks.txt', 'tools-whole.json'].map(
+        (name) => `scripted-one-1-${name}`,
+      ),
+    )
+    const lines = readFileSync(join(folder, 'scripted-one-1-streamed.chunks.txt'), 'utf8').trimEnd().split('\n')
+    expect(lines.map((line) => (JSON.parse(line) as { object: string }).object)).toEqual(
+      Array.from({ length: 3 }, () => 'chat.completion.chunk'),
+    )
+    const all = readdirSync(directory, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
+    expect(all).toHaveLength(12)
+    for (const { parentPath, name } of all) expect(readFileSync(join(parentPath, name), 'utf8')).not.toContain(KEY)
+  })
+
+  test('a model that nobody serves, and a bound that is none, are one sentence and exit code 2', async () => {
+    const { url } = startVendor(() => null)
+    for (const flags of [
+      ['--model', 'no/such'],
+      ['--max-cost-usd', 'much'],
+    ]) {
+      const { code, stderr } = await doctor(fileFor(url), '--live', ...flags)
+      expect(stderr).toMatch(/^patchbay: --.+\.\n$/)
+      expect(code).toBe(2)
+    }
+  })
+
+  test('--json prints the checks and the findings as one object', async () => {
+    const { url } = startVendor(() => null)
+    const { stdout } = await doctor(fileFor(url), '--live', '--json')
+    const told = JSON.parse(stdout) as { checks: unknown[]; live: { outcome: string }[] }
+    expect(told.live.map(({ outcome }) => outcome)).toEqual(Array.from({ length: 6 }, () => 'answered'))
+    expect(told.checks.length).toBeGreaterThan(2)
+  })
+})
