@@ -44,6 +44,8 @@ const inTime = async <Result>(scan: Scan<Result>, { clock, screenMs }: ScreenLim
   }
 }
 
+const SHORT = 200
+
 const SECRETS_KEY: BuiltinSlug = 'secrets'
 
 interface Chosen {
@@ -60,10 +62,18 @@ function* screenTexts(body: JsonBody, { filters, look }: FilterSet, detections: 
     report: isFixed ? detections.reportFixed : detections.report,
   })
   const replacements = new Map<number, string>()
+  /** Short texts that hold nothing: names of properties, say, come again and again. */
+  const clean = new Set<string>()
   const across = yield* acrossParts(texts, look, chosenFor)
   for (const [index, text] of texts.entries()) {
     const shared = across.get(index)
-    if (shared === undefined && !(yield* mayBeFound(text, look))) continue
+    if (shared === undefined) {
+      if (!text.isJson && clean.has(text.value)) continue
+      if (!(yield* mayBeFound(text, look))) {
+        if (text.value.length <= SHORT) clean.add(text.value)
+        continue
+      }
+    }
     const screened = yield* screenText(text, chosenFor(text), shared ?? [])
     if (screened !== text.value) replacements.set(index, screened)
   }
