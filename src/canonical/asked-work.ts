@@ -129,7 +129,7 @@ const largestNumber = (value: unknown): number => {
 
 const mayName = (pattern: RegExp, json: string): boolean => pattern.test(json) || ESCAPED_LETTER.test(json)
 
-const CACHE_MARK = /cache_?(?:control|point)/i
+const CACHE_MARK = /[cC]ache_?(?:[cC]ontrol|[pP]oint)/
 /** By the names of the tool, the option and the plugin in all dialects. How often a model searches nobody knows before. */
 const SEARCH = /web_?search|google_?search|x_search|"id"\s*:\s*"web"/i
 const SEARCH_FIELD = /^(?:websearch|searchparameters|enablesearch)/

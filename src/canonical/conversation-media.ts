@@ -30,7 +30,7 @@ export const plainName = (name: string): string => name.toLowerCase().replaceAll
 export const mayHoldMedia = (json: string): boolean => MEDIA_STRING.test(json) || ESCAPED_LETTER.test(json)
 
 /** A letter, or the sign between words, written as an escape. Nobody writes them so but to hide a word. */
-export const ESCAPED_LETTER = /\\u00[4-7]/i
+export const ESCAPED_LETTER = /\\u00[4-7]/
 
 const KINDS = 'images?|screenshot|audio|video|file|document|media|container[_-]?upload'
 const MEDIA_WORD_SOURCE = `(?:(?:input|computer|inline)[_-]?)?(?:${KINDS}|data)(?:[_-]?(?:url|uri|data|id|generation[_-]?call))?`

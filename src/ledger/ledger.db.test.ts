@@ -478,3 +478,47 @@ describeEachEngine('holds', (engine) => {
     await expectFine()
   })
 })
+
+describeEachEngine('a hold that grows', (engine) => {
+  test('counts with what the others hold, and is released whole', async () => {
+    const { node, spender, expectFine, database } = await open(engine)
+    const limited = spender(0, limitOf(1000))
+    const [first, second] = [await node.begin(limited, 300), await node.begin(limited, 300)]
+    await first.grow(700)
+    const heldNow = async (): Promise<unknown> =>
+      (await database.kysely.selectFrom('scope_window').select('held_n').where('held_n', '>', 0).execute()).map(({ held_n }) => held_n)
+    expect(await heldNow()).toEqual([1000])
+    await expectFine()
+    expect(metadataOf(await rejection(second.grow(301)))).toMatchObject({ status: 402, reason: 'in_flight_budget_exhausted' })
+    expect(metadataOf(await rejection(second.grow(1001)))).toMatchObject({
+      status: 403,
+      reason: 'weight_exceeds_budget',
+      limit_source: 'service_key_limit',
+    })
+    expect(await heldNow()).toEqual([1000])
+    await first.end(650)
+    expect(await heldNow()).toEqual([300])
+    await second.grow(350)
+    await second.end(350)
+    expect(await heldNow()).toEqual([])
+    await expectFine()
+  })
+
+  test('of two that grow at once into room for one, one grows', async () => {
+    const { node, spender, expectFine } = await open(engine)
+    const limited = spender(0, limitOf(1000))
+    const running = await Promise.all(Array.from({ length: 4 }, () => node.begin(limited, 100)))
+    const outcomes = await Promise.allSettled(running.map((one) => one.grow(500)))
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+    await expectFine()
+  })
+
+  test('cannot grow once it is gone: 503, and nothing is written', async () => {
+    const { node, spender, expectFine, held } = await open(engine)
+    const running = await node.begin(spender(0, limitOf(1000)), 100)
+    await running.end(100)
+    expect(metadataOf(await rejection(running.grow(200)))).toMatchObject({ status: 503 })
+    expect(await held()).toBe(0)
+    await expectFine()
+  })
+})

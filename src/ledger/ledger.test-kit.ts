@@ -35,6 +35,8 @@ export interface Running {
   readonly estimateNanos: number
   /** As the service settles it; it may be told again. */
   settlement(costNanos: number): Settlement
+  /** Holds so much in place of what is held. */
+  grow(estimateNanos: number): Promise<void>
   end(costNanos: number): Promise<void>
 }
 
@@ -66,7 +68,8 @@ export const openNode = (
       const atMs = clock.now()
       const id = systemIds.prefixed(`gen-${Math.floor(atMs / 1000)}`)
       const scopes = await ledger.scopesOf(spender)
-      await ledger.admit({ id, spender, atMs, scopes, estimateNanos, promptNanos, provider: 'openai', expectedMs: 5000 }, cost)
+      const demand = { id, spender, atMs, scopes, estimateNanos, promptNanos, provider: 'openai', expectedMs: 5000 }
+      await ledger.admit(demand, cost)
       const settlement = (costNanos: number): Settlement =>
         settlementOf(recordOf(id, spender, atMs, costNanos), { userId: spender.userId, held: true })
       return {
@@ -74,6 +77,7 @@ export const openNode = (
         spender,
         estimateNanos,
         settlement,
+        grow: (nanos) => ledger.grow({ ...demand, estimateNanos: nanos }),
         async end(costNanos) {
           ledger.ended(id)
           await ledger.settle([settlement(costNanos)])
