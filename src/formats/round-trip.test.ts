@@ -65,7 +65,7 @@ const HEAD: AnswerHead = {
   createdSeconds: 1,
   model: 'a/b',
   provider: 'P',
-  request: JsonBody.read('{"model":"a/b"}'),
+  request: JsonBody.read('{"model":"a/b","thinking":{"type":"adaptive"}}'),
   inputTokensEstimate: 1,
 }
 

@@ -3,7 +3,6 @@ import { carriesContent, type Frame, type TakeFrames } from '../canonical/event.
 import { asGatewayError, errorRow, GatewayError } from '../errors.ts'
 import { screening } from '../guardrails/screen-output.ts'
 import { JsonTextError } from '../lib/json-scan.ts'
-import { dialectFor } from '../models/models.ts'
 import type { ProviderContext, Target } from '../providers/provider.ts'
 import { bodyText, type Upstream, type UpstreamRequest } from '../providers/upstream.ts'
 import { callAtTier } from '../routing/call-at-tier.ts'
@@ -11,6 +10,7 @@ import type { Credential } from '../routing/credentials.ts'
 import type { PlannedAttempt } from '../routing/plan-attempts.ts'
 import { reportOf } from './attempt-report.ts'
 import { zoneOf, type FailedAttempt } from './failover.ts'
+import { dialectOf } from './dialect-of.ts'
 import { withFlaggedInput } from './flagged-input.ts'
 import type { Dispatch } from './itinerary.ts'
 import type { InferenceParts } from './run-inference.ts'
@@ -73,7 +73,7 @@ export const attempt = async (run: Run, dispatch: Dispatch, parts: InferencePart
 
   try {
     const call = callAtTier(run.request.call, planned.serviceTier)
-    const adapter = parts.adapters.adapterFor(dialectFor(provider, call.dialect))
+    const adapter = parts.adapters.adapterFor(dialectOf(planned, call))
     const number = run.attempts.length - 1
     const upstreamAttempt = { call, target: heldTarget(run, dispatch), number, connection, warn: run.warn }
     const screen = run.request.screenOutput?.()

@@ -8,7 +8,7 @@ import { estimateOf, type EstimateSettings, outgoingNanos, unlimitedOutput } fro
 import type { Ledger } from '../ledger/ledger.ts'
 import type { Scope } from '../ledger/scope.ts'
 import type { LedgerEntry, Settlement } from '../storage/settle-requests.ts'
-import { dialectFor } from '../models/models.ts'
+import { dialectOf } from './dialect-of.ts'
 import { costOf } from '../models/price.ts'
 import { wireBody } from '../providers/upstream.ts'
 import { generationRecord } from './generation-record.ts'
@@ -93,7 +93,7 @@ export const createBudgetedRuns = (parts: {
   const holdOf = ({ request: { call, apiType } }: Run, demand: Demand, settings: BudgetSettings): RunHold => ({
     outputTokens: (endpoint) => (call.maxOutputTokens === null ? unlimitedOutput(call.body, endpoint, settings) : null),
     cover(run, planned, body) {
-      const dialect = dialectFor(planned.endpoint.provider, call.dialect)
+      const dialect = dialectOf(planned, call)
       const estimateNanos = outgoingNanos(wireBody(body), { dialect, apiType }, planned, settings)
       if (estimateNanos <= (held.get(run) ?? 0)) return undefined
       return ledger.grow({ ...demand, estimateNanos }).then(() => void held.set(run, estimateNanos))

@@ -2,7 +2,6 @@
 import { usageOf } from '../canonical/usage.ts'
 import type { JsonObject, JsonValue } from '../lib/json.ts'
 import { dollars } from '../lib/money.ts'
-import { dialectFor } from '../models/models.ts'
 import { costOf } from '../models/price.ts'
 import { pretendToLoad } from '../providers/load-media.ts'
 import { redactBody } from '../providers/redact-body.ts'
@@ -13,6 +12,7 @@ import type { Warning } from '../canonical/warning.ts'
 import { asFailure, targetOf } from './attempt.ts'
 import { planRequest, type InferenceParts } from './run-inference.ts'
 import { estimatedInputTokens, strictError, type InferenceRequest } from './run.ts'
+import { dialectOf } from './dialect-of.ts'
 
 export type DryRun = (request: InferenceRequest) => Promise<JsonObject>
 
@@ -55,7 +55,7 @@ const upstreamBody = async (
   { adapters, clock, routing, context }: InferenceParts,
 ): Promise<string | null> => {
   const call = callAtTier(request.call, planned.serviceTier)
-  const adapter = adapters.adapterFor(dialectFor(planned.endpoint.provider, call.dialect))
+  const adapter = adapters.adapterFor(dialectOf(planned, call))
   const credential = planned.customerKey ?? routing.credentials.pick(planned.endpoint.provider, new Set()) ?? { apiKey: null }
   const warn = (warning: Warning): void => {
     if (request.strict) throw strictError(warning)
@@ -84,7 +84,7 @@ const planMember = ({ call }: InferenceRequest, plan: Plan): JsonObject => ({
     model: model.id,
     provider: endpoint.provider.name,
     upstream_model: endpoint.upstreamModel,
-    dialect: dialectFor(endpoint.provider, call.dialect),
+    dialect: dialectOf({ model, endpoint }, call),
   })),
   candidates: plan.candidates,
   removed: plan.removed.map((removed) => ({ ...removed })),

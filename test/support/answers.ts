@@ -18,7 +18,8 @@ export const HEAD: AnswerHead = {
   createdSeconds: 1_700_000_000,
   model: 'acme/one',
   provider: 'Acme',
-  request: JsonBody.read('{"model":"acme/one","temperature":0.5}'),
+  // Thinking is asked for, so that it stands where the model put it.
+  request: JsonBody.read('{"model":"acme/one","temperature":0.5,"thinking":{"type":"adaptive"}}'),
   inputTokensEstimate: 7,
 }
 

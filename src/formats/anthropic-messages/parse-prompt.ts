@@ -20,6 +20,7 @@ import { attachProofs, readContent, readPart } from '../prompt-reader.ts'
 import { functionTool, providerTool } from '../tool-reader.ts'
 import { BLOCKS } from './read-blocks.ts'
 import { readMessagesSettings } from './read-settings.ts'
+import { thinkingFirst } from './unasked-thinking.ts'
 
 /** Throws `invalid_prompt` naming the message at fault, `invalid_request` for what goes with the messages. */
 export const parsePrompt = (body: JsonBody): Prompt => {
@@ -53,7 +54,8 @@ const readMessage = (message: Node): Message => {
   if (role !== 'user' && role !== 'assistant' && role !== 'system') {
     throw malformedMember(message, 'role', 'must be one of user, assistant, system')
   }
-  return { role, parts: attachProofs(readContent(message, 'content', BLOCKS)), at: message.path }
+  const parts = attachProofs(readContent(message, 'content', BLOCKS))
+  return { role, parts: role === 'assistant' ? thinkingFirst(parts) : parts, at: message.path }
 }
 
 const readToolChoice = (choice: Node | null): ToolChoice => {

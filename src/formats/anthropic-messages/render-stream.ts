@@ -11,6 +11,7 @@ import { BlockEvents } from './block-events.ts'
 import { failedStream, messageStart } from './message-events.ts'
 import { MessageRelay } from './relay-stream.ts'
 import { stopMembers } from './stop.ts'
+import { type EndingSink, thinkingBehindText } from './unasked-thinking.ts'
 import { messagesUsage } from './usage.ts'
 
 /** `message_start`, the blocks, `message_delta` with reason and usage, `message_stop`, `[DONE]`. */
@@ -20,12 +21,15 @@ export const openStream = (head: AnswerHead): StreamRenderer =>
 class MessageStream implements StreamRenderer {
   readonly #head: AnswerHead
   readonly #events = new BlockEvents()
-  readonly #blocks = new BlockSequence(this.#events)
+  readonly #sink: EndingSink
+  readonly #blocks: BlockSequence
   readonly #ending = watchEnding()
   #started = false
 
   constructor(head: AnswerHead) {
     this.#head = head
+    this.#sink = thinkingBehindText(this.#events, head)
+    this.#blocks = new BlockSequence(this.#sink)
   }
 
   frames(frames: readonly Frame[]): string {
@@ -42,6 +46,7 @@ class MessageStream implements StreamRenderer {
   finish(tail: AnswerTail): string {
     const start = this.#start([])
     this.#blocks.end()
+    this.#sink.end()
     const delta = JSON.stringify({ type: 'message_delta', delta: stopMembers(this.#ending), usage: messagesUsage(tail) })
     const stop = JSON.stringify({ type: 'message_stop', ...metadataMember(tail) })
     return `${start}${this.#events.take()}${eventFrame('message_delta', delta)}${eventFrame('message_stop', stop)}${DONE_FRAME}`

@@ -8,6 +8,7 @@ import { collectBlocks } from './content-blocks.ts'
 import { relayAnswer } from './relay-answer.ts'
 import { renderError } from './render-error.ts'
 import { stopMembers } from './stop.ts'
+import { thinkingBehindText } from './unasked-thinking.ts'
 import { messagesUsage } from './usage.ts'
 
 /** This dialect has no place for a failure next to content: a failed answer is its error. */
@@ -17,12 +18,14 @@ export const renderAnswer = (head: AnswerHead, answer: Frame, tail: AnswerTail):
   if (answer.native?.dialect === 'messages') return relayAnswer(head, answer.native.json, tail)
   const ending = watchEnding()
   const content = collectBlocks()
-  const blocks = new BlockSequence(content)
+  const sink = thinkingBehindText(content, head)
+  const blocks = new BlockSequence(sink)
   for (const event of answer.events) {
     ending.see(event)
     blocks.push(event)
   }
   blocks.end()
+  sink.end()
   const start = { id: dialectId('msg', head), type: 'message', role: 'assistant', model: head.model, provider: head.provider }
   const end = { ...stopMembers(ending), usage: messagesUsage(tail), ...metadataMember(tail) }
   return `${JSON.stringify(start).slice(0, -1)},"content":[${content.blocks.join(',')}],${JSON.stringify(end).slice(1)}`

@@ -1,0 +1,80 @@
+/**
+ * Thinking that a Messages client did not ask for. Claude shows none then, and clients read the first block as the answer:
+ * so it stands behind the text, or directly before the call of a tool that it led to. It is not left out, since its maker
+ * wants it back (`thinkingFirst`). Claude's own, which some models cannot be kept from, stays where Claude puts it.
+ */
+import type { Part } from '../../canonical/prompt.ts'
+import type { ReasoningProof } from '../../canonical/reasoning.ts'
+import { isObject } from '../../lib/json.ts'
+import type { Block, BlockSink } from '../block-sequence.ts'
+import type { AnswerHead } from '../format.ts'
+
+export interface EndingSink extends BlockSink {
+  /** Delivers what was held back. */
+  end(): void
+}
+
+/** The sink that blocks go to: `sink` itself, or one that holds thinking back. */
+export const thinkingBehindText = (sink: BlockSink, { model, request }: AnswerHead): EndingSink => {
+  const thinking = request.value('thinking')
+  const asked = isObject(thinking) && thinking['type'] !== 'disabled'
+  return asked || model.includes('claude') ? openSink(sink) : holdingSink(sink)
+}
+
+const openSink = (sink: BlockSink): EndingSink => ({
+  open: (block) => sink.open(block),
+  piece: (text) => sink.piece(text),
+  cite: (citation) => sink.cite(citation),
+  close: (proof) => sink.close(proof),
+  end: () => undefined,
+})
+
+interface Held {
+  readonly block: Block
+  text: string
+  proof: ReasoningProof | null
+}
+
+const holdingSink = (sink: BlockSink): EndingSink => {
+  let held: Held[] = []
+  /** The open block, where it is held back. */
+  let open: Held | null = null
+  const release = (): void => {
+    for (const { block, text, proof } of held) {
+      sink.open(block)
+      if (text !== '') sink.piece(text)
+      sink.close(proof)
+    }
+    held = []
+  }
+  return {
+    open(block) {
+      open = block.type === 'reasoning' || block.type === 'proof' ? { block, text: '', proof: null } : null
+      if (open !== null) {
+        held.push(open)
+        return
+      }
+      if (block.type === 'tool-call') release()
+      sink.open(block)
+    },
+    piece(text) {
+      if (open === null) sink.piece(text)
+      else open.text += text
+    },
+    cite: (citation) => sink.cite(citation),
+    close(proof) {
+      if (open === null) sink.close(proof)
+      else open.proof = proof
+      open = null
+    },
+    end: release,
+  }
+}
+
+/** A turn that a client sends back, with the thinking behind its text where its maker put it: before the text. */
+export const thinkingFirst = (parts: readonly Part[]): readonly Part[] => {
+  const last = parts.findLastIndex(({ type }) => type !== 'reasoning')
+  if (last < 0 || last === parts.length - 1) return parts
+  const called = parts.findLastIndex(({ type }) => type === 'tool-call')
+  return [...parts.slice(0, called + 1), ...parts.slice(last + 1), ...parts.slice(called + 1, last + 1)]
+}
