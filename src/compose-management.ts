@@ -13,6 +13,7 @@ import { derivedKeys } from './root-secret.ts'
 import { createActivityStore } from './storage/activity-store.ts'
 import { createAuditLog } from './storage/audit-log.ts'
 import { createByokStore } from './storage/byok-store.ts'
+import type { TextSeal } from './storage/sealed-config.ts'
 import { createKeyStore } from './storage/key-store.ts'
 import { createWorkspaceStore } from './storage/workspace-store.ts'
 import { createWorkspaces } from './workspaces/workspaces.ts'
@@ -33,11 +34,13 @@ export const createManagement = (parts: {
   /** Those that admission asks, so that a change is in force when it is answered. */
   budgets: Budgets
   credits: Credits
+  /** Under which answers are kept that are shown once. */
+  seal: TextSeal
   /** Resolves when what was spent before is written. */
   flush: () => Promise<void>
   onError: (thrown: unknown, doing: string) => void
 }): Management => {
-  const { storage, clock, ids, budgets, credits, flush, onError } = parts
+  const { storage, clock, ids, budgets, credits, seal, flush, onError } = parts
   const { database, owner } = storage
   const [keyStore, byokStore] = [createKeyStore(database), createByokStore(database)]
   let peppers = derivedKeys(storage.secret, 'key-pepper')
@@ -69,6 +72,7 @@ export const createManagement = (parts: {
     auditLog: createAuditLog(database),
     activity: createActivityStore(database),
     clock,
+    onceness: { clock, seal },
     flush,
     providerName: (slug) => names.get(slug) ?? slug,
     providerKeys: createProviderKeys({

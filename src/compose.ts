@@ -125,7 +125,7 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
     file: file.budgets,
     sources: [guardrailBudgets(guardrails)],
   })
-  const management = createManagement({ storage, clock, ids, budgets, credits, flush: recorder.flush, onError })
+  const management = createManagement({ storage, clock, ids, budgets, credits, seal: presetSeal, flush: recorder.flush, onError })
   const { keys } = management
   const keepAlive = createKeepAlive(clock, KEEP_ALIVE_MS)
   const observe = observeRuns(metrics, log)

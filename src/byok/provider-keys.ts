@@ -10,6 +10,7 @@ import { definedOnly } from '../lib/defined-only.ts'
 import type { IdSource } from '../lib/id.ts'
 import type { ChangedBy } from '../storage/audit-log.ts'
 import type { ByokRecord, ByokStore } from '../storage/byok-store.ts'
+import { mapOnce, type Once } from '../storage/idempotency.ts'
 import type { KeyStore } from '../storage/key-store.ts'
 import type { Page } from '../storage/preset-store.ts'
 import { seal, type SealContext, type SealingKey } from './envelope.ts'
@@ -19,7 +20,7 @@ export interface ProviderKeys {
   /** Throws `not_found`, as the next two do. */
   get(reach: Reach, id: string): Promise<ByokRecord>
   /** Throws `invalid_request` for a provider that is not enabled here and for API keys of other workspaces. */
-  create(workspaceId: string, body: z.output<typeof createByokBody>, by: ChangedBy): Promise<ByokRecord>
+  create(workspaceId: string, body: z.output<typeof createByokBody>, by: ChangedBy, once?: Once<ByokRecord>): Promise<ByokRecord>
   update(reach: Reach, id: string, body: z.output<typeof updateByokBody>, by: ChangedBy): Promise<ByokRecord>
   delete(reach: Reach, id: string, by: ChangedBy): Promise<void>
 }
@@ -64,7 +65,7 @@ export const createProviderKeys = ({ store, keyStore, clock, ids, sealingKey, or
   return {
     list: ({ workspaceId, isOperator }, filter) => store.list({ workspaceId, everywhere: isOperator, ...filter }),
     get: find,
-    async create(own, { provider, key, workspace_id, ...given }, by) {
+    async create(own, { provider, key, workspace_id, ...given }, by, once) {
       if (originOf(provider) === null) {
         throw new GatewayError(
           'invalid_request',
@@ -76,7 +77,12 @@ export const createProviderKeys = ({ store, keyStore, clock, ids, sealingKey, or
       await check(workspaceId, use)
       const base = { id: ids.uuid(), workspaceId, provider, version: 1 }
       const record = { ...base, label: maskedLabel(key), use, ...sealFor(key, base), createdAt: now(), updatedAt: now() }
-      await store.insert(record, own, by)
+      await store.insert(
+        record,
+        own,
+        by,
+        mapOnce(once, () => record),
+      )
       changed(workspaceId)
       return record
     },

@@ -18,6 +18,7 @@ import type { IdSource } from '../lib/id.ts'
 import { createLoadCache } from '../lib/load-cache.ts'
 import type { ChangedBy } from '../storage/audit-log.ts'
 import type { GuardrailAssignmentStore, SubjectKind } from '../storage/guardrail-assignment-store.ts'
+import { mapOnce, type Once } from '../storage/idempotency.ts'
 import type { AppliedBy, GuardrailStore } from '../storage/guardrail-store.ts'
 import type { Page } from '../storage/preset-store.ts'
 import type { z } from 'zod'
@@ -31,7 +32,12 @@ export interface Subjects {
 
 export interface Guardrails {
   /** Throws `invalid_request`, as `update` does. */
-  create(workspaceId: string, body: z.output<typeof createGuardrailBody>, by: ChangedBy): Promise<GuardrailResource>
+  create(
+    workspaceId: string,
+    body: z.output<typeof createGuardrailBody>,
+    by: ChangedBy,
+    once?: Once<GuardrailResource>,
+  ): Promise<GuardrailResource>
   list(workspaceId: string, slice: Slice): Promise<Page<GuardrailResource>>
   /** Where a guardrail is to be looked for: the operator finds it in whatever workspace it is. */
   workspaceOf(reach: Reach, id: string): Promise<string>
@@ -99,9 +105,13 @@ export const createGuardrails = (parts: {
   }
 
   return {
-    async create(workspaceId, body, by) {
+    async create(workspaceId, body, by, once) {
       const guardrail = made(workspaceId, ids.uuid(), newSettings(body))
-      await store.insert(guardrail, by)
+      await store.insert(
+        guardrail,
+        by,
+        mapOnce(once, () => guardrail),
+      )
       return guardrail
     },
     list: (workspaceId, slice) => store.list(workspaceId, slice),

@@ -68,6 +68,7 @@ const build = (more: Partial<AppParts> = {}) => {
     ids,
     budgets: createBudgets({ database, clock, ids }),
     credits: createCredits({ database, clock, ids }),
+    seal: testSeal,
     flush: async () => undefined,
     onError: (thrown) => faults.push(thrown),
   })

@@ -95,7 +95,7 @@ const apiRoutes = (parts: AppParts, listing = { ...parts, listed: createListedMo
   keyCurrent('/key', { ...parts, flush: parts.generations.flush }),
   keyCurrent('/auth/key', { ...parts, flush: parts.generations.flush }),
 
-  ...guardrailRoutes({ guardrails: parts.guardrails, workspaces: parts.management.workspaces }),
+  ...guardrailRoutes({ guardrails: parts.guardrails, workspaces: parts.management.workspaces, onceness: parts.management.onceness }),
 
   modelsList('/models', listing),
   modelsList('/models/user', listing),

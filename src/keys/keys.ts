@@ -6,6 +6,7 @@ import type { IdSource } from '../lib/id.ts'
 import { createLoadCache } from '../lib/load-cache.ts'
 import type { ChangedBy } from '../storage/audit-log.ts'
 import type { KeyLimit, Spender } from '../ledger/scope.ts'
+import { mapOnce, type Once } from '../storage/idempotency.ts'
 import type { KeyPatch, KeyRecord, KeyStore, KeyUsage } from '../storage/key-store.ts'
 import { keyDigest, keyLabel, looksLikeKey, makeKey, type KeyKind } from './key-format.ts'
 
@@ -75,9 +76,14 @@ export interface KeyWithUsage {
   readonly used: KeyUsage
 }
 
+export interface MadeKey extends KeyWithUsage {
+  /** The key itself: in this answer, and nowhere else. */
+  readonly key: string
+}
+
 export interface Keys {
   /** The key itself is in this answer and nowhere else. Throws `invalid_request` for an expiry in the past. */
-  create(key: NewKey, by: ChangedBy): Promise<{ readonly key: string; readonly record: KeyRecord }>
+  create(key: NewKey, by: ChangedBy, once?: Once<MadeKey>): Promise<MadeKey>
   /** `workspaceId` null: of every workspace. */
   list(input: { workspaceId: string | null; includeDisabled: boolean; offset: number; limit: number }): Promise<readonly KeyWithUsage[]>
   /** Throws `not_found`, as the next two do, also for a key outside of the scope: one workspace, or null for all. */
@@ -149,7 +155,7 @@ export const createKeys = ({ store, clock, ids, peppers, onError }: KeysParts): 
   const withUsage = async (record: KeyRecord): Promise<KeyWithUsage> => ({ record, used: await store.usage(record.hash, now()) })
 
   return {
-    async create({ kind, ...given }, by) {
+    async create({ kind, ...given }, by, once) {
       const rest = { ...given, expiresAt: futureInstant(given.expiresAt) }
       const key = makeKey(kind, ids)
       const [pepper] = peppers()
@@ -165,9 +171,14 @@ export const createKeys = ({ store, clock, ids, peppers, onError }: KeysParts): 
         createdAt: now(),
         updatedAt: null,
       }
-      await store.insert(record, by)
+      const made: MadeKey = { key, record, used: NOTHING_USED }
+      await store.insert(
+        record,
+        by,
+        mapOnce(once, () => made),
+      )
       cache.refresh()
-      return { key, record }
+      return made
     },
     async list(input) {
       const records = await store.list(input)

@@ -6,14 +6,19 @@ import { createLoadCache } from '../lib/load-cache.ts'
 import type { ChangedBy } from '../storage/audit-log.ts'
 import { createCreditStore } from '../storage/budget-store.ts'
 import type { Database } from '../storage/database.ts'
+import type { Once } from '../storage/idempotency.ts'
 import type { Scope, ScopeSource } from './scope.ts'
 
 export interface Credits extends ScopeSource {
   /** Nano-dollars that were ever added, and that were ever spent. */
   total(workspaceId: string): Promise<number>
   spent(workspaceId: string): Promise<number>
-  /** Negative takes credit back. Throws `invalid_request` for what is no whole number of nano-dollars. */
-  add(input: { readonly workspaceId: string; readonly amountNanos: number; readonly note: string }, by: ChangedBy): Promise<void>
+  /** Gives the total with it. Negative takes credit back. Throws `invalid_request` for what is no whole number of nano-dollars. */
+  add(
+    input: { readonly workspaceId: string; readonly amountNanos: number; readonly note: string },
+    by: ChangedBy,
+    once?: Once<number>,
+  ): Promise<number>
   refreshCache(): void
 }
 
@@ -28,12 +33,13 @@ export const createCredits = (parts: { database: Database; clock: Clock; ids: Id
   return {
     total: store.total,
     spent: store.spent,
-    async add({ workspaceId, amountNanos, note }, by) {
+    async add({ workspaceId, amountNanos, note }, by, once) {
       if (!Number.isSafeInteger(amountNanos) || amountNanos === 0) {
         throw new GatewayError('invalid_request', 'amount: use an amount of US dollars with at most nine decimals, and not zero.')
       }
-      await store.add({ id: ids.uuid(), workspaceId, amountNanos, note, createdAt: isoTimestamp(clock.now()) }, by)
+      const total = await store.add({ id: ids.uuid(), workspaceId, amountNanos, note, createdAt: isoTimestamp(clock.now()) }, by, once)
       cache.forget((_, known) => known === workspaceId)
+      return total
     },
     scopes({ workspaceId }) {
       const known = cache.get(workspaceId, loadScopes)

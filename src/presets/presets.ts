@@ -15,7 +15,7 @@ import { isoTimestamp, type Clock } from '../lib/clock.ts'
 import type { IdSource } from '../lib/id.ts'
 import { createLoadCache } from '../lib/load-cache.ts'
 import type { ChangedBy } from '../storage/audit-log.ts'
-import type { StoredAnswer } from '../storage/create-preset-version.ts'
+import type { StoredAnswer } from '../storage/idempotency.ts'
 import type { Page, PresetResolution, PresetStore, VersionReference } from '../storage/preset-store.ts'
 
 export interface SaveRequest {
@@ -102,8 +102,6 @@ export const createPresets = ({ store, clock, ids }: { store: PresetStore; clock
           return savedAnswer(outcome.preset)
         case 'replay':
           return { status: outcome.status, body: outcome.body }
-        case 'idempotency-mismatch':
-          throw new GatewayError('invalid_request', 'This Idempotency-Key was used with another body.')
       }
     },
     list: (workspaceId, slice) => store.list({ workspaceId, ...slice }),

@@ -5,6 +5,7 @@ import type { Slice } from '../contract/paging.ts'
 import type { JsonObject } from '../lib/json.ts'
 import { bumpChangeCounter } from './change-counter.ts'
 import type { Database } from './database.ts'
+import { AnsweredBefore, claimKey, type Once, releaseKey, storeAnswer } from './idempotency.ts'
 import type { Page } from './preset-store.ts'
 import type { Schema } from './schema.ts'
 
@@ -38,15 +39,25 @@ interface Outcome<Result> {
   readonly audit: AuditedChange | null
 }
 
-/** The one way to change what a management key manages: the work, its entry and the change counter, all or nothing. */
+/**
+ * The one way to change what a management key manages: the work, its entry and the change counter, all or nothing. With
+ * `once`, the claim of an Idempotency-Key and the answer too; throws AnsweredBefore where the change was made before.
+ */
 export const recordChange = <Result>(
   database: Database,
   by: ChangedBy,
   now: string,
   work: (transaction: Transaction<Schema>) => Promise<Outcome<Result>>,
+  once?: Once<Result>,
 ): Promise<Result> =>
   database.transaction(async (transaction) => {
+    const earlier = once === undefined ? null : await claimKey(transaction, once.claim, once.seal)
+    if (earlier !== null) throw new AnsweredBefore(earlier)
     const { result, audit } = await work(transaction)
+    if (once !== undefined) {
+      if (audit === null) await releaseKey(transaction, once.claim)
+      else await storeAnswer(transaction, once.claim, once.answer(result), once.seal)
+    }
     if (audit !== null) {
       await writeEntry(transaction, { ...audit, ...by, createdAt: now })
       await bumpChangeCounter(transaction)

@@ -1,11 +1,13 @@
 /** Budgets and credit of workspaces. Whoever keeps them in memory is told of every change by the change counter. */
-import { sql, type Selectable } from 'kysely'
+import { type Kysely, sql, type Selectable } from 'kysely'
 
 import type { JsonObject } from '../lib/json.ts'
 import { dollars } from '../lib/money.ts'
 import { type ChangedBy, recordChange } from './audit-log.ts'
 import type { Database } from './database.ts'
+import type { Once } from './idempotency.ts'
 import type { Span, WorkspaceBudgetsTable } from './ledger-tables.ts'
+import type { Schema } from './schema.ts'
 import { flag } from './sql-values.ts'
 
 export interface BudgetRecord {
@@ -112,18 +114,15 @@ export interface CreditStore {
   total(workspaceId: string): Promise<number>
   /** What all keys of the workspace ever spent, revoked ones too; without what customers' own provider keys paid. */
   spent(workspaceId: string): Promise<number>
-  add(entry: { id: string; workspaceId: string; amountNanos: number; note: string; createdAt: string }, by: ChangedBy): Promise<void>
+  add(
+    entry: { id: string; workspaceId: string; amountNanos: number; note: string; createdAt: string },
+    by: ChangedBy,
+    once?: Once<number>,
+  ): Promise<number>
 }
 
 export const createCreditStore = (database: Database): CreditStore => ({
-  async total(workspaceId) {
-    const { total } = await database.kysely
-      .selectFrom('credit_entries')
-      .select(sql<number>`cast(coalesce(sum(amount_nanos), 0) as bigint)`.as('total'))
-      .where('workspace_id', '=', workspaceId)
-      .executeTakeFirstOrThrow()
-    return total
-  },
+  total: (workspaceId) => totalIn(database.kysely, workspaceId),
   async spent(workspaceId) {
     const { spent } = await database.kysely
       .selectFrom('key_usage_days')
@@ -133,19 +132,34 @@ export const createCreditStore = (database: Database): CreditStore => ({
       .executeTakeFirstOrThrow()
     return spent
   },
-  add: ({ id, workspaceId, amountNanos, note, createdAt }, by) =>
-    recordChange(database, by, createdAt, async (transaction) => {
-      await transaction
-        .insertInto('credit_entries')
-        .values({ id, workspace_id: workspaceId, amount_nanos: amountNanos, note, created_at: createdAt })
-        .execute()
-      const after = { amount_usd: dollars(amountNanos), note }
-      return {
-        result: undefined,
-        audit: { workspaceId, action: 'created', objectType: 'credit', objectId: id, before: null, after },
-      }
-    }),
+  add: ({ id, workspaceId, amountNanos, note, createdAt }, by, once) =>
+    recordChange<number>(
+      database,
+      by,
+      createdAt,
+      async (transaction) => {
+        await transaction
+          .insertInto('credit_entries')
+          .values({ id, workspace_id: workspaceId, amount_nanos: amountNanos, note, created_at: createdAt })
+          .execute()
+        const after = { amount_usd: dollars(amountNanos), note }
+        return {
+          result: await totalIn(transaction, workspaceId),
+          audit: { workspaceId, action: 'created', objectType: 'credit', objectId: id, before: null, after },
+        }
+      },
+      once,
+    ),
 })
+
+const totalIn = async (kysely: Kysely<Schema>, workspaceId: string): Promise<number> => {
+  const { total } = await kysely
+    .selectFrom('credit_entries')
+    .select(sql<number>`cast(coalesce(sum(amount_nanos), 0) as bigint)`.as('total'))
+    .where('workspace_id', '=', workspaceId)
+    .executeTakeFirstOrThrow()
+  return total
+}
 
 const inOrder = (budgets: readonly BudgetRecord[]): readonly BudgetRecord[] =>
   budgets.toSorted((a, b) => BROADEST_FIRST.indexOf(a.span) - BROADEST_FIRST.indexOf(b.span))

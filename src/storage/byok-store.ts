@@ -6,6 +6,7 @@ import type { Slice } from '../contract/paging.ts'
 import type { JsonObject } from '../lib/json.ts'
 import { type AuditedChange, type ChangedBy, recordChange } from './audit-log.ts'
 import type { Database } from './database.ts'
+import type { Once } from './idempotency.ts'
 import type { ByokKeysTable } from './management-tables.ts'
 import type { Page } from './preset-store.ts'
 import type { Schema } from './schema.ts'
@@ -30,7 +31,7 @@ export interface ByokRecord {
 
 export interface ByokStore {
   /** `auditWorkspaceId`: whose audit log tells of it, where it is for every workspace. */
-  insert(record: ByokRecord, auditWorkspaceId: string, by: ChangedBy): Promise<void>
+  insert(record: ByokRecord, auditWorkspaceId: string, by: ChangedBy, once?: Once<void>): Promise<void>
   get(id: string): Promise<ByokRecord | null>
   /** By provider and sort order. `everywhere`: with those for every workspace. */
   list(filter: ByokFilter & Slice): Promise<Page<ByokRecord>>
@@ -55,11 +56,17 @@ interface ByokFilter {
 }
 
 export const createByokStore = (database: Database): ByokStore => ({
-  insert: (record, auditWorkspaceId, by) =>
-    recordChange(database, by, record.createdAt, async (transaction) => {
-      await transaction.insertInto('byok_keys').values(toRow(record)).execute()
-      return { result: undefined, audit: audited('created', auditWorkspaceId, null, record) }
-    }),
+  insert: (record, auditWorkspaceId, by, once) =>
+    recordChange<void>(
+      database,
+      by,
+      record.createdAt,
+      async (transaction) => {
+        await transaction.insertInto('byok_keys').values(toRow(record)).execute()
+        return { result: undefined, audit: audited('created', auditWorkspaceId, null, record) }
+      },
+      once,
+    ),
 
   async get(id) {
     const row = await database.kysely.selectFrom('byok_keys').selectAll().where('id', '=', id).executeTakeFirst()

@@ -3,9 +3,10 @@ import type { Transaction } from 'kysely'
 
 import type { PresetContent, PresetWithVersion } from '../contract/preset.ts'
 import { type ChangedBy, recordChange } from './audit-log.ts'
+import { type Claim, claimKey, storeAnswer, type StoredAnswer } from './idempotency.ts'
 import { type PresetRow, type PresetVersionRow, type SealedDatabase, toPresetWithVersion } from './preset-rows.ts'
 import type { Schema } from './schema.ts'
-import { holdsSecrets, readAnswerBody, storeAnswerBody, storeConfig, type TextSeal } from './sealed-config.ts'
+import { holdsSecrets, storeConfig, type TextSeal } from './sealed-config.ts'
 
 export interface CreateVersionInput {
   readonly workspaceId: string
@@ -32,30 +33,25 @@ export interface IdempotencyClaim {
   readonly answer: (preset: PresetWithVersion) => StoredAnswer
 }
 
-export interface StoredAnswer {
-  readonly status: number
-  readonly body: string
-}
-
 export type CreateVersionOutcome =
   | { readonly kind: 'created'; readonly preset: PresetWithVersion }
   | ({ readonly kind: 'replay' } & StoredAnswer)
-  /** The same key came with another body. */
-  | { readonly kind: 'idempotency-mismatch' }
 
 export const createPresetVersion = ({ database, seal }: SealedDatabase, input: CreateVersionInput): Promise<CreateVersionOutcome> =>
   recordChange<CreateVersionOutcome>(database, input.by, input.now, async (transaction) => {
     const { idempotency } = input
     if (idempotency !== null) {
-      const earlier = await claimIdempotencyKey(transaction, input, idempotency, seal)
-      if (earlier !== null) return { result: earlier, audit: null }
+      const earlier = await claimKey(transaction, claimOf(input, idempotency), seal)
+      if (earlier !== null) return { result: { kind: 'replay', ...earlier }, audit: null }
     }
     const preset = await takeNextVersion(transaction, input)
     const version = versionRow(input, preset, seal)
     await transaction.insertInto('preset_versions').values(version).execute()
     const created = toPresetWithVersion(preset, version, seal)
-    if (idempotency !== null)
-      await storeAnswer(transaction, input, idempotency, sealedAnswer(input, idempotency, idempotency.answer(created), seal))
+    if (idempotency !== null) {
+      const hidden = holdsSecrets(input.content.config) ? seal : null
+      await storeAnswer(transaction, claimOf(input, idempotency), idempotency.answer(created), hidden)
+    }
     return {
       result: { kind: 'created', preset: created },
       audit: {
@@ -130,56 +126,12 @@ const versionRow = (
   updated_at: now,
 })
 
-/**
- * Null when the key is ours now. The row is claimed first, so of two requests with one key the second waits for the first to
- * commit and then sees its answer; a claim and its version commit together, so neither is ever without the other.
- */
-const claimIdempotencyKey = async (
-  transaction: Transaction<Schema>,
-  { workspaceId, slug, now }: CreateVersionInput,
-  { route, key, bodySha256, expiredBefore }: IdempotencyClaim,
-  seal: TextSeal,
-): Promise<CreateVersionOutcome | null> => {
-  const claimed = await transaction
-    .insertInto('idempotency_keys')
-    .values({ workspace_id: workspaceId, route, slug, key, body_sha256: bodySha256, status: 0, body: '', created_at: now })
-    .onConflict((conflict) =>
-      conflict
-        .columns(['workspace_id', 'route', 'slug', 'key'])
-        .doUpdateSet((eb) => ({ body_sha256: eb.ref('excluded.body_sha256'), created_at: eb.ref('excluded.created_at') }))
-        .where('idempotency_keys.created_at', '<', expiredBefore),
-    )
-    .returning('key')
-    .executeTakeFirst()
-  if (claimed !== undefined) return null
-
-  const earlier = await transaction
-    .selectFrom('idempotency_keys')
-    .select(['body_sha256', 'status', 'body'])
-    .where((eb) => eb.and({ workspace_id: workspaceId, route, slug, key }))
-    .executeTakeFirstOrThrow()
-  if (earlier.body_sha256 !== bodySha256) return { kind: 'idempotency-mismatch' }
-  return { kind: 'replay', status: earlier.status, body: readAnswerBody(earlier.body, [workspaceId, route, slug, key], seal) }
-}
-
-/** An answer with secrets is kept sealed. */
-const sealedAnswer = (
-  { workspaceId, slug, content }: CreateVersionInput,
-  { route, key }: IdempotencyClaim,
-  answer: StoredAnswer,
-  seal: TextSeal,
-): StoredAnswer =>
-  holdsSecrets(content.config) ? { ...answer, body: storeAnswerBody(answer.body, [workspaceId, route, slug, key], seal) } : answer
-
-const storeAnswer = async (
-  transaction: Transaction<Schema>,
-  { workspaceId, slug }: CreateVersionInput,
-  { route, key }: IdempotencyClaim,
-  { status, body }: StoredAnswer,
-): Promise<void> => {
-  await transaction
-    .updateTable('idempotency_keys')
-    .set({ status, body })
-    .where((eb) => eb.and({ workspace_id: workspaceId, route, slug, key }))
-    .execute()
-}
+const claimOf = ({ workspaceId, slug, now }: CreateVersionInput, { route, key, bodySha256, expiredBefore }: IdempotencyClaim): Claim => ({
+  workspaceId,
+  route,
+  slug,
+  key,
+  bodySha256,
+  now,
+  expiredBefore,
+})

@@ -7,6 +7,7 @@ import { dollars, nanosOf } from '../lib/money.ts'
 import { type AuditedChange, type ChangedBy, recordChange } from './audit-log.ts'
 import type { Database } from './database.ts'
 import type { GuardrailsTable } from './guardrail-tables.ts'
+import type { Once } from './idempotency.ts'
 import type { Page } from './preset-store.ts'
 import type { Schema } from './schema.ts'
 import { flag } from './sql-values.ts'
@@ -15,7 +16,7 @@ import { flag } from './sql-values.ts'
 export type AppliedBy = 'key' | 'member' | 'workspace'
 
 export interface GuardrailStore {
-  insert(guardrail: GuardrailResource, by: ChangedBy): Promise<void>
+  insert(guardrail: GuardrailResource, by: ChangedBy, once?: Once<void>): Promise<void>
   /** Null if the workspace has no such guardrail, as for the changes. */
   get(workspaceId: string, id: string): Promise<GuardrailResource | null>
   /** Null for a guardrail that was never written. */
@@ -50,11 +51,17 @@ export interface GuardrailStore {
 }
 
 export const createGuardrailStore = (database: Database): GuardrailStore => ({
-  insert: (guardrail, by) =>
-    recordChange(database, by, guardrail.created_at, async (transaction) => {
-      await transaction.insertInto('guardrails').values(newRow(guardrail, false)).execute()
-      return { result: undefined, audit: audited('created', null, guardrail) }
-    }),
+  insert: (guardrail, by, once) =>
+    recordChange<void>(
+      database,
+      by,
+      guardrail.created_at,
+      async (transaction) => {
+        await transaction.insertInto('guardrails').values(newRow(guardrail, false)).execute()
+        return { result: undefined, audit: audited('created', null, guardrail) }
+      },
+      once,
+    ),
 
   async get(workspaceId, id) {
     const row = await database.kysely

@@ -5,6 +5,7 @@ import type { JsonObject } from '../lib/json.ts'
 import { dollars } from '../lib/money.ts'
 import { type AuditedChange, type ChangedBy, recordChange } from './audit-log.ts'
 import type { Database } from './database.ts'
+import type { Once } from './idempotency.ts'
 import type { ApiKeysTable } from './schema.ts'
 import { flag } from './sql-values.ts'
 import { usageWindowsAt } from './usage-windows.ts'
@@ -70,7 +71,7 @@ export interface WindowTotals {
 }
 
 export interface KeyStore {
-  insert(key: KeyRecord, by: ChangedBy): Promise<void>
+  insert(key: KeyRecord, by: ChangedBy, once?: Once<void>): Promise<void>
   /** Null for an unknown key and for a revoked one, which is dead for ever. */
   get(hash: string): Promise<KeyRecord | null>
   /** The key with any of these digests; null as above. */
@@ -93,11 +94,17 @@ export interface KeyStore {
 }
 
 export const createKeyStore = (database: Database): KeyStore => ({
-  insert: (key, by) =>
-    recordChange(database, by, key.createdAt, async (transaction) => {
-      await transaction.insertInto('api_keys').values(newRow(key)).execute()
-      return { result: undefined, audit: audited('created', key, null, auditView(key)) }
-    }),
+  insert: (key, by, once) =>
+    recordChange<void>(
+      database,
+      by,
+      key.createdAt,
+      async (transaction) => {
+        await transaction.insertInto('api_keys').values(newRow(key)).execute()
+        return { result: undefined, audit: audited('created', key, null, auditView(key)) }
+      },
+      once,
+    ),
 
   async get(hash) {
     const row = await database.kysely

@@ -219,7 +219,9 @@ describeEachEngine('idempotency of preset creation', (engine) => {
   test('the same key with another body is a mismatch and writes nothing', async () => {
     const { create, store, workspaceId } = await preparePresets(await engine.open())
     const first = created(await create('bot', { idempotency: claimOf() }))
-    expect(await create('bot', { idempotency: claimOf({ bodySha256: 'b'.repeat(64) }) })).toEqual({ kind: 'idempotency-mismatch' })
+    expect(create('bot', { idempotency: claimOf({ bodySha256: 'b'.repeat(64) }) })).rejects.toThrow(
+      'This Idempotency-Key was used with another body.',
+    )
     expect(await store.get(workspaceId, 'bot')).toEqual(first)
   })
 

@@ -5,6 +5,7 @@ import { DEFAULT_SETTINGS, storedSettings, type WorkspaceMemberResource, type Wo
 import { definedOnly } from '../lib/defined-only.ts'
 import { type AuditedChange, type ChangedBy, recordChange } from './audit-log.ts'
 import type { Database } from './database.ts'
+import type { Once } from './idempotency.ts'
 import type { Page } from './preset-store.ts'
 import type { Schema, WorkspacesTable } from './schema.ts'
 
@@ -31,7 +32,7 @@ export interface WorkspaceStore {
   /** Oldest first. `onlyId`: that one alone. */
   list(input: { onlyId: string | null } & Slice): Promise<Page<WorkspaceRecord>>
   /** False where the slug is taken. Its creator is its first member. */
-  create(workspace: WorkspaceRecord, memberId: string, by: ChangedBy): Promise<boolean>
+  create(workspace: WorkspaceRecord, memberId: string, by: ChangedBy, once?: Once<boolean>): Promise<boolean>
   update(id: string, patch: WorkspacePatch, now: string, by: ChangedBy): Promise<WorkspaceRecord | 'unknown' | 'slug-taken'>
   /** Refused while it has keys that are not revoked. */
   delete(id: string, now: string, by: ChangedBy): Promise<'deleted' | 'unknown' | 'has-keys'>
@@ -98,27 +99,33 @@ export const createWorkspaceStore = (database: Database): WorkspaceStore => ({
     return { items: rows.map(toWorkspace), totalCount: count }
   },
 
-  create: (workspace, memberId, by) =>
-    recordChange(database, by, workspace.createdAt, async (transaction) => {
-      const made = await transaction
-        .insertInto('workspaces')
-        .values(rowOf(workspace))
-        .onConflict((conflict) => conflict.column('slug').doNothing())
-        .returning('id')
-        .executeTakeFirst()
-      if (made === undefined) return { result: false, audit: null }
-      await transaction
-        .insertInto('workspace_members')
-        .values({
-          id: memberId,
-          workspace_id: workspace.id,
-          user_id: workspace.createdBy,
-          role: 'admin',
-          created_at: workspace.createdAt,
-        })
-        .execute()
-      return { result: true, audit: audited('created', workspace.id, null, workspace) }
-    }),
+  create: (workspace, memberId, by, once) =>
+    recordChange<boolean>(
+      database,
+      by,
+      workspace.createdAt,
+      async (transaction) => {
+        const made = await transaction
+          .insertInto('workspaces')
+          .values(rowOf(workspace))
+          .onConflict((conflict) => conflict.column('slug').doNothing())
+          .returning('id')
+          .executeTakeFirst()
+        if (made === undefined) return { result: false, audit: null }
+        await transaction
+          .insertInto('workspace_members')
+          .values({
+            id: memberId,
+            workspace_id: workspace.id,
+            user_id: workspace.createdBy,
+            role: 'admin',
+            created_at: workspace.createdAt,
+          })
+          .execute()
+        return { result: true, audit: audited('created', workspace.id, null, workspace) }
+      },
+      once,
+    ),
 
   update: (id, patch, now, by) =>
     recordChange<WorkspaceRecord | 'unknown' | 'slug-taken'>(database, by, now, async (transaction) => {

@@ -15,6 +15,7 @@ import { definedOnly } from '../lib/defined-only.ts'
 import type { IdSource } from '../lib/id.ts'
 import { createLoadCache } from '../lib/load-cache.ts'
 import type { ChangedBy } from '../storage/audit-log.ts'
+import { mapOnce, type Once } from '../storage/idempotency.ts'
 import type { Page } from '../storage/preset-store.ts'
 import type { WorkspaceRecord, WorkspaceStore } from '../storage/workspace-store.ts'
 
@@ -25,7 +26,12 @@ export interface Workspaces {
   reachesAll(caller: Principal): boolean
   list(caller: Principal, slice: Slice): Promise<Page<WorkspaceRecord>>
   /** Throws `permission_denied` for callers of other workspaces than the default one, as `delete` does, and `invalid_request` for a slug that is taken. */
-  create(caller: Principal, body: z.output<typeof createWorkspaceBody>, by: ChangedBy): Promise<WorkspaceRecord>
+  create(
+    caller: Principal,
+    body: z.output<typeof createWorkspaceBody>,
+    by: ChangedBy,
+    once?: Once<WorkspaceRecord>,
+  ): Promise<WorkspaceRecord>
   update(id: string, body: z.output<typeof updateWorkspaceBody>, by: ChangedBy): Promise<WorkspaceRecord>
   delete(caller: Principal, id: string, by: ChangedBy): Promise<void>
   members(id: string, slice: Slice): Promise<Page<WorkspaceMemberResource>>
@@ -70,7 +76,7 @@ export const createWorkspaces = ({ store, defaultId, clock, ids }: WorkspacesPar
       return found
     },
     list: (caller, slice) => store.list({ onlyId: reachesAll(caller) ? null : caller.workspaceId, ...slice }),
-    async create(caller, { name, slug, description = null, ...settings }, by) {
+    async create(caller, { name, slug, description = null, ...settings }, by, once) {
       requireAll(caller)
       const workspace: WorkspaceRecord = {
         id: ids.uuid(),
@@ -82,7 +88,13 @@ export const createWorkspaces = ({ store, defaultId, clock, ids }: WorkspacesPar
         updatedAt: now(),
         settings: { ...DEFAULT_SETTINGS, ...definedOnly(settings) },
       }
-      if (!(await store.create(workspace, ids.uuid(), by))) throw slugTaken(slug)
+      const isMade = await store.create(
+        workspace,
+        ids.uuid(),
+        by,
+        mapOnce(once, () => workspace),
+      )
+      if (!isMade) throw slugTaken(slug)
       return workspace
     },
     async update(id, body, by) {

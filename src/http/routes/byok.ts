@@ -3,12 +3,15 @@ import { z } from 'zod'
 
 import { byokResource, type ProviderKeys } from '../../byok/provider-keys.ts'
 import { byokId, byokKey, createByokBody, updateByokBody } from '../../contract/byok.ts'
+import { onceHeaders } from '../../contract/idempotency.ts'
 import { listOf, listPaging } from '../../contract/paging.ts'
 import { validate } from '../../contract/validate.ts'
 import { inWorkspace } from '../../contract/workspace.ts'
 import { GatewayError } from '../../errors.ts'
 import { readJsonObject } from '../../lib/json-body.ts'
+import type { ByokRecord } from '../../storage/byok-store.ts'
 import type { Workspaces } from '../../workspaces/workspaces.ts'
+import { answerOnce, type Onceness } from '../answer-once.ts'
 import { jsonResponse } from '../json-response.ts'
 import { changedBy, reachOf, type Route, type RouteRequest } from '../route.ts'
 import { workspaceForNew } from '../workspace-scope.ts'
@@ -19,7 +22,15 @@ const providerQuery = z.string().max(64).optional().meta({ description: 'Keys of
 
 const idOf = (request: RouteRequest): string => validate(byokId, request.params['id'], ['id'])
 
-export const byokRoutes = ({ providerKeys, workspaces }: { providerKeys: ProviderKeys; workspaces: Workspaces }): readonly Route[] => [
+export const byokRoutes = ({
+  providerKeys,
+  workspaces,
+  onceness,
+}: {
+  providerKeys: ProviderKeys
+  workspaces: Workspaces
+  onceness: Onceness
+}): readonly Route[] => [
   {
     ...shared,
     method: 'GET',
@@ -42,16 +53,23 @@ export const byokRoutes = ({ providerKeys, workspaces }: { providerKeys: Provide
     operation: 'createProviderKey',
     summary: 'Enter a key of a provider; it is sealed, and no answer ever shows it',
     query: inWorkspace,
+    headers: onceHeaders,
     body: createByokBody,
     answers: { 201: { description: 'The key, masked.', schema: z.object({ data: byokKey }) } },
     errors: [403, 404],
     async handle(request) {
-      const body = validate(createByokBody, readJsonObject(await request.text()))
+      const bodyText = await request.text()
+      const body = validate(createByokBody, readJsonObject(bodyText))
       if (body.workspace_id === null && !reachOf(request).isOperator) {
         throw new GatewayError('permission_denied', 'Only management keys of the default workspace enter keys for every workspace.')
       }
       const workspaceId = await workspaceForNew(request, workspaces, body.workspace_id)
-      return jsonResponse({ data: byokResource(await providerKeys.create(workspaceId, body, changedBy(request))) }, { status: 201 })
+      return answerOnce<ByokRecord>(
+        { request, operation: 'createProviderKey', bodyText },
+        onceness,
+        (once) => providerKeys.create(workspaceId, body, changedBy(request), once),
+        (record) => ({ data: byokResource(record) }),
+      )
     },
   },
   {

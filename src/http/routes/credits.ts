@@ -2,6 +2,7 @@
 import { z } from 'zod'
 
 import { addCreditsBody, credits as creditsSchema } from '../../contract/budget.ts'
+import { onceHeaders } from '../../contract/idempotency.ts'
 import { validate } from '../../contract/validate.ts'
 import { inWorkspace } from '../../contract/workspace.ts'
 import { GatewayError } from '../../errors.ts'
@@ -9,6 +10,7 @@ import type { Credits } from '../../ledger/credits.ts'
 import { readJsonObject } from '../../lib/json-body.ts'
 import { dollars, nanosOf } from '../../lib/money.ts'
 import type { Workspaces } from '../../workspaces/workspaces.ts'
+import { answerOnce, type Onceness } from '../answer-once.ts'
 import { jsonResponse } from '../json-response.ts'
 import { changedBy, reachOf, type Route } from '../route.ts'
 import { workspaceForNew } from '../workspace-scope.ts'
@@ -18,11 +20,12 @@ export interface CreditRouteParts {
   readonly workspaces: Workspaces
   /** Nano-dollars that the keys of the workspace have spent, up to this moment. */
   readonly spent: (workspaceId: string) => Promise<number>
+  readonly onceness: Onceness
 }
 
 const shared = { path: '/credits', tag: 'Credits', policy: 'management', surface: 'management' } as const
 
-export const creditRoutes = ({ credits, workspaces, spent }: CreditRouteParts): readonly Route[] => {
+export const creditRoutes = ({ credits, workspaces, spent, onceness }: CreditRouteParts): readonly Route[] => {
   const shown = async (id: string): Promise<z.output<typeof creditsSchema>> => ({
     total_credits: dollars(await credits.total(id)),
     total_usage: dollars(await spent(id)),
@@ -46,6 +49,7 @@ export const creditRoutes = ({ credits, workspaces, spent }: CreditRouteParts): 
       operation: 'addCredits',
       summary: 'Add to the credit of a workspace, with a management key of the default one',
       query: inWorkspace,
+      headers: onceHeaders,
       body: addCreditsBody,
       answers: { 201: { description: 'The credit with it.', schema: z.object({ data: creditsSchema }) } },
       errors: [403, 404],
@@ -53,10 +57,16 @@ export const creditRoutes = ({ credits, workspaces, spent }: CreditRouteParts): 
         if (!reachOf(request).isOperator) {
           throw new GatewayError('permission_denied', 'Only management keys of the default workspace add credit.')
         }
-        const { amount_usd, note, workspace_id } = validate(addCreditsBody, readJsonObject(await request.text()))
+        const bodyText = await request.text()
+        const { amount_usd, note, workspace_id } = validate(addCreditsBody, readJsonObject(bodyText))
         const id = await workspaceForNew(request, workspaces, workspace_id)
-        await credits.add({ workspaceId: id, amountNanos: signedNanos(amount_usd), note }, changedBy(request))
-        return jsonResponse({ data: await shown(id) }, { status: 201 })
+        const total_usage = dollars(await spent(id))
+        return answerOnce<number>(
+          { request, operation: 'addCredits', bodyText },
+          onceness,
+          (once) => credits.add({ workspaceId: id, amountNanos: signedNanos(amount_usd), note }, changedBy(request), once),
+          (total) => ({ data: { total_credits: dollars(total), total_usage } }),
+        )
       },
     },
   ]

@@ -8,6 +8,7 @@ import { inWorkspace } from '../../contract/workspace.ts'
 import type { Guardrails } from '../../guardrails/guardrails.ts'
 import { readJsonObject } from '../../lib/json-body.ts'
 import type { Workspaces } from '../../workspaces/workspaces.ts'
+import type { Onceness } from '../answer-once.ts'
 import { jsonResponse } from '../json-response.ts'
 import { changedBy, reachOf, type Route, type RouteRequest } from '../route.ts'
 
@@ -16,6 +17,7 @@ const shared = { tag: 'Guardrails', policy: 'management', surface: 'management' 
 export interface GuardrailRouteParts {
   readonly guardrails: Guardrails
   readonly workspaces: Workspaces
+  readonly onceness: Onceness
 }
 
 /** The guardrail of the path, and the workspace in which it is to be looked for. */

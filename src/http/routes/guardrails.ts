@@ -1,11 +1,13 @@
 /** Management of guardrails (contract 7.1). */
 import { z } from 'zod'
 
-import { createGuardrailBody, guardrail, guardrailId, updateGuardrailBody } from '../../contract/guardrail.ts'
+import { createGuardrailBody, guardrail, type GuardrailResource, guardrailId, updateGuardrailBody } from '../../contract/guardrail.ts'
+import { onceHeaders } from '../../contract/idempotency.ts'
 import { listOf, listPaging } from '../../contract/paging.ts'
 import { validate } from '../../contract/validate.ts'
 import { inWorkspace } from '../../contract/workspace.ts'
 import { readJsonObject } from '../../lib/json-body.ts'
+import { answerOnce } from '../answer-once.ts'
 import { jsonResponse } from '../json-response.ts'
 import { changedBy, reachOf, type Route } from '../route.ts'
 import { workspaceForNew } from '../workspace-scope.ts'
@@ -28,20 +30,27 @@ const guardrailsList = ({ guardrails }: GuardrailRouteParts): Route => ({
   },
 })
 
-const guardrailsCreate = ({ guardrails, workspaces }: GuardrailRouteParts): Route => ({
+const guardrailsCreate = ({ guardrails, workspaces, onceness }: GuardrailRouteParts): Route => ({
   ...shared,
   method: 'POST',
   path: '/guardrails',
   operation: 'createGuardrail',
   summary: 'Create a guardrail; it acts where it is assigned',
   query: inWorkspace,
+  headers: onceHeaders,
   body: createGuardrailBody,
   answers: { 201: { description: 'The guardrail.', schema: z.object({ data: guardrail }) } },
   errors: [404],
   async handle(request) {
-    const body = validate(createGuardrailBody, readJsonObject(await request.text()))
+    const bodyText = await request.text()
+    const body = validate(createGuardrailBody, readJsonObject(bodyText))
     const workspaceId = await workspaceForNew(request, workspaces, body.workspace_id)
-    return jsonResponse({ data: await guardrails.create(workspaceId, body, changedBy(request)) }, { status: 201 })
+    return answerOnce<GuardrailResource>(
+      { request, operation: 'createGuardrail', bodyText },
+      onceness,
+      (once) => guardrails.create(workspaceId, body, changedBy(request), once),
+      (data) => ({ data }),
+    )
   },
 })
 

@@ -2,11 +2,12 @@
 import { z } from 'zod'
 
 import { scopeOf } from '../../canonical/reach.ts'
+import { onceHeaders } from '../../contract/idempotency.ts'
 import { apiKey, createKeyBody, createdKey, currentKey, keyHash, updateKeyBody } from '../../contract/key.ts'
 import { validate } from '../../contract/validate.ts'
 import { inWorkspace } from '../../contract/workspace.ts'
 import { currentKeyResource, keyResource } from '../../keys/key-resource.ts'
-import { spenderOf, type Keys } from '../../keys/keys.ts'
+import { spenderOf, type Keys, type MadeKey, type NewKey } from '../../keys/keys.ts'
 import { keyBudgets } from '../../ledger/key-budgets.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -14,6 +15,7 @@ import { readJsonObject } from '../../lib/json-body.ts'
 import { nanosOf } from '../../lib/money.ts'
 import type { KeyPatch } from '../../storage/key-store.ts'
 import type { Workspaces } from '../../workspaces/workspaces.ts'
+import { answerOnce, type Onceness } from '../answer-once.ts'
 import { jsonResponse } from '../json-response.ts'
 import { changedBy, principalOf, reachOf, type Route, type RouteRequest } from '../route.ts'
 import { workspaceForNew } from '../workspace-scope.ts'
@@ -25,6 +27,7 @@ const hashOf = (request: RouteRequest): string => validate(keyHash, request.para
 export interface KeyRouteParts {
   readonly keys: Keys
   readonly workspaces: Workspaces
+  readonly onceness: Onceness
 }
 
 const LIST_PAGE = 100
@@ -59,42 +62,46 @@ export const keysList = (keys: Keys): Route => ({
   },
 })
 
-export const keysCreate = ({ keys, workspaces }: KeyRouteParts): Route => ({
+export const keysCreate = ({ keys, workspaces, onceness }: KeyRouteParts): Route => ({
   ...shared,
   method: 'POST',
   path: '/keys',
   operation: 'createKeys',
   summary: 'Create an API key; the answer is the only place that shows it',
   query: inWorkspace,
+  headers: onceHeaders,
   body: createKeyBody,
   answers: { 201: { description: 'The key.', schema: createdKey } },
   errors: [404],
   async handle(request) {
-    const body = validate(createKeyBody, readJsonObject(await request.text()))
+    const bodyText = await request.text()
+    const body = validate(createKeyBody, readJsonObject(bodyText))
     const workspaceId = await workspaceForNew(request, workspaces, body.workspace_id)
     const { userId } = principalOf(request)
     const creatorUserId = body.creator_user_id ?? userId
     // Whose key it is decides what it may spend and use, so nobody is named who has no part in the workspace.
     if (creatorUserId !== userId) await workspaces.requireMember(workspaceId, creatorUserId)
-    const { key, record } = await keys.create(
-      {
-        kind: body.kind,
-        name: body.name,
-        workspaceId,
-        creatorUserId,
-        limitNanos: nanosOrNull(body.limit),
-        limitReset: body.limit_reset ?? null,
-        includeByokInLimit: body.include_byok_in_limit,
-        strict: body.strict,
-        rpmLimit: body.rpm_limit ?? null,
-        tpmLimit: body.tpm_limit ?? null,
-        providerFailure: body.provider_failure ?? null,
-        externalUser: body.external?.user ?? null,
-        expiresAt: body.expires_at ?? null,
-      },
-      changedBy(request),
+    const made: NewKey = {
+      kind: body.kind,
+      name: body.name,
+      workspaceId,
+      creatorUserId,
+      limitNanos: nanosOrNull(body.limit),
+      limitReset: body.limit_reset ?? null,
+      includeByokInLimit: body.include_byok_in_limit,
+      strict: body.strict,
+      rpmLimit: body.rpm_limit ?? null,
+      tpmLimit: body.tpm_limit ?? null,
+      providerFailure: body.provider_failure ?? null,
+      externalUser: body.external?.user ?? null,
+      expiresAt: body.expires_at ?? null,
+    }
+    return answerOnce<MadeKey>(
+      { request, operation: 'createKeys', bodyText },
+      onceness,
+      (once) => keys.create(made, changedBy(request), once),
+      ({ key, ...rest }) => ({ data: keyResource(rest), key }),
     )
-    return jsonResponse({ data: keyResource(await keys.get(workspaceId, record.hash)), key }, { status: 201 })
   },
 })
 

@@ -7,6 +7,7 @@ import type { Clock } from '../../lib/clock.ts'
 import type { ActivityStore } from '../../storage/activity-store.ts'
 import type { AuditLog } from '../../storage/audit-log.ts'
 import type { Workspaces } from '../../workspaces/workspaces.ts'
+import type { Onceness } from '../answer-once.ts'
 import type { Route } from '../route.ts'
 import { activityRoute } from './activity.ts'
 import { auditLogRoute } from './audit-log.ts'
@@ -29,16 +30,18 @@ export interface ManagementParts {
   readonly providerName: (slug: string) => string
   /** Nano-dollars that the keys of a workspace have spent, up to this moment. */
   readonly spent: (workspaceId: string) => Promise<number>
+  /** For what is created once. */
+  readonly onceness: Onceness
 }
 
 export const managementRoutes = (keys: Keys, parts: ManagementParts): readonly Route[] => {
   return [
     keysList(keys),
-    keysCreate({ keys, workspaces: parts.workspaces }),
+    keysCreate({ keys, workspaces: parts.workspaces, onceness: parts.onceness }),
     keysGet(keys),
     keysUpdate(keys),
     keysDelete(keys),
-    ...workspaceRoutes({ workspaces: parts.workspaces, includesByok: (id) => includesByok(parts.budgets, id) }),
+    ...workspaceRoutes({ workspaces: parts.workspaces, includesByok: (id) => includesByok(parts.budgets, id), onceness: parts.onceness }),
     ...budgetRoutes(parts),
     ...creditRoutes(parts),
     ...byokRoutes(parts),

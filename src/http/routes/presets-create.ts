@@ -2,6 +2,7 @@
 import { z } from 'zod'
 
 import type { ClientDialect } from '../../canonical/call.ts'
+import { idempotencyKey, onceHeaders } from '../../contract/idempotency.ts'
 import { presetSlug, presetWithVersion } from '../../contract/preset.ts'
 import { validate } from '../../contract/validate.ts'
 import { inWorkspace } from '../../contract/workspace.ts'
@@ -20,11 +21,6 @@ const PATHS = {
   chat: { path: '/presets/:slug/chat/completions', operation: 'createPresetsChatCompletions', body: chatBody },
 } as const satisfies Record<ClientDialect, unknown>
 
-const idempotencyKey = z
-  .string()
-  .regex(/^[\x21-\x7e]{1,255}$/, 'Use 1 to 255 printable ASCII characters without spaces.')
-  .meta({ description: 'A repetition with the same key and body gets the first answer again, for 24 hours.' })
-
 export const presetsCreate = (dialect: ClientDialect, parts: { presets: Presets; formats: Formats }): Route => {
   const { path, operation, body } = PATHS[dialect]
   return {
@@ -37,7 +33,7 @@ export const presetsCreate = (dialect: ClientDialect, parts: { presets: Presets;
     surface: 'management',
     params: { slug: presetSlug },
     query: inWorkspace,
-    headers: { 'Idempotency-Key': idempotencyKey.optional() },
+    headers: onceHeaders,
     body,
     answers: {
       200: { description: 'The preset with the version that this request wrote.', schema: z.object({ data: presetWithVersion }) },

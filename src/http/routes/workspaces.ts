@@ -1,12 +1,14 @@
 /** Workspaces and their members (contract 7.2). A path names a workspace by its id or its slug. */
 import { z } from 'zod'
 
+import { onceHeaders } from '../../contract/idempotency.ts'
 import { listOf, listPaging } from '../../contract/paging.ts'
 import { validate } from '../../contract/validate.ts'
 import { createWorkspaceBody, memberIds, updateWorkspaceBody, workspace, workspaceMember, workspaceRef } from '../../contract/workspace.ts'
 import { readJsonObject } from '../../lib/json-body.ts'
 import type { WorkspaceRecord } from '../../storage/workspace-store.ts'
 import { workspaceResource, type Workspaces } from '../../workspaces/workspaces.ts'
+import { answerOnce, type Onceness } from '../answer-once.ts'
 import { jsonResponse } from '../json-response.ts'
 import { changedBy, principalOf, type Route, type RouteRequest } from '../route.ts'
 
@@ -17,13 +19,14 @@ export interface WorkspaceRouteParts {
   readonly workspaces: Workspaces
   /** Whether customers' own provider keys count in the budgets of the workspace. */
   readonly includesByok: (workspaceId: string) => Promise<boolean>
+  readonly onceness: Onceness
 }
 
 /** The workspace of the path, if the caller reaches it. */
 export const workspaceOf = (request: RouteRequest, workspaces: Workspaces): Promise<WorkspaceRecord> =>
   workspaces.reach(principalOf(request), validate(workspaceRef, request.params['id'], ['id']))
 
-export const workspaceRoutes = ({ workspaces, includesByok }: WorkspaceRouteParts): readonly Route[] => {
+export const workspaceRoutes = ({ workspaces, includesByok, onceness }: WorkspaceRouteParts): readonly Route[] => {
   const shown = async (record: WorkspaceRecord) => workspaceResource(record, await includesByok(record.id))
   return [
     {
@@ -46,12 +49,20 @@ export const workspaceRoutes = ({ workspaces, includesByok }: WorkspaceRoutePart
       path: '/workspaces',
       operation: 'createWorkspace',
       summary: 'Create a workspace, with a management key of the default one',
+      headers: onceHeaders,
       body: createWorkspaceBody,
       answers: { 201: { description: 'The workspace.', schema: z.object({ data: workspace }) } },
       errors: [403, 409],
       async handle(request) {
-        const body = validate(createWorkspaceBody, readJsonObject(await request.text()))
-        return jsonResponse({ data: await shown(await workspaces.create(principalOf(request), body, changedBy(request))) }, { status: 201 })
+        const bodyText = await request.text()
+        const body = validate(createWorkspaceBody, readJsonObject(bodyText))
+        return answerOnce<WorkspaceRecord>(
+          { request, operation: 'createWorkspace', bodyText },
+          onceness,
+          (once) => workspaces.create(principalOf(request), body, changedBy(request), once),
+          // A new one has no budgets yet.
+          (record) => ({ data: workspaceResource(record, false) }),
+        )
       },
     },
     {

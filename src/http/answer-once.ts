@@ -1,0 +1,56 @@
+/** What creates something is done once for an `Idempotency-Key`; a repetition gets the first answer, byte for byte. */
+import { createHash } from 'node:crypto'
+
+import { idempotencyKey } from '../contract/idempotency.ts'
+import { validate } from '../contract/validate.ts'
+import { isoTimestamp, type Clock } from '../lib/clock.ts'
+import { AnsweredBefore, type Once } from '../storage/idempotency.ts'
+import type { TextSeal } from '../storage/sealed-config.ts'
+import { jsonText } from './json-response.ts'
+import { principalOf, type RouteRequest } from './route.ts'
+
+export interface Onceness {
+  readonly clock: Clock
+  /** An answer may hold a key that is shown once: it is kept sealed. */
+  readonly seal: TextSeal
+}
+
+const KEPT_MS = 24 * 60 * 60 * 1000
+
+/** `render`: what is made as the body of a 201; the same for the same, since it is called for the copy that is kept too. */
+export const answerOnce = async <Made>(
+  { request, operation, bodyText }: { request: RouteRequest; operation: string; bodyText: string },
+  { clock, seal }: Onceness,
+  create: (once: Once<Made> | undefined) => Promise<Made>,
+  render: (made: Made) => unknown,
+): Promise<Response> => {
+  const answer = (made: Made) => ({ status: 201, body: JSON.stringify(render(made)) })
+  try {
+    const { status, body } = answer(await create(onceFor()))
+    return jsonText(body, { status })
+  } catch (thrown) {
+    if (!(thrown instanceof AnsweredBefore)) throw thrown
+    return jsonText(thrown.answer.body, { status: thrown.answer.status })
+  }
+
+  function onceFor(): Once<Made> | undefined {
+    const key = request.headers.get('idempotency-key')
+    if (key === null) return undefined
+    const { workspaceId, hash } = principalOf(request)
+    const asked = `${request.query.get('workspace_id') ?? ''}\n${bodyText}`
+    return {
+      // The key counts for the API key that sent it: an answer that is shown once is shown to nobody else.
+      claim: {
+        workspaceId,
+        route: operation,
+        slug: hash,
+        key: validate(idempotencyKey, key, ['Idempotency-Key']),
+        bodySha256: createHash('sha256').update(asked).digest('hex'),
+        now: isoTimestamp(clock.now()),
+        expiredBefore: isoTimestamp(clock.now() - KEPT_MS),
+      },
+      answer,
+      seal,
+    }
+  }
+}

@@ -1,0 +1,113 @@
+/** `Idempotency-Key` on whatever creates something: done once, answered alike, and the answer is kept from everybody else. */
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { beforeAll, describe, expect, test } from 'bun:test'
+
+import { type Answer, call, infer } from '../support/calls.ts'
+import { describeEachEngine } from '../support/databases.ts'
+import { type StartedService, useServices } from '../support/started-service.ts'
+
+const services = useServices()
+const CONFIG =
+  'providers:\n  fake: { name: Fake, dialects: [openai-chat], base_url: "http://127.0.0.1:9", api_key: sk-shared-0123456789 }\n'
+
+describeEachEngine('Idempotency-Key', (engine) => {
+  let service: StartedService
+
+  beforeAll(async () => {
+    const { databaseUrl } = await engine.locate()
+    service = await services.start({ config: CONFIG, flags: databaseUrl === null ? [] : ['--database-url', databaseUrl] })
+  })
+
+  const post = (path: string, body: object, idempotencyKey: string, key?: string): Promise<Answer> =>
+    call(service, 'POST', path, { body, headers: { 'idempotency-key': idempotencyKey }, ...(key === undefined ? {} : { key }) })
+
+  /** How many there are of what a create makes. */
+  const count = async (path: string): Promise<number> => {
+    if (path === '/credits') return ((await call(service, 'GET', path)).json as { data: { total_credits: number } }).data.total_credits ?? 0
+    const { data } = (await call(service, 'GET', path === '/byok' ? '/byok?limit=100' : path)).json as { data: unknown[] }
+    return data.length
+  }
+
+  const creates: readonly (readonly [string, (mark: string) => object, object])[] = [
+    ['/keys', (name) => ({ name }), { name: 'other' }],
+    ['/guardrails', (name) => ({ name }), { name: 'other' }],
+    ['/workspaces', (name) => ({ name, slug: name }), { name: 'other', slug: 'other' }],
+    ['/byok', (name) => ({ name, provider: 'fake', key: 'sk-own-0123456789-abcd' }), { provider: 'fake', key: 'sk-own-0123456789-efgh' }],
+    ['/credits', (note) => ({ amount_usd: 1, note }), { amount_usd: 2 }],
+  ]
+
+  describe.each(creates)('POST %s', (path, bodyOf, other) => {
+    test('is done once, and each repetition gets the first answer, byte for byte', async () => {
+      const before = await count(path)
+      const first = await post(path, bodyOf('again'), 'key-1')
+      expect(first.status).toBe(201)
+      for (let round = 0; round < 3; round += 1) {
+        const repeated = await post(path, bodyOf('again'), 'key-1')
+        expect([repeated.status, repeated.text]).toEqual([201, first.text])
+      }
+      expect(await count(path)).toBe(before + 1)
+    })
+
+    test('16 at once make one', async () => {
+      const before = await count(path)
+      const answers = await Promise.all(Array.from({ length: 16 }, () => post(path, bodyOf('at-once'), 'key-2')))
+      expect(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size).toBe(1)
+      expect(await count(path)).toBe(before + 1)
+    })
+
+    test('400: the same key with another body, or for another workspace; nothing is made', async () => {
+      await post(path, bodyOf('mine'), 'key-3')
+      const before = await count(path)
+      const refused = await post(path, other, 'key-3')
+      expect([refused.status, refused.text]).toEqual([400, expect.stringContaining('used with another body')])
+      if (path !== '/workspaces') expect((await post(`${path}?workspace_id=default`, bodyOf('mine'), 'key-3')).status).toBe(400)
+      expect(await count(path)).toBe(before)
+      for (const malformed of ['with space', 'x'.repeat(256)]) expect((await post(path, bodyOf('mine'), malformed)).status).toBe(400)
+    })
+
+    test('a refusal claims nothing: the next request with the key may be done', async () => {
+      expect((await post(path, { no_such_member: 1 }, 'key-4')).status).toBe(400)
+      expect((await post(path, bodyOf('later'), 'key-4')).status).toBe(201)
+    })
+  })
+
+  test('a workspace whose slug is taken claims nothing', async () => {
+    expect((await post('/workspaces', { name: 'x', slug: 'default' }, 'key-5')).status).toBe(400)
+    expect((await post('/workspaces', { name: 'x', slug: 'free-now' }, 'key-5')).status).toBe(201)
+  })
+
+  test('a repetition shows a new key again, to the API key that asked for it and to no other', async () => {
+    const second = (await call(service, 'POST', '/keys', { body: { name: 'manager', kind: 'management' } })).json as { key: string }
+    const body = { name: 'shown once' }
+    const made = (await post('/keys', body, 'key-6')).json as { key: string }
+    expect((await infer(service, { model: 'sandbox/echo', messages: [{ role: 'user', content: 'Hi' }] }, { key: made.key })).status).toBe(
+      200,
+    )
+    expect(((await post('/keys', body, 'key-6')).json as { key: string }).key).toBe(made.key)
+    const others = (await post('/keys', body, 'key-6', second.key)).json as { key: string }
+    expect(others.key).not.toBe(made.key)
+    if (engine.name === 'postgres') return
+    // At rest it is sealed.
+    const stored = readdirSync(service.dataDir).map((name) => readFileSync(join(service.dataDir, name)).toString('latin1'))
+    expect(stored.some((text) => text.includes(made.key))).toBe(false)
+  })
+
+  test('the answers are there after a restart', async () => {
+    if (engine.name === 'postgres') return
+    const before = await services.start({ config: CONFIG })
+    const ask = async (to: StartedService): Promise<string> =>
+      (
+        await call(to, 'POST', '/keys', {
+          key: before.managementKey,
+          body: { name: 'kept' },
+          headers: { 'idempotency-key': 'over-a-crash' },
+        })
+      ).text
+    const first = await ask(before)
+    before.signal('SIGKILL')
+    await before.exited
+    expect(await ask(await services.start({ config: CONFIG, dataDir: before.dataDir }))).toBe(first)
+  })
+})
