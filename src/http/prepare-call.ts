@@ -100,15 +100,26 @@ const isLeftOut = (plugin: unknown): boolean =>
 const SERVER_TOOL = /"type"\s*:\s*"(?:service|openrouter):/
 
 /** Only these: a client's other headers are for this service, and no header of its chooses where a request goes. */
-const PASSED = ['anthropic-beta', 'anthropic-version'] as const
-const PASSED_MAX = 1000
-
 const withPassHeaders = (call: Call, headers: Headers): Call => {
   if (call.dialect !== 'messages') return call
-  const named = PASSED.map((name) => [name, headers.get(name)] as const)
-  const passed = named.filter((entry): entry is [(typeof PASSED)[number], string] => entry[1] !== null && entry[1].length <= PASSED_MAX)
+  const betas = betasOf(call.body, headers)
+  const named = { 'anthropic-version': headers.get('anthropic-version') ?? '', 'anthropic-beta': betas.join(',') }
+  const passed = Object.entries(named).filter(([, value]) => value !== '' && value.length <= PASSED_MAX)
   return passed.length === 0 ? call : { ...call, passHeaders: Object.fromEntries(passed) }
 }
+
+const PASSED_MAX = 1000
+
+/** Each once, wherever the client names it: SDKs send the header, other programs a field of the body (contract 2.4, 2.11). */
+const betasOf = (body: JsonBody, headers: Headers): readonly string[] => {
+  const listed = [headers.get('anthropic-beta'), headers.get('x-anthropic-beta')].flatMap((list) => list?.split(',') ?? [])
+  const field = body.value('betas')
+  const all = [...listed, ...(Array.isArray(field) ? field : [])].map((name: unknown) => (typeof name === 'string' ? name.trim() : ''))
+  return [...new Set(all)].filter((name) => BETA.test(name))
+}
+
+/** What can stand in a header. */
+const BETA = /^[\w.:-]{1,100}$/
 
 /** The header names the session only where the body does not (service.md, "Authentication", rule 5). */
 const withSession = (body: JsonBody, headers: Headers): JsonBody => {

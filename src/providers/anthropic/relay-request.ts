@@ -19,7 +19,7 @@ type Json = Record<string, unknown>
 /** What is changed in the client's body. */
 export const relayChanges = (attempt: Attempt): JsonChanges => {
   const { body } = attempt.call
-  const changes: Record<string, string | null> = { ...withoutServiceFields }
+  const changes: Record<string, string | null> = { ...withoutServiceFields, betas: null }
   // Null is "left out" to this service, and a fault to the provider.
   for (const key of body.keys) if (body.rawSearchable(key) === 'null') changes[key] = null
   changes['model'] = JSON.stringify(attempt.target.upstreamModel)

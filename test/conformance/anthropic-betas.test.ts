@@ -1,0 +1,31 @@
+/** Betas that a Messages client asks for: whichever way it names them, Anthropic reads them in the one header that it knows. */
+import { expect, test } from 'bun:test'
+
+import { at } from '../support/json-at.ts'
+import { recording } from '../support/recordings.ts'
+import { MODEL, replay } from '../support/replay.ts'
+
+const betas = async (headers: Readonly<Record<string, string>>, more: object = {}): Promise<{ header: unknown; body: unknown }> => {
+  const reply = { type: 'application/json', pieces: [recording('anthropic', 'length', false).bytes] } as const
+  const { sent } = await replay({
+    client: 'messages',
+    upstreams: [{ dialect: 'anthropic', reply }],
+    body: { model: MODEL, max_tokens: 9, messages: [{ role: 'user', content: 'Hi' }], ...more },
+    headers,
+  })
+  return { header: at(sent[0], 'headers', 'anthropic-beta'), body: at(JSON.parse(sent[0]?.body ?? '{}'), 'betas') }
+}
+
+test.each([
+  ['the header of the SDKs', { 'anthropic-beta': 'a-2025-01-01,b' }, {}],
+  ['the other header', { 'x-anthropic-beta': 'a-2025-01-01, b' }, {}],
+  ['the field of the body', {}, { betas: ['a-2025-01-01', 'b'] }],
+  ['all of them', { 'anthropic-beta': 'a-2025-01-01', 'x-anthropic-beta': 'b' }, { betas: ['b', 'a-2025-01-01'] }],
+])('by %s', async (_, headers, more) => {
+  expect(await betas(headers, more)).toEqual({ header: 'a-2025-01-01,b', body: undefined })
+})
+
+test('what could not stand in a header is left out', async () => {
+  expect(await betas({}, { betas: ['a\r\nx-api-key: stolen', 7, '', 'b'] })).toEqual({ header: 'b', body: undefined })
+  expect(await betas({}, { betas: 'a' })).toEqual({ header: undefined, body: undefined })
+})
