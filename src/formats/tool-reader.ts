@@ -68,11 +68,14 @@ const readNamespace = (node: Node, inside: Inside): readonly Tool[] => {
 }
 
 /**
- * `tools` and `tool_choice` as OpenAI writes them. `inside` finds the members of a kind: chat completions keeps them in
+ * `tools` and `tool_choice` as OpenAI writes them, and the tools that were added later. `inside` finds the members of a kind: chat completions keeps them in
  * an object of that name, Responses beside the type.
  */
-export const readOpenAiTools = (root: Node, inside: Inside): Pick<Prompt, 'tools' | 'toolChoice'> => {
-  const tools = children(root, 'tools').flatMap((tool) => readTool(tool, inside))
+export const readOpenAiTools = (root: Node, inside: Inside, added: readonly Node[] = []): Pick<Prompt, 'tools' | 'toolChoice'> => {
+  const tools = withAdded(
+    children(root, 'tools').flatMap((tool) => readTool(tool, inside)),
+    added.flatMap((tool) => readTool(tool, inside)),
+  )
   const value = member(root, 'tool_choice')
   if (value === undefined) return { tools, toolChoice: { type: 'auto' } }
   if (value === 'auto' || value === 'none' || value === 'required') return { tools, toolChoice: { type: value } }
@@ -87,6 +90,20 @@ export const readOpenAiTools = (root: Node, inside: Inside): Pick<Prompt, 'tools
   // To call a tool that is not the model's is its provider's own affair.
   disown(root, 'tool_choice')
   return { tools, toolChoice: { type: 'auto' } }
+}
+
+/** A tool that is added again is the one that is there. */
+const withAdded = (tools: readonly Tool[], added: readonly Tool[]): readonly Tool[] => {
+  const known = new Set(tools.flatMap(namesOf))
+  return [
+    ...tools,
+    ...added.filter((tool) => {
+      const [name = ''] = namesOf(tool)
+      const isNew = !known.has(name)
+      known.add(name)
+      return isNew
+    }),
+  ]
 }
 
 const readName = (node: Node): { readonly name: string; readonly namespace?: string } => {

@@ -65,6 +65,33 @@ for (const dialect of UPSTREAMS) {
       expect(warnings).toBe(1)
     })
 
+    test.each([
+      ['local_shell_call', { action: { type: 'exec', command: ['ls'] } }],
+      ['shell_call', { action: { commands: ['ls'] } }],
+      ['apply_patch_call', { operation: { type: 'delete_file', path: 'ls' } }],
+    ])('a %s of the history, and its output, are a call and its result', async (type, said) => {
+      const { results, text, warnings } = await send(
+        HI,
+        { type, call_id: 'call_1', ...said },
+        { type: `${type}_output`, call_id: 'call_1', output: 'a.txt' },
+      )
+      expect(results).toHaveLength(1)
+      expect(text).toContain('a.txt')
+      expect(text).toContain('ls')
+      expect(warnings).toBe(0)
+    })
+
+    test('what a client saw of its screen is a picture, and no text', async () => {
+      const screen = { type: 'computer_screenshot', image_url: 'data:image/png;base64,iVBORw0KGgo=' }
+      const { text } = await send(
+        HI,
+        { type: 'computer_call', call_id: 'call_1', action: { type: 'screenshot' } },
+        { type: 'computer_call_output', call_id: 'call_1', output: screen },
+      )
+      expect(text).toContain('iVBORw0KGgo=')
+      expect(text).not.toContain('computer_screenshot')
+    })
+
     test('an output may be empty, and calls may be answered in any order', async () => {
       const other = { ...CALL, call_id: 'call_2' }
       const { results, warnings } = await send(HI, CALL, other, output('', { call_id: 'call_2' }), {

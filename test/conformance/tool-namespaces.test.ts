@@ -129,3 +129,22 @@ describe('a namespace', () => {
     expect(headers.get('x-service-warnings')).toBeNull()
   })
 })
+
+test('tools that are declared in the course of a conversation are tools, each once', async () => {
+  const upstreams = [{ dialect: 'anthropic', reply: answered('anthropic', ['mcp__mail__search']) }] as const
+  const input = [
+    { type: 'additional_tools', role: 'developer', tools: [{ ...FUNCTION, name: 'exec' }, ...NAMESPACES.slice(0, 1)] },
+    { role: 'user', content: 'Hi' },
+    { type: 'tool_search_call', call_id: 'call_s', execution: 'client', arguments: { query: 'mail' } },
+    { type: 'tool_search_output', call_id: 'call_s', execution: 'client', tools: NAMESPACES.slice(0, 1) },
+  ]
+  const { text, sent } = await replay({ client: 'responses', upstreams, body: { model: MODEL, stream: true, input } })
+  const body: unknown = JSON.parse(sent[0]?.body ?? '{}')
+  expect((at(body, 'tools') as unknown[]).map((tool) => at(tool, 'name'))).toEqual(['exec', 'mcp__mail__search', 'mcp__mail__send'])
+  expect(at(body, 'messages')).toMatchObject([
+    { role: 'user', content: [{ type: 'text', text: 'Hi' }] },
+    { role: 'assistant', content: [{ type: 'tool_use', name: 'tool_search', input: { query: 'mail' } }] },
+    { role: 'user', content: [{ type: 'tool_result', content: '{"tools":["mcp__mail"]}' }] },
+  ])
+  expect(text).toContain('"name":"search","namespace":"mcp__mail"')
+})

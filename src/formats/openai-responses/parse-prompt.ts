@@ -3,6 +3,7 @@ import type { Message, OutputFormat, Prompt } from '../../canonical/prompt.ts'
 import type { JsonBody } from '../../lib/json-body.ts'
 import {
   bodyNode,
+  children,
   disown,
   malformed,
   member,
@@ -23,9 +24,10 @@ import { readResponsesSettings } from './read-settings.ts'
 export const parsePrompt = (body: JsonBody): Prompt => {
   const root = bodyNode(body)
   const text = optionalChild(root, 'text')
+  const input = readInput(member(root, 'input'))
   const prompt = {
-    messages: [...readInstructions(member(root, 'instructions')), ...readInput(member(root, 'input'))],
-    ...readOpenAiTools(root, (node) => node),
+    messages: [...readInstructions(member(root, 'instructions')), ...input.messages],
+    ...readOpenAiTools(root, (node) => node, input.tools),
     outputFormat: readOutputFormat(text),
     settings: readResponsesSettings(root, text),
   }
@@ -38,10 +40,18 @@ const readInstructions = (value: unknown): Message[] => {
   return [{ role: 'system', parts: [{ type: 'text', text: value }], at: 'instructions' }]
 }
 
-const readInput = (value: unknown): Message[] =>
-  typeof value === 'string'
-    ? [{ role: 'user', parts: [{ type: 'text', text: value }], at: 'input' }]
-    : joinTurns(nodesAt(value, 'input', 'invalid_prompt').map(readItem))
+/** `tools`: those that became known in the course of the conversation. */
+const readInput = (value: unknown): { readonly messages: readonly Message[]; readonly tools: readonly Node[] } => {
+  if (typeof value === 'string') return { messages: [{ role: 'user', parts: [{ type: 'text', text: value }], at: 'input' }], tools: [] }
+  const items = nodesAt(value, 'input', 'invalid_prompt')
+  return {
+    messages: joinTurns(items.filter((item) => item.members['type'] !== 'additional_tools').map(readItem)),
+    tools: items.filter((item) => ADDS_TOOLS.has(item.members['type'])).flatMap((item) => children(item, 'tools')),
+  }
+}
+
+/** Codex declares tools by the one, and what a search of its own found by the other. */
+const ADDS_TOOLS: ReadonlySet<unknown> = new Set(['additional_tools', 'tool_search_output'])
 
 const readOutputFormat = (text: Node | null): OutputFormat => {
   const format = text === null ? null : optionalChild(text, 'format')

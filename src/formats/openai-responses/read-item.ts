@@ -1,5 +1,6 @@
 /** An item of the input: a message, thinking, or a call and its result, each of which is a piece of a turn. Contract 2.6. */
 import type { Part } from '../../canonical/prompt.ts'
+import { isObject } from '../../lib/json.ts'
 import { openProof, type ReasoningProof } from '../../canonical/reasoning.ts'
 import { children, malformedMember, type Node, optionalText, requiredText, requiredUrl } from '../json-node.ts'
 import {
@@ -19,11 +20,12 @@ import { imageDetail, readInputAudio } from '../media-parts.ts'
 export const readItem = (item: Node): Piece => {
   // A message may leave its type out.
   const type = optionalText(item, 'type') ?? 'message'
-  const piece = readerFor(ITEMS, type)?.(item) ?? {
-    role: fromClient(type) ? 'user' : 'assistant',
-    parts: [unknownPart(type, item)],
-    open: true,
-  }
+  const piece = readerFor(ITEMS, type)?.(item) ??
+    readOtherCall(type, item) ?? {
+      role: fromClient(type) ? 'user' : 'assistant',
+      parts: [unknownPart(type, item)],
+      open: true,
+    }
   return { ...piece, at: item.path }
 }
 
@@ -41,6 +43,26 @@ const ITEMS: Readers<Piece> = {
   custom_tool_call_output: (item) => readOutput(item),
   image_generation_call: (item) => ofAssistant(readPicture(item)),
 }
+
+/**
+ * Calls of the client's tools that have item types of their own (`local_shell_call`, `shell_call`, `apply_patch_call`,
+ * `tool_search_call`), and their outputs. Null for what a provider ran itself: that has no `call_id`.
+ */
+const readOtherCall = (type: string, { members }: Node): Piece | null => {
+  const { call_id: id, action, operation, arguments: args, output, tools } = members
+  if (typeof id !== 'string') return null
+  if (type.endsWith('_call'))
+    return ofAssistant([
+      { type: 'tool-call', id, name: type.slice(0, -'_call'.length), arguments: textOf(action ?? operation ?? args ?? {}) },
+    ])
+  if (!type.endsWith('_output')) return null
+  const found = Array.isArray(tools) ? { tools: tools.flatMap((tool: unknown) => (isObject(tool) ? [tool['name']] : [])) } : ''
+  const seen = isObject(output) ? output['image_url'] : null
+  const said: Part = typeof seen === 'string' ? { type: 'image', url: seen } : { type: 'text', text: textOf(output ?? found) }
+  return { role: 'user', parts: toolResult(id, [said]), open: true }
+}
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
 
 const readCall = (item: Node): Omit<Extract<Part, { type: 'tool-call' }>, 'arguments'> => {
   const namespace = optionalText(item, 'namespace')
