@@ -21,6 +21,7 @@ import { createDryRun } from './inference/dry-run.ts'
 import { createEmbeddings } from './inference/run-embeddings.ts'
 import { createInference, type InferenceParts } from './inference/run-inference.ts'
 import type { Run } from './inference/run.ts'
+import { createRunningRuns } from './inference/running-runs.ts'
 import type { Keys } from './keys/keys.ts'
 import { createAdmission, type Limits } from './limits/admission.ts'
 import { createBodyRoom } from './limits/body-room.ts'
@@ -148,22 +149,12 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
     random: randomFraction,
   }
 
-  const running = new Set<Run>()
-  const began = (run: Run): void => void running.add(run)
+  const running = createRunningRuns()
   const settle = (run: Run): void => {
     run.request.pass?.end(inputTokens(run.usage) + outputTokens(run.usage))
-    running.delete(run)
+    running.ended(run)
     recorder.add(budgeted.settlement(run))
     observe(run)
-  }
-  /** A run that is not let in never begins, so it never ends. */
-  const admit = async (run: Run): Promise<void> => {
-    try {
-      await budgeted.admit(run)
-    } catch (thrown) {
-      running.delete(run)
-      throw thrown
-    }
   }
   metrics.gauge('patchbay_running_generations', 'Generations being answered.', () => running.size)
 
@@ -209,7 +200,7 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
       routing,
       firstTokenMs: seconds(current.timeouts.first_token),
       totalMs: seconds(current.timeouts.total),
-      began,
+      began: running.began,
       settle,
     }
     const safeFetch = createSafeFetch({ clock, trustedHosts: current.moderation.trusted_hosts })
@@ -221,7 +212,7 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
         prepareCall: screenPrepared(createPrepareCall(presets, management.workspaces.defaults), screenCall),
         customerKeys: (caller) => management.customerKeys.forCaller(caller.workspaceId, caller),
         runInference: createInference(inference),
-        admit,
+        admit: budgeted.admit,
         dryRun: createDryRun(inference),
         keepAlive,
         clock,
@@ -322,7 +313,7 @@ export const composeService = async (settings: ServeSettings, file: ConfigFile, 
       draining = true
     },
     endRuns() {
-      for (const run of running) run.stop(new GatewayError('provider_unavailable', 'The service is restarting. Send the request again.'))
+      running.stop(new GatewayError('provider_unavailable', 'The service is restarting. Send the request again.'))
     },
     async close() {
       for (const stop of stops) stop()

@@ -24,11 +24,11 @@ export const createEmbeddings =
   (parts: InferenceParts): RunEmbeddings =>
   (request) => {
     const run = new Run(request, planFor(request, parts), parts, noFrames)
-    parts.began(run)
     return { run, answer: () => answer(run, parts) }
   }
 
 const answer = async (run: Run, parts: InferenceParts): Promise<JsonBody> => {
+  parts.began(run)
   const cancelTotal = limitTotal(run, parts)
   try {
     const attempts = run.plan.attempts.filter(({ endpoint }) => answersEmbeddings(endpoint.provider))

@@ -28,6 +28,8 @@ const FIRST_TOKEN_MS = 120_000
 type Step =
   | { readonly do: 'frames'; readonly frames: readonly Frame[] }
   | { readonly do: 'wait'; readonly ms: number }
+  /** Its translation loses this field of the request. */
+  | { readonly do: 'lose'; readonly field: string }
   | { readonly do: 'throw'; readonly thrown: unknown }
 type Script = readonly Step[]
 
@@ -35,6 +37,7 @@ const frame = (...events: readonly ModelEvent[]): Frame => ({ events })
 const say = (...said: readonly string[]): Step => ({ do: 'frames', frames: said.map((text) => frame({ type: 'text', text })) })
 const event = (...events: readonly ModelEvent[]): Step => ({ do: 'frames', frames: events.map((each) => frame(each)) })
 const wait = (ms: number): Step => ({ do: 'wait', ms })
+const lose = (field: string): Step => ({ do: 'lose', field })
 const fail = (type: ErrorType): Step => ({ do: 'throw', thrown: new GatewayError(type, `told ${type}`) })
 const failAsEvent = (type: ErrorType): Step => event({ type: 'error', error: new GatewayError(type, `told ${type}`) })
 const start: Step = event({ type: 'start', upstreamId: 'up-1', upstreamModel: 'one-1' })
@@ -79,6 +82,7 @@ const begin = (scripts: readonly Script[], options: Options = {}) => {
         signal.throwIfAborted()
         if (step.do === 'throw') throw step.thrown
         if (step.do === 'frames') yield step.frames
+        else if (step.do === 'lose') attempt.warn({ code: 'unsupported_field', field: step.field, message: `${step.field} was left out.` })
         else {
           await new Promise<void>((resolve, reject) => {
             const leave = (): void => {
@@ -528,6 +532,29 @@ test('stopped by the service: the stream ends with its reason, and no other prov
   run.stop(new GatewayError('provider_unavailable', 'The service is restarting.'))
   expect((await reading).batches).toEqual(['a', 'error:provider_unavailable'])
   expect([run.error?.message, run.cancelled, attempts.length]).toEqual(['The service is restarting.', false, 1])
+})
+
+test('a run that is planned is not registered before it answers: one that is not admitted leaves nothing behind', async () => {
+  const planned = begin([[finish]])
+  expect([planned.began, planned.settled, planned.clock.waiting]).toEqual([[], [], 0])
+  await readAll(planned)
+  expect([planned.began, planned.settled]).toEqual([[planned.run], [planned.run]])
+})
+
+describe('what an attempt could not honour', () => {
+  const fieldsOf = ({ run }: { readonly run: Run }): readonly (string | null)[] => run.warnings.map(({ field }) => field)
+
+  test('is a warning of its answer', async () => {
+    expect(fieldsOf(await outcome([[lose('seed'), say('a'), finish]]))).toEqual(['seed'])
+  })
+
+  test('is none of the answer of the next, which may have honoured it', async () => {
+    const { run, attempts } = await outcome([
+      [lose('seed'), fail('provider_unavailable')],
+      [lose('logit_bias'), say('a'), finish],
+    ])
+    expect([attempts.length, fieldsOf({ run })]).toEqual([2, ['logit_bias']])
+  })
 })
 
 test('settled exactly once, with every upstream closed and no timer left, in whatever order things happen', async () => {

@@ -33,7 +33,7 @@ export interface InferenceParts {
   readonly firstTokenMs: number
   /** No answer takes longer, whatever it is doing. */
   readonly totalMs: number
-  /** Told of a run that begins and of one that has ended; they never wait and never throw. */
+  /** Called when a run begins to answer, thus after it was admitted, and when it has ended; they never wait and never throw. */
   readonly began: (run: Run) => void
   readonly settle: (run: Run) => void
 }
@@ -42,11 +42,8 @@ export type RunInference = (request: InferenceRequest) => Run
 
 export const createInference =
   (parts: InferenceParts): RunInference =>
-  (request) => {
-    const run = new Run(request, planRequest(request, parts), parts, (begun, deliver) => answer(begun, parts, deliver))
-    parts.began(run)
-    return run
-  }
+  (request) =>
+    new Run(request, planRequest(request, parts), parts, (run, deliver) => answer(run, parts, deliver))
 
 /**
  * Who would be asked. Throws what is no provider's judgement: an unknown model, nobody who meets the requirements, a
@@ -81,6 +78,7 @@ const checkPrompt = (call: Call, plan: Plan): void => {
 
 /** The answer, handed over as it comes. Rejects with the last error where nothing was said; after that a failure is the last event. */
 const answer = async (run: Run, parts: InferenceParts, deliver: TakeFrames): Promise<void> => {
+  parts.began(run)
   const cancelTotal = limitTotal(run, parts)
   try {
     const itinerary = createItinerary(run.plan.attempts, parts.routing, run.request.call.models.length > 1)

@@ -4,6 +4,7 @@ import { createFakeClock } from '../../test/support/fake-clock.ts'
 import { startFakeUpstream, type Script } from '../../test/support/fake-upstream.ts'
 import { GatewayError } from '../errors.ts'
 import { rejection } from '../storage/testing/rejection.ts'
+import { createReachability, probeNothing, type Reachability } from './reachability.ts'
 import { createUpstream, type UpstreamResponse } from './upstream.ts'
 
 const provider = await startFakeUpstream()
@@ -250,4 +251,47 @@ test('a request that was aborted before it began is not sent', async () => {
   const upstream = createUpstream(clock, { streamHeadersMs: 1, wholeHeadersMs: 1, idleMs: 1 })
   expect(await rejection(upstream.post({ url: provider.url, headers: {}, body: '{}', stream: true, connection }))).toBe(reason)
   expect([provider.exchanges.length - before, clock.waiting]).toEqual([0, 0])
+})
+
+describe('a connection that is reset before a byte of an answer', () => {
+  const TIMEOUTS = { streamHeadersMs: 60_000, wholeHeadersMs: 60_000, idleMs: IDLE_MS }
+
+  /** How often the provider is asked where it resets the first request `afterMs` after it was sent, and answers any other. */
+  const asked = async (reached: (reachability: Reachability) => void, afterMs = 0) => {
+    const clock = createFakeClock()
+    const reachability = createReachability({ clock, connectMs: 5000, probe: probeNothing })
+    reached(reachability)
+    const before = provider.exchanges.length
+    provider.script((exchange) => {
+      if (provider.exchanges.length - before > 1) return exchange.answer(200, '{}')
+      clock.advance(afterMs)
+      exchange.reset()
+    })
+    const connection = new AbortController()
+    const error = await createUpstream(clock, TIMEOUTS, reachability)
+      .post({ url: `${provider.url}/x`, headers: {}, body: '{}', stream: true, connection })
+      .then(
+        (response) => response.text(100).then(() => null),
+        (thrown: unknown) => thrown,
+      )
+    return [provider.exchanges.length - before, error instanceof GatewayError ? error.type : error]
+  }
+
+  const itself = (reachability: Reachability): void => reachability.reached(new URL(provider.url))
+
+  test('is tried once more at a host that has answered: it may have been an idle one that the host was closing', async () => {
+    expect(await asked(itself)).toEqual([2, null])
+  })
+
+  test.each<[string, (reachability: Reachability) => void]>([
+    ['no host was ever reached', () => undefined],
+    ['only another host was reached', (reachability) => reachability.reached(new URL('http://other.example'))],
+  ])('is not tried again where %s: it may have done its work', async (_, reached) => {
+    expect(await asked(reached)).toEqual([1, 'provider_unavailable'])
+  })
+
+  test('is not tried again a second after it was sent: its host was at work on it', async () => {
+    expect(await asked(itself, 999)).toEqual([2, null])
+    expect(await asked(itself, 1000)).toEqual([1, 'provider_unavailable'])
+  })
 })
