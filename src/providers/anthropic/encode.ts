@@ -1,4 +1,7 @@
 /** A request for an upstream that speaks Messages. A client of the same dialect is not translated: relay-request.ts. */
+import type { JsonObject, JsonValue } from '../../lib/json.ts'
+import { settingFields } from '../../request-fields/request-fields.ts'
+import { fieldsOfObject } from '../editable-fields.ts'
 import type { Attempt } from '../provider.ts'
 import { encodeContext, type EncodeContext } from './encode-context.ts'
 import { encodeConversation, type Turn } from './encode-conversation.ts'
@@ -8,19 +11,19 @@ import { encodeThinking } from './encode-thinking.ts'
 import { encodeFormat } from './encode-format.ts'
 import { encodeTools } from './encode-tools.ts'
 import { relayChanges } from './relay-request.ts'
+import { keepAcceptedFields } from './relay-rules.ts'
 import { encodeServiceTier } from './service-tier.ts'
 
 /** JSON text. Throws `invalid_prompt`, and `invalid_request` for what the dialect refuses. */
 export const encodeAnthropicRequest = (attempt: Attempt): string =>
-  attempt.call.dialect === 'messages'
-    ? attempt.call.body.textWith(relayChanges(attempt))
-    : translated(encodeContext(attempt), attempt.call.stream)
+  attempt.call.dialect === 'messages' ? attempt.call.body.textWith(relayChanges(attempt)) : translated(encodeContext(attempt), attempt)
 
 /** The same, to be sent. */
 export const anthropicWire = (attempt: Attempt): string | Uint8Array<ArrayBuffer> =>
   attempt.call.dialect === 'messages' ? attempt.call.body.wireWith(relayChanges(attempt)) : encodeAnthropicRequest(attempt)
 
-const translated = (context: EncodeContext, stream: boolean): string => {
+const translated = (context: EncodeContext, attempt: Attempt): string => {
+  const { stream } = attempt.call
   const { system, turns } = encodeConversation(context)
   // Before the tools: what is left of the grammar is theirs.
   const { schema, words } = encodeFormat(context, context.rules.structuredOutputs)
@@ -29,7 +32,7 @@ const translated = (context: EncodeContext, stream: boolean): string => {
   const format = schema === undefined ? undefined : { type: 'json_schema', schema: described(schema, context) }
   const user = encodeUser(context)
   const head = JSON.stringify({ model: context.target.upstreamModel, max_tokens: maxTokens, ...(stream ? { stream } : {}) })
-  const tail = JSON.stringify({
+  const fields = {
     tools,
     tool_choice: toolChoice,
     thinking,
@@ -39,11 +42,21 @@ const translated = (context: EncodeContext, stream: boolean): string => {
     metadata: user === undefined ? undefined : { user_id: user },
     service_tier: encodeServiceTier(context.setting('serviceTier'), context.fieldOf('serviceTier'), context),
     cache_control: context.setting('cacheControl'),
-  })
+  }
+  const tail = JSON.stringify(acceptedFields(fields, context, attempt))
   const prompts = [...system.map(({ json }) => json), ...(words === undefined ? [] : [JSON.stringify({ type: 'text', text: words })])]
   const systemMember = prompts.length === 0 ? '' : `"system":[${prompts.join(',')}],`
   const messages = `"messages":[${turns.map(turnText).join(',')}]`
   return `${head.slice(0, -1)},${systemMember}${messages}${tail === '{}' ? '}' : `,${tail.slice(1)}`}`
+}
+
+/** Those that the provider accepts; the others are told of under the client's own names. */
+const acceptedFields = (fields: Readonly<Record<string, unknown>>, context: EncodeContext, attempt: Attempt): JsonObject => {
+  const given = Object.entries(fields).filter(([, value]) => value !== undefined) as [string, JsonValue][]
+  const paths = [...settingFields('messages')].map(([name, [field]]) => [field, context.fieldOf(name)])
+  const kept = fieldsOfObject(Object.fromEntries(given), { ...Object.fromEntries(paths), metadata: context.fieldOf('user') })
+  keepAcceptedFields(kept, attempt)
+  return kept.object
 }
 
 const turnText = ({ role, blocks }: Turn): string => `{"role":"${role}","content":[${blocks.map(({ json }) => json).join(',')}]}`

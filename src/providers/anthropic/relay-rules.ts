@@ -18,9 +18,7 @@ import { type ModelRules, rulesOf } from './model-rules.ts'
 /** `unthoughtLoop`: the history stands between a call that was made without thinking and its answer. */
 export const applyModelRules = (fields: EditableFields, attempt: Attempt, unthoughtLoop: () => boolean): void => {
   clampOutput(fields, 'max_tokens', attempt)
-  const { accepts } = vendorOf(attempt.target.provider)
-  const accepted = accepts === 'everything' ? undefined : accepts.messages
-  if (accepted !== undefined) keepAccepted(fields, 'messages', (field) => accepted.has(field), attempt)
+  keepAcceptedFields(fields, attempt)
   const context = relayContext(fields, attempt)
   if (!context.rules.claude) {
     const thinking = fields.value('thinking')
@@ -39,6 +37,13 @@ export const applyModelRules = (fields: EditableFields, attempt: Attempt, unthou
     if (kept === undefined) fields.remove('stop_sequences')
     else fields.put('stop_sequences', [...kept])
   }
+}
+
+/** Also of a translated request. */
+export const keepAcceptedFields = (fields: EditableFields, attempt: Attempt): void => {
+  const { accepts } = vendorOf(attempt.target.provider)
+  const accepted = accepts === 'everything' ? undefined : accepts.messages
+  if (accepted !== undefined) keepAccepted(fields, 'messages', (field) => accepted.has(field), attempt)
 }
 
 const relayContext = (fields: EditableFields, { target, warn }: Attempt): ModelContext => ({
