@@ -99,6 +99,16 @@ test('a budget of a member counts over all keys, and stops one that has spent no
   await expectSpent(idle.key, 'member', 'member')
 })
 
+test('a budget without an interval is for ever, and holds on: nothing says when it resets', async () => {
+  const bound = await makeKey()
+  const { json } = await call(service, 'POST', '/guardrails', { body: { name: 'For ever', limit_usd: 0.001 } })
+  guardrailId = (json as { data: { id: string } }).data.id
+  await call(service, 'POST', `/guardrails/${guardrailId}/assignments/keys`, { body: { key_hashes: [bound.data.hash] } })
+  const { status, error } = await infer(service, ASKING, { key: bound.key })
+  expect([status, error.metadata['scope']]).toEqual([403, 'api_key'])
+  expect(await budgetsOf(bound.key)).toMatchObject([{ scope: 'api_key', limit_usd: 0.001, reset_interval: null, resets_at: null }])
+})
+
 test("the workspace's own bounds every member and every key, the member's spending first", async () => {
   const spender = await makeKey()
   expect((await infer(service, ASKING, { key: spender.key })).status).toBe(200)

@@ -191,10 +191,10 @@ describe('the operator reads, changes and deletes what belongs to a tenant by it
     expect(workspace_id).toBe(tenant.id)
     expect([await run('list'), await run('list', '--workspace', tenant.id)].map((text) => text.includes(hash))).toEqual([true, true])
     expect((await run('list', '--workspace=default')).includes(hash)).toBe(false)
-    await until(async () => (await infer(service, echo, { key })).status === 200, 'the new key', 1000)
+    await until(async () => (await infer(service, echo, { key })).status === 200, 'the new key')
     await run('revoke', hash)
-    await until(async () => (await infer(service, echo, { key })).status === 401, 'the refusal', 1000)
-  })
+    await until(async () => (await infer(service, echo, { key })).status === 401, 'the refusal')
+  }, 30_000)
 })
 
 describe('workspace_id in the query', () => {
