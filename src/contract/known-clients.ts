@@ -26,6 +26,95 @@ console.log(text)
 
 export const KNOWN_CLIENTS: readonly KnownClient[] = [
   {
+    id: 'claude-code',
+    name: 'Claude Code',
+    registry: 'npm',
+    packages: { '@anthropic-ai/claude-code': '2.1.197' },
+    snippet: {
+      language: 'sh',
+      text: `export ANTHROPIC_BASE_URL="$PATCHBAY_URL/api"
+export ANTHROPIC_AUTH_TOKEN="$INFERENCE_KEY"
+export ANTHROPIC_MODEL=anthropic/claude-opus-4.8
+export CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1
+npx claude -p 'Hello!'
+`,
+    },
+    expect: [
+      'Every model and every preset, those of other vendors too. Without ANTHROPIC_MODEL it asks for a model of its own choice, which is found by its name.',
+      'Its sub-agents and titles ask for a small model by name; a preset of that name (`claude-haiku-4-5-20251001`) says which model they get.',
+      'A rate limit is waited for and tried again; a conversation that is too long is compacted.',
+    ],
+  },
+  {
+    id: 'codex',
+    name: 'Codex CLI',
+    registry: 'npm',
+    packages: { '@openai/codex': '0.169.0' },
+    snippet: {
+      language: 'sh',
+      text: `export CODEX_HOME="$PWD/.codex"
+mkdir -p "$CODEX_HOME"
+cat > "$CODEX_HOME/config.toml" <<END
+model = "gpt-5.4"
+model_provider = "patchbay"
+
+[model_providers.patchbay]
+name = "Patchbay"
+base_url = "$PATCHBAY_URL/api/v1"
+env_key = "INFERENCE_KEY"
+wire_api = "responses"
+END
+npx codex exec --skip-git-repo-check 'Hello!' </dev/null
+`,
+    },
+    expect: [
+      'Every model, with MCP servers and sub-agents. Of a model that it does not know it says so, and goes on.',
+      'It retries what fails before the first content; `request_max_retries` and `stream_max_retries` of the provider say how often.',
+    ],
+  },
+  {
+    id: 'opencode',
+    name: 'opencode',
+    registry: 'npm',
+    packages: { 'opencode-ai': '1.18.33' },
+    snippet: {
+      language: 'sh',
+      text: `cat > opencode.json <<END
+{
+  "\\$schema": "https://opencode.ai/config.json",
+  "provider": {
+    "patchbay": {
+      "npm": "@ai-sdk/openai-compatible",
+      "name": "Patchbay",
+      "options": { "baseURL": "$PATCHBAY_URL/api/v1", "apiKey": "{env:INFERENCE_KEY}" },
+      "models": { "anthropic/claude-opus-4.8": {}, "openai/gpt-5.4": {} }
+    }
+  }
+}
+END
+npx opencode run -m patchbay/anthropic/claude-opus-4.8 'Hello!'
+`,
+    },
+    expect: [
+      'Every model; also with the packages @ai-sdk/anthropic (Messages) and @ai-sdk/openai (Responses).',
+      'It waits and tries again after a 429 or a 5xx for as long as it takes, and shows what else fails.',
+    ],
+  },
+  {
+    id: 'aider',
+    name: 'aider',
+    registry: 'pypi',
+    packages: { 'aider-chat': '0.86.2' },
+    snippet: {
+      language: 'sh',
+      text: `export OPENAI_API_BASE="$PATCHBAY_URL/api/v1"
+export OPENAI_API_KEY="$INFERENCE_KEY"
+aider --model openai/anthropic/claude-opus-4.8 --no-git --yes-always --no-check-update --message 'Hello!'
+`,
+    },
+    expect: ['The prefix openai/ is for its own library and stays in front of the whole id.', 'It retries a failure for about a minute.'],
+  },
+  {
     id: 'openai-python',
     name: 'OpenAI SDK for Python',
     registry: 'pypi',
@@ -215,5 +304,75 @@ console.log((await model.invoke('Hello!')).text)
 `,
     },
     expect: ['ChatOpenAI (also with useResponsesApi) and ChatAnthropic, on every model.', REAL_STATUS],
+  },
+  {
+    id: 'openai-go',
+    name: 'OpenAI SDK for Go',
+    registry: 'go',
+    packages: { 'github.com/openai/openai-go/v3': '3.96.0' },
+    snippet: {
+      language: 'go',
+      text: `package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/option"
+)
+
+func main() {
+	client := openai.NewClient(option.WithBaseURL(os.Getenv("PATCHBAY_URL")+"/api/v1"), option.WithAPIKey(os.Getenv("INFERENCE_KEY")))
+	answer, err := client.Chat.Completions.New(context.Background(), openai.ChatCompletionNewParams{
+		Model:    "anthropic/claude-opus-4.8",
+		Messages: []openai.ChatCompletionMessageParamUnion{openai.UserMessage("Hello!")},
+	})
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(answer.Choices[0].Message.Content)
+}
+`,
+    },
+    expect: ['Chat Completions and Responses, on every model.', REAL_STATUS],
+  },
+  {
+    id: 'anthropic-sdk-go',
+    name: 'Anthropic SDK for Go',
+    registry: 'go',
+    packages: { 'github.com/anthropics/anthropic-sdk-go': '1.84.0' },
+    snippet: {
+      language: 'go',
+      text: `package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/anthropics/anthropic-sdk-go"
+	"github.com/anthropics/anthropic-sdk-go/option"
+)
+
+func main() {
+	client := anthropic.NewClient(option.WithBaseURL(os.Getenv("PATCHBAY_URL")+"/api"), option.WithAPIKey(os.Getenv("INFERENCE_KEY")))
+	message, err := client.Messages.New(context.Background(), anthropic.MessageNewParams{
+		Model:     "claude-opus-4-8",
+		MaxTokens: 500,
+		Messages:  []anthropic.MessageParam{anthropic.NewUserMessage(anthropic.NewTextBlock("Hello!"))},
+	})
+	if err != nil {
+		panic(err)
+	}
+	for _, block := range message.Content {
+		fmt.Print(block.Text)
+	}
+	fmt.Println()
+}
+`,
+    },
+    expect: ['Messages, on every model. The base URL has no /v1: the client adds it.', REAL_STATUS],
   },
 ]

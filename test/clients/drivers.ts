@@ -1,11 +1,14 @@
 /** How each client is run: which ways it has to ask, and with what. */
+import type { JsonObject } from '../../src/lib/json.ts'
 import type { ToolCall } from './cases.ts'
 
 export interface Driver {
   /** Which of its interfaces it asks by. */
   readonly ways: readonly string[]
-  /** A file that reads the cases from stdin, beside this one. */
+  /** A file of its language's folder that reads the cases from stdin; what those of Go are built to. */
   readonly script: string
+  /** Cases that it is not asked, and why. */
+  readonly leavesOut?: readonly (readonly [RegExp, string])[]
   /** Its dependencies fit no other's. */
   readonly alone?: true
   /** What its tools are called, and give. */
@@ -19,18 +22,54 @@ const SDK_TOOLS = [
 
 const sdk = (script: string, ...ways: readonly string[]): Driver => ({ ways, script, tools: SDK_TOOLS })
 
+/** Agents have tools of their own: a shell, in which two commands are run. */
+const shell = (name: string, argument: string, more: JsonObject = {}): Driver['tools'] => [
+  { name, args: { [argument]: 'echo first-tool', ...more }, result: 'first-tool' },
+  { name, args: { [argument]: 'echo second-tool', ...more }, result: 'second-tool' },
+]
+
+type Left = NonNullable<Driver['leavesOut']>[number]
+
+const STREAMS: Left = [/streamed/, 'It always streams: the case beside this one is the same.']
+const LOOPS: Left = [/^plain/, 'The loop with tools asks the same of each model.']
+
 const AI_WAYS = ['chat', 'responses', 'messages', 'compatible', 'openrouter'] as const
 
 export const DRIVERS: Readonly<Record<string, Driver>> = {
-  'openai-python': sdk('python/openai_python.py', 'chat', 'responses'),
-  'anthropic-python': sdk('python/anthropic_python.py', 'messages'),
-  langchain: sdk('python/langchain_python.py', 'chat', 'responses', 'messages'),
-  'pydantic-ai': sdk('python/pydantic_ai_agents.py', 'chat', 'responses', 'messages'),
-  litellm: sdk('python/litellm_python.py', 'chat', 'messages'),
-  'openai-agents': sdk('python/openai_agents.py', 'chat', 'responses'),
-  'ai-7': sdk('javascript/vercel-ai.mjs', ...AI_WAYS),
-  'ai-6': sdk('javascript/vercel-ai.mjs', ...AI_WAYS),
-  'ai-5': sdk('javascript/vercel-ai.mjs', ...AI_WAYS),
-  'openrouter-sdk': sdk('javascript/openrouter-sdk.mjs', 'chat'),
-  'langchain-js': sdk('javascript/langchain-js.mjs', 'chat', 'responses', 'messages'),
+  'openai-go': sdk('driver', 'chat', 'responses'),
+  'anthropic-sdk-go': sdk('driver', 'messages'),
+  'claude-code': {
+    ways: ['messages'],
+    script: 'claude-code.mjs',
+    tools: shell('Bash', 'command', { description: 'Says a word' }),
+    leavesOut: [STREAMS, LOOPS],
+  },
+  codex: { ways: ['responses'], script: 'codex.mjs', tools: shell('exec_command', 'cmd'), leavesOut: [STREAMS, LOOPS] },
+  opencode: {
+    ways: ['chat', 'messages'],
+    script: 'opencode.mjs',
+    tools: shell('bash', 'command', { description: 'Says a word' }),
+    leavesOut: [STREAMS, LOOPS, [/^(429|500)$/, 'It waits and tries again without an end.']],
+  },
+  aider: {
+    ways: ['chat'],
+    script: 'aider_cli.py',
+    tools: SDK_TOOLS,
+    alone: true,
+    leavesOut: [
+      [/tools/, 'It calls no tools.'],
+      [/^streamed/, 'Streamed or not, it is asked in the same way.'],
+    ],
+  },
+  'openai-python': sdk('openai_python.py', 'chat', 'responses'),
+  'anthropic-python': sdk('anthropic_python.py', 'messages'),
+  langchain: sdk('langchain_python.py', 'chat', 'responses', 'messages'),
+  'pydantic-ai': sdk('pydantic_ai_agents.py', 'chat', 'responses', 'messages'),
+  litellm: sdk('litellm_python.py', 'chat', 'messages'),
+  'openai-agents': sdk('openai_agents.py', 'chat', 'responses'),
+  'ai-7': sdk('vercel-ai.mjs', ...AI_WAYS),
+  'ai-6': sdk('vercel-ai.mjs', ...AI_WAYS),
+  'ai-5': sdk('vercel-ai.mjs', ...AI_WAYS),
+  'openrouter-sdk': sdk('openrouter-sdk.mjs', 'chat'),
+  'langchain-js': sdk('langchain-js.mjs', 'chat', 'responses', 'messages'),
 }

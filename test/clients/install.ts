@@ -3,28 +3,31 @@ import { spawn } from 'node:child_process'
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-import type { KnownClient } from '../../src/contract/known-clients.ts'
+import { KNOWN_CLIENTS, type KnownClient } from '../../src/contract/known-clients.ts'
 import { DRIVERS } from './drivers.ts'
 
-/** How to run a script of the suite, or of a user, with the client. */
 export interface Installed {
   readonly directory: string
-  /** The program and the arguments in front of a script's path. */
-  readonly run: readonly string[]
+  /** The program and its arguments that run a driver of the suite, or a snippet, which lie in that directory. */
+  readonly command: (script: string) => readonly [string, ...string[]]
+  /** What it needs in its environment. */
+  readonly env?: Readonly<Record<string, string>>
 }
 
 /** Why a client cannot be had here: no toolchain, or no registry. */
 export class Unavailable extends Error {}
 
-/** What is installed together is installed once: the Python libraries, which can share one environment. */
+/** What can share a folder is installed once: the Python libraries, and the Go ones. */
 export const createInstaller = (clients: readonly KnownClient[], root: string): ((client: KnownClient) => Promise<Installed>) => {
   const begun = new Map<string, Promise<Installed>>()
   return ({ id, registry }) => {
     const folder = registry === 'npm' || DRIVERS[id]?.alone === true ? id : registry
     const known = begun.get(folder)
     if (known !== undefined) return known
-    const together = clients.filter((client) =>
-      folder === registry ? client.registry === registry && DRIVERS[client.id]?.alone !== true : client.id === id,
+    // The Go drivers are one program.
+    const candidates = registry === 'go' ? KNOWN_CLIENTS : clients
+    const together = candidates.filter(
+      (client) => client.id === id || (folder === registry && client.registry === registry && DRIVERS[client.id]?.alone !== true),
     )
     const directory = join(root, folder)
     mkdirSync(directory, { recursive: true })
@@ -44,23 +47,34 @@ const REGISTRIES: Readonly<Record<KnownClient['registry'], Registry>> = {
     writeFileSync(join(directory, 'package.json'), JSON.stringify({ private: true, type: 'module', dependencies: packages }))
     await step('npm', ['install', '--no-audit', '--no-fund', '--loglevel=error'], directory)
     cpSync(join(import.meta.dirname, 'javascript'), directory, { recursive: true })
-    return { directory, run: ['node'] }
+    return { directory, command: (script) => ['node', join(directory, script)] }
   },
   async pypi(directory, packages) {
     const python = join(directory, 'venv/bin/python')
     await step('python3', ['-m', 'venv', 'venv'], directory)
     const pinned = Object.entries(packages).map(([name, version]) => `${name}==${version}`)
-    await step(python, ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', ...pinned], directory)
+    await step(python, ['-m', 'pip', 'install', '--quiet', '--no-compile', '--disable-pip-version-check', ...pinned], directory)
     cpSync(join(import.meta.dirname, 'python'), directory, { recursive: true })
-    return { directory, run: [python] }
+    return {
+      directory,
+      command: (script) => [python, join(directory, script)],
+      env: { PATH: `${join(directory, 'venv/bin')}:${process.env['PATH']}` },
+    }
   },
-  async go() {
-    throw new Unavailable('not yet')
+  async go(directory, packages) {
+    cpSync(join(import.meta.dirname, 'go'), directory, { recursive: true })
+    await step('go', ['mod', 'init', 'clients'], directory)
+    await step('go', ['get', ...Object.entries(packages).map(([name, version]) => `${name}@v${version}`)], directory)
+    await step('go', ['build', '-o', 'driver', '.'], directory)
+    const caches = JSON.parse(await step('go', ['env', '-json', 'GOCACHE', 'GOMODCACHE', 'GOPATH'], directory)) as Record<string, string>
+    const command = (script: string): readonly [string, ...string[]] =>
+      script === 'driver' ? [join(directory, script)] : ['go', 'run', join(directory, script)]
+    return { directory, command, env: caches }
   },
 }
 
-/** Throws Unavailable with the last words of a program that is missing or fails. */
-const step = (program: string, args: readonly string[], directory: string): Promise<void> =>
+/** What it prints. Throws Unavailable with the last words of a program that is missing or fails. */
+const step = (program: string, args: readonly string[], directory: string): Promise<string> =>
   new Promise((resolve, reject) => {
     const child = spawn(program, args, { cwd: directory, stdio: ['ignore', 'pipe', 'pipe'] })
     let said = ''
@@ -68,7 +82,7 @@ const step = (program: string, args: readonly string[], directory: string): Prom
       stream.setEncoding('utf8').on('data', (piece: string) => (said = (said + piece).slice(-2000)))
     child.once('error', (cause) => reject(new Unavailable(`${program} cannot be run (${cause.message})`)))
     child.once('close', (code) => {
-      if (code === 0) resolve()
+      if (code === 0) resolve(said)
       else reject(new Unavailable(`${program} ${args[0] ?? ''} failed: ${said.trim().split('\n').slice(-3).join(' ')}`))
     })
   })

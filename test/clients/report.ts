@@ -16,11 +16,14 @@ export const report = (results: readonly Result[]): string => {
   const lines = [...groups]
     .toSorted(([one], [other]) => (one < other ? -1 : 1))
     .map(([group, own]) => `${group.padEnd(34)} ${countText(own)}`)
-  const reasons = results.flatMap(({ client, way, case: name, outcome }) =>
+  return `\n${[...lines, '', ...reasons(results)].join('\n')}\n`
+}
+
+/** A line for each case that did not pass. */
+export const reasons = (results: readonly Result[]): readonly string[] =>
+  results.flatMap(({ client, way, case: name, outcome }) =>
     outcome.kind === 'passed' ? [] : [`${outcome.kind}: ${[client, way, name].filter((part) => part !== '').join(', ')}: ${outcome.why}`],
   )
-  return `\n${[...lines, '', ...reasons].join('\n')}\n`
-}
 
 const count = (results: readonly Result[], kind: Outcome['kind']): number => results.filter(({ outcome }) => outcome.kind === kind).length
 

@@ -11,19 +11,21 @@ import { KNOWN_CLIENTS, type KnownClient } from '../../src/contract/known-client
 import { type Case, CASES } from './cases.ts'
 import { DRIVERS } from './drivers.ts'
 import { createInstaller, type Installed, Unavailable } from './install.ts'
-import { closing, type Outcome, report, type Result } from './report.ts'
+import { closing, type Outcome, reasons, report, type Result } from './report.ts'
 import { startService } from './service.ts'
 import { REASONS } from './vendors/failures.ts'
 
 const AT_ONCE = 2
 /** A client that hangs must not hold the rest. */
-const DRIVER_MS = 240_000
+const DRIVER_MS = 300_000
 
 const wanted = process.argv.slice(2)
 const clients = KNOWN_CLIENTS.filter(({ id }) => wanted.length === 0 || wanted.includes(id))
 const root = mkdtempSync(join(tmpdir(), 'patchbay-clients-'))
 const install = createInstaller(clients, root)
 const service = await startService(join(root, 'service'))
+/** The leaders of the groups that run now. */
+const running = new Set<number>()
 
 const main = async (): Promise<readonly Result[]> => {
   const results: Result[] = []
@@ -43,7 +45,8 @@ const check = async (client: KnownClient): Promise<readonly Result[]> => {
     const installed = await install(client)
     say('installed')
     const found = [...(await runCases(client, installed)), await runSnippet(client, installed)]
-    say('done')
+    say(closing(found))
+    for (const reason of reasons(found)) process.stderr.write(`  ${reason}\n`)
     return found
   } catch (thrown) {
     if (!(thrown instanceof Unavailable)) throw thrown
@@ -60,8 +63,9 @@ interface Asked {
 const runCases = async (client: KnownClient, installed: Installed): Promise<readonly Result[]> => {
   const driver = DRIVERS[client.id]
   if (driver === undefined) throw new Error(`${client.id} has no driver.`)
+  const able = CASES.filter(({ name }) => driver.leavesOut?.some(([cases]) => cases.test(name)) !== true)
   const asked: readonly Asked[] = driver.ways.flatMap((way) =>
-    CASES.map((one) => ({ id: `${client.id}-${way}-${one.name.replaceAll(/\W+/g, '-')}`, way, one })),
+    able.map((one) => ({ id: `${client.id}-${way}-${one.name.replaceAll(/\W+/g, '-')}`, way, one })),
   )
   const cases = asked.map(({ id, way, one: { model, prompt, stream, tools, settings, key, retries } }) => ({
     id,
@@ -74,9 +78,7 @@ const runCases = async (client: KnownClient, installed: Installed): Promise<read
     key: key === 'good' ? service.key : 'pb_inf_wrong',
     retries,
   }))
-  const [program = '', ...before] = installed.run
-  const script = join(installed.directory, driver.script.slice(driver.script.indexOf('/') + 1))
-  const said = await output(program, [...before, script], installed, JSON.stringify({ api: service.api, host: service.url, cases }))
+  const said = await output(installed.command(driver.script), installed, JSON.stringify({ api: service.api, host: service.url, cases }))
   const outcomes = new Map(
     [...said.matchAll(/^OUTCOME (.*)$/gm)].map(([, json = '{}']) => {
       const outcome = JSON.parse(json) as { id: string; text?: string; error?: string }
@@ -84,8 +86,12 @@ const runCases = async (client: KnownClient, installed: Installed): Promise<read
     }),
   )
   return asked.map(({ id, way, one }) => {
-    const outcome = outcomes.get(id) ?? { error: `The driver said nothing of it: ${said.slice(-300)}` }
-    return { client: client.id, case: one.name, way, outcome: judge(one.expected(driver.tools), outcome, way) }
+    const told = outcomes.get(id)
+    const outcome: Outcome =
+      told === undefined
+        ? { kind: 'failed', why: `the driver said nothing of it: ${said.slice(-300)}` }
+        : judge(one.expected(driver.tools), told, way)
+    return { client: client.id, case: one.name, way, outcome }
   })
 }
 
@@ -94,31 +100,42 @@ const runCases = async (client: KnownClient, installed: Installed): Promise<read
  * of which libraries make an empty text or an error of their own.
  */
 const judge = (expected: ReturnType<Case['expected']>, { text, error }: { text?: string | null; error?: string }, way: string): Outcome => {
-  const fault = (wish: string): Outcome => ({ kind: 'failed', why: `${wish}; it said ${JSON.stringify(error ?? text).slice(0, 400)}` })
+  const fault = (wish: string): Outcome => ({ kind: 'failed', why: `${wish}; it said ${JSON.stringify(error ?? text).slice(-400)}` })
   if ('reason' in expected) {
     if (way === 'responses' && expected.reason === REASONS.overflow && !text) return { kind: 'passed' }
     return error !== undefined && expected.reason.test(error)
       ? { kind: 'passed' }
       : fault(`an error with ${String(expected.reason)} was due`)
   }
-  const missing = expected.text.find((part) => !(text ?? '').includes(part))
-  return missing === undefined ? { kind: 'passed' } : fault(`"${missing}" was due`)
+  return inOrder(text ?? '', expected.text) ? { kind: 'passed' } : fault(`"${expected.text.join('" and then "')}" was due`)
+}
+
+/** Agents print what they were asked as well: a part counts behind the one before it. */
+const inOrder = (text: string, parts: readonly string[]): boolean => {
+  let from = 0
+  return parts.every((part) => {
+    const at = text.indexOf(part, from)
+    from = at + part.length
+    return at >= 0
+  })
 }
 
 const ENDINGS = { sh: 'sh', python: 'py', js: 'mjs', go: 'go' } as const
 
 /** As docs/clients.md prints it. */
 const runSnippet = async ({ id, snippet }: KnownClient, installed: Installed): Promise<Result> => {
-  const path = join(installed.directory, `${id}-snippet.${ENDINGS[snippet.language]}`)
-  writeFileSync(path, snippet.text)
-  const [program = '', ...before] = snippet.language === 'sh' ? ['sh'] : installed.run
-  const said = await output(program, [...before, path], installed, '')
+  const folder = join(installed.directory, 'snippets', id)
+  mkdirSync(folder, { recursive: true })
+  const script = join('snippets', id, `main.${ENDINGS[snippet.language]}`)
+  writeFileSync(join(installed.directory, script), snippet.text)
+  const command = snippet.language === 'sh' ? (['sh', join(installed.directory, script)] as const) : installed.command(script)
+  const said = await output(command, installed, '')
   const outcome: Outcome = said.includes('Hello from ') ? { kind: 'passed' } : { kind: 'failed', why: said.slice(-400) }
   return { client: id, case: 'the snippet of docs/clients.md', way: '', outcome }
 }
 
-/** What a program prints, both ways together. Its home is its own, and no proxy leads it out. */
-const output = (program: string, args: readonly string[], { directory }: Installed, input: string): Promise<string> =>
+/** What a program prints, both ways together. Its home is its own, and what it has started ends with it. */
+const output = ([program, ...args]: readonly [string, ...string[]], { directory, env }: Installed, input: string): Promise<string> =>
   new Promise((resolve, reject) => {
     const home = join(directory, 'home')
     mkdirSync(home, { recursive: true })
@@ -131,17 +148,34 @@ const output = (program: string, args: readonly string[], { directory }: Install
         PYTHONUNBUFFERED: '1',
         PATCHBAY_URL: service.url,
         INFERENCE_KEY: service.key,
+        ...env,
       },
       stdio: ['pipe', 'pipe', 'pipe'],
-      timeout: DRIVER_MS,
-      killSignal: 'SIGKILL',
+      detached: true,
     })
+    const { pid } = child
+    const end = (): void => {
+      if (pid !== undefined && running.delete(pid)) process.kill(-pid, 'SIGKILL')
+    }
+    if (pid !== undefined) running.add(pid)
+    const deadline = setTimeout(end, DRIVER_MS)
     let said = ''
     for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (piece: string) => (said += piece))
     child.once('error', reject)
-    child.once('close', () => resolve(said))
+    child.once('close', () => {
+      clearTimeout(deadline)
+      if (pid !== undefined) running.delete(pid)
+      resolve(said)
+    })
     child.stdin.end(input)
   })
+
+const cleanUp = async (): Promise<void> => {
+  for (const pid of running) process.kill(-pid, 'SIGKILL')
+  await service.stop()
+  rmSync(root, { recursive: true, force: true })
+}
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void cleanUp().then(() => process.exit(1)))
 
 try {
   const results = await main()
@@ -149,6 +183,5 @@ try {
   process.stdout.write(`${closing(results)}\n`)
   process.exitCode = results.some(({ outcome }) => outcome.kind === 'failed') ? 1 : 0
 } finally {
-  await service.stop()
-  rmSync(root, { recursive: true, force: true })
+  await cleanUp()
 }

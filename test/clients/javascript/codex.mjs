@@ -1,0 +1,23 @@
+import { runProgram } from './run-program.mjs'
+import { serve } from './serve.mjs'
+
+void serve(({ id, model, prompt, key, retries }, { api }) => {
+  const provider = `{ name = "Patchbay", base_url = "${api}", env_key = "INFERENCE_KEY", wire_api = "responses", request_max_retries = ${retries}, stream_max_retries = ${retries} }`
+  return runProgram({
+    id,
+    program: 'codex',
+    args: [
+      'exec',
+      '--skip-git-repo-check',
+      '--dangerously-bypass-approvals-and-sandbox',
+      '-c',
+      'model_provider="patchbay"',
+      '-c',
+      `model_providers.patchbay=${provider}`,
+      '-m',
+      model,
+      prompt,
+    ],
+    env: { INFERENCE_KEY: key },
+  })
+})
