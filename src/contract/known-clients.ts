@@ -112,7 +112,10 @@ export OPENAI_API_KEY="$INFERENCE_KEY"
 aider --model openai/anthropic/claude-opus-4.8 --no-git --yes-always --no-check-update --message 'Hello!'
 `,
     },
-    expect: ['The prefix openai/ is for its own library and stays in front of the whole id.', 'It retries a failure for about a minute.'],
+    expect: [
+      'The prefix openai/ is for its own library and stays in front of the whole id.',
+      'It tries a failure again for a minute or two, a refused key too, before it says why.',
+    ],
   },
   {
     id: 'openai-python',

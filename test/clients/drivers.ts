@@ -58,7 +58,8 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
     alone: true,
     leavesOut: [
       [/tools/, 'It calls no tools.'],
-      [/^streamed/, 'Streamed or not, it is asked in the same way.'],
+      [/streamed/, 'Streamed or not, it is asked in the same way.'],
+      [/^(a wrong key|429|500)$/, 'It tries again for minutes before it says why.'],
     ],
   },
   'openai-python': sdk('openai_python.py', 'chat', 'responses'),

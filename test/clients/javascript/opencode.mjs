@@ -8,7 +8,9 @@ void serve(({ id, way, model, prompt, key }, { api }) => {
   return runProgram({
     id,
     program: 'opencode',
-    args: ['run', '-m', `patchbay/${model}`, prompt],
+    // As an argument it would be quoted.
+    args: ['run', '-m', `patchbay/${model}`],
+    input: prompt,
     files: { 'opencode.json': JSON.stringify({ autoupdate: false, share: 'disabled', provider: { patchbay: provider } }) },
     env: { OPENCODE_DISABLE_AUTOUPDATE: '1', OPENCODE_DISABLE_MODELS_FETCH: '1' },
   })

@@ -4,10 +4,10 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** Longer than any of them takes where it does not wait for something that never comes. */
-const PROGRAM_MS = 45_000
+const PROGRAM_MS = 90_000
 
-/** What it printed; throws that where it failed, or had to be ended. `files` are written into its folder first. */
-export const runProgram = ({ id, program, args, env, files = {} }) =>
+/** What it printed; throws that where it failed, or had to be ended. `files` are written into its folder first, `input` is what it reads. */
+export const runProgram = ({ id, program, args, env, files = {}, input = '' }) =>
   new Promise((resolve, reject) => {
     const folder = join(process.cwd(), 'runs', id)
     mkdirSync(folder, { recursive: true })
@@ -15,10 +15,11 @@ export const runProgram = ({ id, program, args, env, files = {} }) =>
     const child = spawn(join(process.cwd(), 'node_modules/.bin', program), args, {
       cwd: folder,
       env: { PATH: process.env.PATH, HOME: folder, ...env },
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: ['pipe', 'pipe', 'pipe'],
       timeout: PROGRAM_MS,
       killSignal: 'SIGKILL',
     })
+    child.stdin.end(input)
     let said = ''
     for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (piece) => (said += piece))
     child.once('error', reject)

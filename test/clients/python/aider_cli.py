@@ -14,7 +14,7 @@ def ask(case, setting):
     said = subprocess.run(
         [Path(sys.executable).parent / "aider", *FLAGS, "--stream" if case["stream"] else "--no-stream",
          "--model", f"openai/{case['model']}", "--message", case["prompt"]],
-        cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=45,
+        cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=90,
         env={"PATH": os.environ["PATH"], "HOME": str(folder.resolve()), "OPENAI_API_BASE": setting["api"], "OPENAI_API_KEY": case["key"],
              "LITELLM_LOCAL_MODEL_COST_MAP": "True"},
     )
