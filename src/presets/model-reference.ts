@@ -31,7 +31,9 @@ export const parseModelReference = (model: unknown, preset: unknown): ModelRefer
 }
 
 /** The slug that a model's name may be, where a client cannot write more than a name: a preset of that name wins over models (decision 33). */
-export const bareSlug = (model: unknown): string | null => presetSlug.safeParse(model).data ?? null
+export const bareSlug = (model: unknown): string | null =>
+  // Nearly every name has a slash, and a refusal by the schema costs more than looking for it.
+  typeof model === 'string' && !model.includes('/') ? (presetSlug.safeParse(model).data ?? null) : null
 
 const MARK = '@preset/'
 
