@@ -106,6 +106,7 @@ export const targetOf = ({ model, endpoint }: PlannedAttempt, { apiKey }: Pick<C
   baseUrl: endpoint.provider.baseUrl,
   apiKey,
   modelId: model.id,
+  inputModalities: model.inputModalities,
   upstreamModel: endpoint.upstreamModel,
   unlisted: endpoint.unlisted === true,
   maxCompletionTokens: endpoint.maxCompletionTokens,

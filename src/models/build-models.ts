@@ -114,7 +114,7 @@ const modelOf = (id: string, entry: ModelEntry, providers: ReadonlyMap<string, P
     name: entry.name ?? id,
     created: entry.created ?? 0,
     contextLength: entry.context_length ?? null,
-    inputModalities: entry.input_modalities ?? ['text'],
+    inputModalities: entry.input_modalities ?? null,
     outputModalities: entry.output_modalities ?? ['text'],
     supportedParameters: entry.supported_parameters ?? [],
     endpoints: withOwnTags(endpoints),

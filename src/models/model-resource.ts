@@ -5,7 +5,8 @@ import type { Model } from './models.ts'
 
 export const modelResource = (model: Model): ModelResource => {
   const [first] = model.endpoints
-  const { inputModalities: input, outputModalities: output } = model
+  const { outputModalities: output } = model
+  const input = model.inputModalities ?? ['text']
   return {
     id: model.id,
     canonical_slug: model.id,

@@ -82,7 +82,8 @@ export interface Model {
   readonly name: string
   readonly created: number
   readonly contextLength: number | null
-  readonly inputModalities: readonly string[]
+  /** Null where nobody told. */
+  readonly inputModalities: readonly string[] | null
   readonly outputModalities: readonly string[]
   readonly supportedParameters: readonly string[]
   readonly endpoints: readonly ModelEndpoint[]
@@ -179,7 +180,7 @@ export const unservedModel = (id: string): Model => ({
   name: id,
   created: 0,
   contextLength: null,
-  inputModalities: ['text'],
+  inputModalities: null,
   outputModalities: ['text'],
   supportedParameters: [],
   endpoints: [],

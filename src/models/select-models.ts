@@ -27,7 +27,7 @@ const FILTERS: readonly Filter[] = [
     providers === undefined ||
     model.endpoints.some(({ provider: { slug, name } }) => [slug, name].some((word) => providers.includes(word.toLowerCase()))),
   ({ model }, { supported_parameters: wanted }) => hasAll(model.supportedParameters, wanted),
-  ({ model }, { input_modalities: wanted }) => hasAll(model.inputModalities, wanted),
+  ({ model }, { input_modalities: wanted }) => hasAll(model.inputModalities ?? ['text'], wanted),
   ({ model }, { output_modalities: wanted }) =>
     wanted === undefined || wanted.includes('all') || wanted.some((one) => model.outputModalities.includes(one)),
   ({ model }, { context }) => isWithin(model.contextLength, context, undefined),

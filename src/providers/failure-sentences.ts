@@ -48,6 +48,8 @@ const REQUEST: Rows = [
   ],
   [/range of input length should be|reduce the length of (?:the |your )?(?:messages|prompt|input)/i, 'context_length_exceeded'],
   [/inputs?`? (?:tokens \+|must have less than \d+ tokens)|available context size|context the overflows/i, 'context_length_exceeded'],
+  [/longer than the (?:maximum )?model length|(?:prompt|input) (?:length \d+ )?exceeds (?:the )?max/i, 'context_length_exceeded'],
+  [/tokens in (?:the prompt|request) (?:exceed|more than)|total tokens .{0,40}(?:exceed|less than)/i, 'context_length_exceeded'],
 
   [
     /image.{0,80}(?:too small|below the minimum|minimum (?:size|dimension|width|height)|(?:height|width).{0,20}must be larger than)/i,

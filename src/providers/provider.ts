@@ -21,6 +21,8 @@ export interface Target {
   readonly upstreamModel: string
   /** A client wrote it: it is one segment of a path at most. */
   readonly unlisted?: boolean
+  /** What the model reads (`text`, `audio`); absent or null where nobody told. */
+  readonly inputModalities?: readonly string[] | null
   /** The most output tokens that this endpoint gives, where it is known. */
   readonly maxCompletionTokens: number | null
 }

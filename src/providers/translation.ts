@@ -1,5 +1,5 @@
 /** What an encoder works with: the prompt, its settings as far as the dialect has a word for them, and a place for losses. */
-import type { Prompt } from '../canonical/prompt.ts'
+import type { Part, Prompt } from '../canonical/prompt.ts'
 import type { SettingName, Settings, SettingValues } from '../canonical/settings.ts'
 import type { Warning } from '../canonical/warning.ts'
 import { GatewayError } from '../errors.ts'
@@ -9,6 +9,7 @@ import { withLawfulCalls } from './lawful-calls.ts'
 import { withPicturesOfUser } from './made-pictures.ts'
 import { withPairedResults } from './paired-results.ts'
 import { withoutTextCalls, withTextCalls } from './text-calls.ts'
+import { uncarried } from './uncarried.ts'
 import { SETTING_FATES, type TranslatedDialect } from './loss-table.ts'
 
 export interface Translation {
@@ -28,7 +29,7 @@ interface Wants {
   readonly takesOwnPictures?: boolean
 }
 
-type Addressee = Pick<Target, 'providerName' | 'upstreamModel' | 'maxCompletionTokens'>
+type Addressee = Pick<Target, 'providerName' | 'upstreamModel' | 'maxCompletionTokens' | 'inputModalities'>
 
 /** Tells every loss of the settings at once. Throws `invalid_request` for one that is refused. `takesText`: it has tools that take any text. `takesOwnPictures`: its assistant shows pictures. */
 export const translate = (
@@ -43,6 +44,11 @@ export const translate = (
   const lawful = withLawfulCalls(takesText ? withTextCalls(given) : withoutTextCalls(given, warn), mapped)
   const spoken = { ...lawful, messages: withPairedResults(lawful.messages, warn) }
   const lose = (field: string, message: string): void => warn({ code: 'unsupported_field', field, message })
+  const refuse = (field: string, message: string): never => {
+    throw new GatewayError('invalid_request', `${field}: ${message}`, { metadata: { field } })
+  }
+  for (const { part, at } of unread(spoken, target))
+    uncarried(part, { at, role: 'user' }, { lose, refuse, target }, `has a model here that takes no ${part.type}`)
   const shown = takesOwnPictures ? spoken : withPicturesOfUser(spoken, lose)
   const prompt = { ...shown, settings: withinLimits(shown.settings, target, warn) }
   for (const [name, setting] of Object.entries(prompt.settings)) {
@@ -55,15 +61,26 @@ export const translate = (
     prompt,
     lose,
     mapped,
-    refuse(field, message) {
-      throw new GatewayError('invalid_request', `${field}: ${message}`, { metadata: { field } })
-    },
+    refuse,
     setting: (name) => {
       const fate = SETTING_FATES[name][dialect]
       return fate === 'dropped' || fate === 'refused' ? undefined : prompt.settings[name]?.value
     },
   }
 }
+
+/** Sound and film for a model that is known not to take them: some servers pass over what they do not know. */
+const unread = ({ messages }: Prompt, { inputModalities: told }: Addressee): { readonly part: Part; readonly at: string }[] =>
+  told === null || told === undefined
+    ? []
+    : messages.flatMap(({ role, parts, at = 'messages' }) =>
+        role === 'assistant'
+          ? []
+          : parts
+              .flatMap((part) => (part.type === 'tool-result' ? [part, ...(part.media ?? [])] : [part]))
+              .filter(({ type }) => (type === 'audio' || type === 'video') && !told.includes(type))
+              .map((part) => ({ part, at })),
+      )
 
 /** A limit of output above what there is asks for as much as there is. */
 const withinLimits = (settings: Settings, target: Addressee, warn: (warning: Warning) => void): Settings => {

@@ -479,6 +479,18 @@ const VENDORS: Readonly<Record<string, readonly Row[]>> = {
   vLLM: [
     [
       400,
+      openai('The decoder prompt (length 5000) is longer than the maximum model length of 4096.', 'BadRequestError', null),
+      'context_length_exceeded',
+    ],
+    [400, openai('Input length 9000 exceeds the maximum allowed length 8192', 'BadRequestError', null), 'context_length_exceeded'],
+    [
+      400,
+      openai('Please ensure that the total tokens of input and output is less than 32768', 'BadRequestError', null),
+      'context_length_exceeded',
+    ],
+    [400, openai('The total number of tokens in the prompt exceeds the limit of 8192', 'BadRequestError', null), 'context_length_exceeded'],
+    [
+      400,
       {
         object: 'error',
         message: "This model's maximum context length is 4096 tokens. However, you requested 5000 tokens in the messages.",

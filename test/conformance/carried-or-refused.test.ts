@@ -148,6 +148,27 @@ describe('a picture that an earlier answer of ours drew, sent back by a Response
   })
 })
 
+describe('sound for a model that is known not to hear', () => {
+  const asked = {
+    input: [
+      user([
+        { type: 'input_text', text: 'Hi' },
+        { type: 'input_audio', input_audio: { data: 'UklGRg==', format: 'wav' } },
+      ]),
+    ],
+  }
+  test.each(['openai-chat', 'google'] as const)('is a 400 that names it, before %s', async (dialect) => {
+    const { status, text, body } = await send('responses', dialect, asked, { modalities: ['text', 'image'] })
+    expect([status, body]).toEqual([400, null])
+    expect(text).toContain('input[0]')
+  })
+
+  test.each([[undefined], [['text', 'audio']]])('passes where it may hear: %p', async (modalities) => {
+    const { body } = await send('responses', 'google', asked, modalities === undefined ? {} : { modalities })
+    expect(JSON.stringify(body)).toContain('UklGRg==')
+  })
+})
+
 describe('media by an address that the provider does not read', () => {
   const asked = (url: string): object => ({
     messages: [

@@ -66,6 +66,8 @@ export interface Replay {
   /** That hold for the caller. */
   readonly guardrails?: readonly Applied[]
   readonly presets?: Presets
+  /** What the model is known to read. */
+  readonly modalities?: readonly string[] | null
   /** The operator allows that media are fetched, which comes to this. */
   readonly loadMedia?: LoadMedia
 }
@@ -113,6 +115,7 @@ export const replay = async ({
   clock = createFakeClock(),
   guardrails = [],
   presets = NO_PRESETS,
+  modalities = null,
   admit = () => undefined,
   loadMedia,
 }: Replay): Promise<Replayed> => {
@@ -145,7 +148,7 @@ export const replay = async ({
     name: 'One',
     created: 0,
     contextLength: null,
-    inputModalities: ['text', 'image', 'file'],
+    inputModalities: modalities,
     outputModalities: ['text'],
     supportedParameters: [],
     endpoints,
