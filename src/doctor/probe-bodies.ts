@@ -67,6 +67,6 @@ export const beyond = (name: ProbeName, { inputModalities, supportedParameters }
   if (name === 'tools' && !heeds('tools')) return 'has no tools'
   if (name === 'reasoning' && !heeds('reasoning', 'reasoning_effort')) return 'does not think'
   if (name === 'json' && !heeds('structured_outputs', 'response_format')) return 'has no schemas'
-  if (name === 'picture' && !(inputModalities ?? []).includes('image')) return 'sees no pictures'
+  if (name === 'picture' && inputModalities?.includes('image') === false) return 'sees no pictures'
   return null
 }
