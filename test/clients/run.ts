@@ -102,10 +102,11 @@ const runCases = async (client: KnownClient, installed: Installed): Promise<read
 const judge = (expected: ReturnType<Case['expected']>, { text, error }: { text?: string | null; error?: string }, way: string): Outcome => {
   const fault = (wish: string): Outcome => ({ kind: 'failed', why: `${wish}; it said ${JSON.stringify(error ?? text).slice(-400)}` })
   if ('reason' in expected) {
-    if (way === 'responses' && expected.reason === REASONS.overflow && !text) return { kind: 'passed' }
-    return error !== undefined && expected.reason.test(error)
-      ? { kind: 'passed' }
-      : fault(`an error with ${String(expected.reason)} was due`)
+    const isLong = expected.reason === REASONS.overflow
+    if (way === 'responses' && isLong && !text) return { kind: 'passed' }
+    // An agent that shortens the conversation says so, and goes on.
+    const said = error ?? (isLong ? text : undefined) ?? ''
+    return expected.reason.test(said) ? { kind: 'passed' } : fault(`an error with ${String(expected.reason)} was due`)
   }
   return inOrder(text ?? '', expected.text) ? { kind: 'passed' } : fault(`"${expected.text.join('" and then "')}" was due`)
 }

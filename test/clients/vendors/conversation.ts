@@ -31,9 +31,13 @@ export const PRESET_PROMPT = `Begin every answer with "${PRESET_SIGN}".`
 /** A user who wants a tool called writes a line `CALL name {"json": "arguments"}`; they are called one after the other. */
 export const callLine = (name: string, args: Body): string => `CALL ${name} ${JSON.stringify(args)}`
 
+/** What the tools of SDKs say: a result whose call a client has not sent back comes as text of the user, and a model reads it there. */
+const TOLD = /^(?:Weather|Time) in .*$/gm
+
 const CALL = /^CALL (\S+) (\{.*\})$/gm
 
-export const nextTurn = ({ asked, results, toolNames, system, model }: Conversation): Turn => {
+export const nextTurn = ({ asked, results: answered, toolNames, system, model }: Conversation): Turn => {
+  const results = [...answered, ...[...asked.matchAll(TOLD)].map(([told]) => told)]
   const wanted = [...asked.matchAll(CALL)]
   const [, name = '', json = '{}'] = wanted[results.length] ?? []
   const sign = system.includes(PRESET_PROMPT) ? `${PRESET_SIGN} ` : ''

@@ -10,7 +10,7 @@ export type FailureName = (typeof FAILURES)[number]
 export const REASONS: Readonly<Record<Exclude<FailureName, 'once'>, RegExp>> = {
   '429': /rate limit|429 Too Many Requests/i,
   '500': /Internal Server Error|high demand/i,
-  overflow: /context|prompt is too long|too many tokens|maximum/i,
+  overflow: /context length|prompt is too long|too many tokens|maximum|conversation was compacted/i,
 }
 
 const OPENAI: Readonly<Record<Exclude<FailureName, 'once'>, Refusal>> = {
