@@ -5,6 +5,7 @@ import * as fc from 'fast-check'
 import { JsonBody, readJsonObject } from './json-body.ts'
 import { JSON_LIMITS, type JsonLimits, JsonTextError, scanElements, UNLIMITED } from './json-scan.ts'
 import { editElements, editMembers, type JsonChanges, rawMember } from './json-splice.ts'
+import { patient } from '../../test/support/patience.ts'
 
 const refusalOf = (read: () => unknown): string => {
   try {
@@ -324,7 +325,7 @@ describe('time is linear', () => {
     ['one long number', `{"a":${'1'.repeat(1_000_000)}}`],
     ['many members', `{${Array.from({ length: 100_000 }, (_, at) => `"${at}":""`).join()}}`],
   ])('%s', (_, text) => {
-    expect(scanMs(text)).toBeLessThan(2000)
+    expect(scanMs(text)).toBeLessThan(patient(2000))
   })
 
   test('many members are replaced and removed in one pass', () => {
@@ -332,7 +333,7 @@ describe('time is linear', () => {
     const started = performance.now()
     const changes = Object.fromEntries(body.keys.map((key, at) => [key, at % 2 === 0 ? null : 'true']))
     expect(body.with(changes).keys).toHaveLength(25_000)
-    expect(performance.now() - started).toBeLessThan(2000)
+    expect(performance.now() - started).toBeLessThan(patient(2000))
   })
 })
 
@@ -439,7 +440,7 @@ describe('the elements of an array', () => {
   test('are found in linear time', () => {
     const started = performance.now()
     expect(scanElements(`[${'[1,"]"],'.repeat(300_000)}{}]`)).toHaveLength(300_001)
-    expect(performance.now() - started).toBeLessThan(2000)
+    expect(performance.now() - started).toBeLessThan(patient(2000))
   })
 
   test.each<[string, string, Record<number, string | null>, string]>([

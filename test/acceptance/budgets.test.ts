@@ -15,6 +15,7 @@ import {
   type Script,
 } from '../support/fake-upstream.ts'
 import { type StartedService, until, useServices } from '../support/started-service.ts'
+import { patient } from '../support/patience.ts'
 
 const services = useServices()
 const upstream = await startFakeUpstream()
@@ -165,7 +166,7 @@ describe('a limit that running requests fill', () => {
     upstream.script(held.script)
     const { key } = await makeKey(0.525)
     const answers = Promise.all(Array.from({ length: 200 }, () => ask(key)))
-    await until(() => held.waiting.length === 50, 'fifty requests', 15_000)
+    await until(() => held.waiting.length === 50, 'fifty requests')
     await Bun.sleep(200)
     await held.release()
     const statuses = (await answers).map(({ status }) => status)
@@ -222,8 +223,8 @@ describe('what is charged', () => {
     })
     await answer.body?.getReader().read()
     controller.abort()
-    await until(async () => (await usageOf(key)) > 0.01, 'the charge', 1000)
-    await until(async () => (await current(key)).budgets[0]?.spend_usd === (await usageOf(key)), 'the hold to be released', 1000)
+    await until(async () => (await usageOf(key)) > 0.01, 'the charge')
+    await until(async () => (await current(key)).budgets[0]?.spend_usd === (await usageOf(key)), 'the hold to be released')
     expect(await upstream.last.gone).toBeGreaterThan(0)
   })
 
@@ -237,8 +238,8 @@ describe('what is charged', () => {
     const leftMs = performance.now()
     controller.abort()
     await asked
-    expect((await upstream.last.gone) - leftMs).toBeLessThan(500)
-    await until(async () => (await usageOf(key)) > 0, 'the charge', 1000)
+    expect((await upstream.last.gone) - leftMs).toBeLessThan(patient(500))
+    await until(async () => (await usageOf(key)) > 0, 'the charge')
     expect(await usageOf(key)).toBeLessThan(0.001)
   })
 
@@ -272,7 +273,7 @@ describe('what is charged', () => {
         await exchange?.piece('data: [DONE]\n\n')
         await exchange?.done()
       } else await exchange?.answer(200, proseAnswer('Hi.'))
-      await until(async () => (await usageOf(key)) > before, 'the charge', 2000)
+      await until(async () => (await usageOf(key)) > before, 'the charge')
       expect((await usageOf(key)) - before).toBeCloseTo(COST, 9)
     }
   })
@@ -483,7 +484,7 @@ describeEachEngine('several processes', (engine) => {
     const answers = Promise.all(
       Array.from({ length: 200 }, () => infer(shared, REQUESTS['/chat/completions'], { key, headers: { connection: 'close' } })),
     )
-    await until(() => held.waiting.length === 50, 'fifty requests', 20_000)
+    await until(() => held.waiting.length === 50, 'fifty requests')
     await Bun.sleep(300)
     await held.release()
     const statuses = (await answers).map(({ status }) => status)

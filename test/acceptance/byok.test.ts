@@ -236,7 +236,7 @@ describe('at inference', () => {
     const { id } = await enter({})
     writeFileSync(service.configPath, config(spare.url))
     service.signal('SIGHUP')
-    await until(() => service.stderr().includes('configuration reloaded'), 'the reload', 5000)
+    await until(() => service.stderr().includes('configuration reloaded'), 'the reload')
     const before = spare.exchanges.length
     const ask = () => infer(service, { model: 'fake/one', messages: [{ role: 'user', content: 'Hi' }] })
     await ask()
@@ -244,7 +244,7 @@ describe('at inference', () => {
     await call(service, 'PATCH', `/byok/${id}`, { body: { key: OTHER } })
     await ask()
     expect(spare.exchanges.slice(before).map(tokenOf)).toEqual([SHARED, OTHER])
-    await until(() => service.stderr().includes('does not open'), 'the line of the log', 2000)
+    await until(() => service.stderr().includes('does not open'), 'the line of the log')
     for (const secret of [OWN, OTHER, SHARED]) expect(service.stderr()).not.toContain(secret)
   })
 })

@@ -149,10 +149,10 @@ test.skipIf(small === null)('503 while the disk is full, and 200 once there is r
     }
     expect(await state()).toEqual([200, 'ready'])
     fill(filler)
-    await until(async () => (await state())[0] === 503, 'not ready', 5000)
+    await until(async () => (await state())[0] === 503, 'not ready')
     expect(await state()).toEqual([503, 'storage takes no writes'])
     rmSync(filler)
-    await until(async () => (await state())[0] === 200, 'ready', 5000)
+    await until(async () => (await state())[0] === 200, 'ready')
     await service.stop()
   } finally {
     asRoot('umount', '-l', place)

@@ -69,12 +69,12 @@ test('at once: 429 for one more than a key may have, and room again when a clien
       signal: leaving.signal,
     }).catch(() => null),
   )
-  await until(async () => (await infer(service, echo, { key })).status === 429, 'three at once', 3000)
+  await until(async () => (await infer(service, echo, { key })).status === 429, 'three at once')
   const refused = await infer(service, echo, { key })
   expect([refused.status, refused.headers.get('retry-after'), refused.error.metadata['reason']]).toEqual([429, '1', 'key_concurrency'])
   leaving.abort()
   await Promise.all(open)
-  await until(async () => (await infer(service, echo, { key })).status === 200, 'room', 3000)
+  await until(async () => (await infer(service, echo, { key })).status === 200, 'room')
 })
 
 test('requests that fail before they run give back what they took', async () => {
@@ -99,7 +99,7 @@ test('503 with Retry-After where the process has no room: health and management 
     body: JSON.stringify(slow),
     signal: leaving.signal,
   }).catch(() => null)
-  await until(async () => (await infer(full, echo)).status === 503, 'a full service', 3000)
+  await until(async () => (await infer(full, echo)).status === 503, 'a full service')
   const refused = await infer(full, echo)
   expect([refused.status, refused.headers.get('retry-after'), refused.error.metadata['error_type']]).toEqual([
     503,

@@ -39,7 +39,7 @@ test('503: the provider is at its concurrency limit, which the file sets', async
   })
   const ask = () => infer(service, { model: 't/ok', messages: SAID })
   const running = [ask(), ask()]
-  await until(() => waiting.length === 2, 'two requests', 20_000)
+  await until(() => waiting.length === 2, 'two requests')
   const { status, json } = await ask()
   expect([status, json]).toMatchObject([
     503,

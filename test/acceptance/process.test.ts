@@ -7,6 +7,7 @@ import { describe, expect, test } from 'bun:test'
 import { call, infer, streamChunks } from '../support/calls.ts'
 import { say, startFakeUpstream } from '../support/fake-upstream.ts'
 import { type StartedService, until, useServices } from '../support/started-service.ts'
+import { patient } from '../support/patience.ts'
 
 const services = useServices()
 const upstream = await startFakeUpstream()
@@ -14,9 +15,9 @@ const upstream = await startFakeUpstream()
 const messages = [{ role: 'user', content: 'Hello!' }]
 
 describe('starting', () => {
-  test('ready in less than a second, on a port that was free, with one line on stdout', async () => {
+  test('ready soon, on a port that was free, with one line on stdout', async () => {
     const first = await services.start()
-    expect(first.readyMs).toBeLessThan(1000)
+    expect(first.readyMs).toBeLessThan(patient(1000))
     expect(first.stdout()).toMatch(/^patchbay ready http:\/\/127\.0\.0\.1:[1-9]\d+\n/)
     expect(Number(new URL(first.url).port)).toBeGreaterThan(1023)
   })
@@ -209,7 +210,7 @@ describe('stopping', () => {
     const service = await services.start()
     const startedAt = performance.now()
     expect(await service.stop()).toBe(0)
-    expect(performance.now() - startedAt).toBeLessThan(1500)
+    expect(performance.now() - startedAt).toBeLessThan(patient(1500))
   })
 
   test('exit 0: a signal that comes with the ready line is heeded', async () => {
@@ -253,7 +254,7 @@ describe('stopping', () => {
     service.signal('SIGTERM')
     await answer.rest().catch(() => '')
     await service.exited
-    expect(performance.now() - secondAt).toBeLessThan(3000)
+    expect(performance.now() - secondAt).toBeLessThan(patient(2000))
   })
 
   test('what was answered before the stop is in the records after it', async () => {

@@ -61,7 +61,7 @@ test('beside a running service: API keys and provider keys go on, before and aft
   expect(statSync(join(service.dataDir, 'secret')).mode & 0o777).toBe(0o600)
   expect(await keyUsed(service, service.inferenceKey)).toBe(OWN)
   const made = await services.run(['keys', 'create', '--kind=inference', '--name=later', '--data-dir', service.dataDir])
-  await until(async () => (await keyUsed(service, made.stdout.trim())) === OWN, 'the new key', 2000)
+  await until(async () => (await keyUsed(service, made.stdout.trim())) === OWN, 'the new key')
   expect(await keyUsed(service, service.inferenceKey)).toBe(OWN)
   // The management key was not used since; then it is.
   const early = await secretVerb(service, 'retire')
@@ -69,7 +69,7 @@ test('beside a running service: API keys and provider keys go on, before and aft
   expect((await call(service, 'GET', '/keys')).status).toBe(200)
   expect((await secretVerb(service, 'retire')).code).toBe(0)
   expect(secretsIn(service.dataDir)).toHaveLength(1)
-  await until(async () => (await call(service, 'GET', '/keys')).status === 200, 'the management key', 2000)
+  await until(async () => (await call(service, 'GET', '/keys')).status === 200, 'the management key')
   await service.stop()
   const again = await start(service.dataDir)
   expect(await keyUsed(again, service.inferenceKey)).toBe(OWN)

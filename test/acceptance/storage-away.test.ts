@@ -40,7 +40,7 @@ describeEachEngine('storage that goes away', (engine) => {
     await call(service, 'POST', '/guardrails', { body: { name: 'unrelated' } })
     await makeKey(service)
     relay.cut()
-    await until(async () => (await fetch(`${service.url}/health/ready`)).status === 503, 'not ready', 3000)
+    await until(async () => (await fetch(`${service.url}/health/ready`)).status === 503, 'not ready')
     for (let round = 0; round < 3; round += 1) expect((await infer(service, body, { key: known.key })).status).toBe(200)
     for (const answer of [
       await infer(service, body, { key: fresh.key }),
@@ -51,7 +51,7 @@ describeEachEngine('storage that goes away', (engine) => {
       expect(answer.text).toContain("The service's database cannot be reached")
     }
     relay.restore()
-    await until(async () => (await infer(service, body, { key: fresh.key })).status === 200, 'storage to be used again', 3000)
+    await until(async () => (await infer(service, body, { key: fresh.key })).status === 200, 'storage to be used again')
   })
 
   test('401: a key that this process revoked is refused at once and during an outage; one that another revoked, once storage is back', async () => {
@@ -72,7 +72,7 @@ describeEachEngine('storage that goes away', (engine) => {
     const revoked = await services.run(['keys', 'revoke', elsewhere.hash, '--data-dir', service.dataDir, '--database-url', databaseUrl])
     expect(revoked.code).toBe(0)
     relay.restore()
-    await until(async () => (await status(elsewhere)) === 401, 'the refusal', 2000)
+    await until(async () => (await status(elsewhere)) === 401, 'the refusal')
     expect([await status(here), await status(disabled), await status(untouched)]).toEqual([401, 401, 200])
   })
 })

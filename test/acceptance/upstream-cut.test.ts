@@ -8,6 +8,7 @@ import OpenAI from 'openai'
 import { call, infer } from '../support/calls.ts'
 import { type Exchange, dataEvent, FINISH_CHUNK, proseAnswer, proseChunk, say, startFakeUpstream } from '../support/fake-upstream.ts'
 import { type StartedService, until, useServices } from '../support/started-service.ts'
+import { patient } from '../support/patience.ts'
 
 const services = useServices()
 const upstream = await startFakeUpstream()
@@ -207,7 +208,7 @@ test('the service goes on after all these cuts', async () => {
 
 describe('client gone', () => {
   /** Another machine's scheduling is no fault of the service; the promise is 100 ms. */
-  const WITHIN_MS = 100
+  const WITHIN_MS = patient(100)
 
   const leaveWhen = async (ready: () => Promise<unknown>, controller: AbortController): Promise<number> => {
     await ready()

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 import { afterAll } from 'bun:test'
+import { patient } from './patience.ts'
 
 const PROGRAM = join(import.meta.dir, '../../bin/patchbay')
 
@@ -90,7 +91,7 @@ export const useServices = (): Services => {
       const exited = exitOf(child)
       let over = false
       void exited.then(() => (over = true))
-      await until(() => over || READY.test(texts.stdout()), 'the ready line', 15_000)
+      await until(() => over || READY.test(texts.stdout()), 'the ready line')
       const url = READY.exec(texts.stdout())?.[1]
       if (url === undefined) throw new Error(`The service did not start: ${texts.stdout()}${texts.stderr()}`)
       const readyMs = performance.now() - startedAt
@@ -142,7 +143,7 @@ const endNow = async (child: ChildProcess): Promise<void> => {
 }
 
 /** Waits for what no event tells of. */
-export const until = async (reached: () => boolean | Promise<boolean>, what: string, withinMs = 5000): Promise<void> => {
+export const until = async (reached: () => boolean | Promise<boolean>, what: string, withinMs = patient(3000)): Promise<void> => {
   const deadline = performance.now() + withinMs
   while (!(await reached())) {
     if (performance.now() > deadline) throw new Error(`Waited ${withinMs} ms for ${what} in vain.`)
