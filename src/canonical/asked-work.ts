@@ -28,40 +28,25 @@ export interface AskedWork {
 }
 
 export const askedWork = (body: JsonBody): AskedWork => {
-  const found: Found = { limits: [], unlimited: false, thinkingTokens: 0, answers: 1 }
-  let searches = 0
-  let predictedBytes = 0
-  let premiumTier = false
+  const found: Found = { limits: [], unlimited: false, thinkingTokens: 0, answers: 1, predictedBytes: 0, searches: 0, premiumTier: false }
   for (const key of body.keys) {
     const name = plainName(key)
     if (CONVERSATION_FIELDS.has(name)) continue
     const raw = body.rawSearchable(key) ?? ''
-    if (SEARCH_FIELD.test(name) || ((name === 'tools' || name === 'plugins') && mayName(SEARCH, raw)))
-      searches = Math.max(searches, SEARCHES, largestUse(body.get(key)))
-    if (name === 'prediction') predictedBytes = raw.length
-    if (TIER_FIELDS.has(name)) premiumTier ||= !isOrdinary(body.get(key))
-    if (TEXT_FIELDS.has(name)) continue
+    if (TOOL_FIELDS.has(name)) readTools(raw, () => body.get(key), found)
+    else if (name === PREDICTION) readPrediction(raw, found)
     // A number, a text that may be one, or an object with settings in it. A plain word names no work.
-    if (isSetting(name) || raw.startsWith('{') || raw.startsWith('[')) read(name, body.get(key), found)
+    else if (isSetting(name) || raw.startsWith('{') || raw.startsWith('[')) read(name, body.get(key), found)
   }
+  const { limits, ...work } = found
   return {
-    outputTokens: found.limits.length === 0 ? null : Math.max(...found.limits),
-    unlimited: found.unlimited,
-    thinkingTokens: found.thinkingTokens,
-    answers: found.answers,
-    predictedBytes,
-    searches,
+    ...work,
+    outputTokens: limits.length === 0 ? null : Math.max(...limits),
     marksCache: mayName(CACHE_MARK, body.searchable),
-    premiumTier,
   }
 }
 
-interface Found {
-  limits: number[]
-  unlimited: boolean
-  thinkingTokens: number
-  answers: number
-}
+type Found = { -readonly [Name in keyof Omit<AskedWork, 'outputTokens' | 'marksCache'>]: AskedWork[Name] } & { limits: number[] }
 
 /** Members that hold text for the model, schemas or names, and no settings. A schema has words like `maxLength` of its own. */
 const TEXT_FIELDS: ReadonlySet<string> = new Set([
@@ -69,7 +54,6 @@ const TEXT_FIELDS: ReadonlySet<string> = new Set([
   'system',
   'systeminstruction',
   'instructions',
-  'tools',
   'functions',
   'toolchoice',
   'toolconfig',
@@ -82,7 +66,6 @@ const TEXT_FIELDS: ReadonlySet<string> = new Set([
   'responseschema',
   'responsejsonschema',
   'guidedjson',
-  'prediction',
   'metadata',
   'logitbias',
   'stop',
@@ -90,17 +73,31 @@ const TEXT_FIELDS: ReadonlySet<string> = new Set([
   'user',
 ])
 
-const LIMIT = /^(?!.*(?:prompt|input|context|tool|image))(?:max|min|num|n|limit)[a-z]*(?:tokens?|len|length|predict)[a-z]*$/
+const TOOL_FIELDS: ReadonlySet<string> = new Set(['tools', 'plugins'])
+const PREDICTION = 'prediction'
+
+/** Numbers of tokens that are no limits of what is written: of input, of single tokens, and what is done with them. */
+const LIMIT = /^(?!.*(?:prompt|input|context|ctx|tool|image|penalty|ids?$)).*(?:tok|len|predict|maxoutput|outputlimit)/
 const THINKING = /budget/
 /** Members whose limits are limits of thinking. */
 const THINKING_FIELDS: ReadonlySet<string> = new Set(['reasoning', 'thinking', 'thinkingconfig', 'reasoningconfig'])
-const ANSWERS =
-  /^(?:n|bestof|nbest|beam(?:width|size|s)|(?:num|n)(?:return)?(?:sequences?|completions?|candidates?|generations?|responses?|outputs?|samples?|choices?|beams?|answers?)|(?:candidate|sample|completion|choice|response|generation)s?(?:count|num))$/
+const ANSWER_WORDS = 'sequence|completion|candidate|generation|response|output|sample|choice|beam|answer|repetition|replica'
+const ANSWERS = new RegExp(
+  `^(?:n|bestof|nbest|beam(?:width|size|s)|repeat|(?:num|n|number|count)(?:of)?(?:return)?(?:${ANSWER_WORDS})s?|(?:${ANSWER_WORDS})(?:s|s?(?:count|num)))$`,
+)
+const TIER_FIELDS: ReadonlySet<string> = new Set(['servicetier', 'speed'])
+const SEARCH_FIELD = /^(?:websearch|searchparameters|enablesearch)/
 
-const isSetting = (name: string): boolean => ANSWERS.test(name) || LIMIT.test(name) || THINKING.test(name)
+const isSetting = (name: string): boolean =>
+  ANSWERS.test(name) || LIMIT.test(name) || THINKING.test(name) || TIER_FIELDS.has(name) || SEARCH_FIELD.test(name)
 
 const read = (name: string, value: unknown, found: Found, thinks = false): void => {
-  if (ANSWERS.test(name)) found.answers *= Math.max(1, Math.ceil(largestNumber(value)))
+  if (TEXT_FIELDS.has(name)) return
+  if (TOOL_FIELDS.has(name)) return readTools(JSON.stringify(value), () => value, found)
+  if (name === PREDICTION) return readPrediction(JSON.stringify(value), found)
+  if (TIER_FIELDS.has(name)) found.premiumTier ||= !isOrdinary(value)
+  else if (SEARCH_FIELD.test(name)) found.searches = Math.max(found.searches, SEARCHES, largestUse(value))
+  else if (ANSWERS.test(name)) found.answers *= Math.max(1, Math.ceil(largestNumber(value)))
   else if (THINKING.test(name) || (thinks && LIMIT.test(name))) found.thinkingTokens = Math.max(found.thinkingTokens, largestNumber(value))
   else if (LIMIT.test(name)) {
     const limit = largestNumber(value)
@@ -109,10 +106,16 @@ const read = (name: string, value: unknown, found: Found, thinks = false): void 
   }
   if (Array.isArray(value)) for (const entry of value as unknown[]) read('', entry, found, thinks)
   else if (isObject(value) && !isExactInteger(value))
-    for (const [key, entry] of Object.entries(value)) {
-      const inner = plainName(key)
-      if (!TEXT_FIELDS.has(inner)) read(inner, entry, found, thinks || THINKING_FIELDS.has(name))
-    }
+    for (const [key, entry] of Object.entries(value)) read(plainName(key), entry, found, thinks || THINKING_FIELDS.has(name))
+}
+
+/** Tools may be large, and few of them search: they are parsed only where their text may name a search. */
+const readTools = (json: string, value: () => unknown, found: Found): void => {
+  if (mayName(SEARCH, json)) found.searches = Math.max(found.searches, SEARCHES, largestUse(value()))
+}
+
+const readPrediction = (json: string, found: Found): void => {
+  found.predictedBytes = Math.max(found.predictedBytes, Buffer.byteLength(json))
 }
 
 /** Of a number, a text that can be read as one, or the largest in a list; 0 where there is none, -1 for a negative one. */
@@ -132,7 +135,6 @@ const mayName = (pattern: RegExp, json: string): boolean => pattern.test(json) |
 const CACHE_MARK = /[cC]ache_?(?:[cC]ontrol|[pP]oint)/
 /** By the names of the tool, the option and the plugin in all dialects. How often a model searches nobody knows before. */
 const SEARCH = /web_?search|google_?search|x_search|"id"\s*:\s*"web"/i
-const SEARCH_FIELD = /^(?:websearch|searchparameters|enablesearch)/
 const SEARCHES = 10
 const USES = /^max(?:uses|searches|totalresults)$/
 
@@ -146,7 +148,6 @@ const largestUse = (value: unknown): number => {
   )
 }
 
-const TIER_FIELDS: ReadonlySet<string> = new Set(['servicetier', 'speed'])
 /** Tiers that cost no more than the ordinary one. */
 const ORDINARY: ReadonlySet<unknown> = new Set([null, 'default', 'standard', 'standard_only', 'flex', 'batch'])
 

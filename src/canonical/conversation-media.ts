@@ -23,8 +23,12 @@ export const NO_MEDIA: ConversationMedia = { characters: 0, images: 0, bytes: 0,
 /** The members of a body that hold a conversation, as `plainName` writes them. */
 export const CONVERSATION_FIELDS: ReadonlySet<string> = new Set(['messages', 'input', 'contents'])
 
-/** Some servers tell names apart neither by case nor by the signs between their words. */
-export const plainName = (name: string): string => name.toLowerCase().replaceAll(/[_-]/g, '')
+/** Some servers tell names apart neither by case, nor by the signs between their words, nor by the form of their letters. */
+export const plainName = (name: string): string =>
+  PLAIN.test(name) ? name : name.normalize('NFKC').toLowerCase().replaceAll(NO_SIGN_OF_A_NAME, '')
+
+const PLAIN = /^[a-z0-9]*$/
+const NO_SIGN_OF_A_NAME = /[^\p{L}\p{N}]|\p{DI}/gu
 
 /** Any text that `conversationMedia` may find media in: a word for it, or a letter that is escaped and may be of such a word. */
 export const mayHoldMedia = (json: string): boolean => MEDIA_STRING.test(json) || ESCAPED_LETTER.test(json)
@@ -59,6 +63,8 @@ const countPart = (part: Json, counted: Counted): void => {
   for (const [name, value] of Object.entries(part)) {
     const holdsParts = PART_FIELDS.has(plainName(name))
     if (holdsParts && typeof value !== 'string') countParts(value, counted)
+    // A document may be made of parts.
+    else if (name === 'source' && isObject(value)) countParts(value['content'], counted)
     if (MEDIA_WORD.test(name)) {
       kinds.add(kindOf(name))
       media.push(value)
@@ -69,17 +75,19 @@ const countPart = (part: Json, counted: Counted): void => {
   const type = textOf(part, 'type')
   if (type !== null && MEDIA_WORD.test(type)) kinds.add(kindOf(type))
   if (kinds.size === 0) return
-  const source = inlineIn(type !== null && MEDIA_WORD.test(type) ? part : media, 0)
+  // In a part that says it is something else, base64 is text like any other.
+  const isMedia = type === null || MEDIA_WORD.test(type)
+  const source = inlineIn(type !== null && isMedia ? part : media, 0)
   const links = media.reduce<number>((sum, value) => sum + linksIn(value, 0), 0)
   if (kinds.has('image')) {
     counted.images += Math.max(1, links)
-    if (source?.isImage === true) counted.characters += source.length
+    if (isMedia && source?.isImage === true) counted.characters += source.length
   }
   if (!kinds.has('other')) return
   if (source === null) counted.linked += isText(part) ? 0 : Math.max(1, links)
   else if (source.isImage && source.isTold) counted.images += 1
   else counted.bytes += Math.ceil((source.length * 3) / 4)
-  if (source !== null && !kinds.has('image')) counted.characters += source.length
+  if (isMedia && source !== null && !kinds.has('image')) counted.characters += source.length
 }
 
 const kindOf = (word: string): 'image' | 'other' => (IMAGE_WORD.test(word) ? 'image' : 'other')

@@ -41,6 +41,12 @@ test.each<[string, object]>([
   expect(sizeOf(JSON.stringify(body)).images).toBe(1)
 })
 
+test('pictures inside a document that is made of parts count as so many', () => {
+  const picture = { type: 'image', source: { type: 'url', url: 'https://example.com/a.png' } }
+  const content = [picture, { type: 'text', text: 'Hi' }, picture]
+  expect(sizeOf(JSON.stringify(said({ type: 'document', source: { type: 'content', content } })))).toMatchObject({ images: 2, linked: 0 })
+})
+
 test('fifty pictures count as fifty, whichever letters of their parts are escaped', () => {
   const text = JSON.stringify(said(...Array.from({ length: 50 }, () => ({ type: 'image_url', image_url: { url: 'https://e.com/a.png' } }))))
   for (const hidden of [
@@ -67,6 +73,11 @@ describe('text counts by its bytes, whatever it looks like', () => {
   ])('%s', (_, body) => {
     const text = JSON.stringify(body)
     expect(sizeOf(text)).toEqual({ textBytes: text.length, ...NOTHING })
+  })
+
+  test('a picture in a part that says it is text', () => {
+    const text = JSON.stringify(said({ type: 'text', text: 'Hi', image_url: { url: DATA_URL } }))
+    expect(sizeOf(text)).toEqual({ textBytes: text.length, ...NOTHING, images: 1 })
   })
 
   test('a document of text', () => {

@@ -623,6 +623,24 @@ describe('usage', () => {
     expect(run.usage).toEqual(usageOf({ inputFresh: Math.ceil(bodyLength / 4), output: 4, estimated: true }))
   })
 
+  test.each<[string, Partial<Usage>, Partial<Usage>]>([
+    ['no output at all', { inputFresh: 5 }, { inputFresh: 5, output: 2 }],
+    ['no input at all', { output: 9 }, { output: 9 }],
+  ])('of an answer that tells %s is estimated there, and marked', async (_what, told, expected) => {
+    const { run, bodyLength } = await outcome([[say('12345678'), used(told), finish]])
+    expect(run.usage).toEqual(usageOf({ inputFresh: Math.ceil(bodyLength / 4), ...expected, estimated: true }))
+  })
+
+  test('of an answer that is cut behind its last count covers all that was delivered', async () => {
+    const { run } = await outcome([[used({ inputFresh: 5, output: 1 }), say('12345678', '90123456'), fail('timeout')]])
+    expect(run.usage).toEqual(usageOf({ inputFresh: 5, output: 4, estimated: true }))
+  })
+
+  test('of an answer that is cut right behind its last count is that count', async () => {
+    const { run } = await outcome([[say('12345678'), used({ inputFresh: 5, output: 1 }), fail('timeout')]])
+    expect(run.usage).toEqual(usageOf({ inputFresh: 5, output: 1 }))
+  })
+
   test('of an attempt that failed is not that of the next one', async () => {
     const { run } = await outcome([
       [used({ inputFresh: 100 }), fail('timeout')],

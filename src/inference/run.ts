@@ -146,6 +146,8 @@ export class Run {
   #usage: Usage | null = null
   #inputTokensEstimate: number | null = null
   #deliveredCharacters = 0
+  /** Of them, those behind the newest count that the provider told. */
+  #uncountedCharacters = 0
   #ended = false
   /** The current attempt has neither succeeded nor failed. */
   #trying = false
@@ -255,6 +257,7 @@ export class Run {
     this.#usage = null
     this.#losses = []
     this.#deliveredCharacters = 0
+    this.#uncountedCharacters = 0
     this.latencyMs = null
     this.finishReason = null
     this.nativeFinishReason = null
@@ -293,6 +296,7 @@ export class Run {
             break
           case 'usage':
             this.#usage = event.usage
+            this.#uncountedCharacters = 0
             break
           case 'finish':
             this.finishReason = event.reason
@@ -355,12 +359,14 @@ export class Run {
     // A prompt that was left is a prompt that was read; one that the provider failed is not.
     if (told === null && !spoke && !this.#abandoned) return NO_USAGE
     const known = told ?? NO_USAGE
-    const output = outputTokens(known)
-    const isNothing = told === null || inputTokens(told) + output === 0
+    const [input, output] = [inputTokens(known), outputTokens(known)]
     // Vectors are an answer that is told without output.
     const answered = spoke || output > 0 || this.finishReason !== null || (told !== null && this.request.apiType === 'embeddings')
-    const lacksInput = isNothing ? spoke || this.#abandoned || (known.untoldInput && answered) : known.untoldInput && answered
-    const lacksOutput = spoke && (known.untoldOutput || isNothing)
+    const lacksInput =
+      (answered && known.untoldInput) || (input === 0 && (spoke || output > 0)) || (input + output === 0 && this.#abandoned)
+    // An answer that was cut may have gone on behind the last count of it.
+    const isBehind = this.finishReason === null && this.#uncountedCharacters > 0
+    const lacksOutput = spoke && (known.untoldOutput || output === 0 || isBehind)
     return withEstimates(known, {
       input: lacksInput ? this.inputTokensEstimate : null,
       output: lacksOutput ? this.#outputTokensEstimate : null,
@@ -427,6 +433,7 @@ export class Run {
       if (this.current !== undefined) this.current.contentMs = nowMs
     }
     this.#deliveredCharacters += characters
+    this.#uncountedCharacters += characters
   }
 }
 

@@ -24,7 +24,7 @@ export const toldAnswers: fc.Arbitrary<ToldAnswer> = fc
     calls: fc.array(fc.dictionary(fc.string({ maxLength: 5 }), fc.jsonValue({ maxDepth: 2 }), { maxKeys: 3 }), { maxLength: 3 }),
     stop: fc.constantFrom('end', 'length'),
     input: fc.integer({ min: 1, max: 10_000 }),
-    output: fc.integer({ min: 0, max: 10_000 }),
+    output: fc.integer({ min: 1, max: 10_000 }),
     cut: fc.nat(40),
   })
   .map(({ calls, text, ...rest }) => ({
