@@ -1,5 +1,6 @@
 /** `patchbay serve`: configuration → parts → listening → drain. */
-import { composeService, type Service } from '../compose.ts'
+import { openService } from '../compose/open-service.ts'
+import type { Service } from '../compose/service.ts'
 import { readConfigFile } from '../config-file.ts'
 import { SettingError, type Environment, type ServeSettings } from '../config.ts'
 import { listen, type Server } from '../http/server.ts'
@@ -16,7 +17,7 @@ export const serve = async (settings: ServeSettings, env: Environment, argv: rea
   }
   const isWorker = env['PATCHBAY_WORKER'] !== undefined
   const file = readConfigFile(settings.config, env)
-  const service = await composeService(settings, file, env)
+  const service = await openService(settings, file, env)
   let server: Server
   let firstKeys: FirstKeys | null
   try {

@@ -4,167 +4,60 @@ import { connect } from 'node:net'
 import { pino } from 'pino'
 
 import { changedBy } from '../../test/support/changed-by.ts'
-import { testSeal } from '../../test/support/test-seal.ts'
 import { createFakeClock, turn } from '../../test/support/fake-clock.ts'
-import { createTestRouting } from '../../test/support/test-routing.ts'
 import { openSqliteDatabase } from '../../test/support/sqlite-database.ts'
-import { messagesFormat } from '../formats/anthropic-messages/anthropic-messages.ts'
-import { chatFormat } from '../formats/openai-chat/openai-chat.ts'
-import { responsesFormat } from '../formats/openai-responses/openai-responses.ts'
-import { createBudgetedRuns } from '../inference/budgeted-runs.ts'
-import { createGenerationRecorder } from '../inference/record-generations.ts'
-import { createDurations } from '../ledger/durations.ts'
-import { createLedger } from '../ledger/ledger.ts'
-import { keyLimitSource } from '../ledger/scope.ts'
-import type { Settlement } from '../storage/settle-requests.ts'
-import { createCountTokens } from '../inference/count-tokens.ts'
-import { createEmbeddings } from '../inference/run-embeddings.ts'
-import { createDryRun } from '../inference/dry-run.ts'
-import { createInference, type InferenceParts } from '../inference/run-inference.ts'
-import type { Run } from '../inference/run.ts'
+import { testSeal } from '../../test/support/test-seal.ts'
+import { composeAppParts } from '../compose/app-parts.ts'
+import { composeModels } from '../compose/models.ts'
+import { composeParts } from '../compose/parts.ts'
+import { createReloadable } from '../compose/reloadable.ts'
+import { configFileSchema } from '../config-file.ts'
 import { createKeys, UNBOUNDED } from '../keys/keys.ts'
-import { createBodyRoom } from '../limits/body-room.ts'
-import { createAdmission } from '../limits/admission.ts'
-import { createRateMeter } from '../limits/gcra.ts'
 import { systemIds } from '../lib/id.ts'
-import { createModels } from '../models/models.ts'
-import { createPresets } from '../presets/presets.ts'
-import { providerRegistry } from '../providers/registry.ts'
-import { sandboxModels } from '../sandbox-models.ts'
-import { createManagement } from '../compose-management.ts'
-import { createBudgets } from '../ledger/budgets.ts'
-import { createCredits } from '../ledger/credits.ts'
 import { makeRootSecret } from '../root-secret.ts'
-import { createGenerationStore } from '../storage/generation-store.ts'
-import { createGuardrails } from '../guardrails/guardrails.ts'
-import { createGuardrailAssignmentStore } from '../storage/guardrail-assignment-store.ts'
-import { createGuardrailStore } from '../storage/guardrail-store.ts'
 import { createKeyStore } from '../storage/key-store.ts'
-import { createPresetStore } from '../storage/preset-store.ts'
 import { StorageConflict, StorageUnavailable } from '../storage/storage-errors.ts'
 import { createMetrics } from '../telemetry/metrics.ts'
 import { createApp, routeTable, type AppParts } from './app.ts'
-import { createCors } from './cors.ts'
-import { createKeepAlive } from './keep-alive.ts'
-import { createPrepareCall } from './prepare-call.ts'
 import type { Policy, Route } from './route.ts'
 import { listen } from './server.ts'
 
 const { database, owner, dataDir } = await openSqliteDatabase()
 const secret = makeRootSecret(dataDir)
-const storage = { database, secret, rereadSecret: async () => secret, claimFirstStart: async () => false }
+const storage = { database, secret, owner, rereadSecret: async () => secret, claimFirstStart: async () => false }
 
 const MAX_BODY = 1024 * 1024
-const NO_LIMITS = { keyConcurrency: 0, requestsPerMinute: 0, tokensPerMinute: 0, most: 0, line: 0, waitMs: 0, loopLagMs: 0 }
 
-/** The service as compose.ts builds it, on SQLite, with time standing still and the sandbox for its models. */
+const FILE = configFileSchema.parse({
+  errors: { provider_failure: 'body' },
+  limits: { max_body_bytes: MAX_BODY },
+  cors: { origins: ['https://app.example'] },
+})
+
+interface SettledLine {
+  readonly generation_id: string
+  readonly outcome: string
+}
+
+/** The service as it is composed, on SQLite, with time standing still and the sandbox for its models. */
 const build = (more: Partial<AppParts> = {}) => {
   const clock = createFakeClock()
-  const ids = systemIds
-  const faults: unknown[] = []
-  const management = createManagement({
-    storage: { ...storage, owner },
-    clock,
-    ids,
-    budgets: createBudgets({ database, clock, ids }),
-    credits: createCredits({ database, clock, ids }),
-    seal: testSeal,
-    flush: async () => undefined,
-    onError: (thrown) => faults.push(thrown),
-  })
-  const { keys } = management
-  const presets = createPresets({ store: createPresetStore(database, testSeal), clock, ids })
-  const models = createModels(sandboxModels, [])
-  const store = createGenerationStore(database)
-  const recorder = createGenerationRecorder<Settlement>({
-    write: (batch) => ledger.settle(batch),
-    clock,
-    onError: (thrown) => faults.push(thrown),
-  })
-  const ledger = createLedger({
-    database,
-    clock,
-    ids,
-    sources: [keyLimitSource],
-    inFlight: () => ({ fraction: 0.5, ceilingNanos: null }),
-    settleFirst: recorder.flush,
-    onError: (thrown) => faults.push(thrown),
-    onReaped: () => undefined,
-    onRepaired: () => undefined,
-  })
-  const budgeted = createBudgetedRuns({
-    ledger,
-    durations: createDurations(),
-    settings: () => ({
-      unknownPrice: 'refuse',
-      emptyAnswers: 'told',
-      assumedPrices: { prompt: 10, completion: 50 },
-      maxOutputTokens: 1000,
-    }),
-    onOvershoot: () => undefined,
-  })
   const metrics = createMetrics()
-  const settled: Run[] = []
-  const inference: InferenceParts = {
-    models,
-    adapters: providerRegistry,
-    context: { clock, upstream: { post: () => Promise.reject(new Error('The sandbox has no upstream.')) } },
-    clock,
-    ids,
-    routing: createTestRouting(clock),
-    firstTokenMs: 120_000,
-    totalMs: 1_800_000,
-    began: () => undefined,
-    settle: (run) => {
-      settled.push(run)
-      recorder.add(budgeted.settlement(run))
-    },
+  /** What the log says of generations that have ended, and of faults. */
+  const settled: SettledLine[] = []
+  const faults: unknown[] = []
+  const log = pino({}, { write: (line) => readLine(JSON.parse(line) as LogLine) })
+  const readLine = (line: LogLine): void => {
+    if (line.generation_id !== undefined) settled.push(line as SettledLine)
+    if (line.level >= pino.levels.values['error']!) faults.push(line)
   }
-  const parts: AppParts = {
-    formats: { chat: chatFormat, responses: responsesFormat, messages: messagesFormat },
-    countTokens: createCountTokens(inference),
-    runEmbeddings: createEmbeddings(inference),
-    screenCall: async (call) => ({ call, warnings: [] }),
-    answering: {
-      prepareCall: createPrepareCall(presets, () => null),
-      customerKeys: (caller) => management.customerKeys.forCaller(caller.workspaceId, caller),
-      runInference: createInference(inference),
-      admit: budgeted.admit,
-      dryRun: createDryRun(inference),
-      keepAlive: createKeepAlive(clock, 10_000),
-      clock,
-      commitSilenceMs: 2000,
-      unreadMs: 60_000,
-      providerFailure: 'body',
-      onInternalError: (thrown) => faults.push(thrown),
-    },
-    keys,
-    management,
-    bodyRoom: createBodyRoom(() => Number.MAX_SAFE_INTEGER),
-    admission: createAdmission({ clock, meter: createRateMeter(100), lag: { p99Ms: 0 }, limits: () => NO_LIMITS }),
-    presets,
-    guardrails: createGuardrails({
-      store: createGuardrailStore(database),
-      assignments: createGuardrailAssignmentStore(database),
-      clock,
-      ids,
-    }),
-    models,
-    health: inference.routing.health,
-    generations: { store, flush: recorder.flush },
-    figures: ledger.figures,
-    ready: async () => null,
-    isDraining: () => false,
-    clock,
-    ids,
-    log: pino({ level: 'silent' }),
-    metrics,
-    cors: createCors(['https://app.example']),
-    bodyLimits: { maxBytes: MAX_BODY, totalMs: 60_000, idleMs: 10_000 },
-    version: '1.2.3',
-    ...more,
-  }
-  return { parts, app: createApp(parts), keys, presets, settled, faults, metrics, clock }
+  const composed = composeParts({ clock, ids: systemIds, log, metrics, storage, seal: testSeal }, createReloadable(FILE))
+  const parts: AppParts = { ...composeAppParts(composed, FILE, composeModels(FILE, null, {}), {}), version: '1.2.3', ...more }
+  return { parts, app: createApp(parts), keys: composed.management.keys, presets: composed.presets, settled, faults, metrics, clock }
+}
+
+interface LogLine extends Partial<SettledLine> {
+  readonly level: number
 }
 
 const service = build()
@@ -467,8 +360,6 @@ describe('an inference body', () => {
 })
 
 describe('an inference', () => {
-  const ids = (settled: readonly Run[]): string[] => settled.map(({ generationId }) => generationId)
-
   test.each([false, true])('is settled once, and its record can be read at once (stream: %p)', async (stream) => {
     const own = build()
     const { status, headers, text } = await ask(
@@ -480,7 +371,7 @@ describe('an inference', () => {
     expect(status).toBe(200)
     expect(text).toContain('Hi')
     const id = headers.get('x-generation-id') ?? ''
-    expect(ids(own.settled)).toEqual([id])
+    expect(own.settled.map(({ generation_id }) => generation_id)).toEqual([id])
     const record = await ask('GET', `/api/v1/generation?id=${id}`, { key: 'an inference key' }, own)
     expect(record.json).toMatchObject({ data: { id, streamed: stream, cancelled: false, finish_reason: 'stop', model: 'sandbox/echo' } })
     expect(own.faults).toEqual([])
@@ -537,7 +428,7 @@ describe('an inference', () => {
     expect(Buffer.from((await first)?.value ?? []).toString()).toStartWith('data: {')
     await reader?.cancel()
     await turn()
-    expect(own.settled.map(({ cancelled }) => cancelled)).toEqual([true])
+    expect(own.settled.map(({ outcome }) => outcome)).toEqual(['cancelled'])
   })
 
   test.each([false, true])('whose client is gone before it began is cancelled, not answered to nobody (stream: %p)', async (stream) => {
@@ -558,7 +449,7 @@ describe('an inference', () => {
       { key: 'an inference key', body: chat({ model: 'sandbox/slow', stream }), signal: gone.signal },
       { ...own, app },
     ).catch(() => undefined)
-    expect(own.settled.map(({ cancelled }) => cancelled)).toEqual([true])
+    expect(own.settled.map(({ outcome }) => outcome)).toEqual(['cancelled'])
     expect(own.clock.waiting).toBeLessThanOrEqual(2)
   })
 })

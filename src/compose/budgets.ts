@@ -1,20 +1,20 @@
-/** The parts of budgets, built and joined: what compose.ts hands to the rest of the service. */
-import { createBudgetedRuns, type BudgetedRuns, type BudgetSettings } from './inference/budgeted-runs.ts'
-import { createGenerationRecorder, type GenerationRecorder } from './inference/record-generations.ts'
-import { createBudgets, type Budgets } from './ledger/budgets.ts'
-import { createCredits, type Credits } from './ledger/credits.ts'
-import type { InFlightSettings } from './ledger/decide.ts'
-import { createDurations } from './ledger/durations.ts'
-import { createLedger, type Ledger } from './ledger/ledger.ts'
-import { keyLimitSource, type ScopeSource } from './ledger/scope.ts'
-import type { BudgetsFile } from './ledger/settings.ts'
-import type { Clock } from './lib/clock.ts'
-import type { IdSource } from './lib/id.ts'
-import { nanosOf } from './lib/money.ts'
-import type { Database } from './storage/database.ts'
-import type { Settlement } from './storage/settle-requests.ts'
-import type { Log } from './telemetry/log.ts'
-import type { Metrics } from './telemetry/metrics.ts'
+/** The parts of budgets, built and joined. */
+import { createBudgetedRuns, type BudgetedRuns, type BudgetSettings } from '../inference/budgeted-runs.ts'
+import { createGenerationRecorder, type GenerationRecorder } from '../inference/record-generations.ts'
+import { createBudgets, type Budgets } from '../ledger/budgets.ts'
+import { createCredits, type Credits } from '../ledger/credits.ts'
+import type { InFlightSettings } from '../ledger/decide.ts'
+import { createDurations } from '../ledger/durations.ts'
+import { createLedger, type Ledger } from '../ledger/ledger.ts'
+import { keyLimitSource, type ScopeSource } from '../ledger/scope.ts'
+import type { BudgetsFile } from '../ledger/settings.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { IdSource } from '../lib/id.ts'
+import { nanosOf } from '../lib/money.ts'
+import type { Database } from '../storage/database.ts'
+import type { Settlement } from '../storage/settle-requests.ts'
+import type { Log } from '../telemetry/log.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
 
 export interface BudgetParts {
   readonly ledger: Ledger
@@ -22,8 +22,6 @@ export interface BudgetParts {
   readonly credits: Credits
   readonly budgeted: BudgetedRuns
   readonly recorder: GenerationRecorder<Settlement>
-  /** By another file from the next request on. */
-  configure(file: BudgetsFile): void
 }
 
 export const composeBudgets = (parts: {
@@ -32,16 +30,16 @@ export const composeBudgets = (parts: {
   readonly ids: IdSource
   readonly log: Log
   readonly metrics: Metrics
-  readonly file: BudgetsFile
+  /** As the newest file has them. */
+  readonly file: () => BudgetsFile
   /** Beside keys, workspace budgets and credit. */
   readonly sources?: readonly ScopeSource[]
 }): BudgetParts => {
-  const { database, clock, ids, log, metrics } = parts
-  let { file } = parts
+  const { database, clock, ids, log, metrics, file } = parts
   const budgets = createBudgets(parts)
   const credits = createCredits(parts)
   const creditsWhereOn: ScopeSource = {
-    scopes: (spender) => (file.credits ? credits.scopes(spender) : []),
+    scopes: (spender) => (file().credits ? credits.scopes(spender) : []),
     refreshCache: credits.refreshCache,
   }
   const recorder = createGenerationRecorder<Settlement>({
@@ -54,7 +52,7 @@ export const composeBudgets = (parts: {
     clock,
     ids,
     sources: [keyLimitSource, budgets, creditsWhereOn, ...(parts.sources ?? [])],
-    inFlight: () => inFlightOf(file),
+    inFlight: () => inFlightOf(file()),
     settleFirst: recorder.flush,
     onError: (error, doing) => log.error({ error }, doing),
     onReaped: (holds) => log.warn({ holds }, 'requests of a process that died were charged by their last checkpoint'),
@@ -70,22 +68,13 @@ export const composeBudgets = (parts: {
   const budgeted = createBudgetedRuns({
     ledger,
     durations: createDurations(),
-    settings: () => settingsOf(file),
+    settings: () => settingsOf(file()),
     onOvershoot: (run, nanos) => {
       overshoot.add([], nanos)
       log.warn({ generation_id: run.generationId, nanos }, 'a request cost more than was held for it')
     },
   })
-  return {
-    ledger,
-    budgets,
-    credits,
-    budgeted,
-    recorder,
-    configure(next) {
-      file = next
-    },
-  }
+  return { ledger, budgets, credits, budgeted, recorder }
 }
 
 const inFlightOf = ({ in_flight }: BudgetsFile): InFlightSettings => ({

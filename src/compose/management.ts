@@ -1,33 +1,34 @@
-/** Builds what management keys manage, for the service; a part of compose.ts. */
-import { createCustomerKeys, type CustomerKeys } from './byok/customer-keys.ts'
-import { createProviderKeys } from './byok/provider-keys.ts'
-import type { ManagementParts } from './http/routes/management.ts'
-import { createKeys, type Keys } from './keys/keys.ts'
-import type { Budgets } from './ledger/budgets.ts'
-import type { Credits } from './ledger/credits.ts'
-import type { Clock } from './lib/clock.ts'
-import type { IdSource } from './lib/id.ts'
-import type { Models } from './models/models.ts'
-import type { Storage } from './open-storage.ts'
-import { derivedKeys } from './root-secret.ts'
-import { createActivityStore } from './storage/activity-store.ts'
-import { createAuditLog } from './storage/audit-log.ts'
-import { createByokStore } from './storage/byok-store.ts'
-import type { TextSeal } from './storage/sealed-config.ts'
-import { createKeyStore } from './storage/key-store.ts'
-import { createWorkspaceStore } from './storage/workspace-store.ts'
-import { createWorkspaces } from './workspaces/workspaces.ts'
+/** The parts that management keys manage, built and joined. */
+import { createCustomerKeys, type CustomerKeys } from '../byok/customer-keys.ts'
+import { createProviderKeys } from '../byok/provider-keys.ts'
+import type { ManagementParts } from '../http/routes/management.ts'
+import { createKeys, type Keys } from '../keys/keys.ts'
+import type { Budgets } from '../ledger/budgets.ts'
+import type { Credits } from '../ledger/credits.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { IdSource } from '../lib/id.ts'
+import type { Models } from '../models/models.ts'
+import type { Storage } from '../open-storage.ts'
+import { derivedKeys } from '../root-secret.ts'
+import { createActivityStore } from '../storage/activity-store.ts'
+import { createAuditLog } from '../storage/audit-log.ts'
+import { createByokStore } from '../storage/byok-store.ts'
+import type { TextSeal } from '../storage/sealed-config.ts'
+import { createKeyStore } from '../storage/key-store.ts'
+import { createWorkspaceStore } from '../storage/workspace-store.ts'
+import { createWorkspaces } from '../workspaces/workspaces.ts'
+import type { WatchedCache } from './cache-watch.ts'
 
 export interface Management extends ManagementParts {
   readonly keys: Keys
   readonly customerKeys: CustomerKeys
-  /** Something may have changed in another process, the root secret too, and storage answers. */
-  refreshCaches(): Promise<void>
+  /** What another process may change; the root secret first, by which keys are known. */
+  readonly caches: readonly WatchedCache[]
   /** The providers of a file that was read anew. */
   useModels(models: Models): void
 }
 
-export const createManagement = (parts: {
+export const composeManagement = (parts: {
   storage: Storage
   clock: Clock
   ids: IdSource
@@ -88,16 +89,19 @@ export const createManagement = (parts: {
       await flush()
       return credits.spent(workspaceId)
     },
-    async refreshCaches() {
-      try {
-        const secret = await storage.rereadSecret()
-        peppers = derivedKeys(secret, 'key-pepper')
-        sealingKeys = derivedKeys(secret, 'provider-keys')
-      } finally {
-        // Also where the secret cannot be read: a key that was revoked must not live on for that.
-        for (const { refreshCache } of [keys, customerKeys, workspaces]) refreshCache()
-      }
-    },
+    caches: [
+      {
+        name: 'the root secret',
+        async refresh() {
+          const secret = await storage.rereadSecret()
+          peppers = derivedKeys(secret, 'key-pepper')
+          sealingKeys = derivedKeys(secret, 'provider-keys')
+        },
+      },
+      { name: 'keys', refresh: keys.refreshCache },
+      { name: 'provider keys of customers', refresh: customerKeys.refreshCache },
+      { name: 'workspaces', refresh: workspaces.refreshCache },
+    ],
     useModels(models) {
       origins = new Map(models.providers().map(({ slug, baseUrl }) => [slug, URL.parse(baseUrl)?.origin ?? baseUrl]))
       names = new Map(models.list().flatMap(({ endpoints }) => endpoints.map(({ provider }) => [provider.slug, provider.name])))

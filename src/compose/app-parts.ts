@@ -1,0 +1,109 @@
+/** Builds what depends on the configuration file. What runs while it is built again keeps the parts that it began with. */
+import type { ConfigFile } from '../config-file.ts'
+import { behindProxy, type Environment } from '../config.ts'
+import { messagesFormat } from '../formats/anthropic-messages/anthropic-messages.ts'
+import { chatFormat } from '../formats/openai-chat/openai-chat.ts'
+import { responsesFormat } from '../formats/openai-responses/openai-responses.ts'
+import { createModerate } from '../guardrails/moderate.ts'
+import type { AppParts } from '../http/app.ts'
+import { createCors } from '../http/cors.ts'
+
+import { createPrepareCall } from '../http/prepare-call.ts'
+import { createScreenCall, screenPrepared } from '../http/screen-call.ts'
+import { createCountTokens } from '../inference/count-tokens.ts'
+import { createDryRun } from '../inference/dry-run.ts'
+import { createEmbeddings } from '../inference/run-embeddings.ts'
+import { createInference, type InferenceParts } from '../inference/run-inference.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Models } from '../models/models.ts'
+import { createLoadMedia } from '../providers/load-media.ts'
+import type { ProviderContext } from '../providers/provider.ts'
+import { createReachability, probeAddress, probeNothing } from '../providers/reachability.ts'
+import { providerRegistry } from '../providers/registry.ts'
+import { createSafeFetch } from '../providers/safe-fetch.ts'
+import { createUpstream } from '../providers/upstream.ts'
+import { VERSION } from '../version.ts'
+import type { Parts } from './parts.ts'
+
+const COMMIT_SILENCE_MS = 2000
+/** A request whose filters take longer than this is refused. */
+const SCREEN_MS = 2000
+
+export const composeAppParts = (parts: Parts, file: ConfigFile, models: Models, env: Environment): AppParts => {
+  const { clock, ids, management, presets, guardrails, routing, budgeted, recorder, readiness, onError } = parts
+  const inference: InferenceParts = {
+    models,
+    adapters: providerRegistry,
+    context: providerContext(clock, file, env),
+    clock,
+    ids,
+    routing,
+    firstTokenMs: milliseconds(file.timeouts.first_token),
+    totalMs: milliseconds(file.timeouts.total),
+    began: parts.running.began,
+    settle: parts.settle,
+  }
+  const safeFetch = createSafeFetch({ clock, trustedHosts: file.moderation.trusted_hosts })
+  const moderate = createModerate(file.moderation, safeFetch, clock)
+  const screenCall = createScreenCall({ ...inference, guardrails, moderate, screenMs: SCREEN_MS })
+  return {
+    formats: { chat: chatFormat, responses: responsesFormat, messages: messagesFormat },
+    answering: {
+      prepareCall: screenPrepared(createPrepareCall(presets, management.workspaces.defaults), screenCall),
+      customerKeys: (caller) => management.customerKeys.forCaller(caller.workspaceId, caller),
+      runInference: createInference(inference),
+      admit: budgeted.admit,
+      dryRun: createDryRun(inference),
+      keepAlive: parts.keepAlive,
+      clock,
+      commitSilenceMs: COMMIT_SILENCE_MS,
+      unreadMs: milliseconds(file.timeouts.client_unread),
+      providerFailure: file.errors.provider_failure,
+      onInternalError: (thrown) => onError(thrown, 'a stream could not be rendered'),
+    },
+    countTokens: createCountTokens(inference),
+    runEmbeddings: createEmbeddings(inference),
+    screenCall,
+    keys: management.keys,
+    management,
+    admission: parts.admission,
+    presets,
+    guardrails,
+    models,
+    health: routing.health,
+    generations: { store: parts.generationStore, flush: recorder.flush },
+    figures: parts.ledger.figures,
+    ready: readiness.ready,
+    isDraining: () => readiness.draining,
+    clock,
+    ids,
+    log: parts.log,
+    metrics: parts.metrics,
+    cors: createCors(file.cors.origins),
+    bodyRoom: parts.bodyRoom,
+    bodyLimits: {
+      maxBytes: file.limits.max_body_bytes,
+      totalMs: milliseconds(file.timeouts.body),
+      idleMs: milliseconds(file.timeouts.body_idle),
+    },
+    version: VERSION,
+  }
+}
+
+const providerContext = (clock: Clock, { timeouts, media }: ConfigFile, env: Environment): ProviderContext => {
+  const connectMs = milliseconds(timeouts.connect)
+  const upstream = createUpstream(
+    clock,
+    {
+      streamHeadersMs: milliseconds(timeouts.stream_headers),
+      wholeHeadersMs: milliseconds(timeouts.whole_headers),
+      idleMs: milliseconds(timeouts.idle),
+    },
+    createReachability({ clock, connectMs, probe: behindProxy(env) ? probeNothing : probeAddress }),
+  )
+  if (!media.fetch) return { upstream, clock }
+  const safeFetch = createSafeFetch({ clock, trustedHosts: media.trusted_hosts, trustedBy: 'media.trusted_hosts', plainHttp: true })
+  return { upstream, clock, loadMedia: createLoadMedia(safeFetch) }
+}
+
+const milliseconds = (seconds: number): number => seconds * 1000

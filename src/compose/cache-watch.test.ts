@@ -1,0 +1,83 @@
+import { expect, test } from 'bun:test'
+
+import { createFakeClock, turn } from '../../test/support/fake-clock.ts'
+import { startCacheWatch } from './cache-watch.ts'
+
+/** Two caches over a counter, each of which can be made to fail. */
+const start = async () => {
+  const clock = createFakeClock()
+  const happened: string[] = []
+  const counter: { value: number | null } = { value: 1 }
+  const failing = new Set<string>()
+  const cache = (name: string) => ({
+    name,
+    refresh: () => {
+      happened.push(name)
+      if (failing.has(name)) throw new Error('unreadable')
+    },
+  })
+  const stop = await startCacheWatch({
+    clock,
+    counter: {
+      read: async () => {
+        if (counter.value === null) throw new Error('away')
+        return counter.value
+      },
+    },
+    caches: [cache('keys'), cache('guardrails')],
+    onChange: async () => void happened.push('changed'),
+    onError: (thrown, doing) => happened.push(`${doing}: ${(thrown as Error).message}`),
+  })
+  return {
+    clock,
+    counter,
+    failing,
+    stop,
+    /** What happens until the next poll has ended. */
+    async poll(): Promise<readonly string[]> {
+      happened.length = 0
+      clock.advance(500)
+      await turn()
+      return [...happened]
+    },
+  }
+}
+
+test('nothing is refreshed while the counter stands still', async () => {
+  const { poll } = await start()
+  expect([await poll(), await poll()]).toEqual([[], []])
+})
+
+test('every cache is refreshed, in its order, once for each time that the counter has moved', async () => {
+  const { counter, poll } = await start()
+  counter.value = 2
+  expect([await poll(), await poll()]).toEqual([['keys', 'guardrails', 'changed'], []])
+  // A database that was restored may count from an earlier number.
+  counter.value = 1
+  expect([await poll(), await poll()]).toEqual([['keys', 'guardrails', 'changed'], []])
+})
+
+test('a cache counts as seen only after it was refreshed: until then all are tried again, and none keeps the others back', async () => {
+  const { counter, failing, poll } = await start()
+  counter.value = 2
+  failing.add('keys')
+  expect(await poll()).toEqual(['keys', 'keys not refreshed: unreadable', 'guardrails'])
+  expect(await poll()).toEqual(['keys', 'keys not refreshed: unreadable', 'guardrails'])
+  failing.delete('keys')
+  expect([await poll(), await poll()]).toEqual([['keys', 'guardrails', 'changed'], []])
+})
+
+test('while storage is away nothing is refreshed; when it is back everything is, though the counter has not moved', async () => {
+  const { counter, poll } = await start()
+  counter.value = null
+  expect([await poll(), await poll()]).toEqual([['storage does not answer: away'], ['storage does not answer: away']])
+  counter.value = 1
+  expect([await poll(), await poll()]).toEqual([['keys', 'guardrails', 'changed'], []])
+})
+
+test('once stopped, nothing is read any more', async () => {
+  const { counter, clock, stop, poll } = await start()
+  stop()
+  counter.value = 2
+  expect([await poll(), clock.waiting]).toEqual([[], 0])
+})

@@ -1,0 +1,68 @@
+/**
+ * Sees what other processes change: polls the change counter, and where it moved, lets every cache read again what it knows.
+ * While storage is away nothing is refreshed, so that what is known goes on being served; when it is back, all of it is read
+ * again, whatever the counter says.
+ */
+import type { Clock } from '../lib/clock.ts'
+import { repeat } from '../lib/repeat.ts'
+import type { ChangeCounter } from '../storage/change-counter.ts'
+
+export interface WatchedCache {
+  readonly name: string
+  /** What it knows may have changed. */
+  readonly refresh: () => void | Promise<void>
+}
+
+/** Changes by other processes are seen within this time. */
+const POLL_MS = 500
+
+/** Resolves with what ends the watch. What is read before that is as new as the first reading of the counter. Throws StorageUnavailable. */
+export const startCacheWatch = async (parts: {
+  readonly clock: Clock
+  readonly counter: ChangeCounter
+  /** Refreshed in this order: what others depend on first. */
+  readonly caches: readonly WatchedCache[]
+  /** Called after all of them were refreshed. */
+  readonly onChange: () => Promise<void>
+  readonly onError: (thrown: unknown, doing: string) => void
+}): Promise<() => void> => {
+  const { clock, counter, caches, onChange, onError } = parts
+  let seen: number | null = await counter.read()
+
+  const read = async (): Promise<number> => {
+    try {
+      return await counter.read()
+    } catch (thrown) {
+      seen = null
+      throw thrown
+    }
+  }
+
+  /** One that fails keeps none of the others from what they must forget. */
+  const refreshAll = async (): Promise<boolean> => {
+    let isComplete = true
+    for (const { name, refresh } of caches) {
+      try {
+        await refresh()
+      } catch (thrown) {
+        isComplete = false
+        onError(thrown, `${name} not refreshed`)
+      }
+    }
+    return isComplete
+  }
+
+  return repeat(
+    clock,
+    POLL_MS,
+    async () => {
+      const now = await read()
+      if (now === seen) return
+      // A change counts as seen once every cache was refreshed: what failed is tried again.
+      if (!(await refreshAll())) return
+      seen = now
+      await onChange()
+    },
+    (thrown) => onError(thrown, 'storage does not answer'),
+  )
+}

@@ -1,0 +1,71 @@
+/** What is deleted when it is old enough, so that storage does not grow for ever. */
+import { isoTimestamp, type Clock } from '../lib/clock.ts'
+import { repeat } from '../lib/repeat.ts'
+import type { Database } from '../storage/database.ts'
+import type { GenerationStore } from '../storage/generation-store.ts'
+import type { PresetStore } from '../storage/preset-store.ts'
+import { pruneLedger } from '../storage/prune-ledger.ts'
+import { utcDay } from '../storage/usage-windows.ts'
+
+export interface Job {
+  readonly deletes: string
+  readonly everyMs: number
+  /** The age that is kept. */
+  readonly keptMs: () => number
+  /** Deletes up to `limit` rows from before this ISO timestamp; answers how many. */
+  readonly deleteSome: (before: string, limit: number) => Promise<number>
+}
+
+const HOUR_MS = 60 * 60 * 1000
+const DAY_MS = 24 * HOUR_MS
+/** In small portions, so that no write waits long for another. */
+const PORTION_ROWS = 1000
+
+export const housekeepingJobs = (parts: {
+  readonly database: Database
+  readonly generations: Pick<GenerationStore, 'deleteOlderThan'>
+  readonly presets: Pick<PresetStore, 'deleteIdempotencyKeys'>
+  readonly retentionMs: () => number
+}): readonly Job[] => [
+  {
+    deletes: 'generation records',
+    everyMs: HOUR_MS,
+    keptMs: parts.retentionMs,
+    deleteSome: parts.generations.deleteOlderThan,
+  },
+  {
+    deletes: 'ledger entries',
+    everyMs: HOUR_MS,
+    keptMs: parts.retentionMs,
+    deleteSome: (before, limit) => pruneLedger(parts.database, utcDay(before), limit),
+  },
+  {
+    deletes: 'idempotency keys',
+    everyMs: HOUR_MS,
+    keptMs: () => DAY_MS,
+    deleteSome: parts.presets.deleteIdempotencyKeys,
+  },
+]
+
+/** Runs each job every so often, until stopped. A job that fails is tried again at its next time. */
+export const startHousekeeping = (parts: {
+  readonly clock: Clock
+  readonly jobs: readonly Job[]
+  readonly onError: (thrown: unknown, doing: string) => void
+}): (() => void) => {
+  const { clock, jobs, onError } = parts
+  const stops = jobs.map(({ deletes, everyMs, keptMs, deleteSome }) =>
+    repeat(
+      clock,
+      everyMs,
+      async () => {
+        const before = isoTimestamp(clock.now() - keptMs())
+        while ((await deleteSome(before, PORTION_ROWS)) === PORTION_ROWS);
+      },
+      (thrown) => onError(thrown, `old ${deletes} not deleted`),
+    ),
+  )
+  return () => {
+    for (const stop of stops) stop()
+  }
+}

@@ -1,0 +1,97 @@
+/** Builds every part that outlives a reload once, and hands it to the next. */
+import { inputTokens, outputTokens } from '../canonical/usage.ts'
+import { guardrailBudgets } from '../guardrails/budget-scopes.ts'
+import { createGuardrails } from '../guardrails/guardrails.ts'
+import { createKeepAlive } from '../http/keep-alive.ts'
+import { observeRuns } from '../inference/observe-runs.ts'
+import type { Run } from '../inference/run.ts'
+import { createRunningRuns } from '../inference/running-runs.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { IdSource } from '../lib/id.ts'
+import type { Storage } from '../open-storage.ts'
+import { createPresets } from '../presets/presets.ts'
+import { probeStorage } from '../probe-storage.ts'
+import { createGenerationStore } from '../storage/generation-store.ts'
+import { createGuardrailAssignmentStore } from '../storage/guardrail-assignment-store.ts'
+import { createGuardrailStore } from '../storage/guardrail-store.ts'
+import { createPresetStore } from '../storage/preset-store.ts'
+import type { TextSeal } from '../storage/sealed-config.ts'
+import type { Log } from '../telemetry/log.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
+import { composeBudgets } from './budgets.ts'
+import { composeLimits } from './limits.ts'
+import { composeManagement } from './management.ts'
+import { createReadiness } from './readiness.ts'
+import type { Reloadable } from './reloadable.ts'
+import { composeRouting } from './routing.ts'
+
+/** What a service stands on. */
+export interface Ground {
+  readonly clock: Clock
+  readonly ids: IdSource
+  readonly log: Log
+  readonly metrics: Metrics
+  readonly storage: Storage
+  /** Under which secrets of presets, and answers that are shown once, are stored. */
+  readonly seal: TextSeal
+}
+
+const KEEP_ALIVE_MS = 10_000
+
+export type Parts = ReturnType<typeof composeParts>
+
+export const composeParts = (ground: Ground, reloadable: Reloadable) => {
+  const { clock, ids, log, metrics, storage, seal } = ground
+  const { database } = storage
+  const onError = (thrown: unknown, doing: string): void => log.error({ error: thrown }, doing)
+
+  const presetStore = createPresetStore(database, seal)
+  const presets = createPresets({ store: presetStore, clock, ids })
+  const guardrails = createGuardrails({
+    store: createGuardrailStore(database),
+    assignments: createGuardrailAssignmentStore(database),
+    clock,
+    ids,
+  })
+  const budgetParts = composeBudgets({
+    database,
+    clock,
+    ids,
+    log,
+    metrics,
+    file: () => reloadable.settings.budgets,
+    sources: [guardrailBudgets(guardrails)],
+  })
+  const { budgets, credits, recorder, budgeted } = budgetParts
+  const management = composeManagement({ storage, clock, ids, budgets, credits, seal, flush: recorder.flush, onError })
+
+  const observe = observeRuns(metrics, log)
+  const running = createRunningRuns()
+  metrics.gauge('patchbay_running_generations', 'Generations being answered.', () => running.size)
+  const settle = (run: Run): void => {
+    run.request.pass?.end(inputTokens(run.usage) + outputTokens(run.usage))
+    running.ended(run)
+    recorder.add(budgeted.settlement(run))
+    observe(run)
+  }
+
+  return {
+    ...ground,
+    ...budgetParts,
+    ...composeLimits(clock, metrics, reloadable),
+    onError,
+    presetStore,
+    presets,
+    guardrails,
+    generationStore: createGenerationStore(database),
+    management,
+    routing: composeRouting({ clock, log, metrics, reloadable }),
+    running,
+    settle,
+    keepAlive: createKeepAlive(clock, KEEP_ALIVE_MS),
+    readiness: createReadiness(
+      clock,
+      probeStorage(database, clock, (thrown) => onError(thrown, 'storage takes no writes')),
+    ),
+  }
+}

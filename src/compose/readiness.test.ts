@@ -1,0 +1,24 @@
+import { expect, test } from 'bun:test'
+
+import { createFakeClock } from '../../test/support/fake-clock.ts'
+import { createReadiness } from './readiness.ts'
+
+test.each([null, 'storage takes no writes'])('is what storage says: %p', async (state) => {
+  const clock = createFakeClock()
+  expect(await createReadiness(clock, async () => state).ready()).toBe(state)
+  expect(clock.waiting).toBe(0)
+})
+
+test('storage that does not answer within a second is away', async () => {
+  const clock = createFakeClock()
+  const asked = createReadiness(clock, () => new Promise(() => undefined)).ready()
+  clock.advance(1000)
+  expect(await asked).toBe('storage')
+})
+
+test('a process that stops is not ready, however well its storage is', async () => {
+  const readiness = createReadiness(createFakeClock(), async () => null)
+  expect([readiness.draining, await readiness.ready()]).toEqual([false, null])
+  readiness.drain()
+  expect([readiness.draining, await readiness.ready()]).toEqual([true, 'draining'])
+})

@@ -1,0 +1,33 @@
+/** Whether this process can take requests, as `/health/ready` says it. */
+import type { Clock } from '../lib/clock.ts'
+
+export interface Readiness {
+  /** Null: ready; else why not. Never waits long. */
+  ready(): Promise<string | null>
+  /** From now on it takes no new inference. */
+  drain(): void
+  readonly draining: boolean
+}
+
+/** Storage that does not answer within this time is away. */
+const PATIENCE_MS = 1000
+
+export const createReadiness = (clock: Clock, storageState: () => Promise<string | null>): Readiness => {
+  let draining = false
+  return {
+    async ready() {
+      if (draining) return 'draining'
+      let cancel = (): void => undefined
+      const late = new Promise<string>((resolve) => {
+        cancel = clock.after(PATIENCE_MS, () => resolve('storage'))
+      })
+      return Promise.race([late, storageState()]).finally(cancel)
+    },
+    drain() {
+      draining = true
+    },
+    get draining() {
+      return draining
+    },
+  }
+}

@@ -1,0 +1,276 @@
+/** The service as it is composed, on SQLite, with time in our hands: what joins the parts is tried at their borders. */
+import { describe, expect, test } from 'bun:test'
+
+import { pino } from 'pino'
+
+import { changedBy } from '../../test/support/changed-by.ts'
+import { createFakeClock, T0, turn, type FakeClock } from '../../test/support/fake-clock.ts'
+import { openSqliteDatabase } from '../../test/support/sqlite-database.ts'
+import { testSeal } from '../../test/support/test-seal.ts'
+import { configFileSchema, type ConfigFile } from '../config-file.ts'
+import { UNBOUNDED } from '../keys/keys.ts'
+import { systemIds } from '../lib/id.ts'
+import { makeRootSecret } from '../root-secret.ts'
+import { createMetrics } from '../telemetry/metrics.ts'
+import { composeService, type Service } from './service.ts'
+
+const { database, owner, dataDir } = await openSqliteDatabase()
+const secret = makeRootSecret(dataDir)
+const storage = { database, secret, owner, rereadSecret: async () => secret, claimFirstStart: async () => false }
+
+const HOUR_MS = 60 * 60 * 1000
+const DAY_MS = 24 * HOUR_MS
+
+const fileOf = (written: object): ConfigFile => configFileSchema.parse(written)
+
+interface Started {
+  readonly service: Service
+  readonly clock: FakeClock
+  readonly metrics: ReturnType<typeof createMetrics>
+}
+
+/** One process of the service; all of them share the database. */
+const start = async (written: object = {}): Promise<Started> => {
+  const clock = createFakeClock()
+  const metrics = createMetrics()
+  const ground = { clock, ids: systemIds, log: pino({ level: 'silent' }), metrics, storage, seal: testSeal }
+  return { service: await composeService(ground, fileOf(written), null, {}), clock, metrics }
+}
+
+const makeKey = async ({ service }: Started, kind: 'management' | 'inference', limitNanos: number | null = null) => {
+  const { workspaceId, userId } = owner
+  const made = await service.keys.create({ kind, name: kind, workspaceId, creatorUserId: userId, ...UNBOUNDED, limitNanos }, changedBy())
+  return { key: made.key, hash: made.record.hash }
+}
+
+interface Answer {
+  readonly status: number
+  readonly headers: Headers
+  readonly json: Readonly<Record<string, unknown>>
+}
+
+const ask = async ({ service, clock }: Started, key: string, method: string, path: string, body?: object): Promise<Answer> => {
+  const answering = service.app.answer(
+    new Request(`http://host/api/v1${path}`, {
+      method,
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    }),
+  )
+  let isAnswered = false
+  const answered = answering.finally(() => (isAnswered = true))
+  while (!isAnswered) {
+    await turn()
+    // Some work waits for its turn by the clock.
+    clock.advance(0)
+  }
+  const response = await answered
+  return { status: response.status, headers: response.headers, json: JSON.parse((await response.text()) || '{}') as Answer['json'] }
+}
+
+const chat = (from: Started, key: string, fields: object = {}): Promise<Answer> =>
+  ask(from, key, 'POST', '/chat/completions', { model: 'sandbox/echo', messages: [{ role: 'user', content: 'Hi' }], ...fields })
+
+/** Lets everything happen that waits for no time, until what is asked for is `expected`, and stays it. */
+const becomes = async (asked: () => unknown, expected: unknown): Promise<void> => {
+  for (let turns = 0; turns < 100 && !Bun.deepEquals(await asked(), expected); turns += 1) await turn()
+  for (let turns = 0; turns < 10; turns += 1) await turn()
+  expect(await asked()).toEqual(expected)
+}
+
+/** A priced model, whose provider is not there: a request that no budget refuses fails at it. */
+const PRICED = {
+  providers: { fake: { dialects: ['openai-chat'], base_url: 'http://127.0.0.1:1' } },
+  models: { 'fake/one': { endpoints: [{ provider: 'fake', model: 'one', prices: { prompt: 1, completion: 1 } }] } },
+}
+
+const [here, there] = [await start(PRICED), await start(PRICED)]
+const { key: manager } = await makeKey(there, 'management')
+
+const POLL_MS = 500
+
+describe('what another process changes is in force here after half a second, and not before it was read:', () => {
+  const status = (answer: Answer): number => answer.status
+  const change = async (method: string, path: string, body?: object): Promise<void> => {
+    const answer = await ask(there, manager, method, path, body)
+    if (answer.status >= 300) throw new Error(`${method} ${path}: ${JSON.stringify(answer.json)}`)
+  }
+
+  test.each<{
+    what: string
+    before?: () => Promise<void>
+    fields?: object
+    change: (hash: string) => Promise<void>
+    after?: () => Promise<void>
+    seen: (answer: Answer) => unknown
+    from: unknown
+    to: unknown
+  }>([
+    {
+      what: 'a key',
+      change: (hash) => change('DELETE', `/keys/${hash}`),
+      seen: status,
+      from: 200,
+      to: 401,
+    },
+    {
+      what: 'a preset',
+      before: () => change('POST', '/presets/shared/chat/completions', { model: 'sandbox/echo', messages: [] }),
+      fields: { model: '@preset/shared' },
+      change: () => change('POST', '/presets/shared/chat/completions', { model: 'sandbox/echo', messages: [], temperature: 1 }),
+      seen: ({ headers }) => headers.get('x-preset'),
+      from: 'shared@1',
+      to: 'shared@2',
+    },
+    {
+      what: 'a guardrail',
+      change: () => change('PATCH', '/guardrails/default', { ignored_models: ['sandbox/echo'] }),
+      after: () => change('PATCH', '/guardrails/default', { ignored_models: null }),
+      seen: status,
+      from: 200,
+      to: 503,
+    },
+    {
+      what: 'a default of a workspace',
+      fields: { model: undefined },
+      before: () => change('PATCH', '/workspaces/default', { default_text_model: 'sandbox/echo' }),
+      change: () => change('PATCH', '/workspaces/default', { default_text_model: 'sandbox/flaky' }),
+      after: () => change('PATCH', '/workspaces/default', { default_text_model: null }),
+      seen: ({ json }) => json['model'],
+      from: 'sandbox/echo',
+      to: 'sandbox/flaky',
+    },
+    {
+      what: 'a budget',
+      change: () => change('PUT', '/workspaces/default/budgets/daily', { limit_usd: 0.000_001 }),
+      fields: { model: 'fake/one' },
+      after: () => change('DELETE', '/workspaces/default/budgets/daily'),
+      seen: (answer) => answer.status === 403,
+      from: false,
+      to: true,
+    },
+    {
+      // What goes to a customer's own account is not counted by this budget.
+      what: "a customer's provider key",
+      before: () => change('PUT', '/workspaces/default/budgets/daily', { limit_usd: 0.000_001 }),
+      fields: { model: 'fake/one' },
+      change: () => change('POST', '/byok', { provider: 'fake', key: 'own-key-of-a-customer' }),
+      after: () => change('DELETE', '/workspaces/default/budgets/daily'),
+      seen: status,
+      from: 403,
+      to: 200,
+    },
+  ])('$what', async ({ before, fields, change, after, seen, from, to }) => {
+    await before?.()
+    const { key, hash } = await makeKey(here, 'inference')
+    const asked = async (): Promise<unknown> => seen(await chat(here, key, fields))
+    here.clock.advance(POLL_MS)
+    await becomes(asked, from)
+    await change(hash)
+    await becomes(asked, from)
+    here.clock.advance(POLL_MS)
+    await becomes(asked, to)
+    await after?.()
+  })
+})
+
+describe('a new configuration file', () => {
+  test('changes the limits of requests', async () => {
+    const process = await start()
+    const { key } = await makeKey(process, 'inference')
+    expect([(await chat(process, key)).status, (await chat(process, key)).status]).toEqual([200, 200])
+    process.service.reload(fileOf({ limits: { requests_per_minute: 1 } }))
+    expect([(await chat(process, key)).status, (await chat(process, key)).status]).toEqual([200, 429])
+  })
+
+  test('changes how many attempts a provider bears', async () => {
+    const process = await start()
+    const { key } = await makeKey(process, 'inference')
+    process.service.reload(fileOf({ limits: { provider_in_flight: 1 } }))
+    void chat(process, key, { model: 'sandbox/slow', stream: true })
+    await becomes(() => process.metrics.render().includes('patchbay_running_generations 1'), true)
+    expect((await chat(process, key)).status).toBe(503)
+    process.service.reload(fileOf({ limits: { provider_in_flight: 2 } }))
+    expect((await chat(process, key)).status).toBe(200)
+  })
+
+  test('changes the room for bodies', async () => {
+    const process = await start()
+    const { key } = await makeKey(process, 'inference')
+    const body = { content: 'x'.repeat(3000) }
+    const together = async (): Promise<number[]> =>
+      (
+        await Promise.all([
+          chat(process, key, { messages: [{ role: 'user', ...body }] }),
+          chat(process, key, { messages: [{ role: 'user', ...body }] }),
+        ])
+      ).map(({ status }) => status)
+    expect(await together()).toEqual([200, 200])
+    process.service.reload(fileOf({ limits: { body_bytes_in_flight: 4096, max_body_bytes: 4096 } }))
+    expect(new Set(await together())).toEqual(new Set([200, 503]))
+  })
+
+  test('changes budgets', async () => {
+    const process = await start()
+    const { key } = await makeKey(process, 'inference')
+    expect((await chat(process, key)).status).toBe(200)
+    process.service.reload(fileOf({ budgets: { credits: true } }))
+    expect((await chat(process, key)).status).toBe(402)
+    process.service.reload(fileOf({}))
+    expect((await chat(process, key)).status).toBe(200)
+  })
+
+  test('changes what is served', async () => {
+    const process = await start()
+    const { key } = await makeKey(process, 'inference')
+    process.service.reload(fileOf({ sandbox: false }))
+    expect((await chat(process, key)).status).toBe(404)
+  })
+})
+
+test('a request that is refused is not among those being answered', async () => {
+  const process = await start({ budgets: { credits: true } })
+  const { key } = await makeKey(process, 'inference')
+  expect((await chat(process, key)).status).toBe(402)
+  expect(process.metrics.render()).toContain('patchbay_running_generations 0')
+})
+
+describe('every hour, what is old enough is deleted, and nothing else:', () => {
+  const TABLES = ['generations', 'ledger', 'idempotency_keys'] as const
+
+  const counts = async (): Promise<readonly number[]> =>
+    Promise.all(
+      TABLES.map(async (table) => {
+        const query = database.kysely.selectFrom(table).select((eb) => eb.fn.countAll<number>().as('rows'))
+        return (await query.executeTakeFirstOrThrow()).rows
+      }),
+    )
+
+  /** A request under a limit and an answer kept for its key, both of now; then the housekeeping of `days` later. */
+  const keptAfter = async (process: Started, days: number, expected: readonly number[]): Promise<void> => {
+    for (const table of TABLES) await database.kysely.deleteFrom(table).execute()
+    const { key } = await makeKey(process, 'inference', 1_000_000_000)
+    const { headers } = await chat(process, key)
+    // Reading it waits until it is written.
+    expect((await ask(process, key, 'GET', `/generation?id=${headers.get('x-generation-id')}`)).status).toBe(200)
+    const created_at = new Date(T0).toISOString()
+    const kept = { workspace_id: owner.workspaceId, route: 'r', slug: 's', key: 'k', body_sha256: '', status: 200, body: '{}', created_at }
+    await database.kysely.insertInto('idempotency_keys').values(kept).execute()
+    expect(await counts()).toEqual([1, 1, 1])
+    process.clock.setWall(T0 + days * DAY_MS)
+    process.clock.advance(HOUR_MS)
+    await becomes(counts, expected)
+  }
+
+  test('answers for idempotency keys after a day, records and the ledger after their retention', async () => {
+    await keptAfter(await start(), 0, [1, 1, 1])
+    await keptAfter(await start(), 2, [1, 1, 0])
+    await keptAfter(await start(), 91, [0, 0, 0])
+  })
+
+  test('after the retention of a new configuration file', async () => {
+    const process = await start()
+    process.service.reload(fileOf({ generations: { retention_days: 1 } }))
+    await keptAfter(process, 3, [0, 0, 0])
+  })
+})

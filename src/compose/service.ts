@@ -1,0 +1,98 @@
+/** Joins the parts to a service: what is built again from a new file, what runs beside the requests, and how it ends. */
+import type { ConfigFile } from '../config-file.ts'
+import type { Environment } from '../config.ts'
+import { GatewayError } from '../errors.ts'
+import { createApp, type App } from '../http/app.ts'
+import type { Keys } from '../keys/keys.ts'
+import { repeat } from '../lib/repeat.ts'
+import { createChangeCounter } from '../storage/change-counter.ts'
+import type { Log } from '../telemetry/log.ts'
+import { composeAppParts } from './app-parts.ts'
+import { startCacheWatch } from './cache-watch.ts'
+import { housekeepingJobs, startHousekeeping } from './housekeeping.ts'
+import { composeModels } from './models.ts'
+import { composeParts, type Ground } from './parts.ts'
+import { createReloadable } from './reloadable.ts'
+
+export interface Service {
+  readonly app: App
+  readonly keys: Keys
+  readonly owner: { readonly workspaceId: string; readonly userId: string }
+  /** True once in the life of a database. */
+  claimFirstStart(): Promise<boolean>
+  readonly log: Log
+  /** Serves by another file from the next request on. Throws, and changes nothing, where the file is at fault. */
+  reload(file: ConfigFile): void
+  /** Refuses new inference; what runs goes on. */
+  beginDrain(): void
+  /** Ends every answer that still runs with an error event. */
+  endRuns(): void
+  /** Writes what waits, and closes storage. */
+  close(): Promise<void>
+}
+
+/** What requests have written since is in SQLite's log alone, which is bounded by size too. */
+const CHECKPOINT_MS = 30_000
+
+/** `configPath`: where the file was read, for its faults. Throws SettingError, StorageUnavailable. */
+export const composeService = async (ground: Ground, file: ConfigFile, configPath: string | null, env: Environment): Promise<Service> => {
+  const { clock, log, storage } = ground
+  const { database } = storage
+  const reloadable = createReloadable(file)
+  const parts = composeParts(ground, reloadable)
+  const { management, presets, guardrails, ledger, recorder, running, readiness, onError } = parts
+
+  const app = reloadable.built((current) => {
+    const models = composeModels(current, configPath, env)
+    const built = createApp(composeAppParts(parts, current, models, env))
+    management.useModels(models)
+    return built
+  })
+
+  const stops = [
+    await startCacheWatch({
+      clock,
+      counter: createChangeCounter(database),
+      caches: [
+        ...management.caches,
+        { name: 'presets', refresh: presets.refreshCache },
+        { name: 'guardrails', refresh: guardrails.refreshCache },
+        { name: 'budgets', refresh: ledger.refreshCache },
+      ],
+      onChange: database.checkpoint,
+      onError: (thrown, doing) => log.warn({ error: thrown }, doing),
+    }),
+    startHousekeeping({
+      clock,
+      jobs: housekeepingJobs({
+        database,
+        generations: parts.generationStore,
+        presets: parts.presetStore,
+        retentionMs: () => reloadable.settings.retentionMs,
+      }),
+      onError,
+    }),
+    repeat(clock, CHECKPOINT_MS, database.checkpoint, (thrown) => log.warn({ error: thrown }, 'no checkpoint')),
+    parts.lag.start(),
+  ]
+  const stopLedger = ledger.start()
+
+  return {
+    app: { parameterPaths: app().parameterPaths, answer: (request, literalPath) => app().answer(request, literalPath) },
+    keys: management.keys,
+    owner: storage.owner,
+    claimFirstStart: storage.claimFirstStart,
+    log,
+    reload: reloadable.reload,
+    beginDrain: readiness.drain,
+    endRuns() {
+      running.stop(new GatewayError('provider_unavailable', 'The service is restarting. Send the request again.'))
+    },
+    async close() {
+      for (const stop of stops) stop()
+      await stopLedger()
+      await recorder.close()
+      await database.close()
+    },
+  }
+}
