@@ -6,5 +6,5 @@ import { GatewayError } from '../errors.ts'
  */
 export const asRefusedUpgrade = (failure: GatewayError, headers: Headers): GatewayError =>
   failure.status === 405 && headers.get('upgrade')?.toLowerCase() === 'websocket'
-    ? new GatewayError('invalid_request', 'WebSockets are not spoken here. Send the request by POST.', { status: 426 })
+    ? new GatewayError('invalid_request', 'WebSockets are not supported. Send the request with POST.', { status: 426 })
     : failure

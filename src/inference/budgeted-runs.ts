@@ -18,7 +18,7 @@ import type { AttemptOutcome, Run, RunHold } from './run.ts'
 export type Admit = (run: Run) => void | Promise<void>
 
 export interface BudgetSettings extends EstimateSettings {
-  /** What becomes of a model whose price nobody told, where a budget has to be kept. */
+  /** What happens to a model without a known price, for a caller with a budget. */
   readonly unknownPrice: 'refuse' | 'default'
   readonly emptyAnswers: 'told' | 'free'
 }
@@ -168,7 +168,7 @@ const usageText = (usage: Usage): string =>
 const unknownPrice = ({ model, endpoint }: Run['plan']['attempts'][number]): GatewayError =>
   new GatewayError(
     'permission_denied',
-    `Nobody has told the price of ${model.id} at ${endpoint.provider.name}, so the budgets of this key cannot be kept. ` +
+    `No price is configured for ${model.id} at ${endpoint.provider.name}, so the budgets of this key cannot be enforced. ` +
       `The operator can set its prices, or budgets.unknown_price: default.`,
     { metadata: { reason: 'unknown_price', model: model.id, provider_name: endpoint.provider.name } },
   )

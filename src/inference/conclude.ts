@@ -40,9 +40,9 @@ export const notTriedMember = (notTried: readonly NotTried[]): JsonObject[] =>
 const WHY: Readonly<Record<NotTried['why'], string>> = {
   full: 'is at its concurrency limit',
   broken: 'failed recently',
-  retries: 'has as many retries running as it may',
+  retries: 'is at its limit of concurrent retries',
   'no-key': 'has no key that works now',
-  enough: 'would be one attempt too many',
+  enough: 'would exceed the limit of attempts',
 }
 
 const previousError = ({ planned, error }: AttemptOutcome): JsonObject[] =>
@@ -58,7 +58,7 @@ const previousError = ({ planned, error }: AttemptOutcome): JsonObject[] =>
         },
       ]
 
-/** Whoever is free first is free then. */
+/** Retry when the first of them becomes available. */
 const smallestHint = (attempts: readonly AttemptOutcome[]): number | undefined => {
   const hints = attempts.flatMap(({ error }) => (error?.retryAfterSeconds === undefined ? [] : [error.retryAfterSeconds]))
   return hints.length === 0 ? undefined : Math.min(...hints)

@@ -26,7 +26,7 @@ export interface FailedAttempt {
   readonly upstreamStatus: number | null
 }
 
-/** Of an attempt of which the client has nothing. */
+/** For an attempt that delivered nothing to the client. */
 export const zoneOf = ({ asked }: { readonly asked: boolean }, error: GatewayError): Zone =>
   !asked ? 'not-asked' : nothingSent(error) ? 'nothing-sent' : 'sent'
 
@@ -47,5 +47,5 @@ export const credentialFault = ({ error, upstreamStatus }: FailedAttempt): 'refu
 
 const REFUSALS: ReadonlySet<number> = new Set([400, 401, 402, 403, 429])
 
-/** A window of context is the model's, so the row that says `elsewhere` means another model, or one of its endpoints with more of it. */
+/** The context window belongs to the model, so the row that says `elsewhere` means another model, or one of its endpoints with more of it. */
 export const describesRequest = (type: ErrorType): boolean => errorRow(type).failover === 'never' || type === 'context_length_exceeded'

@@ -506,7 +506,7 @@ describe('the time of a whole request', () => {
     const { batches, run, attempts } = await outcome([Array.from({ length: 60 }, () => minute).flat(), [say('b')]])
     expect(batches.at(-1)).toBe('error:timeout')
     expect(batches).toHaveLength(30)
-    expect(run.error?.message).toBe('The answer took longer than the 1800 seconds that one may take.')
+    expect(run.error?.message).toBe('The answer took longer than its limit of 1800 seconds.')
     expect([attempts.length, run.cancelled]).toEqual([1, false])
   })
 

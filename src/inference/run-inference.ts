@@ -103,7 +103,7 @@ const answer = async (run: Run, parts: InferenceParts, deliver: TakeFrames): Pro
 /** Ends the run, whatever it is doing, when its time is over; the answer cancels that. */
 export const limitTotal = (run: Run, { clock, totalMs }: Pick<InferenceParts, 'clock' | 'totalMs'>): (() => void) =>
   clock.after(totalMs, () =>
-    run.stop(new GatewayError('timeout', `The answer took longer than the ${Math.round(totalMs / 1000)} seconds that one may take.`)),
+    run.stop(new GatewayError('timeout', `The answer took longer than its limit of ${Math.round(totalMs / 1000)} seconds.`)),
   )
 
 /** No attempt was made, so it is our own refusal. It says of each provider that fits why it was not asked. */

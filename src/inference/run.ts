@@ -130,7 +130,7 @@ export class Run {
   error: GatewayError | null = null
   /** Null where nothing bounds its caller. */
   hold: RunHold | null = null
-  /** Counted where nobody told the price of what answered, and a budget has to be kept. */
+  /** Prices to count at where those of the endpoint are unknown and a budget has to be enforced. */
   assumedPrices: PriceEntry | null = null
   /** An answer without a token that failed, or ended without a reason, costs nothing even if the provider counted. */
   emptyIsFree = false
@@ -139,7 +139,7 @@ export class Run {
   readonly #answer: Answer
   /** Bodies that were sent, redacted, where they are to be shown: one for each attempt. */
   readonly echoes: { readonly provider: string; readonly model: string; readonly body: string }[] = []
-  /** Told of each body that goes out, where they are to be shown. */
+  /** Called with each outgoing body when the client asked to see it. */
   readonly sending: ((body: string) => void) | undefined
   /** Losses of the current attempt's translation. */
   #losses: Warning[] = []

@@ -15,7 +15,7 @@ import { endpointsThatMayServe } from '../models/served-endpoint.ts'
 export interface EstimateSettings {
   /** Output tokens held for a request that sets no maximum. */
   readonly maxOutputTokens: number
-  /** For endpoints whose price nobody told. */
+  /** For endpoints without a known price. */
   readonly assumedPrices: PriceEntry
 }
 

@@ -6,7 +6,7 @@ const dollarAmount = z.number().min(0).max(1_000_000)
 export const budgetSettings = z
   .strictObject({
     unknown_price: z.enum(['refuse', 'default']).default('refuse').meta({
-      description: 'A model whose price nobody told, for a caller with a limit. refuse: 403. default: it is counted at default_price.',
+      description: 'A model without a known price, for a caller with a limit. refuse: 403. default: it is counted at default_price.',
     }),
     default_price: z
       .strictObject({

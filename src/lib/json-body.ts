@@ -133,7 +133,7 @@ export class JsonBody {
   }
 
   /**
-   * The same, to be sent: where one large member stays as it came, it is copied from the bytes that it came in. To put
+   * The body with these changes, encoded for sending: where one large member stays as it came, it is copied from the bytes that it came in. To put
    * the text together and to encode it costs several times as much. The bytes are given up with that: who sends a body
    * twice gets its text.
    */

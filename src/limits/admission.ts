@@ -102,7 +102,7 @@ export const createAdmission = ({ clock, meter, lag, limits }: AdmissionParts): 
       const { keyConcurrency, loopLagMs } = limits()
       if (loopLagMs > 0 && lag.p99Ms > loopLagMs) throw overloaded('The service is overloaded.')
       if (keyConcurrency > 0 && (running.get(caller.hash) ?? 0) >= keyConcurrency) {
-        throw new GatewayError('rate_limit_exceeded', `This key has ${keyConcurrency} requests running, which is as many as it may have.`, {
+        throw new GatewayError('rate_limit_exceeded', `This key is at its limit of ${keyConcurrency} concurrent requests.`, {
           retryAfterSeconds: 1,
           metadata: { reason: 'key_concurrency', limit: keyConcurrency },
         })
@@ -126,7 +126,7 @@ export const createAdmission = ({ clock, meter, lag, limits }: AdmissionParts): 
   }
 }
 
-/** A bound that is changed begins anew. */
+/** Changing the limit resets its counter. */
 const tokensOf = (hash: string, { limit }: Rate): string => `tokens ${hash} ${limit}`
 
 const overloaded = (message: string): GatewayError =>

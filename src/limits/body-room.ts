@@ -46,6 +46,6 @@ export const createBodyRoom = (maxBytes: () => number): BodyRoom => {
 const full = (maxBytes: number): GatewayError =>
   new GatewayError(
     'provider_overloaded',
-    `The requests being answered hold ${maxBytes} bytes of bodies, which is as many as they may. Try again shortly.`,
+    `The bodies of running requests fill the ${maxBytes} bytes that are reserved for them. Try again shortly.`,
     { status: 503, retryAfterSeconds: 2, metadata: { reason: 'body_bytes_in_flight', max_bytes: maxBytes } },
   )

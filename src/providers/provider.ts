@@ -42,8 +42,8 @@ export interface ProviderContext {
   readonly upstream: Upstream
   readonly clock: Clock
   /**
-   * Told of each body that goes to a provider, before it goes, and waited for: until then a failure is our own refusal. The
-   * upstream tells it for every adapter that has one. What it throws ends the attempt.
+   * Called with each body before it goes to a provider, and awaited: until then a failure is our own refusal. The upstream
+   * calls it for every adapter that has one. What it throws ends the attempt.
    */
   readonly sending?: ((body: string) => void | Promise<void>) | undefined
   /** Fetches what a request names by its address, where the operator allows that. */

@@ -198,7 +198,7 @@ const VENDORS: ReadonlyMap<string, Vendor> = new Map([
     }),
   ],
 
-  // console.groq.com/docs/openai, "Currently unsupported OpenAI features": 400 for the chances of tokens, n, names of
+  // console.groq.com/docs/openai, "Currently unsupported OpenAI features": 400 for logprobs and logit_bias, n, names of
   // messages and members that it does not know.
   [
     'groq',

@@ -5,7 +5,7 @@ import type { Database, Engine } from './database.ts'
 import type { ScopeWindowTable, Span } from './ledger-tables.ts'
 import type { Schema } from './schema.ts'
 
-/** Whose spending is counted: the names of the rows. */
+/** Row keys: the subject whose spending is counted. */
 export const SUBJECTS = {
   key: (hash: string): string => `key:${hash}`,
   member: (workspaceId: string, userId: string): string => `member:${workspaceId}:${userId}`,

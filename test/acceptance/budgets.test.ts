@@ -392,13 +392,13 @@ test('a request that asks for more tokens than there are runs alone where the la
   expect([error.code, error.metadata['estimate_usd']]).toEqual([403, 4_000_000])
 })
 
-describe('a model whose price nobody told', () => {
+describe('a model without a known price', () => {
   test('is refused where a limit has to be kept, and goes where there is none', async () => {
     upstream.script(say('Hi.'))
     const { key } = await makeKey(1)
     const { status, error } = await ask(key, '/chat/completions', { model: 'fake/unpriced' })
     expect(status).toBe(403)
-    expect(error.message).toContain('Nobody has told the price of fake/unpriced at Fake')
+    expect(error.message).toContain('No price is configured for fake/unpriced at Fake')
     expect((await ask(service.inferenceKey, '/chat/completions', { model: 'fake/unpriced' })).status).toBe(200)
   })
 

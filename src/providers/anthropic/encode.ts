@@ -18,7 +18,7 @@ import { encodeServiceTier } from './service-tier.ts'
 export const encodeAnthropicRequest = (attempt: Attempt): string =>
   attempt.call.dialect === 'messages' ? attempt.call.body.textWith(relayChanges(attempt)) : translated(encodeContext(attempt), attempt)
 
-/** The same, to be sent. */
+/** The request body, encoded for sending. */
 export const anthropicWire = (attempt: Attempt): string | Uint8Array<ArrayBuffer> =>
   attempt.call.dialect === 'messages' ? attempt.call.body.wireWith(relayChanges(attempt)) : encodeAnthropicRequest(attempt)
 

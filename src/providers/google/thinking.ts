@@ -12,7 +12,7 @@ export const encodeThinking = (translation: Translation, model: GeminiModel): Js
   const off = wish.enabled === false || wish.effort === 'none' || wish.maxTokens === 0
   const { thinking } = model
   if (thinking.by === 'nothing') {
-    if (!off) lose(`${model.name} takes no wishes for its thinking.`)
+    if (!off) lose(`${model.name} has no thinking settings.`)
     return undefined
   }
   if (off)

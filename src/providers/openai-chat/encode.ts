@@ -14,7 +14,7 @@ import { applyFieldRules } from './field-rules.ts'
 import { messageContext } from './message-context.ts'
 import { relayChanges } from './relay-request.ts'
 
-/** The same, to be sent. */
+/** The request body, encoded for sending. */
 export const chatWire = (attempt: Attempt): string | Uint8Array<ArrayBuffer> => {
   const { call, target } = attempt
   return call.dialect === 'chat' ? call.body.wireWith(relayChanges(attempt, vendorOf(target.provider))) : encodeChatRequest(attempt)
