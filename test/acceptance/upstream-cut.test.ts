@@ -89,14 +89,6 @@ const cuts: Readonly<Record<string, Cut>> = {
     },
     content: true,
   },
-  'behind an end marker that comes too early': {
-    before: async (exchange) => {
-      await exchange.head(200)
-      await exchange.piece(event + dataEvent('[DONE]'))
-      await exchange.done()
-    },
-    content: true,
-  },
 }
 
 /** Runs one stream to its end, and breaks it as the cut says as soon as the client has what it shall have. */
