@@ -112,7 +112,7 @@ test('a list has a header and straight columns, with limit and expiry', () => {
   run([...create, 'inference', '--limit-usd', '3'], at)
   const [header = '', ...rows] = run(['keys', 'list'], at).stdout.trimEnd().split('\n')
   const cells = (line: string, name: string): string => line.slice(header.indexOf(name)).split(/ {2,}/)[0] ?? ''
-  expect(header.split(/ {2,}/)).toEqual(['HASH', 'KIND', 'LABEL', 'STATUS', 'USED', 'LIMIT', 'EXPIRES', 'NAME'])
+  expect(header.split(/ {2,}/)).toEqual(['HASH', 'KIND', 'LABEL', 'STATUS', 'USED', 'LIMIT', 'EXPIRES', 'WORKSPACE', 'NAME'])
   const shown = rows.map((line) => ['KIND', 'STATUS', 'USED', 'LIMIT', 'EXPIRES', 'NAME'].map((name) => cells(line, name)))
   expect(shown.sort((a, b) => (a.join() < b.join() ? -1 : 1))).toEqual([
     ['inference', 'active', '$0', '$12.5 weekly', expect.stringMatching(/^2099-01-31T00:00:00/), 'x y'],
