@@ -12,6 +12,7 @@ import type { Clock } from '../lib/clock.ts'
 import type { IdSource } from '../lib/id.ts'
 import { nanosOf } from '../lib/money.ts'
 import type { Database } from '../storage/database.ts'
+import type { Journal } from '../storage/journal.ts'
 import type { Settlement } from '../storage/settle-requests.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
@@ -34,6 +35,7 @@ export const composeBudgets = (parts: {
   readonly file: () => BudgetsFile
   /** Beside keys, workspace budgets and credit. */
   readonly sources?: readonly ScopeSource[]
+  readonly journal: Journal<Settlement> | null
 }): BudgetParts => {
   const { database, clock, ids, log, metrics, file } = parts
   const budgets = createBudgets(parts)
@@ -46,6 +48,7 @@ export const composeBudgets = (parts: {
     write: (batch) => ledger.settle(batch),
     clock,
     onError: (error, waiting) => log.error({ error, waiting }, 'generation records not written'),
+    ...(parts.journal === null ? {} : { journal: parts.journal }),
   })
   const ledger = createLedger({
     database,

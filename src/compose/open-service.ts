@@ -1,4 +1,6 @@
 /** A service on the real clock, the real log and the database of its settings. */
+import { join } from 'node:path'
+
 import type { ConfigFile } from '../config-file.ts'
 import type { Environment, ServeSettings } from '../config.ts'
 import { systemClock } from '../lib/clock.ts'
@@ -7,7 +9,9 @@ import { openStorage } from '../open-storage.ts'
 import { openPresetSeal } from '../presets/preset-seal.ts'
 import { derivedKeys } from '../root-secret.ts'
 import { createFactStore } from '../storage/fact-store.ts'
-import { createLog } from '../telemetry/log.ts'
+import { openJournal, type Journal } from '../storage/journal.ts'
+import type { Settlement } from '../storage/settle-requests.ts'
+import { createLog, type Log } from '../telemetry/log.ts'
 import { createMetrics } from '../telemetry/metrics.ts'
 import { composeService, type Service } from './service.ts'
 
@@ -23,12 +27,32 @@ export const openService = async (settings: ServeSettings, file: ConfigFile, env
     warn: (sentence) => log.warn({}, sentence),
   })
   const seal = await openPresetSeal(createFactStore(storage.database), derivedKeys(storage.secret, 'preset-key'), ids)
-  const service = await composeService({ clock, ids, log, metrics, storage, seal }, file, settings.config, env)
+  const journal = journalIn(settings.dataDir, log)
+  const service = await composeService({ clock, ids, log, metrics, storage, journal, seal }, file, settings.config, env)
   return {
     ...service,
     async close() {
       await service.close()
       flush()
     },
+  }
+}
+
+/** A service on PostgreSQL may stand on a file system that it cannot write to: it goes on without. */
+const journalIn = (dataDir: string, log: Log): Journal<Settlement> | null => {
+  try {
+    return openJournal<Settlement>(join(dataDir, 'journal'), { pid: process.pid, isAlive: isRunning })
+  } catch (error) {
+    log.warn({ error }, 'no journal can be kept in the data directory: a process that is killed loses what it answered last')
+    return null
+  }
+}
+
+/** A signal of 0 is sent to nobody; it fails with EPERM where the process is another user's. */
+const isRunning = (pid: number): boolean => {
+  try {
+    return process.kill(pid, 0)
+  } catch (thrown) {
+    return (thrown as NodeJS.ErrnoException).code === 'EPERM'
   }
 }

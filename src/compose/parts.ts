@@ -14,8 +14,10 @@ import { probeStorage } from '../probe-storage.ts'
 import { createGenerationStore } from '../storage/generation-store.ts'
 import { createGuardrailAssignmentStore } from '../storage/guardrail-assignment-store.ts'
 import { createGuardrailStore } from '../storage/guardrail-store.ts'
+import type { Journal } from '../storage/journal.ts'
 import { createPresetStore } from '../storage/preset-store.ts'
 import type { TextSeal } from '../storage/sealed-config.ts'
+import type { Settlement } from '../storage/settle-requests.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { composeBudgets } from './budgets.ts'
@@ -32,6 +34,8 @@ export interface Ground {
   readonly log: Log
   readonly metrics: Metrics
   readonly storage: Storage
+  /** Keeps finished requests until storage has them; null where the data directory cannot hold it. */
+  readonly journal: Journal<Settlement> | null
   /** Under which secrets of presets, and answers that are shown once, are stored. */
   readonly seal: TextSeal
 }
@@ -41,7 +45,7 @@ const KEEP_ALIVE_MS = 10_000
 export type Parts = ReturnType<typeof composeParts>
 
 export const composeParts = (ground: Ground, reloadable: Reloadable) => {
-  const { clock, ids, log, metrics, storage, seal } = ground
+  const { clock, ids, log, metrics, storage, journal, seal } = ground
   const { database } = storage
   const onError = (thrown: unknown, doing: string): void => log.error({ error: thrown }, doing)
 
@@ -61,6 +65,7 @@ export const composeParts = (ground: Ground, reloadable: Reloadable) => {
     metrics,
     file: () => reloadable.settings.budgets,
     sources: [guardrailBudgets(guardrails)],
+    journal,
   })
   const { budgets, credits, recorder, budgeted } = budgetParts
   const management = composeManagement({ storage, clock, ids, budgets, credits, seal, flush: recorder.flush, onError })

@@ -4,6 +4,7 @@ import type { Environment } from '../config.ts'
 import { GatewayError } from '../errors.ts'
 import { createApp, type App } from '../http/app.ts'
 import type { Keys } from '../keys/keys.ts'
+import type { Ledger } from '../ledger/ledger.ts'
 import { repeat } from '../lib/repeat.ts'
 import { createChangeCounter } from '../storage/change-counter.ts'
 import type { Log } from '../telemetry/log.ts'
@@ -33,6 +34,16 @@ export interface Service {
 
 /** What requests have written since is in SQLite's log alone, which is bounded by size too. */
 const CHECKPOINT_MS = 30_000
+
+/** Requests that a process had answered when it was killed. What storage does not take now waits for the next start. */
+const settleWhatWasLeft = async ({ journal, log }: Ground, ledger: Pick<Ledger, 'settle'>): Promise<void> => {
+  try {
+    const requests = (await journal?.recover(ledger.settle)) ?? 0
+    if (requests > 0) log.warn({ requests }, 'requests that a killed process had answered are recorded now')
+  } catch (error) {
+    log.error({ error }, 'requests that a killed process had answered are not recorded yet')
+  }
+}
 
 /** `configPath`: where the file was read, for its faults. Throws SettingError, StorageUnavailable. */
 export const composeService = async (ground: Ground, file: ConfigFile, configPath: string | null, env: Environment): Promise<Service> => {
@@ -75,6 +86,8 @@ export const composeService = async (ground: Ground, file: ConfigFile, configPat
     repeat(clock, CHECKPOINT_MS, database.checkpoint, (thrown) => log.warn({ error: thrown }, 'no checkpoint')),
     parts.lag.start(),
   ]
+  // First, or what they held would be charged by its last checkpoint.
+  await settleWhatWasLeft(ground, ledger)
   const stopLedger = ledger.start()
 
   return {
@@ -92,6 +105,7 @@ export const composeService = async (ground: Ground, file: ConfigFile, configPat
       for (const stop of stops) stop()
       await stopLedger()
       await recorder.close()
+      ground.journal?.close()
       await database.close()
     },
   }

@@ -3,6 +3,7 @@
  * asks for a record flushes first, so what was answered can be read at once.
  */
 import type { Clock } from '../lib/clock.ts'
+import type { Journal, Segment } from '../storage/journal.ts'
 
 export interface GenerationRecorder<Entry> {
   /** Never waits, never throws. Beyond the bound the entry is dropped and counted. */
@@ -19,14 +20,21 @@ const QUEUE_MAX = 100_000
 const BATCH_MAX = 1000
 const RETRY_MS = 1000
 
+interface Queued<Entry> {
+  readonly entry: Entry
+  readonly segment: Segment | null
+}
+
 export const createGenerationRecorder = <Entry>(parts: {
   /** All or nothing; what was written already is not written again. */
   write: (batch: readonly Entry[]) => Promise<void>
   clock: Clock
   onError: (thrown: unknown, waiting: number) => void
+  /** Keeps what is added until it is written, whatever becomes of this process; absent: a process that is killed loses it. */
+  journal?: Pick<Journal<Entry>, 'append' | 'written'>
 }): GenerationRecorder<Entry> => {
-  const { write, clock, onError } = parts
-  let queue: Entry[] = []
+  const { write, clock, onError, journal } = parts
+  let queue: Queued<Entry>[] = []
   let scheduled: (() => void) | null = null
   let writing: Promise<void> | null = null
   let dropped = 0
@@ -43,6 +51,25 @@ export const createGenerationRecorder = <Entry>(parts: {
     })
   }
 
+  /** Null where the disk does not take it: the entry waits in memory alone. */
+  const keep = (entry: Entry): Segment | null => {
+    try {
+      return journal?.append(entry) ?? null
+    } catch (thrown) {
+      onError(thrown, queue.length)
+      return null
+    }
+  }
+
+  /** What could not be forgotten is written once more at the next start, which changes nothing. */
+  const forget = (segment: Segment): void => {
+    try {
+      journal?.written(segment)
+    } catch (thrown) {
+      onError(thrown, queue.length)
+    }
+  }
+
   /**
    * One batch; true when it is written. A failed one goes back to the front: storage that is away comes back. One entry
    * that fails by itself lets the others pass: what is wrong with it is not to keep them from being charged.
@@ -51,7 +78,8 @@ export const createGenerationRecorder = <Entry>(parts: {
     const batch = queue.slice(0, most)
     queue = queue.slice(batch.length)
     try {
-      await write(batch)
+      await write(batch.map(({ entry }) => entry))
+      for (const { segment } of batch) if (segment !== null) forget(segment)
       if (failures === 0) most = Math.min(BATCH_MAX, most * 2)
       failures = 0
       return true
@@ -86,7 +114,7 @@ export const createGenerationRecorder = <Entry>(parts: {
         dropped += 1
         return
       }
-      queue.push(entry)
+      queue.push({ entry, segment: keep(entry) })
       schedule(FLUSH_MS)
     },
     flush,

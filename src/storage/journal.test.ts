@@ -1,0 +1,123 @@
+import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import { afterAll, expect, test } from 'bun:test'
+import * as fc from 'fast-check'
+
+import { openJournal } from './journal.ts'
+
+const directories: string[] = []
+afterAll(() => directories.forEach((path) => rmSync(path, { recursive: true })))
+
+const directory = (): string => {
+  const path = mkdtempSync(join(tmpdir(), 'patchbay-journal-'))
+  directories.push(path)
+  return path
+}
+
+const open = (path: string, pid = 1, alive: readonly number[] = []) =>
+  openJournal<number | string>(path, { pid, isAlive: (other) => alive.includes(other) })
+
+const recovered = async (path: string, pid = 2, alive: readonly number[] = []): Promise<readonly (number | string)[]> => {
+  const entries: (number | string)[] = []
+  await open(path, pid, alive).recover(async (portion) => void entries.push(...portion))
+  return entries
+}
+
+test('what a process left behind is handed over once, in its order, also where the next one has its number', async () => {
+  for (const pid of [1, 2]) {
+    const path = directory()
+    const journal = open(path)
+    for (const entry of [1, 'two\n', 3]) journal.append(entry)
+    expect(await recovered(path, pid)).toEqual([1, 'two\n', 3])
+    expect(await recovered(path, pid)).toEqual([])
+    expect(readdirSync(path)).toEqual([])
+  }
+})
+
+test('what is in storage is not handed over', async () => {
+  const path = directory()
+  const journal = open(path)
+  for (const entry of [1, 2]) journal.written(journal.append(entry))
+  journal.append(3)
+  expect(await recovered(path)).toEqual([3])
+})
+
+test('a process that ended well leaves no file', () => {
+  const path = directory()
+  const journal = open(path)
+  journal.written(journal.append(1))
+  journal.close()
+  expect(readdirSync(path)).toEqual([])
+})
+
+test('a process that still runs is left alone', async () => {
+  const path = directory()
+  open(path, 7).append('of another worker')
+  expect(await recovered(path, 8, [7])).toEqual([])
+  expect(await recovered(path, 8)).toEqual(['of another worker'])
+})
+
+test('a line that was cut, and one that is damaged, are passed over; the others count', async () => {
+  const path = directory()
+  open(path).append('whole')
+  const [name = ''] = readdirSync(path)
+  appendFileSync(join(path, name), '{"half\n"after"\n"cut')
+  expect(await recovered(path)).toEqual(['whole', 'after'])
+})
+
+test('what storage does not take stays for the next start', async () => {
+  const path = directory()
+  open(path).append('kept')
+  const away = open(path, 2).recover(() => Promise.reject(new Error('storage is away')))
+  expect(await away.catch(String)).toBe('Error: storage is away')
+  expect(await recovered(path, 3)).toEqual(['kept'])
+})
+
+test('nobody else may read it, and other files in the directory are not touched', async () => {
+  const path = directory()
+  writeFileSync(join(path, 'notes.txt'), 'mine')
+  open(path).append(1)
+  const [name = ''] = readdirSync(path).filter((each) => each !== 'notes.txt')
+  expect(statSync(join(path, name)).mode & 0o777).toBe(0o600)
+  await recovered(path)
+  expect(readFileSync(join(path, 'notes.txt'), 'utf8')).toBe('mine')
+})
+
+test('files stay small, however long storage is behind, and whatever order it writes in', async () => {
+  const path = directory()
+  const journal = open(path)
+  const large = 'x'.repeat(1024 * 1024)
+  const segments = Array.from({ length: 20 }, () => journal.append(large))
+  expect(readdirSync(path).length).toBe(5)
+  for (const name of readdirSync(path)) expect(statSync(join(path, name)).size).toBeLessThan(6 * 1024 * 1024)
+  for (const segment of segments.toReversed()) journal.written(segment)
+  expect(readdirSync(path).map((name) => statSync(join(path, name)).size)).toEqual([0])
+  journal.close()
+  expect(readdirSync(path)).toEqual([])
+})
+
+test('after any sequence of appends and writes, exactly what is not in storage is recovered', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.boolean(), { maxLength: 60 }), async (steps) => {
+      const path = directory()
+      const journal = open(path)
+      const waiting: { entry: number; segment: ReturnType<typeof journal.append> }[] = []
+      const inStorage = new Set<number>()
+      for (const [entry, isAppend] of steps.entries()) {
+        const oldest = isAppend ? undefined : waiting.shift()
+        if (isAppend) waiting.push({ entry, segment: journal.append(entry) })
+        else if (oldest !== undefined) {
+          inStorage.add(oldest.entry)
+          journal.written(oldest.segment)
+        }
+      }
+      const found = await recovered(path)
+      // What is in storage may be told again, which storage takes for what it is; nothing else may be missing.
+      for (const { entry } of waiting) expect(found).toContain(entry)
+      for (const entry of found) expect(inStorage.has(Number(entry)) || waiting.some((each) => each.entry === entry)).toBe(true)
+    }),
+    { numRuns: 60 },
+  )
+})

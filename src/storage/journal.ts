@@ -1,0 +1,113 @@
+/**
+ * What is to be written to storage in batches, kept in a plain file until it is: an entry that was appended outlives the
+ * process, kill -9 included, and the next start writes it. It does not outlive a power failure: nothing is synchronised
+ * to the disk for it, so an entry costs one short write.
+ *
+ * A process has files of its own, named after it. Entries are JSON, one a line; a line that was cut is none.
+ */
+import { closeSync, ftruncateSync, mkdirSync, openSync, readdirSync, readFileSync, unlinkSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+
+export interface Journal<Entry> {
+  /** Keeps the entry, and answers with the file that holds it. Throws what the disk throws. */
+  append(entry: Entry): Segment
+  /** One entry of this file was written to storage. */
+  written(segment: Segment): void
+  /** Hands over what processes that are gone have left, in portions, and forgets what was taken. Gives how many. */
+  recover(write: (entries: readonly Entry[]) => Promise<void>): Promise<number>
+  close(): void
+}
+
+export interface Segment {
+  readonly path: string
+  readonly descriptor: number
+  bytes: number
+  /** Entries that are not in storage yet. */
+  waiting: number
+}
+
+/** A file that has grown to this is followed by another, and removed once all of it is in storage. */
+const SEGMENT_BYTES = 4 * 1024 * 1024
+const PORTION = 1000
+const NAME = /^settlements-(\d+)-\d+\.jsonl$/
+
+/** `isAlive`: whether a process of this number runs on this machine. */
+export const openJournal = <Entry>(
+  directory: string,
+  { pid, isAlive }: { readonly pid: number; readonly isAlive: (pid: number) => boolean },
+): Journal<Entry> => {
+  mkdirSync(directory, { recursive: true, mode: 0o700 })
+  /** Files of a process of our own number were left by one before us: in a container every process has the same. */
+  const left = readdirSync(directory).filter((name) => {
+    const owner = Number(NAME.exec(name)?.[1] ?? Number.NaN)
+    return owner === pid || (!Number.isNaN(owner) && !isAlive(owner))
+  })
+  let number = Math.max(0, ...left.map((name) => Number(name.split(/[-.]/)[2])))
+  let active: Segment | null = null
+
+  const begin = (): Segment => {
+    number += 1
+    const path = join(directory, `settlements-${pid}-${number}.jsonl`)
+    return { path, descriptor: openSync(path, 'wx', 0o600), bytes: 0, waiting: 0 }
+  }
+
+  const remove = ({ path, descriptor }: Segment): void => {
+    closeSync(descriptor)
+    unlinkSync(path)
+  }
+
+  return {
+    append(entry) {
+      if (active !== null && active.bytes >= SEGMENT_BYTES) {
+        if (active.waiting === 0) remove(active)
+        active = null
+      }
+      active ??= begin()
+      active.bytes += writeSync(active.descriptor, `${JSON.stringify(entry)}\n`, active.bytes)
+      active.waiting += 1
+      return active
+    },
+
+    written(segment) {
+      segment.waiting -= 1
+      if (segment.waiting > 0) return
+      if (segment !== active) return remove(segment)
+      ftruncateSync(segment.descriptor, 0)
+      segment.bytes = 0
+    },
+
+    async recover(write) {
+      let recovered = 0
+      for (const name of left) {
+        const path = join(directory, name)
+        const entries = entriesOf<Entry>(readFileSync(path, 'utf8'))
+        for (let start = 0; start < entries.length; start += PORTION) await write(entries.slice(start, start + PORTION))
+        unlinkSync(path)
+        recovered += entries.length
+      }
+      left.length = 0
+      return recovered
+    },
+
+    close() {
+      if (active === null) return
+      if (active.waiting === 0) remove(active)
+      else closeSync(active.descriptor)
+      active = null
+    },
+  }
+}
+
+const entriesOf = <Entry>(text: string): Entry[] => {
+  const lines = text.split('\n')
+  // What stands behind the last line break was cut off while it was written.
+  lines.pop()
+  return lines.flatMap((line) => {
+    try {
+      return [JSON.parse(line) as Entry]
+    } catch {
+      // A disk that was full in the middle of a line: the lines around it are whole.
+      return []
+    }
+  })
+}
