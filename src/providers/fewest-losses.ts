@@ -1,5 +1,6 @@
-/** Which of a provider's dialects carries most of a request that has to be translated. */
+/** Which of a provider's dialects takes a request, and which carries most of one that has to be translated. */
 import type { Call } from '../canonical/call.ts'
+import { isObject, type JsonValue } from '../lib/json.ts'
 import { fieldMeanings, settingFields } from '../request-fields/request-fields.ts'
 import { fieldFates, TRANSLATED_DIALECTS, type TranslatedDialect } from './loss-table.ts'
 import { acceptsField, openAiModelOf } from './openai-model.ts'
@@ -8,7 +9,28 @@ import { vendorOf } from './vendors.ts'
 
 type Addressee = Pick<Target, 'provider' | 'upstreamModel' | 'modelId'>
 
-/** The first of those that lose fewest fields; null where none is one that requests are translated to. */
+/** Whether a provider refuses in this dialect what it takes in another. Only OpenAI's models with tools, by Chat Completions. */
+export const refusesIn = (dialect: string, { dialect: client, body }: Pick<Call, 'dialect' | 'body'>, target: Addressee): boolean => {
+  if (dialect !== 'openai-chat' || !vendorOf(target.provider).openAiModels) return false
+  const { chatToolsRefused } = openAiModelOf(target)
+  if (chatToolsRefused === 'never' || !TOOLS.some((field) => HOLDS_SOME.test(body.rawSearchable(field) ?? ''))) return false
+  const effort = client === 'chat' ? chatEffort(body) : undefined
+  return effort !== 'none' && (chatToolsRefused === 'unless-none' || effort !== null)
+}
+
+const TOOLS = ['tools', 'functions'] as const
+const HOLDS_SOME = /^\[\s*\{/
+
+/** Null where none is asked for. */
+const chatEffort = (body: Call['body']): JsonValue => {
+  const own = body.value('reasoning_effort')
+  const asked = body.value('reasoning')
+  if (own !== undefined || !isObject(asked)) return own ?? null
+  if (asked['enabled'] === false) return 'none'
+  return asked['effort'] ?? asked['max_tokens'] ?? (asked['enabled'] === true ? 'medium' : null)
+}
+
+/** The first of those that lose fewest fields, of those that take the request; null where none is one that requests are translated to. */
 export const fewestLosses = <Dialect extends string>(
   dialects: readonly Dialect[],
   { dialect: client, body }: Pick<Call, 'dialect' | 'body'>,
@@ -18,7 +40,8 @@ export const fewestLosses = <Dialect extends string>(
   let best: { readonly dialect: Dialect; readonly lost: number } | null = null
   for (const dialect of dialects) {
     if (!isTranslated(dialect)) continue
-    const lost = given.filter((field) => isLost(client, field, dialect, target)).length
+    const refused = refusesIn(dialect, { dialect: client, body }, target)
+    const lost = refused ? Number.MAX_SAFE_INTEGER : given.filter((field) => isLost(client, field, dialect, target)).length
     if (best === null || lost < best.lost) best = { dialect, lost }
   }
   return best?.dialect ?? null

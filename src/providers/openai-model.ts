@@ -13,6 +13,11 @@ export interface OpenAiModel {
   readonly efforts: readonly string[] | null
   /** Its thinking is never readable in full: a reasoning item with `content` is refused. */
   readonly hidesThinking: boolean
+  /**
+   * Chat Completions refuses it tools: where an effort is asked for, or unless the effort `none` is. "Function tools with
+   * reasoning_effort are not supported … in /v1/chat/completions."
+   */
+  readonly chatToolsRefused: 'never' | 'with-effort' | 'unless-none'
   /** Content may carry `prompt_cache_breakpoint`. */
   readonly cacheBreakpoints: boolean
   /** Fields that it accepts beside those that every OpenAI model accepts. */
@@ -60,6 +65,7 @@ const UNKNOWN: OpenAiModel = {
   reasons: null,
   efforts: null,
   hidesThinking: false,
+  chatToolsRefused: 'never',
   cacheBreakpoints: false,
   accepts: new Set([...SAMPLING, 'parallel_tool_calls', 'verbosity', 'prompt_cache_options', 'web_search_options']),
   acceptsUnthinking: NO_FIELDS,
@@ -69,6 +75,7 @@ const TALKING: OpenAiModel = {
   reasons: false,
   efforts: [],
   hidesThinking: true,
+  chatToolsRefused: 'never',
   cacheBreakpoints: false,
   accepts: new Set([...SAMPLING, 'parallel_tool_calls']),
   acceptsUnthinking: NO_FIELDS,
@@ -98,6 +105,8 @@ const gptModel = (name: string, major: number, minor: number): OpenAiModel => {
     return isAtLeast(5, 1) ? { ...TALKING, cacheBreakpoints, reasons: null, efforts: ['medium'], accepts: FIFTH } : TALKING
   const model: OpenAiModel = {
     ...THINKING,
+    // From 5.5 on the effort that nobody asks for is more than none.
+    chatToolsRefused: isAtLeast(5, 5) ? 'unless-none' : isAtLeast(5, 4) ? 'with-effort' : 'never',
     cacheBreakpoints,
     accepts: cacheBreakpoints ? WITH_BREAKPOINTS : FIFTH,
     acceptsUnthinking: major === 5 && minor >= 1 ? UNTHINKING : NO_FIELDS,
