@@ -8,6 +8,7 @@ const STEPS: readonly (readonly [string, readonly string[]])[] = [
   ['lint', ['oxlint', '--type-aware', '--deny-warnings']],
   ['format', ['oxfmt', '--check']],
   ['unused code', ['knip']],
+  ['citations', ['bun', 'scripts/check-citations.ts']],
   ['generated docs', ['bun', 'scripts/write-docs.ts', '--check']],
 ]
 
