@@ -68,7 +68,7 @@ describe('a file', () => {
     expect(read('{"sandbox": false}').sandbox).toBe(false)
   })
 
-  test('holds providers and models as operator.md shows them', () => {
+  test('holds providers and models as the README shows them', () => {
     const { providers, models } = read(
       [
         'providers:',

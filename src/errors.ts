@@ -2,7 +2,7 @@
  * The one table of errors. Every failure that a client can see is a row here: its HTTP status, whether another
  * provider may be tried, the text shown when nothing more specific is known, and its name in each client dialect.
  *
- * Sources: service.md "Typed error codes", "Responses interface code mapping", "Messages interface mapping".
+ * The names on each interface are those of the contract (docs/contract/errors.md#types).
  */
 
 /** `elsewhere`: another provider or model may succeed; `never`: the request itself is at fault. */
@@ -17,7 +17,7 @@ interface ErrorRow {
   readonly responsesCode: string
   /** `error.type` on the Messages interface. */
   readonly messagesType: string
-  /** The Responses interface answers these as an incomplete response of length, not as a failure (decision 20). */
+  /** The Responses interface answers these as an incomplete response of length, not as a failure (docs/contract/errors.md#length-errors). */
   readonly length?: true
 }
 
@@ -72,7 +72,7 @@ export const ERROR_TYPES = Object.keys(ERRORS) as ErrorType[]
 
 export const errorRow = (type: ErrorType): ErrorRow => ERRORS[type]
 
-/** What the management interface says for a status; the reason of the single case goes into `metadata.reason` (service.md, "Preset endpoints"). */
+/** What the management interface says for a status; the reason of the single case goes into `metadata.reason` (docs/contract/errors.md#management-errors). */
 export const MANAGEMENT_MESSAGES: Readonly<Record<number, string>> = {
   400: 'Invalid request parameters',
   404: 'Resource not found',
@@ -134,12 +134,12 @@ export class GatewayError extends Error {
     return new GatewayError(this.type, this.message, { cause, status, retryAfterSeconds, unread, metadata: { ...this.metadata, ...more } })
   }
 
-  /** The text that may leave the service: a 500 says nothing of its cause (service.md, "Provider errors", rule 3). */
+  /** The text that may leave the service: a 500 says nothing of its cause (docs/contract/errors.md#types). */
   get publicMessage(): string {
     return this.status === 500 ? ERRORS.server.message : this.message
   }
 
-  /** The metadata that may leave the service: a 500 keeps its `error_type` only, and `unmapped` its provider code (service.md, "Typed error codes"). */
+  /** The metadata that may leave the service: a 500 keeps its `error_type` only, and `unmapped` its provider code (docs/contract/errors.md#types). */
   get publicMetadata(): ErrorMetadata {
     if (this.status !== 500) {
       // The header has left before a stream fails, and some clients hide headers.

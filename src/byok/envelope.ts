@@ -1,6 +1,7 @@
 /**
- * Secrets of customers at rest (reliability.md 4.5): each version has a data key of its own, AES-256-GCM, which is
- * itself sealed under a key derived from the root secret. A rotation seals the data keys anew and leaves the secrets alone.
+ * Secrets of customers at rest (docs/contract/keys-and-workspaces.md#sealing): each version has a data key of its own,
+ * AES-256-GCM, which is itself sealed under a key derived from the root secret. A rotation seals the data keys anew and
+ * leaves the secrets alone.
  */
 import type { IdSource } from '../lib/id.ts'
 import { openBytes, SEAL_KEY_BYTES, sealBytes } from '../lib/sealed-bytes.ts'

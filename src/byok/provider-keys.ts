@@ -1,4 +1,4 @@
-/** Customers' own provider keys, as management keys manage them (contract 7.3). The secret goes in and never comes out. */
+/** Customers' own provider keys, as management keys manage them (docs/contract/keys-and-workspaces.md#customer-keys). The secret goes in and never comes out. */
 import type { z } from 'zod'
 
 import { scopeOf, type Reach } from '../canonical/reach.ts'
@@ -107,7 +107,7 @@ export const createProviderKeys = ({ store, keyStore, clock, ids, sealingKey, or
   }
 }
 
-/** The provider's address is part of it: where that changes, the secret must be entered again (reliability.md 4.5). */
+/** The provider's address is part of it: where that changes, the secret must be entered again (docs/contract/keys-and-workspaces.md#sealing). */
 export const sealContext = (
   { id, workspaceId, provider, version }: Pick<ByokRecord, 'id' | 'workspaceId' | 'provider' | 'version'>,
   originOf: ProviderKeysParts['originOf'],

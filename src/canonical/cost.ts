@@ -1,4 +1,4 @@
-/** What a generation cost, in integer nano-dollars (decision 30). Null where no price is known. */
+/** What a generation cost, in integer nano-dollars (docs/contract/budgets.md#money). Null where no price is known. */
 export interface Cost {
   /** Charged to the key. */
   readonly totalNanos: number | null

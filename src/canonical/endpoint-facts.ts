@@ -1,4 +1,4 @@
-/** Words for what sets the endpoints of one model apart. Contract 5.1 and 5.6. */
+/** Words for what sets the endpoints of one model apart (docs/contract/routing.md#preferences). */
 
 /** How many bits a weight has, and of what kind. */
 export const QUANTIZATIONS = ['int4', 'int8', 'fp4', 'mxfp4', 'nvfp4', 'fp6', 'fp8', 'mxfp8', 'fp16', 'bf16', 'fp32', 'unknown'] as const

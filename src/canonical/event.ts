@@ -78,7 +78,7 @@ export interface NativePattern {
   readonly skeleton: string
 }
 
-/** Content that the client can see was delivered: from here on no other provider may answer (decision 17). */
+/** Content that the client can see was delivered: from here on no other provider may answer (docs/contract/streams.md#commitment). */
 export const carriesContent = (event: ModelEvent): boolean => {
   if (event.type === 'text' || event.type === 'reasoning' || event.type === 'refusal') return event.text !== ''
   return !SILENT.has(event.type)

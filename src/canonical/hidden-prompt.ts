@@ -1,4 +1,4 @@
-/** What of a preset is for management keys only (reliability.md 4.10, LLM08): its system prompt, the instructions and the credentials of its tools. */
+/** What of a preset is for management keys only (docs/contract/presets.md#secrets): its system prompt, the instructions and the credentials of its tools. */
 import { once } from '../lib/once.ts'
 import { hideQuotes } from '../lib/hide-quotes.ts'
 import { HIDDEN_MARK } from './preset-secrets.ts'

@@ -1,4 +1,4 @@
-/** Every name that marks something as the service's own: the first one is ours, the others are those of existing clients (decision 1). */
+/** Every name that marks something as the service's own: the first one is ours, the others are those of existing clients (docs/contract/headers.md#names). */
 export const OWN_NAMES = {
   /** Vendors of the models that the service picks itself: `patchbay/auto`. */
   vendors: ['patchbay', 'service', 'openrouter'],

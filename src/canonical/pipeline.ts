@@ -1,4 +1,4 @@
-/** What a stage before or behind the model did to a request or its answer; shown in the routing metadata (contract 5.8). */
+/** What a stage before or behind the model did to a request or its answer; shown in the routing metadata (docs/contract/debugging.md#routing-metadata). */
 import type { JsonObject } from '../lib/json.ts'
 
 export interface PipelineStage {

@@ -15,7 +15,7 @@ export interface Prompt {
   readonly otherFields: readonly string[]
 }
 
-/** Messages keep their places, system messages too: to hoist one would break the provider's prompt cache (pitfalls.md 16). */
+/** Messages keep their places, system messages too: to hoist one would break the provider's prompt cache (docs/contract/requests.md#order-of-messages). */
 export interface Message {
   readonly role: 'system' | 'developer' | 'user' | 'assistant'
   readonly parts: readonly Part[]

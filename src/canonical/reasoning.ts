@@ -1,6 +1,7 @@
 /**
- * What a model wants back of its own thinking. Providers refuse a turn whose thinking differs in one byte, or was made by
- * another model (pitfalls.md 17), so a proof is carried as it came and handed to nobody but its maker's dialect.
+ * What a model wants back of its own thinking. Providers refuse a turn whose thinking differs in one byte, or was made
+ * by another model (docs/contract/requests.md#proofs-of-reasoning), so a proof is carried as it came and handed to
+ * nobody but its maker's dialect.
  */
 export const REASONING_FORMATS = ['anthropic-claude-v1', 'openai-responses-v1', 'google-gemini-v1'] as const
 

@@ -2,7 +2,7 @@ import { z } from 'zod'
 
 const count = z.int().min(0)
 
-/** Contract 7.7. Amounts are US dollars. */
+/** Amounts are US dollars (docs/contract/management.md#activity). */
 export const activityItem = z
   .object({
     date: z.iso.date(),

@@ -1,4 +1,4 @@
-/** Budgets and prepaid credit of a workspace on the wire (contract 6 and 7.2). */
+/** Budgets and prepaid credit of a workspace on the wire (docs/contract/budgets.md#workspace-budgets). */
 import { z } from 'zod'
 
 const timestamp = z.iso.datetime()

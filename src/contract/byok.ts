@@ -1,4 +1,4 @@
-/** Customers' own provider keys on the wire (contract 7.3). The key itself goes in and never comes out. */
+/** Customers' own provider keys on the wire (docs/contract/keys-and-workspaces.md#customer-keys). The key itself goes in and never comes out. */
 import { z } from 'zod'
 
 import { keyHash } from './key.ts'

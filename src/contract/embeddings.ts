@@ -1,4 +1,4 @@
-/** Embeddings on the wire (contract 7.6). */
+/** Embeddings on the wire (docs/contract/models.md#embeddings). */
 import { z } from 'zod'
 
 const text = z.string().min(1)

@@ -1,4 +1,4 @@
-/** A generation record on the wire (contract 7.4). Amounts are US dollars, times are milliseconds. */
+/** A generation record on the wire (docs/contract/management.md#generations). Amounts are US dollars, times are milliseconds. */
 import { z } from 'zod'
 
 const count = z.int().nullable()

@@ -1,4 +1,4 @@
-/** Guardrails on the wire (contract 7.1). `applies_to` and `moderation` are ours; everything else is the public API's. */
+/** Guardrails on the wire (docs/contract/guardrails.md#resource). `applies_to` and `moderation` are ours; everything else is the public API's. */
 import { z } from 'zod'
 
 import { RegexRefused } from '../lib/regex/parse.ts'

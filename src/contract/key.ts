@@ -1,4 +1,4 @@
-/** API keys on the wire (contract 6). */
+/** API keys on the wire (docs/contract/keys-and-workspaces.md#key-resource). */
 import { z } from 'zod'
 
 import { providerFailure } from './provider-failure.ts'

@@ -1,4 +1,4 @@
-/** Models on the wire (contract 7.5). Prices are strings: US dollars per token. */
+/** Models on the wire (docs/contract/models.md#list). Prices are strings: US dollars per token. */
 import { z } from 'zod'
 
 const architecture = z.object({

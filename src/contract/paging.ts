@@ -1,4 +1,4 @@
-/** Lists are cut by `offset` and `limit` (contract 1.2). An empty parameter counts as absent. */
+/** Lists are cut by `offset` and `limit` (docs/contract/management.md#lists). An empty parameter counts as absent. */
 import { z } from 'zod'
 
 import { validate } from './validate.ts'

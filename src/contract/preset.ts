@@ -1,6 +1,6 @@
 /**
- * Presets on the wire, and what a request body contributes to one. Sources: service.md "Resources and their fields",
- * contract 1.1 and 1.3.
+ * Presets on the wire, and what a request body contributes to one
+ * (docs/contract/presets.md#resource).
  */
 import { z } from 'zod'
 
@@ -10,7 +10,7 @@ const timestamp = z.iso.datetime().meta({ description: 'ISO 8601, UTC.' })
 
 const presetStatus = z.enum(['active', 'disabled', 'archived'])
 
-/** 1-128 unreserved characters of RFC 3986, but not `.` or `..` (decision 4). */
+/** 1-128 unreserved characters of RFC 3986, but not `.` or `..` (docs/contract/presets.md#slugs). */
 export const presetSlug = z
   .string()
   .min(1)
@@ -63,7 +63,7 @@ export const preset = z
 
 export const presetWithVersion = preset.extend({ designated_version: presetVersion }).meta({ id: 'PresetWithDesignatedVersion' })
 
-/** Our own PATCH (decision 15). Absent leaves a field alone; `null` clears it where it may be null. */
+/** Our own PATCH (docs/contract/presets.md#changes). Absent leaves a field alone; `null` clears it where it may be null. */
 export const presetPatch = z
   .strictObject({
     name: z.string().min(1).max(200).optional(),

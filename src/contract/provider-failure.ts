@@ -1,4 +1,4 @@
-/** How a provider's failure reaches the client: by the server's file, by a key or by a header (decision 32). */
+/** How a provider's failure reaches the client: by the server's file, by a key or by a header (docs/contract/errors.md#provider-failures). */
 import { z } from 'zod'
 
 export const providerFailure = z.enum(['body', 'status', 'auto'])

@@ -1,4 +1,4 @@
-/** Workspaces and their members on the wire (contract 7.2). */
+/** Workspaces and their members on the wire (docs/contract/keys-and-workspaces.md#workspaces). */
 import { z } from 'zod'
 
 import { keyHash } from './key.ts'

@@ -1,4 +1,4 @@
-/** Where each interface takes a preset's system prompt: always in front of the request's own (decision 13). */
+/** Where each interface takes a preset's system prompt: always in front of the request's own (docs/contract/presets.md#system-prompt-in-use). */
 import type { ClientDialect } from '../canonical/call.ts'
 import type { HiddenTexts } from '../canonical/hidden-prompt.ts'
 import { secretsIn } from '../canonical/preset-secrets.ts'
@@ -11,7 +11,7 @@ import { isObject, type JsonValue } from '../lib/json.ts'
 
 interface SystemPrompt {
   readonly text: string
-  /** The blocks it came in, where they carry more than text (decision 6). */
+  /** The blocks it came in, where they carry more than text (docs/contract/presets.md#system-prompt). */
   readonly blocks: readonly JsonValue[] | null
 }
 

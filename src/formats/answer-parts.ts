@@ -11,7 +11,7 @@ export const dialectId = (prefix: string, head: AnswerHead): string => `${prefix
 export const metadataMember = (tail: AnswerTail | null): JsonObject =>
   tail === null || tail.metadata === null ? {} : { [tail.metadata.field]: tail.metadata.value }
 
-/** As `metadataMember`, next to an error: a 500 says nothing of what lies behind it (service.md, "Provider errors", rule 3). */
+/** As `metadataMember`, next to an error: a 500 says nothing of what lies behind it (docs/contract/errors.md#types). */
 export const errorMetadataMember = (error: GatewayError, tail: AnswerTail | null): JsonObject =>
   error.status === 500 ? {} : metadataMember(tail)
 

@@ -1,5 +1,5 @@
 /**
- * A request with its preset applied (decisions 12 and 13, contract 1.5): shallow, field by field, the request wins;
+ * A request with its preset applied (docs/contract/presets.md#merge): shallow, field by field, the request wins;
  * tools are united, locked fields are the preset's, and its system prompt comes first. The result is an ordinary body.
  * Everything the preset does not touch keeps its bytes.
  *

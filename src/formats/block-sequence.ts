@@ -1,6 +1,6 @@
 /**
  * Model events as blocks that follow one another: exactly one is open at a time. Upstreams may weave parallel tool
- * calls into each other; the Responses and Messages dialects may not (pitfall 3).
+ * calls into each other; the Responses and Messages dialects may not (docs/contract/streams.md#lifecycle).
  */
 import { type ModelEvent, PARAGRAPH_BREAK } from '../canonical/event.ts'
 import type { UrlCitation } from '../canonical/prompt.ts'

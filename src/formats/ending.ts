@@ -8,7 +8,7 @@ export interface Ending {
   readonly told: boolean
   /**
    * Why the model ended. Upstreams say `stop` also after tool calls and refusals; clients decide by the reason whether
-   * to run tools, so it is corrected here (service.md: a refusal ends with `content_filter`).
+   * to run tools, so it is corrected here (docs/contract/chat-completions.md#answer).
    */
   readonly reason: FinishReason
   /** The upstream's own word; null where it said none. */

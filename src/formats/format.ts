@@ -82,7 +82,7 @@ export interface ClientFormat {
 
   /**
    * The body of an error that stands alone. `head` is null before routing; after it, the id of the generation is told.
-   * `answered`: the dialect turns this failure into an answer, whose status is 200 (decision 20).
+   * `answered`: the dialect turns this failure into an answer, whose status is 200 (docs/contract/errors.md#length-errors).
    */
   renderError(error: GatewayError, head: AnswerHead | null, tail: AnswerTail | null): { readonly body: string; readonly answered: boolean }
 }

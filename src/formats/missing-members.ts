@@ -1,6 +1,6 @@
 /**
- * Members that strict clients need and an upstream of their dialect may leave out (contract 3.1 to 3.6). They are added
- * behind its own, which stay as they were written.
+ * Members that strict clients need and an upstream of their dialect may leave out
+ * (docs/contract/chat-completions.md#answer). They are added behind its own, which stay as they were written.
  */
 import type { JsonBody } from '../lib/json-body.ts'
 import type { JsonChanges } from '../lib/json-splice.ts'

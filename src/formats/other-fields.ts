@@ -23,7 +23,7 @@ const passedOver = (client: ClientDialect): ReadonlySet<string> =>
   new Set([
     ...SERVICE_FIELDS,
     ...fieldsWhere((row) => meaningsOf(row).includes('written'), [client]),
-    // Sent as a header; the body's copy is for clients (contract 2.4).
+    // Sent as a header; the body's copy is for clients (docs/contract/messages.md#request).
     'betas',
   ])
 

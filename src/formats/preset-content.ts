@@ -22,7 +22,7 @@ export interface PresetReadingOptions {
 
 /**
  * What a preset keeps of a request body: the persisted fields exactly as they were sent, and the system text. Persisted
- * fields are checked, all others are not even looked at (decisions 5 to 8). Throws `invalid_request`.
+ * fields are checked, all others are not even looked at (docs/contract/presets.md#what-is-kept). Throws `invalid_request`.
  */
 export const presetReader = ({ rules, systemSources }: PresetReadingOptions) => {
   const persisted = new Set(PERSISTED_FIELDS[rules.shape])

@@ -14,7 +14,7 @@ export interface RequestRules {
   readonly checks: ReadonlyMap<string, FieldCheck>
   /** Faults that lie between fields. */
   readonly checkTogether: CrossCheck
-  /** Fields that a preset body may carry unused but an inference request may not: name to reason (decision 7). */
+  /** Fields that a preset body may carry unused but an inference request may not: name to reason (docs/contract/responses.md#nothing-is-stored). */
   readonly refusedAtInference: ReadonlyMap<string, string>
   /** Fields that the reader of prompts checks. */
   readonly readLater: ReadonlySet<string>
@@ -62,7 +62,7 @@ const checkOf = (name: string, { schema, items }: RequestField): FieldCheck | nu
   return schema === undefined ? null : (value, findings) => void findings.check(schema, value, [name])
 }
 
-/** A body with these fields. Any of them may be left out, and null counts as left out (decision 5). */
+/** A body with these fields. Any of them may be left out, and null counts as left out (docs/contract/requests.md#bodies). */
 export const bodySchema = (table: FieldTable) =>
   z.looseObject(
     Object.fromEntries(Object.entries(table).flatMap(([name, { schema }]) => (schema === undefined ? [] : [[name, schema.nullish()]]))),

@@ -46,7 +46,7 @@ const SETTLED: { readonly [Name in SettingName]?: (value: SettingValues[Name]) =
   logprobs: (wanted) => (wanted ? true : undefined),
   outputModalities: (kinds) => (kinds.every((kind) => kind === 'text') ? undefined : kinds),
   truncation: (mode) => (mode === 'disabled' ? undefined : mode),
-  // `fast` is another name of `priority` (service.md, "Service tier"); `auto` is what every provider does by itself.
+  // `fast` is another name of `priority` (docs/contract/requests.md#shared-fields); `auto` is what every provider does by itself.
   serviceTier: (tier) => (tier === 'auto' ? undefined : tier === 'fast' ? 'priority' : tier),
 }
 

@@ -1,4 +1,4 @@
-/** The system text of a request body: one string, and the blocks it came in where they carry more (decision 6). */
+/** The system text of a request body: one string, and the blocks it came in where they carry more (docs/contract/presets.md#system-prompt). */
 import type { z } from 'zod'
 
 import { systemContent, type textBlock } from '../request-fields/schemas/cache.ts'

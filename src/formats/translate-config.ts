@@ -1,7 +1,8 @@
 /**
  * A preset saved from one interface and used on another: its fields in the names and values of the other one
- * (decision 5). The tables of fields say which settings have other names; here is what their values become. A field of
- * the same name on both sides passes as it is, and what the other interface lacks is left out with a warning.
+ * (docs/contract/presets.md#what-is-kept). The tables of fields say which settings have other names; here is what their
+ * values become. A field of the same name on both sides passes as it is, and what the other interface lacks is left out
+ * with a warning.
  */
 import type { ClientDialect } from '../canonical/call.ts'
 import type { Warning } from '../canonical/warning.ts'
@@ -109,7 +110,7 @@ const put = (fields: Record<string, JsonValue>, path: string | undefined, value:
 
 const firstOf = (values: readonly JsonValue[]): JsonValue => values.find((value) => value !== null) ?? null
 
-/** The chat interface takes four stop texts at most (contract 2.2). */
+/** The chat interface takes four stop texts at most (docs/contract/chat-completions.md#request). */
 const CHAT_STOPS_MAX = 4
 
 const translateStop = (stop: JsonValue, { to, changed }: Translation): JsonValue => {
@@ -137,7 +138,7 @@ const translateFormat = (format: JsonObject, { from, to, lost }: Translation): J
 
 const without = (object: JsonObject, key: string): JsonObject => Object.fromEntries(Object.entries(object).filter(([name]) => name !== key))
 
-/** `speed: "fast"` and `service_tier: "fast"` mean the same (contract 2.4); tiers of one provider's own stay on its interface. */
+/** `speed: "fast"` and `service_tier: "fast"` mean the same (docs/contract/messages.md#request); tiers of one provider's own stay on its interface. */
 const translateTier = (tier: JsonValue, speed: JsonValue, { lost }: Translation): JsonValue => {
   if (tier === null) return speed === 'fast' ? 'fast' : null
   if (serviceTier.safeParse(tier).success) return tier
@@ -145,7 +146,7 @@ const translateTier = (tier: JsonValue, speed: JsonValue, { lost }: Translation)
   return null
 }
 
-/** Responses has text and images only (contract 2.1). */
+/** Responses has text and images only (docs/contract/requests.md#shared-fields). */
 const translateModalities = (modalities: JsonValue, { to, lost }: Translation): JsonValue => {
   if (to === 'chat' || !Array.isArray(modalities) || !modalities.includes('audio')) return modalities
   lost('modalities')

@@ -1,4 +1,4 @@
-/** How much a model thinks: one object of chat and Responses, two fields of Messages. Contract 2.2 to 2.4. */
+/** How much a model thinks: one object of chat and Responses, two fields of Messages (docs/contract/requests.md#reasoning). */
 import { isObject, type JsonObject, type JsonValue } from '../lib/json.ts'
 import type { Translate, Translation } from './translation.ts'
 
@@ -20,7 +20,7 @@ const read = (values: readonly JsonValue[], translation: Translation): JsonObjec
   return present({
     ...Object.fromEntries(MEMBERS.map((member) => [member, reasoning[member] ?? null])),
     effort: reasoning['effort'] ?? second,
-    // include_reasoning: false shows none of it, true asks for it as it comes (contract 2.2).
+    // include_reasoning: false shows none of it, true asks for it as it comes (docs/contract/requests.md#reasoning).
     exclude: reasoning['exclude'] ?? (third === false ? true : null),
   })
 }

@@ -1,4 +1,4 @@
-/** Tools and the choice among them: the client's functions have another shape on each interface. Contract 2.2 to 2.4 and 2.7. */
+/** Tools and the choice among them: the client's functions have another shape on each interface (docs/contract/tools.md#function-tools). */
 import type { ClientDialect } from '../canonical/call.ts'
 import { isObject, type JsonObject, type JsonValue } from '../lib/json.ts'
 import { serverToolName } from '../canonical/server-tool-name.ts'

@@ -1,4 +1,4 @@
-/** How a preset's tools and a request's become one list (decision 12, contract 1.5). */
+/** How a preset's tools and a request's become one list (docs/contract/presets.md#merge). */
 import type { ClientDialect } from '../canonical/call.ts'
 import { isObject, type JsonValue } from '../lib/json.ts'
 import { serverToolName } from '../canonical/server-tool-name.ts'

@@ -1,4 +1,4 @@
-/** The budgets of guardrails, as the ledger checks them: each by itself, for the key or the member that it is spent by (contract 7.1). */
+/** The budgets of guardrails, as the ledger checks them: each by itself, for the key or the member that it is spent by (docs/contract/guardrails.md#combination). */
 import type { Scope, ScopeSource, Spender } from '../ledger/scope.ts'
 import { nanosOf } from '../lib/money.ts'
 import type { Effective } from './effective.ts'

@@ -53,7 +53,7 @@ describe('several guardrails', () => {
   })
 })
 
-test('budgets are checked each by itself, in the order of decision 24', () => {
+test('budgets are checked each by itself, in the fixed order', () => {
   const limits = { limit_usd: 5, reset_interval: 'daily' } as const
   const effective = effectiveOf([
     guardrailWith(limits, 'api-key', 'g-1'),

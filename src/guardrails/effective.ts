@@ -1,4 +1,7 @@
-/** What all guardrails of a caller come to: allow-lists intersect, duties add up, filters unite with the strictest action (contract 7.1). */
+/**
+ * What all guardrails of a caller come to: allow-lists intersect, duties add up, filters unite with the strictest
+ * action (docs/contract/guardrails.md#combination).
+ */
 import { type RoutingPolicy, ZDR_AUTHORS, type ZdrAuthor } from '../canonical/routing-policy.ts'
 import type { GuardrailResource } from '../contract/guardrail.ts'
 import { builtinFilter, customFilter, type Filter, filterSet, type FilterSet, type Origin, united } from './filter.ts'

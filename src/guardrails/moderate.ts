@@ -1,4 +1,4 @@
-/** Asks the moderation endpoints that a caller's guardrails name, before anything reaches a provider (service.md, "Moderation errors"). */
+/** Asks the moderation endpoints that a caller's guardrails name, before anything reaches a provider (docs/contract/errors.md#moderation). */
 import { createHmac } from 'node:crypto'
 
 import type { PipelineStage } from '../canonical/pipeline.ts'

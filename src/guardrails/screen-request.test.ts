@@ -28,7 +28,7 @@ const refusal = async (asked: Promise<unknown>): Promise<GatewayError> => {
   throw new Error('It was not refused.', { cause: thrown })
 }
 
-describe('it fails closed (reliability.md 7.3, case 99)', () => {
+describe('it fails closed', () => {
   test('a filter that throws refuses the request with 503, and keeps its cause for the log', async () => {
     const broken: FilterSet = {
       ...setOf(emailGuardrail('block')),

@@ -1,6 +1,7 @@
 /**
  * What the three inference routes have in common: read the call, apply its preset, run it, and answer whole or as a
- * stream. The status of a provider's failure follows decision 16, the moment a stream commits decision 17.
+ * stream. The status of a provider's failure follows a setting (docs/contract/errors.md#provider-failures).
+ * A stream commits with its first content (docs/contract/streams.md#commitment).
  */
 import type { CustomerKeyLookup } from '../byok/customer-keys.ts'
 import { NO_COST } from '../canonical/cost.ts'
@@ -104,7 +105,7 @@ const refusal = (error: GatewayError, request: RefusedRequest, format: ClientFor
   return jsonText(body, { status: error.status, headers: errorHeaders(error) })
 }
 
-/** Validation, keys, and limits of our own have none (contract 5.8); nor has a 500. */
+/** Validation, keys, and limits of our own have none (docs/contract/debugging.md#routing-metadata); nor has a 500. */
 const METADATA_LESS: ReadonlySet<number> = new Set([400, 401, 413, 415, 429, 500])
 
 /** One run on its way to one client. */
@@ -125,7 +126,7 @@ class Answer {
     this.#keyWish = principal.providerFailure
   }
 
-  /** Always where no provider was asked, or our own check failed; else by the request, its key or the server (decisions 16, 32). */
+  /** Always where no provider was asked, or our own check failed; else by the request, its key or the server (docs/contract/errors.md#own-checks). */
   #tellsStatus(error: GatewayError): boolean {
     if (!this.#run.asked || isGuardrailBlock(error)) return true
     const mode = wantedFailure(this.#clientHeaders) ?? this.#keyWish ?? this.#parts.providerFailure
@@ -202,7 +203,7 @@ class Answer {
     return new Response(body, { headers: { ...STREAM_HEADERS, ...this.#headers, ...retryAfter } })
   }
 
-  /** Whether the dialect makes an answer of this failure (decision 20). */
+  /** Whether the dialect makes an answer of this failure (docs/contract/errors.md#length-errors). */
   #isAnswer(error: GatewayError): boolean {
     return this.#format.renderError(error, this.#head(), this.#tail()).answered
   }

@@ -73,7 +73,7 @@ export interface AppParts {
 /** Whose callers act in a workspace of theirs. */
 const REACHING: ReadonlySet<Policy> = new Set(['management', 'any-key'])
 
-/** The API, below `/api/v1` and, for clients that are given a bare host, below `/v1` (decision 2). */
+/** The API, below `/api/v1` and, for clients that are given a bare host, below `/v1` (docs/contract/headers.md#paths). */
 const apiRoutes = (parts: AppParts, listing = { ...parts, listed: createListedModels(parts) }): readonly Route[] => [
   inferenceRoute('chat', parts),
   inferenceRoute('responses', parts),

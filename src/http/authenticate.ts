@@ -15,7 +15,7 @@ export const authenticate = (headers: Headers, policy: Policy, keys: Keys): Prin
 
 const tokenOf = (headers: Headers): string => {
   const authorization = headers.get('authorization')
-  // Anthropic's clients send the key in a header of its own (decision 2).
+  // Anthropic's clients send the key in a header of its own (docs/contract/keys-and-workspaces.md#authentication).
   const token = authorization === null ? headers.get('x-api-key') : bearer(authorization)
   if (token === null) throw new GatewayError('authentication', MISSING_AUTHENTICATION)
   if (token.length > TOKEN_MAX) throw new GatewayError('authentication', INVALID_KEY)

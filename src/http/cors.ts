@@ -1,4 +1,4 @@
-/** Browser apps may call the API from exactly the origins that the operator names; by default from none (reliability.md 4.8). */
+/** Browser apps may call the API from exactly the origins that the operator names; by default from none (docs/contract/headers.md#cors). */
 import { GatewayError } from '../errors.ts'
 
 export interface Cors {

@@ -48,7 +48,7 @@ const rateLimitHeaders = (told: unknown): Record<string, string> =>
       }
     : {}
 
-/** service.md, "Preset endpoints": a fixed message for each status; the reason of this very case is in the metadata. */
+/** A fixed message for each status; the reason of this very case is in the metadata (docs/contract/errors.md#management-errors). */
 export const managementError = (error: GatewayError): JsonObject => {
   const { status } = error
   const type = MANAGEMENT_TYPES[status]

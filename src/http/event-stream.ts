@@ -1,7 +1,7 @@
 /**
  * One run as a server-sent event stream. The reader's pace is the upstream's pace: where it is behind, nothing more is
  * read. The stream ends with its terminal event and `[DONE]`, or, where it cannot, with a broken connection: never cleanly
- * in the middle (reliability.md 0.1).
+ * in the middle (docs/contract/streams.md#ends).
  */
 import type { Frame, TakeFrames } from '../canonical/event.ts'
 import { asGatewayError, type GatewayError } from '../errors.ts'

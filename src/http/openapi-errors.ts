@@ -60,7 +60,7 @@ export const errorResponseObject = (surface: Surface, status: number, policy: Po
   }
 }
 
-/** service.md, "General rules" and "Typed error codes". */
+/** What each status means to a client (docs/contract/errors.md#types). */
 const MEANINGS: Readonly<Record<number, string>> = {
   400: 'A parameter is missing or malformed; every faulty path is named.',
   401: 'The API key is missing, invalid, revoked or expired.',
@@ -98,7 +98,7 @@ const exampleErrors = (surface: Surface, status: number, policy: Policy): readon
     ...named.map(([name, type, message, metadata]) => [name, new GatewayError(type, message, { metadata })] as const),
   ]
   const types = ERROR_TYPES.filter((type) => ERRORS[type].status === status && !special.some(([, error]) => error.type === type))
-  // The Responses interface answers an error of length, instead of failing (decision 20).
+  // The Responses interface answers an error of length, instead of failing (docs/contract/errors.md#length-errors).
   const shown = surface === 'responses' ? types.filter((type) => errorRow(type).length !== true) : types
   const other = OTHER_STATUSES[status]
   if (shown.length === 0 && special.length === 0 && other !== undefined)
@@ -129,7 +129,7 @@ const MANAGEMENT_CASES: Readonly<Record<number, readonly [string, ErrorMetadata]
 
 type Special = readonly [name: string, type: ErrorType, message: string | undefined, metadata: ErrorMetadata]
 
-/** Cases whose metadata clients branch on (service.md, "Moderation errors", "Budget errors", "Guardrail errors"). */
+/** Cases whose metadata clients branch on (docs/contract/errors.md#metadata). */
 const SPECIAL: Readonly<Record<number, readonly Special[]>> = {
   400: [['invalid_request', 'invalid_request', `${ISSUE.path}: ${ISSUE.message}`, { issues: [ISSUE] }]],
   402: [

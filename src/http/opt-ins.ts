@@ -4,7 +4,7 @@ import { OWN_NAMES } from '../canonical/own-names.ts'
 import { providerFailure, type ProviderFailureMode } from '../contract/provider-failure.ts'
 import { isObject } from '../lib/json.ts'
 
-/** Streaming only, and not on Messages, whose events have no place for it (service.md, "Debugging"). */
+/** Streaming only, and not on Messages, whose events have no place for it (docs/contract/debugging.md#echo). */
 export const wantsEcho = ({ dialect, stream, body }: Call): boolean => {
   const debug = stream && dialect !== 'messages' ? body.value('debug') : undefined
   return isObject(debug) && debug['echo_upstream_body'] === true
@@ -13,11 +13,11 @@ export const wantsEcho = ({ dialect, stream, body }: Call): boolean => {
 /** No provider is called: the answer is what would be done. */
 export const wantsDryRun = (headers: Headers): boolean => isEnabled(headers, 'x-service-dry-run')
 
-/** How the failures of providers are to be told, in place of the operator's setting; null for any other word (decision 16). */
+/** How the failures of providers are to be told, in place of the operator's setting; null for any other word (docs/contract/errors.md#provider-failures). */
 export const wantedFailure = (headers: Headers): ProviderFailureMode | null =>
   providerFailure.safeParse(headers.get('x-service-provider-failure')?.toLowerCase()).data ?? null
 
-/** The field's name follows the header's (decision 1). */
+/** The field's name follows the header's (docs/contract/headers.md#names). */
 export const metadataField = (headers: Headers): (typeof OWN_NAMES.metadata)[number]['field'] | null => {
   const asked = OWN_NAMES.metadata.find(
     (names) => isEnabled(headers, `${names.headers}metadata`) || isEnabled(headers, `${names.headers}experimental-metadata`),

@@ -59,7 +59,7 @@ export const createPrepareCall =
     return checked({ call, requested, preset: used, ...hidden, warnings: all }, headers, principal)
   }
 
-/** Ids of models have a slash, which no slug has, so this is asked for a vendor's own names alone (decision 33). */
+/** Ids of models have a slash, which no slug has, so this is asked for a vendor's own names alone (docs/contract/routing.md#vendor-names). */
 const presetOfThatName = (presets: Presets, { workspaceId }: Principal, model: unknown): ReturnType<Presets['find']> => {
   const slug = bareSlug(model)
   return slug === null ? null : presets.find(workspaceId, slug)
@@ -110,7 +110,7 @@ const withPassHeaders = (call: Call, headers: Headers): Call => {
 
 const PASSED_MAX = 1000
 
-/** Each once, wherever the client names it: SDKs send the header, other programs a field of the body (contract 2.4, 2.11). */
+/** Each once, wherever the client names it: SDKs send the header, other programs a field of the body (docs/contract/messages.md#request). */
 const betasOf = (body: JsonBody, headers: Headers): readonly string[] => {
   const listed = [headers.get('anthropic-beta'), headers.get('x-anthropic-beta')].flatMap((list) => list?.split(',') ?? [])
   const field = body.value('betas')
@@ -121,7 +121,7 @@ const betasOf = (body: JsonBody, headers: Headers): readonly string[] => {
 /** What can stand in a header. */
 const BETA = /^[\w.:-]{1,100}$/
 
-/** The header names the session only where the body does not (service.md, "Authentication", rule 5). */
+/** The header names the session only where the body does not (docs/contract/headers.md#request-headers). */
 const withSession = (body: JsonBody, headers: Headers): JsonBody => {
   const session = headers.get('x-session-id')
   return session === null || session === '' || (body.value('session_id') ?? null) !== null

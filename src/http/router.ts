@@ -1,6 +1,6 @@
 /**
  * From a request target to a route. The policy comes from the route found here and from nothing else: not from the
- * Host header, not from a URL put together again (pitfalls.md 43).
+ * Host header, not from a URL put together again (docs/contract/keys-and-workspaces.md#authentication).
  */
 import { GatewayError } from '../errors.ts'
 import type { Route } from './route.ts'
@@ -118,7 +118,7 @@ const walk = (node: Node, segments: readonly string[], at: number, values: strin
   return found
 }
 
-/** Decoded exactly once: what comes out is data, never again part of a path (decision 4). */
+/** Decoded exactly once: what comes out is data, never again part of a path (docs/contract/presets.md#slugs). */
 const decodeSegment = (segment: string): string => {
   try {
     return decodeURIComponent(segment)

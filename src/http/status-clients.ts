@@ -1,6 +1,7 @@
 /**
  * The clients that need a failure's real status: of a 200 with an error inside they make an empty answer, an error
- * without its reason, or a retry that never ends (decision 32). Each is known by a header that it sends by itself.
+ * without its reason, or a retry that never ends (docs/contract/errors.md#status-by-client). Each is known by a header
+ * that it sends by itself.
  */
 interface StatusClient {
   readonly client: string

@@ -151,8 +151,8 @@ const errorIn = (frame: Frame | undefined): GatewayError => {
 }
 
 /**
- * Every failure of a provider names it, also where nothing came back that could (service.md, "Provider errors", rule 5),
- * and says where the key was the customer's own: then it is the customer's to mend (contract 4.5).
+ * Every failure of a provider names it, also where nothing came back that could (docs/contract/errors.md#metadata),
+ * and says where the key was the customer's own: then it is the customer's to mend.
  */
 const ofProvider = (error: GatewayError, name: string, { credential }: Dispatch): GatewayError => {
   const named = error.metadata['provider_name'] !== undefined

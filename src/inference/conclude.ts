@@ -4,7 +4,7 @@ import type { JsonObject } from '../lib/json.ts'
 import type { NotTried } from './itinerary.ts'
 import type { AttemptOutcome } from './run.ts'
 
-/** Statuses on which a client may be told to wait (service.md, "Retry-After"). */
+/** Statuses on which a client may be told to wait (docs/contract/errors.md#retry-after). */
 const WAITABLE: ReadonlySet<number> = new Set([429, 503])
 
 /** `attempts`: all of them, the last one being that of `error`. */

@@ -1,11 +1,12 @@
-/** What follows a failed attempt: a pure decision (reliability.md 6.3, contract 5.4). */
+/** What follows a failed attempt: a pure decision (docs/contract/failover.md#zones). */
 import { errorRow, type ErrorType, type GatewayError } from '../errors.ts'
 import { isGuardrailBlock } from '../guardrails/detections.ts'
 import { nothingSent } from '../providers/upstream.ts'
 
 /**
- * How far an attempt came. `not-asked`: the request cannot be put to this provider, by our own judgement. Then, as
- * reliability.md has them, A: nothing was sent; B: it was sent, the client has nothing of it; C: the client has content.
+ * How far an attempt came. `not-asked`: the request cannot be put to this provider, by our own judgement. Then, by zone
+ * (docs/contract/failover.md#zones), A: nothing was sent; B: it was sent, the client has nothing of it; C: the client
+ * has content.
  */
 export type Zone = 'not-asked' | 'nothing-sent' | 'sent' | 'delivered'
 

@@ -1,6 +1,6 @@
 /**
  * The attempts of a plan with customers' own keys in it: those come first, whatever the order of the plan, then the
- * service's keys, then the customers' that are for fallback (contract 5.2.6 and 7.3). Pure.
+ * service's keys, then the customers' that are for fallback (docs/contract/routing.md#default-order). Pure.
  */
 import type { CustomerKeyLookup } from '../byok/customer-keys.ts'
 import { GatewayError } from '../errors.ts'

@@ -1,4 +1,4 @@
-/** How a request was routed, for the client that asks with `X-Service-Metadata` (contract 5.8). */
+/** How a request was routed, for the client that asks with `X-Service-Metadata` (docs/contract/debugging.md#routing-metadata). */
 import type { GatewayError } from '../errors.ts'
 import type { JsonObject } from '../lib/json.ts'
 import type { Plan, PlannedAttempt } from '../routing/plan-attempts.ts'
@@ -37,7 +37,7 @@ export interface RefusedRequest extends Pick<InferenceRequest, 'call' | 'request
   readonly plan?: Plan | null
 }
 
-/** Of a guardrail's refusal, as service.md has it ("Guardrail errors", rule 3): that attempt was the first, and no list of them is told. */
+/** Of a guardrail's refusal (docs/contract/guardrails.md#blocks): that attempt was the first, and no list of them is told. */
 export const refusalMetadata = (request: RefusedRequest, error: GatewayError): JsonObject => {
   const { call, plan, pipeline = [], requested } = request
   const about = {
@@ -65,7 +65,7 @@ const available = ({ model, endpoint }: PlannedAttempt, selected: boolean): Json
   selected,
 })
 
-/** What filters removed, each named in the error (decision 19). */
+/** What filters removed, each named in the error (docs/contract/routing.md#nobody-fits). */
 const removedCount = ({ metadata }: GatewayError): number => (Array.isArray(metadata['excluded_by']) ? metadata['excluded_by'].length : 0)
 
 const pipelineMember = ({ pipeline = [] }: Pick<InferenceRequest, 'pipeline'>): JsonObject =>

@@ -69,8 +69,9 @@ export const planFor = (
 }
 
 /**
- * A malformed conversation is our own check, so it has its status and reaches nobody (decision 16). Where every attempt
- * stays in the client's dialect nothing is parsed: the provider is the judge of its own.
+ * A malformed conversation is our own check, so it has its status and reaches nobody
+ * (docs/contract/errors.md#own-checks). Where every attempt stays in the client's dialect nothing is parsed: the
+ * provider is the judge of its own.
  */
 const checkPrompt = (call: Call, plan: Plan): void => {
   if (plan.attempts.some(({ endpoint }) => !speaksDialectOf(endpoint.provider, call.dialect))) call.prompt()

@@ -51,7 +51,7 @@ export interface InferenceRequest {
   readonly requestId: string
   readonly userAgent: string | null
   readonly referer: string | null
-  /** The request bodies that go to providers are kept, for the client to see (service.md, "Debugging"). */
+  /** The request bodies that go to providers are kept, for the client to see (docs/contract/debugging.md#echo). */
   readonly echo?: boolean
 }
 
@@ -229,7 +229,7 @@ export class Run {
     return this.attempts.at(-1)
   }
 
-  /** Whether any provider was asked. Where none was, the failure is our own refusal (decision 16). */
+  /** Whether any provider was asked. Where none was, the failure is our own refusal (docs/contract/errors.md#own-checks). */
   get asked(): boolean {
     return this.attempts.some(({ asked }) => asked)
   }
@@ -352,7 +352,7 @@ export class Run {
     return this.error?.type ?? null
   }
 
-  /** What the provider counted; where it counted nothing, or nothing that can be, our estimate, marked as one (decision 26). */
+  /** What the provider counted; where it counted nothing, or nothing that can be, our estimate, marked as one (docs/contract/budgets.md#missing-usage). */
   get usage(): Usage {
     const told = this.#usage
     const spoke = this.#deliveredCharacters > 0
@@ -382,7 +382,7 @@ export class Run {
     return (this.#inputTokensEstimate ??= estimatedInputTokens(this.request.call))
   }
 
-  /** A failed answer costs what the provider counted, or what was said before it failed; without either, nothing (decision 26). */
+  /** A failed answer costs what the provider counted, or what was said before it failed; without either, nothing (docs/contract/budgets.md#missing-usage). */
   get cost(): Cost {
     const { current, usage } = this
     if (current === undefined || (this.error !== null && inputTokens(usage) + outputTokens(usage) === 0)) return NO_COST
@@ -447,7 +447,7 @@ export const estimatedInputTokens = ({ body }: Call): number => {
   return Math.ceil((textBytes + mediaBytes) / CHARACTERS_PER_TOKEN) + images * IMAGE_TOKENS
 }
 
-/** An error of length is an answer on Responses (decision 20), in which nothing else tells what happened. */
+/** An error of length is an answer on Responses (docs/contract/errors.md#length-errors), in which nothing else tells what happened. */
 const answeredError = (error: GatewayError | null, { dialect }: Call): readonly Warning[] =>
   error === null || dialect !== 'responses' || errorRow(error.type).length !== true
     ? []

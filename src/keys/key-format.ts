@@ -1,6 +1,7 @@
 /**
  * API keys: `pb_mgmt_` or `pb_inf_`, 43 base62 characters (256 random bits) and six more that are a checksum of all
- * before (decision 31). The checksum is no security: it refuses random strings before any look-up (reliability.md 4.1).
+ * before (docs/contract/keys-and-workspaces.md#form-of-a-key). The checksum is no security: it refuses random strings
+ * before any look-up.
  */
 import { createHmac } from 'node:crypto'
 import { crc32 } from 'node:zlib'

@@ -109,7 +109,7 @@ export interface KeysParts {
   readonly store: KeyStore
   readonly clock: Clock
   readonly ids: IdSource
-  /** Those that are valid now, at least one: keys are stored under the first and found under any (reliability.md 4.2). */
+  /** Those that are valid now, at least one: keys are stored under the first and found under any (docs/contract/keys-and-workspaces.md#stored-keys). */
   readonly peppers: () => readonly [Pepper, ...Pepper[]]
   readonly onError: (thrown: unknown) => void
 }

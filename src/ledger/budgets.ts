@@ -1,4 +1,4 @@
-/** Budgets of a workspace: at most one for each interval (contract 7.2). */
+/** Budgets of a workspace: at most one for each interval (docs/contract/budgets.md#workspace-budgets). */
 import { GatewayError } from '../errors.ts'
 import { isoTimestamp, type Clock } from '../lib/clock.ts'
 import type { IdSource } from '../lib/id.ts'
@@ -22,7 +22,7 @@ export interface Budgets extends ScopeSource {
       readonly includeByok: boolean
       /** As it was, or false, when absent. */
       readonly allowLastRequest?: boolean
-      /** Sets `includeByok` of the workspace's other budgets too (contract 7.2). */
+      /** Sets `includeByok` of the workspace's other budgets too (docs/contract/budgets.md#workspace-budgets). */
       readonly shareByok?: boolean
     },
     by: ChangedBy,

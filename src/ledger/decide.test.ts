@@ -52,7 +52,7 @@ describe('a request', () => {
   })
 })
 
-test('scopes are checked in the order of decision 24, credit last, and the broadest interval of a kind first', () => {
+test('scopes are checked in their order, credit last, and the broadest interval of a kind first', () => {
   const scopes = [
     scope('credits'),
     ...SCOPE_KINDS.map((kind) => scope(kind)).toReversed(),

@@ -24,8 +24,9 @@ export type Refusal = { readonly bound: Bound; readonly spentNanos: number } & (
 )
 
 /**
- * Decision 24: the scopes in their order, and credit last. A limit that is spent is reported before one that this request
- * is too large for, and that before one that others only fill for now: what waiting cannot help comes first.
+ * The scopes in their order, and credit last (docs/contract/budgets.md#order-of-checks). A limit that is spent is
+ * reported before one that this request is too large for, and that before one that others only fill for now: what
+ * waiting cannot help comes first.
  */
 export const decide = (bounds: readonly Bound[], estimateNanos: number, inFlight: InFlightSettings): Refusal | null => {
   for (const bound of bounds) {
@@ -56,7 +57,7 @@ export const spentOf = ({ scope, window }: Bound): number => window.committed_n 
 const inFlightNanos = (leftNanos: number, { fraction, ceilingNanos }: InFlightSettings): number =>
   Math.min(ceilingNanos ?? Number.POSITIVE_INFINITY, Math.floor(leftNanos * fraction))
 
-/** Of one kind, the broadest interval first (contract 7.2). */
+/** Of one kind, the broadest interval first (docs/contract/budgets.md#order-of-checks). */
 const INTERVALS: readonly Scope['interval'][] = [null, 'monthly', 'weekly', 'daily']
 
 export const inOrder = (scopes: readonly Scope[]): readonly Scope[] => (scopes.length < 2 ? scopes : scopes.toSorted(byRank))

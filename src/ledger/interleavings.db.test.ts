@@ -1,4 +1,4 @@
-/** Invariants I1-I9 of reliability.md 3.3 over random histories: admissions, settlements, deaths, reaping, time, and limits that change. */
+/** Invariants I1-I9 (docs/contract/budgets.md#invariants) over random histories: admissions, settlements, deaths, reaping, time, and limits that change. */
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 

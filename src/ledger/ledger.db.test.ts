@@ -205,7 +205,7 @@ describeEachEngine('a new window', (engine) => {
 })
 
 describeEachEngine('scopes', (engine) => {
-  test('the first in the order of decision 24 is reported, and of workspace budgets the broadest', async () => {
+  test('the first in the order of checks is reported, and of workspace budgets the broadest', async () => {
     const { node, spender, budgets, workspaceId } = await open(engine)
     await budgets.put({ workspaceId, span: 'daily', limitNanos: 10, includeByok: false }, changedBy())
     await budgets.put({ workspaceId, span: 'lifetime', limitNanos: 20, includeByok: false }, changedBy())

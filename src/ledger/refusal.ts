@@ -1,4 +1,4 @@
-/** The answers of a budget that does not let a request in (service.md, "Budget errors"; contract 4.5; decisions 23-25). */
+/** The answers of a budget that does not let a request in (docs/contract/budgets.md#refusals). */
 import { GatewayError } from '../errors.ts'
 import { dollars } from '../lib/money.ts'
 import { windowEnd } from '../storage/usage-windows.ts'

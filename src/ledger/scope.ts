@@ -2,7 +2,7 @@
 import type { Span } from '../storage/ledger-tables.ts'
 import { SUBJECTS } from '../storage/scope-windows.ts'
 
-/** In the order in which they are checked, and the first exhausted one is reported (decision 24). */
+/** In the order in which they are checked, and the first exhausted one is reported (docs/contract/budgets.md#order-of-checks). */
 export const SCOPE_KINDS = ['workspace_default_member', 'workspace_default_key', 'member', 'api_key', 'workspace', 'key_limit'] as const
 export type ScopeKind = (typeof SCOPE_KINDS)[number]
 
@@ -20,7 +20,7 @@ export interface Scope {
   readonly includeByok: boolean
   readonly guardrailId: string | null
   readonly budgetId: string | null
-  /** Lets in one request that may cost more than is left, while no other runs (decision 25). */
+  /** Lets in one request that may cost more than is left, while no other runs (docs/contract/budgets.md#last-request). */
   readonly allowLastRequest: boolean
 }
 

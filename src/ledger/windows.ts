@@ -1,4 +1,4 @@
-/** The window of a scope at an instant. Boundaries are UTC (reliability.md 3.2). */
+/** The window of a scope at an instant. Boundaries are UTC (docs/contract/budgets.md#windows). */
 import type { Span } from '../storage/ledger-tables.ts'
 import type { WindowKey } from '../storage/scope-windows.ts'
 import { usageWindowsAt, utcDay, windowEnd } from '../storage/usage-windows.ts'

@@ -18,8 +18,9 @@ export interface JsonLimits {
 }
 
 /**
- * Deeper text than this overflows the stack of a serializer long before that of a parser (reliability.md 0.10). The others
- * bound what reading a body costs at once, whatever it holds: a few tens of milliseconds.
+ * Deeper text than this overflows the stack of a serializer long before that of a parser
+ * (docs/contract/requests.md#bounds). The others bound what reading a body costs at once, whatever it holds: a few tens
+ * of milliseconds.
  */
 export const JSON_LIMITS: JsonLimits = {
   depth: 64,

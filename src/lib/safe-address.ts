@@ -1,6 +1,6 @@
 /**
  * Whether an address belongs to the open internet. A service that connects where others tell it must not reach what only
- * it can see: its own machine, its neighbours, the metadata of its cloud (reliability.md 4.9).
+ * it can see: its own machine, its neighbours, the metadata of its cloud (docs/contract/operating.md#addresses).
  */
 import { parseIpv4, parseIpv6 } from './ip-address.ts'
 

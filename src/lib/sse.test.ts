@@ -153,8 +153,9 @@ describe('time', () => {
   }
 
   /**
-   * 100 times the bytes in at most 400 times the time: linear code needs about 100 (reliability.md 2.1), quadratic code
-   * 10,000, and a busy machine must not decide between them.
+   * 100 times the bytes in at most 400 times the time: linear code needs about 100
+   * (docs/contract/streams.md#reading-providers), quadratic code 10,000, and a busy machine must not decide between
+   * them.
    */
   const expectLinear = (chunksOf: (size: number) => Iterable<Uint8Array>) => {
     const run = (size: number) => {

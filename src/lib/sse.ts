@@ -1,7 +1,7 @@
 /**
  * Server-sent events: what we write to clients, and what we read from upstreams.
  *
- * Written by rules that every client of the field survives (reliability.md 2.3): LF endings, one line of data,
+ * Written by rules that every client of the field survives (docs/contract/streams.md#framing): LF endings, one line of data,
  * never `id:`, `retry:`, a BOM or an empty `data:`. Read by the whole grammar of the WHATWG HTML standard.
  */
 

@@ -1,6 +1,7 @@
 /**
- * Whether an inference request may begin, the cheap reasons first (reliability.md 6.1): this process keeps up, the key has
- * not too many running and not too many a minute, the process has room. Refusals are ours, so no provider hears of them.
+ * Whether an inference request may begin, the cheap reasons first (docs/contract/operating.md#admission): this process
+ * keeps up, the key has not too many running and not too many a minute, the process has room. Refusals are ours, so no
+ * provider hears of them.
  */
 import { GatewayError } from '../errors.ts'
 import type { Clock } from '../lib/clock.ts'

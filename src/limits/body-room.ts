@@ -1,6 +1,6 @@
 /**
  * The bytes of request bodies that this process holds at once. A body costs several times its length while it is answered,
- * so the sum of them is what bounds memory, whatever the number of requests (reliability.md 6.1).
+ * so the sum of them is what bounds memory, whatever the number of requests (docs/contract/operating.md#admission).
  */
 import { GatewayError } from '../errors.ts'
 

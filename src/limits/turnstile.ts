@@ -1,4 +1,4 @@
-/** At most so many at once; a few more wait a little, the first in line first (reliability.md 6.1). */
+/** At most so many at once; a few more wait a little, the first in line first (docs/contract/operating.md#admission). */
 import type { Clock } from '../lib/clock.ts'
 
 export interface Turnstile {

@@ -52,7 +52,7 @@ test('nothing is longer than the context, and no list names a thing twice', () =
   }
 })
 
-test("the examples of operator.md are entries, and a model's entry may override one fact alone", () => {
+test("the documented examples are entries, and a model's entry may override one fact alone", () => {
   expect(
     providerEntry.parse({
       name: 'OpenAI',

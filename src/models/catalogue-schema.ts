@@ -1,7 +1,7 @@
 /**
  * The shape of the shipped catalogue (catalogue-data.json) and of the same two maps in the operator's file, which wins
- * over it. The published JSON Schema is made from these, so every field says what it is. Source: operator.md,
- * "Providers and models".
+ * over it. The published JSON Schema is made from these, so every field says what it is. See
+ * docs/contract/operating.md#configuration-file.
  */
 import { z } from 'zod'
 

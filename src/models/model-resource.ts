@@ -34,7 +34,7 @@ export const modelResource = (model: Model): ModelResource => {
   }
 }
 
-/** A preset as one more model, with the capabilities of the model that it resolves to (decision 10). */
+/** A preset as one more model, with the capabilities of the model that it resolves to (docs/contract/models.md#presets-as-models). */
 export const presetAsModel = (
   preset: { readonly slug: string; readonly name: string; readonly description: string | null; readonly created: number },
   resolved: Model,

@@ -98,7 +98,7 @@ export interface Model {
 export interface Models {
   /** The model of that id, if some enabled provider serves it. */
   find(id: string): Model | undefined
-  /** The enabled models that a vendor's own name can mean, none of them likelier than the others (decision 33). */
+  /** The enabled models that a vendor's own name can mean, none of them likelier than the others (docs/contract/routing.md#vendor-names). */
   named(name: string): readonly Model[]
   /** How else the model that this endpoint asks its provider for is known. */
   otherNames(endpoint: ModelEndpoint): OtherNames

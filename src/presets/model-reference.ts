@@ -1,6 +1,6 @@
 /**
- * How a request names a preset (decision 11): `@preset/slug` or `vendor/model@preset/slug` as the model, or a `preset`
- * field; each with an optional pin, `@3` for a version or `@staging` for a label.
+ * How a request names a preset (docs/contract/presets.md#use): `@preset/slug` or `vendor/model@preset/slug` as the
+ * model, or a `preset` field; each with an optional pin, `@3` for a version or `@staging` for a label.
  */
 import { presetLabel, presetSlug } from '../contract/preset.ts'
 import { invalidRequest } from '../contract/validate.ts'
@@ -30,7 +30,10 @@ export const parseModelReference = (model: unknown, preset: unknown): ModelRefer
   return { model: named.model, preset: fromField }
 }
 
-/** The slug that a model's name may be, where a client cannot write more than a name: a preset of that name wins over models (decision 33). */
+/**
+ * The slug that a model's name may be, where a client cannot write more than a name: a preset of that name wins over
+ * models (docs/contract/routing.md#vendor-names).
+ */
 export const bareSlug = (model: unknown): string | null =>
   // Nearly every name has a slash, and a refusal by the schema costs more than looking for it.
   typeof model === 'string' && !model.includes('/') ? (presetSlug.safeParse(model).data ?? null) : null

@@ -44,7 +44,7 @@ export interface Presets {
   version(workspaceId: string, slug: string, number: number): Promise<PresetVersionResource>
   patch(workspaceId: string, slug: string, patch: PresetPatch, by: ChangedBy): Promise<PresetWithVersion>
   archive(workspaceId: string, slug: string, by: ChangedBy): Promise<void>
-  /** For inference. Throws `not_found` for an unknown or archived preset, `permission_denied` for a disabled one (decision 14). */
+  /** For inference. Throws `not_found` for an unknown or archived preset, `permission_denied` for a disabled one (docs/contract/presets.md#refusals). */
   serve(workspaceId: string, slug: string, reference: VersionReference): ServedPreset | Promise<ServedPreset>
   /** The designated version of a preset that there may be, by its bare slug; null where there is none. Throws `permission_denied` for a disabled one. */
   find(workspaceId: string, slug: string): ServedPreset | null | Promise<ServedPreset | null>
@@ -154,7 +154,7 @@ export const createPresets = ({ store, clock, ids }: { store: PresetStore; clock
   }
 }
 
-/** The one form of the answer, so that a repetition is byte-identical to the first. Always 200 (decision 3). */
+/** The one form of the answer, so that a repetition is byte-identical to the first. Always 200 (docs/contract/presets.md#create). */
 const savedAnswer = (preset: PresetWithVersion): StoredAnswer => ({ status: 200, body: JSON.stringify({ data: preset }) })
 
 const unknownPreset = (slug: string): never => {

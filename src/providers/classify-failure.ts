@@ -12,7 +12,7 @@ const RAW_MAX_BYTES = 4096
 const CODE_MAX = 200
 const REASONS_MAX = 20
 const MESSAGE_MAX = 1000
-/** service.md, "Moderation errors". */
+/** As long as a client may see it (docs/contract/errors.md#moderation). */
 export const FLAGGED_INPUT_MAX = 100
 
 export interface ProviderFailure {
@@ -34,7 +34,7 @@ export const failureError = (failure: ProviderFailure, kind: FailureKind, target
       ...(failure.raw === '' ? {} : { raw: beginningOf(redact(failure.raw, target), RAW_MAX_BYTES) }),
       ...(type === 'content_policy_violation' ? moderation(failure, target) : {}),
     },
-    // It is sent where waiting helps (service.md, "Retry-After").
+    // It is sent where waiting helps (docs/contract/errors.md#retry-after).
     ...(WAITED_FOR.has(ERRORS[type].status)
       ? { retryAfterSeconds: failure.retryAfterSeconds ?? retryHintInText(failure.told.message) }
       : {}),
@@ -75,7 +75,7 @@ const STATUSES: Readonly<Record<number, FailureKind>> = {
   406: 'invalid_request',
   407: 'our_account',
   408: 'timeout',
-  409: 'provider_unavailable', // a conflict inside the provider: another one may succeed (reliability.md 6.3)
+  409: 'provider_unavailable', // a conflict inside the provider: another one may succeed (docs/contract/failover.md#what-follows)
   410: 'not_found',
   411: 'invalid_request',
   412: 'precondition_failed',

@@ -1,6 +1,7 @@
 /**
- * The names that vendors of the OpenAI dialects give a fault, as types. Sources: contract 3.3, OpenAI's and Azure's error
- * guides, and the pages on errors of Groq, Mistral, DeepSeek, xAI, Cerebras, Moonshot, Alibaba and llama.cpp.
+ * The names that vendors of the OpenAI dialects give a fault, as types (docs/contract/errors.md#types). Sources:
+ * OpenAI's and Azure's error guides, and the pages on errors of Groq, Mistral, DeepSeek, xAI, Cerebras, Moonshot,
+ * Alibaba and llama.cpp.
  */
 import { isObject } from '../lib/json.ts'
 import type { FailureKind } from './failure-sentences.ts'

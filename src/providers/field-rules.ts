@@ -107,7 +107,7 @@ export const dropCacheOptions = (fields: EditableFields, { warn }: RuleContext):
 
 const TIERS: Readonly<Record<string, string>> = { fast: 'priority', standard: 'default', standard_only: 'default' }
 
-/** Other dialects' names of the same tiers (contract 2.4, 3.5). */
+/** Other dialects' names of the same tiers (docs/contract/routing.md#service-tiers). */
 export const nameServiceTier = (fields: EditableFields, { warn }: RuleContext): void => {
   const asked = fields.value('service_tier')
   if (typeof asked !== 'string' || !Object.hasOwn(TIERS, asked)) return

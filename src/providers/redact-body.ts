@@ -1,6 +1,6 @@
 /**
  * A request body as it may be shown: what is large and opaque (pictures, files, sound, proofs of thinking) as its size,
- * what looks like a key as a mark. Best effort: what a person wrote stays (service.md, "Debugging", rule 4).
+ * what looks like a key as a mark. Best effort: what a person wrote stays (docs/contract/debugging.md#echo).
  */
 import { type HiddenTexts, hiderOf } from '../canonical/hidden-prompt.ts'
 import { HIDDEN_MARK } from '../canonical/preset-secrets.ts'

@@ -1,7 +1,7 @@
 /**
  * The way out to addresses that are not the operator's own word: https to the open internet only. A name is resolved once,
  * every address of it is checked, and the connection goes to a checked one, so that a name which answers differently the
- * next time gains nothing. Redirects are followed by the same rules, a few of them (reliability.md 4.9).
+ * next time gains nothing. Redirects are followed by the same rules, a few of them (docs/contract/operating.md#addresses).
  */
 import { lookup as systemLookup } from 'node:dns/promises'
 import { request as httpRequest, type IncomingMessage } from 'node:http'

@@ -84,7 +84,7 @@ export const streamFrames = async (response: UpstreamResponse, reader: EventRead
   }
   const last = stopped || finished ? null : withinLimits(() => sse.end())
   if (last !== null && last.data !== END_MARKER) {
-    // A last event without its blank line counts only where it is the end of the answer (reliability.md 2.1, rule 6).
+    // A last event without its blank line counts only where it is the end of the answer (docs/contract/streams.md#reading-providers).
     const frames = read(last)
     if (finished) await take(frames)
   }

@@ -35,9 +35,9 @@ interface Blocks<Block> {
 
 /**
  * System messages at the beginning are the system prompt. Later ones keep their places, for to hoist them would change
- * the beginning of the prompt and miss its cache on every turn (pitfalls.md 16): as a `system` turn where the model
- * knows one and the place is a lawful one, else as text of the user's turn that stands there. Throws `invalid_prompt`
- * where there is nothing to answer.
+ * the beginning of the prompt and miss its cache on every turn (docs/contract/requests.md#order-of-messages): as a
+ * `system` turn where the model knows one and the place is a lawful one, else as text of the user's turn that stands
+ * there. Throws `invalid_prompt` where there is nothing to answer.
  */
 export const arrangeTurns = <Block extends { readonly type: string }>(context: TurnContext, blocks: Blocks<Block>): Conversation<Block> => {
   const messages = withTrimmedPrefill(context)

@@ -113,7 +113,8 @@ const REUSE_RACE_MS = 1000
 
 /**
  * Whether a request probably met a connection that was being closed: it was reset at once, without a byte of an answer.
- * It is sent once more, on a connection of its own; no other provider and no client hears of it (reliability.md 6.3).
+ * It is sent once more, on a connection of its own; no other provider and no client hears of it
+ * (docs/contract/failover.md#reused-connections).
  */
 const isReuseRace = (thrown: unknown, afterMs: number): boolean => {
   const code = codeOf(thrown)
@@ -149,7 +150,7 @@ const responseOf = (response: Response, connection: AbortController, clock: Cloc
           throw tooLarge(mostBytes)
         } catch (thrown) {
           end()
-          // What breaks behind a complete answer took nothing from it (reliability.md 7.3, case 34), unless the answer is wanted no more.
+          // What breaks behind a complete answer took nothing from it (docs/contract/streams.md#ends), unless the answer is wanted no more.
           if (!patience.began() || (connection.signal.aborted && !patience.expired())) throw transportError(thrown, connection.signal)
           return null
         }

@@ -371,7 +371,7 @@ const VENDORS: ReadonlyMap<string, Vendor> = new Map([
   // docs.vllm.ai, "OpenAI-compatible server": its extra parameters are the open samplers' and go beside the others.
   ['vllm', vendor(LOCAL)],
 
-  // github.com/ggml-org/llama.cpp, tools/server/README.md: the native names of /completion are accepted here too.
+  // github.com/ggml-org/llama.cpp/tools/server/README.md: the native names of /completion are accepted here too.
   ['llamacpp', vendor({ ...LOCAL, outputLimits: OLDER_LIMIT, names: { repetition_penalty: 'repeat_penalty' } })],
 
   // lmstudio.ai/docs, "OpenAI compatibility", supported payload parameters.

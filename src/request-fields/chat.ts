@@ -1,4 +1,4 @@
-/** The fields of a Chat Completions request. Contract 2.1, 2.2. */
+/** The fields of a Chat Completions request (docs/contract/chat-completions.md#request). */
 import { z } from 'zod'
 
 import type { FieldTable } from './field.ts'

@@ -1,4 +1,4 @@
-/** The fields of a Messages request. service.md "Purpose", contract 2.1, 2.4. */
+/** The fields of a Messages request (docs/contract/messages.md#request). */
 import { z } from 'zod'
 
 import type { FieldTable } from './field.ts'

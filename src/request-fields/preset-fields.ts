@@ -1,7 +1,7 @@
 /**
  * What a preset keeps of a request body, by the body's interface: settings of generation, routing, tools and plugins,
  * each under the name it came with. Everything that belongs to one call or one caller is left out, and so is every field
- * whose row does not say `keep` (decision 5, contract 1.3 in its literal reading).
+ * whose row does not say `keep` (docs/contract/presets.md#what-is-kept).
  */
 import { z } from 'zod'
 
@@ -12,7 +12,7 @@ import { fieldsWhere } from './request-fields.ts'
 /** A preset used by another interface is translated, so a lock may name any interface's field. */
 export const LOCKABLE_FIELDS = fieldsWhere(({ presets }) => presets === 'keep')
 
-/** Fields that only the body of a preset has: which fields a request may not change (decision 12). */
+/** Fields that only the body of a preset has: which fields a request may not change (docs/contract/presets.md#merge). */
 export const PRESET_CONTROLS = {
   locked: {
     schema: z
@@ -44,5 +44,5 @@ export const PERSISTED_FIELDS: Readonly<Record<ClientDialect, readonly string[]>
   messages: persistedOf('messages'),
 }
 
-/** The one key of `config` that is not a request field of every shape: system text whose blocks carry more than text (decision 6). */
+/** The one key of `config` that is not a request field of every shape: system text whose blocks carry more than text (docs/contract/presets.md#system-prompt). */
 export const SYSTEM_BLOCKS_KEY = 'system'

@@ -1,4 +1,4 @@
-/** The fields of a Responses request. service.md "Purpose", contract 2.1, 2.3. */
+/** The fields of a Responses request (docs/contract/responses.md#request). */
 import { z } from 'zod'
 
 import type { FieldTable } from './field.ts'
@@ -35,7 +35,7 @@ export const RESPONSES_FIELDS = {
   truncation: { schema: z.enum(['auto', 'disabled']), means: 'truncation', presets: 'keep' },
   store: { schema: z.literal(false, 'Must be false: responses are not stored.'), means: 'written' },
   background: { schema: z.literal(false, 'Must be false: there is no background processing.'), means: 'refused' },
-  // A preset that continued an earlier response could never work, so it is refused when it is made (decision 7).
+  // A preset that continued an earlier response could never work, so it is refused when it is made (docs/contract/presets.md#ignored-fields).
   previous_response_id: { schema: z.null(NOTHING_STORED), means: 'refused', presets: 'check' },
   // Names what is stored in the operator's own account.
   conversation: { schema: z.null(NOTHING_STORED), means: 'refused' },

@@ -1,6 +1,6 @@
 /**
  * Top-level fields of a request that address this service, whatever dialect it is in, or that would let it steer where
- * an upstream that is itself a router sends it (reliability.md 4.9, rule 8). They never leave.
+ * an upstream that is itself a router sends it (docs/contract/headers.md#fields-for-the-service). They never leave.
  */
 import type { JsonChanges } from '../lib/json-splice.ts'
 import { PRESET_CONTROLS } from './preset-fields.ts'

@@ -1,4 +1,4 @@
-/** Fields that several interfaces have under one name and with one meaning. Sources: contract 2.1 to 2.4, reliability 4.9. */
+/** Fields that several interfaces have under one name and with one meaning (docs/contract/requests.md#shared-fields). */
 import { z } from 'zod'
 
 import type { FieldTable } from './field.ts'

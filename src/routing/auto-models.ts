@@ -1,4 +1,7 @@
-/** The models that the service picks itself: `patchbay/auto` and `patchbay/free`, with the auto-router plugin's wishes (contract 2.10). */
+/**
+ * The models that the service picks itself: `patchbay/auto` and `patchbay/free`, with the auto-router plugin's wishes
+ * (docs/contract/routing.md#automatic-choice).
+ */
 import type { Call } from '../canonical/call.ts'
 import { ownModelName } from '../canonical/own-names.ts'
 import { isObject } from '../lib/json.ts'

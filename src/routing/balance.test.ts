@@ -1,4 +1,4 @@
-/** Default balancing, by seeded simulation (contract 5.2): who gets how much, and what becomes of a provider that fails. */
+/** Default balancing, by seeded simulation (docs/contract/routing.md#default-order): who gets how much, and what becomes of a provider that fails. */
 import { describe, expect, test } from 'bun:test'
 
 import { createFakeClock } from '../../test/support/fake-clock.ts'

@@ -29,7 +29,7 @@ export const candidatesOf = ({ model, variant }: AskedModel, health: HealthView)
 
 /**
  * Clients name a provider by slug or display name, in any case, and mean all its endpoints but those of a service tier;
- * or one endpoint by its whole tag (contract 5.3).
+ * or one endpoint by its whole tag (docs/contract/routing.md#provider-names).
  */
 export const names = ({ provider, tag, serviceTier }: ModelEndpoint, wanted: string): boolean => {
   const name = wanted.toLowerCase()

@@ -1,4 +1,4 @@
-/** The endpoints of a model as the API lists them (contract 7.5). What nobody has told or measured is null. */
+/** The endpoints of a model as the API lists them (docs/contract/models.md#endpoints). What nobody has told or measured is null. */
 import type { EndpointResource, ModelEndpoints } from '../contract/model.ts'
 import { modelResource, pricingOf } from '../models/model-resource.ts'
 import type { Model, ModelEndpoint, Models } from '../models/models.ts'

@@ -3,7 +3,7 @@ import type { AttemptReport, EndpointHealth } from './health.ts'
 import { SlidingCounts } from './sliding-counts.ts'
 import { SlidingHistogram, type Percentiles } from './sliding-histogram.ts'
 
-/** Reliability.md 6.3. */
+/** When a breaker opens, and for how long (docs/contract/failover.md#circuit-breakers). */
 const CONSECUTIVE_FAILURES_MAX = 5
 const RATED_ATTEMPTS_MIN = 20
 const FAILED_SHARE_MAX = 0.5

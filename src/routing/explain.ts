@@ -1,4 +1,4 @@
-/** Why nobody, or not everybody, was asked, in words for people and facts for programs (decision 19). */
+/** Why nobody, or not everybody, was asked, in words for people and facts for programs (docs/contract/routing.md#nobody-fits). */
 import type { Warning } from '../canonical/warning.ts'
 import { GatewayError } from '../errors.ts'
 import type { Models } from '../models/models.ts'

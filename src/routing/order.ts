@@ -1,4 +1,7 @@
-/** In which order the candidates of one group are tried: by rank, within a rank by the sort, and in default balancing by lot (contract 5.2). */
+/**
+ * In which order the candidates of one group are tried: by rank, within a rank by the sort, and in default balancing by
+ * lot (docs/contract/routing.md#default-order).
+ */
 import type { ModelEndpoint } from '../models/models.ts'
 import { comparedPrice, names, TIERS, type Candidate } from './candidate.ts'
 import type { EndpointHealth, EndpointKey } from './health.ts'
@@ -139,7 +142,7 @@ const PRECISION: Readonly<Record<string, number>> = {
 
 /** One of them, by lot, weighted with 1/price²; one without a known price only where none has one, and then the first. */
 const drawByPrice = (candidates: readonly Candidate[], random: () => number): Candidate | undefined => {
-  // The sandbox behaves the same every time (operator.md).
+  // The sandbox behaves the same every time (docs/contract/operating.md#sandbox).
   if (candidates.length < 2 || candidates.some(({ endpoint }) => endpoint.provider.dialects.includes('sandbox'))) return candidates[0]
   const weights = candidates.map(({ endpoint }) => weightOf(comparedPrice(endpoint)))
   const total = weights.reduce((sum, weight) => sum + weight, 0)

@@ -18,7 +18,7 @@ import { readWishes, type Wishes } from './wishes.ts'
 
 export type { Removed } from './explain.ts'
 
-/** More than this many tries cost more in waiting than they win (reliability.md 6.3). */
+/** More than this many tries cost more in waiting than they win (docs/contract/failover.md#attempts). */
 export const ATTEMPTS_MAX = 4
 
 export interface PlanInput {
@@ -53,7 +53,7 @@ export interface Plan {
   readonly removed: readonly Removed[]
   /** Wishes of the request that are not heeded. */
   readonly warnings: readonly Warning[]
-  /** How the models were found (contract 5.8). */
+  /** How the models were found (docs/contract/debugging.md#routing-metadata). */
   readonly strategy: 'direct' | 'fallback' | 'auto' | 'free' | 'latest'
   /** Why the attempts stand as they do: `price-weighted`, `provider.order`, `sort:price`, `sticky` … */
   readonly order: string
@@ -63,7 +63,7 @@ export interface Plan {
 
 /**
  * Throws `not_found` where a model is unknown (with the nearest known ids) and `provider_overloaded` as 503 where no
- * provider meets the requirements, saying which filter removed which (decision 19).
+ * provider meets the requirements, saying which filter removed which (docs/contract/routing.md#nobody-fits).
  */
 export const planAttempts = (input: PlanInput): Plan => directPlan(input) ?? fullPlan(input)
 
@@ -130,7 +130,7 @@ const fullPlan = (input: PlanInput): Plan => {
 /** Without a tokenizer: a context is judged by what its text weighs. */
 const CHARACTERS_PER_TOKEN = 4
 
-/** An automatic choice stays with the model of the conversation while it is one of the choices (contract 5.7). */
+/** An automatic choice stays with the model of the conversation while it is one of the choices (docs/contract/routing.md#sticky-routing). */
 const stickyFirst = (groups: readonly Ordered[], sticky: EndpointKey | null): readonly Ordered[] =>
   groups.toSorted((a, b) => Number(b.candidates[0]?.key === sticky) - Number(a.candidates[0]?.key === sticky))
 

@@ -1,4 +1,4 @@
-/** Which endpoint a caller's guardrails rule out, and by which of their settings (contract 7.1). */
+/** Which endpoint a caller's guardrails rule out, and by which of their settings (docs/contract/guardrails.md#policy). */
 import { type RoutingPolicy, ZDR_AUTHORS, type ZdrAuthor } from '../canonical/routing-policy.ts'
 import type { Model, ModelEndpoint, Models } from '../models/models.ts'
 import type { OtherNames } from '../models/other-names.ts'

@@ -1,4 +1,4 @@
-/** Each field of the `provider` object (contract 5.1), alone. The order of names is in plan-attempts.test.ts. */
+/** Each field of the `provider` object (docs/contract/routing.md#preferences), alone. The order of names is in plan-attempts.test.ts. */
 import { describe, expect, test } from 'bun:test'
 
 import { createModels } from '../models/models.ts'

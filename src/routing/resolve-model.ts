@@ -1,4 +1,4 @@
-/** From the name that a client uses to a model: variants behind a colon, `~author/family-latest` (contract 5.5), and a vendor's own name. */
+/** From the name that a client uses to a model: variants behind a colon, `~author/family-latest` (docs/contract/routing.md#model-names), and a vendor's own name. */
 import type { EndpointTier } from '../canonical/endpoint-facts.ts'
 import type { Model, Models } from '../models/models.ts'
 import type { AskedModel } from './candidate.ts'
@@ -42,7 +42,7 @@ export const resolveModel = (name: string, models: Models): AskedModel | undefin
   return base === undefined ? undefined : { model: base.model, variant: { ...base.variant, ...variant } }
 }
 
-/** Where exactly one model has that name; a vendor's `family-latest` is the newest of the family (decision 33). */
+/** Where exactly one model has that name; a vendor's `family-latest` is the newest of the family (docs/contract/routing.md#vendor-names). */
 const byVendorName = (name: string, models: Models): AskedModel | undefined => {
   const [model, ...others] = models.named(name)
   if (model !== undefined) return others.length === 0 ? { model, variant: PLAIN } : undefined

@@ -1,4 +1,4 @@
-/** Which endpoint answered a conversation last: a provider that has the prompt in its cache reads it for less (contract 5.7). */
+/** Which endpoint answered a conversation last: a provider that has the prompt in its cache reads it for less (docs/contract/routing.md#sticky-routing). */
 import type { Call } from '../canonical/call.ts'
 import type { Usage } from '../canonical/usage.ts'
 import type { Clock } from '../lib/clock.ts'

@@ -1,4 +1,4 @@
-/** The one write of a preset version, with its number, its designation and its idempotency (reliability 5.1 and 5.4). */
+/** The one write of a preset version, with its number, its designation and its idempotency (docs/contract/presets.md#versions). */
 import type { Transaction } from 'kysely'
 
 import type { PresetContent, PresetWithVersion } from '../contract/preset.ts'

@@ -29,7 +29,7 @@ export interface Database {
 
 /**
  * What a commit outlives. `power`, unless told: the power as well. `process`: this process, and of a power failure the last
- * moments are lost; for what is written with every request (reliability.md 3.2, "Where the state lives").
+ * moments are lost; for what is written with every request (docs/contract/budgets.md#durability).
  */
 export type Durability = 'power' | 'process'
 
@@ -65,7 +65,7 @@ export interface RetryOptions {
   readonly ids: IdSource
 }
 
-/** Reliability 5.2: up to 5 tries, 5-50 ms apart, and no new try after 2 s. */
+/** Up to 5 tries, 5-50 ms apart, and no new try after 2 s (docs/contract/presets.md#conflicts). */
 const TRIES_MAX = 5
 const RETRY_WINDOW_MS = 2000
 const PAUSE_MIN_MS = 5

@@ -1,6 +1,6 @@
 /**
  * A change that is made once for its `Idempotency-Key`, whatever becomes of the connection: the claim of the key, the change
- * and its answer are one transaction, so none is ever without the others (reliability 5.4).
+ * and its answer are one transaction, so none is ever without the others (docs/contract/management.md#repetition).
  */
 import type { Transaction } from 'kysely'
 

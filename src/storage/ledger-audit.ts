@@ -1,6 +1,7 @@
 /**
- * The invariants of money, counted again from the rows (reliability.md 3.3). Each is one statement, and so sees one moment,
- * also beside a running service. I4 and I7 are about the moment of an admission and leave nothing to count.
+ * The invariants of money, counted again from the rows (docs/contract/budgets.md#invariants). Each is one statement,
+ * and so sees one moment, also beside a running service. I4 and I7 are about the moment of an admission and leave
+ * nothing to count.
  */
 import { type RawBuilder, sql } from 'kysely'
 

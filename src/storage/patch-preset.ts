@@ -1,4 +1,4 @@
-/** The one change of a preset itself: its versions never change (decision 15). */
+/** The one change of a preset itself: its versions never change (docs/contract/presets.md#changes). */
 import type { Transaction, Updateable } from 'kysely'
 
 import { PRESET_LABELS_MAX, type PresetPatch, type PresetResource, type PresetWithVersion } from '../contract/preset.ts'

@@ -7,7 +7,7 @@ import type { Schema } from './schema.ts'
 import { refuseNulCharacters, requireSafeInteger } from './sql-values.ts'
 import { StorageRefused, StorageUnavailable } from './storage-errors.ts'
 
-/** Reliability 5.7. */
+/** Every wait is bounded (docs/contract/operating.md#postgresql). */
 const CONNECTIONS_MAX = 10
 const CONNECTION_WAIT_MS = 1000
 const STATEMENT_TIMEOUT_MS = 5000
@@ -16,7 +16,7 @@ const SILENCE_MS = STATEMENT_TIMEOUT_MS + 1000
 const LOCK_TIMEOUT_MS = 2000
 const IDLE_IN_TRANSACTION_TIMEOUT_MS = 10_000
 
-/** The oldest server we test with (decision 29), as `server_version_num` says it. */
+/** The oldest server we test with (docs/contract/operating.md#postgresql), as `server_version_num` says it. */
 const SERVER_VERSION_MIN = 150_000
 
 export interface PostgresOptions {

@@ -31,7 +31,7 @@ export interface Page<Item> {
   readonly totalCount: number
 }
 
-/** `@preset/slug`, `@preset/slug@3`, `@preset/slug@staging` (decision 11). */
+/** `@preset/slug`, `@preset/slug@3`, `@preset/slug@staging` (docs/contract/presets.md#use). */
 export type VersionReference =
   | { readonly by: 'designation' }
   | { readonly by: 'number'; readonly number: number }

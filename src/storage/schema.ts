@@ -1,6 +1,7 @@
 /**
  * The tables as Kysely sees them; migrations/ makes them. Ids, timestamps and days are made by the callers and inserted
- * as they are (decision 30): a timestamp is ISO 8601 in UTC with milliseconds (lib/clock.ts), so it sorts as text.
+ * as they are (docs/contract/operating.md#stored-values): a timestamp is ISO 8601 in UTC with milliseconds
+ * (lib/clock.ts), so it sorts as text.
  */
 import type { ProviderFailureMode } from '../contract/provider-failure.ts'
 import type { PresetShape, PresetResource } from '../contract/preset.ts'
@@ -51,7 +52,7 @@ interface UsersTable {
 }
 
 export interface ApiKeysTable {
-  /** The id: 64 hex digits, the HMAC of the key when it was made (decision 31). The key itself is never stored. */
+  /** The id: 64 hex digits, the HMAC of the key when it was made (docs/contract/keys-and-workspaces.md#stored-keys). The key itself is never stored. */
   hash: string
   /** The HMAC by which the key is found, under the pepper of `pepper_id` ('': the first that this database had). */
   digest: string
@@ -88,7 +89,7 @@ export interface PresetsTable {
   status: PresetResource['status']
   status_updated_at: string | null
   creator_user_id: string
-  /** The counter that numbers the versions: bumped under the lock of this row (reliability 5.1). */
+  /** The counter that numbers the versions: bumped under the lock of this row (docs/contract/presets.md#versions). */
   last_version: number
   designated_version_id: string
   labels: JsonText

@@ -33,7 +33,7 @@ const OPENING_BUSY_TIMEOUT_MS = 5000
 /**
  * bun:sqlite is synchronous: while SQLite waits for another process (the CLI) inside `busy_timeout`, every stream of this
  * process stands still. So it may wait for the length of a usual short write only, and longer waits are ours, off the
- * thread (`retryConflicts`). Reliability 5.6 says 5,000 ms; this is why we do not.
+ * thread (`retryConflicts`). See decisions/0004.
  */
 const BUSY_TIMEOUT_MS = 5
 
@@ -103,7 +103,7 @@ const openFile = (path: string): SqliteHandle => {
   try {
     handle = new SqliteHandle(path, { readwrite: true, strict: true })
     handle.run(`PRAGMA busy_timeout = ${OPENING_BUSY_TIMEOUT_MS}`)
-    // Reliability 5.6. FULL: a committed version survives power loss too.
+    // FULL (docs/contract/operating.md#sqlite): a committed version survives power loss too.
     handle.run('PRAGMA journal_mode = WAL')
     handle.run('PRAGMA synchronous = FULL')
     handle.run('PRAGMA foreign_keys = ON')
@@ -287,7 +287,7 @@ const createDriver = (handle: SqliteHandle, options: RetryOptions): Driver => {
       return connection
     },
     releaseConnection: async () => turns.pass(),
-    // IMMEDIATE, always: a transaction that begins as a reader fails at its first write when another one wrote meanwhile (reliability 5.6).
+    // IMMEDIATE, always: a transaction that begins as a reader fails at its first write when another one wrote meanwhile (docs/contract/operating.md#sqlite).
     beginTransaction: async () => void execute(CompiledQuery.raw('BEGIN IMMEDIATE')),
     commitTransaction: async () => void execute(CompiledQuery.raw('COMMIT')),
     async rollbackTransaction() {

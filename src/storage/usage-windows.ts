@@ -1,4 +1,4 @@
-/** The UTC days on which the running usage windows began: weeks start on Monday, months on the 1st (contract 6). */
+/** The UTC days on which the running usage windows began: weeks start on Monday, months on the 1st (docs/contract/budgets.md#windows). */
 export interface UsageWindows {
   /** Each `YYYY-MM-DD`. */
   readonly day: string

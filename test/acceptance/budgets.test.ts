@@ -78,7 +78,7 @@ const COST = 7e-6 + 3e-3
 const USAGE = proseChunk('', { choices: [], usage: { prompt_tokens: 7, completion_tokens: 3, total_tokens: 10 } })
 
 describe('a spent limit', () => {
-  test.each(PATHS)('is a 403 with all that service.md names, and no provider hears of it: %s', async (path) => {
+  test.each(PATHS)('is a 403 with all the figures, and no provider hears of it: %s', async (path) => {
     upstream.script(say('Hi.'))
     const { key } = await makeKey(0, { limit_reset: 'daily' })
     const asked = upstream.exchanges.length

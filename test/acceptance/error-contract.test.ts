@@ -1,4 +1,4 @@
-/** service.md, "Errors", rule by rule: each title is the rule. The 27 types one by one are in error-matrix.test.ts. */
+/** docs/contract/errors.md, rule by rule: each title is the rule. The 27 types one by one are in error-matrix.test.ts. */
 import { beforeAll, describe, expect, test } from 'bun:test'
 
 import { call, type ErrorWire, infer, savePreset, streamChunks } from '../support/calls.ts'

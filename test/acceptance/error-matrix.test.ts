@@ -1,6 +1,7 @@
 /**
- * Every error type on every interface, whole or streamed, before content or after it, in both settings of decision 16:
- * status, headers, body and last event, and what each official client makes of it.
+ * Every error type on every interface, whole or streamed, before content or after it, in both settings
+ * (docs/contract/errors.md#provider-failures): status, headers, body and last event, and what each official client
+ * makes of it.
  */
 import { createAnthropic } from '@ai-sdk/anthropic'
 import { createOpenAI } from '@ai-sdk/openai'
@@ -349,7 +350,7 @@ const CLIENTS: Readonly<Record<ClientDialect, Readonly<Record<string, (cell: Cel
   messages: { '@anthropic-ai/sdk': checkAnthropic, ai: checkAi },
 }
 
-test('the table of service.md has 27 types, and the matrix all of them', () => {
+test('the table of types has 27, and the matrix all of them', () => {
   expect(RULED_TYPES).toHaveLength(27)
 })
 

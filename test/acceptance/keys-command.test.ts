@@ -1,4 +1,4 @@
-/** `patchbay keys …`, beside the running service and without one (operator.md, "Keys, from the shell"). */
+/** `patchbay keys …`, beside the running service and without one (docs/contract/operating.md#keys-in-the-shell). */
 import { beforeAll, describe, expect, test } from 'bun:test'
 
 import { call, infer } from '../support/calls.ts'

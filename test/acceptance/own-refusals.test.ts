@@ -1,4 +1,7 @@
-/** What a provider's dialect cannot say and the client will not do without: our own check, whatever failures of providers look like (decision 16). */
+/**
+ * What a provider's dialect cannot say and the client will not do without: our own check, whatever failures of
+ * providers look like (docs/contract/errors.md#own-checks).
+ */
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { connect } from 'node:net'
 

@@ -1,4 +1,4 @@
-/** Many writers of one preset, and processes killed among them (reliability.md 5). */
+/** Many writers of one preset, and processes killed among them (docs/contract/presets.md#versions). */
 import { expect, test } from 'bun:test'
 
 import { call, type PresetWire, savePreset } from '../support/calls.ts'

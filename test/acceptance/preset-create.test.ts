@@ -1,4 +1,4 @@
-/** Presets from request bodies, as service.md tells it: "Endpoints", "Errors", "Preset endpoints". */
+/** Presets from request bodies (docs/contract/presets.md#create). */
 import { beforeAll, describe, expect, test } from 'bun:test'
 
 import { call, callRaw, savePreset } from '../support/calls.ts'

@@ -1,4 +1,4 @@
-/** Reading, changing and archiving presets (decisions 9, 10 and 15). */
+/** Reading, changing and archiving presets (docs/contract/presets.md#changes). */
 import { beforeAll, describe, expect, test } from 'bun:test'
 
 import { type Answer, call, infer, savePreset } from '../support/calls.ts'

@@ -1,4 +1,4 @@
-/** Presets at inference, seen from both ends: what the client gets and what the provider was sent (decisions 11 to 14). */
+/** Presets at inference, seen from both ends: what the client gets and what the provider was sent (docs/contract/presets.md#use). */
 import { beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 
 import { call, infer, savePreset } from '../support/calls.ts'

@@ -1,4 +1,4 @@
-/** The process as an operator meets it: starting, stopping, reloading, faults in flags and files (operator.md). */
+/** The process as an operator meets it: starting, stopping, reloading, faults in flags and files (docs/contract/operating.md#process). */
 import { existsSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 

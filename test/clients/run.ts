@@ -96,7 +96,7 @@ const runCases = async (client: KnownClient, installed: Installed): Promise<read
 }
 
 /**
- * On Responses a context that is too long is an answer that was cut short (service.md, "Length errors turned into success"),
+ * On Responses a context that is too long is an answer that was cut short (docs/contract/errors.md#length-errors),
  * of which libraries make an empty text or an error of their own.
  */
 const judge = (expected: ReturnType<Case['expected']>, { text, error }: { text?: string | null; error?: string }, way: string): Outcome => {

@@ -1,4 +1,7 @@
-/** An upstream of the client's own dialect that leaves out what strict clients need: it is added, and nothing else is touched (contract 3.1 to 3.6). */
+/**
+ * An upstream of the client's own dialect that leaves out what strict clients need: it is added, and nothing else is
+ * touched (docs/contract/chat-completions.md#answer).
+ */
 import { describe, expect, test } from 'bun:test'
 
 import { ChatResult$inboundSchema } from '@openrouter/sdk/models/chatresult.js'

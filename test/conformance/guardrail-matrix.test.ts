@@ -1,6 +1,7 @@
 /**
- * Pitfall 42: an output guardrail skipped by `stream: true`, or on one of three interfaces. One policy, all ways: each
- * action × interface × stream or not × same dialect upstream or another × preset or not × first attempt or fallback.
+ * An output guardrail is not skipped by `stream: true`, nor on one of three interfaces
+ * (docs/contract/guardrails.md#fail-closed). One policy, all ways: each action × interface × stream or not × same
+ * dialect upstream or another × preset or not × first attempt or fallback.
  */
 import { describe, expect, test } from 'bun:test'
 
@@ -316,7 +317,7 @@ describe('output, flag: the answer is as it was, and told of', () => {
 
 describe('without the header', () => {
   for (const client of CLIENT_DIALECTS) {
-    test(`${client}: an answer tells nothing of its stages (reliability.md 7.3, case 98)`, async () => {
+    test(`${client}: an answer tells nothing of its stages`, async () => {
       const dialect = OWN_DIALECT[client]
       const upstreams = [{ dialect, reply: streamOf(dialect) }]
       const { text } = await replay({ client, upstreams, body: asking(client, true, false), guardrails: [emailGuardrail('redact')] })

@@ -1,4 +1,4 @@
-/** What hurt the users of other gateways (pitfalls.md 10, 11, 12, 14): how providers frame and count what they say. */
+/** What hurt the users of other gateways (docs/contract/streams.md#reading-providers): how providers frame and count what they say. */
 import { describe, expect, test } from 'bun:test'
 
 import { StreamEvents$inboundSchema } from '@openrouter/sdk/models/streamevents.js'
@@ -26,7 +26,7 @@ describe('what arrives', () => {
   }
 
   for (const [name, reframe] of Object.entries(framings)) {
-    test(`pitfall 10: ${name}, whole and byte by byte`, async () => {
+    test(`${name}, whole and byte by byte`, async () => {
       for (const dialect of SSE_DIALECTS) {
         const { bytes } = recording(dialect, 'length', true)
         const reframed = encoder.encode(reframe(new TextDecoder().decode(bytes).replaceAll('\r\n', '\n')))
@@ -52,20 +52,20 @@ describe('what arrives', () => {
   }
 
   for (const [name, chunks] of Object.entries(usages)) {
-    test(`pitfall 11: usage ${name}`, async () => {
+    test(`usage ${name}`, async () => {
       everywhere(await readings('openai-chat', told('openai-chat', ...chunks)), ({ usage }) =>
         expect(usage).toMatchObject({ input: 7, output: 3 }),
       )
     })
   }
 
-  test('pitfall 11: no usage at all is no fault', async () => {
+  test('no usage at all is no fault', async () => {
     everywhere(await readings('openai-chat', told('openai-chat', chunk({ content: 'x' }), chunk({}, 'stop'))), ({ text }) =>
       expect(text).toBe('x'),
     )
   })
 
-  test('pitfall 12: every Responses event passes a strict schema, and the numbers run from 0 without a gap', async () => {
+  test('every Responses event passes a strict schema, and the numbers run from 0 without a gap', async () => {
     for (const dialect of UPSTREAM_DIALECTS) {
       const { text } = await replayReply('responses', dialect, {
         type: 'text/event-stream',
@@ -79,7 +79,7 @@ describe('what arrives', () => {
     }
   })
 
-  test('pitfall 14: an answer cut at its length says so, streamed and whole', async () => {
+  test('an answer cut at its length says so, streamed and whole', async () => {
     for (const dialect of UPSTREAM_DIALECTS) {
       for (const streamed of [true, false]) {
         const { bytes } = recording(dialect, 'length', streamed)

@@ -1,4 +1,4 @@
-/** What hurt the users of other gateways (pitfalls.md 13, 15, 16): what of a request reaches a provider. */
+/** What hurt the users of other gateways (docs/contract/requests.md#losses): what of a request reaches a provider. */
 import { describe, expect, test } from 'bun:test'
 
 import { CLIENT_DIALECTS, type ClientDialect } from '../../src/canonical/call.ts'
@@ -53,7 +53,7 @@ const HISTORY: Readonly<Record<ClientDialect, Readonly<Record<string, unknown>>>
 }
 
 describe('requests', () => {
-  test('pitfall 13: two calls and two results keep their ids, in every pair', async () => {
+  test('two calls and two results keep their ids, in every pair', async () => {
     for (const client of CLIENT_DIALECTS) {
       const responses = (await sentTo(client, 'openai-responses', HISTORY[client])).body
       const items = responses['input'] as { type?: string; call_id: string }[]
@@ -84,7 +84,7 @@ describe('requests', () => {
     }
   })
 
-  test('pitfall 15: the budget of output reaches every provider, under its own name', async () => {
+  test('the budget of output reaches every provider, under its own name', async () => {
     const asked: Readonly<Record<ClientDialect, object>> = {
       chat: { max_completion_tokens: 321 },
       responses: { max_output_tokens: 321 },
@@ -100,7 +100,7 @@ describe('requests', () => {
     }
   })
 
-  test('pitfall 15: every setting has a fate for every dialect, and a dropped one is told', async () => {
+  test('every setting has a fate for every dialect, and a dropped one is told', async () => {
     for (const name of Object.keys(SETTING_FATES) as SettingName[]) {
       for (const dialect of TRANSLATED_DIALECTS) expect(['kept', 'mapped', 'dropped', 'refused']).toContain(SETTING_FATES[name][dialect])
     }
@@ -110,7 +110,7 @@ describe('requests', () => {
     expect(lossy.text).not.toContain('x_unheard_of')
   })
 
-  test('pitfall 16: a system message in the middle keeps its place, and turns before it stay the same bytes', async () => {
+  test('a system message in the middle keeps its place, and turns before it stay the same bytes', async () => {
     const begin = [
       { role: 'system', content: 'First.' },
       { role: 'user', content: 'one' },

@@ -1,4 +1,4 @@
-/** What hurt the users of other gateways (pitfalls.md 1 to 9): how streams are told, end and fail. */
+/** What hurt the users of other gateways (docs/contract/streams.md#lifecycle): how streams are told, end and fail. */
 import { describe, expect, test } from 'bun:test'
 
 import { CLIENT_DIALECTS, type ClientDialect } from '../../src/canonical/call.ts'
@@ -20,7 +20,7 @@ import { calling, chunk, everywhere, readings, told, USAGE, whole } from '../sup
 const encoder = new TextEncoder()
 
 describe('streams', () => {
-  test('pitfall 1: arguments that come whole, and in the very first chunk, are not lost', async () => {
+  test('arguments that come whole, and in the very first chunk, are not lost', async () => {
     const first = chunk({ role: 'assistant', ...calling(0, 'call_1', 'look', '{"at":"Zürich"}') })
     everywhere(await readings('openai-chat', told('openai-chat', first, chunk({}, 'tool_calls'))), ({ calls }) =>
       expect(calls).toEqual([{ id: 'call_1', name: 'look', arguments: { at: 'Zürich' } }]),
@@ -29,7 +29,7 @@ describe('streams', () => {
     expect(streamEvents(text).filter(({ data }) => at(data, 'delta', 'type') === 'input_json_delta')).not.toHaveLength(0)
   })
 
-  test('pitfall 2: text and a tool call in one delta: both, with the name', async () => {
+  test('text and a tool call in one delta: both, with the name', async () => {
     const both = chunk({ role: 'assistant', content: 'So. ', ...calling(0, 'call_1', 'look', '{}') })
     everywhere(await readings('openai-chat', told('openai-chat', both, chunk({}, 'tool_calls'))), ({ text, calls }) => {
       expect(text).toBe('So. ')
@@ -37,7 +37,7 @@ describe('streams', () => {
     })
   })
 
-  test('pitfall 3: two and three woven calls, one without arguments: dense, one block open at a time, the right end', async () => {
+  test('two and three woven calls, one without arguments: dense, one block open at a time, the right end', async () => {
     for (const dialect of UPSTREAM_DIALECTS) {
       const reply = { type: 'text/event-stream', pieces: [recording(dialect, 'parallel-calls', true).bytes] } as const
       everywhere(await readings(dialect, reply), ({ calls, stop }) => {
@@ -51,7 +51,7 @@ describe('streams', () => {
     }
   })
 
-  test('pitfall 4: every pair ends with its terminal event, also where the last chunk has no choices or usage comes after the end', async () => {
+  test('every pair ends with its terminal event, also where the last chunk has no choices or usage comes after the end', async () => {
     const endings = [
       [chunk({}, 'stop'), { ...chunk({}), choices: [] }],
       [chunk({}, 'stop'), { ...chunk({}), choices: [], usage: USAGE }],
@@ -72,7 +72,7 @@ describe('streams', () => {
     messages: /\nevent: message_delta\n.*\n\nevent: message_stop\n.*\n\ndata: \[DONE\]\n\n$/,
   }
 
-  test('pitfall 5: one message_start on passthrough, with the fields of the upstream', async () => {
+  test('one message_start on passthrough, with the fields of the upstream', async () => {
     const [start, ...rest] = recording('anthropic', 'anthropic-text', true).payloads
     const { text } = await replayReply('messages', 'anthropic', told('anthropic', start, start, ...rest))
     const starts = streamEvents(text).filter(({ name }) => name === 'message_start')
@@ -80,7 +80,7 @@ describe('streams', () => {
     expect(at(starts[0]?.data, 'message', 'usage')).toMatchObject({ service_tier: 'standard', inference_geo: 'not_available' })
   })
 
-  test('pitfall 6: message_start tells an estimate of the input, message_delta the true counts with those of the cache', async () => {
+  test('message_start tells an estimate of the input, message_delta the true counts with those of the cache', async () => {
     const usage = { prompt_tokens: 2048, completion_tokens: 64, total_tokens: 2112, prompt_tokens_details: { cached_tokens: 1920 } }
     const chunks = [chunk({ role: 'assistant', content: 'Hi' }), chunk({}, 'stop'), { ...chunk({}), choices: [], usage }]
     const pieces = chunks.map((each) => encoder.encode(`data: ${JSON.stringify(each)}\n\n`))
@@ -94,7 +94,7 @@ describe('streams', () => {
     })
   })
 
-  test('pitfall 7: a socket that breaks after n chunks is an error with its type, in every dialect', async () => {
+  test('a socket that breaks after n chunks is an error with its type, in every dialect', async () => {
     for (const dialect of UPSTREAM_DIALECTS) {
       const { payloads } = recording(dialect, 'parallel-calls', true)
       for (const client of CLIENT_DIALECTS) {
@@ -121,7 +121,7 @@ describe('streams', () => {
       ? streamBytes(dialect, ['{"serviceUnavailableException":{"message":"Overloaded"}}'])
       : encoder.encode(FAILURES[dialect])
 
-  test('pitfall 8: `event: error` first moves on to the next provider; later it ends the stream as our own error', async () => {
+  test('`event: error` first moves on to the next provider; later it ends the stream as our own error', async () => {
     const good = recording('openai-chat', 'length', true).bytes
     for (const dialect of UPSTREAM_DIALECTS) {
       for (const client of CLIENT_DIALECTS) {
@@ -143,7 +143,7 @@ describe('streams', () => {
     }
   })
 
-  test('pitfall 9: the error chunk of an upstream that is a router itself is a failure, not an empty success', async () => {
+  test('the error chunk of an upstream that is a router itself is a failure, not an empty success', async () => {
     const error = { code: 502, message: 'Upstream broke', metadata: { error_type: 'provider_unavailable' } }
     const shapes = [{ ...chunk({}), choices: [], error }, { ...chunk({ content: '' }, 'error'), error }, chunk({ content: '' }, 'error')]
     for (const shape of shapes) {

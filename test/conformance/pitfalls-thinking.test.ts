@@ -1,4 +1,4 @@
-/** What hurt the users of other gateways (pitfalls.md 17 to 20): proofs of thinking and cache marks. */
+/** What hurt the users of other gateways (docs/contract/requests.md#proofs-of-reasoning): proofs of thinking and cache marks. */
 import { describe, expect, test } from 'bun:test'
 
 import { CLIENT_DIALECTS, type ClientDialect } from '../../src/canonical/call.ts'
@@ -58,7 +58,7 @@ const encryptedContent = async (): Promise<string> => {
 }
 
 describe('thinking and cache marks', () => {
-  test('pitfall 17: a signed block goes back to its maker byte for byte, from every interface', async () => {
+  test('a signed block goes back to its maker byte for byte, from every interface', async () => {
     const encrypted = await encryptedContent()
     for (const client of CLIENT_DIALECTS) {
       const { body } = await sentTo(client, 'anthropic', THOUGHT[client](encrypted))
@@ -66,7 +66,7 @@ describe('thinking and cache marks', () => {
     }
   })
 
-  test('pitfall 17: another dialect does not get it, neither as proof nor as text, and a warning tells', async () => {
+  test('another dialect does not get it, neither as proof nor as text, and a warning tells', async () => {
     const encrypted = await encryptedContent()
     for (const client of CLIENT_DIALECTS) {
       for (const dialect of UPSTREAM_DIALECTS) {
@@ -82,7 +82,7 @@ describe('thinking and cache marks', () => {
     }
   })
 
-  test('pitfall 18: the signature of streamed thinking reaches every client', async () => {
+  test('the signature of streamed thinking reaches every client', async () => {
     const reply = { type: 'text/event-stream', pieces: [recording('anthropic', 'thinking-proofs', true).bytes] } as const
     expect((await replayReply('chat', 'anthropic', reply)).text).toContain(`"signature":"${SIGNATURE}"`)
     expect((await replayReply('messages', 'anthropic', reply)).text).toContain(`"signature":"${SIGNATURE}"`)
@@ -93,7 +93,7 @@ describe('thinking and cache marks', () => {
     expect(items[0]?.encrypted_content).toBe(await encryptedContent())
   })
 
-  test('pitfall 19: encrypted reasoning survives interfaces that have no word for it, there and back', async () => {
+  test('encrypted reasoning survives interfaces that have no word for it, there and back', async () => {
     const { bytes, payloads } = recording('openai-responses', 'openai-reasoning-encrypted-content.1', false)
     const theirs = (JSON.parse(payloads[0] ?? '') as { output: { type: string; encrypted_content?: string; call_id?: string }[] }).output
     const proof = theirs.find(({ type }) => type === 'reasoning')?.encrypted_content ?? ''
@@ -138,7 +138,7 @@ describe('thinking and cache marks', () => {
     }
   })
 
-  test('pitfall 20: a cache mark stays on its block with its time, and is not looked for in tools and their input', async () => {
+  test('a cache mark stays on its block with its time, and is not looked for in tools and their input', async () => {
     const mark = { type: 'ephemeral', ttl: '1h' }
     const schema = { type: 'object', properties: { cache_control: { type: 'string' } } }
     const input = { cache_control: { type: 'ephemeral' } }

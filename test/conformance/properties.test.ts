@@ -1,4 +1,4 @@
-/** Whatever a model says, in whatever pieces: what holds for every pair of dialects (reliability.md 2.4, rule 7). */
+/** Whatever a model says, in whatever pieces: what holds for every pair of dialects (docs/contract/streams.md#lifecycle). */
 import { describe, expect, test } from 'bun:test'
 import * as fc from 'fast-check'
 

@@ -71,7 +71,7 @@ for (const recording of ALL_RECORDINGS.filter(({ stream }) => stream)) {
         } else {
           for (const provider of AI_PROVIDERS[client]) {
             const read = await readByAi(provider(body))
-            // On chat the shape of service.md is not one that this library tells as an error (reliability.md 2.3): it must not be a normal end.
+            // On chat the shape of our error chunk is not one that this library tells as an error: it must not be a normal end.
             expect(['error', 'other']).toContain(read.finish)
           }
         }

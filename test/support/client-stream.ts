@@ -1,4 +1,4 @@
-/** What our streams must be, whatever they say: framing (reliability.md 2.4) and lifecycle (2.2, contract.md 3), as lists of faults. */
+/** What our streams must be, whatever they say: framing and lifecycle (docs/contract/streams.md#framing), as lists of faults. */
 import type { ClientDialect } from '../../src/canonical/call.ts'
 import { SseDecoder } from '../../src/lib/sse.ts'
 

@@ -1,4 +1,4 @@
-/** service.md, "Typed error codes" and the mappings behind it, copied from there by hand: what the service is held against. */
+/** The types and their names on each interface, copied by hand from docs/contract/errors.md: what the service is held against. */
 interface Rule {
   readonly status: number
   /** `error.code` on Responses; null where the failure is an answer of finish reason length. */

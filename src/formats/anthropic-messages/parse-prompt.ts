@@ -1,4 +1,4 @@
-/** A Messages body in the language of the middle. Sources: contract 2.4 and 2.7, and the dialect's own SDK types. */
+/** A Messages body in the language of the middle (docs/contract/messages.md#request). */
 import type { Message, OutputFormat, Prompt, ToolChoice } from '../../canonical/prompt.ts'
 import type { JsonBody } from '../../lib/json-body.ts'
 import {

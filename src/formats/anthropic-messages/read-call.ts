@@ -8,7 +8,7 @@ import { parsePrompt } from './parse-prompt.ts'
 export const readCall = (body: JsonBody): Call =>
   callOf('messages', body, { fallbacks: [...readTexts(body, 'models'), ...readFallbacks(body)], parsePrompt })
 
-/** This dialect's own list of further models: `[{"model": "…"}]` (service.md, "Fallback models"). */
+/** This dialect's own list of further models: `[{"model": "…"}]` (docs/contract/routing.md#fallback-models). */
 const readFallbacks = (body: JsonBody): string[] => {
   const value = body.value('fallbacks') ?? []
   if (!Array.isArray(value)) throw fault('fallbacks', 'Expected a list of objects.')

@@ -1,4 +1,4 @@
-/** The settings of a Messages body that take more than reading a field. Contract 2.4. */
+/** The settings of a Messages body that take more than reading a field (docs/contract/messages.md#request). */
 import type { ReasoningSetting, Settings } from '../../canonical/settings.ts'
 import { disown, malformedMember, type Node, optionalChild, optionalNumber, optionalText, requiredText } from '../json-node.ts'
 import { flag, mapped, type Reading, reasoningOf, readSettings, text, unless } from '../setting-reader.ts'
@@ -19,7 +19,7 @@ const readUser = (root: Node): Reading<string> | undefined => {
   return (metadata === null ? undefined : text(metadata, 'user_id')) ?? other
 }
 
-/** `standard_only` is elsewhere called the default tier; the fast speed is a tier by another name (contract 2.4). */
+/** `standard_only` is elsewhere called the default tier; the fast speed is a tier by another name (docs/contract/messages.md#request). */
 const readServiceTier = (root: Node): Reading<string> | undefined => {
   const speed = unless(text(root, 'speed'), (speed) => speed === 'standard')
   const tier = unless(text(root, 'service_tier'), (tier) => tier === 'auto')

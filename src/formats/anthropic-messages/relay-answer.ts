@@ -33,7 +33,7 @@ const citedContent = (body: JsonBody): Readonly<Record<string, string>> => {
 
 const NO_SOURCES = /"citations"\s*:\s*null/
 
-/** JSON texts of what an end says (contract 3.5). */
+/** JSON texts of what an end says (docs/contract/messages.md#answer). */
 export const END_NEEDS = { stop_reason: 'null', stop_sequence: 'null', stop_details: 'null', container: 'null' }
 
 export const MESSAGE_NEEDS = { type: '"message"', role: '"assistant"', content: '[]', ...END_NEEDS }

@@ -63,7 +63,7 @@ export class MessageRelay implements StreamRenderer {
         this.#stop = json
         return ''
       default:
-        // Some clients break at an event whose name they do not know (reliability.md 2.2, 2.3); pings are ours to send.
+        // Some clients break at an event whose name they do not know (docs/contract/messages.md#stream); pings are ours to send.
         return CONTENT.test(type) ? eventFrame(type, oneLine(json)) : ''
     }
   }

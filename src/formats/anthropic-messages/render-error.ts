@@ -4,7 +4,7 @@ import type { JsonObject } from '../../lib/json.ts'
 import { errorMetadataMember } from '../answer-parts.ts'
 import type { AnswerHead, AnswerTail } from '../format.ts'
 
-/** The error envelope; `request_id` is the generation's id, null before routing (service.md, "Messages interface mapping"). */
+/** The error envelope; `request_id` is the generation's id, null before routing (docs/contract/errors.md#types-on-messages). */
 export const renderError = (
   error: GatewayError,
   head: AnswerHead | null,

@@ -1,4 +1,4 @@
-/** A message as a stream of its events (contract 3.6). */
+/** A message as a stream of its events (docs/contract/messages.md#stream). */
 import type { Frame } from '../../canonical/event.ts'
 import type { GatewayError } from '../../errors.ts'
 import { DONE_FRAME, eventFrame } from '../../lib/sse.ts'

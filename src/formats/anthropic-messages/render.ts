@@ -1,4 +1,4 @@
-/** A whole message (contract 3.5). */
+/** A whole message (docs/contract/messages.md#answer). */
 import type { Frame } from '../../canonical/event.ts'
 import { dialectId, failureOf, metadataMember } from '../answer-parts.ts'
 import { BlockSequence } from '../block-sequence.ts'

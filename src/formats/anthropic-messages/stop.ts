@@ -9,7 +9,7 @@ const STOP_REASONS: Readonly<Record<FinishReason, string>> = {
   content_filter: 'refusal',
 }
 
-/** The members that say why a message ended (contract 3.5). */
+/** The members that say why a message ended (docs/contract/messages.md#answer). */
 export const stopMembers = (ending: Ending): JsonObject => {
   const stopSequence = ending.reason === 'stop' ? ending.stopSequence : null
   const reason = stopSequence === null ? STOP_REASONS[ending.reason] : 'stop_sequence'

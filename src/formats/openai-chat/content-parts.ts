@@ -1,4 +1,4 @@
-/** Parts of the content of a chat message. Contract 2.5. */
+/** Parts of the content of a chat message (docs/contract/chat-completions.md#messages). */
 import type { Part } from '../../canonical/prompt.ts'
 import { child, type Node, optionalText, requiredText, requiredUrl } from '../json-node.ts'
 import { imageDetail, readInputAudio } from '../media-parts.ts'

@@ -1,4 +1,4 @@
-/** A Chat Completions body in the language of the middle. Sources: contract 2.2, 2.5 and 2.7. */
+/** A Chat Completions body in the language of the middle (docs/contract/chat-completions.md#request). */
 import type { OutputFormat, Prompt } from '../../canonical/prompt.ts'
 import type { JsonBody } from '../../lib/json-body.ts'
 import {

@@ -1,4 +1,4 @@
-/** A chat message of the assistant: what it thought, said, drew and called, in this order. Contract 2.5. */
+/** A chat message of the assistant: what it thought, said, drew and called, in this order (docs/contract/chat-completions.md#messages). */
 import type { Part } from '../../canonical/prompt.ts'
 import { child, children, type Node, optionalChild, optionalText, requiredText } from '../json-node.ts'
 import { readAnnotations, readContent, readerFor, unknownPart } from '../prompt-reader.ts'

@@ -1,4 +1,4 @@
-/** The settings of a Chat Completions body that take more than reading a field. Contract 2.2. */
+/** The settings of a Chat Completions body that take more than reading a field (docs/contract/chat-completions.md#request). */
 import type { ReasoningSetting, Settings } from '../../canonical/settings.ts'
 import { member, type Node, optionalChild, optionalFlag, optionalNumber, optionalText } from '../json-node.ts'
 import { mapped, type Reading, reasoningOf, readSettings, text, texts } from '../setting-reader.ts'

@@ -1,4 +1,4 @@
-/** A stream of chat completion chunks (contract 3.2). */
+/** A stream of chat completion chunks (docs/contract/chat-completions.md#stream). */
 import { type Frame, type ModelEvent, PARAGRAPH_BREAK } from '../../canonical/event.ts'
 import type { GatewayError } from '../../errors.ts'
 import type { JsonObject } from '../../lib/json.ts'
@@ -86,7 +86,7 @@ class ChatStream implements StreamRenderer {
     return `${echo}${this.#event(FINISH)}${dataFrame(`${this.#envelope}"choices":[],"usage":${usage}${metadata.join('')}}`)}${DONE_FRAME}`
   }
 
-  /** The shape of service.md, "Events"; nothing comes after it but the end marker. */
+  /** Nothing comes after it but the end marker (docs/contract/chat-completions.md#error-chunk). */
   fail(error: GatewayError, tail: AnswerTail | null): string {
     const native = this.#ending.native
     const rest = {
@@ -97,7 +97,7 @@ class ChatStream implements StreamRenderer {
     return this.#echo() + dataFrame(this.#envelope + JSON.stringify(rest).slice(1)) + DONE_FRAME
   }
 
-  /** Once, before anything else: a chunk for each body that went out (decision 22). */
+  /** Once, before anything else: a chunk for each body that went out (docs/contract/debugging.md#echo). */
   #echo(): string {
     if (this.#echoes.length === 0) return ''
     const chunks = this.#echoes.map(({ provider, model, body }) =>

@@ -1,4 +1,4 @@
-/** A whole chat completion (contract 3.1). */
+/** A whole chat completion (docs/contract/chat-completions.md#answer). */
 import { type Frame, type ModelEvent, PARAGRAPH_BREAK } from '../../canonical/event.ts'
 import { JsonTextError } from '../../lib/json-scan.ts'
 import type { JsonObject } from '../../lib/json.ts'
@@ -35,7 +35,7 @@ const chatCompletion = (head: AnswerHead, answer: Frame, tail: AnswerTail): Json
     system_fingerprint: null,
     choices: [choice(answer)],
     usage: chatUsage(tail),
-    // Also where every other failure has it: clients look for `error` in any body (service.md, "General rules", rule 2).
+    // Also where every other failure has it: clients look for `error` in any body (docs/contract/errors.md#provider-failures).
     ...(failure === null ? metadataMember(tail) : { error: errorMember(failure), ...errorMetadataMember(failure, tail) }),
   }
 }

@@ -1,4 +1,4 @@
-/** An upstream's event with what strict clients need of it and some upstreams leave out (contract 3.4). */
+/** An upstream's event with what strict clients need of it and some upstreams leave out (docs/contract/responses.md#stream). */
 import { missingMembers } from '../missing-members.ts'
 import { bodyOfParsed } from '../relay-text.ts'
 import { completeItem, completeSource, lacksMembers } from './complete-item.ts'

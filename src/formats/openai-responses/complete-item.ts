@@ -1,4 +1,4 @@
-/** An upstream's output items with what strict clients need of them and some upstreams leave out (contract 3.3). */
+/** An upstream's output items with what strict clients need of them and some upstreams leave out (docs/contract/responses.md#answer). */
 import { editElements } from '../../lib/json-splice.ts'
 import { missingMembers } from '../missing-members.ts'
 import { bodyOfParsed } from '../relay-text.ts'

@@ -18,7 +18,7 @@ const COMPLETED: Outcome = { ...IN_PROGRESS, status: 'completed' }
 
 const CUT_SHORT: Outcome = { ...IN_PROGRESS, status: 'incomplete', incompleteReason: 'max_output_tokens' }
 
-/** A model's own refusal completes the response; a filter's cut leaves it incomplete (service.md, "Typed error codes"). */
+/** A model's own refusal completes the response; a filter's cut leaves it incomplete (docs/contract/errors.md#types). */
 export const outcomeOf = (ending: Ending): Outcome => {
   if (ending.reason === 'length') return CUT_SHORT
   if (ending.reason === 'content_filter' && ending.refusal === null) {
@@ -27,7 +27,7 @@ export const outcomeOf = (ending: Ending): Outcome => {
   return COMPLETED
 }
 
-/** Errors of length are answered as an incomplete response (decision 20); every other failure fails it. */
+/** Errors of length are answered as an incomplete response (docs/contract/errors.md#length-errors); every other failure fails it. */
 export const outcomeOfFailure = (error: GatewayError): Outcome => {
   const row = errorRow(error.type)
   if (row.length === true) return CUT_SHORT

@@ -1,4 +1,4 @@
-/** The output items of one response, built block by block, with the events that tell a stream of each step (contract 3.4). */
+/** The output items of one response, built block by block, with the events that tell a stream of each step (docs/contract/responses.md#stream). */
 import type { UrlCitation } from '../../canonical/prompt.ts'
 import type { ReasoningProof } from '../../canonical/reasoning.ts'
 import { sealProof } from '../../canonical/reasoning.ts'

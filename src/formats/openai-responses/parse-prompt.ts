@@ -1,4 +1,4 @@
-/** A Responses body in the language of the middle. Sources: contract 2.3, 2.6 and 2.7. */
+/** A Responses body in the language of the middle (docs/contract/responses.md#request). */
 import type { Message, OutputFormat, Prompt } from '../../canonical/prompt.ts'
 import type { JsonBody } from '../../lib/json-body.ts'
 import {

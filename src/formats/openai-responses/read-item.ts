@@ -1,4 +1,4 @@
-/** An item of the input: a message, thinking, or a call and its result, each of which is a piece of a turn. Contract 2.6. */
+/** An item of the input: a message, thinking, or a call and its result, each of which is a piece of a turn (docs/contract/responses.md#input). */
 import type { Part } from '../../canonical/prompt.ts'
 import { isObject } from '../../lib/json.ts'
 import { openProof, type ReasoningProof } from '../../canonical/reasoning.ts'

@@ -1,4 +1,4 @@
-/** The settings of a Responses body that take more than reading a field. Contract 2.3. */
+/** The settings of a Responses body that take more than reading a field (docs/contract/responses.md#request). */
 import type { ReasoningSetting, Settings } from '../../canonical/settings.ts'
 import { type Node, optionalChild, optionalFlag, optionalNumber, optionalText } from '../json-node.ts'
 import { mapped, type Reading, reasoningOf, readSettings, text as textSetting, texts, unless } from '../setting-reader.ts'

@@ -92,7 +92,7 @@ export class ResponseRelay implements StreamRenderer {
     return body.textWith({ response: response.textWith(changes) })
   }
 
-  /** Right behind `response.created`: an event for each body that went out (decision 22). What follows is numbered on from them. */
+  /** Right behind `response.created`: an event for each body that went out (docs/contract/debugging.md#echo). What follows is numbered on from them. */
   #echo(): string {
     const first = this.#nextNumber()
     const { echoes = [] } = this.#head

@@ -1,4 +1,4 @@
-/** A response as a stream of its lifecycle events (contract 3.4). */
+/** A response as a stream of its lifecycle events (docs/contract/responses.md#stream). */
 import type { Frame } from '../../canonical/event.ts'
 import type { GatewayError } from '../../errors.ts'
 import { DONE_FRAME, eventFrame } from '../../lib/sse.ts'

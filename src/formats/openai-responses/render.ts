@@ -1,4 +1,4 @@
-/** A whole response (contract 3.3). */
+/** A whole response (docs/contract/responses.md#answer). */
 import type { Frame } from '../../canonical/event.ts'
 import { errorMetadataMember, failureOf, metadataMember } from '../answer-parts.ts'
 import { BlockSequence } from '../block-sequence.ts'

@@ -1,4 +1,4 @@
-/** The response object: what every whole answer is, and what the first and last events of a stream carry (contract 3.3). */
+/** The response object: what every whole answer is, and what the first and last events of a stream carry (docs/contract/responses.md#answer). */
 import { shownTool } from '../../canonical/preset-secrets.ts'
 import type { JsonBody } from '../../lib/json-body.ts'
 import type { JsonChanges } from '../../lib/json-splice.ts'
@@ -59,7 +59,7 @@ export const missingOfResponse = (response: JsonBody, head: AnswerHead, endedSec
   return missingMembers(response, Object.fromEntries(NEEDED.map((name) => [name, JSON.stringify(known[name])])))
 }
 
-/** Contract 3.3, but for what is ours in every response. */
+/** But for what is ours in every response (docs/contract/responses.md#answer). */
 const NEEDED = [
   'object',
   'created_at',

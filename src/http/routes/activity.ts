@@ -1,4 +1,4 @@
-/** Use by day, model and provider, for charts (contract 7.7). */
+/** Use by day, model and provider, for charts (docs/contract/management.md#activity). */
 import { z } from 'zod'
 
 import { scopeOf } from '../../canonical/reach.ts'

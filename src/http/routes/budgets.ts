@@ -1,4 +1,4 @@
-/** Budgets of a workspace: one for each interval (contract 7.2). */
+/** Budgets of a workspace: one for each interval (docs/contract/budgets.md#workspace-budgets). */
 import { z } from 'zod'
 
 import { budgetInterval, putBudgetBody, workspaceBudget } from '../../contract/budget.ts'

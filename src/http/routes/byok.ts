@@ -1,4 +1,4 @@
-/** Customers' own provider keys (contract 7.3). */
+/** Customers' own provider keys (docs/contract/keys-and-workspaces.md#customer-keys). */
 import { z } from 'zod'
 
 import { byokResource, type ProviderKeys } from '../../byok/provider-keys.ts'

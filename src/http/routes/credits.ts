@@ -1,4 +1,4 @@
-/** Prepaid credit of a workspace (contract 6). Adding to it is ours: who runs the service decides what credit is. */
+/** Prepaid credit of a workspace (docs/contract/keys-and-workspaces.md#credit). Adding to it is ours: who runs the service decides what credit is. */
 import { z } from 'zod'
 
 import { addCreditsBody, credits as creditsSchema } from '../../contract/budget.ts'

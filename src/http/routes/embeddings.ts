@@ -21,7 +21,7 @@ interface EmbeddingsParts {
   readonly answering: Pick<InferenceAnswering, 'admit' | 'customerKeys'>
 }
 
-/** Embeddings pass through: vectors are neither parsed nor written again (contract 7.6). */
+/** Embeddings pass through: vectors are neither parsed nor written again (docs/contract/models.md#embeddings). */
 export const embeddingsRoute = ({ runEmbeddings, screenCall, answering }: EmbeddingsParts): Route => ({
   method: 'POST',
   path: '/embeddings',

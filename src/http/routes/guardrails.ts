@@ -1,4 +1,4 @@
-/** Management of guardrails (contract 7.1). */
+/** Management of guardrails (docs/contract/guardrails.md#resource). */
 import { z } from 'zod'
 
 import { createGuardrailBody, guardrail, type GuardrailResource, guardrailId, updateGuardrailBody } from '../../contract/guardrail.ts'

@@ -1,4 +1,4 @@
-/** Management of API keys, and what a key may know of itself (contract 6). */
+/** Management of API keys, and what a key may know of itself (docs/contract/keys-and-workspaces.md#key-resource). */
 import { z } from 'zod'
 
 import { scopeOf } from '../../canonical/reach.ts'

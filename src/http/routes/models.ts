@@ -71,7 +71,7 @@ const nextQuery = (query: URLSearchParams, offset: number): string => {
   return next.toString()
 }
 
-/** The client that reads this shape pages by ids (contract 8). */
+/** The client that reads this shape pages by ids (docs/contract/models.md#list). */
 const anthropicList = (models: readonly ModelResource[], query: URLSearchParams): object => {
   const { items, hasMore } = cursorPage(models, query)
   return { data: items.map(anthropicModel), has_more: hasMore, first_id: items[0]?.id ?? null, last_id: items.at(-1)?.id ?? null }
@@ -127,7 +127,7 @@ export const modelsGet = (path: keyof typeof RETRIEVALS, parts: ModelParts): Rou
   },
 })
 
-/** The path and the answer of the public API (contract 7.5). */
+/** The path and the answer of the public API (docs/contract/models.md#list). */
 export const modelGet = (parts: ModelParts): Route => ({
   method: 'GET',
   path: '/model/:author/:slug',
@@ -144,7 +144,7 @@ export const modelGet = (parts: ModelParts): Route => ({
 
 const PRESET_PREFIX = '@preset/'
 
-/** As inference finds it: an id, a preset, or a vendor's own name (decision 33). Throws `not_found`. */
+/** As inference finds it: an id, a preset, or a vendor's own name (docs/contract/routing.md#vendor-names). Throws `not_found`. */
 const retrieve = async (request: RouteRequest, { models, presets, listed }: ModelParts): Promise<ModelResource> => {
   const { author = '', slug = '', id = `${author}/${slug}` } = request.params
   const caller = principalOf(request)

@@ -1,4 +1,4 @@
-/** Reading, changing and archiving presets. Reads need a management key too (decision 10). */
+/** Reading, changing and archiving presets. Reads need a management key too (docs/contract/presets.md#access). */
 import { z } from 'zod'
 
 import { listOf, listPaging } from '../../contract/paging.ts'

@@ -1,4 +1,4 @@
-/** Workspaces and their members (contract 7.2). A path names a workspace by its id or its slug. */
+/** Workspaces and their members (docs/contract/keys-and-workspaces.md#workspaces). A path names a workspace by its id or its slug. */
 import { z } from 'zod'
 
 import { onceHeaders } from '../../contract/idempotency.ts'

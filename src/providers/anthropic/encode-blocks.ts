@@ -60,7 +60,7 @@ const textBlock = (part: Part & { type: 'text' | 'refusal' }, at: string, contex
   return null
 }
 
-/** Only thinking that this very model signed goes back, to the byte (pitfalls.md 17); it never becomes visible text. */
+/** Only thinking that this very model signed goes back, to the byte (docs/contract/requests.md#proofs-of-reasoning); it never becomes visible text. */
 const thinkingBlock = (part: Part & { type: 'reasoning' }, at: string, context: EncodeContext): Block | null => {
   const { proof } = part
   const { providerName, modelId } = context.target

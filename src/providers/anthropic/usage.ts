@@ -1,4 +1,4 @@
-/** Counts of tokens, told twice in a stream: the later counts are cumulative and replace the earlier (pitfalls.md 26). */
+/** Counts of tokens, told twice in a stream: the later counts are cumulative and replace the earlier (docs/contract/budgets.md#usage). */
 import { usageOf, type Usage } from '../../canonical/usage.ts'
 import { isObject } from '../../lib/json.ts'
 import { partsOf, sideCount, tokenCount, toldTotal } from '../token-count.ts'

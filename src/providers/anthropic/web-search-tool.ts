@@ -1,4 +1,4 @@
-/** Web search as the other dialects and this service name it, as the provider's own tool. Source: contract 2.7. */
+/** Web search as the other dialects and this service name it, as the provider's own tool (docs/contract/tools.md#web-search). */
 import { isObject } from '../../lib/json.ts'
 
 const KINDS = /^(?:(?:service|openrouter):)?web_search(?:_preview)?(?:_[\d_]+)?$/

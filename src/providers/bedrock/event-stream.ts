@@ -25,7 +25,7 @@ export class EventStreamError extends Error {
   override readonly name = 'EventStreamError'
 }
 
-/** AWS's own limit; that of an event of server-sent events here, too (reliability.md 2.1, rule 7). */
+/** AWS's own limit; that of an event of server-sent events here, too (docs/contract/streams.md#reading-providers). */
 const MESSAGE_MAX = 16 * 1024 * 1024
 
 /** Two lengths, their checksum, and the checksum of all. */

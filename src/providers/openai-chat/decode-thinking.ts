@@ -1,4 +1,4 @@
-/** `reasoning_details`: thinking in pieces, each with what its maker wants back. Contract 2.5. */
+/** `reasoning_details`: thinking in pieces, each with what its maker wants back (docs/contract/chat-completions.md#messages). */
 import type { ModelEvent } from '../../canonical/event.ts'
 import { REASONING_FORMATS, type ReasoningProof } from '../../canonical/reasoning.ts'
 import { isObject } from '../../lib/json.ts'

@@ -83,7 +83,7 @@ const encodeSearch = (
 const NO_OPTIONS: ReadonlySet<string> = new Set(['type', 'name', 'parameters', 'cache_control'])
 
 const SEARCH_OPTIONS: Readonly<Record<NonNullable<Vendor['webSearch']>, readonly string[]>> = {
-  // Contract 2.7, row 24.
+  // The options of the tool itself (docs/contract/tools.md#web-search).
   'openrouter:web_search': [
     'engine',
     'max_results',

@@ -31,7 +31,7 @@ export const applyFieldRules = (fields: EditableFields, vendor: Vendor, context:
   }
 }
 
-/** Usage always comes back (contract 3.1), so it is always asked for. */
+/** Usage always comes back (docs/contract/chat-completions.md#answer), so it is always asked for. */
 const askForUsage = (fields: EditableFields, { streamOptions }: Vendor, { call }: RuleContext): void => {
   if (!streamOptions) fields.remove('stream_options')
   else if (call.stream) {

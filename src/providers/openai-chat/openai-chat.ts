@@ -72,7 +72,7 @@ const chunkFrames = (chunk: unknown, event: SseEvent, decoder: ChatDecoder, targ
   return [json === null ? { events } : { events, native: { dialect: 'chat', json } }]
 }
 
-/** An upstream that is itself a router tells a failure at the end of its choice, beside what was said before it (service.md, "Where error_type appears"). */
+/** An upstream that is itself a router tells a failure at the end of its choice, beside what was said before it (docs/contract/chat-completions.md#error-chunk). */
 const choiceFailure = (body: Readonly<Record<string, unknown>>, target: Target): GatewayError | null => {
   const choices: unknown[] = Array.isArray(body['choices']) ? body['choices'] : []
   for (const choice of choices) {

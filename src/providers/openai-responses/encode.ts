@@ -24,7 +24,7 @@ export const encodeResponsesRequest = (attempt: Attempt): string => {
     model: target.upstreamModel,
     ...encodePrompt(translation, attempt),
     stream: call.stream,
-    // Nothing is kept anywhere for later reference: each request brings its whole history (service.md, "prompt").
+    // Nothing is kept anywhere for later reference: each request brings its whole history (docs/contract/responses.md#nothing-is-stored).
     store: false,
   })
 }

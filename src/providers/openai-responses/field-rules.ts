@@ -38,7 +38,7 @@ const effortOf = (fields: EditableFields): string | null => {
   return typeof effort === 'string' ? effort : null
 }
 
-/** What this service adds to the `reasoning` of the dialect (contract 2.3). */
+/** What this service adds to the `reasoning` of the dialect (docs/contract/responses.md#request). */
 const OUR_MEMBERS = ['enabled', 'max_tokens', 'exclude'] as const
 
 const changeReasoning = (fields: EditableFields, model: OpenAiModel, { warn }: RuleContext): void => {

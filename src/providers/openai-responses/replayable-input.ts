@@ -1,6 +1,6 @@
 /**
  * The history of a client of the same dialect, without thinking that other providers made: an upstream refuses the whole
- * request for it (pitfalls.md 17).
+ * request for it (docs/contract/requests.md#proofs-of-reasoning).
  */
 import { mayHoldSealedProof, openProof } from '../../canonical/reasoning.ts'
 import type { Warning } from '../../canonical/warning.ts'

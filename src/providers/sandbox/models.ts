@@ -1,4 +1,4 @@
-/** The sandbox models as a catalogue lists them (operator.md, "The sandbox provider"). */
+/** The sandbox models as a catalogue lists them (docs/contract/operating.md#sandbox). */
 import { ERROR_TYPES } from '../../errors.ts'
 import type { FailingName, SandboxName } from './script.ts'
 

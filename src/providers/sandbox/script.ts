@@ -1,5 +1,5 @@
 /**
- * What each sandbox model does (operator.md, "The sandbox provider"): a pure function of the request, so the same
+ * What each sandbox model does (docs/contract/operating.md#sandbox): a pure function of the request, so the same
  * request has the same answer. A token is a word; time is a step of the script, not a clock.
  */
 import { lastUserText } from '../../canonical/last-user-text.ts'

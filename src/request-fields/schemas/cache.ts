@@ -1,4 +1,4 @@
-/** Prompt caching. service.md "Purpose", contract 2.1. */
+/** Prompt caching (docs/contract/requests.md#shared-fields). */
 import { z } from 'zod'
 
 import { optionalText } from './scalars.ts'
@@ -13,7 +13,7 @@ export const promptCacheOptions = z
   .looseObject({ mode: z.literal('explicit'), ttl: optionalText })
   .meta({ id: 'PromptCacheOptions', description: 'explicit: only marked blocks are cached.' })
 
-/** One text of a system prompt; `cache_control` and `citations` are why the blocks themselves are kept (decision 6). */
+/** One text of a system prompt; `cache_control` and `citations` are why the blocks themselves are kept (docs/contract/presets.md#system-prompt). */
 export const textBlock = z
   .looseObject({
     type: z.literal('text'),

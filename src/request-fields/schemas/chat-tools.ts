@@ -1,4 +1,4 @@
-/** Tools of the chat interface. Contract 2.7. */
+/** Tools of the chat interface (docs/contract/tools.md#tool-types). */
 import { z } from 'zod'
 
 import { optionalCacheControl } from './cache.ts'

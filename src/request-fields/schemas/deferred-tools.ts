@@ -1,4 +1,4 @@
-/** Tools that the model finds by search rather than reads in full. service.md "Purpose", contract 2.8. */
+/** Tools that the model finds by search rather than reads in full (docs/contract/tools.md#deferred-tools). */
 import { z } from 'zod'
 
 import { optionalPositiveInteger } from './scalars.ts'

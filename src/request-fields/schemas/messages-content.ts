@@ -1,4 +1,4 @@
-/** Messages of the messages interface, as far as their form goes. Contract 2.4. */
+/** Messages of the messages interface, as far as their form goes (docs/contract/messages.md#request). */
 import { z } from 'zod'
 
 import { textBlock } from './cache.ts'

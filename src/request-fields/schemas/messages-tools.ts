@@ -1,4 +1,4 @@
-/** The 17 tools of the messages interface: the sixteen with fixed types, and the generic one. Contract 2.7. */
+/** The 17 tools of the messages interface: the sixteen with fixed types, and the generic one (docs/contract/tools.md#tool-types). */
 import { z } from 'zod'
 
 import { optionalCacheControl } from './cache.ts'

@@ -1,11 +1,11 @@
-/** The form of the answer. Contract 2.2, 2.3. */
+/** The form of the answer (docs/contract/chat-completions.md#request). */
 import { z } from 'zod'
 
 import { jsonObject, optionalFlag, optionalObject, optionalText, textUpTo } from './scalars.ts'
 
 export const verbosity = z.enum(['low', 'medium', 'high', 'xhigh', 'max'])
 
-/** service.md calls it free-form: keys and values vary by model and provider. */
+/** Free-form: keys and values vary by model and provider (docs/contract/requests.md#shared-fields). */
 export const imageConfig = jsonObject.meta({ description: 'Goes to the provider as it is.' })
 
 export const responsesModalities = z.array(z.enum(['text', 'image']))

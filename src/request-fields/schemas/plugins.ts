@@ -1,4 +1,4 @@
-/** The thirteen plugins. Contract 2.10. */
+/** The thirteen plugins (docs/contract/tools.md#plugins). */
 import { z } from 'zod'
 
 import { optionalFlag, optionalPositiveInteger, optionalText, optionalTexts } from './scalars.ts'

@@ -1,4 +1,4 @@
-/** How much the model thinks, and what of it is shown. Contract 2.2, 2.3. */
+/** How much the model thinks, and what of it is shown (docs/contract/requests.md#reasoning). */
 import { z } from 'zod'
 
 import { optionalFlag, optionalPositiveInteger } from './scalars.ts'

@@ -1,4 +1,4 @@
-/** Input of the Responses interface, as far as its form goes. Contract 2.6. */
+/** Input of the Responses interface, as far as its form goes (docs/contract/responses.md#input). */
 import { z } from 'zod'
 
 import { optionalText } from './scalars.ts'
@@ -41,7 +41,7 @@ const otherItem = z.looseObject({ type: z.string().regex(/^(?!message$)/) }).met
 
 export const responsesInput = z.union([z.string(), z.array(z.union([inputMessage, otherItem]))])
 
-/** A stored prompt template; none are stored here, so it is only ever ignored or refused (decision 7). */
+/** A stored prompt template; none are stored here, so it is only ever ignored or refused (docs/contract/responses.md#nothing-is-stored). */
 export const storedPrompt = z.looseObject({
   id: z.string(),
   variables: z.record(z.string(), z.union([z.string(), contentPart])).nullish(),

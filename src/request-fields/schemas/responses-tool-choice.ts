@@ -1,4 +1,4 @@
-/** Which tool the model must, may or must not call. Contract 2.3. */
+/** Which tool the model must, may or must not call (docs/contract/responses.md#request). */
 import { z } from 'zod'
 
 import { optionalText } from './scalars.ts'

@@ -1,4 +1,4 @@
-/** The 28 tools of the Responses interface. Contract 2.7. */
+/** The 28 tools of the Responses interface (docs/contract/tools.md#tool-types). */
 import { z } from 'zod'
 
 import {
@@ -158,7 +158,7 @@ export const RESPONSES_TOOLS = [
   toolSearchTool,
 ] as const
 
-/** OpenAI's own name for tool search; here an alias (contract 2.7, "tool_search rules"). */
+/** OpenAI's own name for tool search; here an alias (docs/contract/tools.md#tool-search). */
 export const toolSearchAlias = z.looseObject({ type: z.literal('tool_search') })
 
 export const responsesTools = z

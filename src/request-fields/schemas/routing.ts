@@ -1,4 +1,4 @@
-/** Which models and providers may answer, and at what tier. Contract 5. */
+/** Which models and providers may answer, and at what tier (docs/contract/routing.md#preferences). */
 import { z } from 'zod'
 
 import { QUANTIZATIONS } from '../../canonical/endpoint-facts.ts'
@@ -9,7 +9,7 @@ export const model = z
   .min(1)
   .meta({ description: 'vendor/model, a preset (@preset/slug), or both.', examples: ['openai/gpt-5.4'] })
 
-/** Ten models are more than any fallback chain needs, and bound what one request can try (contract 5.4). */
+/** Ten models are more than any fallback chain needs, and bound what one request can try (docs/contract/routing.md#fallback-models). */
 const MODELS_MAX = 10
 
 export const models = z.array(model).max(MODELS_MAX).meta({ description: 'Models to try in this order when the one before fails.' })
@@ -24,10 +24,10 @@ const percentileCutoffs = z.strictObject({
 })
 const cutoff = z.union([z.number().min(0), percentileCutoffs]).nullish()
 
-/** USD; the public schema says strings, its guide says numbers: both come (contract 5.1). */
+/** USD; the public schema says strings, its guide says numbers: both come (docs/contract/routing.md#preferences). */
 const price = z.union([z.number().min(0), z.string().regex(/^\d+(\.\d+)?$/, 'Expected a decimal number of US dollars.')]).nullish()
 
-/** Closed, and what is in it too: a preference that is misspelt would otherwise be ignored in silence (contract 5.1). */
+/** Closed, and what is in it too: a preference that is misspelt would otherwise be ignored in silence (docs/contract/routing.md#preferences). */
 export const provider = z
   .strictObject({
     order: optionalTexts,
@@ -46,17 +46,17 @@ export const provider = z
   })
   .meta({ id: 'ProviderPreferences', description: 'Which providers may serve the request, and in what order. Unknown keys are refused.' })
 
-/** Deprecated: `fallback` is sort partition `model`, `sort` is partition `none` (service.md "Purpose"). */
+/** Deprecated: `fallback` is sort partition `model`, `sort` is partition `none` (docs/contract/routing.md#preferences). */
 export const route = z.enum(['fallback', 'sort']).meta({ deprecated: true, description: 'Use provider.sort.partition.' })
 
 export const serviceTier = z
   .enum(['auto', 'default', 'fast', 'flex', 'priority', 'scale', 'ultrafast'])
   .meta({ description: 'fast is another name of priority; ultrafast falls back to priority, then to default.' })
 
-/** The messages interface takes any tier name and leaves it to the provider (contract 2.1). */
+/** The messages interface takes any tier name and leaves it to the provider (docs/contract/requests.md#shared-fields). */
 export const serviceTierName = textUpTo(64)
 
-/** At most three, each naming a model and nothing else (service.md "Limits"). */
+/** At most three, each naming a model and nothing else (docs/contract/routing.md#fallback-models). */
 export const fallbacks = z
   .array(z.strictObject({ model }))
   .max(3)

@@ -1,4 +1,4 @@
-/** How the next token is chosen, and how many there may be. Ranges: contract 2.2. */
+/** How the next token is chosen, and how many there may be (docs/contract/requests.md#sampling). */
 import { z } from 'zod'
 
 import { positiveInteger } from './scalars.ts'

@@ -1,6 +1,7 @@
 /**
  * The small schemas that every interface is built of. Shared instances on purpose: building a schema is what start-up
- * time is spent on. Where a member may be absent it may be null as well, since many SDKs spell absent so (decision 5).
+ * time is spent on. Where a member may be absent it may be null as well, since many SDKs spell absent so
+ * (docs/contract/requests.md#bodies).
  */
 import { z } from 'zod'
 

@@ -1,6 +1,6 @@
 /**
  * Tools that the service runs itself. Their types carry its prefix; the public prefix of the ecosystem is an alias, so
- * that unmodified clients work, and a type is kept as it was sent (decision 1). Contract 2.7.
+ * that unmodified clients work, and a type is kept as it was sent (docs/contract/headers.md#names).
  */
 import { z } from 'zod'
 
@@ -63,7 +63,7 @@ export const fusionTool = serverTool('fusion', {
   cache_control: optionalCacheControl,
 }).meta({ id: 'FusionTool' })
 
-/** Every other parameter is an image option of the model (contract 2.7, row 21). */
+/** Every other parameter is an image option of the model (docs/contract/tools.md#tool-types). */
 export const imageGenerationTool = serverTool('image_generation', { model: optionalText }).meta({ id: 'ImageGenerationTool' })
 export const searchModelsTool = serverTool('experimental__search_models', { max_results: z.int().min(1).max(20).nullish() }).meta({
   id: 'SearchModelsTool',

@@ -1,4 +1,4 @@
-/** Options of web search and web fetch, which come as tools, as server tools and as plugins. Contract 2.7, 2.10. */
+/** Options of web search and web fetch, which come as tools, as server tools and as plugins (docs/contract/tools.md#web-search). */
 import { z } from 'zod'
 
 import { optionalPositiveInteger, optionalText, optionalTexts } from './scalars.ts'

@@ -141,7 +141,7 @@ const createPresets = async (db: Kysely<unknown>, engine: Engine): Promise<void>
   await forbidVersionChanges(db, engine)
 }
 
-/** Versions are immutable for ever (decision 15): the database itself refuses, whatever a program or a person tries. */
+/** Versions are immutable for ever (docs/contract/presets.md#versions): the database itself refuses, whatever a program or a person tries. */
 const forbidVersionChanges = async (db: Kysely<unknown>, engine: Engine): Promise<void> => {
   if (engine === 'sqlite') {
     for (const change of ['update', 'delete'] as const) {
