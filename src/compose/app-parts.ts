@@ -20,6 +20,7 @@ import { createLoadMedia } from '../providers/load-media.ts'
 import type { ProviderContext } from '../providers/provider.ts'
 import { createReachability, probeAddress, probeNothing } from '../providers/reachability.ts'
 import { providerRegistry } from '../providers/registry.ts'
+import { createLearntRoleRules } from '../providers/role-rules.ts'
 import { createSafeFetch } from '../providers/safe-fetch.ts'
 import { createUpstream } from '../providers/upstream.ts'
 import { VERSION } from '../version.ts'
@@ -101,9 +102,10 @@ const providerContext = (clock: Clock, { timeouts, media }: ConfigFile, env: Env
     },
     createReachability({ clock, connectMs, probe: behindProxy(env) ? probeNothing : probeAddress }),
   )
-  if (!media.fetch) return { upstream, clock }
+  const context = { upstream, clock, roleRules: createLearntRoleRules() }
+  if (!media.fetch) return context
   const safeFetch = createSafeFetch({ clock, trustedHosts: media.trusted_hosts, trustedBy: 'media.trusted_hosts', plainHttp: true })
-  return { upstream, clock, loadMedia: createLoadMedia(safeFetch) }
+  return { ...context, loadMedia: createLoadMedia(safeFetch) }
 }
 
 const milliseconds = (seconds: number): number => seconds * 1000

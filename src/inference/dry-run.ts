@@ -67,7 +67,11 @@ const upstreamBody = async (
   }
   try {
     const loadMedia = context.loadMedia === undefined ? undefined : pretendToLoad
-    await adapter(attempt, { clock, sending, loadMedia, upstream: { post: ({ body }) => sending(bodyText(body)) } }, () => undefined)
+    await adapter(
+      attempt,
+      { clock, sending, loadMedia, roleRules: context.roleRules, upstream: { post: ({ body }) => sending(bodyText(body)) } },
+      () => undefined,
+    )
   } catch (thrown) {
     if (thrown instanceof NotSent) return thrown.body
     throw asFailure(thrown)

@@ -7,6 +7,7 @@ import type { TakeFrames } from '../canonical/event.ts'
 import type { Warning } from '../canonical/warning.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { LoadMedia } from './load-media.ts'
+import type { LearntRoleRules } from './role-rules.ts'
 import type { Upstream } from './upstream.ts'
 
 /** Where an attempt goes: one provider's own name for a model, its address and a credential for it. */
@@ -48,6 +49,8 @@ export interface ProviderContext {
   readonly sending?: ((body: string) => void | Promise<void>) | undefined
   /** Fetches what a request names by its address, where the operator allows that. */
   readonly loadMedia?: LoadMedia | undefined
+  /** Absent: every request learns anew. */
+  readonly roleRules?: LearntRoleRules | undefined
 }
 
 /**

@@ -8,6 +8,7 @@ import { openaiChat } from './openai-chat/openai-chat.ts'
 import { openaiResponses } from './openai-responses/openai-responses.ts'
 import { namingCountedTools, namingTools, type ToolNaming } from './naming-tools.ts'
 import type { ProviderAdapter, Target, TokenCounter } from './provider.ts'
+import { settlingRoles } from './settling-roles.ts'
 import { tellingTextCalls } from './text-calls.ts'
 import { sandboxProvider } from './sandbox/sandbox.ts'
 import { DASHED, DASHED_WORD, type ToolNameForm } from './tool-name-form.ts'
@@ -18,11 +19,14 @@ const vendorsForm = ({ provider }: Target): ToolNameForm | null => vendorOf(prov
 const ANTHROPIC_TOOLS: ToolNaming = { own: 'messages', formFor: () => DASHED }
 
 const ADAPTERS: Readonly<Record<string, ProviderAdapter>> = {
-  anthropic: namingTools(tellingTextCalls(anthropic, { own: 'messages' }), ANTHROPIC_TOOLS),
+  anthropic: namingTools(settlingRoles(tellingTextCalls(anthropic, { own: 'messages' }), 'messages'), ANTHROPIC_TOOLS),
   bedrock: namingTools(tellingTextCalls(bedrock), { own: null, formFor: () => DASHED }),
   google: namingTools(tellingTextCalls(google), { own: null, formFor: () => DASHED_WORD }),
-  'openai-chat': namingTools(tellingTextCalls(openaiChat, { own: 'chat', makesThem: true }), { own: 'chat', formFor: vendorsForm }),
-  'openai-responses': namingTools(tellingTextCalls(openaiResponses, { own: 'responses', makesThem: true }), {
+  'openai-chat': namingTools(settlingRoles(tellingTextCalls(openaiChat, { own: 'chat', makesThem: true }), 'chat'), {
+    own: 'chat',
+    formFor: vendorsForm,
+  }),
+  'openai-responses': namingTools(settlingRoles(tellingTextCalls(openaiResponses, { own: 'responses', makesThem: true }), 'responses'), {
     own: 'responses',
     formFor: vendorsForm,
     namespacesFor: ({ provider }) => vendorOf(provider).toolNamespaces,

@@ -24,6 +24,8 @@ export interface Vendor {
   /** Takes `stream_options`; where not, usage comes unasked. */
   readonly streamOptions: boolean
   readonly developerRole: boolean
+  /** Its models' templates may refuse any system message but one before all others. */
+  readonly systemFirst: boolean
   /** Text alone may be a list of parts; where not, it is sent as one string. */
   readonly textParts: boolean
   /** Refuses members of messages that it does not know, and nulls. */

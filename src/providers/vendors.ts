@@ -26,6 +26,7 @@ const UNKNOWN: Vendor = {
   identifierMax: null,
   streamOptions: true,
   developerRole: false,
+  systemFirst: false,
   textParts: false,
   strictMessages: false,
   refusals: false,
@@ -124,7 +125,7 @@ const OPENAI = {
 } as const satisfies Facts
 
 /** A server that one runs oneself; none of them refuses what it does not know, so what it passes over must be told. */
-const LOCAL = { toolNames: null, chat: [...USUAL, ...OPEN_SAMPLERS, ...TOKEN_CHANCES, 'n'] }
+const LOCAL = { toolNames: null, systemFirst: true, chat: [...USUAL, ...OPEN_SAMPLERS, ...TOKEN_CHANCES, 'n'] }
 
 const VENDORS: ReadonlyMap<string, Vendor> = new Map([
   ['openai', vendor(OPENAI)],
@@ -363,6 +364,7 @@ const VENDORS: ReadonlyMap<string, Vendor> = new Map([
   [
     'ollama',
     vendor({
+      systemFirst: true,
       chat: [...BASIC, ...TOOLS, ...PENALTIES, 'stop', 'seed', 'logprobs', 'top_logprobs'],
       outputLimits: OLDER_LIMIT,
     }),
@@ -378,6 +380,7 @@ const VENDORS: ReadonlyMap<string, Vendor> = new Map([
   [
     'lmstudio',
     vendor({
+      systemFirst: true,
       chat: [...USUAL.filter((field) => field !== 'user'), ...TOKEN_CHANCES, 'top_k', 'repetition_penalty'],
       outputLimits: OLDER_LIMIT,
       names: { repetition_penalty: 'repeat_penalty' },

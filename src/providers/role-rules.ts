@@ -1,0 +1,72 @@
+/**
+ * What servers of open models ask of the roles of messages. They render a conversation with a template that came with
+ * the model, and many templates refuse one that every vendor takes. Which one is loaded shows in its refusals only.
+ */
+import type { GatewayError } from '../errors.ts'
+import type { Target } from './provider.ts'
+import { vendorOf } from './vendors.ts'
+
+/**
+ * `system-first`: one system message, before all others. `no-developer`: the role `developer` is not known.
+ * `alternating`: no two messages of the user in a row.
+ */
+export type RoleRule = 'system-first' | 'no-developer' | 'alternating'
+
+type Endpoint = Pick<Target, 'provider' | 'baseUrl' | 'upstreamModel'>
+
+/** What was learnt of endpoints from their refusals. */
+export interface LearntRoleRules {
+  find(endpoint: Endpoint): readonly RoleRule[]
+  /** Only once a request that keeps the rules was answered. */
+  remember(endpoint: Endpoint, rules: ReadonlySet<RoleRule>): void
+}
+
+const ENDPOINTS_MAX = 1000
+
+/** In memory: another process, or one that is started again, is refused once more and knows. */
+export const createLearntRoleRules = (): LearntRoleRules => {
+  /** The longest known first. */
+  const known = new Map<string, readonly RoleRule[]>()
+  return {
+    find: (endpoint) => known.get(keyOf(endpoint)) ?? [],
+    remember(endpoint, rules) {
+      const key = keyOf(endpoint)
+      known.delete(key)
+      known.set(key, [...rules])
+      if (known.size <= ENDPOINTS_MAX) return
+      const [oldest] = known.keys()
+      if (oldest !== undefined) known.delete(oldest)
+    },
+  }
+}
+
+const keyOf = ({ provider, baseUrl, upstreamModel }: Endpoint): string => JSON.stringify([provider, baseUrl, upstreamModel])
+
+/** Whether a provider's refusals may teach rules: known vendors keep to what is written of them. */
+export const isTeachable = (provider: string): boolean => {
+  const { accepts, systemFirst } = vendorOf(provider)
+  return accepts === 'everything' || systemFirst
+}
+
+export const vendorRules = (provider: string): readonly RoleRule[] => (vendorOf(provider).systemFirst ? ['system-first'] : [])
+
+/** None for a refusal of anything else. */
+export const rulesToldBy = ({ message }: GatewayError): readonly RoleRule[] =>
+  SENTENCES.find(([sentence]) => sentence.test(message))?.[1] ?? []
+
+const SENTENCES: readonly (readonly [RegExp, readonly RoleRule[]])[] = [
+  // Templates of Mistral and Gemma: "Conversation roles must alternate user/assistant/…", "After the optional system message, conversation roles must alternate …"
+  [/roles must alternate/i, ['system-first', 'alternating']],
+  // Qwen: "System message must be at the beginning." Others: "Only system message at the beginning …", "Only one system message is allowed".
+  [/system (?:message|prompt|role)s? (?:must|should|can|may|is|are)\b[^.]{0,40}\b(?:beginning|start|first)\b/i, ['system-first']],
+  [
+    /only (?:one |a single |the first )?system (?:message|prompt|role)\b[^.]{0,40}\b(?:beginning|start|first|allowed|supported)\b/i,
+    ['system-first'],
+  ],
+  [/(?:multiple|more than one|several) system (?:message|prompt)s?\b/i, ['system-first']],
+  // Ministral: "Only user, assistant and tool roles are supported, got system." Pydantic, where the dialect is Messages.
+  [/roles are supported, got system\b|input should be 'user' or 'assistant'/i, ['system-first']],
+  // Serde: "unknown variant `developer`, expected one of …". Pydantic: "Input should be 'system', …". Qwen: "Unexpected message role."
+  [/unknown variant\W{0,3}developer\b|input should be '(?:system|user)'|unexpected (?:message )?role|got developer\b/i, ['no-developer']],
+  [/\brole\b[^.]{0,40}\bdeveloper\b|\bdeveloper\b[^.]{0,20}(?:\brole\b|not (?:one of|supported|allowed|valid))/i, ['no-developer']],
+]

@@ -1,0 +1,142 @@
+/** A conversation whose roles keep the rules of a server's template (role-rules.ts), in a client's own JSON and in the middle. */
+import type { ClientDialect } from '../canonical/call.ts'
+import type { Message, Prompt } from '../canonical/prompt.ts'
+import type { JsonBody } from '../lib/json-body.ts'
+import { scanElements } from '../lib/json-scan.ts'
+import { editMembers, type JsonChanges } from '../lib/json-splice.ts'
+import { isObject, type JsonValue } from '../lib/json.ts'
+import { settleSystemTurns } from './anthropic/system-turns.ts'
+import type { RoleRule } from './role-rules.ts'
+
+type Rules = ReadonlySet<RoleRule>
+
+export interface Settled<Request> {
+  readonly request: Request
+  /** Words of the system stand elsewhere than the client put them. */
+  readonly moved: boolean
+}
+
+/** Null where the prompt keeps the rules. */
+export const settledPrompt = (prompt: Prompt, rules: Rules): Settled<Prompt> | null => {
+  const given = prompt.messages
+  const system = given.filter(isSystem)
+  let messages: readonly Message[] = given
+  let moved = false
+  if (rules.has('system-first') && isMisplaced(given, system)) {
+    moved = isBehindOthers(given)
+    messages = [{ role: 'system', parts: system.flatMap(({ parts }) => parts) }, ...given.filter((message) => !isSystem(message))]
+  }
+  if (rules.has('no-developer') && messages.some(({ role }) => role === 'developer'))
+    messages = messages.map((message) => (message.role === 'developer' ? { ...message, role: 'system' } : message))
+  if (rules.has('alternating')) messages = joinNeighbours(messages, (one, next) => ({ ...one, parts: [...one.parts, ...next.parts] }))
+  return messages === given ? null : { request: { ...prompt, messages }, moved }
+}
+
+/** Null where the body keeps the rules. */
+export const settledBody = (dialect: ClientDialect, body: JsonBody, rules: Rules): Settled<JsonBody> | null => {
+  const settled = SETTLERS[dialect](body, rules)
+  return settled === null ? null : { request: body.with(settled.request), moved: settled.moved }
+}
+
+interface Said {
+  readonly role?: unknown
+}
+
+interface Turn extends Said {
+  readonly text: string
+  readonly content: JsonValue | undefined
+}
+
+const isSystem = ({ role }: Said): boolean => role === 'system' || role === 'developer'
+
+const isMisplaced = (messages: readonly Said[], system: readonly Said[]): boolean =>
+  system.length > 1 || (system.length === 1 && (messages[0] !== system[0] || system[0]?.role !== 'system'))
+
+const isBehindOthers = (messages: readonly Said[]): boolean => {
+  const first = messages.findIndex((message) => !isSystem(message))
+  return first >= 0 && messages.slice(first).some(isSystem)
+}
+
+/** The same list where no two messages of the user stand in a row. */
+const joinNeighbours = <One extends Said>(messages: readonly One[], join: (one: One, next: One) => One): readonly One[] => {
+  const joined: One[] = []
+  for (const message of messages) {
+    const before = joined.at(-1)
+    if (before?.role === 'user' && message.role === 'user') joined[joined.length - 1] = join(before, message)
+    else joined.push(message)
+  }
+  return joined.length === messages.length ? messages : joined
+}
+
+const settledChat = (body: JsonBody, rules: Rules): Settled<JsonChanges> | null => {
+  const given = turnsOf(body, 'messages')
+  const system = given.filter(isSystem)
+  let turns: readonly Turn[] = given
+  let moved = false
+  if (rules.has('system-first') && isMisplaced(given, system)) {
+    moved = isBehindOthers(given)
+    turns = [turnOf('system', joinedContent(system)), ...given.filter((turn) => !isSystem(turn))]
+  }
+  if (rules.has('no-developer') && turns.some(({ role }) => role === 'developer'))
+    turns = turns.map((turn) =>
+      turn.role === 'developer' ? { ...turn, role: 'system', text: editMembers(turn.text, { role: '"system"' }) } : turn,
+    )
+  if (rules.has('alternating')) turns = joinNeighbours(turns, (one, next) => turnOf('user', joinedContent([one, next])))
+  return turns === given ? null : { request: { messages: listOf(turns) }, moved }
+}
+
+/** The dialect has a place for the words of the system: `instructions`. */
+const settledInput = (body: JsonBody, rules: Rules): Settled<JsonChanges> | null => {
+  const items = turnsOf(body, 'input')
+  const system = items.filter(isSystem)
+  const instructions = body.value('instructions')
+  const others = items.filter((item) => !isSystem(item))
+  const crowded = system.length > 1 || (system.length === 1 && (typeof instructions === 'string' || items[0] !== system[0]))
+  if (rules.has('system-first') && crowded && others.length > 0) {
+    const words = joinedContent(system)
+    if (typeof words === 'string') {
+      const all = typeof instructions === 'string' && instructions !== '' ? `${instructions}\n\n${words}` : words
+      return { request: { instructions: JSON.stringify(all), input: listOf(others) }, moved: isBehindOthers(items) }
+    }
+  }
+  if (rules.size === 0 || !items.some(({ role }) => role === 'developer')) return null
+  const renamed = items.map(({ role, text }) => ({ text: role === 'developer' ? editMembers(text, { role: '"system"' }) : text }))
+  return { request: { input: listOf(renamed) }, moved: false }
+}
+
+const settledTurns = (body: JsonBody, rules: Rules): Settled<JsonChanges> | null => {
+  const messages = body.raw('messages')
+  if (!rules.has('system-first') || messages?.startsWith('[') !== true) return null
+  const settled = settleSystemTurns({ messages, system: body.raw('system'), systemTurns: false, mapped: () => undefined })
+  return settled === null ? null : { request: { ...settled }, moved: true }
+}
+
+const SETTLERS: Readonly<Record<ClientDialect, (body: JsonBody, rules: Rules) => Settled<JsonChanges> | null>> = {
+  chat: settledChat,
+  responses: settledInput,
+  messages: settledTurns,
+}
+
+const turnsOf = (body: JsonBody, list: string): readonly Turn[] => {
+  const values = body.value(list)
+  const given = body.raw(list)
+  if (given === undefined || !Array.isArray(values)) return []
+  return scanElements(given).map(({ start, end }, index) => {
+    const value: JsonValue | undefined = values[index]
+    const [role, content] = isObject(value) ? [value['role'], value['content']] : []
+    return { text: given.slice(start, end), role, content }
+  })
+}
+
+const turnOf = (role: string, content: JsonValue): Turn => ({ role, content, text: JSON.stringify({ role, content }) })
+
+const listOf = (turns: readonly Pick<Turn, 'text'>[]): string => `[${turns.map(({ text }) => text).join(',')}]`
+
+/** One string where it is all text, a paragraph each: many of these servers take nothing else for words of the system. */
+const joinedContent = (turns: readonly Turn[]): JsonValue => {
+  const parts = turns.flatMap(({ content }): readonly JsonValue[] =>
+    Array.isArray(content) ? content : typeof content === 'string' && content !== '' ? [{ type: 'text', text: content }] : [],
+  )
+  const texts = parts.map((part) => (isObject(part) && typeof part['text'] === 'string' ? part['text'] : null))
+  return texts.every((text) => text !== null) ? texts.join('\n\n') : parts
+}

@@ -1,0 +1,105 @@
+/**
+ * Gives a server a conversation whose roles its template takes, on both lanes. Where nothing is known of the server, its
+ * refusal tells: the same attempt goes out a second time in a form that keeps the rule, and what then was answered is
+ * remembered, so that the next request keeps it at once.
+ */
+import type { ClientDialect } from '../canonical/call.ts'
+import type { Frame, TakeFrames } from '../canonical/event.ts'
+import type { Warning } from '../canonical/warning.ts'
+import { GatewayError } from '../errors.ts'
+import type { Attempt, ProviderAdapter } from './provider.ts'
+import { isTeachable, type RoleRule, rulesToldBy, vendorRules } from './role-rules.ts'
+import { settledBody, settledPrompt } from './settled-roles.ts'
+
+/** `own`: the clients that speak the provider's dialect. */
+export const settlingRoles =
+  (adapter: ProviderAdapter, own: ClientDialect): ProviderAdapter =>
+  async (attempt, context, take) => {
+    const { target } = attempt
+    if (!isTeachable(target.provider)) return adapter(attempt, context, take)
+    const written = vendorRules(target.provider)
+    const known = new Set([...written, ...(context.roleRules?.find(target) ?? [])])
+    const warn = once(attempt.warn)
+    let rules: ReadonlySet<RoleRule> = known
+    let settled = withRules({ ...attempt, warn }, rules, own, rules.size > written.length) ?? { ...attempt, warn }
+    for (;;) {
+      let began = false
+      const answered = (): void => {
+        if (!began && rules !== known) context.roleRules?.remember(target, rules)
+        began = true
+      }
+      const refusal = await refusalOf(adapter, settled, context, beginning(take, answered))
+      if (refusal === null) return
+      const wider: ReadonlySet<RoleRule> = new Set([...rules, ...(began ? [] : rulesToldBy(refusal))])
+      const again = wider.size === rules.size ? null : withRules({ ...attempt, warn }, wider, own, true)
+      if (again === null) throw refusal
+      rules = wider
+      settled = again
+    }
+  }
+
+/** Null where it answered. It has a connection of its own: one whose answer was cut off is of no further use. */
+const refusalOf = async (adapter: ProviderAdapter, attempt: Attempt, ...rest: TailOf<ProviderAdapter>): Promise<GatewayError | null> => {
+  const outer = attempt.connection.signal
+  const connection = new AbortController()
+  const end = (): void => connection.abort(outer.reason)
+  if (outer.aborted) end()
+  outer.addEventListener('abort', end, { once: true })
+  try {
+    await adapter({ ...attempt, connection }, ...rest)
+    return null
+  } catch (thrown) {
+    if (outer.aborted || !(thrown instanceof GatewayError)) throw thrown
+    return thrown
+  } finally {
+    outer.removeEventListener('abort', end)
+  }
+}
+
+type TailOf<F> = F extends (first: Attempt, ...rest: infer Rest) => unknown ? Rest : never
+
+/** A failure that is all that a stream holds is thrown, so that nobody has heard of it if the next request is answered. */
+const beginning =
+  (take: TakeFrames, answered: () => void): TakeFrames =>
+  (frames) => {
+    const said = frames.find(({ events }) => events.length > 0)
+    const failure = said === undefined ? undefined : failureIn(said)
+    if (failure !== undefined) throw failure
+    if (said !== undefined) answered()
+    return take(frames)
+  }
+
+const failureIn = ({ events }: Frame): GatewayError | undefined => {
+  const [event] = events
+  return event?.type === 'error' ? event.error : undefined
+}
+
+/** Null where the request keeps the rules. `told`: the client is told also where nothing changes its place. */
+const withRules = (attempt: Attempt, rules: ReadonlySet<RoleRule>, own: ClientDialect, told: boolean): Attempt | null => {
+  if (rules.size === 0) return null
+  const { call, target, warn } = attempt
+  const native = call.dialect === own
+  const body = native ? settledBody(own, call.body, rules) : null
+  const prompt = native ? null : settledPrompt(call.prompt(), rules)
+  const settled = body ?? prompt
+  if (settled === null) return null
+  if (told || settled.moved)
+    warn({
+      code: 'mapped_field',
+      field: call.dialect === 'responses' ? 'input' : 'messages',
+      message: `${target.providerName} takes one system message, before all others; the system and developer messages were sent so.`,
+    })
+  if (body !== null) return { ...attempt, call: { ...call, body: body.request } }
+  return prompt === null ? attempt : { ...attempt, call: { ...call, prompt: () => prompt.request } }
+}
+
+/** The request is encoded again: what was told of it is not told twice. */
+const once = (warn: Attempt['warn']): Attempt['warn'] => {
+  const told = new Set<string>()
+  return (warning: Warning) => {
+    const key = JSON.stringify([warning.code, warning.field, warning.message])
+    if (told.has(key)) return
+    told.add(key)
+    warn(warning)
+  }
+}
