@@ -34,7 +34,7 @@ const record = (id: string, use: Partial<ByokRecord['use']> = {}): ByokRecord =>
   }
 }
 
-const open = (records: readonly ByokRecord[]) => {
+const open = (records: readonly ByokRecord[], addressOf: () => string = originOf) => {
   let loads = 0
   const faults: unknown[] = []
   const keys = createCustomerKeys({
@@ -45,7 +45,7 @@ const open = (records: readonly ByokRecord[]) => {
       },
     },
     sealingKeys: () => [sealingKey],
-    originOf,
+    originOf: addressOf,
     onError: (thrown) => faults.push(thrown),
   })
   return { keys, faults, loads: () => loads }
@@ -73,6 +73,21 @@ test('one that does not open is told of, and the others are used', async () => {
   expect(lookup?.('fake', 'm').keys.map(({ id, apiKey }) => [id, apiKey])).toEqual([['c', 'secret of c']])
   expect(faults).toHaveLength(1)
   expect(String(faults[0])).not.toContain('secret of')
+})
+
+test('a key is not sent to a new address of its provider, and comes back with the old one, without a query', async () => {
+  let address = originOf()
+  const { keys, faults, loads } = open([record('a')], () => address)
+  const ids = async () => (await keys.forCaller('w', user))?.('fake', 'm').keys.map(({ id }) => id)
+  expect(await ids()).toEqual(['a'])
+  address = 'https://other.example'
+  keys.addressesChanged()
+  expect(await ids()).toBeUndefined()
+  expect(faults).toHaveLength(1)
+  address = originOf()
+  keys.addressesChanged()
+  expect(await ids()).toEqual(['a'])
+  expect(loads()).toBe(1)
 })
 
 test('each caller has its own, by provider and model', async () => {

@@ -35,8 +35,10 @@ export interface CustomerKeys {
   forCaller(workspaceId: string, user: KeyUser): CustomerKeyLookup | null | Promise<CustomerKeyLookup | null>
   /** Something may have changed in another process, and storage answers. */
   refreshCache(): void
-  /** The keys of this workspace have changed; with null those of all, or where they may be sent. */
+  /** The keys of this workspace have changed; with null those of all. */
   changed(workspaceId: string | null): void
+  /** What was opened for the old address of a provider is opened again, for the new one: without a query, since storage may be away. */
+  addressesChanged(): void
 }
 
 export interface CustomerKeysParts {
@@ -57,7 +59,8 @@ interface OpenedKey {
 }
 
 export const createCustomerKeys = ({ store, sealingKeys, originOf, onError }: CustomerKeysParts): CustomerKeys => {
-  const cache = createLoadCache<string, readonly OpenedKey[]>(CACHE_MAX)
+  const cache = createLoadCache<string, readonly ByokRecord[]>(CACHE_MAX)
+  let opened = new WeakMap<readonly ByokRecord[], readonly OpenedKey[]>()
 
   const open = (record: ByokRecord): readonly OpenedKey[] => {
     try {
@@ -67,15 +70,24 @@ export const createCustomerKeys = ({ store, sealingKeys, originOf, onError }: Cu
       return []
     }
   }
-  const load = async (workspaceId: string): Promise<readonly OpenedKey[]> => (await store.inForce(workspaceId)).flatMap(open)
+  const openedOf = (records: readonly ByokRecord[]): readonly OpenedKey[] => {
+    const known = opened.get(records) ?? records.flatMap(open)
+    opened.set(records, known)
+    return known
+  }
+  const lookup = (records: readonly ByokRecord[] | null, user: KeyUser): CustomerKeyLookup | null =>
+    records === null ? null : lookupOf(openedOf(records), user)
 
   return {
     forCaller(workspaceId, user) {
-      const known = cache.get(workspaceId, load)
-      return known instanceof Promise ? known.then((keys) => lookupOf(keys ?? [], user)) : lookupOf(known ?? [], user)
+      const known = cache.get(workspaceId, store.inForce)
+      return known instanceof Promise ? known.then((records) => lookup(records, user)) : lookup(known, user)
     },
     refreshCache: cache.refresh,
     changed: (workspaceId) => (workspaceId === null ? cache.forget() : cache.forget((_, known) => known === workspaceId)),
+    addressesChanged() {
+      opened = new WeakMap()
+    },
   }
 }
 

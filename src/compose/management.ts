@@ -106,7 +106,7 @@ export const composeManagement = (parts: {
       origins = new Map(models.providers().map(({ slug, baseUrl }) => [slug, URL.parse(baseUrl)?.origin ?? baseUrl]))
       names = new Map(models.list().flatMap(({ endpoints }) => endpoints.map(({ provider }) => [provider.slug, provider.name])))
       // A secret is sealed for an address: what was opened for the old one is not sent to a new one.
-      customerKeys.changed(null)
+      customerKeys.addressesChanged()
     },
   }
 }

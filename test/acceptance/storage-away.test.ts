@@ -54,6 +54,17 @@ describeEachEngine('storage that goes away', (engine) => {
     await until(async () => (await infer(service, body, { key: fresh.key })).status === 200, 'storage to be used again')
   })
 
+  test('200: known keys and presets go on when the configuration is reloaded meanwhile', async () => {
+    const { service, relay } = await prepare()
+    await savePreset(service, 'known', { model: 'sandbox/echo' })
+    expect((await infer(service, body)).status).toBe(200)
+    relay.cut()
+    await until(async () => (await fetch(`${service.url}/health/ready`)).status === 503, 'not ready')
+    service.signal('SIGHUP')
+    await until(() => service.stderr().includes('configuration reloaded'), 'the reload')
+    for (let round = 0; round < 3; round += 1) expect((await infer(service, body)).status).toBe(200)
+  })
+
   test('401: a key that this process revoked is refused at once and during an outage; one that another revoked, once storage is back', async () => {
     const { service, relay, databaseUrl } = await prepare()
     await savePreset(service, 'known', { model: 'sandbox/echo' })
