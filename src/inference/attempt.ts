@@ -3,6 +3,7 @@ import { carriesContent, type Frame, type TakeFrames } from '../canonical/event.
 import { asGatewayError, errorRow, GatewayError } from '../errors.ts'
 import { screening } from '../guardrails/screen-output.ts'
 import { JsonTextError } from '../lib/json-scan.ts'
+import { isConnectionLack } from '../providers/own-limits.ts'
 import type { ProviderContext, Target } from '../providers/provider.ts'
 import { bodyText, type Upstream, type UpstreamRequest } from '../providers/upstream.ts'
 import { callAtTier } from '../routing/call-at-tier.ts'
@@ -83,6 +84,7 @@ export const attempt = async (run: Run, dispatch: Dispatch, parts: InferencePart
     run.succeed()
     if (!delivered) await deliver(held)
   } catch (thrown) {
+    if (isConnectionLack(thrown)) outcome.asked = false
     const error = run.fail(withFlaggedInput(ofProvider(asFailure(thrown), provider.name, dispatch), run.request.call))
     failure = {
       error,

@@ -14,6 +14,7 @@ import { chatFormat } from '../formats/openai-chat/openai-chat.ts'
 import { JsonBody } from '../lib/json-body.ts'
 import type { PriceEntry } from '../models/catalogue-schema.ts'
 import { createModels, plainEndpoint, type Provider } from '../models/models.ts'
+import { noConnectionLeft } from '../providers/own-limits.ts'
 import type { Attempt, ProviderAdapter } from '../providers/provider.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { AttemptReport, Health } from '../routing/health.ts'
@@ -604,6 +605,15 @@ test('settled exactly once, with every upstream closed and no timer left, in wha
     { numRuns: 300 },
   )
 }, 20_000)
+
+test('an attempt for which this machine has no connection left asks nobody, teaches nothing of its provider, and the next one answers', async () => {
+  const lack: Step = { do: 'throw', thrown: noConnectionLeft(new Error('EMFILE')) }
+  const { run, reports } = await outcome([[lack], [say('a'), finish]])
+  expect(reports.map(({ outcome: told }) => told)).toEqual(['cancelled', 'ok'])
+  expect(run.error).toBeNull()
+  const alone = await outcome([[lack]])
+  expect([alone.run.asked, alone.run.error?.status, alone.run.error?.retryAfterSeconds]).toEqual([false, 503, 1])
+})
 
 describe('usage', () => {
   test('is the newest that the provider told', async () => {

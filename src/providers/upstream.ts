@@ -6,6 +6,7 @@ import { GatewayError } from '../errors.ts'
 import type { Clock } from '../lib/clock.ts'
 import { JsonBody } from '../lib/json-body.ts'
 import { UNLIMITED } from '../lib/json-scan.ts'
+import { isOwnLimit, noConnectionLeft } from './own-limits.ts'
 import { Unreached, type Reachability } from './reachability.ts'
 
 export interface UpstreamTimeouts {
@@ -313,6 +314,7 @@ const transportError = (thrown: unknown, signal: AbortSignal): GatewayError => {
   if (thrown instanceof GatewayError) return thrown
   if (signal.aborted && signal.reason instanceof GatewayError) return signal.reason
   const code = codeOf(thrown)
+  if (isOwnLimit(code)) return noConnectionLeft(thrown)
   const detail = code === null ? '' : ` (${code})`
   if (code !== null && UNREACHED.test(code))
     return new GatewayError('provider_unavailable', `The provider could not be reached${detail}.`, { cause: new Unreached(thrown) })

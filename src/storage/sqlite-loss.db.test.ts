@@ -131,6 +131,28 @@ test('a log that is cut or damaged anywhere is refused, or has lost no change', 
   )
 }, 60_000)
 
+test('damage in any page is a sentence, at the start or when the page is read, or touches nothing that is read', async () => {
+  const whole = copyOf(crashed)
+  await (await open(whole)).close()
+  const path = join(whole, 'patchbay.db')
+  const pages = Math.floor(statSync(path).size / 4096)
+  let damaged = 0
+  for (let page = 1; page < pages; page += 1) {
+    const copy = copyOf(whole)
+    const bytes = readFileSync(join(copy, 'patchbay.db'))
+    bytes.fill(0xa5, page * 4096, (page + 1) * 4096)
+    writeFileSync(join(copy, 'patchbay.db'), bytes)
+    const read = await slugsIn(copy).catch((thrown: unknown) => thrown)
+    if (Array.isArray(read)) continue
+    damaged += 1
+    expect(read).toBeInstanceOf(Error)
+    expect(['StorageRefused', 'StorageUnavailable']).toContain((read as Error).name)
+    expect((read as Error).message).toMatch(/damaged/)
+    rmSync(copy, { recursive: true })
+  }
+  expect(damaged).toBeGreaterThan(1)
+}, 60_000)
+
 test('a database of an earlier version, or from a backup, has no witness: it is taken as it is, and gets one', async () => {
   const dataDir = join(parent, 'restored')
   mkdirSync(dataDir)

@@ -21,7 +21,7 @@ import type { Schema } from './schema.ts'
 import { refuseNulCharacters, requireSafeInteger } from './sql-values.ts'
 import { createPrivateFile, prepareDataDirectory } from './sqlite-file.ts'
 import { readWitness, requireDatabaseFile, requireFitting, type Witness, writeWitness } from './sqlite-witness.ts'
-import { StorageRefused } from './storage-errors.ts'
+import { StorageRefused, StorageUnavailable } from './storage-errors.ts'
 import { createTurns } from './turns.ts'
 
 export const DATABASE_FILE = 'patchbay.db'
@@ -118,6 +118,16 @@ const openFile = (path: string): SqliteHandle => {
     handle?.close()
     throw cannotOpen(path, cause)
   }
+}
+
+/** Damage may lie in a page that is read long after the file was opened, and a disk may fail at any time; null for any other error. */
+const fileFault = (path: string, cause: unknown): StorageUnavailable | null => {
+  const code = sqliteCode(cause)
+  if (/^SQLITE_(?:CORRUPT|NOTADB)/.test(code))
+    return new StorageUnavailable(`The database ${path} is damaged. Restore it from a backup.`, { cause })
+  return /^SQLITE_(?:IOERR|READONLY|CANTOPEN)/.test(code)
+    ? new StorageUnavailable(`The database ${path}, or a file beside it, cannot be read and written (${code}).`, { cause })
+    : null
 }
 
 const cannotOpen = (path: string, cause: unknown): StorageRefused => {
@@ -261,11 +271,15 @@ const createDriver = (handle: SqliteHandle, options: RetryOptions): Driver => {
 
   const execute = <R>({ sql, parameters }: CompiledQuery): QueryResult<R> => {
     refuseNulCharacters(parameters)
-    const statement = statements.get(sql)
     const bindings = parameters as SQLQueryBindings[]
-    if (statement.columnNames.length > 0) return { rows: requireSafeIntegers(statement.all(...bindings)) as R[] }
-    const { changes, lastInsertRowid } = statement.run(...bindings)
-    return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid) }
+    try {
+      const statement = statements.get(sql)
+      if (statement.columnNames.length > 0) return { rows: requireSafeIntegers(statement.all(...bindings)) as R[] }
+      const { changes, lastInsertRowid } = statement.run(...bindings)
+      return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid) }
+    } catch (thrown) {
+      throw fileFault(handle.filename, thrown) ?? thrown
+    }
   }
 
   const connection: DatabaseConnection = {
