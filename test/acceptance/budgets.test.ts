@@ -203,7 +203,7 @@ describe('what is charged', () => {
     const { key } = await makeKey(0.05)
     expect((await ask(key)).status).toBe(200)
     expect((await current(key)).usage).toBeCloseTo(0.100001, 9)
-    expect((await ask(key)).error.message).toContain('Used $0.10 of $0.05')
+    expect((await ask(key)).error.message).toContain('Used $0.100001 of $0.05')
     const metrics = await (await fetch(`${service.url}/metrics`)).text()
     expect(Number(/^patchbay_budget_overshoot_nanos_total (\d+)$/m.exec(metrics)?.[1])).toBeGreaterThan(89_000_000)
   })
