@@ -165,6 +165,16 @@ describe('what is no text', () => {
     const file = (file_data: string) => content({ type: 'file', file: { filename: 'x', file_data } })
     expect(textsOf(file(`data:text/plain;base64,${base64('jane')}`))).toEqual(['x', 'jane'])
     expect(textsOf(file('data:text/plain,jane%40example.com'))).toEqual(['x', 'jane@example.com'])
+    // However a reader of such addresses lets it be written.
+    const said = base64('jane@example.com')
+    for (const written of [
+      ` \n data:text/plain;base64,${said}`,
+      `DA\tTA:text/plain;BASE64,${said}`,
+      `data:text/plain;a=1;b=2;c=3;d=4;e=5;f=${'x'.repeat(300)};base64,${said}`,
+      `data:text/plain; base64 ,${said}`,
+      `data:;base64,%${said.charCodeAt(0).toString(16)}${said.slice(1)}`,
+    ])
+      expect(textsOf(file(written))).toContain('jane@example.com')
     expect(textsOf(file('data:x;base64,jane@example.com'))).toEqual(['x', 'data:x;base64,jane@example.com'])
   })
 })

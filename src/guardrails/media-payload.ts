@@ -11,17 +11,22 @@ export type Payload = null | { readonly text: string; readonly write: (text: str
 
 /** `mediaType`: what stands beside it says that it is. */
 export function* payloadOf(value: string, mediaType: string | null): Scan<Payload> {
-  const head = DATA_URL.exec(value.slice(0, HEAD_MAX))
-  if (head === null) return yield* bytesIn(value, '', mediaType)
-  const [prefix, type = '', parameters = ''] = head
-  if (/;base64$/i.test(parameters)) return yield* bytesIn(value.slice(prefix.length), prefix, type)
-  return { text: percentDecoded(value.slice(prefix.length)), write: (text) => prefix + encodeURIComponent(text) }
+  const head = isDataUrl(value) ? value.slice(0, value.slice(0, HEAD_MAX).indexOf(',') + 1) : ''
+  if (head === '') return yield* bytesIn(value, '', mediaType)
+  const data = value.slice(head.length)
+  const [, type = '', parameters = ''] = /^[^:]*:([^,;]*)([^]*),$/.exec(head) ?? []
+  // Who reads such an address decodes its percent signs before the base64 (https://fetch.spec.whatwg.org/#data-urls).
+  if (/;\s*base64\s*$/i.test(parameters)) return yield* bytesIn(data.includes('%') ? percentDecoded(data) : data, head, type.trim())
+  return { text: percentDecoded(data), write: (text) => head + encodeURIComponent(text) }
 }
 
-export const isDataUrl = (value: string): boolean => /^data:/i.test(value)
+/** With the white space and the control characters that readers of addresses pass over. */
+export const isDataUrl = (value: string): boolean => DATA_SCHEME.test(value)
 
+const DATA_SCHEME = /^[\p{Cc} ]*d[\t\n\r]*a[\t\n\r]*t[\t\n\r]*a[\t\n\r]*:/iu
+
+/** A longer one is no head that anybody writes: it is text, with all that stands behind it. */
 const HEAD_MAX = 1000
-const DATA_URL = /^data:([^,;]{0,200})((?:;[^,;]{0,200}){0,4}),/i
 
 /** Fewer characters than that are looked at as they stand: no picture is so small. */
 const OPAQUE_MIN = 64
