@@ -2,8 +2,9 @@
 import type { Call } from '../canonical/call.ts'
 import { isObject, type JsonValue } from '../lib/json.ts'
 import { fieldMeanings, settingFields } from '../request-fields/request-fields.ts'
+import { acceptsChatField } from './chat-fields.ts'
 import { fieldFates, TRANSLATED_DIALECTS, type TranslatedDialect } from './loss-table.ts'
-import { acceptsField, openAiModelOf } from './openai-model.ts'
+import { openAiModelOf } from './openai-model.ts'
 import type { Target } from './provider.ts'
 import { vendorOf } from './vendors.ts'
 
@@ -52,7 +53,7 @@ const isTranslated = (dialect: string): dialect is TranslatedDialect => TRANSLAT
 const isLost = (client: Call['dialect'], field: string, dialect: TranslatedDialect, target: Addressee): boolean => {
   const fates = fieldFates(client, field, dialect)
   if (fates.includes('dropped') || fates.includes('refused')) return true
-  return dialect === 'openai-chat' && fieldMeanings(client, field).some((meaning) => !isAccepted(CHAT_FIELDS.get(meaning), target))
+  return dialect === 'openai-chat' && fieldMeanings(client, field).some((meaning) => isRefused(CHAT_FIELDS.get(meaning), target))
 }
 
 /** The field that a vendor has to accept for a setting, but for those that have rules of their own. */
@@ -62,8 +63,4 @@ const CHAT_FIELDS: ReadonlyMap<string, string> = new Map(
   ),
 )
 
-const isAccepted = (field: string | undefined, target: Addressee): boolean => {
-  const { accepts, openAiModels } = vendorOf(target.provider)
-  if (field === undefined || accepts === 'everything' || accepts.chat === undefined) return true
-  return accepts.chat.has(field) || (openAiModels && acceptsField(openAiModelOf(target), field, null))
-}
+const isRefused = (field: string | undefined, target: Addressee): boolean => field !== undefined && !acceptsChatField(target, field, null)

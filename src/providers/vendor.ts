@@ -51,11 +51,21 @@ export interface Vendor {
   readonly showsThinking: boolean
   readonly jsonSchema: boolean
   readonly requiredToolChoice: boolean
+  /** Its models that think unless they are told not to, and refuse a demanded call while they do; null: none. */
+  readonly unforcedThinkers: RegExp | null
+  /** Fields that some of its models refuse, although others accept them. */
+  readonly refusedFields: readonly RefusedFields[]
   /** Has tools that take any text. */
   readonly customTools: boolean
   readonly webSearch: 'openrouter:web_search' | 'web_search_options' | 'enable_search' | null
   /** Null: it has none. */
   readonly embeddings: EmbeddingWords | null
+}
+
+interface RefusedFields {
+  /** The vendor's own names of the models. */
+  readonly models: RegExp
+  readonly fields: readonly string[]
 }
 
 export type OutputLimit = 'max_tokens' | 'max_completion_tokens'

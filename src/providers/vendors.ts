@@ -42,6 +42,8 @@ const UNKNOWN: Vendor = {
   showsThinking: true,
   jsonSchema: true,
   requiredToolChoice: true,
+  unforcedThinkers: null,
+  refusedFields: [],
   customTools: false,
   webSearch: null,
   embeddings: { names: {}, accepts: new Set(['dimensions', 'encoding_format', 'input_type', 'user']) },
@@ -99,7 +101,6 @@ const OPENAI = {
     'seed',
     'user',
     'safety_identifier',
-    'metadata',
     'service_tier',
     'prompt_cache_key',
     'modalities',
@@ -126,6 +127,9 @@ const OPENAI = {
 
 /** A server that one runs oneself; none of them refuses what it does not know, so what it passes over must be told. */
 const LOCAL = { toolNames: null, systemFirst: true, chat: [...USUAL, ...OPEN_SAMPLERS, ...TOKEN_CHANCES, 'n'] }
+
+/** Kimi models that think unless told not to, and sample as they see fit. */
+const FIXED_KIMI = /^kimi-k(?:2\.[5-9]|[3-9])/
 
 const VENDORS: ReadonlyMap<string, Vendor> = new Map([
   ['openai', vendor(OPENAI)],
@@ -231,7 +235,8 @@ const VENDORS: ReadonlyMap<string, Vendor> = new Map([
   ],
 
   // api-docs.deepseek.com/guides/thinking_mode: the toggle, the efforts, and 400 where the thinking of a turn with calls
-  // does not come back. /guides/json_mode: no schemas. The developer role is answered with "unknown variant".
+  // does not come back. /guides/json_mode: no schemas. The developer role is answered with "unknown variant". "Thinking mode
+  // does not support this tool_choice": all but auto and none.
   [
     'deepseek',
     vendor({
@@ -242,17 +247,23 @@ const VENDORS: ReadonlyMap<string, Vendor> = new Map([
       reasoning: { efforts: ['low', 'medium', 'high', 'xhigh', 'max'], toggle: 'thinking', toggleBesideEffort: true, budgetField: null },
       thinkingBack: { field: 'reasoning_content', filler: '' },
       jsonSchema: false,
+      unforcedThinkers: /^deepseek-(?!chat)/,
       embeddings: null,
     }),
   ],
 
-  // docs.x.ai: chat completions are function calling only (Live Search was withdrawn).
+  // docs.x.ai: chat completions are function calling only (Live Search was withdrawn). "Model grok-4.5 does not support
+  // parameter presencePenalty", also with 0; models that think refuse `stop` too.
   [
     'xai',
     vendor({
       chat: [...USUAL, ...TOKEN_CHANCES, 'n', 'service_tier', 'metadata', 'prompt_cache_key'],
       responses: [...RESPONSES, 'temperature', 'top_p', 'top_logprobs'],
       strictMessages: true,
+      refusedFields: [
+        { models: /^grok-(?!3)/, fields: PENALTIES },
+        { models: /^grok-(?!3|.*non-reasoning)/, fields: ['stop'] },
+      ],
       embeddings: null,
     }),
   ],
@@ -310,7 +321,8 @@ const VENDORS: ReadonlyMap<string, Vendor> = new Map([
   ],
 
   // platform.moonshot.ai, "Use Kimi thinking models": 400 where the thinking of a turn with calls is missing or empty, or
-  // an effort stands beside the toggle. "Migrating from OpenAI": tool_choice knows no `required`. "stop": up to 5.
+  // an effort stands beside the toggle. "Migrating from OpenAI": tool_choice knows no `required`, and no name beside
+  // thinking; from K2.5 on sampling is fixed ("invalid temperature: only 1 is allowed for this model"). "stop": up to 5.
   [
     'moonshot',
     vendor({
@@ -321,6 +333,8 @@ const VENDORS: ReadonlyMap<string, Vendor> = new Map([
       reasoning: { efforts: ['low', 'medium', 'high'], toggle: 'thinking', toggleBesideEffort: false, budgetField: null },
       thinkingBack: { field: 'reasoning_content', filler: ' ' },
       requiredToolChoice: false,
+      unforcedThinkers: FIXED_KIMI,
+      refusedFields: [{ models: FIXED_KIMI, fields: ['temperature', 'top_p', 'n', ...PENALTIES] }],
       toolNames: DASHED_WORD,
       embeddings: null,
     }),

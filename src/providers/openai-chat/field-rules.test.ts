@@ -29,7 +29,7 @@ const rest = ({ sent, warnings }: Encoded): unknown => {
 const LONG = 'u'.repeat(150)
 const HASH = createHash('sha256').update(LONG).digest('hex')
 
-const THINKING_MODELS = ['o3', 'o4-mini', 'gpt-5', 'gpt-5-mini', 'gpt-5.4', 'gpt-6-sol', 'gpt-7-next']
+const THINKING_MODELS = ['o3', 'o4-mini', 'gpt-5', 'gpt-5-mini', 'gpt-5.4', 'gpt-6-astra', 'gpt-7-next']
 
 describe('both lanes keep the same rules', () => {
   test.each<[string, Rule]>([
@@ -141,6 +141,71 @@ describe('both lanes keep the same rules', () => {
       'a vendor that cannot be made to call a tool is not',
       { vendor: 'zai', chat: { tool_choice: 'required' }, settings: {}, sent: {}, told: ['unsupported_field'] },
     ],
+    ...['gpt-5.6-sol', 'gpt-6-sol'].map((model): [string, Rule] => [
+      `${model} does not think unasked beside tools in Chat Completions, which refuses both`,
+      { vendor: 'azure', model, chat: {}, settings: {}, sent: { reasoning_effort: 'none' }, told: ['mapped_field'] },
+    ]),
+    ...['gpt-5.2', 'gpt-5.4'].map((model): [string, Rule] => [
+      `${model} takes tools as they are where no thinking is asked for`,
+      { vendor: 'azure', model, chat: {}, settings: {}, sent: {} },
+    ]),
+    [
+      'thinking that was asked for is not turned off for tools',
+      {
+        vendor: 'azure',
+        model: 'gpt-5.6-sol',
+        chat: { reasoning_effort: 'high' },
+        settings: { reasoning: { effort: 'high' } },
+        sent: { reasoning_effort: 'high' },
+      },
+    ],
+    [
+      'OpenAI keeps no metadata of what it does not store',
+      {
+        vendor: 'openai',
+        model: 'gpt-4o',
+        chat: { metadata: { a: 'b' } },
+        settings: { metadata: { a: 'b' } },
+        sent: {},
+        told: ['unsupported_field'],
+      },
+    ],
+    [
+      'a Grok that thinks takes neither penalties nor stop sequences, and a penalty of nothing goes untold',
+      {
+        vendor: 'xai',
+        model: 'grok-4.5',
+        chat: { presence_penalty: 0, frequency_penalty: 0.5, stop: ['END'] },
+        settings: { presencePenalty: 0, frequencyPenalty: 0.5, stop: ['END'] },
+        sent: {},
+        told: ['unsupported_field', 'unsupported_field'],
+      },
+    ],
+    [
+      'a Grok that does not think takes stop sequences',
+      { vendor: 'xai', model: 'grok-4.20-non-reasoning', chat: { stop: ['END'] }, settings: { stop: ['END'] }, sent: { stop: ['END'] } },
+    ],
+    ...['kimi-k2.6', 'kimi-k3'].map((model): [string, Rule] => [
+      `${model} samples as it sees fit`,
+      {
+        vendor: 'moonshot',
+        model,
+        chat: { temperature: 0.2, top_p: 0.5 },
+        settings: { temperature: 0.2, topP: 0.5 },
+        sent: {},
+        told: ['unsupported_field', 'unsupported_field'],
+      },
+    ]),
+    [
+      'an older Kimi takes a temperature',
+      {
+        vendor: 'moonshot',
+        model: 'kimi-k2-turbo-preview',
+        chat: { temperature: 0.2 },
+        settings: { temperature: 0.2 },
+        sent: { temperature: 0.2 },
+      },
+    ],
   ])('%s', (_, { vendor, model, chat, settings, sent, told = [], maxCompletionTokens }) => {
     const given = {
       vendor,
@@ -156,6 +221,48 @@ describe('both lanes keep the same rules', () => {
       { sent, told },
     ])
   })
+})
+
+describe('a call that is demanded of a model that thinks, and refuses that while it does', () => {
+  const named = { type: 'function', function: { name: 'look' } }
+  const tools = '"tools":[{"type":"function","function":{"name":"look","parameters":{"type":"object"}}}]'
+  const asked = (vendor: string, model: string, choice: unknown, fields = ''): unknown => {
+    const { sent, warnings } = relay(`{"messages":[],${tools},"tool_choice":${JSON.stringify(choice)}${fields}}`, { vendor, model })
+    return [sent['tool_choice'], sent['thinking'], warnings.map(({ code, field }) => `${code} ${field}`)]
+  }
+
+  test.each([
+    ['deepseek', 'deepseek-v4-pro', 'required'],
+    ['deepseek', 'deepseek-v4-flash', named],
+    ['moonshot', 'kimi-k2.6', named],
+  ])('%s %s makes the call without thinking that nobody asked for', (vendor, model, choice) => {
+    expect(asked(vendor, model, choice)).toEqual([choice, { type: 'disabled' }, ['mapped_field tool_choice']])
+  })
+
+  test('thinking that was asked for stays, and the choice is the model’s', () => {
+    const effort = ',"reasoning_effort":"high"'
+    expect(asked('deepseek', 'deepseek-v4-pro', 'required', effort)).toEqual([undefined, undefined, ['unsupported_field tool_choice']])
+    const enabled = ',"thinking":{"type":"enabled"}'
+    expect(asked('moonshot', 'kimi-k3', named, enabled)).toEqual([undefined, { type: 'enabled' }, ['unsupported_field tool_choice']])
+  })
+
+  test('a model that does not think, or was told not to, can be made to', () => {
+    expect(asked('deepseek', 'deepseek-chat', 'required')).toEqual(['required', undefined, []])
+    const disabled = ',"thinking":{"type":"disabled"}'
+    expect(asked('deepseek', 'deepseek-v4-pro', 'required', disabled)).toEqual(['required', { type: 'disabled' }, []])
+    expect(asked('deepseek', 'deepseek-v4-pro', 'auto')).toEqual(['auto', undefined, []])
+  })
+})
+
+test('an empty list of tools, and a choice among none, are not sent to vendors that refuse them', () => {
+  const body = '{"model":"a/b","messages":[],"tools":[ ],"tool_choice":"auto","parallel_tool_calls":true}'
+  expect(relay(body, { vendor: 'openai', model: 'gpt-4o' }).text).toBe('{"model":"gpt-4o","messages":[]}')
+  expect(relay(body).text).toBe(body.replace('a/b', 'one-1'))
+})
+
+test('metadata goes along where the client lets OpenAI store the answer', () => {
+  const body = '{"model":"a/b","messages":[],"store":true,"metadata":{"a":"b"}}'
+  expect(relay(body, { vendor: 'openai', model: 'gpt-4o' }).text).toBe(body.replace('a/b', 'gpt-4o'))
 })
 
 describe('two limits in one request', () => {

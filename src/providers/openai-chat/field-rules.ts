@@ -6,7 +6,8 @@ import type { ReasoningSetting } from '../../canonical/settings.ts'
 import { isObject, type JsonValue } from '../../lib/json.ts'
 import type { EditableFields } from '../editable-fields.ts'
 import { clampOutput, keepAccepted, type RuleContext, shortenIdentifiers } from '../field-rules.ts'
-import { acceptsField, type OpenAiModel, openAiModelOf } from '../openai-model.ts'
+import { acceptsChatField } from '../chat-fields.ts'
+import { type OpenAiModel, openAiModelOf } from '../openai-model.ts'
 import type { OutputLimit, ReasoningWords, Vendor } from '../vendor.ts'
 import { encodeReasoning, turnsThinkingOff } from './encode-reasoning.ts'
 import { NO_SCHEMA } from './encode-tools.ts'
@@ -15,7 +16,8 @@ export const applyFieldRules = (fields: EditableFields, vendor: Vendor, context:
   const model = vendor.openAiModels ? openAiModelOf(context.target) : null
   askForUsage(fields, vendor, context)
   changeReasoning(fields, vendor, model, context)
-  const accepts = acceptance(fields, vendor, model)
+  calmBesideTools(fields, model, context)
+  const accepts = acceptance(fields, vendor, context)
   limitOutput(fields, vendor, accepts, context)
   nameUser(fields, accepts, context)
   keepAccepted(fields, 'chat', accepts, context)
@@ -40,11 +42,31 @@ const askForUsage = (fields: EditableFields, { streamOptions }: Vendor, { call }
   }
 }
 
-const acceptance = (fields: EditableFields, { accepts }: Vendor, model: OpenAiModel | null): ((field: string) => boolean) => {
-  if (accepts === 'everything' || accepts.chat === undefined) return () => true
-  const { chat } = accepts
+const acceptance = (fields: EditableFields, { openAiModels }: Vendor, { target }: RuleContext): ((field: string) => boolean) => {
+  const effort = effortOf(fields)
+  // "The 'metadata' parameter is only allowed when 'store' is enabled."
+  const stored = openAiModels && fields.value('store') === true
+  return (field) => acceptsChatField(target, field, effort) || (stored && field === 'metadata')
+}
+
+const effortOf = (fields: EditableFields): string | null => {
   const effort = fields.value('reasoning_effort')
-  return (field) => chat.has(field) || (model !== null && acceptsField(model, field, typeof effort === 'string' ? effort : null))
+  return typeof effort === 'string' ? effort : null
+}
+
+/** Later models think unasked, and refuse tools beside it: where they have no other dialect, they are asked not to. */
+const calmBesideTools = (fields: EditableFields, model: OpenAiModel | null, { target, warn }: RuleContext): void => {
+  if (model?.chatToolsRefused !== 'unless-none' || model.efforts?.includes('none') !== true) return
+  if (effortOf(fields) !== null || !hasTools(fields)) return
+  const field = fields.told('reasoning_effort')
+  fields.put('reasoning_effort', 'none')
+  const message = `${target.upstreamModel} takes tools in Chat Completions only where it does not think; it was asked not to.`
+  warn({ code: 'mapped_field', field, message })
+}
+
+const hasTools = (fields: EditableFields): boolean => {
+  const tools = fields.value('tools')
+  return Array.isArray(tools) && tools.length > 0
 }
 
 const LIMITS: readonly OutputLimit[] = ['max_completion_tokens', 'max_tokens']
@@ -108,16 +130,32 @@ const limitStop = (fields: EditableFields, { stopMax }: Vendor, { target, warn }
   })
 }
 
-const chooseTools = (fields: EditableFields, vendor: Vendor, { warn }: RuleContext): void => {
-  // Without tools it asks for nothing, and is refused.
-  if (vendor.accepts !== 'everything' && fields.value('tools') === undefined) fields.remove('parallel_tool_calls')
-  if (vendor.requiredToolChoice || fields.value('tool_choice') !== 'required') return
-  fields.remove('tool_choice')
-  warn({
-    code: 'unsupported_field',
-    field: fields.told('tool_choice'),
-    message: 'This provider cannot be made to call a tool; the choice is the model’s.',
-  })
+const chooseTools = (fields: EditableFields, vendor: Vendor, { target, warn }: RuleContext): void => {
+  const choice = fields.value('tool_choice')
+  if (vendor.accepts !== 'everything' && !hasTools(fields)) {
+    // Without tools these ask for nothing, and are refused; so is an empty list.
+    fields.remove('tools')
+    fields.remove('parallel_tool_calls')
+    if (choice === 'auto' || choice === 'none') fields.remove('tool_choice')
+  }
+  if (!vendor.requiredToolChoice && choice === 'required') {
+    fields.remove('tool_choice')
+    const message = 'This provider cannot be made to call a tool; the choice is the model’s.'
+    warn({ code: 'unsupported_field', field: fields.told('tool_choice'), message })
+    return
+  }
+  if (vendor.unforcedThinkers?.test(target.upstreamModel) !== true || (choice !== 'required' && !isObject(choice))) return
+  const thinking = fields.value('thinking')
+  if (isObject(thinking) && thinking['type'] === 'disabled') return
+  if (thinking === undefined && effortOf(fields) === null) {
+    fields.put('thinking', { type: 'disabled' })
+    const message = `${target.upstreamModel} cannot be made to call a tool while it thinks; it was asked not to think.`
+    warn({ code: 'mapped_field', field: fields.told('tool_choice'), message })
+  } else {
+    fields.remove('tool_choice')
+    const message = `${target.upstreamModel} cannot be made to call a tool while it thinks; the choice is the model’s.`
+    warn({ code: 'unsupported_field', field: fields.told('tool_choice'), message })
+  }
 }
 
 const changeFormat = (fields: EditableFields, { jsonSchema }: Vendor, { warn }: RuleContext): void => {
