@@ -1,10 +1,10 @@
 /** Customers' own provider keys: entered once, never shown, used first, paid by the customer. */
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { writeFileSync } from 'node:fs'
 
 import { OpenRouter } from '@openrouter/sdk'
 import { beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 
+import { filesBelow } from '../support/files-below.ts'
 import { call, infer, streamChunks } from '../support/calls.ts'
 import { type Exchange, say, startFakeUpstream } from '../support/fake-upstream.ts'
 import { type StartedService, until, useServices } from '../support/started-service.ts'
@@ -95,7 +95,7 @@ describe('managing them', () => {
       await call(service, 'GET', '/audit-log'),
     ]
     for (const { text } of told) expect(text).not.toContain(OWN)
-    for (const file of readdirSync(service.dataDir)) expect(readFileSync(join(service.dataDir, file)).includes(OWN)).toBe(false)
+    for (const bytes of filesBelow(service.dataDir)) expect(bytes.includes(OWN)).toBe(false)
   })
 
   test.each([

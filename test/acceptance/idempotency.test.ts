@@ -1,9 +1,8 @@
 /** `Idempotency-Key` on whatever creates something: done once, answered alike, and the answer is kept from everybody else. */
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 
 import { beforeAll, describe, expect, test } from 'bun:test'
 
+import { filesBelow } from '../support/files-below.ts'
 import { type Answer, call, infer } from '../support/calls.ts'
 import { describeEachEngine } from '../support/databases.ts'
 import { type StartedService, useServices } from '../support/started-service.ts'
@@ -90,7 +89,7 @@ describeEachEngine('Idempotency-Key', (engine) => {
     expect(others.key).not.toBe(made.key)
     if (engine.name === 'postgres') return
     // At rest it is sealed.
-    const stored = readdirSync(service.dataDir).map((name) => readFileSync(join(service.dataDir, name)).toString('latin1'))
+    const stored = filesBelow(service.dataDir).map((bytes) => bytes.toString('latin1'))
     expect(stored.some((text) => text.includes(made.key))).toBe(false)
   })
 
