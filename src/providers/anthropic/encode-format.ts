@@ -1,5 +1,6 @@
 /** The form of an answer: a schema that it is held to, or, where there is none, words for the model. */
-import { isObject } from '../../lib/json.ts'
+import { isObject, type JsonValue } from '../../lib/json.ts'
+import { JSON_WORDS, schemaWords } from '../json-words.ts'
 import type { EncodeContext } from './encode-context.ts'
 
 export interface EncodedFormat {
@@ -29,13 +30,11 @@ export const encodeFormat = (context: EncodeContext, schemas: boolean): EncodedF
       return { schema: closed.schema }
     }
     context.mapped(field, `${upstreamModel} cannot be held to ${closed.obstacle}; the model is told of the schema in words.`)
-    return { words: `${JSON_WORDS} It must be valid against this JSON Schema: ${JSON.stringify(schema)}` }
+    return { words: schemaWords(schema as JsonValue) }
   }
   context.mapped(field, `${upstreamModel} cannot be held to a schema that is no object; the model is asked for JSON in words.`)
   return { words: JSON_WORDS }
 }
-
-const JSON_WORDS = 'Answer with one JSON object and nothing else: no other text, and no Markdown around it.'
 
 export const tellLoosened = (loosened: readonly string[], field: string, { mapped, target }: EncodeContext): void => {
   if (loosened.length > 0)

@@ -107,7 +107,7 @@ export const FORMAT_FIELDS: Readonly<Record<ClientDialect, string>> = {
   messages: 'output_config.format',
 }
 
-export const NO_SCHEMA = 'This provider takes no schema; it was asked for any JSON object.'
+export const NO_SCHEMA = 'This provider takes no schema; it was asked for a JSON object, and the model is told of the schema in words.'
 
 export const encodeFormat = (format: OutputFormat): JsonObject => {
   if (format.type === 'text') return {}

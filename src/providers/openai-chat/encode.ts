@@ -11,6 +11,7 @@ import { encodeMessages } from './encode-messages.ts'
 import { encodeSettings } from './encode-settings.ts'
 import { encodeFormat, encodeTools, FORMAT_FIELDS } from './encode-tools.ts'
 import { applyFieldRules } from './field-rules.ts'
+import { formatWords } from './format-words.ts'
 import { messageContext } from './message-context.ts'
 import { relayChanges } from './relay-request.ts'
 
@@ -54,5 +55,6 @@ export const encodePrompt = (translation: Translation, attempt: Attempt, vendor:
   )
   if (context.lostMarks()) dropCacheOptions(fields, attempt)
   applyFieldRules(fields, vendor, attempt)
-  return { messages, ...fields.object }
+  const words = formatWords(encodeFormat(outputFormat)['response_format'], vendor)
+  return { messages: words === null ? messages : [words, ...messages], ...fields.object }
 }

@@ -2,9 +2,26 @@ import { describe, expect, test } from 'bun:test'
 
 import { sealProof } from '../../canonical/reasoning.ts'
 import { SERVICE_FIELDS } from '../../request-fields/service-fields.ts'
-import { relay } from './encode.test-kit.ts'
+import { encode, relay, text, user } from './encode.test-kit.ts'
 
 const HISTORY = '"messages": [ {"role":"user","content":"H\\u0069"} ]'
+
+test('a schema that the vendor does not take is told to the model in words, without which JSON mode is refused', () => {
+  const schema = { type: 'object', properties: { a: { type: 'string' } } }
+  const format = `"response_format":{"type":"json_schema","json_schema":{"name":"s","schema":${JSON.stringify(schema)}}}`
+  const own = relay(`{${HISTORY},${format}}`, { vendor: 'deepseek', model: 'deepseek-v4-pro' })
+  const other = encode(
+    { messages: [user(text('Hi'))], outputFormat: { type: 'json-schema', name: 's', schema } },
+    { vendor: 'deepseek', model: 'deepseek-v4-pro' },
+  )
+  const words = { role: 'system', content: expect.stringContaining(`JSON Schema: ${JSON.stringify(schema)}`) as string }
+  for (const { sent, warnings } of [own, other]) {
+    expect(sent['messages']).toEqual([words, { role: 'user', content: 'Hi' }] as never)
+    expect(sent['response_format']).toEqual({ type: 'json_object' })
+    expect(warnings).toHaveLength(1)
+  }
+  expect(own.text).toContain('"H\\u0069"')
+})
 
 describe('a vendor’s words in a request of the same dialect', () => {
   test.each<[string, string, string, string, readonly string[]]>([
@@ -53,13 +70,6 @@ describe('a vendor’s words in a request of the same dialect', () => {
       [],
     ],
     ['hidden thinking cannot be asked for everywhere', 'openai', '"include_reasoning":false', '', ['include_reasoning']],
-    [
-      'a schema for a vendor without schemas',
-      'deepseek',
-      '"response_format":{"type":"json_schema","json_schema":{}}',
-      '"response_format":{"type":"json_object"}',
-      ['response_format'],
-    ],
     ['the limit of this service’s tools is no provider’s', 'openai', '"max_tool_calls":3', '', []],
   ])('%s', (_, vendor, given, sent, lost) => {
     const body = (members: string): string => `{"model":"one-1",${HISTORY}${members === '' ? '' : `,${members}`}}`

@@ -5,12 +5,14 @@
 import { withoutServiceFields } from '../../request-fields/service-fields.ts'
 import type { JsonBody } from '../../lib/json-body.ts'
 import type { JsonChanges } from '../../lib/json-splice.ts'
+import type { JsonObject } from '../../lib/json.ts'
 import { type CacheMarkName, marksLost, withoutCacheMarks } from '../cache-marks.ts'
 import { fieldsOfBody } from '../editable-fields.ts'
 import { openAiModelOf } from '../openai-model.ts'
 import type { Attempt, Target } from '../provider.ts'
 import type { Vendor } from '../vendor.ts'
 import { applyFieldRules } from './field-rules.ts'
+import { formatWords } from './format-words.ts'
 import { relayedMessages } from './relay-messages.ts'
 
 /** What is changed in the client's body. */
@@ -25,6 +27,9 @@ export const relayChanges = (attempt: Attempt, vendor: Vendor): JsonChanges => {
   applyFieldRules(fieldsOfBody(call.body, changes), vendor, attempt)
   const messages = relayedMessages(call.body, target, vendor, warn)
   if (messages !== null) changes['messages'] = messages
+  const words = vendor.jsonSchema ? null : formatWords(call.body.value('response_format'), vendor)
+  const said = messages ?? call.body.raw('messages')
+  if (words !== null && said !== undefined) changes['messages'] = withFirst(words, said)
   Object.assign(
     changes,
     withoutCacheMarks(call.body, listsOf(call.body, changes), refusedMarks(vendor, target), (field) =>
@@ -32,6 +37,12 @@ export const relayChanges = (attempt: Attempt, vendor: Vendor): JsonChanges => {
     ),
   )
   return changes
+}
+
+/** JSON text of a list, with one more element before the others. */
+const withFirst = (element: JsonObject, list: string): string => {
+  const others = list.slice(list.indexOf('[') + 1)
+  return `[${JSON.stringify(element)}${others.trim() === ']' ? '' : ','}${others}`
 }
 
 /** As they go out so far. */

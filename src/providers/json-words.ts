@@ -1,0 +1,7 @@
+/** What a model is told of the form of its answer where the provider holds it to none. */
+import type { JsonValue } from '../lib/json.ts'
+
+export const JSON_WORDS = 'Answer with one JSON object and nothing else: no other text, and no Markdown around it.'
+
+export const schemaWords = (schema: JsonValue): string =>
+  `${JSON_WORDS} It must be valid against this JSON Schema: ${JSON.stringify(schema)}`
