@@ -17,6 +17,7 @@ import { createInference, type InferenceParts } from '../inference/run-inference
 import type { Clock } from '../lib/clock.ts'
 import type { Models } from '../models/models.ts'
 import { createLoadMedia } from '../providers/load-media.ts'
+import { createProofMakers } from '../providers/proof-makers.ts'
 import type { ProviderContext } from '../providers/provider.ts'
 import { createReachability, probeAddress, probeNothing } from '../providers/reachability.ts'
 import { providerRegistry } from '../providers/registry.ts'
@@ -102,7 +103,7 @@ const providerContext = (clock: Clock, { timeouts, media }: ConfigFile, env: Env
     },
     createReachability({ clock, connectMs, probe: behindProxy(env) ? probeNothing : probeAddress }),
   )
-  const context = { upstream, clock, roleRules: createLearntRoleRules() }
+  const context = { upstream, clock, proofMakers: createProofMakers(), roleRules: createLearntRoleRules() }
   if (!media.fetch) return context
   const safeFetch = createSafeFetch({ clock, trustedHosts: media.trusted_hosts, trustedBy: 'media.trusted_hosts', plainHttp: true })
   return { ...context, loadMedia: createLoadMedia(safeFetch) }

@@ -69,7 +69,14 @@ const upstreamBody = async (
     const loadMedia = context.loadMedia === undefined ? undefined : pretendToLoad
     await adapter(
       attempt,
-      { clock, sending, loadMedia, roleRules: context.roleRules, upstream: { post: ({ body }) => sending(bodyText(body)) } },
+      {
+        clock,
+        sending,
+        loadMedia,
+        proofMakers: context.proofMakers,
+        roleRules: context.roleRules,
+        upstream: { post: ({ body }) => sending(bodyText(body)) },
+      },
       () => undefined,
     )
   } catch (thrown) {

@@ -7,6 +7,7 @@ import type { TakeFrames } from '../canonical/event.ts'
 import type { Warning } from '../canonical/warning.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { LoadMedia } from './load-media.ts'
+import type { ProofMakers } from './proof-makers.ts'
 import type { LearntRoleRules } from './role-rules.ts'
 import type { Upstream } from './upstream.ts'
 
@@ -35,6 +36,8 @@ export interface Attempt {
   readonly number: number
   /** Told of what the translation to this provider loses; throws where the request is strict. */
   readonly warn: (warning: Warning) => void
+  /** Our id of the model that signed a piece of thinking; null where nobody knows. */
+  readonly makerOf?: ProofMakers['makerOf'] | undefined
   /** Aborted, with a GatewayError for reason, when the client is gone or time has run out; an adapter's own deadlines abort it too. */
   readonly connection: AbortController
 }
@@ -49,6 +52,8 @@ export interface ProviderContext {
   readonly sending?: ((body: string) => void | Promise<void>) | undefined
   /** Fetches what a request names by its address, where the operator allows that. */
   readonly loadMedia?: LoadMedia | undefined
+  /** Absent: no maker is known. */
+  readonly proofMakers?: ProofMakers | undefined
   /** Absent: every request learns anew. */
   readonly roleRules?: LearntRoleRules | undefined
 }

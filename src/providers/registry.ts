@@ -7,6 +7,7 @@ import { google } from './google/google.ts'
 import { openaiChat } from './openai-chat/openai-chat.ts'
 import { openaiResponses } from './openai-responses/openai-responses.ts'
 import { namingCountedTools, namingTools, type ToolNaming } from './naming-tools.ts'
+import { knowingMakers } from './proof-makers.ts'
 import type { ProviderAdapter, Target, TokenCounter } from './provider.ts'
 import { settlingRoles } from './settling-roles.ts'
 import { tellingTextCalls } from './text-calls.ts'
@@ -19,13 +20,15 @@ const vendorsForm = ({ provider }: Target): ToolNameForm | null => vendorOf(prov
 const ANTHROPIC_TOOLS: ToolNaming = { own: 'messages', formFor: () => DASHED }
 
 const ADAPTERS: Readonly<Record<string, ProviderAdapter>> = {
-  anthropic: namingTools(settlingRoles(tellingTextCalls(anthropic, { own: 'messages' }), 'messages'), ANTHROPIC_TOOLS),
-  bedrock: namingTools(tellingTextCalls(bedrock), { own: null, formFor: () => DASHED }),
+  anthropic: knowingMakers(namingTools(settlingRoles(tellingTextCalls(anthropic, { own: 'messages' }), 'messages'), ANTHROPIC_TOOLS)),
+  bedrock: knowingMakers(namingTools(tellingTextCalls(bedrock), { own: null, formFor: () => DASHED })),
   google: namingTools(tellingTextCalls(google), { own: null, formFor: () => DASHED_WORD }),
-  'openai-chat': namingTools(settlingRoles(tellingTextCalls(openaiChat, { own: 'chat', makesThem: true }), 'chat'), {
-    own: 'chat',
-    formFor: vendorsForm,
-  }),
+  'openai-chat': knowingMakers(
+    namingTools(settlingRoles(tellingTextCalls(openaiChat, { own: 'chat', makesThem: true }), 'chat'), {
+      own: 'chat',
+      formFor: vendorsForm,
+    }),
+  ),
   'openai-responses': namingTools(settlingRoles(tellingTextCalls(openaiResponses, { own: 'responses', makesThem: true }), 'responses'), {
     own: 'responses',
     formFor: vendorsForm,

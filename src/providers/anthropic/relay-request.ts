@@ -5,6 +5,7 @@ import type { JsonBody } from '../../lib/json-body.ts'
 import { editElements, editMembers, type JsonChanges, rawMember } from '../../lib/json-splice.ts'
 import { isObject } from '../../lib/json.ts'
 import { fieldsOfBody } from '../editable-fields.ts'
+import { holdsThinkingOfOthers } from '../proof-makers.ts'
 import type { Attempt } from '../provider.ts'
 import { limitCacheMarks, mayExceedMarks } from './cache-marks.ts'
 import { defaultMaxTokens } from './encode-thinking.ts'
@@ -76,10 +77,13 @@ const OWN_TOOL = /"(?:service|openrouter):/
 
 /** The history as the provider takes it: no thinking of others, and the words of the system where the model knows them. */
 const history = (attempt: Attempt): Record<string, string> => {
-  const { call, target, warn } = attempt
+  const { call, target, warn, makerOf } = attempt
   const { body } = call
   const { claude, systemTurns } = rulesOf(target.upstreamModel)
-  const foreign = mayHoldSealedProof(body.searchable) || UNSIGNED.test(body.searchable)
+  const foreign =
+    mayHoldSealedProof(body.searchable) ||
+    UNSIGNED.test(body.searchable) ||
+    (makerOf !== undefined && holdsThinkingOfOthers(body.searchable, target.modelId, makerOf))
   const directed = claude && SYSTEM_TURN.test(body.searchable)
   const given = foreign || directed ? body.raw('messages') : undefined
   const messages = given === undefined ? undefined : body.value('messages')
@@ -103,7 +107,7 @@ const UNSIGNED = /"signature"\s*:\s*""/
  * Thinking of other makers goes no further: what this service sealed into the dialect's own fields, and what nobody signed.
  * Only the blocks that hold it change; the rest of the text stays as the client wrote it.
  */
-const ownHistory = (text: string, messages: readonly unknown[], { target, warn }: Attempt): string =>
+const ownHistory = (text: string, messages: readonly unknown[], { target, warn, makerOf }: Attempt): string =>
   editElements(text, (messageText, index) => {
     const message = messages[index]
     const blocks = isObject(message) ? message['content'] : undefined
@@ -112,7 +116,7 @@ const ownHistory = (text: string, messages: readonly unknown[], { target, warn }
     let kept = 0
     const content = editElements(given, (blockText, position) => {
       const block: unknown = blocks[position]
-      const own = isObject(block) ? provenBlock(block, blockText, target.modelId) : blockText
+      const own = isObject(block) ? provenBlock(block, blockText, target.modelId, makerOf) : blockText
       if (own !== null) kept += 1
       return own
     })
@@ -140,13 +144,13 @@ const blocksOf = (message: unknown): readonly unknown[] =>
   isObject(message) && Array.isArray(message['content']) ? message['content'] : []
 
 /** The block's text as the model may have it back, or null for none of it. */
-const provenBlock = (block: Json, text: string, modelId: string): string | null => {
+const provenBlock = (block: Json, text: string, modelId: string, makerOf: Attempt['makerOf']): string | null => {
   const { type } = block
   if (type === 'thinking' || type === 'redacted_thinking') {
     const held = type === 'thinking' ? block['signature'] : block['data']
     if (held === '') return null
     const proof = typeof held === 'string' ? openProof(held) : null
-    if (proof === null) return text
+    if (proof === null) return typeof held === 'string' && (makerOf?.(held) ?? modelId) !== modelId ? null : text
     if (proof.format !== 'anthropic-claude-v1' || (proof.model !== undefined && proof.model !== modelId)) return null
     return proof.kind === 'encrypted'
       ? JSON.stringify({ type: 'redacted_thinking', data: proof.data })

@@ -4,16 +4,16 @@
  * nearly always there is none, and the messages go on as they were written.
  */
 import { openProof } from '../../canonical/reasoning.ts'
-import type { Warning } from '../../canonical/warning.ts'
 import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
-import type { JsonBody } from '../../lib/json-body.ts'
 import { rewrittenText } from '../../lib/json-rewrite.ts'
-import type { Target } from '../provider.ts'
+import type { Attempt } from '../provider.ts'
 import type { Vendor } from '../vendor.ts'
 import { mayBeOf } from './encode-thinking.ts'
 
 /** JSON text for `messages`, or null where they can stay as they are. */
-export const relayedMessages = (body: JsonBody, target: Target, vendor: Vendor, warn: (warning: Warning) => void): string | null => {
+export const relayedMessages = (attempt: Attempt, vendor: Vendor): string | null => {
+  const { target, warn } = attempt
+  const { body } = attempt.call
   const text = body.searchable
   const thinking =
     vendor.thinkingBack === 'untouched'
@@ -32,7 +32,7 @@ export const relayedMessages = (body: JsonBody, target: Target, vendor: Vendor, 
     let next: JsonObject = message
     const lose = (what: string): void =>
       warn({ code: 'unsupported_field', field: `messages[${index}]`, message: `${target.providerName} ${what}` })
-    if (thinking && next['role'] === 'assistant') next = withThinking(next, target, vendor, lose)
+    if (thinking && next['role'] === 'assistant') next = withThinking(next, attempt, vendor, lose)
     if (extras && next['role'] === 'assistant') next = withoutExtras(next)
     if (developers && next['role'] === 'developer') next = { ...next, role: 'system' }
     changed ||= next !== message
@@ -61,11 +61,11 @@ const withoutExtras = (message: JsonObject): JsonObject => {
 
 type Lose = (what: string) => void
 
-const withThinking = (message: JsonObject, target: Target, vendor: Vendor, lose: Lose): JsonObject => {
+const withThinking = (message: JsonObject, attempt: Attempt, vendor: Vendor, lose: Lose): JsonObject => {
   const { thinkingBack } = vendor
   const given = message['reasoning_details']
   const details = Array.isArray(given) ? given.filter((detail): detail is JsonObject => isObject(detail)) : []
-  const foreign = details.filter((detail) => isForeign(detail, target))
+  const foreign = details.filter((detail) => isForeign(detail, attempt))
   if (thinkingBack === 'details' || thinkingBack === 'untouched') {
     if (foreign.length === 0) return message
     lose('did not make the thinking of this turn; it was left out.')
@@ -90,8 +90,10 @@ const withThinking = (message: JsonObject, target: Target, vendor: Vendor, lose:
 }
 
 /** Thinking that another model made, or that this service sealed for another interface. A format that nobody knows may be the server's own. */
-const isForeign = (detail: JsonObject, { upstreamModel }: Target): boolean => {
+const isForeign = (detail: JsonObject, { target: { modelId, upstreamModel }, makerOf }: Attempt): boolean => {
   const { signature, data } = detail
+  const proof = [signature, data].find((held) => typeof held === 'string' && held !== '')
+  if (typeof proof === 'string' && (makerOf?.(proof) ?? modelId) !== modelId) return true
   if ([signature, data].some((proof) => typeof proof === 'string' && openProof(proof) !== null)) return true
   // The first maker of signatures is meant where none is named.
   const format = detail['format'] ?? (typeof signature === 'string' && signature !== '' ? 'anthropic-claude-v1' : null)

@@ -25,7 +25,7 @@ export const relayChanges = (attempt: Attempt, vendor: Vendor): JsonChanges => {
     model: JSON.stringify(target.upstreamModel),
   }
   applyFieldRules(fieldsOfBody(call.body, changes), vendor, attempt)
-  const messages = relayedMessages(call.body, target, vendor, warn)
+  const messages = relayedMessages(attempt, vendor)
   if (messages !== null) changes['messages'] = messages
   const words = vendor.jsonSchema ? null : formatWords(call.body.value('response_format'), vendor)
   const said = messages ?? call.body.raw('messages')
