@@ -42,7 +42,7 @@ export const composeAppParts = (parts: Parts, file: ConfigFile, models: Models, 
     routing,
     firstTokenMs: milliseconds(file.timeouts.first_token),
     totalMs: milliseconds(file.timeouts.total),
-    began: parts.running.began,
+    began: (run) => parts.running.began(run.connection),
     settle: parts.settle,
   }
   const safeFetch = createSafeFetch({ clock, trustedHosts: file.moderation.trusted_hosts })

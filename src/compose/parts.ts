@@ -74,8 +74,9 @@ export const composeParts = (ground: Ground, reloadable: Reloadable) => {
   const running = createRunningRuns()
   metrics.gauge('patchbay_running_generations', 'Generations being answered.', () => running.size)
   const settle = (run: Run): void => {
-    run.request.pass?.end(inputTokens(run.usage) + outputTokens(run.usage))
-    running.ended(run)
+    const { usage } = run.bill
+    run.request.pass?.end(inputTokens(usage) + outputTokens(usage))
+    running.ended(run.connection)
     recorder.add(budgeted.settlement(run))
     observe(run)
   }

@@ -14,7 +14,7 @@ describe.each(CLIENT_DIALECTS)('%s: where every provider is closed or full', (cl
         headers: { 'x-service-provider-failure': setting, 'x-service-metadata': 'enabled' },
         closed: true,
       })
-      expect([status, headers.get('retry-after'), sent.length, run?.attempts.length]).toEqual([503, '1', 0, 0])
+      expect([status, headers.get('retry-after'), sent.length, run?.log.attempts.length]).toEqual([503, '1', 0, 0])
       expect(JSON.parse(text)).toMatchObject({ service_metadata: { attempt: 0, attempts: [], summary: 'No provider was tried.' } })
     }
   })

@@ -15,7 +15,8 @@ import type { Admit } from '../inference/budgeted-runs.ts'
 import type { DryRun } from '../inference/dry-run.ts'
 import { refusalMetadata, type RefusedRequest, routingMetadata } from '../inference/routing-metadata.ts'
 import type { RunInference } from '../inference/run-inference.ts'
-import type { InferenceRequest, Run } from '../inference/run.ts'
+import type { InferenceRequest } from '../inference/inference-request.ts'
+import type { Run } from '../inference/run.ts'
 import { callerOf, type Principal } from '../keys/keys.ts'
 import type { Clock } from '../lib/clock.ts'
 import { JsonBody } from '../lib/json-body.ts'
@@ -83,7 +84,7 @@ export const answerInference = async (request: RouteRequest, format: ClientForma
     if (refused === undefined) throw thrown
     return refusal(asPublicError(thrown), refused, format, request.headers)
   }
-  const leave = (): void => run.leave()
+  const leave = (): void => run.connection.leave()
   request.signal.addEventListener('abort', leave, { once: true })
   // It may have left while its preset was looked up, or its budget: an abort that is over is not told again.
   if (request.signal.aborted) leave()
@@ -128,7 +129,7 @@ class Answer {
 
   /** Always where no provider was asked, or our own check failed; else by the request, its key or the server (docs/contract/errors.md#own-checks). */
   #tellsStatus(error: GatewayError): boolean {
-    if (!this.#run.asked || isGuardrailBlock(error)) return true
+    if (!this.#run.log.asked || isGuardrailBlock(error)) return true
     const mode = wantedFailure(this.#clientHeaders) ?? this.#keyWish ?? this.#parts.providerFailure
     return mode === 'auto' ? needsStatus(this.#clientHeaders) : mode === 'status'
   }
@@ -150,7 +151,8 @@ class Answer {
     } catch (thrown) {
       return this.#failure(thrown)
     }
-    const failure = this.#run.error === null || this.#isAnswer(this.#run.error) ? null : this.#run.error
+    const { error } = this.#run.log
+    const failure = error === null || this.#isAnswer(error) ? null : error
     const status = failure !== null && this.#tellsStatus(failure) ? failure.status : 200
     const headers = failure === null ? this.#headers : { ...this.#headers, ...errorHeaders(failure) }
     return jsonText(this.#format.renderAnswer(this.#head(), mergeFrames(frames), this.#tail()), { status, headers })
@@ -210,7 +212,7 @@ class Answer {
 
   #failure(thrown: unknown): Response {
     const error = asPublicError(thrown)
-    const isOwnCheck = !this.#run.asked && METADATA_LESS.has(error.status)
+    const isOwnCheck = !this.#run.log.asked && METADATA_LESS.has(error.status)
     const tail = isOwnCheck ? { ...this.#tail(), metadata: null } : this.#tail()
     const { body, answered } = this.#format.renderError(error, this.#head(), tail)
     const status = answered || !this.#tellsStatus(error) ? 200 : error.status
@@ -218,8 +220,8 @@ class Answer {
   }
 
   #head(): AnswerHead {
-    const run = this.#run
-    const { request, current, generationId, createdMs, echoes } = run
+    const { request, log, generationId, createdMs } = this.#run
+    const { current, echoes } = log
     return {
       generationId,
       createdSeconds: Math.floor(createdMs / 1000),
@@ -230,16 +232,17 @@ class Answer {
       ...(request.hidden === undefined ? {} : { instructions: request.hidden.ownInstructions, hidden: request.hidden.texts }),
       // Few answers tell it, and it is read off the whole request.
       get inputTokensEstimate() {
-        return run.inputTokensEstimate
+        return log.inputTokensEstimate
       },
       ...(echoes.length === 0 ? {} : { echoes }),
     }
   }
 
   #tail(): AnswerTail {
-    const { usage, cost, createdMs, durationMs } = this.#run
+    const { bill, log, createdMs } = this.#run
+    const { usage, cost } = bill
     const metadata = this.#metadataField === null ? null : { field: this.#metadataField, value: routingMetadata(this.#run) }
-    return { usage, cost, endedSeconds: Math.floor((createdMs + durationMs) / 1000), metadata }
+    return { usage, cost, endedSeconds: Math.floor((createdMs + log.durationMs) / 1000), metadata }
   }
 }
 

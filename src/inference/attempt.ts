@@ -5,7 +5,7 @@ import { screening } from '../guardrails/screen-output.ts'
 import { JsonTextError } from '../lib/json-scan.ts'
 import { isConnectionLack } from '../providers/own-limits.ts'
 import type { ProviderContext, Target } from '../providers/provider.ts'
-import { bodyText, type Upstream, type UpstreamRequest } from '../providers/upstream.ts'
+import type { Upstream } from '../providers/upstream.ts'
 import { callAtTier } from '../routing/call-at-tier.ts'
 import type { Credential } from '../routing/credentials.ts'
 import type { PlannedAttempt } from '../routing/plan-attempts.ts'
@@ -15,7 +15,7 @@ import { dialectOf } from './dialect-of.ts'
 import { withFlaggedInput } from './flagged-input.ts'
 import type { Dispatch } from './itinerary.ts'
 import type { InferenceParts } from './run-inference.ts'
-import type { AttemptOutcome, Run } from './run.ts'
+import type { Run } from './run.ts'
 
 /** Before content nothing was said, however much was sent: a provider that never comes to the point is a broken one. */
 const HELD_FRAMES_MAX = 10_000
@@ -39,7 +39,8 @@ export const attempt = async (run: Run, dispatch: Dispatch, parts: InferencePart
   let said = false
   let delivered = false
   let failure: Failure | null = null
-  const { connection, outcome } = run.begin(dispatch)
+  const outcome = run.log.begin(dispatch)
+  const connection = run.connection.open()
   const firstTokenMs = planned.model.firstTokenMs ?? parts.firstTokenMs
   let cancelDeadline = stream
     ? parts.clock.after(firstTokenMs, () => connection.abort(new GatewayError('timeout', `${provider.name} sent no content in time.`)))
@@ -68,24 +69,24 @@ export const attempt = async (run: Run, dispatch: Dispatch, parts: InferencePart
   }
 
   const observed = (batch: readonly Frame[]): ReturnType<TakeFrames> => {
-    run.observe(batch)
+    run.log.observe(batch)
     return take(batch)
   }
 
   try {
     const call = callAtTier(run.request.call, planned.serviceTier)
     const adapter = parts.adapters.adapterFor(dialectOf(planned, call))
-    const number = run.attempts.length - 1
-    const upstreamAttempt = { call, target: heldTarget(run, dispatch), number, connection, warn: run.warn }
+    const number = run.log.attempts.length - 1
+    const upstreamAttempt = { call, target: heldTarget(run, dispatch), number, connection, warn: run.log.warn }
     const screen = run.request.screenOutput?.()
-    const screened = screen === undefined ? null : screening(screen, run, take)
-    await adapter(upstreamAttempt, watched(parts.context, run, outcome), screened === null ? observed : screened.take)
+    const screened = screen === undefined ? null : screening(screen, run.log, take)
+    await adapter(upstreamAttempt, watched(parts.context, run, planned), screened === null ? observed : screened.take)
     await screened?.end()
-    run.succeed()
+    run.log.succeed()
     if (!delivered) await deliver(held)
   } catch (thrown) {
-    if (isConnectionLack(thrown)) outcome.asked = false
-    const error = run.fail(withFlaggedInput(ofProvider(asFailure(thrown), provider.name, dispatch), run.request.call))
+    if (isConnectionLack(thrown)) run.log.notSent()
+    const error = run.log.fail(withFlaggedInput(ofProvider(asFailure(thrown), provider.name, dispatch), run.request.call))
     failure = {
       error,
       zone: delivered ? 'delivered' : zoneOf(outcome, error),
@@ -95,7 +96,7 @@ export const attempt = async (run: Run, dispatch: Dispatch, parts: InferencePart
     }
   } finally {
     cancelDeadline?.()
-    parts.routing.health.end(planned.key, provider.slug, reportOf(run, dispatch, outcome, failure))
+    parts.routing.health.end(planned.key, provider.slug, reportOf(run.connection.stopped, dispatch, outcome, failure))
   }
   return failure
 }
@@ -125,22 +126,17 @@ export const heldTarget = ({ hold }: Run, { planned, credential }: Dispatch): Ta
  * The same context, in which a body goes out only when its cost is held, and it is written down that the provider is asked
  * and what status it answers.
  */
-export const watched = (context: ProviderContext, run: Run, outcome: AttemptOutcome): ProviderContext => {
-  const { hold, sending: show } = run
-  const leave = (body: UpstreamRequest['body']): void => {
-    outcome.asked = true
-    show?.(bodyText(body))
-  }
+export const watched = (context: ProviderContext, { hold, log }: Run, planned: PlannedAttempt): ProviderContext => {
   const sending = (body: string): void | Promise<void> => {
-    const covered = hold?.cover(run, outcome.planned, body)
-    return covered === undefined ? leave(body) : covered.then(() => leave(body))
+    const covered = hold?.cover(planned, body)
+    return covered === undefined ? log.sent(body) : covered.then(() => log.sent(body))
   }
   const watching: Upstream = {
     async post(request) {
-      if (hold !== null) await hold.cover(run, outcome.planned, request.body)
-      leave(request.body)
+      if (hold !== null) await hold.cover(planned, request.body)
+      log.sent(request.body)
       const response = await context.upstream.post(request)
-      outcome.upstreamStatus = response.status
+      log.answered(response.status)
       return response
     },
   }

@@ -11,8 +11,10 @@ import type { LedgerEntry, Settlement } from '../storage/settle-requests.ts'
 import { dialectOf } from './dialect-of.ts'
 import { costOf } from '../models/price.ts'
 import { wireBody } from '../providers/upstream.ts'
+import type { Plan } from '../routing/plan-attempts.ts'
 import { generationRecord } from './generation-record.ts'
-import type { AttemptOutcome, Run, RunHold } from './run.ts'
+import type { AttemptOutcome } from './attempt-outcome.ts'
+import type { Run, RunHold, RunTerms } from './run.ts'
 
 /** Lets a planned run in, or throws 402, 403 or 503. Where nothing bounds its caller, at once and without a query. */
 export type Admit = (run: Run) => void | Promise<void>
@@ -42,31 +44,28 @@ export const createBudgetedRuns = (parts: {
   const held = new WeakMap<Run, number>()
 
   /** With a customer's own keys only those scopes are spent that count them; the service's keys are used where they are paid for. */
-  const admitUnder = async (run: Run, scopes: readonly Scope[]): Promise<void> => {
+  const admitUnder = async (run: Run, scopes: readonly Scope[], settings: BudgetSettings): Promise<void> => {
     const { attempts } = run.plan
     const own = attempts.filter(({ customerKey }) => customerKey !== undefined)
     if (own.length < attempts.length) {
       try {
-        await hold(run, scopes)
+        await hold(run, attempts, scopes, settings)
         return
       } catch (refused) {
         if (own.length === 0 || !isRefusal(refused)) throw refused
-        run.plan = { ...run.plan, attempts: own }
       }
     }
-    await hold(
-      run,
-      scopes.filter(({ includeByok }) => includeByok),
-    )
+    const counting = scopes.filter(({ includeByok }) => includeByok)
+    await hold(run, own, counting, settings)
   }
 
-  const hold = async (run: Run, scopes: readonly Scope[]): Promise<void> => {
-    if (scopes.length === 0) return
-    const settings = parts.settings()
-    const { attempts } = run.plan
+  const hold = async (run: Run, attempts: Plan['attempts'], scopes: readonly Scope[], settings: BudgetSettings): Promise<void> => {
+    if (scopes.length === 0) {
+      run.admitted(unboundTerms(settings), attempts)
+      return
+    }
     const unpriced = attempts.find(({ endpoint }) => endpoint.prices === null)
     if (unpriced !== undefined && settings.unknownPrice === 'refuse') throw unknownPrice(unpriced)
-    run.assumedPrices = settings.assumedPrices
     const { mostNanos, promptNanos } = estimateOf(run.request, attempts, settings)
     const first = attempts[0]
     const model = first?.model.id ?? ''
@@ -81,36 +80,36 @@ export const createBudgetedRuns = (parts: {
       provider: first?.endpoint.provider.slug ?? null,
       expectedMs: durations.expectedMs(model),
     }
-    await ledger.admit(demand, () => run.cost.totalNanos ?? 0)
+    await ledger.admit(demand, () => run.bill.cost.totalNanos ?? 0)
     held.set(run, mostNanos)
-    run.hold = holdOf(run, demand, settings)
+    const terms = { ...unboundTerms(settings), hold: holdOf(run, demand, settings), assumedPrices: settings.assumedPrices }
+    run.admitted(terms, attempts)
   }
 
   /**
    * Nothing goes out that may cost more than is held: each body is measured as it leaves, after all that presets, rules and
    * translations made of it, and where it may cost more, the hold grows first, or the body stays here.
    */
-  const holdOf = ({ request: { call, apiType } }: Run, demand: Demand, settings: BudgetSettings): RunHold => ({
-    outputTokens: (endpoint) => (call.maxOutputTokens === null ? unlimitedOutput(call.body, endpoint, settings) : null),
-    cover(run, planned, body) {
-      const dialect = dialectOf(planned, call)
-      const estimateNanos = outgoingNanos(wireBody(body), { dialect, apiType }, planned, settings)
-      if (estimateNanos <= (held.get(run) ?? 0)) return undefined
-      return ledger.grow({ ...demand, estimateNanos }).then(() => void held.set(run, estimateNanos))
-    },
-  })
+  const holdOf = (run: Run, demand: Demand, settings: BudgetSettings): RunHold => {
+    const { call, apiType } = run.request
+    return {
+      outputTokens: (endpoint) => (call.maxOutputTokens === null ? unlimitedOutput(call.body, endpoint, settings) : null),
+      cover(planned, body) {
+        const dialect = dialectOf(planned, call)
+        const estimateNanos = outgoingNanos(wireBody(body), { dialect, apiType }, planned, settings)
+        if (estimateNanos <= (held.get(run) ?? 0)) return undefined
+        return ledger.grow({ ...demand, estimateNanos }).then(() => void held.set(run, estimateNanos))
+      },
+    }
+  }
 
   return {
     admit(run) {
-      run.emptyIsFree = parts.settings().emptyAnswers === 'free'
+      const settings = parts.settings()
+      const under = (scopes: readonly Scope[]): void | Promise<void> =>
+        scopes.length === 0 ? run.admitted(unboundTerms(settings)) : admitUnder(run, scopes, settings)
       const scopes = ledger.scopesOf(run.request.caller)
-      if (scopes instanceof Promise) {
-        return scopes.then(
-          (known) => (known.length === 0 ? undefined : admitUnder(run, known)),
-          (cause: unknown) => Promise.reject(storageAway(cause)),
-        )
-      }
-      return scopes.length === 0 ? undefined : admitUnder(run, scopes)
+      return scopes instanceof Promise ? scopes.then(under, (cause: unknown) => Promise.reject(storageAway(cause))) : under(scopes)
     },
     settlement(run) {
       const record = generationRecord(run)
@@ -120,27 +119,34 @@ export const createBudgetedRuns = (parts: {
         const over = record.costNanos + record.byokCostNanos - heldNanos
         if (over > 0) parts.onOvershoot(run, over)
       }
-      if (run.error === null) durations.add(record.model, run.durationMs)
-      const last = run.attempts.length - 1
-      const answered = run.attempts[last]
+      const { attempts, error, durationMs } = run.log
+      if (error === null) durations.add(record.model, durationMs)
+      const { usage, cost } = run.bill
       return {
         record,
         userId: run.request.caller.userId,
         held: heldNanos !== undefined,
         final: {
-          attempt: Math.max(0, last),
+          attempt: Math.max(0, attempts.length - 1),
           provider: record.provider,
           amountNanos: record.costNanos,
           byokNanos: record.byokCostNanos,
-          upstreamNanos: answered === undefined ? null : run.cost.upstreamNanos,
-          estimated: run.usage.estimated,
-          usage: usageText(run.usage),
+          upstreamNanos: attempts.length === 0 ? null : cost.upstreamNanos,
+          estimated: usage.estimated,
+          usage: usageText(usage),
         },
-        attempts: run.attempts.slice(0, -1).flatMap(failedAttempt),
+        attempts: attempts.slice(0, -1).flatMap(failedAttempt),
       }
     },
   }
 }
+
+/** Nothing bounds its caller. */
+const unboundTerms = ({ emptyAnswers }: BudgetSettings): RunTerms => ({
+  hold: null,
+  assumedPrices: null,
+  emptyIsFree: emptyAnswers === 'free',
+})
 
 /** The money is not there. Anything else, such as storage that is away, may have left a hold behind under this very id. */
 const isRefusal = (thrown: unknown): boolean => thrown instanceof GatewayError && (thrown.status === 402 || thrown.status === 403)
@@ -165,7 +171,7 @@ const failedAttempt = ({ planned, usage }: AttemptOutcome, attempt: number): rea
 const usageText = (usage: Usage): string =>
   JSON.stringify(Object.fromEntries(Object.entries(usage).filter(([, value]) => value !== 0 && value !== null && value !== false)))
 
-const unknownPrice = ({ model, endpoint }: Run['plan']['attempts'][number]): GatewayError =>
+const unknownPrice = ({ model, endpoint }: Plan['attempts'][number]): GatewayError =>
   new GatewayError(
     'permission_denied',
     `No price is configured for ${model.id} at ${endpoint.provider.name}, so the budgets of this key cannot be enforced. ` +

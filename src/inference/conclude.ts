@@ -1,8 +1,8 @@
 /** The failure that a client gets: the last one, with what failed before it and who was not asked. */
 import { GatewayError } from '../errors.ts'
 import type { JsonObject } from '../lib/json.ts'
+import type { AttemptOutcome } from './attempt-outcome.ts'
 import type { NotTried } from './itinerary.ts'
-import type { AttemptOutcome } from './run.ts'
 
 /** Statuses on which a client may be told to wait (docs/contract/errors.md#retry-after). */
 const WAITABLE: ReadonlySet<number> = new Set([429, 503])

@@ -7,9 +7,9 @@ import { dialectFor } from '../models/models.ts'
 import { planAttempts } from '../routing/plan-attempts.ts'
 import { withCustomerKeys } from './plan-customer-keys.ts'
 import { asFailure, targetOf } from './attempt.ts'
+import { estimatedInputTokens } from './bill.ts'
 import { hideInError } from './hide-in-error.ts'
 import type { InferenceParts } from './run-inference.ts'
-import { estimatedInputTokens } from './run.ts'
 
 export interface TokenCount {
   readonly inputTokens: number

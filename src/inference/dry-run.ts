@@ -11,7 +11,8 @@ import type { Plan, PlannedAttempt } from '../routing/plan-attempts.ts'
 import type { Warning } from '../canonical/warning.ts'
 import { asFailure, targetOf } from './attempt.ts'
 import { planRequest, type InferenceParts } from './run-inference.ts'
-import { estimatedInputTokens, strictError, type InferenceRequest } from './run.ts'
+import { estimatedInputTokens } from './bill.ts'
+import { strictError, type InferenceRequest } from './inference-request.ts'
 import { dialectOf } from './dialect-of.ts'
 
 export type DryRun = (request: InferenceRequest) => Promise<JsonObject>

@@ -4,11 +4,15 @@ import type { GenerationResource } from '../contract/generation.ts'
 import { isoTimestamp } from '../lib/clock.ts'
 import { dollars } from '../lib/money.ts'
 import type { GenerationRecord } from '../storage/generation-store.ts'
-import { statusOf, type AttemptOutcome, type Run } from './run.ts'
+import { statusOf, type AttemptOutcome } from './attempt-outcome.ts'
+import type { Bill } from './bill.ts'
+import type { Run } from './run.ts'
 
 export const generationRecord = (run: Run): GenerationRecord => {
-  const { request, usage, cost, current } = run
-  const record = generationResource(run)
+  const { request, log } = run
+  const bill = run.bill
+  const { usage, cost } = bill
+  const record = generationResource(run, bill)
   return {
     id: run.generationId,
     createdAt: record.created_at,
@@ -17,7 +21,7 @@ export const generationRecord = (run: Run): GenerationRecord => {
     presetId: record.preset_id,
     presetVersion: record.preset_version,
     model: record.model,
-    provider: current?.planned.endpoint.provider.slug ?? null,
+    provider: log.current?.planned.endpoint.provider.slug ?? null,
     streamed: record.streamed,
     cancelled: record.cancelled,
     tokensPrompt: inputTokens(usage),
@@ -32,17 +36,17 @@ export const generationRecord = (run: Run): GenerationRecord => {
 const NAME_MAX = 512
 const bounded = (name: string | null): string | null => name?.slice(0, NAME_MAX) ?? null
 
-const generationResource = (run: Run): GenerationResource => {
-  const { request, usage, cost, current } = run
+const generationResource = ({ request, log, generationId, createdMs }: Run, { usage, cost, costIsAssumed }: Bill): GenerationResource => {
+  const { current, cancelled, error, said, latencyMs } = log
   const { call, preset } = request
   const prompt = inputTokens(usage)
   const completion = outputTokens(usage)
   return {
-    id: run.generationId,
+    id: generationId,
     request_id: request.requestId,
     upstream_id: bounded(current?.upstreamId ?? null),
     api_type: request.apiType,
-    created_at: isoTimestamp(run.createdMs),
+    created_at: isoTimestamp(createdMs),
     model: current?.planned.model.id ?? call.models[0] ?? request.requested,
     provider_name: current?.planned.endpoint.provider.name ?? null,
     preset_id: preset?.id ?? null,
@@ -57,10 +61,10 @@ const generationResource = (run: Run): GenerationResource => {
     user_agent: bounded(request.userAgent),
     data_region: 'global',
     streamed: call.stream,
-    cancelled: run.cancelled,
-    finish_reason: run.cancelled ? null : run.error === null ? run.finishReason : 'error',
-    native_finish_reason: bounded(run.nativeFinishReason),
-    error_type: run.cancelled ? null : (run.error?.type ?? null),
+    cancelled,
+    finish_reason: cancelled ? null : error === null ? said.finishReason : 'error',
+    native_finish_reason: bounded(said.nativeFinishReason),
+    error_type: cancelled ? null : (error?.type ?? null),
     tokens_prompt: prompt,
     tokens_completion: completion,
     native_tokens_prompt: prompt,
@@ -78,14 +82,12 @@ const generationResource = (run: Run): GenerationResource => {
     upstream_inference_cost: cost.upstreamNanos === null ? null : dollars(cost.upstreamNanos),
     cache_discount: null,
     usage_estimated: usage.estimated,
-    cost_known: cost.totalNanos !== null && !run.costIsAssumed,
+    cost_known: cost.totalNanos !== null && !costIsAssumed,
     is_byok: cost.isByok,
-    latency: run.latencyMs === null ? null : Math.round(run.latencyMs),
-    generation_time: Math.round(run.durationMs),
+    latency: latencyMs === null ? null : Math.round(latencyMs),
+    generation_time: Math.round(log.durationMs),
     moderation_latency: null,
-    provider_responses: run.attempts.map((attempt, number) =>
-      providerResponse(attempt, run.cancelled && number === run.attempts.length - 1),
-    ),
+    provider_responses: log.attempts.map((attempt, number) => providerResponse(attempt, cancelled && number === log.attempts.length - 1)),
     router: null,
     service_tier: null,
     web_search_engine: null,

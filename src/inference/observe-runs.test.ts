@@ -60,7 +60,7 @@ const observed = async (adapter: ProviderAdapter, { leave = false } = {}) => {
   })
   try {
     await run.answer(() => {
-      if (leave) run.leave()
+      if (leave) run.connection.leave()
       return undefined
     })
   } catch {

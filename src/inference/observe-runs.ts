@@ -22,31 +22,33 @@ export const observeRuns = (metrics: Metrics, log: Log): ((run: Run) => void) =>
   const attempts = metrics.counter('patchbay_attempts_total', 'Attempts by provider and outcome.', ['provider', 'outcome'])
 
   return (run) => {
-    const { usage, current, error } = run
-    const { dialect, stream } = run.request.call
+    const { request } = run
+    const { usage, cost } = run.bill
+    const { attempts: made, current, error, cancelled, durationMs } = run.log
+    const { dialect, stream } = request.call
     const provider = current?.planned.endpoint.provider.slug ?? 'none'
-    const outcome = run.cancelled ? 'cancelled' : (error?.type ?? 'ok')
+    const outcome = cancelled ? 'cancelled' : (error?.type ?? 'ok')
     generations.add([dialect, provider, outcome])
-    for (const attempt of run.attempts) attempts.add([attempt.planned.endpoint.provider.slug, attempt.error?.type ?? 'ok'])
+    for (const attempt of made) attempts.add([attempt.planned.endpoint.provider.slug, attempt.error?.type ?? 'ok'])
     tokens.add(['input'], inputTokens(usage))
     tokens.add(['output'], outputTokens(usage))
-    duration.observe([dialect], run.durationMs / 1000)
+    duration.observe([dialect], durationMs / 1000)
     const fields = {
       generation_id: run.generationId,
-      request_id: run.request.requestId,
+      request_id: request.requestId,
       interface: dialect,
       stream,
       model: current?.planned.model.id ?? null,
       provider,
-      attempts: run.attempts.length,
+      attempts: made.length,
       outcome,
       tokens_prompt: inputTokens(usage),
       tokens_completion: outputTokens(usage),
-      cost_nanos: run.cost.totalNanos,
-      duration_ms: Math.round(run.durationMs * 10) / 10,
+      cost_nanos: cost.totalNanos,
+      duration_ms: Math.round(durationMs * 10) / 10,
     }
     // A client that left is no failure of anybody's.
-    if (error !== null && error.status >= 500 && !run.cancelled)
+    if (error !== null && error.status >= 500 && !cancelled)
       log.warn({ ...fields, reason: error.publicMessage, cause: error.cause }, 'generation failed')
     else log.info(fields, 'generation')
   }

@@ -2,11 +2,11 @@ import { describe, expect, test } from 'bun:test'
 
 import { createFakeClock } from '../../test/support/fake-clock.ts'
 import { endpoint, planOf } from '../../test/support/plans.ts'
-import { NO_USAGE, usageOf, type Usage } from '../canonical/usage.ts'
+import { usageOf, type Usage } from '../canonical/usage.ts'
 import { GatewayError } from '../errors.ts'
 import { createSticky } from '../routing/sticky.ts'
 import { rememberRoute } from './remember-route.ts'
-import type { AttemptOutcome } from './run.ts'
+import type { AttemptOutcome } from './attempt-outcome.ts'
 
 const MINUTE = 60_000
 const cached = { prices: { prompt: 2, completion: 2, cache_read: 0.2 } }
@@ -29,11 +29,11 @@ const begin = () => {
       endedMs: 0,
       error,
       asked: true,
-      usage: NO_USAGE,
+      usage,
       upstreamStatus: 200,
       upstreamId: null,
     }
-    rememberRoute({ plan, current, error, cancelled, usage }, sticky)
+    rememberRoute({ plan, log: { current, error, cancelled } }, sticky)
   }
   return { clock, end, remembered: () => sticky.find(plan.stickyKey ?? '') }
 }

@@ -2,21 +2,25 @@
 import type { GatewayError } from '../errors.ts'
 import type { JsonObject } from '../lib/json.ts'
 import type { Plan, PlannedAttempt } from '../routing/plan-attempts.ts'
-import { statusOf, type InferenceRequest, type Run } from './run.ts'
+import type { AttemptLog } from './attempt-log.ts'
+import { statusOf } from './attempt-outcome.ts'
+import type { InferenceRequest } from './inference-request.ts'
+import type { Run } from './run.ts'
 
 export const routingMetadata = (run: Run): JsonObject => {
-  const succeeded = run.error === null && run.current !== undefined
-  const { attempts, plan, request, cost } = run
+  const { log, plan, request, warnings } = run
+  const { attempts, current } = log
+  const succeeded = log.error === null && current !== undefined
   return {
     requested: request.requested,
     strategy: plan.strategy,
     region: null,
-    summary: summary(run, succeeded),
+    summary: summary(log, succeeded),
     attempt: attempts.length,
-    is_byok: cost.isByok,
+    is_byok: run.bill.cost.isByok,
     endpoints: {
       total: plan.candidates + plan.removed.length,
-      available: plan.attempts.map((one) => available(one, succeeded && run.current?.planned === one)),
+      available: plan.attempts.map((one) => available(one, succeeded && current?.planned === one)),
     },
     attempts: attempts.map((attempt) => ({
       provider: attempt.planned.endpoint.provider.name,
@@ -25,9 +29,9 @@ export const routingMetadata = (run: Run): JsonObject => {
     })),
     params: { order: plan.order },
     ...pipelineMember(request),
-    generation_time: Math.round(run.elapsedMs),
+    generation_time: Math.round(log.elapsedMs),
     ...presetMember(request),
-    ...(run.warnings.length === 0 ? {} : { warnings: run.warnings.map((warning) => ({ ...warning })) }),
+    ...(warnings.length === 0 ? {} : { warnings: warnings.map((warning) => ({ ...warning })) }),
   }
 }
 
@@ -74,7 +78,7 @@ const pipelineMember = ({ pipeline = [] }: Pick<InferenceRequest, 'pipeline'>): 
 const presetMember = ({ preset }: Pick<InferenceRequest, 'preset'>): JsonObject =>
   preset === null ? {} : { preset: { slug: preset.slug, version: preset.version } }
 
-const summary = ({ attempts, current }: Run, succeeded: boolean): string => {
+const summary = ({ attempts, current }: AttemptLog, succeeded: boolean): string => {
   if (current === undefined) return 'No provider was tried.'
   const tries = attempts.length === 1 ? 'the first attempt' : `attempt ${attempts.length}`
   const { name } = current.planned.endpoint.provider

@@ -7,9 +7,10 @@ import { heldTarget, watched } from './attempt.ts'
 import { reportOf } from './attempt-report.ts'
 import { concludingError } from './conclude.ts'
 import { zoneOf, type FailedAttempt } from './failover.ts'
+import type { InferenceRequest } from './inference-request.ts'
 import { createItinerary, type Dispatch } from './itinerary.ts'
-import { Run, type InferenceRequest } from './run.ts'
-import { limitTotal, nobodyFree, planFor, type InferenceParts } from './run-inference.ts'
+import { Run } from './run.ts'
+import { nobodyFree, planFor, type InferenceParts } from './run-inference.ts'
 
 export interface EmbeddingsRun {
   readonly run: Run
@@ -29,21 +30,20 @@ export const createEmbeddings =
 
 const answer = async (run: Run, parts: InferenceParts): Promise<JsonBody> => {
   parts.began(run)
-  const cancelTotal = limitTotal(run, parts)
+  run.connection.limit(parts.totalMs)
   try {
     const attempts = run.plan.attempts.filter(({ endpoint }) => answersEmbeddings(endpoint.provider))
-    if (attempts.length === 0) throw run.refuse(new GatewayError('unprocessable', 'No provider of this model has embeddings.'))
+    if (attempts.length === 0) throw run.log.refuse(new GatewayError('unprocessable', 'No provider of this model has embeddings.'))
     const itinerary = createItinerary(attempts, parts.routing, run.request.call.models.length > 1)
     for (let dispatch = itinerary.first(); dispatch !== null;) {
       const outcome = await attempt(run, dispatch, parts)
       if ('body' in outcome) return outcome.body
-      const next = run.stopped ? null : itinerary.after(outcome)
-      if (next === null) throw run.refuse(concludingError(outcome.error, run.attempts, itinerary.notTried))
+      const next = run.connection.stopped ? null : itinerary.after(outcome)
+      if (next === null) throw run.log.refuse(concludingError(outcome.error, run.log.attempts, itinerary.notTried))
       dispatch = next
     }
-    throw run.refuse(nobodyFree(itinerary.notTried, parts.routing.health))
+    throw run.log.refuse(nobodyFree(itinerary.notTried, parts.routing.health))
   } finally {
-    cancelTotal()
     run.end()
     parts.settle(run)
   }
@@ -51,22 +51,23 @@ const answer = async (run: Run, parts: InferenceParts): Promise<JsonBody> => {
 
 const attempt = async (run: Run, dispatch: Dispatch, parts: InferenceParts): Promise<{ readonly body: JsonBody } | FailedAttempt> => {
   const { planned } = dispatch
-  const { connection, outcome } = run.begin(dispatch)
+  const outcome = run.log.begin(dispatch)
+  const connection = run.connection.open()
   let failure: FailedAttempt | null = null
   try {
     const { body, usage } = await postEmbeddings(
-      { body: run.request.call.body, target: heldTarget(run, dispatch), warn: run.warn, connection },
-      watched(parts.context, run, outcome),
+      { body: run.request.call.body, target: heldTarget(run, dispatch), warn: run.log.warn, connection },
+      watched(parts.context, run, planned),
     )
-    run.observe([{ events: [{ type: 'usage', usage }] }])
-    run.succeed()
+    run.log.observe([{ events: [{ type: 'usage', usage }] }])
+    run.log.succeed()
     return { body }
   } catch (thrown) {
-    const error = run.fail(asGatewayError(thrown))
+    const error = run.log.fail(asGatewayError(thrown))
     failure = { error, zone: zoneOf(outcome, error), upstreamStatus: outcome.upstreamStatus }
     return failure
   } finally {
-    parts.routing.health.end(planned.key, planned.endpoint.provider.slug, reportOf(run, dispatch, outcome, failure))
+    parts.routing.health.end(planned.key, planned.endpoint.provider.slug, reportOf(run.connection.stopped, dispatch, outcome, failure))
   }
 }
 

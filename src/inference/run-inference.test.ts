@@ -224,12 +224,12 @@ describe('a stream', () => {
       [say('b'), finish],
     ])
     expect(batches).toEqual(['b', 'finish'])
-    expect(run.error).toBeNull()
+    expect(run.log.error).toBeNull()
     expect(attempts.map(({ target, number }) => [target.provider, target.apiKey, number])).toEqual([
       ['a', 'a-key-1', 0],
       ['b', 'b-key-1', 1],
     ])
-    expect(run.attempts.map(({ error }) => error?.type ?? null)).toEqual(['provider_overloaded', null])
+    expect(run.log.attempts.map(({ error }) => error?.type ?? null)).toEqual(['provider_overloaded', null])
   })
 
   test.each<[string, ModelEvent]>([
@@ -257,7 +257,7 @@ describe('a stream', () => {
     expect([before.batches, typeOf(before.thrown)]).toEqual([[], 'provider_unavailable'])
     const after = await outcome([[say('a'), failure]])
     expect([after.batches, after.thrown]).toEqual([['a', 'error:provider_unavailable'], null])
-    expect(after.run.error?.type).toBe('provider_unavailable')
+    expect(after.run.log.error?.type).toBe('provider_unavailable')
   })
 
   test('what came in one batch with a failure is still said, and nothing behind the failure is', async () => {
@@ -277,7 +277,7 @@ describe('a stream', () => {
     const thrown = new TypeError('secret detail')
     const { batches, run } = await outcome([[say('a'), { do: 'throw', thrown }]])
     expect(batches).toEqual(['a', 'error:server'])
-    expect([run.error?.publicMessage, run.error?.cause]).toEqual(['Internal Server Error', thrown])
+    expect([run.log.error?.publicMessage, run.log.error?.cause]).toEqual(['Internal Server Error', thrown])
   })
 
   test('is given up when it says nothing for the time of a first token, and the next one answers', async () => {
@@ -286,8 +286,8 @@ describe('a stream', () => {
       [say('b'), finish],
     ])
     expect(batches).toEqual(['b', 'finish'])
-    expect(run.attempts[0]?.error?.message).toBe('A sent no content in time.')
-    expect(run.attempts[0]?.error?.type).toBe('timeout')
+    expect(run.log.attempts[0]?.error?.message).toBe('A sent no content in time.')
+    expect(run.log.attempts[0]?.error?.type).toBe('timeout')
     expect(clock.waiting).toBe(0)
   })
 
@@ -374,7 +374,7 @@ describe('failover', () => {
     const { thrown, run, attempts } = await outcome([[fail('timeout')], [fail('rate_limit_exceeded')], [fail('provider_overloaded')]])
     expect(typeOf(thrown)).toBe('provider_overloaded')
     expect(attempts).toHaveLength(3)
-    expect(run.attempts.map(({ error }) => error?.type)).toEqual(['timeout', 'rate_limit_exceeded', 'provider_overloaded'])
+    expect(run.log.attempts.map(({ error }) => error?.type)).toEqual(['timeout', 'rate_limit_exceeded', 'provider_overloaded'])
     expect((thrown as GatewayError).metadata['previous_errors']).toEqual([
       { provider_name: 'A', model: 'm/one', code: 504, error_type: 'timeout', message: 'told timeout' },
       { provider_name: 'B', model: 'm/one', code: 429, error_type: 'rate_limit_exceeded', message: 'told rate_limit_exceeded' },
@@ -383,7 +383,7 @@ describe('failover', () => {
 
   test('a failure after content tells of the attempts before it too', async () => {
     const { run } = await outcome([[fail('server')], [say('b'), fail('timeout')]])
-    expect(run.error?.metadata['previous_errors']).toEqual([
+    expect(run.log.error?.metadata['previous_errors']).toEqual([
       { provider_name: 'A', model: 'm/one', code: 500, error_type: 'server', message: 'Internal Server Error' },
     ])
   })
@@ -448,17 +448,17 @@ describe('failover', () => {
 describe('the client leaves', () => {
   test('before anything was read: no content, no second attempt', async () => {
     const { run, clock, settled, attempts } = begin([[say('a'), finish], [say('b')]])
-    run.leave()
+    run.connection.leave()
     const { batches, thrown } = await readAll({ run, clock })
     expect([batches, typeOf(thrown)]).toEqual([[], 'timeout'])
-    expect([attempts.length, settled.length, run.cancelled]).toEqual([1, 1, true])
+    expect([attempts.length, settled.length, run.log.cancelled]).toEqual([1, 1, true])
   })
 
   test('while a provider is waited for: its connection is closed, and no other provider is asked', async () => {
     const { run, clock, settled, attempts, open } = begin([[start, wait(10_000), say('a')], [say('b')]])
     const reading = readAll({ run, clock }, 0)
     await turn()
-    run.leave()
+    run.connection.leave()
     const { batches, thrown } = await reading
     expect([batches, typeOf(thrown)]).toEqual([[], 'timeout'])
     expect([attempts.length, settled.length, open(), clock.waiting]).toEqual([1, 1, 0, 0])
@@ -471,11 +471,11 @@ describe('the client leaves', () => {
     await frames.next()
     clock.advance(500)
     await frames.next()
-    run.leave()
+    run.connection.leave()
     await frames.return()
     expect([settled.length, open(), clock.waiting]).toEqual([1, 0, 0])
-    expect(run.usage).toEqual(usageOf({ inputFresh: Math.ceil(bodyLength / 4), output: 3, estimated: true }))
-    expect(run.cancelled).toBe(true)
+    expect(run.bill.usage).toEqual(usageOf({ inputFresh: Math.ceil(bodyLength / 4), output: 3, estimated: true }))
+    expect(run.log.cancelled).toBe(true)
     const { record } = generationRecord(run)
     expect(record).toMatchObject({
       cancelled: true,
@@ -489,8 +489,8 @@ describe('the client leaves', () => {
   test('after the end: nothing changes any more', async () => {
     const parts = begin([[say('a'), finish]])
     await readAll(parts)
-    parts.run.leave()
-    expect([parts.run.cancelled, parts.run.error, parts.settled.length]).toEqual([false, null, 1])
+    parts.run.connection.leave()
+    expect([parts.run.log.cancelled, parts.run.log.error, parts.settled.length]).toEqual([false, null, 1])
   })
 })
 
@@ -507,8 +507,8 @@ describe('the time of a whole request', () => {
     const { batches, run, attempts } = await outcome([Array.from({ length: 60 }, () => minute).flat(), [say('b')]])
     expect(batches.at(-1)).toBe('error:timeout')
     expect(batches).toHaveLength(30)
-    expect(run.error?.message).toBe('The answer took longer than its limit of 1800 seconds.')
-    expect([attempts.length, run.cancelled]).toEqual([1, false])
+    expect(run.log.error?.message).toBe('The answer took longer than its limit of 1800 seconds.')
+    expect([attempts.length, run.log.cancelled]).toEqual([1, false])
   })
 
   test('counts all attempts together', async () => {
@@ -530,9 +530,9 @@ test('stopped by the service: the stream ends with its reason, and no other prov
   const { run, clock, attempts } = begin([[say('a'), wait(60_000), say('b')], [say('c')]])
   const reading = readAll({ run, clock }, 0)
   await turn()
-  run.stop(new GatewayError('provider_unavailable', 'The service is restarting.'))
+  run.connection.stop(new GatewayError('provider_unavailable', 'The service is restarting.'))
   expect((await reading).batches).toEqual(['a', 'error:provider_unavailable'])
-  expect([run.error?.message, run.cancelled, attempts.length]).toEqual(['The service is restarting.', false, 1])
+  expect([run.log.error?.message, run.log.cancelled, attempts.length]).toEqual(['The service is restarting.', false, 1])
 })
 
 test('a run that is planned is not registered before it answers: one that is not admitted leaves nothing behind', async () => {
@@ -584,8 +584,8 @@ test('settled exactly once, with every upstream closed and no timer left, in wha
             )
           else if (each === 'advance') clock.advance(90_000)
           else if (each === 'turn') await turn()
-          else if (each === 'leave') run.leave()
-          else if (each === 'stop') run.stop(new GatewayError('provider_unavailable'))
+          else if (each === 'leave') run.connection.leave()
+          else if (each === 'stop') run.connection.stop(new GatewayError('provider_unavailable'))
           else pending.push(frames.return().catch(() => null))
         }
         pending.push(frames.return().catch(() => null))
@@ -598,7 +598,7 @@ test('settled exactly once, with every upstream closed and no timer left, in wha
         await all
         expect([began.length, settled.length, open(), clock.waiting]).toEqual([1, 1, 0, 0])
         expect(errors.length).toBeLessThanOrEqual(1)
-        expect(run.attempts.every(({ startedMs, endedMs }) => endedMs >= startedMs)).toBe(true)
+        expect(run.log.attempts.every(({ startedMs, endedMs }) => endedMs >= startedMs)).toBe(true)
         expect(generation.strict().parse(generationRecord(run).record)).toBeDefined()
       },
     ),
@@ -610,15 +610,15 @@ test('an attempt for which this machine has no connection left asks nobody, teac
   const lack: Step = { do: 'throw', thrown: noConnectionLeft(new Error('EMFILE')) }
   const { run, reports } = await outcome([[lack], [say('a'), finish]])
   expect(reports.map(({ outcome: told }) => told)).toEqual(['cancelled', 'ok'])
-  expect(run.error).toBeNull()
+  expect(run.log.error).toBeNull()
   const alone = await outcome([[lack]])
-  expect([alone.run.asked, alone.run.error?.status, alone.run.error?.retryAfterSeconds]).toEqual([false, 503, 1])
+  expect([alone.run.log.asked, alone.run.log.error?.status, alone.run.log.error?.retryAfterSeconds]).toEqual([false, 503, 1])
 })
 
 describe('usage', () => {
   test('is the newest that the provider told', async () => {
     const { run } = await outcome([[say('a'), used({ output: 1 }), used({ inputFresh: 5, output: 9 }), finish]])
-    expect(run.usage).toEqual(usageOf({ inputFresh: 5, output: 9 }))
+    expect(run.bill.usage).toEqual(usageOf({ inputFresh: 5, output: 9 }))
   })
 
   test('that nobody told is estimated from what was delivered, and marked', async () => {
@@ -630,7 +630,7 @@ describe('usage', () => {
       ],
     ])
     // 4 + 4 + 1 + 3 + 2 characters are fourteen, four to a token.
-    expect(run.usage).toEqual(usageOf({ inputFresh: Math.ceil(bodyLength / 4), output: 4, estimated: true }))
+    expect(run.bill.usage).toEqual(usageOf({ inputFresh: Math.ceil(bodyLength / 4), output: 4, estimated: true }))
   })
 
   test.each<[string, Partial<Usage>, Partial<Usage>]>([
@@ -638,17 +638,17 @@ describe('usage', () => {
     ['no input at all', { output: 9 }, { output: 9 }],
   ])('of an answer that tells %s is estimated there, and marked', async (_what, told, expected) => {
     const { run, bodyLength } = await outcome([[say('12345678'), used(told), finish]])
-    expect(run.usage).toEqual(usageOf({ inputFresh: Math.ceil(bodyLength / 4), ...expected, estimated: true }))
+    expect(run.bill.usage).toEqual(usageOf({ inputFresh: Math.ceil(bodyLength / 4), ...expected, estimated: true }))
   })
 
   test('of an answer that is cut behind its last count covers all that was delivered', async () => {
     const { run } = await outcome([[used({ inputFresh: 5, output: 1 }), say('12345678', '90123456'), fail('timeout')]])
-    expect(run.usage).toEqual(usageOf({ inputFresh: 5, output: 4, estimated: true }))
+    expect(run.bill.usage).toEqual(usageOf({ inputFresh: 5, output: 4, estimated: true }))
   })
 
   test('of an answer that is cut right behind its last count is that count', async () => {
     const { run } = await outcome([[say('12345678'), used({ inputFresh: 5, output: 1 }), fail('timeout')]])
-    expect(run.usage).toEqual(usageOf({ inputFresh: 5, output: 1 }))
+    expect(run.bill.usage).toEqual(usageOf({ inputFresh: 5, output: 1 }))
   })
 
   test('of an attempt that failed is not that of the next one', async () => {
@@ -656,7 +656,7 @@ describe('usage', () => {
       [used({ inputFresh: 100 }), fail('timeout')],
       [say('1234'), finish],
     ])
-    expect(run.usage).toMatchObject({ estimated: true, output: 1 })
+    expect(run.bill.usage).toMatchObject({ estimated: true, output: 1 })
   })
 })
 
@@ -691,7 +691,7 @@ describe('cost', () => {
       10_000,
     ],
   ])('%s', async (_, script, prices, nanos) => {
-    expect((await outcome([script], { prices })).run.cost.totalNanos).toBe(nanos)
+    expect((await outcome([script], { prices })).run.bill.cost.totalNanos).toBe(nanos)
   })
 })
 

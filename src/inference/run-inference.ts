@@ -17,10 +17,11 @@ import { planAttempts, type Plan } from '../routing/plan-attempts.ts'
 import type { RoutingState } from '../routing/routing-state.ts'
 import { attempt, type Failure } from './attempt.ts'
 import { concludingError, notTriedMember, whyNot } from './conclude.ts'
+import { strictError, type InferenceRequest } from './inference-request.ts'
 import { createItinerary, type NotTried } from './itinerary.ts'
 import { withCustomerKeys } from './plan-customer-keys.ts'
 import { rememberRoute } from './remember-route.ts'
-import { Run, strictError, type InferenceRequest } from './run.ts'
+import { Run } from './run.ts'
 
 export interface InferenceParts {
   readonly models: Models
@@ -80,32 +81,25 @@ const checkPrompt = (call: Call, plan: Plan): void => {
 /** The answer, handed over as it comes. Rejects with the last error where nothing was said; after that a failure is the last event. */
 const answer = async (run: Run, parts: InferenceParts, deliver: TakeFrames): Promise<void> => {
   parts.began(run)
-  const cancelTotal = limitTotal(run, parts)
+  run.connection.limit(parts.totalMs)
   try {
     const itinerary = createItinerary(run.plan.attempts, parts.routing, run.request.call.models.length > 1)
     let failure: Failure | null = null
-    for (let dispatch = itinerary.first(); dispatch !== null; dispatch = run.stopped ? null : itinerary.after(failure)) {
+    for (let dispatch = itinerary.first(); dispatch !== null; dispatch = run.connection.stopped ? null : itinerary.after(failure)) {
       failure = await attempt(run, dispatch, parts, deliver)
       if (failure === null) return
     }
-    if (failure === null) throw run.refuse(nobodyFree(itinerary.notTried, parts.routing.health))
-    const error = run.refuse(concludingError(failure.error, run.attempts, run.stopped ? [] : itinerary.notTried))
+    if (failure === null) throw run.log.refuse(nobodyFree(itinerary.notTried, parts.routing.health))
+    const error = run.log.refuse(concludingError(failure.error, run.log.attempts, run.connection.stopped ? [] : itinerary.notTried))
     // What was blocked is not delivered in part either.
     if (failure.zone !== 'delivered' && (!failure.said || isGuardrailBlock(error))) throw error
     await deliver([...failure.held, { events: [{ type: 'error', error }] }])
   } finally {
-    cancelTotal()
     run.end()
     rememberRoute(run, parts.routing.sticky)
     parts.settle(run)
   }
 }
-
-/** Ends the run, whatever it is doing, when its time is over; the answer cancels that. */
-export const limitTotal = (run: Run, { clock, totalMs }: Pick<InferenceParts, 'clock' | 'totalMs'>): (() => void) =>
-  clock.after(totalMs, () =>
-    run.stop(new GatewayError('timeout', `The answer took longer than its limit of ${Math.round(totalMs / 1000)} seconds.`)),
-  )
 
 /** No attempt was made, so it is our own refusal. It says of each provider that fits why it was not asked. */
 export const nobodyFree = (notTried: readonly NotTried[], health: HealthView): GatewayError =>

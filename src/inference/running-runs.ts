@@ -1,8 +1,8 @@
 /** The runs that are being answered: a service that stops ends them with an error that their clients can read. */
 import type { GatewayError } from '../errors.ts'
-import type { Run } from './run.ts'
+import type { Connection } from './connection.ts'
 
-type Stoppable = Pick<Run, 'stop'>
+type Stoppable = Pick<Connection, 'stop'>
 
 export interface RunningRuns {
   readonly size: number

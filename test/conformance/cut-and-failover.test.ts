@@ -35,12 +35,12 @@ for (const dialect of UPSTREAM_DIALECTS) {
           expect(faults.filter((fault) => sent.length === 2 || !ownFaults(shortest).test(fault))).toEqual([])
           if (sent.length === 2) {
             expect([end, text.includes('From the spare.'), delivered]).toEqual(['normal', true, false])
-            expect(run?.attempts.map(({ error }) => error?.type ?? null)).toEqual(['provider_unavailable', null])
+            expect(run?.log.attempts.map(({ error }) => error?.type ?? null)).toEqual(['provider_unavailable', null])
           } else {
             // From the first byte of content on it is this answer or none.
             delivered = true
             expect(text).not.toContain('From the spare.')
-            expect(end === 'error' || run?.error === null).toBe(true)
+            expect(end === 'error' || run?.log.error === null).toBe(true)
           }
         }
         expect(delivered).toBe(true)

@@ -254,13 +254,18 @@ describe('output, block: no other provider is asked, none is blamed, and what wa
           guardrails: [emailGuardrail('block', 'output')],
         })
         expect(sent).toHaveLength(1)
-        expect(run?.cost.totalNanos).toBeGreaterThan(0)
+        expect(run?.bill.cost.totalNanos).toBeGreaterThan(0)
         // An answer cut off is counted by what was said; a whole one by its provider.
-        if (!stream) expect(run?.usage).toMatchObject({ inputFresh: 7, output: 3 })
-        if (run?.attempts[0] === undefined) throw new Error('no attempt')
-        const failure = { error: run.error ?? new GatewayError('server'), zone: 'sent', upstreamStatus: 200 } as const
-        const dispatch = { planned: run.attempts[0].planned, credential: run.attempts[0].credential, retry: false, spareKeys: false }
-        expect(reportOf(run, dispatch, run.attempts[0], failure).outcome).toBe('ok')
+        if (!stream) expect(run?.bill.usage).toMatchObject({ inputFresh: 7, output: 3 })
+        if (run?.log.attempts[0] === undefined) throw new Error('no attempt')
+        const failure = { error: run.log.error ?? new GatewayError('server'), zone: 'sent', upstreamStatus: 200 } as const
+        const dispatch = {
+          planned: run.log.attempts[0].planned,
+          credential: run.log.attempts[0].credential,
+          retry: false,
+          spareKeys: false,
+        }
+        expect(reportOf(run.connection.stopped, dispatch, run.log.attempts[0], failure).outcome).toBe('ok')
       })
     }
   }

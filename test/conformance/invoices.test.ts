@@ -84,7 +84,7 @@ describe('a recorded use costs what it costs by hand, and every interface is tol
         const { bytes } = recording(dialect, name, stream)
         const upstreams = [{ dialect, reply: { type: typeOf(stream), pieces: [bytes] } }]
         const { run, text } = await replay({ client, upstreams, body: question(client, stream), prices })
-        expect(run?.cost.totalNanos).toBe(nanos)
+        expect(run?.bill.cost.totalNanos).toBe(nanos)
         expect(costsIn(text)).toContain(nanos / 1e9)
       },
     )

@@ -94,8 +94,8 @@ const charged = async (dialect: UpstreamDialect, stream: boolean, usage: string)
     body: question(CLIENT[dialect], stream),
     prices: PRICES,
   })
-  expect([internalErrors, run?.error]).toEqual([[], null])
-  return { usage: run?.usage, cost: run?.cost ?? NO_COST }
+  expect([internalErrors, run?.log.error]).toEqual([[], null])
+  return { usage: run?.bill.usage, cost: run?.bill.cost ?? NO_COST }
 }
 
 const BOTH = ['null', '"12"', '-1', '1000000001', '1.5', '1e999', '[]', '{}', 'true']
@@ -168,6 +168,6 @@ test('two steps of a stream: what the second cannot mean leaves what the first s
       body: question('messages', true),
       prices: PRICES,
     })
-    expect(run?.usage).toMatchObject({ inputFresh: 70, inputCacheRead: 5, output: TEXT.length / 4, estimated: true })
+    expect(run?.bill.usage).toMatchObject({ inputFresh: 70, inputCacheRead: 5, output: TEXT.length / 4, estimated: true })
   }
 })

@@ -55,8 +55,8 @@ export const embeddingsRoute = ({ runEmbeddings, screenCall, answering }: Embedd
     })
     await answering.admit(run)
     request.pass?.handOver()
-    request.signal.addEventListener('abort', () => run.leave(), { once: true })
-    if (request.signal.aborted) run.leave()
+    request.signal.addEventListener('abort', () => run.connection.leave(), { once: true })
+    if (request.signal.aborted) run.connection.leave()
     return answered(run, answer, request)
   },
 })
@@ -66,7 +66,8 @@ const answered = async (run: Run, answer: () => Promise<JsonBody>, request: Rout
   const headers = { 'x-generation-id': run.generationId, 'x-request-id': request.requestId }
   try {
     const body = await answer()
-    const { usage, cost, current } = run
+    const { usage, cost } = run.bill
+    const { current } = run.log
     const told = {
       prompt_tokens: inputTokens(usage),
       total_tokens: inputTokens(usage),
