@@ -8,6 +8,7 @@ import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
 import { rewrittenText } from '../../lib/json-rewrite.ts'
 import type { Attempt } from '../provider.ts'
 import type { Vendor } from '../vendor.ts'
+import { callIdFor } from './message-context.ts'
 import { mayBeOf } from './encode-thinking.ts'
 
 /** JSON text for `messages`, or null where they can stay as they are. */
@@ -21,7 +22,8 @@ export const relayedMessages = (attempt: Attempt, vendor: Vendor): string | null
       : THINKING.test(text) || (typeof vendor.thinkingBack === 'object' && CALLS.test(text))
   const extras = vendor.strictMessages && EXTRAS.test(text)
   const developers = vendor.accepts !== 'everything' && !vendor.developerRole && DEVELOPERS.test(text)
-  if (!thinking && !extras && !developers) return null
+  const ids = vendor.callIds !== 'any' && STRANGE_IDS[vendor.callIds].test(text)
+  if (!thinking && !extras && !developers && !ids) return null
 
   const messages = body.value('messages')
   const given = body.raw('messages')
@@ -35,6 +37,7 @@ export const relayedMessages = (attempt: Attempt, vendor: Vendor): string | null
     if (thinking && next['role'] === 'assistant') next = withThinking(next, attempt, vendor, lose)
     if (extras && next['role'] === 'assistant') next = withoutExtras(next)
     if (developers && next['role'] === 'developer') next = { ...next, role: 'system' }
+    if (ids) next = withCallIds(next, vendor)
     changed ||= next !== message
     return next
   })
@@ -49,6 +52,26 @@ const CALLS = /"tool_calls"/
 const DEVELOPERS = /"developer"/
 const EXTRAS = /"(?:annotations|images|audio|refusal|function_call)"\s*:/
 const EXTRA_MEMBERS: ReadonlySet<string> = new Set(['annotations', 'images', 'audio', 'refusal', 'function_call'])
+
+/** Ids that the vendor may refuse, of whatever they are: only those of calls change. */
+const STRANGE_IDS = {
+  'at-most-40': /"(?:tool_call_)?id"\s*:\s*"[^"]{41}/,
+  'nine-alphanumeric': /"(?:tool_call_)?id"\s*:\s*"(?![a-zA-Z0-9]{9}")/,
+} as const
+
+const withCallIds = (message: JsonObject, vendor: Vendor): JsonObject => {
+  const { tool_call_id: answered, tool_calls: calls } = message
+  const result = typeof answered === 'string' ? callIdFor(answered, vendor) : answered
+  const fitting = Array.isArray(calls)
+    ? calls.map((call: JsonValue) => {
+        const id = isObject(call) && typeof call['id'] === 'string' ? callIdFor(call['id'], vendor) : null
+        return !isObject(call) || id === null || id === call['id'] ? call : { ...call, id }
+      })
+    : []
+  const kept = fitting.every((call, index) => Array.isArray(calls) && call === calls[index])
+  if (result === answered && kept) return message
+  return { ...message, ...(result === undefined ? {} : { tool_call_id: result }), ...(kept ? {} : { tool_calls: fitting }) }
+}
 
 /** Null is what a client's own SDK writes for the members that an answer did not have. */
 const withoutExtras = (message: JsonObject): JsonObject => {
