@@ -42,6 +42,12 @@ test('a part that is built from the file is built again from each new one', () =
   expect(days()).toBe(5)
 })
 
+test('a part that joins after a reload is built from the newest file', () => {
+  const reloadable = createReloadable(FIRST)
+  reloadable.reload(fileOf({ generations: { retention_days: 5 } }))
+  expect(reloadable.built(({ generations }) => generations.retention_days)()).toBe(5)
+})
+
 test('a file from which one part cannot be built changes nothing', () => {
   const reloadable = createReloadable(FIRST)
   const before = reloadable.settings

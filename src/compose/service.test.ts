@@ -65,7 +65,9 @@ const ask = async ({ service, clock }: Started, key: string, method: string, pat
     clock.advance(0)
   }
   const response = await answered
-  return { status: response.status, headers: response.headers, json: JSON.parse((await response.text()) || '{}') as Answer['json'] }
+  const text = await response.text()
+  const json = (text.startsWith('{') ? JSON.parse(text) : {}) as Answer['json']
+  return { status: response.status, headers: response.headers, json }
 }
 
 const chat = (from: Started, key: string, fields: object = {}): Promise<Answer> =>
@@ -228,11 +230,31 @@ describe('a new configuration file', () => {
   })
 })
 
-test('a request that is refused is not among those being answered', async () => {
-  const process = await start({ budgets: { credits: true } })
+describe('among the requests being answered', () => {
+  const answered = ({ metrics }: Started): string | undefined => /^patchbay_running_generations (\d+)$/m.exec(metrics.render())?.[1]
+
+  test('is none that was refused', async () => {
+    const process = await start({ budgets: { credits: true } })
+    const { key } = await makeKey(process, 'inference')
+    expect([(await chat(process, key)).status, answered(process)]).toEqual([402, '0'])
+  })
+
+  test('is one until its end, and no longer', async () => {
+    const process = await start()
+    const { key } = await makeKey(process, 'inference')
+    expect([(await chat(process, key)).status, answered(process)]).toEqual([200, '0'])
+    void chat(process, key, { model: 'sandbox/slow', stream: true })
+    await becomes(() => answered(process), '1')
+    process.service.endRuns()
+    await becomes(() => answered(process), '0')
+  })
+})
+
+test('a service that drains takes no new inference', async () => {
+  const process = await start()
   const { key } = await makeKey(process, 'inference')
-  expect((await chat(process, key)).status).toBe(402)
-  expect(process.metrics.render()).toContain('patchbay_running_generations 0')
+  process.service.beginDrain()
+  expect((await chat(process, key)).status).toBe(503)
 })
 
 describe('every hour, what is old enough is deleted, and nothing else:', () => {
