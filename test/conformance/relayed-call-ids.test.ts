@@ -1,11 +1,15 @@
-/** Ids of calls as the vendor takes them, also where a chat client's own JSON is passed on. */
-import { expect, test } from 'bun:test'
+/** Ids of calls as the vendor takes them, also where a client's own JSON is passed on. */
+import { describe, expect, test } from 'bun:test'
 
+import { messagesFormat } from '../../src/formats/anthropic-messages/anthropic-messages.ts'
 import { chatFormat } from '../../src/formats/openai-chat/openai-chat.ts'
 import { JsonBody } from '../../src/lib/json-body.ts'
+import { anthropicWire } from '../../src/providers/anthropic/encode.ts'
 import { encodeChatRequest } from '../../src/providers/openai-chat/encode.ts'
 
 const LONG = `call_${'x'.repeat(60)}`
+
+const TARGET = { baseUrl: 'https://x', apiKey: null, modelId: 'a/b', upstreamModel: 'b', maxCompletionTokens: null }
 
 const sentIds = (provider: string, id: string): unknown[] => {
   const messages = [
@@ -14,15 +18,7 @@ const sentIds = (provider: string, id: string): unknown[] => {
     { role: 'tool', tool_call_id: id, content: 'ok' },
   ]
   const { call } = chatFormat.parseCall(JsonBody.read(JSON.stringify({ model: 'a/b', messages })))
-  const target = {
-    provider,
-    providerName: provider,
-    baseUrl: 'https://x',
-    apiKey: null,
-    modelId: 'a/b',
-    upstreamModel: 'b',
-    maxCompletionTokens: null,
-  }
+  const target = { ...TARGET, provider, providerName: provider }
   const sent = JSON.parse(encodeChatRequest({ call, target, number: 0, warn: () => undefined, connection: new AbortController() })) as {
     messages: { tool_calls?: { id: string }[]; tool_call_id?: string }[]
   }
@@ -39,4 +35,30 @@ test.each([
   const [called, answered] = sentIds(provider, id)
   expect(called).toMatch(form)
   expect(answered).toBe(called as string)
+})
+
+describe('a Messages client whose history holds calls of other models', () => {
+  const sentTo = (upstreamModel: string, id: string): string => {
+    const messages = [
+      { role: 'user', content: 'Hi' },
+      { role: 'assistant', content: [{ type: 'tool_use', id, name: 'f', input: { id: 'a:b' } }] },
+      { role: 'user', content: [{ type: 'tool_result', tool_use_id: id, content: 'ok' }] },
+    ]
+    const { call } = messagesFormat.parseCall(JsonBody.read(JSON.stringify({ model: 'a/b', max_tokens: 9, messages })))
+    const target = { ...TARGET, provider: 'anthropic', providerName: 'Anthropic', upstreamModel }
+    return String(anthropicWire({ call, target, number: 0, warn: () => undefined, connection: new AbortController() }))
+  }
+
+  test('gets ids that Claude takes, for the call and its result alike; arguments stay as they are', () => {
+    const sent = sentTo('claude-opus-4-8', 'functions.read:0')
+    expect(sent).toContain('"id":"functions_2eread_3a0"')
+    expect(sent).toContain('"tool_use_id":"functions_2eread_3a0"')
+    expect(sent).toContain('"input":{"id":"a:b"}')
+    expect(sent).not.toContain('functions.read:0')
+  })
+
+  test('keeps its ids where Claude takes them, and where the model is no Claude', () => {
+    expect(sentTo('claude-opus-4-8', 'toolu_01-A')).toContain('"tool_use_id":"toolu_01-A"')
+    expect(sentTo('imitation-1', 'functions.read:0')).toContain('"tool_use_id":"functions.read:0"')
+  })
 })

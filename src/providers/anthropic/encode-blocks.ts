@@ -109,5 +109,5 @@ const mediaBlock = (part: Part & { type: 'image' | 'file' }, at: string, context
 }
 
 /** The dialect's ids are letters, digits, `_` and `-`; those of other makers (`functions.f:0`) are rewritten, call and result alike. */
-const toolUseId = (id: string): string =>
+export const toolUseId = (id: string): string =>
   id.replaceAll(/[^a-zA-Z0-9_-]/g, (character) => `_${(character.codePointAt(0) ?? 0).toString(16)}`) || '_'

@@ -8,6 +8,7 @@ import { fieldsOfBody } from '../editable-fields.ts'
 import { holdsThinkingOfOthers } from '../proof-makers.ts'
 import type { Attempt } from '../provider.ts'
 import { limitCacheMarks, mayExceedMarks } from './cache-marks.ts'
+import { toolUseId } from './encode-blocks.ts'
 import { defaultMaxTokens } from './encode-thinking.ts'
 import { rulesOf } from './model-rules.ts'
 import { applyModelRules } from './relay-rules.ts'
@@ -84,11 +85,12 @@ const history = (attempt: Attempt): Record<string, string> => {
     mayHoldSealedProof(body.searchable) ||
     UNSIGNED.test(body.searchable) ||
     (makerOf !== undefined && holdsThinkingOfOthers(body.searchable, target.modelId, makerOf))
+  const strangeIds = claude && STRANGE_ID.test(body.searchable)
   const directed = claude && SYSTEM_TURN.test(body.searchable)
-  const given = foreign || directed ? body.raw('messages') : undefined
+  const given = foreign || directed || strangeIds ? body.raw('messages') : undefined
   const messages = given === undefined ? undefined : body.value('messages')
   if (given === undefined || !Array.isArray(messages)) return {}
-  const own = foreign ? ownHistory(given, messages, attempt) : given
+  const own = foreign || strangeIds ? ownHistory(given, messages, attempt, strangeIds) : given
   const mapped = (field: string): void => {
     const message = `${target.upstreamModel} takes no system message here; its words were sent in the system prompt or as the user's.`
     warn({ code: 'mapped_field', field, message })
@@ -97,6 +99,9 @@ const history = (attempt: Attempt): Record<string, string> => {
   if (settled !== null) return { ...settled }
   return own === given ? {} : { messages: own }
 }
+
+/** An id of a call that Claude refuses, as other models write them; of a call whose id is written with escapes nothing is known. */
+const STRANGE_ID = /"(?:tool_use_)?id"\s*:\s*"(?![a-zA-Z0-9_-]+")/
 
 const SYSTEM_TURN = /"role"\s*:\s*"system"/
 
@@ -107,7 +112,7 @@ const UNSIGNED = /"signature"\s*:\s*""/
  * Thinking of other makers goes no further: what this service sealed into the dialect's own fields, and what nobody signed.
  * Only the blocks that hold it change; the rest of the text stays as the client wrote it.
  */
-const ownHistory = (text: string, messages: readonly unknown[], { target, warn, makerOf }: Attempt): string =>
+const ownHistory = (text: string, messages: readonly unknown[], { target, warn, makerOf }: Attempt, strangeIds: boolean): string =>
   editElements(text, (messageText, index) => {
     const message = messages[index]
     const blocks = isObject(message) ? message['content'] : undefined
@@ -118,7 +123,7 @@ const ownHistory = (text: string, messages: readonly unknown[], { target, warn, 
       const block: unknown = blocks[position]
       const own = isObject(block) ? provenBlock(block, blockText, target.modelId, makerOf) : blockText
       if (own !== null) kept += 1
-      return own
+      return own !== null && strangeIds && isObject(block) ? withLawfulId(block, own) : own
     })
     if (kept < blocks.length) {
       const told = `Thinking that ${target.modelId} did not do itself was left out.`
@@ -142,6 +147,17 @@ const hasBlock = (message: unknown, role: string, types: readonly unknown[]): bo
 
 const blocksOf = (message: unknown): readonly unknown[] =>
   isObject(message) && Array.isArray(message['content']) ? message['content'] : []
+
+const ID_MEMBERS: Readonly<Record<string, string>> = { tool_use: 'id', tool_result: 'tool_use_id' }
+
+/** The block's text, with an id that the provider takes: the same for a call and for its result. */
+const withLawfulId = (block: Json, text: string): string => {
+  const member = ID_MEMBERS[String(block['type'])]
+  const id = member === undefined ? undefined : block[member]
+  if (member === undefined || typeof id !== 'string') return text
+  const lawful = toolUseId(id)
+  return lawful === id ? text : editMembers(text, { [member]: JSON.stringify(lawful) })
+}
 
 /** The block's text as the model may have it back, or null for none of it. */
 const provenBlock = (block: Json, text: string, modelId: string, makerOf: Attempt['makerOf']): string | null => {
