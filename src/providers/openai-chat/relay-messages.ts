@@ -23,7 +23,8 @@ export const relayedMessages = (attempt: Attempt, vendor: Vendor): string | null
   const extras = vendor.strictMessages && EXTRAS.test(text)
   const developers = vendor.accepts !== 'everything' && !vendor.developerRole && DEVELOPERS.test(text)
   const ids = vendor.callIds !== 'any' && STRANGE_IDS[vendor.callIds].test(text)
-  if (!thinking && !extras && !developers && !ids) return null
+  const noCalls = vendor.accepts !== 'everything' && NO_CALLS.test(text)
+  if (!thinking && !extras && !developers && !ids && !noCalls) return null
 
   const messages = body.value('messages')
   const given = body.raw('messages')
@@ -38,6 +39,7 @@ export const relayedMessages = (attempt: Attempt, vendor: Vendor): string | null
     if (extras && next['role'] === 'assistant') next = withoutExtras(next)
     if (developers && next['role'] === 'developer') next = { ...next, role: 'system' }
     if (ids) next = withCallIds(next, vendor)
+    if (noCalls && next['role'] === 'assistant') next = withoutEmptyCalls(next)
     changed ||= next !== message
     return next
   })
@@ -52,6 +54,15 @@ const CALLS = /"tool_calls"/
 const DEVELOPERS = /"developer"/
 const EXTRAS = /"(?:annotations|images|audio|refusal|function_call)"\s*:/
 const EXTRA_MEMBERS: ReadonlySet<string> = new Set(['annotations', 'images', 'audio', 'refusal', 'function_call'])
+
+/** A list of calls without any, as clients copy it from an answer: vendors refuse it for being too short. */
+const NO_CALLS = /"tool_calls"\s*:\s*\[\s*\]/
+
+const withoutEmptyCalls = (message: JsonObject): JsonObject => {
+  const { tool_calls: calls, ...rest } = message
+  if (!Array.isArray(calls) || calls.length > 0) return message
+  return { ...rest, content: rest['content'] ?? '' }
+}
 
 /** Ids that the vendor may refuse, of whatever they are: only those of calls change. */
 const STRANGE_IDS = {

@@ -23,6 +23,22 @@ test('a schema that the vendor does not take is told to the model in words, with
   expect(own.text).toContain('"H\\u0069"')
 })
 
+describe('an empty list of calls, as clients copy it from an answer', () => {
+  const history = (calls: string): string =>
+    `"messages":[{"role":"user","content":"Hi"},{"role":"assistant","content":null,"tool_calls":${calls}},{"role":"user","content":"Go on"}]`
+
+  test.each(['openai', 'mistral', 'groq'])('goes to no vendor that refuses it: %s', (vendor) => {
+    const { sent, warnings } = relay(`{${history('[ ]')}}`, { vendor })
+    expect(sent['messages']).toMatchObject([{}, { role: 'assistant', content: '' }, {}])
+    expect(JSON.stringify(sent)).not.toContain('tool_calls')
+    expect(warnings).toEqual([])
+  })
+
+  test('stays as it is where nothing is known of the server', () => {
+    expect(relay(`{${history('[ ]')}}`, { vendor: 'acme' }).text).toContain(history('[ ]'))
+  })
+})
+
 describe('a vendor’s words in a request of the same dialect', () => {
   test.each<[string, string, string, string, readonly string[]]>([
     [
