@@ -38,8 +38,9 @@ const CHECKPOINT_MS = 30_000
 /** Requests that a process had answered when it was killed. What storage does not take now waits for the next start. */
 const settleWhatWasLeft = async ({ journal, log }: Ground, ledger: Pick<Ledger, 'settle'>): Promise<void> => {
   try {
-    const requests = (await journal?.recover(ledger.settle)) ?? 0
+    const { entries: requests, damaged } = (await journal?.recover(ledger.settle)) ?? { entries: 0, damaged: 0 }
     if (requests > 0) log.warn({ requests }, 'requests that a killed process had answered are recorded now')
+    if (damaged > 0) log.error({ damaged }, 'lines of the journal are damaged: the requests in them are not recorded')
   } catch (error) {
     log.error({ error }, 'requests that a killed process had answered are not recorded yet')
   }

@@ -59,12 +59,14 @@ test('a process that still runs is left alone', async () => {
   expect(await recovered(path, 8)).toEqual(['of another worker'])
 })
 
-test('a line that was cut, and one that is damaged, are passed over; the others count', async () => {
+test('a line that was cut is none; one that is damaged is counted, and the others are handed over', async () => {
   const path = directory()
   open(path).append('whole')
   const [name = ''] = readdirSync(path)
   appendFileSync(join(path, name), '{"half\n"after"\n"cut')
-  expect(await recovered(path)).toEqual(['whole', 'after'])
+  const entries: (number | string)[] = []
+  const told = await open(path, 2).recover(async (portion) => void entries.push(...portion))
+  expect([entries, told]).toEqual([['whole', 'after'], { entries: 2, damaged: 1 }])
 })
 
 test('what storage does not take stays for the next start', async () => {

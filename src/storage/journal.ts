@@ -13,9 +13,15 @@ export interface Journal<Entry> {
   append(entry: Entry): Segment
   /** One entry of this file was written to storage. */
   written(segment: Segment): void
-  /** Hands over what processes that are gone have left, in portions, and forgets what was taken. Gives how many. */
-  recover(write: (entries: readonly Entry[]) => Promise<void>): Promise<number>
+  /** Hands over what processes that are gone have left, in portions, and forgets what was taken. */
+  recover(write: (entries: readonly Entry[]) => Promise<void>): Promise<Recovered>
   close(): void
+}
+
+export interface Recovered {
+  readonly entries: number
+  /** Lines that are damaged, and whose entries are lost; one that was cut at the end of a file is none of them. */
+  readonly damaged: number
 }
 
 export interface Segment {
@@ -77,13 +83,15 @@ export const openJournal = <Entry>(
     },
 
     async recover(write) {
-      let recovered = 0
+      const recovered = { entries: 0, damaged: 0 }
       for (const name of left) {
         const path = join(directory, name)
-        const entries = entriesOf<Entry>(readFileSync(path, 'utf8'))
+        const lines = linesOf(readFileSync(path, 'utf8'))
+        const entries = entriesOf<Entry>(lines)
         for (let start = 0; start < entries.length; start += PORTION) await write(entries.slice(start, start + PORTION))
         unlinkSync(path)
-        recovered += entries.length
+        recovered.entries += entries.length
+        recovered.damaged += lines.length - entries.length
       }
       left.length = 0
       return recovered
@@ -98,16 +106,15 @@ export const openJournal = <Entry>(
   }
 }
 
-const entriesOf = <Entry>(text: string): Entry[] => {
-  const lines = text.split('\n')
-  // What stands behind the last line break was cut off while it was written.
-  lines.pop()
-  return lines.flatMap((line) => {
+/** What stands behind the last line break was cut off while it was written. */
+const linesOf = (text: string): readonly string[] => text.split('\n').slice(0, -1)
+
+const entriesOf = <Entry>(lines: readonly string[]): Entry[] =>
+  lines.flatMap((line) => {
     try {
       return [JSON.parse(line) as Entry]
     } catch {
-      // A disk that was full in the middle of a line: the lines around it are whole.
+      // A disk that was full in the middle of a line: the lines around it are whole, and whoever recovers counts this one.
       return []
     }
   })
-}
