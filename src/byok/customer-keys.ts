@@ -37,7 +37,7 @@ export interface CustomerKeys {
   refreshCache(): void
   /** The keys of this workspace have changed; with null those of all. */
   changed(workspaceId: string | null): void
-  /** What was opened for the old address of a provider is opened again, for the new one: without a query, since storage may be away. */
+  /** Keys that were opened for the old address of a provider are opened again for the new one: without a query, since storage may be away. */
   addressesChanged(): void
 }
 

@@ -34,7 +34,7 @@ export interface ProviderKeysParts {
   readonly sealingKey: () => SealingKey
   /** Where a provider is reached, as `scheme://host:port`; null for one that is not enabled. */
   readonly originOf: (provider: string) => string | null
-  /** Told of the workspace whose keys have changed; null: of all. */
+  /** Called with the workspace whose keys have changed; null: those of all have. */
   readonly changed: (workspaceId: string | null) => void
 }
 
@@ -126,7 +126,7 @@ const DEFAULT_USE: ByokUse = {
   allowed_api_key_hashes: null,
 }
 
-/** Of a short key more would be too much of it. */
+/** Showing more of a short key would give too much of it away. */
 const maskedLabel = (key: string): string => (key.length < 20 ? `…${key.slice(-2)}` : `${key.slice(0, 3)}…${key.slice(-4)}`)
 
 export const byokResource = (record: ByokRecord): ByokKeyResource => ({

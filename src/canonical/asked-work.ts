@@ -118,7 +118,7 @@ const readPrediction = (json: string, found: Found): void => {
   found.predictedBytes = Math.max(found.predictedBytes, Buffer.byteLength(json))
 }
 
-/** Of a number, a text that can be read as one, or the largest in a list; 0 where there is none, -1 for a negative one. */
+/** Reads a number, a text that can be read as one, or the largest in a list; 0 where there is none, -1 for a negative one. */
 const largestNumber = (value: unknown): number => {
   if (typeof value === 'number') return value < 0 ? -1 : value
   if (isExactInteger(value)) return largestNumber(Number(JSON.stringify(value)))

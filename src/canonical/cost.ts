@@ -1,4 +1,4 @@
-/** What a generation cost, in integer nano-dollars (docs/contract/budgets.md#money). Null where no price is known. */
+/** The cost of a generation, in integer nano-dollars (docs/contract/budgets.md#money). Null where no price is known. */
 export interface Cost {
   /** Charged to the key. */
   readonly totalNanos: number | null

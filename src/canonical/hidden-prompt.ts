@@ -1,4 +1,4 @@
-/** What of a preset is for management keys only (docs/contract/presets.md#secrets): its system prompt, the instructions and the credentials of its tools. */
+/** The parts of a preset that are for management keys only (docs/contract/presets.md#secrets): its system prompt, the instructions and the credentials of its tools. */
 import { once } from '../lib/once.ts'
 import { hideQuotes } from '../lib/hide-quotes.ts'
 import { HIDDEN_MARK } from './preset-secrets.ts'
@@ -10,7 +10,7 @@ export interface HiddenTexts {
 }
 
 export interface HiddenPrompt extends HiddenTexts {
-  /** What the client itself gave as `instructions`; null: nothing. */
+  /** The client's own `instructions`; null: it gave none. */
   readonly ownInstructions: string | null
 }
 
