@@ -17,6 +17,20 @@ const ACCOUNT: Rows = [
     'our_account',
   ],
   [/(?:incorrect|invalid|wrong|expired) api[ _]?key|api[ _]?key (?:is )?(?:not valid|invalid|expired|not found|disabled)/i, 'our_account'],
+  [
+    /(?:balance|credits?|funds) (?:is|are) (?:insufficient|not enough|exhausted)|not enough (?:balance|credits?)|overdue balance/i,
+    'our_account',
+  ],
+  [/free (?:tier|quota) .{0,40}(?:exhausted|used up)/i, 'our_account'],
+  [/余额(?:不足|已用完)|欠费|账[户号][^。]{0,20}(?:锁定|冻结|停用|不存在|非活动)/, 'our_account'],
+]
+
+/** Rates are told before lengths: their sentences speak of tokens and limits too, and nothing has to be shortened for them. */
+const RATE: Rows = [
+  [/(?:tokens?|requests?|queries) per (?:second|min|hour|day)|\b(?:TPM|RPM|TPD|RPD|QPS)\b|\brate[ _-]?limit/i, 'rate_limit_exceeded'],
+  // MiniMax says so of the tokens of a minute.
+  [/^token limit\b/i, 'rate_limit_exceeded'],
+  [/每(?:分钟|秒|小时|天|日)|频率(?!惩罚)|速率|并发/, 'rate_limit_exceeded'],
 ]
 
 /** Where the request was judged. */
@@ -30,6 +44,8 @@ const POLICY: Rows = [
     'content_policy_violation',
   ],
   [/prohibited content|sensitive (?:content|information)|blocked by (?:our|the) (?:filter|moderation)/i, 'content_policy_violation'],
+  [/may contain .{0,30}(?:sensitive|violation|violence)|unsafe or sensitive|new_sensitive|green ?net check/i, 'content_policy_violation'],
+  [/(?<!大小写)敏感|涉敏|违规|违法|不安全|内容安全|安全审核/, 'content_policy_violation'],
   [/the model (?:has )?(?:refused|declined) to/i, 'refusal'],
 ]
 
@@ -41,15 +57,25 @@ const REQUEST: Rows = [
   [/(?:payload|request|body)(?: (?:size|body|entity))? (?:is )?(?:too large|exceeds the limit)/i, 'payload_too_large'],
 
   [/maximum (?:context|prompt|allowed input) length|context[ _](?:length|window|limit|size)/i, 'context_length_exceeded'],
-  [/(?:prompt|input)s? (?:is )?too long|too many (?:input |prompt )?tokens|input tokens? exceed/i, 'context_length_exceeded'],
+  [
+    /(?:prompt|input|conversation)s?(?: tokens?)?(?: length)? (?:(?:is|are) )?too long|too many (?:input |prompt )?tokens|input tokens? exceed/i,
+    'context_length_exceeded',
+  ],
+  [/total message size \d* ?exceeds|current length is \d+ while (?:the )?limit is \d+/i, 'context_length_exceeded'],
   [
     /token count.{0,40}(?:exceed|only supports)|exceeds the maximum number of tokens|exceeded model token limit/i,
     'context_length_exceeded',
   ],
   [/range of input length should be|reduce the length of (?:the |your )?(?:messages|prompt|input)/i, 'context_length_exceeded'],
   [/inputs?`? (?:tokens \+|must have less than \d+ tokens)|available context size|context the overflows/i, 'context_length_exceeded'],
-  [/longer than the (?:maximum )?model length|(?:prompt|input) (?:length \d+ )?exceeds (?:the )?max/i, 'context_length_exceeded'],
+  [
+    /longer than the (?:maximum )?model length|(?:prompt|input) (?:length \(?\d+(?: tokens\))? )?exceeds (?:the )?max/i,
+    'context_length_exceeded',
+  ],
   [/tokens in (?:the prompt|request) (?:exceed|more than)|total tokens .{0,40}(?:exceed|less than)/i, 'context_length_exceeded'],
+  [/prompt_tokens .{0,20}must be less than max_seq_len/i, 'context_length_exceeded'],
+  // A single parameter, a picture and a file have lengths of their own.
+  [/(?:输入|上下文|提示词|对话|文本|prompt|(?<!_)tokens?)[^参图频文件]{0,16}(?:超长|过长|太长|超出|超过|超限)/i, 'context_length_exceeded'],
 
   [
     /image.{0,80}(?:too small|below the minimum|minimum (?:size|dimension|width|height)|(?:height|width).{0,20}must be larger than)/i,
@@ -70,7 +96,11 @@ const REQUEST: Rows = [
   [/(?:could not|unable to|failed to|cannot) (?:process|load|decode|identify|read) (?:input |the )?image/i, 'invalid_image'],
   [/invalid (?:image|base64)|represent a valid image|image does not match|image.{0,40}(?:corrupt|not valid|unreadable)/i, 'invalid_image'],
 
-  [/model\b.{0,80}(?:(?:does not|doesn't|not) exist|not found|decommissioned|end of its life|is not available)/i, 'not_found'],
+  [
+    /model\b.{0,80}(?:(?:does not|doesn't|not) exist|not found|can ?not be found|decommissioned|end of its life|is not available)/i,
+    'not_found',
+  ],
+  [/unknown model\b(?! param)|not activated the model|模型[^。]{0,20}(?:不存在|未开通|已下线)/i, 'not_found'],
   [
     /invalid model\b|is not a valid model|model identifier is invalid|on-demand throughput isn.t supported|legacy and you have not/i,
     'not_found',
@@ -80,7 +110,7 @@ const REQUEST: Rows = [
 /** Where the server could not: a 429 of some vendors is their own lack of room. */
 const LOAD: Rows = [
   [
-    /\boverload|at capacity|capacity exceeded|exceeded capacity|high (?:traffic|demand)|server (?:is )?busy|model is (?:currently )?loading|loading model/i,
+    /\boverload|at capacity|capacity exceeded|exceeded capacity|high (?:traffic|demand)|server (?:is )?busy|model is (?:currently )?loading|loading model|访问量过大|系统繁忙|服务繁忙/i,
     'provider_overloaded',
   ],
 ]
@@ -91,6 +121,7 @@ export const kindOfSentence = (message: string | null, status: number | null): F
   const said = message.slice(0, SAID_MAX)
   const rows = [
     ACCOUNT,
+    status === null || RATED.has(status) ? RATE : [],
     status === null || JUDGED.has(status) ? POLICY : [],
     status === null || READ.has(status) ? REQUEST : [],
     status === null || LOADED.has(status) ? LOAD : [],
@@ -101,6 +132,8 @@ export const kindOfSentence = (message: string | null, status: number | null): F
 /** A reason stands at the beginning; what follows may be a page. */
 const SAID_MAX = 2000
 
+/** A 429 is one of a rate or of load, as its own rows and its status say. */
+const RATED: ReadonlySet<number> = new Set([400, 413, 422])
 const READ: ReadonlySet<number> = new Set([400, 404, 413, 415, 422, 500])
 const JUDGED: ReadonlySet<number> = new Set([400, 403, 422, 451, 500])
 const LOADED: ReadonlySet<number> = new Set([429, 498, 500, 502, 503])

@@ -1,15 +1,32 @@
 /**
  * The names that vendors of the OpenAI dialects give a fault, as types (docs/contract/errors.md#types). Sources:
  * OpenAI's and Azure's error guides, and the pages on errors of Groq, Mistral, DeepSeek, xAI, Cerebras, Moonshot,
- * Alibaba and llama.cpp.
+ * Alibaba, Zhipu, Volcengine, MiniMax, Baidu, Novita and llama.cpp.
  */
 import { isObject } from '../lib/json.ts'
 import type { FailureKind } from './failure-sentences.ts'
+import { failedBase } from './told-error.ts'
 
 /** Names that leave nothing open, whatever stands beside them. */
 const CODES: Readonly<Record<string, FailureKind>> = {
   context_length_exceeded: 'context_length_exceeded',
   exceed_context_size_error: 'context_length_exceeded',
+  // Baidu
+  tokens_too_long: 'context_length_exceeded',
+  characters_too_long: 'context_length_exceeded',
+  // Zhipu numbers its faults; these numbers are no other vendor's.
+  1113: 'our_account',
+  1211: 'not_found',
+  1261: 'context_length_exceeded',
+  1301: 'content_policy_violation',
+  1302: 'rate_limit_exceeded',
+  1303: 'rate_limit_exceeded',
+  1304: 'rate_limit_exceeded',
+  1305: 'provider_overloaded',
+  1308: 'rate_limit_exceeded',
+  1309: 'our_account',
+  1310: 'rate_limit_exceeded',
+  1312: 'provider_overloaded',
   string_above_max_length: 'string_too_long',
   max_tokens_exceeded: 'max_tokens_exceeded',
   rate_limit_exceeded: 'rate_limit_exceeded',
@@ -21,6 +38,7 @@ const CODES: Readonly<Record<string, FailureKind>> = {
   engine_overloaded: 'provider_overloaded',
   engine_overloaded_error: 'provider_overloaded',
   server_is_overloaded: 'provider_overloaded',
+  serveroverloaded: 'provider_overloaded',
   overloaded_error: 'provider_overloaded',
   queue_exceeded: 'provider_overloaded',
   capacity_exceeded: 'provider_overloaded',
@@ -31,6 +49,11 @@ const CODES: Readonly<Record<string, FailureKind>> = {
   insufficient_user_quota: 'our_account',
   exceeded_current_quota_error: 'our_account',
   arrearage: 'our_account',
+  insufficient_balance_error: 'our_account',
+  billing_insufficient_balance: 'our_account',
+  not_enough_balance: 'our_account',
+  accountoverdueerror: 'our_account',
+  'allocationquota.freetieronly': 'our_account',
   billing_hard_limit_reached: 'our_account',
   billing_not_active: 'our_account',
   account_deactivated: 'our_account',
@@ -42,6 +65,9 @@ const CODES: Readonly<Record<string, FailureKind>> = {
   model_not_found: 'not_found',
   model_decommissioned: 'not_found',
   invalid_model: 'not_found',
+  modelnotopen: 'not_found',
+  modelnotfound: 'not_found',
+  'invalidendpoint.closedendpoint': 'not_found',
   deploymentnotfound: 'not_found',
   resource_not_found_error: 'not_found',
   invalid_encrypted_content: 'invalid_prompt',
@@ -51,6 +77,7 @@ const CODES: Readonly<Record<string, FailureKind>> = {
   content_filter: 'content_policy_violation',
   data_inspection_failed: 'content_policy_violation',
   datainspectionfailed: 'content_policy_violation',
+  unsafe_request: 'content_policy_violation',
   moderation_blocked: 'content_policy_violation',
   bio_policy: 'content_policy_violation',
   refusal: 'refusal',
@@ -89,7 +116,11 @@ const find = (table: Readonly<Record<string, FailureKind>>, words: readonly stri
   return null
 }
 
-export const kindOfCode = (words: readonly string[]): FailureKind | null => find(CODES, words)
+/** Volcengine says what was found where, and may add which kind: `InputTextSensitiveContentDetected.Violence`. */
+const DETECTED = /^(?:(?:input|output)(?:text|image|video|audio))?(?:sensitivecontentdetected|riskdetection)(?:\.|$)/i
+
+export const kindOfCode = (words: readonly string[]): FailureKind | null =>
+  find(CODES, words) ?? (words.some((word) => DETECTED.test(word)) ? 'content_policy_violation' : null)
 
 export const kindOfBroadCode = (words: readonly string[]): FailureKind | null => find(BROAD_CODES, words)
 
@@ -126,6 +157,6 @@ export const statusOfKind = (words: readonly string[]): number | null => {
   return null
 }
 
-/** An object with a code and a sentence, or, from smaller servers, the sentence alone. */
-export const holdsError = ({ error }: Readonly<Record<string, unknown>>): boolean =>
-  isObject(error) || (typeof error === 'string' && error !== '')
+/** An object with a code and a sentence, from smaller servers the sentence alone, or what MiniMax has beside an answer that failed. */
+export const holdsError = ({ error, base_resp }: Readonly<Record<string, unknown>>): boolean =>
+  isObject(error) || (typeof error === 'string' && error !== '') || failedBase(base_resp) !== null

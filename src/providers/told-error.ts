@@ -29,7 +29,7 @@ const WRAPPERS_MAX = 3
 
 const read = (body: unknown, wrappers: number): ToldError => {
   const envelope = envelopeOf(body)
-  const error = isObject(envelope['error']) ? envelope['error'] : envelope
+  const error = isObject(envelope['error']) ? envelope['error'] : (errorOfBase(envelope['base_resp']) ?? envelope)
   const metadata = isObject(error['metadata']) ? error['metadata'] : {}
   const own = ownWords(envelope, error, metadata)
   const inner = wrappers === 0 ? null : wrapped(metadata, own.message)
@@ -46,6 +46,15 @@ const read = (body: unknown, wrappers: number): ToldError => {
     flaggedInput: own.flaggedInput ?? innermost.flaggedInput,
   }
 }
+
+const errorOfBase = (base: unknown): Json | null => {
+  const failed = failedBase(base)
+  return failed === null ? null : { code: failed['status_code'], message: failed['status_msg'] }
+}
+
+/** MiniMax ends each answer with a `base_resp`, whose `status_code` is 0 where all is well. */
+export const failedBase = (base: unknown): Json | null =>
+  isObject(base) && typeof base['status_code'] === 'number' && base['status_code'] !== 0 ? base : null
 
 /** Google's OpenAI endpoint, for one, sends its error in a list. */
 const envelopeOf = (body: unknown): Json => {

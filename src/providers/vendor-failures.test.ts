@@ -440,6 +440,147 @@ const VENDORS: Readonly<Record<string, readonly Row[]>> = {
       'rate_limit_exceeded',
     ],
     [404, openai('Not found the model kimi-9 or Permission denied', 'resource_not_found_error', null), 'not_found'],
+    [
+      400,
+      openai('Invalid request: total message size 2100954 exceeds limit 2097152', 'invalid_request_error', null),
+      'context_length_exceeded',
+    ],
+    [400, openai('Input token length too long', 'invalid_request_error', null), 'context_length_exceeded'],
+    [
+      429,
+      openai('Your account org-x request reached TPD rate limit, current: 1500000, limit: 1500000', 'rate_limit_reached_error', null),
+      'rate_limit_exceeded',
+    ],
+  ],
+  Zhipu: [
+    [400, { error: { code: '1261', message: 'Prompt 超长' } }, 'context_length_exceeded', '1261'],
+    [400, { error: { code: '1261', message: 'Prompt exceeds max length' } }, 'context_length_exceeded', '1261'],
+    [
+      400,
+      {
+        contentFilter: [{ level: 1, role: 'user' }],
+        error: { code: '1301', message: '系统检测到输入或生成内容可能包含不安全或敏感内容,请您避免输入易产生敏感内容的提示语' },
+      },
+      'content_policy_violation',
+      '1301',
+    ],
+    [429, { error: { code: '1113', message: '您的账户已欠费,请充值后重试' } }, 'provider_unavailable', '1113', /credential/],
+    [
+      429,
+      { error: { code: '1113', message: 'Insufficient balance or no resource package. Please recharge.' } },
+      'provider_unavailable',
+      '1113',
+      /credential/,
+    ],
+    [400, { error: { code: '1211', message: '模型不存在,请检查模型代码' } }, 'not_found', '1211'],
+    [400, { error: { code: '1211', message: 'Unknown Model, please check the model code.' } }, 'not_found', '1211'],
+    [429, { error: { code: '1302', message: '您的账户已达到速率限制,请您控制请求频率' } }, 'rate_limit_exceeded', '1302'],
+    [429, { error: { code: '1305', message: '该模型当前访问量过大,请您稍后再试' } }, 'provider_overloaded', '1305'],
+    [400, { error: { code: '1210', message: 'API 调用参数有误,请检查文档' } }, 'invalid_request', '1210'],
+  ],
+  MiniMax: [
+    [
+      400,
+      {
+        type: 'error',
+        error: { type: 'bad_request_error', message: 'invalid params, context window exceeds limit (2013)', http_code: '400' },
+      },
+      'context_length_exceeded',
+    ],
+    [
+      500,
+      { type: 'error', error: { type: 'api_error', message: 'insufficient balance (1008)' }, request_id: 'r' },
+      'provider_unavailable',
+      'api_error',
+      /credential/,
+    ],
+    [
+      429,
+      { error: { http_code: '429', message: 'insufficient balance (1008)', type: 'insufficient_balance_error' } },
+      'provider_unavailable',
+    ],
+    [
+      400,
+      {
+        type: 'error',
+        error: { type: 'bad_request_error', message: "invalid params, unknown model 'minimax-9' (2013)", http_code: '400' },
+      },
+      'not_found',
+    ],
+    [
+      400,
+      { type: 'error', error: { type: 'bad_request_error', message: 'invalid params, unknown model param x (2013)', http_code: '400' } },
+      'invalid_request',
+    ],
+  ],
+  Volcengine: [
+    [
+      400,
+      openai('Input length 203743 exceeds the maximum length 202752. Request id: 02', 'BadRequest', 'InvalidParameter'),
+      'context_length_exceeded',
+    ],
+    [
+      400,
+      openai('Total tokens of image and text exceed max message tokens. Request id: 02', 'BadRequest', 'InvalidParameter'),
+      'context_length_exceeded',
+    ],
+    [
+      400,
+      openai(
+        'The request failed because the input text may contain sensitive information.',
+        'BadRequest',
+        'SensitiveContentDetected.Violence',
+      ),
+      'content_policy_violation',
+      'SensitiveContentDetected.Violence',
+    ],
+    [400, openai('Please try again.', 'BadRequest', 'InputTextSensitiveContentDetected'), 'content_policy_violation'],
+    [400, openai('Please try again.', 'BadRequest', 'OutputTextRiskDetection'), 'content_policy_violation'],
+    [
+      403,
+      openai('The request failed because your account has an overdue balance.', 'Forbidden', 'AccountOverdueError'),
+      'provider_unavailable',
+      'AccountOverdueError',
+      /credential/,
+    ],
+    [
+      404,
+      openai('The model or endpoint x does not exist or you do not have access to it.', 'NotFound', 'InvalidEndpointOrModel.NotFound'),
+      'not_found',
+    ],
+    [400, openai('The request targeted an endpoint that is closed.', 'BadRequest', 'InvalidEndpoint.ClosedEndpoint'), 'not_found'],
+    [404, openai('Your account 1 has not activated the model x.', 'NotFound', 'ModelNotOpen'), 'not_found'],
+    [
+      429,
+      openai(
+        'The Tokens Per Minute (TPM) limit of the associated endpoint for your account has been exceeded.',
+        'TooManyRequests',
+        'RateLimitExceeded.EndpointTPMExceeded',
+      ),
+      'rate_limit_exceeded',
+    ],
+    [429, openai('The service is currently unable to handle it.', 'TooManyRequests', 'ServerOverloaded'), 'provider_overloaded'],
+  ],
+  Baidu: [
+    [400, openai('Prompt tokens too long', 'invalid_request_error', 'tokens_too_long'), 'context_length_exceeded', 'tokens_too_long'],
+    [400, openai('the max input characters is 516096', 'invalid_request_error', 'characters_too_long'), 'context_length_exceeded'],
+    [400, openai('the content is refused', 'unsafe_request', 'image_url_unsafe'), 'content_policy_violation'],
+    [
+      429,
+      openai('Your account has insufficient balance', 'billing', 'BILLING_INSUFFICIENT_BALANCE'),
+      'provider_unavailable',
+      'BILLING_INSUFFICIENT_BALANCE',
+      /credential/,
+    ],
+  ],
+  SiliconFlow: [
+    [
+      400,
+      { code: 20015, message: 'length of prompt_tokens (140000) must be less than max_seq_len (131072).', data: null },
+      'context_length_exceeded',
+    ],
+    [400, { code: 20012, message: 'Model does not exist. Please check it carefully.', data: null }, 'not_found'],
+    [403, { code: 30001, message: 'Sorry, your account balance is insufficient', data: null }, 'provider_unavailable'],
   ],
   Alibaba: [
     [
@@ -474,6 +615,17 @@ const VENDORS: Readonly<Record<string, readonly Row[]>> = {
       'provider_unavailable',
       'Arrearage',
       /credential/,
+    ],
+    [
+      400,
+      openai('<400> InternalError.Algo.InvalidParameter: Range of input length should be [1, 204800]', 'invalid_request_error', null),
+      'context_length_exceeded',
+    ],
+    [404, { code: 'ModelNotFound', message: 'Model can not be found.', request_id: 'r-1' }, 'not_found', 'ModelNotFound'],
+    [
+      403,
+      openai('The free tier of the model has been exhausted.', 'AllocationQuota.FreeTierOnly', 'AllocationQuota.FreeTierOnly'),
+      'provider_unavailable',
     ],
     [429, openai('Requests rate limit exceeded, please try again later.', 'limit_requests', 'limit_requests'), 'rate_limit_exceeded'],
   ],
@@ -651,7 +803,53 @@ describe.each(Object.entries(VENDORS))('%s', (_, rows) => {
   )
 })
 
+const SENTENCES: readonly (readonly [string, ErrorType])[] = [
+  ['Please reduce your prompt. Current length is 9000 while limit is 8192', 'context_length_exceeded'],
+  ['total message size 2100954 exceeds limit 2097152', 'context_length_exceeded'],
+  ['The conversation is too long, please try again with a shorter one.', 'context_length_exceeded'],
+  ['Input length (160062 tokens) exceeds the maximum allowed length (59862 tokens).', 'context_length_exceeded'],
+  ['输入长度超过模型最大上下文长度限制', 'context_length_exceeded'],
+  ['请求的 tokens 总数超出模型上限', 'context_length_exceeded'],
+  ['输入内容过长,请适当缩短', 'context_length_exceeded'],
+  ['上下文超长', 'context_length_exceeded'],
+  ['余额不足,请充值', 'provider_unavailable'],
+  ['账号已被锁定:存在违规行为', 'provider_unavailable'],
+  ['模型 glm-9 不存在或已下线', 'not_found'],
+  ['输入内容涉敏', 'content_policy_violation'],
+  // Near the sentences above, and about something else.
+  ['Request too large for x on tokens per min (TPM): Limit 6000, Requested 7000. Input tokens exceed it.', 'rate_limit_exceeded'],
+  ['Tokens per minute limit exceeded - too many tokens processed.', 'rate_limit_exceeded'],
+  ['每分钟 tokens 数超过限制', 'rate_limit_exceeded'],
+  ['输入 tokens 速率超过上限', 'rate_limit_exceeded'],
+  ['max_tokens 超出范围,应小于 8192', 'invalid_request'],
+  ['输入参数 user 长度超过 64', 'invalid_request'],
+  ['输入图片大小超过 10MB', 'invalid_request'],
+  ['频率惩罚应在 -2 与 2 之间', 'invalid_request'],
+  ['参数名大小写敏感', 'invalid_request'],
+  ['The name of the tool is too long', 'invalid_request'],
+  ['The conversation is missing', 'invalid_request'],
+  ['temperature exceeds limit 2', 'invalid_request'],
+]
+
+describe('a sentence alone, under status 400', () => {
+  test.each(SENTENCES.map(([message, type]) => ({ message, type })))(
+    '$message: $type, by every dialect of OpenAI and Anthropic',
+    ({ message, type }) => {
+      const body = JSON.stringify(openai(message, 'invalid_request_error', null))
+      for (const fails of [chatFailure, responsesFailure, anthropicFailure]) expect(fails(400, body, target).type).toBe(type)
+    },
+  )
+})
+
 const INSIDE: readonly (readonly [object, ErrorType, string?])[] = [
+  [
+    { choices: null, base_resp: { status_code: 1008, status_msg: 'insufficient balance' } },
+    'provider_unavailable',
+    'Acme refused the credential that this service holds for it.',
+  ],
+  [{ choices: null, base_resp: { status_code: 1026, status_msg: 'input new_sensitive' } }, 'content_policy_violation'],
+  [{ choices: null, base_resp: { status_code: 1002, status_msg: 'rate limit' } }, 'rate_limit_exceeded'],
+  [{ choices: null, base_resp: { status_code: 1039, status_msg: 'token limit' } }, 'rate_limit_exceeded'],
   [{ error: { code: 429, message: 'x' } }, 'rate_limit_exceeded'],
   [{ error: { code: 'rate_limit_exceeded', message: 'x' } }, 'rate_limit_exceeded'],
   [{ error: { type: 'overloaded_error', message: 'Overloaded' } }, 'provider_overloaded'],

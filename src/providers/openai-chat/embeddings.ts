@@ -79,7 +79,7 @@ const SOME_ACCEPT: ReadonlySet<string> = new Set(['dimensions', 'encoding_format
 /** The vectors stay text: only what stands beside them is parsed. */
 const readAnswer = (text: string, target: Target): Embeddings => {
   const body = scan(text, target)
-  if (holdsError({ error: body.value('error') })) throw chatFailure(200, text, target)
+  if (holdsError({ error: body.value('error'), base_resp: body.value('base_resp') })) throw chatFailure(200, text, target)
   if (body.raw('data')?.startsWith('[') !== true) throw unusable(target, 'answered without any embeddings.')
   const usage = body.value('usage')
   const model = body.value('model')

@@ -333,6 +333,12 @@ describe('a stream', () => {
       'timeout',
       'Acme: Late.',
     ],
+    [
+      'the status of MiniMax',
+      '{"choices":null,"base_resp":{"status_code":1027,"status_msg":"output new_sensitive"}}',
+      'content_policy_violation',
+      'Acme: output new_sensitive',
+    ],
     ['not JSON', 'oops', 'provider_unavailable', 'Acme sent a stream event that is not JSON.'],
     ['not an object', '[1]', 'provider_unavailable', 'Acme sent a stream event that is not an object.'],
   ])('an error chunk is a failure, first or later: %s', async (_, line, type, message) => {
@@ -420,6 +426,7 @@ describe('a whole answer', () => {
     ['choices that are none', '{"choices":{}}', 'provider_unavailable'],
     ['an error', '{"error":{"code":429,"message":"x"}}', 'rate_limit_exceeded'],
     ['an error that is a sentence', '{"error":"broken"}', 'provider_unavailable'],
+    ['the status of MiniMax', '{"choices":null,"base_resp":{"status_code":1002,"status_msg":"rate limit"}}', 'rate_limit_exceeded'],
     [
       'an error beside choices',
       '{"choices":[{"message":{"content":"a"},"finish_reason":"stop"}],"error":{"code":503,"message":"x"}}',
@@ -428,6 +435,12 @@ describe('a whole answer', () => {
   ])('that is %s is a failure', async (_, body, type) => {
     const { error, frames } = await ask((exchange) => exchange.answer(200, body), { stream: false })
     expect([error?.type, frames.length]).toEqual([type, 0])
+  })
+
+  test('with the status of MiniMax for an answer without a fault is one', async () => {
+    const body = '{"choices":[{"message":{"content":"Hi"}}],"base_resp":{"status_code":0,"status_msg":""}}'
+    const { error, events } = await ask((exchange) => exchange.answer(200, body), { stream: false })
+    expect([error, textOf(events)]).toEqual([null, 'Hi'])
   })
 
   test('of a router that failed keeps what was said before the failure', async () => {
