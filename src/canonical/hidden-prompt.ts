@@ -1,6 +1,6 @@
 /** The parts of a preset that are for management keys only (docs/contract/presets.md#secrets): its system prompt, the instructions and the credentials of its tools. */
 import { once } from '../lib/once.ts'
-import { hideQuotes } from '../lib/hide-quotes.ts'
+import { markedAt, quotesOf, type Range } from '../lib/hide-quotes.ts'
 import { HIDDEN_MARK } from './preset-secrets.ts'
 
 export interface HiddenTexts {
@@ -19,12 +19,15 @@ const PROMPT_RUN = 16
 const CREDENTIAL_RUN = 8
 
 /** Takes them, and quotations of them, out of a text. */
-export const hiderOf = ({ texts, credentials }: HiddenTexts): ((text: string) => string) => {
-  const hide = once(() =>
-    hideQuotes(
-      [...texts.map((text) => ({ text, run: PROMPT_RUN })), ...credentials.map((text) => ({ text, run: CREDENTIAL_RUN }))],
-      HIDDEN_MARK,
-    ),
+export const hiderOf = (hidden: HiddenTexts): ((text: string) => string) => {
+  const quotes = quotesFinder(hidden)
+  return (text) => markedAt(text, quotes(text), HIDDEN_MARK)
+}
+
+/** Where a text quotes them. It is made ready when the first text is looked at. */
+export const quotesFinder = ({ texts, credentials }: HiddenTexts): ((text: string) => readonly Range[]) => {
+  const quotes = once(() =>
+    quotesOf([...texts.map((text) => ({ text, run: PROMPT_RUN })), ...credentials.map((text) => ({ text, run: CREDENTIAL_RUN }))]),
   )
-  return (text) => hide()(text)
+  return (text) => quotes()(text)
 }

@@ -5,6 +5,7 @@
 import type { Call, ClientDialect } from '../canonical/call.ts'
 import type { Cost } from '../canonical/cost.ts'
 import type { Frame } from '../canonical/event.ts'
+import type { HiddenTexts } from '../canonical/hidden-prompt.ts'
 import type { Usage } from '../canonical/usage.ts'
 import type { Warning } from '../canonical/warning.ts'
 import type { PresetContent } from '../contract/preset.ts'
@@ -27,8 +28,8 @@ export interface AnswerHead {
   readonly request: JsonBody
   /** The client's own instructions, where its preset has some: those are not echoed. Absent: as in the request. */
   readonly instructions?: string | null
-  /** Texts of the preset that are not shown in tools. Absent where the preset has none. */
-  readonly hidden?: readonly string[]
+  /** What of the preset is not shown. Absent where the preset has none. */
+  readonly hidden?: HiddenTexts
   /** A guess for the dialect that must name input tokens before the provider does. */
   readonly inputTokensEstimate: number
   /** What went to providers, one for each attempt, where the client asked to see it. */

@@ -229,7 +229,7 @@ class Answer {
       provider: current?.planned.endpoint.provider.name ?? null,
       request: request.call.body,
       ...(request.call.legacyFunctions === true ? { legacyFunctions: true } : {}),
-      ...(request.hidden === undefined ? {} : { instructions: request.hidden.ownInstructions, hidden: request.hidden.texts }),
+      ...(request.hidden === undefined ? {} : { instructions: request.hidden.ownInstructions, hidden: request.hidden }),
       // Few answers tell it, and it is read off the whole request.
       get inputTokensEstimate() {
         return log.inputTokensEstimate

@@ -38,6 +38,10 @@ describe('a quotation of a hidden text is replaced', () => {
   })
 })
 
+test('a short text too is replaced where it is cut off', () => {
+  expect(hideQuotes([{ text: 'S3CRET-x', run: 8 }], '[hidden]')('value S3CRE')).toBe('value [hidden]')
+})
+
 test('a quotation that is cut off at the end of what is told is replaced, however short', () => {
   expect(hide('Invalid value: "You are the or')).toBe('Invalid value: "[hidden]')
   expect(hide('Invalid value: "You')).toBe('Invalid value: "You')
@@ -63,4 +67,6 @@ test('time grows with the length of the text, also for texts that repeat themsel
     return () => void search('ab '.repeat(length))
   }
   expect(growth(workOn, 20_000)).toBeLessThan(LINEAR)
+  const backslashes = (length: number) => () => void hide('\\'.repeat(length))
+  expect(growth(backslashes, 100_000)).toBeLessThan(LINEAR)
 })

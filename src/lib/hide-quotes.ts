@@ -15,28 +15,49 @@ const SIGNS_MIN = 4
 const PLACES_MAX = 8
 
 export const hideQuotes = (hidden: readonly HiddenText[], mark: string): ((text: string) => string) => {
+  const quotes = quotesOf(hidden)
+  return (text) => markedAt(text, quotes(text), mark)
+}
+
+/** Where a text quotes them, in its UTF-16 units: in order, none within another. */
+export const quotesOf = (hidden: readonly HiddenText[]): ((text: string) => readonly Range[]) => {
   const searches = hidden.flatMap(({ text, run }) => {
     const { signs } = signsOf(text)
     return signs.length < SIGNS_MIN ? [] : [signs.length <= run ? wholeSearch(signs) : partSearch(signs, run)]
   })
-  if (searches.length === 0) return (text) => text
+  if (searches.length === 0) return () => []
   return (text) => {
     const { signs, starts, ends } = signsOf(text)
     const found = searches.flatMap((search) => search(signs)).toSorted(([left], [right]) => left - right)
-    const out: string[] = []
+    const ranges: Range[] = []
     let from = 0
     for (const [start, end] of found) {
       const [first, last] = [starts[start] ?? 0, ends[end - 1] ?? text.length]
       if (last <= from) continue
-      if (first > from || from === 0) out.push(text.slice(from, Math.max(first, from)), mark)
+      // What overlaps the one before goes on from its end: one mark stands for both.
+      const before = ranges.at(-1)
+      if (before !== undefined && first <= from) ranges[ranges.length - 1] = [before[0], last]
+      else ranges.push([first, last])
       from = last
     }
-    out.push(text.slice(from))
-    return out.join('')
+    return ranges
   }
 }
 
-type Range = readonly [start: number, end: number]
+/** The mark in the place of each range. */
+export const markedAt = (text: string, ranges: readonly Range[], mark: string): string => {
+  if (ranges.length === 0) return text
+  const out: string[] = []
+  let from = 0
+  for (const [start, end] of ranges) {
+    out.push(text.slice(from, start), mark)
+    from = end
+  }
+  out.push(text.slice(from))
+  return out.join('')
+}
+
+export type Range = readonly [start: number, end: number]
 type Search = (signs: string) => readonly Range[]
 
 const wholeSearch =
@@ -44,7 +65,8 @@ const wholeSearch =
   (signs) => {
     const found: Range[] = []
     for (let at = signs.indexOf(text); at >= 0; at = signs.indexOf(text, at + text.length)) found.push([at, at + text.length])
-    return found
+    const begun = beginningAtEnd(text, signs, text.length - 1)
+    return begun === 0 ? found : [...found, [signs.length - begun, signs.length]]
   }
 
 /** Every quotation of `run` signs holds one of the pieces that the text is cut into; what stands around it tells how long it is. */
@@ -84,26 +106,58 @@ const beginningAtEnd = (text: string, signs: string, run: number): number => {
   return 0
 }
 
-/** What counts of a text: letters, digits and signs, without white space, quotes and escapes; and where each stands. */
-const signsOf = (text: string): { readonly signs: string; readonly starts: readonly number[]; readonly ends: readonly number[] } => {
-  const starts: number[] = []
-  const ends: number[] = []
-  const signs: string[] = []
-  for (const match of text.matchAll(TOKENS)) {
-    const [token] = match
-    const sign = ESCAPED_UNIT.test(token) ? String.fromCharCode(Number.parseInt(token.slice(-4), 16)) : (ENTITIES[token] ?? token)
-    if (IGNORED.test(sign)) continue
-    for (const unit of sign.toLowerCase().slice(0, sign.length).split('')) {
-      signs.push(unit)
-      starts.push(match.index)
-      ends.push(match.index + token.length)
-    }
-  }
-  return { signs: signs.join(''), starts, ends }
+interface Signs {
+  readonly signs: string
+  readonly starts: Uint32Array
+  readonly ends: Uint32Array
 }
 
-const TOKENS = /\\+u[0-9a-fA-F]{4}|\\+[nrtbf]|&(?:amp|lt|gt|quot|apos|nbsp|#39|#x27);|[^\\]/gs
-const ESCAPED_UNIT = /^\\+u/
+/** What counts of a text: letters, digits and signs, without white space, quotes and escapes; and where each stands. */
+const signsOf = (text: string): Signs => {
+  const starts = new Uint32Array(text.length)
+  const ends = new Uint32Array(text.length)
+  const signs = new Uint16Array(text.length)
+  let count = 0
+  for (let at = 0; at < text.length;) {
+    const unit = text.charCodeAt(at)
+    let sign = unit
+    let end = at + 1
+    if (unit === BACKSLASH || unit === AMPERSAND) {
+      ESCAPE.lastIndex = at
+      const [token] = ESCAPE.exec(text) ?? []
+      if (token !== undefined) end += token.length - 1
+      sign = token === undefined ? (unit === BACKSLASH ? NONE : unit) : escaped(token)
+    }
+    const kept = sign < KEPT.length ? (KEPT[sign] ?? NONE) : keptOfOthers(sign)
+    if (kept !== NONE) {
+      signs[count] = kept
+      starts[count] = at
+      ends[count] = end
+      count += 1
+    }
+    at = end
+  }
+  return { signs: Buffer.from(signs.buffer, 0, 2 * count).toString('utf16le'), starts, ends }
+}
+
+const [BACKSLASH, AMPERSAND, NONE] = [92, 38, 0xff_ff]
+
+const ESCAPE = /\\+(?:u[0-9a-fA-F]{4}|[nrtbf])?|&(?:amp|lt|gt|quot|apos|nbsp|#39|#x27);/y
 const ENTITIES: Readonly<Record<string, string>> = { '&amp;': '&', '&lt;': '<', '&gt;': '>' }
-/** White space, quotes, escapes of both, and what stands for them. */
-const IGNORED = /^(?:[\s"'`\p{DI}]|\\+[nrtbf]|&.+;)$/u
+
+/** The unit that an escape stands for; NONE where that does not count. */
+const escaped = (token: string): number =>
+  token[0] === '\\' && token.length > 5 && token.at(-5) === 'u'
+    ? Number.parseInt(token.slice(-4), 16)
+    : (ENTITIES[token]?.charCodeAt(0) ?? NONE)
+
+/** White space, quotes, and what nobody sees. */
+const IGNORED = /^[\s"'`\\\p{DI}]$/u
+
+const keptOfOthers = (unit: number): number => {
+  const sign = String.fromCharCode(unit)
+  return unit === NONE || IGNORED.test(sign) ? NONE : sign.toLowerCase().charCodeAt(0)
+}
+
+/** Of ASCII: the same, looked up. */
+const KEPT = Uint16Array.from({ length: 128 }, (_, unit) => keptOfOthers(unit))

@@ -113,6 +113,124 @@ describe('an answer that tells what was asked', () => {
   })
 })
 
+describe('an answer with the whole request in members that nobody knows', () => {
+  const MODELS: Readonly<Record<string, string>> = { chat: 'fake/chat', responses: 'fake/native', messages: 'fake/claude' }
+
+  /** Wherever an answer may have a member more. */
+  const echoes = (text: string): object => ({
+    request: JSON.parse(text),
+    request_text: text,
+    twice: { quoted: JSON.stringify(text), list: [text.slice(0, text.length / 2), text.slice(text.length / 2)] },
+  })
+  const answers: Readonly<Record<string, (echo: object, response: object) => object>> = {
+    chat: (echo) => ({
+      id: 'c',
+      object: 'chat.completion',
+      model: 'up-one',
+      choices: [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content: 'Hello', ...echo }, ...echo }],
+      usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2, debug: echo },
+      ...echo,
+    }),
+    responses: (echo, response) => ({
+      ...response,
+      output: [
+        {
+          type: 'message',
+          id: 'msg_1',
+          role: 'assistant',
+          status: 'completed',
+          content: [{ type: 'output_text', text: 'Hello', annotations: [], ...echo }],
+          ...echo,
+        },
+      ],
+      ...echo,
+    }),
+    messages: (echo) => ({
+      id: 'msg_1',
+      type: 'message',
+      role: 'assistant',
+      model: 'up-one',
+      content: [{ type: 'text', text: 'Hello', ...echo }],
+      stop_reason: 'end_turn',
+      usage: { input_tokens: 1, output_tokens: 1, debug: echo },
+      ...echo,
+    }),
+  }
+  /** In pieces too small to be a quotation. */
+  const inPieces = (text: string): string[] => text.match(/.{1,5}/gs) ?? []
+  const events: Readonly<Record<string, (exchange: Exchange, echo: object) => string[]>> = {
+    chat: ({ text }, echo) => {
+      const chunk = (delta: object, more: object, end: string | null = null) =>
+        JSON.stringify({ id: 'c', object: 'chat.completion.chunk', choices: [{ index: 0, delta, finish_reason: end }], ...more })
+      return [
+        chunk({ role: 'assistant', content: 'Hel', ...echo }, echo),
+        chunk({ content: 'lo' }, {}),
+        ...inPieces(text).map((piece) => chunk({ content: '' }, { debug: { piece } })),
+        chunk({}, echo, 'stop'),
+      ]
+    },
+    responses: (exchange, echo) => {
+      const response = responseTo(exchange)
+      return [
+        { type: 'response.created', response: { ...response, status: 'in_progress', output: [], ...echo }, tools: exchange.body.tools },
+        {
+          type: 'response.output_item.added',
+          output_index: 0,
+          item: { type: 'message', id: 'msg_1', role: 'assistant', content: [], ...echo },
+        },
+        { type: 'response.output_text.delta', item_id: 'msg_1', output_index: 0, content_index: 0, delta: 'Hello', ...echo },
+        ...inPieces(exchange.text).map((piece) => ({ type: 'response.in_progress', response: { ...response, piece } })),
+        { type: 'response.unheard_of', response, ...echo },
+        { type: 'response.completed', response: answers['responses']?.(echo, response), ...echo },
+      ].map((event, at) => JSON.stringify({ ...event, sequence_number: at }))
+    },
+    messages: ({ text }, echo) =>
+      [
+        { type: 'message_start', message: { ...answers['messages']?.(echo, {}), content: [], stop_reason: null }, ...echo },
+        { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '', ...echo } },
+        { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'Hello', ...echo }, ...echo },
+        ...inPieces(text).map((piece) => ({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: '' }, piece })),
+        { type: 'content_block_stop', index: 0, ...echo },
+        { type: 'message_delta', delta: { stop_reason: 'end_turn', ...echo }, usage: { output_tokens: 1 }, ...echo },
+        { type: 'message_stop', ...echo },
+      ].map((event) => JSON.stringify(event)),
+  }
+
+  test.each(Object.keys(PATHS))('shows nothing of the preset, and all that the model said: %s', async (dialect) => {
+    for (const stream of [false, true]) {
+      upstream.script((exchange) => {
+        const echo = echoes(exchange.text)
+        const sent = events[dialect]?.(exchange, echo) ?? []
+        return stream
+          ? exchange.stream(dialect === 'messages' ? sent : [...sent, '[DONE]'])
+          : exchange.answer(200, JSON.stringify(answers[dialect]?.(echo, responseTo(exchange))))
+      })
+      const { status, text } = await ask(dialect, MODELS[dialect] ?? '', { stream })
+      expect([status, text.includes('error_type')]).toEqual([200, false])
+      expect(text).toContain('Hel')
+      expect(text).toContain('[preset system prompt]')
+      expectOpen(text)
+      const pieces = [...text.matchAll(/"piece":"((?:[^"\\]|\\.)*)"/g)].map(([, piece = '']) => JSON.parse(`"${piece}"`)).join('')
+      expectOpen(pieces)
+      if (stream) expect(pieces).toContain('[preset system prompt]')
+    }
+  })
+
+  test('where the request goes to another dialect, nothing of it is told at all', async () => {
+    upstream.script((exchange) => exchange.answer(200, JSON.stringify(answers['chat']?.(echoes(exchange.text), {}))))
+    for (const dialect of ['responses', 'messages']) expectOpen((await ask(dialect, 'fake/chat')).text)
+  })
+
+  test("the model's own words stay, also where they are the preset's", async () => {
+    const said = { role: 'assistant', content: `As "Delphi" says: ${PROMPT}` }
+    upstream.script((exchange) =>
+      exchange.answer(200, JSON.stringify({ id: 'c', choices: [{ index: 0, finish_reason: 'stop', message: said }] })),
+    )
+    const { text } = await ask('chat', 'fake/chat')
+    expect(JSON.parse(text).choices[0].message.content).toBe(said.content)
+  })
+})
+
 describe('a provider that quotes what it refuses', () => {
   const quoted = (body: string): string =>
     JSON.stringify({

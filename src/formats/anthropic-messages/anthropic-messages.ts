@@ -1,4 +1,5 @@
 import { validateRequest } from '../validate-request.ts'
+import { withSecretsHidden } from '../hide-in-answer.ts'
 import type { ClientFormat } from '../format.ts'
 import { presetContentOf } from './preset-config.ts'
 import { readCall } from './read-call.ts'
@@ -7,11 +8,11 @@ import { renderError } from './render-error.ts'
 import { openStream } from './render-stream.ts'
 import { rules } from './schema.ts'
 
-export const messagesFormat: ClientFormat = {
+export const messagesFormat: ClientFormat = withSecretsHidden({
   dialect: 'messages',
   presetContent: presetContentOf,
   parseCall: (body) => ({ warnings: validateRequest(rules, body), call: readCall(body) }),
   renderAnswer,
   openStream,
   renderError,
-}
+})

@@ -1,4 +1,5 @@
 import { validateRequest } from '../validate-request.ts'
+import { withSecretsHidden } from '../hide-in-answer.ts'
 import type { ClientFormat, StreamRenderer } from '../format.ts'
 import { legacyAnswer, legacyEvents, withModernTools } from './modern-tools.ts'
 import { presetContentOf } from './preset-config.ts'
@@ -8,7 +9,7 @@ import { renderError } from './render-error.ts'
 import { openStream } from './render-stream.ts'
 import { rules } from './schema.ts'
 
-export const chatFormat: ClientFormat = {
+export const chatFormat: ClientFormat = withSecretsHidden({
   dialect: 'chat',
   presetContent: presetContentOf,
   parseCall(received) {
@@ -25,7 +26,7 @@ export const chatFormat: ClientFormat = {
     return head.legacyFunctions === true ? inOlderWords(stream) : stream
   },
   renderError,
-}
+})
 
 const inOlderWords = (stream: StreamRenderer): StreamRenderer => ({
   frames: (frames) => legacyEvents(stream.frames(frames)),

@@ -1,4 +1,5 @@
 import { validateRequest } from '../validate-request.ts'
+import { withSecretsHidden } from '../hide-in-answer.ts'
 import type { ClientFormat } from '../format.ts'
 import { presetContentOf } from './preset-config.ts'
 import { readCall } from './read-call.ts'
@@ -8,7 +9,7 @@ import { openStream } from './render-stream.ts'
 import { rules } from './schema.ts'
 import { withoutReferences } from './without-references.ts'
 
-export const responsesFormat: ClientFormat = {
+export const responsesFormat: ClientFormat = withSecretsHidden({
   dialect: 'responses',
   presetContent: presetContentOf,
   parseCall(received) {
@@ -18,4 +19,4 @@ export const responsesFormat: ClientFormat = {
   renderAnswer,
   openStream,
   renderError,
-}
+})

@@ -119,11 +119,11 @@ const DEFAULTS: JsonObject = {
 const OPTIONAL = ['service_tier', 'safety_identifier', 'prompt_cache_key', 'top_logprobs'] as const
 
 /** Function tools may leave out what an answer must spell out. */
-export const shownTools = ({ request, hidden = [] }: AnswerHead): readonly JsonValue[] => {
+export const shownTools = ({ request, hidden }: AnswerHead): readonly JsonValue[] => {
   const tools = request.value('tools')
   if (!Array.isArray(tools)) return []
   return tools.map((tool: JsonValue) => {
-    const shown = shownTool(tool, hidden)
+    const shown = shownTool(tool, hidden?.texts ?? [])
     return isObject(shown) && shown['type'] === 'function' ? { parameters: null, strict: null, ...shown } : shown
   })
 }

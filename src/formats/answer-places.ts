@@ -1,0 +1,73 @@
+/** What the members of an answer are, in the words of each interface: the model's, or nobody knows whose. */
+import type { ClientDialect } from '../canonical/call.ts'
+import { eventType } from './relay-text.ts'
+
+/**
+ * `event`: of an event of a stream. `lifecycle`: of one that tells the answer object, which is `told`: in it the renderer
+ * replaces what the request said. `answer`: of any other answer object. `said`: part of what the model says. `free`: its own
+ * words, whatever they are called.
+ */
+export type AnswerPlace = 'event' | 'lifecycle' | 'answer' | 'told' | 'said' | 'free' | 'unknown'
+
+/** Where the members of the outermost object of this text stand. */
+export const placeOf = (dialect: ClientDialect, json: string, outermost: 'answer' | 'event'): AnswerPlace => {
+  if (dialect !== 'responses') return outermost
+  return outermost === 'answer' ? 'told' : LIFECYCLE_EVENT.test(eventType(json)) ? 'lifecycle' : 'event'
+}
+
+/** Where a member of that name stands, of an object that stands there. */
+export const placeWithin = (dialect: ClientDialect, holder: AnswerPlace, name: string): AnswerPlace => {
+  switch (holder) {
+    case 'event':
+    case 'lifecycle':
+      if (NESTED_ANSWER[dialect] === name) return holder === 'lifecycle' ? 'told' : 'answer'
+      return OUTER[dialect].has(name) ? 'said' : 'unknown'
+    case 'answer':
+    case 'told':
+      if (holder === 'told' && REPLACED.has(name)) return 'free'
+      return OUTER[dialect].has(name) ? 'said' : 'unknown'
+    case 'said':
+      return FREE[dialect].has(name) ? 'free' : SAID.has(name) ? 'said' : 'unknown'
+    case 'free':
+    case 'unknown':
+      return holder
+  }
+}
+
+const wordsOf = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/))
+
+const LIFECYCLE_EVENT = /^response\.(?:queued|created|in_progress|completed|incomplete|failed|cancelled)$/
+
+/** Events that tell the answer object hold it under this name. */
+const NESTED_ANSWER: Readonly<Record<ClientDialect, string | null>> = { chat: null, responses: 'response', messages: 'message' }
+
+/** The renderer writes its own in their place (`responseIdentity`). */
+const REPLACED = wordsOf('instructions tools')
+
+/** Members of an event and of an answer object. */
+const OUTER: Readonly<Record<ClientDialect, ReadonlySet<string>>> = {
+  chat: wordsOf('id object model created system_fingerprint service_tier choices obfuscation'),
+  responses: wordsOf(`
+    id object type status model service_tier output output_text incomplete_details item item_id part delta text arguments
+    input code refusal annotation logprobs partial_image_b64 obfuscation
+  `),
+  messages: wordsOf('id type role model content content_block delta stop_reason stop_sequence'),
+}
+
+/** Members of what the model says. */
+const SAID = wordsOf(`
+  index message delta text finish_reason native_finish_reason stop_reason stop_sequence type id object role status content
+  format refusal reasoning reasoning_content reasoning_text reasoning_details thinking signature summary data
+  encrypted_content logprobs token bytes top_logprobs tool_calls function_call function custom name namespace arguments
+  partial_json annotations annotation citations citation url_citation url title detail audio transcript images image_url
+  b64_json result partial_image_b64 video phase call_id item_id tool_use_id code output outputs results queries cited_text
+  quote filename file_id container_id document_title encrypted_index encrypted_stdout stdout stderr error_code page_age
+  source media_type caller server_name server_label input
+`)
+
+/** The model writes all that stands in them. */
+const FREE: Readonly<Record<ClientDialect, ReadonlySet<string>>> = {
+  chat: wordsOf('arguments'),
+  responses: wordsOf('arguments action operation'),
+  messages: wordsOf('input'),
+}

@@ -1,0 +1,97 @@
+/**
+ * An upstream's own text without what its preset hides: some providers tell the request again in members of their answer.
+ * What the model says is left as it is (decisions/0021).
+ */
+import type { ClientDialect } from '../canonical/call.ts'
+import type { Frame, NativePattern, NativeText } from '../canonical/event.ts'
+import { type HiddenTexts, quotesFinder } from '../canonical/hidden-prompt.ts'
+import { HIDDEN_MARK } from '../canonical/preset-secrets.ts'
+import { markedAt } from '../lib/hide-quotes.ts'
+import { jsonTokens, spliceJson } from '../lib/json-tokens.ts'
+import { type AnswerPlace, placeOf, placeWithin } from './answer-places.ts'
+import type { ClientFormat } from './format.ts'
+
+/** The same format, in whose relayed answers nothing of a preset's secrets stands. Where the preset has none, nothing is looked at. */
+export const withSecretsHidden = (format: ClientFormat): ClientFormat => ({
+  ...format,
+  renderAnswer(head, answer, tail) {
+    return format.renderAnswer(head, head.hidden === undefined ? answer : hiderIn(format.dialect, head.hidden, 'answer')(answer), tail)
+  },
+  openStream(head) {
+    const stream = format.openStream(head)
+    if (head.hidden === undefined) return stream
+    const hide = hiderIn(format.dialect, head.hidden, 'event')
+    return {
+      frames: (frames) => stream.frames(frames.map(hide)),
+      finish: (tail) => stream.finish(tail),
+      fail: (error, tail) => stream.fail(error, tail),
+    }
+  },
+})
+
+/** Text of one frame that is looked through at once; what comes beyond it is hidden unread. */
+const UNITS_MAX = 65_536
+
+/** Of a member's text so far: enough of it to know the next piece of a quotation. */
+const KEPT_UNITS = 128
+const LANES_MAX = 1000
+
+const hiderIn = (dialect: ClientDialect, hidden: HiddenTexts, outermost: 'answer' | 'event'): ((frame: Frame) => Frame) => {
+  const quotesIn = quotesFinder(hidden)
+  /** By the names that lead to a member: what was said there, in this frame and in those before it. */
+  const lanes = new Map<string, string>()
+  let unitsLeft = 0
+  /** Its frames differ in what the model says alone. */
+  let open: NativePattern | undefined
+
+  const shown = (text: string, path: string): string => {
+    const before = lanes.get(path) ?? ''
+    const joined = before + text
+    unitsLeft -= joined.length
+    if (unitsLeft < 0) return HIDDEN_MARK
+    if (lanes.size < LANES_MAX || lanes.has(path)) lanes.set(path, joined.slice(-KEPT_UNITS))
+    const own = quotesIn(joined).flatMap(([start, end]): [number, number][] =>
+      end <= before.length ? [] : [[Math.max(start - before.length, 0), end - before.length]],
+    )
+    return markedAt(text, own, HIDDEN_MARK)
+  }
+
+  const hiddenIn = (json: string): string => {
+    const edits: { start: number; end: number; text: string }[] = []
+    const containers: { readonly isArray: boolean; readonly place: AnswerPlace; readonly path: string }[] = []
+    unitsLeft = UNITS_MAX
+    const outermostPlace = placeOf(dialect, json, outermost)
+    for (const token of jsonTokens(json)) {
+      if (token === undefined) continue
+      if (token.kind === 'close') {
+        containers.pop()
+        continue
+      }
+      const holder = containers.at(-1)
+      // The elements of an array stand where the array does.
+      const isMember = holder !== undefined && !holder.isArray
+      const place = holder === undefined ? outermostPlace : isMember ? placeWithin(dialect, holder.place, token.key) : holder.place
+      const path = holder === undefined ? '' : isMember ? `${holder.path} ${token.key}` : holder.path
+      if (token.kind === 'open') containers.push({ isArray: token.isArray, place, path })
+      else if (token.kind === 'string' && place === 'unknown') {
+        const text = shown(token.value, token.isKey ? `${path} ` : path)
+        if (text !== token.value) edits.push({ start: token.start, end: token.end, text: JSON.stringify(text) })
+      }
+    }
+    return edits.length === 0 ? json : spliceJson(json, edits)
+  }
+
+  const inNative = (native: NativeText): NativeText => {
+    if (native.filled !== undefined && native.filled.pattern === open) return native
+    const json = hiddenIn(native.json)
+    if (json !== native.json) return { dialect, json }
+    open = native.filled?.pattern
+    return native
+  }
+
+  return (frame) => {
+    if (frame.native?.dialect !== dialect) return frame
+    const native = inNative(frame.native)
+    return native === frame.native ? frame : { ...frame, native }
+  }
+}
