@@ -9,6 +9,7 @@ import type { JsonValue } from '../lib/json.ts'
 import type { ClientDialect } from './call.ts'
 import type { UrlCitation } from './prompt.ts'
 import type { ReasoningProof } from './reasoning.ts'
+import type { ServerCall, ServerOutcome } from './server-tools.ts'
 import type { Usage } from './usage.ts'
 
 export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter'
@@ -38,6 +39,10 @@ export type ModelEvent =
     }
   /** A piece of the JSON text of the arguments of call `index`; of a custom call, of its text. */
   | { readonly type: 'tool-arguments'; readonly index: number; readonly json: string }
+  /** A tool of the service's own begins to run. Several may run at once; they begin in the order of the model's calls. */
+  | { readonly type: 'server-tool-start'; readonly call: ServerCall }
+  /** It has ended. */
+  | { readonly type: 'server-tool-end'; readonly call: ServerCall; readonly outcome: ServerOutcome }
   /** A whole picture; `url` is data: or https:. */
   | { readonly type: 'image'; readonly url: string }
   /** Log probabilities of the text just said, in the form that Chat Completions gives them. */

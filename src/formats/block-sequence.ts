@@ -5,6 +5,7 @@
 import { type ModelEvent, PARAGRAPH_BREAK } from '../canonical/event.ts'
 import type { UrlCitation } from '../canonical/prompt.ts'
 import type { ReasoningProof } from '../canonical/reasoning.ts'
+import type { ServerCall, ServerOutcome } from '../canonical/server-tools.ts'
 import { GatewayError } from '../errors.ts'
 import type { JsonValue } from '../lib/json.ts'
 import { ArgumentsScan } from '../lib/arguments-scan.ts'
@@ -36,6 +37,9 @@ export interface BlockSink {
   logprobs?(content: readonly JsonValue[]): void
   /** `proof`: what the open thinking ended with. */
   close(proof: ReasoningProof | null): void
+  /** A tool of the service's own, while no block is open. Several may run at once. */
+  toolStarted(call: ServerCall): void
+  toolEnded(call: ServerCall, outcome: ServerOutcome): void
 }
 
 type Piece =
@@ -110,6 +114,14 @@ export class BlockSequence {
         return
       case 'tool-arguments':
         if (event.json !== '') this.#arguments(event.index, event.json)
+        return
+      case 'server-tool-start':
+        this.end()
+        this.#sink.toolStarted(event.call)
+        return
+      case 'server-tool-end':
+        this.end()
+        this.#sink.toolEnded(event.call, event.outcome)
         return
       case 'start':
       case 'unknown':

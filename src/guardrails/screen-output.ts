@@ -81,6 +81,9 @@ export const createOutputScreen = ({ filters, look }: FilterSet, detections: Det
         return [...flush(), event]
       case 'text-break':
       case 'image':
+      // Arguments and results pass the filters where the tool is run.
+      case 'server-tool-start':
+      case 'server-tool-end':
       case 'unknown':
       case 'finish':
       case 'error':

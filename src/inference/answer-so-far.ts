@@ -82,6 +82,9 @@ export class AnswerSoFar implements Said {
           case 'reasoning-end':
           case 'logprobs':
           case 'error':
+          // No provider says these.
+          case 'server-tool-start':
+          case 'server-tool-end':
             break
           case 'unknown':
             if (rewritten || native === undefined) this.#lack(event.kind)

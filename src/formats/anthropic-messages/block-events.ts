@@ -1,9 +1,12 @@
 /** The stream events of content blocks: one open at a time, indices dense from 0. */
 import type { UrlCitation } from '../../canonical/prompt.ts'
 import type { ReasoningProof } from '../../canonical/reasoning.ts'
+import type { ServerCall, ServerOutcome } from '../../canonical/server-tools.ts'
 import { eventFrame } from '../../lib/sse.ts'
 import type { Block, BlockSink } from '../block-sequence.ts'
-import { citationLocation, imageBlock } from './content-blocks.ts'
+import { citationLocation } from './content-blocks.ts'
+import { imageBlock } from './image-block.ts'
+import { resultBlock, useBlock } from './server-tool-blocks.ts'
 import { proofBlock, signatureOf } from './thinking.ts'
 
 export class BlockEvents implements BlockSink {
@@ -26,9 +29,8 @@ export class BlockEvents implements BlockSink {
   open(block: Block): void {
     const proven = block.type === 'proof' ? proofBlock(block) : null
     const opening = proven !== null && 'data' in proven ? JSON.stringify({ type: 'redacted_thinking', ...proven }) : startOf(block)
-    this.#out += eventFrame('content_block_start', `{"type":"content_block_start","index":${this.#index},"content_block":${opening}}`)
+    this.#start(opening)
     this.#bare = block.type === 'tool-call'
-    this.#deltaStart = `event: content_block_delta\ndata: {"type":"content_block_delta","index":${this.#index},"delta":{`
     this.#pieceStart = this.#deltaStart + deltaOf(block)
     if (proven !== null && 'signature' in proven) this.#sign(proven.signature)
   }
@@ -46,6 +48,26 @@ export class BlockEvents implements BlockSink {
     // A call without arguments is one with an empty object: some clients parse the joined deltas unseen.
     if (this.#bare) this.piece('{}')
     if (proof !== null) this.#sign(signatureOf(proof))
+    this.#stop()
+  }
+
+  toolStarted(call: ServerCall): void {
+    this.#start(JSON.stringify(useBlock(call, {})))
+    this.#out += `${this.#deltaStart}"type":"input_json_delta","partial_json":${JSON.stringify(JSON.stringify(call.input))}}}\n\n`
+    this.#stop()
+  }
+
+  toolEnded(call: ServerCall, outcome: ServerOutcome): void {
+    this.#start(JSON.stringify(resultBlock(call, outcome)))
+    this.#stop()
+  }
+
+  #start(block: string): void {
+    this.#out += eventFrame('content_block_start', `{"type":"content_block_start","index":${this.#index},"content_block":${block}}`)
+    this.#deltaStart = `event: content_block_delta\ndata: {"type":"content_block_delta","index":${this.#index},"delta":{`
+  }
+
+  #stop(): void {
     this.#out += eventFrame('content_block_stop', `{"type":"content_block_stop","index":${this.#index}}`)
     this.#index += 1
   }

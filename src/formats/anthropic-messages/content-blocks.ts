@@ -3,6 +3,8 @@ import type { UrlCitation } from '../../canonical/prompt.ts'
 import type { ReasoningProof } from '../../canonical/reasoning.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import type { Block, BlockSink } from '../block-sequence.ts'
+import { imageBlock } from './image-block.ts'
+import { resultBlock, useBlock } from './server-tool-blocks.ts'
 import { proofBlock, signatureOf } from './thinking.ts'
 
 export interface BlockCollector extends BlockSink {
@@ -32,6 +34,12 @@ export const collectBlocks = (): BlockCollector => {
       if (open !== null) blocks.push(contentBlock(open, text, citations, proof))
       open = null
     },
+    toolStarted(call) {
+      blocks.push(JSON.stringify(useBlock(call)))
+    },
+    toolEnded(call, outcome) {
+      blocks.push(JSON.stringify(resultBlock(call, outcome)))
+    },
   }
 }
 
@@ -44,14 +52,6 @@ export const citationLocation = ({ url, title, content }: UrlCitation): JsonObje
   title: title ?? '',
   url,
 })
-
-/** A picture, in the form that requests have for it: answers have none of their own. */
-export const imageBlock = (url: string): JsonObject => {
-  const inline = /^data:([^;,]+);base64,/.exec(url)
-  const source =
-    inline?.[1] === undefined ? { type: 'url', url } : { type: 'base64', media_type: inline[1], data: url.slice(inline[0].length) }
-  return { type: 'image', source }
-}
 
 /** JSON text of one block. */
 const contentBlock = (block: Block, text: string, citations: readonly JsonObject[], proof: ReasoningProof | null): string => {

@@ -26,6 +26,8 @@ const openSink = (sink: BlockSink): EndingSink => ({
   piece: (text) => sink.piece(text),
   cite: (citation) => sink.cite(citation),
   close: (proof) => sink.close(proof),
+  toolStarted: (call) => sink.toolStarted(call),
+  toolEnded: (call, outcome) => sink.toolEnded(call, outcome),
   end: () => undefined,
 })
 
@@ -67,6 +69,11 @@ const holdingSink = (sink: BlockSink): EndingSink => {
       else open.proof = proof
       open = null
     },
+    toolStarted(call) {
+      release()
+      sink.toolStarted(call)
+    },
+    toolEnded: (call, outcome) => sink.toolEnded(call, outcome),
     end: release,
   }
 }

@@ -5,6 +5,7 @@
  */
 import type { ModelEvent } from '../../canonical/event.ts'
 import type { ReasoningProof } from '../../canonical/reasoning.ts'
+import type { ServerCall, ServerOutcome } from '../../canonical/server-tools.ts'
 import type { JsonObject } from '../../lib/json.ts'
 
 export interface ReasoningDetails {
@@ -62,8 +63,11 @@ export const createReasoningDetails = (): ReasoningDetails => {
         case 'text':
         case 'refusal':
           return event.text === '' ? NONE : unproven()
+        case 'server-tool-end':
+          return [...unproven(), serverCall(event.call, event.outcome, count++)]
         case 'image':
         case 'finish':
+        case 'server-tool-start':
           return unproven()
         case 'start':
         case 'text-break':
@@ -80,6 +84,21 @@ export const createReasoningDetails = (): ReasoningDetails => {
 }
 
 const NONE: readonly JsonObject[] = []
+
+/** A call that the service ran and what it returned, for clients that send it back with the conversation. */
+const serverCall = ({ askedAs, arguments: json, callId, id }: ServerCall, { text }: ServerOutcome, index: number): JsonObject => ({
+  type: 'reasoning.server_tool_call',
+  tool_name: askedAs,
+  arguments: json,
+  result: text.length <= RESULT_MAX ? text : `${text.slice(0, RESULT_MAX)}…[truncated]`,
+  tool_call_id: callId,
+  id,
+  format: 'unknown',
+  index,
+})
+
+/** UTF-16 units: clients of this dialect carry every result in each of their following requests. */
+const RESULT_MAX = 32 * 1024
 
 /** The pieces of a stream as the details of a whole answer. */
 export const joinDetails = (pieces: readonly JsonObject[]): readonly JsonObject[] => {

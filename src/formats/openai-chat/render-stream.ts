@@ -144,7 +144,10 @@ class ChatStream implements StreamRenderer {
         return event.json === '' ? '' : this.#arguments(event.index, event.json)
       case 'finish':
         return this.#finishChunk()
+      case 'server-tool-end':
+        return (event.outcome.pictures ?? []).map((url) => this.#content({ type: 'image', url })).join('')
       case 'start':
+      case 'server-tool-start':
       case 'reasoning':
       case 'reasoning-end':
       case 'unknown':

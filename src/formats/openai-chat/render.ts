@@ -71,6 +71,8 @@ const message = (answer: Frame): JsonObject => {
     else if (event.type === 'refusal') refusal = (refusal ?? '') + event.text
     else if (event.type === 'citation') annotations.push(annotation(event.citation, content?.length ?? 0))
     else if (event.type === 'image') images.push(image(event.url, images.length))
+    else if (event.type === 'server-tool-end')
+      images.push(...(event.outcome.pictures ?? []).map((url, at) => image(url, images.length + at)))
     else if (event.type === 'tool-call') calls.set(event.index, { ...event, arguments: '' })
     else if (event.type === 'tool-arguments') {
       const call = calls.get(event.index)

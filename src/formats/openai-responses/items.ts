@@ -6,8 +6,12 @@ import type { JsonObject, JsonValue } from '../../lib/json.ts'
 
 export type ItemStatus = 'in_progress' | 'completed' | 'incomplete'
 
-export const messageItem = (id: string, status: ItemStatus, parts: readonly string[]): string =>
-  `{"type":"message","id":${JSON.stringify(id)},"role":"assistant","status":"${status}","content":[${parts.join(',')}]}`
+/** Whether text comes between calls of tools, or answers: told where the service ran some (docs/contract/responses.md#server-tools). */
+export type MessagePhase = 'commentary' | 'final_answer'
+
+export const messageItem = (id: string, status: ItemStatus, parts: readonly string[], phase: MessagePhase | null): string =>
+  `{"type":"message","id":${JSON.stringify(id)},"role":"assistant","status":"${status}","content":[${parts.join(',')}]` +
+  (phase === null ? '}' : `,"phase":"${phase}"}`)
 
 /** `encrypted`: its `encrypted_content`, where it has one. */
 export const reasoningItem = (

@@ -2,6 +2,7 @@
 import type { UrlCitation } from '../../canonical/prompt.ts'
 import type { ReasoningProof } from '../../canonical/reasoning.ts'
 import { sealProof } from '../../canonical/reasoning.ts'
+import type { ServerCall, ServerOutcome } from '../../canonical/server-tools.ts'
 import type { JsonValue } from '../../lib/json.ts'
 import { dialectId } from '../answer-parts.ts'
 import type { Block, BlockSink } from '../block-sequence.ts'
@@ -18,7 +19,8 @@ import {
   reasoningItem,
   requiredItemId,
 } from './items.ts'
-import type { ItemCall, ItemStatus, PartType } from './items.ts'
+import { type AskedContents, toolItems } from './server-tool-items.ts'
+import type { ItemCall, ItemStatus, MessagePhase, PartType } from './items.ts'
 
 /** Takes one event: its type, and its members as JSON text without braces. */
 export type Emit = (type: string, members: string) => void
@@ -48,6 +50,10 @@ export class OutputItems implements BlockSink {
   readonly #head: AnswerHead
   readonly #emit: Emit
   readonly #done: string[] = []
+  /** Where the items stand of the service's tools that run. */
+  readonly #running = new Map<string, number>()
+  readonly #asked: AskedContents
+  #ranTools = false
   #item: OpenItem | null = null
   /** What the open block is within its item; null for a block that is the item. */
   #part: PartType | null = null
@@ -65,9 +71,11 @@ export class OutputItems implements BlockSink {
   constructor(head: AnswerHead, emit: Emit) {
     this.#head = head
     this.#emit = emit
+    const include = head.request.value('include')
+    this.#asked = new Set(Array.isArray(include) ? include.filter((name) => typeof name === 'string') : [])
   }
 
-  /** JSON texts of the items that are done. */
+  /** JSON texts of the items that are done, and of tools that run still. */
   get done(): readonly string[] {
     return this.#done
   }
@@ -146,9 +154,39 @@ export class OutputItems implements BlockSink {
     if (proof !== null) this.#closeItem()
   }
 
+  /** Its item keeps its place while others begin and end. */
+  toolStarted(call: ServerCall): void {
+    this.#closeItem('commentary')
+    this.#ranTools = true
+    const items = toolItems(call)
+    const item = JSON.stringify(items.item(call, null, this.#asked))
+    const index = this.#done.push(item) - 1
+    this.#running.set(call.id, index)
+    this.#emit('response.output_item.added', `"output_index":${index},"item":${item}`)
+    for (const type of items.begun) this.#emit(type, `"item_id":${JSON.stringify(call.id)},"output_index":${index}`)
+  }
+
+  toolEnded(call: ServerCall, outcome: ServerOutcome): void {
+    const items = toolItems(call)
+    const index = this.#running.get(call.id)
+    if (index === undefined) throw new Error(`The tool call ${call.id} ended without having begun.`)
+    this.#running.delete(call.id)
+    if (outcome.fault === null) {
+      for (const type of items.ended) this.#emit(type, `"item_id":${JSON.stringify(call.id)},"output_index":${index}`)
+    }
+    const item = JSON.stringify(items.item(call, outcome, this.#asked))
+    this.#done[index] = item
+    this.#emit('response.output_item.done', `"output_index":${index},"item":${item}`)
+    if (items.result === undefined) return
+    const result = JSON.stringify(items.result(call, outcome))
+    const behind = this.#done.push(result) - 1
+    this.#emit('response.output_item.added', `"output_index":${behind},"item":${result}`)
+    this.#emit('response.output_item.done', `"output_index":${behind},"item":${result}`)
+  }
+
   /** After the last block. */
   closeLast(): void {
-    this.#closeItem()
+    this.#closeItem(this.#ranTools ? 'final_answer' : null)
   }
 
   /** JSON texts of all items, with the open one as far as it came: what a failure leaves behind. */
@@ -212,13 +250,13 @@ export class OutputItems implements BlockSink {
     return part(type, this.#text, { annotations: this.#annotations, logprobs: this.#logprobs })
   }
 
-  #closeItem(): void {
+  #closeItem(phase: MessagePhase | null = null): void {
     const item = this.#item
     if (item === null) return
     if (item.type === 'call') this.#closeArguments(item.call.name)
     if (item.type === 'custom-call')
       this.#emit('response.custom_tool_call_input.done', `${this.#place},"input":${JSON.stringify(this.#text)}`)
-    const text = itemText(item, item.type === 'image' ? 'completed' : this.#closingStatus, this.#text)
+    const text = itemText(item, item.type === 'image' ? 'completed' : this.#closingStatus, this.#text, phase)
     this.#emit('response.output_item.done', `"output_index":${this.#done.length},"item":${text}`)
     this.#done.push(text)
     this.#item = null
@@ -243,10 +281,10 @@ const partEvents = (type: PartType): string => (type === 'summary' ? 'reasoning_
 
 const isProse = (item: OpenItem): item is ProseItem => item.type === 'message' || item.type === 'reasoning'
 
-const itemText = (item: OpenItem, status: ItemStatus, args: string): string => {
+const itemText = (item: OpenItem, status: ItemStatus, args: string, phase: MessagePhase | null = null): string => {
   switch (item.type) {
     case 'message':
-      return messageItem(item.id, status, item.content)
+      return messageItem(item.id, status, item.content, phase)
     case 'reasoning':
       return reasoningItem(item.id, status, item)
     case 'call':

@@ -1,0 +1,9 @@
+import type { JsonObject } from '../../lib/json.ts'
+
+/** A picture, in the form that requests have for it: answers have none of their own. */
+export const imageBlock = (url: string): JsonObject => {
+  const inline = /^data:([^;,]+);base64,/.exec(url)
+  const source =
+    inline?.[1] === undefined ? { type: 'url', url } : { type: 'base64', media_type: inline[1], data: url.slice(inline[0].length) }
+  return { type: 'image', source }
+}
