@@ -27,8 +27,8 @@ export interface CustomerKeyChoice {
   readonly sharedAllowed: boolean
 }
 
-/** For one caller: by the provider's slug and the id of the model. */
-export type CustomerKeyLookup = (provider: string, model: string) => CustomerKeyChoice
+/** For one caller: by the provider's slug, and whether a name that the customer gave means the model that is asked for. */
+export type CustomerKeyLookup = (provider: string, isModel: (name: string) => boolean) => CustomerKeyChoice
 
 export interface CustomerKeys {
   /** Null where the workspace has none. At once where they are known. Throws StorageUnavailable. */
@@ -96,9 +96,9 @@ const lookupOf = (opened: readonly OpenedKey[], user: KeyUser): CustomerKeyLooku
   const mine = opened.filter(
     ({ record: { use } }) => allows(use.allowed_api_key_hashes, user.hash) && allows(use.allowed_user_ids, user.userId),
   )
-  return (provider, model) => {
+  return (provider, isModel) => {
     const ofProvider = mine.filter(({ record }) => record.provider === provider)
-    const usable = ofProvider.filter(({ record: { use } }) => allows(use.allowed_models, model))
+    const usable = ofProvider.filter(({ record: { use } }) => use.allowed_models?.some(isModel) ?? true)
     return {
       keys: usable.map(({ record, apiKey }) => ({ id: record.id, apiKey, isFallback: record.use.is_fallback })),
       sharedAllowed: !ofProvider.some(({ record: { use } }) => use.is_byok_only) && !usable.some(({ record: { use } }) => use.is_required),

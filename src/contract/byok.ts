@@ -6,7 +6,9 @@ import { keyHash } from './key.ts'
 const list = (item: z.ZodString, most: number) => z.array(item).min(1).max(most).nullable()
 
 const restrictions = {
-  allowed_models: list(z.string().min(1).max(256), 1000).meta({ description: 'Models that it is used for; null: all.' }),
+  allowed_models: list(z.string().min(1).max(256), 1000).meta({
+    description: 'Models that it is used for, by any of their names, with * for any text; null: all.',
+  }),
   allowed_user_ids: list(z.string().min(1).max(256), 1000).meta({ description: 'Users whose API keys may use it; null: all.' }),
   allowed_api_key_hashes: list(keyHash, 1000).meta({ description: 'API keys that may use it; null: all.' }),
 }

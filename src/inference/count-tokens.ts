@@ -30,7 +30,7 @@ export const createCountTokens =
   async (call, connection, customerKeys, policy, hidden) => {
     call.prompt()
     const plan = planAttempts({ ...parts.routing, models: parts.models, call, account: '', sticky: null, policy })
-    const [planned] = withCustomerKeys(plan, customerKeys).attempts
+    const [planned] = withCustomerKeys(plan, customerKeys, parts.models).attempts
     const counter = planned === undefined ? null : parts.adapters.counterFor(dialectFor(planned.endpoint.provider, call.dialect))
     if (planned === undefined || counter === null) return { inputTokens: estimatedInputTokens(call), estimated: true }
     const credential = planned.customerKey ?? parts.routing.credentials.pick(planned.endpoint.provider, new Set()) ?? { apiKey: null }

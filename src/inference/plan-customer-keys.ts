@@ -4,9 +4,11 @@
  */
 import type { CustomerKeyLookup } from '../byok/customer-keys.ts'
 import { GatewayError } from '../errors.ts'
+import type { Models } from '../models/models.ts'
+import { isModel } from '../routing/is-model.ts'
 import type { Plan, PlannedAttempt, Removed } from '../routing/plan-attempts.ts'
 
-export const withCustomerKeys = (plan: Plan, lookup: CustomerKeyLookup | null): Plan => {
+export const withCustomerKeys = (plan: Plan, lookup: CustomerKeyLookup | null, models: Models): Plan => {
   if (lookup === null) return plan
   const first: PlannedAttempt[] = []
   const shared: PlannedAttempt[] = []
@@ -14,7 +16,7 @@ export const withCustomerKeys = (plan: Plan, lookup: CustomerKeyLookup | null): 
   const removed: Removed[] = []
   for (const planned of plan.attempts) {
     const { slug, apiKeys } = planned.endpoint.provider
-    const { keys, sharedAllowed } = lookup(slug, planned.model.id)
+    const { keys, sharedAllowed } = lookup(slug, (name) => isModel(name, planned, models))
     for (const customerKey of keys) (customerKey.isFallback ? last : first).push({ ...planned, customerKey })
     if (!sharedAllowed) {
       if (keys.length === 0) removed.push({ model: planned.model.id, provider: slug, reason: "only the workspace's own keys may be used" })

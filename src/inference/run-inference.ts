@@ -66,6 +66,7 @@ export const planFor = (
   return withCustomerKeys(
     planAttempts({ call, models, health, account: caller.workspaceId, sticky: sticky.find, random, policy }),
     customerKeys,
+    models,
   )
 }
 

@@ -24,6 +24,7 @@ providers:
   spare: { name: Spare, dialects: [openai-chat], base_url: "${spare.url}", api_key: ${SHARED} }
 models:
   fake/one: { endpoints: [{ provider: fake, model: up-one, prices: { prompt: 1000, completion: 1000 } }] }
+  alias/second: { endpoints: [{ provider: fake, model: UP-two, prices: { prompt: 1, completion: 1 } }] }
   fake/two:
     endpoints:
       - { provider: spare, model: up-two, prices: { prompt: 1, completion: 1 } }
@@ -177,6 +178,22 @@ describe('at inference', () => {
     expect([await keysSeen(), await keysSeen({}, { key: made.key })]).toEqual([[SHARED], [OWN]])
     await call(service, 'PATCH', `/byok/${id}`, { body: { allowed_api_key_hashes: null, allowed_user_ids: ['user_stranger'] } })
     expect(await keysSeen()).toEqual([SHARED])
+  })
+
+  test.each([
+    ['the id', 'fake/two', true],
+    ['the id in other case', 'Fake/TWO', true],
+    ['a variant of it', 'fake/two:nitro', true],
+    ['an alias that asks for the same', 'alias/second', true],
+    ["the provider's own name", 'fake/up-two', true],
+    ["the vendor's name for it", 'two', true],
+    ['a pattern', 'fake/*', true],
+    ['another model', 'fake/one', false],
+    ['a name of nothing', 'fake/tw', false],
+  ])('a model is allowed by any of its names: %s', async (_, name, allowed) => {
+    await enter({ allowed_models: [name] })
+    for (const model of ['fake/two', 'fake/two:nitro', 'alias/second', 'two'])
+      expect([model, await keysSeen({ model, provider: { only: ['fake'] } })]).toEqual([model, [allowed ? OWN : SHARED]])
   })
 
   test('another workspace neither sees nor uses it; one for every workspace is used in all', async () => {

@@ -1,0 +1,18 @@
+/** Whether a name that somebody wrote down means the model that is really asked (docs/contract/routing.md#model-names). */
+import type { Model, ModelEndpoint, Models } from '../models/models.ts'
+import { matchesPattern } from './pattern.ts'
+import { resolveModel } from './resolve-model.ts'
+
+/**
+ * The id, a vendor's own name, one with a variant, an alias that asks for the same at the same address, or `provider/name`;
+ * `*` stands for any text. A name that means several models means none of them.
+ */
+export const isModel = (
+  name: string,
+  { model, endpoint }: { readonly model: Model; readonly endpoint: ModelEndpoint },
+  models: Models,
+): boolean => {
+  const { listed, spelled } = models.otherNames(endpoint)
+  const meant = resolveModel(name, models)?.model.id ?? name
+  return [model.id, ...listed, ...spelled].some((known) => matchesPattern(meant, known))
+}
