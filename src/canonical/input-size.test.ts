@@ -68,7 +68,6 @@ describe('text counts by its bytes, whatever it looks like', () => {
       { tools: [{ type: 'function', function: { name: 'f', parameters: { data: DATA_URL, image_url: { url: DATA_URL } } } }] },
     ],
     ['the arguments of a call', said({ type: 'tool_use', id: 'a', name: 'f', input: { type: 'image', source, data: DATA_URL } })],
-    ['a member that nobody knows', { image_url: { url: DATA_URL }, messages: [] }],
     ['instructions', { system: [{ type: 'text', text: DATA_URL }], input: 'data:image/png;base64' }],
   ])('%s', (_, body) => {
     const text = JSON.stringify(body)
@@ -83,6 +82,31 @@ describe('text counts by its bytes, whatever it looks like', () => {
   test('a document of text', () => {
     const text = JSON.stringify(said({ type: 'document', source: { type: 'text', media_type: 'text/plain', data: PICTURE } }))
     expect(sizeOf(text)).toEqual({ textBytes: text.length, ...NOTHING })
+  })
+})
+
+describe('media beside the conversation count as media and as text', () => {
+  const LINK = 'https://example.com/a.png'
+  test.each<[string, object, { images?: number; linked?: number }]>([
+    ['addresses of pictures', { images: [LINK, LINK, 'file-1'] }, { images: 3 }],
+    ['in other words', { 'Input-Images': [{ url: LINK }] }, { images: 1 }],
+    ['inline', { image_url: { url: DATA_URL } }, { images: 1 }],
+    ['of several kinds', { multi_modal_data: { image: [LINK, LINK], video: LINK, audio_url: 'abc' } }, { images: 2, linked: 2 }],
+    ['within the members of others', { extra_body: { options: { images: [PICTURE] } } }, { images: 1 }],
+    ['an address under any name', { attachments: [{ from: LINK }], frobnicate: LINK }, { linked: 2 }],
+    ['files by their id', { file_ids: ['file-1', 'file-2'] }, { linked: 2 }],
+    ['as a part of the system prompt', { system: [{ type: 'image', source: { type: 'url', url: LINK } }] }, { images: 1 }],
+    ['settings of media', { image_config: { aspect_ratio: '16:9' }, audio: { voice: 'alloy' }, modalities: ['image'] }, {}],
+    [
+      'addresses in text and in tools',
+      { user: LINK, metadata: { page: LINK }, mcp_servers: [{ url: LINK }], note: `see ${LINK} there` },
+      {},
+    ],
+  ])('%s', (_, body, found) => {
+    const text = JSON.stringify({ ...body, messages: [] })
+    const hidden = text.replaceAll('image', '\\u0069mage').replaceAll('"http', '"\\u0068ttp')
+    expect(sizeOf(text)).toEqual({ textBytes: text.length, ...NOTHING, ...found })
+    expect(sizeOf(hidden)).toMatchObject(found)
   })
 })
 

@@ -1,6 +1,7 @@
 /** How large the input of a body is, where nobody has counted its tokens. */
 import type { JsonBody } from '../lib/json-body.ts'
 import { type ConversationMedia, CONVERSATION_FIELDS, conversationMedia, mayHoldMedia, NO_MEDIA, plainName } from './conversation-media.ts'
+import { mayHoldStrayMedia, strayMedia } from './stray-media.ts'
 
 export interface InputSize extends Pick<ConversationMedia, 'images' | 'linked'> {
   /** Bytes of JSON without the media in it. */
@@ -9,12 +10,18 @@ export interface InputSize extends Pick<ConversationMedia, 'images' | 'linked'> 
   readonly mediaBytes: number
 }
 
+/** They hold text; where they hold parts, a server may look for media in them as in a conversation. */
+const PROMPT_FIELDS: ReadonlySet<string> = new Set(['system', 'systeminstruction', 'instructions', 'prompt'])
+
 /** A conversation is parsed only where a search of its text finds a word for media. */
 export const inputSizeOf = (body: JsonBody): InputSize => {
   let { characters, images, bytes, linked } = NO_MEDIA
   for (const key of body.keys) {
-    if (!CONVERSATION_FIELDS.has(plainName(key)) || !mayHoldMedia(body.rawSearchable(key) ?? '')) continue
-    const media = conversationMedia(body.get(key))
+    const name = plainName(key)
+    const raw = body.rawSearchable(key) ?? ''
+    const isConversation = CONVERSATION_FIELDS.has(name) || PROMPT_FIELDS.has(name)
+    if (!(isConversation ? mayHoldMedia(raw) : mayHoldStrayMedia(name, raw))) continue
+    const media = isConversation ? conversationMedia(body.get(key)) : { ...NO_MEDIA, ...strayMedia(name, body.get(key)) }
     characters += media.characters
     images += media.images
     bytes += media.bytes

@@ -109,6 +109,9 @@ const HOSTILE: fc.Arbitrary<object> = fc.oneof(
   fc.record({ generationConfig: fc.record({ candidateCount: numeral, maxOutputTokens: number }, { requiredKeys: [] }) }),
   fc.record({ extra_body: fc.record({ n: numeral, max_tokens: numeral }, { requiredKeys: [] }) }),
   fc.record({ options: fc.record({ num_predict: numeral }) }),
+  fc.record({ images: fc.array(fc.constant(URL), { maxLength: 50 }) }),
+  fc.record({ multi_modal_data: fc.record({ image: fc.array(fc.record({ url: fc.constant(URL) }), { maxLength: 50 }) }) }),
+  fc.record({ extra_body: fc.record({ image_urls: fc.array(fc.constant(URL), { maxLength: 50 }) }) }),
 )
 const TOOLS = fc.option(fc.constant([{ type: 'function', function: { name: 'f', parameters: { type: 'object', data: DATA_URL } } }]), {
   nil: undefined,

@@ -36,6 +36,7 @@ export const literalCharge = (text: string, dialect: keyof typeof PICTURE_TOKENS
   const pictures = { count: 0, bytes: 0 }
   for (const [, value] of conversation) countPictures(value, pictures)
   const settings = Object.entries(body).filter(([name]) => !CONTENT.has(name))
+  for (const [name, value] of settings) countStray(name, value, pictures)
   const numbers = settings.flatMap(([name, value]) => numbersIn(name, value))
   const limits = numbers.flatMap(([name, value]) => (LIMITS.has(name) ? [value] : []))
   const answers = numbers.reduce((product, [name, value]) => product * (COUNTS.has(name) ? Math.max(1, value) : 1), 1)
@@ -79,6 +80,13 @@ const countPictures = (value: unknown, pictures: { count: number; bytes: number 
     pictures.bytes += base64Bytes(part)
   }
   for (const place of ['content', 'parts', 'output', 'toolResult', 'functionResponse']) countPictures(part[place], pictures)
+}
+
+/** Pictures beside the conversation, each by an address of its own. */
+const countStray = (name: string, value: unknown, pictures: { count: number }): void => {
+  if (typeof value === 'string') pictures.count += /^https?:/.test(value) && /image|multi_?modal/i.test(name) ? 1 : 0
+  else if (Array.isArray(value)) value.forEach((entry) => countStray(name, entry, pictures))
+  else for (const [key, inner] of Object.entries(objectOf(value))) countStray(`${name} ${key}`, inner, pictures)
 }
 
 /** Only a picture that says that it is one, in the place where a picture's bytes stand. */

@@ -1,0 +1,78 @@
+/**
+ * Media outside the conversation: members such as `images` or `multi_modal_data`, which some servers read and no dialect
+ * knows. All of their text counts as text too: nobody can tell whether they are looked at, and as what.
+ */
+import { isObject } from '../lib/json.ts'
+import { type ConversationMedia, ESCAPED_LETTER, plainName } from './conversation-media.ts'
+
+type Stray = Pick<ConversationMedia, 'images' | 'linked'>
+
+/** Whether this top-level member may hold media; `name` as `plainName` writes it, `json` its text. */
+export const mayHoldStrayMedia = (name: string, json: string): boolean =>
+  !OTHER_FIELDS.has(name) && (isMediaName(name) || LINK_IN_JSON.test(json) || ESCAPED_LETTER.test(json) || MEDIA_IN_JSON.test(json))
+
+/** `name`: as of `mayHoldStrayMedia`. */
+export const strayMedia = (name: string, value: unknown): Stray => {
+  const counted = { images: 0, linked: 0 }
+  count(name, value, null, counted)
+  return counted
+}
+
+/** They are text, schemas and settings, or name what belongs to tools. */
+const OTHER_FIELDS: ReadonlySet<string> = new Set([
+  'model',
+  'models',
+  'tools',
+  'functions',
+  'toolchoice',
+  'toolconfig',
+  'mcpservers',
+  'plugins',
+  'provider',
+  'responseformat',
+  'format',
+  'text',
+  'outputconfig',
+  'outputformat',
+  'schema',
+  'jsonschema',
+  'responseschema',
+  'responsejsonschema',
+  'responsemodalities',
+  'guidedjson',
+  'metadata',
+  'modalities',
+  'include',
+  'audio',
+  'imageconfig',
+  'prediction',
+  'logitbias',
+  'stop',
+  'stopsequences',
+  'user',
+  'trace',
+])
+
+const KINDS = 'image|picture|photo|screenshot|frame|audio|sound|video|media|multimodaldata|mmdata'
+const MEDIA_NAME = new RegExp(`^(?:input|inline|initial|reference|raw)?(?:${KINDS})s?(?:url|uri|id|path|data|content|base64|b64|embed)?s?$`)
+const MEDIA_IN_JSON = new RegExp(`"[^"]{0,20}(?:${KINDS}|multi_?modal|mm_?data|file_?id)[^"]{0,20}"\\s*:`, 'i')
+const IMAGE_NAME = /image|picture|photo|screenshot|frame/
+/** By its name the id of a file is one, and a text of that name may be anything. */
+const FILE_NAME = /^(?:file|document|attachment)s?ids?$/
+const LINK_SOURCE = String.raw`\s*(?:https?|gs|s3|file|data):`
+const LINK = new RegExp(`^${LINK_SOURCE}\\S*\\s*$`, 'i')
+const LINK_IN_JSON = new RegExp(`"${LINK_SOURCE}`, 'i')
+
+const isMediaName = (name: string): boolean => MEDIA_NAME.test(name) || FILE_NAME.test(name)
+
+type Kind = keyof Stray
+
+/** `kind`: of what stands in a member that is called media, each text of which is one; null elsewhere, where an address is. */
+const count = (name: string, value: unknown, kind: Kind | null, counted: { images: number; linked: number }): void => {
+  if (OTHER_FIELDS.has(name)) return
+  const own = isMediaName(name) ? (IMAGE_NAME.test(name) ? 'images' : 'linked') : kind
+  if (typeof value === 'string') {
+    if (value !== '' && (own !== null || LINK.test(value))) counted[own ?? 'linked'] += 1
+  } else if (Array.isArray(value)) for (const entry of value as unknown[]) count('', entry, own, counted)
+  else if (isObject(value)) for (const [key, entry] of Object.entries(value)) count(plainName(key), entry, own, counted)
+}
