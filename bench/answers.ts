@@ -21,9 +21,15 @@ export const STREAM_PIECES = [...words(CONTENT_EVENTS - 1).map((word) => `${word
 /** The text of the streamed answer. */
 export const STREAM_TEXT = STREAM_PIECES.join('')
 
+/** A paced stream: six seconds of ten events each. */
+export const PACED_CONTENT_EVENTS = 60
+const PACED_PIECES = [...words(PACED_CONTENT_EVENTS - 1).map((word) => `${word} `), END_MARKER]
+export const PACED_TEXT = PACED_PIECES.join('')
+
 /** Texts that every complete answer of this upstream holds, through whatever it was passed on or translated. */
 export const WHOLE_MARKERS = [END_MARKER, '"finish_reason":"stop"', '"completion_tokens":300']
 export const STREAM_MARKERS = [END_MARKER, '"finish_reason":"stop"', '"completion_tokens":30', 'data: [DONE]']
+export const PACED_MARKERS = [END_MARKER, '"finish_reason":"stop"', `"completion_tokens":${PACED_CONTENT_EVENTS}`, 'data: [DONE]']
 
 const HEAD = { id: 'chatcmpl-bench0123456789abcdefghijk', created: 1_764_661_832, model: 'bench-chat' }
 const TAIL = { service_tier: 'default', system_fingerprint: 'fp_bench012345' }
@@ -53,17 +59,25 @@ export const wholeAnswer = (): string =>
     ...TAIL,
   })
 
+/** What surrounds the content of each stream: role, finish, usage and the end mark. */
+export const STREAM_EVENTS_AROUND = 4
+
 /** 33 events (role, 30 of content, finish, usage) and the end mark, each with its blank line. */
-export const streamEvents = (): string[] => {
+export const streamEvents = (): string[] => eventsOf(STREAM_PIECES)
+
+/** The same of a paced stream, with 60 of content. */
+export const pacedEvents = (): string[] => eventsOf(PACED_PIECES)
+
+const eventsOf = (pieces: readonly string[]): string[] => {
   const chunk = (choices: unknown[], used: unknown = null): string =>
     `data: ${JSON.stringify({ ...HEAD, object: 'chat.completion.chunk', ...TAIL, choices, usage: used })}\n\n`
   const delta = (content: unknown, finishReason: string | null = null): string =>
     chunk([{ index: 0, delta: content, logprobs: null, finish_reason: finishReason }])
   return [
     delta({ role: 'assistant', content: '', refusal: null }),
-    ...STREAM_PIECES.map((content) => delta({ content })),
+    ...pieces.map((content) => delta({ content })),
     delta({}, 'stop'),
-    chunk([], usage(CONTENT_EVENTS)),
+    chunk([], usage(pieces.length)),
     'data: [DONE]\n\n',
   ]
 }

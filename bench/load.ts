@@ -1,5 +1,6 @@
 /**
- * A closed-loop load generator in its own process: each connection sends its next request when the last answer is complete.
+ * A load generator in its own process: each connection sends its next request when the last answer is complete, or, at a given
+ * pace, requests are sent whether or not there were answers.
  * Reads a LoadPlan as one line of JSON from stdin, warms up, prints `warm`, waits for one more line, measures, and prints the
  * LoadResult as one line of JSON.
  */
@@ -10,10 +11,13 @@ export interface LoadPlan {
   /** Taken in turn. */
   readonly urls: readonly string[]
   readonly headers: Readonly<Record<string, string>>
-  readonly body: string
+  /** Taken in turn. */
+  readonly bodies: readonly string[]
   readonly connections: number
+  /** Requests a second, whatever `connections` says; null: as many as the connections manage. */
+  readonly perSecond: number | null
   readonly warmupSeconds: number
-  /** The measurement ends after these seconds, or after these requests, whichever comes first. */
+  /** The measurement ends after these requests, or, where they are null, after these seconds. */
   readonly seconds: number
   readonly requests: number | null
   readonly expect: Expectation
@@ -25,6 +29,8 @@ export interface Expectation {
   readonly excludes: readonly string[]
   /** The whole text of the model, compared with the first answer of a run; null where it is not known. */
   readonly text: string | null
+  /** How many events it has; null where that may vary. */
+  readonly events: number | null
   /** A pattern whose first match no two answers of one URL may share (a version number). */
   readonly distinct: string | null
 }
@@ -47,11 +53,11 @@ const main = async (): Promise<void> => {
   const lines = readLines()
   const plan = JSON.parse((await lines.next()).value ?? '') as LoadPlan
   const seen = new Set<string>()
-  const warmup = await runLoad(plan, plan.warmupSeconds, null, seen)
-  if (warmup.failures > 0) return finish(warmup)
+  const warmup = plan.warmupSeconds === 0 ? null : await runLoad(plan, plan.warmupSeconds, seen)
+  if (warmup !== null && warmup.failures > 0) return finish(warmup)
   console.log('warm')
   await lines.next()
-  finish(await runLoad(plan, plan.seconds, plan.requests, seen))
+  finish(await runLoad(plan, plan.seconds, seen))
 }
 
 const finish = (result: LoadResult): void => {
@@ -59,9 +65,9 @@ const finish = (result: LoadResult): void => {
   process.exit(0)
 }
 
-const runLoad = async (plan: LoadPlan, seconds: number, requests: number | null, seen: Set<string>): Promise<LoadResult> => {
+const runLoad = async (plan: LoadPlan, seconds: number, seen: Set<string>): Promise<LoadResult> => {
   const histogram = createHistogram()
-  const body = Buffer.from(plan.body)
+  const bodies = plan.bodies.map((body) => Buffer.from(body))
   const samples: string[] = []
   const startedMs = performance.now()
   const endMs = startedMs + seconds * 1000
@@ -76,6 +82,7 @@ const runLoad = async (plan: LoadPlan, seconds: number, requests: number | null,
     const number = started
     started += 1
     const url = plan.urls[number % plan.urls.length] ?? ''
+    const body = bodies[number % bodies.length] ?? null
     const sentMs = performance.now()
     const response = await fetch(url, { method: 'POST', headers: plan.headers, body, redirect: 'manual' })
     const text = await response.text()
@@ -86,16 +93,27 @@ const runLoad = async (plan: LoadPlan, seconds: number, requests: number | null,
     histogram.add(lastDoneMs - sentMs)
     maxMs = Math.max(maxMs, lastDoneMs - sentMs)
   }
-  const mayGoOn = (): boolean => performance.now() < endMs && started < (requests ?? Number.POSITIVE_INFINITY) && failures < MAX_FAILURES
+  const requests = plan.requests ?? Number.POSITIVE_INFINITY
+  // A number of requests is sent completely, however long that takes.
+  const mayGoOn = (): boolean => (plan.requests !== null || performance.now() < endMs) && started < requests && failures < MAX_FAILURES
+  const trySend = (): Promise<void> => send().catch((thrown: unknown) => fail(String(thrown)))
   const connect = async (): Promise<void> => {
-    while (mayGoOn()) await send().catch((thrown: unknown) => fail(String(thrown)))
+    while (mayGoOn()) await trySend()
+  }
+  const keepPace = async (perSecond: number): Promise<void> => {
+    const open: Promise<void>[] = []
+    while (mayGoOn()) {
+      if (performance.now() >= startedMs + (started * 1000) / perSecond) open.push(trySend())
+      else await Bun.sleep(1)
+    }
+    await Promise.all(open)
   }
   const watchdog = setTimeout(
     () => {
       fail(`${started - done - failures} requests were still open ${GRACE_MS / 1000} seconds after the end.`)
       finish(resultOf())
     },
-    seconds * 1000 + GRACE_MS,
+    (seconds + (plan.requests ?? 0) / (plan.perSecond ?? Number.POSITIVE_INFINITY)) * 1000 + GRACE_MS,
   )
   const resultOf = (): LoadResult => ({
     done,
@@ -104,7 +122,7 @@ const runLoad = async (plan: LoadPlan, seconds: number, requests: number | null,
     seconds: (lastDoneMs - startedMs) / 1000,
     latencyMs: { p50: histogram.percentile(0.5), p90: histogram.percentile(0.9), p99: histogram.percentile(0.99), max: maxMs },
   })
-  await Promise.all(Array.from({ length: plan.connections }, connect))
+  await (plan.perSecond === null ? Promise.all(Array.from({ length: plan.connections }, connect)) : keepPace(plan.perSecond))
   clearTimeout(watchdog)
   if (done === 0) fail('No request was answered.')
   return resultOf()
@@ -119,6 +137,8 @@ const faultOf = (status: number, text: string, url: string, first: boolean, expe
   if (extra !== undefined) return `The answer holds ${extra}: ${text}`
   if (first && expect.text !== null && answerText(text) !== expect.text)
     return `The answer's text is not the upstream's: ${answerText(text)}`
+  const events = expect.events === null ? null : (text.match(/^data:/gm) ?? []).length
+  if (events !== expect.events) return `The answer has ${events} events instead of ${expect.events}.`
   if (expect.distinct === null) return null
   const value = `${url} ${new RegExp(expect.distinct).exec(text)?.[1] ?? ''}`
   if (seen.has(value)) return `Two answers share ${value}`

@@ -1,4 +1,4 @@
-/** One measurement: warm up, load for some seconds, and see what CPU the target's process spent meanwhile. */
+/** One measurement: warm up, load for some seconds, and see what CPU and memory the target's process took meanwhile. */
 import { join } from 'node:path'
 
 import { startChild } from './child.ts'
@@ -7,29 +7,28 @@ import type { Scenario } from './scenarios.ts'
 import type { Target } from './targets.ts'
 
 export interface Window {
-  readonly requests: number
+  /** Units of the scenario. */
+  readonly done: number
   readonly perSecond: number
   /** Null where the process cannot be looked at. */
-  readonly cpuMicrosPerRequest: number | null
+  readonly cpuMicrosEach: number | null
+  /** The most resident memory, warm-up included. */
+  readonly peakBytes: number | null
   readonly latencyMs: LoadResult['latencyMs']
 }
 
-export interface Effort {
-  readonly connections: number
-  readonly warmupSeconds: number
-  readonly seconds: number
-  readonly requests: number | null
-}
+export type Effort = Pick<LoadPlan, 'connections' | 'warmupSeconds' | 'seconds'>
 
 const BUN = join(import.meta.dirname, '../bin/bun')
 /** What the load generator may take beyond its two phases: its start, and its own wait for the last answers, twice. */
-const MARGIN_MS = 25_000
+const MARGIN_MS = 45_000
 
 /** Throws when a single answer was wrong: a figure with failures in it is none. */
 export const measure = async (target: Target, scenario: Scenario, effort: Effort): Promise<Window> => {
-  const plan: LoadPlan = { ...scenario.load(target), ...effort }
+  const plan: LoadPlan = { perSecond: null, requests: null, ...scenario.pace, ...scenario.load(target), ...effort }
   const child = startChild({ command: [BUN, join(import.meta.dirname, 'load.ts')] })
   try {
+    target.meter?.forgetPeak()
     child.writeLine(JSON.stringify(plan))
     const marginMs = (effort.warmupSeconds + effort.seconds) * 1000 + MARGIN_MS
     const first = await child.waitForLine(/^(?:warm$|\{)/, marginMs)
@@ -39,10 +38,12 @@ export const measure = async (target: Target, scenario: Scenario, effort: Effort
     const result = resultIn(await child.waitForLine(/^\{/, marginMs))
     const after = await target.meter?.settledCpuMicros()
     if (result.failures > 0) throw failure(target, scenario, result)
+    const done = result.done * scenario.unitsEach
     return {
-      requests: result.done,
-      perSecond: result.done / result.seconds,
-      cpuMicrosPerRequest: before === undefined || after === undefined ? null : (after - before) / result.done,
+      done,
+      perSecond: done / result.seconds,
+      cpuMicrosEach: before === undefined || after === undefined ? null : (after - before) / done,
+      peakBytes: target.meter?.memory().peakBytes ?? null,
       latencyMs: result.latencyMs,
     }
   } finally {

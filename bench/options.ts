@@ -14,9 +14,11 @@ export interface Options {
   readonly only: readonly string[]
   readonly seconds: number
   readonly rounds: number
+  readonly cold: boolean
   readonly connections: number
   readonly eventsPerWrite: number
-  readonly workers: number
+  /** Another checkout, measured beside this one; null for none. */
+  readonly before: string | null
   readonly databaseUrl: string | null
   readonly jsonFile: string | null
   readonly profileTo: string | null
@@ -26,14 +28,15 @@ export const USAGE = `npm run bench -- [flags]
 
   --only NAMES          chat, stream, presets, start, memory, … (comma-separated; a name's beginning is enough)
   --seconds S           length of one measurement, 0.5 to 60 (3)
-  --rounds N            how often each is measured, 1 to 10; the median counts (3)
+  --rounds N            how often each is measured warm, 1 to 10; the median counts (3)
+  --no-cold             leave out the first three seconds of fresh processes
   --connections N       requests open at a time, 1 to 1000 (16)
   --events-per-write N  events of a stream that the fake provider sends together (4)
   --json FILE           also write the results as JSON
 
   For the Patchbay that is started here:
-  --workers N           its processes (1)
-  --database-url URL    PostgreSQL instead of SQLite; use an empty database
+  --before DIRECTORY    measure that checkout beside this one, in the same rounds
+  --database-url URL    PostgreSQL instead of SQLite, of a user who may create databases: each service gets one, and they stay
   --profile DIR         write a CPU profile of it (figures are then worthless)
 
   For a service that runs already:
@@ -52,10 +55,11 @@ export const readOptions = (argv: readonly string[], names: readonly string[]): 
       only: { type: 'string' },
       seconds: { type: 'string' },
       rounds: { type: 'string' },
+      'no-cold': { type: 'boolean' },
       connections: { type: 'string' },
       'events-per-write': { type: 'string' },
       json: { type: 'string' },
-      workers: { type: 'string' },
+      before: { type: 'string' },
       'database-url': { type: 'string' },
       profile: { type: 'string' },
       url: { type: 'string' },
@@ -86,9 +90,10 @@ export const readOptions = (argv: readonly string[], names: readonly string[]): 
     only,
     seconds: numberIn('seconds', values.seconds, 3, 0.5, 60),
     rounds: wholeNumberIn('rounds', values.rounds, 3, 1, 10),
+    cold: values['no-cold'] !== true,
     connections: wholeNumberIn('connections', values.connections, 16, 1, 1000),
     eventsPerWrite: wholeNumberIn('events-per-write', values['events-per-write'], 4, 1, 100),
-    workers: wholeNumberIn('workers', values.workers, 1, 1, 64),
+    before: values.before ?? null,
     databaseUrl: values['database-url'] ?? null,
     jsonFile: values.json ?? null,
     profileTo: values.profile ?? null,

@@ -1,9 +1,9 @@
 /** CPU time and resident memory of a process and its children, from /proc. Where that does not exist (not Linux): null. */
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 
 export interface Memory {
   readonly residentBytes: number
-  /** The most it ever was. Of several processes: the sum of their peaks. */
+  /** The most it was since it was last forgotten. Of several processes: the sum of their peaks. */
   readonly peakBytes: number
 }
 
@@ -13,6 +13,8 @@ export interface ProcessMeter {
   /** The same, once it no longer grows: what a request left behind (records, logs) belongs to it. Waits a second at most. */
   settledCpuMicros(): Promise<number>
   memory(): Memory
+  /** The peak counts from now on. */
+  forgetPeak(): void
 }
 
 // USER_HZ: 100 on every architecture of Linux that Bun runs on, whatever the kernel's own tick.
@@ -40,6 +42,10 @@ export const openProcessMeter = (pid: number): ProcessMeter | null => {
       residentBytes: sum((member) => readStatusBytes(member, 'VmRSS')),
       peakBytes: sum((member) => readStatusBytes(member, 'VmHWM')),
     }),
+    forgetPeak() {
+      // proc(5): 5 resets the peak of the resident set.
+      for (const member of treeOf(pid)) writeFileSync(`/proc/${member}/clear_refs`, '5')
+    },
   }
 }
 

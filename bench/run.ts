@@ -1,22 +1,33 @@
 /** `npm run bench`: starts what is to be measured, measures it in rounds, reports. See bench/README.md. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 
 import { stopAllChildren } from './child.ts'
 import { measure, type Window } from './measure.ts'
 import { type Options, readOptions, USAGE } from './options.ts'
-import { openProcessMeter } from './process-meter.ts'
-import { describeMachine, median, renderResults, renderWindow, type Measured, type Results } from './report.ts'
+import { describeMachine, median, renderResults, renderWindow, type Measured, type MemoryRow, type Results, type Start } from './report.ts'
 import { type Scenario, SCENARIOS } from './scenarios.ts'
-import { startBareProxy, startService, startUpstream, type ServiceOptions, type Target, targetOf } from './targets.ts'
+import {
+  isPatchbay,
+  outsideTarget,
+  ROOT,
+  type ServiceOptions,
+  startService,
+  startTarget,
+  startUpstream,
+  type Target,
+  whyNot,
+} from './targets.ts'
 
 const STARTS = 5
 const WARMUP_SECONDS = 1
 /** The first warm-up of a target is longer: its code is still being compiled. */
 const FIRST_WARMUP_SECONDS = 3
+const COLD_SECONDS = 3
 const QUIET_MS = 1500
-const DEADLINE_MS = 4 * 60_000
+/** A measurement besides its seconds: processes started, warmed up, waited for. */
+const ASIDE_SECONDS = 5
 
 const main = async (): Promise<void> => {
   const options = optionsOrExit()
@@ -29,10 +40,6 @@ const main = async (): Promise<void> => {
   }
   process.once('SIGINT', () => void leave(130))
   process.once('SIGTERM', () => void leave(143))
-  setTimeout(() => {
-    progress('The run takes too long and is ended.')
-    void leave(1)
-  }, deadlineMs(options))
   try {
     const results = await run(options, directory)
     console.log(`\n${renderResults(results)}`)
@@ -54,107 +61,168 @@ const optionsOrExit = (): Options | null => {
   }
 }
 
+/** A target by its name in the report, and how to start one. */
+interface Contender {
+  readonly name: string
+  start(): Promise<Target>
+}
+
+/** One row of the report while it is being measured. */
+interface Row extends Measured {
+  readonly plan: Scenario
+  readonly contender: Contender
+  readonly windows: Window[]
+  cold: Window | null
+}
+
 const run = async (options: Options, directory: string): Promise<Results> => {
-  const machine = describeMachine()
   const upstream = options.outside === null ? await startUpstream(options.eventsPerWrite) : ''
-  const service: ServiceOptions = { ...options, directory, upstream }
-  const start = options.outside === null && wanted(options, 'start') ? await measureStarts(service) : null
-  const targets = await openTargets(options, service)
-  const idle = await memoryOf(targets)
-  const measured = await measureRounds(targets, options)
-  const after = await memoryOf(targets)
-  return {
-    ...machine,
+  const service: ServiceOptions = { ...options, directory, upstream, root: ROOT }
+  const roots = { patchbay: ROOT, ...(options.before === null ? {} : { before: resolve(options.before) }) }
+  const rows = rowsOf(options, service, roots)
+  const results: Results = {
+    ...describeMachine(options.before),
     settings: {
       connections: options.connections,
       seconds: options.seconds,
       rounds: options.rounds,
       eventsPerWrite: options.eventsPerWrite,
-      workers: options.workers,
     },
-    measured,
-    start,
-    memory: wanted(options, 'memory')
-      ? targets.flatMap(({ name }, index) => {
-          const [first, last] = [idle[index], after[index]]
-          if (first === undefined || first === null || last === undefined || last === null) return []
-          return [{ target: name, idleBytes: first.residentBytes, afterBytes: last.residentBytes, peakBytes: last.peakBytes }]
-        })
-      : [],
+    measured: rows,
+    starts: options.outside === null && wanted(options, 'start') ? await measureStarts(service, roots) : [],
+    memory: [],
   }
+  setTimeout(
+    () => {
+      progress('The run takes too long and is ended.')
+      process.kill(process.pid, 'SIGTERM')
+    },
+    deadlineMs(options, rows.length),
+  )
+  if (options.cold) await measureCold(rows, options)
+  const memory = await measureRounds(rows, options)
+  await measureAlone(rows, options)
+  return { ...results, memory: wanted(options, 'memory') ? memory : [] }
 }
 
 const wanted = ({ only }: Options, name: string): boolean => only.length === 0 || only.some((beginning) => name.startsWith(beginning))
 
-/** A first start in an empty data directory, then five more in the same one. */
-const measureStarts = async (service: ServiceOptions): Promise<Results['start']> => {
-  const startOnce = async (): Promise<number> => {
-    const { child, startMs } = await startService({ ...service, directory: join(service.directory, 'starts'), profileTo: null })
-    await child.stop()
-    return startMs
-  }
-  const firstMs = await startOnce()
-  const runsMs: number[] = []
-  while (runsMs.length < STARTS) runsMs.push(await startOnce())
-  progress(`start: ${runsMs.map((ms) => ms.toFixed(0)).join(', ')} ms, first ${firstMs.toFixed(0)} ms`)
-  return { firstMs, medianMs: median(runsMs), runsMs }
-}
+/** Each scenario on each of its targets. */
+const rowsOf = (options: Options, service: ServiceOptions, roots: Readonly<Record<string, string>>): Row[] =>
+  SCENARIOS.filter(({ name }) => wanted(options, name)).flatMap((plan) => {
+    const missing = plan.on.map((kind) => whyNot(kind, options)).find((reason) => reason !== null)
+    if (missing !== undefined) {
+      progress(`${plan.name} is left out: ${missing}.`)
+      return []
+    }
+    return contendersFor(plan, options, service, roots).map((contender) => ({
+      plan,
+      contender,
+      scenario: plan.name,
+      unit: plan.unit,
+      target: contender.name,
+      windows: [],
+      cold: null,
+    }))
+  })
 
-const openTargets = async ({ outside, ...options }: Options, service: ServiceOptions): Promise<Target[]> => {
-  if (outside === null) {
-    const patchbay = await targetOf(await startService({ ...service, directory: join(service.directory, 'service') }))
+const contendersFor = (
+  { on }: Scenario,
+  { outside, profileTo }: Options,
+  service: ServiceOptions,
+  roots: Readonly<Record<string, string>>,
+): Contender[] => {
+  if (outside !== null) return [{ name: new URL(outside.base).host, start: async () => outsideTarget(outside) }]
+  return on.flatMap((kind) => {
     // A profile is of the service alone.
-    return options.profileTo === null ? [patchbay, await startBareProxy(service.upstream)] : [patchbay]
-  }
-  const meter = outside.pid === null ? null : openProcessMeter(outside.pid)
-  if (outside.pid !== null && meter === null) progress(`Process ${outside.pid} cannot be looked at: no CPU, no memory.`)
-  return [
-    {
-      ...outside,
-      limitedKey: null,
-      guardedKey: null,
-      messagesModel: null,
-      name: new URL(outside.base).host,
-      answersAreKnown: false,
-      meter,
-    },
-  ]
+    if (!isPatchbay(kind)) return profileTo === null ? [{ name: kind, start: () => startTarget(kind, service) }] : []
+    return Object.entries(roots).map(([name, root]) => ({
+      name: kind.replace('patchbay', name),
+      start: () => startTarget(kind, { ...service, root }),
+    }))
+  })
 }
 
-const memoryOf = async (targets: readonly Target[]) => {
-  await Bun.sleep(QUIET_MS)
-  return targets.map(({ meter }) => meter?.memory() ?? null)
+/** A first start in an empty data directory, then five more in the same one. */
+const measureStarts = async (service: ServiceOptions, roots: Readonly<Record<string, string>>): Promise<Start[]> => {
+  const starts: Start[] = []
+  for (const [target, root] of Object.entries(roots)) {
+    const startOnce = async (): Promise<number> => {
+      const directory = join(service.directory, `starts-${target}`)
+      const { child, startMs } = await startService({ ...service, root, directory, databaseUrl: null, profileTo: null })
+      await child.stop()
+      return startMs
+    }
+    const firstMs = await startOnce()
+    const runsMs: number[] = []
+    while (runsMs.length < STARTS) runsMs.push(await startOnce())
+    progress(`start of ${target}: ${runsMs.map((ms) => ms.toFixed(0)).join(', ')} ms, first ${firstMs.toFixed(0)} ms`)
+    starts.push({ target, firstMs, medianMs: median(runsMs), runsMs })
+  }
+  return starts
+}
+
+/** The first three seconds of a process that has answered nothing yet. */
+const measureCold = async (rows: readonly Row[], { connections }: Options): Promise<void> => {
+  for (const row of rows.filter(({ plan }) => plan.pace === null && !plan.alone)) {
+    const target = await row.contender.start()
+    if (target[row.plan.needs] !== null) {
+      row.cold = await measure(target, row.plan, { connections, warmupSeconds: 0, seconds: COLD_SECONDS })
+      progress(`cold  ${row.scenario} on ${row.target}: ${renderWindow(row.cold, row.unit)}`)
+    }
+    await target.stop()
+  }
 }
 
 /** Every scenario on every target, then all of it again: what disturbs the machine for a while disturbs them all alike. */
-const measureRounds = async (targets: readonly Target[], options: Options): Promise<Measured[]> => {
-  const rows = SCENARIOS.filter(({ name }) => wanted(options, name)).flatMap((scenario) =>
-    targets.filter((target) => canDo(target, scenario)).map((target) => ({ scenario, target, windows: [] as Window[] })),
-  )
+const measureRounds = async (rows: readonly Row[], options: Options): Promise<MemoryRow[]> => {
+  const together = rows.filter(({ plan }) => !plan.alone)
+  const targets = new Map<string, Target>()
+  for (const { target, contender } of together) if (!targets.has(target)) targets.set(target, await contender.start())
+  if (wanted(options, 'memory') && targets.size === 0 && options.outside === null) return []
+  await Bun.sleep(QUIET_MS)
+  const idle = new Map([...targets].map(([name, { meter }]) => [name, meter?.memory() ?? null]))
   const warmed = new Set<Target>()
   for (let round = 1; round <= options.rounds; round += 1) {
-    for (const { scenario, target, windows } of rows) {
+    for (const row of together) {
+      const target = targets.get(row.target)
+      if (target === undefined || target[row.plan.needs] === null) continue
       const warmupSeconds = warmed.has(target) ? WARMUP_SECONDS : FIRST_WARMUP_SECONDS
       warmed.add(target)
-      const window = await measure(target, scenario, {
-        connections: options.connections,
-        warmupSeconds,
-        seconds: options.seconds,
-        requests: null,
-      })
-      windows.push(window)
-      progress(`round ${round}/${options.rounds}  ${scenario.name} on ${target.name}: ${renderWindow(window, scenario.unit)}`)
+      const window = await measure(target, row.plan, { connections: options.connections, warmupSeconds, seconds: options.seconds })
+      row.windows.push(window)
+      progress(`round ${round}/${options.rounds}  ${row.scenario} on ${row.target}: ${renderWindow(window, row.unit)}`)
     }
   }
-  return rows.map(({ scenario, target, windows }) => ({ scenario: scenario.name, unit: scenario.unit, target: target.name, windows }))
+  await Bun.sleep(QUIET_MS)
+  return [...targets].flatMap(([name, { meter }]) => {
+    const [first, last] = [idle.get(name), meter?.memory()]
+    if (first === undefined || first === null || last === undefined) return []
+    const peaks = together.filter(({ target }) => target === name).flatMap(({ windows }) => windows.map(({ peakBytes }) => peakBytes ?? 0))
+    return [{ target: name, idleBytes: first.residentBytes, afterBytes: last.residentBytes, peakBytes: Math.max(...peaks) }]
+  })
 }
 
-const canDo = (target: Target, scenario: Scenario): boolean =>
-  target[scenario.needs] !== null && (target.name !== 'bare proxy' || scenario.onBareProxy)
+const measureAlone = async (rows: readonly Row[], { connections, seconds, rounds }: Options): Promise<void> => {
+  for (const row of rows.filter(({ plan }) => plan.alone)) {
+    const target = await row.contender.start()
+    for (let round = 1; round <= (row.plan.pace === null ? rounds : 1); round += 1) {
+      if (target[row.plan.needs] === null) continue
+      const window = await measure(target, row.plan, {
+        connections,
+        warmupSeconds: round === 1 ? FIRST_WARMUP_SECONDS : WARMUP_SECONDS,
+        seconds,
+      })
+      row.windows.push(window)
+      progress(`alone ${round}  ${row.scenario} on ${row.target}: ${renderWindow(window, row.unit)}`)
+    }
+    await target.stop()
+  }
+}
 
-/** Four minutes, or what longer or more measurements need. */
-const deadlineMs = ({ seconds, rounds }: Options): number =>
-  Math.max(DEADLINE_MS, 60_000 + rounds * (SCENARIOS.length + 2) * (seconds + 4) * 1000)
+/** Three times what the measurements take on a quiet machine. */
+const deadlineMs = ({ seconds, rounds }: Options, rows: number): number =>
+  60_000 + 3 * rows * (rounds + 1) * (seconds + ASIDE_SECONDS) * 1000
 
 const progress = (line: string): void => void process.stderr.write(`${line}\n`)
 

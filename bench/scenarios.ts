@@ -1,57 +1,107 @@
 /** What is sent to a target, and what a complete answer to it is. */
-import { STREAM_MARKERS, STREAM_TEXT, WHOLE_MARKERS, WHOLE_TEXT } from './answers.ts'
+import {
+  PACED_CONTENT_EVENTS,
+  PACED_MARKERS,
+  PACED_TEXT,
+  STREAM_EVENTS_AROUND,
+  STREAM_MARKERS,
+  STREAM_TEXT,
+  WHOLE_MARKERS,
+  WHOLE_TEXT,
+} from './answers.ts'
 import type { Expectation, LoadPlan } from './load.ts'
 import { STREAM_MESSAGES_MARKERS, WHOLE_MESSAGES_MARKERS } from './messages-answers.ts'
 import { chatBody, messagesBody, presetBody } from './request-bodies.ts'
-import type { Target } from './targets.ts'
+import type { Target, TargetKind } from './targets.ts'
 
 export interface Scenario {
   readonly name: string
-  /** What one request of it is called in the report. */
-  readonly unit: 'request' | 'stream' | 'create'
-  /** Whether a bare proxy can do it too, so that there is a ratio. */
-  readonly onBareProxy: boolean
+  /** What one of it is called in the report. */
+  readonly unit: 'request' | 'stream' | 'create' | 'event'
+  /** What it is measured on. The CPU of the others is a multiple of the last one's, if that is not the first. */
+  readonly on: readonly [TargetKind, ...TargetKind[]]
   /** What the target must have; one without it leaves the scenario out. */
-  readonly needs: 'key' | 'limitedKey' | 'guardedKey' | 'managementKey' | 'messagesModel'
-  load(target: Target): Pick<LoadPlan, 'urls' | 'headers' | 'body' | 'expect'>
+  readonly needs: keyof Target
+  /** Measured once, on targets started for it alone: their memory is then that of this scenario. */
+  readonly alone: boolean
+  /** How many units one request is. */
+  readonly unitsEach: number
+  /** Instead of as many requests at a time as there are connections. */
+  readonly pace: Pick<LoadPlan, 'perSecond' | 'requests'> | null
+  load(target: Target): Pick<LoadPlan, 'urls' | 'headers' | 'bodies' | 'expect'>
 }
 
-const ON_BOTH = { unit: 'request', onBareProxy: true, needs: 'key' } as const
+const BASE = { unit: 'request', on: ['patchbay', 'bare proxy'], needs: 'key', alone: false, unitsEach: 1, pace: null } as const
 
-const chat = (name: string, bytes: number, by: 'key' | 'limitedKey' | 'guardedKey' = 'key'): Scenario => ({
+const BYTES = 2 * 1024
+
+const chat = (name: string, bytes: number, changes: Partial<Scenario> & { readonly needs?: KeyName } = {}): Scenario => ({
+  ...BASE,
   name,
-  unit: 'request',
-  onBareProxy: by === 'key',
-  needs: by,
+  ...changes,
   load: (target) => ({
     urls: [`${target.base}/chat/completions`],
-    headers: headers(target[by] ?? ''),
-    body: chatBody({ model: target.model, bytes, stream: false }),
+    headers: headers(target[changes.needs ?? 'key']),
+    bodies: [chatBody({ model: target.model, bytes, stream: false })],
     expect: target.answersAreKnown ? complete(WHOLE_MARKERS, WHOLE_TEXT) : complete(['"finish_reason"'], null),
   }),
 })
 
+type KeyName = 'key' | 'limitedKey' | 'guardedKey'
+
 const stream: Scenario = {
-  ...ON_BOTH,
+  ...BASE,
   name: 'stream',
   unit: 'stream',
   load: (target) => ({
     urls: [`${target.base}/chat/completions`],
     headers: headers(target.key),
-    body: chatBody({ model: target.model, bytes: 2048, stream: true }),
+    bodies: [chatBody({ model: target.model, bytes: BYTES, stream: true })],
     expect: target.answersAreKnown ? complete(STREAM_MARKERS, STREAM_TEXT) : complete(['"finish_reason"', 'data: [DONE]'], null),
+  }),
+}
+
+/** Opened at an even pace, so that all are open at once for the most of their time. */
+const openStreams: Scenario = {
+  ...BASE,
+  name: 'open-streams-1000',
+  unit: 'event',
+  needs: 'paced',
+  alone: true,
+  unitsEach: PACED_CONTENT_EVENTS + STREAM_EVENTS_AROUND,
+  pace: { perSecond: 500, requests: 1000 },
+  load: ({ paced, key }) => ({
+    urls: [`${paced?.base}/chat/completions`],
+    headers: headers(key),
+    bodies: [chatBody({ model: paced?.model ?? '', bytes: BYTES, stream: true })],
+    expect: { ...complete(PACED_MARKERS, PACED_TEXT), events: PACED_CONTENT_EVENTS + STREAM_EVENTS_AROUND },
+  }),
+}
+
+/** Far from full load, with a provider that takes 50 ms: what the service adds to a quiet request. */
+const delayed: Scenario = {
+  ...BASE,
+  name: 'added-at-300-per-second',
+  on: ['patchbay', 'bare proxy', 'upstream'],
+  needs: 'delayed',
+  pace: { perSecond: 300, requests: null },
+  load: ({ delayed: slow, key }) => ({
+    urls: [`${slow?.base}/chat/completions`],
+    headers: headers(key),
+    bodies: [chatBody({ model: slow?.model ?? '', bytes: BYTES, stream: false })],
+    expect: complete(WHOLE_MARKERS, WHOLE_TEXT),
   }),
 }
 
 /** The client speaks Messages, the provider Chat Completions. The bare proxy passes the same request on to a provider that speaks it. */
 const messagesOverChat = (name: string, streamed: boolean): Scenario => ({
-  ...ON_BOTH,
+  ...BASE,
   name,
   unit: streamed ? 'stream' : 'request',
   load: (target) => ({
     urls: [`${target.base}/messages`],
     headers: headers(target.key),
-    body: messagesBody({ model: target.model, bytes: 2048, stream: streamed }),
+    bodies: [messagesBody({ model: target.model, bytes: BYTES, stream: streamed })],
     expect: target.answersAreKnown
       ? complete(...(streamed ? ([STREAM_MESSAGES_MARKERS, STREAM_TEXT] as const) : ([WHOLE_MESSAGES_MARKERS, WHOLE_TEXT] as const)))
       : complete(['"stop_reason"'], null),
@@ -60,52 +110,73 @@ const messagesOverChat = (name: string, streamed: boolean): Scenario => ({
 
 /** The client speaks Chat Completions, the provider Messages. */
 const chatOverMessages = (name: string, streamed: boolean): Scenario => ({
-  ...ON_BOTH,
+  ...BASE,
   name,
   unit: streamed ? 'stream' : 'request',
   needs: 'messagesModel',
   load: (target) => ({
     urls: [`${target.base}/chat/completions`],
     headers: headers(target.key),
-    body: chatBody({ model: target.messagesModel ?? '', bytes: 2048, stream: streamed }),
+    bodies: [chatBody({ model: target.messagesModel ?? '', bytes: BYTES, stream: streamed })],
     expect: streamed ? complete(STREAM_MARKERS, STREAM_TEXT) : complete(WHOLE_MARKERS, WHOLE_TEXT),
   }),
 })
 
+/** Requests that name presets, in turn. */
+const presetChat: Scenario = {
+  ...BASE,
+  name: 'grows-with-presets-and-keys',
+  on: ['patchbay, 100,000 presets and keys', 'patchbay, 10 presets and keys'],
+  needs: 'presetModels',
+  alone: true,
+  load: (target) => ({
+    urls: [`${target.base}/chat/completions`],
+    headers: headers(target.key),
+    bodies: (target.presetModels ?? []).map((model) => chatBody({ model, bytes: BYTES, stream: false })),
+    expect: complete(WHOLE_MARKERS, WHOLE_TEXT),
+  }),
+}
+
 const presets = (name: string, slugs: number): Scenario => ({
+  ...BASE,
   name,
   unit: 'create',
-  onBareProxy: false,
+  on: ['patchbay'],
   needs: 'managementKey',
   load: (target) => ({
     urls: Array.from({ length: slugs }, (_, index) => `${target.base}/presets/bench-${slugs}-${index}/chat/completions`),
-    headers: headers(target.managementKey ?? ''),
-    body: presetBody(target.model),
+    headers: headers(target.managementKey),
+    bodies: [presetBody(target.model)],
     // No two creates of one slug may get the same version.
-    expect: { includes: ['"designated_version":{'], excludes: ['"error":{'], text: null, distinct: '"version":(\\d+)' },
+    expect: { ...complete(['"designated_version":{'], null), distinct: '"version":(\\d+)' },
   }),
 })
 
-const headers = (key: string): Record<string, string> => ({ 'content-type': 'application/json', authorization: `Bearer ${key}` })
+const headers = (key: string | null): Record<string, string> => ({ 'content-type': 'application/json', authorization: `Bearer ${key}` })
 
 const complete = (includes: readonly string[], text: string | null): Expectation => ({
   includes,
   excludes: ['"error":{'],
   text,
+  events: null,
   distinct: null,
 })
 
 export const SCENARIOS: readonly Scenario[] = [
-  chat('chat-2kb', 2 * 1024),
-  chat('chat-2kb-limited', 2 * 1024, 'limitedKey'),
-  chat('chat-2kb-guarded', 2 * 1024, 'guardedKey'),
-  chat('chat-20kb', 20 * 1024),
-  chat('chat-200kb', 200 * 1024),
+  chat('chat-2kb', BYTES),
+  chat('chat-2kb-limited', BYTES, { needs: 'limitedKey' }),
+  chat('chat-2kb-guarded', BYTES, { needs: 'guardedKey' }),
+  chat('chat-20kb', 10 * BYTES),
+  chat('chat-200kb', 100 * BYTES),
   stream,
   messagesOverChat('messages-over-chat-2kb', false),
   messagesOverChat('messages-over-chat-stream', true),
   chatOverMessages('chat-over-messages-2kb', false),
   chatOverMessages('chat-over-messages-stream', true),
+  delayed,
   presets('presets-1-slug', 1),
   presets('presets-64-slugs', 64),
+  openStreams,
+  presetChat,
+  chat('workers-2', BYTES, { on: ['patchbay, 2 workers', 'patchbay'], alone: true }),
 ]

@@ -1,53 +1,110 @@
-/** What is measured: a Patchbay started here, a bare proxy on the same upstream, or whatever listens at an outside address. */
-import { mkdirSync, writeFileSync } from 'node:fs'
+/** What is measured: a Patchbay started here, a bare proxy on the same upstream, that upstream, or whatever listens at an outside address. */
+import { Database } from 'bun:sqlite'
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { type Child, startChild } from './child.ts'
 import { openProcessMeter, type ProcessMeter } from './process-meter.ts'
 
-export interface Target {
-  readonly name: string
+/** Where requests go, and the model that they name. */
+interface Address {
   /** As an OpenAI client's base URL: `/chat/completions` follows. */
   readonly base: string
-  readonly key: string
-  /** Null: presets cannot be measured. */
-  readonly managementKey: string | null
-  /** An inference key with a limit that is never reached; null: there is none. */
-  readonly limitedKey: string | null
-  /** An inference key whose requests all built-in filters read; null: there is none. */
-  readonly guardedKey: string | null
   readonly model: string
-  /** The model of a provider that speaks Messages; null where there is none. */
+}
+
+/** What a scenario needs and a target lacks is null. */
+export interface Target extends Address {
+  readonly name: string
+  readonly key: string
+  readonly managementKey: string | null
+  /** An inference key with a limit that is never reached. */
+  readonly limitedKey: string | null
+  /** An inference key whose requests all built-in filters read. */
+  readonly guardedKey: string | null
+  /** The model of a provider that speaks Messages. */
   readonly messagesModel: string | null
+  /** A provider that takes 50 ms, and one whose streams have ten events a second. */
+  readonly delayed: Address | null
+  readonly paced: Address | null
+  /** Presets, as a request names them. */
+  readonly presetModels: readonly string[] | null
   /** Whether the answers are those of our own upstream, and so known to the byte. */
   readonly answersAreKnown: boolean
   /** Null: no process to look at. */
   readonly meter: ProcessMeter | null
+  /** Ends its process, if it was started here. */
+  stop(): Promise<void>
 }
 
 export interface ServiceOptions {
   /** A directory of this run's own. */
   readonly directory: string
   readonly upstream: string
-  readonly workers: number
+  /** A PostgreSQL whose user may create databases: each service has its own there; null for SQLite. */
   readonly databaseUrl: string | null
   /** Where a CPU profile of the service is written when it stops; null for none. */
   readonly profileTo: string | null
+  /** The checkout to run. */
+  readonly root: string
 }
 
-/** A started service and the time from its process' start to its ready line. */
-export interface StartedService {
-  readonly child: Child
-  readonly url: string
-  readonly startMs: number
+export const ROOT = join(import.meta.dirname, '..')
+
+/** What can be started. */
+const KINDS = {
+  patchbay: (options: ServiceOptions) => startPatchbay(options),
+  'patchbay, 2 workers': (options: ServiceOptions) => startPatchbay(options, { workers: 2 }),
+  'patchbay, 10 presets and keys': (options: ServiceOptions) => startPatchbay(options, { rows: 10 }),
+  'patchbay, 100,000 presets and keys': (options: ServiceOptions) => startPatchbay(options, { rows: 100_000 }),
+  'bare proxy': ({ upstream }: ServiceOptions) => startBareProxy(upstream),
+  upstream: async ({ upstream }: ServiceOptions) => withoutKeys('upstream', upstream),
+} satisfies Record<string, (options: ServiceOptions) => Promise<Target>>
+
+export type TargetKind = keyof typeof KINDS
+
+export const startTarget = (kind: TargetKind, options: ServiceOptions): Promise<Target> => KINDS[kind](options)
+
+/** Whether it is a Patchbay, which another checkout can be compared with. */
+export const isPatchbay = (kind: TargetKind): boolean => kind.startsWith('patchbay')
+
+/** Why a target of this kind cannot be had with these options, or null. */
+export const whyNot = (kind: TargetKind, { databaseUrl }: Pick<ServiceOptions, 'databaseUrl'>): string | null => {
+  if (kind === 'patchbay, 2 workers' && databaseUrl === null) return 'it needs --database-url'
+  return kind.endsWith('presets and keys') && databaseUrl !== null ? 'it is only made on SQLite' : null
 }
 
-const ROOT = join(import.meta.dirname, '..')
+/** A service that runs already. */
+export const outsideTarget = (
+  outside: Pick<Target, 'base' | 'model' | 'key' | 'managementKey'> & { readonly pid: number | null },
+): Target => ({
+  ...NOTHING,
+  ...outside,
+  name: new URL(outside.base).host,
+  answersAreKnown: false,
+  meter: outside.pid === null ? null : openProcessMeter(outside.pid),
+})
+
+const NOTHING = {
+  managementKey: null,
+  limitedKey: null,
+  guardedKey: null,
+  messagesModel: null,
+  delayed: null,
+  paced: null,
+  presetModels: null,
+  meter: null,
+  stop: async () => undefined,
+}
+
 const BUN = join(ROOT, 'bin/bun')
 const READY_MS = 20_000
 const KEYS_MS = 2000
+
+/** The models of the fake upstream, and below which of its paths each is. */
 const MODEL = 'bench/chat'
 const MESSAGES_MODEL = 'bench/messages'
+const PATHS = { 'bench/delayed': '/delayed', 'bench/paced': '/paced' } as const
 
 /** Returns the base URL without a path. */
 export const startUpstream = async (eventsPerWrite: number): Promise<string> => {
@@ -57,32 +114,53 @@ export const startUpstream = async (eventsPerWrite: number): Promise<string> => 
   return addressOf(await child.waitForLine(/^upstream ready /, READY_MS))
 }
 
-export const startBareProxy = async (upstream: string): Promise<Target> => {
+const startBareProxy = async (upstream: string): Promise<Target> => {
   const child = startChild({ command: [BUN, join(import.meta.dirname, 'bare-proxy.ts'), '--child', '--upstream', upstream] })
   const url = addressOf(await child.waitForLine(/^proxy ready /, READY_MS))
+  return { ...withoutKeys('bare proxy', url), ...processOf(child) }
+}
+
+/** It asks for no key, so each of them does. */
+const withoutKeys = (name: string, url: string): Target => {
+  const at = (path: string): Address => ({ base: `${url}${path}/v1`, model: MODEL })
   return {
-    name: 'bare proxy',
-    base: `${url}/v1`,
+    ...NOTHING,
+    ...at(''),
+    name,
     key: 'none',
-    managementKey: null,
-    limitedKey: null,
-    guardedKey: null,
-    model: MODEL,
+    limitedKey: 'none',
+    guardedKey: 'none',
     messagesModel: MESSAGES_MODEL,
+    delayed: at(PATHS['bench/delayed']),
+    paced: at(PATHS['bench/paced']),
     answersAreKnown: true,
-    meter: openProcessMeter(child.pid),
   }
 }
 
+const processOf = (child: Child): Pick<Target, 'meter' | 'stop'> => ({
+  meter: openProcessMeter(child.pid),
+  stop: async () => void (await child.stop()),
+})
+
+/** A started service and the time from its process' start to its ready line. */
+export interface StartedService {
+  readonly child: Child
+  readonly url: string
+  readonly startMs: number
+}
+
 /** Starts Patchbay as an operator does, with keys, generation records and its log (to a file) on. */
-export const startService = async ({ directory, upstream, workers, databaseUrl, profileTo }: ServiceOptions): Promise<StartedService> => {
+export const startService = async (
+  { directory, upstream, databaseUrl, profileTo, root }: ServiceOptions,
+  workers = 1,
+): Promise<StartedService> => {
   mkdirSync(directory, { recursive: true })
   const config = join(directory, 'patchbay.yaml')
   writeFileSync(config, configuration(upstream))
   const program =
     profileTo === null
-      ? [join(ROOT, 'bin/patchbay')]
-      : [BUN, '--cpu-prof', '--cpu-prof-md', `--cpu-prof-dir=${profileTo}`, join(ROOT, 'src/main.ts')]
+      ? [join(root, 'bin/patchbay')]
+      : [BUN, '--cpu-prof', '--cpu-prof-md', `--cpu-prof-dir=${profileTo}`, join(root, 'src/main.ts')]
   const flags = ['--port', '0', '--data-dir', join(directory, 'data'), '--config', config, '--workers', String(workers)]
   const startedMs = performance.now()
   const child = startChild({
@@ -93,24 +171,80 @@ export const startService = async ({ directory, upstream, workers, databaseUrl, 
   return { child, url: addressOf(ready), startMs: performance.now() - startedMs }
 }
 
-/** The first start of a data directory prints both keys, once. */
-export const targetOf = async ({ child, url }: StartedService): Promise<Target> => {
+interface Variant {
+  readonly workers?: number
+  /** So many presets and keys, which are asked for in turn. */
+  readonly rows?: number
+}
+
+const startPatchbay = async (options: ServiceOptions, { workers, rows }: Variant = {}): Promise<Target> => {
+  const own = {
+    ...options,
+    directory: mkdtempSync(join(options.directory, 'service-')),
+    databaseUrl: options.databaseUrl === null ? null : await createDatabase(options.databaseUrl),
+  }
+  const first = await startService(own, workers)
+  // The first start of a data directory prints both keys, once.
+  const key = keyIn(await first.child.waitForLine(/pb_inf_\w+/, KEYS_MS), /pb_inf_\w+/)
+  const managementKey = keyIn(await first.child.waitForLine(/pb_mgmt_\w+/, KEYS_MS), /pb_mgmt_\w+/)
+  const manage: Manage = (path, body) => manageAt(`${first.url}/api/v1`, managementKey, path, body)
+  const keys = { key, managementKey, limitedKey: await makeLimitedKey(manage), guardedKey: await makeGuardedKey(manage) }
+  const presetModels = rows === undefined ? null : await multiply(first, own.directory, rows, manage)
+  const { child, url } = presetModels === null ? first : await startService(own, workers)
   const base = `${url}/api/v1`
-  const key = keyIn(await child.waitForLine(/pb_inf_\w+/, KEYS_MS), /pb_inf_\w+/)
-  const managementKey = keyIn(await child.waitForLine(/pb_mgmt_\w+/, KEYS_MS), /pb_mgmt_\w+/)
-  const manage: Manage = (path, body) => manageAt(base, managementKey, path, body)
   return {
+    ...keys,
+    ...processOf(child),
     name: 'patchbay',
     base,
-    key,
-    managementKey,
-    limitedKey: await makeLimitedKey(manage),
-    guardedKey: await makeGuardedKey(manage),
     model: MODEL,
     messagesModel: MESSAGES_MODEL,
+    delayed: { base, model: 'bench/delayed' },
+    paced: { base, model: 'bench/paced' },
+    presetModels,
     answersAreKnown: true,
-    meter: openProcessMeter(child.pid),
   }
+}
+
+/** Where one service keeps all it knows. Databases stay until their server is asked to drop them: it is the run's own. */
+const createDatabase = async (server: string): Promise<string> => {
+  const name = `bench_${crypto.randomUUID().replaceAll('-', '')}`
+  const sql = new Bun.SQL(server, { max: 1 })
+  await sql.unsafe(`create database ${name}`)
+  await sql.close()
+  const url = new URL(server)
+  url.pathname = `/${name}`
+  return url.href
+}
+
+/** Requests name so many presets at most, as most requests of a large installation come from a part of its callers. */
+const ASKED_PRESETS = 1000
+
+/** Stops the service and copies its one preset and the last key until there are `rows` of each. Returns presets to ask for. */
+const multiply = async (service: StartedService, directory: string, rows: number, manage: Manage): Promise<string[]> => {
+  await manage('/presets/copied/chat/completions', {
+    model: MODEL,
+    messages: [{ role: 'system', content: 'Be brief.' }],
+    temperature: 0.3,
+  })
+  await service.child.stop()
+  const database = new Database(join(directory, 'data/patchbay.db'))
+  for (const [table, changed] of Object.entries(COPIED)) {
+    const columns = (database.query(`pragma table_info(${table})`).all() as { name: string }[]).map(({ name }) => name)
+    database.run(`with recursive copy (i) as (select 1 union all select i + 1 from copy where i < ${rows})
+      insert into ${table} (${columns.join(', ')})
+      select ${columns.map((name) => changed[name] ?? `original.${name}`).join(', ')}
+      from copy, (select * from ${table} order by rowid desc limit 1) as original`)
+  }
+  database.close()
+  return Array.from({ length: Math.min(rows, ASKED_PRESETS) }, (_, index) => `@preset/copy-${index + 1}`)
+}
+
+/** What of a row may not be the same in its copy. */
+const COPIED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  presets: { id: "'copy-' || i", slug: "'copy-' || i", designated_version_id: "'copy-' || i" },
+  preset_versions: { id: "'copy-' || i", preset_id: "'copy-' || i" },
+  api_keys: { hash: "printf('%064x', i)", digest: "'copy-' || i", name: "'copy-' || i" },
 }
 
 type Manage = (path: string, body: object) => Promise<unknown>
@@ -154,14 +288,27 @@ const configuration = (upstream: string): string => `providers:
     dialects: [anthropic]
     base_url: ${upstream}
     api_key: bench-upstream-key
+${Object.entries(PATHS)
+  .map(
+    ([model, path]) => `  ${model.replace('/', '-')}:
+    name: Bench upstream below ${path}
+    dialects: [openai-chat]
+    base_url: ${upstream}${path}/v1
+    api_key: bench-upstream-key`,
+  )
+  .join('\n')}
 models:
-  ${MODEL}:
+${[MODEL, ...Object.keys(PATHS)]
+  .map(
+    (model) => `  ${model}:
     context_length: 400000
     endpoints:
-      - provider: bench
+      - provider: ${model === MODEL ? 'bench' : model.replace('/', '-')}
         model: bench-chat
         prices: { prompt: 1.25, completion: 10, cache_read: 0.125 }
-        max_completion_tokens: 128000
+        max_completion_tokens: 128000`,
+  )
+  .join('\n')}
   ${MESSAGES_MODEL}:
     context_length: 400000
     endpoints:

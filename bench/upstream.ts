@@ -1,28 +1,33 @@
 /**
  * A fake provider of two dialects, OpenAI's Chat Completions and Anthropic's Messages, in its own process so that its CPU is nobody else's. Loopback only.
- * `bin/bun bench/upstream.ts [--port 0] [--events-per-write 4] [--delay-ms 0]` prints `upstream ready http://127.0.0.1:PORT`.
+ * Below `/delayed` it takes 50 ms, below `/paced` a stream has ten events a second.
+ * `bin/bun bench/upstream.ts [--port 0] [--events-per-write 4]` prints `upstream ready http://127.0.0.1:PORT`.
  */
 import { parseArgs } from 'node:util'
 
-import { streamEvents, wholeAnswer } from './answers.ts'
+import { pacedEvents, streamEvents, wholeAnswer } from './answers.ts'
 import { exitWithParent } from './child.ts'
 import { messageEvents, wholeMessage } from './messages-answers.ts'
+
+const DELAY_MS = 50
+const PACE_MS = 100
 
 const main = (): void => {
   const { values } = parseArgs({
     options: {
       port: { type: 'string', default: '0' },
       'events-per-write': { type: 'string', default: '4' },
-      'delay-ms': { type: 'string', default: '0' },
       child: { type: 'boolean', default: false },
     },
   })
   if (values.child) exitWithParent()
-  const delayMs = Number(values['delay-ms'])
   const eventsPerWrite = Number(values['events-per-write'])
+  const chat = { whole: Buffer.from(wholeAnswer()), writes: groupEvents(streamEvents(), eventsPerWrite), delayMs: 0, paceMs: 0 }
   const answers: Readonly<Record<string, Answers>> = {
-    '/v1/chat/completions': { whole: Buffer.from(wholeAnswer()), writes: groupEvents(streamEvents(), eventsPerWrite) },
-    '/v1/messages': { whole: Buffer.from(wholeMessage()), writes: groupEvents(messageEvents(), eventsPerWrite) },
+    '/v1/chat/completions': chat,
+    '/v1/messages': { ...chat, whole: Buffer.from(wholeMessage()), writes: groupEvents(messageEvents(), eventsPerWrite) },
+    '/delayed/v1/chat/completions': { ...chat, delayMs: DELAY_MS },
+    '/paced/v1/chat/completions': { ...chat, writes: groupEvents(pacedEvents(), 1), paceMs: PACE_MS },
   }
 
   const server = Bun.serve({
@@ -39,8 +44,9 @@ const main = (): void => {
       }
       // Quotes inside the messages are escaped, so this finds the member and never a text.
       const wantsStream = /"stream"\s*:\s*true/.test(await request.text())
+      if (answer.delayMs > 0) await Bun.sleep(answer.delayMs)
       if (!wantsStream) return new Response(answer.whole, { headers: { 'content-type': 'application/json' } })
-      return new Response(streamWrites(answer.writes, delayMs), {
+      return new Response(streamWrites(answer.writes, answer.paceMs), {
         headers: { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' },
       })
     },
@@ -51,6 +57,9 @@ const main = (): void => {
 interface Answers {
   readonly whole: Uint8Array<ArrayBuffer>
   readonly writes: readonly Uint8Array[]
+  /** Before the first byte, and between two writes. */
+  readonly delayMs: number
+  readonly paceMs: number
 }
 
 /** Several events a write, as they arrive from a busy provider. */
@@ -61,11 +70,11 @@ const groupEvents = (events: readonly string[], perWrite: number): Uint8Array[] 
 }
 
 /** Each group leaves in its own turn of the event loop, so that the receiver gets it as a piece of its own. */
-const streamWrites = (writes: readonly Uint8Array[], delayMs: number): ReadableStream<Uint8Array> => {
+const streamWrites = (writes: readonly Uint8Array[], paceMs: number): ReadableStream<Uint8Array> => {
   let next = 0
   return new ReadableStream<Uint8Array>({
     async pull(controller) {
-      if (next > 0) await Bun.sleep(delayMs)
+      if (next > 0) await Bun.sleep(paceMs)
       const group = writes[next]
       next += 1
       if (group !== undefined) controller.enqueue(group)
