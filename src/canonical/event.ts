@@ -6,6 +6,7 @@
 import type { GatewayError } from '../errors.ts'
 import type { Filling } from '../lib/json-pattern.ts'
 import type { JsonValue } from '../lib/json.ts'
+import type { BuiltInTool } from './built-in-tools.ts'
 import type { ClientDialect } from './call.ts'
 import type { UrlCitation } from './prompt.ts'
 import type { ReasoningProof } from './reasoning.ts'
@@ -34,6 +35,8 @@ export type ModelEvent =
       readonly id: string
       readonly name: string
       readonly namespace?: string
+      /** The client declared it so: its call is an item of its own. */
+      readonly builtIn?: BuiltInTool
       readonly custom?: true
       readonly proof?: ReasoningProof
     }

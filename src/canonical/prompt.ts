@@ -2,6 +2,7 @@
  * A conversation and what goes with it, whatever dialect it came in. Parsed only where a translation needs it. Optional
  * members are marks that most parts do not have.
  */
+import type { BuiltInTool } from './built-in-tools.ts'
 import type { ReasoningProof } from './reasoning.ts'
 import type { Settings } from './settings.ts'
 
@@ -51,6 +52,7 @@ export type Part =
       readonly name: string
       /** Of the tool, where the client keeps it in one. */
       readonly namespace?: string
+      readonly builtIn?: BuiltInTool
       readonly arguments: string
       readonly custom?: true
       readonly proof?: ReasoningProof
@@ -89,6 +91,8 @@ export interface FunctionTool extends Marked {
   readonly type: 'function'
   readonly name: string
   readonly namespace?: ToolNamespace
+  /** The client knows it by a type of its own, and its calls as items of their own. */
+  readonly builtIn?: BuiltInTool
   readonly description: string | null
   /** JSON Schema of the arguments. */
   readonly parameters: unknown
@@ -117,7 +121,7 @@ export interface ProviderTool {
 
 export type ToolChoice =
   | { readonly type: 'auto' | 'none' | 'required' }
-  | { readonly type: 'tool'; readonly name: string; readonly namespace?: string }
+  | { readonly type: 'tool'; readonly name: string; readonly namespace?: string; readonly builtIn?: BuiltInTool }
 
 export type OutputFormat =
   | { readonly type: 'text' }

@@ -3,6 +3,7 @@
  * calls into each other; the Responses and Messages dialects may not (docs/contract/streams.md#lifecycle).
  */
 import { type ModelEvent, PARAGRAPH_BREAK } from '../canonical/event.ts'
+import type { BuiltInTool } from '../canonical/built-in-tools.ts'
 import type { UrlCitation } from '../canonical/prompt.ts'
 import type { ReasoningProof } from '../canonical/reasoning.ts'
 import type { ServerCall, ServerOutcome } from '../canonical/server-tools.ts'
@@ -24,6 +25,7 @@ export type Block =
       readonly id: string
       readonly name: string
       readonly namespace?: string
+      readonly builtIn?: BuiltInTool
       readonly custom: boolean
     }
 

@@ -1,4 +1,5 @@
 /** Tools, and which of them the model may or must call, as the three dialects share them. */
+import { builtInFunction, builtInTool } from '../canonical/built-in-tools.ts'
 import type { CustomTool, FunctionTool, Prompt, ProviderTool, Tool, ToolChoice } from '../canonical/prompt.ts'
 import {
   child,
@@ -49,6 +50,12 @@ const customTool = (node: Node, at: string, inside: Inside): CustomTool => {
   }
 }
 
+/** A function with the schema that its type stands for; null for a type that stands for none. */
+const builtIn = (tool: Node): FunctionTool | null => {
+  const kind = builtInTool(tool.members)
+  return kind === null ? null : { type: 'function', name: kind, builtIn: kind, ...builtInFunction(kind, whole(tool)) }
+}
+
 /** Finds the members of a kind. */
 type Inside = (node: Node, kind: string) => Node
 
@@ -57,7 +64,7 @@ const readTool = (tool: Node, inside: Inside): readonly Tool[] => {
   const type = requiredText(tool, 'type')
   if (type === 'function') return [functionTool(inside(tool, type), 'parameters', tool)]
   if (type === 'custom') return [customTool(inside(tool, type), tool.path, inside)]
-  return type === 'namespace' && member(tool, 'name') !== undefined ? readNamespace(tool, inside) : [providerTool(tool)]
+  return type === 'namespace' && member(tool, 'name') !== undefined ? readNamespace(tool, inside) : [builtIn(tool) ?? providerTool(tool)]
 }
 
 const readNamespace = (node: Node, inside: Inside): readonly Tool[] => {
@@ -87,6 +94,9 @@ export const readOpenAiTools = (root: Node, inside: Inside, added: readonly Node
     const allowed = inside(choice, type)
     return { tools: narrowed(tools, allowed, inside), toolChoice: narrowedChoice(allowed) }
   }
+  const chosen = builtInTool({ type })
+  if (chosen !== null && tools.some((tool) => tool.type === 'function' && tool.builtIn === chosen))
+    return { tools, toolChoice: { type: 'tool', name: chosen, builtIn: chosen } }
   // To call a tool that is not the model's is its provider's own affair.
   disown(root, 'tool_choice')
   return { tools, toolChoice: { type: 'auto' } }
@@ -131,6 +141,7 @@ const narrowed = (tools: readonly Tool[], allowed: Node, inside: Inside): readon
 /** What such a subset may call it. */
 const namesOf = (tool: Tool): readonly string[] => {
   if (tool.type === 'provider') return [JSON.stringify([tool.type, tool.kind])]
+  if (tool.type === 'function' && tool.builtIn !== undefined) return [JSON.stringify(['provider', tool.builtIn])]
   const { type, name, namespace } = tool
   if (namespace === undefined) return [JSON.stringify([type, null, name])]
   return [JSON.stringify([type, namespace.name, name]), JSON.stringify(['namespace', namespace.name])]

@@ -1,4 +1,14 @@
 /** Where the JSON of each dialect names tools, in a request and in an answer. */
+import {
+  answeredBuiltIn,
+  BUILT_IN_TOOLS,
+  type BuiltInTool,
+  builtInArguments,
+  builtInFunction,
+  builtInOutput,
+  builtInTool,
+  calledBuiltIn,
+} from '../canonical/built-in-tools.ts'
 import type { ClientDialect } from '../canonical/call.ts'
 import { isObject, type JsonObject, type JsonValue } from '../lib/json.ts'
 import type { ToolName } from './tool-names.ts'
@@ -21,6 +31,13 @@ export const NAMING_MEMBERS: Readonly<Record<ClientDialect, readonly string[]>> 
 /** A request of the Responses dialect with the tools of its namespaces in one list with the others, each still bearing its namespace. */
 export const withoutNamespaces = (request: JsonObject): JsonObject =>
   TOOL_LISTS.reduce((flat, place) => mapAt(flat, place, flattened), request as JsonValue) as JsonObject
+
+/** A request of the Responses dialect with its built-in tools, their calls and outputs as those of functions, each still bearing its type. */
+export const withoutBuiltIns = (request: JsonObject): JsonObject =>
+  BUILT_IN_CHOICES.reduce(
+    (plain, place) => mapAt(plain, place, asChoice),
+    BUILT_IN_PLACES.reduce((plain, place) => mapAt(plain, place, asFunction), request as JsonValue),
+  ) as JsonObject
 
 type Rename = (own: ToolName) => ToolName
 
@@ -57,17 +74,21 @@ const ANSWER: Readonly<Record<ClientDialect, readonly Place[]>> = {
 
 const TOOL_LISTS = places('tools', 'input[].tools')
 
+const BUILT_IN_PLACES = places('tools[]', 'input[]', 'input[].tools[]')
+const BUILT_IN_CHOICES = places('tool_choice', 'tool_choice.tools[]')
+
 const renamedAt = (value: JsonObject, where: readonly Place[], rename: Rename): JsonObject =>
   where.reduce((renamed, place) => mapAt(renamed, place, (found) => renamedTool(found, rename)), value as JsonValue) as JsonObject
 
 const renamedTool = (value: JsonValue, rename: Rename): JsonValue => {
   if (!isObject(value) || !namesTool(value)) return value
-  const { name, namespace } = value
+  const { name, namespace, built_in: type } = value
   if (typeof name !== 'string') return value
-  const own = typeof namespace === 'string' ? { name, namespace } : { name }
+  const builtIn = BUILT_IN_TOOLS.find((known) => known === type)
+  const own = { name, ...(typeof namespace === 'string' ? { namespace } : {}), ...(builtIn === undefined ? {} : { builtIn }) }
   const next = rename(own)
-  if (next.name === own.name && next.namespace === own.namespace) return value
-  const { namespace: _, ...rest } = value
+  if (next.name === own.name && next.namespace === own.namespace && next.builtIn === own.builtIn) return value
+  const { namespace: _, built_in: __, ...rest } = value
   return { ...rest, name: next.name, ...(next.namespace === undefined ? {} : { namespace: next.namespace }) }
 }
 
@@ -90,6 +111,27 @@ const TYPES: ReadonlySet<JsonValue> = new Set([
   'custom_tool_call_output',
   'response.function_call_arguments.done',
 ])
+
+const asChoice = (value: JsonValue): JsonValue => {
+  const tool = isMap(value) ? builtInTool(value) : null
+  return tool === null ? value : { type: 'function', ...marked(tool) }
+}
+
+/** A tool, a call or an output; anything else stays as it is. */
+const asFunction = (value: JsonValue): JsonValue => {
+  if (!isMap(value)) return value
+  const called = calledBuiltIn(value)
+  if (called !== null) return { ...callOf(value), ...marked(called), type: 'function_call', arguments: builtInArguments(called, value) }
+  if (answeredBuiltIn(value) !== null) return { ...callOf(value), type: 'function_call_output', output: builtInOutput(value) }
+  const tool = builtInTool(value)
+  if (tool === null) return value
+  return { type: 'function', ...marked(tool), ...builtInFunction(tool, value), strict: false }
+}
+
+const marked = (tool: BuiltInTool): JsonObject => ({ name: tool, built_in: tool })
+
+/** The output of a local shell may have its call's id under either name. */
+const callOf = ({ call_id = null, id = null }: JsonObject): JsonObject => ({ call_id: call_id ?? id })
 
 const flattened = (tools: JsonValue): JsonValue => (isList(tools) ? withChanges(tools, tools.flatMap(innerTools)) : tools)
 

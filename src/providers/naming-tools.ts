@@ -2,6 +2,7 @@
  * Gives the tools of a request names that its provider takes (tool-names.ts), on both lanes: in the client's own JSON
  * where the provider speaks its dialect, else in the parsed prompt. A request whose names fit is passed on untouched.
  */
+import { BUILT_IN_TOOLS } from '../canonical/built-in-tools.ts'
 import type { ClientDialect } from '../canonical/call.ts'
 import type { Frame, ModelEvent } from '../canonical/event.ts'
 import type { Message, Part, Prompt, Tool, ToolChoice } from '../canonical/prompt.ts'
@@ -9,7 +10,7 @@ import { parseExact } from '../lib/exact-json.ts'
 import type { JsonBody } from '../lib/json-body.ts'
 import { rewrittenText } from '../lib/json-rewrite.ts'
 import type { JsonObject, JsonValue } from '../lib/json.ts'
-import { describedTool, NAMING_MEMBERS, renamedAnswer, renamedRequest, withoutNamespaces } from './named-tools.ts'
+import { describedTool, NAMING_MEMBERS, renamedAnswer, renamedRequest, withoutBuiltIns, withoutNamespaces } from './named-tools.ts'
 import type { Attempt, ProviderAdapter, Target, TokenCounter } from './provider.ts'
 import type { ToolNameForm } from './tool-name-form.ts'
 import { sentNames, type ToolName, type ToolNames } from './tool-names.ts'
@@ -21,6 +22,8 @@ export interface ToolNaming {
   readonly formFor: (target: Target) => ToolNameForm | null
   /** Whether the provider knows namespaces. */
   readonly namespacesFor?: (target: Target) => boolean
+  /** Whether the provider knows the built-in tools of its dialect. */
+  readonly builtInsFor?: (target: Target) => boolean
 }
 
 /** The adapter, which gets names that its provider takes and whose calls bear the client's. */
@@ -29,7 +32,8 @@ export const namingTools =
   (attempt, context, take) => {
     const renamed = withSentNames(attempt, naming)
     if (renamed === null) return adapter(attempt, context, take)
-    return adapter(renamed.attempt, context, (frames) => take(frames.map((frame) => restoredFrame(frame, renamed.names))))
+    const restored = renamed.relays ? restoredFrame : restoredEvents
+    return adapter(renamed.attempt, context, (frames) => take(frames.map((frame) => restored(frame, renamed.names))))
   }
 
 export const namingCountedTools =
@@ -40,32 +44,42 @@ export const namingCountedTools =
 interface Renamed {
   readonly attempt: Attempt
   readonly names: ToolNames
+  /** The provider's own text can be passed on: its items are of the types that the client knows. */
+  readonly relays: boolean
 }
 
 /** Null where nothing has to be renamed. */
-const withSentNames = (attempt: Attempt, { own, formFor, namespacesFor }: ToolNaming): Renamed | null => {
+const withSentNames = (attempt: Attempt, { own, formFor, namespacesFor, builtInsFor }: ToolNaming): Renamed | null => {
   const { call, target } = attempt
   const form = formFor(target)
   const rules = { lawful: form?.lawful ?? null, namespaces: call.dialect === own && (namespacesFor?.(target) ?? false) }
   if (call.dialect === own) {
-    if (!mayNeedNames(call.body, form, rules.namespaces)) return null
+    const builtIns = builtInsFor?.(target) ?? true
+    if (!mayNeedNames(call.body, form, rules.namespaces, builtIns)) return null
     const given = namingMembers(call.dialect, call.body)
-    const request = rules.namespaces ? given : withoutNamespaces(given)
-    const names = sentNames(namesIn(call.dialect, request), rules)
+    const flat = rules.namespaces ? given : withoutNamespaces(given)
+    const request = builtIns ? flat : withoutBuiltIns(flat)
+    const named = namesIn(call.dialect, request)
+    const names = sentNames(named, rules)
     if (names === null) return null
     const sent = renamedRequest(call.dialect, request, names.sent)
-    return { names, attempt: { ...attempt, call: { ...call, body: rewrittenBody(call.body, given, sent) } } }
+    const relays = named.every(({ builtIn }) => builtIn === undefined)
+    return { names, relays, attempt: { ...attempt, call: { ...call, body: rewrittenBody(call.body, given, sent) } } }
   }
   const prompt = call.prompt()
   const names = sentNames(namesOf(prompt), rules)
   if (names === null) return null
   const sent = renamedPrompt(prompt, names)
-  return { names, attempt: { ...attempt, call: { ...call, prompt: () => sent } } }
+  return { names, relays: true, attempt: { ...attempt, call: { ...call, prompt: () => sent } } }
 }
 
 /** A search of the text, so that a body whose names fit is not parsed. */
-const mayNeedNames = (body: JsonBody, form: ToolNameForm | null, namespaces: boolean): boolean =>
-  form?.unlawfulMember.test(body.searchable) === true || (!namespaces && body.searchable.includes('"namespace"'))
+const mayNeedNames = (body: JsonBody, form: ToolNameForm | null, namespaces: boolean, builtIns: boolean): boolean =>
+  form?.unlawfulMember.test(body.searchable) === true ||
+  (!namespaces && body.searchable.includes('"namespace"')) ||
+  (!builtIns && BUILT_IN.test(body.searchable))
+
+const BUILT_IN = new RegExp(`"(?:${BUILT_IN_TOOLS.join('|')})(?:_call|_call_output)?"`)
 
 const namingMembers = (dialect: ClientDialect, body: JsonBody): JsonObject =>
   Object.fromEntries(
@@ -100,8 +114,11 @@ const namesOf = ({ tools, toolChoice, messages }: Prompt): readonly ToolName[] =
   ...messages.flatMap(({ parts }) => parts.filter((part) => part.type === 'tool-call')),
 ]
 
-const nameOf = ({ name, namespace }: Exclude<Tool, { type: 'provider' }>): ToolName =>
-  namespace === undefined ? { name } : { name, namespace: namespace.name }
+const nameOf = (tool: Exclude<Tool, { type: 'provider' }>): ToolName => {
+  const { name, namespace } = tool
+  if (tool.type === 'function' && tool.builtIn !== undefined) return { name, builtIn: tool.builtIn }
+  return namespace === undefined ? { name } : { name, namespace: namespace.name }
+}
 
 const renamedPrompt = (prompt: Prompt, names: ToolNames): Prompt => {
   const described = new Set<string>()
@@ -135,11 +152,13 @@ const renamedMessage = (message: Message, names: ToolNames): Message => {
   return { ...message, parts }
 }
 
+const restoredEvents = ({ events }: Frame, names: ToolNames): Frame => ({
+  events: events.some(({ type }) => type === 'tool-call') ? events.map((event) => restoredCall(event, names)) : events,
+})
+
 /** The same frame where it names no tool, as nearly every one. */
 const restoredFrame = (frame: Frame, names: ToolNames): Frame => {
-  const events = frame.events.some(({ type }) => type === 'tool-call')
-    ? frame.events.map((event) => restoredCall(event, names))
-    : frame.events
+  const { events } = restoredEvents(frame, names)
   const { native } = frame
   if (native === undefined || !names.mentioned.test(native.json)) return events === frame.events ? frame : { ...frame, events }
   const json = restoredText(native.dialect, native.json, names)

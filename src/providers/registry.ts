@@ -33,6 +33,7 @@ const ADAPTERS: Readonly<Record<string, ProviderAdapter>> = {
     own: 'responses',
     formFor: vendorsForm,
     namespacesFor: ({ provider }) => vendorOf(provider).toolNamespaces,
+    builtInsFor: ({ provider }) => vendorOf(provider).builtInTools,
   }),
   sandbox: namingTools(sandboxProvider, { own: null, formFor: () => null }),
 }

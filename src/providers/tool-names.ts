@@ -5,9 +5,13 @@
  */
 import { createHash } from 'node:crypto'
 
+import type { BuiltInTool } from '../canonical/built-in-tools.ts'
+
 export interface ToolName {
   readonly name: string
   readonly namespace?: string
+  /** The client knows it by this type, and by no name. */
+  readonly builtIn?: BuiltInTool
 }
 
 export interface ToolNameRules {
@@ -30,7 +34,8 @@ export interface ToolNames {
 export const sentNames = (own: readonly ToolName[], { lawful, namespaces }: ToolNameRules): ToolNames | null => {
   const isLawful = (name: string): boolean => lawful === null || lawful.test(name)
   // Where namespaces stay, what they are called is a name of its own.
-  const wanted = own.flatMap(({ name, namespace }): ToolName[] => {
+  const wanted = own.flatMap(({ name, namespace, builtIn }): ToolName[] => {
+    if (builtIn !== undefined) return [{ name, builtIn }]
     if (namespace === undefined) return [{ name }]
     return namespaces ? [{ name }, { name: namespace }] : [{ name, namespace }]
   })
@@ -39,7 +44,8 @@ export const sentNames = (own: readonly ToolName[], { lawful, namespaces }: Tool
   const lookUp = (name: string): string => table.sent.get(keyOf({ name })) ?? name
   return {
     mentioned: new RegExp([...table.own.keys()].join('|')),
-    sent({ name, namespace }) {
+    sent({ name, namespace, builtIn }) {
+      if (builtIn !== undefined) return { name: table.sent.get(keyOf({ name, builtIn })) ?? name }
       if (namespace === undefined) return { name: lookUp(name) }
       if (namespaces) return { name: lookUp(name), namespace: lookUp(namespace) }
       const sent = table.sent.get(keyOf({ name, namespace }))
@@ -63,12 +69,13 @@ interface Table {
 
 /** Names that can stay do so; the others get what is left, in their order. */
 const assign = (names: readonly ToolName[], isLawful: (name: string) => boolean): Table => {
-  const taken = new Set(names.flatMap(({ name, namespace }) => (namespace === undefined && isLawful(name) ? [name] : [])))
+  const isPlain = ({ name, namespace, builtIn }: ToolName): boolean => namespace === undefined && builtIn === undefined && isLawful(name)
+  const taken = new Set(names.flatMap((each) => (isPlain(each) ? [each.name] : [])))
   const sent = new Map<string, string>()
   const own = new Map<string, ToolName>()
   for (const each of names) {
     const key = keyOf(each)
-    if ((each.namespace === undefined && isLawful(each.name)) || sent.has(key)) continue
+    if (isPlain(each) || sent.has(key)) continue
     const name = adapted(each, (form) => SAFE.test(form) && isLawful(form) && !taken.has(form))
     taken.add(name)
     sent.set(key, name)
@@ -77,12 +84,12 @@ const assign = (names: readonly ToolName[], isLawful: (name: string) => boolean)
   return { sent, own }
 }
 
-const keyOf = ({ name, namespace }: ToolName): string => JSON.stringify([namespace ?? null, name])
+const keyOf = ({ name, namespace, builtIn }: ToolName): string => JSON.stringify([namespace ?? null, name, builtIn ?? null])
 
 /** The first form that is free. */
 const adapted = (own: ToolName, isFree: (form: string) => boolean): string => {
   const joined = joinedName(own)
-  if (own.namespace !== undefined && isFree(joined)) return joined
+  if ((own.namespace !== undefined || own.builtIn !== undefined) && isFree(joined)) return joined
   const readable = joined.replaceAll(/[^a-zA-Z0-9_-]+/g, '_').replace(/^(?![a-zA-Z_])/, '_')
   for (let attempt = 0; ; attempt += 1) {
     const form = `${readable.slice(0, LENGTH_MAX - DIGEST_LENGTH - 1)}_${digestOf(own, attempt)}`

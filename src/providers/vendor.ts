@@ -39,6 +39,8 @@ export interface Vendor {
   readonly toolNames: ToolNameForm | null
   /** Knows tools in namespaces, where it speaks Responses. */
   readonly toolNamespaces: boolean
+  /** Knows the shells and the patches of Responses (canonical/built-in-tools.ts), where it speaks it. */
+  readonly builtInTools: boolean
   /** `file` as OpenAI writes it, with data only or also with an address; or Mistral's part. */
   readonly files: 'data' | 'any' | 'document_url'
   readonly video: boolean

@@ -34,6 +34,7 @@ const UNKNOWN: Vendor = {
   callIds: 'any',
   toolNames: null,
   toolNamespaces: false,
+  builtInTools: true,
   files: 'any',
   video: true,
   cacheMarks: null,
@@ -259,6 +260,7 @@ const VENDORS: ReadonlyMap<string, Vendor> = new Map([
     vendor({
       chat: [...USUAL, ...TOKEN_CHANCES, 'n', 'service_tier', 'metadata', 'prompt_cache_key'],
       responses: [...RESPONSES, 'temperature', 'top_p', 'top_logprobs'],
+      builtInTools: false,
       strictMessages: true,
       refusedFields: [
         { models: /^grok-(?!3)/, fields: PENALTIES },

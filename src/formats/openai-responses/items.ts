@@ -1,4 +1,5 @@
 /** Output items and their parts, as JSON text. */
+import type { BuiltInTool } from '../../canonical/built-in-tools.ts'
 import { sealProof } from '../../canonical/reasoning.ts'
 import type { ReasoningProof } from '../../canonical/reasoning.ts'
 import { isObject } from '../../lib/json.ts'
@@ -34,6 +35,9 @@ export const callItem = (id: string, status: ItemStatus, { id: call_id, name, na
 
 export const customCallItem = (id: string, status: ItemStatus, { id: call_id, name, namespace }: ItemCall, input: string): string =>
   JSON.stringify({ type: 'custom_tool_call', id, call_id, name, namespace, input, status })
+
+export const builtInItem = (tool: BuiltInTool, id: string, status: ItemStatus, callId: string, members: JsonObject): string =>
+  JSON.stringify({ type: `${tool}_call`, id, call_id: callId, ...members, status })
 
 /** `result` is base64; a picture that is somewhere else is its URL. */
 export const imageItem = (id: string, status: ItemStatus, url: string): string => {

@@ -1,4 +1,5 @@
 /** The output items of one response, built block by block, with the events that tell a stream of each step (docs/contract/responses.md#stream). */
+import { type BuiltInTool, builtInCall } from '../../canonical/built-in-tools.ts'
 import type { UrlCitation } from '../../canonical/prompt.ts'
 import type { ReasoningProof } from '../../canonical/reasoning.ts'
 import { sealProof } from '../../canonical/reasoning.ts'
@@ -9,6 +10,7 @@ import type { Block, BlockSink } from '../block-sequence.ts'
 import type { AnswerHead } from '../format.ts'
 import { urlCitation } from '../url-citation.ts'
 import {
+  builtInItem,
   callItem,
   customCallItem,
   encryptedContent,
@@ -40,7 +42,12 @@ interface ProseItem {
 type OpenItem =
   | ProseItem
   | { readonly type: 'call' | 'custom-call'; readonly id: string; readonly call: ItemCall }
+  /** Told when it is whole: its members are the model's arguments, read. */
+  | { readonly type: 'built-in-call'; readonly builtIn: BuiltInTool; readonly call: ItemCall }
   | { readonly type: 'image'; readonly id: string; readonly url: string }
+
+/** Told from its beginning on. */
+type ToldItem = Exclude<OpenItem, { readonly type: 'built-in-call' }>
 
 /**
  * One item is open at a time. A message takes text and refusals as parts, thinking its summary and its text, as long as
@@ -112,17 +119,13 @@ export class OutputItems implements BlockSink {
         return
       case 'tool-call':
         this.#closeItem()
-        this.#openItem({
-          type: block.custom ? 'custom-call' : 'call',
-          id: this.#itemId(block.custom ? 'ctc' : 'fc'),
-          call: { id: block.id, name: block.name, namespace: block.namespace },
-        })
-        this.#deltaType = block.custom ? 'response.custom_tool_call_input.delta' : 'response.function_call_arguments.delta'
+        this.#openCall(block, { id: block.id, name: block.name, namespace: block.namespace })
     }
   }
 
   piece(text: string): void {
     this.#text += text
+    if (this.#item?.type === 'built-in-call') return
     this.#emit(this.#deltaType, `${this.#place},"delta":${JSON.stringify(text)}${this.#part === 'text' ? ',"logprobs":[]' : ''}`)
   }
 
@@ -192,7 +195,8 @@ export class OutputItems implements BlockSink {
   /** JSON texts of all items, with the open one as far as it came: what a failure leaves behind. */
   soFar(): readonly string[] {
     const item = this.#item
-    if (item === null) return this.#done
+    // A call that was never told is not there.
+    if (item === null || item.type === 'built-in-call') return this.#done
     const told = isProse(item) && this.#part !== null ? this.#withPart(item, this.#part) : item
     return [...this.#done, itemText(told, 'incomplete', this.#text)]
   }
@@ -201,7 +205,36 @@ export class OutputItems implements BlockSink {
     return `${dialectId(prefix, this.#head)}_${this.#done.length}`
   }
 
-  #openItem(item: OpenItem): void {
+  #openCall({ custom, builtIn }: { readonly custom: boolean; readonly builtIn?: BuiltInTool }, call: ItemCall): void {
+    if (builtIn !== undefined) {
+      this.#item = { type: 'built-in-call', builtIn, call }
+      this.#part = null
+      return
+    }
+    this.#openItem({ type: custom ? 'custom-call' : 'call', id: this.#itemId(custom ? 'ctc' : 'fc'), call })
+    this.#deltaType = custom ? 'response.custom_tool_call_input.delta' : 'response.function_call_arguments.delta'
+  }
+
+  /** Arguments that the tool does not take are told as the call of a function that they are. */
+  #closeBuiltIn(builtIn: BuiltInTool, call: ItemCall): void {
+    const members = builtInCall(builtIn, this.#text)
+    if (members === null) {
+      const args = this.#text
+      this.#text = ''
+      this.#openCall({ custom: false }, call)
+      this.piece(args)
+      this.#closeItem()
+      return
+    }
+    const place = `"output_index":${this.#done.length},"item":`
+    const item = (status: ItemStatus): string => builtInItem(builtIn, this.#itemId(ITEM_PREFIXES[builtIn]), status, call.id, members)
+    this.#emit('response.output_item.added', place + item('in_progress'))
+    this.#emit('response.output_item.done', place + item('completed'))
+    this.#done.push(item('completed'))
+    this.#item = null
+  }
+
+  #openItem(item: ToldItem): void {
     this.#item = item
     this.#part = null
     this.#emit('response.output_item.added', `"output_index":${this.#done.length},"item":${itemText(item, 'in_progress', '')}`)
@@ -253,6 +286,10 @@ export class OutputItems implements BlockSink {
   #closeItem(phase: MessagePhase | null = null): void {
     const item = this.#item
     if (item === null) return
+    if (item.type === 'built-in-call') {
+      this.#closeBuiltIn(item.builtIn, item.call)
+      return
+    }
     if (item.type === 'call') this.#closeArguments(item.call.name)
     if (item.type === 'custom-call')
       this.#emit('response.custom_tool_call_input.done', `${this.#place},"input":${JSON.stringify(this.#text)}`)
@@ -279,9 +316,11 @@ const TEXT_EVENTS: Readonly<Record<PartType, string>> = {
 
 const partEvents = (type: PartType): string => (type === 'summary' ? 'reasoning_summary_part' : 'content_part')
 
+const ITEM_PREFIXES: Readonly<Record<BuiltInTool, string>> = { local_shell: 'lsh', shell: 'sh', apply_patch: 'apc' }
+
 const isProse = (item: OpenItem): item is ProseItem => item.type === 'message' || item.type === 'reasoning'
 
-const itemText = (item: OpenItem, status: ItemStatus, args: string, phase: MessagePhase | null = null): string => {
+const itemText = (item: ToldItem, status: ItemStatus, args: string, phase: MessagePhase | null = null): string => {
   switch (item.type) {
     case 'message':
       return messageItem(item.id, status, item.content, phase)

@@ -1,4 +1,5 @@
 /** An item of the input: a message, thinking, or a call and its result, each of which is a piece of a turn (docs/contract/responses.md#input). */
+import { answeredBuiltIn, builtInArguments, builtInOutput, calledBuiltIn } from '../../canonical/built-in-tools.ts'
 import type { Part } from '../../canonical/prompt.ts'
 import { isObject } from '../../lib/json.ts'
 import { openProof, type ReasoningProof } from '../../canonical/reasoning.ts'
@@ -21,6 +22,7 @@ export const readItem = (item: Node): Piece => {
   // A message may leave its type out.
   const type = optionalText(item, 'type') ?? 'message'
   const piece = readerFor(ITEMS, type)?.(item) ??
+    readBuiltIn(item) ??
     readOtherCall(type, item) ?? {
       role: fromClient(type) ? 'user' : 'assistant',
       parts: [unknownPart(type, item)],
@@ -44,9 +46,20 @@ const ITEMS: Readers<Piece> = {
   image_generation_call: (item) => ofAssistant(readPicture(item)),
 }
 
+/** A call of a built-in tool, or its output: that of a local shell may have its call's id under either name. */
+const readBuiltIn = ({ members }: Node): Piece | null => {
+  const id = members['call_id'] ?? (members['type'] === 'local_shell_call_output' ? members['id'] : null)
+  if (typeof id !== 'string') return null
+  const builtIn = calledBuiltIn(members)
+  if (builtIn !== null)
+    return ofAssistant([{ type: 'tool-call', id, name: builtIn, builtIn, arguments: builtInArguments(builtIn, members) }])
+  if (answeredBuiltIn(members) === null) return null
+  return { role: 'user', parts: toolResult(id, [{ type: 'text', text: builtInOutput(members) }]), open: true }
+}
+
 /**
- * Calls of the client's tools that have item types of their own (`local_shell_call`, `shell_call`, `apply_patch_call`,
- * `tool_search_call`), and their outputs. Null for what a provider ran itself: that has no `call_id`.
+ * Other calls of the client's tools that have item types of their own (`tool_search_call`, `computer_call`), and their
+ * outputs. Null for what a provider ran itself: that has no `call_id`.
  */
 const readOtherCall = (type: string, { members }: Node): Piece | null => {
   const { call_id: id, action, operation, arguments: args, output, tools } = members

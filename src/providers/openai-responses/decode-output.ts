@@ -2,6 +2,7 @@
  * The output items of one answer, which may come as deltas, whole, or both. For each part it is remembered how much of
  * its text was told, so that whatever form comes later adds only what is missing: nothing is lost, nothing told twice.
  */
+import { builtInArguments, calledBuiltIn } from '../../canonical/built-in-tools.ts'
 import { type ModelEvent, PARAGRAPH_BREAK } from '../../canonical/event.ts'
 import { isObject } from '../../lib/json.ts'
 import { callArguments } from '../call-arguments.ts'
@@ -78,6 +79,8 @@ export const createOutput = ({ runsCustomTools }: { readonly runsCustomTools: bo
     state.call = { index, held: '', told: 0 }
     const id = textOf(item['call_id']) || textOf(item['id']) || `call_${index}`
     const custom = item['type'] === 'custom_tool_call' ? { custom: true as const } : {}
+    const builtIn = calledBuiltIn(item)
+    if (builtIn !== null) return [{ type: 'tool-call', index, id, name: builtIn, builtIn }]
     return [{ type: 'tool-call', index, id, name: textOf(item['name']), ...custom }]
   }
 
@@ -144,7 +147,7 @@ export const createOutput = ({ runsCustomTools }: { readonly runsCustomTools: bo
     added(position, item) {
       const type = kindOf(item)
       const state = stateOf(position, item['id'])
-      if (!TRANSLATED.has(type)) return foreign(state, type)
+      if (!isTranslated(type, item)) return foreign(state, type)
       if (!CALLS.has(type)) return []
       const events = openCall(state, item)
       if (state.call !== null) state.call.held = saidTo(item)
@@ -153,7 +156,7 @@ export const createOutput = ({ runsCustomTools }: { readonly runsCustomTools: bo
     done(position, item) {
       const type = kindOf(item)
       const state = stateOf(position, item['id'])
-      if (!TRANSLATED.has(type)) return foreign(state, type)
+      if (!isTranslated(type, item)) return foreign(state, type)
       if (state.over) return []
       state.over = true
       if (type === 'message') return message(state, item)
@@ -197,8 +200,16 @@ export const createOutput = ({ runsCustomTools }: { readonly runsCustomTools: bo
 const CALLS: ReadonlySet<string> = new Set(['function_call', 'custom_tool_call'])
 const TRANSLATED: ReadonlySet<string> = new Set(['message', 'reasoning', 'image_generation_call', ...CALLS])
 
+/** A shell that the provider runs itself has nothing for the client to do. */
+const isTranslated = (type: string, item: Json): boolean => TRANSLATED.has(type) || calledBuiltIn(item) !== null
+
 /** What a call says to its tool. */
-const saidTo = (item: Json): string => callArguments(item[item['type'] === 'custom_tool_call' ? 'input' : 'arguments'])
+const saidTo = (item: Json): string => {
+  const builtIn = calledBuiltIn(item)
+  return builtIn === null ? argumentsOf(item) : builtInArguments(builtIn, item)
+}
+
+const argumentsOf = (item: Json): string => callArguments(item[item['type'] === 'custom_tool_call' ? 'input' : 'arguments'])
 
 /**
  * xAI shows the steps of its own search of X as calls of custom tools, though its server has run them (docs.x.ai, "Tools",
