@@ -1,0 +1,128 @@
+/**
+ * What a model says in one turn of a loop, split in two: what the client gets as it comes, and the calls of the service's own
+ * tools, which it never sees as calls. The whole turn is kept, since it goes back to the model in front of the results.
+ */
+import type { FinishReason, Frame, ModelEvent } from '../../canonical/event.ts'
+import type { Part } from '../../canonical/prompt.ts'
+import type { ReasoningProof } from '../../canonical/reasoning.ts'
+
+export interface SaidCall {
+  readonly id: string
+  readonly name: string
+  readonly proof?: ReasoningProof
+  /** JSON text as the model wrote it. */
+  arguments: string
+}
+
+export interface ModelTurn {
+  /** What goes on to the client; in a loop nothing keeps a provider's own text. */
+  take(frames: readonly Frame[]): readonly Frame[]
+  /** Calls of the service's own tools, in the order of the model's. */
+  readonly serverCalls: readonly SaidCall[]
+  /** Calls that the client runs. */
+  readonly clientCalls: number
+  readonly finish: { readonly reason: FinishReason; readonly native: string | null } | null
+  /** All that was said, as the assistant's message of the next request. */
+  parts(): readonly Part[]
+}
+
+/** `isServerTool`: by the name that the model was offered. `isFirst`: of its answer, whose beginning the client is told once. */
+export const readModelTurn = (isServerTool: (name: string) => boolean, isFirst: boolean): ModelTurn => {
+  const parts: Part[] = []
+  const serverCalls: SaidCall[] = []
+  /** By the model's index: the call, and the client's index of it; null for one that is the service's. */
+  const calls = new Map<number, { readonly said: SaidCall; readonly part: number; readonly index: number | null }>()
+  let clientCalls = 0
+  let finish: ModelTurn['finish'] = null
+
+  const say = (type: 'text' | 'refusal', text: string): void => {
+    const last = parts.at(-1)
+    if (last?.type === type) parts[parts.length - 1] = { ...last, text: last.text + text }
+    else if (text !== '') parts.push({ type, text })
+  }
+
+  const think = (text: string, summary: boolean): void => {
+    const last = parts.at(-1)
+    if (last?.type === 'reasoning' && last.proof === undefined && (last.summary === true) === summary) {
+      parts[parts.length - 1] = { ...last, text: last.text + text }
+    } else if (text !== '') parts.push({ type: 'reasoning', text, ...(summary ? { summary } : {}) })
+  }
+
+  const prove = (proof: ReasoningProof | null): void => {
+    if (proof === null) return
+    const last = parts.at(-1)
+    if (last?.type === 'reasoning' && last.proof === undefined) parts[parts.length - 1] = { ...last, proof }
+    else parts.push({ type: 'reasoning', text: '', proof })
+  }
+
+  const open = ({ index, id, name, proof, ...rest }: Extract<ModelEvent, { type: 'tool-call' }>): ModelEvent | null => {
+    if (calls.has(index)) return null
+    const said: SaidCall = { id, name, arguments: '', ...(proof === undefined ? {} : { proof }) }
+    const isOurs = isServerTool(name)
+    calls.set(index, { said, part: parts.length, index: isOurs ? null : clientCalls })
+    parts.push({ ...rest, ...said, type: 'tool-call' })
+    if (isOurs) {
+      serverCalls.push(said)
+      return null
+    }
+    clientCalls += 1
+    return { ...rest, type: 'tool-call', index: clientCalls - 1, id, name, ...(proof === undefined ? {} : { proof }) }
+  }
+
+  const passed = (event: ModelEvent): ModelEvent | null => {
+    switch (event.type) {
+      case 'start':
+        return isFirst ? event : null
+      case 'text':
+        say('text', event.text)
+        return event
+      case 'refusal':
+        say('refusal', event.text)
+        return event
+      case 'reasoning':
+        think(event.text, event.summary === true)
+        return event
+      case 'reasoning-end':
+        prove(event.proof)
+        return event
+      case 'tool-call':
+        return open(event)
+      case 'tool-arguments': {
+        const call = calls.get(event.index)
+        if (call !== undefined) call.said.arguments += event.json
+        return call === undefined || call.index === null ? null : { ...event, index: call.index }
+      }
+      case 'finish':
+        finish = event
+        return null
+      case 'usage':
+        // The sum of all turns is told at the end.
+        return null
+      default:
+        return event
+    }
+  }
+
+  return {
+    take: (frames) =>
+      frames.flatMap(({ events }) => {
+        const kept = events.flatMap((event) => passed(event) ?? [])
+        return kept.length === 0 ? [] : [{ events: kept }]
+      }),
+    serverCalls,
+    get clientCalls() {
+      return clientCalls
+    },
+    get finish() {
+      return finish
+    },
+    parts() {
+      for (const { said, part } of calls.values()) {
+        const call = parts[part]
+        if (call?.type === 'tool-call')
+          parts[part] = { ...call, arguments: said.arguments === '' && call.custom !== true ? '{}' : said.arguments }
+      }
+      return parts
+    },
+  }
+}

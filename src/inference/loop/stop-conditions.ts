@@ -1,0 +1,40 @@
+/** When a loop of tools ends before the model ends it (docs/contract/tools.md#stop-conditions). */
+import type { z } from 'zod'
+
+import type { stopServerToolsWhen } from '../../request-fields/schemas/stop-conditions.ts'
+
+export type StopCondition = z.output<typeof stopServerToolsWhen>[number]
+
+/** What a loop has done so far, steps of all turns together. */
+export interface LoopSoFar {
+  /** Calls of server tools that were made; one is one step. */
+  readonly steps: number
+  /** By every name that a client may know a tool by: its type in both spellings, the function's name, the client's own functions. */
+  readonly called: ReadonlySet<string>
+  /** Prompt and completion of all calls of models, those of tools too. */
+  readonly tokens: number
+  readonly costNanos: number
+  /** Of the last turn, as the provider said it and as this service does. */
+  readonly finishReasons: readonly string[]
+}
+
+const NANOS_PER_DOLLAR = 1e9
+
+/** The type of the first condition that fires; null where none does. */
+export const firedCondition = (conditions: readonly StopCondition[], so: LoopSoFar): StopCondition['type'] | null =>
+  conditions.find((condition) => fires(condition, so))?.type ?? null
+
+const fires = (condition: StopCondition, so: LoopSoFar): boolean => {
+  switch (condition.type) {
+    case 'step_count_is':
+      return so.steps >= condition.step_count
+    case 'has_tool_call':
+      return so.called.has(condition.tool_name)
+    case 'max_tokens_used':
+      return so.tokens > condition.max_tokens
+    case 'max_cost':
+      return so.costNanos > condition.max_cost_in_dollars * NANOS_PER_DOLLAR
+    case 'finish_reason_is':
+      return so.finishReasons.includes(condition.reason)
+  }
+}

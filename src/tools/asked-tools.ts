@@ -1,0 +1,61 @@
+/** Which of the tools of a request the service may run: its own, by either prefix, and those of vendors that it has too. */
+import type { ClientDialect } from '../canonical/call.ts'
+import type { ProviderTool } from '../canonical/prompt.ts'
+import { serverToolName } from '../canonical/server-tool-name.ts'
+import { SERVER_TOOLS, type ServerTool } from '../canonical/server-tools.ts'
+import { GatewayError } from '../errors.ts'
+import { isObject, type JsonObject, type JsonValue } from '../lib/json.ts'
+import type { AskedTool } from './tool.ts'
+
+/** Null for a tool that is none of the service's. Throws `invalid_request` for one that has our prefix and is not known. */
+export const askedTool = ({ kind, at, raw }: ProviderTool, dialect: ClientDialect): AskedTool | null => {
+  const own = serverToolName(kind)
+  const tool = own === null ? shorthandOf(kind, dialect) : SERVER_TOOLS.find((name) => name === own)
+  if (tool === undefined) {
+    throw new GatewayError(
+      'invalid_request',
+      `${at}: there is no server tool "${kind.slice(0, 100)}"; there are ${SERVER_TOOLS.join(', ')}.`,
+    )
+  }
+  return tool === null ? null : { tool, askedAs: kind, at, parameters: parametersOf(raw) }
+}
+
+const shorthandOf = (kind: string, dialect: ClientDialect): ServerTool | null =>
+  SHORTHANDS[dialect].find(({ type }) => type.test(kind))?.tool ?? null
+
+interface Shorthand {
+  readonly type: RegExp
+  readonly tool: ServerTool
+}
+
+const OPENAI_SEARCH: Shorthand = { type: /^web_search(?:_preview)?(?:_\d{4}_\d{2}_\d{2})?$/, tool: 'web_search' }
+
+/** Types of a vendor's own tools, with their versions (docs/contract/tools.md#tool-types). */
+const SHORTHANDS: Readonly<Record<ClientDialect, readonly Shorthand[]>> = {
+  chat: [OPENAI_SEARCH],
+  responses: [
+    OPENAI_SEARCH,
+    { type: /^image_generation$/, tool: 'image_generation' },
+    { type: /^shell$/, tool: 'shell' },
+    { type: /^apply_patch$/, tool: 'apply_patch' },
+    { type: /^tool_search$/, tool: 'tool_search' },
+  ],
+  messages: [
+    { type: /^web_search_\d{8}$/, tool: 'web_search' },
+    { type: /^web_fetch_\d{8}$/, tool: 'web_fetch' },
+    { type: /^advisor_\d{8}$/, tool: 'advisor' },
+    { type: /^tool_search_tool_(?:regex|bm25)(?:_\d{8})?$/, tool: 'tool_search' },
+  ],
+}
+
+/** SDKs write options in `parameters`, or beside the type; where both are, `parameters` has the word. */
+const parametersOf = (raw: unknown): JsonObject => {
+  if (!isObject(raw)) return {}
+  const { type: _type, name: _name, parameters, filters, ...beside } = raw as Record<string, JsonValue>
+  const all = {
+    ...beside,
+    ...(isObject(filters) ? (filters as JsonObject) : {}),
+    ...(isObject(parameters) ? (parameters as JsonObject) : {}),
+  }
+  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== null))
+}

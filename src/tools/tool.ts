@@ -1,0 +1,64 @@
+/**
+ * A tool that the service runs between the client and the model. One file a tool makes it from what a request asks for;
+ * kit.ts lists them; inference/tool-loop.ts offers them to the model and runs its calls.
+ */
+import type { Prompt } from '../canonical/prompt.ts'
+import type { ServerOutcome, ServerTool } from '../canonical/server-tools.ts'
+import type { JsonObject } from '../lib/json.ts'
+import type { Model } from '../models/models.ts'
+
+/** A tool as a request asks for it. */
+export interface AskedTool {
+  readonly tool: ServerTool
+  /** The type that the client wrote, in which it is answered. */
+  readonly askedAs: string
+  /** Where it stands: `tools[2]`. */
+  readonly at: string
+  /** Its options, wherever the client wrote them: in `parameters`, or beside the type. */
+  readonly parameters: JsonObject
+}
+
+/** Who asks, as far as tools need to know. */
+export interface ToolCaller {
+  readonly workspaceId: string
+  /** The models that it may call, in the order of the catalogue. */
+  models(): readonly Model[]
+}
+
+/** Makes a tool for one request. Throws `invalid_request` that names the faulty parameter, or the setting that is missing. */
+export type MakeTool = (asked: AskedTool, caller: ToolCaller) => Tool
+
+export interface Tool {
+  /** Read by the model, and the same for every request, so that a provider's cache of the prompt holds. */
+  readonly description: string
+  /** JSON Schema of the arguments. */
+  readonly parameters: JsonObject
+  /**
+   * Runs one call, whose arguments are an object but otherwise as the model wrote them. What goes wrong with the tool is a result;
+   * throws only the signal's reason, once that is aborted.
+   */
+  run(input: JsonObject, turn: ToolTurn): Promise<ToolResult>
+}
+
+export interface ToolTurn {
+  /** Aborted when the client is gone or time has run out. */
+  readonly signal: AbortSignal
+  /** The conversation up to the call. */
+  readonly prompt: Prompt
+}
+
+export interface ToolResult extends Pick<ServerOutcome, 'fault' | 'value'> {
+  readonly sources?: ServerOutcome['sources']
+  readonly pictures?: ServerOutcome['pictures']
+  /** Clients are not shown all of it, so it is sealed for the way back. */
+  readonly partlyShown?: true
+  /** What it costs beside the model's tokens, in nano-dollars; absent: nothing. */
+  readonly feeNanos?: number
+  /** Who answered, where there are several: a search engine's name. */
+  readonly engine?: string
+}
+
+export const failed = (code: NonNullable<ServerOutcome['fault']>['code'], message: string, value: JsonObject = {}): ToolResult => ({
+  fault: { code, message },
+  value: { ...value, error: code, message },
+})
