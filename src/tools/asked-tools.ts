@@ -54,8 +54,8 @@ const parametersOf = (raw: unknown): JsonObject => {
   const { type: _type, name: _name, parameters, filters, ...beside } = raw as Record<string, JsonValue>
   const all = {
     ...beside,
-    ...(isObject(filters) ? (filters as JsonObject) : {}),
-    ...(isObject(parameters) ? (parameters as JsonObject) : {}),
+    ...(isObject(filters) ? filters : {}),
+    ...(isObject(parameters) ? parameters : {}),
   }
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== null))
 }

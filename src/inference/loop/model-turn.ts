@@ -98,7 +98,14 @@ export const readModelTurn = (isServerTool: (name: string) => boolean, isFirst: 
       case 'usage':
         // The sum of all turns is told at the end.
         return null
-      default:
+      case 'text-break':
+      case 'citation':
+      case 'image':
+      case 'logprobs':
+      case 'unknown':
+      case 'error':
+      case 'server-tool-start':
+      case 'server-tool-end':
         return event
     }
   }
