@@ -1,6 +1,6 @@
 import type { Clock } from './lib/clock.ts'
 import type { Database } from './storage/database.ts'
-import { StorageConflict } from './storage/storage-errors.ts'
+import { DatabaseFileLost, StorageConflict } from './storage/storage-errors.ts'
 
 /** Nobody can make the database write more often than this by asking whether it is well. */
 const PROBE_MS = 1000
@@ -23,7 +23,7 @@ export const probeStorage = (database: Database, clock: Clock, onError: (thrown:
       // Somebody else writes, so it can be written.
       if (thrown instanceof StorageConflict) return null
       onError(thrown)
-      return 'storage takes no writes'
+      return thrown instanceof DatabaseFileLost ? 'the database file was deleted or replaced' : 'storage takes no writes'
     }
   }
   return () => {

@@ -4,7 +4,7 @@ import type { Kysely, Transaction } from 'kysely'
 import type { Clock } from '../lib/clock.ts'
 import type { IdSource } from '../lib/id.ts'
 import type { Schema } from './schema.ts'
-import { StorageConflict, StorageUnavailable } from './storage-errors.ts'
+import { StorageConflict } from './storage-errors.ts'
 import { createTurns } from './turns.ts'
 
 export type Engine = 'sqlite' | 'postgres'
@@ -55,8 +55,8 @@ export interface EngineConnection {
   /** After each transaction whose commit outlives the power. */
   noteChanges(): Promise<void>
   checkpoint(): Promise<void>
-  /** Whether there is room for more. */
-  hasRoom(): Promise<boolean>
+  /** Throws StorageUnavailable where there is no room for more, or the file is gone. */
+  requireRoom(): Promise<void>
   close(): Promise<void>
 }
 
@@ -94,7 +94,7 @@ export const createDatabase = (connection: EngineConnection, options: RetryOptio
       await kysely.selectFrom('change_counter').select('value').executeTakeFirstOrThrow()
     },
     async probe() {
-      if (!(await connection.hasRoom())) throw new StorageUnavailable('The disk of the database is full.')
+      await connection.requireRoom()
       await transaction(async (probing) => {
         await probing
           .updateTable('service_facts')

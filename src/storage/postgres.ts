@@ -60,7 +60,7 @@ export const openPostgres = async (options: PostgresOptions): Promise<EngineConn
     prepared: async () => undefined,
     noteChanges: async () => undefined,
     checkpoint: async () => undefined,
-    hasRoom: async () => true,
+    requireRoom: async () => undefined,
     close: () => kysely.destroy(),
   }
 }

@@ -6,6 +6,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   truncateSync,
@@ -19,7 +20,7 @@ import * as fc from 'fast-check'
 
 import type { Database } from './database.ts'
 import { openDatabase } from './open-database.ts'
-import { StorageRefused } from './storage-errors.ts'
+import { DatabaseFileLost, StorageRefused } from './storage-errors.ts'
 import { preparePresets } from './testing/preset-input.ts'
 import { rejection } from './testing/rejection.ts'
 
@@ -94,7 +95,7 @@ describe('refused, with what to restore and how to go on on purpose', () => {
       const before = readdirSync(dataDir).filter((name) => name.startsWith('patchbay.db') && !name.endsWith('-shm'))
       const refusal = await rejection(open(dataDir, exclusive))
       expect(refusal).toBeInstanceOf(StorageRefused)
-      expect(String(refusal)).toMatch(/(?:[Rr]estore|Put the right one back).*delete .*database\.json\.$/)
+      expect(String(refusal)).toMatch(/(?:[Rr]estore|Put the right one back).*(?:delete .*database\.json|move database\.json out of .*)\.$/)
       // Nothing was made that looks like a database, and nothing went that may help to recover one.
       expect(readdirSync(dataDir)).toEqual(expect.arrayContaining(before))
       expect(existsSync(join(dataDir, 'patchbay.db'))).toBe(before.includes('patchbay.db'))
@@ -111,6 +112,88 @@ describe('refused, with what to restore and how to go on on purpose', () => {
     remove(dataDir, 'patchbay.db-wal', 'patchbay.db-shm')
     copyFileSync(join(other, 'patchbay.db'), join(dataDir, 'patchbay.db'))
     expect(String(await rejection(open(dataDir)))).toContain('is another database than the one of this directory')
+  })
+})
+
+describe('a directory in which a service has worked, without its database, is refused', () => {
+  test.each<{ left: string[] }>([
+    { left: ['secret'] },
+    { left: ['journal'] },
+    { left: ['secret', 'journal'] },
+    { left: ['database.json', 'secret'] },
+  ])('with what moves it on: $left', async ({ left }) => {
+    for (const emptied of [false, true]) {
+      const dataDir = mkdtempSync(join(parent, 'left-'))
+      for (const name of left) {
+        if (name === 'journal') mkdirSync(join(dataDir, name))
+        else writeFileSync(join(dataDir, name), 's'.repeat(43))
+      }
+      if (emptied) writeFileSync(join(dataDir, 'patchbay.db'), '')
+      for (const exclusive of [true, false]) {
+        const refusal = String(await rejection(open(dataDir, exclusive)))
+        expect(refusal).toContain('name the right one with --data-dir or --database-url')
+        expect(refusal).toEndWith(`move ${left.join(' and ')} out of ${dataDir}.`)
+      }
+      for (const name of left) rmSync(join(dataDir, name), { recursive: true })
+      await (await open(dataDir)).close()
+    }
+  })
+})
+
+describe('a file that is deleted or replaced while it is open', () => {
+  const write = (database: Database) =>
+    database.transaction((transaction) =>
+      transaction
+        .insertInto('service_facts')
+        .values({ name: crypto.randomUUID(), value: 'x' })
+        .execute()
+        .then(() => undefined),
+    )
+  const files = ['patchbay.db', 'patchbay.db-wal', 'patchbay.db-shm']
+
+  test.each<[string, (dataDir: string) => void]>([
+    ['all files deleted', (dataDir) => files.forEach((name) => rmSync(join(dataDir, name)))],
+    ['the directory deleted', (dataDir) => rmSync(dataDir, { recursive: true })],
+    ['the log deleted', (dataDir) => rmSync(join(dataDir, 'patchbay.db-wal'))],
+    [
+      'replaced by a copy',
+      (dataDir) => {
+        copyFileSync(join(dataDir, 'patchbay.db'), join(dataDir, 'copy'))
+        renameSync(join(dataDir, 'copy'), join(dataDir, 'patchbay.db'))
+      },
+    ],
+  ])('%s: nothing more is written, and what was acknowledged is in a file of its own at the end', async (_, lose) => {
+    const dataDir = mkdtempSync(join(parent, 'open-'))
+    const told: string[] = []
+    const database = await openDatabase({ databaseUrl: null, dataDir, exclusive: true, onError: ({ message }) => void told.push(message) })
+    const { create } = await preparePresets(database)
+    for (const slug of SLUGS) await create(slug)
+    lose(dataDir)
+    for (const refused of [write(database), database.probe(), database.checkpoint()]) {
+      const lost = await rejection(refused)
+      expect(lost).toBeInstanceOf(DatabaseFileLost)
+      expect(String(lost)).toMatch(/was deleted or replaced.*Put the same file back; or stop the service/)
+    }
+    await database.close()
+    const [rescued = ''] = readdirSync(dataDir).filter((name) => name.startsWith('patchbay.rescued-'))
+    expect(told).toEqual([expect.stringContaining(rescued)])
+    expect(statSync(join(dataDir, rescued)).mode & 0o777).toBe(0o600)
+    const restored = mkdtempSync(join(parent, 'rescued-'))
+    copyFileSync(join(dataDir, rescued), join(restored, 'patchbay.db'))
+    expect(await slugsIn(restored)).toEqual(SLUGS.toSorted())
+  })
+
+  test('put back in time, it is written again', async () => {
+    const dataDir = mkdtempSync(join(parent, 'back-'))
+    const database = await open(dataDir)
+    const [path, away] = [join(dataDir, 'patchbay.db'), join(dataDir, 'away')]
+    renameSync(path, away)
+    expect(await rejection(write(database))).toBeInstanceOf(DatabaseFileLost)
+    renameSync(away, path)
+    await write(database)
+    await database.probe()
+    await database.close()
+    expect(readdirSync(dataDir).filter((name) => name.includes('rescued'))).toEqual([])
   })
 })
 

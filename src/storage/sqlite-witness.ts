@@ -46,17 +46,33 @@ export const writeWitness = (dataDir: string, { database, changes }: Witness): v
   }
 }
 
-/** Before the file is opened, which would make it. */
+/** What a service leaves in its directory beside the database. */
+const TRACES = [WITNESS_FILE, 'secret', 'journal']
+
+/**
+ * Before the file is opened, which would make it: a directory in which a service has worked holds its database. Throws
+ * StorageRefused.
+ */
 export const requireDatabaseFile = (dataDir: string, path: string): void => {
-  // A witness is written once the tables are in the file itself, so an empty file has lost them whatever is in the log.
+  // Its tables are in the file itself before anything else is left, so an empty file has lost them whatever is in the log.
   if (existsSync(path) && statSync(path).size > 0) return
-  throw lost(dataDir, `The database ${path} is missing or empty. Restore it from a backup; or, ${TO_START_EMPTY}`)
+  const traces = TRACES.filter((name) => existsSync(join(dataDir, name)))
+  if (traces.length === 0) return
+  const listed = traces.join(' and ')
+  throw new StorageRefused(
+    `The database ${path} is missing or empty, but a service has used ${dataDir} before: it holds ${listed}. ` +
+      'Restore the database from a backup, or name the right one with --data-dir or --database-url; ' +
+      `or, to start with an empty service on purpose, move ${listed} out of ${dataDir}.`,
+  )
 }
 
 /** What was found in the file that was opened: null for a database that is not one of ours, or is empty. */
 export const requireFitting = (dataDir: string, path: string, witness: Witness, found: Witness | null): void => {
   if (found === null)
-    throw lost(dataDir, `The database ${path} is empty. Restore it, with ${path}-wal, from a backup; or, ${TO_START_EMPTY}`)
+    throw lost(
+      dataDir,
+      `The database ${path} is empty. Restore it, with ${path}-wal, from a backup; or, to start with an empty service on purpose,`,
+    )
   if (witness.database !== null && found.database !== witness.database) {
     throw lost(
       dataDir,
@@ -70,7 +86,5 @@ export const requireFitting = (dataDir: string, path: string, witness: Witness, 
     )
   }
 }
-
-const TO_START_EMPTY = 'to start with an empty service on purpose,'
 
 const lost = (dataDir: string, sentences: string): StorageRefused => new StorageRefused(`${sentences} delete ${witnessPath(dataDir)}.`)

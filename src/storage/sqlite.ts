@@ -20,6 +20,7 @@ import { type Durability, type EngineConnection, type RetryOptions, retryConflic
 import type { Schema } from './schema.ts'
 import { refuseNulCharacters, requireSafeInteger } from './sql-values.ts'
 import { createPrivateFile, prepareDataDirectory } from './sqlite-file.ts'
+import { type FilePlace, watchPlace } from './sqlite-place.ts'
 import { readWitness, requireDatabaseFile, requireFitting, type Witness, writeWitness } from './sqlite-witness.ts'
 import { StorageRefused, StorageUnavailable } from './storage-errors.ts'
 import { createTurns } from './turns.ts'
@@ -59,9 +60,10 @@ export const openSqlite = (options: SqliteOptions): EngineConnection => {
     const path = join(dataDir, DATABASE_FILE)
     inspect(dataDir, path, exclusive)
     const handle = openFile(path)
+    const place = watchPlace(path)
     const kysely = new Kysely<Schema>({
       dialect: {
-        createDriver: () => createDriver(handle, options),
+        createDriver: () => createDriver(handle, place, options),
         createQueryCompiler: () => new SqliteQueryCompiler(),
         createAdapter: () => new TransactionalDdlAdapter(),
         createIntrospector: (db) => new SqliteIntrospector(db),
@@ -74,10 +76,11 @@ export const openSqlite = (options: SqliteOptions): EngineConnection => {
       setDurability: createDurabilitySwitch(handle),
       retryableFailure,
       withMigrationAccess: (work) => work(kysely),
-      ...createKeeping(handle, kysely, options),
+      ...createKeeping(handle, place, kysely, options),
       async close() {
         try {
           await kysely.destroy()
+          if (exclusive) rescue(handle, place, options)
           handle.close()
         } finally {
           releaseLock()
@@ -144,9 +147,9 @@ const cannotOpen = (path: string, cause: unknown): StorageRefused => {
  * that another service has open: the lock file may have been deleted, but SQLite's own locks on the database have not.
  */
 const inspect = (dataDir: string, path: string, exclusive: boolean): void => {
+  requireDatabaseFile(dataDir, path)
   const witness = readWitness(dataDir)
-  if (witness !== null) requireDatabaseFile(dataDir, path)
-  else if (!exclusive || !existsSync(path)) return
+  if (witness === null && (!exclusive || !existsSync(path))) return
   let handle: SqliteHandle | undefined
   try {
     handle = new SqliteHandle(path, { readwrite: true })
@@ -183,9 +186,10 @@ const readState = (handle: SqliteHandle): Witness | null => {
 /** The log stays small, and the witness true. */
 const createKeeping = (
   handle: SqliteHandle,
+  place: FilePlace,
   kysely: Kysely<Schema>,
   { dataDir, exclusive, ids, onError }: SqliteOptions,
-): Pick<EngineConnection, 'prepared' | 'noteChanges' | 'checkpoint' | 'hasRoom'> => {
+): Pick<EngineConnection, 'prepared' | 'noteChanges' | 'checkpoint' | 'requireRoom'> => {
   let noted: Witness | null = null
   /** It never fails: what it follows is committed, and must not be done again. The next change writes the witness again. */
   const noteChanges = async (): Promise<void> => {
@@ -212,6 +216,7 @@ const createKeeping = (
       // What makes a database one of ours is in its file, not in a log that can be lost.
       if (isNew || exclusive) handle.run('PRAGMA wal_checkpoint(TRUNCATE)')
       noted = readState(handle)
+      place.noteLog()
       if (noted === null || readWitness(dataDir)?.changes === noted.changes) return
       try {
         writeWitness(dataDir, noted)
@@ -220,11 +225,36 @@ const createKeeping = (
       }
     },
     noteChanges,
-    checkpoint: async () => void (await sql`pragma wal_checkpoint(passive)`.execute(kysely)),
-    async hasRoom() {
-      const { bavail, bsize } = await statfs(dataDir)
-      return bavail * bsize >= ROOM_MIN_BYTES
+    async checkpoint() {
+      place.require()
+      await sql`pragma wal_checkpoint(passive)`.execute(kysely)
     },
+    async requireRoom() {
+      place.require()
+      const { bavail, bsize } = await statfs(dataDir)
+      if (bavail * bsize < ROOM_MIN_BYTES) throw new StorageUnavailable('The disk of the database is full.')
+    },
+  }
+}
+
+/** What the process still has of a database whose file is gone, as a file of its own: nothing that was acknowledged is lost. */
+const rescue = (handle: SqliteHandle, place: FilePlace, { dataDir, clock, onError }: SqliteOptions): void => {
+  try {
+    place.require()
+  } catch (lost) {
+    // The log of that name may be that of another database by now, which the last connection to close would delete.
+    handle.fileControl(constants.SQLITE_FCNTL_PERSIST_WAL, 1)
+    const path = join(dataDir, `patchbay.rescued-${clock.now()}.db`)
+    try {
+      prepareDataDirectory(dataDir)
+      createPrivateFile(path)
+      handle.run('VACUUM INTO ?', [path])
+      onError(
+        new Error(`What this process had of the database is in ${path}. To go on with it, put it in the place of ${handle.filename}.`),
+      )
+    } catch (cause) {
+      onError(new Error('What this process had of the database could not be saved.', { cause: cause instanceof Error ? cause : lost }))
+    }
   }
 }
 
@@ -265,7 +295,7 @@ const takeServiceLock = (path: string): (() => void) => {
 }
 
 /** One connection, handed out in turns: an open transaction spans awaits, and what others run meanwhile would fall into it. */
-const createDriver = (handle: SqliteHandle, options: RetryOptions): Driver => {
+const createDriver = (handle: SqliteHandle, place: FilePlace, options: RetryOptions): Driver => {
   const statements = createStatementCache(handle)
   const turns = createTurns()
 
@@ -302,7 +332,10 @@ const createDriver = (handle: SqliteHandle, options: RetryOptions): Driver => {
     },
     releaseConnection: async () => turns.pass(),
     // IMMEDIATE, always: a transaction that begins as a reader fails at its first write when another one wrote meanwhile (docs/contract/operating.md#sqlite).
-    beginTransaction: async () => void execute(CompiledQuery.raw('BEGIN IMMEDIATE')),
+    async beginTransaction() {
+      place.require()
+      execute(CompiledQuery.raw('BEGIN IMMEDIATE'))
+    },
     commitTransaction: async () => void execute(CompiledQuery.raw('COMMIT')),
     async rollbackTransaction() {
       // A full disk or an I/O error has rolled back already; a second rollback would fail and hide the first error.

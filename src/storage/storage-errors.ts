@@ -13,6 +13,9 @@ export class StorageUnavailable extends Error {
   override readonly name = 'StorageUnavailable'
 }
 
+/** The database's file is not where it was when it was opened: what is written to it would be gone with this process. */
+export class DatabaseFileLost extends StorageUnavailable {}
+
 /** The database must not be opened by this program, now or at all. The message is one sentence for the operator. */
 export class StorageRefused extends Error {
   override readonly name = 'StorageRefused'

@@ -1,6 +1,6 @@
 /** A data directory that lost something, is full, or is open to others: what `serve` says, and that it never begins anew by itself. */
 import { spawnSync } from 'node:child_process'
-import { chmodSync, closeSync, copyFileSync, mkdirSync, openSync, rmSync, statSync, truncateSync, writeFileSync, writeSync } from 'node:fs'
+import { chmodSync, closeSync, copyFileSync, mkdirSync, openSync, readdirSync, rmSync, statSync, truncateSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { describe, expect, test } from 'bun:test'
@@ -37,8 +37,13 @@ describe('exit 2, one sentence and no new keys', () => {
       code: 2,
       stdout: '',
     })
-    // On purpose.
+    // With the secret alone it is the same.
     rmSync(join(dataDir, 'database.json'))
+    expect(await refusedStart(dataDir)).toEndWith(`move secret and journal out of ${dataDir}.\n`)
+    rmSync(join(dataDir, 'journal'), { recursive: true })
+    expect(await refusedStart(dataDir)).toEndWith(`move secret out of ${dataDir}.\n`)
+    // On purpose.
+    rmSync(join(dataDir, 'secret'))
     expect((await services.start({ dataDir })).managementKey).toStartWith('pb_mgmt_')
   })
 
@@ -67,11 +72,12 @@ describe('exit 2, one sentence and no new keys', () => {
 })
 
 describe('a first start is one', () => {
-  test('with a secret that the operator put there before, in a file or in a variable', async () => {
-    const dataDir = join(services.directory(), 'data')
-    mkdirSync(dataDir, { mode: 0o700 })
-    writeFileSync(join(dataDir, 'secret'), `${'s'.repeat(43)}\n`, { mode: 0o600 })
-    expect((await services.start({ dataDir })).managementKey).toStartWith('pb_mgmt_')
+  test('in an empty directory, one that is missing, and with a secret that the operator gives', async () => {
+    for (const name of ['empty', 'missing']) {
+      const dataDir = join(services.directory(), name)
+      if (name === 'empty') mkdirSync(dataDir, { mode: 0o700 })
+      expect((await services.start({ dataDir })).managementKey).toStartWith('pb_mgmt_')
+    }
     expect((await services.start({ env: { PATCHBAY_SECRET: 's'.repeat(43) } })).managementKey).toStartWith('pb_mgmt_')
   })
 
@@ -81,6 +87,27 @@ describe('a first start is one', () => {
     expect(again.managementKey).toBe('')
     expect((await call(again, 'GET', '/presets/kept', { key: managementKey })).status).toBe(200)
   })
+})
+
+test('the database was deleted while the service runs: it is not ready, refuses changes, and saves what it has as it ends', async () => {
+  const service = await services.start()
+  await savePreset(service, 'kept', { model: 'sandbox/echo' })
+  for (const name of ['patchbay.db', 'patchbay.db-wal', 'patchbay.db-shm']) rmSync(join(service.dataDir, name))
+  const ready = async () => {
+    const response = await fetch(`${service.url}/health/ready`)
+    return [response.status, await response.json()]
+  }
+  await until(async () => (await ready())[0] === 503, 'not ready')
+  expect(await ready()).toEqual([503, { status: 'the database file was deleted or replaced' }])
+  const refused = await call(service, 'POST', '/presets/lost/chat/completions', { body: { model: 'sandbox/echo' } })
+  expect(refused.status).toBe(503)
+  await until(() => service.stderr().includes('Put the same file back; or stop the service'), 'the sentence in the log')
+  await service.stop()
+  const [rescued = ''] = readdirSync(service.dataDir).filter((name) => name.startsWith('patchbay.rescued-'))
+  expect(await refusedStart(service.dataDir)).toContain('is missing or empty')
+  copyFileSync(join(service.dataDir, rescued), join(service.dataDir, 'patchbay.db'))
+  const again = await services.start({ dataDir: service.dataDir })
+  expect((await call(again, 'GET', '/presets/kept', { key: service.managementKey })).status).toBe(200)
 })
 
 test('what management wrote is in the database file within seconds: the log is not all that holds it', async () => {
