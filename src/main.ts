@@ -1,4 +1,7 @@
 /** The command line: every verb, its flags, and how it fails. */
 import { runCommandLine } from './cli/command-line.ts'
 
-process.exitCode = await runCommandLine(process.argv)
+// No top-level await: a bundle with bytecode cannot have it.
+void runCommandLine(process.argv).then((code) => {
+  process.exitCode = code
+})

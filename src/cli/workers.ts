@@ -2,6 +2,7 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 
 import type { Environment } from '../config.ts'
+import { entryPoint } from '../entry-points.ts'
 import { systemClock } from '../lib/clock.ts'
 
 export interface Workers {
@@ -13,14 +14,13 @@ export interface Workers {
 const REPLACE_MS = 1000
 
 export const startWorkers = (count: number, port: number, argv: readonly string[], env: Environment): Workers => {
-  const program = process.argv[1] ?? ''
   // The last flag wins: a port of 0 becomes the one that was found, and a worker starts no workers.
   const own = [...(argv[0] === 'serve' ? argv : ['serve', ...argv]), '--port', String(port), '--workers', '1']
   const running = new Set<ChildProcess>()
   let stopping = false
 
   const start = (): void => {
-    const child = spawn(process.execPath, [...process.execArgv, program, ...own], {
+    const child = spawn(process.execPath, [...process.execArgv, entryPoint('main'), ...own], {
       env: { ...env, PATCHBAY_WORKER: '1' },
       stdio: ['ignore', 'inherit', 'inherit'],
     })

@@ -1,0 +1,42 @@
+/** Runs the bundle, if it was made from the sources that are there; else the sources. */
+import { createHash } from 'node:crypto'
+import { existsSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** What a bundle was made from, and by what. */
+export interface Made {
+  readonly bun: string
+  /** Path below the package, size, time of the last change, digest of the content. */
+  readonly files: readonly (readonly [path: string, size: number, mtimeMs: number, digest: string])[]
+}
+
+/** Beside the bundle. */
+export const MADE_FROM = 'sources.json'
+
+/** As a time: the digest alone tells. */
+export const UNSURE = -1
+
+export const digestOf = (content: Uint8Array): string => createHash('sha256').update(content).digest('base64url')
+
+/** What to run of the package at `root`. */
+export const programOf = (root: string): string => {
+  const [bundle, source] = [join(root, 'dist/main.js'), join(root, 'src/main.ts')]
+  return isFresh(root) || !existsSync(source) ? bundle : source
+}
+
+const isFresh = (root: string): boolean => {
+  const made = madeFrom(join(root, 'dist', MADE_FROM))
+  return made !== null && made.bun === process.versions.bun && made.files.every((file) => isSame(root, file))
+}
+
+const madeFrom = (path: string): Made | null => (existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as Made) : null)
+
+/** A copy of the package has other times, and is compared by its content. */
+const isSame = (root: string, [path, size, mtimeMs, digest]: Made['files'][number]): boolean => {
+  const file = join(root, path)
+  const found = statSync(file, { throwIfNoEntry: false })
+  if (found === undefined || found.size !== size) return false
+  return found.mtimeMs === mtimeMs || digestOf(readFileSync(file)) === digest
+}
+
+if (import.meta.main) await import(programOf(join(import.meta.dirname, '..')))

@@ -1,0 +1,113 @@
+import { afterAll, describe, expect, test } from 'bun:test'
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import { digestOf, type Made, MADE_FROM, programOf, UNSURE } from '../bin/launch.ts'
+import { makeBundle } from './bundle.ts'
+
+const ROOT = join(import.meta.dirname, '..')
+const directory = mkdtempSync(join(tmpdir(), 'patchbay-bundle-'))
+afterAll(() => rmSync(directory, { recursive: true, force: true }))
+
+/** A package with one source and a bundle of it. */
+const makePackage = (changes: Partial<Made> = {}): string => {
+  const root = mkdtempSync(join(directory, 'package-'))
+  for (const folder of ['src', 'dist']) mkdirSync(join(root, folder))
+  for (const file of ['src/main.ts', 'dist/main.js']) writeFileSync(join(root, file), 'one')
+  const { size, mtimeMs } = statSync(join(root, 'src/main.ts'))
+  const made: Made = {
+    bun: process.versions.bun,
+    files: [['src/main.ts', size, mtimeMs, digestOf(readFileSync(join(root, 'src/main.ts')))]],
+    ...changes,
+  }
+  writeFileSync(join(root, 'dist', MADE_FROM), JSON.stringify(made))
+  return root
+}
+
+const LATER = new Date('2030-01-01T00:00:00Z')
+const BUNDLE = 'dist/main.js'
+const SOURCE = 'src/main.ts'
+
+describe('a stale bundle never runs', () => {
+  const cases: readonly (readonly [string, string, (root: string) => unknown])[] = [
+    ['nothing changed', BUNDLE, () => undefined],
+    ['a copy has other times and the same content', BUNDLE, (root) => utimesSync(join(root, SOURCE), LATER, LATER)],
+    ['a source is longer', SOURCE, (root) => writeFileSync(join(root, SOURCE), 'three')],
+    [
+      'a source has another content and the same length',
+      SOURCE,
+      (root) => {
+        writeFileSync(join(root, SOURCE), 'two')
+        utimesSync(join(root, SOURCE), LATER, LATER)
+      },
+    ],
+    [
+      'a source is older than the bundle, and another',
+      SOURCE,
+      (root) => {
+        writeFileSync(join(root, SOURCE), 'two')
+        utimesSync(join(root, SOURCE), new Date(0), new Date(0))
+      },
+    ],
+    ['there is no bundle', SOURCE, (root) => rmSync(join(root, 'dist'), { recursive: true })],
+    ['the package came without sources', BUNDLE, (root) => rmSync(join(root, 'src'), { recursive: true })],
+  ]
+  test.each(cases)('%s: %s', (_, expected, change) => {
+    const root = makePackage()
+    change(root)
+    expect(programOf(root)).toBe(join(root, expected))
+  })
+
+  test('a file that was there when the bundle was made is gone: the sources run', () => {
+    expect(programOf(makePackage({ files: [['src/gone.ts', 3, 0, 'x']] }))).toEndWith(SOURCE)
+  })
+
+  test('a file that was just being changed is compared by its content, whatever its time', () => {
+    expect(programOf(makePackage({ files: [[SOURCE, 3, UNSURE, digestOf(Buffer.from('one'))]] }))).toEndWith(BUNDLE)
+    expect(programOf(makePackage({ files: [[SOURCE, 3, UNSURE, digestOf(Buffer.from('two'))]] }))).toEndWith(SOURCE)
+  })
+
+  test('another version of the runtime runs the sources, since the bytecode is not its own', () => {
+    expect(programOf(makePackage({ bun: '0.0.1' }))).toEndWith(SOURCE)
+  })
+})
+
+describe('the bundle', () => {
+  const installed = join(directory, 'installed')
+
+  test('runs without sources and dependencies, and writes nothing beside itself', async () => {
+    await makeBundle(join(installed, 'dist'))
+    cpSync(join(ROOT, 'bin/launch.ts'), join(installed, 'bin/launch.ts'))
+    const before = readdirSync(installed, { recursive: true })
+    const child = spawn(join(ROOT, 'bin/bun'), [
+      join(installed, 'bin/launch.ts'),
+      'serve',
+      '--port',
+      '0',
+      '--data-dir',
+      join(directory, 'data'),
+    ])
+    try {
+      const url = await new Promise<string>((resolve, reject) => {
+        let shown = ''
+        child.stdout.on('data', (piece: Buffer) => {
+          shown += piece.toString()
+          const ready = /patchbay ready (\S+)\n/.exec(shown)?.[1]
+          if (ready !== undefined) resolve(ready)
+        })
+        child.once('exit', (code) => reject(new Error(`ended with ${code}`)))
+      })
+      for (const path of ['/health/ready', '/docs', '/openapi.json']) expect((await fetch(url + path)).status).toBe(200)
+    } finally {
+      child.kill('SIGTERM')
+      await new Promise((resolve) => void child.once('exit', resolve))
+    }
+    expect(readdirSync(installed, { recursive: true })).toEqual(before)
+  }, 60_000)
+
+  test('keeps the names of functions, for stack traces', () => {
+    expect(readFileSync(join(installed, 'dist/main.js'), 'utf8')).toMatch(/\brunCommandLine\b/)
+  })
+})

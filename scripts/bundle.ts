@@ -1,0 +1,52 @@
+/**
+ * Makes `dist/`, what an installed package runs: each entry point with all it imports as one file, and its bytecode. `npm install`
+ * does it (`prepare`). bin/launch.ts runs it as long as `sources.json` says that it was made from the sources that are there.
+ */
+import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
+
+import { digestOf, type Made, MADE_FROM, UNSURE } from '../bin/launch.ts'
+import { ENTRY_POINTS } from '../src/entry-points.ts'
+
+const ROOT = join(import.meta.dirname, '..')
+/** A file that was changed so shortly before may be changed again without another time or size. */
+const SETTLED_MS = 2000
+
+export const makeBundle = async (directory: string): Promise<void> => {
+  const startedMs = Date.now()
+  const built = await Bun.build({
+    entrypoints: ENTRY_POINTS.map((name) => join(ROOT, `src/${name}.ts`)),
+    outdir: directory,
+    target: 'bun',
+    // Bytecode needs this format, and names in stack traces need theirs.
+    format: 'cjs',
+    bytecode: true,
+    minify: { whitespace: true, syntax: true, identifiers: false },
+    define: { BUNDLE_DIRECTORY: '__dirname' },
+    metafile: true,
+  })
+  const paths = [...Object.keys(built.metafile?.inputs ?? {}), 'package-lock.json', relative(ROOT, import.meta.path)]
+  const files = paths.map((path): Made['files'][number] => {
+    const { size, mtimeMs } = statSync(join(ROOT, path))
+    return [path, size, mtimeMs < startedMs - SETTLED_MS ? mtimeMs : UNSURE, digestOf(readFileSync(join(ROOT, path)))]
+  })
+  const made: Made = { bun: Bun.version, files }
+  writeFileSync(join(directory, MADE_FROM), JSON.stringify(made))
+}
+
+/** In its place at once: a service may be starting meanwhile. */
+const replace = (directory: string, made: string): void => {
+  const old = `${directory}.old`
+  rmSync(old, { recursive: true, force: true })
+  mkdirSync(directory, { recursive: true })
+  renameSync(directory, old)
+  renameSync(made, directory)
+  rmSync(old, { recursive: true, force: true })
+}
+
+if (import.meta.main) {
+  const directory = join(ROOT, 'dist')
+  const made = `${directory}.${process.pid}`
+  await makeBundle(made)
+  replace(directory, made)
+}
