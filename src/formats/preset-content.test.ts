@@ -32,6 +32,7 @@ const NEVER_PERSISTED = [
   'store',
   'background',
   'prompt_cache_key',
+  'container',
 ]
 
 /** An older form of tools, which no new preset should begin with. */

@@ -57,6 +57,10 @@ export const rawMember = (objectText: string, key: string): string | undefined =
   return member === undefined ? undefined : objectText.slice(member.start, member.end)
 }
 
+/** The JSON texts of the members of an object inside a body, by their names. Throws JsonTextError. */
+export const readMembers = (objectText: string): ReadonlyMap<string, string> =>
+  new Map(nestedMembers(objectText).map(({ key, start, end }) => [key, objectText.slice(start, end)]))
+
 const nestedMembers = (objectText: string): JsonMember[] => scanMembers(objectText, UNLIMITED, 'repeated')
 
 /** A JSON array's text with elements replaced, or removed where `edit` gives null; every other byte stays. Throws JsonTextError. */

@@ -71,3 +71,19 @@ export const keptMarks = (before: number, inside: number, most: number): ((posit
   const beforeKept = Math.min(before, most - insideKept)
   return (position) => (position < before ? position >= before - beforeKept : position >= before + inside - insideKept)
 }
+
+/** Of the marks in the order in which the model reads them: one of an hour behind one of five minutes is refused, and becomes such a one too. */
+export const inOrderOfLifetimes = (): ((ttl: unknown) => 'kept' | 'shortened') => {
+  let short = false
+  return (ttl) => {
+    if (ttl === '1h') return short ? 'shortened' : 'kept'
+    short = true
+    return 'kept'
+  }
+}
+
+export const shortenedMark = (providerName: string): Warning => ({
+  code: 'mapped_field',
+  field: 'cache_control',
+  message: `${providerName} takes no mark of an hour behind one of five minutes; five minutes were sent.`,
+})

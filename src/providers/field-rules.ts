@@ -95,7 +95,7 @@ export const shortenIdentifiers = (fields: EditableFields, most: number | null):
 
 const IDENTIFIERS = ['user', 'safety_identifier', 'prompt_cache_key'] as const
 
-const shortIdentifier = (name: string, most: number): string => createHash('sha256').update(name).digest('hex').slice(0, most)
+export const shortIdentifier = (name: string, most: number): string => createHash('sha256').update(name).digest('hex').slice(0, most)
 
 /** Where the marks of what to cache are left out, the wish to cache nothing else would cache nothing. */
 export const dropCacheOptions = (fields: EditableFields, { warn }: RuleContext): void => {

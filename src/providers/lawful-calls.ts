@@ -8,14 +8,21 @@ import { isObject } from '../lib/json.ts'
 type Call = Extract<Part, { type: 'tool-call' }>
 
 /** `mapped`: told of arguments that were replaced. */
-export const withLawfulCalls = (prompt: Prompt, mapped: (field: string, message: string) => void): Prompt => {
+export const withLawfulCalls = <Given extends Pick<Prompt, 'messages'>>(
+  prompt: Given,
+  mapped: (field: string, message: string) => void,
+): Given => {
   const ids = new CallIds()
   const messages = prompt.messages.map((message) => {
-    const parts = message.parts.map((part) => {
-      if (part.type === 'tool-result') return ids.answered(part)
-      return part.type === 'tool-call' ? ids.made(withObject(part, message, mapped)) : part
+    const parts = message.parts.flatMap((part): readonly Part[] => {
+      if (part.type === 'tool-result') return [ids.answered(part)]
+      if (part.type !== 'tool-call') return [part]
+      if (message.role === 'assistant') return [ids.made(withObject(part, message, mapped))]
+      mapped(message.at ?? 'messages', `The call of ${part.name} does not stand in a turn of the assistant; it was left out.`)
+      return []
     })
-    return parts.every((part, index) => part === message.parts[index]) ? message : { ...message, parts }
+    const same = parts.length === message.parts.length && parts.every((part, index) => part === message.parts[index])
+    return same ? message : { ...message, parts }
   })
   return messages.every((message, index) => message === prompt.messages[index]) ? prompt : { ...prompt, messages }
 }

@@ -11,9 +11,9 @@ const text = (said: string): Part => ({ type: 'text', text: said })
 const user = (...parts: readonly Part[]): Message => ({ role: 'user', parts })
 const assistant = (...parts: readonly Part[]): Message => ({ role: 'assistant', parts })
 
-const paired = (messages: readonly Message[]): { messages: readonly Message[]; told: readonly Warning[] } => {
+const paired = (messages: readonly Message[], openEnd = true): { messages: readonly Message[]; told: readonly Warning[] } => {
   const told: Warning[] = []
-  return { messages: withPairedResults(messages, (warning) => told.push(warning)), told }
+  return { messages: withPairedResults(messages, (warning) => told.push(warning), { openEnd }), told }
 }
 
 /** Programs that count calls anew use few ids many times over. */
@@ -112,6 +112,12 @@ describe('calls and their results', () => {
     expect(messages[2]).toEqual(user(result('a', 'This call was not answered.')))
     const open = [user(text('Hi')), assistant(call('a'))]
     expect(paired(open).messages).toBe(open)
+  })
+
+  test('a call that is the last word gets one too, where a provider wants each call answered', () => {
+    const { messages, told } = paired([user(text('Hi')), assistant(call('a'))], false)
+    expect(messages[2]).toEqual(user(result('a', 'This call was not answered.')))
+    expect(told.map(({ code }) => code)).toEqual(['mapped_field'])
   })
 
   test('its work grows with the conversation only', () => {

@@ -17,12 +17,19 @@ interface Pair {
   resultAt: number
 }
 
-/** The same messages where all is in order. What had to be done is told. */
-export const withPairedResults = (messages: readonly Message[], warn: (warning: Warning) => void): readonly Message[] => {
+/**
+ * The same messages where all is in order. What had to be done is told. `openEnd`: calls that end the conversation may
+ * stay without any result.
+ */
+export const withPairedResults = (
+  messages: readonly Message[],
+  warn: (warning: Warning) => void,
+  { openEnd }: { readonly openEnd: boolean },
+): readonly Message[] => {
   const { pairs, lone } = pairUp(messages)
   const ends = turnEnds(messages)
   const turns = Map.groupBy(pairs, ({ calledAt }) => ends[calledAt] ?? calledAt)
-  const moved = [...turns].flatMap(([end, turn]) => outOfPlace(turn, end, end === messages.length - 1))
+  const moved = [...turns].flatMap(([end, turn]) => outOfPlace(turn, end, openEnd && end === messages.length - 1))
   if (moved.length === 0 && lone.size === 0) return messages
   const mapped = (message: Message | undefined, what: string): void =>
     warn({ code: 'mapped_field', field: message?.at ?? 'messages', message: what })
@@ -102,9 +109,9 @@ const turnEnds = (messages: readonly Message[]): readonly number[] => {
   return ends
 }
 
-/** The calls of a turn whose results do not stand right behind it. A turn that ends the conversation may go on without any. */
-const outOfPlace = (turn: readonly Pair[], end: number, last: boolean): readonly Pair[] => {
-  if (last && turn.every(({ result }) => result === null)) return []
+/** The calls of a turn whose results do not stand right behind it. */
+const outOfPlace = (turn: readonly Pair[], end: number, mayBeOpen: boolean): readonly Pair[] => {
+  if (mayBeOpen && turn.every(({ result }) => result === null)) return []
   const places = new Set(turn.map(({ resultAt }) => resultAt))
   let behind = end + 1
   while (places.has(behind)) behind += 1

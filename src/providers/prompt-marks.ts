@@ -1,27 +1,43 @@
-/** A prompt with no more marks of what to cache than the provider takes. */
-import type { Message, Part, Prompt } from '../canonical/prompt.ts'
+/** A prompt with no more marks of what to cache than the provider takes, the long-lived ones first. */
+import type { CacheMark, Message, Part, Prompt } from '../canonical/prompt.ts'
 import type { Warning } from '../canonical/warning.ts'
-import { keptMarks, MARKS_MAX, tooManyMarks } from './cache-marks.ts'
+import { isObject } from '../lib/json.ts'
+import { inOrderOfLifetimes, keptMarks, MARKS_MAX, shortenedMark, tooManyMarks } from './cache-marks.ts'
 
-export const withinMarks = (prompt: Prompt, providerName: string, warn: (warning: Warning) => void): Prompt => {
-  const most = MARKS_MAX - (prompt.settings.cacheControl === undefined ? 0 : 1)
+export const withLawfulMarks = (prompt: Prompt, providerName: string, warn: (warning: Warning) => void): Prompt => {
+  const { cacheControl } = prompt.settings
+  const most = MARKS_MAX - (cacheControl === undefined ? 0 : 1)
   const first = prompt.messages.findIndex(({ role }) => role !== 'system' && role !== 'developer')
   const conversation = first < 0 ? prompt.messages.length : first
   const marksIn = (messages: readonly Message[]): number => messages.flatMap(({ parts }) => parts).filter(isMarked).length
   const before = prompt.tools.filter(isMarked).length + marksIn(prompt.messages.slice(0, conversation))
   const inside = marksIn(prompt.messages.slice(conversation))
-  if (before + inside <= most) return prompt
-  warn(tooManyMarks(providerName, before + inside - most))
-  const isKept = keptMarks(before, inside, most)
+  const all = before + inside
+  if (all === 0) return prompt
+  if (all > most) warn(tooManyMarks(providerName, all - most))
+  const isKept = all > most ? keptMarks(before, inside, most) : () => true
+  const settle = inOrderOfLifetimes()
   let position = -1
-  const limited = <One extends object>(one: One): One => {
+  let shortened = false
+  const lawful = <One extends object>(one: One): One => {
     if (!isMarked(one)) return one
     position += 1
-    return isKept(position) ? one : { ...one, cache: undefined }
+    if (!isKept(position)) return { ...one, cache: undefined }
+    if (settle(one.cache.ttl) === 'kept') return one
+    shortened = true
+    return { ...one, cache: { ttl: '5m' } }
   }
   // In the order in which the model reads them.
-  const tools = prompt.tools.map(limited)
-  return { ...prompt, tools, messages: prompt.messages.map((message) => ({ ...message, parts: message.parts.map(limited<Part>) })) }
+  const tools = prompt.tools.map(lawful)
+  const messages = prompt.messages.map((message) => ({ ...message, parts: message.parts.map(lawful<Part>) }))
+  const whole = cacheControl?.value
+  const lasts = isObject(whole) && settle(whole['ttl']) === 'shortened'
+  if (shortened || lasts) warn(shortenedMark(providerName))
+  const settings =
+    cacheControl !== undefined && lasts
+      ? { ...prompt.settings, cacheControl: { ...cacheControl, value: { ...whole, ttl: '5m' } } }
+      : prompt.settings
+  return { ...prompt, tools, messages, settings }
 }
 
-const isMarked = (one: object): boolean => 'cache' in one && one.cache !== undefined
+const isMarked = (one: object): one is { readonly cache: CacheMark } => 'cache' in one && one.cache !== undefined

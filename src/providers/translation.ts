@@ -42,7 +42,7 @@ export const translate = (
   const { providerName } = target
   const mapped = (field: string, message: string): void => warn({ code: 'mapped_field', field, message })
   const lawful = withLawfulCalls(takesText ? withTextCalls(given) : withoutTextCalls(given, warn), mapped)
-  const spoken = { ...lawful, messages: withPairedResults(lawful.messages, warn) }
+  const spoken = { ...lawful, messages: withPairedResults(lawful.messages, warn, { openEnd: !ANSWERED.has(dialect) }) }
   const lose = (field: string, message: string): void => warn({ code: 'unsupported_field', field, message })
   const refuse = (field: string, message: string): never => {
     throw new GatewayError('invalid_request', `${field}: ${message}`, { metadata: { field } })
@@ -68,6 +68,9 @@ export const translate = (
     },
   }
 }
+
+/** They refuse a call without a result also where it ends the conversation. */
+const ANSWERED: ReadonlySet<TranslatedDialect> = new Set(['anthropic', 'bedrock'] as const)
 
 /** Sound and film for a model that is known not to take them: some servers pass over what they do not know. */
 const unread = ({ messages }: Prompt, { inputModalities: told }: Addressee): { readonly part: Part; readonly at: string }[] =>

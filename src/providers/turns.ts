@@ -2,7 +2,7 @@
  * A conversation for the dialects that have a system prompt and alternating turns of user and assistant (Messages,
  * Converse): what goes where, whatever their blocks look like.
  */
-import type { Message, Part, Prompt } from '../canonical/prompt.ts'
+import type { Message, Prompt } from '../canonical/prompt.ts'
 import { answerable, refuseUnasked } from './answerable.ts'
 
 export interface Turn<Block> {
@@ -18,10 +18,15 @@ export interface Conversation<Block> {
 }
 
 interface TurnContext {
-  readonly prompt: Prompt
+  readonly prompt: Pick<Prompt, 'messages'>
   readonly target: { readonly upstreamModel: string }
-  /** Whether the model knows a system message between turns. */
-  readonly rules: { readonly systemTurns: boolean }
+  readonly rules: {
+    /** Whether the model knows a system message between turns. */
+    readonly systemTurns: boolean
+    /** Whether the model goes on with the beginning of an answer. */
+    readonly prefill: boolean
+  }
+  lose(field: string, message: string): void
   mapped(field: string, message: string): void
 }
 
@@ -29,6 +34,14 @@ interface Blocks<Block> {
   readonly encode: (message: Message) => readonly Block[]
   /** The type of a block that holds a tool's result. */
   readonly resultType: string
+  /** The types of blocks that hold thinking. */
+  readonly thinking: ReadonlySet<string>
+  /** The text of a block of text; null of any other. */
+  readonly textOf: (block: Block) => string | null
+  /** A block of text; where one is given, that one with another text. */
+  readonly withText: (text: string, block?: Block) => Block
+  /** The provider itself was at work in the turn, and goes on with it. */
+  readonly isPaused?: (turn: Turn<Block>) => boolean
   /** What a turn of this dialect still needs. */
   readonly complete?: (turn: Turn<Block>) => Turn<Block>
 }
@@ -40,28 +53,77 @@ interface Blocks<Block> {
  * there. Throws `invalid_prompt` where there is nothing to answer.
  */
 export const arrangeTurns = <Block extends { readonly type: string }>(context: TurnContext, blocks: Blocks<Block>): Conversation<Block> => {
-  const messages = withTrimmedPrefill(context)
+  const { messages } = context.prompt
   const first = messages.findIndex((message) => !isSystem(message))
   const system = messages.slice(0, first < 0 ? messages.length : first).flatMap(blocks.encode)
   const pieces = first < 0 ? [] : messages.slice(first).map((message) => turnOf(message, blocks))
   const last = pieces.findLast(({ role }) => role !== 'system')
   if (last?.role === 'user' && last.blocks.length === 0) refuseUnasked(last.at)
   const complete = blocks.complete ?? ((turn) => turn)
-  const turns = joined(settled(joined(pieces), context)).map((turn) => resultsFirst(complete(turn), blocks.resultType))
-  if (turns.length > 0 || system.length === 0) return { system, turns: answerable(messages, turns) }
+  const said = joined(settled(joined(withLawfulAnswers(joined(pieces), blocks, context)), context))
+  const turns = said.map((turn) => resultsFirst(complete(turn), blocks.resultType))
+  if (turns.length > 0 || system.length === 0) return { system, turns: withUserAtEnds(answerable(messages, turns), blocks, context) }
   // The dialect wants something to answer.
   const at = messages[0]?.at ?? 'messages'
   context.mapped(at, 'A conversation of system messages alone was sent as the turn of a user.')
   return { system: [], turns: [{ role: 'user', blocks: system, at }] }
 }
 
-/** The beginning of an answer that the model is to go on with must not end in white space. */
-const withTrimmedPrefill = ({ prompt: { messages }, mapped }: TurnContext): readonly Message[] => {
-  const last = messages.at(-1)
-  const said: Part | undefined = last?.parts.at(-1)
-  if (last?.role !== 'assistant' || said?.type !== 'text' || said.text === said.text.trimEnd()) return messages
-  mapped(last.at ?? 'messages', 'White space at the end of the beginning of the answer was left out.')
-  return [...messages.slice(0, -1), { ...last, parts: [...last.parts.slice(0, -1), { ...said, text: said.text.trimEnd() }] }]
+/** The conversation ends with the beginning of an answer, which the model is to go on with. */
+export const isPrefilled = <Block>(turns: readonly Turn<Block>[], isPaused: (turn: Turn<Block>) => boolean = () => false): boolean => {
+  const last = turns.at(-1)
+  return last?.role === 'assistant' && !isPaused(last)
+}
+
+/** A turn of the assistant must not end in thinking; the beginning of an answer holds none, and does not end in white space. */
+const withLawfulAnswers = <Block extends { readonly type: string }>(
+  turns: readonly Turn<Block>[],
+  { thinking, textOf, withText, isPaused = () => false }: Blocks<Block>,
+  { lose, mapped }: TurnContext,
+): readonly Turn<Block>[] => {
+  const isThinking = ({ type }: Block): boolean => thinking.has(type)
+  return turns.map((turn, index) => {
+    if (turn.role !== 'assistant') return turn
+    const begun = index === turns.length - 1 && !isPaused(turn)
+    const end = turn.blocks.findLastIndex((block) => !isThinking(block)) + 1
+    const kept = begun ? turn.blocks.filter((block) => !isThinking(block)) : turn.blocks.slice(0, end)
+    if (kept.length < turn.blocks.length) lose(turn.at, 'Thinking that no words and no call follow was left out.')
+    const trimmed = begun ? withTrimmedEnd(kept, textOf, withText) : kept
+    if (trimmed !== kept) mapped(turn.at, 'White space at the end of the beginning of the answer was left out.')
+    return { ...turn, blocks: trimmed }
+  })
+}
+
+const withTrimmedEnd = <Block>(
+  blocks: readonly Block[],
+  textOf: Blocks<Block>['textOf'],
+  withText: Blocks<Block>['withText'],
+): readonly Block[] => {
+  const last = blocks.at(-1)
+  const text = last === undefined ? null : textOf(last)
+  const said = text?.trimEnd() ?? null
+  return last === undefined || said === null || said === text ? blocks : [...blocks.slice(0, -1), withText(said, last)]
+}
+
+const FIRST_WORDS = 'The conversation begins with your answer.'
+const LAST_WORDS = 'Go on with your answer from where it ends, and repeat nothing of it.'
+
+/** The user has the first word, and the last one before a model that does not go on with the beginning of an answer. */
+const withUserAtEnds = <Block>(
+  turns: readonly Turn<Block>[],
+  { withText, isPaused }: Blocks<Block>,
+  { target, rules, mapped }: TurnContext,
+): readonly Turn<Block>[] => {
+  const [first, last] = [turns[0], turns.at(-1)]
+  if (first === undefined || last === undefined) return turns
+  const opens = first.role === 'user'
+  const closes = rules.prefill || !isPrefilled(turns, isPaused)
+  if (opens && closes) return turns
+  if (!opens) mapped(first.at, `${target.upstreamModel} wants the first word to be the user’s; a sentence was put before the answer.`)
+  if (!closes)
+    mapped(last.at, `${target.upstreamModel} does not go on with the beginning of an answer; it was asked to in the words of the user.`)
+  const saying = (text: string, at: string): Turn<Block> => ({ role: 'user', blocks: [withText(text)], at })
+  return [...(opens ? [] : [saying(FIRST_WORDS, first.at)]), ...turns, ...(closes ? [] : [saying(LAST_WORDS, last.at)])]
 }
 
 const isSystem = ({ role }: Message): boolean => role === 'system' || role === 'developer'
@@ -73,19 +135,19 @@ const turnOf = <Block>(message: Message, { encode }: Blocks<Block>): Turn<Block>
 })
 
 /** Neighbours of one role are one turn; what has nothing left to say is none. */
-const joined = <Block>(pieces: readonly Turn<Block>[]): Turn<Block>[] => {
-  const turns: Turn<Block>[] = []
+const joined = <Block>(pieces: readonly Turn<Block>[]): readonly Turn<Block>[] => {
+  const turns: (Turn<Block> & { readonly blocks: Block[] })[] = []
   for (const piece of pieces) {
     if (piece.blocks.length === 0) continue
     const last = turns.at(-1)
-    if (last?.role === piece.role) turns[turns.length - 1] = { ...last, blocks: [...last.blocks, ...piece.blocks] }
-    else turns.push(piece)
+    if (last?.role !== piece.role) turns.push({ ...piece, blocks: [...piece.blocks] })
+    else for (const block of piece.blocks) last.blocks.push(block)
   }
   return turns
 }
 
 /** A system turn follows a user's and comes last or before the assistant's: anywhere else it is refused. */
-const settled = <Block>(turns: readonly Turn<Block>[], context: TurnContext): Turn<Block>[] =>
+const settled = <Block>(turns: readonly Turn<Block>[], context: TurnContext): readonly Turn<Block>[] =>
   turns.map((turn, index) => {
     if (turn.role !== 'system') return turn
     const next = turns[index + 1]?.role

@@ -150,6 +150,7 @@ const VENDORS: ReadonlyMap<string, Vendor> = new Map([
         'speed',
         ...TOOLS,
         'cache_control',
+        'container',
         'context_management',
         'safeguards',
       ],

@@ -4,6 +4,7 @@ import { z } from 'zod'
 import type { FieldTable } from './field.ts'
 import { messagesMetadata } from './schemas/attribution.ts'
 import { systemContent } from './schemas/cache.ts'
+import { container } from './schemas/messages-container.ts'
 import { messagesMessage } from './schemas/messages-content.ts'
 import { contextManagement, safeguards, thinking } from './schemas/messages-thinking.ts'
 import { customTool, MESSAGES_TYPED_TOOLS, messagesToolChoice, messagesTools } from './schemas/messages-tools.ts'
@@ -42,6 +43,7 @@ export const MESSAGES_FIELDS = {
   thinking: { schema: thinking, means: 'reasoning', presets: 'keep', parameters: REASONING_PARAMETERS },
   output_config: { schema: messagesOutputConfig, members: { format: 'outputFormat', effort: 'reasoning' }, presets: 'keep' },
   metadata: { schema: messagesMetadata, members: { user_id: 'user' } },
+  container: { schema: container, means: 'none' },
   context_management: { schema: contextManagement, means: 'contextManagement', presets: 'keep' },
   safeguards: { schema: safeguards, means: 'safeguards', presets: 'keep' },
 } as const satisfies FieldTable

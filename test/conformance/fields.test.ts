@@ -107,6 +107,7 @@ const SAMPLES: Readonly<Record<ClientDialect, Readonly<Record<string, unknown>>>
     metadata: { user_id: 'user-9' },
     context_management: { edits: [{ type: 'clear_tool_uses_20250919' }] },
     safeguards: [{ type: 'x' }],
+    container: { skills: [{ type: 'anthropic', skill_id: 'pptx' }] },
   },
 }
 

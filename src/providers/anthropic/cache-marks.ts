@@ -1,6 +1,6 @@
-/** The API refuses a request with more than four marks of what to cache, and coding agents mark as they please. */
+/** The API refuses a request with more than four marks of what to cache, or with a long-lived one behind another, and coding agents mark as they please. */
 import { editElements, editMembers, rawMember } from '../../lib/json-splice.ts'
-import { keptMarks, MARKS_MAX, tooManyMarks } from '../cache-marks.ts'
+import { inOrderOfLifetimes, keptMarks, MARKS_MAX, shortenedMark, tooManyMarks } from '../cache-marks.ts'
 import type { Attempt } from '../provider.ts'
 
 export interface MarkedTexts {
@@ -8,57 +8,72 @@ export interface MarkedTexts {
   readonly tools: string | undefined
   readonly system: string | undefined
   readonly messages: string | undefined
-  /** The request as a whole is marked: that is one mark. */
-  readonly whole: boolean
+  /** The mark of the request as a whole, which is one of them. */
+  readonly cache_control: string | undefined
 }
 
-/** Those of the texts that lose a mark. */
-export const limitCacheMarks = (
-  { whole, ...texts }: MarkedTexts,
+/** Those of the texts of which a mark changes. */
+export const settleCacheMarks = (
+  { cache_control: whole, ...texts }: MarkedTexts,
   { target, warn }: Pick<Attempt, 'target' | 'warn'>,
-): Partial<Record<'tools' | 'system' | 'messages', string>> => {
-  const most = MARKS_MAX - (whole ? 1 : 0)
+): Partial<Record<keyof MarkedTexts, string>> => {
+  const most = MARKS_MAX - (whole === undefined ? 0 : 1)
   const [tools, system, messages] = [countMarks(texts.tools), countMarks(texts.system), countMarks(texts.messages)]
   const all = tools + system + messages
-  if (all <= most) return {}
-  warn(tooManyMarks(target.providerName, all - most))
-  const isKept = keptMarks(tools + system, messages, most)
+  if (all > most) warn(tooManyMarks(target.providerName, all - most))
+  const isKept = all > most ? keptMarks(tools + system, messages, most) : () => true
+  const settle = inOrderOfLifetimes()
   let position = -1
-  const keep = (): boolean => {
-    position += 1
-    return isKept(position)
+  let shortened = false
+  const lawful = (mark: string): string => {
+    if (settle(rawMember(mark, 'ttl') === '"1h"' ? '1h' : undefined) === 'kept') return mark
+    shortened = true
+    return editMembers(mark, { ttl: '"5m"' })
   }
-  const edited = (text: string | undefined): string | undefined => (text === undefined ? undefined : editMarks(text, keep))
+  const edit = (mark: string): string | null => {
+    position += 1
+    return isKept(position) ? lawful(mark) : null
+  }
+  const edited = (text: string | undefined): string | undefined => (text === undefined ? undefined : editMarks(text, edit))
+  const given = { ...texts, cache_control: whole }
   // In the order in which the model reads them.
-  const changed = { tools: edited(texts.tools), system: edited(texts.system), messages: edited(texts.messages) }
-  return Object.fromEntries(Object.entries(changed).filter(([name, text]) => text !== texts[name as keyof typeof texts]))
+  const changed = {
+    tools: edited(texts.tools),
+    system: edited(texts.system),
+    messages: edited(texts.messages),
+    cache_control: whole === undefined ? undefined : lawful(whole),
+  }
+  if (shortened) warn(shortenedMark(target.providerName))
+  return Object.fromEntries(Object.entries(changed).filter(([name, text]) => text !== given[name as keyof typeof given]))
 }
 
 /** A search of the text, for the lane that does not parse. */
-export const mayExceedMarks = (text: string): boolean => text.split(`"${NAME}"`, MARKS_MAX + 2).length > MARKS_MAX + 1
+export const mayBreakMarks = (text: string): boolean =>
+  text.split(`"${NAME}"`, MARKS_MAX + 2).length > (text.includes('"1h"') ? 2 : MARKS_MAX + 1)
 
 const NAME = 'cache_control'
 
 const countMarks = (text: string | undefined): number => {
   let count = 0
   if (text?.includes(`"${NAME}"`) === true)
-    editMarks(text, () => {
+    editMarks(text, (mark) => {
       count += 1
-      return true
+      return mark
     })
   return count
 }
 
-/** A list of blocks, messages or tools without the marks that are not kept. */
-const editMarks = (text: string, keep: () => boolean): string =>
-  text.startsWith('[') ? editElements(text, (one) => editMark(one, keep)) : text
+type Edit = (mark: string) => string | null
 
-const editMark = (text: string, keep: () => boolean): string => {
+/** A list of blocks, messages or tools, with each of its marks as it is edited; null removes it. */
+const editMarks = (text: string, edit: Edit): string => (text.startsWith('[') ? editElements(text, (one) => editMark(one, edit)) : text)
+
+const editMark = (text: string, edit: Edit): string => {
   if (!text.startsWith('{') || !text.includes(`"${NAME}"`)) return text
   const content = rawMember(text, 'content')
-  const edited = content === undefined ? undefined : editMarks(content, keep)
+  const edited = content === undefined ? undefined : editMarks(content, edit)
   const mark = rawMember(text, NAME)
-  const dropped = mark !== undefined && mark !== 'null' && !keep()
-  if (!dropped && edited === content) return text
-  return editMembers(text, { ...(edited === undefined ? {} : { content: edited }), ...(dropped ? { [NAME]: null } : {}) })
+  const next = mark === undefined || mark === 'null' ? mark : edit(mark)
+  if (next === mark && edited === content) return text
+  return editMembers(text, { ...(edited === undefined ? {} : { content: edited }), ...(next === mark ? {} : { [NAME]: next ?? null }) })
 }

@@ -1,5 +1,6 @@
 /** The parts of one message as content blocks. */
 import type { Message, Part } from '../../canonical/prompt.ts'
+import { editMembers } from '../../lib/json-splice.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import { uncarried } from '../uncarried.ts'
 import { cacheMember, type EncodeContext } from './encode-context.ts'
@@ -9,6 +10,17 @@ import { documentBlock, imageBlock } from './encode-media.ts'
 export interface Block {
   readonly type: string
   readonly json: string
+}
+
+/** What the order of turns needs to know of the blocks. */
+export const BLOCK_FORM = {
+  resultType: 'tool_result',
+  thinking: new Set(['thinking', 'redacted_thinking']),
+  textOf: ({ type, json }: Block): string | null => (type === 'text' ? (JSON.parse(json) as { readonly text: string }).text : null),
+  withText: (text: string, block?: Block): Block => ({
+    type: 'text',
+    json: block === undefined ? JSON.stringify({ type: 'text', text }) : editMembers(block.json, { text: JSON.stringify(text) }),
+  }),
 }
 
 /** What the dialect has no word for is told and left out. */

@@ -2,7 +2,7 @@
 import type { ClientDialect } from '../../canonical/call.ts'
 import type { SettingName } from '../../canonical/settings.ts'
 import type { Attempt, Target } from '../provider.ts'
-import { withinMarks } from '../prompt-marks.ts'
+import { withLawfulMarks } from '../prompt-marks.ts'
 import { translate, type Translation } from '../translation.ts'
 import { createGrammarBudget, type GrammarBudget } from './grammar-budget.ts'
 import { type ModelRules, rulesOf } from './model-rules.ts'
@@ -22,7 +22,7 @@ export interface ModelContext extends Pick<Translation, 'setting' | 'lose' | 'ma
 }
 
 export const encodeContext = ({ call, target, warn }: Attempt): EncodeContext => {
-  const prompt = withinMarks(call.prompt(), target.providerName, warn)
+  const prompt = withLawfulMarks(call.prompt(), target.providerName, warn)
   return {
     ...translate(prompt, 'anthropic', target, warn),
     dialect: call.dialect,

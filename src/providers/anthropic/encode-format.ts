@@ -1,4 +1,5 @@
 /** The form of an answer: a schema that it is held to, or, where there is none, words for the model. */
+import type { Prompt } from '../../canonical/prompt.ts'
 import { isObject, type JsonValue } from '../../lib/json.ts'
 import { JSON_WORDS, schemaWords } from '../json-words.ts'
 import type { EncodeContext } from './encode-context.ts'
@@ -10,10 +11,12 @@ export interface EncodedFormat {
   readonly words?: string
 }
 
+type FormatContext = Pick<EncodeContext, 'dialect' | 'target' | 'grammar' | 'mapped'> & { readonly prompt: Pick<Prompt, 'outputFormat'> }
+
 const FIELDS = { chat: 'response_format', responses: 'text.format', messages: 'output_config.format' } as const
 
 /** `schemas`: the model can be held to one. */
-export const encodeFormat = (context: EncodeContext, schemas: boolean): EncodedFormat => {
+export const encodeFormat = (context: FormatContext, schemas: boolean): EncodedFormat => {
   const { outputFormat } = context.prompt
   if (outputFormat.type === 'text') return {}
   const field = FIELDS[context.dialect]
@@ -36,7 +39,11 @@ export const encodeFormat = (context: EncodeContext, schemas: boolean): EncodedF
   return { words: JSON_WORDS }
 }
 
-export const tellLoosened = (loosened: readonly string[], field: string, { mapped, target }: EncodeContext): void => {
+export const tellLoosened = (
+  loosened: readonly string[],
+  field: string,
+  { mapped, target }: Pick<EncodeContext, 'mapped' | 'target'>,
+): void => {
   if (loosened.length > 0)
     mapped(field, `${target.providerName} does not enforce ${loosened.join(', ')}; the model is told of it in words.`)
 }

@@ -18,7 +18,7 @@ const MAX_TOKENS = 8192
 /** The dialect requires a cap; who names none means as much as there is. */
 export const defaultMaxTokens = (target: Target): number => target.maxCompletionTokens ?? MAX_TOKENS
 
-const BUDGET_MIN = 1024
+export const BUDGET_MIN = 1024
 
 /** Of the cap, so that an answer follows the thinking. */
 const BUDGET_SHARE = 0.8
@@ -26,9 +26,11 @@ const BUDGET_SHARE = 0.8
 /** What an effort is worth to models that take a budget; with MAX_TOKENS beside it all fit the smallest of their caps, 32,000. */
 const BUDGETS: Readonly<Record<string, number>> = { minimal: 1024, low: 4096, medium: 8192, high: 16_384, xhigh: 22_000, max: 22_000 }
 
-interface Around {
+export interface Around {
   /** A call of a tool is demanded. */
   readonly forced: boolean
+  /** The conversation ends with the beginning of the answer. */
+  readonly prefilled: boolean
   /** The model is in the middle of calling tools and has not thought, or its thinking could not be kept. */
   readonly unthoughtLoop: boolean
 }
@@ -82,8 +84,9 @@ const without = ({ rules, target, mapped }: ModelContext, field: string): Omit<E
   }
 }
 
-const obstacleTo = ({ rules, target }: ModelContext, { forced }: Around): string | null => {
+const obstacleTo = ({ rules, target }: ModelContext, { forced, prefilled }: Around): string | null => {
   if (rules.thinking === 'none') return `${target.upstreamModel} does not think.`
+  if (prefilled) return `${target.upstreamModel} cannot think before it goes on with the beginning of an answer.`
   return forced && rules.forcedTools === 'without-thinking'
     ? `${target.upstreamModel} cannot think where the call of a tool is demanded.`
     : null

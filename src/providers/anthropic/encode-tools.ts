@@ -3,6 +3,8 @@ import type { CustomTool, FunctionTool, ProviderTool } from '../../canonical/pro
 import { isObject } from '../../lib/json.ts'
 import { cacheMember, type EncodeContext } from './encode-context.ts'
 import { tellLoosened } from './encode-format.ts'
+import type { ModelRules } from './model-rules.ts'
+import { objectSchema } from './object-schema.ts'
 import { isWebSearch, webSearchTool } from './web-search-tool.ts'
 
 export interface EncodedTools {
@@ -53,29 +55,41 @@ const loseTool = (tool: CustomTool | ProviderTool, context: EncodeContext): void
 
 const functionTool = (tool: FunctionTool, at: string, context: EncodeContext): unknown => {
   const given = isObject(tool.parameters) ? tool.parameters : {}
-  // The dialect wants every input to be an object, and to be told so.
-  const schema = given['type'] === undefined ? { type: 'object', ...given } : given
-  if (tool.strict === true && !context.rules.structuredOutputs)
-    context.lose(`${at}.strict`, `${context.target.upstreamModel} does not enforce schemas; strict was left out.`)
-  const strict = tool.strict === true && context.rules.structuredOutputs ? strictSchema(schema, `${at}.strict`, context) : null
+  const { schema, strict } = inputSchema(given, tool.strict === true, at, context)
   return {
     name: tool.name,
     ...(tool.description === null ? {} : { description: tool.description }),
-    input_schema: strict ?? schema,
-    ...(strict === null ? {} : { strict: true }),
+    input_schema: schema,
+    ...(strict ? { strict } : {}),
     ...cacheMember(tool.cache),
   }
 }
 
-/** The schema of a tool as the grammar takes it; null, and told, where that has no place for it. */
-export const strictSchema = (schema: Readonly<Record<string, unknown>>, field: string, context: EncodeContext): unknown => {
+export type SchemaContext = Pick<EncodeContext, 'grammar' | 'target' | 'lose' | 'mapped'> & {
+  readonly rules: Pick<ModelRules, 'structuredOutputs'>
+}
+
+/** What a tool takes, in a form that the API takes, and whether the model is held to it. */
+export const inputSchema = (
+  given: Readonly<Record<string, unknown>>,
+  wish: boolean,
+  at: string,
+  context: SchemaContext,
+): { readonly schema: Readonly<Record<string, unknown>>; readonly strict: boolean } => {
+  const schema = objectSchema(given, `${at}.input_schema`, context.mapped)
+  if (!wish) return { schema, strict: false }
+  const field = `${at}.strict`
+  if (!context.rules.structuredOutputs) {
+    context.lose(field, `${context.target.upstreamModel} does not enforce schemas; strict was left out.`)
+    return { schema, strict: false }
+  }
   const closed = context.grammar.take(schema, 'tool')
   if ('obstacle' in closed) {
     context.lose(field, `${context.target.providerName} cannot enforce ${closed.obstacle}; strict was left out.`)
-    return null
+    return { schema, strict: false }
   }
   tellLoosened(closed.loosened, field, context)
-  return closed.schema
+  return { schema: closed.schema, strict: true }
 }
 
 const encodeChoice = (context: EncodeContext): { toolChoice: unknown; forced: boolean } => {

@@ -3,13 +3,15 @@ import type { JsonObject, JsonValue } from '../../lib/json.ts'
 import { settingFields } from '../../request-fields/request-fields.ts'
 import { fieldsOfObject } from '../editable-fields.ts'
 import type { Attempt } from '../provider.ts'
+import { isPrefilled } from '../turns.ts'
 import { encodeContext, type EncodeContext } from './encode-context.ts'
-import { encodeConversation, type Turn } from './encode-conversation.ts'
+import { encodeConversation, isUnthoughtLoop, type Turn } from './encode-conversation.ts'
 import { encodeSampling } from './encode-sampling.ts'
 import { seenStops } from './encode-stop.ts'
 import { encodeThinking } from './encode-thinking.ts'
 import { encodeFormat } from './encode-format.ts'
 import { encodeTools } from './encode-tools.ts'
+import { keepEdits, keepLawful } from './lawful-fields.ts'
 import { relayChanges } from './relay-request.ts'
 import { keepAcceptedFields } from './relay-rules.ts'
 import { encodeServiceTier } from './service-tier.ts'
@@ -28,7 +30,11 @@ const translated = (context: EncodeContext, attempt: Attempt): string => {
   // Before the tools: what is left of the grammar is theirs.
   const { schema, words } = encodeFormat(context, context.rules.structuredOutputs)
   const { tools, toolChoice, forced } = encodeTools(context)
-  const { maxTokens, thinking, effort } = encodeThinking(context, { forced, unthoughtLoop: isUnthoughtLoop(turns) })
+  const { maxTokens, thinking, effort } = encodeThinking(context, {
+    forced,
+    unthoughtLoop: isUnthoughtLoop(turns),
+    prefilled: isPrefilled(turns),
+  })
   const format = schema === undefined ? undefined : { type: 'json_schema', schema: described(schema, context) }
   const user = encodeUser(context)
   const head = JSON.stringify({ model: context.target.upstreamModel, max_tokens: maxTokens, ...(stream ? { stream } : {}) })
@@ -56,18 +62,12 @@ const acceptedFields = (fields: Readonly<Record<string, unknown>>, context: Enco
   const paths = [...settingFields('messages')].map(([name, [field]]) => [field, context.fieldOf(name)])
   const kept = fieldsOfObject(Object.fromEntries(given), { ...Object.fromEntries(paths), metadata: context.fieldOf('user') })
   keepAcceptedFields(kept, attempt)
+  keepLawful(kept, context)
+  keepEdits(kept, context)
   return kept.object
 }
 
 const turnText = ({ role, blocks }: Turn): string => `{"role":"${role}","content":[${blocks.map(({ json }) => json).join(',')}]}`
-
-/** Results of tools were sent, and the calls before them do not begin with thinking. */
-const isUnthoughtLoop = (turns: readonly Turn[]): boolean => {
-  const results = turns.findLastIndex(({ role }) => role === 'user')
-  if (results !== turns.findLastIndex(({ role }) => role !== 'system') || turns[results]?.blocks[0]?.type !== 'tool_result') return false
-  const first = turns[results - 1]?.blocks[0]?.type
-  return first !== 'thinking' && first !== 'redacted_thinking'
-}
 
 /** The dialect has no place for what a format says of itself but its schema. */
 const described = (schema: Readonly<Record<string, unknown>>, { prompt: { outputFormat } }: EncodeContext): unknown => {

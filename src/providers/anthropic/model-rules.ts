@@ -19,6 +19,8 @@ export interface ModelRules {
   readonly forcedTools: 'always' | 'without-thinking' | 'never'
   /** A message of role `system` may stand between the turns. */
   readonly systemTurns: boolean
+  /** It goes on with the beginning of an answer, where that is the last message. */
+  readonly prefill: boolean
   /** `output_config.format`, and `strict` tools. */
   readonly structuredOutputs: boolean
 }
@@ -37,6 +39,7 @@ export const rulesOf = (upstreamModel: string): ModelRules => {
     efforts: version < 406 ? [] : version < 407 || family === 'preview' ? ['low', 'medium', 'high', 'max'] : EFFORTS,
     forcedTools: forcedTools(family, version),
     systemTurns: version >= (family === 'sonnet' || family === 'haiku' ? 505 : 408),
+    prefill: version < 406,
     structuredOutputs: version >= 401,
   }
 }
@@ -52,6 +55,7 @@ const IMITATION: ModelRules = {
   efforts: [],
   forcedTools: 'without-thinking',
   systemTurns: false,
+  prefill: true,
   structuredOutputs: false,
 }
 

@@ -76,8 +76,10 @@ describe('a client of the same dialect', () => {
           content: [
             { type: 'thinking', thinking: 'O', signature: own },
             { type: 'thinking', thinking: 'P', signature: 'native' },
+            { type: 'text', text: 'b' },
           ],
         },
+        { role: 'user', content: 'w' },
       ],
     })
     const { text, told } = relay(body)
@@ -90,8 +92,10 @@ describe('a client of the same dialect', () => {
         content: [
           { type: 'thinking', thinking: 'O', signature: 'sig' },
           { type: 'thinking', thinking: 'P', signature: 'native' },
+          { type: 'text', text: 'b' },
         ],
       },
+      { role: 'user', content: 'w' },
     ])
     expect(told).toEqual(['unsupported_field messages[1]', 'unsupported_field messages[3]'])
   })

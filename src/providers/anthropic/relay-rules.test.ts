@@ -5,10 +5,17 @@ import { encode, message, relay } from './encode.test-kit.ts'
 const ask = (more: Readonly<Record<string, unknown>>): string =>
   JSON.stringify({ model: 'a/b', max_tokens: 20_000, messages: [{ role: 'user', content: 'Hi' }], ...more })
 
+const TOOLS = { tools: [{ name: 'f', input_schema: { type: 'object' } }] }
+
 const sentOf = (more: Readonly<Record<string, unknown>>, model: string, maxCompletionTokens: number | null = null) => {
   const { text, told } = relay(ask(more), { model, maxCompletionTokens })
   const { model: _, messages: _messages, ...sent } = JSON.parse(text) as Record<string, unknown>
   return { sent, told }
+}
+
+const schemaWords = {
+  type: 'text',
+  text: 'Answer with one JSON object and nothing else: no other text, and no Markdown around it. It must be valid against this JSON Schema: {}',
 }
 
 const HAIKU = 'claude-haiku-4-5-20251001'
@@ -62,8 +69,8 @@ describe('thinking as the model takes it', () => {
     [
       'it gives way to a tool that is demanded',
       HAIKU,
-      { thinking: { type: 'enabled', budget_tokens: 4000 }, tool_choice: { type: 'any' } },
-      { max_tokens: 20_000, tool_choice: { type: 'any' } },
+      { ...TOOLS, thinking: { type: 'enabled', budget_tokens: 4000 }, tool_choice: { type: 'any' } },
+      { ...TOOLS, max_tokens: 20_000, tool_choice: { type: 'any' } },
       ['unsupported_field thinking'],
     ],
     [
@@ -76,16 +83,30 @@ describe('thinking as the model takes it', () => {
     [
       'a model that cannot be made to call a tool is left to choose',
       'claude-opus-5-5',
-      { tool_choice: { type: 'tool', name: 'f', disable_parallel_tool_use: true } },
-      { max_tokens: 20_000, tool_choice: { type: 'auto', disable_parallel_tool_use: true } },
+      { ...TOOLS, tool_choice: { type: 'tool', name: 'f', disable_parallel_tool_use: true } },
+      { ...TOOLS, max_tokens: 20_000, tool_choice: { type: 'auto', disable_parallel_tool_use: true } },
       ['mapped_field tool_choice'],
     ],
     [
-      'a model without schemas answers in its own form',
+      'a model without schemas is told of one in words',
       'claude-3-7-sonnet-20250219',
-      { output_config: { format: { type: 'json_schema', schema: {} } } },
-      { max_tokens: 20_000 },
-      ['unsupported_field output_config.format'],
+      { system: 'S', output_config: { format: { type: 'json_schema', schema: {} } } },
+      { system: [{ type: 'text', text: 'S' }, schemaWords], max_tokens: 20_000 },
+      ['mapped_field output_config.format'],
+    ],
+    [
+      'a budget below the least that it thinks with is raised to that',
+      HAIKU,
+      { thinking: { type: 'enabled', budget_tokens: 10 } },
+      { max_tokens: 20_000, thinking: { type: 'enabled', budget_tokens: 1024 } },
+      ['mapped_field thinking'],
+    ],
+    [
+      'a wish to clear thinking goes with it',
+      HAIKU,
+      { context_management: { edits: [{ type: 'clear_thinking_20251015', keep: 'all' }, { type: 'clear_tool_uses_20250919' }] } },
+      { max_tokens: 20_000, context_management: { edits: [{ type: 'clear_tool_uses_20250919' }] } },
+      ['unsupported_field context_management.edits'],
     ],
   ])('%s', (_, model, given, sent, told) => {
     expect(sentOf(given, model)).toEqual({ sent, told } as never)
@@ -153,8 +174,8 @@ describe('marks of what to cache', () => {
   const block = (text: string) => ({ type: 'text', text, ...mark })
   const marked = {
     tools: [
-      { name: 'a', input_schema: {}, ...mark },
-      { name: 'b', input_schema: {}, ...mark },
+      { name: 'a', input_schema: { type: 'object' }, ...mark },
+      { name: 'b', input_schema: { type: 'object' }, ...mark },
     ],
     system: [block('s')],
     messages: [1, 2, 3, 4].map((turn) => ({ role: 'user', content: [block(String(turn))] })),
@@ -175,6 +196,25 @@ describe('marks of what to cache', () => {
     expect(placesOf(relay(ask({ ...marked, ...mark }), { model: HAIKU }).text)).toEqual(['s', '3', '4'])
     const four = { ...marked, messages: marked.messages.slice(0, 1) }
     expect(relay(ask(four), { model: HAIKU })).toEqual({ text: ask(four).replace('a/b', HAIKU), told: [] })
+  })
+
+  test('live five minutes behind one that does, whichever lane the request takes', () => {
+    const [hour, short] = [{ cache_control: { type: 'ephemeral', ttl: '1h' } }, mark]
+    const given = {
+      ...short,
+      system: [{ type: 'text', text: 's', ...hour }],
+      messages: [{ role: 'user', content: [block('1'), { type: 'text', text: '2', ...hour }] }],
+    }
+    const { text, told } = relay(ask(given), { model: HAIKU })
+    expect(JSON.parse(text)).toMatchObject({
+      system: [hour],
+      messages: [{ content: [short, { cache_control: { ttl: '5m' } }] }],
+    })
+    expect(told).toEqual(['mapped_field cache_control'])
+    const parts = [{ type: 'text', text: '1', cache: {} } as const, { type: 'text', text: '2', cache: { ttl: '1h' } } as const]
+    const translated = encode({ messages: [message('user', 0, ...parts)] })
+    expect(translated.sent.messages[0]?.content[1]).toMatchObject({ cache_control: { ttl: '5m' } })
+    expect(translated.told).toEqual(['mapped_field cache_control'])
   })
 
   test('are as few in a translated request', () => {

@@ -8,28 +8,41 @@ import type { EditableFields } from '../editable-fields.ts'
 import { nearestEffort } from '../effort.ts'
 import { clampOutput, keepAccepted } from '../field-rules.ts'
 import type { Attempt } from '../provider.ts'
+import { isPrefilled } from '../turns.ts'
 import { vendorOf } from '../vendors.ts'
 import type { ModelContext } from './encode-context.ts'
+import { isUnthoughtLoop, type Turn } from './encode-conversation.ts'
+import { encodeFormat } from './encode-format.ts'
 import { encodeSampling } from './encode-sampling.ts'
 import { seenStops } from './encode-stop.ts'
-import { encodeThinking, unthought } from './encode-thinking.ts'
+import { type Around, BUDGET_MIN, encodeThinking, unthought } from './encode-thinking.ts'
+import { inputSchema } from './encode-tools.ts'
+import { createGrammarBudget, type GrammarBudget } from './grammar-budget.ts'
+import { keepEdits, keepLawful } from './lawful-fields.ts'
 import { type ModelRules, rulesOf } from './model-rules.ts'
+import { isPaused } from './relay-conversation.ts'
 
-/** `unthoughtLoop`: the history stands between a call that was made without thinking and its answer. */
-export const applyModelRules = (fields: EditableFields, attempt: Attempt, unthoughtLoop: () => boolean): void => {
+/** `turns`: the conversation as it goes out. Gives what the system prompt has to say in addition. Throws `invalid_request`. */
+export const applyModelRules = (fields: EditableFields, attempt: Attempt, turns: readonly Turn[]): string | undefined => {
   clampOutput(fields, 'max_tokens', attempt)
   keepAcceptedFields(fields, attempt)
   const context = relayContext(fields, attempt)
   if (!context.rules.claude) {
     const thinking = fields.value('thinking')
-    if (!isObject(thinking) || thinking['type'] !== 'enabled' || !unthoughtLoop()) return
+    if (!isObject(thinking) || thinking['type'] !== 'enabled' || !isUnthoughtLoop(turns)) return undefined
     fields.remove('thinking')
     context.lose('thinking', `${unthought(context.target)} It was left out.`)
-    return
+    return undefined
   }
+  keepLawful(fields, context)
+  const grammar = createGrammarBudget()
+  // Before the tools: what is left of the grammar is theirs.
+  const words = changeFormat(fields, context, grammar)
+  changeTools(fields, context, grammar)
   const forced = chooseTools(fields, context)
-  changeThinking(fields, context, { forced, unthoughtLoop })
-  changeFormat(fields, context)
+  if (isObject(fields.value('thinking')))
+    changeThinking(fields, context, { forced, unthoughtLoop: isUnthoughtLoop(turns), prefilled: isPrefilled(turns, isPaused) })
+  changeEffort(fields, context)
   changeSampling(fields, context)
   const stop = context.setting('stop')
   const kept = seenStops(context)
@@ -37,6 +50,8 @@ export const applyModelRules = (fields: EditableFields, attempt: Attempt, unthou
     if (kept === undefined) fields.remove('stop_sequences')
     else fields.put('stop_sequences', [...kept])
   }
+  keepEdits(fields, context)
+  return words
 }
 
 /** Also of a translated request. */
@@ -102,22 +117,17 @@ const chooseTools = (fields: EditableFields, { rules, target, mapped }: ModelCon
   return false
 }
 
-interface Around {
-  readonly forced: boolean
-  readonly unthoughtLoop: () => boolean
+const changeThinking = (fields: EditableFields, context: ModelContext, around: Around): void => {
+  const thinking = fields.value('thinking')
+  if (!isObject(thinking) || isUnderstood(thinking, fields.value('max_tokens'), context.rules, around)) return
+  const encoded = encodeThinking(context, around)
+  if (encoded.thinking === undefined) fields.remove('thinking')
+  else fields.put('thinking', encoded.thinking as JsonValue)
+  putOutput(fields, { effort: encoded.effort })
 }
 
-const changeThinking = (fields: EditableFields, context: ModelContext, { forced, unthoughtLoop }: Around): void => {
-  const { rules, target, lose, mapped } = context
-  const thinking = fields.value('thinking')
+const changeEffort = (fields: EditableFields, { rules, target, lose, mapped }: ModelContext): void => {
   const effort = effortIn(fields)
-  if (isObject(thinking) && !isUnderstood(thinking, fields.value('max_tokens'), rules, { forced, unthoughtLoop })) {
-    const encoded = encodeThinking(context, { forced, unthoughtLoop: unthoughtLoop() })
-    if (encoded.thinking === undefined) fields.remove('thinking')
-    else fields.put('thinking', encoded.thinking as JsonValue)
-    putOutput(fields, { effort: encoded.effort })
-    return
-  }
   if (effort === undefined || rules.efforts.includes(effort)) return
   const nearest = nearestEffort(effort, rules.efforts) ?? undefined
   putOutput(fields, { effort: nearest })
@@ -130,7 +140,7 @@ const isUnderstood = (
   { type, budget_tokens: budget, display }: Readonly<Record<string, unknown>>,
   maxTokens: unknown,
   rules: ModelRules,
-  { forced, unthoughtLoop }: Around,
+  { forced, unthoughtLoop, prefilled }: Around,
 ): boolean => {
   if (display !== undefined && display !== null && rules.display === 'unknown') return false
   switch (type) {
@@ -139,13 +149,20 @@ const isUnderstood = (
     case 'between_tools':
       return rules.thinkingOff === 'between_tools'
     case 'adaptive':
-      return (rules.thinking === 'either' || rules.thinking === 'adaptive') && !(forced && rules.forcedTools === 'without-thinking')
+      return (
+        (rules.thinking === 'either' || rules.thinking === 'adaptive') &&
+        !prefilled &&
+        !(forced && rules.forcedTools === 'without-thinking')
+      )
     case 'enabled':
       return (
         (rules.thinking === 'either' || rules.thinking === 'budget') &&
         !(forced && rules.forcedTools === 'without-thinking') &&
-        !(typeof budget === 'number' && typeof maxTokens === 'number' && budget >= maxTokens) &&
-        !unthoughtLoop()
+        typeof budget === 'number' &&
+        budget >= BUDGET_MIN &&
+        !(typeof maxTokens === 'number' && budget >= maxTokens) &&
+        !prefilled &&
+        !unthoughtLoop
       )
     default:
       return true
@@ -164,12 +181,34 @@ const putOutput = (fields: EditableFields, members: Readonly<Record<string, Json
   else if (JSON.stringify(next) !== JSON.stringify(output)) fields.put('output_config', next)
 }
 
-const changeFormat = (fields: EditableFields, { rules, target, lose }: ModelContext): void => {
+/** Gives the words for what the model cannot be held to. */
+const changeFormat = (fields: EditableFields, context: ModelContext, grammar: GrammarBudget): string | undefined => {
   const output = fields.value('output_config')
-  if (rules.structuredOutputs || !isObject(output) || (output['format'] ?? null) === null) return
-  putOutput(fields, { format: undefined })
-  lose('output_config.format', `${target.upstreamModel} does not hold answers to a schema; it was left out.`)
+  const format = isObject(output) ? output['format'] : undefined
+  if (!isObject(format) || format['type'] !== 'json_schema') return undefined
+  const outputFormat = { type: 'json-schema', name: 'response', schema: format['schema'] } as const
+  const told = { ...context, dialect: 'messages', grammar, prompt: { outputFormat } } as const
+  const { schema, words } = encodeFormat(told, context.rules.structuredOutputs)
+  if (schema === undefined) putOutput(fields, { format: undefined })
+  else if (!isSame(schema, format['schema'])) putOutput(fields, { format: { ...format, schema: schema as JsonValue } })
+  return words
 }
+
+const changeTools = (fields: EditableFields, context: ModelContext, grammar: GrammarBudget): void => {
+  const tools = fields.value('tools')
+  if (!Array.isArray(tools)) return
+  const next = (tools as readonly JsonValue[]).map((tool, index) => {
+    const given = isObject(tool) ? tool['input_schema'] : undefined
+    if (!isObject(tool) || !isObject(given)) return tool
+    const { strict: wish, ...rest } = tool
+    const { schema, strict } = inputSchema(given, wish === true, `tools[${index}]`, { ...context, grammar })
+    if ((wish === true) === strict && (schema === given || isSame(schema, given))) return tool
+    return { ...rest, input_schema: schema as JsonValue, ...(strict ? { strict } : {}) }
+  })
+  if (next.some((tool, index) => tool !== tools[index])) fields.put('tools', next)
+}
+
+const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other)
 
 const changeSampling = (fields: EditableFields, context: ModelContext): void => {
   const thinking = fields.value('thinking')

@@ -176,7 +176,11 @@ describe('thinking of earlier turns', () => {
 
   test('a proof beside a call is another maker’s', () => {
     const proof = { format: 'google-gemini-v1', kind: 'signature', data: 'x' } as const
-    const messages = talk(['user', 'a'], ['assistant', { type: 'tool-call', id: 'c', name: 'f', arguments: '{}', proof }])
+    const messages = talk(
+      ['user', 'a'],
+      ['assistant', { type: 'tool-call', id: 'c', name: 'f', arguments: '{}', proof }],
+      ['user', { type: 'tool-result', callId: 'c', text: 'r' }],
+    )
     expect(encode({ tools: [f], messages }).told).toEqual(['unsupported_field messages[1]'])
   })
 })

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../lib/json.ts'
 import type { EncodeContext as ClaudeContext } from '../anthropic/encode-context.ts'
 import { createGrammarBudget } from '../anthropic/grammar-budget.ts'
 import type { Attempt } from '../provider.ts'
-import { withinMarks } from '../prompt-marks.ts'
+import { withLawfulMarks } from '../prompt-marks.ts'
 import { translate } from '../translation.ts'
 import { factsOf, type ModelFacts } from './model-facts.ts'
 
@@ -17,7 +17,7 @@ export interface EncodeContext extends ClaudeContext {
 export const encodeContext = ({ call, target, warn }: Attempt): EncodeContext => {
   const facts = factsOf(target)
   const given = call.prompt()
-  const prompt = facts.cachePoints === 'nowhere' ? given : withinMarks(given, target.providerName, warn)
+  const prompt = facts.cachePoints === 'nowhere' ? given : withLawfulMarks(given, target.providerName, warn)
   return {
     ...translate(prompt, 'bedrock', target, warn),
     dialect: call.dialect,

@@ -9,8 +9,22 @@ export const encodeConversation = (context: EncodeContext): Conversation<Block> 
   arrangeTurns<Block>(context, {
     encode: (message) => encodeBlocks(message, context),
     resultType: 'toolResult',
+    thinking: THINKING,
+    textOf: ({ type, json }) => (type === 'text' ? withPoint(json)[0].text : null),
+    withText: saying,
     complete: (turn) => withText(turn, context),
   })
+
+const THINKING = new Set(['reasoningContent'])
+
+/** A block of text, and the cache point that may be behind it. */
+const withPoint = (json: string): readonly [{ readonly text: string }, ...object[]] =>
+  JSON.parse(`[${json}]`) as [{ readonly text: string }, ...object[]]
+
+const saying = (text: string, block?: Block): Block => {
+  const points = block === undefined ? [] : withPoint(block.json).slice(1)
+  return { ...(block ?? { type: 'text' }), json: [{ text }, ...points].map((each) => JSON.stringify(each)).join(',') }
+}
 
 /** A turn with a document needs text, too (Message, "content"). */
 const withText = (turn: Turn, context: EncodeContext): Turn => {

@@ -4,6 +4,7 @@ import type { JsonObject, JsonValue } from '../../lib/json.ts'
 import { encodeSampling } from '../anthropic/encode-sampling.ts'
 import { encodeThinking } from '../anthropic/encode-thinking.ts'
 import { effortOfBudget, nearestEffort } from '../effort.ts'
+import { isPrefilled } from '../turns.ts'
 import type { Turn } from './encode-conversation.ts'
 import type { EncodeContext } from './encode-context.ts'
 
@@ -21,7 +22,11 @@ export const encodeInference = (turns: readonly Turn[], forced: boolean, context
 }
 
 const ofClaude = (turns: readonly Turn[], forced: boolean, context: EncodeContext): EncodedInference => {
-  const { maxTokens, thinking, effort } = encodeThinking(context, { forced, unthoughtLoop: isUnthoughtLoop(turns) })
+  const { maxTokens, thinking, effort } = encodeThinking(context, {
+    forced,
+    unthoughtLoop: isUnthoughtLoop(turns),
+    prefilled: isPrefilled(turns),
+  })
   const thinks = thinking?.['type'] === 'enabled' || thinking?.['type'] === 'adaptive'
   const { temperature, top_p: topP, top_k: topK } = encodeSampling(context, thinks)
   // Unlike Anthropic's own API this one wants no cap, and knows the highest itself; only a budget has to be below one.

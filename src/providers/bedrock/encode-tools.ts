@@ -1,7 +1,7 @@
 /** `toolConfig`: tools, and whether the model has to call one. */
 import type { FunctionTool } from '../../canonical/prompt.ts'
 import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
-import { strictSchema } from '../anthropic/encode-tools.ts'
+import { inputSchema } from '../anthropic/encode-tools.ts'
 import type { Turn } from './encode-conversation.ts'
 import { cachePoint, type EncodeContext } from './encode-context.ts'
 
@@ -62,18 +62,15 @@ const claudeChoice = (choice: JsonObject | undefined): JsonObject => {
 
 const toolSpec = (tool: FunctionTool, at: string, context: EncodeContext): JsonObject[] => {
   const given = isObject(tool.parameters) ? tool.parameters : {}
-  // The dialect wants every input to be an object, and to be told so.
-  const schema = given['type'] === undefined ? { type: 'object', ...given } : given
-  if (tool.strict === true && !context.facts.schemas)
-    context.lose(`${at}.strict`, `${context.target.upstreamModel} does not enforce schemas; strict was left out.`)
-  const strict = tool.strict === true && context.facts.schemas ? strictSchema(schema, `${at}.strict`, context) : null
+  const rules = { structuredOutputs: context.facts.schemas }
+  const { schema, strict } = inputSchema(given, tool.strict === true, at, { ...context, rules })
   const point = cachePoint(tool.cache, at, 'tools', context)
   const spec: JsonObject = {
     name: tool.name,
     // An empty description is refused.
     ...(tool.description === null || tool.description === '' ? {} : { description: tool.description }),
-    inputSchema: { json: (strict ?? schema) as JsonValue },
-    ...(strict === null ? {} : { strict: true }),
+    inputSchema: { json: schema as JsonValue },
+    ...(strict ? { strict } : {}),
   }
   return point === null ? [{ toolSpec: spec }] : [{ toolSpec: spec }, point]
 }

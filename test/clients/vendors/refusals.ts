@@ -3,8 +3,9 @@
  * rule names what it looks for; the first that applies answers. Sources: the vendors' references and public bug reports.
  */
 import { isObject } from '../../../src/lib/json.ts'
+import { refusedByAnthropic } from '../../support/strict-anthropic.ts'
 import { openaiRefusal } from './chat.ts'
-import { type Body, listOf, type Refusal, textOf } from './conversation.ts'
+import { type Body, listOf, type Refusal } from './conversation.ts'
 import { anthropicRefusal } from './messages.ts'
 
 export type Rule = (body: Body, headers: Headers) => Refusal | null
@@ -128,21 +129,7 @@ export const DEEPSEEK_RULES: readonly Rule[] = [
   badToolName(/^[a-zA-Z0-9_-]{1,64}$/, (name) => openaiRefusal(400, `Invalid 'tools[].function.name': ${name}`)),
 ]
 
-const ANTHROPIC =
-  `cache_control container context_management fallbacks inference_geo max_tokens mcp_servers messages metadata model output_config
-  output_format service_tier speed stop_sequences stream system temperature thinking tool_choice tools top_k top_p diagnostics`.split(/\s+/)
-
-/** haiku 4.5 and older take thinking with a budget and know no effort; opus 4.7 and newer the other way round. */
-const isAdaptive = (model: unknown): boolean => {
-  const [, major = '0', minor = '0'] = /claude-[a-z]+-(\d+)(?:-(\d{1,2})(?!\d))?/.exec(String(model)) ?? []
-  return Number(major) * 100 + Number(minor) >= 407
-}
-
-const blocksOf = (body: Body): readonly Body[] => listOf(body['messages']).flatMap(({ content }) => listOf(content))
-
 export const ANTHROPIC_RULES: readonly Rule[] = [
-  unknownFields(ANTHROPIC, (field) => anthropicRefusal(400, `${field}: Extra inputs are not permitted`)),
-  ({ max_tokens: most }) => (typeof most === 'number' ? null : anthropicRefusal(400, 'max_tokens: Field required')),
   ({ max_tokens: most, model }) =>
     Number(most) > 128_000 || (/haiku-4-5|sonnet-4-5|opus-4-5/.test(String(model)) && Number(most) > 64_000)
       ? anthropicRefusal(
@@ -150,55 +137,8 @@ export const ANTHROPIC_RULES: readonly Rule[] = [
           `max_tokens: ${String(most)} > ${Number(most) > 128_000 ? 128_000 : 64_000}, which is the maximum allowed number of output tokens for ${String(model)}`,
         )
       : null,
-  ({ thinking, model }) => {
-    const type = isObject(thinking) ? thinking['type'] : undefined
-    if (type === 'adaptive' && !isAdaptive(model)) return anthropicRefusal(400, 'adaptive thinking is not supported on this model')
-    return type === 'enabled' && isAdaptive(model)
-      ? anthropicRefusal(
-          400,
-          '"thinking.type.enabled" is not supported for this model. Use "thinking.type.adaptive" and "output_config.effort" to control thinking behavior.',
-        )
-      : null
-  },
-  ({ output_config: output, model }) =>
-    isObject(output) && isSet(output['effort']) && !isAdaptive(model)
-      ? anthropicRefusal(400, 'This model does not support the effort parameter.')
-      : null,
   (body) => {
-    const field = isAdaptive(body['model'])
-      ? ['temperature', 'top_p', 'top_k'].find((name) => isSet(body[name]) && body[name] !== 1)
-      : undefined
-    return field === undefined ? null : anthropicRefusal(400, `\`${field}\` is deprecated for this model.`)
-  },
-  ({ messages, model }, headers) => {
-    const hasSystem = listOf(messages).some(({ role }) => role === 'system')
-    const takesIt = /opus-4-8|-5-5/.test(String(model)) && (headers.get('anthropic-beta') ?? '').includes('mid-conversation-system')
-    return hasSystem && !takesIt
-      ? anthropicRefusal(
-          400,
-          'messages: Unexpected role "system". The Messages API accepts a top-level `system` parameter, not "system" as an input message role.',
-        )
-      : null
-  },
-  ({ messages }) =>
-    listOf(messages)[0]?.['role'] === 'user' ? null : anthropicRefusal(400, 'messages: first message must use the "user" role'),
-  (body) =>
-    blocksOf(body).some(({ type, text }) => type === 'text' && textOf(text).trim() === '')
-      ? anthropicRefusal(400, 'messages: text content blocks must be non-empty')
-      : null,
-  (body) => {
-    const id = blocksOf(body)
-      .map(({ type, id, tool_use_id: of }) => (type === 'tool_use' ? id : type === 'tool_result' ? of : 'ok'))
-      .find((one) => !/^[a-zA-Z0-9_-]+$/.test(String(one)))
-    return id === undefined
-      ? null
-      : anthropicRefusal(400, `messages: tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$' (${JSON.stringify(id)})`)
-  },
-  badToolName(/^[a-zA-Z0-9_-]{1,128}$/, (name, index) =>
-    anthropicRefusal(400, `tools.${index}.custom.name: String should match pattern '^[a-zA-Z0-9_-]{1,128}$' (${name})`),
-  ),
-  (body) => {
-    const marked = JSON.stringify(body).split('"cache_control":{').length - 1
-    return marked > 4 ? anthropicRefusal(400, `A maximum of 4 blocks with cache_control may be provided. Found ${marked}.`) : null
+    const refusal = refusedByAnthropic(body)
+    return refusal === null ? null : anthropicRefusal(400, refusal)
   },
 ]

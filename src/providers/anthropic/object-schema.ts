@@ -1,0 +1,47 @@
+/** The schema of a tool's input as the API takes it: one of an object, which says so and has no alternatives at its top. */
+import { isObject } from '../../lib/json.ts'
+import { resolvePointer } from '../../lib/json-pointer.ts'
+
+type Schema = Readonly<Record<string, unknown>>
+
+/** The same schema where nothing has to change. */
+export const objectSchema = (schema: Schema, field: string, mapped: (field: string, message: string) => void): Schema => {
+  const combined = COMBINATORS.filter((keyword) => Array.isArray(schema[keyword]))
+  if (combined.length > 0) {
+    mapped(field, `There is no place for ${combined.join(', ')} at the top of a tool’s schema; what they hold was sent as one object.`)
+    return objectSchema(merged(schema, combined), field, mapped)
+  }
+  const { type } = schema
+  if (type === 'object') return schema
+  if (type === undefined) return { type: 'object', ...schema }
+  mapped(field, `The input of a tool is an object; the schema was sent as that of one.`)
+  return { ...schema, type: 'object' }
+}
+
+const COMBINATORS = ['allOf', 'anyOf', 'oneOf'] as const
+
+type Combinator = (typeof COMBINATORS)[number]
+
+/** All members that any branch knows; required is what each input has to have. */
+const merged = (schema: Schema, combined: readonly Combinator[]): Schema => {
+  let properties: Schema = isObject(schema['properties']) ? schema['properties'] : {}
+  const required = new Set(textsOf(schema['required']))
+  for (const keyword of combined) {
+    const branches = branchesOf(schema[keyword], schema)
+    for (const branch of branches) properties = { ...(isObject(branch['properties']) ? branch['properties'] : {}), ...properties }
+    for (const name of branches.flatMap((branch) => textsOf(branch['required'])))
+      if (keyword === 'allOf' || branches.every((branch) => textsOf(branch['required']).includes(name))) required.add(name)
+  }
+  const rest = Object.fromEntries(Object.entries(schema).filter(([name]) => !combined.some((keyword) => keyword === name)))
+  return { ...rest, type: 'object', properties, ...(required.size === 0 ? {} : { required: [...required] }) }
+}
+
+const branchesOf = (list: unknown, root: Schema): readonly Schema[] =>
+  (Array.isArray(list) ? (list as unknown[]) : []).flatMap((branch): readonly Schema[] => {
+    if (!isObject(branch)) return []
+    const target = typeof branch['$ref'] === 'string' ? resolvePointer(root, branch['$ref']) : branch
+    return target === null ? [] : [target]
+  })
+
+const textsOf = (value: unknown): readonly string[] =>
+  Array.isArray(value) ? value.filter((each): each is string => typeof each === 'string') : []

@@ -1,0 +1,326 @@
+/**
+ * The conversation of a client that speaks Messages, by the same rules as a translated one (turns.ts): its blocks go
+ * through them as parts of which only the kind and the ids are read. A message that comes out as it went in keeps its
+ * text, to the byte.
+ */
+import { openProof } from '../../canonical/reasoning.ts'
+import type { Message, Part } from '../../canonical/prompt.ts'
+import { scanElements } from '../../lib/json-scan.ts'
+import { editElements, editMembers, readMembers } from '../../lib/json-splice.ts'
+import { withLawfulCalls } from '../lawful-calls.ts'
+import { withPairedResults } from '../paired-results.ts'
+import type { Attempt } from '../provider.ts'
+import { arrangeTurns, type Turn } from '../turns.ts'
+import { type Block, BLOCK_FORM, toolUseId } from './encode-blocks.ts'
+import { rulesOf } from './model-rules.ts'
+
+export interface RelayedConversation {
+  readonly turns: readonly Turn<Block>[]
+  /** JSON texts of what has to change. */
+  readonly changes: { readonly messages?: string; readonly system?: string }
+}
+
+export interface GivenConversation {
+  /** JSON texts. */
+  readonly messages: string
+  readonly system: string | undefined
+}
+
+/** Throws `invalid_prompt` for a conversation that cannot be read, or that holds nothing to answer. */
+export const relayConversation = (given: GivenConversation, attempt: Attempt): RelayedConversation => {
+  const { call, target, warn } = attempt
+  const rules = rulesOf(target.upstreamModel)
+  const sources = readMessages(given.messages, { attempt, claude: rules.claude })
+  if (sources === null) {
+    // The reader of prompts names what is wrong; what it accepts is newer than this release.
+    if (rules.claude) call.prompt()
+    return { turns: [], changes: {} }
+  }
+  const lose = (field: string, message: string): void => warn({ code: 'unsupported_field', field, message })
+  const mapped = (field: string, message: string): void => warn({ code: 'mapped_field', field, message })
+  if (!rules.claude) return ofImitation(sources)
+  const lawful = withLawfulCalls({ messages: sources.map(({ message }) => message) }, mapped)
+  const messages = withPairedResults(lawful.messages, warn, { openEnd: false })
+  const arranged = arrangeTurns<Block>(
+    { prompt: { messages }, target, rules, lose, mapped },
+    { ...BLOCK_FORM, encode: ({ parts }) => parts.flatMap(encodeRaw), isPaused },
+  )
+  const leading =
+    arranged.system.length === 0
+      ? []
+      : sources.slice(
+          0,
+          sources.findIndex(({ message: { role } }) => role !== 'system'),
+        )
+  for (const { message } of leading)
+    mapped(message.at ?? 'messages', `${target.upstreamModel} takes no system message here; its words were sent in the system prompt.`)
+  return { turns: arranged.turns, changes: changesOf(arranged.turns, arranged.system, sources, given.system) }
+}
+
+/** Its conversation is taken at its client's word, but for the thinking of others. */
+const ofImitation = (sources: readonly Source[]): RelayedConversation => {
+  const turns = sources.map(({ message, blocks }) => ({ role: roleOf(message), blocks, at: message.at ?? 'messages' }))
+  if (sources.every(({ changed }) => !changed)) return { turns, changes: {} }
+  const texts = sources.flatMap(({ text, changed, blocks }) => {
+    if (!changed) return [text]
+    return blocks.length === 0 ? [] : [editMembers(text, { content: `[${blocks.map(({ json }) => json).join(',')}]` })]
+  })
+  return { turns, changes: { messages: `[${texts.join(',')}]` } }
+}
+
+/** The provider's own tools were at work, or it cut the turn short to go on with it. */
+export const isPaused = ({ blocks }: Turn<Block>): boolean => blocks.some(({ type }) => OF_PROVIDER.test(type))
+
+const OF_PROVIDER = /^(?:server_tool_use|mcp_tool_use|compaction)$|._tool_result$/
+
+interface Source {
+  readonly text: string
+  readonly message: Message
+  /** Those that go on, in their order. */
+  readonly blocks: readonly Block[]
+  /** Not all of them do, or not as they were written. */
+  readonly changed: boolean
+}
+
+/** A part that stands for a block of the client's. */
+type RawPart = Part & { readonly raw: Block }
+
+interface Reading {
+  readonly attempt: Attempt
+  readonly claude: boolean
+}
+
+const roleOf = ({ role }: Message): Turn<Block>['role'] => (role === 'developer' ? 'system' : role)
+
+/** Null where a message is none that this release knows. */
+const readMessages = (text: string, reading: Reading): readonly Source[] | null => {
+  if (!text.startsWith('[')) return null
+  const sources: Source[] = []
+  for (const [index, { start, end }] of scanElements(text).entries()) {
+    const source = readMessage(text.slice(start, end), index, reading)
+    if (source === null) return null
+    sources.push(source)
+  }
+  return sources
+}
+
+const readMessage = (text: string, index: number, reading: Reading): Source | null => {
+  if (!text.startsWith('{')) return null
+  const members = readMembers(text)
+  const role = textIn(members.get('role'))
+  const content = members.get('content')
+  if ((role !== 'user' && role !== 'assistant' && role !== 'system') || content === undefined) return null
+  const at = `messages[${index}]`
+  const read = content.startsWith('[') ? scanElements(content).map(({ start, end }) => content.slice(start, end)) : asBlocks(content)
+  if (read === null) return null
+  const parts: RawPart[] = []
+  let changed = false
+  let foreign = false
+  for (const json of read) {
+    const part = readBlock(json, at, role, reading)
+    if (part === null) return null
+    if (part === FOREIGN) foreign = true
+    else if (part !== BLANK) parts.push(part)
+    changed ||= part === FOREIGN || part === BLANK || part.raw.json !== json
+  }
+  if (foreign) {
+    const message = `Thinking that ${reading.attempt.target.modelId} did not do itself was left out.`
+    reading.attempt.warn({ code: 'unsupported_field', field: at, message })
+  }
+  return { text, message: { role, parts, at }, blocks: parts.map(({ raw }) => raw), changed }
+}
+
+/** A text is a block of its own. */
+const asBlocks = (content: string): readonly string[] | null =>
+  content === '""' ? [] : content.startsWith('"') ? [`{"type":"text","text":${content}}`] : null
+
+const FOREIGN = 'foreign'
+const BLANK = 'blank'
+
+/** Null for a block that this release cannot read. */
+const readBlock = (json: string, at: string, role: Message['role'], { attempt, claude }: Reading): RawPart | 'foreign' | 'blank' | null => {
+  if (!json.startsWith('{')) return null
+  const members = readMembers(json)
+  const type = textIn(members.get('type'))
+  const raw = { type: type ?? '', json }
+  switch (type) {
+    case null:
+      return null
+    case 'text': {
+      const text = members.get('text')
+      if (text?.startsWith('"') !== true) return null
+      if (!claude || !isBlank(text)) return opaque(raw, at)
+      if (text !== '""' || members.has('cache_control'))
+        attempt.warn({
+          code: 'unsupported_field',
+          field: at,
+          message: `${attempt.target.providerName} takes no empty text; it was left out.`,
+        })
+      return BLANK
+    }
+    case 'thinking':
+    case 'redacted_thinking': {
+      const own = provenThinking(type, members, json, attempt)
+      return own === null || (claude && role !== 'assistant') ? FOREIGN : { type: 'reasoning', text: '', raw: own }
+    }
+    case 'tool_use': {
+      const id = textIn(members.get('id'))
+      const input = members.get('input') ?? ''
+      return id === null
+        ? null
+        : {
+            type: 'tool-call',
+            id: toolUseId(id),
+            name: textIn(members.get('name')) ?? '',
+            arguments: input.startsWith('{') ? '{}' : input === 'null' ? '' : input,
+            raw: { type, json: withoutSeals(json, members) },
+          }
+    }
+    case 'tool_result': {
+      const id = textIn(members.get('tool_use_id'))
+      const content = claude ? withoutBlanks(members.get('content')) : members.get('content')
+      const said = content === undefined ? '' : contentBlocks(content)
+      return id === null
+        ? null
+        : {
+            type: 'tool-result',
+            callId: toolUseId(id),
+            text: '',
+            // As which it goes on where it answers no call.
+            media: said === '' ? [] : [opaque({ type: 'text', json: said }, at)],
+            raw: { type, json: content === members.get('content') ? json : editMembers(json, { content: content ?? '""' }) },
+          }
+    }
+    default:
+      return opaque(raw, at)
+  }
+}
+
+const opaque = (raw: Block, at: string): RawPart => ({ type: 'unknown', kind: raw.type, at, raw })
+
+const textIn = (json: string | undefined): string | null => (json?.startsWith('"') === true ? (JSON.parse(json) as string) : null)
+
+/** Of a JSON string, of which most begin with a letter. */
+const isBlank = (json: string): boolean => !/^"[!#-[\]-~]/.test(json) && (JSON.parse(json) as string).trim() === ''
+
+const withoutBlanks = (content: string | undefined): string | undefined => {
+  if (content?.startsWith('[') !== true || !MAY_BE_BLANK.test(content)) return content
+  return editElements(content, (json) => {
+    const text = json.startsWith('{') ? readMembers(json) : null
+    const said = text?.get('text')
+    return textIn(text?.get('type')) === 'text' && said?.startsWith('"') === true && isBlank(said) ? null : json
+  })
+}
+
+/** A text, or a list, that says nothing, or whose first character may be white space. */
+export const MAY_BE_BLANK = /"(?:text|content)"\s*:\s*(?:"(?:["\\]|[^!-~])|\[\s*\])/
+
+/** JSON text of blocks, as they stand in a list. */
+const contentBlocks = (content: string): string =>
+  content.startsWith('[')
+    ? content.slice(1, content.lastIndexOf(']')).trim()
+    : content.startsWith('"') && !isBlank(content)
+      ? `{"type":"text","text":${content}}`
+      : ''
+
+/** The block as the model may have it back, or null for none of it: what this service sealed, and what another maker or nobody signed, is not its own. */
+const provenThinking = (
+  type: 'thinking' | 'redacted_thinking',
+  members: ReadonlyMap<string, string>,
+  json: string,
+  { target: { modelId }, makerOf }: Attempt,
+): Block | null => {
+  const held = textIn(members.get(type === 'thinking' ? 'signature' : 'data'))
+  if (held === '') return null
+  const proof = held === null ? null : openProof(held)
+  if (proof === null) return held !== null && (makerOf?.(held) ?? modelId) !== modelId ? null : { type, json }
+  if (proof.format !== 'anthropic-claude-v1' || (proof.model !== undefined && proof.model !== modelId)) return null
+  return proof.kind === 'encrypted'
+    ? { type: 'redacted_thinking', json: JSON.stringify({ type: 'redacted_thinking', data: proof.data }) }
+    : { type: 'thinking', json: editMembers(json, { type: '"thinking"', signature: JSON.stringify(proof.data) }) }
+}
+
+/** A call without the proofs that this service put beside it. */
+const withoutSeals = (json: string, members: ReadonlyMap<string, string>): string => {
+  const sealed = [...members.keys()].filter((name) => {
+    const held = textIn(members.get(name))
+    return held !== null && openProof(held) !== null
+  })
+  return sealed.length === 0 ? json : editMembers(json, Object.fromEntries(sealed.map((name) => [name, null])))
+}
+
+const isRaw = (part: Part): part is RawPart => 'raw' in part
+
+const encodeRaw = (part: Part): readonly Block[] => {
+  if (isRaw(part)) return [withIds(part)]
+  if (part.type !== 'tool-result') return [] // the beginning of a result that became text: the rest of it is raw
+  return [{ type: 'tool_result', json: JSON.stringify({ type: 'tool_result', tool_use_id: part.callId, content: part.text }) }]
+}
+
+/** The same block where its ids, and the form of its input, are as the provider takes them. */
+const withIds = (part: RawPart): Block => {
+  const { raw } = part
+  if (part.type !== 'tool-call' && part.type !== 'tool-result') return raw
+  const members = readMembers(raw.json)
+  const [name, id] = part.type === 'tool-call' ? ['id', part.id] : ['tool_use_id', part.callId]
+  const changes = {
+    ...(textIn(members.get(name)) === id ? {} : { [name]: JSON.stringify(id) }),
+    ...(part.type === 'tool-result' || members.get('input')?.startsWith('{') === true ? {} : { input: '{}' }),
+  }
+  return Object.keys(changes).length === 0 ? raw : { type: raw.type, json: editMembers(raw.json, changes) }
+}
+
+/** A message whose blocks all stand together, as they came, keeps its text. */
+const changesOf = (
+  turns: readonly Turn<Block>[],
+  leading: readonly Block[],
+  sources: readonly Source[],
+  system: string | undefined,
+): RelayedConversation['changes'] => {
+  const whole = new Map<Block, Source>()
+  for (const source of sources) {
+    const [first] = source.blocks
+    if (first !== undefined && !source.changed) whole.set(first, source)
+  }
+  const texts = turns.flatMap((turn) => messageTexts(turn, whole))
+  const same = texts.length === sources.length && texts.every((text, index) => text === sources[index]?.text)
+  const said = withoutBlanks(system)
+  return {
+    ...(same ? {} : { messages: `[${texts.join(',')}]` }),
+    ...(leading.length === 0
+      ? said === undefined || said === system
+        ? {}
+        : { system: said }
+      : { system: `[${[...systemBlocks(said), ...leading.map(({ json }) => json)].join(',')}]` }),
+  }
+}
+
+const messageTexts = ({ role, blocks }: Turn<Block>, whole: ReadonlyMap<Block, Source>): readonly string[] => {
+  const texts: string[] = []
+  let loose: string[] = []
+  const flush = (): void => {
+    if (loose.length > 0) texts.push(`{"role":"${role}","content":[${loose.join(',')}]}`)
+    loose = []
+  }
+  for (let place = 0; place < blocks.length; place += 1) {
+    const block = blocks[place]
+    if (block === undefined) break
+    const source = whole.get(block)
+    if (source === undefined || !source.blocks.every((each, index) => each === blocks[place + index])) {
+      loose.push(block.json)
+      continue
+    }
+    flush()
+    texts.push(source.message.role === role ? source.text : editMembers(source.text, { role: JSON.stringify(role) }))
+    place += source.blocks.length - 1
+  }
+  flush()
+  return texts
+}
+
+/** JSON texts of the blocks that a text, or a list of them, is. */
+export const systemBlocks = (system: string | undefined): readonly string[] => {
+  if (system === undefined || system === 'null') return []
+  if (system.startsWith('[')) return scanElements(system).map(({ start, end }) => system.slice(start, end))
+  return system.startsWith('"') && !isBlank(system) ? (asBlocks(system) ?? []) : []
+}

@@ -1,0 +1,41 @@
+/** Files that a request names by their ids: they are the operator's account's, which no client may reach into. */
+import { GatewayError } from '../../errors.ts'
+import type { JsonBody } from '../../lib/json-body.ts'
+import { isObject } from '../../lib/json.ts'
+
+/** Throws `invalid_request` naming the first. */
+export const refuseStoredFiles = (body: JsonBody, providerName: string): void => {
+  if (!FILE_ID.test(body.searchable)) return
+  const messages: unknown = body.value('messages')
+  for (const [index, message] of (Array.isArray(messages) ? (messages as unknown[]) : []).entries()) {
+    const place = isObject(message) ? storedIn(message['content'], `messages[${index}].content`) : null
+    if (place === null) continue
+    throw new GatewayError(
+      'invalid_request',
+      `${place}: ${providerName} has no file of this id or place; send the file itself as data, or by its URL.`,
+      { metadata: { field: place } },
+    )
+  }
+}
+
+/** Also where the name is written with escapes. */
+const FILE_ID = /"file_id"|\\u00[67]/
+
+/** The place of a block's file. What the model said to a tool is no block. */
+const storedIn = (blocks: unknown, at: string): string | null => {
+  for (const [index, block] of (Array.isArray(blocks) ? (blocks as unknown[]) : []).entries()) {
+    if (!isObject(block)) continue
+    const { type, source } = block
+    const place = `${at}[${index}]`
+    if (type === 'container_upload') return place
+    if (isObject(source) && source['type'] === 'file') return `${place}.source`
+    const inside =
+      type === 'tool_result'
+        ? storedIn(block['content'], `${place}.content`)
+        : isObject(source)
+          ? storedIn(source['content'], `${place}.source.content`)
+          : null
+    if (inside !== null) return inside
+  }
+  return null
+}

@@ -1,0 +1,14 @@
+/** Where the provider runs code: a new container with skills of its own (docs/contract/messages.md#request). */
+import { z } from 'zod'
+
+const OF_ACCOUNT = 'Must not name a container or a skill by its id: those are the account’s that the provider knows, and not yours alone.'
+
+export const container = z
+  .looseObject(
+    {
+      id: z.null(OF_ACCOUNT).optional(),
+      skills: z.array(z.looseObject({ type: z.literal('anthropic', OF_ACCOUNT), skill_id: z.string().min(1) })).nullish(),
+    },
+    OF_ACCOUNT,
+  )
+  .meta({ id: 'Container', description: 'A new container with skills of the provider’s own.' })
