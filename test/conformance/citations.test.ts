@@ -4,7 +4,8 @@ import { describe, expect, test } from 'bun:test'
 import { at } from '../support/json-at.ts'
 import { streamEvents } from '../support/client-stream.ts'
 import { recording } from '../support/recordings.ts'
-import { replayReply } from '../support/replay.ts'
+import { emailGuardrail } from '../support/guardrail.ts'
+import { MODEL, replay, replayReply } from '../support/replay.ts'
 
 interface Place {
   readonly url: string
@@ -63,5 +64,92 @@ describe('sources told by Anthropic', () => {
       for (const { text, annotations = [] } of content)
         for (const { url, start_index: start, end_index: end } of annotations) found.push({ url, text: text.slice(start, end) })
     expect(found).toEqual(told())
+  })
+})
+
+describe('sources that Perplexity tells beside the choices', () => {
+  const RESULTS = [
+    { title: 'A', url: 'https://a.example/', date: '2026-01-01', snippet: 'All of A.' },
+    { title: 'B', url: 'https://b.example/', date: null },
+  ]
+  const SOURCES = { citations: ['https://a.example/', 'https://b.example/', 'https://c.example/'], search_results: RESULTS }
+  const TEXT = 'One [1]. Two [2][3].'
+  const ANSWER = { id: 'p', object: 'chat.completion', created: 1, model: 'sonar', ...SOURCES }
+  const chunk = (content: string, more: object = {}) => ({
+    ...ANSWER,
+    object: 'chat.completion.chunk',
+    choices: [{ index: 0, delta: { role: 'assistant', content }, finish_reason: null, ...more }],
+  })
+  // They stand in each chunk, also before the first word.
+  const chunks = [chunk(''), chunk('One [1].'), chunk(' Two [2][3].'), chunk('', { finish_reason: 'stop' })]
+  const encode = (text: string) => [new TextEncoder().encode(text)]
+  const streamed = {
+    type: 'text/event-stream',
+    pieces: encode(`${chunks.map((each) => `data: ${JSON.stringify(each)}\n\n`).join('')}data: [DONE]\n\n`),
+  } as const
+  const cutShort = {
+    type: 'text/event-stream',
+    pieces: encode(
+      `${chunks
+        .slice(0, -1)
+        .map((each) => `data: ${JSON.stringify(each)}\n\n`)
+        .join('')}data: [DONE]\n\n`,
+    ),
+  } as const
+  const whole = {
+    type: 'application/json',
+    pieces: encode(
+      JSON.stringify({ ...ANSWER, choices: [{ index: 0, message: { role: 'assistant', content: TEXT }, finish_reason: 'stop' }] }),
+    ),
+  } as const
+
+  const ask = async (client: 'chat' | 'responses' | 'messages', stream: boolean, more: object = {}, reply = stream ? streamed : whole) => {
+    const messages = [{ role: 'user', content: 'Hi' }]
+    const body = client === 'responses' ? { input: 'Hi' } : { messages, ...(client === 'messages' ? { max_tokens: 99 } : {}) }
+    const upstreams = [{ dialect: 'openai-chat', slug: 'perplexity', reply }] as const
+    const { text } = await replay({ client, upstreams, body: { model: MODEL, stream, ...body }, ...more })
+    return text
+  }
+
+  const URLS = SOURCES.citations
+  const PLACES = [
+    { url: URLS[0], title: 'A', start_index: 0, end_index: TEXT.length },
+    { url: URLS[1], title: 'B', start_index: 0, end_index: TEXT.length },
+    { url: URLS[2], title: '', start_index: 0, end_index: TEXT.length },
+  ]
+
+  test('chat: they stand where Perplexity put them, whole and in a stream', async () => {
+    expect(JSON.parse(await ask('chat', false))).toMatchObject(SOURCES)
+    for (const { data } of streamEvents(await ask('chat', true)).slice(0, 3)) expect(data).toMatchObject(SOURCES)
+  })
+
+  test('chat, where a guardrail reads the answer: annotations', async () => {
+    const places = PLACES.map(({ end_index: _, ...place }) => place)
+    const guardrails = { guardrails: [emailGuardrail('redact', 'output')] }
+    const { annotations } = at(JSON.parse(await ask('chat', false, guardrails)), 'choices', 0, 'message') as Delta
+    expect(annotations?.map(({ url_citation }) => url_citation)).toMatchObject(places)
+    const told = streamEvents(await ask('chat', true, guardrails)).flatMap(
+      ({ data }) => (at(data, 'choices', 0, 'delta') as Delta | undefined)?.annotations ?? [],
+    )
+    expect(told.map(({ url_citation }) => url_citation)).toMatchObject(places)
+  })
+
+  test('responses: annotations of all of the text, whole, in a stream, and in one that does not say how it ended', async () => {
+    const annotations = (response: unknown): unknown => at(response, 'output', 0, 'content', 0, 'annotations')
+    expect(annotations(JSON.parse(await ask('responses', false)))).toMatchObject(PLACES)
+    for (const reply of [streamed, cutShort]) {
+      const events = streamEvents(await ask('responses', true, {}, reply))
+      expect(annotations(at(events.at(-1)?.data, 'response'))).toMatchObject(PLACES)
+      expect(events.filter(({ name }) => name === 'response.output_text.annotation.added')).toHaveLength(3)
+    }
+  })
+
+  test('messages: citations of the block, whole and in a stream', async () => {
+    const locations = URLS.map((url) => ({ type: 'web_search_result_location', url }))
+    expect(at(JSON.parse(await ask('messages', false)), 'content', 0, 'citations')).toMatchObject(locations)
+    const told = streamEvents(await ask('messages', true)).flatMap(({ data }) =>
+      at(data, 'delta', 'type') === 'citations_delta' ? [at(data, 'delta', 'citation')] : [],
+    )
+    expect(told).toMatchObject(locations)
   })
 })

@@ -62,18 +62,36 @@ export const decodeAnnotations = (annotations: readonly unknown[], events: Model
   }
 }
 
+/** The pages behind a whole answer, each once. */
+export interface Sources {
+  add(chunk: Json): void
+  /** Those that were added since. */
+  take(): readonly ModelEvent[]
+}
+
 /**
- * The pages behind a whole answer, as Perplexity and xAI name them beside the choices, again in each chunk: `citations`
- * are addresses, `search_results` tell more of the same. `seen` holds the addresses that were told.
+ * Perplexity and xAI name them beside the choices, again in each chunk: `citations` are addresses, `search_results` tell
+ * more of the same.
  */
-export const decodeSources = (chunk: Json, seen: Set<string>, events: ModelEvent[]): void => {
-  const results: unknown[] = Array.isArray(chunk['search_results']) ? chunk['search_results'] : []
-  const citations: unknown[] = Array.isArray(chunk['citations']) ? chunk['citations'] : []
-  for (const source of [...results, ...citations]) {
-    const citation = isObject(source) ? sourceOf(source) : typeof source === 'string' ? page(source) : null
-    if (citation === null || seen.has(citation.url)) continue
-    seen.add(citation.url)
-    events.push({ type: 'citation', citation })
+export const collectSources = (): Sources => {
+  const seen = new Set<string>()
+  let untold: ModelEvent[] = []
+  return {
+    add(chunk) {
+      const results: unknown[] = Array.isArray(chunk['search_results']) ? chunk['search_results'] : []
+      const citations: unknown[] = Array.isArray(chunk['citations']) ? chunk['citations'] : []
+      for (const source of [...results, ...citations]) {
+        const citation = isObject(source) ? sourceOf(source) : typeof source === 'string' ? page(source) : null
+        if (citation === null || seen.has(citation.url)) continue
+        seen.add(citation.url)
+        untold.push({ type: 'citation', citation })
+      }
+    },
+    take() {
+      const told = untold
+      untold = []
+      return told
+    },
   }
 }
 

@@ -99,16 +99,17 @@ describe('what stands beside the text', () => {
     ])
   })
 
-  test('sources of the whole answer, once each, however often they are told', () => {
+  test('sources of the whole answer, once each and behind it, however often they are told', () => {
     const told = {
       citations: ['https://a.example', 'https://b.example'],
       search_results: [{ url: 'https://a.example', title: 'A', date: '2026-01-01' }],
     }
-    expect(decode(delta({ content: 'a' }, {}, told), delta({ content: 'b' }, {}, told))).toEqual([
+    expect(decode(delta({ content: 'a' }, {}, told), delta({ content: 'b' }, { finish_reason: 'stop' }, told))).toEqual([
       { type: 'text', text: 'a' },
+      { type: 'text', text: 'b' },
       { type: 'citation', citation: page('https://a.example', { title: 'A' }) as never },
       { type: 'citation', citation: page('https://b.example') as never },
-      { type: 'text', text: 'b' },
+      { type: 'finish', reason: 'stop', native: 'stop' },
     ])
   })
 

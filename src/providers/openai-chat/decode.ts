@@ -4,7 +4,7 @@ import { ArgumentsScan } from '../../lib/arguments-scan.ts'
 import { isObject } from '../../lib/json.ts'
 import { callArguments } from '../call-arguments.ts'
 import { modernCalls } from './modern-calls.ts'
-import { decodeAnnotations, decodeImages, decodeParts, decodeSources, textOf } from './decode-content.ts'
+import { decodeAnnotations, decodeImages, decodeParts, collectSources, type Sources, textOf } from './decode-content.ts'
 import { type CallProofs, decodeDetails, proofsOfCalls, thoughtSignature } from './decode-thinking.ts'
 import { decodeUsage, usageObject } from './decode-usage.ts'
 
@@ -17,8 +17,8 @@ export interface ChatDecoder {
   heard(event: ModelEvent): void
   /** The newest chunk says something in a form that clients of the dialect cannot read: it is to be told by its events. */
   readonly mended: boolean
-  /** The end of a stream that says that it is over and not why; null where it said nothing before. */
-  ending(): ModelEvent | null
+  /** The end of a stream that says that it is over and not why; none where it said nothing before. */
+  ending(): readonly ModelEvent[]
 }
 
 interface OpenCall {
@@ -40,7 +40,8 @@ export const createChatDecoder = (model: string): ChatDecoder => {
   let mended = false
   let said = false
   let refused = false
-  let sources: Set<string> | null = null
+  let ended = false
+  let sources: Sources | null = null
 
   const toolCall = (call: Json, position: number, proofs: CallProofs | null, events: ModelEvent[]): void => {
     const upstreamIndex = typeof call['index'] === 'number' ? call['index'] : position
@@ -117,10 +118,15 @@ export const createChatDecoder = (model: string): ChatDecoder => {
         const chances = isObject(logprobs) ? logprobs['content'] : null
         if (Array.isArray(chances) && chances.length > 0) events.push({ type: 'logprobs', content: chances })
       }
-      if (chunk['citations'] !== undefined || chunk['search_results'] !== undefined) decodeSources(chunk, (sources ??= new Set()), events)
+      if (chunk['citations'] !== undefined || chunk['search_results'] !== undefined) (sources ??= collectSources()).add(chunk)
       const usage = usageObject(chunk, choice)
       if (usage !== null) events.push({ type: 'usage', usage: decodeUsage(usage, chunk['service_tier'] ?? usage['service_tier']) })
       const finish = choice?.['finish_reason']
+      // They are of the whole answer, and some vendors tell them before its first word.
+      const ends = typeof finish === 'string' && finish !== ''
+      if (sources !== null && (ended || ends || (isObject(choice?.['message']) && !isObject(choice['delta']))))
+        events.push(...sources.take())
+      ended ||= ends
       // A failure is no end of the model's; it is told by whoever reads the chunk.
       if (typeof finish === 'string' && finish !== '' && !FAILURES.has(finish)) {
         if (finish === 'refusal' && !refused) {
@@ -138,7 +144,8 @@ export const createChatDecoder = (model: string): ChatDecoder => {
     get mended() {
       return mended
     },
-    ending: () => (said ? { type: 'finish', reason: callCount > 0 ? 'tool_calls' : 'stop', native: null } : null),
+    ending: () =>
+      said ? [...(sources?.take() ?? []), { type: 'finish', reason: callCount > 0 ? 'tool_calls' : 'stop', native: null }] : [],
   }
 }
 

@@ -51,8 +51,8 @@ const chunkReader = (target: Target, native: boolean): EventReader => {
       return frame
     },
     endMarked() {
-      const end = decoder.ending()
-      return end === null ? null : { events: [end] }
+      const events = decoder.ending()
+      return events.length === 0 ? null : { events }
     },
     frames(chunk, event) {
       const frames = chunkFrames(chunk, event, decoder, target, native)
