@@ -28,8 +28,11 @@ const KIND_MAX = 80
 /** Losses of one answer that are told: an upstream can invent as many types as it has bytes. */
 const LOSSES_MAX = 50
 
+const FURTHER_CALLS = 'The model made several calls at once. functions has room for the first of them; the others were left out. Use tools.'
+
 export class AnswerSoFar implements Said {
   readonly #clock: Clock
+  readonly #oneCall: boolean
   readonly losses: Warning[] = []
   contentMs: number | null = null
   upstreamId: string | null = null
@@ -39,8 +42,10 @@ export class AnswerSoFar implements Said {
   characters = 0
   uncountedCharacters = 0
 
-  constructor(clock: Clock) {
+  /** `oneCall`: the client's words have room for one call of a tool. */
+  constructor(clock: Clock, oneCall: boolean) {
     this.#clock = clock
+    this.#oneCall = oneCall
   }
 
   lose(warning: Warning): void {
@@ -59,6 +64,7 @@ export class AnswerSoFar implements Said {
             break
           case 'tool-call':
             this.#deliver(event.name.length)
+            if (this.#oneCall && event.index > 0) this.#leaveOut(FURTHER_CALLS)
             break
           case 'tool-arguments':
             this.#deliver(event.json.length)
@@ -93,9 +99,12 @@ export class AnswerSoFar implements Said {
     }
   }
 
-  /** The client's dialect has no word for a part of the answer. It is too late to refuse that, so a strict request gets it too. */
   #lack(kind: string): void {
-    const message = `The answer holds a part of type ${kind.slice(0, KIND_MAX)}, which could not be translated; it was left out.`
+    this.#leaveOut(`The answer holds a part of type ${kind.slice(0, KIND_MAX)}, which could not be translated; it was left out.`)
+  }
+
+  /** The client's words have none for a part of the answer. It is too late to refuse that, so a strict request gets it too. */
+  #leaveOut(message: string): void {
     if (this.losses.length >= LOSSES_MAX || this.losses.some((known) => known.message === message)) return
     this.losses.push({ code: 'untranslated_output', field: 'output', message })
   }

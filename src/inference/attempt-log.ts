@@ -39,7 +39,7 @@ export class AttemptLog {
     this.request = request
     this.#clock = clock
     this.#startedMs = clock.monotonicMs()
-    this.#said = new AnswerSoFar(clock)
+    this.#said = new AnswerSoFar(clock, request.call.legacyFunctions === true)
   }
 
   get attempts(): readonly AttemptOutcome[] {
@@ -125,7 +125,7 @@ export class AttemptLog {
       upstreamId: null,
     }
     this.#attempts.push(attempt)
-    this.#said = new AnswerSoFar(this.#clock)
+    this.#said = new AnswerSoFar(this.#clock, this.request.call.legacyFunctions === true)
     this.#isTrying = true
     return attempt
   }

@@ -125,6 +125,24 @@ describe('default_provider_sort', () => {
     expect(await strategy({ model: 'fake/both:nitro' })).toContain('sort:throughput')
   })
 
+  test('sorts the providers of embeddings too, and changes nothing of what they get', async () => {
+    fake.script((exchange) => exchange.answer(200, '{"object":"list","data":[],"model":"up","usage":{"prompt_tokens":1,"total_tokens":1}}'))
+    const asked = async (): Promise<unknown> => {
+      const before = fake.exchanges.length
+      const body = { model: 'fake/both', input: 'Hi' }
+      expect((await infer(service, body, { key: tenant.inference, path: '/embeddings' })).status).toBe(200)
+      return { ...fake.exchanges[before]?.body, key: fake.exchanges[before]?.headers['authorization'] }
+    }
+    try {
+      await set({ default_provider_sort: 'price' })
+      const cheap = { model: 'up', input: 'Hi', key: 'Bearer sk-cheap-0123456789' }
+      // By chance alone the dearer one would be asked now and then.
+      for (let time = 0; time < 12; time += 1) expect(await asked()).toEqual(cheap)
+    } finally {
+      fake.script(say('Hello.'))
+    }
+  })
+
   test('does not change the bytes that a provider gets', async () => {
     const sent = async (): Promise<unknown> => {
       const before = fake.exchanges.length

@@ -124,7 +124,7 @@ describe('sources that Perplexity tells beside the choices', () => {
   })
 
   test('chat, where a guardrail reads the answer: annotations', async () => {
-    const places = PLACES.map(({ end_index: _, ...place }) => place)
+    const places = PLACES.map(({ url, title, start_index }) => ({ url, title, start_index }))
     const guardrails = { guardrails: [emailGuardrail('redact', 'output')] }
     const { annotations } = at(JSON.parse(await ask('chat', false, guardrails)), 'choices', 0, 'message') as Delta
     expect(annotations?.map(({ url_citation }) => url_citation)).toMatchObject(places)

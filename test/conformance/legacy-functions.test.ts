@@ -21,11 +21,16 @@ const BODY = {
   ],
 }
 
-const ask = (dialect: UpstreamDialect, body: object = {}): Promise<Replayed> => {
-  const calls = [0, 1].map((index) => ({ id: `call_${index}`, name: 'run', args: { n: index } }))
+const ask = (
+  dialect: UpstreamDialect,
+  body: object = {},
+  headers: Readonly<Record<string, string>> = {},
+  made: readonly number[] = [0, 1],
+): Promise<Replayed> => {
+  const calls = made.map((index) => ({ id: `call_${index}`, name: 'run', args: { n: index } }))
   const answer = { text: ['Well.'], thinking: [], calls, stop: 'end', input: 1, output: 1, cut: 2 } as const
   const reply = { type: 'text/event-stream', pieces: [toldBytes(dialect, answer)] } as const
-  return replay({ client: 'chat', upstreams: [{ dialect, reply }], body: { ...BODY, ...body } })
+  return replay({ client: 'chat', upstreams: [{ dialect, reply }], headers, body: { ...BODY, ...body } })
 }
 
 describe('a client that asks in the older words', () => {
@@ -39,7 +44,7 @@ describe('a client that asks in the older words', () => {
     })
 
     test(`${dialect}: the answer is in them too, streamed`, async () => {
-      const { text, headers } = await ask(dialect, { stream: true })
+      const { text } = await ask(dialect, { stream: true })
       expect(text).not.toContain('"tool_calls":[')
       const choices = streamEvents(text).flatMap(({ data }) => (at(data, 'choices') as unknown[] | undefined) ?? [])
       const calls = choices.flatMap(
@@ -48,17 +53,24 @@ describe('a client that asks in the older words', () => {
       expect(calls.map(({ name = '' }) => name).join('')).toBe('run')
       expect(JSON.parse(calls.map((call) => call.arguments ?? '').join(''))).toEqual({ n: 0 })
       expect(choices.map((choice) => at(choice, 'finish_reason')).filter((reason) => reason !== null)).toEqual(['function_call'])
-      expect(headers.get('x-service-warnings')).toBeNull()
+      const { text: asked } = await ask(dialect, { stream: true }, { 'x-service-metadata': 'enabled' })
+      expect(asked).toContain('the others were left out')
     })
 
     test(`${dialect}: the answer is in them too, whole`, async () => {
-      const { text } = await ask(dialect)
+      const { text, headers } = await ask(dialect, {}, { 'x-service-metadata': 'enabled' })
+      expect(headers.get('x-service-warnings')).toBe('1')
+      expect(text).toContain('The model made several calls at once.')
       expect(JSON.parse(text)).toMatchObject({
         choices: [{ finish_reason: 'function_call', message: { function_call: { name: 'run', arguments: expect.any(String) } } }],
       })
       expect(text).not.toContain('"tool_calls":[')
     })
   }
+
+  test('one call is all that was said: no warning', async () => {
+    expect((await ask('anthropic', {}, {}, [0])).headers.get('x-service-warnings')).toBeNull()
+  })
 
   test('its wish for a function, or for none, is heeded', async () => {
     const choice = async (wish: unknown): Promise<unknown> =>
@@ -69,7 +81,7 @@ describe('a client that asks in the older words', () => {
   })
 
   test('a result of no call is text of the user, with a warning', async () => {
-    const { sent, headers } = await ask('openai-chat', { messages: [{ role: 'function', name: 'other', content: 'so' }] })
+    const { sent, headers } = await ask('openai-chat', { messages: [{ role: 'function', name: 'other', content: 'so' }] }, {}, [0])
     expect(at(JSON.parse(sent[0]?.body ?? '{}'), 'messages')).toEqual([{ role: 'user', content: 'so' }])
     expect(headers.get('x-service-warnings')).toBe('1')
   })

@@ -13,16 +13,18 @@ import type { InferenceAnswering } from '../answer-inference.ts'
 import { asPublicError, errorHeaders } from '../error-boundary.ts'
 import { jsonResponse, jsonText } from '../json-response.ts'
 import type { ScreenCall } from '../screen-call.ts'
+import { type DefaultsOf, withDefaults } from '../workspace-defaults.ts'
 import { principalOf, type Route, type RouteRequest } from '../route.ts'
 
 interface EmbeddingsParts {
   readonly runEmbeddings: RunEmbeddings
   readonly screenCall: ScreenCall
+  readonly management: { readonly workspaces: { readonly defaults: DefaultsOf } }
   readonly answering: Pick<InferenceAnswering, 'admit' | 'customerKeys'>
 }
 
 /** Embeddings pass through: vectors are neither parsed nor written again (docs/contract/models.md#embeddings). */
-export const embeddingsRoute = ({ runEmbeddings, screenCall, answering }: EmbeddingsParts): Route => ({
+export const embeddingsRoute = ({ runEmbeddings, screenCall, management, answering }: EmbeddingsParts): Route => ({
   method: 'POST',
   path: '/embeddings',
   operation: 'createEmbeddings',
@@ -38,7 +40,9 @@ export const embeddingsRoute = ({ runEmbeddings, screenCall, answering }: Embedd
     const { model, user, session_id } = validate(embeddingsRequest, readJsonObject(text))
     const principal = principalOf(request)
     const callOf = (body: JsonBody): Call => embeddingsCall(body, model, user ?? null, session_id ?? null)
-    const screened = await screenCall(callOf(JsonBody.ofParsed(text)), principal, callOf)
+    const sent = JsonBody.ofParsed(text)
+    const defaults = await management.workspaces.defaults(principal.workspaceId)
+    const screened = await screenCall(callOf(defaults === null ? sent : withDefaults(sent, defaults)), principal, callOf)
     const { run, answer } = runEmbeddings({
       customerKeys: await answering.customerKeys(principal),
       ...(request.pass === null ? {} : { pass: request.pass }),
