@@ -6,15 +6,19 @@ import { GatewayError } from '../errors.ts'
 import { ListenError } from '../http/server.ts'
 import { StorageRefused, StorageUnavailable } from '../storage/storage-errors.ts'
 import { VERSION } from '../version.ts'
-import { addCreditsVerb, showCreditsVerb } from './credits.ts'
-import { doctorVerb } from './doctor.ts'
-import { auditLedgerVerb } from './ledger.ts'
-import { createKeyVerb, listKeysVerb, revokeKeyVerb } from './keys.ts'
-import { retireSecretVerb, rotateSecretVerb } from './secret.ts'
-import { serve } from './serve.ts'
 
 const FAILED = 1
 const MISUSED = 2
+
+/** Loaded on use, so that no verb waits for the code of another. */
+const verbs = {
+  serve: () => import('./serve.ts'),
+  keys: () => import('./keys.ts'),
+  secret: () => import('./secret.ts'),
+  credits: () => import('./credits.ts'),
+  ledger: () => import('./ledger.ts'),
+  doctor: () => import('./doctor.ts'),
+}
 
 /** The exit code. */
 export const runCommandLine = async (argv: readonly string[]): Promise<number> => {
@@ -27,6 +31,7 @@ export const runCommandLine = async (argv: readonly string[]): Promise<number> =
     .showHelpAfterError(false)
 
   withSettings(program.command('serve', { isDefault: true }).description('Run the service.'), SERVE_SETTINGS).action(async (flags) => {
+    const { serve } = await verbs.serve()
     exitCode = await serve(readSettings(SERVE_SETTINGS, flags, environment()), environment(), argv.slice(2))
   })
 
@@ -41,27 +46,27 @@ export const runCommandLine = async (argv: readonly string[]): Promise<number> =
     .option('--expires <instant>', 'ISO 8601 in UTC, e.g. 2027-01-31T00:00:00Z')
     .option('--provider-failure <way>', "body, status or auto: how providers' failures reach its requests; as the server says when absent")
     .option('--json', 'print JSON')
-    .action((flags) => createKeyVerb(storage(flags), flags))
+    .action(async (flags) => (await verbs.keys()).createKeyVerb(storage(flags), flags))
   withSettings(keys.command('list').description('List the keys of every workspace.'), STORAGE_SETTINGS)
     .option('--workspace <id>', 'id or slug; its keys alone')
     .option('--json', 'print JSON')
-    .action((flags) => listKeysVerb(storage(flags), flags))
+    .action(async (flags) => (await verbs.keys()).listKeysVerb(storage(flags), flags))
   withSettings(
     keys
       .command('revoke')
       .argument('<hash>', 'the hash that list shows')
       .description('Revoke a key of any workspace, at once and for ever.'),
     STORAGE_SETTINGS,
-  ).action((hash, flags) => revokeKeyVerb(storage(flags), hash))
+  ).action(async (hash, flags) => (await verbs.keys()).revokeKeyVerb(storage(flags), hash))
 
   const secret = program.command('secret').description('Rotate the root secret, with the service running or not.')
   withSettings(
     secret.command('rotate').description('Add a new root secret and seal everything under it; the old one stays valid.'),
     STORAGE_SETTINGS,
-  ).action((flags) => rotateSecretVerb(storage(flags)))
+  ).action(async (flags) => (await verbs.secret()).rotateSecretVerb(storage(flags)))
   withSettings(secret.command('retire').description('Forget the old root secret.'), STORAGE_SETTINGS)
     .option('--force', 'also where API keys that were not used since the rotation stop working')
-    .action((flags) => retireSecretVerb(storage(flags), flags))
+    .action(async (flags) => (await verbs.secret()).retireSecretVerb(storage(flags), flags))
 
   const credits = program.command('credits').description('Prepaid credit of a workspace.')
   withSettings(credits.command('add').argument('<usd>', 'US dollars; negative takes back'), STORAGE_SETTINGS)
@@ -69,16 +74,16 @@ export const runCommandLine = async (argv: readonly string[]): Promise<number> =
     .option('--note <text>', 'what it was for')
     .option('--workspace <id>', 'id or slug; the default workspace when absent')
     .option('--json', 'print JSON')
-    .action((usd, flags) => addCreditsVerb(storage(flags), usd, flags))
+    .action(async (usd, flags) => (await verbs.credits()).addCreditsVerb(storage(flags), usd, flags))
   withSettings(credits.command('show').description('Show what was prepaid and what was spent.'), STORAGE_SETTINGS)
     .option('--workspace <id>', 'id or slug; the default workspace when absent')
     .option('--json', 'print JSON')
-    .action((flags) => showCreditsVerb(storage(flags), flags))
+    .action(async (flags) => (await verbs.credits()).showCreditsVerb(storage(flags), flags))
   const ledger = program.command('ledger').description('Check the books of budgets and limits.')
   withSettings(ledger.command('audit').description('Count all money again; exit code 1 where something is wrong.'), STORAGE_SETTINGS)
     .option('--json', 'print JSON')
     .action(async (flags) => {
-      exitCode = await auditLedgerVerb(storage(flags), flags)
+      exitCode = await (await verbs.ledger()).auditLedgerVerb(storage(flags), flags)
     })
 
   withSettings(program.command('doctor'), STORAGE_SETTINGS)
@@ -89,7 +94,7 @@ export const runCommandLine = async (argv: readonly string[]): Promise<number> =
     .option('--record <directory>', 'with --live: keep the exchanges there, without credentials')
     .option('--json', 'print JSON')
     .action(async (flags) => {
-      exitCode = await doctorVerb(storage(flags), flags)
+      exitCode = await (await verbs.doctor()).doctorVerb(storage(flags), flags)
     })
 
   try {

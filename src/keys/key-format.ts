@@ -4,8 +4,8 @@
  * before any look-up.
  */
 import { createHmac } from 'node:crypto'
-import { crc32 } from 'node:zlib'
 
+import { crc32 } from '../lib/crc32.ts'
 import type { IdSource } from '../lib/id.ts'
 
 export const KEY_KINDS = ['management', 'inference'] as const

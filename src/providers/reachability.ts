@@ -3,8 +3,7 @@
  * when it has connected, so a request that has no answer after a while is accompanied by a connection of our own, which
  * does nothing but connect (decisions/0010). An address that has answered of late needs none.
  */
-import { connect as connectTcp, isIP, type Socket } from 'node:net'
-import { connect as connectTls } from 'node:tls'
+import type { Socket } from 'node:net'
 
 import { GatewayError } from '../errors.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -68,6 +67,11 @@ export const createReachability = ({ clock, connectMs, probe }: { clock: Clock; 
 }
 
 export const probeAddress: Probe = (url, done) => {
+  // Loaded on first use: a provider that answers at once needs neither.
+  const [{ connect: connectTcp, isIP }, { connect: connectTls }] = [
+    process.getBuiltinModule('node:net'),
+    process.getBuiltinModule('node:tls'),
+  ]
   const host = url.hostname.replace(/^\[|\]$/g, '')
   const socket: Socket =
     url.protocol === 'https:'

@@ -4,8 +4,7 @@
  * next time gains nothing. Redirects are followed by the same rules, a few of them (docs/contract/operating.md#addresses).
  */
 import { lookup as systemLookup } from 'node:dns/promises'
-import { request as httpRequest, type IncomingMessage } from 'node:http'
-import { request as httpsRequest } from 'node:https'
+import type { IncomingMessage } from 'node:http'
 
 import type { Clock } from '../lib/clock.ts'
 import { parseIpv4, parseIpv6 } from '../lib/ip-address.ts'
@@ -146,7 +145,9 @@ const send = (
 ): Promise<{ response: SafeResponse; location: string | null }> =>
   new Promise((resolve, reject) => {
     const family = address.includes(':') ? 6 : 4
-    const request = (url.protocol === 'https:' ? httpsRequest : httpRequest)(
+    // Loaded on first use: few services send such requests, and both take long to load.
+    const client = process.getBuiltinModule(url.protocol === 'https:' ? 'node:https' : 'node:http')
+    const request = client.request(
       url,
       {
         method,
