@@ -1,8 +1,6 @@
 /** The service as it is composed, on SQLite, with time in our hands: what joins the parts is tried at their borders. */
 import { describe, expect, test } from 'bun:test'
 
-import { pino } from 'pino'
-
 import { changedBy } from '../../test/support/changed-by.ts'
 import { createFakeClock, T0, turn, type FakeClock } from '../../test/support/fake-clock.ts'
 import { openSqliteDatabase } from '../../test/support/sqlite-database.ts'
@@ -11,6 +9,7 @@ import { configFileSchema, type ConfigFile } from '../config-file.ts'
 import { UNBOUNDED } from '../keys/keys.ts'
 import { systemIds } from '../lib/id.ts'
 import { makeRootSecret } from '../root-secret.ts'
+import { logTo } from '../telemetry/log.ts'
 import { createMetrics } from '../telemetry/metrics.ts'
 import { composeService, type Service } from './service.ts'
 
@@ -33,7 +32,7 @@ interface Started {
 const start = async (written: object = {}): Promise<Started> => {
   const clock = createFakeClock()
   const metrics = createMetrics()
-  const ground = { clock, ids: systemIds, log: pino({ level: 'silent' }), metrics, storage, journal: null, seal: testSeal }
+  const ground = { clock, ids: systemIds, log: logTo(() => undefined, 'silent', clock), metrics, storage, journal: null, seal: testSeal }
   return { service: await composeService(ground, fileOf(written), null, {}), clock, metrics }
 }
 

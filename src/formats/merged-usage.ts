@@ -1,7 +1,7 @@
 import { JsonBody } from '../lib/json-body.ts'
 import { JsonTextError } from '../lib/json-scan.ts'
 import { isObject } from '../lib/json.ts'
-import type { JsonObject } from '../lib/json.ts'
+import type { JsonObject, JsonValue } from '../lib/json.ts'
 
 /**
  * JSON text of our usage laid over the upstream's own object (its JSON text, or null): members that only the vendor
@@ -19,6 +19,34 @@ export const mergedUsage = (upstream: string | null, ours: JsonObject): string =
 
 const mergedObject = (upstream: string | null, ours: JsonObject): string => {
   if (upstream === null || !upstream.startsWith('{')) return JSON.stringify(ours)
+  const theirs = parsedPlainly(upstream)
+  return theirs === null ? splicedObject(upstream, ours) : JSON.stringify(merged(theirs, ours))
+}
+
+/** An object that JSON.stringify writes as it came, as nearly every one; null for any other. */
+const parsedPlainly = (text: string): JsonObject | null => {
+  const value = parsed(text)
+  return isObject(value) && JSON.stringify(value) === text ? value : null
+}
+
+const parsed = (text: string): JsonValue => {
+  try {
+    return JSON.parse(text) as JsonValue
+  } catch (cause) {
+    throw new JsonTextError('The usage is not valid JSON.', { cause })
+  }
+}
+
+const merged = (theirs: JsonObject, ours: JsonObject): JsonObject => {
+  const object: Record<string, JsonValue> = { ...theirs }
+  for (const [key, value] of Object.entries(ours)) {
+    const known = object[key]
+    object[key] = isObject(value) && isObject(known) ? merged(known, value) : value
+  }
+  return object
+}
+
+const splicedObject = (upstream: string, ours: JsonObject): string => {
   const theirs = JsonBody.ofParsed(upstream)
   const changes: Record<string, string> = {}
   for (const [key, value] of Object.entries(ours)) {

@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 
+import * as fc from 'fast-check'
+
 import { emailGuardrail } from '../../test/support/guardrail.ts'
 import type { Frame, ModelEvent } from '../canonical/event.ts'
 import type { PipelineStage } from '../canonical/pipeline.ts'
@@ -54,6 +56,50 @@ describe('kinds of text', () => {
       { type: 'reasoning', text: '[EMAIL]', summary: true },
       { type: 'refusal', text: '[EMAIL]' },
     ])
+  })
+})
+
+describe('a whole answer', () => {
+  const piece = fc.constantFrom('jane', '@exam', 'ple.com', ' hi ', 'a@b.io', '\uff41@b\u200b.io', '.', ' ', '"', '\\n')
+  const kinds = fc.constantFrom<(said: string) => ModelEvent>(
+    text,
+    (said) => ({ type: 'reasoning', text: said }),
+    (said) => ({ type: 'refusal', text: said }),
+    (said) => ({ type: 'tool-arguments', index: 0, json: said }),
+    () => ({ type: 'text-break' }),
+    () => ({ type: 'start', upstreamId: null, upstreamModel: null }),
+  )
+  const events = fc.array(
+    fc.tuple(kinds, piece).map(([make, said]) => make(said)),
+    { maxLength: 12 },
+  )
+  const FINISH: ModelEvent = { type: 'finish', reason: 'stop', native: null }
+
+  /** What each kind of text comes to, and what was found; the failure where it was refused. */
+  const outcomeOf = (action: FilterAction, batches: readonly (readonly ModelEvent[])[]): unknown => {
+    const pipeline: PipelineStage[] = []
+    const screen = screenFor(action, pipeline)
+    try {
+      const out = [...batches.flatMap((batch) => screen.frames([frame(...batch)])), ...screen.end()].flatMap((one) => one.events)
+      const said: Record<string, string> = {}
+      for (const event of out) {
+        if (event.type === 'tool-arguments') said[event.type] = (said[event.type] ?? '') + event.json
+        else if ('text' in event) said[event.type] = (said[event.type] ?? '') + event.text
+      }
+      return { said, pipeline }
+    } catch (thrown) {
+      return (thrown as GatewayError).type
+    }
+  }
+
+  test('in one batch is judged as it is piece by piece, and so is what comes behind it', () => {
+    fc.assert(
+      fc.property(fc.constantFrom<FilterAction>('flag', 'redact', 'block'), events, events, (action, answer, behind) => {
+        const pieces = [...answer, FINISH, ...behind].map((event) => [event])
+        expect(outcomeOf(action, [[...answer, FINISH], ...behind.map((event) => [event])])).toEqual(outcomeOf(action, pieces))
+      }),
+      { numRuns: 500 },
+    )
   })
 })
 

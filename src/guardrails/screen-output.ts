@@ -29,6 +29,9 @@ export const createOutputScreen = ({ filters, look }: FilterSet, detections: Det
   const lanes = new Map<string, { readonly screen: TextScreen; readonly last: Said }>()
   /** The kind of text that came last: any other's held text has ended for now. */
   let open: string | null = null
+  /** Texts of a whole answer in which a first look found nothing, by lane; null before there is one. */
+  let clean: ReadonlyMap<string, string> | null = null
+  let passing = false
   /** The open thinking is not as its maker signed it. */
   let thinkingChanged = false
   /** Calls of tools that take any text. */
@@ -44,12 +47,24 @@ export const createOutputScreen = ({ filters, look }: FilterSet, detections: Det
     return rest === '' ? [] : [withText(lane.last, rest)]
   }
 
+  /** Where more is said behind a whole answer, a match may have begun in what was only looked at. */
+  const openScreen = (event: Said, name: string): TextScreen => {
+    const screen = createTextScreen(filters, isJson(event) ? jsonText() : plainText(), detections.report)
+    const read = clean?.get(name)
+    if (read !== undefined) {
+      screen.push(read)
+      screen.flush()
+    }
+    return screen
+  }
+
   const said = (event: Said): ModelEvent[] => {
+    if (passing) return [event]
     const name = laneOf(event)
     const before = open === name ? [] : flush()
     open = name
     const known = lanes.get(name)
-    const screen = known?.screen ?? createTextScreen(filters, isJson(event) ? jsonText() : plainText(), detections.report)
+    const screen = known?.screen ?? openScreen(event, name)
     lanes.set(name, { screen, last: event })
     const text = screen.push(textOf(event))
     return text === '' ? before : [...before, withText(event, text)]
@@ -98,6 +113,15 @@ export const createOutputScreen = ({ filters, look }: FilterSet, detections: Det
     return { ...citation, title: passed(citation.title), content: passed(citation.content) }
   }
 
+  /** Whether this is a whole answer, in which no filter can find anything: one look is cheaper than every filter's own. */
+  const holdsNothing = (frames: readonly Frame[]): boolean => {
+    const texts = lanes.size > 0 || clean !== null ? null : wholeTexts(frames)
+    if (texts === null) return false
+    for (const text of texts.values()) if (atOnce(lookAt(look, text))) return false
+    clean = texts
+    return true
+  }
+
   const frameOf = (frame: Frame): Frame => {
     const events = frame.events.flatMap(through)
     return rewriting || frame.native === undefined ? { events } : { ...frame, events }
@@ -106,7 +130,9 @@ export const createOutputScreen = ({ filters, look }: FilterSet, detections: Det
   return {
     rewriting,
     frames(frames) {
+      passing = holdsNothing(frames)
       const out = frames.map(frameOf)
+      passing = false
       detections.assertPassed()
       return rewriting ? out.filter(({ events }) => events.length > 0) : out
     },
@@ -153,6 +179,37 @@ const screened = (screen: () => readonly Frame[]): readonly Frame[] => {
     })
   }
 }
+
+/**
+ * What is said in one batch that ends its answer, by lane. Null for any other batch, and where a lane is interrupted, or has
+ * escapes that hide what its text is: then only a screen tells what is found.
+ */
+const wholeTexts = (frames: readonly Frame[]): ReadonlyMap<string, string> | null => {
+  const texts = new Map<string, string>()
+  let open: string | null = null
+  let isWhole = false
+  for (const { events } of frames) {
+    for (const event of events) {
+      if (isSaid(event)) {
+        const lane = laneOf(event)
+        const text = textOf(event)
+        const before = texts.get(lane)
+        if ((before !== undefined && lane !== open) || (event.type === 'tool-arguments' && text.includes('\\'))) return null
+        texts.set(lane, (before ?? '') + text)
+        open = lane
+      } else if (!GOES_BESIDE.has(event.type)) open = null
+      isWhole ||= event.type === 'finish'
+    }
+  }
+  return isWhole ? texts : null
+}
+
+const isSaid = (event: ModelEvent): event is Said => SAID.has(event.type)
+
+const SAID: ReadonlySet<ModelEvent['type']> = new Set<Said['type']>(['text', 'reasoning', 'refusal', 'tool-arguments'])
+
+/** What comes between the pieces of a text without ending it. */
+const GOES_BESIDE: ReadonlySet<ModelEvent['type']> = new Set(['start', 'usage', 'logprobs', 'citation'])
 
 /** Texts that a client puts together from pieces. */
 const laneOf = (event: Said): string =>

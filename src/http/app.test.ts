@@ -1,8 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { connect } from 'node:net'
 
-import { pino } from 'pino'
-
 import { changedBy } from '../../test/support/changed-by.ts'
 import { createFakeClock, turn } from '../../test/support/fake-clock.ts'
 import { openSqliteDatabase } from '../../test/support/sqlite-database.ts'
@@ -17,6 +15,7 @@ import { systemIds } from '../lib/id.ts'
 import { makeRootSecret } from '../root-secret.ts'
 import { createKeyStore } from '../storage/key-store.ts'
 import { StorageConflict, StorageUnavailable } from '../storage/storage-errors.ts'
+import { logTo } from '../telemetry/log.ts'
 import { createMetrics } from '../telemetry/metrics.ts'
 import { createApp, routeTable, type AppParts } from './app.ts'
 import type { Policy, Route } from './route.ts'
@@ -46,10 +45,10 @@ const build = (more: Partial<AppParts> = {}) => {
   /** What the log says of generations that have ended, and of faults. */
   const settled: SettledLine[] = []
   const faults: unknown[] = []
-  const log = pino({}, { write: (line) => readLine(JSON.parse(line) as LogLine) })
+  const log = logTo((line) => readLine(JSON.parse(line) as LogLine), 'info', clock)
   const readLine = (line: LogLine): void => {
     if (line.generation_id !== undefined) settled.push(line as SettledLine)
-    if (line.level >= pino.levels.values['error']!) faults.push(line)
+    if (line.level === 'error') faults.push(line)
   }
   const composed = composeParts({ clock, ids: systemIds, log, metrics, storage, journal: null, seal: testSeal }, createReloadable(FILE))
   const parts: AppParts = { ...composeAppParts(composed, FILE, composeModels(FILE, null, {}), {}), version: '1.2.3', ...more }
@@ -57,7 +56,7 @@ const build = (more: Partial<AppParts> = {}) => {
 }
 
 interface LogLine extends Partial<SettledLine> {
-  readonly level: number
+  readonly level: string
 }
 
 const service = build()

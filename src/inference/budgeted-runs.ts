@@ -168,8 +168,11 @@ const failedAttempt = ({ planned, usage }: AttemptOutcome, attempt: number): rea
 }
 
 /** What was counted, without the zeros. */
-const usageText = (usage: Usage): string =>
-  JSON.stringify(Object.fromEntries(Object.entries(usage).filter(([, value]) => value !== 0 && value !== null && value !== false)))
+const usageText = (usage: Usage): string => {
+  const counted: Record<string, Usage[keyof Usage]> = {}
+  for (const [name, value] of Object.entries(usage)) if (value !== 0 && value !== null && value !== false) counted[name] = value
+  return JSON.stringify(counted)
+}
 
 const unknownPrice = ({ model, endpoint }: Plan['attempts'][number]): GatewayError =>
   new GatewayError(

@@ -1,7 +1,4 @@
 import { expect, test } from 'bun:test'
-import { Writable } from 'node:stream'
-
-import { pino } from 'pino'
 
 import { playing } from '../../test/support/frame-pulling.ts'
 import { createFakeClock } from '../../test/support/fake-clock.ts'
@@ -12,6 +9,7 @@ import { chatFormat } from '../formats/openai-chat/openai-chat.ts'
 import { JsonBody } from '../lib/json-body.ts'
 import { createModels } from '../models/models.ts'
 import type { ProviderAdapter } from '../providers/provider.ts'
+import { logTo } from '../telemetry/log.ts'
 import { createMetrics } from '../telemetry/metrics.ts'
 import { observeRuns } from './observe-runs.ts'
 import { createInference } from './run-inference.ts'
@@ -21,10 +19,7 @@ const observed = async (adapter: ProviderAdapter, { leave = false } = {}) => {
   const clock = createFakeClock()
   const metrics = createMetrics()
   const lines: Record<string, unknown>[] = []
-  const log = pino(
-    { base: null, timestamp: false, formatters: { level: (level) => ({ level }) } },
-    new Writable({ write: (text: Buffer, _, done) => (lines.push(JSON.parse(text.toString()) as Record<string, unknown>), done()) }),
-  )
+  const log = logTo((line) => lines.push(JSON.parse(line) as Record<string, unknown>), 'info', clock)
   const provider = {
     slug: 'acme',
     name: 'Acme',

@@ -18,4 +18,14 @@ export const systemClock: Clock = {
 }
 
 /** ISO 8601 in UTC with milliseconds: the form of every stored and answered timestamp; it sorts as text. */
-export const isoTimestamp = (epochMs: number): string => new Date(epochMs).toISOString()
+export const isoTimestamp = (epochMs: number): string => {
+  if (epochMs !== lastMs) {
+    lastText = new Date(epochMs).toISOString()
+    lastMs = epochMs
+  }
+  return lastText
+}
+
+/** Several stamps of one request, and of requests that end together, are of the same instant. */
+let lastMs = Number.NaN
+let lastText = ''

@@ -24,6 +24,8 @@ export class JsonBody {
   /** The members' values: all of them where the text was parsed as a whole, else those that were asked for. */
   readonly #values: Record<string, JsonValue>
 
+  #keys: readonly string[] | null = null
+
   /** The bytes that the octets were read from, until they are sent on; null where nobody kept them. */
   #source: Uint8Array | null = null
 
@@ -76,7 +78,7 @@ export class JsonBody {
   }
 
   get keys(): readonly string[] {
-    return this.#members.map((member) => member.key)
+    return (this.#keys ??= this.#members.map((member) => member.key))
   }
 
   has(key: string): boolean {

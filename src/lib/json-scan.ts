@@ -107,6 +107,11 @@ const SCALAR = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y
 
 /** Where one value of any kind ends. Without recursion: hostile nesting must not touch the stack. */
 const skipValue = (text: string, start: number, budget: { nodes: number; containers: number }, limits: JsonLimits): number => {
+  if (text.charCodeAt(start) === QUOTE) {
+    budget.nodes -= 1
+    if (budget.nodes >= 0) return skipString(text, start)
+    throw tooManyValues(limits)
+  }
   let at = start
   /** What closes each open container. */
   const open: number[] = []
@@ -114,7 +119,7 @@ const skipValue = (text: string, start: number, budget: { nodes: number; contain
   const counts: number[] = []
   for (;;) {
     budget.nodes -= 1
-    if (budget.nodes < 0) throw new JsonTextError(`The body holds more than ${limits.nodes} values.`)
+    if (budget.nodes < 0) throw tooManyValues(limits)
     const first = text.charCodeAt(at)
     if (first === QUOTE) at = skipString(text, at)
     else if (first === BRACE || first === BRACKET) {
@@ -156,7 +161,11 @@ const skipValue = (text: string, start: number, budget: { nodes: number; contain
   }
 }
 
+const tooManyValues = ({ nodes }: JsonLimits): JsonTextError => new JsonTextError(`The body holds more than ${nodes} values.`)
+
 const skipSpace = (text: string, start: number): number => {
+  // Nearly all JSON is written without white space.
+  if (text.charCodeAt(start) > 32) return start
   let at = start
   for (;;) {
     const code = text.charCodeAt(at)

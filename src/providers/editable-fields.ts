@@ -9,6 +9,7 @@ import type { JsonObject, JsonValue } from '../lib/json.ts'
 export interface EditableFields {
   /** Those that are there, also with null for a value. */
   names(): readonly string[]
+  has(name: string): boolean
   /** Undefined where the field is absent or null. */
   value(name: string): Exclude<JsonValue, null> | undefined
   put(name: string, value: JsonValue): void
@@ -28,7 +29,12 @@ export const fieldsOfBody = (
   const removed = (name: string): boolean => Object.hasOwn(changes, name) && changes[name] === null
   return {
     changes,
-    names: () => [...body.keys.filter((name) => !removed(name)), ...[...put.keys()].filter((name) => !body.has(name))],
+    names() {
+      const sent = body.keys.filter((name) => !removed(name))
+      for (const name of put.keys()) if (!body.has(name)) sent.push(name)
+      return sent
+    },
+    has: (name) => put.has(name) || (body.has(name) && !removed(name)),
     value(name) {
       if (removed(name)) return undefined
       return put.has(name) ? (put.get(name) ?? undefined) : body.value(name)
@@ -63,6 +69,7 @@ export const fieldsOfObject = (
   return {
     object,
     names: () => Object.keys(object),
+    has: (name) => Object.hasOwn(object, name),
     value: (name) => (Object.hasOwn(object, name) ? (object[name] ?? undefined) : undefined),
     put(name, value) {
       object[name] = value

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import type { ClientDialect } from '../canonical/call.ts'
 import { isObject, type JsonValue } from '../lib/json.ts'
 import type { FieldMeaning } from '../request-fields/field.ts'
-import { fieldOf, meaningsOf } from '../request-fields/request-fields.ts'
+import { fieldOf, fieldsWhere, meaningsOf } from '../request-fields/request-fields.ts'
 import type { EditableFields } from './editable-fields.ts'
 import type { Attempt, Target } from './provider.ts'
 
@@ -20,7 +20,7 @@ export const keepAccepted = (
   const toolsGo = fields.value('tools') !== undefined && !accepts('tools')
   for (const name of fields.names()) {
     const row = fieldOf(dialect, name)
-    if (row === undefined || meaningsOf(row).some((meaning) => OWN_RULES.has(meaning)) || accepts(name)) continue
+    if (row === undefined || RULED[dialect].has(name) || accepts(name)) continue
     const value = fields.value(name)
     fields.remove(name)
     // The tools were told of.
@@ -44,6 +44,15 @@ const OWN_RULES: ReadonlySet<FieldMeaning> = new Set([
   'maxOutputTokens',
   'reasoning',
 ])
+
+const ruledFields = (dialect: ClientDialect): ReadonlySet<string> =>
+  new Set(fieldsWhere((row) => meaningsOf(row).some((meaning) => OWN_RULES.has(meaning)), [dialect]))
+
+const RULED: Readonly<Record<ClientDialect, ReadonlySet<string>>> = {
+  chat: ruledFields('chat'),
+  responses: ruledFields('responses'),
+  messages: ruledFields('messages'),
+}
 
 /** What a provider does without the field: nothing is lost with it. */
 const saysNothing = (field: string, value: JsonValue | undefined): boolean =>

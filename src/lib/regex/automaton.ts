@@ -33,6 +33,9 @@ export class Automaton {
   clearings = 0
   #states: State[] = []
   #rows = new Map<string, number>()
+  /** The same by the state itself, of those that callers hold. */
+  #known = new Map<State, number>()
+  readonly #idle = new Map<number, State>()
 
   constructor(program: Program) {
     this.program = program
@@ -42,15 +45,30 @@ export class Automaton {
   }
 
   idle(before: number): State {
-    return { waiting: [], before: this.program.minds ? before : 0 }
+    const minded = this.program.minds ? before : 0
+    let state = this.#idle.get(minded)
+    if (state === undefined) {
+      state = { waiting: [], before: minded }
+      this.#idle.set(minded, state)
+    }
+    return state
   }
 
   stateOf(row: number): State {
     return this.#states[row / this.#width] ?? this.idle(0)
   }
 
-  /** The same state has the same row for as long as the table does not begin anew. */
+  /** Of a state that came from here. It has the same row for as long as the table does not begin anew. */
   rowOf(state: State): number {
+    let row = this.#known.get(state)
+    if (row === undefined) {
+      row = this.#rowOf(state)
+      this.#known.set(state, row)
+    }
+    return row
+  }
+
+  #rowOf(state: State): number {
     const key = `${state.before}:${state.waiting.join()}`
     const known = this.#rows.get(key)
     if (known !== undefined) return known
@@ -75,7 +93,7 @@ export class Automaton {
     const accepts = reach.accepted ? ACCEPTS : 0
     reach.from(program.start)
     const waiting = reach.taken(behind).toSorted((left, right) => left - right)
-    const next = this.rowOf({ waiting, before: program.minds ? behind : 0 })
+    const next = this.#rowOf({ waiting, before: program.minds ? behind : 0 })
     const move = (next << MOVE_SHIFT) | accepts | (waiting.length === 0 ? IDLE : 0)
     // Where the table began anew, the row is another state's.
     if (this.stateOf(row) === state) this.table[row + behind] = move
@@ -86,6 +104,7 @@ export class Automaton {
     this.clearings += 1
     this.#states = []
     this.#rows = new Map()
+    this.#known = new Map()
     this.table = new Int32Array(16 * this.#width)
   }
 }

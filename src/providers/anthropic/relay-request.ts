@@ -19,7 +19,7 @@ import { isWebSearch, webSearchTool } from './web-search-tool.ts'
 export const relayChanges = (attempt: Attempt): JsonChanges => {
   const { body } = attempt.call
   refuseStoredFiles(body, attempt.target.providerName)
-  const changes: Record<string, string | null> = { ...withoutServiceFields, betas: null }
+  const changes: Record<string, string | null> = { ...withoutServiceFields(body), betas: null }
   // Null is "left out" to this service, and a fault to the provider.
   for (const key of body.keys) if (body.rawSearchable(key) === 'null') changes[key] = null
   changes['model'] = JSON.stringify(attempt.target.upstreamModel)

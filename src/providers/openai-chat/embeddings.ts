@@ -57,7 +57,7 @@ export const postEmbeddings = async (attempt: EmbeddingsAttempt, context: Provid
 const requestText = ({ body, target, warn }: EmbeddingsAttempt): string => {
   const words = vendorOf(target.provider).embeddings
   if (words === null) throw new GatewayError('unprocessable', `${target.providerName} has no embeddings.`)
-  const changes: Record<string, string | null> = { ...withoutServiceFields, model: JSON.stringify(target.upstreamModel) }
+  const changes: Record<string, string | null> = { ...withoutServiceFields(body), model: JSON.stringify(target.upstreamModel) }
   for (const field of body.keys) {
     const raw = body.raw(field)
     const name = words.names[field]

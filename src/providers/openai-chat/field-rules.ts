@@ -175,7 +175,7 @@ const changeReasoning = (fields: EditableFields, vendor: Vendor, model: OpenAiMo
   const words: ReasoningWords = model?.efforts == null ? vendor.reasoning : { ...vendor.reasoning, efforts: model.efforts }
   const effort = fields.value('reasoning_effort')
   const strange = typeof effort === 'string' && words.efforts !== 'any' && !words.efforts.includes(effort)
-  const field = ['reasoning', 'include_reasoning', ...(strange ? ['reasoning_effort'] : [])].find((name) => fields.names().includes(name))
+  const field = ['reasoning', 'include_reasoning', ...(strange ? ['reasoning_effort'] : [])].find((name) => fields.has(name))
   if (field === undefined) return
   const asked = fields.value('reasoning')
   // What is said in the vendor's words stands; a null says nothing.

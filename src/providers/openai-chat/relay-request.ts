@@ -19,7 +19,7 @@ import { relayedMessages } from './relay-messages.ts'
 export const relayChanges = (attempt: Attempt, vendor: Vendor): JsonChanges => {
   const { call, target, warn } = attempt
   const changes: Record<string, string | null> = {
-    ...withoutServiceFields,
+    ...withoutServiceFields(call.body),
     // Of tools that this service runs: no provider is to count them.
     max_tool_calls: null,
     model: JSON.stringify(target.upstreamModel),

@@ -53,7 +53,7 @@ const ownText = (attempt: Attempt): string => {
   const { call, target, warn } = attempt
   const { body } = call
   const changes: Record<string, string | null> = {
-    ...withoutServiceFields,
+    ...withoutServiceFields(body),
     model: JSON.stringify(target.upstreamModel),
     stream: JSON.stringify(call.stream),
     store: 'false',

@@ -9,7 +9,7 @@ import { readSandboxSettings } from './settings.ts'
 import type { SandboxStep } from './step.ts'
 
 export const sandboxProvider: ProviderAdapter = async ({ call, target, number, connection }, { clock, sending }, take) => {
-  await sending?.(call.body.textWith({ ...withoutServiceFields, model: JSON.stringify(target.upstreamModel) }))
+  await sending?.(call.body.textWith({ ...withoutServiceFields(call.body), model: JSON.stringify(target.upstreamModel) }))
   const steps = sandboxScript(target.upstreamModel, {
     prompt: call.prompt(),
     maxOutputTokens: call.maxOutputTokens,
