@@ -86,6 +86,16 @@ describe('managing them', () => {
     expect((await call(service, 'GET', `/byok/${data.id}`)).status).toBe(404)
   })
 
+  test('the label of a short key shows its end, and no more of it', async () => {
+    const labels = await Promise.all(
+      ['eight-ch', 'short-key-ab', 'nineteen-characters'].map(async (key) => {
+        const made = await call(service, 'POST', '/byok', { body: { provider: 'fake', key } })
+        return (made.json as { data: Entered }).data.label
+      }),
+    )
+    expect(labels).toEqual(['…ch', '…ab', '…rs'])
+  })
+
   test('the key is in no answer, and in no file of the service', async () => {
     const made = await call(service, 'POST', '/byok', { body: { provider: 'fake', key: OWN } })
     const { id } = (made.json as { data: Entered }).data

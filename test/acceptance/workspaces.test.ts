@@ -71,11 +71,12 @@ describe('@openrouter/sdk', () => {
 })
 
 describe('a workspace', () => {
-  test('400: a slug that is taken, or none', async () => {
-    for (const slug of ['search', 'default', 'Search!', '-', 'a--b', '']) {
+  test('400: a slug that is taken, or none, or has the form of an id, which in a path could mean either', async () => {
+    for (const slug of ['search', 'default', 'Search!', '-', 'a--b', '', other.id, '3f2b8c1e-8a54-4c39-9d7f-0a1b2c3d4e5f']) {
       expect((await call(service, 'POST', '/workspaces', { body: { name: 'x', slug } })).status).toBe(400)
     }
     expect((await call(service, 'PATCH', '/workspaces/search', { body: { slug: 'default' } })).status).toBe(400)
+    expect((await call(service, 'PATCH', '/workspaces/search', { body: { slug: other.id } })).status).toBe(400)
     expect((await call(service, 'PATCH', '/workspaces/default', { body: { slug: 'moved' } })).status).toBe(400)
   })
 

@@ -22,6 +22,10 @@ export interface Case {
   /** Of the client itself. */
   readonly retries: number
   readonly expected: (tools: readonly [ToolCall, ToolCall]) => Expected
+  /** The one client that is asked. */
+  readonly only?: string
+  /** An MCP server with a tool runs beside the client: mcp-server.mjs. */
+  readonly mcp?: true
 }
 
 /** A call that the client can carry out, and what must come of it. */
@@ -64,6 +68,25 @@ export const CASES: readonly Case[] = [
     { ...base, name: `tools ${upstream}`, model, ...twoTools },
     { ...base, name: `tools streamed ${upstream}`, model, stream: true, ...twoTools },
   ]),
+  // Codex keeps the tools of each server in a namespace, which only OpenAI's Responses knows.
+  ...(['anthropic/claude-opus-4.8', 'deepseek/deepseek-v4-pro'] as const).map((model): Case => ({
+    ...base,
+    name: `a tool of an MCP server ${model}`,
+    model,
+    only: 'codex',
+    mcp: true,
+    prompt: () => callLine('find_letter', { from: 'Ada' }),
+    expected: () => ({ text: ['The tools said:', 'A letter from Ada'] }),
+  })),
+  // Claude Code's own sign for a long context.
+  { ...base, name: 'a model with [1m]', model: 'claude-opus-4-8[1m]', only: 'claude-code', ...hello('claude-opus-4-8') },
+  {
+    ...base,
+    name: 'a model with prefix and [1m]',
+    model: 'anthropic/claude-opus-4.8[1m]',
+    only: 'claude-code',
+    ...hello('claude-opus-4-8'),
+  },
   { ...base, name: 'a name without prefix', model: 'claude-sonnet-4-5', ...hello('claude-sonnet-4-5-20250929') },
   {
     ...base,

@@ -46,7 +46,7 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
   },
   codex: { ways: ['responses'], script: 'codex.mjs', tools: shell('exec_command', 'cmd'), leavesOut: [STREAMS, LOOPS] },
   opencode: {
-    ways: ['chat', 'messages'],
+    ways: ['chat', 'messages', 'responses'],
     script: 'opencode.mjs',
     tools: shell('bash', 'command', { description: 'Says a word' }),
     leavesOut: [STREAMS, LOOPS, [/^(429|500)$/, 'It waits and tries again without an end.']],

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 
 import { KNOWN_CLIENTS, type KnownClient } from '../../src/contract/known-clients.ts'
 import { DRIVERS } from './drivers.ts'
+import { installFailure, Unavailable } from './install-failure.ts'
 
 export interface Installed {
   readonly directory: string
@@ -13,9 +14,6 @@ export interface Installed {
   /** What it needs in its environment. */
   readonly env?: Readonly<Record<string, string>>
 }
-
-/** Why a client cannot be had here: no toolchain, or no registry. */
-export class Unavailable extends Error {}
 
 /** What can share a folder is installed once: the Python libraries, and the Go ones. */
 export const createInstaller = (clients: readonly KnownClient[], root: string): ((client: KnownClient) => Promise<Installed>) => {
@@ -73,16 +71,16 @@ const REGISTRIES: Readonly<Record<KnownClient['registry'], Registry>> = {
   },
 }
 
-/** What it prints. Throws Unavailable with the last words of a program that is missing or fails. */
+/** What it prints. Throws with the last words of a program that is missing or fails. */
 const step = (program: string, args: readonly string[], directory: string): Promise<string> =>
   new Promise((resolve, reject) => {
     const child = spawn(program, args, { cwd: directory, stdio: ['ignore', 'pipe', 'pipe'] })
     let said = ''
     for (const stream of [child.stdout, child.stderr])
-      stream.setEncoding('utf8').on('data', (piece: string) => (said = (said + piece).slice(-2000)))
+      stream.setEncoding('utf8').on('data', (piece: string) => (said = (said + piece).slice(-20_000)))
     child.once('error', (cause) => reject(new Unavailable(`${program} cannot be run (${cause.message})`)))
     child.once('close', (code) => {
       if (code === 0) resolve(said)
-      else reject(new Unavailable(`${program} ${args[0] ?? ''} failed: ${said.trim().split('\n').slice(-3).join(' ')}`))
+      else reject(installFailure(program, args[0] ?? '', said))
     })
   })

@@ -10,7 +10,8 @@ import { join } from 'node:path'
 import { KNOWN_CLIENTS, type KnownClient } from '../../src/contract/known-clients.ts'
 import { type Case, CASES } from './cases.ts'
 import { DRIVERS } from './drivers.ts'
-import { createInstaller, type Installed, Unavailable } from './install.ts'
+import { NotInstalled, Unavailable } from './install-failure.ts'
+import { createInstaller, type Installed } from './install.ts'
 import { closing, type Outcome, reasons, report, type Result } from './report.ts'
 import { startService } from './service.ts'
 import { REASONS } from './vendors/failures.ts'
@@ -49,8 +50,9 @@ const check = async (client: KnownClient): Promise<readonly Result[]> => {
     for (const reason of reasons(found)) process.stderr.write(`  ${reason}\n`)
     return found
   } catch (thrown) {
-    if (!(thrown instanceof Unavailable)) throw thrown
-    return [{ client: client.id, case: 'all', way: '', outcome: { kind: 'skipped', why: thrown.message } }]
+    if (!(thrown instanceof Unavailable) && !(thrown instanceof NotInstalled)) throw thrown
+    const kind = thrown instanceof Unavailable ? 'skipped' : 'failed'
+    return [{ client: client.id, case: 'all', way: '', outcome: { kind, why: thrown.message } }]
   }
 }
 
@@ -63,11 +65,13 @@ interface Asked {
 const runCases = async (client: KnownClient, installed: Installed): Promise<readonly Result[]> => {
   const driver = DRIVERS[client.id]
   if (driver === undefined) throw new Error(`${client.id} has no driver.`)
-  const able = CASES.filter(({ name }) => driver.leavesOut?.some(([cases]) => cases.test(name)) !== true)
+  const able = CASES.filter(
+    ({ name, only = client.id }) => only === client.id && driver.leavesOut?.some(([cases]) => cases.test(name)) !== true,
+  )
   const asked: readonly Asked[] = driver.ways.flatMap((way) =>
     able.map((one) => ({ id: `${client.id}-${way}-${one.name.replaceAll(/\W+/g, '-')}`, way, one })),
   )
-  const cases = asked.map(({ id, way, one: { model, prompt, stream, tools, settings, key, retries } }) => ({
+  const cases = asked.map(({ id, way, one: { model, prompt, stream, tools, settings, key, retries, mcp = false } }) => ({
     id,
     way,
     model,
@@ -77,6 +81,7 @@ const runCases = async (client: KnownClient, installed: Installed): Promise<read
     settings,
     key: key === 'good' ? service.key : 'pb_inf_wrong',
     retries,
+    mcp,
   }))
   const said = await output(installed.command(driver.script), installed, JSON.stringify({ api: service.api, host: service.url, cases }))
   const outcomes = new Map(

@@ -1,7 +1,11 @@
+import { join } from 'node:path'
+
 import { runProgram } from './run-program.mjs'
 import { serve } from './serve.mjs'
 
-void serve(({ id, model, prompt, key, retries }, { api }) => {
+const MCP = `mcp_servers.mail={ command = "node", args = ["${join(import.meta.dirname, 'mcp-server.mjs')}"] }`
+
+void serve(({ id, model, prompt, key, retries, mcp }, { api }) => {
   const provider = `{ name = "Patchbay", base_url = "${api}", env_key = "INFERENCE_KEY", wire_api = "responses", request_max_retries = ${retries}, stream_max_retries = ${retries} }`
   return runProgram({
     id,
@@ -14,6 +18,7 @@ void serve(({ id, model, prompt, key, retries }, { api }) => {
       'model_provider="patchbay"',
       '-c',
       `model_providers.patchbay=${provider}`,
+      ...(mcp ? ['-c', MCP] : []),
       '-m',
       model,
       prompt,
