@@ -113,6 +113,7 @@ export const targetOf = ({ model, endpoint }: PlannedAttempt, { apiKey }: Pick<C
   upstreamModel: endpoint.upstreamModel,
   unlisted: endpoint.unlisted === true,
   maxCompletionTokens: endpoint.maxCompletionTokens,
+  contextLength: endpoint.contextLength ?? model.contextLength,
 })
 
 /** Under a budget, a dialect that wants a limit of output gets the one that is held for a request without one. */

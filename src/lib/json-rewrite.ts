@@ -1,3 +1,4 @@
+import { scanElements } from './json-scan.ts'
 import { editElements, editMembers, rawMember } from './json-splice.ts'
 import { isObject, type JsonObject, type JsonValue } from './json.ts'
 
@@ -18,11 +19,14 @@ export const rewrittenText = (value: JsonValue, from: JsonValue, text: string): 
 
 const rewrittenList = (value: readonly JsonValue[], from: readonly JsonValue[], text: string): string => {
   if (value.length === from.length) return editElements(text, (raw, index) => rewrittenText(value[index] ?? null, from[index] ?? null, raw))
-  const kept = new Set(value)
-  const given = new Set(from)
-  // Grown, or shortened by what it has no more.
-  if (!value.every((element) => given.has(element))) return JSON.stringify(value)
-  return editElements(text, (raw, index) => (kept.has(from[index] ?? null) ? raw : null))
+  // Grown or shortened: what stands in both is copied.
+  const spans = scanElements(text)
+  const raw = new Map(from.map((element, index) => [element, spans[index]]))
+  const texts = value.map((element) => {
+    const span = typeof element === 'object' && element !== null ? raw.get(element) : undefined
+    return span === undefined ? JSON.stringify(element) : text.slice(span.start, span.end)
+  })
+  return `[${texts.join(',')}]`
 }
 
 const isList = (value: JsonValue): value is readonly JsonValue[] => Array.isArray(value)

@@ -1,28 +1,36 @@
-/** Marks of what to cache, in a history and tools that stay in their dialect, for providers that refuse them. */
+/** Marks of what to cache, in a history and tools that stay in their dialect, for providers that refuse them or have others. */
 import type { Warning } from '../canonical/warning.ts'
 import type { JsonBody } from '../lib/json-body.ts'
 import { editElements, editMembers, rawMember } from '../lib/json-splice.ts'
 
-export type CacheMarkName = 'cache_control' | 'prompt_cache_breakpoint'
+const CACHE_MARKS = ['cache_control', 'prompt_cache_breakpoint'] as const
+
+/** What a provider does not take: OpenAI's models that take breakpoints get these for Anthropic's marks of content. */
+export interface RefusedMarks {
+  readonly cache_control: 'taken' | 'refused' | 'breakpoint'
+  readonly prompt_cache_breakpoint: 'taken' | 'refused'
+}
 
 /**
- * JSON text for those of `lists` that change without the marks; none where the body holds no such mark. One warning is
- * given for all: coding agents mark every request many times over.
+ * JSON text for those of `lists` (JSON text too) that change by what becomes of the marks; none where the body holds no such mark. One
+ * warning is given for all that are left out: coding agents mark every request many times over.
  */
-export const withoutCacheMarks = (
+export const withTakenMarks = (
   body: JsonBody,
-  lists: Readonly<Record<string, string | undefined>>,
-  names: readonly CacheMarkName[],
+  lists: () => Readonly<Record<string, string | undefined>>,
+  refused: RefusedMarks,
   warn: (field: string) => void,
 ): Record<string, string> => {
   const changed: Record<string, string> = {}
-  if (!names.some((name) => body.searchable.includes(`"${name}"`))) return changed
+  if (!isMarked(body.searchable, refused)) return changed
   let told = false
-  for (const [field, text] of Object.entries(lists)) {
+  let lost = false
+  const lose = (): void => void (lost = true)
+  for (const [field, text] of Object.entries(lists())) {
     if (text === undefined || !text.startsWith('[')) continue
     const unmarked = editElements(text, (element, index) => {
-      const next = unmarkedElement(element, names)
-      if (next !== element && !told) {
+      const next = withMarks(element, 'element', refused, lose)
+      if (lost && !told) {
         told = true
         warn(`${field}[${index}]`)
       }
@@ -42,13 +50,30 @@ export const marksLost = (providerName: string, field: string): Warning => ({
 /** Where the parts of a message, of an item and of a tool's result stand. */
 const PARTS = ['content', 'output'] as const
 
-const unmarkedElement = (text: string, names: readonly CacheMarkName[]): string => {
-  if (!text.startsWith('{') || !names.some((name) => text.includes(`"${name}"`))) return text
+const isMarked = (text: string, refused: RefusedMarks): boolean =>
+  CACHE_MARKS.some((name) => refused[name] !== 'taken' && text.includes(`"${name}"`))
+
+const BREAKPOINT = '{"mode":"explicit"}'
+
+/** `text`: of a message, an item or a tool, or of a part of its content. */
+const withMarks = (text: string, place: 'element' | 'part', refused: RefusedMarks, lose: () => void): string => {
+  if (!text.startsWith('{') || !isMarked(text, refused)) return text
   const changes: Record<string, string | null> = {}
-  for (const name of names) if (rawMember(text, name) !== undefined) changes[name] = null
+  for (const name of CACHE_MARKS) {
+    const mark = refused[name] === 'taken' ? undefined : rawMember(text, name)
+    if (mark === undefined) continue
+    changes[name] = null
+    const said = place === 'element' ? rawMember(text, 'content') : undefined
+    if (mark === 'null') continue
+    if (refused[name] !== 'breakpoint') lose()
+    else if (place === 'part') changes['prompt_cache_breakpoint'] = BREAKPOINT
+    // A mark beside a text is the text's.
+    else if (said?.startsWith('"') === true) changes['content'] = `[{"type":"text","text":${said},"prompt_cache_breakpoint":${BREAKPOINT}}]`
+    else lose()
+  }
   for (const member of PARTS) {
     const parts = rawMember(text, member)
-    if (parts?.startsWith('[') === true) changes[member] = editElements(parts, (part) => unmarkedElement(part, names))
+    if (parts?.startsWith('[') === true) changes[member] = editElements(parts, (part) => withMarks(part, 'part', refused, lose))
   }
   return Object.keys(changes).length === 0 ? text : editMembers(text, changes)
 }

@@ -3,6 +3,7 @@
  * dialect or was translated to it: either is read and changed through this one view.
  */
 import type { JsonBody } from '../lib/json-body.ts'
+import { rewrittenText } from '../lib/json-rewrite.ts'
 import type { JsonChanges } from '../lib/json-splice.ts'
 import type { JsonObject, JsonValue } from '../lib/json.ts'
 
@@ -40,8 +41,10 @@ export const fieldsOfBody = (
       return put.has(name) ? (put.get(name) ?? undefined) : body.value(name)
     },
     put(name, value) {
+      const [before, raw] = [body.get(name), body.raw(name)]
       put.set(name, value)
-      changes[name] = JSON.stringify(value)
+      // What the two share goes on as it was written.
+      changes[name] = before === undefined || raw === undefined ? JSON.stringify(value) : rewrittenText(value, before, raw)
     },
     rename(from, to) {
       const raw = put.has(from) ? JSON.stringify(put.get(from)) : body.raw(from)

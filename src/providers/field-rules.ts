@@ -81,14 +81,17 @@ export const clampOutput = (fields: EditableFields, name: string, context: RuleC
   if (most !== null) fields.put(name, most)
 }
 
+export type OutputBounds = Pick<Target, 'upstreamModel' | 'maxCompletionTokens' | 'contextLength'>
+
 /** A limit above what the endpoint gives is no reason to refuse: as much as there is comes back. Null where the limit is within it. */
 export const outputWithin = (
   asked: number,
   field: string,
-  { target, warn }: { readonly target: Pick<Target, 'upstreamModel' | 'maxCompletionTokens'>; readonly warn: Attempt['warn'] },
+  { target, warn }: { readonly target: OutputBounds; readonly warn: Attempt['warn'] },
 ): number | null => {
-  const { maxCompletionTokens: most, upstreamModel } = target
-  if (most === null || asked <= most) return null
+  const { maxCompletionTokens, contextLength = null, upstreamModel } = target
+  const most = Math.min(maxCompletionTokens ?? Number.POSITIVE_INFINITY, contextLength ?? Number.POSITIVE_INFINITY)
+  if (asked <= most) return null
   warn({ code: 'mapped_field', field, message: `${asked} became ${most}, the most that ${upstreamModel} gives here.` })
   return most
 }

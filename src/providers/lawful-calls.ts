@@ -44,13 +44,17 @@ const isJsonObject = (text: string): boolean => {
 /** Each call keeps its id unless an earlier one has it. A result belongs to the first call of its id that has none. */
 class CallIds {
   readonly #taken = new Set<string>()
+  /** By an id that came again: the number to try next. */
+  readonly #numbers = new Map<string, number>()
   /** By the id that the client knows: the ids of calls that wait for their result, and the last one that got it. */
   readonly #waiting = new Map<string, string[]>()
   readonly #answered = new Map<string, string>()
 
   made(call: Call): Call {
     let id = call.id
-    for (let number = 2; this.#taken.has(id); number += 1) id = `${call.id}_${number}`
+    let number = this.#numbers.get(call.id) ?? 2
+    for (; this.#taken.has(id); number += 1) id = `${call.id}_${number}`
+    if (id !== call.id) this.#numbers.set(call.id, number)
     this.#taken.add(id)
     const waiting = this.#waiting.get(call.id)
     if (waiting === undefined) this.#waiting.set(call.id, [id])

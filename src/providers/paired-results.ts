@@ -17,52 +17,90 @@ interface Pair {
   resultAt: number
 }
 
+/** What has to change so that each call has its one result behind it. */
+export interface Repairs {
+  /** Results that belong to no call: they are words of the user. */
+  readonly lone: ReadonlySet<Part>
+  /** Results that stand elsewhere than behind their calls. */
+  readonly late: ReadonlySet<Part>
+  /** By the place of a message: the results to put behind it. */
+  readonly due: ReadonlyMap<number, readonly DueResult[]>
+}
+
+export interface DueResult {
+  readonly result: Result
+  readonly warning: Warning
+}
+
 /**
- * The same messages where all is in order. What had to be done is told. `openEnd`: calls that end the conversation may
- * stay without any result.
+ * Null where all is in order. `openEnd`: calls that end the conversation may stay without any result. `ownTurns`: a message of the assistant is a turn of its own, so that the results of its
+ * calls stand right behind it, and not behind its neighbours.
  */
+export const pairingRepairs = (
+  messages: readonly Message[],
+  { openEnd, ownTurns = false }: { readonly openEnd: boolean; readonly ownTurns?: boolean },
+): Repairs | null => {
+  const { pairs, lone } = pairUp(messages)
+  const ends = turnEnds(messages, ownTurns)
+  const turns = Map.groupBy(pairs, ({ calledAt }) => ends[calledAt] ?? calledAt)
+  const moved = [...turns].flatMap(([end, turn]) => outOfPlace(turn, end, openEnd && end === messages.length - 1))
+  if (moved.length === 0 && lone.size === 0) return null
+  return {
+    lone,
+    late: new Set(moved.flatMap(({ result }) => result ?? [])),
+    due: new Map(
+      [...Map.groupBy(moved, ({ calledAt }) => ends[calledAt] ?? calledAt)].map(([place, pairs]) => [
+        place,
+        pairs.map((pair) => dueResult(pair, messages[place]?.at)),
+      ]),
+    ),
+  }
+}
+
+const dueResult = ({ call, result }: Pair, at: string | undefined): DueResult =>
+  result === null
+    ? {
+        result: { type: 'tool-result', callId: call.id, text: 'This call was not answered.' },
+        warning: mapped(at, `The call of ${call.name} has no result; the model is told so.`),
+      }
+    : { result, warning: mapped(at, `The result of ${call.name} stood elsewhere; it was sent behind its call.`) }
+
+export const loneResult = (at: string | undefined): Warning =>
+  mapped(at, 'The result of a tool belongs to no call of this conversation; it was sent as text of the user.')
+
+const mapped = (at = 'messages', message: string): Warning => ({ code: 'mapped_field', field: at, message })
+
+/** The same messages where all is in order. What had to be done is told. `openEnd`: as above. */
 export const withPairedResults = (
   messages: readonly Message[],
   warn: (warning: Warning) => void,
   { openEnd }: { readonly openEnd: boolean },
 ): readonly Message[] => {
-  const { pairs, lone } = pairUp(messages)
-  const ends = turnEnds(messages)
-  const turns = Map.groupBy(pairs, ({ calledAt }) => ends[calledAt] ?? calledAt)
-  const moved = [...turns].flatMap(([end, turn]) => outOfPlace(turn, end, openEnd && end === messages.length - 1))
-  if (moved.length === 0 && lone.size === 0) return messages
-  const mapped = (message: Message | undefined, what: string): void =>
-    warn({ code: 'mapped_field', field: message?.at ?? 'messages', message: what })
-
-  const late = new Set(moved.map(({ result }) => result))
-  const dueBehind = Map.groupBy(moved, ({ calledAt }) => ends[calledAt])
+  const repairs = pairingRepairs(messages, { openEnd })
+  if (repairs === null) return messages
+  const { lone, late, due } = repairs
   const next: Message[] = []
   for (const [place, message] of messages.entries()) {
     const parts = message.parts.flatMap((part): readonly Part[] => {
       if (part.type !== 'tool-result') return [part]
       if (late.has(part)) return []
       if (!lone.has(part)) return [part]
-      mapped(message, 'The result of a tool belongs to no call of this conversation; it was sent as text of the user.')
+      warn(loneResult(message.at))
       const { text, cache, media = [] } = part
       return [{ type: 'text', text, ...(cache === undefined ? {} : { cache }) }, ...media]
     })
     if (parts.length > 0 || message.parts.length === 0) next.push({ ...message, parts })
-    const due = dueBehind.get(place)
-    if (due === undefined) continue
+    const results = due.get(place)
+    if (results === undefined) continue
+    for (const { warning } of results) warn(warning)
     next.push({
       role: 'user',
       ...(message.at === undefined ? {} : { at: message.at }),
-      parts: due.map(({ call, result }) => {
-        if (result === null) mapped(message, `The call of ${call.name} has no result; the model is told so.`)
-        else mapped(message, `The result of ${call.name} stood elsewhere; it was sent behind its call.`)
-        return result ?? { type: 'tool-result', callId: call.id, text: NO_RESULT }
-      }),
+      parts: results.map(({ result }) => result),
     })
   }
   return next
 }
-
-const NO_RESULT = 'This call was not answered.'
 
 /** Results answer the calls before them in order, one each; what is left over may answer a call that comes later. */
 const pairUp = (messages: readonly Message[]): { readonly pairs: readonly Pair[]; readonly lone: ReadonlySet<Part> } => {
@@ -99,11 +137,12 @@ const answer = (calls: ReadonlyMap<string, Calls>, result: Result, place: number
 }
 
 /** Of each message the last one of its turn: neighbours of the assistant's are one turn, and so are all others. */
-const turnEnds = (messages: readonly Message[]): readonly number[] => {
+const turnEnds = (messages: readonly Message[], ownTurns: boolean): readonly number[] => {
   const ends: number[] = []
   for (let place = messages.length - 1; place >= 0; place -= 1) {
     const follower = messages[place + 1]
-    const sameTurn = follower !== undefined && (follower.role === 'assistant') === (messages[place]?.role === 'assistant')
+    const isAssistant = messages[place]?.role === 'assistant'
+    const sameTurn = follower !== undefined && (follower.role === 'assistant') === isAssistant && !(ownTurns && isAssistant)
     ends[place] = sameTurn ? (ends[place + 1] ?? place) : place
   }
   return ends

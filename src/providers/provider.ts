@@ -27,6 +27,8 @@ export interface Target {
   readonly inputModalities?: readonly string[] | null
   /** The most output tokens that this endpoint gives, where it is known. */
   readonly maxCompletionTokens: number | null
+  /** The most tokens of input and output together; absent or null where nobody told. */
+  readonly contextLength?: number | null
 }
 
 export interface Attempt {

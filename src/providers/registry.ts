@@ -4,6 +4,7 @@ import { anthropic } from './anthropic/anthropic.ts'
 import { countAnthropicTokens } from './anthropic/count-tokens.ts'
 import { bedrock } from './bedrock/bedrock.ts'
 import { google } from './google/google.ts'
+import { toolsSentAsFunctions } from './openai-chat/custom-tools.ts'
 import { openaiChat } from './openai-chat/openai-chat.ts'
 import { openaiResponses } from './openai-responses/openai-responses.ts'
 import { namingCountedTools, namingTools, type ToolNaming } from './naming-tools.ts'
@@ -24,7 +25,7 @@ const ADAPTERS: Readonly<Record<string, ProviderAdapter>> = {
   bedrock: knowingMakers(namingTools(tellingTextCalls(bedrock), { own: null, formFor: () => DASHED })),
   google: namingTools(tellingTextCalls(google), { own: null, formFor: () => DASHED_WORD }),
   'openai-chat': knowingMakers(
-    namingTools(settlingRoles(tellingTextCalls(openaiChat, { own: 'chat', makesThem: true }), 'chat'), {
+    namingTools(settlingRoles(tellingTextCalls(openaiChat, { own: 'chat', ownDeclared: toolsSentAsFunctions, makesThem: true }), 'chat'), {
       own: 'chat',
       formFor: vendorsForm,
     }),

@@ -8,7 +8,7 @@ import type { ModelEvent, TakeFrames } from '../canonical/event.ts'
 import type { CustomTool, FunctionTool, Part, Prompt } from '../canonical/prompt.ts'
 import type { Warning } from '../canonical/warning.ts'
 import { isObject } from '../lib/json.ts'
-import type { ProviderAdapter } from './provider.ts'
+import type { Attempt, ProviderAdapter } from './provider.ts'
 
 /** Letters, digits and `_` only: every dialect takes it. */
 const MARK = 'pb1_text_'
@@ -22,9 +22,12 @@ export const withoutTextCalls = (prompt: Prompt, warn: (warning: Warning) => voi
   return mapParts({ ...prompt, tools }, (part) => {
     if (part.type !== 'tool-call' || part.custom !== true) return part
     const { custom: _, ...call } = part
-    return { ...call, arguments: JSON.stringify({ input: part.arguments }) }
+    return { ...call, arguments: argumentsOfText(part.arguments) }
   })
 }
+
+/** What a function that stands for such a tool is called with. */
+export const argumentsOfText = (input: string): string => JSON.stringify({ input })
 
 const mapParts = (prompt: Prompt, map: (part: Part) => Part): Prompt => ({
   ...prompt,
@@ -40,7 +43,8 @@ const readMarked = (part: Part): Part => {
   return { ...part, id: part.id.slice(MARK.length), arguments: inputOf(part.arguments), custom: true }
 }
 
-const functionOf = ({ name, description, grammar, at }: CustomTool, warn: (warning: Warning) => void): FunctionTool => {
+/** The function of one string that stands for such a tool. */
+export const functionOf = ({ name, description, grammar, at }: CustomTool, warn: (warning: Warning) => void): FunctionTool => {
   if (grammar !== null)
     warn({ code: 'mapped_field', field: at, message: `The grammar of ${name} is not enforced; the model is told of it in words.` })
   const language = grammar === null ? {} : { description: `Text that this ${grammar.syntax} grammar accepts: ${grammar.definition}` }
@@ -67,18 +71,28 @@ const inputOf = (json: string): string => {
   }
 }
 
-/** The adapter of a dialect, whose calls come as the client declared their tools. `own`: the clients that speak it. `makesThem`: its providers may make such calls undeclared. */
+interface Telling {
+  /** The clients that speak the dialect. */
+  readonly own?: ClientDialect | null
+  /** Of such a client's tools, those that this provider gets as functions. */
+  readonly ownDeclared?: (attempt: Attempt) => ReadonlySet<string>
+  /** Its providers may make such calls undeclared. */
+  readonly makesThem?: boolean
+}
+
+/** The adapter of a dialect, whose calls come as the client declared their tools. */
 export const tellingTextCalls =
-  (
-    adapter: ProviderAdapter,
-    { own = null, makesThem = false }: { readonly own?: ClientDialect | null; readonly makesThem?: boolean } = {},
-  ): ProviderAdapter =>
+  (adapter: ProviderAdapter, { own = null, ownDeclared = () => NONE, makesThem = false }: Telling = {}): ProviderAdapter =>
   (attempt, context, take) => {
     const { call } = attempt
-    if (call.dialect === own) return adapter(attempt, context, take)
-    const declared = new Set(call.prompt().tools.flatMap((tool) => (tool.type === 'custom' ? [tool.name] : [])))
-    return adapter(attempt, context, declared.size === 0 && !makesThem ? take : toldAs(declared, take))
+    const isOwn = call.dialect === own
+    const declared = isOwn ? ownDeclared(attempt) : declaredIn(call.prompt())
+    return adapter(attempt, context, declared.size > 0 || (makesThem && !isOwn) ? toldAs(declared, take) : take)
   }
+
+const NONE: ReadonlySet<string> = new Set()
+
+const declaredIn = ({ tools }: Prompt): ReadonlySet<string> => new Set(tools.flatMap((tool) => (tool.type === 'custom' ? [tool.name] : [])))
 
 const toldAs = (declared: ReadonlySet<string>, take: TakeFrames): TakeFrames => {
   const calls = textCalls(declared)

@@ -3,13 +3,13 @@ import type { Part, Prompt } from '../canonical/prompt.ts'
 import type { SettingName, Settings, SettingValues } from '../canonical/settings.ts'
 import type { Warning } from '../canonical/warning.ts'
 import { GatewayError } from '../errors.ts'
-import { outputWithin } from './field-rules.ts'
+import { type OutputBounds, outputWithin } from './field-rules.ts'
 import type { Target } from './provider.ts'
 import { withLawfulCalls } from './lawful-calls.ts'
 import { withPicturesOfUser } from './made-pictures.ts'
 import { withPairedResults } from './paired-results.ts'
 import { withoutTextCalls, withTextCalls } from './text-calls.ts'
-import { uncarried } from './uncarried.ts'
+import { refuseUnread } from './uncarried.ts'
 import { SETTING_FATES, type TranslatedDialect } from './loss-table.ts'
 
 export interface Translation {
@@ -24,12 +24,21 @@ export interface Translation {
   refuse(field: string, message: string): never
 }
 
+/** Ways to tell what a request loses. */
+export const telling = (warn: (warning: Warning) => void): Pick<Translation, 'lose' | 'mapped' | 'refuse'> => ({
+  lose: (field, message) => warn({ code: 'unsupported_field', field, message }),
+  mapped: (field, message) => warn({ code: 'mapped_field', field, message }),
+  refuse: (field, message) => {
+    throw new GatewayError('invalid_request', `${field}: ${message}`, { metadata: { field } })
+  },
+})
+
 interface Wants {
   readonly takesText?: boolean
   readonly takesOwnPictures?: boolean
 }
 
-type Addressee = Pick<Target, 'providerName' | 'upstreamModel' | 'maxCompletionTokens' | 'inputModalities'>
+type Addressee = OutputBounds & Pick<Target, 'providerName' | 'inputModalities'>
 
 /** Tells every loss of the settings at once. Throws `invalid_request` for one that is refused. `takesText`: it has tools that take any text. `takesOwnPictures`: its assistant shows pictures. */
 export const translate = (
@@ -40,15 +49,11 @@ export const translate = (
   { takesText = dialect === 'openai-responses', takesOwnPictures = dialect === 'google' }: Wants = {},
 ): Translation => {
   const { providerName } = target
-  const mapped = (field: string, message: string): void => warn({ code: 'mapped_field', field, message })
-  const lawful = withLawfulCalls(takesText ? withTextCalls(given) : withoutTextCalls(given, warn), mapped)
+  const { lose, mapped, refuse } = telling(warn)
+  const called = takesText ? withTextCalls(given) : withoutTextCalls(given, warn)
+  const lawful = withLawfulCalls(called, mapped)
   const spoken = { ...lawful, messages: withPairedResults(lawful.messages, warn, { openEnd: !ANSWERED.has(dialect) }) }
-  const lose = (field: string, message: string): void => warn({ code: 'unsupported_field', field, message })
-  const refuse = (field: string, message: string): never => {
-    throw new GatewayError('invalid_request', `${field}: ${message}`, { metadata: { field } })
-  }
-  for (const { part, at } of unread(spoken, target))
-    uncarried(part, { at, role: 'user' }, { lose, refuse, target }, `has a model here that takes no ${part.type}`)
+  for (const { part, at } of heardParts(spoken)) refuseUnread(part, { at, role: 'user' }, { lose, refuse, target })
   const shown = takesOwnPictures ? spoken : withPicturesOfUser(spoken, lose)
   const prompt = { ...shown, settings: withinLimits(shown.settings, target, warn) }
   for (const [name, setting] of Object.entries(prompt.settings)) {
@@ -72,18 +77,13 @@ export const translate = (
 /** They refuse a call without a result also where it ends the conversation. */
 const ANSWERED: ReadonlySet<TranslatedDialect> = new Set(['anthropic', 'bedrock'] as const)
 
-/** Sound and film for a model that is known not to take them: some servers pass over what they do not know. */
-const unread = ({ messages }: Prompt, { inputModalities: told }: Addressee): { readonly part: Part; readonly at: string }[] =>
-  told === null || told === undefined
-    ? []
-    : messages.flatMap(({ role, parts, at = 'messages' }) =>
-        role === 'assistant'
-          ? []
-          : parts
-              .flatMap((part) => (part.type === 'tool-result' ? [part, ...(part.media ?? [])] : [part]))
-              .filter(({ type }) => (type === 'audio' || type === 'video') && !told.includes(type))
-              .map((part) => ({ part, at })),
-      )
+/** What a request brings beside the assistant's words. */
+const heardParts = ({ messages }: Prompt): { readonly part: Part; readonly at: string }[] =>
+  messages.flatMap(({ role, parts, at = 'messages' }) =>
+    role === 'assistant'
+      ? []
+      : parts.flatMap((part) => (part.type === 'tool-result' ? [part, ...(part.media ?? [])] : [part])).map((part) => ({ part, at })),
+  )
 
 /** A limit of output above what there is asks for as much as there is. */
 const withinLimits = (settings: Settings, target: Addressee, warn: (warning: Warning) => void): Settings => {

@@ -1,5 +1,6 @@
 /** What becomes of a part that a provider cannot be given. */
 import type { Message, Part } from '../canonical/prompt.ts'
+import type { Target } from './provider.ts'
 import type { Translation } from './translation.ts'
 
 interface Place {
@@ -37,6 +38,17 @@ export const uncarried = (
   else if (part.type === 'unknown' && FILE_KINDS.has(part.kind))
     refuse(place, `${providerName} has no file of this id or place; send the file itself as data, or by its URL.`)
   else refuse(place, `${providerName} ${why}, and without it the request would be another one.`)
+}
+
+/** Sound and film for a model that is known not to take them: some servers pass over what they do not know. */
+export const refuseUnread = (
+  part: Part,
+  place: Place,
+  context: Pick<Translation, 'lose' | 'refuse'> & { readonly target: Pick<Target, 'providerName' | 'inputModalities'> },
+): void => {
+  const { inputModalities: told } = context.target
+  if (told === null || told === undefined || (part.type !== 'audio' && part.type !== 'video') || told.includes(part.type)) return
+  uncarried(part, place, context, `has a model here that takes no ${part.type}`)
 }
 
 const MEDIA: ReadonlySet<Part['type']> = new Set(['image', 'file', 'audio', 'video'] as const)

@@ -26,8 +26,17 @@ export interface Vendor {
   readonly developerRole: boolean
   /** Its models' templates may refuse any system message but one before all others. */
   readonly systemFirst: boolean
-  /** Text alone may be a list of parts; where not, it is sent as one string. */
-  readonly textParts: boolean
+  /** The messages in which text alone may be a list of parts; elsewhere it is sent as one string. */
+  readonly textParts: 'any' | 'user' | 'none'
+  /** A tool's result may hold pictures and files. */
+  readonly toolMedia: boolean
+  /** Roles whose messages may bear a name. */
+  readonly namedRoles: 'any' | readonly string[]
+  /**
+   * Refuses words of the user or the system behind a tool's result, the system's also behind the assistant's and at the
+   * end, and an assistant's last word that is not marked as the beginning of the answer.
+   */
+  readonly strictOrder: boolean
   /** Refuses members of messages that it does not know, and nulls. */
   readonly strictMessages: boolean
   /** Has `refusal` in its messages; where not, it is text. */

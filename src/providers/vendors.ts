@@ -27,7 +27,10 @@ const UNKNOWN: Vendor = {
   streamOptions: true,
   developerRole: false,
   systemFirst: false,
-  textParts: false,
+  textParts: 'none',
+  toolMedia: false,
+  namedRoles: 'any',
+  strictOrder: false,
   strictMessages: false,
   refusals: false,
   contentBesideCalls: false,
@@ -114,7 +117,7 @@ const OPENAI = {
   stopMax: 4,
   identifierMax: 64,
   developerRole: true,
-  textParts: true,
+  textParts: 'any',
   refusals: true,
   // "string too long. Expected a string with maximum length 40" for the id of a call.
   callIds: 'at-most-40',
@@ -127,7 +130,7 @@ const OPENAI = {
 } as const satisfies Facts
 
 /** A server that one runs oneself; none of them refuses what it does not know, so what it passes over must be told. */
-const LOCAL = { toolNames: null, systemFirst: true, chat: [...USUAL, ...OPEN_SAMPLERS, ...TOKEN_CHANCES, 'n'] }
+const LOCAL = { toolNames: null, systemFirst: true, textParts: 'any' as const, chat: [...USUAL, ...OPEN_SAMPLERS, ...TOKEN_CHANCES, 'n'] }
 
 /** Kimi models that think unless told not to, and sample as they see fit. */
 const FIXED_KIMI = /^kimi-k(?:2\.[5-9]|[3-9])/
@@ -196,7 +199,8 @@ const VENDORS: ReadonlyMap<string, Vendor> = new Map([
         'prompt_cache_options',
       ],
       developerRole: true,
-      textParts: true,
+      textParts: 'any',
+      toolMedia: true,
       refusals: true,
       cacheMarks: { ttl: true, tools: true },
       reasoning: 'object',
@@ -206,7 +210,7 @@ const VENDORS: ReadonlyMap<string, Vendor> = new Map([
   ],
 
   // console.groq.com/docs/openai, "Currently unsupported OpenAI features": 400 for logprobs and logit_bias, n, names of
-  // messages and members that it does not know.
+  // messages and members that it does not know. "for 'role:system' the following must be satisfied: value must be a string".
   [
     'groq',
     vendor({
@@ -214,12 +218,16 @@ const VENDORS: ReadonlyMap<string, Vendor> = new Map([
       outputLimits: NEWER_LIMIT,
       stopMax: 4,
       strictMessages: true,
+      textParts: 'user',
+      namedRoles: [],
       reasoning: { ...EFFORT, efforts: ['none', 'low', 'medium', 'high'] },
       embeddings: null,
     }),
   ],
 
-  // github.com/mistralai/client-python, models/chatcompletionrequest.py: 422 for any other field. Ids of calls: error 3280.
+  // github.com/mistralai/client-python, models/chatcompletionrequest.py: 422 for any other field; models/toolmessage.py:
+  // the one message that has a name. Ids of calls: error 3280. The order of turns: error 3230, "Unexpected role 'user'
+  // after role 'tool'", "Expected last role User or Tool (or Assistant with prefix True)"; mistral-common's validator.
   [
     'mistral',
     vendor({
@@ -228,6 +236,9 @@ const VENDORS: ReadonlyMap<string, Vendor> = new Map([
       names: { seed: 'random_seed' },
       streamOptions: false,
       strictMessages: true,
+      textParts: 'any',
+      namedRoles: ['tool'],
+      strictOrder: true,
       callIds: 'nine-alphanumeric',
       files: 'document_url',
       reasoning: { ...EFFORT, efforts: ['none', 'high'] },
@@ -255,7 +266,7 @@ const VENDORS: ReadonlyMap<string, Vendor> = new Map([
   ],
 
   // docs.x.ai: chat completions are function calling only (Live Search was withdrawn). "Model grok-4.5 does not support
-  // parameter presencePenalty", also with 0; models that think refuse `stop` too.
+  // parameter presencePenalty", also with 0; models that think refuse `stop` too. "Only messages of role 'user' can have a name."
   [
     'xai',
     vendor({
@@ -263,6 +274,8 @@ const VENDORS: ReadonlyMap<string, Vendor> = new Map([
       responses: [...RESPONSES, 'temperature', 'top_p', 'top_logprobs'],
       builtInTools: false,
       strictMessages: true,
+      textParts: 'any',
+      namedRoles: ['user'],
       refusedFields: [
         { models: /^grok-(?!3)/, fields: PENALTIES },
         { models: /^grok-(?!3|.*non-reasoning)/, fields: ['stop'] },
@@ -277,12 +290,13 @@ const VENDORS: ReadonlyMap<string, Vendor> = new Map([
     vendor({
       chat: LOCAL.chat,
       outputLimits: OLDER_LIMIT,
+      textParts: 'user',
       reasoning: { efforts: ['low', 'medium', 'high'], toggle: 'reasoning', toggleBesideEffort: false, budgetField: null },
     }),
   ],
 
   // docs.fireworks.ai, "Create chat completion" and "Reasoning".
-  ['fireworks', vendor({ chat: [...LOCAL.chat, 'service_tier', 'metadata', 'prediction', 'prompt_cache_key'] })],
+  ['fireworks', vendor({ chat: [...LOCAL.chat, 'service_tier', 'metadata', 'prediction', 'prompt_cache_key'], textParts: 'any' })],
 
   // inference-docs.cerebras.ai, "Chat completions" and "OpenAI compatibility": 400 for the penalties and logit_bias.
   [
@@ -305,6 +319,8 @@ const VENDORS: ReadonlyMap<string, Vendor> = new Map([
       stopMax: 4,
       developerRole: true,
       strictMessages: true,
+      textParts: 'user',
+      namedRoles: [],
       reasoning: { ...EFFORT, efforts: ['none', 'low', 'medium', 'high'] },
       embeddings: null,
     }),
@@ -318,6 +334,8 @@ const VENDORS: ReadonlyMap<string, Vendor> = new Map([
       outputLimits: OLDER_LIMIT,
       streamOptions: false,
       strictMessages: true,
+      textParts: 'user',
+      namedRoles: [],
       webSearch: 'web_search_options',
       embeddings: null,
     }),
@@ -332,6 +350,7 @@ const VENDORS: ReadonlyMap<string, Vendor> = new Map([
       chat: [...USUAL.filter((field) => field !== 'seed'), 'n', 'metadata', 'prompt_cache_key', 'safety_identifier'],
       outputLimits: OLDER_LIMIT,
       stopMax: 5,
+      textParts: 'any',
       contentBesideCalls: true,
       reasoning: { efforts: ['low', 'medium', 'high'], toggle: 'thinking', toggleBesideEffort: false, budgetField: null },
       thinkingBack: { field: 'reasoning_content', filler: ' ' },
@@ -357,7 +376,7 @@ const VENDORS: ReadonlyMap<string, Vendor> = new Map([
         'prompt_cache_key',
       ],
       outputLimits: OLDER_LIMIT,
-      textParts: true,
+      textParts: 'any',
       cacheMarks: { ttl: false, tools: false },
       reasoning: { efforts: [], toggle: 'enable_thinking', toggleBesideEffort: false, budgetField: 'thinking_budget' },
       webSearch: 'enable_search',
@@ -371,6 +390,7 @@ const VENDORS: ReadonlyMap<string, Vendor> = new Map([
       chat: [...BASIC, ...TOOLS, PARALLEL, 'stop', 'user', 'metadata', 'prompt_cache_key'],
       outputLimits: OLDER_LIMIT,
       stopMax: 1,
+      textParts: 'user',
       reasoning: { efforts: [], toggle: 'thinking', toggleBesideEffort: false, budgetField: null },
       requiredToolChoice: false,
       embeddings: null,
@@ -382,6 +402,7 @@ const VENDORS: ReadonlyMap<string, Vendor> = new Map([
     'ollama',
     vendor({
       systemFirst: true,
+      textParts: 'user',
       chat: [...BASIC, ...TOOLS, ...PENALTIES, 'stop', 'seed', 'logprobs', 'top_logprobs'],
       outputLimits: OLDER_LIMIT,
     }),
@@ -398,6 +419,7 @@ const VENDORS: ReadonlyMap<string, Vendor> = new Map([
     'lmstudio',
     vendor({
       systemFirst: true,
+      textParts: 'user',
       chat: [...USUAL.filter((field) => field !== 'user'), ...TOKEN_CHANCES, 'top_k', 'repetition_penalty'],
       outputLimits: OLDER_LIMIT,
       names: { repetition_penalty: 'repeat_penalty' },

@@ -6,7 +6,7 @@ import { at } from '../support/json-at.ts'
 import { readStream, streamEvents } from '../support/client-stream.ts'
 import { recording, type UpstreamDialect } from '../support/recordings.ts'
 import { MODEL, replay, replayReply, typeOf } from '../support/replay.ts'
-import { calling, chunk, sentTo, told } from '../support/upstream-replies.ts'
+import { calling, chunk, sentTo, told, whole as wholeReply } from '../support/upstream-replies.ts'
 
 const INPUT = 'SELECT * FROM users WHERE age > 25'
 const CALL = { name: 'write_sql', input: INPUT }
@@ -179,4 +179,65 @@ describe('a tool that a provider is offered as a function', () => {
       expect(text).toContain('1 row')
     })
   }
+})
+
+describe('a chat client’s tool, at a vendor of Chat Completions that has functions only', () => {
+  const history = {
+    messages: [
+      { role: 'user', content: 'Hi' },
+      { role: 'assistant', content: null, tool_calls: [{ id: 'c1', type: 'custom', custom: { name: 'write_sql', input: 'SELECT "1"' } }] },
+      { role: 'tool', tool_call_id: 'c1', content: '1 row' },
+    ],
+    tools: ASKED.chat.tools,
+    tool_choice: { type: 'custom', custom: { name: 'write_sql' } },
+  }
+  const payloads = FUNCTION_CALLS['openai-chat'] ?? []
+
+  test.each([true, false])('goes out as a function, and its calls come back as text; streamed: %p', async (stream) => {
+    const calls = [0, 1].map((index) => ({
+      id: `c${index + 1}`,
+      type: 'function',
+      function: index === 0 ? { name: 'write_sql', arguments: '{"input":"SELECT 1 🦊"}' } : { name: 'other', arguments: '{}' },
+    }))
+    const message = { role: 'assistant', content: null, tool_calls: calls }
+    const answered = { id: 'x', object: 'chat.completion', model: 'm', choices: [{ index: 0, message, finish_reason: 'tool_calls' }] }
+    const reply = stream ? told('openai-chat', ...payloads) : wholeReply(answered)
+    const { text, sent, headers } = await replay({
+      client: 'chat',
+      upstreams: [{ dialect: 'openai-chat', slug: 'groq', reply }],
+      body: { model: MODEL, stream, ...history },
+    })
+    const body = JSON.parse(sent[0]?.body ?? '') as unknown
+    expect(at(body, 'tools', 0)).toMatchObject({ type: 'function', function: { name: 'write_sql', description: 'Queries.' } })
+    expect(at(body, 'tool_choice')).toEqual({ type: 'function', function: { name: 'write_sql' } } as never)
+    expect(at(body, 'messages', 1, 'tool_calls', 0, 'function')).toEqual({
+      name: 'write_sql',
+      arguments: JSON.stringify({ input: 'SELECT "1"' }),
+    } as never)
+    expect(sent[0]?.body).not.toContain('custom')
+    expect(headers.get('x-service-warnings')).toBe('1') // its grammar is told in words
+    if (stream) {
+      expect(readStream('chat', text)).toEqual({ end: 'normal', faults: [] })
+      const deltas = streamEvents(text).flatMap(({ data }) => (at(data, 'choices', 0, 'delta', 'tool_calls') ?? []) as object[])
+      const said = deltas.filter((delta) => at(delta, 'index') === 0).map((delta) => at(delta, 'custom', 'input'))
+      expect(said.join('')).toBe('SELECT 1 🦊')
+      expect(deltas.filter((delta) => at(delta, 'index') === 1).every((delta) => at(delta, 'function') !== undefined)).toBe(true)
+      return
+    }
+    expect(at(JSON.parse(text), 'choices', 0, 'message', 'tool_calls')).toEqual([
+      { id: 'c1', type: 'custom', custom: { name: 'write_sql', input: 'SELECT 1 🦊' } },
+      { id: 'c2', type: 'function', function: { name: 'other', arguments: '{}' } },
+    ] as never)
+  })
+
+  test.each(['openai', 'own'])('stays as it is where %s may have such tools', async (slug) => {
+    const reply = { type: 'application/json', pieces: [recording('openai-chat', 'length', false).bytes] } as const
+    const { sent } = await replay({
+      client: 'chat',
+      upstreams: [{ dialect: 'openai-chat', slug, reply }],
+      body: { model: MODEL, ...history },
+    })
+    expect(sent[0]?.body).toContain(JSON.stringify(history.tools))
+    expect(sent[0]?.body).toContain(JSON.stringify(history.messages))
+  })
 })

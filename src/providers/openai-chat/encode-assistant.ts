@@ -1,9 +1,10 @@
 /** A turn of the assistant as one message: what it thought, as far as the vendor wants it back, said and called. */
 import type { Part } from '../../canonical/prompt.ts'
-import type { JsonObject, JsonValue } from '../../lib/json.ts'
-import { callIdFor, type MessageContext } from './message-context.ts'
-import { contentOf, leftOut } from './encode-parts.ts'
+import type { JsonObject } from '../../lib/json.ts'
+import type { MessageContext } from './message-context.ts'
+import { leftOut } from './encode-parts.ts'
 import { encodeThinking } from './encode-thinking.ts'
+import { contentOf } from './placed-message.ts'
 
 /** None for a turn of which nothing is left. */
 export const encodeAssistant = (parts: readonly Part[], at: string, context: MessageContext): readonly JsonObject[] => {
@@ -30,7 +31,7 @@ export const encodeAssistant = (parts: readonly Part[], at: string, context: Mes
         break
       case 'tool-call':
         context.cacheControl(part.cache, at, 'call')
-        calls.push({ id: callIdFor(part.id, vendor), ...calledTool(part) })
+        calls.push({ id: part.id, ...calledTool(part) })
         break
       case 'reasoning':
         break // encodeThinking reads them, with the proofs of calls
@@ -46,12 +47,12 @@ export const encodeAssistant = (parts: readonly Part[], at: string, context: Mes
 
   if (sources) context.lose(at, `${context.target.providerName} takes no sources of earlier answers; they were left out.`)
   const thinking = encodeThinking(parts, at, context)
-  const content = contentOf(said, vendor)
+  const content = contentOf(said)
   if (content === null && refusal === null && calls.length === 0 && images.length === 0) return []
   return [
     {
       role: 'assistant',
-      content: content ?? emptyContent(calls, vendor.contentBesideCalls),
+      content,
       ...(refusal === null ? {} : { refusal }),
       ...thinking,
       ...(images.length === 0 ? {} : { images }),
@@ -64,5 +65,3 @@ const calledTool = ({ name, arguments: said, custom }: Extract<Part, { type: 'to
   custom === true
     ? { type: 'custom', custom: { name, input: said } }
     : { type: 'function', function: { name, arguments: said === '' ? '{}' : said } }
-
-const emptyContent = (calls: readonly JsonObject[], wanted: boolean): JsonValue => (wanted && calls.length > 0 ? '' : null)

@@ -240,10 +240,13 @@ describe('a turn of the assistant', () => {
     ['without a proof goes to models that prove nothing', thought(), 'openrouter', 'deepseek/deepseek-v4', { reasoning: 'Hm.' }, []],
     ['without a proof is stripped for models that want one', thought(), 'openrouter', 'anthropic/claude-opus-5', {}, []],
   ])('its thinking %s', (_, part, vendor, model, members, lost) => {
-    const { sent, lost: told } = messages([assistant(part, call('abcdefghi'))], vendor, model)
+    const { sent, lost: told } = messages([assistant(part, call('abcdefghi')), user(result('abcdefghi'))], vendor, model)
     const content = vendor === 'deepseek' || vendor === 'moonshot' ? '' : null
     const calls = [{ id: 'abcdefghi', type: 'function', function: { name: 'look', arguments: '{}' } }]
-    expect(sent).toEqual([{ role: 'assistant', content, ...members, tool_calls: calls }])
+    expect(sent).toEqual([
+      { role: 'assistant', content, ...members, tool_calls: calls },
+      { role: 'tool', tool_call_id: 'abcdefghi', content: 'ok' },
+    ])
     expect(told).toEqual(lost)
   })
 

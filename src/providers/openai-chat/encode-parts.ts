@@ -1,7 +1,6 @@
 /** Parts of system and user messages as content parts. */
 import type { Part } from '../../canonical/prompt.ts'
-import type { JsonObject, JsonValue } from '../../lib/json.ts'
-import type { Vendor } from '../vendor.ts'
+import type { JsonObject } from '../../lib/json.ts'
 import { uncarried } from '../uncarried.ts'
 import type { MessageContext } from './message-context.ts'
 
@@ -19,7 +18,7 @@ export const encodePart = (part: Part, { at, role }: Place, context: MessageCont
     case 'video':
       return context.vendor.video ? [{ type: 'video_url', video_url: { url: part.url } }] : leftOut(part, { at, role }, context)
     case 'file':
-      return encodeFile(part, at, context)
+      return [encodeFile(part, at, context)]
     case 'refusal':
       return [{ type: 'text', text: part.text }]
     case 'unknown':
@@ -37,34 +36,8 @@ export const leftOut = (...lost: Parameters<typeof uncarried>): readonly JsonObj
   return []
 }
 
-/**
- * One string where a string says it all; null for no content. Many servers know lists of parts with media in them only,
- * so texts are joined for these, a paragraph each.
- */
-export const contentOf = (parts: readonly JsonObject[], { textParts }: Vendor): JsonValue => {
-  const texts = parts.map(plainText)
-  const [first] = texts
-  if (first === undefined) return null
-  if (texts.length === 1 && first !== null) return first
-  return textParts || !texts.every((text) => text !== null) ? parts : texts.join('\n\n')
-}
-
-/** Null for a part that is more than text. */
-const plainText = (part: JsonObject): string | null =>
-  part['type'] === 'text' && typeof part['text'] === 'string' && !isMarked(part) ? part['text'] : null
-
-export const isMarked = (part: JsonObject): boolean => 'cache_control' in part || 'prompt_cache_breakpoint' in part
-
-const encodeFile = (part: Extract<Part, { type: 'file' }>, at: string, context: MessageContext): readonly JsonObject[] => {
-  const { url, filename, cache } = part
-  const { files } = context.vendor
-  if (files === 'document_url')
-    return [{ type: 'document_url', document_url: url, ...(filename === null ? {} : { document_name: filename }) }]
-  const isData = /^data:/i.test(url)
-  if (!isData && files === 'data') return leftOut(part, { at, role: 'user' }, context, 'takes files as data only, not by an address')
-  // Data without a name is refused.
-  const name = filename ?? (isData ? `file.${/^data:[^/;,]+\/([a-z0-9]+)/i.exec(url)?.[1]?.toLowerCase() ?? 'pdf'}` : null)
-  return [
-    { type: 'file', file: { ...(name === null ? {} : { filename: name }), file_data: url }, ...context.cacheControl(cache, at, 'content') },
-  ]
-}
+const encodeFile = ({ url, filename, cache }: Extract<Part, { type: 'file' }>, at: string, context: MessageContext): JsonObject => ({
+  type: 'file',
+  file: { ...(filename === null ? {} : { filename }), file_data: url },
+  ...context.cacheControl(cache, at, 'content'),
+})

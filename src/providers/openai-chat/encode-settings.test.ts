@@ -196,9 +196,9 @@ describe('tools', () => {
   } as const
   const encoded = { type: 'function', function: { name: 'look', description: 'Looks.', parameters: { type: 'object' }, strict: false } }
 
-  test('are functions with their schemas as they came', () => {
+  test('are functions with their schemas', () => {
     expect(request({ tools: [{ ...tool, description: null }], toolChoice: { type: 'tool', name: 'look' } }, 'openai')).toEqual({
-      tools: [{ type: 'function', function: { name: 'look', parameters: { type: 'object' }, strict: false } }],
+      tools: [{ type: 'function', function: { name: 'look', parameters: { type: 'object', properties: {} }, strict: false } }],
       tool_choice: { type: 'function', function: { name: 'look' } },
     })
   })

@@ -6,7 +6,7 @@ import type { Part } from '../../canonical/prompt.ts'
 import type { ReasoningFormat, ReasoningProof } from '../../canonical/reasoning.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import type { Target } from '../provider.ts'
-import { callIdFor, type MessageContext } from './message-context.ts'
+import type { MessageContext } from './message-context.ts'
 
 /** Members of the message. Proofs that cannot go back are told of; readable thinking alone is of no further use to a model. */
 export const encodeThinking = (parts: readonly Part[], at: string, context: MessageContext): JsonObject => {
@@ -58,7 +58,7 @@ const isOfModel = (format: ReasoningFormat, model: string): boolean => model.sta
 /** Makers of proofs refuse thinking without one; for all others it is the text that counts. */
 const provesThinking = ({ upstreamModel }: Target): boolean => Object.values(MAKERS).some((maker) => upstreamModel.startsWith(maker))
 
-const encodeDetails = (parts: readonly Part[], { target, vendor }: MessageContext): JsonObject => {
+const encodeDetails = (parts: readonly Part[], { target }: MessageContext): JsonObject => {
   if (!provesThinking(target)) {
     const text = readable(parts)
     return text === '' ? {} : { reasoning: text }
@@ -66,7 +66,7 @@ const encodeDetails = (parts: readonly Part[], { target, vendor }: MessageContex
   const details = parts.flatMap((part, index): readonly JsonObject[] => {
     if (part.type === 'tool-call') {
       // The proof of a call is told by the call's id.
-      return part.proof === undefined ? [] : [encrypted({ ...part.proof, id: callIdFor(part.id, vendor) }, index)]
+      return part.proof === undefined ? [] : [encrypted({ ...part.proof, id: part.id }, index)]
     }
     if (part.type !== 'reasoning' || part.proof === undefined) return []
     const { proof, text, summary } = part

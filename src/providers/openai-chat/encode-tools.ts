@@ -18,12 +18,12 @@ export const encodeTools = (translation: Translation, context: MessageContext): 
     else if (tool.type === 'provider')
       lose(tool.at, `A tool of type ${tool.kind} could not be translated for this provider; it was left out.`)
     else if (tool.type === 'custom') tools.push(customTool(tool))
-    else tools.push(functionTool(tool, context))
+    else tools.push({ ...functionTool(tool), ...context.cacheControl(tool.cache, 'tools', 'tool') })
   }
   return tools.length === 0 ? fields : { ...fields, tools, ...encodeChoice(translation) }
 }
 
-const functionTool = (tool: FunctionTool, { cacheControl }: MessageContext): JsonObject => ({
+export const functionTool = (tool: FunctionTool): JsonObject => ({
   type: 'function',
   function: {
     name: tool.name,
@@ -31,7 +31,6 @@ const functionTool = (tool: FunctionTool, { cacheControl }: MessageContext): Jso
     parameters: tool.parameters as JsonValue,
     ...(tool.strict === undefined ? {} : { strict: tool.strict }),
   },
-  ...cacheControl(tool.cache, 'tools', 'tool'),
 })
 
 /** Only for vendors that have them: for the others it is a function by now. */

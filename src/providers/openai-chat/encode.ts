@@ -1,5 +1,6 @@
 /** A request for an upstream of this dialect: a client's own JSON with only what we own replaced, or the conversation of another dialect. */
 import type { JsonObject } from '../../lib/json.ts'
+import { answerable } from '../answerable.ts'
 import { fieldsOfObject } from '../editable-fields.ts'
 import { dropCacheOptions } from '../field-rules.ts'
 import { heldFormat } from '../openai-strict-schema.ts'
@@ -13,6 +14,7 @@ import { encodeFormat, encodeTools, FORMAT_FIELDS } from './encode-tools.ts'
 import { applyFieldRules } from './field-rules.ts'
 import { formatWords } from './format-words.ts'
 import { messageContext } from './message-context.ts'
+import { applyMessageRules } from './message-rules.ts'
 import { relayChanges } from './relay-request.ts'
 
 /** The request body, encoded for sending. */
@@ -39,8 +41,9 @@ export const encodeChatRequest = (attempt: Attempt): string => {
 
 /** All that is translated; the encoder reads no setting elsewhere. */
 export const encodePrompt = (translation: Translation, attempt: Attempt, vendor: Vendor): JsonObject => {
-  const context = messageContext(attempt.target, vendor, translation)
-  const messages = encodeMessages(translation.prompt.messages, context)
+  const context = messageContext(attempt, vendor, translation)
+  const { messages: given } = translation.prompt
+  const messages = answerable(given, applyMessageRules(encodeMessages(given, context), context)).map(({ message }) => message)
   const settings = encodeSettings(translation, vendor)
   const { dialect } = attempt.call
   const { outputFormat } = translation.prompt

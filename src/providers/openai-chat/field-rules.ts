@@ -9,12 +9,16 @@ import { clampOutput, keepAccepted, type RuleContext, shortenIdentifiers } from 
 import { acceptsChatField } from '../chat-fields.ts'
 import { type OpenAiModel, openAiModelOf } from '../openai-model.ts'
 import type { OutputLimit, ReasoningWords, Vendor } from '../vendor.ts'
+import { type FunctionPlace, mendedTools } from '../openai-tool-schema.ts'
+import { offerFunctions } from './custom-tools.ts'
 import { encodeReasoning, turnsThinkingOff } from './encode-reasoning.ts'
 import { NO_SCHEMA } from './encode-tools.ts'
 
 export const applyFieldRules = (fields: EditableFields, vendor: Vendor, context: RuleContext): void => {
   const model = vendor.openAiModels ? openAiModelOf(context.target) : null
   askForUsage(fields, vendor, context)
+  offerFunctions(fields, vendor, context)
+  mendSchemas(fields, vendor, context)
   changeReasoning(fields, vendor, model, context)
   calmBesideTools(fields, model, context)
   const accepts = acceptance(fields, vendor, context)
@@ -40,6 +44,18 @@ const askForUsage = (fields: EditableFields, { streamOptions }: Vendor, { call }
     const options = fields.value('stream_options')
     fields.put('stream_options', { ...(isObject(options) ? options : {}), include_usage: true })
   }
+}
+
+const mendSchemas = (fields: EditableFields, { openAiModels }: Vendor, context: RuleContext): void => {
+  const tools = openAiModels ? fields.value('tools') : undefined
+  if (!Array.isArray(tools)) return
+  const mended = mendedTools(tools, fields.told('tools'), FUNCTION_OF_TOOL, context)
+  if (mended !== tools) fields.put('tools', mended)
+}
+
+const FUNCTION_OF_TOOL: FunctionPlace = {
+  functionIn: ({ function: called }) => (called !== undefined && isObject(called) ? called : null),
+  withFunction: (tool, called) => ({ ...tool, function: called }),
 }
 
 const acceptance = (fields: EditableFields, { openAiModels }: Vendor, { target }: RuleContext): ((field: string) => boolean) => {
@@ -81,7 +97,8 @@ const limitOutput = (fields: EditableFields, vendor: Vendor, accepts: (field: st
   for (const name of LIMITS) if (!given.includes(name) && !names.includes(name)) fields.remove(name)
   const [newest] = given
   if (newest === undefined) return
-  const asked = context.call.maxOutputTokens ?? fields.value(newest)
+  // What was translated is one limit, within what the model gives.
+  const asked = (context.call.dialect === 'chat' ? context.call.maxOutputTokens : null) ?? fields.value(newest)
   const source = given.find((name) => fields.value(name) === asked) ?? newest
   if (asked !== undefined && fields.value(source) !== asked) fields.put(source, asked)
   for (const name of given) {

@@ -8,10 +8,13 @@ import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
 import { rewrittenText } from '../../lib/json-rewrite.ts'
 import type { Attempt } from '../provider.ts'
 import type { Vendor } from '../vendor.ts'
-import { callIdFor } from './message-context.ts'
+import { telling } from '../translation.ts'
 import { mayBeOf } from './encode-thinking.ts'
+import { isDoubtful } from './doubtful-messages.ts'
+import { applyMessageRules } from './message-rules.ts'
+import { mapMessages, type PlacedMessage } from './placed-message.ts'
 
-/** JSON text for `messages`, or null where they can stay as they are. */
+/** JSON text for `messages`, or null where they can stay as they are. Throws `invalid_request` for what cannot be carried. */
 export const relayedMessages = (attempt: Attempt, vendor: Vendor): string | null => {
   const { target, warn } = attempt
   const { body } = attempt.call
@@ -21,68 +24,41 @@ export const relayedMessages = (attempt: Attempt, vendor: Vendor): string | null
       ? DETAILS.test(text)
       : THINKING.test(text) || (typeof vendor.thinkingBack === 'object' && CALLS.test(text))
   const extras = vendor.strictMessages && EXTRAS.test(text)
-  const developers = vendor.accepts !== 'everything' && !vendor.developerRole && DEVELOPERS.test(text)
-  const ids = vendor.callIds !== 'any' && STRANGE_IDS[vendor.callIds].test(text)
-  const noCalls = vendor.accepts !== 'everything' && NO_CALLS.test(text)
-  if (!thinking && !extras && !developers && !ids && !noCalls) return null
+  // A server of which nothing is known gets everything.
+  const doubtful = vendor.accepts !== 'everything' && isDoubtful(body.rawSearchable('messages') ?? '', vendor, target)
+  if (!thinking && !extras && !doubtful) return null
 
   const messages = body.value('messages')
   const given = body.raw('messages')
   if (given === undefined || !Array.isArray(messages)) return null
-  let changed = false
-  const relayed = messages.map((message: JsonValue, index) => {
-    if (!isObject(message)) return message
-    let next: JsonObject = message
-    const lose = (what: string): void =>
-      warn({ code: 'unsupported_field', field: `messages[${index}]`, message: `${target.providerName} ${what}` })
-    if (thinking && next['role'] === 'assistant') next = withThinking(next, attempt, vendor, lose)
-    if (extras && next['role'] === 'assistant') next = withoutExtras(next)
-    if (developers && next['role'] === 'developer') next = { ...next, role: 'system' }
-    if (ids) next = withCallIds(next, vendor)
-    if (noCalls && next['role'] === 'assistant') next = withoutEmptyCalls(next)
-    changed ||= next !== message
-    return next
+  const placed = messages.flatMap((message: JsonValue, index): PlacedMessage[] =>
+    isObject(message) ? [{ message, at: `messages[${index}]` }] : [],
+  )
+  if (placed.length < messages.length) return null
+  const tellers = telling(warn)
+  const own = mapMessages(placed, (message, at) => {
+    if (message['role'] !== 'assistant') return message
+    const lose = (what: string): void => tellers.lose(at, `${target.providerName} ${what}`)
+    const thought = thinking ? withThinking(message, attempt, vendor, lose) : message
+    return extras ? withoutExtras(thought) : thought
   })
-  return changed ? rewrittenText(relayed, messages, given) : null
+  const sent = doubtful
+    ? applyMessageRules(own, { target, vendor, warn, partAt: (at, index) => `${at}.content[${index}]`, ...tellers })
+    : own
+  if (sent === placed) return null
+  return rewrittenText(
+    sent.map(({ message }) => message),
+    messages,
+    given,
+  )
 }
 
 const THINKING = /"reasoning(?:_content|_details)?"\s*:/
 /** Thinking whose maker is told; other words for it may be the server's own. */
 const DETAILS = /"reasoning_details"\s*:/
 const CALLS = /"tool_calls"/
-/** A role that some vendors refuse: elsewhere it is the system's. */
-const DEVELOPERS = /"developer"/
 const EXTRAS = /"(?:annotations|images|audio|refusal|function_call)"\s*:/
 const EXTRA_MEMBERS: ReadonlySet<string> = new Set(['annotations', 'images', 'audio', 'refusal', 'function_call'])
-
-/** A list of calls without any, as clients copy it from an answer: vendors refuse it for being too short. */
-const NO_CALLS = /"tool_calls"\s*:\s*\[\s*\]/
-
-const withoutEmptyCalls = (message: JsonObject): JsonObject => {
-  const { tool_calls: calls, ...rest } = message
-  if (!Array.isArray(calls) || calls.length > 0) return message
-  return { ...rest, content: rest['content'] ?? '' }
-}
-
-/** Ids that the vendor may refuse, of whatever they are: only those of calls change. */
-const STRANGE_IDS = {
-  'at-most-40': /"(?:tool_call_)?id"\s*:\s*"[^"]{41}/,
-  'nine-alphanumeric': /"(?:tool_call_)?id"\s*:\s*"(?![a-zA-Z0-9]{9}")/,
-} as const
-
-const withCallIds = (message: JsonObject, vendor: Vendor): JsonObject => {
-  const { tool_call_id: answered, tool_calls: calls } = message
-  const result = typeof answered === 'string' ? callIdFor(answered, vendor) : answered
-  const fitting = Array.isArray(calls)
-    ? calls.map((call: JsonValue) => {
-        const id = isObject(call) && typeof call['id'] === 'string' ? callIdFor(call['id'], vendor) : null
-        return !isObject(call) || id === null || id === call['id'] ? call : { ...call, id }
-      })
-    : []
-  const kept = fitting.every((call, index) => Array.isArray(calls) && call === calls[index])
-  if (result === answered && kept) return message
-  return { ...message, ...(result === undefined ? {} : { tool_call_id: result }), ...(kept ? {} : { tool_calls: fitting }) }
-}
 
 /** Null is what a client's own SDK writes for the members that an answer did not have. */
 const withoutExtras = (message: JsonObject): JsonObject => {

@@ -29,9 +29,26 @@ describe('an empty list of calls, as clients copy it from an answer', () => {
 
   test.each(['openai', 'mistral', 'groq'])('goes to no vendor that refuses it: %s', (vendor) => {
     const { sent, warnings } = relay(`{${history('[ ]')}}`, { vendor })
-    expect(sent['messages']).toMatchObject([{}, { role: 'assistant', content: '' }, {}])
+    expect(sent['messages']).toEqual([
+      { role: 'user', content: 'Hi' },
+      { role: 'user', content: 'Go on' },
+    ])
     expect(JSON.stringify(sent)).not.toContain('tool_calls')
     expect(warnings).toEqual([])
+  })
+
+  test('takes nothing with it that was said', () => {
+    const said = { role: 'assistant', content: 'Yes' }
+    const { sent } = relay(
+      JSON.stringify({
+        messages: [
+          { ...said, tool_calls: [] },
+          { role: 'user', content: 'Go on' },
+        ],
+      }),
+      { vendor: 'openai' },
+    )
+    expect(sent['messages']).toEqual([said, { role: 'user', content: 'Go on' }])
   })
 
   test('stays as it is where nothing is known of the server', () => {
@@ -110,7 +127,7 @@ describe('a vendor’s words in a request of the same dialect', () => {
 
 describe('the history that a client sends back', () => {
   const history = (message: object, vendor: string, model?: string) => {
-    const { sent, lost } = relay(JSON.stringify({ model: 'a/b', messages: [message] }), {
+    const { sent, lost } = relay(JSON.stringify({ model: 'a/b', messages: [message, ...('tool_calls' in message ? [answered] : [])] }), {
       vendor,
       ...(model === undefined ? {} : { model }),
     })
@@ -118,6 +135,7 @@ describe('the history that a client sends back', () => {
     return { only, lost }
   }
   const calls = [{ id: 'c', type: 'function', function: { name: 'f', arguments: '{}' } }]
+  const answered = { role: 'tool', tool_call_id: 'c', content: 'ok' }
   const signed = { type: 'reasoning.text', text: 'Hm.', signature: 'EqQB', format: 'anthropic-claude-v1', index: 0 }
   const answer = { role: 'assistant', content: 'a' }
   const own = { type: 'reasoning.text', text: 'Hm.', format: 'unknown', index: 0 }

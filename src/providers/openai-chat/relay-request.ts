@@ -1,41 +1,39 @@
 /**
  * A chat client's own JSON for a chat upstream: byte for byte but for the model, what addresses this service, and what
- * the rules of the vendor and the model change (field-rules.ts).
+ * the rules of the vendor and the model change (field-rules.ts, message-rules.ts).
  */
 import { withoutServiceFields } from '../../request-fields/service-fields.ts'
 import type { JsonBody } from '../../lib/json-body.ts'
 import type { JsonChanges } from '../../lib/json-splice.ts'
 import type { JsonObject } from '../../lib/json.ts'
-import { type CacheMarkName, marksLost, withoutCacheMarks } from '../cache-marks.ts'
+import { marksLost, type RefusedMarks, withTakenMarks } from '../cache-marks.ts'
 import { fieldsOfBody } from '../editable-fields.ts'
 import { openAiModelOf } from '../openai-model.ts'
-import type { Attempt, Target } from '../provider.ts'
+import type { Attempt } from '../provider.ts'
 import type { Vendor } from '../vendor.ts'
 import { applyFieldRules } from './field-rules.ts'
 import { formatWords } from './format-words.ts'
 import { relayedMessages } from './relay-messages.ts'
 
 /** What is changed in the client's body. */
-export const relayChanges = (attempt: Attempt, vendor: Vendor): JsonChanges => {
-  const { call, target, warn } = attempt
+export const relayChanges = (given: Attempt, vendor: Vendor): JsonChanges => {
+  const marks = changedMarks(given, vendor)
+  // Content without its marks may be text alone, for which there are rules.
+  const attempt = Object.keys(marks).length === 0 ? given : { ...given, call: { ...given.call, body: given.call.body.with(marks) } }
+  const { body } = attempt.call
   const changes: Record<string, string | null> = {
-    ...withoutServiceFields(call.body),
+    ...marks,
+    ...withoutServiceFields(body),
     // Of tools that this service runs: no provider is to count them.
     max_tool_calls: null,
-    model: JSON.stringify(target.upstreamModel),
+    model: JSON.stringify(given.target.upstreamModel),
   }
-  applyFieldRules(fieldsOfBody(call.body, changes), vendor, attempt)
+  applyFieldRules(fieldsOfBody(body, changes), vendor, attempt)
   const messages = relayedMessages(attempt, vendor)
   if (messages !== null) changes['messages'] = messages
-  const words = vendor.jsonSchema ? null : formatWords(call.body.value('response_format'), vendor)
-  const said = messages ?? call.body.raw('messages')
+  const words = vendor.jsonSchema ? null : formatWords(body.value('response_format'), vendor)
+  const said = messages ?? body.raw('messages')
   if (words !== null && said !== undefined) changes['messages'] = withFirst(words, said)
-  Object.assign(
-    changes,
-    withoutCacheMarks(call.body, listsOf(call.body, changes), refusedMarks(vendor, target), (field) =>
-      warn(marksLost(target.providerName, field)),
-    ),
-  )
   return changes
 }
 
@@ -45,17 +43,22 @@ const withFirst = (element: JsonObject, list: string): string => {
   return `[${JSON.stringify(element)}${others.trim() === ']' ? '' : ','}${others}`
 }
 
-/** As they go out so far. */
-const listsOf = (body: JsonBody, changes: JsonChanges): Record<string, string | undefined> =>
-  Object.fromEntries(
-    ['messages', 'tools'].map((name) => [name, (Object.hasOwn(changes, name) ? changes[name] : body.raw(name)) ?? undefined]),
-  )
+const LISTS = ['messages', 'tools'] as const
 
-const refusedMarks = (vendor: Vendor, target: Target): CacheMarkName[] => {
-  if (vendor.accepts === 'everything') return []
+/** JSON text for those of the lists in which marks of what to cache change. */
+const changedMarks = ({ call: { body }, target, warn }: Attempt, vendor: Vendor): Record<string, string> => {
+  if (vendor.accepts === 'everything') return {}
   const breakpoints = vendor.openAiModels && openAiModelOf(target).cacheBreakpoints
-  return [
-    ...(vendor.cacheMarks === null ? (['cache_control'] as const) : []),
-    ...(breakpoints || vendor.accepts.chat?.has('prompt_cache_options') === true ? [] : (['prompt_cache_breakpoint'] as const)),
-  ]
+  const refused: RefusedMarks = {
+    cache_control: vendor.cacheMarks !== null ? 'taken' : breakpoints ? 'breakpoint' : 'refused',
+    prompt_cache_breakpoint: breakpoints || vendor.accepts.chat?.has('prompt_cache_options') === true ? 'taken' : 'refused',
+  }
+  return withTakenMarks(
+    body,
+    () => rawLists(body),
+    refused,
+    (field) => warn(marksLost(target.providerName, field)),
+  )
 }
+
+const rawLists = (body: JsonBody): Record<string, string | undefined> => Object.fromEntries(LISTS.map((name) => [name, body.raw(name)]))

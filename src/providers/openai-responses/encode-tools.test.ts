@@ -5,15 +5,17 @@ import type { JsonObject } from '../../lib/json.ts'
 import { encode, set } from './encode.test-kit.ts'
 
 test('tools are never made strict by silence', () => {
+  const a = { type: 'object', properties: { x: {} } }
+  const b = { type: 'object', properties: {}, required: [], additionalProperties: false }
   const { sent } = encode({
     tools: [
-      { type: 'function', name: 'a', description: null, parameters: { type: 'object' } },
-      { type: 'function', name: 'b', description: 'B', parameters: {}, strict: true },
+      { type: 'function', name: 'a', description: null, parameters: a },
+      { type: 'function', name: 'b', description: 'B', parameters: b, strict: true },
     ],
   })
   expect(sent['tools']).toEqual([
-    { type: 'function', name: 'a', parameters: { type: 'object' }, strict: false },
-    { type: 'function', name: 'b', description: 'B', parameters: {}, strict: true },
+    { type: 'function', name: 'a', parameters: a, strict: false },
+    { type: 'function', name: 'b', description: 'B', parameters: b, strict: true },
   ])
 })
 

@@ -2,7 +2,7 @@
 import { withoutServiceFields } from '../../request-fields/service-fields.ts'
 import type { JsonChanges } from '../../lib/json-splice.ts'
 import type { JsonObject } from '../../lib/json.ts'
-import { marksLost, withoutCacheMarks } from '../cache-marks.ts'
+import { marksLost, withTakenMarks } from '../cache-marks.ts'
 import { fieldsOfBody, fieldsOfObject } from '../editable-fields.ts'
 import { dropCacheOptions, type RuleContext } from '../field-rules.ts'
 import { openAiModel } from '../openai-model.ts'
@@ -65,14 +65,19 @@ const ownText = (attempt: Attempt): string => {
   return body.textWith(changes)
 }
 
+const LISTS = ['input', 'tools'] as const
+
 const unmarkedLists = ({ call: { body }, target, warn }: Attempt, changes: JsonChanges): Record<string, string> => {
   const { accepts, cacheMarks, openAiModels } = vendorOf(target.provider)
   if (accepts === 'everything' || accepts.responses === undefined) return {}
   const breakpoints = accepts.responses.has('prompt_cache_options') || (openAiModels && openAiModel(target.upstreamModel).cacheBreakpoints)
-  return withoutCacheMarks(
+  return withTakenMarks(
     body,
-    { input: changes['input'] ?? body.raw('input'), tools: body.raw('tools') },
-    [...(cacheMarks === null ? (['cache_control'] as const) : []), ...(breakpoints ? [] : (['prompt_cache_breakpoint'] as const))],
+    () => Object.fromEntries(LISTS.map((name) => [name, (Object.hasOwn(changes, name) ? changes[name] : body.raw(name)) ?? undefined])),
+    {
+      cache_control: cacheMarks !== null ? 'taken' : breakpoints && openAiModels ? 'breakpoint' : 'refused',
+      prompt_cache_breakpoint: breakpoints ? 'taken' : 'refused',
+    },
     (field) => warn(marksLost(target.providerName, field)),
   )
 }

@@ -123,12 +123,13 @@ describe('explicit caching goes with its marks, or not at all', () => {
 })
 
 test('marks of other vendors are left out of the history and the tools, and the rest stays as it was written', () => {
-  const tool = { type: 'function', name: 'f', parameters: {}, cache_control: { type: 'ephemeral' } }
+  const parameters = { type: 'object', properties: {} }
+  const tool = { type: 'function', name: 'f', parameters, cache_control: { type: 'ephemeral' } }
   const item = { role: 'user', content: [{ type: 'input_text', text: 'Hi', cache_control: { type: 'ephemeral' } }] }
   const { sent, lost } = own({ input: [item], tools: [tool] })
   expect([sent['input'], sent['tools'], lost]).toEqual([
     [{ role: 'user', content: [{ type: 'input_text', text: 'Hi' }] }],
-    [{ type: 'function', name: 'f', parameters: {} }],
+    [{ type: 'function', name: 'f', parameters }],
     ['input[0]'],
   ])
 })

@@ -6,6 +6,7 @@ import type { ReasoningSetting } from '../../canonical/settings.ts'
 import { isObject, type JsonValue } from '../../lib/json.ts'
 import type { EditableFields } from '../editable-fields.ts'
 import { clampOutput, keepAccepted, limitMetadata, nameServiceTier, type RuleContext, shortenIdentifiers } from '../field-rules.ts'
+import { type FunctionPlace, mendedTools } from '../openai-tool-schema.ts'
 import { acceptsField, type OpenAiModel, openAiModel } from '../openai-model.ts'
 import { vendorOf } from '../vendors.ts'
 import { encodeReasoning } from './encode-reasoning.ts'
@@ -17,7 +18,10 @@ export const applyFieldRules = (fields: EditableFields, context: RuleContext): v
   clampOutput(fields, 'max_output_tokens', context)
   const accepted = vendor.accepts === 'everything' ? undefined : vendor.accepts.responses
   if (accepted === undefined) return
-  if (vendor.openAiModels) changeVerbosity(fields, model, context)
+  if (vendor.openAiModels) {
+    changeVerbosity(fields, model, context)
+    mendSchemas(fields, context)
+  }
   raiseOutput(fields, context)
   const effort = effortOf(fields)
   const accepts = (field: string): boolean =>
@@ -83,6 +87,18 @@ const changeVerbosity = (fields: EditableFields, model: OpenAiModel, { target, w
   if (known === undefined) return
   fields.put('text', { ...text, verbosity: known })
   warn({ code: 'mapped_field', field, message: `${asked} became ${known}, the most that this provider knows.` })
+}
+
+const mendSchemas = (fields: EditableFields, context: RuleContext): void => {
+  const tools = fields.value('tools')
+  if (!Array.isArray(tools)) return
+  const mended = mendedTools(tools, fields.told('tools'), FUNCTION_TOOL, context)
+  if (mended !== tools) fields.put('tools', mended)
+}
+
+const FUNCTION_TOOL: FunctionPlace = {
+  functionIn: (tool) => (tool['type'] === 'function' ? tool : null),
+  withFunction: (_, called) => called,
 }
 
 /** The API refuses a smaller cap. */

@@ -1,0 +1,68 @@
+/** Tools that take any text, of a chat client whose vendor has functions only (text-calls.ts). */
+import type { CustomTool } from '../../canonical/prompt.ts'
+import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
+import type { EditableFields } from '../editable-fields.ts'
+import type { RuleContext } from '../field-rules.ts'
+import type { Attempt } from '../provider.ts'
+import { functionOf } from '../text-calls.ts'
+import type { Vendor } from '../vendor.ts'
+import { vendorOf } from '../vendors.ts'
+import { functionTool } from './encode-tools.ts'
+
+const CUSTOM = /"type"\s*:\s*"custom"/
+
+/** Names of the tools in a chat client's own request that go to the vendor as functions, whose calls come back as text. */
+export const toolsSentAsFunctions = ({ call: { body }, target }: Pick<Attempt, 'call' | 'target'>): ReadonlySet<string> => {
+  if (!hasFunctionsOnly(vendorOf(target.provider)) || !CUSTOM.test(body.searchable)) return NONE
+  const tools = body.value('tools')
+  return new Set((Array.isArray(tools) ? tools : []).flatMap((tool: JsonValue, index) => customTool(tool, index)?.name ?? []))
+}
+
+const NONE: ReadonlySet<string> = new Set()
+
+const hasFunctionsOnly = ({ accepts, customTools }: Vendor): boolean => accepts !== 'everything' && !customTools
+
+/** What was translated holds no such tool any more. */
+export const offerFunctions = (fields: EditableFields, vendor: Vendor, { warn }: RuleContext): void => {
+  const tools = hasFunctionsOnly(vendor) ? fields.value('tools') : undefined
+  if (!Array.isArray(tools)) return
+  const offered = tools.map((tool: JsonValue, index): JsonValue => {
+    const custom = customTool(tool, index)
+    return custom === null ? tool : functionTool(functionOf(custom, warn))
+  })
+  if (offered.every((tool, index) => tool === tools[index])) return
+  fields.put('tools', offered)
+  const choice = fields.value('tool_choice')
+  const chosen = choice === undefined ? undefined : chosenFunction(choice)
+  if (chosen !== undefined && chosen !== choice) fields.put('tool_choice', chosen)
+}
+
+const customTool = (tool: JsonValue, index: number): CustomTool | null => {
+  const custom = isMap(tool) && tool['type'] === 'custom' ? tool['custom'] : null
+  if (!isMap(custom) || typeof custom['name'] !== 'string') return null
+  const { name, description, format } = custom
+  const grammar = isMap(format) && isMap(format['grammar']) ? format['grammar'] : null
+  return {
+    type: 'custom',
+    kind: 'custom',
+    at: `tools[${index}]`,
+    name,
+    description: typeof description === 'string' ? description : null,
+    grammar: grammar === null ? null : { syntax: textOf(grammar['syntax']), definition: textOf(grammar['definition']) },
+  }
+}
+
+const textOf = (value: JsonValue | undefined): string => (typeof value === 'string' ? value : '')
+
+/** Also of a choice among several tools. */
+const chosenFunction = (choice: JsonValue): JsonValue => {
+  if (!isMap(choice)) return choice
+  const { custom, allowed_tools: allowed, ...rest } = choice
+  if (choice['type'] === 'custom' && custom !== undefined) return { ...rest, type: 'function', function: custom }
+  const among = isMap(allowed) ? allowed['tools'] : null
+  if (!isMap(allowed) || !Array.isArray(among)) return choice
+  const tools = among.map(chosenFunction)
+  return tools.every((tool, index) => tool === among[index]) ? choice : { ...choice, allowed_tools: { ...allowed, tools } }
+}
+
+const isMap = (value: JsonValue | undefined): value is JsonObject => isObject(value)

@@ -1,0 +1,85 @@
+/**
+ * Whether the messages of a chat client may hold anything that the rules of a vendor change (message-rules.ts), told from
+ * their text alone: nearly always they do not, and then nobody parses them. In doubt they do.
+ */
+import type { Target } from '../provider.ts'
+import type { Vendor } from '../vendor.ts'
+
+/** `text`: JSON text of the messages. */
+export const isDoubtful = (text: string, vendor: Vendor, { inputModalities: told }: Pick<Target, 'inputModalities'>): boolean => {
+  const { textParts, namedRoles, toolMedia, developerRole, callIds, customTools, files } = vendor
+  return (
+    (namedRoles !== 'any' && NAME.test(text)) ||
+    (!developerRole && text.includes('"developer"')) ||
+    (callIds !== 'any' && STRANGE_IDS[callIds].test(text)) ||
+    (!customTools && CUSTOM.test(text)) ||
+    FILES[files].test(text) ||
+    (textParts !== 'any' && LIST.test(text)) ||
+    (!toolMedia && text.includes('"tool_call_id"') && MEDIA.test(text) && LIST.test(text)) ||
+    ((told ?? null) !== null && HEARD.test(text)) ||
+    BROKEN_ARGUMENTS.test(text) ||
+    isDisordered(text, vendor)
+  )
+}
+
+/** A name that is none of a called function, whose object it begins. */
+const NAME = /(?<!"(?:function|custom)"\s*:\s*\{\s*)"name"\s*:/
+/** Ids that the vendor may refuse, of whatever they are: only those of calls change. */
+const STRANGE_IDS = {
+  'at-most-40': /"(?:tool_call_)?id"\s*:\s*"[^"]{41}/,
+  'nine-alphanumeric': /"(?:tool_call_)?id"\s*:\s*"(?![a-zA-Z0-9]{9}")/,
+} as const
+const CUSTOM = /"type"\s*:\s*"custom"/
+const LIST = /"content"\s*:\s*\[/
+const MEDIA = /"(?:image_url|input_audio|video_url|input_video|file)"/
+const HEARD = /"(?:input_audio|video_url|input_video)"/
+/** Files that have to change: by an address, by an id, without a name, or any at all. */
+const NAMELESS = String.raw`"file"\s*:\s*\{\s*"file_data"\s*:\s*"[^"]*"\s*\}`
+const FILES: Readonly<Record<Vendor['files'], RegExp>> = {
+  data: new RegExp(String.raw`"file_data"\s*:\s*"https?:|${NAMELESS}`, 'i'),
+  any: new RegExp(`"file_id"|${NAMELESS}`),
+  document_url: /"type"\s*:\s*"file"/,
+}
+/** No object from brace to brace. */
+const BROKEN_ARGUMENTS = /"arguments"\s*:\s*"(?!\{(?:[^"\\]|\\.)*\}")/
+
+/**
+ * What tells of the order of turns, of calls and of results. A message's members may stand in any order: where the role
+ * is not the first of them, more is doubted than is out of order.
+ */
+const TOKENS =
+  /"(role|id|tool_call_id)"\s*:\s*"([^"]*)"|"(content)"\s*:\s*null|"(tool_calls|function_call)"\s*:\s*(?:\[\s*\{|\{)|"tool_calls"\s*:\s*\[\s*\]/g
+
+const isDisordered = (text: string, { strictOrder, contentBesideCalls }: Vendor): boolean => {
+  const called = new Set<string>()
+  const waiting = new Set<string>()
+  let before = ''
+  let silent = 0
+  for (const [token, member, value = '', content, calls] of text.matchAll(TOKENS)) {
+    if (calls !== undefined) silent -= 1
+    else if (content !== undefined) {
+      if (contentBesideCalls) return true
+      silent += 1
+    } else if (member === 'id') {
+      if (called.has(value)) return true
+      called.add(value)
+      waiting.add(value)
+    } else if (member === 'tool_call_id') {
+      if (!waiting.delete(value)) return true
+    } else if (member === 'role') {
+      if (silent > 0 || (value !== 'tool' && waiting.size > 0)) return true
+      if (strictOrder && !follows(value, before)) return true
+      silent = 0
+      before = value
+    }
+    // A list of calls without any is refused for being too short.
+    else if (token !== '') return true
+  }
+  return silent > 0 || waiting.size > 0 || (strictOrder && before !== 'user' && before !== 'tool')
+}
+
+/** Whether a turn of a role may stand behind one of another, where the vendor is strict. */
+const follows = (role: string, before: string): boolean => {
+  if (before === 'tool') return role === 'tool' || role === 'assistant'
+  return before !== 'assistant' || role !== 'system'
+}

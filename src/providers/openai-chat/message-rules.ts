@@ -1,0 +1,107 @@
+/**
+ * What becomes of the messages of a Chat Completions request at one vendor: what it would refuse is said in a way that
+ * it takes, left out with a warning, or refused by name. A client's own messages and translated ones go through the same rules.
+ */
+import type { Part } from '../../canonical/prompt.ts'
+import type { Warning } from '../../canonical/warning.ts'
+import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
+import type { Target } from '../provider.ts'
+import { argumentsOfText } from '../text-calls.ts'
+import type { Translation } from '../translation.ts'
+import { refuseUnread } from '../uncarried.ts'
+import type { Vendor } from '../vendor.ts'
+import { withCallIds } from './call-ids.ts'
+import { fileFor } from './file-parts.ts'
+import { withLawfulHistory } from './lawful-history.ts'
+import { withMediaBehindTools } from './media-behind-tools.ts'
+import { callsIn, mapCalls, mapMessages, objectsIn, type PlacedMessage, textOfPart } from './placed-message.ts'
+import { withStrictOrder } from './turn-order.ts'
+
+export interface RuleContext extends Pick<Translation, 'lose' | 'mapped' | 'refuse'> {
+  readonly target: Pick<Target, 'providerName' | 'inputModalities'>
+  readonly vendor: Vendor
+  readonly warn: (warning: Warning) => void
+  /** The client's path of a part, as far as it is known. */
+  readonly partAt: (at: string, index: number) => string
+}
+
+/** The same messages where the vendor takes them as they are. Throws `invalid_request` for what cannot be left out. */
+export const applyMessageRules = (given: readonly PlacedMessage[], context: RuleContext): readonly PlacedMessage[] => {
+  const { vendor } = context
+  const called = mapMessages(given, (message) => withoutEmptyCalls(vendor.customTools ? message : withFunctionCalls(message)))
+  const said = withoutSilence(called)
+  // Known vendors refuse calls without results also at the end.
+  const lawful = withLawfulHistory(said, vendor.accepts === 'everything', context.warn)
+  const apart = vendor.toolMedia ? lawful : withMediaBehindTools(lawful)
+  const fitting = mapMessages(apart, (message, at) => {
+    const carried = withMedia(message, at, context)
+    return withCallIds(withName(withContent(carried, vendor), at, context), vendor)
+  })
+  return vendor.strictOrder ? withStrictOrder(fitting, context) : fitting
+}
+
+/** A call of a tool that takes any text, of a vendor whose tools take JSON. */
+const withFunctionCalls = (message: JsonObject): JsonObject =>
+  mapCalls(message, (call) => {
+    const { custom, ...rest } = call
+    const [called] = objectsIn([custom ?? null])
+    if (called === undefined || call['type'] !== 'custom') return call
+    const { name = '', input } = called
+    return { ...rest, type: 'function', function: { name, arguments: argumentsOfText(typeof input === 'string' ? input : '') } }
+  })
+
+/** A list of calls without any, as clients copy it from an answer: vendors refuse it for being too short. */
+const withoutEmptyCalls = (message: JsonObject): JsonObject => {
+  const { tool_calls: calls, ...rest } = message
+  return Array.isArray(calls) && calls.length === 0 ? rest : message
+}
+
+/** A turn of the assistant that says nothing and calls nothing is refused. */
+const withoutSilence = (given: readonly PlacedMessage[]): readonly PlacedMessage[] => {
+  const said = given.filter(({ message }) => message['role'] !== 'assistant' || SAYING.some((member) => (message[member] ?? null) !== null))
+  return said.length === given.length ? given : said
+}
+
+const SAYING = ['content', 'tool_calls', 'function_call', 'refusal', 'audio', 'images']
+
+const withMedia = (message: JsonObject, at: string, context: RuleContext): JsonObject => {
+  const { content, role } = message
+  if (!Array.isArray(content) || role === 'assistant') return message
+  const parts = content.map((part: JsonValue, index) => {
+    if (!isObject(part)) return part
+    const kind = typeof part['type'] === 'string' ? HEARD.get(part['type']) : undefined
+    if (kind !== undefined) refuseUnread(kind, { at, role: 'user' }, context)
+    return part['type'] === 'file' ? fileFor(part, context.partAt(at, index), context) : part
+  })
+  return parts.every((part, index) => part === content[index]) ? message : { ...message, content: parts }
+}
+
+const VIDEO: Part = { type: 'video', url: '' }
+
+/** Parts that a model may be known not to take, as the middle calls them. */
+const HEARD: ReadonlyMap<string, Part> = new Map<string, Part>([
+  ['input_audio', { type: 'audio', data: '', format: '' }],
+  ['video_url', VIDEO],
+  ['input_video', VIDEO],
+])
+
+/** The vendor's role for the words of an operator, and content in the form that it takes in that role. */
+const withContent = (message: JsonObject, { developerRole, textParts, contentBesideCalls }: Vendor): JsonObject => {
+  const next = message['role'] === 'developer' && !developerRole ? { ...message, role: 'system' } : message
+  const { role, content = null } = next
+  if (content === null) return contentBesideCalls && callsIn(next).length > 0 ? { ...next, content: '' } : next
+  if (!Array.isArray(content) || textParts === 'any' || (textParts === 'user' && role === 'user')) return next
+  const texts = content.map(textOfPart)
+  // Many servers know lists with media in them only, so texts are joined for these, a paragraph each.
+  return texts.length > 0 && texts.every((text) => text !== null) ? { ...next, content: texts.join('\n\n') } : next
+}
+
+const withName = (message: JsonObject, at: string, { vendor, target, lose }: RuleContext): JsonObject => {
+  const { name, ...rest } = message
+  const { role } = rest
+  const { namedRoles } = vendor
+  if (name === undefined || namedRoles === 'any' || (typeof role === 'string' && namedRoles.includes(role))) return message
+  // The call says whose result it is.
+  if (name !== null && role !== 'tool') lose(`${at}.name`, `${target.providerName} takes no name of this message; it was left out.`)
+  return rest
+}

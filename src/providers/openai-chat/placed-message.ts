@@ -1,0 +1,47 @@
+import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
+
+/** A message on its way out, and where it stands in the client's request. */
+export interface PlacedMessage {
+  readonly at: string
+  readonly message: JsonObject
+}
+
+/** The same messages where none of them changes. */
+export const mapMessages = (
+  given: readonly PlacedMessage[],
+  map: (message: JsonObject, at: string) => JsonObject,
+): readonly PlacedMessage[] => {
+  const mapped = given.map((placed) => {
+    const message = map(placed.message, placed.at)
+    return message === placed.message ? placed : { ...placed, message }
+  })
+  return mapped.every((placed, index) => placed === given[index]) ? given : mapped
+}
+
+/** The calls in a message of the assistant. */
+export const callsIn = ({ role, tool_calls: calls }: JsonObject): readonly JsonObject[] => (role === 'assistant' ? objectsIn(calls) : [])
+
+/** The same message where none of its calls changes. */
+export const mapCalls = (message: JsonObject, map: (call: JsonObject) => JsonObject): JsonObject => {
+  const { tool_calls: calls } = message
+  if (!Array.isArray(calls)) return message
+  const mapped = calls.map((call: JsonValue) => (isObject(call) ? map(call) : call))
+  return mapped.every((call, index) => call === calls[index]) ? message : { ...message, tool_calls: mapped }
+}
+
+export const objectsIn = (value: JsonValue | undefined): readonly JsonObject[] =>
+  Array.isArray(value) ? value.filter((element): element is JsonObject => isObject(element)) : []
+
+/** One string where a string says it all; null for no content. */
+export const contentOf = (parts: readonly JsonObject[]): JsonValue => {
+  const [first, ...others] = parts
+  if (first === undefined) return null
+  return others.length === 0 ? (textOfPart(first) ?? parts) : parts
+}
+
+/** The text of a part that is text and no more; null for any other. */
+export const textOfPart = (part: JsonValue): string | null =>
+  isObject(part) && part['type'] === 'text' && typeof part['text'] === 'string' && !isMarked(part) ? part['text'] : null
+
+/** A provider may cache the prompt up to this part. */
+const isMarked = (part: JsonObject): boolean => 'cache_control' in part || 'prompt_cache_breakpoint' in part

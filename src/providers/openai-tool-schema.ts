@@ -1,0 +1,231 @@
+/**
+ * Schemas of tools that OpenAI refuses, in a form that it takes and that says the same, as far as it can be said. Source:
+ * its refusals: "schema must be a JSON Schema of 'type: "object"'", "schema must have type 'object' and not have
+ * 'oneOf'/'anyOf'/'allOf'/'enum'/'not' at the top level", "array schema missing items", "object schema missing properties".
+ */
+import { isObject, type JsonObject, type JsonValue } from '../lib/json.ts'
+import { fitsStrictMode } from './openai-strict-schema.ts'
+import type { RuleContext } from './field-rules.ts'
+
+/** The tools with the functions among them that `functionIn` finds; the same list where OpenAI takes them all. */
+export const mendedTools = (
+  tools: readonly JsonValue[],
+  field: string,
+  { functionIn, withFunction }: FunctionPlace,
+  { target, warn }: Pick<RuleContext, 'target' | 'warn'>,
+): readonly JsonValue[] => {
+  const mended = tools.map((tool, index) => {
+    const called = isMap(tool) ? functionIn(tool) : null
+    const next = called === null ? null : mendedFunction(called)
+    if (!isMap(tool) || called === null || next === null) return tool
+    if (next.told !== null)
+      warn({
+        code: 'mapped_field',
+        field: `${field}[${index}]`,
+        message: `${target.upstreamModel} takes no schema like that of ${nameOf(called)}; ${next.told}`,
+      })
+    return withFunction(tool, next.called)
+  })
+  return mended.every((tool, index) => tool === tools[index]) ? tools : mended
+}
+
+const nameOf = ({ name }: JsonObject): string => (typeof name === 'string' ? name : 'this tool')
+
+/** Where a dialect keeps what is called. */
+export interface FunctionPlace {
+  readonly functionIn: (tool: JsonObject) => JsonObject | null
+  readonly withFunction: (tool: JsonObject, called: JsonObject) => JsonObject
+}
+
+interface MendedFunction {
+  readonly called: JsonObject
+  /** What was done to the schema; null where nothing has to be told. */
+  readonly told: string | null
+}
+
+const mendedFunction = (called: JsonObject): MendedFunction | null => {
+  const { parameters, strict, ...rest } = called
+  if (parameters === undefined) return null
+  const mended = mendedSchema(parameters)
+  if (mended === null) return null
+  const { schema, told } = mended
+  if (strict !== true || fitsStrictMode(schema)) return { called: { ...called, parameters: schema }, told }
+  const closed = { ...schema, additionalProperties: false, required: [] }
+  // A function without arguments can be held to its schema.
+  if (fitsStrictMode(closed)) return { called: { ...called, parameters: closed }, told }
+  return { called: { ...rest, parameters: schema }, told: `${told ?? OTHER_FORM} Calls are not held to it strictly.` }
+}
+
+interface MendedSchema {
+  readonly schema: JsonObject
+  readonly told: string | null
+}
+
+const OTHER_FORM = 'it was sent in another form.'
+const IN_WORDS = 'what could not be said in another form is told to the model in words.'
+
+/** Null where OpenAI takes the schema as it is, or where it is one of no object. */
+const mendedSchema = (given: JsonValue): MendedSchema | null => {
+  if (!isMap(given)) return { schema: { type: 'object', properties: {} }, told: OTHER_FORM }
+  const filled = withItems(given)
+  const whole = resolved(filled, filled)
+  if (!isOfObject(whole)) return null
+  const isCombined = COMBINED.some((keyword) => Object.hasOwn(whole, keyword))
+  const { schema: root, lost } = isCombined ? joined(whole) : { schema: whole, lost: {} }
+  const { type, properties } = root
+  const schema =
+    type === 'object' && isMap(properties) ? root : { ...root, type: 'object', properties: isMap(properties) ? properties : {} }
+  if (schema === given) return null
+  if (Object.keys(lost).length > 0) return { schema: withWords(schema, lost), told: IN_WORDS }
+  // That an object may have properties goes without saying.
+  return { schema, told: root === given && type === 'object' ? null : OTHER_FORM }
+}
+
+const isOfObject = ({ type }: JsonObject): boolean => type === undefined || type === 'object' || (isList(type) && type.includes('object'))
+
+/** The keywords that may not stand at the top level. */
+const COMBINED = ['anyOf', 'oneOf', 'allOf', 'enum', 'not'] as const
+
+interface Joined {
+  readonly schema: JsonObject
+  /** Keywords that no single object says. */
+  readonly lost: JsonObject
+}
+
+/** One object with the properties of all that the schema is combined of; it requires what each alternative requires. */
+const joined = (whole: JsonObject): Joined => {
+  const { anyOf, oneOf, allOf: _, enum: values, not, ...own } = whole
+  const shape = shapeOf(whole, whole, new Set())
+  const lost = Object.fromEntries(
+    Object.entries({ anyOf, oneOf, enum: values, not }).filter((keyword): keyword is [string, JsonValue] => keyword[1] !== undefined),
+  )
+  const required = [...shape.required]
+  return {
+    schema: {
+      ...own,
+      properties: Object.fromEntries([...shape.properties].map(([name, schemas]) => [name, oneOfAll(schemas, 'allOf')])),
+      ...(required.length === 0 ? {} : { required }),
+      ...(shape.closed ? { additionalProperties: false } : {}),
+    },
+    lost,
+  }
+}
+
+interface Shape {
+  readonly properties: ReadonlyMap<string, ReadonlySet<JsonValue>>
+  readonly required: ReadonlySet<string>
+  /** Takes no other properties. */
+  readonly closed: boolean
+}
+
+/** `seen`: references that were followed, each of them once. */
+const shapeOf = (given: JsonObject, root: JsonObject, seen: Set<JsonValue>): Shape => {
+  const schema = resolved(given, root, seen)
+  const properties = new Map<string, Set<JsonValue>>()
+  const add = (name: string, schemas: Iterable<JsonValue>): void => {
+    const known = properties.get(name) ?? new Set()
+    for (const one of schemas) known.add(one)
+    properties.set(name, known)
+  }
+  const { properties: own, required: wanted } = schema
+  if (isMap(own)) for (const [name, property] of Object.entries(own)) add(name, [property])
+  const required = new Set(isList(wanted) ? wanted.filter((name) => typeof name === 'string') : [])
+  for (const part of schemasIn(schema['allOf'])) {
+    const shape = shapeOf(part, root, seen)
+    for (const [name, schemas] of shape.properties) add(name, schemas)
+    for (const name of shape.required) required.add(name)
+  }
+  let closed = schema['additionalProperties'] === false
+  for (const keyword of ['anyOf', 'oneOf']) {
+    const shapes = schemasIn(schema[keyword]).map((alternative) => shapeOf(alternative, root, seen))
+    const [first, ...others] = shapes
+    if (first === undefined) continue
+    for (const name of first.required) if (others.every((shape) => shape.required.has(name))) required.add(name)
+    closed ||= shapes.every((shape) => shape.closed)
+    const alternatives = Map.groupBy(
+      shapes.flatMap((shape) => [...shape.properties]),
+      ([name]) => name,
+    )
+    for (const [name, found] of alternatives) {
+      const schemas = new Set(found.map(([, one]) => oneOfAll(one, 'allOf')))
+      add(name, [oneOfAll(schemas, 'anyOf')])
+    }
+  }
+  return { properties, required, closed }
+}
+
+const oneOfAll = (schemas: ReadonlySet<JsonValue>, keyword: 'allOf' | 'anyOf'): JsonValue => {
+  const [only = {}] = schemas
+  if (schemas.size < 2) return only
+  const different = [...new Map([...schemas].map((schema) => [plainText(schema) ?? schema, schema])).values()]
+  return different.length === 1 ? only : { [keyword]: different }
+}
+
+/** Of a schema without others inside, so that none is said twice; null for any other. */
+const plainText = (schema: JsonValue): string | null =>
+  isMap(schema) && Object.values(schema).some((value) => typeof value === 'object') ? null : JSON.stringify(schema)
+
+/** Each that is followed brings all its properties to where it stands. */
+const REFERENCES_MAX = 64
+
+/** What a reference at its top stands for. */
+const resolved = (schema: JsonObject, root: JsonObject, seen: Set<JsonValue> = new Set()): JsonObject => {
+  let next = schema
+  for (let reference = next['$ref']; typeof reference === 'string'; reference = next['$ref']) {
+    const [, place = '', name = ''] = /^#\/(\$defs|definitions)\/([^/]+)$/.exec(reference) ?? []
+    const named = root[place]
+    const target = isMap(named) && Object.hasOwn(named, name) ? named[name] : undefined
+    const { $ref: _, ...rest } = next
+    if (!isMap(target) || seen.has(reference) || seen.size === REFERENCES_MAX) return rest
+    seen.add(reference)
+    next = { ...target, ...rest }
+  }
+  return next
+}
+
+const WORDS_MAX = 8000
+
+const withWords = (schema: JsonObject, lost: JsonObject): JsonObject => {
+  const words = JSON.stringify(lost)
+  if (words.length > WORDS_MAX) return schema
+  const { description } = schema
+  const before = typeof description === 'string' && description !== '' ? `${description}\n\n` : ''
+  return { ...schema, description: `${before}The arguments also have to satisfy this JSON Schema: ${words}` }
+}
+
+const NAMED = ['properties', 'patternProperties', '$defs', 'definitions'] as const
+const LISTED = ['anyOf', 'oneOf', 'allOf', 'prefixItems'] as const
+const SINGLE = ['items', 'additionalProperties', 'not'] as const
+
+/** Every list says what it holds, if anything. The same schema where all do. */
+const withItems = (schema: JsonObject): JsonObject => {
+  const changes: Record<string, JsonValue> = {}
+  for (const keyword of NAMED) {
+    const named = schema[keyword]
+    if (!isMap(named)) continue
+    const next = Object.entries(named).map(([name, one]): [string, JsonValue] => [name, inItems(one)])
+    if (next.some(([name, one]) => one !== named[name])) changes[keyword] = Object.fromEntries(next)
+  }
+  for (const keyword of LISTED) {
+    const listed = schema[keyword]
+    const next = isList(listed) ? listed.map(inItems) : []
+    if (isList(listed) && next.some((one, index) => one !== listed[index])) changes[keyword] = next
+  }
+  for (const keyword of SINGLE) {
+    const one = schema[keyword]
+    const next = one === undefined ? undefined : inItems(one)
+    if (next !== undefined && next !== one) changes[keyword] = next
+  }
+  const { type, items } = schema
+  if ((type === 'array' || (isList(type) && type.includes('array'))) && items === undefined) changes['items'] = {}
+  // The older words for a list whose places differ.
+  if (isList(items)) changes['items'] = { anyOf: items.map(inItems) }
+  return Object.keys(changes).length === 0 ? schema : { ...schema, ...changes }
+}
+
+const inItems = (value: JsonValue): JsonValue => (isMap(value) ? withItems(value) : value)
+
+const schemasIn = (value: JsonValue | undefined): readonly JsonObject[] => (isList(value) ? value.filter(isMap) : [])
+
+const isList = (value: JsonValue | undefined): value is readonly JsonValue[] => Array.isArray(value)
+const isMap = (value: JsonValue | undefined): value is JsonObject => isObject(value)
