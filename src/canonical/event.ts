@@ -4,6 +4,7 @@
  * a piece of another block, or the finish, arrives.
  */
 import type { GatewayError } from '../errors.ts'
+import type { JsonBody } from '../lib/json-body.ts'
 import type { Filling } from '../lib/json-pattern.ts'
 import type { JsonValue } from '../lib/json.ts'
 import type { BuiltInTool } from './built-in-tools.ts'
@@ -77,6 +78,8 @@ export interface NativeText {
   readonly dialect: ClientDialect
   /** One JSON object that a parser has accepted: an event of a stream, or a whole answer. */
   readonly json: string
+  /** The same, where its members were found already. */
+  readonly body?: JsonBody
   /** Where the text is like others of its stream but for a piece: what they have in common, and what is its own. */
   readonly filled?: { readonly pattern: NativePattern; readonly filling: Filling }
 }

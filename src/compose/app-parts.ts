@@ -7,13 +7,7 @@ import { responsesFormat } from '../formats/openai-responses/openai-responses.ts
 import { createModerate } from '../guardrails/moderate.ts'
 import type { AppParts } from '../http/app.ts'
 import { createCors } from '../http/cors.ts'
-
-import { createPrepareCall } from '../http/prepare-call.ts'
-import { createScreenCall, screenPrepared } from '../http/screen-call.ts'
-import { createCountTokens } from '../inference/count-tokens.ts'
-import { createDryRun } from '../inference/dry-run.ts'
-import { createEmbeddings } from '../inference/run-embeddings.ts'
-import { createInference, type InferenceParts } from '../inference/run-inference.ts'
+import { createPipeline, type Pipeline } from '../inference/pipeline.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Models } from '../models/models.ts'
 import { createLoadMedia } from '../providers/load-media.ts'
@@ -32,30 +26,11 @@ const COMMIT_SILENCE_MS = 2000
 const SCREEN_MS = 2000
 
 export const composeAppParts = (parts: Parts, file: ConfigFile, models: Models, env: Environment): AppParts => {
-  const { clock, ids, management, presets, guardrails, routing, budgeted, recorder, readiness, onError } = parts
-  const inference: InferenceParts = {
-    models,
-    adapters: providerRegistry,
-    context: providerContext(clock, file, env),
-    clock,
-    ids,
-    routing,
-    firstTokenMs: milliseconds(file.timeouts.first_token),
-    totalMs: milliseconds(file.timeouts.total),
-    began: (run) => parts.running.began(run.connection),
-    settle: parts.settle,
-  }
-  const safeFetch = createSafeFetch({ clock, trustedHosts: file.moderation.trusted_hosts })
-  const moderate = createModerate(file.moderation, safeFetch, clock)
-  const screenCall = createScreenCall({ ...inference, guardrails, moderate, screenMs: SCREEN_MS })
+  const { clock, ids, management, presets, guardrails, routing, recorder, readiness, onError } = parts
   return {
     formats: { chat: chatFormat, responses: responsesFormat, messages: messagesFormat },
     answering: {
-      prepareCall: screenPrepared(createPrepareCall(presets, management.workspaces.defaults), screenCall),
-      customerKeys: (caller) => management.customerKeys.forCaller(caller.workspaceId, caller),
-      runInference: createInference(inference),
-      admit: budgeted.admit,
-      dryRun: createDryRun(inference),
+      pipeline: composePipeline(parts, file, models, env),
       keepAlive: parts.keepAlive,
       clock,
       commitSilenceMs: COMMIT_SILENCE_MS,
@@ -63,9 +38,6 @@ export const composeAppParts = (parts: Parts, file: ConfigFile, models: Models, 
       providerFailure: file.errors.provider_failure,
       onInternalError: (thrown) => onError(thrown, 'a stream could not be rendered'),
     },
-    countTokens: createCountTokens(inference),
-    runEmbeddings: createEmbeddings(inference),
-    screenCall,
     keys: management.keys,
     management,
     admission: parts.admission,
@@ -90,6 +62,29 @@ export const composeAppParts = (parts: Parts, file: ConfigFile, models: Models, 
     },
     version: VERSION,
   }
+}
+
+const composePipeline = (parts: Parts, file: ConfigFile, models: Models, env: Environment): Pipeline => {
+  const { clock, management } = parts
+  const safeFetch = createSafeFetch({ clock, trustedHosts: file.moderation.trusted_hosts })
+  return createPipeline({
+    presets: parts.presets,
+    defaultsOf: management.workspaces.defaults,
+    guardrails: parts.guardrails,
+    customerKeysOf: (caller) => management.customerKeys.forCaller(caller.workspaceId, caller),
+    moderate: createModerate(file.moderation, safeFetch, clock),
+    screenMs: SCREEN_MS,
+    models,
+    routing: parts.routing,
+    admit: parts.admit,
+    adapters: providerRegistry,
+    context: providerContext(clock, file, env),
+    clock,
+    firstTokenMs: milliseconds(file.timeouts.first_token),
+    totalMs: milliseconds(file.timeouts.total),
+    running: parts.running,
+    settle: parts.settle,
+  })
 }
 
 const providerContext = (clock: Clock, { timeouts, media }: ConfigFile, env: Environment): ProviderContext => {

@@ -1,10 +1,10 @@
 /** The parts of budgets, built and joined. */
-import { createBudgetedRuns, type BudgetedRuns, type BudgetSettings } from '../inference/budgeted-runs.ts'
+import { type Admit, type BudgetSettings, createAdmit } from '../inference/admit.ts'
 import { createGenerationRecorder, type GenerationRecorder } from '../inference/record-generations.ts'
 import { createBudgets, type Budgets } from '../ledger/budgets.ts'
 import { createCredits, type Credits } from '../ledger/credits.ts'
 import type { InFlightSettings } from '../ledger/decide.ts'
-import { createDurations } from '../ledger/durations.ts'
+import { createDurations, type Durations } from '../ledger/durations.ts'
 import { createLedger, type Ledger } from '../ledger/ledger.ts'
 import { keyLimitSource, type ScopeSource } from '../ledger/scope.ts'
 import type { BudgetsFile } from '../ledger/settings.ts'
@@ -21,7 +21,10 @@ export interface BudgetParts {
   readonly ledger: Ledger
   readonly budgets: Budgets
   readonly credits: Credits
-  readonly budgeted: BudgetedRuns
+  readonly durations: Durations
+  readonly admit: Admit
+  /** Nano-dollars that a request cost beyond its hold. */
+  readonly onOvershoot: (generationId: string, nanos: number) => void
   readonly recorder: GenerationRecorder<Settlement>
 }
 
@@ -68,16 +71,13 @@ export const composeBudgets = (parts: {
   )
   metrics.gauge('patchbay_generation_records_dropped', 'Records lost because storage was away for too long.', () => recorder.dropped)
   metrics.gauge('patchbay_held_requests', 'Requests that run under a limit.', () => ledger.running)
-  const budgeted = createBudgetedRuns({
-    ledger,
-    durations: createDurations(),
-    settings: () => settingsOf(file()),
-    onOvershoot: (run, nanos) => {
-      overshoot.add([], nanos)
-      log.warn({ generation_id: run.generationId, nanos }, 'a request cost more than was held for it')
-    },
-  })
-  return { ledger, budgets, credits, budgeted, recorder }
+  const durations = createDurations()
+  const admit = createAdmit({ ledger, durations, settings: () => settingsOf(file()), clock, ids })
+  const onOvershoot = (generationId: string, nanos: number): void => {
+    overshoot.add([], nanos)
+    log.warn({ generation_id: generationId, nanos }, 'a request cost more than was held for it')
+  }
+  return { ledger, budgets, credits, recorder, durations, admit, onOvershoot }
 }
 
 const inFlightOf = ({ in_flight }: BudgetsFile): InFlightSettings => ({

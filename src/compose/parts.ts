@@ -1,11 +1,10 @@
 /** Builds every part that outlives a reload once, and hands it to the next. */
-import { inputTokens, outputTokens } from '../canonical/usage.ts'
 import { guardrailBudgets } from '../guardrails/budget-scopes.ts'
 import { createGuardrails } from '../guardrails/guardrails.ts'
 import { createKeepAlive } from '../http/keep-alive.ts'
-import { observeRuns } from '../inference/observe-runs.ts'
-import type { Run } from '../inference/run.ts'
-import { createRunningRuns } from '../inference/running-runs.ts'
+import { observeAnswers } from '../inference/observe-answers.ts'
+import { createRunningAnswers } from '../inference/running-answers.ts'
+import { createSettle } from '../inference/settle.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { IdSource } from '../lib/id.ts'
 import type { Storage } from '../open-storage.ts'
@@ -67,19 +66,14 @@ export const composeParts = (ground: Ground, reloadable: Reloadable) => {
     sources: [guardrailBudgets(guardrails)],
     journal,
   })
-  const { budgets, credits, recorder, budgeted } = budgetParts
+  const { budgets, credits, recorder, ledger, durations, onOvershoot } = budgetParts
   const management = composeManagement({ storage, clock, ids, budgets, credits, seal, flush: recorder.flush, onError })
+  const routing = composeRouting({ clock, log, metrics, reloadable })
 
-  const observe = observeRuns(metrics, log)
-  const running = createRunningRuns()
+  const observe = observeAnswers(metrics, log)
+  const running = createRunningAnswers()
   metrics.gauge('patchbay_running_generations', 'Generations being answered.', () => running.size)
-  const settle = (run: Run): void => {
-    const { usage } = run.bill
-    run.request.pass?.end(inputTokens(usage) + outputTokens(usage))
-    running.ended(run.connection)
-    recorder.add(budgeted.settlement(run))
-    observe(run)
-  }
+  const settle = createSettle({ ledger, durations, recorder, running, sticky: routing.sticky, observe, onOvershoot })
 
   return {
     ...ground,
@@ -91,7 +85,7 @@ export const composeParts = (ground: Ground, reloadable: Reloadable) => {
     guardrails,
     generationStore: createGenerationStore(database),
     management,
-    routing: composeRouting({ clock, log, metrics, reloadable }),
+    routing,
     running,
     settle,
     keepAlive: createKeepAlive(clock, KEEP_ALIVE_MS),

@@ -433,12 +433,16 @@ describe('an inference', () => {
   test.each([false, true])('whose client is gone before it began is cancelled, not answered to nobody (stream: %p)', async (stream) => {
     const own = build()
     const gone = new AbortController()
+    const { pipeline } = own.parts.answering
     const slow = {
       ...own.parts.answering,
-      prepareCall: async (...given: Parameters<AppParts['answering']['prepareCall']>) => {
-        const prepared = await own.parts.answering.prepareCall(...given)
-        gone.abort() // it leaves while its preset is looked up
-        return prepared
+      pipeline: {
+        ...pipeline,
+        admit: async (...given: Parameters<typeof pipeline.admit>) => {
+          const admitted = await pipeline.admit(...given)
+          gone.abort() // it leaves while its preset is looked up, or its budget
+          return admitted
+        },
       },
     }
     const app = createApp({ ...own.parts, answering: slow })

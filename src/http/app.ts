@@ -1,8 +1,7 @@
 /** Where a request comes in: the table of every route, and the way that each of them is answered. */
-import { errorResponse, asPublicError, type Formats } from './error-boundary.ts'
+import { errorResponse, type Formats } from './error-boundary.ts'
 import { GatewayError } from '../errors.ts'
-import type { CountTokens } from '../inference/count-tokens.ts'
-import type { RunEmbeddings } from '../inference/run-embeddings.ts'
+import { asFailure } from '../inference/as-failure.ts'
 import type { Guardrails } from '../guardrails/guardrails.ts'
 import type { Keys } from '../keys/keys.ts'
 import type { Ledger } from '../ledger/ledger.ts'
@@ -22,7 +21,6 @@ import type { InferenceAnswering } from './answer-inference.ts'
 import { authenticate } from './authenticate.ts'
 import type { Cors } from './cors.ts'
 import { createListedModels } from './listed-models.ts'
-import type { ScreenCall } from './screen-call.ts'
 import { openapiDocument, type Mount } from './openapi.ts'
 import { readBody, readBodyText, type BodyLimits, type HttpRequest } from './read-body.ts'
 import { referencePage } from './reference-page.ts'
@@ -46,9 +44,6 @@ import { namedWorkspace, resolveReach } from './workspace-scope.ts'
 export interface AppParts {
   readonly formats: Formats
   readonly answering: InferenceAnswering
-  readonly countTokens: CountTokens
-  readonly runEmbeddings: RunEmbeddings
-  readonly screenCall: ScreenCall
   readonly keys: Keys
   readonly management: ManagementParts
   readonly admission: Admission
@@ -78,8 +73,8 @@ const apiRoutes = (parts: AppParts, listing = { ...parts, listed: createListedMo
   inferenceRoute('chat', parts),
   inferenceRoute('responses', parts),
   inferenceRoute('messages', parts),
-  countTokensRoute({ format: parts.formats.messages, answering: parts.answering, countTokens: parts.countTokens }),
-  embeddingsRoute(parts),
+  countTokensRoute(parts.formats.messages, parts.answering.pipeline),
+  embeddingsRoute(parts.answering.pipeline),
 
   presetsCreate('responses', parts),
   presetsCreate('messages', parts),
@@ -195,7 +190,7 @@ export const createApp = (parts: AppParts): App => {
         )
       }
     } catch (thrown) {
-      failure = asRefusedUpgrade(asPublicError(thrown), request.headers)
+      failure = asRefusedUpgrade(asFailure(thrown), request.headers)
       response = errorResponse(failure, surface, parts.formats)
     }
     setHeaders(response.headers, {

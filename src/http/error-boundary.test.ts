@@ -4,9 +4,10 @@ import { ERROR_TYPES, ERRORS, GatewayError, MANAGEMENT_MESSAGES } from '../error
 import { messagesFormat } from '../formats/anthropic-messages/anthropic-messages.ts'
 import { chatFormat } from '../formats/openai-chat/openai-chat.ts'
 import { responsesFormat } from '../formats/openai-responses/openai-responses.ts'
+import { asFailure } from '../inference/as-failure.ts'
 import { JsonTextError } from '../lib/json-scan.ts'
 import { StorageConflict, StorageUnavailable } from '../storage/storage-errors.ts'
-import { asPublicError, errorResponse } from './error-boundary.ts'
+import { errorResponse } from './error-boundary.ts'
 import type { Surface } from './route.ts'
 
 const formats = { chat: chatFormat, responses: responsesFormat, messages: messagesFormat }
@@ -20,7 +21,7 @@ interface Answered {
 }
 
 const answer = async (thrown: unknown, surface: Surface): Promise<Answered> => {
-  const response = errorResponse(asPublicError(thrown), surface, formats)
+  const response = errorResponse(asFailure(thrown), surface, formats)
   const text = await response.text()
   return { status: response.status, headers: response.headers, text, json: JSON.parse(text) as Record<string, unknown> }
 }

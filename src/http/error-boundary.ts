@@ -1,10 +1,8 @@
 /** The one place where a failure that reached the door becomes a response, in the shape of the route's interface. */
-import { GatewayError, MANAGEMENT_MESSAGES, MANAGEMENT_TYPES, STORAGE_AWAY, asGatewayError } from '../errors.ts'
+import { type GatewayError, MANAGEMENT_MESSAGES, MANAGEMENT_TYPES } from '../errors.ts'
 import type { ClientFormat } from '../formats/format.ts'
 import type { ClientDialect } from '../canonical/call.ts'
 import { isObject, type JsonObject } from '../lib/json.ts'
-import { JsonTextError } from '../lib/json-scan.ts'
-import { StorageConflict, StorageUnavailable } from '../storage/storage-errors.ts'
 import { jsonResponse, jsonText } from './json-response.ts'
 import type { Surface } from './route.ts'
 
@@ -16,17 +14,6 @@ export const errorResponse = (error: GatewayError, surface: Surface, formats: Fo
     return jsonResponse(managementError(error), { status: error.status, headers })
   }
   return jsonText(formats[surface].renderError(error, null, null).body, { status: error.status, headers })
-}
-
-/** What lower layers throw of their own, as rows of the table. */
-export const asPublicError = (thrown: unknown): GatewayError => {
-  if (thrown instanceof JsonTextError) return new GatewayError('invalid_request', thrown.message, { cause: thrown })
-  if (thrown instanceof StorageConflict)
-    return new GatewayError('precondition_failed', MANAGEMENT_MESSAGES[409], { status: 409, cause: thrown })
-  if (thrown instanceof StorageUnavailable) {
-    return new GatewayError('provider_overloaded', STORAGE_AWAY, { status: 503, cause: thrown, retryAfterSeconds: 1 })
-  }
-  return asGatewayError(thrown)
 }
 
 export const errorHeaders = (error: GatewayError): Record<string, string> => ({

@@ -112,7 +112,7 @@ describe('the bytes', () => {
 
   test('of a fault that is not ours to tell are masked', () => {
     const { stream, bytes } = open()
-    stream.fail(new TypeError('secret'))
+    stream.fail(new GatewayError('server', 'secret', { cause: new TypeError('secret') }))
     expect(bytes()).not.toContain('secret')
     expect(bytes()).toContain('Internal Server Error')
   })

@@ -4,7 +4,7 @@
  * in the middle (docs/contract/streams.md#ends).
  */
 import type { Frame, TakeFrames } from '../canonical/event.ts'
-import { asGatewayError, type GatewayError } from '../errors.ts'
+import type { GatewayError } from '../errors.ts'
 import type { AnswerTail, StreamRenderer } from '../formats/format.ts'
 import { KEEP_ALIVE_FRAME } from '../lib/sse.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -31,7 +31,7 @@ export interface EventStream {
   /** The answer is complete, and settled. */
   finish(): void
   /** Nothing of an answer came, but this failure. */
-  fail(thrown: unknown): void
+  fail(error: GatewayError): void
 }
 
 export const STREAM_HEADERS: Readonly<Record<string, string>> = {
@@ -107,7 +107,7 @@ export const openEventStream = (parts: EventStreamParts, keepAlive: KeepAlive, o
     },
     open: () => void writer.write(KEEP_ALIVE_FRAME),
     finish: () => conclude((opened) => opened.finish(parts.tail())),
-    fail: (thrown) => conclude((opened) => opened.fail(asGatewayError(thrown), parts.tail())),
+    fail: (error) => conclude((opened) => opened.fail(error, parts.tail())),
   }
 }
 

@@ -1,14 +1,6 @@
-/** What a client asks to see besides its answer, by header or by field. */
-import type { Call } from '../canonical/call.ts'
+/** What a client asks by header: to see besides its answer, or instead of one. */
 import { OWN_NAMES } from '../canonical/own-names.ts'
 import { providerFailure, type ProviderFailureMode } from '../contract/provider-failure.ts'
-import { isObject } from '../lib/json.ts'
-
-/** Streaming only, and not on Messages, whose events have no place for it (docs/contract/debugging.md#echo). */
-export const wantsEcho = ({ dialect, stream, body }: Call): boolean => {
-  const debug = stream && dialect !== 'messages' ? body.value('debug') : undefined
-  return isObject(debug) && debug['echo_upstream_body'] === true
-}
 
 /** No provider is called: the answer is what would be done. */
 export const wantsDryRun = (headers: Headers): boolean => isEnabled(headers, 'x-service-dry-run')
@@ -25,4 +17,4 @@ export const metadataField = (headers: Headers): (typeof OWN_NAMES.metadata)[num
   return asked?.field ?? null
 }
 
-const isEnabled = (headers: Headers, name: string): boolean => headers.get(name)?.toLowerCase() === 'enabled'
+export const isEnabled = (headers: Headers, name: string): boolean => headers.get(name)?.toLowerCase() === 'enabled'

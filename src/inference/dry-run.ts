@@ -7,38 +7,35 @@ import { pretendToLoad } from '../providers/load-media.ts'
 import { redactBody } from '../providers/redact-body.ts'
 import { bodyText } from '../providers/upstream.ts'
 import { callAtTier } from '../routing/call-at-tier.ts'
-import type { Plan, PlannedAttempt } from '../routing/plan-attempts.ts'
+import type { PlannedAttempt } from '../routing/plan-attempts.ts'
 import type { Warning } from '../canonical/warning.ts'
-import { asFailure, targetOf } from './attempt.ts'
-import { planRequest, type InferenceParts } from './run-inference.ts'
-import { estimatedInputTokens } from './bill.ts'
-import { strictError, type InferenceRequest } from './inference-request.ts'
-import { dialectOf } from './dialect-of.ts'
-
-export type DryRun = (request: InferenceRequest) => Promise<JsonObject>
+import { asFailure } from './as-failure.ts'
+import { targetOf } from './run/attempt.ts'
+import { estimatedInputTokens } from './run/bill.ts'
+import { dialectOf } from './run/dialect-of.ts'
+import type { RunParts } from './run/run.ts'
+import { type Planned, type Prepared, strictError } from './stages.ts'
 
 /** Throws as the request itself would before it reaches a provider. */
-export const createDryRun =
-  (parts: InferenceParts): DryRun =>
-  async (request) => {
-    const plan = planRequest(request, parts)
-    const [first] = plan.attempts
-    const losses: Warning[] = []
-    const body = first === undefined ? null : await upstreamBody(request, first, losses, parts)
-    return {
-      object: 'service.dry_run',
-      requested: request.requested,
-      preset: request.preset === null ? null : { slug: request.preset.slug, version: request.preset.version },
-      request: shown(request.call.body.text, request),
-      plan: planMember(request, plan),
-      upstream_request:
-        first === undefined || body === null
-          ? null
-          : { provider: first.endpoint.provider.name, model: first.endpoint.upstreamModel, body: shown(body, request) },
-      cost_estimate: costEstimate(request, plan),
-      warnings: [...request.warnings, ...plan.warnings, ...losses].map((warning) => ({ ...warning })),
-    }
+export const dryRun = async (request: Planned, parts: RunParts): Promise<JsonObject> => {
+  const { plan } = request
+  const [first] = plan.attempts
+  const losses: Warning[] = []
+  const body = first === undefined ? null : await upstreamBody(request, first, losses, parts)
+  return {
+    object: 'service.dry_run',
+    requested: request.requested,
+    preset: request.preset === null ? null : { slug: request.preset.slug, version: request.preset.version },
+    request: shown(request.call.body.text, request),
+    plan: planMember(request),
+    upstream_request:
+      first === undefined || body === null
+        ? null
+        : { provider: first.endpoint.provider.name, model: first.endpoint.upstreamModel, body: shown(body, request) },
+    cost_estimate: costEstimate(request),
+    warnings: [...request.warnings, ...plan.warnings, ...losses].map((warning) => ({ ...warning })),
   }
+}
 
 /** Thrown in place of sending. */
 class NotSent extends Error {
@@ -50,10 +47,10 @@ class NotSent extends Error {
 }
 
 const upstreamBody = async (
-  request: InferenceRequest,
+  request: Planned,
   planned: PlannedAttempt,
   losses: Warning[],
-  { adapters, clock, routing, context }: InferenceParts,
+  { adapters, clock, routing, context }: RunParts,
 ): Promise<string | null> => {
   const call = callAtTier(request.call, planned.serviceTier)
   const adapter = adapters.adapterFor(dialectOf(planned, call))
@@ -87,9 +84,9 @@ const upstreamBody = async (
   return null
 }
 
-const shown = (body: string, { hidden }: InferenceRequest): JsonValue => JSON.parse(redactBody(body, hidden)) as JsonValue
+const shown = (body: string, { hidden }: Prepared): JsonValue => JSON.parse(redactBody(body, hidden)) as JsonValue
 
-const planMember = ({ call }: InferenceRequest, plan: Plan): JsonObject => ({
+const planMember = ({ call, plan }: Planned): JsonObject => ({
   strategy: plan.strategy,
   order: plan.order,
   attempts: plan.attempts.map(({ model, endpoint }) => ({
@@ -103,7 +100,7 @@ const planMember = ({ call }: InferenceRequest, plan: Plan): JsonObject => ({
 })
 
 /** From the cheapest answer, which says nothing, to the dearest, which says all it may, at whichever provider answers; null where a price or a limit is not known. */
-const costEstimate = ({ call }: InferenceRequest, plan: Plan): JsonObject => {
+const costEstimate = ({ call, plan }: Planned): JsonObject => {
   const input = estimatedInputTokens(call)
   const costs = plan.attempts.map(({ endpoint, model }) => {
     const output = call.maxOutputTokens ?? endpoint.maxCompletionTokens ?? model.contextLength

@@ -1,20 +1,21 @@
-/** A finished run as the row that is kept of it. Neither prompt nor answer is in it. */
+/** An answer that has ended as the row that is kept of it. Neither prompt nor answer is in it. */
 import { inputTokens, outputTokens } from '../canonical/usage.ts'
 import type { GenerationResource } from '../contract/generation.ts'
 import { isoTimestamp } from '../lib/clock.ts'
 import { dollars } from '../lib/money.ts'
 import type { GenerationRecord } from '../storage/generation-store.ts'
-import { statusOf, type AttemptOutcome } from './attempt-outcome.ts'
-import type { Bill } from './bill.ts'
-import type { Run } from './run.ts'
+import { statusOf, type AttemptOutcome } from './run/attempt-outcome.ts'
+import type { Finished } from './admitted.ts'
 
-export const generationRecord = (run: Run): GenerationRecord => {
-  const { request, log } = run
-  const bill = run.bill
-  const { usage, cost } = bill
-  const record = generationResource(run, bill)
+/** What a record tells of an answer that has ended. */
+type Recorded = Pick<Finished, 'request' | 'generationId' | 'createdMs' | 'log' | 'bill'>
+
+export const generationRecord = (finished: Recorded): GenerationRecord => {
+  const { request, log } = finished
+  const { usage, cost } = finished.bill
+  const record = generationResource(finished)
   return {
-    id: run.generationId,
+    id: finished.generationId,
     createdAt: record.created_at,
     workspaceId: request.caller.workspaceId,
     keyHash: request.caller.keyHash,
@@ -36,8 +37,9 @@ export const generationRecord = (run: Run): GenerationRecord => {
 const NAME_MAX = 512
 const bounded = (name: string | null): string | null => name?.slice(0, NAME_MAX) ?? null
 
-const generationResource = ({ request, log, generationId, createdMs }: Run, { usage, cost, costIsAssumed }: Bill): GenerationResource => {
+const generationResource = ({ request, log, generationId, createdMs, bill }: Recorded): GenerationResource => {
   const { current, cancelled, error, said, latencyMs } = log
+  const { usage, cost, costIsAssumed } = bill
   const { call, preset } = request
   const prompt = inputTokens(usage)
   const completion = outputTokens(usage)

@@ -6,7 +6,7 @@ import { usageOf, type Usage } from '../canonical/usage.ts'
 import { GatewayError } from '../errors.ts'
 import { createSticky } from '../routing/sticky.ts'
 import { rememberRoute } from './remember-route.ts'
-import type { AttemptOutcome } from './attempt-outcome.ts'
+import type { AttemptOutcome } from './run/attempt-outcome.ts'
 
 const MINUTE = 60_000
 const cached = { prices: { prompt: 2, completion: 2, cache_read: 0.2 } }
@@ -33,7 +33,7 @@ const begin = () => {
       upstreamStatus: 200,
       upstreamId: null,
     }
-    rememberRoute({ plan, log: { current, error, cancelled } }, sticky)
+    rememberRoute({ request: { plan, apiType: 'completions' }, log: { current, error, cancelled } }, sticky)
   }
   return { clock, end, remembered: () => sticky.find(plan.stickyKey ?? '') }
 }

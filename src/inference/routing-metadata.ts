@@ -1,14 +1,16 @@
 /** How a request was routed, for the client that asks with `X-Service-Metadata` (docs/contract/debugging.md#routing-metadata). */
 import type { GatewayError } from '../errors.ts'
 import type { JsonObject } from '../lib/json.ts'
-import type { Plan, PlannedAttempt } from '../routing/plan-attempts.ts'
-import type { AttemptLog } from './attempt-log.ts'
-import { statusOf } from './attempt-outcome.ts'
-import type { InferenceRequest } from './inference-request.ts'
-import type { Run } from './run.ts'
+import type { PlannedAttempt } from '../routing/plan-attempts.ts'
+import type { Admitted } from './admitted.ts'
+import type { RefusalFacts } from './refused.ts'
+import type { AttemptLog } from './run/attempt-log.ts'
+import { statusOf } from './run/attempt-outcome.ts'
+import type { Prepared } from './stages.ts'
 
-export const routingMetadata = (run: Run): JsonObject => {
-  const { log, plan, request, warnings } = run
+export const routingMetadata = (admitted: Admitted): JsonObject => {
+  const { log, request, warnings, bill } = admitted
+  const { plan } = request
   const { attempts, current } = log
   const succeeded = log.error === null && current !== undefined
   return {
@@ -17,7 +19,7 @@ export const routingMetadata = (run: Run): JsonObject => {
     region: null,
     summary: summary(log, succeeded),
     attempt: attempts.length,
-    is_byok: run.bill.cost.isByok,
+    is_byok: bill.cost.isByok,
     endpoints: {
       total: plan.candidates + plan.removed.length,
       available: plan.attempts.map((one) => available(one, succeeded && current?.planned === one)),
@@ -35,15 +37,9 @@ export const routingMetadata = (run: Run): JsonObject => {
   }
 }
 
-/** A request that reached nobody. */
-export interface RefusedRequest extends Pick<InferenceRequest, 'call' | 'requested' | 'preset' | 'pipeline'> {
-  /** Whom a request would have asked that a guardrail stopped; null: nobody could be asked anyway. Absent: no guardrail stopped it. */
-  readonly plan?: Plan | null
-}
-
 /** Of a guardrail's refusal (docs/contract/guardrails.md#blocks): that attempt was the first, and no list of them is told. */
-export const refusalMetadata = (request: RefusedRequest, error: GatewayError): JsonObject => {
-  const { call, plan, pipeline = [], requested } = request
+export const refusalMetadata = ({ request, wouldAsk: plan }: RefusalFacts, error: GatewayError): JsonObject => {
+  const { call, pipeline, requested } = request
   const about = {
     requested,
     strategy: plan?.strategy ?? (call.models.length > 1 ? 'fallback' : 'direct'),
@@ -72,10 +68,10 @@ const available = ({ model, endpoint }: PlannedAttempt, selected: boolean): Json
 /** What filters removed, each named in the error (docs/contract/routing.md#nobody-fits). */
 const removedCount = ({ metadata }: GatewayError): number => (Array.isArray(metadata['excluded_by']) ? metadata['excluded_by'].length : 0)
 
-const pipelineMember = ({ pipeline = [] }: Pick<InferenceRequest, 'pipeline'>): JsonObject =>
+const pipelineMember = ({ pipeline }: Pick<Prepared, 'pipeline'>): JsonObject =>
   pipeline.length === 0 ? {} : { pipeline: pipeline.map((stage) => ({ ...stage })) }
 
-const presetMember = ({ preset }: Pick<InferenceRequest, 'preset'>): JsonObject =>
+const presetMember = ({ preset }: Pick<Prepared, 'preset'>): JsonObject =>
   preset === null ? {} : { preset: { slug: preset.slug, version: preset.version } }
 
 const summary = ({ attempts, current }: AttemptLog, succeeded: boolean): string => {

@@ -5,6 +5,7 @@ import { countAnthropicTokens } from './anthropic/count-tokens.ts'
 import { bedrock } from './bedrock/bedrock.ts'
 import { google } from './google/google.ts'
 import { toolsSentAsFunctions } from './openai-chat/custom-tools.ts'
+import { embeddings } from './openai-chat/embeddings.ts'
 import { openaiChat } from './openai-chat/openai-chat.ts'
 import { openaiResponses } from './openai-responses/openai-responses.ts'
 import { namingCountedTools, namingTools, type ToolNaming } from './naming-tools.ts'
@@ -46,6 +47,8 @@ export interface ProviderRegistry {
   /** Throws `unprocessable` for a dialect that has no adapter yet. */
   adapterFor(dialect: string): ProviderAdapter
   counterFor(dialect: string): TokenCounter | null
+  /** Vectors in place of an answer; for providers that have them. */
+  readonly embeddings: ProviderAdapter
 }
 
 export const providerRegistry: ProviderRegistry = {
@@ -55,4 +58,5 @@ export const providerRegistry: ProviderRegistry = {
     return adapter
   },
   counterFor: (dialect) => COUNTERS[dialect] ?? null,
+  embeddings,
 }

@@ -15,7 +15,9 @@ beforeAll(async () => {
 providers:
   other: { dialects: [anthropic], base_url: "${upstream.url}", api_key: upstream-credential }
   fake: { dialects: [openai-chat], base_url: "${upstream.url}", api_key: upstream-credential }
+  openai: { dialects: [openai-chat], base_url: "${upstream.url}", api_key: upstream-credential }
 models:
+  openai/three: { endpoints: [{ provider: openai, model: up-three }] }
   other/two: { endpoints: [{ provider: other, model: up-two }] }
   fake/one:
     endpoints: [{ provider: other, model: up-other }, { provider: fake, model: up-one }]
@@ -38,4 +40,19 @@ test.each(['sandbox/echo', 'other/two'])(
 test('a provider that speaks none of it is passed over for one that does', async () => {
   const answer = await infer(service, { model: 'fake/one', input: 'hi', provider: { order: ['other'] } }, { path: '/embeddings' })
   expect([answer.status, upstream.last.body['model']]).toEqual([200, 'up-one'])
+})
+
+test('what a provider does not take is a warning, and a refusal before anybody is asked where the request is strict', async () => {
+  const asked = { model: 'openai/three', input: 'hi', input_type: 'search_query' }
+  const lenient = await infer(service, asked, { path: '/embeddings' })
+  expect([lenient.status, lenient.headers.get('x-service-warnings'), upstream.last.body['input_type']]).toEqual([200, '1', undefined])
+  const before = upstream.exchanges.length
+  const strict = [
+    await infer(service, asked, { path: '/embeddings', headers: { 'x-service-strict': 'enabled' } }),
+    await infer(service, { ...asked, strict: true }, { path: '/embeddings' }),
+    await infer(service, { model: 'openai/three:thinking', input: 'hi', strict: true }, { path: '/embeddings' }),
+    await infer(service, { ...asked, plugins: [{ id: 'web' }] }, { path: '/embeddings', headers: { 'x-service-strict': 'enabled' } }),
+  ]
+  expect(strict.map(({ status }) => status)).toEqual([400, 400, 400, 400])
+  expect(upstream.exchanges.length).toBe(before)
 })

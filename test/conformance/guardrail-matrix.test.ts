@@ -9,7 +9,7 @@ import { CLIENT_DIALECTS, type ClientDialect } from '../../src/canonical/call.ts
 import type { FilterAction } from '../../src/contract/guardrail.ts'
 import type { Presets } from '../../src/presets/presets.ts'
 import { GatewayError } from '../../src/errors.ts'
-import { reportOf } from '../../src/inference/attempt-report.ts'
+import { reportOf } from '../../src/inference/run/attempt-report.ts'
 import { emailGuardrail } from '../support/guardrail.ts'
 import { readStream } from '../support/client-stream.ts'
 import { readAnswer } from '../support/read-answer.ts'

@@ -3,11 +3,13 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 
 import type { ClientDialect } from '../../src/canonical/call.ts'
-import { createBudgetedRuns } from '../../src/inference/budgeted-runs.ts'
+import { createAdmit } from '../../src/inference/admit.ts'
 import type { Demand } from '../../src/ledger/admissions.ts'
 import { createDurations } from '../../src/ledger/durations.ts'
 import type { Scope } from '../../src/ledger/scope.ts'
 import { GatewayError } from '../../src/errors.ts'
+import { createFakeClock } from '../support/fake-clock.ts'
+import { createFakeIds } from '../support/fake-ids.ts'
 import { literalCharge } from '../support/literal-meter.ts'
 import { replay, type Reply } from '../support/replay.ts'
 
@@ -35,7 +37,8 @@ const sendBody = async (client: ClientDialect, dialect: (typeof DIALECTS)[number
   let heldNanos = 0
   let growths = 0
   const hold = async (demand: Demand): Promise<void> => void (heldNanos = demand.estimateNanos)
-  const { admit } = createBudgetedRuns({
+  const clock = createFakeClock()
+  const admit = createAdmit({
     ledger: {
       scopesOf: () => [SCOPE],
       admit: hold,
@@ -44,14 +47,14 @@ const sendBody = async (client: ClientDialect, dialect: (typeof DIALECTS)[number
         if (!grows) throw new GatewayError('permission_denied', 'No room.')
         await hold(demand)
       },
-      ended: () => {},
     },
     durations: createDurations(),
     settings: () => ({ unknownPrice: 'refuse', emptyAnswers: 'told', maxOutputTokens: 16_384, assumedPrices: PRICES }),
-    onOvershoot: () => {},
+    clock,
+    ids: createFakeIds(),
   })
   try {
-    const { sent, status } = await replay({ client, upstreams: [{ dialect, reply: REFUSED }], body, prices: PRICES, admit })
+    const { sent, status } = await replay({ client, upstreams: [{ dialect, reply: REFUSED }], body, prices: PRICES, admit, clock })
     return { sent: sent[0]?.body, heldNanos, growths, status }
   } catch (refused) {
     if (refused instanceof GatewayError && refused.status < 500) return { sent: undefined, heldNanos, growths, status: refused.status }

@@ -8,7 +8,7 @@ export type FrameScript = AsyncGenerator<readonly Frame[], void, undefined>
  * The batches that `start` hands over, one for each that is asked for: as long as none is, it is told that its reader is
  * behind. Leaving early makes what it waits for reject.
  */
-export async function* pulled(start: (take: TakeFrames) => Promise<void>): FrameScript {
+export async function* pulled(start: (take: TakeFrames) => Promise<unknown>): FrameScript {
   const batches: (readonly Frame[])[] = []
   let release: PromiseWithResolvers<void> | null = null
   let arrived = Promise.withResolvers<void>()

@@ -2,30 +2,21 @@
 import { piecesOf } from './pieces.ts'
 import type { ClientDialect } from '../../src/canonical/call.ts'
 import { GatewayError } from '../../src/errors.ts'
-import { messagesFormat } from '../../src/formats/anthropic-messages/anthropic-messages.ts'
-import type { ClientFormat } from '../../src/formats/format.ts'
-import { chatFormat } from '../../src/formats/openai-chat/openai-chat.ts'
-import { responsesFormat } from '../../src/formats/openai-responses/openai-responses.ts'
 import { type Applied, effectiveOf } from '../../src/guardrails/effective.ts'
-import type { Guardrails } from '../../src/guardrails/guardrails.ts'
 import { answerInference } from '../../src/http/answer-inference.ts'
 import { createKeepAlive } from '../../src/http/keep-alive.ts'
-import { createPrepareCall } from '../../src/http/prepare-call.ts'
-import { createScreenCall, screenPrepared } from '../../src/http/screen-call.ts'
-import type { Admit } from '../../src/inference/budgeted-runs.ts'
-import { createDryRun } from '../../src/inference/dry-run.ts'
-import { createInference, type InferenceParts } from '../../src/inference/run-inference.ts'
-import type { Run } from '../../src/inference/run.ts'
+import type { Admit } from '../../src/inference/admit.ts'
+import type { Admitted } from '../../src/inference/admitted.ts'
+import { createPipeline } from '../../src/inference/pipeline.ts'
 import type { PriceEntry } from '../../src/models/catalogue-schema.ts'
 import { createModels, plainEndpoint } from '../../src/models/models.ts'
 import type { Health } from '../../src/routing/health.ts'
 import type { Presets } from '../../src/presets/presets.ts'
 import type { LoadMedia } from '../../src/providers/load-media.ts'
-import { providerRegistry } from '../../src/providers/registry.ts'
 import { joinedText, type PieceReader, type Upstream, type UpstreamRequest } from '../../src/providers/upstream.ts'
 import { createFakeClock, type FakeClock } from './fake-clock.ts'
 import { createTestRouting } from './test-routing.ts'
-import { createFakeIds } from './fake-ids.ts'
+import { admittingAll, FORMATS, partsOfPipeline, PRINCIPAL } from './pipelines.ts'
 import type { UpstreamDialect } from './recordings.ts'
 
 /** What an upstream sends back. */
@@ -65,7 +56,7 @@ export interface Replay {
   readonly clock?: FakeClock
   /** That hold for the caller. */
   readonly guardrails?: readonly Applied[]
-  readonly presets?: Presets
+  readonly presets?: Presets | undefined
   /** What the model is known to read. */
   readonly modalities?: readonly string[] | null
   /** The operator allows that media are fetched, which comes to this. */
@@ -80,15 +71,9 @@ export interface Replayed {
   readonly broken: boolean
   /** What went to the upstreams, in order. */
   readonly sent: readonly SentRequest[]
-  readonly run: Run | undefined
+  readonly run: Admitted | undefined
   /** What nobody expected: faults of our own rendering. */
   readonly internalErrors: readonly unknown[]
-}
-
-const FORMATS: Readonly<Record<ClientDialect, ClientFormat>> = {
-  chat: chatFormat,
-  responses: responsesFormat,
-  messages: messagesFormat,
 }
 
 /** The upstream dialect that a client dialect is. */
@@ -99,7 +84,6 @@ export const OWN_DIALECT: Readonly<Record<ClientDialect, UpstreamDialect>> = {
 }
 
 export const MODEL = 'replay/one'
-const WORKSPACE = '00000000-0000-4000-8000-000000000001'
 
 /** What an upstream got, its body as text. */
 type SentRequest = UpstreamRequest & { readonly body: string }
@@ -114,9 +98,9 @@ export const replay = async ({
   prices = { prompt: 1, completion: 2 },
   clock = createFakeClock(),
   guardrails = [],
-  presets = NO_PRESETS,
+  presets,
   modalities = null,
-  admit = () => undefined,
+  admit = admittingAll(clock),
   loadMedia,
 }: Replay): Promise<Replayed> => {
   const sent: SentRequest[] = []
@@ -153,21 +137,21 @@ export const replay = async ({
     supportedParameters: [],
     endpoints,
   }
-  const models = createModels([model], [])
-  let run: Run | undefined
+  let run: Admitted | undefined
   const internalErrors: unknown[] = []
-  const inference: InferenceParts = {
-    models,
-    adapters: providerRegistry,
-    context: { upstream, clock, loadMedia },
-    clock,
-    ids: createFakeIds(),
-    routing: closed ? { ...createTestRouting(clock), health: CLOSED } : createTestRouting(clock),
-    firstTokenMs: 120_000,
-    totalMs: 1_800_000,
-    began: (begun) => (run = begun),
-    settle: () => {},
-  }
+  const pipeline = createPipeline(
+    partsOfPipeline(clock, {
+      ...(presets === undefined ? {} : { presets }),
+      guardrails: { effective: () => effectiveOf(guardrails) },
+      models: createModels([model], []),
+      context: { upstream, clock, loadMedia },
+      ...(closed ? { routing: { ...createTestRouting(clock), health: CLOSED } } : {}),
+      async admit(planned) {
+        run = await admit(planned)
+        return run
+      },
+    }),
+  )
   const given = typeof body === 'string' ? body : JSON.stringify(body)
   const response = await answerInference(
     {
@@ -176,18 +160,7 @@ export const replay = async ({
       query: new URLSearchParams(),
       headers: new Headers(headers),
       requestId: 'req-1',
-      principal: {
-        hash: 'ab'.repeat(32),
-        kind: 'inference',
-        workspaceId: WORKSPACE,
-        userId: 'user-1',
-        strict: false,
-        rpmLimit: null,
-        tpmLimit: null,
-        providerFailure: null,
-        externalUser: null,
-        limit: null,
-      },
+      principal: PRINCIPAL,
       reach: null,
       pass: null,
       signal: new AbortController().signal,
@@ -196,19 +169,7 @@ export const replay = async ({
     },
     FORMATS[client],
     {
-      prepareCall: screenPrepared(
-        createPrepareCall(presets, () => null),
-        createScreenCall({
-          ...inference,
-          guardrails: { effective: () => effectiveOf(guardrails) } as unknown as Guardrails,
-          moderate: async () => {},
-          screenMs: 1000,
-        }),
-      ),
-      customerKeys: () => null,
-      runInference: createInference(inference),
-      admit,
-      dryRun: createDryRun(inference),
+      pipeline,
       keepAlive: createKeepAlive(clock, 10_000),
       clock,
       commitSilenceMs: 2000,
@@ -222,13 +183,6 @@ export const replay = async ({
 }
 
 const CLOSED: Health = { ...createTestRouting(createFakeClock()).health, begin: () => false }
-
-/** No request here names a preset. */
-const NO_PRESETS = {
-  serve() {
-    throw new Error('A preset was asked for.')
-  },
-} as unknown as Presets
 
 const readAll = async (response: Response): Promise<{ text: string; broken: boolean }> => {
   const decoder = new TextDecoder('utf-8', { fatal: true })

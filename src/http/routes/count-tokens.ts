@@ -3,17 +3,14 @@ import { z } from 'zod'
 import type { ClientFormat } from '../../formats/format.ts'
 import { requestSchema } from '../../formats/anthropic-messages/schema.ts'
 import { GatewayError } from '../../errors.ts'
-import type { CountTokens } from '../../inference/count-tokens.ts'
+import type { Pipeline } from '../../inference/pipeline.ts'
+import { Refused } from '../../inference/refused.ts'
 import { JsonBody } from '../../lib/json-body.ts'
-import type { InferenceAnswering } from '../answer-inference.ts'
 import { jsonResponse } from '../json-response.ts'
-import { principalOf, type Route } from '../route.ts'
+import { receivedOf } from '../received.ts'
+import type { Route } from '../route.ts'
 
-export const countTokensRoute = (parts: {
-  format: ClientFormat
-  answering: Pick<InferenceAnswering, 'prepareCall' | 'customerKeys'>
-  countTokens: CountTokens
-}): Route => ({
+export const countTokensRoute = (format: ClientFormat, pipeline: Pick<Pipeline, 'countTokens'>): Route => ({
   method: 'POST',
   path: '/messages/count_tokens',
   operation: 'countTokens',
@@ -30,18 +27,13 @@ export const countTokensRoute = (parts: {
   },
   errors: [404, 422, 429, 502, 503, 504],
   async handle(request) {
-    const caller = principalOf(request)
-    const {
-      call,
-      policy = null,
-      hidden,
-    } = await parts.answering.prepareCall(JsonBody.read(await request.text()), parts.format, request.headers, caller)
+    const bytes = await request.received()
+    const received = receivedOf(request, { apiType: 'completions', format, body: JsonBody.ofBytes(bytes), bytes: bytes.byteLength })
     const connection = new AbortController()
-    request.signal.addEventListener('abort', () => connection.abort(new GatewayError('timeout', 'The client closed the connection.')), {
-      once: true,
-    })
-    const customerKeys = await parts.answering.customerKeys(caller)
-    const { inputTokens, estimated } = await parts.countTokens(call, connection, customerKeys, policy, hidden)
-    return jsonResponse({ input_tokens: inputTokens, estimated })
+    const leave = (): void => connection.abort(new GatewayError('timeout', 'The client closed the connection.'))
+    request.signal.addEventListener('abort', leave, { once: true })
+    const count = await pipeline.countTokens(received, connection)
+    if (count instanceof Refused) throw count.error
+    return jsonResponse({ input_tokens: count.inputTokens, estimated: count.estimated })
   },
 })

@@ -1,30 +1,18 @@
-import { NO_COST } from '../../canonical/cost.ts'
-import type { Call } from '../../canonical/call.ts'
-import { inputTokens } from '../../canonical/usage.ts'
+import type { Frame } from '../../canonical/event.ts'
 import { embeddingsAnswer, embeddingsRequest } from '../../contract/embeddings.ts'
-import { validate } from '../../contract/validate.ts'
-import { GatewayError } from '../../errors.ts'
-import type { RunEmbeddings } from '../../inference/run-embeddings.ts'
-import type { Run } from '../../inference/run.ts'
-import { callerOf } from '../../keys/keys.ts'
-import { JsonBody, readJsonObject } from '../../lib/json-body.ts'
-import { dollars } from '../../lib/money.ts'
-import type { InferenceAnswering } from '../answer-inference.ts'
-import { asPublicError, errorHeaders } from '../error-boundary.ts'
-import { jsonResponse, jsonText } from '../json-response.ts'
-import type { ScreenCall } from '../screen-call.ts'
-import { type DefaultsOf, withDefaults } from '../workspace-defaults.ts'
-import { principalOf, type Route, type RouteRequest } from '../route.ts'
+import { embeddingsFormat as format } from '../../formats/embeddings.ts'
+import { answerHead, answerTail } from '../../inference/answer-head.ts'
+import type { Pipeline } from '../../inference/pipeline.ts'
+import { Refused } from '../../inference/refused.ts'
+import { JsonBody } from '../../lib/json-body.ts'
+import { answerHeaders } from '../answer-headers.ts'
+import { errorHeaders } from '../error-boundary.ts'
+import { jsonText } from '../json-response.ts'
+import { leaveWith } from '../leave-with.ts'
+import { receivedOf } from '../received.ts'
+import type { Route } from '../route.ts'
 
-interface EmbeddingsParts {
-  readonly runEmbeddings: RunEmbeddings
-  readonly screenCall: ScreenCall
-  readonly management: { readonly workspaces: { readonly defaults: DefaultsOf } }
-  readonly answering: Pick<InferenceAnswering, 'admit' | 'customerKeys'>
-}
-
-/** Embeddings pass through: vectors are neither parsed nor written again (docs/contract/models.md#embeddings). */
-export const embeddingsRoute = ({ runEmbeddings, screenCall, management, answering }: EmbeddingsParts): Route => ({
+export const embeddingsRoute = (pipeline: Pick<Pipeline, 'admit' | 'answer'>): Route => ({
   method: 'POST',
   path: '/embeddings',
   operation: 'createEmbeddings',
@@ -36,73 +24,19 @@ export const embeddingsRoute = ({ runEmbeddings, screenCall, management, answeri
   answers: { 200: { description: 'The vectors.', schema: embeddingsAnswer } },
   errors: [402, 404, 422, 429, 502, 503, 504],
   async handle(request) {
-    const text = await request.text()
-    const { model, user, session_id } = validate(embeddingsRequest, readJsonObject(text))
-    const principal = principalOf(request)
-    const callOf = (body: JsonBody): Call => embeddingsCall(body, model, user ?? null, session_id ?? null)
-    const sent = JsonBody.ofParsed(text)
-    const defaults = await management.workspaces.defaults(principal.workspaceId)
-    const screened = await screenCall(callOf(defaults === null ? sent : withDefaults(sent, defaults)), principal, callOf)
-    const { run, answer } = runEmbeddings({
-      customerKeys: await answering.customerKeys(principal),
-      ...(request.pass === null ? {} : { pass: request.pass }),
-      ...screened,
-      apiType: 'embeddings',
-      requested: model,
-      preset: null,
-      warnings: [],
-      strict: principal.strict,
-      caller: callerOf(principal),
-      requestId: request.requestId,
-      userAgent: request.headers.get('user-agent'),
-      referer: request.headers.get('http-referer') ?? request.headers.get('referer'),
-    })
-    await answering.admit(run)
-    request.pass?.handOver()
-    request.signal.addEventListener('abort', () => run.connection.leave(), { once: true })
-    if (request.signal.aborted) run.connection.leave()
-    return answered(run, answer, request)
-  },
-})
-
-/** A failure has its real status: there is no stream whose headers could have gone before it, and no partial answer. */
-const answered = async (run: Run, answer: () => Promise<JsonBody>, request: RouteRequest): Promise<Response> => {
-  const headers = { 'x-generation-id': run.generationId, 'x-request-id': request.requestId }
-  try {
-    const body = await answer()
-    const { usage, cost } = run.bill
-    const { current } = run.log
-    const told = {
-      prompt_tokens: inputTokens(usage),
-      total_tokens: inputTokens(usage),
-      cost: dollars(cost.totalNanos ?? NO_COST.totalNanos ?? 0),
-    }
-    return jsonText(
-      body.textWith({
-        id: JSON.stringify(run.generationId),
-        model: JSON.stringify(current?.planned.model.id ?? run.request.requested),
-        provider: JSON.stringify(current?.planned.endpoint.provider.name ?? null),
-        usage: JSON.stringify(told),
-      }),
-      { headers },
-    )
-  } catch (thrown) {
-    const error = asPublicError(thrown)
-    const shown = { code: error.status, message: error.publicMessage, metadata: error.publicMetadata }
-    return jsonResponse({ id: run.generationId, error: shown }, { status: error.status, headers: { ...headers, ...errorHeaders(error) } })
-  }
-}
-
-const embeddingsCall = (body: JsonBody, model: string, user: string | null, sessionId: string | null): Call => ({
-  dialect: 'chat',
-  body,
-  models: [model],
-  stream: false,
-  maxOutputTokens: null,
-  sessionId,
-  user,
-  passHeaders: {},
-  prompt: () => {
-    throw new GatewayError('server', undefined, { cause: new TypeError('Embeddings have no prompt.') })
+    const bytes = await request.received()
+    const received = receivedOf(request, { apiType: 'embeddings', format, body: JsonBody.ofBytes(bytes), bytes: bytes.byteLength })
+    const admitted = await pipeline.admit(received)
+    if (admitted instanceof Refused) throw admitted.error
+    leaveWith(request.signal, admitted)
+    const frames: Frame[] = []
+    const error = await pipeline.answer(admitted, (batch) => void frames.push(...batch))
+    const headers = answerHeaders(admitted)
+    const head = answerHead(admitted)
+    const [answer] = frames
+    // A failure has its real status: there is no stream whose headers could have gone before it, and no partial answer.
+    if (error !== null)
+      return jsonText(format.renderError(error, head), { status: error.status, headers: { ...headers, ...errorHeaders(error) } })
+    return jsonText(format.renderAnswer(head, answer ?? { events: [] }, answerTail(admitted, null)), { headers })
   },
 })

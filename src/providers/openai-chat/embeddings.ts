@@ -9,7 +9,7 @@ import { JsonTextError } from '../../lib/json-scan.ts'
 import { unusable } from '../classify-failure.ts'
 import { postJson } from '../json-post.ts'
 import { holdsError } from '../failure-words.ts'
-import type { ProviderContext, Target } from '../provider.ts'
+import type { ProviderAdapter, ProviderContext, Target } from '../provider.ts'
 import { vendorOf } from '../vendors.ts'
 import { addressOf, keyHeader } from './address.ts'
 import { decodeUsage } from './decode-usage.ts'
@@ -36,6 +36,12 @@ export interface Embeddings {
 
 /** Whether the provider has embeddings at all, as far as is known. */
 export const hasEmbeddings = ({ provider }: Pick<Target, 'provider'>): boolean => vendorOf(provider).embeddings !== null
+
+/** An answer in one frame: the provider's own text, and the use that it tells. */
+export const embeddings: ProviderAdapter = async ({ call, target, warn, connection }, context, take) => {
+  const { body, usage } = await postEmbeddings({ body: call.body, target, warn, connection }, context)
+  await take([{ events: [{ type: 'usage', usage }], native: { dialect: 'chat', json: body.text, body } }])
+}
 
 /** Throws a GatewayError for every failure; `unprocessable` where the provider has no embeddings. */
 export const postEmbeddings = async (attempt: EmbeddingsAttempt, context: ProviderContext): Promise<Embeddings> => {

@@ -1,0 +1,56 @@
+/** Embeddings pass through: vectors are neither parsed nor written again (docs/contract/models.md#embeddings). */
+import type { Call } from '../canonical/call.ts'
+import type { Frame } from '../canonical/event.ts'
+import { inputTokens } from '../canonical/usage.ts'
+import type { Warning } from '../canonical/warning.ts'
+import { embeddingsRequest } from '../contract/embeddings.ts'
+import { validate } from '../contract/validate.ts'
+import { GatewayError } from '../errors.ts'
+import { JsonBody } from '../lib/json-body.ts'
+import { dollars } from '../lib/money.ts'
+import type { AnswerHead, AnswerTail, ClientFormat } from './format.ts'
+
+type Head = Pick<AnswerHead, 'generationId' | 'model' | 'provider'>
+
+export interface EmbeddingsFormat extends Pick<ClientFormat, 'dialect' | 'parseCall'> {
+  renderAnswer(head: Head, answer: Frame, tail: Pick<AnswerTail, 'usage' | 'cost'>): string
+  renderError(error: GatewayError, head: Head): string
+}
+
+export const embeddingsFormat: EmbeddingsFormat = {
+  dialect: 'chat',
+  parseCall(body) {
+    const { model, user, session_id } = validate(embeddingsRequest, Object.fromEntries(body.keys.map((key) => [key, body.get(key)])))
+    const warnings: readonly Warning[] = []
+    return { call: callOf(body, model, user ?? null, session_id ?? null), warnings }
+  },
+  renderAnswer({ generationId, model, provider }, { native }, { usage, cost }) {
+    if (native === undefined) throw new TypeError('Vectors came without their text.')
+    const told = { prompt_tokens: inputTokens(usage), total_tokens: inputTokens(usage), cost: dollars(cost.totalNanos ?? 0) }
+    return (native.body ?? JsonBody.ofParsed(native.json)).textWith({
+      id: JSON.stringify(generationId),
+      model: JSON.stringify(model),
+      provider: JSON.stringify(provider),
+      usage: JSON.stringify(told),
+    })
+  },
+  renderError: (error, { generationId }) =>
+    JSON.stringify({
+      id: generationId,
+      error: { code: error.status, message: error.publicMessage, metadata: error.publicMetadata },
+    }),
+}
+
+const callOf = (body: JsonBody, model: string, user: string | null, sessionId: string | null): Call => ({
+  dialect: 'chat',
+  body,
+  models: [model],
+  stream: false,
+  maxOutputTokens: null,
+  sessionId,
+  user,
+  passHeaders: {},
+  prompt: () => {
+    throw new GatewayError('server', undefined, { cause: new TypeError('Embeddings have no prompt.') })
+  },
+})

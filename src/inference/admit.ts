@@ -1,0 +1,115 @@
+/** Whether the budgets of its caller bear a planned request, and on which terms it is let in. */
+import { GatewayError } from '../errors.ts'
+import type { Demand } from '../ledger/admissions.ts'
+import { storageAway } from '../ledger/admissions.ts'
+import type { Durations } from '../ledger/durations.ts'
+import { estimateOf, type EstimateSettings } from '../ledger/estimate.ts'
+import type { Ledger } from '../ledger/ledger.ts'
+import type { Scope } from '../ledger/scope.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { IdSource } from '../lib/id.ts'
+import type { Plan } from '../routing/plan-attempts.ts'
+import { Admitted, type Identity, type Terms } from './admitted.ts'
+import { Hold } from './hold.ts'
+import type { Planned } from './stages.ts'
+
+export interface BudgetSettings extends EstimateSettings {
+  /** What happens to a model without a known price, for a caller with a budget. */
+  readonly unknownPrice: 'refuse' | 'default'
+  readonly emptyAnswers: 'told' | 'free'
+}
+
+export interface AdmitParts {
+  readonly ledger: Pick<Ledger, 'scopesOf' | 'admit' | 'grow'>
+  readonly durations: Pick<Durations, 'expectedMs'>
+  /** As the configuration has them now. */
+  readonly settings: () => BudgetSettings
+  readonly clock: Clock
+  readonly ids: IdSource
+}
+
+/** Throws 402, 403 or 503. Where nothing bounds its caller, a request is let in at once and without a query. */
+export type Admit = (planned: Planned) => Admitted | Promise<Admitted>
+
+export const createAdmit = (parts: AdmitParts): Admit => {
+  const { ledger, durations, clock, ids } = parts
+
+  const admitUnder = async (planned: Planned, scopes: readonly Scope[], settings: BudgetSettings): Promise<Admitted> => {
+    const identity = identityOf(clock, ids)
+    const { attempts } = planned.plan
+    const own = attempts.filter(({ customerKey }) => customerKey !== undefined)
+    if (own.length < attempts.length) {
+      try {
+        return await hold(planned, identity, scopes, settings)
+      } catch (refused) {
+        if (own.length === 0 || !isRefusal(refused)) throw refused
+      }
+    }
+    // With a customer's own keys only those scopes are spent that count them; the service's keys are used where they are paid for.
+    const counting = scopes.filter(({ includeByok }) => includeByok)
+    return hold({ ...planned, plan: { ...planned.plan, attempts: own } }, identity, counting, settings)
+  }
+
+  const hold = async (planned: Planned, identity: Identity, scopes: readonly Scope[], settings: BudgetSettings): Promise<Admitted> => {
+    if (scopes.length === 0) return new Admitted(planned, identity, unboundTerms(settings), clock)
+    const { attempts } = planned.plan
+    const unpriced = attempts.find(({ endpoint }) => endpoint.prices === null)
+    if (unpriced !== undefined && settings.unknownPrice === 'refuse') throw unknownPrice(unpriced)
+    const { mostNanos, promptNanos } = estimateOf(planned, attempts, settings)
+    const first = attempts[0]
+    const demand: Demand = {
+      id: identity.generationId,
+      spender: planned.caller,
+      atMs: identity.createdMs,
+      scopes,
+      estimateNanos: mostNanos,
+      // A customer's own key is no cost of the service, whoever dies.
+      promptNanos: first?.customerKey === undefined ? promptNanos : 0,
+      provider: first?.endpoint.provider.slug ?? null,
+      expectedMs: durations.expectedMs(first?.model.id ?? ''),
+    }
+    let admitted: Admitted | null = null
+    await ledger.admit(demand, () => admitted?.bill.cost.totalNanos ?? 0)
+    const terms = {
+      ...unboundTerms(settings),
+      hold: new Hold(planned, demand, settings, ledger),
+      assumedPrices: settings.assumedPrices,
+    }
+    admitted = new Admitted(planned, identity, terms, clock)
+    return admitted
+  }
+
+  return (planned) => {
+    const settings = parts.settings()
+    const under = (scopes: readonly Scope[]): Admitted | Promise<Admitted> =>
+      scopes.length === 0
+        ? new Admitted(planned, identityOf(clock, ids), unboundTerms(settings), clock)
+        : admitUnder(planned, scopes, settings)
+    const scopes = ledger.scopesOf(planned.caller)
+    return scopes instanceof Promise ? scopes.then(under, (cause: unknown) => Promise.reject(storageAway(cause))) : under(scopes)
+  }
+}
+
+/** Ids that grow with time land on neighbouring pages of their index: a random one costs storage twice the writing. */
+const identityOf = (clock: Clock, ids: IdSource): Identity => {
+  const createdMs = clock.now()
+  return { generationId: ids.prefixed(`gen-${Math.floor(createdMs / 1000)}`), createdMs, startedMs: clock.monotonicMs() }
+}
+
+/** Nothing bounds its caller. */
+const unboundTerms = ({ emptyAnswers }: BudgetSettings): Terms => ({
+  hold: null,
+  assumedPrices: null,
+  emptyIsFree: emptyAnswers === 'free',
+})
+
+/** The money is not there. Anything else, such as storage that is away, may have left a hold behind under this very id. */
+const isRefusal = (thrown: unknown): boolean => thrown instanceof GatewayError && (thrown.status === 402 || thrown.status === 403)
+
+const unknownPrice = ({ model, endpoint }: Plan['attempts'][number]): GatewayError =>
+  new GatewayError(
+    'permission_denied',
+    `No price is configured for ${model.id} at ${endpoint.provider.name}, so the budgets of this key cannot be enforced. ` +
+      `The operator can set its prices, or budgets.unknown_price: default.`,
+    { metadata: { reason: 'unknown_price', model: model.id, provider_name: endpoint.provider.name } },
+  )

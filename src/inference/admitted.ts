@@ -1,0 +1,81 @@
+/** A request that was let in: one id, one permit, one hold and one settlement, however many runs its answer takes. */
+import type { Call } from '../canonical/call.ts'
+import type { Warning } from '../canonical/warning.ts'
+import { errorRow, type GatewayError } from '../errors.ts'
+import { isGuardrailBlock } from '../guardrails/detections.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Hold } from './hold.ts'
+import { AttemptLog } from './run/attempt-log.ts'
+import { billOf, type Bill, type BillTerms } from './run/bill.ts'
+import { Connection } from './run/connection.ts'
+import type { Planned } from './stages.ts'
+
+/** When it was planned, and the id under which it is recorded. */
+export interface Identity {
+  readonly generationId: string
+  /** By the wall clock, and by the monotonic one. */
+  readonly createdMs: number
+  readonly startedMs: number
+}
+
+/** What its admission settled. */
+export interface Terms extends BillTerms {
+  /** Null where nothing bounds its caller. */
+  readonly hold: Hold | null
+}
+
+/** Its answer has ended, and nothing of it changes any more. */
+export interface Finished extends Pick<Admitted, 'request' | 'generationId' | 'createdMs' | 'hold' | 'log' | 'connection'> {
+  readonly bill: Bill
+}
+
+export class Admitted {
+  readonly request: Planned
+  readonly generationId: string
+  readonly createdMs: number
+  readonly hold: Hold | null
+  readonly log: AttemptLog
+  readonly connection: Connection
+  readonly #terms: BillTerms
+
+  constructor(request: Planned, { generationId, createdMs, startedMs }: Identity, terms: Terms, clock: Clock) {
+    this.request = request
+    this.generationId = generationId
+    this.createdMs = createdMs
+    this.hold = terms.hold
+    this.log = new AttemptLog(request, clock, startedMs)
+    this.connection = new Connection(this.log, clock)
+    this.#terms = terms
+  }
+
+  /** Worked out from the log as it stands. */
+  get bill(): Bill {
+    return billOf(this.log, this.#terms)
+  }
+
+  /** What the answer could not honour: of the request itself, and of the translation to the provider that answers. */
+  get warnings(): readonly Warning[] {
+    const { trying, error, said } = this.log
+    // While an attempt goes on, the last one's failure is not the answer.
+    const answered = trying ? [] : answeredError(error, this.request.call)
+    return [...this.request.warnings, ...this.request.plan.warnings, ...said.losses, ...answered]
+  }
+
+  /** Whether a failure of this request is our own refusal: nobody was asked, or a guardrail keeps the answer back (docs/contract/errors.md#own-checks). */
+  refuses(error: GatewayError): boolean {
+    return !this.log.asked || isGuardrailBlock(error)
+  }
+
+  end(): Finished {
+    const { request, generationId, createdMs, hold, log, connection } = this
+    log.end()
+    connection.close()
+    return { request, generationId, createdMs, hold, log, connection, bill: this.bill }
+  }
+}
+
+/** An error of length is an answer on Responses (docs/contract/errors.md#length-errors), in which nothing else tells what happened. */
+const answeredError = (error: GatewayError | null, { dialect }: Call): readonly Warning[] =>
+  error === null || dialect !== 'responses' || errorRow(error.type).length !== true
+    ? []
+    : [{ code: 'answered_error', field: 'input', message: error.publicMessage, error_type: error.type }]

@@ -1,0 +1,35 @@
+/** What is told around an answer: at its beginning, and at its end. */
+import type { AnswerHead, AnswerTail } from '../formats/format.ts'
+import type { Admitted } from './admitted.ts'
+import { routingMetadata } from './routing-metadata.ts'
+
+/** Read when the answer begins: who answers, and what an attempt lost, is known by then. */
+export const answerHead = ({ request, log, generationId, createdMs }: Admitted): AnswerHead => {
+  const { call, hidden, requested } = request
+  const { current, echoes } = log
+  return {
+    generationId,
+    createdSeconds: Math.floor(createdMs / 1000),
+    model: current?.planned.model.id ?? call.models[0] ?? requested,
+    provider: current?.planned.endpoint.provider.name ?? null,
+    request: call.body,
+    ...(call.legacyFunctions === true ? { legacyFunctions: true } : {}),
+    ...(hidden === undefined ? {} : { instructions: hidden.ownInstructions, hidden }),
+    // Few answers tell it, and it is read off the whole request.
+    get inputTokensEstimate() {
+      return log.inputTokensEstimate
+    },
+    ...(echoes.length === 0 ? {} : { echoes }),
+  }
+}
+
+/** `metadataField`: the name under which the client asked for the routing metadata; null: it did not ask. */
+export const answerTail = (admitted: Admitted, metadataField: NonNullable<AnswerTail['metadata']>['field'] | null): AnswerTail => {
+  const { bill, log, createdMs } = admitted
+  return {
+    usage: bill.usage,
+    cost: bill.cost,
+    endedSeconds: Math.floor((createdMs + log.durationMs) / 1000),
+    metadata: metadataField === null ? null : { field: metadataField, value: routingMetadata(admitted) },
+  }
+}

@@ -1,0 +1,55 @@
+/** One log line and a handful of figures for each finished generation. */
+import { inputTokens, outputTokens } from '../canonical/usage.ts'
+import type { Log } from '../telemetry/log.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
+import type { Finished } from './admitted.ts'
+
+const DURATION_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600]
+
+export const observeAnswers = (
+  metrics: Metrics,
+  log: Log,
+): ((finished: Pick<Finished, 'request' | 'generationId' | 'log' | 'bill'>) => void) => {
+  const generations = metrics.counter('patchbay_generations_total', 'Finished generations by interface, provider and outcome.', [
+    'interface',
+    'provider',
+    'outcome',
+  ])
+  const tokens = metrics.counter('patchbay_tokens_total', 'Tokens by direction.', ['direction'])
+  const duration = metrics.histogram(
+    'patchbay_generation_seconds',
+    'Time from request to the end of the answer.',
+    ['interface'],
+    DURATION_BUCKETS,
+  )
+  const attempts = metrics.counter('patchbay_attempts_total', 'Attempts by provider and outcome.', ['provider', 'outcome'])
+
+  return ({ request, generationId, log: { attempts: made, current, error, cancelled, durationMs }, bill: { usage, cost } }) => {
+    const { dialect, stream } = request.call
+    const provider = current?.planned.endpoint.provider.slug ?? 'none'
+    const outcome = cancelled ? 'cancelled' : (error?.type ?? 'ok')
+    generations.add([dialect, provider, outcome])
+    for (const attempt of made) attempts.add([attempt.planned.endpoint.provider.slug, attempt.error?.type ?? 'ok'])
+    tokens.add(['input'], inputTokens(usage))
+    tokens.add(['output'], outputTokens(usage))
+    duration.observe([dialect], durationMs / 1000)
+    const fields = {
+      generation_id: generationId,
+      request_id: request.requestId,
+      interface: dialect,
+      stream,
+      model: current?.planned.model.id ?? null,
+      provider,
+      attempts: made.length,
+      outcome,
+      tokens_prompt: inputTokens(usage),
+      tokens_completion: outputTokens(usage),
+      cost_nanos: cost.totalNanos,
+      duration_ms: Math.round(durationMs * 10) / 10,
+    }
+    // A client that left is no failure of anybody's.
+    if (error !== null && error.status >= 500 && !cancelled)
+      log.warn({ ...fields, reason: error.publicMessage, cause: error.cause }, 'generation failed')
+    else log.info(fields, 'generation')
+  }
+}

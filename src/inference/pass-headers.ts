@@ -1,0 +1,25 @@
+/** Headers of a client that are meant for a provider of its own dialect, and no others: none of them chooses where a request goes. */
+import type { Call } from '../canonical/call.ts'
+import type { JsonBody } from '../lib/json-body.ts'
+import type { VendorHeaders } from './stages.ts'
+
+export const withPassHeaders = (call: Call, vendor: VendorHeaders | null): Call => {
+  if (vendor === null) return call
+  const betas = betasOf(call.body, vendor)
+  const named = { 'anthropic-version': vendor.version ?? '', 'anthropic-beta': betas.join(',') }
+  const passed = Object.entries(named).filter(([, value]) => value !== '' && value.length <= PASSED_MAX)
+  return passed.length === 0 ? call : { ...call, passHeaders: Object.fromEntries(passed) }
+}
+
+const PASSED_MAX = 1000
+
+/** Each once, wherever the client names it: SDKs send the header, other programs a field of the body (docs/contract/messages.md#request). */
+const betasOf = (body: JsonBody, { betas }: VendorHeaders): readonly string[] => {
+  const listed = betas.flatMap((list) => list?.split(',') ?? [])
+  const field = body.value('betas')
+  const all = [...listed, ...(Array.isArray(field) ? field : [])].map((name: unknown) => (typeof name === 'string' ? name.trim() : ''))
+  return [...new Set(all)].filter((name) => BETA.test(name))
+}
+
+/** What can stand in a header. */
+const BETA = /^[\w.:-]{1,100}$/

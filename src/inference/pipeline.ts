@@ -1,0 +1,90 @@
+/**
+ * The way of a request: prepare → screen → plan → admit → run → settle. Each step takes what the one before found out and
+ * adds to it (stages.ts). Dry runs and token counts leave the way after the plan; embeddings go all of it, as answers do.
+ *
+ * A step refuses by throwing, and the one catch here makes it a `Refused`, with what was known by then. Once a request was
+ * admitted nothing throws any more: a failure is a value, which a run resolves to.
+ */
+import type { TakeFrames } from '../canonical/event.ts'
+import type { GatewayError } from '../errors.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { JsonObject } from '../lib/json.ts'
+import type { Admit } from './admit.ts'
+import type { Admitted } from './admitted.ts'
+import { asFailure } from './as-failure.ts'
+import { countTokens, type TokenCount } from './count-tokens.ts'
+import { dryRun } from './dry-run.ts'
+import { plan, type PlanParts } from './plan.ts'
+import { prepare, type PrepareParts } from './prepare.ts'
+import { Refused, refusalFacts } from './refused.ts'
+import type { RunningAnswers } from './running-answers.ts'
+import { run, type RunParts } from './run/run.ts'
+import { screen, type ScreenParts } from './screen.ts'
+import type { Settle } from './settle.ts'
+import type { Planned, Prepared, Received, Screened } from './stages.ts'
+
+export interface PipelineParts extends PrepareParts, ScreenParts, PlanParts, RunParts {
+  readonly admit: Admit
+  readonly running: Pick<RunningAnswers, 'began'>
+  readonly settle: Settle
+  /** No answer takes longer, whatever it is doing. */
+  readonly totalMs: number
+}
+
+export interface Pipeline {
+  /** prepare → screen → plan → admit. What was admitted is to be answered, which settles it. */
+  admit(received: Received): Promise<Admitted | Refused>
+  /**
+   * run → settle: hands the answer to `take` as it comes. Resolves when it was settled, to null or to the failure that ended
+   * it. To be called once for what was admitted; a client that wants no more of it leaves the connection.
+   */
+  answer(admitted: Admitted, take: TakeFrames): Promise<GatewayError | null>
+  /** prepare → screen → plan, and what would be done. */
+  dryRun(received: Received): Promise<JsonObject | Refused>
+  /** prepare → screen → plan, and how many tokens the first of the plan counts. `connection` ends the question. */
+  countTokens(received: Received, connection: AbortController): Promise<TokenCount | Refused>
+}
+
+export const createPipeline = (parts: PipelineParts): Pipeline => {
+  const toPlan = async <Next>(received: Received, next: (planned: Planned) => Next | Promise<Next>): Promise<Next | Refused> => {
+    let prepared: Prepared | null = null
+    let screened: Screened | null = null
+    try {
+      const isLarge = received.bytes > LARGE_BYTES
+      if (isLarge) await giveWay(parts.clock)
+      prepared = await prepare(received, parts)
+      const screening = screen(prepared, parts)
+      screened = screening instanceof Promise ? await screening : screening
+      if (isLarge) await giveWay(parts.clock)
+      const reached = next(plan(screened, parts))
+      return reached instanceof Promise ? await reached : reached
+    } catch (thrown) {
+      return new Refused(asFailure(thrown), refusalFacts(prepared, screened, parts))
+    }
+  }
+
+  const answer = async (admitted: Admitted, take: TakeFrames): Promise<GatewayError | null> => {
+    admitted.request.permit?.handOver()
+    parts.running.began(admitted.connection)
+    admitted.connection.limit(parts.totalMs)
+    try {
+      return await run(admitted, parts, take)
+    } catch (thrown) {
+      return admitted.log.refuse(asFailure(thrown))
+    } finally {
+      parts.settle(admitted.end())
+    }
+  }
+
+  return {
+    admit: (received) => toPlan(received, parts.admit),
+    answer,
+    dryRun: (received) => toPlan(received, (planned) => dryRun(planned, parts)),
+    countTokens: (received, connection) => toPlan(received, (planned) => countTokens(planned, connection, parts)),
+  }
+}
+
+/** Each step of the work on a larger body takes so long that other requests get a turn between them. */
+const LARGE_BYTES = 256 * 1024
+
+const giveWay = (clock: Clock): Promise<void> => new Promise((resolve) => void clock.after(0, resolve))

@@ -1,0 +1,57 @@
+/** Who is asked, in which order: the catalogue's candidates, filtered and ordered, with the keys of the customer's own among them. */
+import type { Call } from '../canonical/call.ts'
+import { GatewayError } from '../errors.ts'
+import { type Models, type Provider, speaksDialectOf } from '../models/models.ts'
+import { hasEmbeddings } from '../providers/openai-chat/embeddings.ts'
+import { type Plan, planAttempts } from '../routing/plan-attempts.ts'
+import type { RoutingState } from '../routing/routing-state.ts'
+import { withCustomerKeys } from './plan-customer-keys.ts'
+import { type Planned, type Prepared, type Screened, strictError } from './stages.ts'
+
+export interface PlanParts {
+  readonly models: Models
+  readonly routing: RoutingState
+}
+
+/**
+ * Throws what is no provider's judgement: an unknown model, nobody who meets the requirements, a wish that a strict
+ * request cannot have, a malformed conversation.
+ */
+export const plan = (screened: Screened, parts: PlanParts): Planned => {
+  const { call, strict, apiType } = screened
+  const planned = apiType === 'embeddings' ? withEmbeddings(planFor(screened, parts)) : planFor(screened, parts)
+  const [unheeded] = planned.warnings
+  if (strict && unheeded !== undefined) throw strictError(unheeded)
+  if (apiType === 'completions') checkPrompt(call, planned)
+  return { ...screened, plan: planned }
+}
+
+/** As `plan`, but for the checks. */
+export const planFor = ({ call, caller, customerKeys, guardrails }: Prepared, { models, routing }: PlanParts): Plan => {
+  const { health, sticky, random } = routing
+  const policy = guardrails?.policy ?? null
+  return withCustomerKeys(
+    planAttempts({ call, models, health, account: caller.workspaceId, sticky: sticky.find, random, policy }),
+    customerKeys,
+    models,
+  )
+}
+
+/**
+ * A malformed conversation is our own check, so it has its status and reaches nobody
+ * (docs/contract/errors.md#own-checks). Where every attempt stays in the client's dialect nothing is parsed: the
+ * provider is the judge of its own.
+ */
+const checkPrompt = (call: Call, { attempts }: Plan): void => {
+  if (attempts.some(({ endpoint }) => !speaksDialectOf(endpoint.provider, call.dialect))) call.prompt()
+}
+
+const withEmbeddings = (planned: Plan): Plan => {
+  const attempts = planned.attempts.filter(({ endpoint }) => answersEmbeddings(endpoint.provider))
+  if (attempts.length === 0) throw new GatewayError('unprocessable', 'No provider of this model has embeddings.')
+  return { ...planned, attempts }
+}
+
+/** They go up untranslated, so only to those who speak what the client wrote. */
+const answersEmbeddings = ({ slug, dialects }: Provider): boolean =>
+  dialects.some((dialect) => dialect === 'openai-chat' || dialect === 'openai-responses') && hasEmbeddings({ provider: slug })

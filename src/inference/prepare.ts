@@ -1,0 +1,128 @@
+/** Looks up what holds for a request, applies its preset, and reads its fields. */
+import type { CustomerKeyLookup } from '../byok/customer-keys.ts'
+import type { Call } from '../canonical/call.ts'
+import { hiddenTexts } from '../formats/add-system-prompt.ts'
+import { applyPreset } from '../formats/apply-preset.ts'
+import type { Guardrails } from '../guardrails/guardrails.ts'
+import { callerOf, type Principal } from '../keys/keys.ts'
+import { isObject } from '../lib/json.ts'
+import type { JsonBody } from '../lib/json-body.ts'
+import { bareSlug, type ModelReference, parseModelReference } from '../presets/model-reference.ts'
+import type { Presets, ServedPreset } from '../presets/presets.ts'
+import type { WorkspaceDefaults } from '../workspaces/workspaces.ts'
+import { withPassHeaders } from './pass-headers.ts'
+import { type Prepared, type Received, strictError } from './stages.ts'
+import { unsupported } from './unsupported.ts'
+import { type DefaultsOf, withDefaultModel, withDefaults } from './workspace-defaults.ts'
+
+export interface PrepareParts {
+  readonly presets: Pick<Presets, 'serve' | 'find'>
+  readonly defaultsOf: DefaultsOf
+  readonly guardrails: Pick<Guardrails, 'effective'>
+  /** The provider keys of the caller's own that it may use. */
+  readonly customerKeysOf: (caller: Principal) => CustomerKeyLookup | null | Promise<CustomerKeyLookup | null>
+}
+
+/** What is in memory is not waited for. Throws what the request itself has wrong, and where storage is away. */
+export const prepare = async (received: Received, parts: PrepareParts): Promise<Prepared> => {
+  const { principal, headers } = received
+  // Vectors have no conversation: presets and the default models of a workspace are not for them.
+  const converses = received.apiType === 'completions'
+  const foundDefaults = parts.defaultsOf(principal.workspaceId)
+  const known = foundDefaults instanceof Promise ? await foundDefaults : foundDefaults
+  const defaults = known === null || converses ? known : { ...known, default_text_model: null, default_image_model: null }
+  const sent = withSession(received)
+  const body = defaults === null ? sent : withDefaultModel(sent, defaults)
+  const named = converses ? parseModelReference(body.value('model'), body.value('preset')) : null
+  const foundPreset = named === null ? null : findPreset(named, body, principal, parts.presets)
+  const served = foundPreset instanceof Promise ? await foundPreset : foundPreset
+  const read =
+    served === null || named === null ? readPlain(received, body, defaults) : readWithPreset(received, body, defaults, named, served)
+
+  const warnings = [...read.warnings, ...unsupported(read.call.body)]
+  // By the key, by the header, or by the body, which may have it from its preset.
+  const strict = principal.strict || headers.strict || read.call.body.value('strict') === true
+  const [first] = warnings
+  if (strict && first !== undefined) throw strictError(first)
+
+  const foundGuardrails = parts.guardrails.effective(principal)
+  const guardrails = foundGuardrails instanceof Promise ? await foundGuardrails : foundGuardrails
+  const foundKeys = parts.customerKeysOf(principal)
+  const customerKeys = foundKeys instanceof Promise ? await foundKeys : foundKeys
+  return {
+    ...received,
+    call: withPassHeaders(read.call, headers.vendor),
+    requested: read.requested,
+    preset: read.preset,
+    hidden: read.hidden,
+    warnings,
+    strict,
+    guardrails,
+    pipeline: [],
+    caller: callerOf(principal),
+    customerKeys,
+    echo: wantsEcho(read.call),
+  }
+}
+
+type Read = Pick<Prepared, 'call' | 'requested' | 'preset' | 'hidden' | 'warnings'>
+
+const readPlain = ({ format }: Received, body: JsonBody, defaults: WorkspaceDefaults | null): Read => {
+  const { call, warnings } = format.parseCall(defaults === null ? body : withDefaults(body, defaults))
+  return { call, requested: requestedModel(body) ?? call.models[0] ?? '', preset: null, hidden: undefined, warnings }
+}
+
+/** One version of the preset serves the whole request, its fallbacks too, whatever is saved meanwhile. */
+const readWithPreset = (
+  { format }: Received,
+  body: JsonBody,
+  defaults: WorkspaceDefaults | null,
+  named: ModelReference,
+  { preset: { id, slug }, version }: ServedPreset,
+): Read => {
+  const content = { shape: version.shape, config: version.config, systemPrompt: version.system_prompt }
+  // A preset that was found by the name of a model, and has no model itself, is for that model.
+  const ownModel = named.preset === null && content.config['model'] !== undefined ? null : named.model
+  const applied = applyPreset(format.dialect, body, content, ownModel)
+  const { call, warnings } = format.parseCall(defaults === null ? applied.body : withDefaults(applied.body, defaults))
+  const texts = hiddenTexts(content)
+  const own = body.value('instructions')
+  return {
+    call,
+    requested: requestedModel(body) ?? `@preset/${slug}`,
+    preset: { id, slug, version: version.version },
+    hidden:
+      texts.texts.length + texts.credentials.length === 0 ? undefined : { ...texts, ownInstructions: typeof own === 'string' ? own : null },
+    warnings: [...applied.warnings, ...warnings],
+  }
+}
+
+const requestedModel = (body: JsonBody): string | null => {
+  const model = body.value('model')
+  return typeof model === 'string' ? model : null
+}
+
+/** The preset that a request names, or one of the name of its model; null where there is none. */
+const findPreset = (
+  named: ModelReference,
+  body: JsonBody,
+  { workspaceId }: Principal,
+  presets: PrepareParts['presets'],
+): ServedPreset | null | Promise<ServedPreset | null> => {
+  if (named.preset !== null) return presets.serve(workspaceId, named.preset.slug, named.preset.pin)
+  // Ids of models have a slash, which no slug has, so this is asked for a vendor's own names alone (docs/contract/routing.md#vendor-names).
+  const slug = bareSlug(body.value('model'))
+  return slug === null ? null : presets.find(workspaceId, slug)
+}
+
+/** The header names the session only where the body does not (docs/contract/headers.md#request-headers). */
+const withSession = ({ body, headers: { sessionId } }: Received): JsonBody =>
+  sessionId === null || sessionId === '' || (body.value('session_id') ?? null) !== null
+    ? body
+    : body.with({ session_id: JSON.stringify(sessionId) })
+
+/** Streaming only, and not on Messages, whose events have no place for it (docs/contract/debugging.md#echo). */
+const wantsEcho = ({ dialect, stream, body }: Call): boolean => {
+  const debug = stream && dialect !== 'messages' ? body.value('debug') : undefined
+  return isObject(debug) && debug['echo_upstream_body'] === true
+}

@@ -1,0 +1,35 @@
+/** A request that was answered by none but ourselves: why, and what was known of it by then. */
+import type { GatewayError } from '../errors.ts'
+import type { Plan } from '../routing/plan-attempts.ts'
+import { planFor, type PlanParts } from './plan.ts'
+import type { Prepared, Screened } from './stages.ts'
+
+export class Refused {
+  readonly error: GatewayError
+  /** Null where it was refused before its model was known. */
+  readonly facts: RefusalFacts | null
+
+  constructor(error: GatewayError, facts: RefusalFacts | null) {
+    this.error = error
+    this.facts = facts
+  }
+}
+
+export interface RefusalFacts {
+  readonly request: Pick<Prepared, 'call' | 'requested' | 'preset' | 'pipeline'>
+  /** Whom it would have asked, where a guardrail stopped it; null where nobody could be asked anyway. Undefined: it was no guardrail. */
+  readonly wouldAsk: Plan | null | undefined
+}
+
+/** What the steps had found out: null for those that were not done. */
+export const refusalFacts = (prepared: Prepared | null, screened: Screened | null, parts: PlanParts): RefusalFacts | null =>
+  prepared === null ? null : { request: screened ?? prepared, wouldAsk: screened === null ? planOf(prepared, parts) : undefined }
+
+/** A request may be refused for two reasons at once: the guardrail's is told. */
+const planOf = (prepared: Prepared, parts: PlanParts): Plan | null => {
+  try {
+    return planFor(prepared, parts)
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,117 @@
+/** What one attempt has said so far, counted as it comes. */
+import type { Frame } from '../../canonical/event.ts'
+import type { Usage } from '../../canonical/usage.ts'
+import type { Warning } from '../../canonical/warning.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { IMAGE_CHARACTERS } from './bill.ts'
+
+export interface Said {
+  /** Monotonic time of the first content; null before it. */
+  readonly contentMs: number | null
+  /** What the provider calls its answer. */
+  readonly upstreamId: string | null
+  readonly finishReason: string | null
+  readonly nativeFinishReason: string | null
+  /** The newest count that the provider told. */
+  readonly toldUsage: Usage | null
+  /** Length of all that was said; a picture counts as so many characters as its tokens would have. */
+  readonly characters: number
+  /** Characters that came after the newest count that the provider told. */
+  readonly uncountedCharacters: number
+  /** What its translation could not honour. */
+  readonly losses: readonly Warning[]
+}
+
+/** Characters of a type's name that are told: an upstream writes it. */
+const KIND_MAX = 80
+
+/** Losses of one answer that are told: an upstream can invent as many types as it has bytes. */
+const LOSSES_MAX = 50
+
+const FURTHER_CALLS = 'The model made several calls at once. functions has room for the first of them; the others were left out. Use tools.'
+
+export class AnswerSoFar implements Said {
+  readonly #clock: Clock
+  readonly #oneCall: boolean
+  readonly losses: Warning[] = []
+  contentMs: number | null = null
+  upstreamId: string | null = null
+  finishReason: string | null = null
+  nativeFinishReason: string | null = null
+  toldUsage: Usage | null = null
+  characters = 0
+  uncountedCharacters = 0
+
+  /** `oneCall`: the client's words have room for one call of a tool. */
+  constructor(clock: Clock, oneCall: boolean) {
+    this.#clock = clock
+    this.#oneCall = oneCall
+  }
+
+  lose(warning: Warning): void {
+    this.losses.push(warning)
+  }
+
+  /** `rewritten`: what the client gets of it is said again from the events. */
+  observe(frames: readonly Frame[], rewritten: boolean): void {
+    for (const { events, native } of frames) {
+      for (const event of events) {
+        switch (event.type) {
+          case 'text':
+          case 'reasoning':
+          case 'refusal':
+            this.#deliver(event.text.length)
+            break
+          case 'tool-call':
+            this.#deliver(event.name.length)
+            if (this.#oneCall && event.index > 0) this.#leaveOut(FURTHER_CALLS)
+            break
+          case 'tool-arguments':
+            this.#deliver(event.json.length)
+            break
+          case 'usage':
+            this.toldUsage = event.usage
+            this.uncountedCharacters = 0
+            break
+          case 'finish':
+            this.finishReason = event.reason
+            this.nativeFinishReason = event.native
+            break
+          case 'start':
+            this.upstreamId = event.upstreamId
+            break
+          case 'image':
+            this.#deliver(IMAGE_CHARACTERS)
+            break
+          case 'text-break':
+          case 'citation':
+          case 'reasoning-end':
+          case 'logprobs':
+          case 'error':
+          // No provider says these.
+          case 'server-tool-start':
+          case 'server-tool-end':
+            break
+          case 'unknown':
+            if (rewritten || native === undefined) this.#lack(event.kind)
+        }
+      }
+    }
+  }
+
+  #lack(kind: string): void {
+    this.#leaveOut(`The answer holds a part of type ${kind.slice(0, KIND_MAX)}, which could not be translated; it was left out.`)
+  }
+
+  /** The client's words have none for a part of the answer. It is too late to refuse that, so a strict request gets it too. */
+  #leaveOut(message: string): void {
+    if (this.losses.length >= LOSSES_MAX || this.losses.some((known) => known.message === message)) return
+    this.losses.push({ code: 'untranslated_output', field: 'output', message })
+  }
+
+  #deliver(characters: number): void {
+    if (characters > 0) this.contentMs ??= this.#clock.monotonicMs()
+    this.characters += characters
+    this.uncountedCharacters += characters
+  }
+}

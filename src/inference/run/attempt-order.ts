@@ -1,0 +1,122 @@
+/**
+ * The attempts of one run, handed out one after the other: endpoints in the order of the plan, the credentials of each,
+ * and never more than the limits and the health of the endpoints allow.
+ */
+import type { Credential, Credentials } from '../../routing/credentials.ts'
+import type { Health } from '../../routing/health.ts'
+import { ATTEMPTS_MAX, type PlannedAttempt } from '../../routing/plan-attempts.ts'
+import { credentialFault, nextStep, type FailedAttempt } from './failover.ts'
+
+/** An attempt that may begin. Whoever has it must report its end to `health`, once. */
+export interface Dispatch {
+  readonly planned: PlannedAttempt
+  readonly credential: Credential
+  /** It follows a failed one that was sent, by our own choice, and counts as such in the budget of its provider. */
+  readonly retry: boolean
+  /** Another key of the same provider may be tried, or this one is a customer's: a fault of this one says nothing of the endpoint. */
+  readonly spareKeys: boolean
+}
+
+export interface AttemptOrder {
+  /** The first attempt; null where every endpoint is closed or full. */
+  first(): Dispatch | null
+  /** The attempt that follows a failed one; null where its failure is the answer. */
+  after(failed: FailedAttempt): Dispatch | null
+  /** Those that had their turn, and whom nobody asked, with why; each once. */
+  readonly notTried: readonly NotTried[]
+}
+
+export interface NotTried {
+  readonly planned: PlannedAttempt
+  readonly why: 'broken' | 'full' | 'retries' | 'no-key' | 'enough'
+}
+
+/** Not in the operator's list. */
+const CUSTOMERS = -1
+
+/** `named`: the request itself names the models that follow one another. A fallback that a client asks for is no retry of ours. */
+export const createAttemptOrder = (
+  attempts: readonly PlannedAttempt[],
+  { health, credentials }: { readonly health: Health; readonly credentials: Credentials },
+  named: boolean,
+): AttemptOrder => {
+  const notTried = new Map<PlannedAttempt, NotTried['why']>()
+  let position = 0
+  let made = 0
+  let current: Dispatch | null = null
+  /** Keys of the current endpoint's provider that have failed. */
+  let failedKeys = new Set<number>()
+  /** By model: endpoints with no more context than this would refuse the request as well. */
+  const refusedUpTo = new Map<string, number>()
+  const isRefused = ({ model, endpoint }: PlannedAttempt): boolean => (endpoint.contextLength ?? 0) <= (refusedUpTo.get(model.id) ?? -1)
+
+  const credentialOf = ({ customerKey, endpoint }: PlannedAttempt): Credential | null => {
+    if (customerKey === undefined) return credentials.pick(endpoint.provider, failedKeys)
+    return failedKeys.has(CUSTOMERS) ? null : { apiKey: customerKey.apiKey, index: CUSTOMERS, isByok: true }
+  }
+
+  const pass = (planned: PlannedAttempt, why: NotTried['why']): null => {
+    // A provider that was asked with one of its keys was tried.
+    if (current?.planned !== planned) notTried.set(planned, why)
+    return null
+  }
+
+  const dispatch = (planned: PlannedAttempt, sentBefore: boolean): Dispatch | null => {
+    const { slug } = planned.endpoint.provider
+    const retry = sentBefore && !(named && current !== null && current.planned.model.id !== planned.model.id)
+    if (retry && !health.mayRetry(slug)) return pass(planned, 'retries')
+    const credential = credentialOf(planned)
+    if (credential === null) return pass(planned, 'no-key')
+    if (!health.begin(planned.key, slug, retry)) return pass(planned, health.obstacle(planned.key, slug) ?? 'broken')
+    made += 1
+    const spareKeys = credential.isByok || planned.endpoint.provider.apiKeys.length > failedKeys.size + 1
+    current = { planned, credential, retry, spareKeys }
+    return current
+  }
+
+  /** Passes over what is closed, full, or would refuse the request as another of its model has. */
+  const fromPosition = (retry: boolean): Dispatch | null => {
+    for (; position < attempts.length; position += 1) {
+      const planned = attempts[position]
+      if (planned === undefined || isRefused(planned)) continue
+      const begun = dispatch(planned, retry)
+      if (begun !== null) return begun
+    }
+    return null
+  }
+
+  return {
+    get notTried() {
+      return [...notTried].map(([planned, why]) => ({ planned, why }))
+    },
+    first: () => fromPosition(false),
+    after(failed) {
+      if (current === null) return null
+      const { planned, credential } = current
+      const fault = credentialFault(failed)
+      // A customer's key is the customer's affair: the operator hears nothing of it.
+      if (fault !== null && !credential.isByok)
+        credentials.report(planned.endpoint.provider, credential, fault, failed.error.retryAfterSeconds ?? null)
+      const step = nextStep(failed)
+      if (step === 'none') return null
+      if (made >= ATTEMPTS_MAX) {
+        for (const left of attempts.slice(position + 1)) pass(left, 'enough')
+        return null
+      }
+      // Where nothing was sent, nothing was asked of anybody: it takes nothing of the budget for retries.
+      const retry = failed.zone === 'sent'
+      if (step === 'credential') {
+        failedKeys.add(credential.index)
+        const another = dispatch(planned, retry)
+        if (another !== null) return another
+      }
+      if (step === 'model') {
+        const isTooLong = failed.error.type === 'context_length_exceeded'
+        refusedUpTo.set(planned.model.id, (isTooLong ? planned.endpoint.contextLength : null) ?? Number.POSITIVE_INFINITY)
+      }
+      position += 1
+      failedKeys = new Set()
+      return fromPosition(retry)
+    },
+  }
+}

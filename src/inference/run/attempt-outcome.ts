@@ -1,0 +1,27 @@
+/** One attempt: whom it asked, when, and what came of it. */
+import type { Usage } from '../../canonical/usage.ts'
+import type { GatewayError } from '../../errors.ts'
+import type { Credential } from '../../routing/credentials.ts'
+import type { PlannedAttempt } from '../../routing/plan-attempts.ts'
+
+export interface AttemptOutcome {
+  readonly planned: PlannedAttempt
+  readonly credential: Credential
+  readonly startedMs: number
+  /** When its first content came; null where none did, and until it ends. */
+  readonly contentMs: number | null
+  readonly endedMs: number
+  readonly error: GatewayError | null
+  /** What it used when it ended; an attempt that failed may have used something too. */
+  readonly usage: Usage
+  /** The request was handed over to go out: from here on a failure is the provider's. */
+  readonly asked: boolean
+  /** What the provider's server answered; null where it did not, or has none. */
+  readonly upstreamStatus: number | null
+  /** What the provider calls its answer; null until it ends. */
+  readonly upstreamId: string | null
+}
+
+/** The status of an attempt as its provider gave it, where it did; else ours for what happened. */
+export const statusOf = ({ error, upstreamStatus }: AttemptOutcome): number =>
+  error === null ? 200 : upstreamStatus !== null && upstreamStatus >= 300 ? upstreamStatus : error.status

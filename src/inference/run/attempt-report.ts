@@ -1,0 +1,38 @@
+/** What an attempt taught of its endpoint. */
+import { outputTokens } from '../../canonical/usage.ts'
+import { isGuardrailBlock } from '../../guardrails/detections.ts'
+import type { AttemptReport } from '../../routing/health.ts'
+import type { AttemptOutcome } from './attempt-outcome.ts'
+import { credentialFault, describesRequest, type FailedAttempt } from './failover.ts'
+import type { Dispatch } from './attempt-order.ts'
+
+/** Fewer output tokens tell nothing of a provider's pace. */
+const TOKENS_MIN = 10
+
+/** `stopped`: nobody waited for it any more. */
+export const reportOf = (
+  stopped: boolean,
+  { spareKeys, retry }: Dispatch,
+  outcome: AttemptOutcome,
+  failure: FailedAttempt | null,
+): AttemptReport => {
+  const firstMs = outcome.contentMs === null ? null : outcome.contentMs - outcome.startedMs
+  const { startedMs } = outcome
+  const retryAfterSeconds = failure?.error.retryAfterSeconds ?? null
+  const told = { firstTokenMs: firstMs, tokensPerSecond: null, retryAfterSeconds, startedMs, retry }
+  if (stopped) return { ...told, outcome: 'cancelled' }
+  // What was not asked has taught nothing.
+  if (failure?.zone === 'not-asked') return { ...told, outcome: 'cancelled' }
+  // An answer that a guardrail keeps back is one that the provider gave.
+  if (failure === null || isGuardrailBlock(failure.error)) return { ...told, outcome: 'ok', tokensPerSecond: pace(outcome) }
+  // What is wrong with one of several keys is no fault of the endpoint, nor is it a success.
+  if (spareKeys && credentialFault(failure) !== null) return { ...told, outcome: 'cancelled' }
+  if (failure.error.type === 'rate_limit_exceeded') return { ...told, outcome: 'rate-limited' }
+  return { ...told, outcome: describesRequest(failure.error.type) ? 'fault-of-request' : 'failure' }
+}
+
+const pace = ({ contentMs, endedMs, usage }: AttemptOutcome): number | null => {
+  const tokens = outputTokens(usage)
+  const seconds = contentMs === null ? 0 : (endedMs - contentMs) / 1000
+  return tokens < TOKENS_MIN || seconds <= 0 ? null : tokens / seconds
+}

@@ -1,0 +1,186 @@
+/** One attempt: its connection, its deadlines, what it says, and what is learnt of the endpoint from it. */
+import type { Call } from '../../canonical/call.ts'
+import { carriesContent, type Frame, type TakeFrames } from '../../canonical/event.ts'
+import { errorRow, GatewayError } from '../../errors.ts'
+import { screening } from '../../guardrails/screen-output.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { isConnectionLack } from '../../providers/own-limits.ts'
+import type { ProviderAdapter, ProviderContext, Target } from '../../providers/provider.ts'
+import type { ProviderRegistry } from '../../providers/registry.ts'
+import type { Upstream } from '../../providers/upstream.ts'
+import { callAtTier } from '../../routing/call-at-tier.ts'
+import type { Credential } from '../../routing/credentials.ts'
+import type { PlannedAttempt } from '../../routing/plan-attempts.ts'
+import type { RoutingState } from '../../routing/routing-state.ts'
+import type { Admitted } from '../admitted.ts'
+import { asFailure } from '../as-failure.ts'
+import type { Planned } from '../stages.ts'
+import { reportOf } from './attempt-report.ts'
+import { zoneOf, type FailedAttempt } from './failover.ts'
+import { dialectOf } from './dialect-of.ts'
+import { withFlaggedInput } from './flagged-input.ts'
+import type { Dispatch } from './attempt-order.ts'
+
+/** Before content nothing was said, however much was sent: a provider that never comes to the point is a broken one. */
+const HELD_FRAMES_MAX = 10_000
+
+export interface AttemptParts {
+  readonly adapters: ProviderRegistry
+  readonly context: ProviderContext
+  readonly clock: Clock
+  readonly routing: Pick<RoutingState, 'health'>
+  /** A candidate that has said nothing after this long is given up; a model may have a time of its own. */
+  readonly firstTokenMs: number
+}
+
+export interface Failure extends FailedAttempt {
+  /** What was said before it and has not gone out. */
+  readonly held: readonly Frame[]
+  /** Some of it is content. */
+  readonly said: boolean
+}
+
+/**
+ * One attempt, whose frames go to `deliver`: of a stream, nothing before the first content and everything as it comes after
+ * it; of a whole answer, all at its end. Resolves to null where it answered, else to how it failed; never rejects.
+ */
+export const attempt = async (
+  admitted: Admitted,
+  dispatch: Dispatch,
+  parts: AttemptParts,
+  deliver: TakeFrames,
+): Promise<Failure | null> => {
+  const { planned } = dispatch
+  const { request, log } = admitted
+  const { stream } = request.call
+  const { provider } = planned.endpoint
+  const held: Frame[] = []
+  let said = false
+  let delivered = false
+  let failure: Failure | null = null
+  const outcome = log.begin(dispatch)
+  const connection = admitted.connection.open()
+  const firstTokenMs = planned.model.firstTokenMs ?? parts.firstTokenMs
+  let cancelDeadline = stream
+    ? parts.clock.after(firstTokenMs, () => connection.abort(new GatewayError('timeout', `${provider.name} sent no content in time.`)))
+    : null
+
+  const hold = (frames: readonly Frame[]): ReturnType<TakeFrames> => {
+    held.push(...frames)
+    said ||= hasContent(frames)
+    if (said && cancelDeadline !== null) {
+      cancelDeadline()
+      cancelDeadline = null
+    }
+    if (!said && held.length > HELD_FRAMES_MAX) throw new GatewayError('provider_unavailable', 'The provider sent no content.')
+    if (!stream || !said) return undefined
+    delivered = true
+    return deliver(held)
+  }
+
+  const take = (batch: readonly Frame[]): ReturnType<TakeFrames> => {
+    // A failure that travels as an event comes behind the frames before it; nothing behind it counts.
+    const failedAt = batch.findIndex(isFailure)
+    const frames = failedAt < 0 ? batch : batch.slice(0, failedAt)
+    const behind = frames.length === 0 ? undefined : delivered ? deliver(frames) : hold(frames)
+    if (failedAt >= 0) throw errorIn(batch[failedAt])
+    return behind
+  }
+
+  const observed = (batch: readonly Frame[]): ReturnType<TakeFrames> => {
+    log.observe(batch)
+    return take(batch)
+  }
+
+  try {
+    const call = callAtTier(request.call, planned.serviceTier)
+    const adapter = adapterOf(parts.adapters, request, planned, call)
+    const number = log.attempts.length - 1
+    const upstreamAttempt = { call, target: heldTarget(admitted, dispatch), number, connection, warn: log.warn }
+    const screen = request.screenOutput?.()
+    const screened = screen === undefined ? null : screening(screen, log, take)
+    await adapter(upstreamAttempt, watched(parts.context, admitted, planned), screened === null ? observed : screened.take)
+    const screenedRest = screened?.end()
+    if (screenedRest !== undefined) await screenedRest
+    log.succeed()
+    const behind = delivered ? undefined : deliver(held)
+    if (behind !== undefined) await behind
+  } catch (thrown) {
+    if (isConnectionLack(thrown)) log.notSent()
+    const error = log.fail(withFlaggedInput(ofProvider(asFailure(thrown), provider.name, dispatch), request.call))
+    failure = {
+      error,
+      zone: delivered ? 'delivered' : zoneOf(outcome, error),
+      upstreamStatus: outcome.upstreamStatus,
+      held: delivered ? [] : held,
+      said: said && !delivered,
+    }
+  } finally {
+    cancelDeadline?.()
+    parts.routing.health.end(planned.key, provider.slug, reportOf(admitted.connection.stopped, dispatch, outcome, failure))
+  }
+  return failure
+}
+
+const adapterOf = (adapters: ProviderRegistry, { apiType }: Planned, planned: PlannedAttempt, call: Call): ProviderAdapter =>
+  apiType === 'embeddings' ? adapters.embeddings : adapters.adapterFor(dialectOf(planned, call))
+
+const isFailure = ({ events }: Frame): boolean => events.some(({ type }) => type === 'error')
+
+export const targetOf = ({ model, endpoint }: PlannedAttempt, { apiKey }: Pick<Credential, 'apiKey'>): Target => ({
+  provider: endpoint.provider.slug,
+  providerName: endpoint.provider.name,
+  baseUrl: endpoint.provider.baseUrl,
+  apiKey,
+  modelId: model.id,
+  inputModalities: model.inputModalities,
+  upstreamModel: endpoint.upstreamModel,
+  unlisted: endpoint.unlisted === true,
+  maxCompletionTokens: endpoint.maxCompletionTokens,
+  contextLength: endpoint.contextLength ?? model.contextLength,
+})
+
+/** Under a budget, a dialect that wants a limit of output gets the one that is held for a request without one. */
+const heldTarget = ({ hold }: Admitted, { planned, credential }: Dispatch): Target => {
+  const target = targetOf(planned, credential)
+  const outputTokens = hold?.outputTokens(planned.endpoint) ?? null
+  return outputTokens === null ? target : { ...target, maxCompletionTokens: outputTokens }
+}
+
+/**
+ * The same context, in which a body goes out only when its cost is held, and it is written down that the provider is asked
+ * and what status it answers.
+ */
+const watched = (context: ProviderContext, { hold, log }: Admitted, planned: PlannedAttempt): ProviderContext => {
+  const sending = (body: string): void | Promise<void> => {
+    const covered = hold?.cover(planned, body)
+    return covered === undefined ? log.sent(body) : covered.then(() => log.sent(body))
+  }
+  const watching: Upstream = {
+    async post(request) {
+      if (hold !== null) await hold.cover(planned, request.body)
+      log.sent(request.body)
+      const response = await context.upstream.post(request)
+      log.answered(response.status)
+      return response
+    },
+  }
+  return { ...context, upstream: watching, sending }
+}
+
+const errorIn = (frame: Frame | undefined): GatewayError => {
+  const event = frame?.events.find(({ type }) => type === 'error')
+  return event?.type === 'error' ? event.error : new GatewayError('server')
+}
+
+/**
+ * Every failure of a provider names it, also where nothing came back that could (docs/contract/errors.md#metadata),
+ * and says where the key was the customer's own: then it is the customer's to mend.
+ */
+const ofProvider = (error: GatewayError, name: string, { credential }: Dispatch): GatewayError => {
+  const named = error.metadata['provider_name'] !== undefined
+  if (named ? !credential.isByok : errorRow(error.type).failover === 'never') return error
+  return error.withMetadata({ ...(named ? {} : { provider_name: name }), ...(credential.isByok ? { is_byok: true } : {}) })
+}
+
+const hasContent = (frames: readonly Frame[]): boolean => frames.some(({ events }) => events.some(carriesContent))

@@ -1,0 +1,116 @@
+/** What one inference used and cost, worked out from what is written down of it. Nothing is kept here. */
+import { askedWork } from '../../canonical/asked-work.ts'
+import type { Call } from '../../canonical/call.ts'
+import { atCustomersCost, NO_COST, type Cost } from '../../canonical/cost.ts'
+import { inputSizeOf } from '../../canonical/input-size.ts'
+import { inputTokens, NO_USAGE, outputTokens, type Usage, withEstimates } from '../../canonical/usage.ts'
+import type { GatewayError } from '../../errors.ts'
+import type { PriceEntry } from '../../models/catalogue-schema.ts'
+import type { ModelEndpoint } from '../../models/models.ts'
+import { costOf } from '../../models/price.ts'
+import { endpointThatServed } from '../../models/served-endpoint.ts'
+import type { Credential } from '../../routing/credentials.ts'
+import type { PlannedAttempt } from '../../routing/plan-attempts.ts'
+import type { Said } from './answer-so-far.ts'
+import type { Planned } from '../stages.ts'
+
+export interface Bill {
+  readonly usage: Usage
+  readonly cost: Cost
+  /** Neither a price nor the provider itself told the cost: it was counted at a price of the operator's choice. */
+  readonly costIsAssumed: boolean
+}
+
+/** The operator's choices in counting. */
+export interface BillTerms {
+  /** Prices to count at where those of the endpoint are unknown and a budget has to be enforced. */
+  readonly assumedPrices: PriceEntry | null
+  /** An answer without a token that failed, or ended without a reason, costs nothing even if the provider counted. */
+  readonly emptyIsFree: boolean
+}
+
+/** What the count of an answer depends on: facts of its log. */
+interface Answer {
+  readonly request: Pick<Planned, 'call' | 'apiType'>
+  readonly said: Pick<Said, 'toldUsage' | 'characters' | 'uncountedCharacters' | 'finishReason'>
+  readonly inputTokensEstimate: number
+  /** The client left while a provider was at work on it. */
+  readonly abandoned: boolean
+}
+
+/** What its bill depends on besides. */
+interface BilledAnswer extends Answer {
+  readonly current:
+    | { readonly planned: Pick<PlannedAttempt, 'model' | 'endpoint'>; readonly credential: Pick<Credential, 'isByok'> }
+    | undefined
+  readonly error: GatewayError | null
+  readonly cancelled: boolean
+  readonly ended: boolean
+}
+
+export const billOf = (answer: BilledAnswer, terms: BillTerms): Bill => {
+  const usage = countedUsage(answer)
+  const { current } = answer
+  if (current === undefined) return { usage, cost: NO_COST, costIsAssumed: false }
+  const known = servedEndpoint(current.planned, answer).prices
+  const costIsAssumed = terms.assumedPrices !== null && known === null && usage.reportedCostNanos === null
+  if (isFree(answer, usage, terms)) return { usage, cost: NO_COST, costIsAssumed }
+  const prices = costIsAssumed ? terms.assumedPrices : known
+  const cost = costOf(usage, prices, prices?.image === undefined ? 0 : inputSizeOf(answer.request.call.body).images)
+  return { usage, cost: current.credential.isByok ? atCustomersCost(cost) : cost, costIsAssumed }
+}
+
+/** A failed answer costs what the provider counted, or what was said before it failed; without either, nothing (docs/contract/budgets.md#missing-usage). */
+const isFree = ({ request, said, error, cancelled, ended }: BilledAnswer, usage: Usage, { emptyIsFree }: BillTerms): boolean => {
+  if (error !== null && inputTokens(usage) + outputTokens(usage) === 0) return true
+  // Vectors have no tokens and no reason to end, and are an answer all the same.
+  const failed = error !== null || (said.finishReason === null && request.apiType === 'completions')
+  return emptyIsFree && failed && !cancelled && ended && outputTokens(usage) === 0
+}
+
+/** What the provider counted; where it counted nothing, or nothing that can be, our estimate, marked as one (docs/contract/budgets.md#missing-usage). */
+export const countedUsage = (answer: Answer): Usage => {
+  const { request, said, abandoned } = answer
+  const { toldUsage, finishReason } = said
+  const spoke = said.characters > 0
+  // A prompt that was left is a prompt that was read; one that the provider failed is not.
+  if (toldUsage === null && !spoke && !abandoned) return NO_USAGE
+  const known = toldUsage ?? NO_USAGE
+  const [input, output] = [inputTokens(known), outputTokens(known)]
+  // Vectors are an answer that is told without output.
+  const answered = spoke || output > 0 || finishReason !== null || (toldUsage !== null && request.apiType === 'embeddings')
+  const lacksInput = (answered && known.untoldInput) || (input === 0 && (spoke || output > 0)) || (input + output === 0 && abandoned)
+  // An answer that was cut may have gone on behind the last count of it.
+  const isBehind = finishReason === null && said.uncountedCharacters > 0
+  const lacksOutput = spoke && (known.untoldOutput || output === 0 || isBehind)
+  return withEstimates(known, {
+    input: lacksInput ? answer.inputTokensEstimate : null,
+    output: lacksOutput ? estimatedOutputTokens(answer) : null,
+  })
+}
+
+/** Only the first of several answers is read by the service. */
+const estimatedOutputTokens = ({ said, request }: Answer): number =>
+  Math.ceil(said.characters / CHARACTERS_PER_TOKEN) * askedWork(request.call.body).answers
+
+/** The endpoint whose tier answered: the answer's own word for the tier counts, and where it has none, the request's. */
+const servedEndpoint = ({ model, endpoint }: Pick<PlannedAttempt, 'model' | 'endpoint'>, { said, request }: Answer): ModelEndpoint => {
+  const told = said.toldUsage?.servedTier ?? null
+  // Of Anthropic's two words, `standard` tells the capacity, and nothing of the speed.
+  const isSpeedUntold = told === null || told === 'standard'
+  const tier = isSpeedUntold && request.call.body.value('speed') === 'fast' ? 'fast' : told
+  return endpointThatServed(model, endpoint, tier)
+}
+
+/** Characters of a token, where nobody counted: an estimate for records and for the dialect that must name a number early. */
+const CHARACTERS_PER_TOKEN = 4
+
+/** About what the providers count for a picture. */
+const IMAGE_TOKENS = 1290
+export const IMAGE_CHARACTERS = CHARACTERS_PER_TOKEN * IMAGE_TOKENS
+
+/** Without a tokenizer: the length of the body counts, of which the prompt is nearly all, and the pictures by their number. */
+export const estimatedInputTokens = ({ body }: Call): number => {
+  const { textBytes, images, mediaBytes } = inputSizeOf(body)
+  return Math.ceil((textBytes + mediaBytes) / CHARACTERS_PER_TOKEN) + images * IMAGE_TOKENS
+}

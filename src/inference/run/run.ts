@@ -1,0 +1,43 @@
+/** One run: attempts in order until one answers. A run settles nothing, so that one request may take several. */
+import type { TakeFrames } from '../../canonical/event.ts'
+import { GatewayError } from '../../errors.ts'
+import { isGuardrailBlock } from '../../guardrails/detections.ts'
+import type { HealthView } from '../../routing/health.ts'
+import type { RoutingState } from '../../routing/routing-state.ts'
+import type { Admitted } from '../admitted.ts'
+import { createAttemptOrder, type NotTried } from './attempt-order.ts'
+import { attempt, type AttemptParts, type Failure } from './attempt.ts'
+import { concludingError, notTriedMember, whyNot } from './conclude.ts'
+
+export interface RunParts extends AttemptParts {
+  readonly routing: RoutingState
+}
+
+/**
+ * Hands the answer to `take` as it comes, and resolves when it has ended: to null, or to the failure that ends it. Whatever
+ * was handed over by then is part of the answer.
+ */
+export const run = async (admitted: Admitted, parts: RunParts, take: TakeFrames): Promise<GatewayError | null> => {
+  const { request, connection, log } = admitted
+  const order = createAttemptOrder(request.plan.attempts, parts.routing, request.call.models.length > 1)
+  let failure: Failure | null = null
+  for (let dispatch = order.first(); dispatch !== null; dispatch = connection.stopped ? null : order.after(failure)) {
+    failure = await attempt(admitted, dispatch, parts, take)
+    if (failure === null) return null
+  }
+  if (failure === null) return log.refuse(nobodyFree(order.notTried, parts.routing.health))
+  const error = log.refuse(concludingError(failure.error, log.attempts, connection.stopped ? [] : order.notTried))
+  // What was blocked is not delivered in part either.
+  if (failure.said && !isGuardrailBlock(error)) {
+    const behind = take(failure.held)
+    if (behind !== undefined) await behind
+  }
+  return error
+}
+
+/** No attempt was made, so it is our own refusal. It says of each provider that fits why it was not asked. */
+const nobodyFree = (notTried: readonly NotTried[], health: HealthView): GatewayError =>
+  new GatewayError('provider_overloaded', `No provider that fits can be asked now: ${whyNot(notTried)}. Try again shortly.`, {
+    retryAfterSeconds: Math.min(...notTried.map(({ planned }) => health.of(planned.key).retryAfterSeconds ?? 1)),
+    metadata: { not_tried: notTriedMember(notTried) },
+  })

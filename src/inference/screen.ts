@@ -1,0 +1,88 @@
+/**
+ * A caller's guardrails over a request, after its preset was applied and before anything is planned: so they hold for every
+ * interface, every attempt, with or without a preset. Where no guardrail applies, nothing is looked at.
+ */
+import type { Call } from '../canonical/call.ts'
+import type { Warning } from '../canonical/warning.ts'
+import { GatewayError } from '../errors.ts'
+import { createDetections } from '../guardrails/detections.ts'
+import type { Effective } from '../guardrails/effective.ts'
+import type { Moderate } from '../guardrails/moderate.ts'
+import { createOutputScreen } from '../guardrails/screen-output.ts'
+import { proseOf, screenBody, type ScreenLimits } from '../guardrails/screen-request.ts'
+import type { JsonBody } from '../lib/json-body.ts'
+import { asFailure } from './as-failure.ts'
+import { hiddenAfterScreening } from './hidden-after-screening.ts'
+import { hideInError } from './hide-in-error.ts'
+import { hideInPipeline } from './hide-in-pipeline.ts'
+import { type Prepared, type Screened, strictError } from './stages.ts'
+
+export interface ScreenParts extends ScreenLimits {
+  readonly moderate: Moderate
+}
+
+/** Rejects with the refusal of a guardrail, which is told in `pipeline` too. */
+export const screen = (prepared: Prepared, parts: ScreenParts): Screened | Promise<Screened> =>
+  prepared.guardrails === null ? prepared : screened(prepared, prepared.guardrails, parts)
+
+const screened = async (prepared: Prepared, guardrails: Effective, parts: ScreenParts): Promise<Screened> => {
+  const { hidden, pipeline } = prepared
+  try {
+    assertRegion(guardrails)
+    const before = prepared.call.body
+    const body = await screenedBody(prepared, guardrails, parts)
+    const output = prepared.apiType === 'completions' ? guardrails.output : null
+    const warnings = output?.rewrites === true ? oneChoice(body) : []
+    const [first] = warnings
+    if (prepared.strict && first !== undefined) throw strictError(first)
+    const isHiddenChanged = body !== before && hidden !== undefined && guardrails.input !== null
+    return {
+      ...prepared,
+      call: body === before ? prepared.call : readAgain(prepared, body),
+      hidden: isHiddenChanged
+        ? await hiddenAfterScreening(hidden, { before, after: body, input: guardrails.input, limits: parts })
+        : hidden,
+      warnings: [...prepared.warnings, ...warnings],
+      screenOutput: output === null ? undefined : () => createOutputScreen(output, createDetections(pipeline, 'Response'), output.rewrites),
+    }
+  } catch (thrown) {
+    // A moderation endpoint quotes what it flags, which may be the preset's.
+    throw hideInError(asFailure(thrown), hidden)
+  } finally {
+    hideInPipeline(pipeline, hidden)
+  }
+}
+
+const screenedBody = async (
+  { call, pipeline }: Prepared,
+  { input, moderation }: Effective,
+  { moderate, ...limits }: ScreenParts,
+): Promise<JsonBody> => {
+  const body = input === null ? call.body : await screenBody(call.body, input, pipeline, limits)
+  if (moderation.length > 0) {
+    const texts = await proseOf(body, limits)
+    await moderate(moderation, { texts, model: call.models[0] ?? '' }, pipeline)
+  }
+  return body
+}
+
+const readAgain = ({ call, format }: Prepared, body: JsonBody): Call => ({ ...format.parseCall(body).call, passHeaders: call.passHeaders })
+
+/** A service of one's own is in none of the other regions that `allowed_data_regions` may name. */
+const OUR_REGION = 'global'
+
+const assertRegion = ({ dataRegions }: Effective): void => {
+  if (dataRegions?.includes(OUR_REGION) !== false) return
+  throw new GatewayError(
+    'permission_denied',
+    `The guardrails of this key admit requests through ${dataRegions.join(', ') || 'no region'} only; this is ${OUR_REGION}.`,
+  )
+}
+
+/** An answer is screened in the language of the middle, which knows one choice. */
+const oneChoice = (body: JsonBody): readonly Warning[] => {
+  const count = body.value('n')
+  return typeof count !== 'number' || count <= 1
+    ? []
+    : [{ code: 'unsupported_field', field: 'n', message: 'Where a guardrail screens the output, only the first choice is answered.' }]
+}

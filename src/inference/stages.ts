@@ -1,0 +1,101 @@
+/**
+ * What is known of a request. Each step takes the value of the one before and adds to it, so that a later step, and the
+ * metadata of a refusal, can read whatever was found out before.
+ */
+import type { CustomerKeyLookup } from '../byok/customer-keys.ts'
+import type { Call } from '../canonical/call.ts'
+import type { HiddenPrompt } from '../canonical/hidden-prompt.ts'
+import type { PipelineStage } from '../canonical/pipeline.ts'
+import type { Warning } from '../canonical/warning.ts'
+import { GatewayError } from '../errors.ts'
+import type { ClientFormat } from '../formats/format.ts'
+import type { Effective } from '../guardrails/effective.ts'
+import type { OutputScreen } from '../guardrails/screen-output.ts'
+import type { Principal } from '../keys/keys.ts'
+import type { ApiType } from '../ledger/estimate.ts'
+import type { Spender } from '../ledger/scope.ts'
+import type { JsonBody } from '../lib/json-body.ts'
+import type { Pass } from '../limits/admission.ts'
+import type { Plan } from '../routing/plan-attempts.ts'
+
+/** A request as it came in, read and authenticated, in the words of its interface. */
+export interface Received {
+  readonly apiType: ApiType
+  /** Reads the body, also after something changed it. */
+  readonly format: Pick<ClientFormat, 'dialect' | 'parseCall'>
+  readonly body: JsonBody
+  /** How long it was on the wire. */
+  readonly bytes: number
+  readonly principal: Principal
+  /** The permit with which it was let in; null where nobody counts. The pipeline takes it over from whoever let it in. */
+  readonly permit: Pick<Pass, 'handOver' | 'end'> | null
+  readonly requestId: string
+  readonly userAgent: string | null
+  readonly referer: string | null
+  readonly headers: OwnHeaders
+}
+
+/** What a client's headers ask of the service, beside the body. */
+export interface OwnHeaders {
+  /** Whatever cannot be honoured is refused. */
+  readonly strict: boolean
+  /** Names the session where the body does not. */
+  readonly sessionId: string | null
+  /** Meant for a provider of the client's own dialect; null where the dialect has none. */
+  readonly vendor: VendorHeaders | null
+}
+
+export interface VendorHeaders {
+  readonly version: string | null
+  /** Lists, with commas. */
+  readonly betas: readonly (string | null)[]
+}
+
+/** Everything was looked up that holds for the request: its preset, the defaults, guardrails and keys of its caller. */
+export interface Prepared extends Received {
+  readonly call: Call
+  /** The model as the client named it, preset and all. */
+  readonly requested: string
+  readonly preset: UsedPreset | null
+  /** Undefined where no preset put words of its own in front of the client's. */
+  readonly hidden: HiddenPrompt | undefined
+  readonly warnings: readonly Warning[]
+  /** Every warning is an error. */
+  readonly strict: boolean
+  /** The guardrails of its caller; null: none. */
+  readonly guardrails: Effective | null
+  /** What guardrails did to the request, and, as it happens, to its answer. */
+  readonly pipeline: PipelineStage[]
+  readonly caller: Caller
+  /** The provider keys of the caller's own that it may use; null where it has none. */
+  readonly customerKeys: CustomerKeyLookup | null
+  /** The request bodies that go to providers are kept, for the client to see (docs/contract/debugging.md#echo). */
+  readonly echo: boolean
+}
+
+/** The guardrails let it pass, perhaps with changed texts. */
+export interface Screened extends Prepared {
+  /** Each attempt's answer goes through a screen of its own; undefined: nothing looks at it. */
+  readonly screenOutput?: (() => OutputScreen) | undefined
+}
+
+/** It is known who is to be asked. */
+export interface Planned extends Screened {
+  readonly plan: Plan
+}
+
+/** Who asks, and whose limits and budgets bound it. */
+export interface Caller extends Spender {
+  /** Who uses its key, for the record of a request that names no user of its own. */
+  readonly externalUser: string | null
+}
+
+export interface UsedPreset {
+  readonly id: string
+  readonly slug: string
+  readonly version: number
+}
+
+/** Strict requests would rather fail than lose something. */
+export const strictError = ({ field, message }: Warning): GatewayError =>
+  new GatewayError('invalid_request', `${field}: ${message}`, { metadata: { issues: [{ path: field, message }], strict: true } })

@@ -1,0 +1,105 @@
+/** A pipeline of which a test names only the parts that it is about, and requests for it. */
+import type { ClientDialect } from '../../src/canonical/call.ts'
+import { messagesFormat } from '../../src/formats/anthropic-messages/anthropic-messages.ts'
+import { chatFormat } from '../../src/formats/openai-chat/openai-chat.ts'
+import { responsesFormat } from '../../src/formats/openai-responses/openai-responses.ts'
+import { type Admit, createAdmit } from '../../src/inference/admit.ts'
+import type { Admitted } from '../../src/inference/admitted.ts'
+import { createPipeline, type Pipeline, type PipelineParts } from '../../src/inference/pipeline.ts'
+import { prepare } from '../../src/inference/prepare.ts'
+import { Refused } from '../../src/inference/refused.ts'
+import type { Prepared, Received } from '../../src/inference/stages.ts'
+import type { Principal } from '../../src/keys/keys.ts'
+import type { Clock } from '../../src/lib/clock.ts'
+import { JsonBody } from '../../src/lib/json-body.ts'
+import { createModels } from '../../src/models/models.ts'
+import { providerRegistry } from '../../src/providers/registry.ts'
+import { createFakeIds } from './fake-ids.ts'
+import { createTestRouting } from './test-routing.ts'
+
+export const FORMATS = { chat: chatFormat, responses: responsesFormat, messages: messagesFormat }
+
+export const PRINCIPAL: Principal = {
+  hash: 'ab'.repeat(32),
+  kind: 'inference',
+  workspaceId: '00000000-0000-4000-8000-000000000001',
+  userId: 'user_1',
+  strict: false,
+  limit: null,
+  rpmLimit: null,
+  tpmLimit: null,
+  providerFailure: null,
+  externalUser: null,
+}
+
+export const receivedFrom = (
+  body: Readonly<Record<string, unknown>>,
+  { dialect = 'chat', ...more }: Partial<Received> & { readonly dialect?: ClientDialect } = {},
+): Received => {
+  const text = JSON.stringify(body)
+  return {
+    apiType: 'completions',
+    format: FORMATS[dialect],
+    body: JsonBody.read(text),
+    bytes: text.length,
+    principal: PRINCIPAL,
+    permit: null,
+    requestId: 'req-1',
+    userAgent: null,
+    referer: null,
+    headers: { strict: false, sessionId: null, vendor: null },
+    ...more,
+  }
+}
+
+/** Lets every request in. */
+export const admittingAll = (clock: Clock): Admit =>
+  createAdmit({
+    ledger: {
+      scopesOf: () => [],
+      admit: () => Promise.reject(new Error('Nothing bounds this caller.')),
+      grow: () => Promise.reject(new Error('Nothing bounds this caller.')),
+    },
+    durations: { expectedMs: () => 1000 },
+    settings: () => ({ unknownPrice: 'refuse', assumedPrices: { prompt: 1, completion: 1 }, emptyAnswers: 'told', maxOutputTokens: 100 }),
+    clock,
+    ids: createFakeIds(),
+  })
+
+/** Without presets, defaults, guardrails, customers' keys, models or an upstream, but for those that are given. */
+export const partsOfPipeline = (clock: Clock, more: Partial<PipelineParts> = {}): PipelineParts => ({
+  presets: {
+    serve() {
+      throw new Error('A preset was asked for.')
+    },
+    find: () => null,
+  },
+  defaultsOf: () => null,
+  guardrails: { effective: () => null },
+  customerKeysOf: () => null,
+  moderate: async () => {},
+  screenMs: 1000,
+  models: createModels([], []),
+  routing: createTestRouting(clock),
+  admit: admittingAll(clock),
+  adapters: providerRegistry,
+  context: { clock, upstream: { post: () => Promise.reject(new Error('There is no upstream here.')) } },
+  clock,
+  firstTokenMs: 120_000,
+  totalMs: 1_800_000,
+  running: { began: () => undefined },
+  settle: () => {},
+  ...more,
+})
+
+export const pipelineOf = (clock: Clock, more: Partial<PipelineParts> = {}): Pipeline => createPipeline(partsOfPipeline(clock, more))
+
+export const preparedFrom = (clock: Clock, received: Received, more: Partial<PipelineParts> = {}): Promise<Prepared> =>
+  prepare(received, partsOfPipeline(clock, more))
+
+/** What was admitted; throws the refusal. */
+export const admittedBy = async (pipeline: Pick<Pipeline, 'admit'>, received: Received): Promise<Admitted> => {
+  const admitted = await pipeline.admit(received)
+  if (admitted instanceof Refused) throw admitted.error
+  return admitted
+}
