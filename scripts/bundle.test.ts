@@ -107,6 +107,14 @@ describe('the bundle', () => {
     expect(readdirSync(installed, { recursive: true })).toEqual(before)
   }, 60_000)
 
+  test('no source but entry-points.ts asks where it is: in a bundle, import.meta names the place of the source', () => {
+    const files = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' }).filter((file) =>
+      /(?<!\.test|\.test-kit)\.ts$/.test(file),
+    )
+    const asking = files.filter((file) => /import\.meta\.\w/.test(readFileSync(join(ROOT, 'src', file), 'utf8')))
+    expect(asking).toEqual(['lib/entry-points.ts'])
+  })
+
   test('keeps the names of functions, for stack traces', () => {
     expect(readFileSync(join(installed, 'dist/main.js'), 'utf8')).toMatch(/\brunCommandLine\b/)
   })

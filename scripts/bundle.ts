@@ -6,7 +6,7 @@ import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } 
 import { join, relative } from 'node:path'
 
 import { digestOf, type Made, MADE_FROM, UNSURE } from '../bin/launch.ts'
-import { ENTRY_POINTS } from '../src/entry-points.ts'
+import { ENTRY_POINTS } from '../src/lib/entry-points.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 /** A file that was changed so shortly before may be changed again without another time or size. */
@@ -15,8 +15,9 @@ const SETTLED_MS = 2000
 export const makeBundle = async (directory: string): Promise<void> => {
   const startedMs = Date.now()
   const built = await Bun.build({
-    entrypoints: ENTRY_POINTS.map((name) => join(ROOT, `src/${name}.ts`)),
+    entrypoints: ENTRY_POINTS.map((file) => join(ROOT, 'src', file)),
     outdir: directory,
+    naming: '[name].[ext]',
     target: 'bun',
     // Bytecode needs this format, and names in stack traces need theirs.
     format: 'cjs',

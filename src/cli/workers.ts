@@ -2,7 +2,7 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 
 import type { Environment } from '../config.ts'
-import { entryPoint } from '../entry-points.ts'
+import { entryPoint } from '../lib/entry-points.ts'
 import { systemClock } from '../lib/clock.ts'
 
 export interface Workers {
@@ -20,7 +20,7 @@ export const startWorkers = (count: number, port: number, argv: readonly string[
   let stopping = false
 
   const start = (): void => {
-    const child = spawn(process.execPath, [...process.execArgv, entryPoint('main'), ...own], {
+    const child = spawn(process.execPath, [...process.execArgv, entryPoint('main.ts'), ...own], {
       env: { ...env, PATCHBAY_WORKER: '1' },
       stdio: ['ignore', 'inherit', 'inherit'],
     })

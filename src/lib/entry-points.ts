@@ -1,0 +1,12 @@
+/** The files that a process or a thread of ours begins with: scripts/bundle.ts makes a bundle of each. */
+import { basename, join } from 'node:path'
+
+/** Below `src/`. No two may have one name, since the bundles are in one directory. */
+export const ENTRY_POINTS = ['main.ts'] as const
+
+/** Where its code is: the bundle beside the one that runs, or its source. */
+export const entryPoint = (file: (typeof ENTRY_POINTS)[number]): string =>
+  typeof BUNDLE_DIRECTORY === 'undefined' ? join(import.meta.dirname, '..', file) : join(BUNDLE_DIRECTORY, `${basename(file, '.ts')}.js`)
+
+/** In a bundle: its directory, as scripts/bundle.ts says. An `import.meta` there names the place of the source. */
+declare const BUNDLE_DIRECTORY: string | undefined
