@@ -8,7 +8,10 @@ import { recording } from '../support/recordings.ts'
 import { MODEL, replay, type Replayed } from '../support/replay.ts'
 import { refusedByAnthropic } from '../support/strict-anthropic.ts'
 
-const { bytes } = recording('anthropic', 'anthropic-text', false)
+const ANSWERS = {
+  anthropic: recording('anthropic', 'anthropic-text', false).bytes,
+  bedrock: recording('bedrock', 'length', false).bytes,
+} as const
 
 const MODELS = [
   'claude-3-5-haiku-20241022',
@@ -26,9 +29,11 @@ interface Sent {
   readonly answer: string
 }
 
-const send = async (client: ClientDialect, model: string, body: object): Promise<Sent> => {
-  const reply = { type: 'application/json', pieces: [bytes] } as const
-  const upstreams = [{ dialect: 'anthropic', reply, model, slug: 'anthropic' }] as const
+type Upstream = 'anthropic' | 'bedrock'
+
+const send = async (client: ClientDialect, upstream: Upstream, model: string, body: object): Promise<Sent> => {
+  const reply = { type: 'application/json', pieces: [ANSWERS[upstream]] } as const
+  const upstreams = [{ dialect: upstream, reply, model, slug: upstream }]
   const replayed = await replay({ client, upstreams, body: { model: MODEL, ...body } }).catch((thrown: unknown) => thrown)
   if (replayed instanceof GatewayError) return { status: replayed.status, body: null, answer: replayed.message }
   const { status, sent, text, internalErrors } = replayed as Replayed
@@ -267,22 +272,87 @@ const responsesBody = fc.record(
 const BODIES = { chat: chatBody, responses: responsesBody, messages: messagesBody } as const
 const defined = (body: object): object => JSON.parse(JSON.stringify(body)) as object
 
-describe.each(['chat', 'responses', 'messages'] as const)('a %s request', (client) => {
-  test('is refused here, or reaches Anthropic in a form that its API takes', async () => {
-    let accepted = 0
-    await fc.assert(
-      fc.asyncProperty(BODIES[client] as fc.Arbitrary<object>, fc.constantFrom(...MODELS), async (given, model) => {
-        const { status, body, answer } = await send(client, model, defined(given))
-        if (body === null) {
-          // Our own refusal names what is at fault; nothing breaks.
-          expect({ status, answer }).toMatchObject({ status: 400 })
-          return
-        }
-        accepted += 1
-        expect({ refused: refusedByAnthropic(body), body }).toEqual({ refused: null, body })
-      }),
-      { numRuns: 600 },
-    )
-    expect(accepted).toBeGreaterThan(200)
-  })
+/** A request of Converse in the words of Messages: Claude is the same behind either. */
+const asMessages = (model: string, { system, messages, toolConfig, inferenceConfig, ...rest }: Converse): Record<string, unknown> => {
+  const { tools = [], toolChoice } = toolConfig ?? {}
+  const { maxTokens = 100_000, temperature, topP, stopSequences } = inferenceConfig ?? {}
+  const choice = toolChoice === undefined ? undefined : 'any' in toolChoice ? { type: 'any' } : { type: 'tool', ...toolChoice['tool'] }
+  const effort = rest.outputConfig?.effort
+  return defined({
+    model,
+    max_tokens: maxTokens,
+    temperature,
+    top_p: topP,
+    stop_sequences: stopSequences,
+    system: (system ?? []).flatMap(asBlock),
+    messages: messages.map(({ role, content }) => ({ role, content: content.flatMap(asBlock) })),
+    tools: tools.flatMap(({ toolSpec }) =>
+      toolSpec === undefined ? [] : [{ name: toolSpec.name, strict: toolSpec.strict, input_schema: toolSpec.inputSchema.json }],
+    ),
+    tool_choice: choice,
+    output_config: effort === undefined ? undefined : { effort },
+    ...rest.additionalModelRequestFields,
+  }) as Record<string, unknown>
+}
+
+type ConverseBlock = Readonly<Record<string, Readonly<Record<string, unknown>>>>
+
+interface Converse {
+  readonly system?: readonly ConverseBlock[]
+  readonly messages: readonly { readonly role: string; readonly content: readonly ConverseBlock[] }[]
+  readonly toolConfig?: {
+    readonly tools?: readonly {
+      readonly toolSpec?: { readonly name: string; readonly strict?: boolean; readonly inputSchema: { readonly json: object } }
+    }[]
+    readonly toolChoice?: Readonly<Record<string, object>>
+  }
+  readonly inferenceConfig?: Readonly<Record<'maxTokens' | 'temperature' | 'topP' | 'stopSequences', unknown>>
+  readonly additionalModelRequestFields?: object
+  readonly outputConfig?: { readonly effort?: string }
+}
+
+const asBlock = (block: ConverseBlock): readonly object[] => {
+  const { text, toolUse, toolResult, reasoningContent, image } = block
+  if (text !== undefined) return [{ type: 'text', text }]
+  if (toolUse !== undefined) return [{ type: 'tool_use', id: toolUse['toolUseId'], name: toolUse['name'], input: toolUse['input'] }]
+  if (toolResult !== undefined)
+    return [
+      { type: 'tool_result', tool_use_id: toolResult['toolUseId'], content: (toolResult['content'] as ConverseBlock[]).flatMap(asBlock) },
+    ]
+  if (reasoningContent !== undefined) return [{ type: 'thinking' }]
+  return image === undefined ? [] : [{ type: 'image' }]
+}
+
+const BEHIND = {
+  anthropic: (_: string, body: object) => body as Record<string, unknown>,
+  bedrock: (model: string, body: object) => asMessages(model, body as Converse),
+} as const
+
+describe.each(['anthropic', 'bedrock'] as const)('before Claude at %s', (upstream) => {
+  test.each(['chat', 'responses', 'messages'] as const)(
+    'a %s request is refused here, or takes a form that the API takes',
+    async (client) => {
+      let accepted = 0
+      await fc.assert(
+        fc.asyncProperty(BODIES[client] as fc.Arbitrary<object>, fc.constantFrom(...MODELS), async (given, model) => {
+          const { status, body, answer } = await send(
+            client,
+            upstream,
+            upstream === 'bedrock' ? `anthropic.${model}-v1:0` : model,
+            defined(given),
+          )
+          if (body === null) {
+            // Our own refusal names what is at fault; nothing breaks.
+            expect({ status, answer }).toMatchObject({ status: 400 })
+            return
+          }
+          accepted += 1
+          const read = BEHIND[upstream](model, body)
+          expect({ refused: refusedByAnthropic(read), read }).toEqual({ refused: null, read })
+        }),
+        { numRuns: 400 },
+      )
+      expect(accepted).toBeGreaterThan(120)
+    },
+  )
 })

@@ -27,17 +27,22 @@ const keepMetadata = (fields: EditableFields, { target, lose }: ModelContext): v
 }
 
 /** No two tools may have one name. */
-const keepUniqueTools = (fields: EditableFields, { lose }: ModelContext): void => {
+const keepUniqueTools = (fields: EditableFields, context: ModelContext): void => {
   const tools = fields.value('tools')
   if (!Array.isArray(tools)) return
-  const names = new Set<JsonValue>()
-  const kept = (tools as readonly JsonValue[]).filter((tool, index) => {
-    const name = isObject(tool) ? tool['name'] : undefined
-    if (typeof name !== 'string') return true
-    if (names.has(name)) lose(`tools[${index}]`, `There is a tool named ${name} already; this one was left out.`)
-    return !names.has(name) && names.add(name)
-  })
+  const isNew = firstOfItsName(context)
+  const kept = (tools as readonly JsonValue[]).filter((tool, index) => isNew(isObject(tool) ? tool['name'] : undefined, `tools[${index}]`))
   if (kept.length < tools.length) fields.put('tools', kept)
+}
+
+/** Whether no tool before had the name; a tool without one is new. */
+export const firstOfItsName = ({ lose }: Pick<ModelContext, 'lose'>): ((name: unknown, at: string) => boolean) => {
+  const names = new Set<string>()
+  return (name, at) => {
+    if (typeof name !== 'string') return true
+    if (names.has(name)) lose(at, `There is a tool named ${name} already; this one was left out.`)
+    return !names.has(name) && names.add(name).has(name)
+  }
 }
 
 /** A choice wants tools, and one by name the tool. */
@@ -51,7 +56,12 @@ const keepChoice = (fields: EditableFields, { lose }: ModelContext): void => {
     return
   }
   const { type, name } = choice
-  if (type !== 'tool' || typeof name !== 'string' || tools.some((tool: JsonValue) => isObject(tool) && tool['name'] === name)) return
+  if (type === 'tool' && typeof name === 'string' && !tools.some((tool: JsonValue) => isObject(tool) && tool['name'] === name))
+    refuseChoice(name)
+}
+
+/** Throws `invalid_request`: a call was demanded that nobody could make. */
+export const refuseChoice = (name: string): never => {
   throw new GatewayError('invalid_request', `tool_choice: There is no tool named ${name} among the tools.`, {
     metadata: { field: 'tool_choice' },
   })

@@ -2,6 +2,7 @@
 import type { FunctionTool } from '../../canonical/prompt.ts'
 import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
 import { inputSchema } from '../anthropic/encode-tools.ts'
+import { firstOfItsName, refuseChoice } from '../anthropic/lawful-fields.ts'
 import type { Turn } from './encode-conversation.ts'
 import { cachePoint, type EncodeContext } from './encode-context.ts'
 
@@ -17,8 +18,10 @@ const NONE: EncodedTools = { toolConfig: undefined, forced: false }
 
 export const encodeTools = (turns: readonly Turn[], context: EncodeContext): EncodedTools => {
   const { tools: given, toolChoice } = context.prompt
+  const isNew = firstOfItsName(context)
   const tools = given.flatMap((tool, index): JsonObject[] => {
-    if (tool.type === 'function') return toolSpec(tool, `tools[${index}]`, context)
+    const at = `tools[${index}]`
+    if (tool.type === 'function') return isNew(tool.name, at) ? toolSpec(tool, at, context) : []
     context.lose(tool.at, `${context.target.providerName} has no tool like ${tool.kind}; it was left out.`)
     return []
   })
@@ -30,6 +33,8 @@ export const encodeTools = (turns: readonly Turn[], context: EncodeContext): Enc
     const declared = called ? toolsOfHistory(context) : []
     return declared.length === 0 ? NONE : { toolConfig: { tools: declared }, forced: false }
   }
+  if (toolChoice.type === 'tool' && !given.some((tool) => tool.type === 'function' && tool.name === toolChoice.name))
+    refuseChoice(toolChoice.name)
   if (toolChoice.type === 'none') {
     // The dialect has no word for it: tools that may not be called are not told of.
     if (!called) return NONE

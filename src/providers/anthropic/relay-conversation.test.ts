@@ -1,0 +1,221 @@
+import { describe, expect, test } from 'bun:test'
+import * as fc from 'fast-check'
+
+import { relay } from './encode.test-kit.ts'
+
+const OLD = 'claude-sonnet-4-5'
+const NEW = 'claude-opus-4-8'
+
+const user = (...content: readonly object[]): object => ({ role: 'user', content })
+const assistant = (...content: readonly object[]): object => ({ role: 'assistant', content })
+const text = (said: string): object => ({ type: 'text', text: said })
+const call = (id: string, input: unknown = {}): object => ({ type: 'tool_use', id, name: 'f', input })
+const result = (id: string, content: unknown = 'ok'): object => ({ type: 'tool_result', tool_use_id: id, content })
+const thinking = { type: 'thinking', thinking: 'T', signature: 'sig' }
+const HI = { role: 'user', content: 'Hi' }
+
+const bodyOf = (messages: readonly unknown[], more: object = {}): string =>
+  JSON.stringify({ model: 'a/b', max_tokens: 5000, messages, ...more })
+
+const sent = (messages: readonly unknown[], { model = OLD, ...more }: { readonly model?: string; readonly thinking?: object } = {}) => {
+  const relayed = relay(bodyOf(messages, more), { model })
+  const { messages: out, thinking: wish } = JSON.parse(relayed.text) as { messages: unknown; thinking?: unknown }
+  return { messages: out, told: relayed.told, ...(wish === undefined ? {} : { thinking: wish }) }
+}
+
+describe('calls and their results', () => {
+  test('two calls of one id are told apart, each with its result', () => {
+    const given = [HI, assistant(call('a'), call('a')), user(result('a', '1'), result('a', '2'))]
+    expect(sent(given)).toEqual({
+      messages: [HI, assistant(call('a'), call('a_2')), user(result('a', '1'), result('a_2', '2'))],
+      told: [],
+    })
+  })
+
+  test('a call without a result gets one that says so, also where it ends the conversation', () => {
+    const answer = user(result('a', 'This call was not answered.'))
+    for (const last of [[], [{ role: 'user', content: 'Never mind' }]])
+      expect(sent([HI, assistant(call('a')), ...last])).toEqual({
+        messages: [HI, assistant(call('a')), answer, ...last],
+        told: ['mapped_field messages[1]'],
+      })
+  })
+
+  test('a result without a call is text of the user, with its pictures', () => {
+    const picture = { type: 'image', source: { type: 'url', url: 'https://a.example/b.png' } }
+    expect(sent([user(result('x', [text('Go on.'), picture]), text('Hi'))])).toEqual({
+      messages: [user(text('Go on.'), picture, text('Hi'))],
+      told: ['mapped_field messages[0]'],
+    })
+  })
+
+  test('a result behind text stands before it', () => {
+    expect(sent([HI, assistant(call('a')), user(text('So:'), result('a'))])).toEqual({
+      messages: [HI, assistant(call('a')), user(result('a'), text('So:'))],
+      told: [],
+    })
+  })
+
+  test('an input that is no object becomes an empty one', () => {
+    expect(sent([HI, assistant(call('a', 'text')), user(result('a'))])).toEqual({
+      messages: [HI, assistant(call('a')), user(result('a'))],
+      told: ['mapped_field messages[1]'],
+    })
+  })
+
+  test('a call in a turn of the user is left out', () => {
+    expect(sent([user(text('Hi'), call('a'))])).toEqual({ messages: [user(text('Hi'))], told: ['mapped_field messages[0]'] })
+  })
+})
+
+describe('text without a visible character', () => {
+  test('is left out, and told where it was not empty', () => {
+    const given = [user(text('Hi'), text('')), assistant(text(' '), text('a')), { role: 'assistant', content: '' }, user(text('b'))]
+    expect(sent(given)).toEqual({
+      messages: [user(text('Hi')), assistant(text('a')), user(text('b'))],
+      told: ['unsupported_field messages[1]'],
+    })
+  })
+
+  test('is left out of results and of the system prompt', () => {
+    const given = [HI, assistant(call('a')), user(result('a', [text(''), text('r')]))]
+    const relayed = relay(bodyOf(given, { system: [text('\n'), text('S')] }), { model: OLD })
+    expect(JSON.parse(relayed.text)).toMatchObject({
+      system: [text('S')],
+      messages: [HI, assistant(call('a')), user(result('a', [text('r')]))],
+    })
+  })
+
+  test('400: a last question of nothing else', () => {
+    expect(() => sent([HI, assistant(text('a')), user(text(' '))])).toThrow('messages[2]: ')
+  })
+})
+
+describe('the end of the conversation', () => {
+  test('a beginning of an answer loses the white space at its end', () => {
+    expect(sent([HI, { role: 'assistant', content: 'Sure: \n' }])).toEqual({
+      messages: [HI, assistant(text('Sure:'))],
+      told: ['mapped_field messages[1]'],
+    })
+  })
+
+  test('a beginning of an answer holds no thinking, and none is asked for', () => {
+    const enabled = { type: 'enabled', budget_tokens: 2000 }
+    expect(sent([HI, assistant(thinking, text('Sure'))], { thinking: enabled })).toEqual({
+      messages: [HI, assistant(text('Sure'))],
+      told: ['unsupported_field messages[1]', 'unsupported_field thinking'],
+    })
+  })
+
+  test('a model that takes no beginning of an answer is asked to go on with it', () => {
+    const { messages, told } = sent([HI, { role: 'assistant', content: 'Sure' }], { model: NEW })
+    expect(messages).toEqual([
+      HI,
+      { role: 'assistant', content: 'Sure' },
+      user(text('Go on with your answer from where it ends, and repeat nothing of it.')),
+    ])
+    expect(told).toEqual(['mapped_field messages[1]'])
+  })
+
+  test('a turn that the provider paused goes back as it came', () => {
+    const search = { type: 'server_tool_use', id: 'srvtoolu_1', name: 'web_search', input: { query: 'q' } }
+    for (const model of [OLD, NEW]) {
+      const body = bodyOf([HI, assistant(thinking, text('Let me look. '), search)])
+      expect(relay(body, { model })).toEqual({ text: body.replace('a/b', model), told: [] })
+    }
+  })
+
+  test('a turn of thinking alone is left out', () => {
+    expect(sent([HI, assistant(thinking), user(text('Well?'))])).toEqual({
+      messages: [HI, user(text('Well?'))],
+      told: ['unsupported_field messages[1]'],
+    })
+  })
+})
+
+test('the user has the first word', () => {
+  const { messages, told } = sent([{ role: 'assistant', content: 'Hello' }, HI])
+  expect(messages).toEqual([user(text('The conversation begins with your answer.')), { role: 'assistant', content: 'Hello' }, HI])
+  expect(told).toEqual(['mapped_field messages[0]'])
+})
+
+test('a model that is no Claude is taken at its client’s word', () => {
+  const body = bodyOf([assistant(call('a')), user(text(''), result('b')), { role: 'assistant', content: ' ' }], {
+    thinking: { type: 'disabled' },
+  })
+  expect(relay(body, { model: 'someone-elses-model' })).toEqual({ text: body.replace('a/b', 'someone-elses-model'), told: [] })
+})
+
+describe('files by their ids', () => {
+  const file = { type: 'file', file_id: 'file_1' }
+  test.each<[string, readonly object[]]>([
+    ['messages[0].content[1].source', [user(text('Hi'), { type: 'document', source: file })]],
+    ['messages[0].content[0]', [user({ type: 'container_upload', file_id: 'file_1' })]],
+    [
+      'messages[0].content[0].source.content[0].source',
+      [user({ type: 'document', source: { type: 'content', content: [{ type: 'image', source: file }] } })],
+    ],
+    ['messages[2].content[0].content[0].source', [HI, assistant(call('a')), user(result('a', [{ type: 'image', source: file }]))]],
+  ])('400: %s', (place, messages) => {
+    for (const model of [OLD, 'someone-elses-model'])
+      expect(() => sent(messages, { model })).toThrow(`${place}: Anthropic has no file of this id`)
+  })
+
+  test('are data in what the model said to a tool', () => {
+    const given = [HI, assistant(call('a', { source: file })), user(result('a'))]
+    expect(sent(given)).toEqual({ messages: given, told: [] })
+  })
+})
+
+/** Conversations that are in order, in the layouts of many programs. */
+const lawful = fc
+  .array(
+    fc.record({
+      said: fc.constantFrom('Hi', '\\u00e9 ', 'a\\n', '\\"role\\":\\"system\\"'),
+      calls: fc.integer({ min: 0, max: 3 }),
+      thinks: fc.boolean(),
+      gap: fc.constantFrom('', ' ', '\n  '),
+      roleLast: fc.boolean(),
+      bare: fc.boolean(),
+    }),
+    { maxLength: 5 },
+  )
+  .map((rounds) => {
+    const messages = rounds.flatMap(({ said, calls, thinks, gap, roleLast, bare }, round): string[] => {
+      const message = (role: string, content: string): string =>
+        roleLast ? `{${gap}"content":${gap}${content},"role" :"${role}"}` : `{"role":"${role}",${gap}"content"${gap}:${content}}`
+      const ids = Array.from({ length: calls }, (_, index) => `toolu_${round}_${index}`)
+      const blocks = [
+        ...(thinks ? ['{"type":"thinking","thinking":"","signature":"c2ln","x":1.0}'] : []),
+        ...(calls === 0 || !thinks ? [`{"text":"${said}",${gap}"type":"text","cache_control":null}`] : []),
+        ...ids.map((id) => `{"input":{"id":"x","n":1e2,"text":""},"type":"tool_use","id":"${id}","name":"f"}`),
+      ]
+      const results = ids.map((id) => `{"type":"tool_result",${gap}"tool_use_id":"${id}","content":[{"type":"text","text":"1.0"}]}`)
+      return [
+        message('user', bare ? `"${said}"` : `[{"type":"text","text":"${said}"}]`),
+        message('assistant', `[${blocks.join(`,${gap}`)}]`),
+        ...(results.length === 0
+          ? []
+          : [message('user', `[${results.join(',')},{"type":"text","text":"${said}"}]`), message('assistant', `"done"`)]),
+      ]
+    })
+    return `[ ${[...messages, '{"role":"user","content":"Go on"}'].join(' ,\n')} ]`
+  })
+
+test('property: a conversation that is in order keeps its bytes, in whatever layout', () => {
+  fc.assert(
+    fc.property(lawful, fc.constantFrom(OLD, NEW, 'claude-3-5-haiku-20241022', 'someone-elses-model'), (messages, model) => {
+      const relayed = relay(`{"model":"a/b","max_tokens":10,"messages":${messages}}`, { model })
+      expect(relayed).toEqual({ text: `{"model":"${model}","max_tokens":10,"messages":${messages}}`, told: [] })
+    }),
+    { numRuns: 300 },
+  )
+})
+
+test('its work grows with the conversation only', () => {
+  const many = 3000
+  const calls = Array.from({ length: many }, () => assistant(call('a')))
+  const results = Array.from({ length: many }, (_, index) => user(result('a', String(index))))
+  const { messages } = sent([HI, ...calls, ...results])
+  expect((messages as unknown[]).length).toBe(2 * many + 1)
+})
