@@ -95,6 +95,33 @@ export const scanElements = (text: string): JsonSpan[] => {
   }
 }
 
+/** A value with what it holds: members by name, the last of a name counting, or elements. */
+export interface JsonTree extends JsonSpan {
+  readonly members?: ReadonlyMap<string, JsonTree>
+  readonly elements?: readonly JsonTree[]
+}
+
+/** One pass over a value: its containers are opened down to `levels`, and all positions are those of `text`. Throws JsonTextError. */
+export const scanTree = (text: string, levels: number, from = skipSpace(text, 0)): JsonTree => {
+  const first = text.charCodeAt(from)
+  if (levels === 0 || (first !== BRACE && first !== BRACKET))
+    return { start: from, end: skipValue(text, from, { ...UNLIMITED }, UNLIMITED) }
+  const closing = first === BRACE ? CLOSING_BRACE : CLOSING_BRACKET
+  const members = new Map<string, JsonTree>()
+  const elements: JsonTree[] = []
+  let at = skipSpace(text, from + 1)
+  while (text.charCodeAt(at) !== closing) {
+    if (members.size + elements.length > 0) at = skipComma(text, at)
+    const key = at
+    if (first === BRACE) at = skipColon(text, skipString(text, at))
+    const value = scanTree(text, levels - 1, at)
+    if (first === BRACE) members.set(nameIn(text, key, skipString(text, key)), value)
+    else elements.push(value)
+    at = skipSpace(text, value.end)
+  }
+  return first === BRACE ? { start: from, end: at + 1, members } : { start: from, end: at + 1, elements }
+}
+
 const QUOTE = 34
 const COMMA = 44
 const COLON = 58

@@ -5,7 +5,7 @@
  */
 import { openProof } from '../../canonical/reasoning.ts'
 import type { Message, Part } from '../../canonical/prompt.ts'
-import { scanElements } from '../../lib/json-scan.ts'
+import { type JsonTree, scanElements, scanTree } from '../../lib/json-scan.ts'
 import { editElements, editMembers, readMembers } from '../../lib/json-splice.ts'
 import { withLawfulCalls } from '../lawful-calls.ts'
 import { withPairedResults } from '../paired-results.ts'
@@ -83,7 +83,11 @@ interface Source {
 }
 
 /** A part that stands for a block of the client's. */
-type RawPart = Part & { readonly raw: Block }
+type RawPart = Part & {
+  readonly raw: Block
+  /** Of a call or a result: its id as the client wrote it, and whether its input is an object. */
+  readonly given?: { readonly id: string; readonly hasInput: boolean }
+}
 
 interface Reading {
   readonly attempt: Attempt
@@ -94,53 +98,78 @@ const roleOf = ({ role }: Message): Turn<Block>['role'] => (role === 'developer'
 
 /** Null where a message is none that this release knows. */
 const readMessages = (text: string, reading: Reading): readonly Source[] | null => {
-  if (!text.startsWith('[')) return null
+  const { elements } = scanTree(text, TO_BLOCKS)
+  if (elements === undefined) return null
   const sources: Source[] = []
-  for (const [index, { start, end }] of scanElements(text).entries()) {
-    const source = readMessage(text.slice(start, end), index, reading)
+  for (const [index, message] of elements.entries()) {
+    const source = readMessage(text, message, index, reading)
     if (source === null) return null
     sources.push(source)
   }
   return sources
 }
 
-const readMessage = (text: string, index: number, reading: Reading): Source | null => {
-  if (!text.startsWith('{')) return null
-  const members = readMembers(text)
-  const role = textIn(members.get('role'))
-  const content = members.get('content')
-  if ((role !== 'user' && role !== 'assistant' && role !== 'system') || content === undefined) return null
+/** The list of messages, a message, its content, a block of it. */
+const TO_BLOCKS = 4
+
+/** The text of an object, and those of its members. */
+interface Texts {
+  readonly json: string
+  readonly members: ReadonlyMap<string, string>
+}
+
+const textsOf = (text: string, { start, end, members }: JsonTree): Texts | null => {
+  if (members === undefined) return null
+  const texts = new Map<string, string>()
+  for (const [name, value] of members) texts.set(name, text.slice(value.start, value.end))
+  return { json: text.slice(start, end), members: texts }
+}
+
+const readMessage = (text: string, tree: JsonTree, index: number, reading: Reading): Source | null => {
+  const message = textsOf(text, tree)
+  const role = textIn(message?.members.get('role'))
+  const content = message?.members.get('content')
+  if (message === null || (role !== 'user' && role !== 'assistant' && role !== 'system') || content === undefined) return null
   const at = `messages[${index}]`
-  const read = content.startsWith('[') ? scanElements(content).map(({ start, end }) => content.slice(start, end)) : asBlocks(content)
+  const read = tree.members?.get('content')?.elements?.map((block) => textsOf(text, block)) ?? asBlocks(content)
   if (read === null) return null
   const parts: RawPart[] = []
   let changed = false
   let foreign = false
-  for (const json of read) {
-    const part = readBlock(json, at, role, reading)
+  for (const block of read) {
+    const part = block === null ? null : readBlock(block, at, role, reading)
     if (part === null) return null
     if (part === FOREIGN) foreign = true
     else if (part !== BLANK) parts.push(part)
-    changed ||= part === FOREIGN || part === BLANK || part.raw.json !== json
+    changed ||= part === FOREIGN || part === BLANK || part.raw.json !== block?.json
   }
   if (foreign) {
-    const message = `Thinking that ${reading.attempt.target.modelId} did not do itself was left out.`
-    reading.attempt.warn({ code: 'unsupported_field', field: at, message })
+    const told = `Thinking that ${reading.attempt.target.modelId} did not do itself was left out.`
+    reading.attempt.warn({ code: 'unsupported_field', field: at, message: told })
   }
-  return { text, message: { role, parts, at }, blocks: parts.map(({ raw }) => raw), changed }
+  return { text: message.json, message: { role, parts, at }, blocks: parts.map(({ raw }) => raw), changed }
 }
 
 /** A text is a block of its own. */
-const asBlocks = (content: string): readonly string[] | null =>
-  content === '""' ? [] : content.startsWith('"') ? [`{"type":"text","text":${content}}`] : null
+const asBlocks = (content: string): readonly Texts[] | null => {
+  if (content === '""') return []
+  const members = new Map([
+    ['type', '"text"'],
+    ['text', content],
+  ])
+  return content.startsWith('"') ? [{ json: `{"type":"text","text":${content}}`, members }] : null
+}
 
 const FOREIGN = 'foreign'
 const BLANK = 'blank'
 
 /** Null for a block that this release cannot read. */
-const readBlock = (json: string, at: string, role: Message['role'], { attempt, claude }: Reading): RawPart | 'foreign' | 'blank' | null => {
-  if (!json.startsWith('{')) return null
-  const members = readMembers(json)
+const readBlock = (
+  { json, members }: Texts,
+  at: string,
+  role: Message['role'],
+  { attempt, claude }: Reading,
+): RawPart | 'foreign' | 'blank' | null => {
   const type = textIn(members.get('type'))
   const raw = { type: type ?? '', json }
   switch (type) {
@@ -174,6 +203,7 @@ const readBlock = (json: string, at: string, role: Message['role'], { attempt, c
             name: textIn(members.get('name')) ?? '',
             arguments: input.startsWith('{') ? '{}' : input === 'null' ? '' : input,
             raw: { type, json: withoutSeals(json, members) },
+            given: { id, hasInput: input.startsWith('{') },
           }
     }
     case 'tool_result': {
@@ -189,6 +219,7 @@ const readBlock = (json: string, at: string, role: Message['role'], { attempt, c
             // As which it goes on where it answers no call.
             media: said === '' ? [] : [opaque({ type: 'text', json: said }, at)],
             raw: { type, json: content === members.get('content') ? json : editMembers(json, { content: content ?? '""' }) },
+            given: { id, hasInput: true },
           }
     }
     default:
@@ -259,15 +290,12 @@ const encodeRaw = (part: Part): readonly Block[] => {
 
 /** The same block where its ids, and the form of its input, are as the provider takes them. */
 const withIds = (part: RawPart): Block => {
-  const { raw } = part
-  if (part.type !== 'tool-call' && part.type !== 'tool-result') return raw
-  const members = readMembers(raw.json)
+  const { raw, given } = part
+  if (given === undefined || (part.type !== 'tool-call' && part.type !== 'tool-result')) return raw
   const [name, id] = part.type === 'tool-call' ? ['id', part.id] : ['tool_use_id', part.callId]
-  const changes = {
-    ...(textIn(members.get(name)) === id ? {} : { [name]: JSON.stringify(id) }),
-    ...(part.type === 'tool-result' || members.get('input')?.startsWith('{') === true ? {} : { input: '{}' }),
-  }
-  return Object.keys(changes).length === 0 ? raw : { type: raw.type, json: editMembers(raw.json, changes) }
+  if (given.id === id && given.hasInput) return raw
+  const changes = { ...(given.id === id ? {} : { [name]: JSON.stringify(id) }), ...(given.hasInput ? {} : { input: '{}' }) }
+  return { type: raw.type, json: editMembers(raw.json, changes) }
 }
 
 /** A message whose blocks all stand together, as they came, keeps its text. */
@@ -322,5 +350,5 @@ const messageTexts = ({ role, blocks }: Turn<Block>, whole: ReadonlyMap<Block, S
 export const systemBlocks = (system: string | undefined): readonly string[] => {
   if (system === undefined || system === 'null') return []
   if (system.startsWith('[')) return scanElements(system).map(({ start, end }) => system.slice(start, end))
-  return system.startsWith('"') && !isBlank(system) ? (asBlocks(system) ?? []) : []
+  return system.startsWith('"') && !isBlank(system) ? (asBlocks(system) ?? []).map(({ json }) => json) : []
 }
