@@ -98,6 +98,7 @@ npx opencode run -m patchbay/anthropic/claude-opus-4.8 'Hello!'
     expect: [
       'Every model; also with the packages @ai-sdk/anthropic (Messages) and @ai-sdk/openai (Responses).',
       'It waits and tries again after a 429 or a 5xx for as long as it takes, and shows what else fails.',
+      'By Responses, where a conversation that is too long is an answer that was cut short, it shows nothing for it; by the other two it shows the sentence.',
     ],
   },
   {

@@ -11,6 +11,8 @@ export interface Driver {
   readonly leavesOut?: readonly (readonly [RegExp, string])[]
   /** Its dependencies fit no other's. */
   readonly alone?: true
+  /** What it prints beside the answer. */
+  readonly prints?: RegExp
   /** What its tools are called, and give. */
   readonly tools: readonly [ToolCall, ToolCall]
 }
@@ -48,6 +50,8 @@ export const DRIVERS: Readonly<Record<string, Driver>> = {
   opencode: {
     ways: ['chat', 'messages', 'responses'],
     script: 'opencode.mjs',
+    // The name of the agent and of the model.
+    prints: /^> .*$/gm,
     tools: shell('bash', 'command', { description: 'Says a word' }),
     leavesOut: [STREAMS, LOOPS, [/^(429|500)$/, 'It waits and tries again without an end.']],
   },

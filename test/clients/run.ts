@@ -6,10 +6,11 @@ import { spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { stripVTControlCharacters } from 'node:util'
 
 import { KNOWN_CLIENTS, type KnownClient } from '../../src/contract/known-clients.ts'
 import { type Case, CASES } from './cases.ts'
-import { DRIVERS } from './drivers.ts'
+import { type Driver, DRIVERS } from './drivers.ts'
 import { NotInstalled, Unavailable } from './install-failure.ts'
 import { createInstaller, type Installed } from './install.ts'
 import { closing, type Outcome, reasons, report, type Result } from './report.ts'
@@ -95,10 +96,13 @@ const runCases = async (client: KnownClient, installed: Installed): Promise<read
     const outcome: Outcome =
       told === undefined
         ? { kind: 'failed', why: `the driver said nothing of it: ${said.slice(-300)}` }
-        : judge(one.expected(driver.tools), told, way)
+        : judge(one.expected(driver.tools), { ...told, text: answerIn(told.text ?? '', driver) }, way)
     return { client: client.id, case: one.name, way, outcome }
   })
 }
+
+/** Without the colours of a terminal, and what the program prints beside it. */
+const answerIn = (text: string, { prints = /$^/g }: Driver): string => stripVTControlCharacters(text).replaceAll(prints, '').trim()
 
 /**
  * On Responses a context that is too long is an answer that was cut short (docs/contract/errors.md#length-errors),
