@@ -149,18 +149,26 @@ describe('a picture that an earlier answer of ours drew, sent back by a Response
 })
 
 describe('sound for a model that is known not to hear', () => {
+  const SOUND = { type: 'input_audio', input_audio: { data: 'UklGRg==', format: 'wav' } }
   const asked = {
-    input: [
-      user([
-        { type: 'input_text', text: 'Hi' },
-        { type: 'input_audio', input_audio: { data: 'UklGRg==', format: 'wav' } },
-      ]),
-    ],
+    input: [user([{ type: 'input_text', text: 'Hi' }, SOUND])],
   }
   test.each(['openai-chat', 'google'] as const)('is a 400 that names it, before %s', async (dialect) => {
     const { status, text, body } = await send('responses', dialect, asked, { modalities: ['text', 'image'] })
     expect([status, body]).toEqual([400, null])
     expect(text).toContain('input[0]')
+  })
+
+  test('is one too where client and provider speak the same dialect', async () => {
+    const messages = [user([{ type: 'text', text: 'Hi' }, SOUND])]
+    for (const [client, dialect, body, named] of [
+      ['responses', 'openai-responses', asked, 'input[0]'],
+      ['chat', 'openai-chat', { messages }, 'messages[0]'],
+    ] as const) {
+      const { status, text, body: sent } = await send(client, dialect, body, { modalities: ['text', 'image'] })
+      expect([status, sent]).toEqual([400, null])
+      expect(text).toContain(named)
+    }
   })
 
   test.each([[undefined], [['text', 'audio']]])('passes where it may hear: %p', async (modalities) => {

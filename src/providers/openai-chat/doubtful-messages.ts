@@ -2,11 +2,10 @@
  * Whether the messages of a chat client may hold anything that the rules of a vendor change (message-rules.ts), told from
  * their text alone: nearly always they do not, and then nobody parses them. In doubt they do.
  */
-import type { Target } from '../provider.ts'
 import type { Vendor } from '../vendor.ts'
 
 /** `text`: JSON text of the messages. */
-export const isDoubtful = (text: string, vendor: Vendor, { inputModalities: told }: Pick<Target, 'inputModalities'>): boolean => {
+export const isDoubtful = (text: string, vendor: Vendor): boolean => {
   const { textParts, namedRoles, toolMedia, developerRole, callIds, customTools, files } = vendor
   return (
     (namedRoles !== 'any' && NAME.test(text)) ||
@@ -16,7 +15,6 @@ export const isDoubtful = (text: string, vendor: Vendor, { inputModalities: told
     FILES[files].test(text) ||
     (textParts !== 'any' && LIST.test(text)) ||
     (!toolMedia && text.includes('"tool_call_id"') && MEDIA.test(text) && LIST.test(text)) ||
-    ((told ?? null) !== null && HEARD.test(text)) ||
     BROKEN_ARGUMENTS.test(text) ||
     isDisordered(text, vendor)
   )
@@ -32,7 +30,6 @@ const STRANGE_IDS = {
 const CUSTOM = /"type"\s*:\s*"custom"/
 const LIST = /"content"\s*:\s*\[/
 const MEDIA = /"(?:image_url|input_audio|video_url|input_video|file)"/
-const HEARD = /"(?:input_audio|video_url|input_video)"/
 /** Files that have to change: by an address, by an id, without a name, or any at all. */
 const NAMELESS = String.raw`"file"\s*:\s*\{\s*"file_data"\s*:\s*"[^"]*"\s*\}`
 const FILES: Readonly<Record<Vendor['files'], RegExp>> = {

@@ -2,13 +2,11 @@
  * What becomes of the messages of a Chat Completions request at one vendor: what it would refuse is said in a way that
  * it takes, left out with a warning, or refused by name. A client's own messages and translated ones go through the same rules.
  */
-import type { Part } from '../../canonical/prompt.ts'
 import type { Warning } from '../../canonical/warning.ts'
 import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
 import type { Target } from '../provider.ts'
 import { argumentsOfText } from '../text-calls.ts'
 import type { Translation } from '../translation.ts'
-import { refuseUnread } from '../uncarried.ts'
 import type { Vendor } from '../vendor.ts'
 import { withCallIds } from './call-ids.ts'
 import { fileFor } from './file-parts.ts'
@@ -34,7 +32,7 @@ export const applyMessageRules = (given: readonly PlacedMessage[], context: Rule
   const lawful = withLawfulHistory(said, vendor.accepts === 'everything', context.warn)
   const apart = vendor.toolMedia ? lawful : withMediaBehindTools(lawful)
   const fitting = mapMessages(apart, (message, at) => {
-    const carried = withMedia(message, at, context)
+    const carried = withFiles(message, at, context)
     return withCallIds(withName(withContent(carried, vendor), at, context), vendor)
   })
   return vendor.strictOrder ? withStrictOrder(fitting, context) : fitting
@@ -64,26 +62,15 @@ const withoutSilence = (given: readonly PlacedMessage[]): readonly PlacedMessage
 
 const SAYING = ['content', 'tool_calls', 'function_call', 'refusal', 'audio', 'images']
 
-const withMedia = (message: JsonObject, at: string, context: RuleContext): JsonObject => {
+const withFiles = (message: JsonObject, at: string, context: RuleContext): JsonObject => {
   const { content, role } = message
   if (!Array.isArray(content) || role === 'assistant') return message
   const parts = content.map((part: JsonValue, index) => {
     if (!isObject(part)) return part
-    const kind = typeof part['type'] === 'string' ? HEARD.get(part['type']) : undefined
-    if (kind !== undefined) refuseUnread(kind, { at, role: 'user' }, context)
     return part['type'] === 'file' ? fileFor(part, context.partAt(at, index), context) : part
   })
   return parts.every((part, index) => part === content[index]) ? message : { ...message, content: parts }
 }
-
-const VIDEO: Part = { type: 'video', url: '' }
-
-/** Parts that a model may be known not to take, as the middle calls them. */
-const HEARD: ReadonlyMap<string, Part> = new Map<string, Part>([
-  ['input_audio', { type: 'audio', data: '', format: '' }],
-  ['video_url', VIDEO],
-  ['input_video', VIDEO],
-])
 
 /** The vendor's role for the words of an operator, and content in the form that it takes in that role. */
 const withContent = (message: JsonObject, { developerRole, textParts, contentBesideCalls }: Vendor): JsonObject => {

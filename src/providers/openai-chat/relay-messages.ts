@@ -9,6 +9,7 @@ import { rewrittenText } from '../../lib/json-rewrite.ts'
 import type { Attempt } from '../provider.ts'
 import type { Vendor } from '../vendor.ts'
 import { telling } from '../translation.ts'
+import { mayBeUnheard, refuseUnheard } from '../unheard.ts'
 import { mayBeOf } from './encode-thinking.ts'
 import { isDoubtful } from './doubtful-messages.ts'
 import { applyMessageRules } from './message-rules.ts'
@@ -25,8 +26,9 @@ export const relayedMessages = (attempt: Attempt, vendor: Vendor): string | null
       : THINKING.test(text) || (typeof vendor.thinkingBack === 'object' && CALLS.test(text))
   const extras = vendor.strictMessages && EXTRAS.test(text)
   // A server of which nothing is known gets everything.
-  const doubtful = vendor.accepts !== 'everything' && isDoubtful(body.rawSearchable('messages') ?? '', vendor, target)
-  if (!thinking && !extras && !doubtful) return null
+  const doubtful = vendor.accepts !== 'everything' && isDoubtful(body.rawSearchable('messages') ?? '', vendor)
+  const unheard = mayBeUnheard(text, target)
+  if (!thinking && !extras && !doubtful && !unheard) return null
 
   const messages = body.value('messages')
   const given = body.raw('messages')
@@ -36,6 +38,7 @@ export const relayedMessages = (attempt: Attempt, vendor: Vendor): string | null
   )
   if (placed.length < messages.length) return null
   const tellers = telling(warn)
+  if (unheard) refuseUnheard(messages, 'messages', { target, ...tellers })
   const own = mapMessages(placed, (message, at) => {
     if (message['role'] !== 'assistant') return message
     const lose = (what: string): void => tellers.lose(at, `${target.providerName} ${what}`)

@@ -8,7 +8,8 @@ import { dropCacheOptions, type RuleContext } from '../field-rules.ts'
 import { openAiModel } from '../openai-model.ts'
 import { heldFormat } from '../openai-strict-schema.ts'
 import type { Attempt } from '../provider.ts'
-import { translate, type Translation } from '../translation.ts'
+import { telling, translate, type Translation } from '../translation.ts'
+import { mayBeUnheard, refuseUnheard } from '../unheard.ts'
 import { vendorOf } from '../vendors.ts'
 import { encodeInput } from './encode-input.ts'
 import { encodeSettings } from './encode-settings.ts'
@@ -52,6 +53,8 @@ export const encodePrompt = (translation: Translation, context: RuleContext): Js
 const ownText = (attempt: Attempt): string => {
   const { call, target, warn } = attempt
   const { body } = call
+  const given = mayBeUnheard(body.searchable, target) ? body.value('input') : undefined
+  if (Array.isArray(given)) refuseUnheard(given, 'input', { target, ...telling(warn) })
   const changes: Record<string, string | null> = {
     ...withoutServiceFields(body),
     model: JSON.stringify(target.upstreamModel),

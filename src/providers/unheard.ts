@@ -1,0 +1,34 @@
+/** Sound and film in the messages or items of a request that stays in its dialect, for a model that is known not to take them. */
+import type { Part } from '../canonical/prompt.ts'
+import { isObject, type JsonValue } from '../lib/json.ts'
+import type { Target } from './provider.ts'
+import { refuseUnread } from './uncarried.ts'
+
+type Context = Parameters<typeof refuseUnread>[2]
+
+/** A search of the JSON text, so that nothing is parsed for it in vain. */
+export const mayBeUnheard = (text: string, { inputModalities }: Pick<Target, 'inputModalities'>): boolean =>
+  (inputModalities ?? null) !== null && HEARD_WORDS.test(text)
+
+/** `field`: where the list stands. Throws `invalid_request` naming the message. */
+export const refuseUnheard = (messages: readonly JsonValue[], field: string, context: Context): void => {
+  for (const [index, message] of messages.entries()) {
+    if (!isObject(message) || message['role'] === 'assistant') continue
+    const { content } = message
+    for (const part of Array.isArray(content) ? content : []) {
+      const kind = isObject(part) && typeof part['type'] === 'string' ? HEARD.get(part['type']) : undefined
+      if (kind !== undefined) refuseUnread(kind, { at: `${field}[${index}]`, role: 'user' }, context)
+    }
+  }
+}
+
+const HEARD_WORDS = /"(?:input_audio|video_url|input_video)"/
+
+const VIDEO: Part = { type: 'video', url: '' }
+
+/** As the middle calls them. */
+const HEARD: ReadonlyMap<string, Part> = new Map<string, Part>([
+  ['input_audio', { type: 'audio', data: '', format: '' }],
+  ['video_url', VIDEO],
+  ['input_video', VIDEO],
+])
