@@ -40,6 +40,8 @@ export interface Results {
   readonly measured: readonly Measured[]
   readonly starts: readonly Start[]
   readonly memory: readonly MemoryRow[]
+  /** Each a sentence: what has no figure, and why. */
+  readonly failures: string[]
 }
 
 export const describeMachine = (before: string | null): Pick<Results, 'date' | 'commit' | 'commitBefore' | 'machine' | 'loadBefore'> => ({
@@ -73,6 +75,7 @@ export const renderResults = (results: Results): string => {
       ({ target, idleBytes, afterBytes, peakBytes }) =>
         `Memory of ${target}: ${mebibytes(idleBytes)} MiB after start, ${mebibytes(afterBytes)} after load, ${mebibytes(peakBytes)} at most.`,
     ),
+    ...results.failures,
   ].join('\n\n')
 }
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 
 import { stopAllChildren } from './child.ts'
-import { measure, type Window } from './measure.ts'
+import { type Effort, measure, type Window } from './measure.ts'
 import { type Options, readOptions, USAGE } from './options.ts'
 import { describeMachine, median, renderResults, renderWindow, type Measured, type MemoryRow, type Results, type Start } from './report.ts'
 import { type Scenario, SCENARIOS } from './scenarios.ts'
@@ -44,7 +44,7 @@ const main = async (): Promise<void> => {
     const results = await run(options, directory)
     console.log(`\n${renderResults(results)}`)
     if (options.jsonFile !== null) writeFileSync(options.jsonFile, `${JSON.stringify(results, null, 2)}\n`)
-    await leave(0)
+    await leave(results.failures.length === 0 ? 0 : 1)
   } catch (thrown) {
     progress(`FAILED: ${thrown instanceof Error ? thrown.message : String(thrown)}`)
     await leave(1)
@@ -91,6 +91,7 @@ const run = async (options: Options, directory: string): Promise<Results> => {
     measured: rows,
     starts: options.outside === null && wanted(options, 'start') ? await measureStarts(service, roots) : [],
     memory: [],
+    failures: [],
   }
   setTimeout(
     () => {
@@ -99,11 +100,30 @@ const run = async (options: Options, directory: string): Promise<Results> => {
     },
     deadlineMs(options, rows.length),
   )
-  if (options.cold) await measureCold(rows, options)
-  const memory = await measureRounds(rows, options)
-  await measureAlone(rows, options)
+  const take = measuring(results.failures)
+  if (options.cold) await measureCold(rows, options, take)
+  const memory = await measureRounds(rows, options, take)
+  await measureAlone(rows, options, take)
   return { ...results, memory: wanted(options, 'memory') ? memory : [] }
 }
+
+/** A measurement of a row, or null where an answer was wrong: that row has no figure then, and the others go on. */
+type Take = (when: string, row: Row, target: Target, effort: Effort) => Promise<Window | null>
+
+const measuring =
+  (failures: string[]): Take =>
+  async (when, row, target, effort) => {
+    try {
+      const window = await measure(target, row.plan, effort)
+      progress(`${when}  ${row.scenario} on ${row.target}: ${renderWindow(window, row.unit)}`)
+      return window
+    } catch (thrown) {
+      const failure = `${row.scenario} on ${row.target} FAILED: ${thrown instanceof Error ? thrown.message : String(thrown)}`
+      progress(`${when}  ${failure}`)
+      failures.push(failure)
+      return null
+    }
+  }
 
 const wanted = ({ only }: Options, name: string): boolean => only.length === 0 || only.some((beginning) => name.startsWith(beginning))
 
@@ -163,19 +183,18 @@ const measureStarts = async (service: ServiceOptions, roots: Readonly<Record<str
 }
 
 /** The first three seconds of a process that has answered nothing yet. */
-const measureCold = async (rows: readonly Row[], { connections }: Options): Promise<void> => {
+const measureCold = async (rows: readonly Row[], { connections }: Options, take: Take): Promise<void> => {
   for (const row of rows.filter(({ plan }) => plan.pace === null && !plan.alone)) {
     const target = await row.contender.start()
     if (target[row.plan.needs] !== null) {
-      row.cold = await measure(target, row.plan, { connections, warmupSeconds: 0, seconds: COLD_SECONDS })
-      progress(`cold  ${row.scenario} on ${row.target}: ${renderWindow(row.cold, row.unit)}`)
+      row.cold = await take('cold', row, target, { connections, warmupSeconds: 0, seconds: COLD_SECONDS })
     }
     await target.stop()
   }
 }
 
 /** Every scenario on every target, then all of it again: what disturbs the machine for a while disturbs them all alike. */
-const measureRounds = async (rows: readonly Row[], options: Options): Promise<MemoryRow[]> => {
+const measureRounds = async (rows: readonly Row[], options: Options, take: Take): Promise<MemoryRow[]> => {
   const together = rows.filter(({ plan }) => !plan.alone)
   const targets = new Map<string, Target>()
   for (const { target, contender } of together) if (!targets.has(target)) targets.set(target, await contender.start())
@@ -189,9 +208,12 @@ const measureRounds = async (rows: readonly Row[], options: Options): Promise<Me
       if (target === undefined || target[row.plan.needs] === null) continue
       const warmupSeconds = warmed.has(target) ? WARMUP_SECONDS : FIRST_WARMUP_SECONDS
       warmed.add(target)
-      const window = await measure(target, row.plan, { connections: options.connections, warmupSeconds, seconds: options.seconds })
-      row.windows.push(window)
-      progress(`round ${round}/${options.rounds}  ${row.scenario} on ${row.target}: ${renderWindow(window, row.unit)}`)
+      const window = await take(`round ${round}/${options.rounds}`, row, target, {
+        connections: options.connections,
+        warmupSeconds,
+        seconds: options.seconds,
+      })
+      if (window !== null) row.windows.push(window)
     }
   }
   await Bun.sleep(QUIET_MS)
@@ -203,18 +225,14 @@ const measureRounds = async (rows: readonly Row[], options: Options): Promise<Me
   })
 }
 
-const measureAlone = async (rows: readonly Row[], { connections, seconds, rounds }: Options): Promise<void> => {
+const measureAlone = async (rows: readonly Row[], { connections, seconds, rounds }: Options, take: Take): Promise<void> => {
   for (const row of rows.filter(({ plan }) => plan.alone)) {
     const target = await row.contender.start()
     for (let round = 1; round <= (row.plan.pace === null ? rounds : 1); round += 1) {
       if (target[row.plan.needs] === null) continue
-      const window = await measure(target, row.plan, {
-        connections,
-        warmupSeconds: round === 1 ? FIRST_WARMUP_SECONDS : WARMUP_SECONDS,
-        seconds,
-      })
-      row.windows.push(window)
-      progress(`alone ${round}  ${row.scenario} on ${row.target}: ${renderWindow(window, row.unit)}`)
+      const warmupSeconds = round === 1 ? FIRST_WARMUP_SECONDS : WARMUP_SECONDS
+      const window = await take(`alone ${round}`, row, target, { connections, warmupSeconds, seconds })
+      if (window !== null) row.windows.push(window)
     }
     await target.stop()
   }

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from 'bun:test'
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
-import { spawn } from 'node:child_process'
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { spawn, spawnSync } from 'node:child_process'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -106,6 +106,20 @@ describe('the bundle', () => {
     }
     expect(readdirSync(installed, { recursive: true })).toEqual(before)
   }, 60_000)
+
+  test('an entry point is the bundle beside the one that asks, wherever that was moved to', async () => {
+    const asking = join(directory, 'asking.ts')
+    writeFileSync(
+      asking,
+      `import { entryPoint } from ${JSON.stringify(join(ROOT, 'src/lib/entry-points.ts'))}\nconsole.log(entryPoint('main.ts'))`,
+    )
+    const [made, moved] = [join(directory, 'made'), join(directory, 'moved')]
+    await makeBundle(made, [asking])
+    renameSync(made, moved)
+    const said = (program: string): string => spawnSync(join(ROOT, 'bin/bun'), [program], { encoding: 'utf8' }).stdout.trim()
+    expect(said(join(moved, 'asking.js'))).toBe(join(moved, 'main.js'))
+    expect(said(asking)).toBe(join(ROOT, 'src/main.ts'))
+  })
 
   test('no source but entry-points.ts asks where it is: in a bundle, import.meta names the place of the source', () => {
     const files = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' }).filter((file) =>

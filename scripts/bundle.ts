@@ -3,7 +3,7 @@
  * does it (`prepare`). bin/launch.ts runs it as long as `sources.json` says that it was made from the sources that are there.
  */
 import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { join, relative } from 'node:path'
+import { join, relative, resolve } from 'node:path'
 
 import { digestOf, type Made, MADE_FROM, UNSURE } from '../bin/launch.ts'
 import { ENTRY_POINTS } from '../src/lib/entry-points.ts'
@@ -12,10 +12,10 @@ const ROOT = join(import.meta.dirname, '..')
 /** A file that was changed so shortly before may be changed again without another time or size. */
 const SETTLED_MS = 2000
 
-export const makeBundle = async (directory: string): Promise<void> => {
+export const makeBundle = async (directory: string, entryPoints: readonly string[] = ENTRY_POINTS): Promise<void> => {
   const startedMs = Date.now()
   const built = await Bun.build({
-    entrypoints: ENTRY_POINTS.map((file) => join(ROOT, 'src', file)),
+    entrypoints: entryPoints.map((file) => resolve(ROOT, 'src', file)),
     outdir: directory,
     naming: '[name].[ext]',
     target: 'bun',
@@ -23,7 +23,8 @@ export const makeBundle = async (directory: string): Promise<void> => {
     format: 'cjs',
     bytecode: true,
     minify: { whitespace: true, syntax: true, identifiers: false },
-    define: { BUNDLE_DIRECTORY: '__dirname' },
+    // Not a `define`: the bundler replaces a `__dirname` that it reads by the place of the source.
+    banner: 'var BUNDLE_DIRECTORY = __dirname;',
     metafile: true,
   })
   const paths = [...Object.keys(built.metafile?.inputs ?? {}), 'package-lock.json', relative(ROOT, import.meta.path)]
