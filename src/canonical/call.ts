@@ -25,4 +25,10 @@ export interface Call {
   readonly passHeaders: Readonly<Record<string, string>>
   /** The whole conversation, parsed when first asked for; throws `invalid_prompt` when it is malformed. */
   prompt(): Prompt
+  /** The conversation went on after the client wrote it, or its tools are others: `prompt` has it so, `body` has it as it came. */
+  readonly continued?: true
 }
+
+/** Whether a provider of this dialect gets the client's own JSON. */
+export const passesAsWritten = (call: Pick<Call, 'dialect' | 'continued'>, dialect: ClientDialect): boolean =>
+  call.dialect === dialect && call.continued !== true

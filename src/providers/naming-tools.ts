@@ -3,7 +3,7 @@
  * where the provider speaks its dialect, else in the parsed prompt. A request whose names fit is passed on untouched.
  */
 import { BUILT_IN_TOOLS } from '../canonical/built-in-tools.ts'
-import type { ClientDialect } from '../canonical/call.ts'
+import { passesAsWritten, type ClientDialect } from '../canonical/call.ts'
 import type { Frame, ModelEvent } from '../canonical/event.ts'
 import type { Message, Part, Prompt, Tool, ToolChoice } from '../canonical/prompt.ts'
 import { parseExact } from '../lib/exact-json.ts'
@@ -52,8 +52,8 @@ interface Renamed {
 const withSentNames = (attempt: Attempt, { own, formFor, namespacesFor, builtInsFor }: ToolNaming): Renamed | null => {
   const { call, target } = attempt
   const form = formFor(target)
-  const rules = { lawful: form?.lawful ?? null, namespaces: call.dialect === own && (namespacesFor?.(target) ?? false) }
-  if (call.dialect === own) {
+  const rules = { lawful: form?.lawful ?? null, namespaces: passesAsWritten(call, own) && (namespacesFor?.(target) ?? false) }
+  if (passesAsWritten(call, own)) {
     const builtIns = builtInsFor?.(target) ?? true
     if (!mayNeedNames(call.body, form, rules.namespaces, builtIns)) return null
     const given = namingMembers(call.dialect, call.body)

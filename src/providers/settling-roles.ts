@@ -3,7 +3,7 @@
  * refusal tells: the same attempt goes out a second time in a form that keeps the rule, and what then was answered is
  * remembered, so that the next request keeps it at once.
  */
-import type { ClientDialect } from '../canonical/call.ts'
+import { passesAsWritten, type ClientDialect } from '../canonical/call.ts'
 import type { Frame, TakeFrames } from '../canonical/event.ts'
 import type { Warning } from '../canonical/warning.ts'
 import { GatewayError } from '../errors.ts'
@@ -78,7 +78,7 @@ const failureIn = ({ events }: Frame): GatewayError | undefined => {
 const withRules = (attempt: Attempt, rules: ReadonlySet<RoleRule>, own: ClientDialect, told: boolean): Attempt | null => {
   if (rules.size === 0) return null
   const { call, target, warn } = attempt
-  const native = call.dialect === own
+  const native = passesAsWritten(call, own)
   const body = native ? settledBody(own, call.body, rules) : null
   const prompt = native ? null : settledPrompt(call.prompt(), rules)
   const settled = body ?? prompt

@@ -3,7 +3,7 @@
  * tool is offered to other providers as a function of one string, and its calls come back as the text in it; and a call
  * of one that reaches a client who did not declare it so is a call of such a function, whose id tells what it was.
  */
-import type { ClientDialect } from '../canonical/call.ts'
+import { passesAsWritten, type ClientDialect } from '../canonical/call.ts'
 import type { ModelEvent, TakeFrames } from '../canonical/event.ts'
 import type { CustomTool, FunctionTool, Part, Prompt } from '../canonical/prompt.ts'
 import type { Warning } from '../canonical/warning.ts'
@@ -85,7 +85,7 @@ export const tellingTextCalls =
   (adapter: ProviderAdapter, { own = null, ownDeclared = () => NONE, makesThem = false }: Telling = {}): ProviderAdapter =>
   (attempt, context, take) => {
     const { call } = attempt
-    const isOwn = call.dialect === own
+    const isOwn = passesAsWritten(call, own)
     const declared = isOwn ? ownDeclared(attempt) : declaredIn(call.prompt())
     return adapter(attempt, context, declared.size > 0 || (makesThem && !isOwn) ? toldAs(declared, take) : take)
   }

@@ -1,5 +1,5 @@
 /** Any upstream that speaks Anthropic's Messages. */
-import type { Call } from '../../canonical/call.ts'
+import { passesAsWritten, type Call } from '../../canonical/call.ts'
 import type { Frame, ModelEvent } from '../../canonical/event.ts'
 import { isObject } from '../../lib/json.ts'
 import { unusable } from '../classify-failure.ts'
@@ -30,7 +30,7 @@ export const anthropic: ProviderAdapter = async (attempt, context, take) => {
     context,
   )
   const { streams, response } = await answerForm(posted, call.stream)
-  const native = call.dialect === 'messages' && streams === call.stream
+  const native = passesAsWritten(call, 'messages') && streams === call.stream
   if (streams) await streamFrames(response, eventReader(target, native), target, take)
   else await take([wholeFrame(await response.text(WHOLE_BODY_MAX), target, native)])
 }

@@ -1,4 +1,5 @@
 /** A request for an upstream that speaks Messages. A client of the same dialect is not translated: relay-request.ts. */
+import { passesAsWritten } from '../../canonical/call.ts'
 import type { JsonObject, JsonValue } from '../../lib/json.ts'
 import { settingFields } from '../../request-fields/request-fields.ts'
 import { fieldsOfObject } from '../editable-fields.ts'
@@ -18,11 +19,11 @@ import { encodeServiceTier } from './service-tier.ts'
 
 /** JSON text. Throws `invalid_prompt`, and `invalid_request` for what the dialect refuses. */
 export const encodeAnthropicRequest = (attempt: Attempt): string =>
-  attempt.call.dialect === 'messages' ? attempt.call.body.textWith(relayChanges(attempt)) : translated(encodeContext(attempt), attempt)
+  passesAsWritten(attempt.call, 'messages') ? attempt.call.body.textWith(relayChanges(attempt)) : translated(encodeContext(attempt), attempt)
 
 /** The request body, encoded for sending. */
 export const anthropicWire = (attempt: Attempt): string | Uint8Array<ArrayBuffer> =>
-  attempt.call.dialect === 'messages' ? attempt.call.body.wireWith(relayChanges(attempt)) : encodeAnthropicRequest(attempt)
+  passesAsWritten(attempt.call, 'messages') ? attempt.call.body.wireWith(relayChanges(attempt)) : encodeAnthropicRequest(attempt)
 
 const translated = (context: EncodeContext, attempt: Attempt): string => {
   const { stream } = attempt.call

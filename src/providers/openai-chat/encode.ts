@@ -1,4 +1,5 @@
 /** A request for an upstream of this dialect: a client's own JSON with only what we own replaced, or the conversation of another dialect. */
+import { passesAsWritten } from '../../canonical/call.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import { answerable } from '../answerable.ts'
 import { fieldsOfObject } from '../editable-fields.ts'
@@ -20,14 +21,14 @@ import { relayChanges } from './relay-request.ts'
 /** The request body, encoded for sending. */
 export const chatWire = (attempt: Attempt): string | Uint8Array<ArrayBuffer> => {
   const { call, target } = attempt
-  return call.dialect === 'chat' ? call.body.wireWith(relayChanges(attempt, vendorOf(target.provider))) : encodeChatRequest(attempt)
+  return passesAsWritten(call, 'chat') ? call.body.wireWith(relayChanges(attempt, vendorOf(target.provider))) : encodeChatRequest(attempt)
 }
 
 /** JSON text. */
 export const encodeChatRequest = (attempt: Attempt): string => {
   const { call, target, warn } = attempt
   const vendor = vendorOf(target.provider)
-  if (call.dialect === 'chat') return call.body.textWith(relayChanges(attempt, vendor))
+  if (passesAsWritten(call, 'chat')) return call.body.textWith(relayChanges(attempt, vendor))
   const translation = translate(call.prompt(), 'openai-chat', target, warn, {
     takesText: vendor.customTools,
     takesOwnPictures: vendor.thinkingBack === 'details',

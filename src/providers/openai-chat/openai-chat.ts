@@ -1,4 +1,5 @@
 /** Any upstream that speaks Chat Completions. */
+import { passesAsWritten } from '../../canonical/call.ts'
 import type { Frame, ModelEvent } from '../../canonical/event.ts'
 import type { GatewayError } from '../../errors.ts'
 import { isObject } from '../../lib/json.ts'
@@ -22,7 +23,7 @@ export const openaiChat: ProviderAdapter = async (attempt, context, take) => {
   // Who takes files as data only.
   const { files } = vendorOf(target.provider)
   const loaded =
-    call.dialect === 'chat' ? attempt : await withLoadedMedia(attempt, context.loadMedia, ({ type }) => type === 'file' && files === 'data')
+    passesAsWritten(call, 'chat') ? attempt : await withLoadedMedia(attempt, context.loadMedia, ({ type }) => type === 'file' && files === 'data')
   const posted = await postJson(
     {
       url: addressOf(target, '/chat/completions'),
@@ -35,7 +36,7 @@ export const openaiChat: ProviderAdapter = async (attempt, context, take) => {
     context,
   )
   const { streams, response } = await answerForm(posted, call.stream)
-  const native = call.dialect === 'chat' && streams === call.stream
+  const native = passesAsWritten(call, 'chat') && streams === call.stream
   if (streams) await streamFrames(response, chunkReader(target, native), target, take)
   else await take(wholeFrames(await response.text(WHOLE_BODY_MAX), target, native))
 }

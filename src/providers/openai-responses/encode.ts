@@ -1,4 +1,5 @@
 /** A request for an upstream that speaks Responses: a client's own JSON with only what we own replaced, or the conversation of another dialect. */
+import { passesAsWritten } from '../../canonical/call.ts'
 import { withoutServiceFields } from '../../request-fields/service-fields.ts'
 import type { JsonChanges } from '../../lib/json-splice.ts'
 import type { JsonObject } from '../../lib/json.ts'
@@ -19,7 +20,7 @@ import { replayableInput } from './replayable-input.ts'
 
 export const encodeResponsesRequest = (attempt: Attempt): string => {
   const { call, target, warn } = attempt
-  if (call.dialect === 'responses') return ownText(attempt)
+  if (passesAsWritten(call, 'responses')) return ownText(attempt)
   const translation = translate(call.prompt(), 'openai-responses', target, warn)
   return JSON.stringify({
     model: target.upstreamModel,

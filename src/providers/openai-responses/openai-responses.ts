@@ -1,4 +1,5 @@
 /** Any upstream that speaks Responses. */
+import { passesAsWritten } from '../../canonical/call.ts'
 import type { Frame } from '../../canonical/event.ts'
 import type { GatewayError } from '../../errors.ts'
 import { isObject } from '../../lib/json.ts'
@@ -27,7 +28,7 @@ export const openaiResponses: ProviderAdapter = async (attempt, context, take) =
     context,
   )
   const { streams, response } = await answerForm(posted, call.stream)
-  const native = call.dialect === 'responses' && streams === call.stream
+  const native = passesAsWritten(call, 'responses') && streams === call.stream
   if (streams) await streamFrames(response, eventReader(target, native), target, take)
   else await take(wholeFrames(await response.text(WHOLE_BODY_MAX), target, native))
 }
