@@ -11,6 +11,7 @@ import { pathText } from './contract/validate.ts'
 import { moderationSettings } from './guardrails/moderation-settings.ts'
 import { mediaSettings } from './providers/media-settings.ts'
 import { budgetSettings } from './ledger/settings.ts'
+import { toolSettings } from './tools/settings.ts'
 import { modelEntry, modelId, providerEntry, providerSlug } from './models/catalogue-schema.ts'
 
 const seconds = (fallback: number, description: string) => z.number().min(0.001).max(86_400).default(fallback).meta({ description })
@@ -93,6 +94,7 @@ export const configFileSchema = z
       .prefault({}),
     guardrails: z.strictObject({}).optional().meta({ description: 'Reserved.' }),
     moderation: moderationSettings.prefault({}),
+    tools: toolSettings.prefault({}),
     media: mediaSettings.prefault({}),
   })
   .meta({ id: 'PatchbayConfiguration', title: 'patchbay.yaml' })

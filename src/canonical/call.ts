@@ -30,5 +30,5 @@ export interface Call {
 }
 
 /** Whether a provider of this dialect gets the client's own JSON. */
-export const passesAsWritten = (call: Pick<Call, 'dialect' | 'continued'>, dialect: ClientDialect): boolean =>
+export const passesAsWritten = (call: Pick<Call, 'dialect' | 'continued'>, dialect: ClientDialect | null): boolean =>
   call.dialect === dialect && call.continued !== true

@@ -14,3 +14,14 @@ export const NO_COST: Cost = { totalNanos: 0, upstreamNanos: 0, upstreamInputNan
 
 /** With a customer's own provider key the provider charges the customer, and this service nothing. */
 export const atCustomersCost = (cost: Cost): Cost => ({ ...cost, totalNanos: 0, isByok: true })
+
+/** Null is contagious: a sum of which a part is not known is not known. */
+export const addedCosts = (first: Cost, second: Cost): Cost => ({
+  totalNanos: added(first.totalNanos, second.totalNanos),
+  upstreamNanos: added(first.upstreamNanos, second.upstreamNanos),
+  upstreamInputNanos: first.upstreamInputNanos + second.upstreamInputNanos,
+  upstreamOutputNanos: first.upstreamOutputNanos + second.upstreamOutputNanos,
+  isByok: first.isByok && second.isByok,
+})
+
+const added = (first: number | null, second: number | null): number | null => (first === null || second === null ? null : first + second)

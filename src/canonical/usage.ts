@@ -74,3 +74,23 @@ const estimated = (told: Usage, least: { readonly input: number | null; readonly
   untoldOutput: false,
   estimated: true,
 })
+
+/** Of several calls of models that make one answer. */
+export const addedUsage = (first: Usage, second: Usage): Usage => ({
+  inputFresh: first.inputFresh + second.inputFresh,
+  inputCacheRead: first.inputCacheRead + second.inputCacheRead,
+  inputCacheWrite5m: first.inputCacheWrite5m + second.inputCacheWrite5m,
+  inputCacheWrite1h: first.inputCacheWrite1h + second.inputCacheWrite1h,
+  output: first.output + second.output,
+  outputReasoning: first.outputReasoning + second.outputReasoning,
+  inputAudio: first.inputAudio + second.inputAudio,
+  outputAudio: first.outputAudio + second.outputAudio,
+  outputImage: first.outputImage + second.outputImage,
+  webSearches: first.webSearches + second.webSearches,
+  reportedCostNanos:
+    first.reportedCostNanos === null || second.reportedCostNanos === null ? null : first.reportedCostNanos + second.reportedCostNanos,
+  servedTier: second.servedTier,
+  untoldInput: first.untoldInput || second.untoldInput,
+  untoldOutput: first.untoldOutput || second.untoldOutput,
+  estimated: first.estimated || second.estimated,
+})

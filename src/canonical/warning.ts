@@ -18,4 +18,5 @@ export type WarningCode =
   | 'unsupported_field'
   | 'mapped_field'
   | 'untranslated_output'
+  | 'tool_call_after_limit'
   | 'answered_error'

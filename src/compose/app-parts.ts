@@ -18,6 +18,8 @@ import { providerRegistry } from '../providers/registry.ts'
 import { createLearntRoleRules } from '../providers/role-rules.ts'
 import { createSafeFetch } from '../providers/safe-fetch.ts'
 import { createUpstream } from '../providers/upstream.ts'
+import { createToolKit } from '../tools/kit.ts'
+import { createSealedResults } from '../tools/sealed-results.ts'
 import { VERSION } from '../version.ts'
 import type { Parts } from './parts.ts'
 
@@ -75,6 +77,10 @@ const composePipeline = (parts: Parts, file: ConfigFile, models: Models, env: En
     moderate: createModerate(file.moderation, safeFetch, clock),
     screenMs: SCREEN_MS,
     models,
+    toolKit: createToolKit({ clock }),
+    toolSettings: () => file.tools,
+    sealedResults: createSealedResults(clock, parts.seal),
+    ids: parts.ids,
     routing: parts.routing,
     admit: parts.admit,
     adapters: providerRegistry,

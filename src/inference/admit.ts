@@ -10,7 +10,7 @@ import type { Clock } from '../lib/clock.ts'
 import type { IdSource } from '../lib/id.ts'
 import type { Plan } from '../routing/plan-attempts.ts'
 import { Admitted, type Identity, type Terms } from './admitted.ts'
-import { Hold } from './hold.ts'
+import { Hold, TURNS_HELD } from './hold.ts'
 import type { Planned } from './stages.ts'
 
 export interface BudgetSettings extends EstimateSettings {
@@ -62,7 +62,7 @@ export const createAdmit = (parts: AdmitParts): Admit => {
       spender: planned.caller,
       atMs: identity.createdMs,
       scopes,
-      estimateNanos: mostNanos,
+      estimateNanos: planned.tools === null ? mostNanos : mostNanos * TURNS_HELD,
       // A customer's own key is no cost of the service, whoever dies.
       promptNanos: first?.customerKey === undefined ? promptNanos : 0,
       provider: first?.endpoint.provider.slug ?? null,

@@ -5,8 +5,9 @@ import { errorRow, type GatewayError } from '../errors.ts'
 import { isGuardrailBlock } from '../guardrails/detections.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Hold } from './hold.ts'
+import type { LoopReport } from './loop/loop-report.ts'
 import { AttemptLog } from './run/attempt-log.ts'
-import { billOf, type Bill, type BillTerms } from './run/bill.ts'
+import { billOf, joinedBills, withFees, type Bill, type BillTerms } from './run/bill.ts'
 import { Connection } from './run/connection.ts'
 import type { Planned } from './stages.ts'
 
@@ -25,7 +26,7 @@ export interface Terms extends BillTerms {
 }
 
 /** Its answer has ended, and nothing of it changes any more. */
-export interface Finished extends Pick<Admitted, 'request' | 'generationId' | 'createdMs' | 'hold' | 'log' | 'connection'> {
+export interface Finished extends Pick<Admitted, 'request' | 'generationId' | 'createdMs' | 'hold' | 'log' | 'connection' | 'loop'> {
   readonly bill: Bill
 }
 
@@ -37,6 +38,11 @@ export class Admitted {
   readonly log: AttemptLog
   readonly connection: Connection
   readonly #terms: BillTerms
+  /** Of the turns before the current one: an answer that runs tools takes several. */
+  #earlier: Bill | null = null
+  #feeNanos = 0
+  /** What its tools did; null where the service runs none. */
+  loop: LoopReport | null = null
 
   constructor(request: Planned, { generationId, createdMs, startedMs }: Identity, terms: Terms, clock: Clock) {
     this.request = request
@@ -50,7 +56,22 @@ export class Admitted {
 
   /** Worked out from the log as it stands. */
   get bill(): Bill {
-    return billOf(this.log, this.#terms)
+    const turn = billOf(this.log, this.#terms)
+    const turns = this.#earlier === null ? turn : joinedBills(this.#earlier, turn)
+    return this.#feeNanos === 0 ? turns : withFees(turns, this.#feeNanos)
+  }
+
+  /** The model goes on after its tools: what it said so far is counted, and its hold is no more than what is left of it. */
+  nextTurn(): void {
+    const turn = billOf(this.log, this.#terms)
+    this.#earlier = this.#earlier === null ? turn : joinedBills(this.#earlier, turn)
+    this.log.nextTurn()
+    this.hold?.spend(this.bill.cost.totalNanos ?? 0)
+  }
+
+  /** A tool was paid for. */
+  charge(feeNanos: number): void {
+    this.#feeNanos += feeNanos
   }
 
   /** What the answer could not honour: of the request itself, and of the translation to the provider that answers. */
@@ -67,10 +88,10 @@ export class Admitted {
   }
 
   end(): Finished {
-    const { request, generationId, createdMs, hold, log, connection } = this
+    const { request, generationId, createdMs, hold, log, connection, loop } = this
     log.end()
     connection.close()
-    return { request, generationId, createdMs, hold, log, connection, bill: this.bill }
+    return { request, generationId, createdMs, hold, log, connection, loop, bill: this.bill }
   }
 }
 

@@ -3,6 +3,7 @@
  * after all that presets, rules and translations made of it, and where it may cost more, the hold grows first, or the
  * body stays here.
  */
+import { GatewayError } from '../errors.ts'
 import type { Demand } from '../ledger/admissions.ts'
 import { type EstimateSettings, outgoingNanos, unlimitedOutput } from '../ledger/estimate.ts'
 import type { Ledger } from '../ledger/ledger.ts'
@@ -18,6 +19,11 @@ export class Hold {
   readonly #settings: EstimateSettings
   readonly #ledger: Pick<Ledger, 'grow'>
   #nanos: number
+  /** What earlier turns of the answer cost. */
+  #spentNanos = 0
+  /** How many times the cost of a body must fit: an answer that runs tools keeps enough for one more turn, which is longer. */
+  #turns: number
+  #ranDry = false
 
   constructor(request: Planned, demand: Demand, settings: EstimateSettings, ledger: Pick<Ledger, 'grow'>) {
     this.#request = request
@@ -25,6 +31,22 @@ export class Hold {
     this.#settings = settings
     this.#ledger = ledger
     this.#nanos = demand.estimateNanos
+    this.#turns = request.tools === null ? 1 : TURNS_HELD
+  }
+
+  /** A body could not go out for want of money. */
+  get ranDry(): boolean {
+    return this.#ranDry
+  }
+
+  /** What the turns so far cost, of which nothing is left for the next one. */
+  spend(nanos: number): void {
+    this.#spentNanos = nanos
+  }
+
+  /** The turn that follows is the last one. */
+  useReserve(): void {
+    this.#turns = 1
   }
 
   get nanos(): number {
@@ -41,11 +63,20 @@ export class Hold {
   cover(planned: PlannedAttempt, body: UpstreamRequest['body']): undefined | Promise<void> {
     const { call, apiType } = this.#request
     const measured = outgoingNanos(wireBody(body), { dialect: dialectOf(planned, call), apiType }, planned, this.#settings)
-    return measured <= this.#nanos ? undefined : this.#grow(measured)
+    const needed = this.#spentNanos + measured * this.#turns
+    return needed <= this.#nanos ? undefined : this.#grow(needed)
   }
 
   async #grow(estimateNanos: number): Promise<void> {
-    await this.#ledger.grow({ ...this.#demand, estimateNanos })
-    this.#nanos = estimateNanos
+    try {
+      await this.#ledger.grow({ ...this.#demand, estimateNanos })
+      this.#nanos = estimateNanos
+    } catch (refused) {
+      this.#ranDry = refused instanceof GatewayError && (refused.status === 402 || refused.status === 403)
+      throw refused
+    }
   }
 }
+
+/** The turn itself, and a last one that has read all of it and says as much again. */
+export const TURNS_HELD = 3

@@ -18,12 +18,13 @@ import { plan, type PlanParts } from './plan.ts'
 import { prepare, type PrepareParts } from './prepare.ts'
 import { Refused, refusalFacts } from './refused.ts'
 import type { RunningAnswers } from './running-answers.ts'
-import { run, type RunParts } from './run/run.ts'
+import { answerWithTools, type LoopParts } from './loop/tool-loop.ts'
+import { run } from './run/run.ts'
 import { screen, type ScreenParts } from './screen.ts'
 import type { Settle } from './settle.ts'
 import type { Planned, Prepared, Received, Screened } from './stages.ts'
 
-export interface PipelineParts extends PrepareParts, ScreenParts, PlanParts, RunParts {
+export interface PipelineParts extends PrepareParts, ScreenParts, PlanParts, LoopParts {
   readonly admit: Admit
   readonly running: Pick<RunningAnswers, 'began'>
   readonly settle: Settle
@@ -68,7 +69,8 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
     parts.running.began(admitted.connection)
     admitted.connection.limit(parts.totalMs)
     try {
-      return await run(admitted, parts, take)
+      const { tools } = admitted.request
+      return tools === null ? await run(admitted, parts, take) : await answerWithTools(admitted, tools, parts, take)
     } catch (thrown) {
       return admitted.log.refuse(asFailure(thrown))
     } finally {

@@ -4,13 +4,18 @@ import { GatewayError } from '../errors.ts'
 import { type Models, type Provider, speaksDialectOf } from '../models/models.ts'
 import { hasEmbeddings } from '../providers/openai-chat/embeddings.ts'
 import { type Plan, planAttempts } from '../routing/plan-attempts.ts'
+import { permits } from '../routing/policy.ts'
 import type { RoutingState } from '../routing/routing-state.ts'
+import type { ToolKit } from '../tools/kit.ts'
+import type { ToolCaller } from '../tools/tool.ts'
+import { offerTools } from './loop/offer-tools.ts'
 import { withCustomerKeys } from './plan-customer-keys.ts'
 import { type Planned, type Prepared, type Screened, strictError } from './stages.ts'
 
 export interface PlanParts {
   readonly models: Models
   readonly routing: RoutingState
+  readonly toolKit: ToolKit
 }
 
 /**
@@ -22,12 +27,24 @@ export const plan = (screened: Screened, parts: PlanParts): Planned => {
   const planned = apiType === 'embeddings' ? withEmbeddings(planFor(screened, parts)) : planFor(screened, parts)
   const [unheeded] = planned.warnings
   if (strict && unheeded !== undefined) throw strictError(unheeded)
-  if (apiType === 'completions') checkPrompt(call, planned)
-  return { ...screened, plan: planned }
+  if (apiType === 'embeddings') return { ...screened, plan: planned, tools: null }
+  checkPrompt(call, planned)
+  const offer = offerTools(call, planned.attempts, parts.toolKit, toolCaller(screened, parts.models))
+  return offer === null
+    ? { ...screened, plan: planned, tools: null }
+    : { ...screened, plan: { ...planned, attempts: offer.attempts }, tools: offer.tools }
 }
 
+const toolCaller = ({ caller, guardrails }: Screened, models: Models): ToolCaller => ({
+  workspaceId: caller.workspaceId,
+  models: () => models.list().filter((model) => model.listed !== false && permits(model, guardrails?.policy ?? null, models)),
+})
+
 /** As `plan`, but for the checks. */
-export const planFor = ({ call, caller, customerKeys, guardrails }: Prepared, { models, routing }: PlanParts): Plan => {
+export const planFor = (
+  { call, caller, customerKeys, guardrails }: Prepared,
+  { models, routing }: Pick<PlanParts, 'models' | 'routing'>,
+): Plan => {
   const { health, sticky, random } = routing
   const policy = guardrails?.policy ?? null
   return withCustomerKeys(

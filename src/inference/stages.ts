@@ -6,6 +6,7 @@ import type { CustomerKeyLookup } from '../byok/customer-keys.ts'
 import type { Call } from '../canonical/call.ts'
 import type { HiddenPrompt } from '../canonical/hidden-prompt.ts'
 import type { PipelineStage } from '../canonical/pipeline.ts'
+import type { Prompt } from '../canonical/prompt.ts'
 import type { Warning } from '../canonical/warning.ts'
 import { GatewayError } from '../errors.ts'
 import type { ClientFormat } from '../formats/format.ts'
@@ -16,7 +17,8 @@ import type { ApiType } from '../ledger/estimate.ts'
 import type { Spender } from '../ledger/scope.ts'
 import type { JsonBody } from '../lib/json-body.ts'
 import type { Pass } from '../limits/admission.ts'
-import type { Plan } from '../routing/plan-attempts.ts'
+import type { Plan, PlannedAttempt } from '../routing/plan-attempts.ts'
+import type { OfferedTools } from './loop/offer-tools.ts'
 
 /** A request as it came in, read and authenticated, in the words of its interface. */
 export interface Received {
@@ -82,6 +84,14 @@ export interface Screened extends Prepared {
 /** It is known who is to be asked. */
 export interface Planned extends Screened {
   readonly plan: Plan
+  /** Tools that the service runs in this request; null: none. */
+  readonly tools: OfferedTools | null
+}
+
+/** One turn of an answer, as a run asks for it. */
+export interface Turn extends Planned {
+  /** The conversation as it stands, for an endpoint that is asked; undefined: as the client wrote it. */
+  readonly promptFor?: (planned: PlannedAttempt) => Prompt
 }
 
 /** Who asks, and whose limits and budgets bound it. */

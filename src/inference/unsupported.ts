@@ -1,4 +1,4 @@
-/** What this version accepts and does not do: plugins, and the tools that the service would run itself. */
+/** What this version accepts and does not do: plugins. */
 import type { Warning } from '../canonical/warning.ts'
 import { isObject } from '../lib/json.ts'
 import type { JsonBody } from '../lib/json-body.ts'
@@ -6,23 +6,10 @@ import { isRouterPlugin } from '../routing/auto-models.ts'
 
 export const unsupported = (body: JsonBody): readonly Warning[] => {
   const plugins = body.value('plugins')
-  const tools = body.rawSearchable('tools')
   const warn = (field: string, message: string): Warning => ({ code: 'unsupported_field', field, message })
-  return [
-    ...(Array.isArray(plugins) && plugins.some(isLeftOut) ? [warn('plugins', 'This version runs no plugins; they were left out.')] : []),
-    ...(tools !== undefined && SERVER_TOOL.test(tools)
-      ? [
-          warn(
-            'tools',
-            "This version runs no tools of its own; tools that begin with service: or openrouter: are the provider's to run, if it can.",
-          ),
-        ]
-      : []),
-  ]
+  return Array.isArray(plugins) && plugins.some(isLeftOut) ? [warn('plugins', 'This version runs no plugins; they were left out.')] : []
 }
 
 /** Routing heeds the router's wishes, but for its pin: sessions keep a conversation at its model. */
 const isLeftOut = (plugin: unknown): boolean =>
   isObject(plugin) && plugin['enabled'] !== false && (!isRouterPlugin(plugin['id']) || plugin['pin_model'] === true)
-
-const SERVER_TOOL = /"type"\s*:\s*"(?:service|openrouter):/

@@ -14,7 +14,11 @@ import type { Clock } from '../../src/lib/clock.ts'
 import { JsonBody } from '../../src/lib/json-body.ts'
 import { createModels } from '../../src/models/models.ts'
 import { providerRegistry } from '../../src/providers/registry.ts'
+import { createToolKit } from '../../src/tools/kit.ts'
+import { createSealedResults } from '../../src/tools/sealed-results.ts'
+import { toolSettings } from '../../src/tools/settings.ts'
 import { createFakeIds } from './fake-ids.ts'
+import { testSeal } from './test-seal.ts'
 import { createTestRouting } from './test-routing.ts'
 
 export const FORMATS = { chat: chatFormat, responses: responsesFormat, messages: messagesFormat }
@@ -80,6 +84,10 @@ export const partsOfPipeline = (clock: Clock, more: Partial<PipelineParts> = {})
   moderate: async () => {},
   screenMs: 1000,
   models: createModels([], []),
+  toolKit: createToolKit({ clock }),
+  toolSettings: () => toolSettings.parse({}),
+  sealedResults: createSealedResults(clock, testSeal),
+  ids: createFakeIds(),
   routing: createTestRouting(clock),
   admit: admittingAll(clock),
   adapters: providerRegistry,

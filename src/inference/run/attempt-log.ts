@@ -30,6 +30,8 @@ export class AttemptLog {
   readonly #attempts: Writable<AttemptOutcome>[] = []
   readonly #echoes: Echo[] = []
   #said: AnswerSoFar
+  /** Of the first turn, where there were several. */
+  #firstContentMs: number | null = null
   #error: GatewayError | null = null
   #isTrying = false
   #isCancelled = false
@@ -58,9 +60,10 @@ export class AttemptLog {
     return this.#said
   }
 
-  /** Milliseconds to the first content of the last attempt; null before. */
+  /** Milliseconds to the first content of the answer; null before. */
   get latencyMs(): number | null {
-    return this.#said.contentMs === null ? null : this.#said.contentMs - this.#startedMs
+    const contentMs = this.#firstContentMs ?? this.#said.contentMs
+    return contentMs === null ? null : contentMs - this.#startedMs
   }
 
   /** The failure that the client is told of; while an attempt goes on, that of the one before it. */
@@ -130,6 +133,13 @@ export class AttemptLog {
     this.#said = new AnswerSoFar(this.#clock, this.request.call.legacyFunctions === true)
     this.#isTrying = true
     return attempt
+  }
+
+  /** The answer goes on: what was said so far stands, and the next attempt adds to it. */
+  nextTurn(): void {
+    this.#firstContentMs ??= this.#said.contentMs
+    this.#said = new AnswerSoFar(this.#clock, this.request.call.legacyFunctions === true)
+    this.#inputTokensEstimate = null
   }
 
   /** The current attempt's body goes out. */

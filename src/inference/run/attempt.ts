@@ -12,14 +12,14 @@ import { callAtTier } from '../../routing/call-at-tier.ts'
 import type { Credential } from '../../routing/credentials.ts'
 import type { PlannedAttempt } from '../../routing/plan-attempts.ts'
 import type { RoutingState } from '../../routing/routing-state.ts'
-import type { Admitted } from '../admitted.ts'
 import { asFailure } from '../as-failure.ts'
-import type { Planned } from '../stages.ts'
+import type { Planned, Turn } from '../stages.ts'
 import { reportOf } from './attempt-report.ts'
 import { zoneOf, type FailedAttempt } from './failover.ts'
 import { dialectOf } from './dialect-of.ts'
 import { withFlaggedInput } from './flagged-input.ts'
 import type { Dispatch } from './attempt-order.ts'
+import type { Running } from './run.ts'
 
 /** Before content nothing was said, however much was sent: a provider that never comes to the point is a broken one. */
 const HELD_FRAMES_MAX = 10_000
@@ -44,12 +44,7 @@ export interface Failure extends FailedAttempt {
  * One attempt, whose frames go to `deliver`: of a stream, nothing before the first content and everything as it comes after
  * it; of a whole answer, all at its end. Resolves to null where it answered, else to how it failed; never rejects.
  */
-export const attempt = async (
-  admitted: Admitted,
-  dispatch: Dispatch,
-  parts: AttemptParts,
-  deliver: TakeFrames,
-): Promise<Failure | null> => {
+export const attempt = async (admitted: Running, dispatch: Dispatch, parts: AttemptParts, deliver: TakeFrames): Promise<Failure | null> => {
   const { planned } = dispatch
   const { request, log } = admitted
   const { stream } = request.call
@@ -93,7 +88,7 @@ export const attempt = async (
   }
 
   try {
-    const call = callAtTier(request.call, planned.serviceTier)
+    const call = callAtTier(callFor(request, planned), planned.serviceTier)
     const adapter = adapterOf(parts.adapters, request, planned, call)
     const number = log.attempts.length - 1
     const upstreamAttempt = { call, target: heldTarget(admitted, dispatch), number, connection, warn: log.warn }
@@ -125,6 +120,10 @@ export const attempt = async (
 const adapterOf = (adapters: ProviderRegistry, { apiType }: Planned, planned: PlannedAttempt, call: Call): ProviderAdapter =>
   apiType === 'embeddings' ? adapters.embeddings : adapters.adapterFor(dialectOf(planned, call))
 
+/** A conversation that went on in the service is written anew, whichever dialect the endpoint speaks. */
+const callFor = ({ call, promptFor }: Turn, planned: PlannedAttempt): Call =>
+  promptFor === undefined ? call : { ...call, continued: true, prompt: () => promptFor(planned) }
+
 const isFailure = ({ events }: Frame): boolean => events.some(({ type }) => type === 'error')
 
 export const targetOf = ({ model, endpoint }: PlannedAttempt, { apiKey }: Pick<Credential, 'apiKey'>): Target => ({
@@ -141,7 +140,7 @@ export const targetOf = ({ model, endpoint }: PlannedAttempt, { apiKey }: Pick<C
 })
 
 /** Under a budget, a dialect that wants a limit of output gets the one that is held for a request without one. */
-const heldTarget = ({ hold }: Admitted, { planned, credential }: Dispatch): Target => {
+const heldTarget = ({ hold }: Pick<Running, 'hold'>, { planned, credential }: Dispatch): Target => {
   const target = targetOf(planned, credential)
   const outputTokens = hold?.outputTokens(planned.endpoint) ?? null
   return outputTokens === null ? target : { ...target, maxCompletionTokens: outputTokens }
@@ -151,7 +150,7 @@ const heldTarget = ({ hold }: Admitted, { planned, credential }: Dispatch): Targ
  * The same context, in which a body goes out only when its cost is held, and it is written down that the provider is asked
  * and what status it answers.
  */
-const watched = (context: ProviderContext, { hold, log }: Admitted, planned: PlannedAttempt): ProviderContext => {
+const watched = (context: ProviderContext, { hold, log }: Pick<Running, 'hold' | 'log'>, planned: PlannedAttempt): ProviderContext => {
   const sending = (body: string): void | Promise<void> => {
     const covered = hold?.cover(planned, body)
     return covered === undefined ? log.sent(body) : covered.then(() => log.sent(body))

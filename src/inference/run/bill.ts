@@ -1,9 +1,9 @@
 /** What one inference used and cost, worked out from what is written down of it. Nothing is kept here. */
 import { askedWork } from '../../canonical/asked-work.ts'
 import type { Call } from '../../canonical/call.ts'
-import { atCustomersCost, NO_COST, type Cost } from '../../canonical/cost.ts'
+import { addedCosts, atCustomersCost, NO_COST, type Cost } from '../../canonical/cost.ts'
 import { inputSizeOf } from '../../canonical/input-size.ts'
-import { inputTokens, NO_USAGE, outputTokens, type Usage, withEstimates } from '../../canonical/usage.ts'
+import { addedUsage, inputTokens, NO_USAGE, outputTokens, type Usage, withEstimates } from '../../canonical/usage.ts'
 import type { GatewayError } from '../../errors.ts'
 import type { PriceEntry } from '../../models/catalogue-schema.ts'
 import type { ModelEndpoint } from '../../models/models.ts'
@@ -59,6 +59,19 @@ export const billOf = (answer: BilledAnswer, terms: BillTerms): Bill => {
   const cost = costOf(usage, prices, prices?.image === undefined ? 0 : inputSizeOf(answer.request.call.body).images)
   return { usage, cost: current.credential.isByok ? atCustomersCost(cost) : cost, costIsAssumed }
 }
+
+/** Two turns of one answer. A cost that is not known of one is not known of both. */
+export const joinedBills = (first: Bill, second: Bill): Bill => ({
+  usage: addedUsage(first.usage, second.usage),
+  cost: addedCosts(first.cost, second.cost),
+  costIsAssumed: first.costIsAssumed || second.costIsAssumed,
+})
+
+/** What tools cost is the service's price, whoever's key the model was called with. */
+export const withFees = (bill: Bill, feeNanos: number): Bill => ({
+  ...bill,
+  cost: { ...bill.cost, totalNanos: bill.cost.totalNanos === null ? null : bill.cost.totalNanos + feeNanos },
+})
 
 /** A failed answer costs what the provider counted, or what was said before it failed; without either, nothing (docs/contract/budgets.md#missing-usage). */
 const isFree = ({ request, said, error, cancelled, ended }: BilledAnswer, usage: Usage, { emptyIsFree }: BillTerms): boolean => {

@@ -34,6 +34,11 @@ export class Connection {
     )
   }
 
+  /** Why it was stopped; null where it was not. */
+  get stopReason(): GatewayError | null {
+    return this.#stopReason
+  }
+
   /** Nobody waits for the answer any more: no other attempt is made. */
   get stopped(): boolean {
     return this.#stopReason !== null || this.#log.cancelled

@@ -5,9 +5,15 @@ import { isGuardrailBlock } from '../../guardrails/detections.ts'
 import type { HealthView } from '../../routing/health.ts'
 import type { RoutingState } from '../../routing/routing-state.ts'
 import type { Admitted } from '../admitted.ts'
+import type { Turn } from '../stages.ts'
 import { createAttemptOrder, type NotTried } from './attempt-order.ts'
 import { attempt, type AttemptParts, type Failure } from './attempt.ts'
 import { concludingError, notTriedMember, whyNot } from './conclude.ts'
+
+/** What a run works on: all of one answer, or one turn of it. */
+export interface Running extends Pick<Admitted, 'connection' | 'log' | 'hold'> {
+  readonly request: Turn
+}
 
 export interface RunParts extends AttemptParts {
   readonly routing: RoutingState
@@ -17,7 +23,7 @@ export interface RunParts extends AttemptParts {
  * Hands the answer to `take` as it comes, and resolves when it has ended: to null, or to the failure that ends it. Whatever
  * was handed over by then is part of the answer.
  */
-export const run = async (admitted: Admitted, parts: RunParts, take: TakeFrames): Promise<GatewayError | null> => {
+export const run = async (admitted: Running, parts: RunParts, take: TakeFrames): Promise<GatewayError | null> => {
   const { request, connection, log } = admitted
   const order = createAttemptOrder(request.plan.attempts, parts.routing, request.call.models.length > 1)
   let failure: Failure | null = null

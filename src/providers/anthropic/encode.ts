@@ -19,7 +19,9 @@ import { encodeServiceTier } from './service-tier.ts'
 
 /** JSON text. Throws `invalid_prompt`, and `invalid_request` for what the dialect refuses. */
 export const encodeAnthropicRequest = (attempt: Attempt): string =>
-  passesAsWritten(attempt.call, 'messages') ? attempt.call.body.textWith(relayChanges(attempt)) : translated(encodeContext(attempt), attempt)
+  passesAsWritten(attempt.call, 'messages')
+    ? attempt.call.body.textWith(relayChanges(attempt))
+    : translated(encodeContext(attempt), attempt)
 
 /** The request body, encoded for sending. */
 export const anthropicWire = (attempt: Attempt): string | Uint8Array<ArrayBuffer> =>

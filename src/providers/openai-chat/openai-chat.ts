@@ -22,8 +22,9 @@ export const openaiChat: ProviderAdapter = async (attempt, context, take) => {
   const { call, target } = attempt
   // Who takes files as data only.
   const { files } = vendorOf(target.provider)
-  const loaded =
-    passesAsWritten(call, 'chat') ? attempt : await withLoadedMedia(attempt, context.loadMedia, ({ type }) => type === 'file' && files === 'data')
+  const loaded = passesAsWritten(call, 'chat')
+    ? attempt
+    : await withLoadedMedia(attempt, context.loadMedia, ({ type }) => type === 'file' && files === 'data')
   const posted = await postJson(
     {
       url: addressOf(target, '/chat/completions'),

@@ -30,6 +30,11 @@ const DESCRIPTIONS: Readonly<Record<SandboxName, { readonly description: string;
   slow: { description: 'Begins after three seconds and goes on slowly.' },
   cut: { description: 'Breaks off in the middle of the answer.' },
   empty: { description: 'Spends all its tokens on reasoning and says nothing.', parameters: ['reasoning', 'include_reasoning'] },
+  agent: {
+    description:
+      'Does what the body field sandbox says, turn by turn, so that a loop of tools can be tried: {"script": [{"call": {"name": "service:datetime"}}, {"text": "Done."}]}.',
+    parameters: ['tools', 'tool_choice'],
+  },
   flaky: { description: 'Fails in the first attempt of a request and works in the next.' },
 }
 

@@ -260,9 +260,9 @@ test.each(['', 'nothing', 'echo/x', 'error', 'error/nothing', 'error/server/x', 
 describe('every listed model', () => {
   const ids = SANDBOX_MODELS.map(({ id }) => id)
 
-  test('is there once, 10 and one for each error in two ways', () => {
+  test('is there once, 11 and one for each error in two ways', () => {
     expect(new Set(ids).size).toBe(ids.length)
-    expect(ids).toHaveLength(10 + 2 * ERROR_TYPES.length)
+    expect(ids).toHaveLength(11 + 2 * ERROR_TYPES.length)
   })
 
   const part: fc.Arbitrary<Part> = fc.oneof(

@@ -5,6 +5,7 @@
 import { lastUserText } from '../../canonical/last-user-text.ts'
 import type { Prompt } from '../../canonical/prompt.ts'
 import { ERROR_TYPES, type ErrorType, GatewayError } from '../../errors.ts'
+import { agentScript } from './agent-script.ts'
 import { answer, type Block } from './answer.ts'
 import { describePrompt, toolResults } from './prompt-facts.ts'
 import { sandboxError } from './sandbox-error.ts'
@@ -69,6 +70,8 @@ const MODELS = {
   cut: (input) => answer(input, [text(lorem(20))], { ending: { kind: 'cut' } }),
 
   empty: (input) => answer(input, [], { finish: 'length', hiddenReasoningTokens: input.maxOutputTokens ?? EMPTY_TOKENS }),
+
+  agent: (input) => agentScript(input),
 
   flaky: (input) =>
     input.attempt === 0

@@ -1,0 +1,66 @@
+/** What a loop of tools did, for its limits, its record and the metadata of its answer. No query, address or result is in it. */
+import type { ServerTool } from '../../canonical/server-tools.ts'
+import { serverToolTypes } from '../../canonical/server-tool-name.ts'
+import type { StopCondition } from './stop-conditions.ts'
+import type { ModelTurn } from './model-turn.ts'
+import type { EndedCall } from './run-calls.ts'
+
+export type StoppedBy =
+  | StopCondition['type']
+  | 'model'
+  | 'max_tool_calls'
+  | 'steps'
+  | 'time'
+  | 'budget'
+  | 'client_tool'
+  | 'error'
+  | 'cancelled'
+
+export interface ReportedCall {
+  readonly tool: ServerTool
+  readonly status: 'completed' | 'failed'
+  readonly durationMs: number
+  readonly feeNanos: number
+  readonly engine: string | null
+  /** From 1. */
+  readonly step: number
+}
+
+export class LoopReport {
+  turns = 0
+  stoppedBy: StoppedBy | null = null
+  /** A turn before this one said text, and the next text was set apart from it. */
+  saidText = false
+  brokeText = false
+  readonly calls: ReportedCall[] = []
+  executed = 0
+  /** By every name that a client may know a tool by. */
+  readonly called = new Set<string>()
+
+  /** One call is one step. */
+  get steps(): number {
+    return this.calls.length
+  }
+
+  get requested(): number {
+    return this.calls.length
+  }
+
+  executedOf(tool: ServerTool): number {
+    return this.calls.filter((call) => call.tool === tool && call.status === 'completed').length
+  }
+
+  /** A turn of the model has ended. */
+  said(turn: ModelTurn): void {
+    this.saidText ||= turn.parts().some(({ type }) => type === 'text')
+    this.brokeText = false
+    for (const part of turn.parts()) if (part.type === 'tool-call') this.called.add(part.name)
+  }
+
+  ran({ call, outcome, executed, durationMs, feeNanos, engine }: EndedCall): void {
+    const status = outcome.fault === null ? 'completed' : 'failed'
+    this.calls.push({ tool: call.tool, status, durationMs: Math.round(durationMs), feeNanos, engine, step: this.calls.length + 1 })
+    if (executed) this.executed += 1
+    for (const name of [call.tool, call.askedAs, ...serverToolTypes(call.tool)]) this.called.add(name)
+  }
+}

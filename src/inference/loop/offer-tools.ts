@@ -1,0 +1,145 @@
+/** Which tools of a request the service runs for which of its attempts, and the conversation as the model gets it with them. */
+import type { Call } from '../../canonical/call.ts'
+import type { FunctionTool, Prompt, ProviderTool, Tool as PromptTool, ToolChoice } from '../../canonical/prompt.ts'
+import { serverToolName } from '../../canonical/server-tool-name.ts'
+import { GatewayError } from '../../errors.ts'
+import { isObject } from '../../lib/json.ts'
+import { hasOfItsOwn } from '../../providers/native-tools.ts'
+import type { PlannedAttempt } from '../../routing/plan-attempts.ts'
+import { askedTool } from '../../tools/asked-tools.ts'
+import type { ToolKit } from '../../tools/kit.ts'
+import type { AskedTool, Tool, ToolCaller } from '../../tools/tool.ts'
+import { dialectOf } from '../run/dialect-of.ts'
+
+/** A tool that the service runs in this request. */
+export interface OfferedTool {
+  readonly asked: AskedTool
+  /** What the model calls. */
+  readonly name: string
+  readonly tool: Tool
+  /** The name that the client gave it, where several of a kind may stand side by side. */
+  readonly instance: string | null
+}
+
+export interface OfferedTools {
+  /** By the name that the model calls. */
+  readonly byName: ReadonlyMap<string, OfferedTool>
+  /** The client's conversation with the tools that an endpoint is offered in place of those that it has not. */
+  promptFor(planned: PlannedAttempt): Prompt
+}
+
+export interface Offer {
+  readonly tools: OfferedTools
+  /** Those of the plan that can answer with these tools. */
+  readonly attempts: readonly PlannedAttempt[]
+}
+
+/**
+ * Null where no tool of the service's is asked for, or every candidate has its own. Throws `invalid_request` where a tool cannot
+ * run here and nobody who is asked has it.
+ */
+export const offerTools = (call: Call, attempts: readonly PlannedAttempt[], kit: ToolKit, caller: ToolCaller): Offer | null => {
+  const raw = call.body.rawSearchable('tools')
+  if (raw === undefined || !MAY_BE_OURS.test(raw)) return null
+  const prompt = call.prompt()
+  const wanted = prompt.tools.flatMap((tool) => {
+    const asked = tool.type === 'provider' ? askedTool(tool, call.dialect) : null
+    return tool.type === 'provider' && asked !== null ? [{ tool, asked }] : []
+  })
+  if (wanted.length === 0) return null
+  const lacks = (planned: PlannedAttempt): readonly Wanted[] => wanted.filter((one) => !isNative(one, planned, prompt, call))
+  if (attempts.every((planned) => lacks(planned).length === 0)) return null
+  const offered = new Map<ProviderTool, OfferedTool>()
+  const refused = new Map<ProviderTool, GatewayError>()
+  for (const one of wanted) make(one, wanted, kit, caller, offered, refused)
+  refuseTaken(offered, prompt)
+  const able = attempts.filter((planned) => lacks(planned).every(({ tool }) => offered.has(tool)))
+  const [first] = refused.values()
+  if (able.length === 0 && first !== undefined) throw first
+  const choice = chosenTool(call, offered)
+  return {
+    attempts: able,
+    tools: {
+      byName: new Map([...offered.values()].map((one) => [one.name, one])),
+      promptFor(planned) {
+        const ours = lacks(planned).flatMap(({ tool }) => offered.get(tool) ?? [])
+        const replaced = new Set<PromptTool>(lacks(planned).map(({ tool }) => tool))
+        return {
+          ...prompt,
+          // Behind the client's own, so that what a provider has cached of these holds.
+          tools: [...prompt.tools.filter((tool) => !replaced.has(tool)), ...ours.map(functionOf)],
+          ...(choice === null ? {} : { toolChoice: choice }),
+        }
+      },
+    },
+  }
+}
+
+/** A look at the text, which most requests with tools pass: types with our prefix, and those of vendors that the service has too. */
+const MAY_BE_OURS = /"(?:service:|openrouter:|web_search|web_fetch_|advisor_|tool_search|image_generation"|shell"|apply_patch")/
+
+interface Wanted {
+  readonly tool: ProviderTool
+  readonly asked: AskedTool
+}
+
+const isNative = ({ tool, asked }: Wanted, planned: PlannedAttempt, prompt: Prompt, call: Call): boolean => {
+  const engine = asked.parameters['engine'] ?? 'auto'
+  if (engine !== 'auto' && engine !== 'native') return false
+  const { slug } = planned.endpoint.provider
+  return hasOfItsOwn(asked.tool, tool, prompt, { provider: slug, dialect: dialectOf(planned, call), client: call.dialect })
+}
+
+const make = (
+  { tool, asked }: Wanted,
+  wanted: readonly Wanted[],
+  kit: ToolKit,
+  caller: ToolCaller,
+  offered: Map<ProviderTool, OfferedTool>,
+  refused: Map<ProviderTool, GatewayError>,
+): void => {
+  const before = wanted.filter((one) => one.asked.tool === asked.tool).findIndex((one) => one.tool === tool)
+  const instance = asked.parameters['name']
+  try {
+    offered.set(tool, {
+      asked,
+      name: `service_${asked.tool}${before === 0 ? '' : `__${before}`}`,
+      tool: kit[asked.tool](asked, caller),
+      instance: typeof instance === 'string' ? instance.trim() : null,
+    })
+  } catch (thrown) {
+    if (!(thrown instanceof GatewayError)) throw thrown
+    refused.set(tool, thrown)
+  }
+}
+
+/** A call of that name would mean two tools. */
+const refuseTaken = (offered: ReadonlyMap<ProviderTool, OfferedTool>, { tools }: Prompt): void => {
+  const ours = new Set([...offered.values()].map(({ name }) => name))
+  const taken = tools.find((tool) => tool.type !== 'provider' && ours.has(tool.name))
+  if (taken !== undefined && taken.type !== 'provider') {
+    throw new GatewayError(
+      'invalid_request',
+      `tools: the name ${taken.name} is that of a tool of the service; give your function another one.`,
+    )
+  }
+}
+
+const functionOf = ({ name, tool }: OfferedTool): FunctionTool => ({
+  type: 'function',
+  name,
+  description: tool.description,
+  parameters: tool.parameters,
+})
+
+/** A choice that names a tool of the service: by its type, in any form of the three interfaces. */
+const chosenTool = (call: Call, offered: ReadonlyMap<ProviderTool, OfferedTool>): ToolChoice | null => {
+  const choice = call.body.value('tool_choice')
+  const type = isObject(choice) ? choice['type'] : undefined
+  if (typeof type !== 'string') return null
+  const named = type === 'tool' && isObject(choice) ? choice['name'] : type
+  const chosen = [...offered.values()].find(
+    ({ asked }) => asked.askedAs === named || (typeof named === 'string' && serverToolName(named) === asked.tool) || asked.tool === named,
+  )
+  return chosen === undefined ? null : { type: 'tool', name: chosen.name }
+}

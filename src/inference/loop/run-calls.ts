@@ -1,0 +1,175 @@
+/** Runs the calls of one turn: several at once, each to exactly one result, whatever goes wrong with it. */
+import type { ClientDialect } from '../../canonical/call.ts'
+import type { Frame } from '../../canonical/event.ts'
+import type { Part, Prompt } from '../../canonical/prompt.ts'
+import type { ServerCall, ServerOutcome, ServerTool, ServerToolFault } from '../../canonical/server-tools.ts'
+import type { IdSource } from '../../lib/id.ts'
+import { isObject, type JsonObject } from '../../lib/json.ts'
+import { failed, type ToolResult } from '../../tools/tool.ts'
+import type { SaidCall } from './model-turn.ts'
+import type { OfferedTool, OfferedTools } from './offer-tools.ts'
+
+export interface CallsOfTurn {
+  readonly calls: readonly SaidCall[]
+  /** Null for a call that runs, else why it does not. */
+  readonly refusalOf: (call: SaidCall, index: number) => { readonly code: ServerToolFault; readonly message: string } | null
+  readonly offered: OfferedTools
+  /** The conversation up to the calls. */
+  readonly prompt: Prompt
+  readonly dialect: ClientDialect
+  readonly signal: AbortSignal
+}
+
+export interface RunCallsParts {
+  readonly ids: IdSource
+  readonly parallel: number
+  readonly resultBytes: number
+  /** Texts on their way to a tool, and from it to the model, through the caller's guardrails; null where one of them blocks the text. */
+  readonly screen: (text: string) => Promise<string | null>
+  /** What the model read, sealed for the client to bring back. */
+  readonly seal: (text: string) => string
+  readonly now: () => number
+  readonly take: (frames: readonly Frame[]) => Promise<void> | undefined
+}
+
+/** A call that has its result. */
+export interface EndedCall {
+  readonly call: ServerCall
+  readonly outcome: ServerOutcome
+  /** It was given to its tool. */
+  readonly executed: boolean
+  readonly durationMs: number
+  readonly feeNanos: number
+  readonly engine: string | null
+}
+
+/** In the order of the calls. Rejects only where `take` does. */
+export const runCalls = async (turn: CallsOfTurn, parts: RunCallsParts): Promise<readonly EndedCall[]> => {
+  const calls = turn.calls.map((said) => ({ said, tool: turn.offered.byName.get(said.name), call: serverCall(said, turn, parts) }))
+  const behind = parts.take([{ events: calls.map(({ call }) => ({ type: 'server-tool-start', call })) }])
+  if (behind !== undefined) await behind
+  const ended: EndedCall[] = []
+  let next = 0
+  const work = async (): Promise<void> => {
+    for (let index = next++; index < calls.length; index = next++) {
+      const one = calls[index]
+      if (one === undefined) return
+      const { call } = one
+      const startedMs = parts.now()
+      const refusal = turn.refusalOf(one.said, index)
+      const result = refusal === null ? await runOne(one, turn, parts) : failed(refusal.code, refusal.message)
+      const outcome = await outcomeOf(result, parts)
+      ended[index] = {
+        call,
+        outcome,
+        executed: refusal === null && result.fault?.code !== 'invalid_tool_input' && result.fault?.code !== 'unknown_tool',
+        durationMs: parts.now() - startedMs,
+        feeNanos: result.feeNanos ?? 0,
+        engine: result.engine ?? null,
+      }
+      const full = parts.take([{ events: [{ type: 'server-tool-end', call, outcome }] }])
+      if (full !== undefined) await full
+    }
+  }
+  await Promise.all(Array.from({ length: Math.min(parts.parallel, calls.length) }, work))
+  return ended
+}
+
+/** The results as the model reads them, in the message behind its calls. */
+export const resultParts = (ended: readonly EndedCall[]): readonly Part[] =>
+  ended.map(({ call, outcome }) => ({
+    type: 'tool-result',
+    callId: call.callId,
+    text: outcome.text,
+    ...(outcome.fault === null ? {} : { isError: true }),
+  }))
+
+const serverCall = (said: SaidCall, { offered, dialect }: CallsOfTurn, { ids }: RunCallsParts): ServerCall => {
+  const tool = offered.byName.get(said.name)
+  const kind = tool?.asked.tool ?? 'datetime'
+  return {
+    tool: kind,
+    askedAs: tool?.asked.askedAs ?? said.name,
+    id: ids.prefixed(dialect === 'messages' ? 'srvtoolu' : (ID_PREFIXES[kind] ?? 'st')).replace('-', '_'),
+    callId: said.id,
+    name: said.name,
+    arguments: said.arguments === '' ? '{}' : said.arguments,
+    input: objectIn(said.arguments) ?? {},
+    ...(tool?.instance === null || tool === undefined ? {} : { instance: tool.instance }),
+  }
+}
+
+const ID_PREFIXES: Readonly<Partial<Record<ServerTool, string>>> = {
+  web_search: 'ws',
+  web_fetch: 'wf',
+  datetime: 'dt',
+  files: 'fl',
+  image_generation: 'ig',
+  tool_search: 'ts',
+  shell: 'sh',
+  bash: 'sh',
+  fusion: 'fu',
+}
+
+const runOne = async (
+  { said, tool }: { readonly said: SaidCall; readonly tool: OfferedTool | undefined },
+  turn: CallsOfTurn,
+  parts: RunCallsParts,
+): Promise<ToolResult> => {
+  if (tool === undefined) return failed('unknown_tool', `There is no tool ${said.name}.`)
+  // What a model writes may hold what it must not send out: a secret in a search, or in an address.
+  const text = await parts.screen(said.arguments === '' ? '{}' : said.arguments)
+  if (text === null) return failed('blocked_by_guardrail', 'A guardrail keeps these arguments from leaving.')
+  const input = objectIn(text)
+  if (input === null) return failed('invalid_tool_input', 'The arguments must be one JSON object.')
+  if (turn.signal.aborted) return tooLate
+  const { promise: aborted, resolve } = Promise.withResolvers<ToolResult>()
+  const stop = (): void => resolve(tooLate)
+  turn.signal.addEventListener('abort', stop, { once: true })
+  try {
+    return await Promise.race([tool.tool.run(input, { signal: turn.signal, prompt: turn.prompt }), aborted])
+  } catch (thrown) {
+    if (turn.signal.aborted) return tooLate
+    throw thrown
+  } finally {
+    turn.signal.removeEventListener('abort', stop)
+  }
+}
+
+const tooLate = failed('execution_time_exceeded', 'The tool was stopped: the request has no time left.')
+
+const outcomeOf = async (result: ToolResult, { screen, seal, resultBytes }: RunCallsParts): Promise<ServerOutcome> => {
+  const text = await screen(JSON.stringify(result.value))
+  if (text === null) {
+    const blocked = failed('blocked_by_guardrail', 'A guardrail keeps this result from the model.')
+    return { fault: blocked.fault, value: blocked.value, text: JSON.stringify(blocked.value), sources: [] }
+  }
+  const read = cut(text, resultBytes)
+  return {
+    fault: result.fault,
+    // What the model did not read, the client is not shown either.
+    value: objectIn(text) ?? {},
+    text: read,
+    sources: result.sources ?? [],
+    ...(result.pictures === undefined ? {} : { pictures: result.pictures }),
+    ...(result.partlyShown === true && result.fault === null ? { sealed: seal(read) } : {}),
+  }
+}
+
+const CUT = '…[truncated]'
+
+const cut = (text: string, bytes: number): string => {
+  if (Buffer.byteLength(text) <= bytes) return text
+  const kept = Buffer.from(text).subarray(0, bytes - Buffer.byteLength(CUT))
+  // A character that the cut goes through is left out.
+  return `${new TextDecoder('utf-8').decode(kept).replace(/\uFFFD+$/, '')}${CUT}`
+}
+
+const objectIn = (json: string): JsonObject | null => {
+  try {
+    const value: unknown = JSON.parse(json === '' ? '{}' : json)
+    return isObject(value) ? (value as JsonObject) : null
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,27 @@
+/** Texts between a model and a tool through the caller's guardrails: both directions are input, which somebody else reads. */
+import { isGuardrailBlock } from '../../guardrails/detections.ts'
+import { screenBody, type ScreenLimits } from '../../guardrails/screen-request.ts'
+import { GatewayError } from '../../errors.ts'
+import { JsonBody } from '../../lib/json-body.ts'
+import type { Screened } from '../stages.ts'
+
+/** Null where a guardrail blocks the text, or cannot tell. What it finds is told among the stages of the request. */
+export const screenToolText = (
+  { guardrails, pipeline }: Pick<Screened, 'guardrails' | 'pipeline'>,
+  limits: ScreenLimits,
+): ((text: string) => Promise<string | null>) => {
+  const input = guardrails?.input ?? null
+  if (input === null) return (text) => Promise.resolve(text)
+  return async (text) => {
+    const body = JsonBody.read(JSON.stringify({ messages: [{ role: 'tool', content: text }] }))
+    try {
+      const screened = await screenBody(body, input, pipeline, limits)
+      if (screened === body) return text
+      const [message] = screened.value('messages') as { content: string }[]
+      return message?.content ?? null
+    } catch (thrown) {
+      if (thrown instanceof GatewayError && (isGuardrailBlock(thrown) || thrown.type === 'provider_overloaded')) return null
+      throw thrown
+    }
+  }
+}

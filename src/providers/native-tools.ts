@@ -1,0 +1,50 @@
+/** Which of the tools that the service runs too an endpoint has of its own, so that they are left to it (docs/contract/tools.md#who-runs-a-tool). */
+import type { ClientDialect } from '../canonical/call.ts'
+import type { Prompt, ProviderTool } from '../canonical/prompt.ts'
+import { serverToolName } from '../canonical/server-tool-name.ts'
+import type { ServerTool } from '../canonical/server-tools.ts'
+import { vendorOf } from './vendors.ts'
+
+export interface NativeTools {
+  /** Our slug of the provider, and the dialect that it is asked in. */
+  readonly provider: string
+  readonly dialect: string
+  /** The dialect of the client. */
+  readonly client: ClientDialect
+}
+
+/** `tool` is what the client's `asked` stands for. */
+export const hasOfItsOwn = (
+  tool: ServerTool,
+  asked: ProviderTool,
+  { tools }: Pick<Prompt, 'tools'>,
+  { provider, dialect, client }: NativeTools,
+): boolean => {
+  const isVendors = serverToolName(asked.kind) === null
+  // In its own words a client asks for a tool of that vendor, which is the vendor's to run.
+  if (isVendors && VENDORS_DIALECT[provider] === client && speaks(dialect, client)) return true
+  if (tool !== 'web_search') return false
+  switch (dialect) {
+    case 'anthropic':
+      return provider === 'anthropic'
+    case 'openai-responses':
+      return provider === 'openai' || provider === 'xai' || provider === 'azure'
+    case 'google':
+      return !tools.some(({ type }) => type === 'function')
+    case 'openai-chat':
+      return vendorOf(provider).webSearch !== null
+    default:
+      return false
+  }
+}
+
+/** The dialect in which a vendor names its own tools. */
+const VENDORS_DIALECT: Readonly<Record<string, ClientDialect>> = {
+  openai: 'responses',
+  azure: 'responses',
+  xai: 'responses',
+  anthropic: 'messages',
+}
+
+const speaks = (dialect: string, client: ClientDialect): boolean =>
+  (client === 'messages' && dialect === 'anthropic') || (client === 'responses' && dialect === 'openai-responses')

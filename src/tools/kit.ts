@@ -1,0 +1,40 @@
+/** The tools that this service has: each kind once, with what makes it. */
+import type { ServerTool } from '../canonical/server-tools.ts'
+import { GatewayError } from '../errors.ts'
+import type { Clock } from '../lib/clock.ts'
+import { datetimeTool } from './datetime.ts'
+import { searchModelsTool } from './search-models.ts'
+import type { MakeTool } from './tool.ts'
+
+export type ToolKit = Readonly<Record<ServerTool, MakeTool>>
+
+export interface ToolKitParts {
+  readonly clock: Clock
+}
+
+export const createToolKit = ({ clock }: ToolKitParts): ToolKit => ({
+  datetime: datetimeTool(clock),
+  experimental__search_models: searchModelsTool,
+  web_search: unavailable,
+  web_fetch: unavailable,
+  advisor: unavailable,
+  subagent: unavailable,
+  fusion: unavailable,
+  image_generation: unavailable,
+  apply_patch: unavailable,
+  tool_search: unavailable,
+  files: unavailable,
+  shell: unavailable,
+  bash: unavailable,
+})
+
+/** A tool that a provider may have, and this version has not. */
+const unavailable: MakeTool = ({ at, askedAs }) => {
+  throw new GatewayError(
+    'invalid_request',
+    `${at}: ${askedAs} cannot run here: this version has no such tool, and no provider of the model has its own.`,
+    {
+      metadata: { issues: [{ path: at, message: `${askedAs} is not available.` }] },
+    },
+  )
+}

@@ -1,0 +1,24 @@
+/** The `tools` part of the operator's file. */
+import { z } from 'zod'
+
+export const toolSettings = z.strictObject({
+  loop: z
+    .strictObject({
+      parallel: z.int().min(1).max(64).default(8).meta({ description: 'Calls of one turn that run at once.' }),
+      max_steps: z.int().min(1).max(100).default(30).meta({ description: 'Calls of server tools that one request may make in all.' }),
+      seconds: z.number().min(0.1).max(3600).default(600).meta({ description: 'How long the tools of one request may go on.' }),
+      failover: z.enum(['same_model', 'never']).default('same_model').meta({
+        description:
+          'Where a provider fails between two turns. same_model: another endpoint of the model goes on. never: the request fails.',
+      }),
+    })
+    .prefault({}),
+  result_bytes: z
+    .int()
+    .min(1024)
+    .max(4 * 1024 * 1024)
+    .default(262_144)
+    .meta({ description: 'Bytes of a result that a model is given.' }),
+})
+
+export type ToolSettings = z.output<typeof toolSettings>

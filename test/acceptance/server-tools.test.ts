@@ -1,0 +1,64 @@
+/** Tools that the service runs between a client and a model, with a model that does what the request says. */
+import { beforeAll, describe, expect, test } from 'bun:test'
+
+import { infer, type Answer } from '../support/calls.ts'
+import { readStream } from '../support/client-stream.ts'
+import { useServices, type StartedService } from '../support/started-service.ts'
+
+const services = useServices()
+let service: StartedService
+
+beforeAll(async () => {
+  service = await services.start()
+})
+
+const DIALECTS = ['chat', 'responses', 'messages'] as const
+type Dialect = (typeof DIALECTS)[number]
+
+const PATHS: Readonly<Record<Dialect, string>> = { chat: '/chat/completions', responses: '/responses', messages: '/messages' }
+
+type Turn = Readonly<Record<string, unknown>>
+
+const ask = (dialect: Dialect, script: readonly Turn[], more: Readonly<Record<string, unknown>> = {}): Promise<Answer> => {
+  const words = 'What time is it?'
+  const conversation = dialect === 'responses' ? { input: words } : { messages: [{ role: 'user', content: words }] }
+  const limit = dialect === 'messages' ? { max_tokens: 500 } : {}
+  const tools = [{ type: 'service:datetime', parameters: { timezone: 'Asia/Tokyo' } }]
+  return infer(
+    service,
+    { model: 'sandbox/agent', sandbox: { script }, ...conversation, ...limit, tools, ...more },
+    { path: PATHS[dialect] },
+  )
+}
+
+const CLOCK: Turn = { call: { name: 'service:datetime' } }
+const DONE: Turn = { text: 'It is late.' }
+
+/** What the answer says at its end, whatever the interface. */
+const saidIn = (json: unknown): string => {
+  const { choices, output, content } = json as AnswerWire
+  const blocks = content ?? output?.flatMap((item) => item.content ?? [])
+  return choices?.[0]?.message.content ?? blocks?.findLast(({ text }) => text !== undefined)?.text ?? ''
+}
+
+interface AnswerWire {
+  readonly choices?: readonly { readonly message: { readonly content: string } }[]
+  readonly output?: readonly { readonly content?: readonly { readonly text?: string }[] }[]
+  readonly content?: readonly { readonly text?: string }[]
+}
+
+describe.each(DIALECTS)('%s', (dialect) => {
+  test('a call is run, its result goes back to the model, and the client gets one answer', async () => {
+    const { status, json } = await ask(dialect, [{ ...CLOCK, text: 'Let me see.' }, DONE])
+    expect(status).toBe(200)
+    expect(saidIn(json)).toContain('It is late.')
+    expect(JSON.stringify(json)).toMatch(/\d{4}-\d\d-\d\dT[\d:.]+\+09:00/)
+  })
+
+  test('a stream of it has one beginning and one end', async () => {
+    const { status, text } = await ask(dialect, [{ ...CLOCK, text: 'Let me see.' }, DONE], { stream: true })
+    expect(status).toBe(200)
+    expect(readStream(dialect, text)).toEqual({ end: 'normal', faults: [] })
+    expect(text).toMatch(/\+09:00/)
+  })
+})
