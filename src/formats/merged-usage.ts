@@ -39,7 +39,8 @@ const parsed = (text: string): JsonValue => {
 
 const merged = (theirs: JsonObject, ours: JsonObject): JsonObject => {
   const object: Record<string, JsonValue> = { ...theirs }
-  for (const [key, value] of Object.entries(ours)) {
+  for (const key in ours) {
+    const value = ours[key] ?? null
     const known = object[key]
     object[key] = isObject(value) && isObject(known) ? merged(known, value) : value
   }

@@ -166,7 +166,7 @@ export const createApp = (parts: AppParts): App => {
         const authenticated = authenticate(request.headers, route.policy, parts.keys)
         const principal = authenticated instanceof Promise ? await authenticated : authenticated
         const asked = query === '' ? NO_QUERY : new URLSearchParams(query)
-        const named = namedWorkspace(route, asked)
+        const named = query === '' ? null : namedWorkspace(route, asked)
         const reaches = principal !== null && REACHING.has(route.policy)
         const reach = reaches ? await resolveReach(principal, named, parts.management.workspaces) : null
         const space = parts.bodyRoom.enter()
@@ -193,12 +193,11 @@ export const createApp = (parts: AppParts): App => {
       failure = asRefusedUpgrade(asFailure(thrown), request.headers)
       response = errorResponse(failure, surface, parts.formats)
     }
-    setHeaders(response.headers, {
-      'x-request-id': requestId,
-      'request-id': requestId,
-      ...parts.cors.headers(request.headers.get('origin')),
-      ...(parts.isDraining() ? { connection: 'close' } : {}),
-    })
+    const { headers } = response
+    headers.set('x-request-id', requestId)
+    headers.set('request-id', requestId)
+    if (parts.isDraining()) headers.set('connection', 'close')
+    parts.cors.mark(headers, request.headers.get('origin'))
     requests.add([operation, String(response.status)])
     logRequest(parts, { operation, method: request.method, requestId, startedMs }, response, failure)
     return response
@@ -255,7 +254,3 @@ const targetOf = (url: string): { path: string; query: string } => {
 
 /** Before a route is known, the shape of an error follows the path's look: an Anthropic client must be able to read its 404. */
 const surfaceOf = (path: string): Surface => (/^(?:\/api)?\/v1\/messages(?:\/|$)/.test(path) ? 'messages' : 'management')
-
-const setHeaders = (headers: Headers, values: Readonly<Record<string, string>>): void => {
-  for (const [name, value] of Object.entries(values)) headers.set(name, value)
-}

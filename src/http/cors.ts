@@ -2,8 +2,8 @@
 import { GatewayError } from '../errors.ts'
 
 export interface Cors {
-  /** Headers for an answer to this origin; none where it is not allowed. */
-  headers(origin: string | null): Record<string, string>
+  /** Adds to the headers of an answer what lets this origin read it; nothing where it is not allowed. */
+  mark(headers: Headers, origin: string | null): void
   /** The answer to OPTIONS. Throws `invalid_request` for an origin that is not allowed; without one, the methods are told. */
   preflight(origin: string | null, methods: readonly string[]): Response
 }
@@ -16,11 +16,13 @@ export const createCors = (origins: readonly string[]): Cors => {
   const allowed = new Set(origins.map((origin) => new URL(origin).origin))
   const isAllowed = (origin: string | null): origin is string => origin !== null && allowed.has(origin)
   return {
-    // An answer without these headers must not be cached for an origin that would get them.
-    headers: (origin) => ({
-      ...(allowed.size > 0 ? { vary: 'Origin' } : {}),
-      ...(isAllowed(origin) ? { 'access-control-allow-origin': origin, 'access-control-expose-headers': EXPOSED } : {}),
-    }),
+    mark(headers, origin) {
+      // An answer without the others must not be cached for an origin that would get them.
+      if (allowed.size > 0) headers.set('vary', 'Origin')
+      if (!isAllowed(origin)) return
+      headers.set('access-control-allow-origin', origin)
+      headers.set('access-control-expose-headers', EXPOSED)
+    },
     preflight(origin, methods) {
       // Not from a browser: it asks what the path answers.
       if (origin === null) return new Response(null, { status: 204, headers: { allow: [...methods, 'OPTIONS'].join(', ') } })

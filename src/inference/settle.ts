@@ -84,6 +84,9 @@ const failedAttempt = ({ planned, usage }: AttemptOutcome, attempt: number): rea
 /** What was counted, without the zeros. */
 const usageText = (usage: Usage): string => {
   const counted: Record<string, Usage[keyof Usage]> = {}
-  for (const [name, value] of Object.entries(usage)) if (value !== 0 && value !== null && value !== false) counted[name] = value
+  for (const name in usage) {
+    const value = usage[name as keyof Usage]
+    if (value !== 0 && value !== null && value !== false) counted[name] = value
+  }
   return JSON.stringify(counted)
 }

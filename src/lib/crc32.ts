@@ -1,7 +1,8 @@
 /** CRC-32 of a text's UTF-8, as zlib has it; without `node:zlib`, which takes 10 ms to load. */
 export const crc32 = (text: string): number => {
+  const bytes = Buffer.from(text)
   let rest = 0xffff_ffff
-  for (const byte of Buffer.from(text)) rest = (TABLE[(rest ^ byte) & 0xff] ?? 0) ^ (rest >>> 8)
+  for (let at = 0; at < bytes.length; at += 1) rest = (TABLE[(rest ^ (bytes[at] ?? 0)) & 0xff] ?? 0) ^ (rest >>> 8)
   return (rest ^ 0xffff_ffff) >>> 0
 }
 

@@ -178,6 +178,8 @@ const membersOf = (value: JsonValue): Record<string, JsonValue> => {
 const plainNumber = (value: JsonValue): JsonValue => (isExactInteger(value) ? Number(JSON.stringify(value)) : value)
 
 const parse = (text: string): JsonValue => {
+  // Many members that are asked for are written as null.
+  if (text === 'null') return null
   try {
     return parseExact(text) as JsonValue
   } catch (cause) {

@@ -18,6 +18,8 @@ export interface Filling {
 export interface JsonPattern {
   /** A JSON text of the pattern, with slots; `fillerOf` fills whatever was made of it. */
   readonly skeleton: string
+  /** The same, parsed. */
+  readonly parsed: unknown
   /** What fills the slots, and the string; null for a text that is not of the pattern. */
   match(json: string): (Filling & { readonly value: string }) | null
 }
@@ -36,10 +38,12 @@ export const learnPattern = (json: string, value: string, stringOf: (parsed: unk
   const after = padded?.[1] ?? rest
   const end = padded === null ? '' : PADDING_END
   const skeleton = before + SLOT + after + (padded === null ? '' : PADDING_SLOT) + end
-  if (stringOf(parsedOrNull(skeleton)) !== SLOT_VALUE) return null
+  const parsed = parsedOrNull(skeleton)
+  if (stringOf(parsed) !== SLOT_VALUE) return null
 
   return {
     skeleton,
+    parsed,
     match(text) {
       if (!text.startsWith(before) || !text.endsWith(end)) return null
       const paddingEnd = text.length - end.length

@@ -21,6 +21,8 @@ export interface LearntRoleRules {
   remember(endpoint: Endpoint, rules: ReadonlySet<RoleRule>): void
 }
 
+const NOTHING_LEARNT: readonly RoleRule[] = []
+
 const ENDPOINTS_MAX = 1000
 
 /** In memory: another process, or one that is started again, is refused once more and knows. */
@@ -28,7 +30,7 @@ export const createLearntRoleRules = (): LearntRoleRules => {
   /** The longest known first. */
   const known = new Map<string, readonly RoleRule[]>()
   return {
-    find: (endpoint) => known.get(keyOf(endpoint)) ?? [],
+    find: (endpoint) => (known.size === 0 ? NOTHING_LEARNT : (known.get(keyOf(endpoint)) ?? NOTHING_LEARNT)),
     remember(endpoint, rules) {
       const key = keyOf(endpoint)
       known.delete(key)

@@ -18,7 +18,7 @@ export interface ModernRequest {
 export const withModernTools = (body: JsonBody): ModernRequest => {
   const functions = body.value('functions')
   const legacy = isList(functions)
-  if (!legacy && !OLDER_WORDS.test(body.searchable)) return { body, warnings: [], legacy }
+  if (!legacy && !(body.searchable.includes('"function') && OLDER_WORDS.test(body.searchable))) return { body, warnings: [], legacy }
   const choice = body.value('function_call')
   const [tools, toolChoice, messages] = [body.value('tools'), body.value('tool_choice'), body.value('messages')]
   const warnings: Warning[] = []

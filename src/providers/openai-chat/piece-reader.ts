@@ -56,8 +56,7 @@ const pieceOf = (data: string, said: ModelEvent, native: boolean): Piece | null 
   const pattern = event === null ? null : learnPattern(data, event.said, stringIn)
   if (event === null || pattern === null) return null
   if (!native) return { pattern, event: event.say, native: null }
-  const parsed: unknown = JSON.parse(pattern.skeleton)
-  const skeleton = isObject(parsed) ? chatText(parsed, pattern.skeleton) : null
+  const skeleton = isObject(pattern.parsed) ? chatText(pattern.parsed, pattern.skeleton) : null
   const fill = skeleton === null ? null : fillerOf(skeleton)
   if (skeleton === null || fill === null) return null
   const json = skeleton === pattern.skeleton ? (_: Filling, text: string) => text : fill

@@ -9,7 +9,7 @@ import { modernCalls } from './modern-calls.ts'
 /** The text to pass on; null where the answer has to be rendered from its events. `parsed` is `text`, parsed; it may be changed. */
 export const chatText = (parsed: Record<string, unknown>, text: string): string | null => {
   // Nearly every text has none of it: three searches, and it goes on as it came.
-  const olderWords = OLDER_WORDS.test(text)
+  const olderWords = text.includes('"function_call"') && OLDER_WORDS.test(text)
   if (!text.includes('"reasoning_content"') && !CONTENT_LIST.test(text) && !olderWords) return text
   let renamed = olderWords
   for (const said of saidIn(parsed)) {
