@@ -1,10 +1,33 @@
 /** Failures to connect that are this machine's own: it gives no more files, ports or buffers. No provider is at fault, and none has heard of the request. */
+import { closeSync, openSync } from 'node:fs'
+import { devNull } from 'node:os'
+
 import { GatewayError } from '../errors.ts'
 
 const OWN_LIMIT = /^(?:EMFILE|ENFILE|ENOBUFS|EADDRNOTAVAIL)$/
 
-/** `code`: of a system error. */
-export const isOwnLimit = (code: unknown): boolean => typeof code === 'string' && OWN_LIMIT.test(code)
+/** What a lack of files is called while a host's name is looked up, or its addresses are tried. */
+const MASKED =
+  /^(?:(?:DNS_)?E(?:NOTFOUND|NODATA|NONAME|NOMEM|SERVFAIL|REFUSED|TIMEOUT|BADRESP|AI_\w+|DNS\w*)|E(?:CONN|NET|HOST)(?:REFUSED|UNREACH)|ConnectionRefused|FailedToOpenSocket)$/
+
+/** `code`: of the system error with which a connection has just failed. */
+export const isOwnLimit = (code: unknown): boolean =>
+  typeof code === 'string' && (OWN_LIMIT.test(code) || (MASKED.test(code) && filesAreOut()))
+
+/** A name takes the files of its resolver, beside the connection's own. */
+const FILES_OF_A_CONNECTION = 4
+
+const filesAreOut = (): boolean => {
+  const opened: number[] = []
+  try {
+    while (opened.length < FILES_OF_A_CONNECTION) opened.push(openSync(devNull, 'r'))
+    return false
+  } catch (thrown) {
+    return OWN_LIMIT.test((thrown as NodeJS.ErrnoException).code ?? '')
+  } finally {
+    for (const file of opened) closeSync(file)
+  }
+}
 
 export const noConnectionLeft = (cause: unknown): GatewayError =>
   new GatewayError('provider_overloaded', 'This service has no connection left to ask a provider with. Try again shortly.', {

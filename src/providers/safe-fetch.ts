@@ -8,6 +8,7 @@ import type { IncomingMessage } from 'node:http'
 
 import type { Clock } from '../lib/clock.ts'
 import { parseIpv4, parseIpv6 } from '../lib/ip-address.ts'
+import { isOwnLimit, noConnectionLeft } from './own-limits.ts'
 import { isPublicAddress } from '../lib/safe-address.ts'
 
 /** The request was not made, or its answer not read; `message` says why, without the answer's own words. */
@@ -45,7 +46,7 @@ export interface SafeFetchParts {
   readonly resolve?: (host: string) => Promise<readonly string[]>
 }
 
-/** POSTs its body, where there is one. Throws UnsafeRequest. */
+/** POSTs its body, where there is one. Throws UnsafeRequest, and `provider_overloaded` where this machine gives no connection. */
 export type SafeFetch = (request: SafeRequest) => Promise<SafeResponse>
 
 const HOPS_MAX = 3
@@ -84,9 +85,9 @@ export const createSafeFetch = ({
       return await Promise.race([hops(), late])
     } catch (thrown) {
       if (thrown instanceof UnsafeRequest) throw thrown
-      throw new UnsafeRequest(thrown instanceof Error && 'code' in thrown ? String(thrown.code) : 'the connection failed', {
-        cause: thrown,
-      })
+      const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : null
+      if (isOwnLimit(code)) throw noConnectionLeft(thrown)
+      throw new UnsafeRequest(code ?? 'the connection failed', { cause: thrown })
     } finally {
       cancelDeadline?.()
       signal?.removeEventListener('abort', leave)
