@@ -17,6 +17,8 @@ const FOUND: Readonly<Partial<Record<BuiltinSlug, Readonly<Record<string, string
     'Mail jane.doe+x@mail.example.co.uk. Thanks': 'Mail [EMAIL]. Thanks',
     '<a@b.io>,(c@d.org)': '<[EMAIL]>,([EMAIL])',
     'ünï@exämple.de': '[EMAIL]',
+    'to=jane.doe%40example.com&x': 'to=[EMAIL]&x',
+    'jane&#64;example.com': '[EMAIL]',
     "o'neil@example.com": '[EMAIL]',
   },
   phone: {

@@ -39,8 +39,8 @@ export const ADDRESS = detector(
   ].join('|'),
 )
 
-/** With letters of Latin languages in the local part and the host: addresses are international by now. */
+/** The sign between may be written as in an address or in HTML. With letters of Latin languages in the local part and the host: addresses are international by now. */
 export const EMAIL = detector(
-  String.raw`[A-Za-z0-9\u00C0-\u024F._%+'\-]+@(?:[A-Za-z0-9\u00C0-\u024F](?:[A-Za-z0-9\u00C0-\u024F\-]*[A-Za-z0-9\u00C0-\u024F])?\.)+[A-Za-z\u00C0-\u024F]{2,}`,
+  String.raw`[A-Za-z0-9\u00C0-\u024F._%+'\-]+(?:@|%40|&#64;|&#[xX]40;|&commat;)(?:[A-Za-z0-9\u00C0-\u024F](?:[A-Za-z0-9\u00C0-\u024F\-]*[A-Za-z0-9\u00C0-\u024F])?\.)+[A-Za-z\u00C0-\u024F]{2,}`,
   { endsWithPart: true },
 )

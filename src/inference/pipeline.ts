@@ -7,13 +7,13 @@
  */
 import type { TakeFrames } from '../canonical/event.ts'
 import type { GatewayError } from '../errors.ts'
-import type { Clock } from '../lib/clock.ts'
 import type { JsonObject } from '../lib/json.ts'
 import type { Admit } from './admit.ts'
 import type { Admitted } from './admitted.ts'
 import { asFailure } from './as-failure.ts'
 import { countTokens, type TokenCount } from './count-tokens.ts'
 import { dryRun } from './dry-run.ts'
+import { createLargeSteps } from './large-steps.ts'
 import { plan, type PlanParts } from './plan.ts'
 import { prepare, type PrepareParts } from './prepare.ts'
 import { Refused, refusalFacts } from './refused.ts'
@@ -47,18 +47,21 @@ export interface Pipeline {
 }
 
 export const createPipeline = (parts: PipelineParts): Pipeline => {
+  const largeStep = createLargeSteps(parts.clock)
   const toPlan = async <Next>(received: Received, next: (planned: Planned) => Next | Promise<Next>): Promise<Next | Refused> => {
     let prepared: Prepared | null = null
     let screened: Screened | null = null
     try {
       const isLarge = received.bytes > LARGE_BYTES
-      if (isLarge) await giveWay(parts.clock)
+      if (isLarge) await largeStep()
       prepared = await prepare(received, parts)
       const screening = screen(prepared, parts)
       screened = screening instanceof Promise ? await screening : screening
-      if (isLarge) await giveWay(parts.clock)
+      if (isLarge) await largeStep()
       const reached = next(plan(screened, parts))
-      return reached instanceof Promise ? await reached : reached
+      const result = reached instanceof Promise ? await reached : reached
+      if (isLarge) await largeStep()
+      return result
     } catch (thrown) {
       return new Refused(asFailure(thrown), refusalFacts(prepared, screened, parts))
     }
@@ -88,5 +91,3 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
 
 /** Each step of the work on a larger body takes so long that other requests get a turn between them. */
 const LARGE_BYTES = 256 * 1024
-
-const giveWay = (clock: Clock): Promise<void> => new Promise((resolve) => void clock.after(0, resolve))

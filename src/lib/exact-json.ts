@@ -4,13 +4,13 @@
  */
 
 /** As JSON.parse, at its price where no number is that long. Throws SyntaxError. */
-export const parseExact = (text: string): unknown => (LONG_DIGITS.test(text) ? JSON.parse(text, keepExact) : JSON.parse(text))
+export const parseExact = (text: string): unknown => (LONG_INTEGER.test(text) ? JSON.parse(text, keepExact) : JSON.parse(text))
 
 /** Whether the value is an integer that was kept as text: for those who need a number, it is none. */
 export const isExactInteger = (value: unknown): boolean => exact.isRawJSON(value)
 
-/** The shortest integer that a double cannot hold has 16 digits. */
-const LONG_DIGITS = /\d{16}/
+/** The shortest integer that a double cannot hold has 16 digits. In a string such digits seldom stand between the same signs. */
+export const LONG_INTEGER = /(?:^|[:,[\s])-?\d{16,}\s*(?:[,\]}]|$)/
 const INTEGER = /^-?\d+$/
 
 interface ExactJson {

@@ -1,7 +1,7 @@
 /**
  * Text as a reader takes it, whatever characters it is written in: compatibility forms as what they stand for (NFKC), every
- * space, dash and digit as the ASCII one, and nothing that is invisible. So nobody hides a word between invisible
- * characters or in full-width letters. `startOf` and `endOf` say where something that is found in it is written.
+ * space, dash and digit as the ASCII one, escapes of JSON as what they mean, and nothing that is invisible or is no character.
+ * So nobody hides a word between control characters, in full-width letters, or in JSON within JSON. `startOf` and `endOf` say where something that is found in it is written.
  */
 export interface FoldedText {
   /** Takes more of the text, and gives the units that it adds. Half a character waits for its other half. */
@@ -14,8 +14,9 @@ export interface FoldedText {
   forget(before: number): void
 }
 
-/** Whether a text may read otherwise than it is written. ASCII never does. */
-export const isDisguised = (text: string): boolean => BEYOND_ASCII.test(text) && (CHANGED.test(text) || text.normalize('NFKC') !== text)
+/** Whether a text may read otherwise than it is written, by itself or with what follows it. */
+export const isDisguised = (text: string): boolean =>
+  CONTROL_OR_ESCAPE.test(text) || (BEYOND_ASCII.test(text) && (CHANGED.test(text) || text.normalize('NFKC') !== text))
 
 /** Folded units that read otherwise than they are written; both as offset and length. */
 interface Stretch {
@@ -70,8 +71,8 @@ export const createFoldedText = (before = 0): FoldedText => {
   return {
     push(text) {
       const whole = half + text
-      half = isFirstHalf(whole.charCodeAt(whole.length - 1)) ? whole.slice(-1) : ''
-      return fold(half === '' ? whole : whole.slice(0, -1))
+      half = OPEN_END.exec(whole)?.[0] ?? ''
+      return fold(half === '' ? whole : whole.slice(0, -half.length))
     },
     startOf(offset) {
       if (offset >= end) return writtenEnd
@@ -117,15 +118,21 @@ const united = (stretches: readonly Stretch[]): Stretch => {
   return { at, from, length: last.at + last.length - at, written: last.from + last.written - from }
 }
 
-const isFirstHalf = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff
-
+/** Half a character, or the beginning of an escape, at the end of a text. Of very many backslashes the last ones do. */
+const OPEN_END = /(?:[\ud800-\udbff]|\\{1,64}(?:u[0-9a-fA-F]{0,3})?)$/
+/** Control characters that are no white space; a backslash before what may be the code of a character. */
+// eslint-disable-next-line no-control-regex
+const CONTROL_OR_ESCAPE = /[\0-\x08\x0e-\x1f\x7f]|\\(?:u|$)/
 const BEYOND_ASCII = /[^\0-\x7f]/
 /** What NFKC leaves and a reader does not tell from ASCII, or does not see; and half a character, whose other half may come. */
-const CHANGED = /(?![\0-\x7f])[\p{DI}\p{Mn}\p{Zs}\u2028\u2029\p{Pd}\u2212\u3002\p{Nd}\ud800-\udbff]/u
+const CHANGED = /(?![\0-\x7f])[\p{DI}\p{Mn}\p{Zs}\u2028\u2029\p{Pd}\u2212\u3002\p{Nd}\p{Cc}\ud800-\udfff]/u
 /** A character with all that hangs on it. Left out are common letters that stay as they are, for speed. */
+// eslint-disable-next-line no-control-regex
 const MAY_CHANGE =
-  /[\u1100-\u115f\ua960-\ua97c][\u1160-\u11ff\ud7b0-\ud7fb]+|[\s\S][\p{M}\p{DI}]+|[^\0-\x7f\u00c0-\u0131\u0400-\u0481\u3041-\u3093\u30a1-\u30f6\u4e00-\u9fff\uac00-\ud7a3]/gu
-const INVISIBLE = /\p{DI}/gu
+  /(?<!\\)\\+u[0-9a-fA-F]{4}|[\0-\x08\x0e-\x1f\x7f]|[\u1100-\u115f\ua960-\ua97c][\u1160-\u11ff\ud7b0-\ud7fb]+|[\s\S][\p{M}\p{DI}]+|[^\0-\x7f\u00c0-\u0131\u0400-\u0481\u3041-\u3093\u30a1-\u30f6\u4e00-\u9fff\uac00-\ud7a3]/gu
+const ESCAPED = /^\\+u(?=[0-9a-fA-F]{4}$)/
+/** Half a character is none. */
+const INVISIBLE = /[\p{DI}\p{Cs}]|(?![\t-\r\x85])\p{Cc}/gu
 const SPACE = /[\p{Zs}\u2028\u2029]/gu
 const DASH = /[\p{Pd}\u2212]/gu
 const DIGIT = /\p{Nd}/gu
@@ -145,7 +152,7 @@ const meaningOf = (written: string): string => {
 }
 
 const folded = (written: string): string =>
-  written
+  (ESCAPED.test(written) ? String.fromCharCode(Number.parseInt(written.slice(-4), 16)) : written)
     .replace(INVISIBLE, '')
     .normalize('NFKC')
     .replace(SPACE, ' ')

@@ -99,6 +99,20 @@ describe('refused, because it is not one JSON object', () => {
     expect(refusal(text)).toMatch(/^The body names ".*" twice\.$/)
   })
 
+  test.each([
+    ['in an object', '{"a":{"b":1,"b":2}}'],
+    ['in a list', '{"a":[[{"b":1,"c":{},"b":[]}]]}'],
+    ['one of them escaped', '{"a":{"b":1,"\\u0062":2}}'],
+    ['beyond ASCII, one of them escaped', `{"a":{"日":1,"\\u65e5":2},"large":"${'x'.repeat(40_000)}"}`],
+    ['of many', `{"a":{${Array.from({ length: 100 }, (_, at) => `"k${at}":1`).join(',')},"k5":2}}`],
+  ])('a member of an inner object named twice, %s', (_, text) => {
+    expect(() => JsonBody.ofBytes(Buffer.from(text))).toThrow(/^The body names ".*" twice\.$/)
+  })
+
+  test('the same name in several objects is no repetition', () => {
+    expect(JsonBody.read('{"a":{"a":{"a":1}},"b":[{"a":1},{"a":2}],"c":{"x":{"y":1},"y":2}}').get('b')).toEqual([{ a: 1 }, { a: 2 }])
+  })
+
   test('a hostile name that stands twice is not repeated at length', () => {
     const name = 'n'.repeat(10_000)
     expect(refusal(`{"${name}":1,"${name}":2}`).length).toBeLessThan(120)

@@ -2,6 +2,8 @@
  * Walks over JSON text and says where the members or elements of its outermost value stand, without building any value.
  * Linear time: strings are skipped by a search for their end.
  */
+import { LONG_INTEGER } from './exact-json.ts'
+import { isAscii, octetsOf } from './octets.ts'
 
 export interface JsonLimits {
   /** Nested containers, the outermost counted. */
@@ -15,6 +17,12 @@ export interface JsonLimits {
   readonly members: number
   /** Characters that are written as an escape, in all. */
   readonly escapes: number
+  /** Characters of white space in long runs between values, in all. */
+  readonly spaces: number
+  /** Values in all beside an integer of so many digits that it is kept as it was written, which takes several times as long. */
+  readonly exactNodes: number
+  /** Whether an object within the outermost one may name a member twice: some parsers heed the first, others the last. */
+  readonly names: 'once' | 'repeated'
 }
 
 /**
@@ -29,12 +37,25 @@ export const JSON_LIMITS: JsonLimits = {
   fields: 1000,
   members: 10_000,
   escapes: 2_000_000,
+  spaces: 4_000_000,
+  exactNodes: 50_000,
+  names: 'once',
 }
 
 const MANY = Number.MAX_SAFE_INTEGER
 
 /** For text that was accepted before. */
-export const UNLIMITED: JsonLimits = { depth: 1024, nodes: MANY, containers: MANY, fields: MANY, members: MANY, escapes: MANY }
+export const UNLIMITED: JsonLimits = {
+  depth: 1024,
+  nodes: MANY,
+  containers: MANY,
+  fields: MANY,
+  members: MANY,
+  escapes: MANY,
+  spaces: MANY,
+  exactNodes: MANY,
+  names: 'repeated',
+}
 
 /** Not the JSON object that was expected; `message` is a sentence for the sender. */
 export class JsonTextError extends Error {
@@ -55,43 +76,46 @@ export interface JsonMember extends JsonSpan {
 
 /** The members of the one object that `text` holds. Throws JsonTextError, also where `names` is once and a name stands twice. */
 export const scanMembers = (text: string, limits: JsonLimits = UNLIMITED, names: 'once' | 'repeated' = 'once'): JsonMember[] => {
-  const budget = { ...limits }
+  const budget = budgetOf(limits)
   const members: JsonMember[] = []
-  let at = skipSpace(text, 0)
+  let at = skipSpace(text, budget, 0)
   if (text.charCodeAt(at) !== BRACE) throw new JsonTextError('The body must be a JSON object.')
-  at = skipSpace(text, at + 1)
-  if (text.charCodeAt(at) === CLOSING_BRACE) return atEnd(text, at + 1, members)
+  at = skipSpace(text, budget, at + 1)
+  if (text.charCodeAt(at) === CLOSING_BRACE) return atEnd(text, budget, at + 1, members)
   for (;;) {
     const keyStart = at
     const keyEnd = skipString(text, at)
-    const start = skipColon(text, keyEnd)
-    const end = skipValue(text, start, budget, limits)
+    const start = skipColon(text, budget, keyEnd)
+    const end = skipValue(text, start, budget)
     if (members.length >= limits.fields) throw new JsonTextError(`The body has more than ${limits.fields} fields.`)
     members.push({ key: nameIn(text, keyStart, keyEnd), keyStart, start, end })
-    at = skipSpace(text, end)
+    at = skipSpace(text, budget, end)
     if (text.charCodeAt(at) === CLOSING_BRACE) break
-    at = skipComma(text, at)
+    at = skipComma(text, budget, at)
   }
-  atEnd(text, at + 1, members)
+  atEnd(text, budget, at + 1, members)
   if (names === 'once') refuseRepeated(members)
+  if (limits.nodes - budget.nodes > limits.exactNodes && LONG_INTEGER.test(text)) {
+    throw new JsonTextError(`The body holds more than ${limits.exactNodes} values, and an integer of more than 15 digits beside them.`)
+  }
   return members
 }
 
 /** The elements of the one array that `text` holds. Throws JsonTextError. */
 export const scanElements = (text: string): JsonSpan[] => {
-  const budget = { ...UNLIMITED }
+  const budget = budgetOf(UNLIMITED)
   const elements: JsonSpan[] = []
-  let at = skipSpace(text, 0)
+  let at = skipSpace(text, budget, 0)
   if (text.charCodeAt(at) !== BRACKET) throw new JsonTextError('The text must be a JSON array.')
-  at = skipSpace(text, at + 1)
-  if (text.charCodeAt(at) === CLOSING_BRACKET) return atEnd(text, at + 1, elements)
+  at = skipSpace(text, budget, at + 1)
+  if (text.charCodeAt(at) === CLOSING_BRACKET) return atEnd(text, budget, at + 1, elements)
   for (;;) {
     const start = at
-    const end = skipValue(text, start, budget, UNLIMITED)
+    const end = skipValue(text, start, budget)
     elements.push({ start, end })
-    at = skipSpace(text, end)
-    if (text.charCodeAt(at) === CLOSING_BRACKET) return atEnd(text, at + 1, elements)
-    at = skipComma(text, at)
+    at = skipSpace(text, budget, end)
+    if (text.charCodeAt(at) === CLOSING_BRACKET) return atEnd(text, budget, at + 1, elements)
+    at = skipComma(text, budget, at)
   }
 }
 
@@ -102,22 +126,22 @@ export interface JsonTree extends JsonSpan {
 }
 
 /** One pass over a value: its containers are opened down to `levels`, and all positions are those of `text`. Throws JsonTextError. */
-export const scanTree = (text: string, levels: number, from = skipSpace(text, 0)): JsonTree => {
+export const scanTree = (text: string, levels: number, from = skipSpace(text, budgetOf(UNLIMITED), 0)): JsonTree => {
+  const budget = budgetOf(UNLIMITED)
   const first = text.charCodeAt(from)
-  if (levels === 0 || (first !== BRACE && first !== BRACKET))
-    return { start: from, end: skipValue(text, from, { ...UNLIMITED }, UNLIMITED) }
+  if (levels === 0 || (first !== BRACE && first !== BRACKET)) return { start: from, end: skipValue(text, from, budget) }
   const closing = first === BRACE ? CLOSING_BRACE : CLOSING_BRACKET
   const members = new Map<string, JsonTree>()
   const elements: JsonTree[] = []
-  let at = skipSpace(text, from + 1)
+  let at = skipSpace(text, budget, from + 1)
   while (text.charCodeAt(at) !== closing) {
-    if (members.size + elements.length > 0) at = skipComma(text, at)
+    if (members.size + elements.length > 0) at = skipComma(text, budget, at)
     const key = at
-    if (first === BRACE) at = skipColon(text, skipString(text, at))
+    if (first === BRACE) at = skipColon(text, budget, skipString(text, at))
     const value = scanTree(text, levels - 1, at)
     if (first === BRACE) members.set(nameIn(text, key, skipString(text, key)), value)
     else elements.push(value)
-    at = skipSpace(text, value.end)
+    at = skipSpace(text, budget, value.end)
   }
   return first === BRACE ? { start: from, end: at + 1, members } : { start: from, end: at + 1, elements }
 }
@@ -132,8 +156,19 @@ const BRACE = 123
 const CLOSING_BRACE = 125
 const SCALAR = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y
 
+/** What is left of the limits. */
+interface Budget {
+  readonly limits: JsonLimits
+  nodes: number
+  containers: number
+  spaces: number
+}
+
+const budgetOf = (limits: JsonLimits): Budget => ({ limits, nodes: limits.nodes, containers: limits.containers, spaces: limits.spaces })
+
 /** Where one value of any kind ends. Without recursion: hostile nesting must not touch the stack. */
-const skipValue = (text: string, start: number, budget: { nodes: number; containers: number }, limits: JsonLimits): number => {
+const skipValue = (text: string, start: number, budget: Budget): number => {
+  const { limits } = budget
   if (text.charCodeAt(start) === QUOTE) {
     budget.nodes -= 1
     if (budget.nodes >= 0) return skipString(text, start)
@@ -144,6 +179,13 @@ const skipValue = (text: string, start: number, budget: { nodes: number; contain
   const open: number[] = []
   /** Values in each of them. */
   const counts: number[] = []
+  /** The names of the members of each, where they must differ; those of an array are none. */
+  const names: Names[] = []
+  const skipName = (from: number): number => {
+    const end = skipString(text, from)
+    if (limits.names === 'once') takeName(names, names.length - 1, text, from, end)
+    return skipColon(text, budget, end)
+  }
   for (;;) {
     budget.nodes -= 1
     if (budget.nodes < 0) throw tooManyValues(limits)
@@ -155,12 +197,13 @@ const skipValue = (text: string, start: number, budget: { nodes: number; contain
       budget.containers -= 1
       if (budget.containers < 0) throw new JsonTextError(`The body holds more than ${limits.containers} objects and arrays.`)
       const closing = first === BRACE ? CLOSING_BRACE : CLOSING_BRACKET
-      at = skipSpace(text, at + 1)
+      at = skipSpace(text, budget, at + 1)
       if (text.charCodeAt(at) === closing) at += 1
       else {
         open.push(closing)
         counts.push(1)
-        if (closing === CLOSING_BRACE) at = skipColon(text, skipString(text, at))
+        names.push(null)
+        if (closing === CLOSING_BRACE) at = skipName(at)
         continue
       }
     } else at = skipScalar(text, at)
@@ -169,11 +212,11 @@ const skipValue = (text: string, start: number, budget: { nodes: number; contain
     for (;;) {
       const closing = open[open.length - 1]
       if (closing === undefined) return at
-      at = skipSpace(text, at)
+      at = skipSpace(text, budget, at)
       if (text.charCodeAt(at) !== closing) {
-        at = skipComma(text, at)
+        at = skipComma(text, budget, at)
         if (closing === CLOSING_BRACE) {
-          at = skipColon(text, skipString(text, at))
+          at = skipName(at)
           const last = counts.length - 1
           const count = (counts[last] ?? 0) + 1
           if (count > limits.members) throw new JsonTextError(`An object in the body has more than ${limits.members} members.`)
@@ -184,13 +227,14 @@ const skipValue = (text: string, start: number, budget: { nodes: number; contain
       at += 1
       open.pop()
       counts.pop()
+      names.pop()
     }
   }
 }
 
 const tooManyValues = ({ nodes }: JsonLimits): JsonTextError => new JsonTextError(`The body holds more than ${nodes} values.`)
 
-const skipSpace = (text: string, start: number): number => {
+const skipSpace = (text: string, budget: Budget, start: number): number => {
   // Nearly all JSON is written without white space.
   if (text.charCodeAt(start) > 32) return start
   let at = start
@@ -198,17 +242,22 @@ const skipSpace = (text: string, start: number): number => {
     const code = text.charCodeAt(at)
     if (code !== 32 && code !== 10 && code !== 13 && code !== 9) return at
     at += 1
-    if (at - start > SHORT_SPACE) return skipLongSpace(text, at)
+    if (at - start > SHORT_SPACE) return skipLongSpace(text, budget, at)
   }
 }
 
-/** Longer white space is nobody's layout: it is searched through by the engine. */
-const SHORT_SPACE = 256
-const NO_SPACE = /[^ \n\r\t]/g
+/** Longer white space is nobody's usual layout: it is searched through by the engine, and counted. */
+const SHORT_SPACE = 32
+const SPACES = /[ \n\r\t]{1,65536}/y
 
-const skipLongSpace = (text: string, start: number): number => {
-  NO_SPACE.lastIndex = start
-  return NO_SPACE.test(text) ? NO_SPACE.lastIndex - 1 : text.length
+const skipLongSpace = (text: string, budget: Budget, start: number): number => {
+  SPACES.lastIndex = start
+  let at = start
+  for (; SPACES.test(text); at = SPACES.lastIndex) {
+    budget.spaces -= SPACES.lastIndex - at
+    if (budget.spaces < 0) throw new JsonTextError(`The body holds more than ${budget.limits.spaces} characters of white space.`)
+  }
+  return at
 }
 
 /** Throws JsonTextError where `text` has more escapes than it may. */
@@ -223,15 +272,15 @@ export const refuseEscapes = (text: string, { escapes }: JsonLimits): void => {
 }
 
 /** The separator and the white space around it. */
-const skipColon = (text: string, start: number): number => {
-  const at = skipSpace(text, start)
+const skipColon = (text: string, budget: Budget, start: number): number => {
+  const at = skipSpace(text, budget, start)
   if (text.charCodeAt(at) !== COLON) fail(text, at)
-  return skipSpace(text, at + 1)
+  return skipSpace(text, budget, at + 1)
 }
 
-const skipComma = (text: string, at: number): number => {
+const skipComma = (text: string, budget: Budget, at: number): number => {
   if (text.charCodeAt(at) !== COMMA) fail(text, at)
-  return skipSpace(text, at + 1)
+  return skipSpace(text, budget, at + 1)
 }
 
 const skipString = (text: string, start: number): number => {
@@ -254,6 +303,30 @@ const skipScalar = (text: string, start: number): number => {
   return SCALAR.lastIndex
 }
 
+/** Few in a list, more in a set; null before the first. */
+type Names = string[] | Set<string> | null
+
+/** Puts the name that stands there to those of its object. Throws JsonTextError where it stands there already. */
+const takeName = (objects: Names[], at: number, text: string, start: number, end: number): void => {
+  const name = nameIn(text, start, end)
+  addName(objects, at, name)
+  // In octets a name that is escaped and one that is not are two texts of the same name.
+  if (name.length < end - start - 2 && !isAscii(name)) addName(objects, at, octetsOf(Buffer.from(name)))
+}
+
+const addName = (objects: Names[], at: number, name: string): void => {
+  const known = objects[at] ?? null
+  if (known === null) objects[at] = [name]
+  else if (Array.isArray(known)) {
+    if (known.includes(name)) throw repeatedName(name)
+    if (known.length < FEW) known.push(name)
+    else objects[at] = new Set([...known, name])
+  } else if (known.has(name)) throw repeatedName(name)
+  else known.add(name)
+}
+
+const repeatedName = (name: string): JsonTextError => new JsonTextError(`The body names "${name.slice(0, 64)}" twice.`)
+
 const nameIn = (text: string, start: number, end: number): string => {
   const name = text.slice(start + 1, end - 1)
   if (!name.includes('\\')) return name
@@ -275,12 +348,12 @@ export const refuseRepeated = (members: readonly JsonMember[]): void => {
     let repeated = seen?.has(key) ?? false
     if (seen === null) for (let before = 0; before < position; before += 1) repeated ||= members[before]?.key === key
     else seen.add(key)
-    if (repeated) throw new JsonTextError(`The body names "${key.slice(0, 64)}" twice.`)
+    if (repeated) throw repeatedName(key)
   }
 }
 
-const atEnd = <Found>(text: string, start: number, found: Found): Found => {
-  const at = skipSpace(text, start)
+const atEnd = <Found>(text: string, budget: Budget, start: number, found: Found): Found => {
+  const at = skipSpace(text, budget, start)
   if (at < text.length) throw new JsonTextError(`Text after the end of the JSON object, at character ${at}.`)
   return found
 }

@@ -12,6 +12,8 @@ let service: StartedService
 
 const MARKER = 'PROJ-4711'
 const DISGUISED = 'Ｐ\u200bROJ\u2011４7\u00ad11'
+/** Whole, between invisible characters, between control characters and halves of characters, and in JSON within JSON. */
+const WRITTEN = [MARKER, DISGUISED, 'PR\0OJ-\u001b4711', 'P\ud800ROJ-47\udc0011', 'PR\\u004fJ-4711', '{"a":"\\\\u0050ROJ-4711"}']
 const PATHS: Readonly<Record<string, string>> = { chat: '/chat/completions', messages: '/messages', responses: '/responses' }
 
 beforeAll(async () => {
@@ -29,16 +31,20 @@ models:
   })
 })
 
-test.each(Object.entries(BODIES))('%s: at no position; without it the request goes out', async (dialect, body) => {
-  const send = (given: object) =>
-    call(service, 'POST', PATHS[dialect] ?? '', { key: service.inferenceKey, body: { ...given, model: 'fake/one' } })
-  const before = upstream.exchanges.length
-  const { status, text } = await send(body)
-  expect([status, text]).not.toEqual([403, expect.anything()])
-  expect(upstream.exchanges.length).toBeGreaterThan(before)
-  for (const [at, path] of [...stringsOf(body)].entries()) {
-    await send(put(body, path, at % 2 === 0 ? MARKER : DISGUISED))
-  }
-  const leaked = upstream.exchanges.filter((exchange) => exchange.text.includes(MARKER) || exchange.text.includes(DISGUISED))
-  expect(leaked.map((exchange) => exchange.text)).toEqual([])
-})
+test.each(Object.entries(BODIES))(
+  '%s: at no position; without it the request goes out',
+  async (dialect, body) => {
+    const send = (given: object) =>
+      call(service, 'POST', PATHS[dialect] ?? '', { key: service.inferenceKey, body: { ...given, model: 'fake/one' } })
+    const before = upstream.exchanges.length
+    const { status, text } = await send(body)
+    expect([status, text]).not.toEqual([403, expect.anything()])
+    expect(upstream.exchanges.length).toBeGreaterThan(before)
+    for (const path of stringsOf(body)) for (const written of WRITTEN) await send(put(body, path, written))
+    const leaked = upstream.exchanges.filter((exchange) =>
+      WRITTEN.some((written) => exchange.text.includes(JSON.stringify(written).slice(1, -1))),
+    )
+    expect(leaked.map((exchange) => exchange.text)).toEqual([])
+  },
+  60_000,
+)
