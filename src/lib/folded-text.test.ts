@@ -36,7 +36,7 @@ describe('a text reads', () => {
       if (code < 128 && (read === '') !== /[\0-\x08\x0e-\x1f\x7f]/.test(character)) throw new Error(`U+${code.toString(16)} is ASCII`)
       if (read === character && character.normalize('NFKC') !== character) throw new Error(`U+${code.toString(16)} is kept`)
     }
-  }, 60_000)
+  }, 120_000)
 })
 
 test('every stretch of it is found again where it is written, in order and without a gap', () => {

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 
 import * as fc from 'fast-check'
 
+import { growth, LINEAR } from '../../test/support/growth.ts'
 import { dataFrame, DONE_FRAME, eventFrame, KEEP_ALIVE_FRAME, SseDecoder, SseLimitError } from './sse.ts'
 import type { SseEvent } from './sse.ts'
 
@@ -142,28 +143,13 @@ describe('limits', () => {
 })
 
 describe('time', () => {
-  const milliseconds = (run: () => void, rounds: number): number => {
-    let best = Infinity
-    for (let round = 0; round < rounds; round += 1) {
-      const start = performance.now()
-      run()
-      best = Math.min(best, performance.now() - start)
-    }
-    return best
-  }
-
-  /**
-   * 100 times the bytes in at most 400 times the time: linear code needs about 100
-   * (docs/contract/streams.md#reading-providers), quadratic code 10,000, and a busy machine must not decide between
-   * them.
-   */
+  /** Linear in the bytes (docs/contract/streams.md#reading-providers). */
   const expectLinear = (chunksOf: (size: number) => Iterable<Uint8Array>) => {
-    const run = (size: number) => {
+    const workOn = (size: number) => {
       const chunks = [...chunksOf(size)]
       return () => expect(decodeAll(chunks).length).toBeGreaterThan(0)
     }
-    const small = milliseconds(run(20_000), 5)
-    expect(milliseconds(run(2_000_000), 1)).toBeLessThan(400 * Math.max(small, 0.5))
+    expect(growth(workOn, 100_000)).toBeLessThan(LINEAR)
   }
 
   test('one long event in one-byte chunks takes linear time', () => {

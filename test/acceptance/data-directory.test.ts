@@ -62,7 +62,7 @@ describe('exit 2, one sentence and no new keys', () => {
     const { dataDir } = await services.start()
     rmSync(join(dataDir, 'patchbay.lock'))
     expect(await refusedStart(dataDir)).toContain('Another process has')
-  }, 20_000)
+  }, 120_000)
 
   test('the lock path is a directory', async () => {
     const dataDir = join(services.directory(), 'data')
@@ -128,7 +128,7 @@ test('what management wrote is in the database file within seconds: the log is n
     'the checkpoint',
     10_000,
   )
-}, 20_000)
+}, 120_000)
 
 test('a secret file that others can read is closed to them, in words', async () => {
   const { dataDir } = await killed()

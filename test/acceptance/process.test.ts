@@ -222,7 +222,7 @@ describe('stopping', () => {
       }),
     )
     expect(codes).toEqual(codes.map(() => 0))
-  }, 20_000)
+  }, 120_000)
 
   test('exit 0: a stream that outlasts the drain ends with an error, never as if it were complete', async () => {
     const service = await services.start({ flags: ['--drain-seconds', '1'] })

@@ -30,20 +30,23 @@ describeEachEngine('workers', (engine) => {
 
     const statuses = await Promise.all(
       Array.from({ length: 40 }, async (_, index) => {
-        const answer = await fetch(`${service.api}/presets/shared/messages`, {
-          method: 'POST',
-          headers: { authorization: `Bearer ${service.managementKey}`, 'content-type': 'application/json', connection: 'close' },
-          body: JSON.stringify({ model: 'sandbox/echo', max_tokens: index + 1 }),
-        })
-        const { data } = (await answer.json()) as { data: { designated_version: { version: number } } }
-        return data.designated_version.version
+        for (;;) {
+          const answer = await fetch(`${service.api}/presets/shared/messages`, {
+            method: 'POST',
+            headers: { authorization: `Bearer ${service.managementKey}`, 'content-type': 'application/json', connection: 'close' },
+            body: JSON.stringify({ model: 'sandbox/echo', max_tokens: index + 1 }),
+          })
+          const { data } = (await answer.json()) as { data?: { designated_version: { version: number } } }
+          // On a busy machine the lock may be held by others for too long: nothing was written, and a client tries again.
+          if (answer.status !== 409) return data?.designated_version.version ?? 0
+        }
       }),
     )
     expect(statuses.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 40 }, (_, index) => index + 1))
 
     expect(await service.stop()).toBe(0)
     expect(workers()).toEqual([])
-  }, 30_000)
+  }, 120_000)
 })
 
 /** Children of a process, from /proc. */
@@ -60,9 +63,9 @@ const childrenOf = (parent: number): number[] =>
     .map(Number)
 
 const until = async (reached: () => boolean): Promise<void> => {
-  const deadline = performance.now() + 10_000
+  const deadline = performance.now() + 60_000
   while (!reached()) {
-    if (performance.now() > deadline) throw new Error('It did not happen within 10 seconds.')
+    if (performance.now() > deadline) throw new Error('It did not happen within a minute.')
     await new Promise((resolve) => setTimeout(resolve, 20))
   }
 }

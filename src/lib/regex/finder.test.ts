@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 
+import { growth, LINEAR } from '../../../test/support/growth.ts'
 import { createAnyMatch, foundIn } from './any-match.ts'
 import { createFinder, createRegex } from './finder.ts'
 import { type RegexOptions, RegexRefused } from './parse.ts'
@@ -154,18 +155,14 @@ describe('a pattern is refused, with the reason, where it', () => {
 })
 
 describe('time', () => {
-  /** CPU milliseconds, the best of some: other work on the machine only adds. */
-  const cost = (pattern: string, given: string): number => {
+  const workOn = (pattern: string, unit: string) => (size: number) => {
     const regex = createRegex(pattern)
-    let best = Number.POSITIVE_INFINITY
-    for (let run = 0; run < 3; run += 1) {
-      const from = performance.now()
+    const given = unit.repeat(size / unit.length)
+    return () => {
       const finder = createFinder(regex, () => {})
       finder.push(given)
       finder.pause()
-      best = Math.min(best, performance.now() - from)
     }
-    return best
   }
 
   const hostile: readonly [string, string, string][] = [
@@ -178,10 +175,7 @@ describe('time', () => {
   ]
   for (const [name, source, unit] of hostile) {
     test(`is linear in the text: ${name}`, () => {
-      const short = cost(source, unit.repeat(10_000 / unit.length))
-      const long = cost(source, unit.repeat(80_000 / unit.length))
-      // Eight times the text: eight times the time; a quadratic engine would take 64 times as long.
-      expect(long).toBeLessThan(short * 24 + 20)
+      expect(growth(workOn(source, unit), 20_000)).toBeLessThan(LINEAR)
     })
   }
 })

@@ -1,0 +1,107 @@
+/**
+ * No body, accepted or refused, holds the process for long: what is done with it at once takes some tens of milliseconds
+ * at the most, whatever it holds. A step is measured against a known amount of work in the same run, by the processor's
+ * time, so that other programs on the machine do not matter.
+ */
+import { expect, test } from 'bun:test'
+import fc from 'fast-check'
+
+import type { ClientDialect } from '../../src/canonical/call.ts'
+import { GatewayError } from '../../src/errors.ts'
+import { messagesFormat } from '../../src/formats/anthropic-messages/anthropic-messages.ts'
+import type { ClientFormat } from '../../src/formats/format.ts'
+import { chatFormat } from '../../src/formats/openai-chat/openai-chat.ts'
+import { responsesFormat } from '../../src/formats/openai-responses/openai-responses.ts'
+import { JsonBody } from '../../src/lib/json-body.ts'
+import { JSON_LIMITS, JsonTextError } from '../../src/lib/json-scan.ts'
+
+const FORMATS: Readonly<Record<ClientDialect, ClientFormat>> = { chat: chatFormat, responses: responsesFormat, messages: messagesFormat }
+
+/** Characters that a body may have. */
+const BODY_MAX = 19_000_000
+
+/** Text of a value that is repeated until the body is as large as it may be, or beyond a limit. */
+const unit = fc.oneof(
+  fc.constantFrom(
+    '12345678901234567',
+    '1',
+    '[]',
+    '{}',
+    '{"type":"text","text":"a"}',
+    '{"role":"user","content":"a"}',
+    '{"role":"user","content":[{"type":"text","text":"a"}]}',
+    '{"role":"tool","tool_call_id":"a","content":"b"}',
+    '{"type":"tool_result","tool_use_id":"a","content":"b"}',
+    '"\\\\\\\\\\\\\\\\"',
+    '"\\u0061\\u0062"',
+    `"${'lorem ipsum '.repeat(1000)}"`,
+    ' '.repeat(30) + '1',
+    '\n'.repeat(5000) + '1',
+    '{"a":1,"a":2}',
+  ),
+  fc.json({ maxDepth: 3 }),
+)
+const count = fc.constantFrom(10_000, 31_000, 49_000, 190_000, 400_000)
+const holder = fc.constantFrom<(list: string) => string>(
+  (list) => `{"model":"m","messages":[${list}],"max_tokens":9}`,
+  (list) => `{"model":"m","messages":[{"role":"user","content":[${list}]}],"input":[${list}]}`,
+  (list) => `{"model":"m","messages":[{"role":"user","content":"a"}],"input":"a","x":[${list}],"tools":[${list}]}`,
+  (list) => `{"model":"m","messages":[{"role":"user","content":"a"}],"input":"a","x":{${membersOf(list)}}}`,
+  (list) => `{"model":"m",${membersOf(list)}}`,
+)
+
+function membersOf(list: string): string {
+  let number = 0
+  return `"k":${list.slice(0, BODY_MAX / 2).replaceAll(/,(?=[{["\d\s])/g, () => `,"k${(number += 1)}":`)}`
+}
+
+const microseconds = (work: () => void): number => {
+  const before = process.cpuUsage().user
+  work()
+  return process.cpuUsage().user - before
+}
+
+/** A known amount of work on the machine at hand: 2.5 MB of JSON are parsed. */
+const KNOWN = `[${'{"role":"user","content":"How are you?"},'.repeat(60_000)}0]`
+const known = (): number => microseconds(() => void JSON.parse(KNOWN))
+
+/** Steps as `answerInference` takes them. */
+const stepsOf = (bytes: Uint8Array, format: ClientFormat): readonly number[] => {
+  const steps: number[] = []
+  let body: JsonBody | null = null
+  const step = (work: () => void): boolean => {
+    let refused = false
+    steps.push(
+      microseconds(() => {
+        try {
+          work()
+        } catch (thrown) {
+          if (!(thrown instanceof JsonTextError) && !(thrown instanceof GatewayError)) throw thrown
+          refused = true
+        }
+      }),
+    )
+    return !refused
+  }
+  if (!step(() => void (body = JsonBody.ofBytes(bytes, JSON_LIMITS))) || body === null) return steps
+  const read: JsonBody = body
+  let prompt = (): unknown => null
+  if (step(() => void ({ prompt } = format.parseCall(read).call))) step(() => void prompt())
+  return steps
+}
+
+test('each step with a hostile body takes at most a few times as long as to parse 2.5 MB of JSON', () => {
+  known()
+  fc.assert(
+    fc.property(unit, count, holder, fc.constantFrom<ClientDialect>('chat', 'responses', 'messages'), (one, times, hold, dialect) => {
+      const fitting = Math.min(times, Math.floor(BODY_MAX / 2 / (one.length + 1)))
+      const bytes = Buffer.from(hold(Array.from({ length: fitting }, () => one).join(',')))
+      const limit = 10 * Math.max(known(), known(), 10_000)
+      // The first run of a step includes the engine's compiling: the better of two counts.
+      const [first, second] = [stepsOf(bytes, FORMATS[dialect]), stepsOf(bytes, FORMATS[dialect])]
+      const longest = Math.max(...first.map((took, at) => Math.min(took, second[at] ?? took)))
+      expect(longest).toBeLessThan(limit)
+    }),
+    { numRuns: 40 },
+  )
+}, 120_000)
