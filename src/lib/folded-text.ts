@@ -121,15 +121,13 @@ const united = (stretches: readonly Stretch[]): Stretch => {
 /** Half a character, or the beginning of an escape, at the end of a text. Of very many backslashes the last ones do. */
 const OPEN_END = /(?:[\ud800-\udbff]|\\{1,64}(?:u[0-9a-fA-F]{0,3})?)$/
 /** Control characters that are no white space; a backslash before what may be the code of a character. */
-// eslint-disable-next-line no-control-regex
-const CONTROL_OR_ESCAPE = /[\0-\x08\x0e-\x1f\x7f]|\\(?:u|$)/
+const CONTROL_OR_ESCAPE = /(?![\t-\r\x85])\p{Cc}|\\(?:u|$)/u
 const BEYOND_ASCII = /[^\0-\x7f]/
 /** What NFKC leaves and a reader does not tell from ASCII, or does not see; and half a character, whose other half may come. */
 const CHANGED = /(?![\0-\x7f])[\p{DI}\p{Mn}\p{Zs}\u2028\u2029\p{Pd}\u2212\u3002\p{Nd}\p{Cc}\ud800-\udfff]/u
 /** A character with all that hangs on it. Left out are common letters that stay as they are, for speed. */
-// eslint-disable-next-line no-control-regex
 const MAY_CHANGE =
-  /(?<!\\)\\+u[0-9a-fA-F]{4}|[\0-\x08\x0e-\x1f\x7f]|[\u1100-\u115f\ua960-\ua97c][\u1160-\u11ff\ud7b0-\ud7fb]+|[\s\S][\p{M}\p{DI}]+|[^\0-\x7f\u00c0-\u0131\u0400-\u0481\u3041-\u3093\u30a1-\u30f6\u4e00-\u9fff\uac00-\ud7a3]/gu
+  /(?<!\\)\\+u[0-9a-fA-F]{4}|(?![\t-\r])\p{Cc}|[\u1100-\u115f\ua960-\ua97c][\u1160-\u11ff\ud7b0-\ud7fb]+|[\s\S][\p{M}\p{DI}]+|[^\0-\x7f\u00c0-\u0131\u0400-\u0481\u3041-\u3093\u30a1-\u30f6\u4e00-\u9fff\uac00-\ud7a3]/gu
 const ESCAPED = /^\\+u(?=[0-9a-fA-F]{4}$)/
 /** Half a character is none. */
 const INVISIBLE = /[\p{DI}\p{Cs}]|(?![\t-\r\x85])\p{Cc}/gu
