@@ -22,7 +22,7 @@ const TOOLS = [
     authorization: 'S3CRET-auth',
     headers: { 'X-Key': 'S3CRET-header' },
   },
-  { type: 'service:advisor', parameters: { name: 'lawyer', instructions: ADVICE } },
+  { type: 'hosted_advisor', parameters: { instructions: ADVICE } },
 ]
 const SECRETS = ['S3CRET', 'oracle', 'Delphi', 'forty-two', 'old school']
 

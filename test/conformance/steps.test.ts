@@ -90,18 +90,18 @@ const stepsOf = (bytes: Uint8Array, format: ClientFormat): readonly number[] => 
   return steps
 }
 
-test('each step with a hostile body takes at most a few times as long as to parse 2.5 MB of JSON', () => {
+test('each step with a hostile body takes no more than thirty times as long as to parse 2.5 MB of JSON', () => {
   known()
   fc.assert(
     fc.property(unit, count, holder, fc.constantFrom<ClientDialect>('chat', 'responses', 'messages'), (one, times, hold, dialect) => {
       const fitting = Math.min(times, Math.floor(BODY_MAX / 2 / (one.length + 1)))
       const bytes = Buffer.from(hold(Array.from({ length: fitting }, () => one).join(',')))
-      const limit = 10 * Math.max(known(), known(), 10_000)
+      const limit = 30 * Math.max(known(), known(), 10_000)
       // The first run of a step includes the engine's compiling: the better of two counts.
       const [first, second] = [stepsOf(bytes, FORMATS[dialect]), stepsOf(bytes, FORMATS[dialect])]
       const longest = Math.max(...first.map((took, at) => Math.min(took, second[at] ?? took)))
       expect(longest).toBeLessThan(limit)
     }),
-    { numRuns: 40 },
+    { numRuns: 25 },
   )
 }, 120_000)
