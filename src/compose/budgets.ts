@@ -13,7 +13,6 @@ import type { IdSource } from '../lib/id.ts'
 import { nanosOf } from '../lib/money.ts'
 import type { Database } from '../storage/database.ts'
 import type { Journal } from '../storage/journal.ts'
-import type { Settlement } from '../storage/settle-requests.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 
@@ -25,7 +24,7 @@ export interface BudgetParts {
   readonly admit: Admit
   /** Nano-dollars that a request cost beyond its hold. */
   readonly onOvershoot: (generationId: string, nanos: number) => void
-  readonly recorder: GenerationRecorder<Settlement>
+  readonly recorder: GenerationRecorder
 }
 
 export const composeBudgets = (parts: {
@@ -38,7 +37,7 @@ export const composeBudgets = (parts: {
   readonly file: () => BudgetsFile
   /** Beside keys, workspace budgets and credit. */
   readonly sources?: readonly ScopeSource[]
-  readonly journal: Journal<Settlement> | null
+  readonly journal: Journal | null
 }): BudgetParts => {
   const { database, clock, ids, log, metrics, file } = parts
   const budgets = createBudgets(parts)
@@ -47,7 +46,7 @@ export const composeBudgets = (parts: {
     scopes: (spender) => (file().credits ? credits.scopes(spender) : []),
     refreshCache: credits.refreshCache,
   }
-  const recorder = createGenerationRecorder<Settlement>({
+  const recorder = createGenerationRecorder({
     write: (batch) => ledger.settle(batch),
     clock,
     onError: (error, waiting) => log.error({ error, waiting }, 'generation records not written'),

@@ -10,7 +10,6 @@ import { openPresetSeal } from '../presets/preset-seal.ts'
 import { derivedKeys } from '../root-secret.ts'
 import { createFactStore } from '../storage/fact-store.ts'
 import { openJournal, type Journal } from '../storage/journal.ts'
-import type { Settlement } from '../storage/settle-requests.ts'
 import { createLog, type Log } from '../telemetry/log.ts'
 import { createMetrics } from '../telemetry/metrics.ts'
 import { composeService, type Service } from './service.ts'
@@ -39,9 +38,9 @@ export const openService = async (settings: ServeSettings, file: ConfigFile, env
 }
 
 /** A service on PostgreSQL may stand on a file system that it cannot write to: it goes on without. */
-const journalIn = (dataDir: string, log: Log): Journal<Settlement> | null => {
+const journalIn = (dataDir: string, log: Log): Journal | null => {
   try {
-    return openJournal<Settlement>(join(dataDir, 'journal'), { pid: process.pid, isAlive: isRunning })
+    return openJournal(join(dataDir, 'journal'), { pid: process.pid, isAlive: isRunning })
   } catch (error) {
     log.warn({ error }, 'no journal can be kept in the data directory: a process that is killed loses what it answered last')
     return null

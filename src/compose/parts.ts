@@ -16,7 +16,6 @@ import { createGuardrailStore } from '../storage/guardrail-store.ts'
 import type { Journal } from '../storage/journal.ts'
 import { createPresetStore } from '../storage/preset-store.ts'
 import type { TextSeal } from '../storage/sealed-config.ts'
-import type { Settlement } from '../storage/settle-requests.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { composeBudgets } from './budgets.ts'
@@ -34,7 +33,7 @@ export interface Ground {
   readonly metrics: Metrics
   readonly storage: Storage
   /** Keeps finished requests until storage has them; null where the data directory cannot hold it. */
-  readonly journal: Journal<Settlement> | null
+  readonly journal: Journal | null
   /** Under which secrets of presets, and answers that are shown once, are stored. */
   readonly seal: TextSeal
 }

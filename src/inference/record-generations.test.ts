@@ -29,16 +29,16 @@ const open = (answer: (ids: readonly string[]) => Promise<void> = async () => un
   const clock = createFakeClock()
   const batches: string[][] = []
   const faults: [string, number][] = []
-  const recorder = createGenerationRecorder<GenerationRecord>({
+  const recorder = createGenerationRecorder({
     clock,
     write(entries) {
-      const batch = entries.map(({ id }) => id)
+      const batch = entries.map((line) => (JSON.parse(line) as GenerationRecord).id)
       batches.push(batch)
       return answer(batch)
     },
     onError: (thrown, waiting) => faults.push([String(thrown), waiting]),
   })
-  const add = (...ids: readonly (string | number)[]): void => ids.forEach((id) => recorder.add(record(id)))
+  const add = (...ids: readonly (string | number)[]): void => ids.forEach((id) => recorder.add(JSON.stringify(record(id))))
   return { clock, recorder, batches, faults, add }
 }
 
@@ -115,7 +115,7 @@ describe('while storage is away', () => {
 
   test('beyond a hundred thousand records the newest are dropped and counted', async () => {
     const { clock, recorder, batches, add } = open(() => new Promise(() => undefined))
-    for (const id of ids(0, 100_003)) recorder.add(record(id))
+    for (const id of ids(0, 100_003)) recorder.add(JSON.stringify(record(id)))
     expect(recorder.dropped).toBe(3)
     clock.advance(50)
     expect(batches[0]).toEqual(ids(0, 1000).map(String))

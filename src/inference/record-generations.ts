@@ -5,9 +5,9 @@
 import type { Clock } from '../lib/clock.ts'
 import type { Journal, Segment } from '../storage/journal.ts'
 
-export interface GenerationRecorder<Entry> {
-  /** Never waits, never throws. Beyond the bound the entry is dropped and counted. */
-  add(entry: Entry): void
+export interface GenerationRecorder {
+  /** An entry is a line of JSON, the same for journal and storage. Never waits, never throws. Beyond the bound it is dropped and counted. */
+  add(entry: string): void
   /** Resolves when everything added before is written, or has been given up. */
   flush(): Promise<void>
   /** Flushes for the last time: what storage does not take now is lost, and nothing waits to be tried again. */
@@ -20,21 +20,21 @@ const QUEUE_MAX = 100_000
 const BATCH_MAX = 1000
 const RETRY_MS = 1000
 
-interface Queued<Entry> {
-  readonly entry: Entry
+interface Queued {
+  readonly entry: string
   readonly segment: Segment | null
 }
 
-export const createGenerationRecorder = <Entry>(parts: {
+export const createGenerationRecorder = (parts: {
   /** All or nothing; what was written already is not written again. */
-  write: (batch: readonly Entry[]) => Promise<void>
+  write: (batch: readonly string[]) => Promise<void>
   clock: Clock
   onError: (thrown: unknown, waiting: number) => void
   /** Keeps what is added until it is written, whatever becomes of this process; absent: a process that is killed loses it. */
-  journal?: Pick<Journal<Entry>, 'append' | 'written'>
-}): GenerationRecorder<Entry> => {
+  journal?: Pick<Journal, 'append' | 'written'>
+}): GenerationRecorder => {
   const { write, clock, onError, journal } = parts
-  let queue: Queued<Entry>[] = []
+  let queue: Queued[] = []
   let scheduled: (() => void) | null = null
   let writing: Promise<void> | null = null
   let dropped = 0
@@ -52,7 +52,7 @@ export const createGenerationRecorder = <Entry>(parts: {
   }
 
   /** Null where the disk does not take it: the entry waits in memory alone. */
-  const keep = (entry: Entry): Segment | null => {
+  const keep = (entry: string): Segment | null => {
     try {
       return journal?.append(entry) ?? null
     } catch (thrown) {

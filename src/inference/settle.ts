@@ -15,7 +15,7 @@ import type { RunningAnswers } from './running-answers.ts'
 export interface SettleParts {
   readonly ledger: Pick<Ledger, 'ended'>
   readonly durations: Pick<Durations, 'add'>
-  readonly recorder: Pick<GenerationRecorder<Settlement>, 'add'>
+  readonly recorder: Pick<GenerationRecorder, 'add'>
   readonly running: Pick<RunningAnswers, 'ended'>
   readonly sticky: Sticky
   readonly observe: (finished: Finished) => void
@@ -33,7 +33,7 @@ export const createSettle =
     request.permit?.end(inputTokens(bill.usage) + outputTokens(bill.usage))
     parts.running.ended(connection)
     rememberRoute(finished, parts.sticky)
-    parts.recorder.add(settlement(finished, parts))
+    parts.recorder.add(JSON.stringify(settlement(finished, parts)))
     parts.observe(finished)
   }
 

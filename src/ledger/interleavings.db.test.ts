@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 
 import { changedBy } from '../../test/support/changed-by.ts'
-import { describeEachEngine } from '../../test/support/databases.ts'
+import { describeEachSettler } from '../../test/support/databases.ts'
 import { createFakeClock, T0 } from '../../test/support/fake-clock.ts'
 import { GatewayError } from '../errors.ts'
 import { isoTimestamp } from '../lib/clock.ts'
@@ -59,7 +59,7 @@ const empty = (database: Database): Promise<void> =>
 
 const RUNS = { sqlite: 250, postgres: 20 } as const
 
-describeEachEngine('every history of a ledger', (engine) => {
+describeEachSettler('every history of a ledger', (engine) => {
   test('keeps all money invariants', async () => {
     const location = await engine.locate()
     const first = await engine.open(location)
@@ -101,14 +101,14 @@ describeEachEngine('every history of a ledger', (engine) => {
             ended.push({ run, cost: action.cost, node: run.node })
             nodeOf(run.node).ledger.ended(run.id)
             const settlement = run.settlement(action.cost)
-            await nodeOf(run.node).ledger.settle([settlement])
-            if (action.again) await nodeOf(run.node).ledger.settle([settlement])
+            await nodeOf(run.node).settle([settlement])
+            if (action.again) await nodeOf(run.node).settle([settlement])
             return
           }
           case 'spend-unlimited': {
             unlimited += 1
             const record = recordOf(`gen-unlimited-${unlimited}`, money.spender(action.key), clock.now(), action.cost)
-            return nodeOf(action.node).ledger.settle([settlementOf(record)])
+            return nodeOf(action.node).settle([settlementOf(record)])
           }
           case 'die': {
             const index = engine.name === 'sqlite' ? 0 : action.node
@@ -168,7 +168,7 @@ describeEachEngine('every history of a ledger', (engine) => {
   }, 180_000)
 })
 
-describeEachEngine('admission', (engine) => {
+describeEachSettler('admission', (engine) => {
   test('I4 and I7: whatever runs together, what is spent and held after an admission is within every limit it was admitted under', async () => {
     const location = await engine.locate()
     const first = await engine.open(location)

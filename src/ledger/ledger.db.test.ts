@@ -1,13 +1,12 @@
 import { expect, test } from 'bun:test'
 
 import { changedBy } from '../../test/support/changed-by.ts'
-import { describeEachEngine, type TestEngine } from '../../test/support/databases.ts'
+import { describeEachSettler, type TestEngine } from '../../test/support/databases.ts'
 import { createFakeClock, T0 } from '../../test/support/fake-clock.ts'
 import { GatewayError } from '../errors.ts'
 import { isoTimestamp } from '../lib/clock.ts'
 import { createGenerationRecorder } from '../inference/record-generations.ts'
 import { auditLedger } from '../storage/ledger-audit.ts'
-import type { Settlement } from '../storage/settle-requests.ts'
 import { pruneLedger } from '../storage/prune-ledger.ts'
 import type { Database } from '../storage/database.ts'
 import { rejection } from '../storage/testing/rejection.ts'
@@ -30,7 +29,7 @@ const open = async (engine: TestEngine, keys = 3) => {
 const metadataOf = (thrown: unknown): Record<string, unknown> =>
   thrown instanceof GatewayError ? { status: thrown.status, ...thrown.metadata } : {}
 
-describeEachEngine('a limit', (engine) => {
+describeEachSettler('a limit', (engine) => {
   test('lets in exactly what fits of 200 at once, and the others once those have ended for less', async () => {
     const { node, spender, expectFine, held } = await open(engine)
     const limited = spender(0, limitOf(50 * 100 + 99))
@@ -80,13 +79,13 @@ describeEachEngine('a limit', (engine) => {
 
   test('counts what was spent in its window before it was set, and a changed one what is held too', async () => {
     const { node, spender, expectFine } = await open(engine)
-    await node.ledger.settle([settlementOf(recordOf('gen-early', spender(0), T0, 700))])
+    await node.settle([settlementOf(recordOf('gen-early', spender(0), T0, 700))])
     expect(metadataOf(await rejection(node.begin(spender(0, limitOf(700)), 1)))).toMatchObject({ status: 403, spend_usd: 0.0000007 })
     const running = await node.begin(spender(0, limitOf(1000)), 200)
     expect(metadataOf(await rejection(node.begin(spender(0, limitOf(1000)), 101)))).toMatchObject({ status: 402 })
     await node.begin(spender(0, limitOf(1001)), 101)
     // Meanwhile somebody took the limit away and put another one on: what ran without one counts.
-    await node.ledger.settle([settlementOf(recordOf('gen-between', spender(0), T0, 5000))])
+    await node.settle([settlementOf(recordOf('gen-between', spender(0), T0, 5000))])
     expect(metadataOf(await rejection(node.begin(spender(0, limitOf(5700)), 1)))).toMatchObject({ status: 403, spend_usd: 0.0000057 })
     await running.end(200)
     await expectFine()
@@ -182,7 +181,7 @@ const refusing = (database: Database): Database => ({
   transaction: () => Promise.reject(new Error('away')),
 })
 
-describeEachEngine('a new window', (engine) => {
+describeEachSettler('a new window', (engine) => {
   test('begins with all that was spent in it, also by what is charged at the same moment elsewhere', async () => {
     const location = await engine.locate()
     const first = await engine.open(location)
@@ -193,7 +192,7 @@ describeEachEngine('a new window', (engine) => {
     for (let key = 0; key < 40; key += 1) {
       const settlements = Array.from({ length: 5 }, (_, index) => settlementOf(recordOf(`gen-${key}-${index}`, spender(key), T0, 1)))
       await Promise.all([
-        ...settlements.map((settlement) => spending.ledger.settle([settlement])),
+        ...settlements.map((settlement) => spending.settle([settlement])),
         limiting.ledger.figures(spender(key, limitOf(1000, 'daily')), T0),
         limiting.ledger.figures(spender(key, limitOf(1000, null)), T0),
       ])
@@ -204,14 +203,14 @@ describeEachEngine('a new window', (engine) => {
   })
 })
 
-describeEachEngine('scopes', (engine) => {
+describeEachSettler('scopes', (engine) => {
   test('the first in the order of checks is reported, and of workspace budgets the broadest', async () => {
     const { node, spender, budgets, workspaceId } = await open(engine)
     await budgets.put({ workspaceId, span: 'daily', limitNanos: 10, includeByok: false }, changedBy())
     await budgets.put({ workspaceId, span: 'lifetime', limitNanos: 20, includeByok: false }, changedBy())
-    await node.ledger.settle([settlementOf(recordOf('gen-1', spender(1), T0, 15))])
+    await node.settle([settlementOf(recordOf('gen-1', spender(1), T0, 15))])
     expect(metadataOf(await rejection(node.begin(spender(0, limitOf(0)), 1)))).toMatchObject({ scope: 'workspace', limit_usd: 1e-8 })
-    await node.ledger.settle([settlementOf(recordOf('gen-2', spender(1), T0, 15))])
+    await node.settle([settlementOf(recordOf('gen-2', spender(1), T0, 15))])
     expect(metadataOf(await rejection(node.begin(spender(0, limitOf(0)), 1)))).toMatchObject({
       status: 403,
       limit_source: 'service_workspace_budget',
@@ -287,7 +286,7 @@ describeEachEngine('scopes', (engine) => {
 
   test('spending with customers’ own keys counts where the scope says so', async () => {
     const { node, spender, expectFine } = await open(engine)
-    await node.ledger.settle([
+    await node.settle([
       settlementOf({ ...recordOf('gen-1', spender(0), T0, 0), byokCostNanos: 600 }, {}),
       settlementOf(recordOf('gen-2', spender(0), T0, 300)),
     ])
@@ -301,13 +300,14 @@ describeEachEngine('scopes', (engine) => {
   })
 })
 
-describeEachEngine('storage that is away', (engine) => {
+describeEachSettler('storage that is away', (engine) => {
   test('stops nobody without a limit; what ended meanwhile is charged once when it is back', async () => {
     const { database, clock, spender, expectFine, ledgerRows } = await open(engine)
     let away = true
     let lost = true
     const flaky: Database = {
       ...database,
+      settleLines: null,
       async transaction(work, durability) {
         if (away) throw new Error('away')
         const done = await database.transaction(work, durability)
@@ -321,8 +321,8 @@ describeEachEngine('storage that is away', (engine) => {
     }
     const node = openNode(flaky, clock)
     const faults: unknown[] = []
-    const recorder = createGenerationRecorder<Settlement>({ write: node.ledger.settle, clock, onError: (thrown) => faults.push(thrown) })
-    for (const id of ['gen-1', 'gen-2']) recorder.add(settlementOf(recordOf(id, spender(0), T0, 5)))
+    const recorder = createGenerationRecorder({ write: node.ledger.settle, clock, onError: (thrown) => faults.push(thrown) })
+    for (const id of ['gen-1', 'gen-2']) recorder.add(JSON.stringify(settlementOf(recordOf(id, spender(0), T0, 5))))
     await recorder.flush()
     expect([((await rejection(node.begin(spender(0, limitOf(1000)), 1))) as GatewayError).status, faults.length]).toEqual([503, 1])
     away = false
@@ -338,11 +338,11 @@ describeEachEngine('storage that is away', (engine) => {
   })
 })
 
-describeEachEngine('the ledger', (engine) => {
+describeEachSettler('the ledger', (engine) => {
   test('forgets old days a portion at a time; what was used stays, and the audit knows where it begins', async () => {
     const { database, clock, node, spender, credits, workspaceId, expectFine, ledgerRows } = await open(engine)
     const old = ['gen-1', 'gen-2', 'gen-3'].map((id) => settlementOf(recordOf(id, spender(0), T0 - 40 * 86_400_000, 5)))
-    await node.ledger.settle([...old, settlementOf(recordOf('gen-4', spender(0), T0, 7))])
+    await node.settle([...old, settlementOf(recordOf('gen-4', spender(0), T0, 7))])
     await node.ledger.figures(spender(0, limitOf(1000)), T0 - 40 * 86_400_000)
     await expectFine()
     const pruned = async () => pruneLedger(database, '2026-11-01', 2)
@@ -356,7 +356,7 @@ describeEachEngine('the ledger', (engine) => {
   })
 })
 
-describeEachEngine('holds', (engine) => {
+describeEachSettler('holds', (engine) => {
   test('of a process that died are charged by the last checkpoint and gone within 90 seconds; what then ends is charged the difference', async () => {
     const { database, clock, node, spender, held, expectFine, ledgerRows } = await open(engine)
     const limited = spender(0, limitOf(100_000))
@@ -471,15 +471,15 @@ describeEachEngine('holds', (engine) => {
     const { node, spender, held, ledgerRows, expectFine } = await open(engine)
     const running = await node.begin(spender(0, limitOf(1000)), 500)
     const settlement = running.settlement(321)
-    await Promise.all([node.ledger.settle([settlement]), node.ledger.settle([settlement, settlement])])
-    await node.ledger.settle([settlement])
+    await Promise.all([node.settle([settlement]), node.settle([settlement, settlement])])
+    await node.settle([settlement])
     expect(await held()).toBe(0)
     expect(await ledgerRows()).toEqual([{ kind: 'final', amount_n: 321, estimated: 0 }])
     await expectFine()
   })
 })
 
-describeEachEngine('a hold that grows', (engine) => {
+describeEachSettler('a hold that grows', (engine) => {
   test('counts with what the others hold, and is released whole', async () => {
     const { node, spender, expectFine, database } = await open(engine)
     const limited = spender(0, limitOf(1000))

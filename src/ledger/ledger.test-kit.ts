@@ -25,6 +25,7 @@ const promptClock = (clock: FakeClock): Clock => ({
 
 export interface Node {
   readonly ledger: Ledger
+  settle(settlements: readonly Settlement[]): Promise<void>
   /** Without a hold it throws what the client would get. */
   begin(spender: Spender, estimateNanos: number, more?: { readonly promptNanos?: number; readonly cost?: () => number }): Promise<Running>
 }
@@ -62,8 +63,10 @@ export const openNode = (
     onReaped: () => undefined,
     onRepaired: () => undefined,
   })
+  const settle = (settlements: readonly Settlement[]): Promise<void> => ledger.settle(settlements.map((one) => JSON.stringify(one)))
   return {
     ledger,
+    settle,
     async begin(spender, estimateNanos, { promptNanos = 0, cost = () => 0 } = {}) {
       const atMs = clock.now()
       const id = systemIds.prefixed(`gen-${Math.floor(atMs / 1000)}`)
@@ -80,7 +83,7 @@ export const openNode = (
         grow: (nanos) => ledger.grow({ ...demand, estimateNanos: nanos }),
         async end(costNanos) {
           ledger.ended(id)
-          await ledger.settle([settlement(costNanos)])
+          await settle([settlement(costNanos)])
         },
       }
     },

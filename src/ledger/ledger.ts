@@ -28,7 +28,8 @@ export interface Ledger {
   ended(id: string): void
   /** What bounds this caller, with the figures that the next admission will meet. */
   figures(spender: Spender, atMs: number): Promise<readonly ScopeFigures[]>
-  readonly settle: LedgerStore['settle']
+  /** Each is JSON of a settlement. */
+  readonly settle: LedgerStore['settleLines']
   /** Forgets what sources keep in memory. */
   refreshCache(): void
   /** One round of upkeep. It runs by itself from `start` on, at once and every ten seconds. */
@@ -128,7 +129,7 @@ export const createLedger = (parts: {
         return window === undefined ? [] : [{ scope, spentNanos: spentOf({ scope, window }), heldNanos: window.held_n }]
       })
     },
-    settle: store.settle,
+    settle: store.settleLines,
     refreshCache: () => sources.forEach((source) => source.refreshCache?.()),
     tend,
     start() {

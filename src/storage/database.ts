@@ -18,6 +18,10 @@ export interface Database {
    * transaction it is given. Throws StorageConflict when the conflicts do not end, StorageUnavailable when the database does not answer.
    */
   transaction<T>(work: (transaction: Transaction<Schema>) => Promise<T>, durability?: Durability): Promise<T>
+  /** Runs `work` while no transaction of this process runs that another writer could meet. */
+  alone<T>(work: () => Promise<T>): Promise<T>
+  /** Settles finished requests in a thread of their own: each is JSON of a `Settlement`. Null: there is no such thread. */
+  readonly settleLines: ((lines: readonly string[]) => Promise<void>) | null
   /** Resolves when the database answers a read of our own table. */
   ping(): Promise<void>
   /** Resolves when the database takes a write; rejects as `transaction` does, and where its disk is full. */
@@ -90,6 +94,8 @@ export const createDatabase = (connection: EngineConnection, options: RetryOptio
     engine,
     kysely,
     transaction,
+    alone: (work) => (connection.oneWriter ? writers.run(work) : work()),
+    settleLines: null,
     async ping() {
       await kysely.selectFrom('change_counter').select('value').executeTakeFirstOrThrow()
     },

@@ -16,12 +16,11 @@ const directory = (): string => {
   return path
 }
 
-const open = (path: string, pid = 1, alive: readonly number[] = []) =>
-  openJournal<number | string>(path, { pid, isAlive: (other) => alive.includes(other) })
+const open = (path: string, pid = 1, alive: readonly number[] = []) => openJournal(path, { pid, isAlive: (other) => alive.includes(other) })
 
-const recovered = async (path: string, pid = 2, alive: readonly number[] = []): Promise<readonly (number | string)[]> => {
-  const entries: (number | string)[] = []
-  await open(path, pid, alive).recover(async (portion) => void entries.push(...portion))
+const recovered = async (path: string, pid = 2, alive: readonly number[] = []): Promise<readonly unknown[]> => {
+  const entries: unknown[] = []
+  await open(path, pid, alive).recover(async (portion) => void entries.push(...portion.map((line): unknown => JSON.parse(line))))
   return entries
 }
 
@@ -29,7 +28,7 @@ test('what a process left behind is handed over once, in its order, also where t
   for (const pid of [1, 2]) {
     const path = directory()
     const journal = open(path)
-    for (const entry of [1, 'two\n', 3]) journal.append(entry)
+    for (const entry of [1, 'two\n', 3]) journal.append(JSON.stringify(entry))
     expect(await recovered(path, pid)).toEqual([1, 'two\n', 3])
     expect(await recovered(path, pid)).toEqual([])
     expect(readdirSync(path)).toEqual([])
@@ -39,39 +38,39 @@ test('what a process left behind is handed over once, in its order, also where t
 test('what is in storage is not handed over', async () => {
   const path = directory()
   const journal = open(path)
-  for (const entry of [1, 2]) journal.written(journal.append(entry))
-  journal.append(3)
+  for (const entry of [1, 2]) journal.written(journal.append(JSON.stringify(entry)))
+  journal.append(JSON.stringify(3))
   expect(await recovered(path)).toEqual([3])
 })
 
 test('a process that ended well leaves no file', () => {
   const path = directory()
   const journal = open(path)
-  journal.written(journal.append(1))
+  journal.written(journal.append(JSON.stringify(1)))
   journal.close()
   expect(readdirSync(path)).toEqual([])
 })
 
 test('a process that still runs is left alone', async () => {
   const path = directory()
-  open(path, 7).append('of another worker')
+  open(path, 7).append(JSON.stringify('of another worker'))
   expect(await recovered(path, 8, [7])).toEqual([])
   expect(await recovered(path, 8)).toEqual(['of another worker'])
 })
 
 test('a line that was cut is none; one that is damaged is counted, and the others are handed over', async () => {
   const path = directory()
-  open(path).append('whole')
+  open(path).append(JSON.stringify('whole'))
   const [name = ''] = readdirSync(path)
   appendFileSync(join(path, name), '{"half\n"after"\n"cut')
-  const entries: (number | string)[] = []
-  const told = await open(path, 2).recover(async (portion) => void entries.push(...portion))
+  const entries: unknown[] = []
+  const told = await open(path, 2).recover(async (portion) => void entries.push(...portion.map((line): unknown => JSON.parse(line))))
   expect([entries, told]).toEqual([['whole', 'after'], { entries: 2, damaged: 1 }])
 })
 
 test('what storage does not take stays for the next start', async () => {
   const path = directory()
-  open(path).append('kept')
+  open(path).append(JSON.stringify('kept'))
   const away = open(path, 2).recover(() => Promise.reject(new Error('storage is away')))
   expect(await away.catch(String)).toBe('Error: storage is away')
   expect(await recovered(path, 3)).toEqual(['kept'])
@@ -80,7 +79,7 @@ test('what storage does not take stays for the next start', async () => {
 test('nobody else may read it, and other files in the directory are not touched', async () => {
   const path = directory()
   writeFileSync(join(path, 'notes.txt'), 'mine')
-  open(path).append(1)
+  open(path).append(JSON.stringify(1))
   const [name = ''] = readdirSync(path).filter((each) => each !== 'notes.txt')
   expect(statSync(join(path, name)).mode & 0o777).toBe(0o600)
   await recovered(path)
@@ -91,7 +90,7 @@ test('files stay small, however long storage is behind, and whatever order it wr
   const path = directory()
   const journal = open(path)
   const large = 'x'.repeat(1024 * 1024)
-  const segments = Array.from({ length: 20 }, () => journal.append(large))
+  const segments = Array.from({ length: 20 }, () => journal.append(JSON.stringify(large)))
   expect(readdirSync(path).length).toBe(5)
   for (const name of readdirSync(path)) expect(statSync(join(path, name)).size).toBeLessThan(6 * 1024 * 1024)
   for (const segment of segments.toReversed()) journal.written(segment)
@@ -109,7 +108,7 @@ test('after any sequence of appends and writes, exactly what is not in storage i
       const inStorage = new Set<number>()
       for (const [entry, isAppend] of steps.entries()) {
         const oldest = isAppend ? undefined : waiting.shift()
-        if (isAppend) waiting.push({ entry, segment: journal.append(entry) })
+        if (isAppend) waiting.push({ entry, segment: journal.append(JSON.stringify(entry)) })
         else if (oldest !== undefined) {
           inStorage.add(oldest.entry)
           journal.written(oldest.segment)

@@ -3,18 +3,18 @@
  * process, kill -9 included, and the next start writes it. It does not outlive a power failure: nothing is synchronised
  * to the disk for it, so an entry costs one short write.
  *
- * A process has files of its own, named after it. Entries are JSON, one a line; a line that was cut is none.
+ * A process has files of its own, named after it. An entry is a line of JSON; a line that was cut is none.
  */
 import { closeSync, ftruncateSync, mkdirSync, openSync, readdirSync, readFileSync, unlinkSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 
-export interface Journal<Entry> {
+export interface Journal {
   /** Keeps the entry, and answers with the file that holds it. Throws what the disk throws. */
-  append(entry: Entry): Segment
+  append(entry: string): Segment
   /** One entry of this file was written to storage. */
   written(segment: Segment): void
   /** Hands over what processes that are gone have left, in portions, and forgets what was taken. */
-  recover(write: (entries: readonly Entry[]) => Promise<void>): Promise<Recovered>
+  recover(write: (entries: readonly string[]) => Promise<void>): Promise<Recovered>
   close(): void
 }
 
@@ -38,10 +38,10 @@ const PORTION = 1000
 const NAME = /^settlements-(\d+)-\d+\.jsonl$/
 
 /** `isAlive`: whether a process of this number runs on this machine. */
-export const openJournal = <Entry>(
+export const openJournal = (
   directory: string,
   { pid, isAlive }: { readonly pid: number; readonly isAlive: (pid: number) => boolean },
-): Journal<Entry> => {
+): Journal => {
   mkdirSync(directory, { recursive: true, mode: 0o700 })
   /** Files of a process of our own number were left by one before us: in a container every process has the same. */
   const left = readdirSync(directory).filter((name) => {
@@ -69,7 +69,7 @@ export const openJournal = <Entry>(
         active = null
       }
       active ??= begin()
-      active.bytes += writeSync(active.descriptor, `${JSON.stringify(entry)}\n`, active.bytes)
+      active.bytes += writeSync(active.descriptor, `${entry}\n`, active.bytes)
       active.waiting += 1
       return active
     },
@@ -87,7 +87,7 @@ export const openJournal = <Entry>(
       for (const name of left) {
         const path = join(directory, name)
         const lines = linesOf(readFileSync(path, 'utf8'))
-        const entries = entriesOf<Entry>(lines)
+        const entries = lines.filter(isJson)
         for (let start = 0; start < entries.length; start += PORTION) await write(entries.slice(start, start + PORTION))
         unlinkSync(path)
         recovered.entries += entries.length
@@ -109,12 +109,12 @@ export const openJournal = <Entry>(
 /** What stands behind the last line break was cut off while it was written. */
 const linesOf = (text: string): readonly string[] => text.split('\n').slice(0, -1)
 
-const entriesOf = <Entry>(lines: readonly string[]): Entry[] =>
-  lines.flatMap((line) => {
-    try {
-      return [JSON.parse(line) as Entry]
-    } catch {
-      // A disk that was full in the middle of a line: the lines around it are whole, and whoever recovers counts this one.
-      return []
-    }
-  })
+const isJson = (line: string): boolean => {
+  try {
+    JSON.parse(line)
+    return true
+  } catch {
+    // A disk that was full in the middle of a line: the lines around it are whole, and whoever recovers counts this one.
+    return false
+  }
+}

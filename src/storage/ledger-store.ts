@@ -16,43 +16,49 @@ export interface LedgerStore {
   grow<Refusal>(admission: Admission<Refusal>): Promise<Refusal | 'gone' | null>
   /** Writes, charges and releases, each at most once however often it is told; a batch whose outcome is unknown can be sent again. */
   settle(settlements: readonly Settlement[]): Promise<void>
+  /** The same for settlements that are JSON, a line each; in the thread of the database, where it has one. */
+  settleLines(lines: readonly string[]): Promise<void>
   /** The figures of windows, made where they were not there. */
   read(keys: readonly WindowKey[]): Promise<readonly ScopeWindowTable[]>
 }
 
-export const createLedgerStore = (database: Database): LedgerStore => ({
-  async admit(admissions) {
-    for (;;) {
-      const outcome = await database.transaction((transaction) => admitRequests(transaction, database, admissions), 'process')
-      if (outcome.missing.length === 0) return outcome.refusals
-      await createWindows(database, outcome.missing)
-    }
-  },
-  grow: (admission) => database.transaction((transaction) => growHold(transaction, database, admission), 'process'),
-  async settle(settlements) {
+export const createLedgerStore = (database: Database): LedgerStore => {
+  const settle: LedgerStore['settle'] = async (settlements) => {
     if (settlements.length === 0) return
     await database.transaction((transaction) => settleRequests(transaction, database, settlements), 'process')
-  },
-  async read(keys) {
-    const find = async (): Promise<readonly (ScopeWindowTable | undefined)[]> => {
-      const rows = await database.kysely
-        .selectFrom('scope_window')
-        .selectAll()
-        .where(
-          'subject',
-          'in',
-          keys.map(({ subject }) => subject),
-        )
-        .execute()
-      const byName = new Map(rows.map((row) => [windowName({ subject: row.subject, span: row.span, start: row.window_start }), row]))
-      return keys.map((key) => byName.get(windowName(key)))
-    }
-    if (keys.length === 0) return []
-    for (;;) {
-      const found = await find()
-      const missing = keys.filter((_, index) => found[index] === undefined)
-      if (missing.length === 0) return found.filter((row) => row !== undefined)
-      await createWindows(database, missing)
-    }
-  },
-})
+  }
+  return {
+    async admit(admissions) {
+      for (;;) {
+        const outcome = await database.transaction((transaction) => admitRequests(transaction, database, admissions), 'process')
+        if (outcome.missing.length === 0) return outcome.refusals
+        await createWindows(database, outcome.missing)
+      }
+    },
+    grow: (admission) => database.transaction((transaction) => growHold(transaction, database, admission), 'process'),
+    settle,
+    settleLines: database.settleLines ?? ((lines) => settle(lines.map((line) => JSON.parse(line) as Settlement))),
+    async read(keys) {
+      const find = async (): Promise<readonly (ScopeWindowTable | undefined)[]> => {
+        const rows = await database.kysely
+          .selectFrom('scope_window')
+          .selectAll()
+          .where(
+            'subject',
+            'in',
+            keys.map(({ subject }) => subject),
+          )
+          .execute()
+        const byName = new Map(rows.map((row) => [windowName({ subject: row.subject, span: row.span, start: row.window_start }), row]))
+        return keys.map((key) => byName.get(windowName(key)))
+      }
+      if (keys.length === 0) return []
+      for (;;) {
+        const found = await find()
+        const missing = keys.filter((_, index) => found[index] === undefined)
+        if (missing.length === 0) return found.filter((row) => row !== undefined)
+        await createWindows(database, missing)
+      }
+    },
+  }
+}

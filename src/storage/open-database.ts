@@ -5,6 +5,7 @@ import { createDatabase, type Database, type EngineConnection } from './database
 import { migrate } from './migrate.ts'
 import { openPostgres } from './postgres.ts'
 import { openSqlite } from './sqlite.ts'
+import { settleInThread } from './settle-in-thread.ts'
 import { StorageRefused } from './storage-errors.ts'
 
 export interface DatabaseLocation {
@@ -18,6 +19,8 @@ export interface OpenDatabaseOptions extends DatabaseLocation {
   readonly exclusive: boolean
   /** Told of PostgreSQL connections that die while idle, and of what is tried again by itself. */
   readonly onError: (error: Error) => void
+  /** Whether SQLite settles finished requests in a thread of their own. PostgreSQL is another process anyhow. */
+  readonly thread?: boolean
   readonly clock?: Clock | undefined
   readonly ids?: IdSource | undefined
 }
@@ -33,7 +36,8 @@ export const openDatabase = async (options: OpenDatabaseOptions): Promise<Databa
     await connection.close()
     throw error
   }
-  return createDatabase(connection, { clock, ids })
+  const database = createDatabase(connection, { clock, ids })
+  return options.thread === true && database.engine === 'sqlite' ? settleInThread(database, options.dataDir) : database
 }
 
 const openEngine = async (options: OpenDatabaseOptions & { clock: Clock; ids: IdSource }): Promise<EngineConnection> => {

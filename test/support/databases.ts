@@ -27,12 +27,18 @@ export const describeEachEngine = (name: string, suite: (engine: TestEngine) => 
   describe.skipIf(POSTGRES.skipped !== null)(`${name} (postgres)`, () => suite(createTestEngine('postgres', locatePostgres)))
 }
 
+/** The same, and once more with settlements in a thread of their own, as a service on SQLite has them. */
+export const describeEachSettler = (name: string, suite: (engine: TestEngine) => void): void => {
+  describeEachEngine(name, suite)
+  describe(`${name} (sqlite, settled in a thread)`, () => suite(createTestEngine('sqlite', locateSqlite, { thread: true })))
+}
+
 interface Place {
   readonly location: DatabaseLocation
   remove(): Promise<void>
 }
 
-const createTestEngine = (name: Engine, locate: () => Promise<Place>): TestEngine => {
+const createTestEngine = (name: Engine, locate: () => Promise<Place>, always: Partial<OpenDatabaseOptions> = {}): TestEngine => {
   const opened: Database[] = []
   const places: Place[] = []
   afterAll(async () => {
@@ -52,6 +58,7 @@ const createTestEngine = (name: Engine, locate: () => Promise<Place>): TestEngin
         ...(location ?? (await newLocation())),
         exclusive: false,
         onError: () => {},
+        ...always,
         ...options,
       })
       opened.push(database)

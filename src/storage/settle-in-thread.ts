@@ -1,0 +1,99 @@
+/** Settles the finished requests of a service on SQLite in a thread of their own (settling-thread.ts). */
+import { sql } from 'kysely'
+
+import { entryPoint } from '../lib/entry-points.ts'
+import type { Database } from './database.ts'
+import { StorageUnavailable } from './storage-errors.ts'
+import { decodeFailure, type EncodedFailure } from './thread-failures.ts'
+
+export type Request =
+  | { readonly kind: 'open'; readonly dataDir: string }
+  /** `lines`: JSON of a settlement each, with commas between them. */
+  | { readonly kind: 'settle'; readonly lines: string }
+  | { readonly kind: 'checkpoint' | 'close' }
+
+/** To each request in turn: null, or why it failed. */
+export type Answer = EncodedFailure | null
+
+/** Settlements of one transaction: about two milliseconds, after which an admission that waits has its turn. */
+const SLICE = 64
+
+/**
+ * The same database, whose settlements and checkpoints run in the thread. Its other statements stay here: an admission is
+ * many short ones that depend on each other, and each way to a thread and back costs more than they do.
+ */
+export const settleInThread = async (database: Database, dataDir: string): Promise<Database> => {
+  const thread = createThread(dataDir)
+  // A checkpoint waits for the disk, so no commit of this connection makes one.
+  await sql`pragma wal_autocheckpoint = 0`.execute(database.kysely)
+  return {
+    ...database,
+    async settleLines(lines) {
+      for (let start = 0; start < lines.length; start += SLICE) {
+        const slice = lines.slice(start, start + SLICE).join(',')
+        await database.alone(() => thread.ask({ kind: 'settle', lines: slice }))
+      }
+    },
+    checkpoint: () => (thread.runs() ? thread.ask({ kind: 'checkpoint' }) : database.checkpoint()),
+    async close() {
+      if (thread.runs()) await thread.ask({ kind: 'close' })
+      await database.close()
+    },
+  }
+}
+
+interface Thread {
+  /** Starts the thread where it does not run. */
+  ask(request: Request): Promise<void>
+  runs(): boolean
+}
+
+interface Asker {
+  readonly resolve: () => void
+  readonly reject: (reason: unknown) => void
+}
+
+const NOTHING_TRANSFERRED: Bun.Transferable[] = []
+
+/** It starts with the first request, so that a service without any needs neither its time nor its memory, and again where it ended. */
+const createThread = (dataDir: string): Thread => {
+  let worker: Worker | null = null
+  /** Answers come in the order of the requests. */
+  let askers: Asker[] = []
+
+  const send = (to: Worker, request: Request): Promise<void> =>
+    new Promise((resolve, reject) => {
+      askers.push({ resolve, reject })
+      to.postMessage(request, NOTHING_TRANSFERRED)
+    })
+
+  const start = (): Worker => {
+    const started = new Worker(entryPoint('storage/settling-thread.ts'))
+    const lost = (cause: unknown): void => {
+      if (worker !== started) return
+      worker = null
+      const failure = new StorageUnavailable('The thread of the database has ended.', { cause })
+      for (const { reject } of askers.splice(0)) reject(failure)
+    }
+    started.addEventListener('message', ({ data }: MessageEvent<Answer>) => {
+      const asker = askers.shift()
+      if (data === null) asker?.resolve()
+      else asker?.reject(decodeFailure(data))
+    })
+    started.addEventListener('error', ({ message }) => lost(message))
+    started.addEventListener('close', () => lost(null))
+    worker = started
+    send(started, { kind: 'open', dataDir }).catch((cause: unknown) => {
+      // The next request starts another one; those that wait for this one are told that it is not open.
+      if (worker === started) worker = null
+      started.terminate()
+      for (const { reject } of askers.splice(0)) reject(cause)
+    })
+    return started
+  }
+
+  return {
+    ask: (request) => send(worker ?? start(), request),
+    runs: () => worker !== null,
+  }
+}

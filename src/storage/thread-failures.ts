@@ -1,0 +1,35 @@
+/** Failures that cross from the thread of a database to another: a copy between threads keeps no class and no members of ours. */
+import { StorageConflict, StorageRefused, StorageUnavailable } from './storage-errors.ts'
+
+export interface EncodedFailure {
+  readonly name: string
+  readonly message: string
+  readonly cause: EncodedFailure | null
+}
+
+const CAUSES_MAX = 3
+
+export const encodeFailure = (thrown: unknown, depth = 0): EncodedFailure => {
+  if (!(thrown instanceof Error)) return { name: 'Error', message: String(thrown), cause: null }
+  const cause = thrown.cause === undefined || depth === CAUSES_MAX ? null : encodeFailure(thrown.cause, depth + 1)
+  return { name: thrown.name, message: thrown.message, cause }
+}
+
+export const decodeFailure = ({ name, message, cause: encoded }: EncodedFailure): Error => {
+  const cause = encoded === null ? undefined : decodeFailure(encoded)
+  switch (name) {
+    case 'StorageConflict':
+      return new StorageConflict(cause)
+    case 'StorageRefused':
+      return new StorageRefused(message, { cause })
+    case 'StorageUnavailable':
+      return new StorageUnavailable(message, { cause })
+    case 'RangeError':
+      return new RangeError(message, { cause })
+    default: {
+      const error = new Error(message, { cause })
+      error.name = name
+      return error
+    }
+  }
+}
