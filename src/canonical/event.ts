@@ -3,7 +3,6 @@
  * format turns these into its own events. Flat, in order, no nesting: a block opens with its first piece and ends when
  * a piece of another block, or the finish, arrives.
  */
-import type { GatewayError } from '../errors.ts'
 import type { JsonBody } from '../lib/json-body.ts'
 import type { Filling } from '../lib/json-pattern.ts'
 import type { JsonValue } from '../lib/json.ts'
@@ -57,8 +56,6 @@ export type ModelEvent =
   | { readonly type: 'usage'; readonly usage: Usage }
   /** The model ended by itself. Usage may still follow. `stopSequence`: the one that ended it, where the provider tells. */
   | { readonly type: 'finish'; readonly reason: FinishReason; readonly native: string | null; readonly stopSequence?: string }
-  /** The answer failed; nothing follows. */
-  | { readonly type: 'error'; readonly error: GatewayError }
 
 export const PARAGRAPH_BREAK = '\n\n'
 
@@ -95,7 +92,7 @@ export const carriesContent = (event: ModelEvent): boolean => {
   return !SILENT.has(event.type)
 }
 
-const SILENT: ReadonlySet<ModelEvent['type']> = new Set(['start', 'text-break', 'usage', 'error'] as const)
+const SILENT: ReadonlySet<ModelEvent['type']> = new Set(['start', 'text-break', 'usage'] as const)
 
 /**
  * Takes the frames of an answer, in order. Where it returns a promise, whoever reads the answer is behind: nothing more is

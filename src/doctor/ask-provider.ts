@@ -56,8 +56,6 @@ export const askProvider = async (question: Question, { upstream, clock, recordT
         return undefined
       },
     )
-    const told = events.find((event) => event.type === 'error')
-    if (told?.type === 'error') failure = told.error
   } catch (thrown) {
     failure = asGatewayError(thrown)
   }

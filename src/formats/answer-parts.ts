@@ -1,5 +1,4 @@
 /** Small pieces that all three dialects render alike. */
-import type { Frame, ModelEvent } from '../canonical/event.ts'
 import type { GatewayError } from '../errors.ts'
 import type { JsonObject } from '../lib/json.ts'
 import type { AnswerHead, AnswerTail, StreamRenderer } from './format.ts'
@@ -14,12 +13,6 @@ export const metadataMember = (tail: AnswerTail | null): JsonObject =>
 /** As `metadataMember`, next to an error: a 500 says nothing of what lies behind it (docs/contract/errors.md#types). */
 export const errorMetadataMember = (error: GatewayError, tail: AnswerTail | null): JsonObject =>
   error.status === 500 ? {} : metadataMember(tail)
-
-/** The failure that ends an answer; null where it ended well. */
-export const failureOf = (answer: Frame): GatewayError | null => {
-  const last: ModelEvent | undefined = answer.events.at(-1)
-  return last?.type === 'error' ? last.error : null
-}
 
 /** The renderer, with its terminal states enforced: after `finish` or `fail` nothing more can be written. */
 export const endingOnce = (renderer: StreamRenderer): StreamRenderer => {

@@ -129,7 +129,6 @@ export class BlockSequence {
       case 'unknown':
       case 'usage':
       case 'finish':
-      case 'error':
         return
     }
   }

@@ -74,10 +74,9 @@ export interface ClientFormat {
   parseCall(body: JsonBody): { readonly call: Call; readonly warnings: readonly Warning[] }
 
   /**
-   * A whole answer as JSON text. An `error` event at the end of the frame's events renders as this dialect shows a
-   * failure next to what was produced before it.
+   * A whole answer as JSON text; where a failure ended it, as this dialect shows one next to what was produced before it.
    */
-  renderAnswer(head: AnswerHead, answer: Frame, tail: AnswerTail): string
+  renderAnswer(head: AnswerHead, answer: Frame, tail: AnswerTail, failure?: GatewayError | null): string
 
   openStream(head: AnswerHead): StreamRenderer
 

@@ -101,7 +101,6 @@ export const createOutputScreen = ({ filters, look }: FilterSet, detections: Det
       case 'server-tool-end':
       case 'unknown':
       case 'finish':
-      case 'error':
         return [...flush(), event]
     }
   }

@@ -102,7 +102,7 @@ class Answer {
     const failure = error === null || this.#isAnswer(error) ? null : error
     const status = failure !== null && this.#tellsStatus(failure) ? failure.status : 200
     const headers = failure === null ? answerHeaders(this.#admitted) : { ...answerHeaders(this.#admitted), ...errorHeaders(failure) }
-    return jsonText(this.#format.renderAnswer(this.#head(), mergeFrames(frames, error), this.#tail()), { status, headers })
+    return jsonText(this.#format.renderAnswer(this.#head(), mergeFrames(frames), this.#tail(), error), { status, headers })
   }
 
   async stream(leave: () => void): Promise<Response> {
@@ -171,9 +171,7 @@ class Answer {
 }
 
 /** A whole answer as one frame; it is passed on in the upstream's own words only where it came as one. */
-const mergeFrames = (frames: readonly Frame[], error: GatewayError | null): Frame => {
+const mergeFrames = (frames: readonly Frame[]): Frame => {
   const only = frames[0]
-  if (error === null && frames.length === 1 && only !== undefined) return only
-  const events = frames.flatMap((frame) => frame.events)
-  return { events: error === null ? events : [...events, { type: 'error', error }] }
+  return frames.length === 1 && only !== undefined ? only : { events: frames.flatMap(({ events }) => events) }
 }

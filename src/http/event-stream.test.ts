@@ -81,21 +81,13 @@ describe('the bytes', () => {
     const error = new GatewayError('provider_unavailable', 'Broke off.')
     const { stream, bytes, seen, socket } = open()
     void stream.take(frames(text('a')))
-    void stream.take([{ events: [{ type: 'error', error }] }])
+    stream.fail(error)
     stream.finish()
     void stream.take(frames(text('later')))
     expect(bytes()).toContain('Broke off.')
     expect(bytes()).not.toContain('later')
     expect(decoded(bytes()).at(-1)?.data).toBe('[DONE]')
     expect([socket.state, seen.left, seen.faults]).toEqual(['ended', 0, []])
-  })
-
-  test('keep what came in one batch with the failure', () => {
-    const error = new GatewayError('provider_unavailable', 'Broke off.')
-    const { stream, bytes } = open()
-    void stream.take([...frames(text('before')), { events: [{ type: 'error', error }] }])
-    expect(bytes().indexOf('before')).toBeGreaterThan(0)
-    expect(bytes().indexOf('Broke off.')).toBeGreaterThan(bytes().indexOf('before'))
   })
 
   test('of a failure of which nothing was said, with or without a comment before it, are an event too', () => {

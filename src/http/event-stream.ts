@@ -3,7 +3,7 @@
  * read. The stream ends with its terminal event and `[DONE]`, or, where it cannot, with a broken connection: never cleanly
  * in the middle (docs/contract/streams.md#ends).
  */
-import type { Frame, TakeFrames } from '../canonical/event.ts'
+import type { TakeFrames } from '../canonical/event.ts'
 import type { GatewayError } from '../errors.ts'
 import type { AnswerTail, StreamRenderer } from '../formats/format.ts'
 import { KEEP_ALIVE_FRAME } from '../lib/sse.ts'
@@ -30,7 +30,7 @@ export interface EventStream {
   open(): void
   /** The answer is complete, and settled. */
   finish(): void
-  /** Nothing of an answer came, but this failure. */
+  /** The answer ends with this failure, behind whatever came of it. */
   fail(error: GatewayError): void
 }
 
@@ -92,12 +92,6 @@ export const openEventStream = (parts: EventStreamParts, keepAlive: KeepAlive, o
     take(frames) {
       // The client has left; what still comes is read for its usage alone.
       if (ended) return undefined
-      const error = errorIn(frames)
-      if (error !== null) {
-        const before = frames.filter(({ events }) => !events.some(({ type }) => type === 'error'))
-        conclude((opened) => opened.frames(before) + opened.fail(error, parts.tail()))
-        return undefined
-      }
       const text = rendered((opened) => opened.frames(frames))
       if (text === null) return undefined
       silence.touch()
@@ -109,9 +103,4 @@ export const openEventStream = (parts: EventStreamParts, keepAlive: KeepAlive, o
     finish: () => conclude((opened) => opened.finish(parts.tail())),
     fail: (error) => conclude((opened) => opened.fail(error, parts.tail())),
   }
-}
-
-const errorIn = (frames: readonly Frame[]): GatewayError | null => {
-  for (const { events } of frames) for (const event of events) if (event.type === 'error') return event.error
-  return null
 }

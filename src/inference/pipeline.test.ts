@@ -42,7 +42,6 @@ const event = (...events: readonly ModelEvent[]): Step => ({ do: 'frames', frame
 const wait = (ms: number): Step => ({ do: 'wait', ms })
 const lose = (field: string): Step => ({ do: 'lose', field })
 const fail = (type: ErrorType): Step => ({ do: 'throw', thrown: new GatewayError(type, `told ${type}`) })
-const failAsEvent = (type: ErrorType): Step => event({ type: 'error', error: new GatewayError(type, `told ${type}`) })
 const start: Step = event({ type: 'start', upstreamId: 'up-1', upstreamModel: 'one-1' })
 const finish: Step = event({ type: 'finish', reason: 'stop', native: 'end_turn' })
 const used = (counts: Partial<Usage>): Step => event({ type: 'usage', usage: usageOf(counts) })
@@ -225,28 +224,13 @@ describe('a stream', () => {
     expect(attempts).toHaveLength(1)
   })
 
-  test.each<[string, Step]>([
-    ['thrown', fail('provider_unavailable')],
-    ['sent as an event', failAsEvent('provider_unavailable')],
-  ])('a failure %s is the same failure, before and after content', async (_, failure) => {
+  test('a failure is the same failure, before and after content', async () => {
+    const failure = fail('provider_unavailable')
     const before = await outcome([[start, failure]])
     expect([before.batches, before.failure?.type]).toEqual([[], 'provider_unavailable'])
     const after = await outcome([[say('a'), failure]])
     expect([after.batches, after.failure?.type]).toEqual([['a'], 'provider_unavailable'])
-    expect(after.run.log.error?.type).toBe('provider_unavailable')
-  })
-
-  test('what came in one batch with a failure is still said, and nothing behind the failure is', async () => {
-    const batch: Step = {
-      do: 'frames',
-      frames: [
-        frame({ type: 'text', text: 'a' }),
-        frame({ type: 'error', error: new GatewayError('timeout') }),
-        frame({ type: 'text', text: 'never' }),
-      ],
-    }
-    const { batches, failure } = await outcome([[batch, say('never')]])
-    expect([batches, failure?.type]).toEqual([['a'], 'timeout'])
+    expect(after.run.log.error).toBe(after.failure)
   })
 
   test('a fault of our own is a masked server error', async () => {
@@ -414,7 +398,7 @@ describe('failover', () => {
   test('closes the upstream of every attempt', async () => {
     const { open } = await outcome([
       [say(''), fail('timeout')],
-      [event({ type: 'error', error: new GatewayError('timeout') })],
+      [say(''), fail('timeout')],
       [say('c'), finish],
     ])
     expect(open()).toBe(0)
@@ -580,7 +564,7 @@ describe('what an attempt could not honour', () => {
 
 test('settled exactly once, with every upstream closed and no timer left, in whatever order things happen', async () => {
   const step = fc.oneof(
-    fc.constantFrom(start, finish, say('x'), say(''), fail('timeout'), fail('invalid_request'), failAsEvent('provider_unavailable')),
+    fc.constantFrom(start, finish, say('x'), say(''), fail('timeout'), fail('invalid_request')),
     fc.integer({ min: 1, max: 200_000 }).map(wait),
   )
   const action = fc.constantFrom('next', 'next', 'advance', 'turn', 'leave', 'stop', 'return')
@@ -617,7 +601,6 @@ test('settled exactly once, with every upstream closed and no timer left, in wha
         }
         await all
         expect([began.length, settled.length, open(), clock.waiting]).toEqual([1, 1, 0, 0])
-        expect(handedOver.some(({ events }) => events.some(({ type }) => type === 'error'))).toBe(false)
         expect(run.log.attempts.every(({ startedMs, endedMs }) => endedMs >= startedMs)).toBe(true)
         expect(generation.strict().parse(generationRecord(run).record)).toBeDefined()
       },

@@ -4,7 +4,7 @@
  * remembered, so that the next request keeps it at once.
  */
 import { passesAsWritten, type ClientDialect } from '../canonical/call.ts'
-import type { Frame, TakeFrames } from '../canonical/event.ts'
+import type { TakeFrames } from '../canonical/event.ts'
 import type { Warning } from '../canonical/warning.ts'
 import { GatewayError } from '../errors.ts'
 import type { Attempt, ProviderAdapter } from './provider.ts'
@@ -58,21 +58,12 @@ const refusalOf = async (adapter: ProviderAdapter, attempt: Attempt, ...rest: Ta
 
 type TailOf<F> = F extends (first: Attempt, ...rest: infer Rest) => unknown ? Rest : never
 
-/** A failure that is all that a stream holds is thrown, so that nobody has heard of it if the next request is answered. */
 const beginning =
   (take: TakeFrames, answered: () => void): TakeFrames =>
   (frames) => {
-    const said = frames.find(({ events }) => events.length > 0)
-    const failure = said === undefined ? undefined : failureIn(said)
-    if (failure !== undefined) throw failure
-    if (said !== undefined) answered()
+    if (frames.some(({ events }) => events.length > 0)) answered()
     return take(frames)
   }
-
-const failureIn = ({ events }: Frame): GatewayError | undefined => {
-  const [event] = events
-  return event?.type === 'error' ? event.error : undefined
-}
 
 /** Null where the request keeps the rules. `told`: the client is told also where nothing changes its place. */
 const withRules = (attempt: Attempt, rules: ReadonlySet<RoleRule>, own: ClientDialect, told: boolean): Attempt | null => {

@@ -5,7 +5,7 @@ import { dataEvent, startFakeUpstream, type Script } from '../../test/support/fa
 import type { Frame, ModelEvent } from '../canonical/event.ts'
 import { GatewayError } from '../errors.ts'
 import type { Target } from './provider.ts'
-import { type EventReader, failedFrame, streamFrames } from './stream-frames.ts'
+import { type EventReader, streamFrames } from './stream-frames.ts'
 import { createUpstream } from './upstream.ts'
 
 const upstream = await startFakeUpstream()
@@ -20,12 +20,14 @@ const target: Target = {
   maxCompletionTokens: null,
 }
 
+const CUT = 'thrown provider_unavailable: Acme ended the stream before the answer was complete.'
+
 /** A dialect of three words: `"end"` and `"fail"` are those two, all else is text. */
 const reader: EventReader = {
-  frames(body) {
-    if (body === 'fail') return [failedFrame(new GatewayError('server', 'Told.'))]
+  read(body, _, frames) {
+    if (body === 'fail') throw new GatewayError('server', 'Told.')
     const said: ModelEvent = body === 'end' ? { type: 'finish', reason: 'stop', native: null } : { type: 'text', text: String(body) }
-    return [{ events: [said] }]
+    frames.push({ events: [said] })
   },
 }
 
@@ -33,8 +35,7 @@ const begin = (script: Script, words: EventReader = reader): { clock: FakeClock;
   upstream.script(script)
   const clock = createFakeClock()
   const heard: string[] = []
-  const told = ({ events }: Frame): string[] =>
-    events.map((event) => (event.type === 'text' ? event.text : event.type === 'error' ? event.error.message : event.type))
+  const told = ({ events }: Frame): string[] => events.map((event) => (event.type === 'text' ? event.text : event.type))
   const read = async (): Promise<string[]> => {
     const connection = new AbortController()
     const request = { url: upstream.url, headers: {}, body: '{}', stream: true, connection }
@@ -43,7 +44,7 @@ const begin = (script: Script, words: EventReader = reader): { clock: FakeClock;
       await streamFrames(response, words, target, (frames) => void heard.push(...frames.flatMap(told)))
     } catch (thrown) {
       if (!(thrown instanceof GatewayError)) throw thrown
-      heard.push(`thrown ${thrown.type}`)
+      heard.push(`thrown ${thrown.type}: ${thrown.message}`)
     }
     return heard
   }
@@ -64,12 +65,12 @@ test.each<[string, string, string[]]>([
   ['an end', said('a', 'end'), ['a', 'finish']],
   ['what comes behind the model’s end', said('end', 'a'), ['finish', 'a']],
   ['nothing behind the marker', said('a', 'end', '[DONE]', 'b'), ['a', 'finish']],
-  ['a marker alone', said('[DONE]'), ['thrown provider_unavailable']],
+  ['a marker alone', said('[DONE]'), [CUT]],
   ['a last event without its blank line that is the end', said('a') + 'data: "end"', ['a', 'finish']],
-  ['one that is not', said('a') + 'data: "b"', ['a', 'thrown provider_unavailable']],
-  ['a failure behind what came before it', said('a', 'fail', 'b', 'end'), ['a', 'Told.']],
-  ['what is not JSON', `${said('a')}data: {\n\n`, ['a', 'Acme sent a stream event that is not JSON.']],
-  ['no end', said('a'), ['a', 'thrown provider_unavailable']],
+  ['one that is not', said('a') + 'data: "b"', ['a', CUT]],
+  ['a failure behind what came before it', said('a', 'fail', 'b', 'end'), ['a', 'thrown server: Told.']],
+  ['what is not JSON', `${said('a')}data: {\n\n`, ['a', 'thrown provider_unavailable: Acme sent a stream event that is not JSON.']],
+  ['no end', said('a'), ['a', CUT]],
 ])('reads %s', async (_, bytes, heard) => {
   const script: Script = async (exchange) => (await sending(bytes)(exchange), await exchange.done())
   expect(await begin(script).read).toEqual(heard)
@@ -105,14 +106,15 @@ describe('behind the model’s end', () => {
 })
 
 test('a dialect without a word for its end gets it when the bytes end', async () => {
-  let ending: Frame | null = null
+  let ended = false
   const words: EventReader = {
     patienceMs: 5000,
-    frames(body) {
-      if (body === 'end') ending = { events: [{ type: 'finish', reason: 'length', native: null }] }
-      return body === 'end' ? [] : reader.frames(body, { event: null, data: '' })
+    read(body, event, frames) {
+      if (body === 'end') ended = true
+      else reader.read(body, event, frames)
     },
-    ending: () => ending,
+    mayEnd: () => ended,
+    ending: () => ({ events: [{ type: 'finish', reason: 'length', native: null }] }),
   }
   const script: Script = async (exchange) => (await sending(said('a', 'end', 'b'))(exchange), await exchange.done())
   expect(await begin(script, words).read).toEqual(['a', 'b', 'finish'])

@@ -9,14 +9,16 @@ import type { UpstreamResponse } from './upstream.ts'
 
 /** What a dialect makes of one stream. */
 export interface EventReader {
-  /** The frames of an event, whose data is the JSON of `body`. Never throws: a failure travels as the last frame. */
-  frames(body: unknown, event: SseEvent): Frame[]
+  /** Adds to `frames` what an event says, whose data is the JSON of `body`. Throws the failure that it tells, behind what it says. */
+  read(body: unknown, event: SseEvent, frames: Frame[]): void
   /** The frame of an event that is like one before it but for a piece of what the model says; null for any other, which is parsed. */
   alike?(event: SseEvent): Frame | null
   /** Whether the event just read ends the stream, so that nothing behind it counts. `finished`: the model has ended. */
   stopped?(finished: boolean): boolean
-  /** For a dialect that never says that it ended: the frame that ends the answer if the bytes do; null before it can. */
-  ending?(): Frame | null
+  /** For a dialect that never says that it ended: whether the answer ends if the bytes do. */
+  mayEnd?(): boolean
+  /** The frame that then ends it. Throws where that end is a failure. */
+  ending?(): Frame
   /**
    * For a dialect whose streams end with the marker: the frame that ends an answer whose model never said that it ended;
    * null where nothing came before the marker. Behind it the use may still follow.
@@ -31,8 +33,8 @@ const END_MARKER = '[DONE]'
 
 /**
  * Hands over a batch of frames for each piece that holds any. Once the model has ended the answer is whole, whether the stream ends
- * well, breaks or falls silent behind it. Before that each of these throws; a failure that the upstream tells is the last
- * frame, so that what came before it in the same piece still counts.
+ * well, breaks or falls silent behind it. Before that each of these throws; a failure that the upstream tells is thrown behind
+ * what came before it in the same piece, which still counts.
  */
 export const streamFrames = async (response: UpstreamResponse, reader: EventReader, target: Target, take: TakeFrames): Promise<void> => {
   const sse = new SseDecoder()
@@ -41,16 +43,15 @@ export const streamFrames = async (response: UpstreamResponse, reader: EventRead
   let counted = false
   /** The marker of the end has come. */
   let marked = false
-  const end = (): Frame[] => {
+  const end = (frames: Frame[]): void => {
     marked = true
     const ending = finished ? null : (reader.endMarked?.() ?? null)
     finished ||= ending !== null
-    return ending === null ? [] : [ending]
+    if (ending !== null) frames.push(ending)
   }
-  const read = (event: SseEvent): Frame[] => {
-    const frames = framesOf(event, reader, target)
-    finished ||= frames.some((frame) => holds(frame, 'finish')) || (reader.ending?.() ?? null) !== null
-    return frames
+  const read = (event: SseEvent, frames: Frame[]): void => {
+    reader.read(bodyOf(event, target), event, frames)
+    finished ||= frames.some((frame) => holds(frame, 'finish')) || reader.mayEnd?.() === true
   }
   let stopped = false
   const pieces = response.pieces()
@@ -59,25 +60,29 @@ export const streamFrames = async (response: UpstreamResponse, reader: EventRead
       const piece = await pieces.next()
       if (piece === null) break
       const frames: Frame[] = []
-      let failed = false
-      for (const event of withinLimits(() => sse.push(piece))) {
-        const alike = marked ? null : (reader.alike?.(event) ?? null)
-        if (alike !== null) {
-          frames.push(alike)
-          continue
+      let failure: Thrown | null = null
+      try {
+        for (const event of withinLimits(() => sse.push(piece))) {
+          const alike = marked ? null : (reader.alike?.(event) ?? null)
+          if (alike !== null) {
+            frames.push(alike)
+            continue
+          }
+          // Whatever an upstream sends after its end is not part of the answer, but for the use where it was not told before.
+          if (event.data === END_MARKER) end(frames)
+          else if (marked) frames.push(...usesIn(unlessFailed((uses) => reader.read(bodyOf(event, target), event, uses))))
+          else read(event, frames)
+          counted ||= frames.some((frame) => holds(frame, 'usage'))
+          stopped = (marked && (counted || !finished || reader.endMarked === undefined)) || (reader.stopped?.(finished) ?? false)
+          if (stopped) break
         }
-        // Whatever an upstream sends after its end is not part of the answer, but for the use where it was not told before.
-        if (event.data === END_MARKER) frames.push(...end())
-        else frames.push(...(marked ? usesIn(framesOf(event, reader, target)) : read(event)))
-        counted ||= frames.some((frame) => holds(frame, 'usage'))
-        failed = endsInFailure(frames)
-        stopped = (marked && (counted || !finished || reader.endMarked === undefined)) || (reader.stopped?.(finished) ?? false)
-        if (failed || stopped) break
+      } catch (thrown) {
+        failure = { thrown }
       }
-      if (finished && !failed) response.complete(reader.patienceMs)
+      if (finished && failure === null) response.complete(reader.patienceMs)
       const behind = frames.length > 0 ? take(frames) : undefined
       if (behind !== undefined) await behind
-      if (failed) return
+      if (failure !== null) throw failure.thrown
     }
   } finally {
     pieces.close()
@@ -85,22 +90,47 @@ export const streamFrames = async (response: UpstreamResponse, reader: EventRead
   const last = stopped || finished ? null : withinLimits(() => sse.end())
   if (last !== null && last.data !== END_MARKER) {
     // A last event without its blank line counts only where it is the end of the answer (docs/contract/streams.md#reading-providers).
-    const frames = read(last)
+    const frames = unlessFailed((into) => read(last, into))
     if (finished) await take(frames)
   }
   if (!finished) throw unusable(target, 'ended the stream before the answer was complete.')
-  const ending = reader.ending?.() ?? null
-  if (ending !== null) await take([ending])
+  if (reader.ending !== undefined && reader.mayEnd?.() === true) await take([reader.ending()])
 }
 
-const framesOf = (event: SseEvent, reader: EventReader, target: Target): Frame[] => {
-  let body: unknown
+/** Hands over what a whole answer says, also where it ends in a failure, which is thrown behind it. */
+export const takeWhole = async (take: TakeFrames, read: (frames: Frame[]) => void): Promise<void> => {
+  const frames: Frame[] = []
+  let failure: Thrown | null = null
   try {
-    body = parseExact(event.data)
-  } catch (cause) {
-    return [failedFrame(unusable(target, 'sent a stream event that is not JSON.', cause))]
+    read(frames)
+  } catch (thrown) {
+    failure = { thrown }
   }
-  return reader.frames(body, event)
+  if (frames.length > 0) await take(frames)
+  if (failure !== null) throw failure.thrown
+}
+
+interface Thrown {
+  readonly thrown: unknown
+}
+
+const bodyOf = (event: SseEvent, target: Target): unknown => {
+  try {
+    return parseExact(event.data)
+  } catch (cause) {
+    throw unusable(target, 'sent a stream event that is not JSON.', cause)
+  }
+}
+
+/** What an event says that does not count where it fails: one behind the end, or one that the connection may have cut. */
+const unlessFailed = (read: (frames: Frame[]) => void): Frame[] => {
+  const frames: Frame[] = []
+  try {
+    read(frames)
+  } catch (thrown) {
+    if (!(thrown instanceof GatewayError)) throw thrown
+  }
+  return frames
 }
 
 const usesIn = (frames: readonly Frame[]): Frame[] => {
@@ -118,11 +148,4 @@ const withinLimits = <Read>(read: () => Read): Read => {
   }
 }
 
-export const failedFrame = (error: GatewayError): Frame => ({ events: [{ type: 'error', error }] })
-
-export const holds = (frame: Frame, type: ModelEvent['type']): boolean => frame.events.some((event) => event.type === type)
-
-const endsInFailure = (frames: readonly Frame[]): boolean => {
-  const newest = frames.at(-1)
-  return newest !== undefined && holds(newest, 'error')
-}
+const holds = (frame: Frame, type: ModelEvent['type']): boolean => frame.events.some((event) => event.type === type)

@@ -151,8 +151,7 @@ const textCalls = (declared: ReadonlySet<string>): TextCalls => {
   }
 
   const tell = (event: ModelEvent): ModelEvent[] => {
-    // Of the use, and of a failure, which leaves open what was cut short.
-    if (event.type === 'usage' || event.type === 'logprobs' || event.type === 'error') return [event]
+    if (event.type === 'usage' || event.type === 'logprobs') return [event]
     if (open !== null) {
       if (event.type === 'tool-arguments' && event.index === open.index) return piece(open, event.json)
       const woven = (event.type === 'tool-call' || event.type === 'tool-arguments') && open.to === 'text' && !isWhole(open.held)

@@ -1,7 +1,7 @@
 /** Embeddings are asked only of providers that speak the dialect they are asked in. */
 import { beforeAll, expect, test } from 'bun:test'
 
-import { infer } from '../support/calls.ts'
+import { call, infer } from '../support/calls.ts'
 import { startFakeUpstream } from '../support/fake-upstream.ts'
 import { type StartedService, useServices } from '../support/started-service.ts'
 
@@ -55,4 +55,10 @@ test('what a provider does not take is a warning, and a refusal before anybody i
   ]
   expect(strict.map(({ status }) => status)).toEqual([400, 400, 400, 400])
   expect(upstream.exchanges.length).toBe(before)
+})
+
+test('a request without a model is refused: the default models of a workspace are for conversations', async () => {
+  await call(service, 'PATCH', '/workspaces/default', { body: { default_text_model: 'fake/one' } })
+  const answer = await infer(service, { input: 'hi' }, { path: '/embeddings' })
+  expect(answer.status).toBe(400)
 })

@@ -45,8 +45,9 @@ describe('a whole message of the same dialect', () => {
   })
 
   test('that failed is its error', () => {
-    const error: ModelEvent = { type: 'error', error: new GatewayError('timeout') }
-    expect(relayed('{"id":"u","content":[]}', TAIL, error)).toBe(renderAnswer(HEAD, { events: [error] }, TAIL))
+    const error = new GatewayError('timeout')
+    const native = { dialect: 'messages', json: '{"id":"u","content":[]}' } as const
+    expect(renderAnswer(HEAD, { events: [], native }, TAIL, error)).toBe(renderAnswer(HEAD, { events: [] }, TAIL, error))
   })
 
   for (const name of ['anthropic-clear-thinking.1', 'anthropic-refusal', 'anthropic-text', 'anthropic-tool-no-args']) {

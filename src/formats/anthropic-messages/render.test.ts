@@ -113,7 +113,7 @@ describe('a whole message', () => {
 
   test('that failed is its error', () => {
     const error = new GatewayError('timeout')
-    expect(render(text('Hi'), { type: 'error', error })).toBe(renderError(error, HEAD, TAIL).body)
+    expect(renderAnswer(HEAD, { events: [text('Hi')] }, TAIL, error)).toBe(renderError(error, HEAD, TAIL).body)
   })
 
   test('is read by the official client', async () => {

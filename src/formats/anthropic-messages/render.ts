@@ -1,6 +1,7 @@
 /** A whole message (docs/contract/messages.md#answer). */
 import type { Frame } from '../../canonical/event.ts'
-import { dialectId, failureOf, metadataMember } from '../answer-parts.ts'
+import type { GatewayError } from '../../errors.ts'
+import { dialectId, metadataMember } from '../answer-parts.ts'
 import { BlockSequence } from '../block-sequence.ts'
 import { watchEnding } from '../ending.ts'
 import type { AnswerHead, AnswerTail } from '../format.ts'
@@ -12,8 +13,7 @@ import { thinkingBehindText } from './unasked-thinking.ts'
 import { messagesUsage } from './usage.ts'
 
 /** This dialect has no place for a failure next to content: a failed answer is its error. */
-export const renderAnswer = (head: AnswerHead, answer: Frame, tail: AnswerTail): string => {
-  const failure = failureOf(answer)
+export const renderAnswer = (head: AnswerHead, answer: Frame, tail: AnswerTail, failure: GatewayError | null = null): string => {
   if (failure !== null) return renderError(failure, head, tail).body
   if (answer.native?.dialect === 'messages') return relayAnswer(head, answer.native.json, tail)
   const ending = watchEnding()

@@ -76,7 +76,6 @@ export const createReasoningDetails = (): ReasoningDetails => {
         case 'logprobs':
         case 'unknown':
         case 'usage':
-        case 'error':
           return NONE
       }
     },

@@ -152,7 +152,6 @@ class ChatStream implements StreamRenderer {
       case 'reasoning-end':
       case 'unknown':
       case 'usage':
-      case 'error':
         return ''
     }
   }

@@ -138,14 +138,13 @@ describe('an answer built from events', () => {
       ',"error":{"code":502,"message":"Acme broke off.","metadata":{"provider_name":"Acme","error_type":"provider_unavailable"}}'
     const answer = completion('"content":"Hi","refusal":null', 'error', 'null', member)
     // In the choice, and where every other failure has it.
-    expect(render(text('Hi'), { type: 'error', error })).toBe(`${answer.slice(0, -1)}${member}}`)
+    expect(renderAnswer(HEAD, { events: [text('Hi')] }, TAIL, error)).toBe(`${answer.slice(0, -1)}${member}}`)
   })
 
   test('the routing metadata, but not next to a 500', () => {
     const tail = { ...TAIL, metadata: METADATA }
     expect(renderAnswer(HEAD, { events: [] }, tail)).toEndWith(',"service_metadata":{"strategy":"direct"}}')
-    const failed: ModelEvent = { type: 'error', error: new GatewayError('server') }
-    expect(renderAnswer(HEAD, { events: [failed] }, tail)).not.toContain('service_metadata')
+    expect(renderAnswer(HEAD, { events: [] }, tail, new GatewayError('server'))).not.toContain('service_metadata')
   })
 
   test('an unknown cost is left out: typed clients take a number or nothing', () => {
@@ -217,8 +216,10 @@ describe('an answer of an upstream of the same dialect', () => {
     expect(renderAnswer(HEAD, { native: { dialect: 'chat', json: native }, events: [text('Hi'), stop] }, TAIL)).toBe(
       render(text('Hi'), stop),
     )
-    const failed: ModelEvent = { type: 'error', error: new GatewayError('timeout') }
-    expect(renderAnswer(HEAD, { native: { dialect: 'chat', json: '{"choices":[]}' }, events: [failed] }, TAIL)).toBe(render(failed))
+    const failure = new GatewayError('timeout')
+    expect(renderAnswer(HEAD, { native: { dialect: 'chat', json: '{"choices":[]}' }, events: [] }, TAIL, failure)).toBe(
+      renderAnswer(HEAD, { events: [] }, TAIL, failure),
+    )
   })
 
   test('whose usage names a member twice gets ours', () => {

@@ -1,8 +1,9 @@
 /** A whole chat completion (docs/contract/chat-completions.md#answer). */
 import { type Frame, type ModelEvent, PARAGRAPH_BREAK } from '../../canonical/event.ts'
+import type { GatewayError } from '../../errors.ts'
 import { JsonTextError } from '../../lib/json-scan.ts'
 import type { JsonObject } from '../../lib/json.ts'
-import { errorMetadataMember, failureOf, metadataMember } from '../answer-parts.ts'
+import { errorMetadataMember, metadataMember } from '../answer-parts.ts'
 import { watchEnding } from '../ending.ts'
 import type { AnswerHead, AnswerTail } from '../format.ts'
 import { annotation, image, logprobs } from './message-parts.ts'
@@ -12,8 +13,8 @@ import { errorMember } from './render-error.ts'
 import { chatUsage } from './usage.ts'
 
 /** The upstream's own JSON where it speaks this dialect and did not fail; else the answer built from its events. */
-export const renderAnswer = (head: AnswerHead, answer: Frame, tail: AnswerTail): string => {
-  if (answer.native?.dialect === 'chat' && failureOf(answer) === null) {
+export const renderAnswer = (head: AnswerHead, answer: Frame, tail: AnswerTail, failure: GatewayError | null = null): string => {
+  if (answer.native?.dialect === 'chat' && failure === null) {
     try {
       return relayAnswer(head, answer.native.json, answer.events, tail)
     } catch (error) {
@@ -21,11 +22,10 @@ export const renderAnswer = (head: AnswerHead, answer: Frame, tail: AnswerTail):
       if (!(error instanceof JsonTextError)) throw error
     }
   }
-  return JSON.stringify(chatCompletion(head, answer, tail))
+  return JSON.stringify(chatCompletion(head, answer, tail, failure))
 }
 
-const chatCompletion = (head: AnswerHead, answer: Frame, tail: AnswerTail): JsonObject => {
-  const failure = failureOf(answer)
+const chatCompletion = (head: AnswerHead, answer: Frame, tail: AnswerTail, failure: GatewayError | null): JsonObject => {
   return {
     id: head.generationId,
     object: 'chat.completion',
@@ -33,17 +33,16 @@ const chatCompletion = (head: AnswerHead, answer: Frame, tail: AnswerTail): Json
     model: head.model,
     provider: head.provider,
     system_fingerprint: null,
-    choices: [choice(answer)],
+    choices: [choice(answer, failure)],
     usage: chatUsage(tail),
     // Also where every other failure has it: clients look for `error` in any body (docs/contract/errors.md#provider-failures).
     ...(failure === null ? metadataMember(tail) : { error: errorMember(failure), ...errorMetadataMember(failure, tail) }),
   }
 }
 
-const choice = (answer: Frame): JsonObject => {
+const choice = (answer: Frame, failure: GatewayError | null): JsonObject => {
   const ending = watchEnding()
   for (const event of answer.events) ending.see(event)
-  const failure = failureOf(answer)
   return {
     index: 0,
     message: message(answer),

@@ -48,8 +48,10 @@ describe('a whole response of the same dialect', () => {
   })
 
   test('that failed is rendered from its meaning', () => {
-    const error: ModelEvent = { type: 'error', error: new GatewayError('timeout') }
-    expect(relayed('{"id":"u","output":[]}', TAIL, text('Hi'), error)).toBe(renderAnswer(HEAD, { events: [text('Hi'), error] }, TAIL))
+    const error = new GatewayError('timeout')
+    const native = { dialect: 'responses', json: '{"id":"u","output":[]}' } as const
+    const events = [text('Hi')]
+    expect(renderAnswer(HEAD, { events, native }, TAIL, error)).toBe(renderAnswer(HEAD, { events }, TAIL, error))
   })
 
   for (const name of ['openai-custom-tool.1', 'openai-phase.1', 'openai-reasoning-encrypted-content.1']) {

@@ -10,8 +10,7 @@ import { JsonBody } from '../../lib/json-body.ts'
 import { renderError } from './render-error.ts'
 import { renderAnswer } from './render.ts'
 
-const render = (...events: readonly ModelEvent[]) => JSON.parse(renderAnswer(HEAD, { events }, TAIL))
-const failing = (error: GatewayError): ModelEvent => ({ type: 'error', error })
+const failed = (error: GatewayError, ...events: readonly ModelEvent[]) => JSON.parse(renderAnswer(HEAD, { events }, TAIL, error))
 
 describe('a whole response', () => {
   test('has every key of the strict schema, the items, and the text at hand', () => {
@@ -55,7 +54,7 @@ describe('a whole response', () => {
   })
 
   test('that a failure ended keeps what was produced', () => {
-    expect(render(text('Hi'), failing(new GatewayError('timeout', 'Acme is silent.')))).toMatchObject({
+    expect(failed(new GatewayError('timeout', 'Acme is silent.'), text('Hi'))).toMatchObject({
       status: 'failed',
       error: { code: 'server_error', message: 'Acme is silent.' },
       error_type: 'timeout',
@@ -64,7 +63,7 @@ describe('a whole response', () => {
   })
 
   test('that an error of length ended is incomplete, not failed', () => {
-    const body = render(text('Hi'), failing(new GatewayError('max_tokens_exceeded')))
+    const body = failed(new GatewayError('max_tokens_exceeded'), text('Hi'))
     expect(body).toMatchObject({
       status: 'incomplete',
       error: null,

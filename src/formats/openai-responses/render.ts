@@ -1,6 +1,7 @@
 /** A whole response (docs/contract/responses.md#answer). */
 import type { Frame } from '../../canonical/event.ts'
-import { errorMetadataMember, failureOf, metadataMember } from '../answer-parts.ts'
+import type { GatewayError } from '../../errors.ts'
+import { errorMetadataMember, metadataMember } from '../answer-parts.ts'
 import { BlockSequence } from '../block-sequence.ts'
 import { watchEnding } from '../ending.ts'
 import type { AnswerHead, AnswerTail } from '../format.ts'
@@ -10,8 +11,7 @@ import { relayAnswer } from './relay-answer.ts'
 import { responseWriter } from './response-object.ts'
 import { responsesUsage } from './usage.ts'
 
-export const renderAnswer = (head: AnswerHead, answer: Frame, tail: AnswerTail): string => {
-  const failure = failureOf(answer)
+export const renderAnswer = (head: AnswerHead, answer: Frame, tail: AnswerTail, failure: GatewayError | null = null): string => {
   if (answer.native?.dialect === 'responses' && failure === null) return relayAnswer(head, answer.native.json, tail)
   const ending = watchEnding()
   const items = new OutputItems(head, () => {})

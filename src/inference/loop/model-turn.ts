@@ -103,7 +103,6 @@ export const readModelTurn = (isServerTool: (name: string) => boolean, isFirst: 
       case 'image':
       case 'logprobs':
       case 'unknown':
-      case 'error':
       case 'server-tool-start':
       case 'server-tool-end':
         return event

@@ -87,7 +87,6 @@ export class AnswerSoFar implements Said {
           case 'citation':
           case 'reasoning-end':
           case 'logprobs':
-          case 'error':
           // No provider says these.
           case 'server-tool-start':
           case 'server-tool-end':

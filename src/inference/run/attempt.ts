@@ -73,14 +73,7 @@ export const attempt = async (admitted: Running, dispatch: Dispatch, parts: Atte
     return deliver(held)
   }
 
-  const take = (batch: readonly Frame[]): ReturnType<TakeFrames> => {
-    // A failure that travels as an event comes behind the frames before it; nothing behind it counts.
-    const failedAt = batch.findIndex(isFailure)
-    const frames = failedAt < 0 ? batch : batch.slice(0, failedAt)
-    const behind = frames.length === 0 ? undefined : delivered ? deliver(frames) : hold(frames)
-    if (failedAt >= 0) throw errorIn(batch[failedAt])
-    return behind
-  }
+  const take = (frames: readonly Frame[]): ReturnType<TakeFrames> => (delivered ? deliver(frames) : hold(frames))
 
   const observed = (batch: readonly Frame[]): ReturnType<TakeFrames> => {
     log.observe(batch)
@@ -124,8 +117,6 @@ const adapterOf = (adapters: ProviderRegistry, { apiType }: Planned, planned: Pl
 const callFor = ({ call, promptFor }: Turn, planned: PlannedAttempt): Call =>
   promptFor === undefined ? call : { ...call, continued: true, prompt: () => promptFor(planned) }
 
-const isFailure = ({ events }: Frame): boolean => events.some(({ type }) => type === 'error')
-
 export const targetOf = ({ model, endpoint }: PlannedAttempt, { apiKey }: Pick<Credential, 'apiKey'>): Target => ({
   provider: endpoint.provider.slug,
   providerName: endpoint.provider.name,
@@ -165,11 +156,6 @@ const watched = (context: ProviderContext, { hold, log }: Pick<Running, 'hold' |
     },
   }
   return { ...context, upstream: watching, sending }
-}
-
-const errorIn = (frame: Frame | undefined): GatewayError => {
-  const event = frame?.events.find(({ type }) => type === 'error')
-  return event?.type === 'error' ? event.error : new GatewayError('server')
 }
 
 /**

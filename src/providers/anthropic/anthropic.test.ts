@@ -56,8 +56,7 @@ const ask = async (
     error = thrown
   }
   const events = frames.flatMap((frame) => frame.events)
-  const last = events.at(-1)
-  return { frames, events, error: error ?? (last?.type === 'error' ? last.error : null) }
+  return { frames, events, error }
 }
 
 const RECORDED = join(import.meta.dir, '../../../test/fixtures/recorded/anthropic')

@@ -7,7 +7,7 @@ import { parseOrNull } from '../told-error.ts'
 import { answerForm, parseWhole, postJson, WHOLE_BODY_MAX } from '../json-post.ts'
 import { withLoadedMedia } from '../load-media.ts'
 import type { Attempt, ProviderAdapter, Target } from '../provider.ts'
-import { type EventReader, failedFrame, streamFrames } from '../stream-frames.ts'
+import { type EventReader, streamFrames } from '../stream-frames.ts'
 import { createMessagesDecoder, KNOWN_EVENTS } from './decode.ts'
 import { anthropicWire } from './encode.ts'
 import { anthropicFailure } from './errors.ts'
@@ -61,22 +61,21 @@ const eventReader = (target: Target, native: boolean): EventReader => {
   let said = false
   return {
     stopped: () => stopped,
-    frames(event, { event: name, data }) {
-      if (!isObject(event)) return [failedFrame(unusable(target, 'sent a stream event that is not an object.'))]
-      if (event['type'] === 'error' || name === 'error' || isObject(event['error']))
-        return [failedFrame(anthropicFailure(200, data, target))]
-      if (!KNOWN_EVENTS.has(event['type'])) return []
+    read(event, { event: name, data }, frames) {
+      if (!isObject(event)) throw unusable(target, 'sent a stream event that is not an object.')
+      if (event['type'] === 'error' || name === 'error' || isObject(event['error'])) throw anthropicFailure(200, data, target)
+      if (!KNOWN_EVENTS.has(event['type'])) return
       if (event['type'] === 'message_start') {
         // A proxy that asks again in the middle begins a second answer, whose blocks would grow out of those of the first.
-        if (said) return [failedFrame(unusable(target, 'began a second answer before the first was complete.'))]
-        if (started) return []
+        if (said) throw unusable(target, 'began a second answer before the first was complete.')
+        if (started) return
         started = true
       }
       said ||= event['type'] === 'content_block_start'
       stopped = event['type'] === 'message_stop'
       const events = decoder.event(event)
       const json = native && mendInputs([event['content_block']]) ? JSON.stringify(event) : data
-      return [{ events, ...(native ? { native: { dialect: 'messages', json } as const } : {}) }]
+      frames.push({ events, ...(native ? { native: { dialect: 'messages', json } as const } : {}) })
     },
   }
 }

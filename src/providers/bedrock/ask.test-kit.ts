@@ -50,8 +50,7 @@ export const startBedrock = async (): Promise<{ readonly upstream: FakeUpstream;
         error = thrown
       }
       const events = frames.flatMap((frame) => frame.events)
-      const last = events.at(-1)
-      return { frames, events: events.filter(({ type }) => type !== 'error'), error: last?.type === 'error' ? last.error : error }
+      return { frames, events, error }
     },
   }
 }

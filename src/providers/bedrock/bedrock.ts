@@ -6,7 +6,6 @@ import { isObject } from '../../lib/json.ts'
 import { withLoadedMedia } from '../load-media.ts'
 import type { ProviderAdapter, Target } from '../provider.ts'
 import { retryHint } from '../retry-hint.ts'
-import { failedFrame } from '../stream-frames.ts'
 import type { UpstreamResponse } from '../upstream.ts'
 import { createConverseDecoder, isMalformed, type ConverseDecoder } from './decode.ts'
 import { encodeConverseRequest } from './encode.ts'
@@ -65,7 +64,7 @@ const streamed = async (response: UpstreamResponse, decoder: ConverseDecoder, ta
       const piece = await pieces.next()
       if (piece === null) break
       const frames: Frame[] = []
-      let failed = false
+      let failure: GatewayError | null = null
       try {
         for (const message of stream.read(piece)) {
           frames.push(messageFrame(message, decoder, target))
@@ -75,14 +74,13 @@ const streamed = async (response: UpstreamResponse, decoder: ConverseDecoder, ta
           if (over) break
         }
       } catch (thrown) {
-        // What came before a failure in the same piece still counts, so the failure travels behind it as an event.
-        frames.push(failedFrame(asFailure(thrown, target)))
-        failed = true
+        // What came before a failure in the same piece still counts.
+        failure = asFailure(thrown, target)
       }
       if (over) response.complete()
       const behind = frames.length > 0 ? take(frames) : undefined
       if (behind !== undefined) await behind
-      if (failed) return
+      if (failure !== null) throw failure
     }
   } finally {
     pieces.close()

@@ -60,8 +60,7 @@ const begin = (script: Script, { stream = true, target = {} }: { stream?: boolea
       if (!(thrown instanceof GatewayError)) throw thrown
       return { events, error: thrown }
     }
-    const last = events.at(-1)
-    return { events, error: last?.type === 'error' ? last.error : null }
+    return { events, error: null }
   }
   return { clock, connection, read: read() }
 }

@@ -5,7 +5,7 @@ import { unusable } from '../classify-failure.ts'
 import { answerForm, parseWhole, postJson, WHOLE_BODY_MAX } from '../json-post.ts'
 import { withLoadedMedia } from '../load-media.ts'
 import type { ProviderAdapter, Target } from '../provider.ts'
-import { type EventReader, failedFrame, holds, streamFrames } from '../stream-frames.ts'
+import { type EventReader, streamFrames, takeWhole } from '../stream-frames.ts'
 import { createGoogleDecoder, firstCandidate, type Ending, type GoogleDecoder } from './decode.ts'
 import { encodeGoogleRequest } from './encode.ts'
 import { geminiModel } from './gemini-model.ts'
@@ -33,7 +33,10 @@ export const google: ProviderAdapter = async (attempt, context, take) => {
   const { streams, response } = await answerForm(posted, call.stream)
   // A proxy that loses the query answers with a list of chunks in place of events.
   if (streams) await streamFrames(response, chunkReader(target), target, take)
-  else await take(wholeFrames(await response.text(WHOLE_BODY_MAX), target))
+  else {
+    const text = await response.text(WHOLE_BODY_MAX)
+    await takeWhole(take, (frames) => readWhole(text, target, frames))
+  }
 }
 
 const addressOf = ({ baseUrl, upstreamModel, unlisted }: Target, stream: boolean): string => {
@@ -49,45 +52,44 @@ const chunkReader = (target: Target): EventReader => {
   const decoder = createGoogleDecoder(target.modelId)
   return {
     patienceMs: AFTER_ENDING_MS,
-    frames: (chunk) => framesOf(chunk, decoder, target),
-    ending() {
-      const ending = decoder.ending()
-      return ending === null ? null : endingFrame(ending, target)
+    read(chunk, _, frames) {
+      readChunk(chunk, decoder, target, frames)
     },
+    mayEnd: () => decoder.ending() !== null,
+    ending: () => ({ events: [finishOf(decoder.ending(), target)] }),
   }
 }
 
-/** The frames of one chunk; a failure in it is the last one. */
-const framesOf = (chunk: unknown, decoder: GoogleDecoder, target: Target): Frame[] => {
-  if (Array.isArray(chunk)) return (chunk as unknown[]).flatMap((entry) => framesOf(entry, decoder, target))
-  if (!isObject(chunk)) return [failedFrame(unusable(target, 'sent an answer that is not an object.'))]
-  if (errorIn(chunk) !== null) return [failedFrame(googleFailure(200, JSON.stringify(chunk), target))]
+/** A chunk, or a list of them. */
+const readChunk = (chunk: unknown, decoder: GoogleDecoder, target: Target, frames: Frame[]): void => {
+  if (Array.isArray(chunk)) {
+    for (const entry of chunk as unknown[]) readChunk(entry, decoder, target, frames)
+    return
+  }
+  if (!isObject(chunk)) throw unusable(target, 'sent an answer that is not an object.')
+  if (errorIn(chunk) !== null) throw googleFailure(200, JSON.stringify(chunk), target)
   const events = decoder.events(chunk)
+  if (events.length > 0) frames.push({ events })
   const blocked = blockedPrompt(chunk, target)
-  const frames: Frame[] = events.length === 0 ? [] : [{ events }]
-  return blocked === null ? frames : [...frames, failedFrame(blocked)]
+  if (blocked !== null) throw blocked
 }
 
-const endingFrame = (ending: Ending, target: Target): Frame => {
+const finishOf = (ending: Ending | null, target: Target): ModelEvent => {
+  if (ending === null) throw unusable(target, 'answered without any candidates.')
   const { reason, native } = ending
-  return reason === null ? failedFrame(brokenEnding(ending, target)) : { events: [{ type: 'finish', reason, native }] }
+  if (reason === null) throw brokenEnding(ending, target)
+  return { type: 'finish', reason, native }
 }
 
-/** A whole answer, or a list of the chunks that make it up: one frame, and behind it the failure where there is one. */
-const wholeFrames = (text: string, target: Target): Frame[] => {
+/** A whole answer, or a list of the chunks that make it up. */
+const readWhole = (text: string, target: Target, frames: Frame[]): void => {
   const body = parseWhole(text, target)
   const decoder = createGoogleDecoder(target.modelId)
-  const frames = framesOf(body, decoder, target)
-  const failure = frames.find((frame) => holds(frame, 'error'))
-  const events: ModelEvent[] = frames.filter((frame) => !holds(frame, 'error')).flatMap((frame) => frame.events)
-  if (failure !== undefined) return [{ events }, failure]
+  readChunk(body, decoder, target, frames)
   const ending = decoder.ending()
   // A whole body is complete however little it says of its end; a list of chunks may have been cut.
   if (ending === null && isObject(body) && firstCandidate(body) !== undefined) {
-    const reason = events.some(({ type }) => type === 'tool-call') ? 'tool_calls' : 'stop'
-    return [{ events: [...events, { type: 'finish', reason, native: null }] }]
-  }
-  if (ending === null) throw unusable(target, 'answered without any candidates.')
-  const end = endingFrame(ending, target)
-  return holds(end, 'error') ? [{ events }, end] : [{ events: [...events, ...end.events] }]
+    const called = frames.some(({ events }) => events.some(({ type }) => type === 'tool-call'))
+    frames.push({ events: [{ type: 'finish', reason: called ? 'tool_calls' : 'stop', native: null }] })
+  } else frames.push({ events: [finishOf(ending, target)] })
 }

@@ -84,8 +84,7 @@ const begin = (script: Script, { stream = true, baseUrl = upstream.url }: { stre
       error = thrown
     }
     const events = frames.flatMap(({ events }) => events)
-    const last = events.at(-1)
-    return { frames, events, batches, error: error ?? (last?.type === 'error' ? last.error : null) }
+    return { frames, events, batches, error }
   }
   return { clock, connection, firstBatch, read: read() }
 }
@@ -309,11 +308,11 @@ describe('a stream', () => {
   })
 
   test('has nothing of what comes after [DONE]', async () => {
-    const { events } = await ask(
+    const { events, error } = await ask(
       streaming(said(proseChunk('a'), FINISH_CHUNK, '[DONE]', proseChunk('never'), '{"error":{"message":"never"}}')),
     )
     expect(textOf(events)).toBe('a')
-    expect(events.some(({ type }) => type === 'error')).toBe(false)
+    expect(error).toBeNull()
   })
 
   test.each<[string, string, ErrorType, string]>([

@@ -10,7 +10,7 @@ import { holdsError } from '../failure-words.ts'
 import { withLoadedMedia } from '../load-media.ts'
 import type { ProviderAdapter, Target } from '../provider.ts'
 import { vendorOf } from '../vendors.ts'
-import { type EventReader, failedFrame, streamFrames } from '../stream-frames.ts'
+import { type EventReader, streamFrames, takeWhole } from '../stream-frames.ts'
 import { addressOf, keyHeader } from './address.ts'
 import { createChatDecoder, type ChatDecoder } from './decode.ts'
 import { chatWire } from './encode.ts'
@@ -39,7 +39,10 @@ export const openaiChat: ProviderAdapter = async (attempt, context, take) => {
   const { streams, response } = await answerForm(posted, call.stream)
   const native = passesAsWritten(call, 'chat') && streams === call.stream
   if (streams) await streamFrames(response, chunkReader(target, native), target, take)
-  else await take(wholeFrames(await response.text(WHOLE_BODY_MAX), target, native))
+  else {
+    const text = await response.text(WHOLE_BODY_MAX)
+    await takeWhole(take, (frames) => readWhole(text, target, native, frames))
+  }
 }
 
 /** `native`: a stream was asked for in this dialect, so a chunk can be passed on as it is. */
@@ -56,22 +59,32 @@ const chunkReader = (target: Target, native: boolean): EventReader => {
       const events = decoder.ending()
       return events.length === 0 ? null : { events }
     },
-    frames(chunk, event) {
-      const frames = chunkFrames(chunk, event, decoder, target, native)
-      pieces.learn(event, frames)
-      return frames
+    read(chunk, event, frames) {
+      const frame = readChunk(chunk, event, { decoder, target, native }, frames)
+      pieces.learn(event, frame)
     },
   }
 }
 
-const chunkFrames = (chunk: unknown, event: SseEvent, decoder: ChatDecoder, target: Target, native: boolean): Frame[] => {
-  if (!isObject(chunk)) return [failedFrame(unusable(target, 'sent a stream event that is not an object.'))]
-  if (holdsError(chunk) || event.event === 'error') return [failedFrame(chatFailure(200, event.data, target))]
+interface Reading {
+  readonly decoder: ChatDecoder
+  readonly target: Target
+  readonly native: boolean
+}
+
+const readChunk = (chunk: unknown, event: SseEvent, { decoder, target, native }: Reading, frames: Frame[]): Frame => {
+  if (!isObject(chunk)) throw unusable(target, 'sent a stream event that is not an object.')
+  if (holdsError(chunk) || event.event === 'error') throw chatFailure(200, event.data, target)
   const events = decoder.events(chunk)
   const failure = choiceFailure(chunk, target)
-  if (failure !== null) return [{ events }, failedFrame(failure)]
+  if (failure !== null) {
+    frames.push({ events })
+    throw failure
+  }
   const json = native && !decoder.mended ? chatText(chunk, event.data) : null
-  return [json === null ? { events } : { events, native: { dialect: 'chat', json } }]
+  const frame: Frame = json === null ? { events } : { events, native: { dialect: 'chat', json } }
+  frames.push(frame)
+  return frame
 }
 
 /** An upstream that is itself a router tells a failure at the end of its choice, beside what was said before it (docs/contract/chat-completions.md#error-chunk). */
@@ -89,7 +102,7 @@ const choiceFailure = (body: Readonly<Record<string, unknown>>, target: Target):
 
 const BROKEN_OFF = 'insufficient_system_resource'
 
-const wholeFrames = (text: string, target: Target, native: boolean): Frame[] => {
+const readWhole = (text: string, target: Target, native: boolean, frames: Frame[]): void => {
   const body = parseWhole(text, target)
   // Beside a choice that failed, a router repeats its failure: what was said before it still counts.
   const failure = isObject(body) ? choiceFailure(body, target) : null
@@ -98,7 +111,10 @@ const wholeFrames = (text: string, target: Target, native: boolean): Frame[] => 
     throw unusable(target, 'answered without any choices.')
   const decoder = createChatDecoder(target.modelId)
   const decoded = decoder.events(body)
-  if (failure !== null) return [{ events: decoded }, failedFrame(failure)]
+  if (failure !== null) {
+    frames.push({ events: decoded })
+    throw failure
+  }
   const ended = decoded.some(({ type }) => type === 'finish')
   // Some vendors leave the reason empty, xAI where there are calls.
   const called = decoded.some(({ type }) => type === 'tool-call')
@@ -107,5 +123,5 @@ const wholeFrames = (text: string, target: Target, native: boolean): Frame[] => 
     : [...decoded, { type: 'finish', reason: called ? 'tool_calls' : 'stop', native: null }]
   // Only the text has more than one choice.
   const json = native && (!decoder.mended || body['choices'].length > 1) ? chatText(body, text) : null
-  return [json === null ? { events } : { events, native: { dialect: 'chat', json } }]
+  frames.push(json === null ? { events } : { events, native: { dialect: 'chat', json } })
 }

@@ -26,7 +26,7 @@ const readFrames = (payloads: readonly string[], native = true): { frames: Frame
   const frames = parsedFrames(payloads).map((frame, position) => {
     const event = { event: null, data: payloads[position] ?? '' }
     const found = pieces.read(event)
-    if (found === null) pieces.learn(event, [frame])
+    if (found === null) pieces.learn(event, frame)
     else alike += 1
     return found ?? frame
   })
@@ -64,7 +64,7 @@ describe('a chunk that is read by pattern', () => {
   test('says nothing that it does not hold: an empty piece and a named event are left to the parser', () => {
     const chunk = (content: string): string => `{"id":"u","choices":[{"index":0,"delta":{"content":${JSON.stringify(content)}}}]}`
     const pieces = createPieceReader(false)
-    pieces.learn({ event: null, data: chunk('Hello') }, [{ events: [{ type: 'text', text: 'Hello' }] }])
+    pieces.learn({ event: null, data: chunk('Hello') }, { events: [{ type: 'text', text: 'Hello' }] })
     expect(pieces.read({ event: null, data: chunk('there') })).toEqual({ events: [{ type: 'text', text: 'there' }] })
     expect(pieces.read({ event: null, data: chunk('') })).toBeNull()
     expect(pieces.read({ event: 'error', data: chunk('there') })).toBeNull()

@@ -12,7 +12,7 @@ export interface PieceReader {
   /** The frame of a chunk that is like one that was learned; null for any other. */
   read(event: SseEvent): Frame | null
   /** Takes note of a chunk and of what it became. */
-  learn(event: SseEvent, frames: readonly Frame[]): void
+  learn(event: SseEvent, frame: Frame): void
 }
 
 interface Piece {
@@ -38,12 +38,12 @@ export const createPieceReader = (native: boolean): PieceReader => {
       const { pattern, json } = known.native
       return { events, native: { dialect: 'chat', json: json(filling, data), filled: { pattern, filling } } }
     },
-    learn({ event, data }, [frame, ...more]) {
-      const [said, ...others] = frame?.events ?? []
+    learn({ event, data }, frame) {
+      const [said, ...others] = frame.events
       // Another call may come under the index of the one before it.
-      if (frame?.events.some(({ type }) => type === 'tool-call') === true) known = null
-      if (left === 0 || event !== null || said === undefined || more.length + others.length > 0) return
-      const learned = pieceOf(data, said, native && frame?.native !== undefined)
+      if (frame.events.some(({ type }) => type === 'tool-call')) known = null
+      if (left === 0 || event !== null || said === undefined || others.length > 0) return
+      const learned = pieceOf(data, said, native && frame.native !== undefined)
       if (learned === null) return
       left -= 1
       known = learned

@@ -82,8 +82,7 @@ export const asking =
       error = thrown
     }
     const events = frames.flatMap(({ events }) => events)
-    const last = events.at(-1)
-    return { frames, events, error: error ?? (last?.type === 'error' ? last.error : null) }
+    return { frames, events, error }
   }
 
 /** A stream of one event for each object, with a clean end and no end marker. */

@@ -5,6 +5,7 @@ import { piecesOf } from '../../../test/support/pieces.ts'
 import { createFakeClock } from '../../../test/support/fake-clock.ts'
 import { dataEvent, startFakeUpstream, type Script } from '../../../test/support/fake-upstream.ts'
 import { usageOf } from '../../canonical/usage.ts'
+import { GatewayError } from '../../errors.ts'
 import { openaiResponses } from './openai-responses.ts'
 import {
   API_KEY,
@@ -103,7 +104,7 @@ describe('recorded', () => {
       { stream },
     )
     expect([error?.type, error?.metadata['provider_code']]).toEqual(['provider_unavailable', 'insufficient_quota'])
-    expect(events.filter(({ type }) => type !== 'start' && type !== 'error')).toEqual([])
+    expect(events.filter(({ type }) => type !== 'start')).toEqual([])
   })
 
   test.each(['openai-reasoning-encrypted-content.1', 'openai-phase.1', 'openai-custom-tool.1'])(
@@ -161,7 +162,7 @@ describe('the upstream’s own text', () => {
   test('never tells a failure', async () => {
     const { frames, error } = await ask(streaming(CREATED, { type: 'error', code: 'server_error', message: 'x', param: null }))
     expect(error?.type).toBe('server')
-    expect(frames.map(({ native }) => native?.json.slice(0, 26) ?? null)).toEqual(['{"type":"response.created"', null])
+    expect(frames.map(({ native }) => native?.json.slice(0, 26) ?? null)).toEqual(['{"type":"response.created"'])
   })
 })
 
@@ -185,6 +186,6 @@ test.each<[object, boolean]>([
       }),
     },
   }
-  await openaiResponses(attemptOf(upstream.url), context, () => undefined)
-  expect(complete).toBe(expected)
+  const failure = await openaiResponses(attemptOf(upstream.url), context, () => undefined).catch((thrown: unknown) => thrown)
+  expect([complete, failure instanceof GatewayError]).toEqual([expected, !expected])
 })

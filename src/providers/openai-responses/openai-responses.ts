@@ -9,7 +9,7 @@ import { unusable } from '../classify-failure.ts'
 import { answerForm, parseWhole, postJson, WHOLE_BODY_MAX } from '../json-post.ts'
 import { holdsError } from '../failure-words.ts'
 import type { ProviderAdapter, Target } from '../provider.ts'
-import { type EventReader, failedFrame, streamFrames } from '../stream-frames.ts'
+import { type EventReader, streamFrames, takeWhole } from '../stream-frames.ts'
 import { createResponsesDecoder, type ResponsesDecoder } from './decode.ts'
 import { encodeResponsesRequest } from './encode.ts'
 import { inBandFailure, responsesFailure } from './errors.ts'
@@ -30,14 +30,17 @@ export const openaiResponses: ProviderAdapter = async (attempt, context, take) =
   const { streams, response } = await answerForm(posted, call.stream)
   const native = passesAsWritten(call, 'responses') && streams === call.stream
   if (streams) await streamFrames(response, eventReader(target, native), target, take)
-  else await take(wholeFrames(await response.text(WHOLE_BODY_MAX), target, native))
+  else {
+    const text = await response.text(WHOLE_BODY_MAX)
+    await takeWhole(take, (frames) => readWhole(text, target, native, frames))
+  }
 }
 
 /** `native`: the client speaks this dialect and asked for a stream, so that events can be passed on as they are. */
 const eventReader = (target: Target, native: boolean): EventReader => {
   const decoder = decoderFor(target)
   return {
-    frames: (event, sse) => eventFrames(event, sse, decoder, target, native),
+    read: (event, sse, frames) => readEvent(event, sse, { decoder, target, native }, frames),
     // The terminal event holds the use; at most an end marker comes behind it.
     stopped: (finished) => finished,
   }
@@ -45,33 +48,42 @@ const eventReader = (target: Target, native: boolean): EventReader => {
 
 const decoderFor = ({ provider }: Target): ResponsesDecoder => createResponsesDecoder({ runsCustomTools: provider === 'xai' })
 
-const eventFrames = (
-  event: unknown,
-  { data, event: name }: SseEvent,
-  decoder: ResponsesDecoder,
-  target: Target,
-  native: boolean,
-): Frame[] => {
-  if (!isObject(event)) return [failedFrame(unusable(target, 'sent a stream event that is not an object.'))]
-  const type = event['type'] ?? name
-  if (type === 'error' || type === 'response.error' || holdsError(event)) return [failedFrame(inBandFailure(event, data, target))]
-  const events = decoder.events(event['type'] === undefined ? { ...event, type } : event)
-  const response = event['response']
-  if (isObject(response) && isFailed(type, response)) return [{ events }, failedFrame(failureOf(response, target))]
-  if (!native) return events.length === 0 ? [] : [{ events }]
-  // An event in several lines of data is passed on in one.
-  const json = mendArguments(event) || data.includes('\n') ? JSON.stringify(event) : data
-  return [{ events, native: { dialect: 'responses', json } }]
+interface Reading {
+  readonly decoder: ResponsesDecoder
+  readonly target: Target
+  readonly native: boolean
 }
 
-const wholeFrames = (text: string, target: Target, native: boolean): Frame[] => {
+const readEvent = (event: unknown, { data, event: name }: SseEvent, { decoder, target, native }: Reading, frames: Frame[]): void => {
+  if (!isObject(event)) throw unusable(target, 'sent a stream event that is not an object.')
+  const type = event['type'] ?? name
+  if (type === 'error' || type === 'response.error' || holdsError(event)) throw inBandFailure(event, data, target)
+  const events = decoder.events(event['type'] === undefined ? { ...event, type } : event)
+  const response = event['response']
+  if (isObject(response) && isFailed(type, response)) {
+    frames.push({ events })
+    throw failureOf(response, target)
+  }
+  if (!native) {
+    if (events.length > 0) frames.push({ events })
+    return
+  }
+  // An event in several lines of data is passed on in one.
+  const json = mendArguments(event) || data.includes('\n') ? JSON.stringify(event) : data
+  frames.push({ events, native: { dialect: 'responses', json } })
+}
+
+const readWhole = (text: string, target: Target, native: boolean, frames: Frame[]): void => {
   const body = parseWhole(text, target)
   if (!isObject(body) || (!Array.isArray(body['output']) && !holdsError(body))) throw unusable(target, 'answered without any output.')
   if (!Array.isArray(body['output'])) throw failureOf(body, target)
   const events = decoderFor(target).whole(body)
-  if (holdsError(body) || !events.some(({ type }) => type === 'finish')) return [{ events }, failedFrame(failureOf(body, target))]
+  if (holdsError(body) || !events.some(({ type }) => type === 'finish')) {
+    frames.push({ events })
+    throw failureOf(body, target)
+  }
   const json = native && mendArguments(body) ? JSON.stringify(body) : text
-  return [native ? { events, native: { dialect: 'responses', json } } : { events }]
+  frames.push(native ? { events, native: { dialect: 'responses', json } } : { events })
 }
 
 /** Arguments are text in this dialect; some servers write an object. True where any was changed: in the event, its item, or the items of its answer. */
