@@ -102,9 +102,11 @@ const run = async (options: Options, directory: string): Promise<Results> => {
   )
   const take = measuring(results.failures)
   if (options.cold) await measureCold(rows, options, take)
-  const memory = await measureRounds(rows, options, take)
+  const [first] = SCENARIOS
+  const resident = first !== undefined && wanted(options, 'memory') ? contendersFor(first, options, service, roots) : []
+  const memory = await measureRounds(rows, resident, options, take)
   await measureAlone(rows, options, take)
-  return { ...results, memory: wanted(options, 'memory') ? memory : [] }
+  return { ...results, memory: resident.length > 0 ? memory : [] }
 }
 
 /** A measurement of a row, or null where an answer was wrong: that row has no figure then, and the others go on. */
@@ -194,11 +196,12 @@ const measureCold = async (rows: readonly Row[], { connections }: Options, take:
 }
 
 /** Every scenario on every target, then all of it again: what disturbs the machine for a while disturbs them all alike. */
-const measureRounds = async (rows: readonly Row[], options: Options, take: Take): Promise<MemoryRow[]> => {
+const measureRounds = async (rows: readonly Row[], resident: readonly Contender[], options: Options, take: Take): Promise<MemoryRow[]> => {
   const together = rows.filter(({ plan }) => !plan.alone)
   const targets = new Map<string, Target>()
-  for (const { target, contender } of together) if (!targets.has(target)) targets.set(target, await contender.start())
-  if (wanted(options, 'memory') && targets.size === 0 && options.outside === null) return []
+  for (const contender of [...together.map((row) => row.contender), ...resident]) {
+    if (!targets.has(contender.name)) targets.set(contender.name, await contender.start())
+  }
   await Bun.sleep(QUIET_MS)
   const idle = new Map([...targets].map(([name, { meter }]) => [name, meter?.memory() ?? null]))
   const warmed = new Set<Target>()
@@ -221,7 +224,7 @@ const measureRounds = async (rows: readonly Row[], options: Options, take: Take)
     const [first, last] = [idle.get(name), meter?.memory()]
     if (first === undefined || first === null || last === undefined) return []
     const peaks = together.filter(({ target }) => target === name).flatMap(({ windows }) => windows.map(({ peakBytes }) => peakBytes ?? 0))
-    return [{ target: name, idleBytes: first.residentBytes, afterBytes: last.residentBytes, peakBytes: Math.max(...peaks) }]
+    return [{ target: name, idleBytes: first.residentBytes, afterBytes: last.residentBytes, peakBytes: Math.max(last.peakBytes, ...peaks) }]
   })
 }
 
