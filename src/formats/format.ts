@@ -76,7 +76,7 @@ export interface ClientFormat {
   /**
    * A whole answer as JSON text; where a failure ended it, as this dialect shows one next to what was produced before it.
    */
-  renderAnswer(head: AnswerHead, answer: Frame, tail: AnswerTail, failure?: GatewayError | null): string
+  renderAnswer(head: AnswerHead, answer: Frame, tail: AnswerTail, failure: GatewayError | null): string
 
   openStream(head: AnswerHead): StreamRenderer
 

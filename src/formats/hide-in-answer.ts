@@ -14,8 +14,9 @@ import type { ClientFormat } from './format.ts'
 /** The same format, in whose relayed answers nothing of a preset's secrets stands. Where the preset has none, nothing is looked at. */
 export const withSecretsHidden = (format: ClientFormat): ClientFormat => ({
   ...format,
-  renderAnswer(head, answer, tail) {
-    return format.renderAnswer(head, head.hidden === undefined ? answer : hiderIn(format.dialect, head.hidden, 'answer')(answer), tail)
+  renderAnswer(head, answer, tail, failure) {
+    const shown = head.hidden === undefined ? answer : hiderIn(format.dialect, head.hidden, 'answer')(answer)
+    return format.renderAnswer(head, shown, tail, failure)
   },
   openStream(head) {
     const stream = format.openStream(head)

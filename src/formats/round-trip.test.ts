@@ -71,7 +71,7 @@ const HEAD: AnswerHead = {
 
 const rendered = (dialect: ClientDialect, events: ModelEvent[]): Record<string, unknown> => {
   const tail: AnswerTail = { usage: usageOf({}), cost: NO_COST, metadata: null, endedSeconds: 2 }
-  const body: unknown = JSON.parse(FORMATS[dialect].renderAnswer(HEAD, { events }, tail))
+  const body: unknown = JSON.parse(FORMATS[dialect].renderAnswer(HEAD, { events }, tail, null))
   return isObject(body) ? body : {}
 }
 

@@ -54,7 +54,7 @@ const EVENTS: readonly ModelEvent[] = [
 
 describe('Responses', () => {
   const whole = (events: readonly ModelEvent[], head: AnswerHead = HEAD) =>
-    JSON.parse(responsesFormat.renderAnswer(head, { events }, TAIL)) as { output: JsonObject[] }
+    JSON.parse(responsesFormat.renderAnswer(head, { events }, TAIL, null)) as { output: JsonObject[] }
   const stream = (events: readonly ModelEvent[]): string => streamed(responsesFormat.openStream(HEAD), frames(...events))
 
   test('items keep the places of their calls, whichever ends first, and the messages around them say what they are', () => {
@@ -149,7 +149,7 @@ describe('Responses', () => {
 
 describe('Messages', () => {
   const whole = (events: readonly ModelEvent[]) =>
-    JSON.parse(messagesFormat.renderAnswer(HEAD, { events }, TAIL)) as { content: JsonObject[] }
+    JSON.parse(messagesFormat.renderAnswer(HEAD, { events }, TAIL, null)) as { content: JsonObject[] }
   const stream = (events: readonly ModelEvent[]): string => streamed(messagesFormat.openStream(HEAD), frames(...events))
 
   test("calls and results are blocks: Claude's own where Claude has the tool", () => {
@@ -196,7 +196,7 @@ describe('Messages', () => {
 
 describe('Chat Completions', () => {
   const whole = (events: readonly ModelEvent[]) =>
-    JSON.parse(chatFormat.renderAnswer(HEAD, { events }, TAIL)) as { choices: { message: JsonObject }[] }
+    JSON.parse(chatFormat.renderAnswer(HEAD, { events }, TAIL, null)) as { choices: { message: JsonObject }[] }
 
   test('a call is an entry of the reasoning details, with its result, and no call of the client', () => {
     const message = whole(EVENTS).choices[0]?.message

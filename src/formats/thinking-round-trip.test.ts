@@ -44,7 +44,7 @@ const NEXT = {
 for (const [dialect, { format, body }] of Object.entries(NEXT)) {
   /** The assistant's parts, as the next request brings them. */
   const returned = (...events: readonly ModelEvent[]): readonly Part[] => {
-    const answer: Answer = JSON.parse(format.renderAnswer(HEAD, { events }, TAIL))
+    const answer: Answer = JSON.parse(format.renderAnswer(HEAD, { events }, TAIL, null))
     const { call: next } = format.parseCall(JsonBody.read(JSON.stringify(body(answer))))
     return next.prompt().messages.flatMap((message) => message.parts)
   }

@@ -31,7 +31,7 @@ export const answerExamples = (dialect: ClientDialect): { readonly body: JsonObj
   const stream = format.openStream(exampleHead())
   const text = FRAMES.map((frame) => stream.frames([frame])).join('') + stream.finish(TAIL)
   const answer: Frame = { events: FRAMES.flatMap(({ events }) => events) }
-  return { body: JSON.parse(format.renderAnswer(exampleHead(), answer, TAIL)) as JsonObject, stream: text }
+  return { body: JSON.parse(format.renderAnswer(exampleHead(), answer, TAIL, null)) as JsonObject, stream: text }
 }
 
 const FRAMES: readonly Frame[] = [

@@ -50,7 +50,7 @@ export interface HealthView {
 
 export interface Health extends HealthView {
   /**
-   * At dispatch: true admits (and takes the half-open probe, and counts in flight); then `end` exactly once. False: the
+   * Before an attempt: true admits (and takes the half-open probe, and counts in flight); then `end` exactly once. False: the
    * breaker is open, its probe already out, or the provider at its in-flight limit. `retry`: it follows a failed attempt of this
    * request, and the request did not name it as a fallback.
    */

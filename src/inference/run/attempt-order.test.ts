@@ -12,9 +12,9 @@ const asked = (type: ErrorType, contexts: readonly (number | null)[]): string =>
   const served = contexts.map((contextLength, index) => endpoint('abcd'.charAt(index), { contextLength }))
   const order = createAttemptOrder(planOf(served).attempts, createTestRouting(createFakeClock()), false)
   const tags: string[] = []
-  for (let dispatch = order.first(); dispatch !== null;) {
-    tags.push(dispatch.planned.endpoint.tag)
-    dispatch = order.after({ error: new GatewayError(type), zone: 'sent', upstreamStatus: 400 })
+  for (let begun = order.first(); begun !== null;) {
+    tags.push(begun.planned.endpoint.tag)
+    begun = order.after({ error: new GatewayError(type), zone: 'sent', upstreamStatus: 400 })
   }
   return tags.join(' ')
 }

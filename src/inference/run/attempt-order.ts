@@ -7,8 +7,8 @@ import type { Health } from '../../routing/health.ts'
 import { ATTEMPTS_MAX, type PlannedAttempt } from '../../routing/plan-attempts.ts'
 import { credentialFault, nextStep, type FailedAttempt } from './failover.ts'
 
-/** An attempt that may begin. Whoever has it must report its end to `health`, once. */
-export interface Dispatch {
+/** An attempt that has its place at its endpoint. Its end must be reported to `health`, once. */
+export interface BegunAttempt {
   readonly planned: PlannedAttempt
   readonly credential: Credential
   /** It follows a failed one that was sent, by our own choice, and counts as such in the budget of its provider. */
@@ -19,9 +19,9 @@ export interface Dispatch {
 
 export interface AttemptOrder {
   /** The first attempt; null where every endpoint is closed or full. */
-  first(): Dispatch | null
+  first(): BegunAttempt | null
   /** The attempt that follows a failed one; null where its failure is the answer. */
-  after(failed: FailedAttempt): Dispatch | null
+  after(failed: FailedAttempt): BegunAttempt | null
   /** Those that had their turn, and whom nobody asked, with why; each once. */
   readonly notTried: readonly NotTried[]
 }
@@ -43,7 +43,7 @@ export const createAttemptOrder = (
   const notTried = new Map<PlannedAttempt, NotTried['why']>()
   let position = 0
   let made = 0
-  let current: Dispatch | null = null
+  let current: BegunAttempt | null = null
   /** Keys of the current endpoint's provider that have failed. */
   let failedKeys = new Set<number>()
   /** By model: endpoints with no more context than this would refuse the request as well. */
@@ -61,7 +61,7 @@ export const createAttemptOrder = (
     return null
   }
 
-  const dispatch = (planned: PlannedAttempt, sentBefore: boolean): Dispatch | null => {
+  const begin = (planned: PlannedAttempt, sentBefore: boolean): BegunAttempt | null => {
     const { slug } = planned.endpoint.provider
     const retry = sentBefore && !(named && current !== null && current.planned.model.id !== planned.model.id)
     if (retry && !health.mayRetry(slug)) return pass(planned, 'retries')
@@ -75,11 +75,11 @@ export const createAttemptOrder = (
   }
 
   /** Passes over what is closed, full, or would refuse the request as another of its model has. */
-  const fromPosition = (retry: boolean): Dispatch | null => {
+  const fromPosition = (retry: boolean): BegunAttempt | null => {
     for (; position < attempts.length; position += 1) {
       const planned = attempts[position]
       if (planned === undefined || isRefused(planned)) continue
-      const begun = dispatch(planned, retry)
+      const begun = begin(planned, retry)
       if (begun !== null) return begun
     }
     return null
@@ -107,7 +107,7 @@ export const createAttemptOrder = (
       const retry = failed.zone === 'sent'
       if (step === 'credential') {
         failedKeys.add(credential.index)
-        const another = dispatch(planned, retry)
+        const another = begin(planned, retry)
         if (another !== null) return another
       }
       if (step === 'model') {

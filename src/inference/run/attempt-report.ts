@@ -4,7 +4,7 @@ import { isGuardrailBlock } from '../../guardrails/detections.ts'
 import type { AttemptReport } from '../../routing/health.ts'
 import type { AttemptOutcome } from './attempt-outcome.ts'
 import { credentialFault, describesRequest, type FailedAttempt } from './failover.ts'
-import type { Dispatch } from './attempt-order.ts'
+import type { BegunAttempt } from './attempt-order.ts'
 
 /** Fewer output tokens tell nothing of a provider's pace. */
 const TOKENS_MIN = 10
@@ -12,7 +12,7 @@ const TOKENS_MIN = 10
 /** `stopped`: nobody waited for it any more. */
 export const reportOf = (
   stopped: boolean,
-  { spareKeys, retry }: Dispatch,
+  { spareKeys, retry }: BegunAttempt,
   outcome: AttemptOutcome,
   failure: FailedAttempt | null,
 ): AttemptReport => {

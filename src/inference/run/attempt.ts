@@ -18,7 +18,7 @@ import { reportOf } from './attempt-report.ts'
 import { zoneOf, type FailedAttempt } from './failover.ts'
 import { dialectOf } from './dialect-of.ts'
 import { withFlaggedInput } from './flagged-input.ts'
-import type { Dispatch } from './attempt-order.ts'
+import type { BegunAttempt } from './attempt-order.ts'
 import type { Running } from './run.ts'
 
 /** Before content nothing was said, however much was sent: a provider that never comes to the point is a broken one. */
@@ -44,8 +44,13 @@ export interface Failure extends FailedAttempt {
  * One attempt, whose frames go to `deliver`: of a stream, nothing before the first content and everything as it comes after
  * it; of a whole answer, all at its end. Resolves to null where it answered, else to how it failed; never rejects.
  */
-export const attempt = async (admitted: Running, dispatch: Dispatch, parts: AttemptParts, deliver: TakeFrames): Promise<Failure | null> => {
-  const { planned } = dispatch
+export const attempt = async (
+  admitted: Running,
+  begun: BegunAttempt,
+  parts: AttemptParts,
+  deliver: TakeFrames,
+): Promise<Failure | null> => {
+  const { planned } = begun
   const { request, log } = admitted
   const { stream } = request.call
   const { provider } = planned.endpoint
@@ -53,7 +58,7 @@ export const attempt = async (admitted: Running, dispatch: Dispatch, parts: Atte
   let said = false
   let delivered = false
   let failure: Failure | null = null
-  const outcome = log.begin(dispatch)
+  const outcome = log.begin(begun)
   const connection = admitted.connection.open()
   const firstTokenMs = planned.model.firstTokenMs ?? parts.firstTokenMs
   let cancelDeadline = stream
@@ -84,7 +89,7 @@ export const attempt = async (admitted: Running, dispatch: Dispatch, parts: Atte
     const call = callAtTier(callFor(request, planned), planned.serviceTier)
     const adapter = adapterOf(parts.adapters, request, planned, call)
     const number = log.attempts.length - 1
-    const upstreamAttempt = { call, target: heldTarget(admitted, dispatch), number, connection, warn: log.warn }
+    const upstreamAttempt = { call, target: heldTarget(admitted, begun), number, connection, warn: log.warn }
     const screen = request.screenOutput?.()
     const screened = screen === undefined ? null : screening(screen, log, take)
     await adapter(upstreamAttempt, watched(parts.context, admitted, planned), screened === null ? observed : screened.take)
@@ -95,7 +100,7 @@ export const attempt = async (admitted: Running, dispatch: Dispatch, parts: Atte
     if (behind !== undefined) await behind
   } catch (thrown) {
     if (isConnectionLack(thrown)) log.notSent()
-    const error = log.fail(withFlaggedInput(ofProvider(asFailure(thrown), provider.name, dispatch), request.call))
+    const error = log.fail(withFlaggedInput(ofProvider(asFailure(thrown), provider.name, begun), request.call))
     failure = {
       error,
       zone: delivered ? 'delivered' : zoneOf(outcome, error),
@@ -105,7 +110,7 @@ export const attempt = async (admitted: Running, dispatch: Dispatch, parts: Atte
     }
   } finally {
     cancelDeadline?.()
-    parts.routing.health.end(planned.key, provider.slug, reportOf(admitted.connection.stopped, dispatch, outcome, failure))
+    parts.routing.health.end(planned.key, provider.slug, reportOf(admitted.connection.stopped, begun, outcome, failure))
   }
   return failure
 }
@@ -131,7 +136,7 @@ export const targetOf = ({ model, endpoint }: PlannedAttempt, { apiKey }: Pick<C
 })
 
 /** Under a budget, a dialect that wants a limit of output gets the one that is held for a request without one. */
-const heldTarget = ({ hold }: Pick<Running, 'hold'>, { planned, credential }: Dispatch): Target => {
+const heldTarget = ({ hold }: Pick<Running, 'hold'>, { planned, credential }: BegunAttempt): Target => {
   const target = targetOf(planned, credential)
   const outputTokens = hold?.outputTokens(planned.endpoint) ?? null
   return outputTokens === null ? target : { ...target, maxCompletionTokens: outputTokens }
@@ -162,7 +167,7 @@ const watched = (context: ProviderContext, { hold, log }: Pick<Running, 'hold' |
  * Every failure of a provider names it, also where nothing came back that could (docs/contract/errors.md#metadata),
  * and says where the key was the customer's own: then it is the customer's to mend.
  */
-const ofProvider = (error: GatewayError, name: string, { credential }: Dispatch): GatewayError => {
+const ofProvider = (error: GatewayError, name: string, { credential }: BegunAttempt): GatewayError => {
   const named = error.metadata['provider_name'] !== undefined
   if (named ? !credential.isByok : errorRow(error.type).failover === 'never') return error
   return error.withMetadata({ ...(named ? {} : { provider_name: name }), ...(credential.isByok ? { is_byok: true } : {}) })

@@ -27,8 +27,8 @@ export const run = async (admitted: Running, parts: RunParts, take: TakeFrames):
   const { request, connection, log } = admitted
   const order = createAttemptOrder(request.plan.attempts, parts.routing, request.call.models.length > 1)
   let failure: Failure | null = null
-  for (let dispatch = order.first(); dispatch !== null; dispatch = connection.stopped ? null : order.after(failure)) {
-    failure = await attempt(admitted, dispatch, parts, take)
+  for (let begun = order.first(); begun !== null; begun = connection.stopped ? null : order.after(failure)) {
+    failure = await attempt(admitted, begun, parts, take)
     if (failure === null) return null
   }
   if (failure === null) return log.refuse(nobodyFree(order.notTried, parts.routing.health))
