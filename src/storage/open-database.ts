@@ -37,7 +37,7 @@ export const openDatabase = async (options: OpenDatabaseOptions): Promise<Databa
     throw error
   }
   const database = createDatabase(connection, { clock, ids })
-  return options.thread === true && database.engine === 'sqlite' ? settleInThread(database, options.dataDir) : database
+  return options.thread === true && database.engine === 'sqlite' ? settleInThread(database, options) : database
 }
 
 const openEngine = async (options: OpenDatabaseOptions & { clock: Clock; ids: IdSource }): Promise<EngineConnection> => {

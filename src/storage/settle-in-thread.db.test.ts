@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -83,6 +83,13 @@ test('no commit of the connection that requests wait for empties the log', async
   await database.checkpoint()
   const [checkpoint] = (await sql<{ log: number; checkpointed: number }>`pragma wal_checkpoint(passive)`.execute(database.kysely)).rows
   expect(checkpoint?.checkpointed).toBe(checkpoint?.log ?? -1)
+})
+
+test('the log stays short while requests are settled', async () => {
+  for (let batch = 0; batch < 8; batch++) await settle(...Array.from({ length: 1000 }, (_, index) => `gen-${batch}-${index}`))
+  const { size } = statSync(join(dataDir, 'patchbay.db'))
+  // Without a checkpoint all of it would be in the log alone.
+  expect(statSync(join(dataDir, 'patchbay.db-wal')).size).toBeLessThan(size)
 })
 
 test('a thread that cannot open the database says why, and the next batch starts another', async () => {

@@ -1,4 +1,7 @@
 /** Settles the finished requests of a service on SQLite in a thread of their own (settling-thread.ts). */
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
+
 import { sql } from 'kysely'
 
 import { entryPoint } from '../lib/entry-points.ts'
@@ -18,13 +21,35 @@ export type Answer = EncodedFailure | null
 /** Settlements of one transaction: about two milliseconds, after which an admission that waits has its turn. */
 const SLICE = 64
 
+/** Settlements that come to a log of usual length, some megabytes. Admissions go on while it is put into the database. */
+const CHECKPOINT_LINES = 1000
+const LOG_FILE = 'patchbay.db-wal'
+const LOG_BYTES_MAX = 64 * 1024 * 1024
+
 /**
  * The same database, whose settlements and checkpoints run in the thread. Its other statements stay here: an admission is
  * many short ones that depend on each other, and each way to a thread and back costs more than they do.
  */
-export const settleInThread = async (database: Database, dataDir: string): Promise<Database> => {
+export const settleInThread = async (
+  database: Database,
+  { dataDir, onError }: { readonly dataDir: string; readonly onError: (error: Error) => void },
+): Promise<Database> => {
   const thread = createThread(dataDir)
-  // A checkpoint waits for the disk, so no commit of this connection makes one.
+  const checkpoint = (): Promise<void> => thread.ask({ kind: 'checkpoint' })
+  let settled = 0
+  /** What it follows is committed: nobody is told that it failed but the log. */
+  const keepLogShort = async (): Promise<void> => {
+    if (settled < CHECKPOINT_LINES) return
+    settled = 0
+    try {
+      const bytes = statSync(join(dataDir, LOG_FILE), { throwIfNoEntry: false })?.size ?? 0
+      // A log begins anew only where nobody wrote during the checkpoint.
+      await (bytes > LOG_BYTES_MAX ? database.alone(checkpoint) : checkpoint())
+    } catch (thrown) {
+      onError(thrown instanceof Error ? thrown : new Error(String(thrown)))
+    }
+  }
+  // A checkpoint waits for the disk: so no commit makes one, neither here nor in the thread.
   await sql`pragma wal_autocheckpoint = 0`.execute(database.kysely)
   return {
     ...database,
@@ -33,8 +58,10 @@ export const settleInThread = async (database: Database, dataDir: string): Promi
         const slice = lines.slice(start, start + SLICE).join(',')
         await database.alone(() => thread.ask({ kind: 'settle', lines: slice }))
       }
+      settled += lines.length
+      await keepLogShort()
     },
-    checkpoint: () => (thread.runs() ? thread.ask({ kind: 'checkpoint' }) : database.checkpoint()),
+    checkpoint: () => (thread.runs() ? checkpoint() : database.checkpoint()),
     async close() {
       if (thread.runs()) await thread.ask({ kind: 'close' })
       await database.close()

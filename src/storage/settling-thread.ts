@@ -3,6 +3,8 @@
  * synchronous, a batch takes long, and its commit may wait for the disk to empty the log: here no request stands still for
  * that. settle-in-thread.ts asks it.
  */
+import { sql } from 'kysely'
+
 import type { Database } from './database.ts'
 import { createLedgerStore } from './ledger-store.ts'
 import { openDatabase } from './open-database.ts'
@@ -36,6 +38,7 @@ const answer = async (request: Request): Promise<void> => {
 const handle = async (request: Request): Promise<void> => {
   if (request.kind === 'open') {
     opened = await openDatabase({ databaseUrl: null, dataDir: request.dataDir, exclusive: false, onError: () => {} })
+    await sql`pragma wal_autocheckpoint = 0`.execute(opened.kysely)
     return
   }
   if (opened === null) throw new Error('The database is not open.')
