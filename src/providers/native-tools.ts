@@ -3,7 +3,7 @@ import type { ClientDialect } from '../canonical/call.ts'
 import type { Prompt, ProviderTool } from '../canonical/prompt.ts'
 import { serverToolName } from '../canonical/server-tool-name.ts'
 import type { ServerTool } from '../canonical/server-tools.ts'
-import { vendorOf } from './vendors.ts'
+import { isKnownVendor, vendorOf } from './vendors.ts'
 
 export interface NativeTools {
   /** Our slug of the provider, and the dialect that it is asked in. */
@@ -21,8 +21,8 @@ export const hasOfItsOwn = (
   { provider, dialect, client }: NativeTools,
 ): boolean => {
   const isVendors = serverToolName(asked.kind) === null
-  // In its own words a client asks for a tool of that vendor, which is the vendor's to run.
-  if (isVendors && VENDORS_DIALECT[provider] === client && speaks(dialect, client)) return true
+  // In its own words a client asks for a tool of that vendor, which is the vendor's to run; an unknown server gets what was written.
+  if (isVendors && speaks(dialect, client) && (VENDORS_DIALECT[provider] === client || !isKnownVendor(provider))) return true
   if (tool !== 'web_search') return false
   switch (dialect) {
     case 'anthropic':

@@ -9,6 +9,8 @@ import type { OutputLimit, ReasoningWords, Vendor } from './vendor.ts'
 
 export const vendorOf = (slug: string): Vendor => VENDORS.get(slug) ?? UNKNOWN
 
+export const isKnownVendor = (slug: string): boolean => VENDORS.has(slug)
+
 const EFFORT: ReasoningWords = { efforts: 'any', toggle: null, toggleBesideEffort: false, budgetField: null }
 
 const EITHER_LIMIT: readonly OutputLimit[] = ['max_tokens', 'max_completion_tokens']
