@@ -77,7 +77,7 @@ const composePipeline = (parts: Parts, file: ConfigFile, models: Models, env: En
     moderate: createModerate(file.moderation, safeFetch, clock),
     screenMs: SCREEN_MS,
     models,
-    toolKit: createToolKit({ clock }),
+    toolKit: createToolKit({ clock, settings: file.tools }),
     toolSettings: () => file.tools,
     sealedResults: createSealedResults(clock, parts.seal),
     ids: parts.ids,

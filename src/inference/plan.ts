@@ -7,6 +7,7 @@ import { type Plan, planAttempts } from '../routing/plan-attempts.ts'
 import { permits } from '../routing/policy.ts'
 import type { RoutingState } from '../routing/routing-state.ts'
 import type { ToolKit } from '../tools/kit.ts'
+import type { ToolSettings } from '../tools/settings.ts'
 import type { ToolCaller } from '../tools/tool.ts'
 import { offerTools } from './loop/offer-tools.ts'
 import { withCustomerKeys } from './plan-customer-keys.ts'
@@ -16,6 +17,8 @@ export interface PlanParts {
   readonly models: Models
   readonly routing: RoutingState
   readonly toolKit: ToolKit
+  /** As the configuration has them now. */
+  readonly toolSettings: () => ToolSettings
 }
 
 /**
@@ -29,7 +32,12 @@ export const plan = (screened: Screened, parts: PlanParts): Planned => {
   if (strict && unheeded !== undefined) throw strictError(unheeded)
   if (apiType === 'embeddings') return { ...screened, plan: planned, tools: null }
   checkPrompt(call, planned)
-  const offer = offerTools(call, planned.attempts, parts.toolKit, toolCaller(screened, parts.models))
+  const offer = offerTools(call, planned.attempts, {
+    kit: parts.toolKit,
+    caller: toolCaller(screened, parts.models),
+    settings: parts.toolSettings(),
+    presetSlug: screened.body.has('tools') ? null : (screened.preset?.slug ?? null),
+  })
   return offer === null
     ? { ...screened, plan: planned, tools: null }
     : { ...screened, plan: { ...planned, attempts: offer.attempts }, tools: offer.tools }

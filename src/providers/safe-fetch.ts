@@ -10,6 +10,7 @@ import type { Clock } from '../lib/clock.ts'
 import { parseIpv4, parseIpv6 } from '../lib/ip-address.ts'
 import { isOwnLimit, noConnectionLeft } from './own-limits.ts'
 import { isPublicAddress } from '../lib/safe-address.ts'
+import { retryHint } from './retry-hint.ts'
 
 /** The request was not made, or its answer not read; `message` says why, without the answer's own words. */
 export class UnsafeRequest extends Error {
@@ -30,6 +31,8 @@ export interface SafeRequest {
 export interface SafeResponse {
   readonly status: number
   readonly contentType: string | null
+  /** How long it asks to wait, where it does. */
+  readonly retryAfterSeconds?: number
   readonly bytes: Buffer
   /** Of its bytes as UTF-8. */
   readonly text: string
@@ -75,7 +78,7 @@ export const createSafeFetch = ({
       let step: Hop = { url: checkedUrl(url, rules), method: body === null ? 'GET' : 'POST', headers, body: body ?? '' }
       for (let hop = 0; ; hop += 1) {
         const address = await checkedAddress(step.url, rules, resolve)
-        const { response, location } = await send(step, address, { maxBytes, signal: connection.signal })
+        const { response, location } = await send(step, address, { maxBytes, signal: connection.signal, clock })
         if (location === null) return response
         if (hop === HOPS_MAX) throw new UnsafeRequest(`more than ${HOPS_MAX} redirects`)
         step = redirected(step, response.status, checkedUrl(new URL(location, step.url).href, rules))
@@ -142,7 +145,7 @@ const resolveByDns = async (host: string): Promise<readonly string[]> =>
 const send = (
   { url, method, headers, body }: Hop,
   address: string,
-  { maxBytes, signal }: { maxBytes: number; signal: AbortSignal },
+  { maxBytes, signal, clock }: { maxBytes: number; signal: AbortSignal; clock: Pick<Clock, 'now'> },
 ): Promise<{ response: SafeResponse; location: string | null }> =>
   new Promise((resolve, reject) => {
     const family = address.includes(':') ? 6 : 4
@@ -170,7 +173,9 @@ const send = (
           return
         }
         const type = message.headers['content-type'] ?? null
-        readBytes(message, maxBytes).then((bytes) => resolve({ response: responseOf(status, type, bytes), location: null }), reject)
+        const told = status === 429 || status >= 500 ? message.headers['retry-after'] : undefined
+        const wait = told === undefined ? undefined : retryHint(new Headers({ 'retry-after': told }), clock.now())
+        readBytes(message, maxBytes).then((bytes) => resolve({ response: responseOf(status, type, bytes, wait), location: null }), reject)
       },
     )
     request.on('error', reject)
@@ -187,9 +192,10 @@ const redirected = (from: Hop, status: number, url: URL): Hop => {
   return { url, method: keeps ? from.method : 'GET', headers, body: keeps ? from.body : '' }
 }
 
-const responseOf = (status: number, contentType: string | null, bytes: Buffer): SafeResponse => ({
+const responseOf = (status: number, contentType: string | null, bytes: Buffer, retryAfterSeconds?: number): SafeResponse => ({
   status,
   contentType,
+  ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
   bytes,
   get text() {
     return bytes.toString('utf8')

@@ -1,6 +1,8 @@
 /** The `tools` part of the operator's file. */
 import { z } from 'zod'
 
+import { webSearchSettings } from './web-search/settings.ts'
+
 export const toolSettings = z.strictObject({
   loop: z
     .strictObject({
@@ -19,6 +21,7 @@ export const toolSettings = z.strictObject({
     .max(4 * 1024 * 1024)
     .default(262_144)
     .meta({ description: 'Bytes of a result that a model is given.' }),
+  web_search: webSearchSettings.prefault({}),
 })
 
 export type ToolSettings = z.output<typeof toolSettings>

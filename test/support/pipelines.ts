@@ -84,7 +84,7 @@ export const partsOfPipeline = (clock: Clock, more: Partial<PipelineParts> = {})
   moderate: async () => {},
   screenMs: 1000,
   models: createModels([], []),
-  toolKit: createToolKit({ clock }),
+  toolKit: createToolKit({ clock, settings: toolSettings.parse({}) }),
   toolSettings: () => toolSettings.parse({}),
   sealedResults: createSealedResults(clock, testSeal),
   ids: createFakeIds(),

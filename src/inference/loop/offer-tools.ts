@@ -8,7 +8,9 @@ import { hasOfItsOwn } from '../../providers/native-tools.ts'
 import type { PlannedAttempt } from '../../routing/plan-attempts.ts'
 import { askedTool } from '../../tools/asked-tools.ts'
 import type { ToolKit } from '../../tools/kit.ts'
+import type { ToolSettings } from '../../tools/settings.ts'
 import type { AskedTool, Tool, ToolCaller } from '../../tools/tool.ts'
+import { prefersNative } from '../../tools/web-search/settings.ts'
 import { dialectOf } from '../run/dialect-of.ts'
 
 /** A tool that the service runs in this request. */
@@ -34,11 +36,19 @@ export interface Offer {
   readonly attempts: readonly PlannedAttempt[]
 }
 
+export interface OfferParts {
+  readonly kit: ToolKit
+  readonly caller: ToolCaller
+  readonly settings: ToolSettings
+  /** The preset that the tools come from; null where the request has them itself. */
+  readonly presetSlug: string | null
+}
+
 /**
  * Null where no tool of the service's is asked for, or every candidate has its own. Throws `invalid_request` where a tool cannot
  * run here and nobody who is asked has it.
  */
-export const offerTools = (call: Call, attempts: readonly PlannedAttempt[], kit: ToolKit, caller: ToolCaller): Offer | null => {
+export const offerTools = (call: Call, attempts: readonly PlannedAttempt[], parts: OfferParts): Offer | null => {
   const raw = call.body.rawSearchable('tools')
   if (raw === undefined || !MAY_BE_OURS.test(raw)) return null
   const prompt = call.prompt()
@@ -47,18 +57,19 @@ export const offerTools = (call: Call, attempts: readonly PlannedAttempt[], kit:
     return tool.type === 'provider' && asked !== null ? [{ tool, asked }] : []
   })
   if (wanted.length === 0) return null
-  const lacks = (planned: PlannedAttempt): readonly Wanted[] => wanted.filter((one) => !isNative(one, planned, prompt, call))
+  const lacks = (planned: PlannedAttempt): readonly Wanted[] =>
+    wanted.filter((one) => !isNative(one, planned, prompt, call, parts.settings))
   if (attempts.every((planned) => lacks(planned).length === 0)) return null
   const offered = new Map<ProviderTool, OfferedTool>()
   const refused = new Map<ProviderTool, GatewayError>()
-  for (const one of wanted) make(one, wanted, kit, caller, offered, refused)
+  for (const one of wanted) make(one, wanted, parts, offered, refused)
   refuseTaken(offered, prompt)
   const able = attempts.filter((planned) => lacks(planned).every(({ tool }) => offered.has(tool)))
   const [first] = refused.values()
-  if (able.length === 0 && first !== undefined) throw first
+  if (able.length === 0 && first !== undefined) throw parts.presetSlug === null ? first : ofPreset(first, parts.presetSlug)
   const choice = chosenTool(call, offered)
   return {
-    attempts: able,
+    attempts: able.toSorted((a, b) => nativesMissed(lacks(a)) - nativesMissed(lacks(b))),
     tools: {
       byName: new Map([...offered.values()].map((one) => [one.name, one])),
       promptFor(planned) {
@@ -83,18 +94,29 @@ interface Wanted {
   readonly asked: AskedTool
 }
 
-const isNative = ({ tool, asked }: Wanted, planned: PlannedAttempt, prompt: Prompt, call: Call): boolean => {
+const isNative = ({ tool, asked }: Wanted, planned: PlannedAttempt, prompt: Prompt, call: Call, settings: ToolSettings): boolean => {
   const engine = asked.parameters['engine'] ?? 'auto'
   if (engine !== 'auto' && engine !== 'native') return false
+  // In the service's own words a client leaves the choice to the operator.
+  if (engine === 'auto' && asked.tool === 'web_search' && serverToolName(tool.kind) !== null && !prefersNative(settings.web_search))
+    return false
   const { slug } = planned.endpoint.provider
   return hasOfItsOwn(asked.tool, tool, prompt, { provider: slug, dialect: dialectOf(planned, call), client: call.dialect })
 }
 
+/** How many tools such an endpoint lacks that the client would rather have from a provider. */
+const nativesMissed = (lacking: readonly Wanted[]): number => lacking.filter(({ asked }) => asked.parameters['engine'] === 'native').length
+
+const ofPreset = (refusal: GatewayError, slug: string): GatewayError =>
+  new GatewayError(refusal.type, `${refusal.publicMessage} The tool comes from the preset ${slug}.`, {
+    metadata: { ...refusal.metadata, preset: slug },
+    cause: refusal,
+  })
+
 const make = (
   { tool, asked }: Wanted,
   wanted: readonly Wanted[],
-  kit: ToolKit,
-  caller: ToolCaller,
+  { kit, caller }: OfferParts,
   offered: Map<ProviderTool, OfferedTool>,
   refused: Map<ProviderTool, GatewayError>,
 ): void => {

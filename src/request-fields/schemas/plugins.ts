@@ -2,7 +2,7 @@
 import { z } from 'zod'
 
 import { optionalFlag, optionalPositiveInteger, optionalText, optionalTexts } from './scalars.ts'
-import { fetchMembers, pluginSearchEngine, searchMode, userLocation } from './web-search.ts'
+import { fetchMembers, searchEngine, searchMode, userLocation } from './web-search.ts'
 
 const PATTERNS_MAX = 1024
 const PATTERN_LENGTH_MAX = 1024
@@ -44,7 +44,7 @@ export const PLUGINS = [
     .looseObject({
       id: z.literal('web'),
       enabled: optionalFlag,
-      engine: pluginSearchEngine,
+      engine: searchEngine,
       max_results: optionalPositiveInteger,
       max_uses: optionalPositiveInteger,
       mode: searchMode,

@@ -3,10 +3,12 @@ import { z } from 'zod'
 
 import { optionalPositiveInteger, optionalText, optionalTexts } from './scalars.ts'
 
-const ENGINES = ['native', 'exa', 'parallel', 'firecrawl', 'perplexity'] as const
-
-export const pluginSearchEngine = z.enum(ENGINES).nullish()
-const searchEngine = z.enum([...ENGINES, 'auto']).nullish()
+/** Besides `auto` and `native`, the operator's own names of engines. */
+export const searchEngine = z
+  .string()
+  .max(100)
+  .nullish()
+  .meta({ description: '`auto`, `native`, or an engine that the operator has configured, by its name or its kind.' })
 const fetchEngine = z.enum(['auto', 'native', 'service', 'openrouter', 'exa', 'parallel', 'firecrawl']).nullish()
 
 export const searchMode = z.enum(['instant', 'fast', 'auto', 'deep-lite', 'deep', 'deep-reasoning', 'turbo', 'basic', 'advanced']).nullish()

@@ -1,0 +1,23 @@
+/** Domains that a client allows or excludes: `example.com` is that name and all names below it, `example.com/docs` the part of them below a path. */
+
+/** As it is compared; null for a text that is no domain. Schemes and a leading `*.` are left out, other scripts become ASCII. */
+export const normalDomain = (text: string): string | null => {
+  const written = text.trim().replace(/^(?:https?:\/\/)?(?:\*\.)?/i, '')
+  const address = `http://${written}`
+  if (written === '' || !URL.canParse(address)) return null
+  const { hostname, pathname, username, search, hash } = new URL(address)
+  if (hostname === '' || username !== '' || search !== '' || hash !== '') return null
+  return hostname.replace(/\.$/, '') + (pathname === '/' ? '' : pathname.replace(/\/$/, ''))
+}
+
+/** Whether an address is in one of the domains, which are normal. */
+export const isInDomains = ({ hostname, pathname }: URL, domains: readonly string[]): boolean =>
+  domains.some((domain) => {
+    const slash = domain.indexOf('/')
+    const host = slash < 0 ? domain : domain.slice(0, slash)
+    const path = slash < 0 ? '' : domain.slice(slash)
+    return isBelow(hostname.replace(/\.$/, ''), host) && (path === '' || `${pathname}/`.startsWith(`${path}/`))
+  })
+
+/** On the border of a label: `notexample.com` is not below `example.com`. */
+const isBelow = (hostname: string, domain: string): boolean => hostname === domain || hostname.endsWith(`.${domain}`)

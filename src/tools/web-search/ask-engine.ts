@@ -1,0 +1,138 @@
+/** Asks one engine, within its time: a refusal that may pass is tried once more. */
+import { createHmac } from 'node:crypto'
+
+import type { ServerToolFault } from '../../canonical/server-tools.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { UnsafeRequest, type SafeFetch, type SafeRequest, type SafeResponse } from '../../providers/safe-fetch.ts'
+import { ENGINE_KINDS, type EngineKind } from './engine-kinds.ts'
+import { readResults, type Reading } from './read-results.ts'
+import type { Search } from './search.ts'
+import type { EngineSettings } from './settings.ts'
+
+/** An engine with its name in the configuration. */
+export interface Engine extends EngineSettings {
+  readonly name: string
+}
+
+export interface AskParts {
+  readonly clock: Clock
+  readonly safeFetch: SafeFetch
+}
+
+/** The engine gave no results. The message is for the model and the client: it names the engine, and nothing of what was asked. */
+export class EngineFailure extends Error {
+  override readonly name = 'EngineFailure'
+  readonly code: ServerToolFault
+
+  constructor(code: ServerToolFault, message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.code = code
+  }
+}
+
+/** The most results that it can give of a search. */
+export const mostOf = ({ kind }: Engine, search: Search): number => Math.min(search.most, ENGINE_KINDS[kind].most)
+
+/** Throws an EngineFailure, or the signal's reason. */
+export const askEngine = async (engine: Engine, search: Search, { clock, safeFetch }: AskParts, signal: AbortSignal): Promise<Reading> => {
+  const kind = ENGINE_KINDS[engine.kind]
+  const asked = { ...search, most: asksFor(kind, search) }
+  const endMs = clock.monotonicMs() + ENGINE_MS
+  for (let isRetry = false; ; isRetry = true) {
+    const leftMs = endMs - clock.monotonicMs()
+    const answer = await sent(safeFetch, {
+      ...requestOf(engine, kind, asked, clock),
+      timeoutMs: leftMs,
+      maxBytes: ANSWER_MAX_BYTES,
+      signal,
+    })
+    signal.throwIfAborted()
+    if (answer instanceof UnsafeRequest || answer.status < 200 || answer.status > 299) {
+      const waitMs = answer instanceof UnsafeRequest ? PAUSE_MS : (answer.retryAfterSeconds ?? PAUSE_MS / 1000) * 1000
+      if (isRetry || !mayPass(answer) || clock.monotonicMs() + waitMs >= endMs) throw failureOf(engine, kind, answer)
+      await pause(clock, waitMs, signal)
+      continue
+    }
+    const reading = readResults(kind, answer.text, { ...search, most: mostOf(engine, search) })
+    if (reading === null) throw new EngineFailure('unavailable', `The search engine ${engine.name} gave an answer that cannot be read.`)
+    return reading
+  }
+}
+
+/** For both tries together. */
+const ENGINE_MS = 10_000
+const PAUSE_MS = 300
+const ANSWER_MAX_BYTES = 4 * 1024 * 1024
+
+/** Where answers are filtered here, some of them go. */
+const asksFor = ({ most, domains }: EngineKind, search: Search): number => {
+  const { allowed, excluded } = search
+  const isFiltered =
+    domains === 'none' ? allowed.length + excluded.length > 0 : domains === 'either' && allowed.length > 0 && excluded.length > 0
+  return isFiltered ? most : Math.min(search.most, most)
+}
+
+const requestOf = (
+  { url, api_key: key, kind: name }: Engine,
+  kind: EngineKind,
+  search: Search,
+  clock: Clock,
+): Pick<SafeRequest, 'url' | 'headers' | 'body'> => {
+  const address = addressOf(url ?? kind.address ?? '', kind.path)
+  const keyHeaders = key === undefined ? {} : kind.key(key)
+  const body = kind.body === undefined ? null : JSON.stringify(kind.body(search))
+  for (const [parameter, value] of Object.entries(kind.parameters?.(search) ?? {})) address.searchParams.set(parameter, value)
+  const signed = name === 'http' && key !== undefined && body !== null ? signature(key, body, Math.floor(clock.now() / 1000)) : {}
+  return {
+    url: address.href,
+    headers: { accept: 'application/json', ...(body === null ? {} : { 'content-type': 'application/json' }), ...keyHeaders, ...signed },
+    body,
+  }
+}
+
+/** The path stands behind the operator's address, unless it ends so. */
+const addressOf = (base: string, path: string): URL => {
+  const url = new URL(base)
+  const own = url.pathname.replace(/\/+$/, '')
+  if (path !== '' && !own.endsWith(path)) url.pathname = own + path
+  return url
+}
+
+/** As webhooks of moderation are signed: over the second and the body, so that neither can be forged nor sent again later. */
+const signature = (secret: string, body: string, second: number): Readonly<Record<string, string>> => ({
+  'x-patchbay-signature': `t=${second},v1=${createHmac('sha256', secret).update(`${second}.${body}`).digest('hex')}`,
+})
+
+const sent = async (safeFetch: SafeFetch, request: SafeRequest): Promise<SafeResponse | UnsafeRequest> => {
+  try {
+    return await safeFetch(request)
+  } catch (thrown) {
+    if (thrown instanceof UnsafeRequest) return thrown
+    throw thrown
+  }
+}
+
+const mayPass = (answer: SafeResponse | UnsafeRequest): boolean =>
+  answer instanceof UnsafeRequest || answer.status === 429 || answer.status >= 500
+
+const failureOf = ({ name }: Engine, { forbidden }: EngineKind, answer: SafeResponse | UnsafeRequest): EngineFailure => {
+  if (answer instanceof UnsafeRequest) {
+    return new EngineFailure('unavailable', `The search engine ${name} did not answer: ${answer.message}.`, { cause: answer })
+  }
+  const { status } = answer
+  const hint = status === 403 && forbidden !== undefined ? ` (${forbidden})` : ''
+  return new EngineFailure(status === 429 ? 'too_many_requests' : 'unavailable', `The search engine ${name} answered ${status}${hint}.`)
+}
+
+const pause = (clock: Clock, waitMs: number, signal: AbortSignal): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const stop = (): void => {
+      cancel()
+      reject(signal.reason as Error)
+    }
+    const cancel = clock.after(waitMs, () => {
+      signal.removeEventListener('abort', stop)
+      resolve()
+    })
+    signal.addEventListener('abort', stop, { once: true })
+  })

@@ -1,0 +1,56 @@
+/** The answer of an engine, which is as hostile as the pages that it tells of: every member is checked and bounded. */
+import { isObject } from '../../lib/json.ts'
+import { isInDomains } from '../domains.ts'
+import { cutText, visibleText } from '../outside-text.ts'
+import type { EngineKind } from './engine-kinds.ts'
+import type { Found, Search } from './search.ts'
+
+const TITLE_MAX = 300
+const URL_MAX = 2048
+const PUBLISHED_MAX = 100
+
+export interface Reading {
+  /** How many results the engine gave. */
+  readonly given: number
+  /** Those of them that the search allows. */
+  readonly found: readonly Found[]
+}
+
+/** Null where the answer is not one of that kind of engine. */
+export const readResults = (kind: EngineKind, text: string, search: Search): Reading | null => {
+  const answer = parsed(text)
+  if (!isObject(answer)) return null
+  const results = kind.results(answer) ?? []
+  if (!Array.isArray(results)) return null
+  const found: Found[] = []
+  for (const result of results as readonly unknown[]) {
+    const one = isObject(result) ? readResult(kind, result, search) : null
+    if (one !== null && found.length < search.most) found.push(one)
+  }
+  return { given: results.length, found }
+}
+
+const readResult = (kind: EngineKind, result: Readonly<Record<string, unknown>>, search: Search): Found | null => {
+  const address = result['url']
+  if (typeof address !== 'string' || address.length > URL_MAX || !URL.canParse(address)) return null
+  const url = new URL(address)
+  if ((url.protocol !== 'https:' && url.protocol !== 'http:') || url.username !== '' || url.password !== '') return null
+  if (search.allowed.length > 0 && !isInDomains(url, search.allowed)) return null
+  if (isInDomains(url, search.excluded)) return null
+  return {
+    title: shown(result['title'], TITLE_MAX),
+    url: url.href,
+    content: shown(kind.content(result), search.characters),
+    published: shown(result[kind.published], PUBLISHED_MAX) || null,
+  }
+}
+
+const shown = (value: unknown, most: number): string => (typeof value === 'string' ? cutText(visibleText(value).trim(), most) : '')
+
+const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,69 @@
+/** The operator's engines behind one port: the first in the order that answers, and one other where it does not. */
+import type { Clock } from '../../lib/clock.ts'
+import { nanosOf } from '../../lib/money.ts'
+import { createSafeFetch } from '../../providers/safe-fetch.ts'
+import { askEngine, EngineFailure, type Engine } from './ask-engine.ts'
+import { ENGINE_KINDS } from './engine-kinds.ts'
+import type { Found, Search } from './search.ts'
+import { engineOrder, type WebSearchSettings } from './settings.ts'
+
+export interface SearchAnswer {
+  readonly found: readonly Found[]
+  /** Who answered. */
+  readonly engine: string
+  /** What that one costs; those that failed cost nothing. */
+  readonly feeNanos: number
+}
+
+/** Throws an EngineFailure, or the signal's reason. */
+export type AskEngines = (search: Search, signal: AbortSignal) => Promise<SearchAnswer>
+
+export interface SearchEngines {
+  /** In the order in which they are asked. */
+  readonly names: readonly string[]
+  /** All of them, or one by its name, or by its kind where no name is like that; null where there is none. */
+  using(name: string | null): AskEngines | null
+}
+
+export const createSearchEngines = (settings: WebSearchSettings, clock: Clock): SearchEngines => {
+  const engines: readonly Engine[] = engineOrder(settings).flatMap((name) => {
+    const engine = settings.engines[name]
+    return engine === undefined || !settings.enabled ? [] : [{ ...engine, name }]
+  })
+  const safeFetch = createSafeFetch({
+    clock,
+    trustedHosts: engines.flatMap(({ url }) => (url === undefined ? [] : [new URL(url).host])),
+    trustedBy: 'tools.web_search.engines',
+  })
+  const using = (asked: readonly Engine[]): AskEngines => {
+    return async (search, signal) => {
+      const failures: EngineFailure[] = []
+      for (const engine of asked.slice(0, ASKED_MAX)) {
+        try {
+          const { found, given } = await askEngine(engine, search, { clock, safeFetch }, signal)
+          return { found, engine: engine.name, feeNanos: feeOf(engine, Math.min(given, ENGINE_KINDS[engine.kind].most)) }
+        } catch (thrown) {
+          if (!(thrown instanceof EngineFailure)) throw thrown
+          failures.push(thrown)
+        }
+      }
+      throw new EngineFailure(failures.at(-1)?.code ?? 'unavailable', failures.map(({ message }) => message).join(' '))
+    }
+  }
+  return {
+    names: engines.map(({ name }) => name),
+    using(name) {
+      if (name === null) return engines.length === 0 ? null : using(engines)
+      const engine = engines.find((one) => one.name === name) ?? engines.find(({ kind }) => kind === name)
+      return engine === undefined ? null : using([engine])
+    },
+  }
+}
+
+/** The first, and one that stands in for it. */
+const ASKED_MAX = 2
+
+const feeOf = ({ price_per_request: each, price_per_extra_result: extra }: Engine, results: number): number =>
+  nanosOf(each) + Math.max(0, results - RESULTS_INCLUDED) * nanosOf(extra)
+
+const RESULTS_INCLUDED = 10
