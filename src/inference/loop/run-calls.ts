@@ -62,7 +62,7 @@ export const runCalls = async (turn: CallsOfTurn, parts: RunCallsParts): Promise
       ended[index] = {
         call,
         outcome,
-        executed: refusal === null && result.fault?.code !== 'invalid_tool_input' && result.fault?.code !== 'unknown_tool',
+        executed: refusal === null && !NOT_BEGUN.has(result.fault?.code ?? null),
         durationMs: parts.now() - startedMs,
         feeNanos: result.feeNanos ?? 0,
         engine: result.engine ?? null,
@@ -74,6 +74,14 @@ export const runCalls = async (turn: CallsOfTurn, parts: RunCallsParts): Promise
   await Promise.all(Array.from({ length: Math.min(parts.parallel, calls.length) }, work))
   return ended
 }
+
+/** Faults of calls that their tool did not begin. */
+const NOT_BEGUN: ReadonlySet<ServerToolFault | null> = new Set([
+  'invalid_tool_input',
+  'unknown_tool',
+  'query_too_long',
+  'max_uses_exceeded',
+])
 
 /** The results as the model reads them, in the message behind its calls. */
 export const resultParts = (ended: readonly EndedCall[]): readonly Part[] =>

@@ -31,7 +31,7 @@ export class EngineFailure extends Error {
 }
 
 /** The most results that it can give of a search. */
-export const mostOf = ({ kind }: Engine, search: Search): number => Math.min(search.most, ENGINE_KINDS[kind].most)
+const mostOf = ({ kind }: Engine, search: Search): number => Math.min(search.most, ENGINE_KINDS[kind].most)
 
 /** Throws an EngineFailure, or the signal's reason. */
 export const askEngine = async (engine: Engine, search: Search, { clock, safeFetch }: AskParts, signal: AbortSignal): Promise<Reading> => {
@@ -39,7 +39,7 @@ export const askEngine = async (engine: Engine, search: Search, { clock, safeFet
   const asked = { ...search, most: asksFor(kind, search) }
   const endMs = clock.monotonicMs() + ENGINE_MS
   for (let isRetry = false; ; isRetry = true) {
-    const leftMs = endMs - clock.monotonicMs()
+    const leftMs = Math.max(1, Math.ceil(endMs - clock.monotonicMs()))
     const answer = await sent(safeFetch, {
       ...requestOf(engine, kind, asked, clock),
       timeoutMs: leftMs,

@@ -42,13 +42,9 @@ const NATIVE = 'native'
 export const webSearchSettings = z
   .strictObject({
     enabled: z.boolean().default(true).meta({ description: 'false: the service runs no search; that of providers is left to them.' }),
-    order: z
-      .array(z.string())
-      .min(1)
-      .optional()
-      .meta({
-        description: 'Who searches: `native` and names of engines; the first that can. Absent: native, then the engines as they stand.',
-      }),
+    order: z.array(z.string()).min(1).optional().meta({
+      description: 'Who searches: `native` and names of engines; the first that can. Absent: native, then the engines as they stand.',
+    }),
     engines: z.record(engineName, engineSettings).default({}),
   })
   .superRefine(({ order = [], engines }, context) => {

@@ -10,7 +10,7 @@ import { EngineFailure } from './ask-engine.ts'
 import type { Found, Place, Search } from './search.ts'
 import type { AskEngines, SearchAnswer, SearchEngines } from './search-engines.ts'
 
-export const QUERY_MAX = 400
+const QUERY_MAX = 400
 const RESULTS_DEFAULT = 5
 
 const domains = z.array(z.string().max(500)).max(100).default([])
@@ -40,7 +40,7 @@ export interface AskedSearch {
 }
 
 /** Throws `invalid_request` for options that make no sense, and where no engine can be asked. */
-export const readSearch = ({ parameters, at, askedAs }: Omit<AskedTool, 'tool'>, engines: SearchEngines): AskedSearch => {
+const readSearch = ({ parameters, at, askedAs }: Omit<AskedTool, 'tool'>, engines: SearchEngines): AskedSearch => {
   const read = validate(options, parameters, [at, 'parameters'])
   return {
     ask: enginesFor(read.engine, { at, askedAs }, engines),
@@ -115,7 +115,7 @@ const resultOf = (query: string, { found, engine, feeNanos }: SearchAnswer): Too
   engine,
 })
 
-export const wireResult = ({ title, url, content, published }: Found): JsonObject => ({ title, url, content, published })
+const wireResult = ({ title, url, content, published }: Found): JsonObject => ({ title, url, content, published })
 
 /** The query, or why it cannot be asked. */
 const queryIn = (input: JsonObject): string | ToolResult => {
@@ -126,7 +126,7 @@ const queryIn = (input: JsonObject): string | ToolResult => {
 }
 
 /** In one line. */
-export const plainQuery = (text: string): string => text.replace(/[\p{Cc}\p{Cs}\s]+/gu, ' ').trim()
+const plainQuery = (text: string): string => text.replace(/[\p{Cc}\p{Cs}\s]+/gu, ' ').trim()
 
 const enginesFor = (engine: string, { at, askedAs }: Pick<AskedTool, 'at' | 'askedAs'>, engines: SearchEngines): AskEngines => {
   const isOpen = engine === 'auto' || engine === 'native'
