@@ -19,4 +19,5 @@ export type WarningCode =
   | 'mapped_field'
   | 'untranslated_output'
   | 'tool_call_after_limit'
+  | 'search_failed'
   | 'answered_error'

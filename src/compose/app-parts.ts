@@ -20,6 +20,7 @@ import { createSafeFetch } from '../providers/safe-fetch.ts'
 import { createUpstream } from '../providers/upstream.ts'
 import { createToolKit } from '../tools/kit.ts'
 import { createSealedResults } from '../tools/sealed-results.ts'
+import { createSearchEngines } from '../tools/web-search/search-engines.ts'
 import { VERSION } from '../version.ts'
 import type { Parts } from './parts.ts'
 
@@ -69,6 +70,7 @@ export const composeAppParts = (parts: Parts, file: ConfigFile, models: Models, 
 const composePipeline = (parts: Parts, file: ConfigFile, models: Models, env: Environment): Pipeline => {
   const { clock, management } = parts
   const safeFetch = createSafeFetch({ clock, trustedHosts: file.moderation.trusted_hosts })
+  const searchEngines = createSearchEngines(file.tools.web_search, clock)
   return createPipeline({
     presets: parts.presets,
     defaultsOf: management.workspaces.defaults,
@@ -77,7 +79,8 @@ const composePipeline = (parts: Parts, file: ConfigFile, models: Models, env: En
     moderate: createModerate(file.moderation, safeFetch, clock),
     screenMs: SCREEN_MS,
     models,
-    toolKit: createToolKit({ clock, settings: file.tools }),
+    toolKit: createToolKit({ clock, searchEngines }),
+    searchEngines,
     toolSettings: () => file.tools,
     sealedResults: createSealedResults(clock, parts.seal),
     ids: parts.ids,

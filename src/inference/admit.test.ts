@@ -32,7 +32,7 @@ const admitted = async (keys: readonly ('own' | 'shared')[], outcomes: readonly 
     ),
   }
   const received = receivedFrom({ model: 'm/one', messages: [{ role: 'user', content: 'Hi' }], max_tokens: 10 })
-  const planned = { ...(await preparedFrom(clock, received)), plan, tools: null }
+  const planned = { ...(await preparedFrom(clock, received)), plan, tools: null, search: null }
   const admit = createAdmit({
     clock,
     ids: createFakeIds(),

@@ -11,6 +11,7 @@ import type { JsonObject } from '../lib/json.ts'
 import type { Admit } from './admit.ts'
 import type { Admitted } from './admitted.ts'
 import { asFailure } from './as-failure.ts'
+import { citeSources } from './cite-sources.ts'
 import { countTokens, type TokenCount } from './count-tokens.ts'
 import { dryRun } from './dry-run.ts'
 import { createLargeSteps } from './large-steps.ts'
@@ -23,6 +24,7 @@ import { run } from './run/run.ts'
 import { screen, type ScreenParts } from './screen.ts'
 import type { Settle } from './settle.ts'
 import type { Planned, Prepared, Received, Screened } from './stages.ts'
+import { answerWithSearch } from './web/answer-with-search.ts'
 
 export interface PipelineParts extends PrepareParts, ScreenParts, PlanParts, LoopParts {
   readonly admit: Admit
@@ -72,8 +74,9 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
     parts.running.began(admitted.connection)
     admitted.connection.limit(parts.totalMs)
     try {
-      const { tools } = admitted.request
-      return tools === null ? await run(admitted, parts, take) : await answerWithTools(admitted, tools, parts, take)
+      const { tools, search } = admitted.request
+      if (search !== null) return await answerWithSearch(admitted, search, parts, take)
+      return tools === null ? await run(admitted, parts, take) : await answerWithTools(admitted, tools, parts, citeSources(take))
     } catch (thrown) {
       return admitted.log.refuse(asFailure(thrown))
     } finally {

@@ -9,14 +9,17 @@ import type { RoutingState } from '../routing/routing-state.ts'
 import type { ToolKit } from '../tools/kit.ts'
 import type { ToolSettings } from '../tools/settings.ts'
 import type { ToolCaller } from '../tools/tool.ts'
+import type { SearchEngines } from '../tools/web-search/search-engines.ts'
 import { offerTools } from './loop/offer-tools.ts'
 import { withCustomerKeys } from './plan-customer-keys.ts'
 import { type Planned, type Prepared, type Screened, strictError } from './stages.ts'
+import { planSearch } from './web/plan-search.ts'
 
 export interface PlanParts {
   readonly models: Models
   readonly routing: RoutingState
   readonly toolKit: ToolKit
+  readonly searchEngines: SearchEngines
   /** As the configuration has them now. */
   readonly toolSettings: () => ToolSettings
 }
@@ -30,18 +33,30 @@ export const plan = (screened: Screened, parts: PlanParts): Planned => {
   const planned = apiType === 'embeddings' ? withEmbeddings(planFor(screened, parts)) : planFor(screened, parts)
   const [unheeded] = planned.warnings
   if (strict && unheeded !== undefined) throw strictError(unheeded)
-  if (apiType === 'embeddings') return { ...screened, plan: planned, tools: null }
+  if (apiType === 'embeddings') return { ...screened, plan: planned, tools: null, search: null }
   checkPrompt(call, planned)
-  const offer = offerTools(call, planned.attempts, {
+  const found = planSearch(call, planned, {
+    engines: parts.searchEngines,
+    settings: parts.toolSettings().web_search,
+    presetSlug: presetOf(screened, 'plugins'),
+  })
+  const offer = offerTools(call, found?.attempts ?? planned.attempts, {
     kit: parts.toolKit,
     caller: toolCaller(screened, parts.models),
     settings: parts.toolSettings(),
-    presetSlug: screened.body.has('tools') ? null : (screened.preset?.slug ?? null),
+    presetSlug: presetOf(screened, 'tools'),
   })
-  return offer === null
-    ? { ...screened, plan: planned, tools: null }
-    : { ...screened, plan: { ...planned, attempts: offer.attempts }, tools: offer.tools }
+  const attempts = offer?.attempts ?? found?.attempts ?? planned.attempts
+  return {
+    ...screened,
+    plan: attempts === planned.attempts ? planned : { ...planned, attempts },
+    tools: offer?.tools ?? null,
+    search: found?.search ?? null,
+  }
 }
+
+/** The preset that a field comes from; null where the request has it itself. */
+const presetOf = ({ body, preset }: Screened, field: string): string | null => (body.has(field) ? null : (preset?.slug ?? null))
 
 const toolCaller = ({ caller, guardrails }: Screened, models: Models): ToolCaller => ({
   workspaceId: caller.workspaceId,

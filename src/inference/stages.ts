@@ -19,6 +19,7 @@ import type { JsonBody } from '../lib/json-body.ts'
 import type { Pass } from '../limits/admission.ts'
 import type { Plan, PlannedAttempt } from '../routing/plan-attempts.ts'
 import type { OfferedTools } from './loop/offer-tools.ts'
+import type { PlannedSearch } from './web/plan-search.ts'
 
 /** A request as it came in, read and authenticated, in the words of its interface. */
 export interface Received {
@@ -86,6 +87,8 @@ export interface Planned extends Screened {
   readonly plan: Plan
   /** Tools that the service runs in this request; null: none. */
   readonly tools: OfferedTools | null
+  /** A search before the answer; null: none. */
+  readonly search: PlannedSearch | null
 }
 
 /** One turn of an answer, as a run asks for it. */

@@ -32,11 +32,20 @@ describe('variants', () => {
     expect(ids(plan)).toBe('m/one')
   })
 
-  test.each(['m/one:online', 'm/one:thinking'])('%s is the model itself, with a warning', (name) => {
-    expect(planOf([endpoint('a')], { model: name })).toMatchObject({
+  test(':thinking is the model itself, with a warning', () => {
+    expect(planOf([endpoint('a')], { model: 'm/one:thinking' })).toMatchObject({
       attempts: [{ model: { id: 'm/one' } }],
       warnings: [{ field: 'model' }],
     })
+  })
+
+  test.each([
+    ['m/one:online', true],
+    ['m/one:online:free', true],
+    ['m/one:free', false],
+    ['m/one', false],
+  ])('%s asks for a search before the answer: %p', (name, searches) => {
+    expect(planOf([priced('a', 0)], { model: name })).toMatchObject({ searches, warnings: [] })
   })
 
   test('an id that ends like a variant is a model of its own', () => {

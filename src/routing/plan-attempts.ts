@@ -55,6 +55,8 @@ export interface Plan {
   readonly warnings: readonly Warning[]
   /** How the models were found (docs/contract/debugging.md#routing-metadata). */
   readonly strategy: 'direct' | 'fallback' | 'auto' | 'free' | 'latest'
+  /** A name of a model asks for a search of the web before the answer. */
+  readonly searches: boolean
   /** Why the attempts stand as they do: `price-weighted`, `provider.order`, `sort:price`, `sticky` … */
   readonly order: string
   /** What to remember this conversation by after a success; null where there is no choice to remember. */
@@ -85,6 +87,7 @@ const directPlan = ({ call, models, health, policy }: PlanInput): Plan | null =>
     removed: NONE,
     warnings: NONE,
     strategy: 'direct',
+    searches: false,
     order: 'only candidate',
     stickyKey: null,
   }
@@ -122,6 +125,7 @@ const fullPlan = (input: PlanInput): Plan => {
     removed,
     warnings: warningsOf(asked, unknown),
     strategy,
+    searches: asked.some(({ variant }) => variant.searches),
     order: ordered[0]?.why ?? 'only candidate',
     stickyKey,
   }

@@ -13,11 +13,13 @@ export interface Variant {
   readonly free: boolean
   /** The endpoint with the longest context first. */
   readonly longest: boolean
+  /** The web is searched before the answer. */
+  readonly searches: boolean
   /** What this version does not do of it. */
   readonly unheeded: string | null
 }
 
-export const PLAIN: Variant = { sort: null, admits: null, free: false, longest: false, unheeded: null }
+export const PLAIN: Variant = { sort: null, admits: null, free: false, longest: false, searches: false, unheeded: null }
 
 const VARIANTS = new Map<string, Partial<Variant>>([
   ['nitro', { sort: 'throughput', admits: 'priority' }],
@@ -25,7 +27,7 @@ const VARIANTS = new Map<string, Partial<Variant>>([
   ['exacto', { sort: 'exacto' }],
   ['free', { free: true }],
   ['extended', { longest: true }],
-  ['online', { unheeded: 'This version searches no web by itself; the variant :online was left out.' }],
+  ['online', { searches: true }],
   ['thinking', { unheeded: 'The model has no variant :thinking of its own here; ask with `reasoning` for how it should think.' }],
 ])
 

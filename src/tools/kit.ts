@@ -4,22 +4,21 @@ import { GatewayError } from '../errors.ts'
 import type { Clock } from '../lib/clock.ts'
 import { datetimeTool } from './datetime.ts'
 import { searchModelsTool } from './search-models.ts'
-import type { ToolSettings } from './settings.ts'
 import type { MakeTool } from './tool.ts'
-import { createSearchEngines } from './web-search/search-engines.ts'
+import type { SearchEngines } from './web-search/search-engines.ts'
 import { webSearchTool } from './web-search/web-search.ts'
 
 export type ToolKit = Readonly<Record<ServerTool, MakeTool>>
 
 export interface ToolKitParts {
   readonly clock: Clock
-  readonly settings: ToolSettings
+  readonly searchEngines: SearchEngines
 }
 
-export const createToolKit = ({ clock, settings }: ToolKitParts): ToolKit => ({
+export const createToolKit = ({ clock, searchEngines }: ToolKitParts): ToolKit => ({
   datetime: datetimeTool(clock),
   experimental__search_models: searchModelsTool,
-  web_search: webSearchTool(createSearchEngines(settings.web_search, clock)),
+  web_search: webSearchTool(searchEngines),
   web_fetch: unavailable,
   advisor: unavailable,
   subagent: unavailable,

@@ -17,6 +17,7 @@ import { providerRegistry } from '../../src/providers/registry.ts'
 import { createToolKit } from '../../src/tools/kit.ts'
 import { createSealedResults } from '../../src/tools/sealed-results.ts'
 import { toolSettings } from '../../src/tools/settings.ts'
+import { createSearchEngines, type SearchEngines } from '../../src/tools/web-search/search-engines.ts'
 import { createFakeIds } from './fake-ids.ts'
 import { testSeal } from './test-seal.ts'
 import { createTestRouting } from './test-routing.ts'
@@ -70,6 +71,8 @@ export const admittingAll = (clock: Clock): Admit =>
     ids: createFakeIds(),
   })
 
+const noEngines = (clock: Clock): SearchEngines => createSearchEngines(toolSettings.parse({}).web_search, clock)
+
 /** Without presets, defaults, guardrails, customers' keys, models or an upstream, but for those that are given. */
 export const partsOfPipeline = (clock: Clock, more: Partial<PipelineParts> = {}): PipelineParts => ({
   presets: {
@@ -84,7 +87,8 @@ export const partsOfPipeline = (clock: Clock, more: Partial<PipelineParts> = {})
   moderate: async () => {},
   screenMs: 1000,
   models: createModels([], []),
-  toolKit: createToolKit({ clock, settings: toolSettings.parse({}) }),
+  toolKit: createToolKit({ clock, searchEngines: noEngines(clock) }),
+  searchEngines: noEngines(clock),
   toolSettings: () => toolSettings.parse({}),
   sealedResults: createSealedResults(clock, testSeal),
   ids: createFakeIds(),

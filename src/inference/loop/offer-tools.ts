@@ -107,8 +107,8 @@ const isNative = ({ tool, asked }: Wanted, planned: PlannedAttempt, prompt: Prom
 /** How many tools such an endpoint lacks that the client would rather have from a provider. */
 const nativesMissed = (lacking: readonly Wanted[]): number => lacking.filter(({ asked }) => asked.parameters['engine'] === 'native').length
 
-const ofPreset = (refusal: GatewayError, slug: string): GatewayError =>
-  new GatewayError(refusal.type, `${refusal.publicMessage} The tool comes from the preset ${slug}.`, {
+export const ofPreset = (refusal: GatewayError, slug: string): GatewayError =>
+  new GatewayError(refusal.type, `${refusal.publicMessage} It comes from the preset ${slug}.`, {
     metadata: { ...refusal.metadata, preset: slug },
     cause: refusal,
   })

@@ -1,0 +1,113 @@
+/** The plugin `web` and the variant `:online`: one search before the model is asked (docs/contract/tools.md#search-before-the-answer). */
+import type { Call } from '../../canonical/call.ts'
+import type { Message, ProviderTool } from '../../canonical/prompt.ts'
+import { GatewayError } from '../../errors.ts'
+import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
+import { hasOfItsOwn } from '../../providers/native-tools.ts'
+import type { Plan, PlannedAttempt } from '../../routing/plan-attempts.ts'
+import { plainQuery, QUERY_MAX, readSearch, type AskedSearch } from '../../tools/web-search/read-search.ts'
+import type { SearchEngines } from '../../tools/web-search/search-engines.ts'
+import { prefersNative, type WebSearchSettings } from '../../tools/web-search/settings.ts'
+import { ofPreset } from '../loop/offer-tools.ts'
+import { dialectOf } from '../run/dialect-of.ts'
+
+/** `native`: every attempt has a search, which it is given as a tool. `ours`: the service searches, and the results go before the question. */
+export type PlannedSearch =
+  | { readonly type: 'native'; readonly tool: ProviderTool }
+  | { readonly type: 'ours'; readonly asked: AskedSearch; readonly query: string; readonly prompt: string | null }
+
+export interface SearchPlan {
+  readonly search: PlannedSearch
+  /** Those of the plan that can answer with it. */
+  readonly attempts: readonly PlannedAttempt[]
+}
+
+export interface SearchParts {
+  readonly engines: SearchEngines
+  readonly settings: WebSearchSettings
+  /** The preset that the plugin comes from; null where the request has it itself. */
+  readonly presetSlug: string | null
+}
+
+/** Null where no search is asked for. Throws `invalid_request` where nobody can search, and for options that make no sense. */
+export const planSearch = (
+  call: Call,
+  { searches, attempts }: Pick<Plan, 'searches' | 'attempts'>,
+  parts: SearchParts,
+): SearchPlan | null => {
+  const plugin = webPlugin(call, searches)
+  if (plugin === null) return null
+  const { options, at, name } = plugin
+  const parameters = parametersOf(options)
+  const prompt = call.prompt()
+  const engine = options['engine'] ?? 'auto'
+  const tool: ProviderTool = { type: 'provider', kind: 'service:web_search', at, raw: { type: 'service:web_search', parameters } }
+  const isNative = (planned: PlannedAttempt): boolean =>
+    hasOfItsOwn('web_search', tool, prompt, {
+      provider: planned.endpoint.provider.slug,
+      dialect: dialectOf(planned, call),
+      client: call.dialect,
+    })
+  const natives = engine === 'native' || (engine === 'auto' && prefersNative(parts.settings)) ? attempts.filter(isNative) : []
+  // Who is asked first decides, so that the results do not depend on which attempt succeeds.
+  if (natives.length > 0 && (natives[0] === attempts[0] || engine === 'native' || parts.engines.names.length === 0)) {
+    return { search: { type: 'native', tool }, attempts: natives }
+  }
+  const asked = naming(parts.presetSlug, () => readSearch(parameters, { name, at, path: at }, parts.engines))
+  const searchPrompt = options['search_prompt']
+  const query = questionOf(prompt.messages)
+  return { search: { type: 'ours', asked, query, prompt: typeof searchPrompt === 'string' ? searchPrompt : null }, attempts }
+}
+
+const naming = (presetSlug: string | null, read: () => AskedSearch): AskedSearch => {
+  try {
+    return read()
+  } catch (thrown) {
+    throw thrown instanceof GatewayError && presetSlug !== null ? ofPreset(thrown, presetSlug) : thrown
+  }
+}
+
+interface AskedPlugin {
+  readonly options: Readonly<Record<string, unknown>>
+  readonly at: string
+  /** In a refusal. */
+  readonly name: string
+}
+
+/** A plugin that is switched off switches the variant off too. */
+const webPlugin = ({ body }: Call, searches: boolean): AskedPlugin | null => {
+  const plugins = body.value('plugins')
+  const listed = Array.isArray(plugins) ? (plugins as readonly unknown[]) : []
+  const index = listed.findIndex((plugin) => isObject(plugin) && plugin['id'] === 'web')
+  const options = listed[index]
+  if (isObject(options)) return options['enabled'] === false ? null : { options, at: `plugins[${index}]`, name: 'the plugin web' }
+  return searches ? { options: {}, at: 'model', name: 'the variant :online' } : null
+}
+
+/** The plugin's words as those of the tool. */
+const parametersOf = (options: Readonly<Record<string, unknown>>): JsonObject => {
+  const { include_domains: allowed, exclude_domains: excluded } = options
+  const kept = SHARED.flatMap((name) => ((options[name] ?? null) === null ? [] : [[name, options[name]]]))
+  return {
+    ...(Object.fromEntries(kept) as JsonObject),
+    ...(Array.isArray(allowed) ? { allowed_domains: allowed as JsonValue } : {}),
+    ...(Array.isArray(excluded) ? { excluded_domains: excluded as JsonValue } : {}),
+  }
+}
+
+const SHARED = ['engine', 'max_results', 'max_uses', 'mode', 'user_location', 'search_context_size', 'max_characters'] as const
+
+/** What the user said last, as far as an engine takes it. */
+const questionOf = (messages: readonly Message[]): string => {
+  const texts = messages[lastQuestion(messages)]?.parts.flatMap((part) => (part.type === 'text' ? [part.text] : []))
+  return plainQuery((texts ?? []).join(' ').slice(0, QUESTION_READ))
+    .slice(0, QUERY_MAX)
+    .replace(/[\ud800-\udbff]$/, '')
+}
+
+/** More than enough for a query, white space left out. */
+const QUESTION_READ = 8 * QUERY_MAX
+
+/** Where the last words of the user stand: results of tools are none. -1: nowhere. */
+export const lastQuestion = (messages: readonly Message[]): number =>
+  messages.findLastIndex(({ role, parts }) => role === 'user' && parts.some((part) => part.type === 'text' && part.text.trim() !== ''))

@@ -1,0 +1,108 @@
+/** What a request asks of its searches, by the tool or by the plugin. */
+import { z } from 'zod'
+
+import { invalidRequest, validate } from '../../contract/validate.ts'
+import { GatewayError } from '../../errors.ts'
+import { isObject, type JsonObject } from '../../lib/json.ts'
+import { normalDomain } from '../domains.ts'
+import type { Place, Search } from './search.ts'
+import type { AskEngines, SearchEngines } from './search-engines.ts'
+
+/** Characters of a query. */
+export const QUERY_MAX = 400
+
+const RESULTS_DEFAULT = 5
+
+const domains = z.array(z.string().max(500)).max(100).default([])
+
+const options = z.looseObject({
+  engine: z.string().max(100).default('auto'),
+  max_results: z.int().min(1).max(25).default(RESULTS_DEFAULT),
+  max_total_results: z.int().min(1).default(Number.MAX_SAFE_INTEGER),
+  max_uses: z.int().min(1).default(Number.MAX_SAFE_INTEGER),
+  search_context_size: z.enum(['low', 'medium', 'high']).default('medium'),
+  max_characters: z.int().min(1).max(100_000).optional(),
+  allowed_domains: domains,
+  excluded_domains: domains,
+  blocked_domains: domains,
+  user_location: z.looseObject({}).optional(),
+  mode: z.string().max(100).nullable().default(null),
+})
+
+const CHARACTERS = { low: 1500, medium: 4000, high: 10_000 } as const
+
+/** What a request asks of every search that it makes, and the engines that it may ask. */
+export interface AskedSearch {
+  readonly ask: AskEngines
+  readonly search: Omit<Search, 'query'>
+  readonly maxTotalResults: number
+  readonly maxUses: number
+}
+
+/** How a refusal names it. */
+export interface Asker {
+  readonly name: string
+  /** Where it stands, and where its options do. */
+  readonly at: string
+  readonly path: string
+}
+
+/** Throws `invalid_request` for options that make no sense, and where no engine can be asked. */
+export const readSearch = (parameters: JsonObject, asker: Asker, engines: SearchEngines): AskedSearch => {
+  const { path } = asker
+  const read = validate(options, parameters, [path])
+  return {
+    ask: enginesFor(read.engine, asker, engines),
+    search: {
+      most: read.max_results,
+      characters: read.max_characters ?? CHARACTERS[read.search_context_size],
+      allowed: normal(read.allowed_domains, `${path}.allowed_domains`),
+      excluded: [...normal(read.excluded_domains, `${path}.excluded_domains`), ...normal(read.blocked_domains, `${path}.blocked_domains`)],
+      place: placeIn(read.user_location),
+      mode: read.mode,
+    },
+    maxTotalResults: read.max_total_results,
+    maxUses: read.max_uses,
+  }
+}
+
+/** A query in one line. */
+export const plainQuery = (text: string): string => text.replace(/[\p{Cc}\p{Cs}\s]+/gu, ' ').trim()
+
+const enginesFor = (engine: string, { at, name, path }: Asker, engines: SearchEngines): AskEngines => {
+  const isOpen = engine === 'auto' || engine === 'native'
+  const ask = engines.using(isOpen ? null : engine)
+  if (ask !== null) return ask
+  const sentence = isOpen
+    ? `${name} cannot run: no search engine is configured (tools.web_search.engines) and no provider of the model has its own.`
+    : `${name} cannot run: the search engine "${engine}" is not configured (tools.web_search.engines)${engines.names.length === 0 ? '' : `; there are ${engines.names.join(', ')}`}.`
+  throw new GatewayError('invalid_request', `${at}: ${sentence}`, {
+    metadata: { issues: [{ path: isOpen ? at : `${path}.engine`, message: sentence }] },
+  })
+}
+
+const normal = (texts: readonly string[], path: string): readonly string[] =>
+  texts.map((text, index) => {
+    const domain = normalDomain(text)
+    if (domain === null) throw invalidRequest([{ path: `${path}[${index}]`, message: 'Use a domain such as example.com.' }])
+    return domain
+  })
+
+/** Some interfaces wrap it once more. */
+const placeIn = (location: Readonly<Record<string, unknown>> | undefined): Place | null => {
+  if (location === undefined) return null
+  const place = isObject(location['approximate']) ? location['approximate'] : location
+  const text = (name: string): string | null => {
+    const value = place[name]
+    return typeof value === 'string' && value !== '' ? value.slice(0, PLACE_MAX) : null
+  }
+  const country = text('country')
+  return {
+    city: text('city'),
+    region: text('region'),
+    country: country !== null && /^[a-z]{2}$/i.test(country) ? country.toUpperCase() : null,
+    timezone: text('timezone'),
+  }
+}
+
+const PLACE_MAX = 100
