@@ -5,6 +5,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 import { digestOf, type Made, MADE_FROM, programOf, UNSURE } from '../bin/launch.ts'
+import { systemClock } from '../src/lib/clock.ts'
+import { createReadDocument } from '../src/lib/documents/read-document.ts'
+import { pdfOf } from '../test/support/pdfs.ts'
 import { makeBundle } from './bundle.ts'
 
 const ROOT = join(import.meta.dirname, '..')
@@ -106,6 +109,17 @@ describe('the bundle', () => {
     }
     expect(readdirSync(installed, { recursive: true })).toEqual(before)
   }, 60_000)
+
+  test('reads pages and PDFs by its own process for documents', async () => {
+    const read = createReadDocument({ clock: systemClock, program: join(installed, 'dist/document-process.js') })
+    const limits = { timeoutMs: 60_000 }
+    expect(
+      await read({ kind: 'html', url: 'https://a.example/', charset: null, maxCharacters: 99 }, Buffer.from('<p>Hi'), limits),
+    ).toMatchObject({
+      text: 'Hi',
+    })
+    expect(await read({ kind: 'pdf', maxPages: 9, maxCharacters: 99 }, pdfOf(['Hello']), limits)).toMatchObject({ text: 'Hello' })
+  })
 
   test('an entry point is the bundle beside the one that asks, wherever that was moved to', async () => {
     const asking = join(directory, 'asking.ts')

@@ -19,6 +19,10 @@ import { createLearntRoleRules } from '../providers/role-rules.ts'
 import { createSafeFetch } from '../providers/safe-fetch.ts'
 import { createUpstream } from '../providers/upstream.ts'
 import { createToolKit } from '../tools/kit.ts'
+import { createFetchPage } from '../tools/web-fetch/fetch-page.ts'
+import { createReadPage } from '../tools/web-fetch/read-page.ts'
+import { webFetchTool } from '../tools/web-fetch/web-fetch.ts'
+import type { MakeTool } from '../tools/tool.ts'
 import { createSealedResults } from '../tools/sealed-results.ts'
 import { createSearchEngines } from '../tools/web-search/search-engines.ts'
 import { VERSION } from '../version.ts'
@@ -79,7 +83,7 @@ const composePipeline = (parts: Parts, file: ConfigFile, models: Models, env: En
     moderate: createModerate(file.moderation, safeFetch, clock),
     screenMs: SCREEN_MS,
     models,
-    toolKit: createToolKit({ clock, searchEngines }),
+    toolKit: createToolKit({ clock, searchEngines, webFetch: composeWebFetch(parts, file) }),
     searchEngines,
     toolSettings: () => file.tools,
     sealedResults: createSealedResults(clock, parts.seal),
@@ -93,6 +97,17 @@ const composePipeline = (parts: Parts, file: ConfigFile, models: Models, env: En
     totalMs: milliseconds(file.timeouts.total),
     running: parts.running,
     settle: parts.settle,
+  })
+}
+
+const composeWebFetch = ({ clock, readDocument }: Parts, { tools }: ConfigFile): MakeTool => {
+  // No setting opens a private host to a model.
+  const get = createSafeFetch({ clock, trustedHosts: [], trustedBy: null, plainHttp: true })
+  return webFetchTool({
+    settings: tools.web_fetch,
+    clock,
+    fetchPage: createFetchPage(get, clock, `patchbay/${VERSION}`),
+    readPage: createReadPage(readDocument),
   })
 }
 

@@ -6,6 +6,7 @@ import { observeAnswers } from '../inference/observe-answers.ts'
 import { createRunningAnswers } from '../inference/running-answers.ts'
 import { createSettle } from '../inference/settle.ts'
 import type { Clock } from '../lib/clock.ts'
+import { createReadDocument } from '../lib/documents/read-document.ts'
 import type { IdSource } from '../lib/id.ts'
 import type { Storage } from '../open-storage.ts'
 import { createPresets } from '../presets/presets.ts'
@@ -87,6 +88,7 @@ export const composeParts = (ground: Ground, reloadable: Reloadable) => {
     routing,
     running,
     settle,
+    readDocument: createReadDocument({ clock }),
     keepAlive: createKeepAlive(clock, KEEP_ALIVE_MS),
     readiness: createReadiness(
       clock,

@@ -36,7 +36,7 @@ const go = async (
       sent.push(request)
       if (reply instanceof Error) throw reply
       const text = reply.text ?? JSON.stringify(reply.body)
-      return { status: reply.status ?? 200, contentType: 'application/json', bytes: Buffer.from(text), text }
+      return { status: reply.status ?? 200, contentType: 'application/json', url: request.url, bytes: Buffer.from(text), text }
     },
     clock,
   )

@@ -2,7 +2,7 @@
 import { basename, join } from 'node:path'
 
 /** Below `src/`. No two may have one name, since the bundles are in one directory. */
-export const ENTRY_POINTS = ['main.ts', 'storage/settling-thread.ts'] as const
+export const ENTRY_POINTS = ['main.ts', 'storage/settling-thread.ts', 'lib/documents/document-process.ts'] as const
 
 /** Where its code is: the bundle beside the one that runs, or its source. */
 export const entryPoint = (file: (typeof ENTRY_POINTS)[number]): string =>

@@ -1,5 +1,5 @@
 /**
- * The way out to addresses that are not the operator's own word: https to the open internet only. A name is resolved once,
+ * The way out to addresses that are not the operator's own word: https to the open internet only, or http too where that is open. A name is resolved once,
  * every address of it is checked, and the connection goes to a checked one, so that a name which answers differently the
  * next time gains nothing. Redirects are followed by the same rules, a few of them (docs/contract/operating.md#addresses).
  */
@@ -10,12 +10,22 @@ import type { Clock } from '../lib/clock.ts'
 import { parseIpv4, parseIpv6 } from '../lib/ip-address.ts'
 import { isOwnLimit, noConnectionLeft } from './own-limits.ts'
 import { isPublicAddress } from '../lib/safe-address.ts'
+import { type ContentCoding, decodeBounded, readCodings, TooManyBytes } from './content-coding.ts'
 import { retryHint } from './retry-hint.ts'
 
 /** The request was not made, or its answer not read; `message` says why, without the answer's own words. */
 export class UnsafeRequest extends Error {
   override readonly name = 'UnsafeRequest'
+  readonly kind: RequestFault
+
+  constructor(message: string, kind: RequestFault = 'address', options?: ErrorOptions) {
+    super(message, options)
+    this.kind = kind
+  }
 }
+
+/** `size`: there is more of the answer than is wanted. `policy`: the asker's own `refuse` said so. */
+export type RequestFault = 'address' | 'connection' | 'redirects' | 'size' | 'policy'
 
 export interface SafeRequest {
   readonly url: string
@@ -24,8 +34,15 @@ export interface SafeRequest {
   readonly body: string | null
   /** In all: names, connections, redirects, answer. */
   readonly timeoutMs: number
+  /** As sent, and as decoded. */
   readonly maxBytes: number
   readonly signal?: AbortSignal
+  /** How many redirects are followed; absent: three. */
+  readonly redirects?: number
+  /** Why an address, the first or that of a redirect, is not to be asked; null: it may be. */
+  readonly refuse?: (url: URL) => string | null
+  /** Whether the answer may be compressed. */
+  readonly compressed?: boolean
 }
 
 export interface SafeResponse {
@@ -33,6 +50,8 @@ export interface SafeResponse {
   readonly contentType: string | null
   /** How long it asks to wait, where it does. */
   readonly retryAfterSeconds?: number
+  /** Where the last redirect led to. */
+  readonly url: string
   readonly bytes: Buffer
   /** Of its bytes as UTF-8. */
   readonly text: string
@@ -42,11 +61,13 @@ export interface SafeFetchParts {
   readonly clock: Clock
   /** `host` or `host:port`: these may be private, and spoken to without TLS. */
   readonly trustedHosts: readonly string[]
-  /** The setting that names them: refusals tell of it. */
-  readonly trustedBy?: string
+  /** The setting that names them: refusals tell of it. Null where there is none. */
+  readonly trustedBy?: string | null
   /** Whether the open internet may be spoken to without TLS. */
   readonly plainHttp?: boolean
   readonly resolve?: (host: string) => Promise<readonly string[]>
+  /** The last step of the way to a checked address, for networks that stand in for the internet; absent: the address itself. */
+  readonly dial?: (address: string, port: number) => { readonly address: string; readonly port: number }
 }
 
 /** POSTs its body, where there is one. Throws UnsafeRequest, and `provider_overloaded` where this machine gives no connection. */
@@ -60,9 +81,10 @@ export const createSafeFetch = ({
   trustedBy = 'moderation.trusted_hosts',
   plainHttp = false,
   resolve = resolveByDns,
+  dial = (address, port) => ({ address, port }),
 }: SafeFetchParts): SafeFetch => {
   const rules: Rules = { trusted: new Set(trustedHosts.map((host) => host.toLowerCase())), trustedBy, plainHttp }
-  return async ({ url, headers, body, timeoutMs, maxBytes, signal }) => {
+  return async ({ url, headers, body, timeoutMs, maxBytes, signal, redirects = HOPS_MAX, refuse, compressed = false }) => {
     const connection = new AbortController()
     const leave = (): void => connection.abort()
     if (signal?.aborted === true) leave()
@@ -71,16 +93,23 @@ export const createSafeFetch = ({
     const late = new Promise<never>((_, reject) => {
       cancelDeadline = clock.after(timeoutMs, () => {
         connection.abort()
-        reject(new UnsafeRequest(`no answer within ${timeoutMs} ms`))
+        reject(new UnsafeRequest(`no answer within ${timeoutMs} ms`, 'connection'))
       })
     })
     const hops = async (): Promise<SafeResponse> => {
       let step: Hop = { url: checkedUrl(url, rules), method: body === null ? 'GET' : 'POST', headers, body: body ?? '' }
       for (let hop = 0; ; hop += 1) {
+        const refusal = refuse?.(step.url) ?? null
+        if (refusal !== null) throw new UnsafeRequest(refusal, 'policy')
         const address = await checkedAddress(step.url, rules, resolve)
-        const { response, location } = await send(step, address, { maxBytes, signal: connection.signal, clock })
+        const { response, location } = await send(step, dial(address, portOf(step.url)), {
+          maxBytes,
+          compressed,
+          clock,
+          signal: connection.signal,
+        })
         if (location === null) return response
-        if (hop === HOPS_MAX) throw new UnsafeRequest(`more than ${HOPS_MAX} redirects`)
+        if (hop === redirects) throw new UnsafeRequest(`more than ${redirects} redirects`, 'redirects')
         step = redirected(step, response.status, checkedUrl(new URL(location, step.url).href, rules))
       }
     }
@@ -90,7 +119,7 @@ export const createSafeFetch = ({
       if (thrown instanceof UnsafeRequest) throw thrown
       const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : null
       if (isOwnLimit(code)) throw noConnectionLeft(thrown)
-      throw new UnsafeRequest(code ?? 'the connection failed', { cause: thrown })
+      throw new UnsafeRequest(code ?? 'the connection failed', 'connection', { cause: thrown })
     } finally {
       cancelDeadline?.()
       signal?.removeEventListener('abort', leave)
@@ -107,7 +136,7 @@ interface Hop {
 
 interface Rules {
   readonly trusted: ReadonlySet<string>
-  readonly trustedBy: string
+  readonly trustedBy: string | null
   readonly plainHttp: boolean
 }
 
@@ -118,11 +147,13 @@ const bare = (hostname: string): string => hostname.toLowerCase().replace(/^\[|\
 const checkedUrl = (text: string, rules: Rules): URL => {
   const { trustedBy, plainHttp } = rules
   const url = URL.canParse(text) ? new URL(text) : null
-  if (url === null || !/^https?:$/.test(url.protocol)) throw new UnsafeRequest('not an https address')
+  if (url === null || !/^https?:$/.test(url.protocol))
+    throw new UnsafeRequest(plainHttp ? 'not an http or https address' : 'not an https address')
   if (url.username !== '' || url.password !== '') throw new UnsafeRequest('an address with credentials')
   if (isTrusted(url, rules)) return url
+  const only = trustedBy === null ? 'are not open' : `are for hosts in ${trustedBy} only`
   if (url.protocol !== 'https:' && !plainHttp) throw new UnsafeRequest(`http is for hosts in ${trustedBy} only`)
-  if (url.port !== '') throw new UnsafeRequest(`ports but ${plainHttp ? '80 and ' : ''}443 are for hosts in ${trustedBy} only`)
+  if (url.port !== '') throw new UnsafeRequest(`ports but ${plainHttp ? '80 and ' : ''}443 ${only}`)
   return url
 }
 
@@ -134,7 +165,9 @@ const checkedAddress = async (url: URL, rules: Rules, resolve: (host: string) =>
   const [first] = addresses
   if (first === undefined) throw new UnsafeRequest('the name has no address')
   if (!isTrusted(url, rules) && !addresses.every(isPublicAddress)) {
-    throw new UnsafeRequest(`the address is not of the open internet; its host is not in ${rules.trustedBy}`)
+    throw new UnsafeRequest(
+      `the address is not of the open internet${rules.trustedBy === null ? '' : `; its host is not in ${rules.trustedBy}`}`,
+    )
   }
   return first
 }
@@ -142,10 +175,19 @@ const checkedAddress = async (url: URL, rules: Rules, resolve: (host: string) =>
 const resolveByDns = async (host: string): Promise<readonly string[]> =>
   (await systemLookup(host, { all: true })).map(({ address }) => address)
 
+const portOf = ({ port, protocol }: URL): number => (port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port))
+
+interface Sending {
+  readonly maxBytes: number
+  readonly compressed: boolean
+  readonly signal: AbortSignal
+  readonly clock: Pick<Clock, 'now'>
+}
+
 const send = (
   { url, method, headers, body }: Hop,
-  address: string,
-  { maxBytes, signal, clock }: { maxBytes: number; signal: AbortSignal; clock: Pick<Clock, 'now'> },
+  { address, port }: { readonly address: string; readonly port: number },
+  { maxBytes, compressed, signal, clock }: Sending,
 ): Promise<{ response: SafeResponse; location: string | null }> =>
   new Promise((resolve, reject) => {
     const family = address.includes(':') ? 6 : 4
@@ -155,9 +197,11 @@ const send = (
       url,
       {
         method,
+        port,
         headers: {
           ...headers,
-          'accept-encoding': 'identity',
+          host: url.host,
+          'accept-encoding': compressed ? 'gzip, deflate, br' : 'identity',
           ...(method === 'POST' ? { 'content-length': String(Buffer.byteLength(body)) } : {}),
         },
         signal,
@@ -169,13 +213,16 @@ const send = (
         const { location } = message.headers
         if (REDIRECTS.has(status) && location !== undefined) {
           message.destroy()
-          resolve({ response: responseOf(status, null, Buffer.alloc(0)), location })
+          resolve({ response: responseOf(status, null, url, Buffer.alloc(0)), location })
           return
         }
         const type = message.headers['content-type'] ?? null
         const told = status === 429 || status >= 500 ? message.headers['retry-after'] : undefined
         const wait = told === undefined ? undefined : retryHint(new Headers({ 'retry-after': told }), clock.now())
-        readBytes(message, maxBytes).then((bytes) => resolve({ response: responseOf(status, type, bytes, wait), location: null }), reject)
+        readAnswer(message, compressed, maxBytes).then(
+          (bytes) => resolve({ response: responseOf(status, type, url, bytes, wait), location: null }),
+          reject,
+        )
       },
     )
     request.on('error', reject)
@@ -192,9 +239,16 @@ const redirected = (from: Hop, status: number, url: URL): Hop => {
   return { url, method: keeps ? from.method : 'GET', headers, body: keeps ? from.body : '' }
 }
 
-const responseOf = (status: number, contentType: string | null, bytes: Buffer, retryAfterSeconds?: number): SafeResponse => ({
+const responseOf = (
+  status: number,
+  contentType: string | null,
+  { href }: URL,
+  bytes: Buffer,
+  retryAfterSeconds?: number,
+): SafeResponse => ({
   status,
   contentType,
+  url: href,
   ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
   bytes,
   get text() {
@@ -202,16 +256,17 @@ const responseOf = (status: number, contentType: string | null, bytes: Buffer, r
   },
 })
 
-const readBytes = async (message: IncomingMessage, maxBytes: number): Promise<Buffer> => {
-  const pieces: Buffer[] = []
-  let bytes = 0
-  for await (const piece of message as AsyncIterable<Buffer>) {
-    bytes += piece.byteLength
-    if (bytes > maxBytes) {
-      message.destroy()
-      throw new UnsafeRequest(`an answer of more than ${maxBytes} bytes`)
-    }
-    pieces.push(piece)
+const readAnswer = async (message: IncomingMessage, compressed: boolean, maxBytes: number): Promise<Buffer> => {
+  const codings: readonly ContentCoding[] | null = compressed ? readCodings(message.headers['content-encoding']) : []
+  if (codings === null) {
+    message.destroy()
+    throw new UnsafeRequest('a content-encoding that was not asked for', 'connection')
   }
-  return Buffer.concat(pieces)
+  try {
+    return await decodeBounded(message, codings, maxBytes)
+  } catch (thrown) {
+    message.destroy()
+    if (thrown instanceof TooManyBytes) throw new UnsafeRequest(`an answer of more than ${maxBytes} bytes`, 'size')
+    throw thrown
+  }
 }

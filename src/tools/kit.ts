@@ -13,13 +13,14 @@ export type ToolKit = Readonly<Record<ServerTool, MakeTool>>
 export interface ToolKitParts {
   readonly clock: Clock
   readonly searchEngines: SearchEngines
+  readonly webFetch: MakeTool
 }
 
-export const createToolKit = ({ clock, searchEngines }: ToolKitParts): ToolKit => ({
+export const createToolKit = ({ clock, searchEngines, webFetch }: ToolKitParts): ToolKit => ({
   datetime: datetimeTool(clock),
   experimental__search_models: searchModelsTool,
   web_search: webSearchTool(searchEngines),
-  web_fetch: unavailable,
+  web_fetch: webFetch,
   advisor: unavailable,
   subagent: unavailable,
   fusion: unavailable,

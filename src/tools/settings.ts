@@ -1,6 +1,7 @@
 /** The `tools` part of the operator's file. */
 import { z } from 'zod'
 
+import { webFetchSettings } from './web-fetch/settings.ts'
 import { webSearchSettings } from './web-search/settings.ts'
 
 export const toolSettings = z.strictObject({
@@ -22,6 +23,7 @@ export const toolSettings = z.strictObject({
     .default(262_144)
     .meta({ description: 'Bytes of a result that a model is given.' }),
   web_search: webSearchSettings.prefault({}),
+  web_fetch: webFetchSettings.prefault({}),
 })
 
 export type ToolSettings = z.output<typeof toolSettings>

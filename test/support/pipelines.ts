@@ -16,6 +16,7 @@ import { createModels } from '../../src/models/models.ts'
 import { providerRegistry } from '../../src/providers/registry.ts'
 import { createToolKit } from '../../src/tools/kit.ts'
 import { createSealedResults } from '../../src/tools/sealed-results.ts'
+import type { MakeTool } from '../../src/tools/tool.ts'
 import { toolSettings } from '../../src/tools/settings.ts'
 import { createSearchEngines, type SearchEngines } from '../../src/tools/web-search/search-engines.ts'
 import { createFakeIds } from './fake-ids.ts'
@@ -87,7 +88,7 @@ export const partsOfPipeline = (clock: Clock, more: Partial<PipelineParts> = {})
   moderate: async () => {},
   screenMs: 1000,
   models: createModels([], []),
-  toolKit: createToolKit({ clock, searchEngines: noEngines(clock) }),
+  toolKit: createToolKit({ clock, searchEngines: noEngines(clock), webFetch: unreachable }),
   searchEngines: noEngines(clock),
   toolSettings: () => toolSettings.parse({}),
   sealedResults: createSealedResults(clock, testSeal),
@@ -103,6 +104,10 @@ export const partsOfPipeline = (clock: Clock, more: Partial<PipelineParts> = {})
   settle: () => {},
   ...more,
 })
+
+const unreachable: MakeTool = () => {
+  throw new Error('There is no internet here.')
+}
 
 export const pipelineOf = (clock: Clock, more: Partial<PipelineParts> = {}): Pipeline => createPipeline(partsOfPipeline(clock, more))
 

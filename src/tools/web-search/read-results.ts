@@ -1,7 +1,8 @@
 /** The answer of an engine, which is as hostile as the pages that it tells of: every member is checked and bounded. */
+import { cutText } from '../../lib/cut-text.ts'
 import { isObject } from '../../lib/json.ts'
 import { isInDomains } from '../domains.ts'
-import { cutText, visibleText } from '../outside-text.ts'
+import { plainText } from '../outside-text.ts'
 import type { EngineKind } from './engine-kinds.ts'
 import type { Found, Search } from './search.ts'
 
@@ -45,7 +46,7 @@ const readResult = (kind: EngineKind, result: Readonly<Record<string, unknown>>,
   }
 }
 
-const shown = (value: unknown, most: number): string => (typeof value === 'string' ? cutText(visibleText(value).trim(), most) : '')
+const shown = (value: unknown, most: number): string => (typeof value === 'string' ? cutText(plainText(value).trim(), most) : '')
 
 const parsed = (text: string): unknown => {
   try {

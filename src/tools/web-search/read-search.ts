@@ -1,10 +1,10 @@
 /** What a request asks of its searches, by the tool or by the plugin. */
 import { z } from 'zod'
 
-import { invalidRequest, validate } from '../../contract/validate.ts'
+import { validate } from '../../contract/validate.ts'
 import { GatewayError } from '../../errors.ts'
 import { isObject, type JsonObject } from '../../lib/json.ts'
-import { normalDomain } from '../domains.ts'
+import { normalDomains } from '../domains.ts'
 import type { Place, Search } from './search.ts'
 import type { AskEngines, SearchEngines } from './search-engines.ts'
 
@@ -56,8 +56,11 @@ export const readSearch = (parameters: JsonObject, asker: Asker, engines: Search
     search: {
       most: read.max_results,
       characters: read.max_characters ?? CHARACTERS[read.search_context_size],
-      allowed: normal(read.allowed_domains, `${path}.allowed_domains`),
-      excluded: [...normal(read.excluded_domains, `${path}.excluded_domains`), ...normal(read.blocked_domains, `${path}.blocked_domains`)],
+      allowed: normalDomains(read.allowed_domains, `${path}.allowed_domains`),
+      excluded: [
+        ...normalDomains(read.excluded_domains, `${path}.excluded_domains`),
+        ...normalDomains(read.blocked_domains, `${path}.blocked_domains`),
+      ],
       place: placeIn(read.user_location),
       mode: read.mode,
     },
@@ -80,13 +83,6 @@ const enginesFor = (engine: string, { at, name, path }: Asker, engines: SearchEn
     metadata: { issues: [{ path: isOpen ? at : `${path}.engine`, message: sentence }] },
   })
 }
-
-const normal = (texts: readonly string[], path: string): readonly string[] =>
-  texts.map((text, index) => {
-    const domain = normalDomain(text)
-    if (domain === null) throw invalidRequest([{ path: `${path}[${index}]`, message: 'Use a domain such as example.com.' }])
-    return domain
-  })
 
 /** Some interfaces wrap it once more. */
 const placeIn = (location: Readonly<Record<string, unknown>> | undefined): Place | null => {

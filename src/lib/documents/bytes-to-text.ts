@@ -1,0 +1,21 @@
+/** Bytes of a text as text: by the charset that its host names, that the page itself names, or as UTF-8. */
+export const bytesToText = (bytes: Uint8Array, charset: string | null): string => {
+  const label = markOf(bytes) ?? charset ?? META_CHARSET.exec(new TextDecoder('latin1').decode(bytes.subarray(0, HEAD_BYTES)))?.[1]
+  return decoderOf(label ?? 'utf-8').decode(bytes)
+}
+
+/** As far as a browser looks for it. */
+const HEAD_BYTES = 1024
+const META_CHARSET = /<meta[^>]{0,200}?charset\s{0,10}=\s{0,10}["']?([\w-]{1,40})/i
+
+const markOf = ([first, second]: Uint8Array): string | null =>
+  first === 0xff && second === 0xfe ? 'utf-16le' : first === 0xfe && second === 0xff ? 'utf-16be' : null
+
+const decoderOf = (label: string): TextDecoder => {
+  try {
+    return new TextDecoder(label as ConstructorParameters<typeof TextDecoder>[0])
+  } catch {
+    // A name that nobody knows: nearly every page is UTF-8.
+    return new TextDecoder()
+  }
+}

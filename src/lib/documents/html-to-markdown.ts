@@ -1,0 +1,257 @@
+/**
+ * The text of a page as Markdown, in one pass and without a tree. What a reader is not shown, and what is no part of the text,
+ * is passed over; text within `main` or `article` is kept apart, and is the page where there is enough of it. Work and memory
+ * grow with the length of the page, and the text is bounded.
+ */
+import { Parser } from 'htmlparser2'
+
+import { cutText } from '../cut-text.ts'
+import { visibleText } from '../visible-text.ts'
+import { Line, MarkdownWriter, type Nesting } from './markdown-writer.ts'
+
+export interface PageText {
+  readonly title: string | null
+  readonly text: string
+  /** There was more than was wanted. */
+  readonly cut: boolean
+}
+
+export interface PageLimits {
+  /** Of the page: its links are told whole. */
+  readonly url: string
+  readonly maxCharacters: number
+}
+
+export const htmlToMarkdown = (html: string, limits: PageLimits): PageText => {
+  const walk = walkPage(limits)
+  const parser = new Parser({
+    onopentag(name, attributes) {
+      if (!walk.open(name, attributes)) parser.pause()
+    },
+    ontext: walk.text,
+    onclosetag: walk.close,
+  })
+  parser.write(html)
+  parser.end()
+  return walk.end()
+}
+
+interface OpenElement {
+  readonly name: string
+  /** What held before it. */
+  readonly before: Place
+  /** Where in the line it begins. */
+  readonly from: number
+  readonly href: string | null
+}
+
+/** What holds for the text in an element. */
+interface Place extends Nesting {
+  readonly isDropped: boolean
+  readonly isMain: boolean
+  /** White space is kept. */
+  readonly isRaw: boolean
+  readonly isLink: boolean
+  /** Of the row that it is in; null outside of tables. */
+  readonly table: { rows: number; cells: number } | null
+  readonly isCell: boolean
+}
+
+/** A browser nests no deeper either, and the parser's work on a tag grows with the depth. */
+const DEPTH_MAX = 512
+const NESTING_MAX = 8
+const COLUMNS_MAX = 100
+const TITLE_MAX = 300
+/** A page with less text than this in `main` and `article` has its text elsewhere. */
+const MAIN_MIN = 200
+
+const walkPage = ({ url, maxCharacters }: PageLimits) => {
+  const elements: OpenElement[] = []
+  const main = new MarkdownWriter(maxCharacters)
+  const rest = new MarkdownWriter(maxCharacters)
+  const line = new Line()
+  let title = ''
+  let bullet = ''
+  let isCut = false
+  let place: Place = {
+    isDropped: false,
+    isMain: false,
+    isRaw: false,
+    isLink: false,
+    quotes: 0,
+    lists: [],
+    table: null,
+    isTight: false,
+    isCell: false,
+  }
+
+  const target = (): MarkdownWriter => (place.isMain ? main : rest)
+
+  const flush = (): void => {
+    const written = line.take()
+    const said = place.isRaw ? written : written.trim()
+    if (BLANK.test(said)) return
+    target().add(said, place, bullet)
+    bullet = ''
+  }
+
+  /** Between two blocks. Within a cell or among kept white space there is no room for blocks. */
+  const part = (): void => {
+    if (place.isDropped) return
+    if (place.isRaw) line.put('\n')
+    else if (place.isCell) line.putWords(' ')
+    else flush()
+  }
+
+  const endRow = ({ cells, rows }: { readonly cells: number; readonly rows: number }): void => {
+    if (cells < 2) return flush()
+    line.wrap(0, '| ', ' |')
+    flush()
+    if (rows > 1) return
+    line.put(`|${' --- |'.repeat(Math.min(cells, COLUMNS_MAX))}`)
+    target().add(line.take(), place, '')
+  }
+
+  const begin = (name: string, attributes: Attributes): void => {
+    const level = HEADINGS.indexOf(name) + 1
+    if (level > 0) line.put(`${'#'.repeat(level)} `)
+    else if (name === 'br') line.put(place.isCell ? ' ' : '\n')
+    else if (name === 'hr') line.put('---')
+    else if (name === 'pre') line.put('```\n')
+    else if (name === 'img') line.putWords(altOf(attributes['alt']))
+    else if (name === 'li') bullet = nextBullet(place.lists.at(-1))
+    else if (place.table !== null && name === 'tr') {
+      place.table.rows += 1
+      place.table.cells = 0
+    } else if (place.table !== null && CELLS.has(name)) {
+      if (place.table.cells > 0) line.putWords(' | ')
+      place.table.cells += 1
+    }
+  }
+
+  return {
+    /** False: nothing more of the page is wanted. */
+    open(name: string, attributes: Attributes): boolean {
+      if (elements.length >= DEPTH_MAX || main.isFull) {
+        isCut = true
+        return false
+      }
+      const startsTable = name === 'table'
+      if (startsTable && !place.isDropped) flush()
+      else if (BLOCKS.has(name)) part()
+      const href = name === 'a' && !place.isDropped && !place.isLink && line.length < maxCharacters ? linkOf(attributes['href'], url) : null
+      elements.push({ name, before: place, from: line.place, href })
+      const isList = LISTS.has(name) && place.lists.length < NESTING_MAX
+      const table = startsTable ? { rows: 0, cells: 0 } : place.table
+      place = {
+        isDropped: place.isDropped || isDropped(name, attributes),
+        isMain: place.isMain || MAINS.has(name) || attributes['role'] === 'main',
+        isRaw: (place.isRaw || name === 'pre') && !startsTable,
+        isLink: place.isLink || href !== null,
+        quotes: Math.min(place.quotes + (name === 'blockquote' ? 1 : 0), NESTING_MAX),
+        lists: isList ? [...place.lists, { last: name === 'ol' ? 0 : null }] : place.lists,
+        table,
+        // A table in a cell is one of its own: pages of old are laid out so.
+        isCell: !startsTable && (place.isCell || (table !== null && CELLS.has(name))),
+        isTight: table !== null,
+      }
+      if (!place.isDropped) begin(name, attributes)
+      return true
+    },
+
+    text(said: string): void {
+      const element = elements.at(-1)
+      if (element?.name === 'title' && !element.before.isDropped && title.length < TITLE_MAX) title += said.slice(0, TITLE_MAX)
+      if (place.isDropped) return
+      if (line.length > maxCharacters) isCut = true
+      else if (place.isRaw) line.put(said)
+      else line.putWords(said)
+    },
+
+    close(): void {
+      const element = elements.pop()
+      if (element === undefined) return
+      const { name, before, from, href } = element
+      const mark = MARKS[name]
+      if (!place.isDropped) {
+        if (href !== null) line.wrap(from, '[', `](${href})`)
+        else if (mark !== undefined && !place.isRaw) line.wrap(from, mark, mark)
+        else if (name === 'pre') {
+          line.put('\n```')
+          flush()
+        } else if (name === 'tr' && place.table !== null) endRow(place.table)
+        else if (BLOCKS.has(name)) part()
+        if (name === 'li') bullet = ''
+      }
+      place = before
+    },
+
+    end(): PageText {
+      flush()
+      const isMain = main.length >= Math.min(MAIN_MIN, rest.length)
+      const said = visibleText(isMain ? main.text() : `${main.text()}\n\n${rest.text()}`).trim()
+      const named = visibleText(title).replace(/\s+/g, ' ').trim().slice(0, TITLE_MAX)
+      return {
+        title: named === '' ? null : named,
+        text: cutText(said, maxCharacters),
+        cut: isCut || said.length > maxCharacters || (isMain ? main : rest).isFull,
+      }
+    },
+  }
+}
+
+type Attributes = Readonly<Record<string, string>>
+
+const HEADINGS = ['h1', 'h2', 'h3', 'h4', 'h5', 'h6']
+const MAINS: ReadonlySet<string> = new Set(['main', 'article'])
+const LISTS: ReadonlySet<string> = new Set(['ul', 'ol'])
+const CELLS: ReadonlySet<string> = new Set(['td', 'th'])
+const MARKS: Readonly<Record<string, string>> = { b: '**', strong: '**', em: '*', i: '*', code: '`', del: '~~' }
+
+const words = (text: string): ReadonlySet<string> => new Set(text.split(' '))
+
+const BLOCKS = words(
+  'address article aside blockquote body caption center dd details dialog div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr html legend li main menu nav ol p pre section summary table tbody tfoot thead tr ul',
+)
+
+/** They are no text, are shown to nobody where scripts run, or stand around the text. */
+const DROPPED = words(
+  'applet aside audio base button canvas datalist dialog embed footer frame frameset iframe input link map meta nav noembed noframes noscript object optgroup option progress script select style svg template textarea title video',
+)
+const DROPPED_ROLES = words('navigation contentinfo complementary search menu menubar dialog alertdialog')
+
+const isDropped = (name: string, attributes: Attributes): boolean =>
+  DROPPED.has(name) ||
+  attributes['hidden'] !== undefined ||
+  attributes['aria-hidden']?.trim().toLowerCase() === 'true' ||
+  (attributes['role'] !== undefined && DROPPED_ROLES.has(attributes['role'])) ||
+  (attributes['style'] !== undefined && HIDING.test(attributes['style'].slice(0, STYLE_MAX).replace(CSS_COMMENT, '')))
+
+const STYLE_MAX = 2000
+const CSS_COMMENT = /\/\*[^*]*(?:\*(?!\/)[^*]*)*\*\//g
+const HIDING =
+  /(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|content-visibility\s*:\s*hidden|(?:opacity|font-size)\s*:\s*0*\.?0+(?:%|[a-z]{1,4})?\s*(?:;|!|$))/i
+
+/** Of a table's layout, and of lines without words. */
+const BLANK = /^[\s|]*$/
+
+const nextBullet = (list: { last: number | null } | undefined): string => {
+  if (list === undefined || list.last === null) return '- '
+  list.last += 1
+  return `${list.last}. `
+}
+
+/** Null for what leads nowhere: scripts, places within the page, addresses that are none. */
+const linkOf = (href: string | undefined, base: string): string | null => {
+  const target = href?.trim() ?? ''
+  const url = target === '' || target.length > LINK_MAX || target.startsWith('#') ? null : URL.parse(target, base)
+  if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) return null
+  return url.href.replaceAll('(', '%28').replaceAll(')', '%29')
+}
+
+const LINK_MAX = 2048
+
+const altOf = (alt: string | undefined): string => {
+  const said = alt?.trim() ?? ''
+  return said === '' ? '' : `[image: ${said}]`
+}

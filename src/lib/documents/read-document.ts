@@ -1,0 +1,131 @@
+/**
+ * Reads a document of somebody else's in a process of its own, within bounds of time, memory and text. What goes wrong there is
+ * a value here, and disturbs nothing else (decisions/0048).
+ */
+import { spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+
+import type { Clock } from '../clock.ts'
+import { entryPoint } from '../entry-points.ts'
+import type { DocumentAnswer, DocumentJob } from './document-job.ts'
+
+export type ReadAnswer = DocumentAnswer | { readonly fault: 'too_slow' | 'too_large' | 'broken' }
+
+export interface ReadLimits {
+  readonly timeoutMs: number
+  /** Stops it: the answer is `too_slow`, which nobody reads any more. */
+  readonly signal?: AbortSignal | undefined
+}
+
+export type ReadDocument = (job: DocumentJob, bytes: Uint8Array, limits: ReadLimits) => Promise<ReadAnswer>
+
+export interface DocumentReaderParts {
+  readonly clock: Clock
+  /** The program that reads; absent: ours. */
+  readonly program?: string
+  readonly maxResidentBytes?: number
+}
+
+/** Processes at once: each takes a core for itself. */
+const PARALLEL = 4
+const WAITING_MAX = 64
+const RESIDENT_MAX = 768 * 1024 * 1024
+const LOOK_MS = 50
+/** JSON of a text may be six times as long as it is. */
+const ANSWER_BYTES_PER_CHARACTER = 6
+
+export const createReadDocument = ({
+  clock,
+  program = entryPoint('lib/documents/document-process.ts'),
+  maxResidentBytes = RESIDENT_MAX,
+}: DocumentReaderParts): ReadDocument => {
+  const waiting: (() => void)[] = []
+  let running = 0
+
+  /** Resolves when it is this one's turn; false: time was over before, or too many wait. */
+  const turn = async (late: Promise<unknown>): Promise<boolean> => {
+    if (running < PARALLEL) {
+      running += 1
+      return true
+    }
+    if (waiting.length >= WAITING_MAX) return false
+    const { promise, resolve } = Promise.withResolvers<true>()
+    const begin = (): void => resolve(true)
+    waiting.push(begin)
+    const isMine = await Promise.race([promise, late.then(() => false)])
+    if (isMine) return true
+    const at = waiting.indexOf(begin)
+    // The turn may have come meanwhile: then it is the next one's.
+    if (at === -1) done()
+    else waiting.splice(at, 1)
+    return false
+  }
+  const done = (): void => {
+    const next = waiting.shift()
+    if (next === undefined) running -= 1
+    else next()
+  }
+
+  return async (job, bytes, { timeoutMs, signal }) => {
+    const { promise: late, resolve: end } = Promise.withResolvers<void>()
+    const cancel = clock.after(timeoutMs, end)
+    const leave = (): void => end()
+    if (signal?.aborted === true) leave()
+    signal?.addEventListener('abort', leave, { once: true })
+    try {
+      if (!(await turn(late))) return { fault: 'too_slow' }
+      try {
+        return await ask(job, bytes, late, { clock, program, maxResidentBytes })
+      } finally {
+        done()
+      }
+    } finally {
+      cancel()
+      signal?.removeEventListener('abort', leave)
+    }
+  }
+}
+
+const ask = (job: DocumentJob, bytes: Uint8Array, late: Promise<void>, parts: Required<DocumentReaderParts>): Promise<ReadAnswer> =>
+  new Promise((resolve) => {
+    // Neither keys nor settings: it has no environment, and reads no `.env` where it runs.
+    const child = spawn(process.execPath, [parts.program, JSON.stringify(job)], { cwd: '/', env: {}, stdio: ['pipe', 'pipe', 'ignore'] })
+    let cancelLook = (): void => {}
+    let fault: 'too_slow' | 'too_large' | 'broken' = 'broken'
+    const pieces: Buffer[] = []
+    let length = 0
+
+    const kill = (why: typeof fault): void => {
+      fault = why
+      child.kill('SIGKILL')
+    }
+    const look = (): void => {
+      if (residentBytes(child.pid) > parts.maxResidentBytes) kill('too_large')
+      else cancelLook = parts.clock.after(LOOK_MS, look)
+    }
+    cancelLook = parts.clock.after(LOOK_MS, look)
+    void late.then(() => kill('too_slow'))
+    child.stdout.on('data', (piece: Buffer) => {
+      length += piece.byteLength
+      if (length > job.maxCharacters * ANSWER_BYTES_PER_CHARACTER + 4096) kill('too_large')
+      else pieces.push(piece)
+    })
+    // One that ends before it has read all closes the pipe: its end says why.
+    child.stdin.on('error', () => {})
+    child.once('error', () => resolve({ fault }))
+    child.once('close', (code) => {
+      cancelLook()
+      resolve(code === 0 ? (JSON.parse(Buffer.concat(pieces).toString('utf8')) as DocumentAnswer) : { fault })
+    })
+    child.stdin.end(bytes)
+  })
+
+/** Zero of a process that has ended, and where the system does not tell: there, only time is bounded. */
+const residentBytes = (pid: number | undefined): number => {
+  try {
+    const [, kilobytes = '0'] = /^VmRSS:\s*(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1')) ?? []
+    return Number(kilobytes) * 1024
+  } catch {
+    return 0
+  }
+}

@@ -1,0 +1,75 @@
+/** Takes the compression off an answer piece by piece, and stops at a bound, as a few compressed bytes may be many. */
+import type { Transform } from 'node:stream'
+
+export type ContentCoding = 'gzip' | 'deflate' | 'br'
+
+export class TooManyBytes extends Error {
+  override readonly name = 'TooManyBytes'
+}
+
+/** More than this is no web server's doing. */
+const CODINGS_MAX = 2
+
+/** Those of a `content-encoding`, as they were applied; null where one of them is not ours to read. */
+export const readCodings = (header: string | undefined): readonly ContentCoding[] | null => {
+  const names = (header ?? '')
+    .toLowerCase()
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '' && name !== 'identity')
+  const codings = names.map((name) => CODINGS[name] ?? null)
+  return codings.length > CODINGS_MAX || codings.includes(null) ? null : codings.filter((coding) => coding !== null)
+}
+
+const CODINGS: Readonly<Record<string, ContentCoding>> = { gzip: 'gzip', 'x-gzip': 'gzip', deflate: 'deflate', br: 'br' }
+
+/** At most `maxBytes` before, between and behind the codings. Throws TooManyBytes, and what is wrong with the bytes. */
+export const decodeBounded = async (
+  source: AsyncIterable<Buffer>,
+  codings: readonly ContentCoding[],
+  maxBytes: number,
+): Promise<Buffer> => {
+  const decoded = codings.toReversed().reduce((from, coding) => decode(from, coding, maxBytes), bounded(source, maxBytes))
+  const pieces: Buffer[] = []
+  for await (const piece of decoded) pieces.push(piece)
+  return Buffer.concat(pieces)
+}
+
+const bounded = async function* (source: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<Buffer> {
+  let bytes = 0
+  for await (const piece of source) {
+    bytes += piece.byteLength
+    if (bytes > maxBytes) throw new TooManyBytes()
+    yield piece
+  }
+}
+
+const decode = async function* (source: AsyncIterable<Buffer>, coding: ContentCoding, maxBytes: number): AsyncGenerator<Buffer> {
+  const pieces = source[Symbol.asyncIterator]()
+  const first = await pieces.next()
+  if (first.done === true) return
+  // Loaded on first use: few answers come compressed.
+  const { Readable } = process.getBuiltinModule('node:stream')
+  const decoder = decoderOf(coding, first.value)
+  const all = async function* (): AsyncGenerator<Buffer> {
+    yield first.value
+    for (let next = await pieces.next(); next.done !== true; next = await pieces.next()) yield next.value
+  }
+  const input = Readable.from(all())
+  input.on('error', (error) => decoder.destroy(error))
+  input.pipe(decoder)
+  try {
+    yield* bounded(decoder as AsyncIterable<Buffer>, maxBytes)
+  } finally {
+    input.destroy()
+    decoder.destroy()
+  }
+}
+
+const decoderOf = (coding: ContentCoding, first: Buffer): Transform => {
+  const zlib = process.getBuiltinModule('node:zlib')
+  if (coding === 'br') return zlib.createBrotliDecompress()
+  if (coding === 'gzip') return zlib.createGunzip()
+  // The standard means zlib's header; some servers send without.
+  return ((first[0] ?? 0) & 0x0f) === 8 ? zlib.createInflate() : zlib.createInflateRaw()
+}
