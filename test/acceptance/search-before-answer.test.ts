@@ -258,10 +258,24 @@ test('what was found goes through the guardrails of the caller', async () => {
   const hashes = (keys.json as { readonly data: readonly { readonly hash: string }[] }).data.map(({ hash }) => hash)
   expect((await call(guarded, 'POST', `/guardrails/${id}/assignments/keys`, { body: { key_hashes: hashes } })).status).toBe(200)
   engine.script((exchange) =>
-    exchange.answer(200, JSON.stringify({ results: [{ url: FOUND, title: 'Jane', content: 'Write to jane@example.com.' }] })),
+    exchange.answer(
+      200,
+      JSON.stringify({ results: [{ url: FOUND, title: 'Jane, jane@example.com', content: 'Write to jane@example.com.' }] }),
+    ),
   )
   provider.script(say('Done.'))
-  expect((await ask(guarded, 'chat', WEB)).status).toBe(200)
+  const before = await ask(guarded, 'chat', WEB)
+  expect(before.status).toBe(200)
+  expect(before.text).toContain(FOUND)
+  expect(before.text).not.toContain('jane@example.com')
   expect(upstreamMessages()[0]?.content).not.toContain('jane@example.com')
   expect(upstreamMessages()[0]?.content).toContain('Jane')
+  const script = [{ call: { name: 'service:web_search', arguments: { query: 'q' } } }, { text: `See ${FOUND}.` }]
+  const tool = { model: 'sandbox/agent', tools: [{ type: 'service:web_search' }], sandbox: { script } }
+  for (const dialect of DIALECTS) {
+    const { status, text } = await ask(guarded, dialect, tool)
+    expect(status).toBe(200)
+    expect(text).toContain(FOUND)
+    expect(text).not.toContain('jane@example.com')
+  }
 })

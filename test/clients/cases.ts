@@ -2,6 +2,7 @@
 import type { JsonObject } from '../../src/lib/json.ts'
 import { callLine, PRESET_PROMPT, PRESET_SIGN } from './vendors/conversation.ts'
 import { failLine, REASONS } from './vendors/failures.ts'
+import { FOUND_URL } from './vendors/search-engine.ts'
 
 export const PRESET = 'clients'
 export const PRESET_BODY = { model: 'anthropic/claude-haiku-4.5', instructions: PRESET_PROMPT }
@@ -78,6 +79,24 @@ export const CASES: readonly Case[] = [
     prompt: () => callLine('find_letter', { from: 'Ada' }),
     expected: () => ({ text: ['The tools said:', 'A letter from Ada'] }),
   })),
+  // The search that each of them brings runs in the service for a model whose vendor has none.
+  {
+    ...base,
+    name: 'its own web search',
+    model: 'deepseek/deepseek-v4-pro',
+    only: 'codex',
+    prompt: () => callLine('service_web_search', { query: 'letters of Ada' }),
+    expected: () => ({ text: ['The tools said:', FOUND_URL] }),
+  },
+  {
+    ...base,
+    name: 'its own web search',
+    model: 'deepseek/deepseek-v4-pro',
+    only: 'claude-code',
+    // Its tool asks a model of its own, with the query in its words.
+    prompt: () => callLine('WebSearch', { query: `letters of Ada\n${callLine('service_web_search', { query: 'letters of Ada' })}\n` }),
+    expected: () => ({ text: ['The tools said:', FOUND_URL] }),
+  },
   // Claude Code's own sign for a long context.
   { ...base, name: 'a model with [1m]', model: 'claude-opus-4-8[1m]', only: 'claude-code', ...hello('claude-opus-4-8') },
   {

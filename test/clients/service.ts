@@ -4,6 +4,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { PRESET, PRESET_BODY } from './cases.ts'
+import { ENGINE_PATH } from './vendors/search-engine.ts'
 import { startVendors } from './vendors/server.ts'
 
 export interface Service {
@@ -21,7 +22,8 @@ export const startService = async (directory: string): Promise<Service> => {
   // Each failure has a model of its own, so that it closes no door to the others.
   writeFileSync(
     config,
-    `providers: { failing: { name: Failing, dialects: [openai-chat, openai-responses, anthropic], base_url: "${vendors.url}/failing", any_model: true } }\n`,
+    `providers: { failing: { name: Failing, dialects: [openai-chat, openai-responses, anthropic], base_url: "${vendors.url}/failing", any_model: true } }\n` +
+      `tools: { web_search: { engines: { house: { kind: searxng, url: "${vendors.url}${ENGINE_PATH}" } } } }\n`,
   )
   const child = spawn(
     join(import.meta.dirname, '../../bin/patchbay'),

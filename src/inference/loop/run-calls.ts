@@ -8,6 +8,7 @@ import { isObject, type JsonObject } from '../../lib/json.ts'
 import { failed, type ToolResult } from '../../tools/tool.ts'
 import type { SaidCall } from './model-turn.ts'
 import type { OfferedTool, OfferedTools } from './offer-tools.ts'
+import { screenedSources } from './screen-tool-text.ts'
 
 export interface CallsOfTurn {
   readonly calls: readonly SaidCall[]
@@ -147,7 +148,8 @@ const runOne = async (
 const tooLate = failed('execution_time_exceeded', 'The tool was stopped: the request has no time left.')
 
 const outcomeOf = async (result: ToolResult, { screen, seal, resultBytes }: RunCallsParts): Promise<ServerOutcome> => {
-  const text = await screen(JSON.stringify(result.value))
+  const unscreened = JSON.stringify(result.value)
+  const text = await screen(unscreened)
   if (text === null) {
     const blocked = failed('blocked_by_guardrail', 'A guardrail keeps this result from the model.')
     return { fault: blocked.fault, value: blocked.value, text: JSON.stringify(blocked.value), sources: [] }
@@ -158,7 +160,7 @@ const outcomeOf = async (result: ToolResult, { screen, seal, resultBytes }: RunC
     // What the model did not read, the client is not shown either.
     value: objectIn(text) ?? {},
     text: read,
-    sources: result.sources ?? [],
+    sources: text === unscreened ? (result.sources ?? []) : screenedSources(result.sources ?? [], text),
     ...(result.pictures === undefined ? {} : { pictures: result.pictures }),
     ...(result.partlyShown === true && result.fault === null ? { sealed: seal(read) } : {}),
   }

@@ -1,4 +1,5 @@
 /** Texts between a model and a tool through the caller's guardrails: both directions are input, which somebody else reads. */
+import type { ServerOutcome } from '../../canonical/server-tools.ts'
 import { isGuardrailBlock } from '../../guardrails/detections.ts'
 import { screenBody, type ScreenLimits } from '../../guardrails/screen-request.ts'
 import { GatewayError } from '../../errors.ts'
@@ -24,4 +25,10 @@ export const screenToolText = (
       throw thrown
     }
   }
+}
+
+/** Sources as the screened text still tells of them: an address that was taken out is none, and so is a title. */
+export const screenedSources = (sources: ServerOutcome['sources'], text: string): ServerOutcome['sources'] => {
+  const told = (part: string): boolean => text.includes(JSON.stringify(part).slice(1, -1))
+  return sources.flatMap(({ url, title }) => (told(url) ? [{ url, title: title !== null && told(title) ? title : null }] : []))
 }

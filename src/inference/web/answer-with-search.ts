@@ -1,15 +1,15 @@
 /** An answer that a search goes before: what is found stands before the question, as words of a user, and is cited. */
 import type { TakeFrames } from '../../canonical/event.ts'
 import type { Message, Prompt } from '../../canonical/prompt.ts'
+import type { ServerOutcome } from '../../canonical/server-tools.ts'
 import type { Warning } from '../../canonical/warning.ts'
 import type { GatewayError } from '../../errors.ts'
 import { dollars } from '../../lib/money.ts'
 import { EngineFailure } from '../../tools/web-search/ask-engine.ts'
-import type { Found } from '../../tools/web-search/search.ts'
 import { wireResult } from '../../tools/web-search/web-search.ts'
 import type { Admitted } from '../admitted.ts'
 import { citeSources } from '../cite-sources.ts'
-import { screenToolText } from '../loop/screen-tool-text.ts'
+import { screenedSources, screenToolText } from '../loop/screen-tool-text.ts'
 import { answerWithTools, type LoopParts } from '../loop/tool-loop.ts'
 import { run } from '../run/run.ts'
 import { strictError } from '../stages.ts'
@@ -27,7 +27,7 @@ export const answerWithSearch = async (
   const made = await searchFor(admitted, search, parts)
   if (connection.stopReason !== null) return log.refuse(connection.stopReason)
   if (!('message' in made)) {
-    return goOn(admitted, (prompt) => withResults(prompt, made.text), parts, citeSources(take, made.found))
+    return goOn(admitted, (prompt) => withResults(prompt, made.text), parts, citeSources(take, made.sources))
   }
   if (request.strict) return log.refuse(strictError(made))
   return goOn(
@@ -39,7 +39,7 @@ export const answerWithSearch = async (
 }
 
 interface Made {
-  readonly found: readonly Found[]
+  readonly sources: ServerOutcome['sources']
   /** As the model reads it. */
   readonly text: string
 }
@@ -67,7 +67,7 @@ const searchFor = async (
     })
     const results = await screen(JSON.stringify({ untrusted: true, results: found.map(wireResult) }))
     if (results === null) return failure('a guardrail keeps what was found from the model')
-    return { found, text: `${prompt ?? searchPrompt(parts.clock.now())}\n\n${results}` }
+    return { sources: screenedSources(found, results), text: `${prompt ?? searchPrompt(parts.clock.now())}\n\n${results}` }
   } catch (thrown) {
     if (thrown instanceof EngineFailure) return failure(thrown.message.replace(/\.$/, ''))
     if (connection.stopReason !== null) return failure('it was stopped')

@@ -5,7 +5,7 @@ void serve(({ id, model, prompt, key, retries }, { host }) =>
   runProgram({
     id,
     program: 'claude',
-    args: ['-p', prompt, '--allowedTools', 'Bash(echo:*)'],
+    args: ['-p', prompt, '--allowedTools', 'Bash(echo:*) WebSearch'],
     env: {
       ANTHROPIC_BASE_URL: host,
       ANTHROPIC_AUTH_TOKEN: key,

@@ -7,6 +7,7 @@ import { failureOf } from './failures.ts'
 import { readMessages, writeMessages } from './messages.ts'
 import { ANTHROPIC_RULES, DEEPSEEK_RULES, OPENAI_CHAT_RULES, OPENAI_RESPONSES_RULES, type Rule } from './refusals.ts'
 import { readResponses, writeResponses } from './responses.ts'
+import { ENGINE_PATH, engineAnswer } from './search-engine.ts'
 
 interface Vendor {
   readonly path: RegExp
@@ -38,7 +39,8 @@ export const startVendors = async (): Promise<Vendors> => {
   let count = 0
   const server = createServer((request, response) => {
     void readBody(request).then((body) => {
-      const path = new URL(request.url ?? '/', 'http://vendor').pathname
+      const { pathname: path, searchParams } = new URL(request.url ?? '/', 'http://vendor')
+      if (path === `${ENGINE_PATH}/search`) return whole(response, 200, engineAnswer(searchParams.get('q') ?? ''))
       const vendor = VENDORS.find((one) => one.path.test(path))
       if (vendor === undefined) return refuse(response, openaiRefusal(404, `Invalid URL (${request.method} ${path})`))
       const headers = new Headers(Object.entries(request.headers).map(([name, value]): [string, string] => [name, String(value)]))
