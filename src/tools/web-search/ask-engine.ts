@@ -113,7 +113,7 @@ const sent = async (safeFetch: SafeFetch, request: SafeRequest): Promise<SafeRes
 }
 
 const mayPass = (answer: SafeResponse | UnsafeRequest): boolean =>
-  answer instanceof UnsafeRequest || answer.status === 429 || answer.status >= 500
+  answer instanceof UnsafeRequest ? answer.kind === 'connection' : answer.status === 429 || answer.status >= 500
 
 const failureOf = ({ name }: Engine, { forbidden }: EngineKind, answer: SafeResponse | UnsafeRequest): EngineFailure => {
   if (answer instanceof UnsafeRequest) {
