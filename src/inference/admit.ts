@@ -11,6 +11,7 @@ import type { IdSource } from '../lib/id.ts'
 import type { Plan } from '../routing/plan-attempts.ts'
 import { Admitted, type Identity, type Terms } from './admitted.ts'
 import { Hold, TURNS_HELD } from './hold.ts'
+import { Purse } from './purse.ts'
 import type { Planned } from './stages.ts'
 
 export interface BudgetSettings extends EstimateSettings {
@@ -47,14 +48,19 @@ export const createAdmit = (parts: AdmitParts): Admit => {
     }
     // With a customer's own keys only those scopes are spent that count them; the service's keys are used where they are paid for.
     const counting = scopes.filter(({ includeByok }) => includeByok)
-    return hold({ ...planned, plan: { ...planned.plan, attempts: own } }, identity, counting, settings)
+    return hold({ ...planned, plan: { ...planned.plan, attempts: own } }, identity, counting, settings, counting.length < scopes.length)
   }
 
-  const hold = async (planned: Planned, identity: Identity, scopes: readonly Scope[], settings: BudgetSettings): Promise<Admitted> => {
-    if (scopes.length === 0) return new Admitted(planned, identity, unboundTerms(settings), clock)
+  const hold = async (
+    planned: Planned,
+    identity: Identity,
+    scopes: readonly Scope[],
+    settings: BudgetSettings,
+    ownKeysOnly = false,
+  ): Promise<Admitted> => {
+    if (scopes.length === 0) return new Admitted(planned, identity, { ...unboundTerms(settings), ownKeysOnly }, clock)
     const { attempts } = planned.plan
-    const unpriced = attempts.find(({ endpoint }) => endpoint.prices === null)
-    if (unpriced !== undefined && settings.unknownPrice === 'refuse') throw unknownPrice(unpriced)
+    if (settings.unknownPrice === 'refuse') refuseUnpriced(planned)
     const { mostNanos, promptNanos } = estimateOf(planned, attempts, settings)
     const first = attempts[0]
     const demand: Demand = {
@@ -72,8 +78,10 @@ export const createAdmit = (parts: AdmitParts): Admit => {
     await ledger.admit(demand, () => admitted?.bill.cost.totalNanos ?? 0)
     const terms = {
       ...unboundTerms(settings),
-      hold: new Hold(planned, demand, settings, ledger),
+      hold: new Hold(planned, new Purse(demand, ledger), demand.estimateNanos, settings),
       assumedPrices: settings.assumedPrices,
+      ownKeysOnly,
+      refusesUnpriced: settings.unknownPrice === 'refuse',
     }
     admitted = new Admitted(planned, identity, terms, clock)
     return admitted
@@ -96,12 +104,38 @@ const identityOf = (clock: Clock, ids: IdSource): Identity => {
   return { generationId: ids.prefixed(`gen-${Math.floor(createdMs / 1000)}`), createdMs, startedMs: clock.monotonicMs() }
 }
 
+const refuseUnpriced = ({ plan }: Planned): void => {
+  const unpriced = plan.attempts.find(({ endpoint }) => endpoint.prices === null)
+  if (unpriced !== undefined) throw unknownPrice(unpriced)
+}
+
 /** Nothing bounds its caller. */
 const unboundTerms = ({ emptyAnswers }: BudgetSettings): Terms => ({
   hold: null,
   assumedPrices: null,
   emptyIsFree: emptyAnswers === 'free',
+  ownKeysOnly: false,
+  refusesUnpriced: false,
 })
+
+/**
+ * Lets in an inference that an admitted one needs, such as the question that a tool asks of a model, on the terms of that one.
+ * What it costs is held when its body goes out. Throws 402 and 403.
+ */
+export const admitWithin = (outer: Admitted, planned: Planned, clock: Clock): Admitted => {
+  const { ownKeysOnly, refusesUnpriced } = outer.terms
+  const attempts = planned.plan.attempts.filter(({ customerKey }) => customerKey !== undefined || !ownKeysOnly)
+  if (attempts.length === 0) throw new GatewayError('payment_required', OWN_KEYS_ONLY)
+  const asked = { ...planned, plan: { ...planned.plan, attempts } }
+  if (refusesUnpriced) refuseUnpriced(asked)
+  const hold = outer.hold?.within(asked) ?? null
+  const identity = { generationId: outer.generationId, createdMs: clock.now(), startedMs: clock.monotonicMs() }
+  const inner = new Admitted(asked, identity, { ...outer.terms, hold }, clock)
+  outer.needs(inner)
+  return inner
+}
+
+const OWN_KEYS_ONLY = 'This request may use your own provider keys alone, and you have none for this model.'
 
 /** The money is not there. Anything else, such as storage that is away, may have left a hold behind under this very id. */
 const isRefusal = (thrown: unknown): boolean => thrown instanceof GatewayError && (thrown.status === 402 || thrown.status === 403)

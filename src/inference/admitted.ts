@@ -1,5 +1,6 @@
 /** A request that was let in: one id, one permit, one hold and one settlement, however many runs its answer takes. */
 import type { Call } from '../canonical/call.ts'
+import { inputTokens, outputTokens } from '../canonical/usage.ts'
 import type { Warning } from '../canonical/warning.ts'
 import { errorRow, type GatewayError } from '../errors.ts'
 import { isGuardrailBlock } from '../guardrails/detections.ts'
@@ -7,6 +8,7 @@ import type { Clock } from '../lib/clock.ts'
 import type { Hold } from './hold.ts'
 import type { LoopReport } from './loop/loop-report.ts'
 import { AttemptLog } from './run/attempt-log.ts'
+import type { AttemptOutcome } from './run/attempt-outcome.ts'
 import { billOf, joinedBills, withFees, type Bill, type BillTerms } from './run/bill.ts'
 import { Connection } from './run/connection.ts'
 import type { Planned } from './stages.ts'
@@ -23,10 +25,17 @@ export interface Identity {
 export interface Terms extends BillTerms {
   /** Null where nothing bounds its caller. */
   readonly hold: Hold | null
+  /** The budgets do not bear the service's keys: only those of the customer's own are used. */
+  readonly ownKeysOnly: boolean
+  /** Who has no known price is not asked. */
+  readonly refusesUnpriced: boolean
 }
 
 /** Its answer has ended, and nothing of it changes any more. */
-export interface Finished extends Pick<Admitted, 'request' | 'generationId' | 'createdMs' | 'hold' | 'log' | 'connection' | 'loop'> {
+export interface Finished extends Pick<
+  Admitted,
+  'request' | 'generationId' | 'createdMs' | 'hold' | 'log' | 'connection' | 'loop' | 'innerAttempts'
+> {
   readonly bill: Bill
 }
 
@@ -37,7 +46,9 @@ export class Admitted {
   readonly hold: Hold | null
   readonly log: AttemptLog
   readonly connection: Connection
-  readonly #terms: BillTerms
+  readonly terms: Terms
+  /** Inferences that it needed, each with a run of its own: what they cost is the price of a tool. */
+  readonly #inner: Admitted[] = []
   /** Of the turns before the current one: an answer that runs tools takes several. */
   #earlier: Bill | null = null
   #feeNanos = 0
@@ -51,22 +62,43 @@ export class Admitted {
     this.hold = terms.hold
     this.log = new AttemptLog(request, clock, startedMs)
     this.connection = new Connection(this.log, clock)
-    this.#terms = terms
+    this.terms = terms
   }
 
   /** Worked out from the log as it stands. */
   get bill(): Bill {
-    const turn = billOf(this.log, this.#terms)
+    const own = this.#ownBill
+    return this.#inner.length === 0 ? own : this.#inner.reduce((sum, { bill }) => withFees(sum, bill.cost.totalNanos), own)
+  }
+
+  /** Without what it needed of other models. */
+  get #ownBill(): Bill {
+    const turn = billOf(this.log, this.terms)
     const turns = this.#earlier === null ? turn : joinedBills(this.#earlier, turn)
     return this.#feeNanos === 0 ? turns : withFees(turns, this.#feeNanos)
   }
 
+  /** Prompt and completion of all models that it needed beside its own. */
+  get innerTokens(): number {
+    return this.#inner.reduce((sum, { bill, innerTokens }) => sum + inputTokens(bill.usage) + outputTokens(bill.usage) + innerTokens, 0)
+  }
+
+  /** The attempts at other models that it needed. */
+  get innerAttempts(): readonly AttemptOutcome[] {
+    return this.#inner.flatMap(({ log, innerAttempts }) => [...log.attempts, ...innerAttempts])
+  }
+
   /** The model goes on after its tools: what it said so far is counted, and its hold is no more than what is left of it. */
   nextTurn(): void {
-    const turn = billOf(this.log, this.#terms)
+    const turn = billOf(this.log, this.terms)
     this.#earlier = this.#earlier === null ? turn : joinedBills(this.#earlier, turn)
     this.log.nextTurn()
-    this.hold?.spend(this.bill.cost.totalNanos ?? 0)
+    this.hold?.spend(this.#ownBill.cost.totalNanos ?? 0)
+  }
+
+  /** Its answer needs another inference, whose cost is part of its own from now on. It ends that one, at the latest, when it ends. */
+  needs(inner: Admitted): void {
+    this.#inner.push(inner)
   }
 
   /** A tool was paid for. */
@@ -88,10 +120,18 @@ export class Admitted {
   }
 
   end(): Finished {
-    const { request, generationId, createdMs, hold, log, connection, loop } = this
+    const { request, generationId, createdMs, hold, log, connection, loop, innerAttempts } = this
+    for (const inner of this.#inner) inner.endWithin()
     log.end()
     connection.close()
-    return { request, generationId, createdMs, hold, log, connection, loop, bill: this.bill }
+    return { request, generationId, createdMs, hold, log, connection, loop, innerAttempts, bill: this.bill }
+  }
+
+  /** Of an inference that another one needs: what it did not spend is free for the others. */
+  endWithin(): void {
+    if (this.log.ended) return
+    this.end()
+    this.hold?.end(this.#ownBill.cost.totalNanos ?? 0)
   }
 }
 

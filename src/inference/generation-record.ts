@@ -8,7 +8,7 @@ import { statusOf, type AttemptOutcome } from './run/attempt-outcome.ts'
 import type { Finished } from './admitted.ts'
 
 /** What a record tells of an answer that has ended. */
-type Recorded = Pick<Finished, 'request' | 'generationId' | 'createdMs' | 'log' | 'bill'>
+type Recorded = Pick<Finished, 'request' | 'generationId' | 'createdMs' | 'log' | 'bill' | 'innerAttempts'>
 
 export const generationRecord = (finished: Recorded): GenerationRecord => {
   const { request, log } = finished
@@ -37,7 +37,7 @@ export const generationRecord = (finished: Recorded): GenerationRecord => {
 const NAME_MAX = 512
 const bounded = (name: string | null): string | null => name?.slice(0, NAME_MAX) ?? null
 
-const generationResource = ({ request, log, generationId, createdMs, bill }: Recorded): GenerationResource => {
+const generationResource = ({ request, log, generationId, createdMs, bill, innerAttempts }: Recorded): GenerationResource => {
   const { current, cancelled, error, said, latencyMs } = log
   const { usage, cost, costIsAssumed } = bill
   const { call, preset } = request
@@ -89,7 +89,10 @@ const generationResource = ({ request, log, generationId, createdMs, bill }: Rec
     latency: latencyMs === null ? null : Math.round(latencyMs),
     generation_time: Math.round(log.durationMs),
     moderation_latency: null,
-    provider_responses: log.attempts.map((attempt, number) => providerResponse(attempt, cancelled && number === log.attempts.length - 1)),
+    provider_responses: [
+      ...log.attempts.map((attempt, number) => providerResponse(attempt, cancelled && number === log.attempts.length - 1)),
+      ...innerAttempts.map((attempt) => providerResponse(attempt, false)),
+    ],
     router: null,
     service_tier: null,
     web_search_engine: null,

@@ -1,23 +1,22 @@
 /**
- * What is held of the budgets for one request. Nothing goes out that may cost more: each body is measured as it leaves,
+ * What one inference may spend of what is held for its request. Nothing goes out that may cost more: each body is measured as it leaves,
  * after all that presets, rules and translations made of it, and where it may cost more, the hold grows first, or the
  * body stays here.
  */
 import { GatewayError } from '../errors.ts'
-import type { Demand } from '../ledger/admissions.ts'
 import { type EstimateSettings, outgoingNanos, unlimitedOutput } from '../ledger/estimate.ts'
-import type { Ledger } from '../ledger/ledger.ts'
 import type { ModelEndpoint } from '../models/models.ts'
 import { type UpstreamRequest, wireBody } from '../providers/upstream.ts'
 import type { PlannedAttempt } from '../routing/plan-attempts.ts'
+import type { Purse } from './purse.ts'
 import { dialectOf } from './run/dialect-of.ts'
 import type { Planned } from './stages.ts'
 
 export class Hold {
   readonly #request: Planned
-  readonly #demand: Demand
+  readonly #purse: Purse
   readonly #settings: EstimateSettings
-  readonly #ledger: Pick<Ledger, 'grow'>
+  /** Its share of the purse. */
   #nanos: number
   /** What earlier turns of the answer cost. */
   #spentNanos = 0
@@ -25,13 +24,17 @@ export class Hold {
   #turns: number
   #ranDry = false
 
-  constructor(request: Planned, demand: Demand, settings: EstimateSettings, ledger: Pick<Ledger, 'grow'>) {
+  constructor(request: Planned, purse: Purse, shareNanos: number, settings: EstimateSettings) {
     this.#request = request
-    this.#demand = demand
+    this.#purse = purse
+    this.#nanos = shareNanos
     this.#settings = settings
-    this.#ledger = ledger
-    this.#nanos = demand.estimateNanos
     this.#turns = request.tools === null ? 1 : TURNS_HELD
+  }
+
+  /** For an inference that this one needs, such as the question that a tool asks: it spends beside this one, which keeps its own share. */
+  within(request: Planned): Hold {
+    return new Hold(request, this.#purse, 0, this.#settings)
   }
 
   /** A body could not go out for want of money. */
@@ -49,8 +52,15 @@ export class Hold {
     this.#turns = 1
   }
 
-  get nanos(): number {
-    return this.#nanos
+  /** It has ended, and cost this much: the rest of its share is free. */
+  end(costNanos: number): void {
+    this.#purse.release(this.#nanos - costNanos)
+    this.#nanos = costNanos
+  }
+
+  /** In all, for the whole request. */
+  get heldNanos(): number {
+    return this.#purse.heldNanos
   }
 
   /** The limit of output that goes to an endpoint whose dialect wants one; null where the request has its own. */
@@ -67,10 +77,10 @@ export class Hold {
     return needed <= this.#nanos ? undefined : this.#grow(needed)
   }
 
-  async #grow(estimateNanos: number): Promise<void> {
+  async #grow(nanos: number): Promise<void> {
     try {
-      await this.#ledger.grow({ ...this.#demand, estimateNanos })
-      this.#nanos = estimateNanos
+      await this.#purse.add(nanos - this.#nanos)
+      this.#nanos = nanos
     } catch (refused) {
       this.#ranDry = refused instanceof GatewayError && (refused.status === 402 || refused.status === 403)
       throw refused

@@ -19,6 +19,7 @@ import { plan, type PlanParts } from './plan.ts'
 import { prepare, type PrepareParts } from './prepare.ts'
 import { Refused, refusalFacts } from './refused.ts'
 import type { RunningAnswers } from './running-answers.ts'
+import { createAskModel } from './loop/ask-model.ts'
 import { answerWithTools, type LoopParts } from './loop/tool-loop.ts'
 import { run } from './run/run.ts'
 import { screen, type ScreenParts } from './screen.ts'
@@ -26,7 +27,7 @@ import type { Settle } from './settle.ts'
 import type { Planned, Prepared, Received, Screened } from './stages.ts'
 import { answerWithSearch } from './web/answer-with-search.ts'
 
-export interface PipelineParts extends PrepareParts, ScreenParts, PlanParts, LoopParts {
+export interface PipelineParts extends PrepareParts, ScreenParts, PlanParts, Omit<LoopParts, 'askModel'> {
   readonly admit: Admit
   readonly running: Pick<RunningAnswers, 'began'>
   readonly settle: Settle
@@ -69,14 +70,20 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
     }
   }
 
+  const answering = (admitted: Admitted, take: TakeFrames): Promise<GatewayError | null> => {
+    const { tools, search } = admitted.request
+    if (search !== null) return answerWithSearch(admitted, search, loopParts, take)
+    return tools === null ? run(admitted, parts, take) : answerWithTools(admitted, tools, loopParts, citeSources(take))
+  }
+
+  const loopParts: LoopParts = { ...parts, askModel: createAskModel({ ...parts, answer: answering }) }
+
   const answer = async (admitted: Admitted, take: TakeFrames): Promise<GatewayError | null> => {
     admitted.request.permit?.handOver()
     parts.running.began(admitted.connection)
     admitted.connection.limit(parts.totalMs)
     try {
-      const { tools, search } = admitted.request
-      if (search !== null) return await answerWithSearch(admitted, search, parts, take)
-      return tools === null ? await run(admitted, parts, take) : await answerWithTools(admitted, tools, parts, citeSources(take))
+      return await answering(admitted, take)
     } catch (thrown) {
       return admitted.log.refuse(asFailure(thrown))
     } finally {

@@ -42,7 +42,7 @@ const settlement = (finished: Finished, parts: Pick<SettleParts, 'ledger' | 'dur
   const record = generationRecord(finished)
   if (hold !== null) {
     parts.ledger.ended(finished.generationId)
-    const over = record.costNanos + record.byokCostNanos - hold.nanos
+    const over = record.costNanos + record.byokCostNanos - hold.heldNanos
     if (over > 0) parts.onOvershoot(finished.generationId, over)
   }
   const { attempts, error, durationMs } = log

@@ -6,6 +6,7 @@ import type { Prompt } from '../canonical/prompt.ts'
 import type { ServerOutcome, ServerTool } from '../canonical/server-tools.ts'
 import type { JsonObject } from '../lib/json.ts'
 import type { Model } from '../models/models.ts'
+import type { AskModel } from './ask.ts'
 
 /** A tool as a request asks for it. */
 export interface AskedTool {
@@ -45,6 +46,11 @@ export interface ToolTurn {
   readonly signal: AbortSignal
   /** The conversation up to the call. */
   readonly prompt: Prompt
+  /** The model that made the call, and the name by which it calls this tool. */
+  readonly model: string
+  readonly name: string
+  /** Asks a model for the same caller. */
+  readonly ask: AskModel
 }
 
 export interface ToolResult extends Pick<ServerOutcome, 'fault' | 'value'> {

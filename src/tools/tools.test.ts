@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'bun:test'
 
+import { toolTurn } from '../../test/support/tool-turn.ts'
 import type { ProviderTool } from '../canonical/prompt.ts'
 import type { Model } from '../models/models.ts'
 import { askedTool } from './asked-tools.ts'
 import { datetimeTool } from './datetime.ts'
 import { searchModelsTool } from './search-models.ts'
-import type { AskedTool, ToolTurn } from './tool.ts'
+import type { AskedTool } from './tool.ts'
 
 const raw = (tool: { readonly type: string; readonly [option: string]: unknown }): ProviderTool => ({
   type: 'provider',
@@ -19,7 +20,7 @@ const asked = (tool: AskedTool['tool'], parameters: AskedTool['parameters'] = {}
   at: 'tools[0]',
   parameters,
 })
-const TURN: ToolTurn = { signal: new AbortController().signal, prompt: null as never }
+const TURN = toolTurn()
 const NOBODY = { workspaceId: 'ws', models: () => [] }
 
 describe('which tools are asked for', () => {

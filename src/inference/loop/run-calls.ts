@@ -5,6 +5,7 @@ import type { Part, Prompt } from '../../canonical/prompt.ts'
 import type { ServerCall, ServerOutcome, ServerTool, ServerToolFault } from '../../canonical/server-tools.ts'
 import type { IdSource } from '../../lib/id.ts'
 import { isObject, type JsonObject } from '../../lib/json.ts'
+import type { AskModel } from '../../tools/ask.ts'
 import { failed, type ToolResult } from '../../tools/tool.ts'
 import type { SaidCall } from './model-turn.ts'
 import type { OfferedTool, OfferedTools } from './offer-tools.ts'
@@ -15,8 +16,11 @@ export interface CallsOfTurn {
   /** Null for a call that runs, else why it does not. */
   readonly refusalOf: (call: SaidCall, index: number) => { readonly code: ServerToolFault; readonly message: string } | null
   readonly offered: OfferedTools
-  /** The conversation up to the calls. */
+  /** The conversation up to the calls, and the model that made them. */
   readonly prompt: Prompt
+  readonly model: string
+  /** Asks another model, for tools that need one. */
+  readonly ask: AskModel
   readonly dialect: ClientDialect
   readonly signal: AbortSignal
 }
@@ -136,7 +140,7 @@ const runOne = async (
   const stop = (): void => resolve(tooLate)
   turn.signal.addEventListener('abort', stop, { once: true })
   try {
-    return await Promise.race([tool.tool.run(input, { signal: turn.signal, prompt: turn.prompt }), aborted])
+    return await Promise.race([tool.tool.run(input, { ...turn, name: said.name }), aborted])
   } catch (thrown) {
     if (turn.signal.aborted) return tooLate
     throw thrown

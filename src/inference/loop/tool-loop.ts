@@ -11,6 +11,7 @@ import type { ScreenLimits } from '../../guardrails/screen-request.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { IdSource } from '../../lib/id.ts'
 import type { PlannedAttempt } from '../../routing/plan-attempts.ts'
+import type { AskModel } from '../../tools/ask.ts'
 import type { SealedResults } from '../../tools/sealed-results.ts'
 import type { ToolSettings } from '../../tools/settings.ts'
 import type { Admitted } from '../admitted.ts'
@@ -28,6 +29,8 @@ export interface LoopParts extends RunParts, Omit<ScreenLimits, 'clock'> {
   /** As the configuration has them now. */
   readonly toolSettings: () => ToolSettings
   readonly sealedResults: SealedResults
+  /** For tools that ask a model: within this request. */
+  readonly askModel: (outer: Admitted) => AskModel
 }
 
 /** As `run`, for a request with tools of the service's. */
@@ -39,6 +42,7 @@ export const answerWithTools = async (
 ): Promise<GatewayError | null> => {
   const { request, connection, log, hold } = admitted
   const settings = parts.toolSettings()
+  const ask = parts.askModel(admitted)
   const limits = limitsOf(request.call, settings)
   const report = new LoopReport()
   admitted.loop = report
@@ -92,6 +96,8 @@ export const answerWithTools = async (
           calls: turn.serverCalls,
           refusalOf: (_, index) => (before + index < limits.steps ? null : LIMIT_REACHED),
           offered,
+          model: planned?.model.id ?? request.requested,
+          ask,
           prompt: planned === undefined ? request.call.prompt() : conversation(offered.promptFor(planned), appended, { isFirst, isFinal }),
           dialect: request.call.dialect,
           signal: controller.signal,
@@ -146,7 +152,7 @@ const MALFORMED_MAX = 3
 
 const stopAfter = (
   turn: ModelTurn,
-  { bill }: Admitted,
+  { bill, innerTokens }: Admitted,
   report: LoopReport,
   limits: Limits,
   { malformed, isLate }: { readonly malformed: number; readonly isLate: boolean },
@@ -154,7 +160,7 @@ const stopAfter = (
   const fired = firedCondition(limits.conditions, {
     steps: report.steps,
     called: report.called,
-    tokens: inputTokens(bill.usage) + outputTokens(bill.usage),
+    tokens: inputTokens(bill.usage) + outputTokens(bill.usage) + innerTokens,
     costNanos: bill.cost.totalNanos ?? 0,
     finishReasons: [turn.finish?.reason ?? '', turn.finish?.native ?? ''],
   })

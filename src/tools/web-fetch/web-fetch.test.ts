@@ -6,6 +6,7 @@ import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 
 import { createFakeClock } from '../../../test/support/fake-clock.ts'
 import { pdfOf } from '../../../test/support/pdfs.ts'
+import { toolTurn } from '../../../test/support/tool-turn.ts'
 import type { Part } from '../../canonical/prompt.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { createReadDocument } from '../../lib/documents/read-document.ts'
@@ -69,17 +70,7 @@ const toolOf = (parameters: JsonObject = {}, settings: JsonObject = {}, clock = 
     readPage,
   })({ tool: 'web_fetch', askedAs: 'service:web_fetch', at: 'tools[0]', parameters }, { workspaceId: 'ws', models: () => [] })
 
-const turnOf = (...parts: Part[]): ToolTurn => ({
-  signal: new AbortController().signal,
-  prompt: {
-    messages: [{ role: 'user', parts }],
-    tools: [],
-    toolChoice: { type: 'auto' },
-    outputFormat: { type: 'text' },
-    settings: {},
-    otherFields: [],
-  },
-})
+const turnOf = (...parts: Part[]): ToolTurn => toolTurn({}, ...parts)
 
 const fetched = (url: unknown, tool = toolOf()) => tool.run({ url } as JsonObject, turnOf())
 const code = async (url: unknown, tool = toolOf()): Promise<string | null> => (await fetched(url, tool)).fault?.code ?? null

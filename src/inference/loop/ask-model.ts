@@ -1,0 +1,148 @@
+/**
+ * An inference within another one: a tool, or a plugin, asks a model for the caller of the request. It goes the way of any
+ * request (prepare → screen → plan → run), but for its admission: it has a share of what is held for that request, and its
+ * cost, attempts and end are that one's (decisions/0051).
+ */
+import type { TakeFrames } from '../../canonical/event.ts'
+import { PARAGRAPH_BREAK } from '../../canonical/event.ts'
+import type { ServerTool, ServerToolFault } from '../../canonical/server-tools.ts'
+import { type ErrorType, GatewayError } from '../../errors.ts'
+import { chatFormat } from '../../formats/openai-chat/openai-chat.ts'
+import { isGuardrailBlock } from '../../guardrails/detections.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { isObject, type JsonObject } from '../../lib/json.ts'
+import { JsonBody } from '../../lib/json-body.ts'
+import type { AskModel, ModelAnswer, Question } from '../../tools/ask.ts'
+import type { ToolKit } from '../../tools/kit.ts'
+import type { MakeTool } from '../../tools/tool.ts'
+import { admitWithin } from '../admit.ts'
+import type { Admitted } from '../admitted.ts'
+import { asFailure } from '../as-failure.ts'
+import { hideInError } from '../hide-in-error.ts'
+import { plan, type PlanParts } from '../plan.ts'
+import { prepare, type PrepareParts } from '../prepare.ts'
+import { screen, type ScreenParts } from '../screen.ts'
+import type { Planned, Received } from '../stages.ts'
+import { questionMessages } from './question-messages.ts'
+
+export interface AskModelParts extends PrepareParts, ScreenParts, PlanParts {
+  readonly clock: Clock
+  /** Runs what was admitted, with its tools where it has any. */
+  readonly answer: (admitted: Admitted, take: TakeFrames) => Promise<GatewayError | null>
+}
+
+/** For the request that asks. */
+export const createAskModel = (parts: AskModelParts): ((outer: Admitted) => AskModel) => {
+  const inner = { ...parts, toolKit: withoutAgents(parts.toolKit) }
+  return (outer) => async (question, signal) => {
+    try {
+      signal.throwIfAborted()
+      const admitted = admitWithin(outer, await plannedFor(outer, question, inner), parts.clock)
+      return await answerOf(admitted, question, signal, parts.answer)
+    } catch (thrown) {
+      return failure(hideInError(asFailure(thrown), outer.request.hidden), question.model)
+    }
+  }
+}
+
+const plannedFor = async (outer: Admitted, question: Question, parts: Omit<AskModelParts, 'answer'>): Promise<Planned> => {
+  const prepared = await prepare(receivedFor(outer.request, question), parts)
+  const screened = await screen({ ...prepared, pipeline: outer.request.pipeline }, parts)
+  return plan(screened, parts)
+}
+
+const receivedFor = (
+  { principal, requestId, userAgent, referer, call }: Planned,
+  { model, messages, options, onText }: Question,
+): Received => {
+  const text = JSON.stringify({
+    model,
+    messages: questionMessages(messages),
+    ...(onText === undefined ? {} : { stream: true }),
+    ...(call.user === null ? {} : { user: call.user }),
+    ...privacyOf(call.body),
+    ...options,
+  })
+  return {
+    apiType: 'completions',
+    format: chatFormat,
+    body: JsonBody.read(text),
+    bytes: text.length,
+    // The request's own wishes are heeded as far as the model goes; a caller that is strict is so about its own words.
+    principal: { ...principal, strict: false },
+    permit: null,
+    requestId,
+    userAgent,
+    referer,
+    headers: { strict: false, sessionId: null, vendor: null },
+  }
+}
+
+/** Where the conversation may go holds for all that is made of it; other wishes about providers are for the client's own model. */
+const privacyOf = (body: JsonBody): JsonObject => {
+  const wishes = body.value('provider')
+  if (!isObject(wishes)) return {}
+  const kept = ['data_collection', 'zdr', 'ignore'].flatMap((name) => (wishes[name] === undefined ? [] : [[name, wishes[name]]]))
+  return kept.length === 0 ? {} : { provider: Object.fromEntries(kept) as JsonObject }
+}
+
+const answerOf = async (
+  admitted: Admitted,
+  { model, onText }: Question,
+  signal: AbortSignal,
+  answer: AskModelParts['answer'],
+): Promise<ModelAnswer> => {
+  const stop = (): void => {
+    admitted.connection.leave()
+    admitted.connection.stop(new GatewayError('timeout', 'The request that asked has ended.'))
+  }
+  signal.addEventListener('abort', stop, { once: true })
+  let text = ''
+  const pictures: string[] = []
+  const say = (piece: string): void => {
+    text += piece
+    onText?.(piece)
+  }
+  try {
+    const error = await answer(admitted, (frames) => {
+      for (const { events } of frames) {
+        for (const event of events) {
+          if (event.type === 'text' || event.type === 'refusal') say(event.text)
+          else if (event.type === 'text-break' && text !== '') say(PARAGRAPH_BREAK)
+          else if (event.type === 'image') pictures.push(event.url)
+        }
+      }
+      return undefined
+    })
+    const answered = admitted.log.current?.planned.model.id ?? model
+    return error === null ? { fault: null, model: answered, text, pictures } : failure(error, answered)
+  } finally {
+    signal.removeEventListener('abort', stop)
+    admitted.endWithin()
+  }
+}
+
+const failure = (error: GatewayError, model: string): ModelAnswer => ({
+  fault: { code: isGuardrailBlock(error) ? 'blocked_by_guardrail' : (FAULTS[error.type] ?? 'unavailable'), message: error.publicMessage },
+  model,
+  isUnpaid: error.type === 'payment_required',
+})
+
+const FAULTS: Readonly<Partial<Record<ErrorType, ServerToolFault>>> = {
+  not_found: 'model_not_found',
+  rate_limit_exceeded: 'too_many_requests',
+  context_length_exceeded: 'prompt_too_long',
+  timeout: 'execution_time_exceeded',
+}
+
+/** A model that answers a tool calls none that would ask a further one: a chain of them would have no end. */
+const withoutAgents = (kit: ToolKit): ToolKit => ({
+  ...kit,
+  ...(Object.fromEntries(AGENTS.map((tool) => [tool, refusedInside])) as Record<(typeof AGENTS)[number], MakeTool>),
+})
+
+const AGENTS = ['advisor', 'subagent', 'fusion'] as const satisfies readonly ServerTool[]
+
+const refusedInside: MakeTool = ({ askedAs }) => {
+  throw new GatewayError('invalid_request', `${askedAs} cannot run within a tool that asks a model.`)
+}

@@ -1,0 +1,55 @@
+/** What is held of the budgets for one request. Each inference that its answer takes has a share of it, and may ask for more. */
+import type { Demand } from '../ledger/admissions.ts'
+import type { Ledger } from '../ledger/ledger.ts'
+
+export class Purse {
+  readonly #demand: Demand
+  readonly #ledger: Pick<Ledger, 'grow'>
+  #heldNanos: number
+  /** All shares together; never more than is held, but for what an answer cost beyond its share. */
+  #sharedNanos: number
+  /** Several inferences may ask at once: each waits for the one before, so that none counts what another may not get. */
+  #growing: Promise<void> | null = null
+
+  constructor(demand: Demand, ledger: Pick<Ledger, 'grow'>) {
+    this.#demand = demand
+    this.#ledger = ledger
+    this.#heldNanos = demand.estimateNanos
+    this.#sharedNanos = demand.estimateNanos
+  }
+
+  get heldNanos(): number {
+    return this.#heldNanos
+  }
+
+  /** Adds to a share. To be waited for before the money is spent; throws 402, 403 and 503 where the budgets cannot bear it. */
+  add(nanos: number): undefined | Promise<void> {
+    if (this.#growing === null && this.#sharedNanos + nanos <= this.#heldNanos) {
+      this.#sharedNanos += nanos
+      return undefined
+    }
+    const grown = (this.#growing ?? Promise.resolve()).then(() => this.#grow(nanos))
+    const settled = grown.then(ignore, ignore).then(() => {
+      if (this.#growing === settled) this.#growing = null
+    })
+    this.#growing = settled
+    return grown
+  }
+
+  /** An inference has ended: what it did not spend is free for the next. */
+  release(nanos: number): void {
+    this.#sharedNanos -= nanos
+  }
+
+  async #grow(nanos: number): Promise<void> {
+    const neededNanos = this.#sharedNanos + nanos
+    if (neededNanos > this.#heldNanos) {
+      await this.#ledger.grow({ ...this.#demand, estimateNanos: neededNanos })
+      this.#heldNanos = neededNanos
+    }
+    this.#sharedNanos += nanos
+  }
+}
+
+/** Whoever asked is told; the next in the row has its own turn either way. */
+const ignore = (): void => undefined

@@ -1,0 +1,36 @@
+/** How a tool asks a model: in a conversation of its own, for the same caller (inference/loop/ask-model.ts answers). */
+import type { Message } from '../canonical/prompt.ts'
+import type { ServerOutcome } from '../canonical/server-tools.ts'
+import type { JsonObject } from '../lib/json.ts'
+
+export interface Question {
+  readonly model: string
+  /** Calls of tools in it, and their results, are told as text. */
+  readonly messages: readonly Message[]
+  /** Further members of a Chat Completions body: limits, reasoning, tools of the service. */
+  readonly options: JsonObject
+  /** Told each piece of the answer's text as it comes; absent: the answer is asked for as a whole. */
+  readonly onText?: (text: string) => void
+}
+
+export type ModelAnswer =
+  | {
+      readonly fault: null
+      /** The one that answered. */
+      readonly model: string
+      readonly text: string
+      /** data: or https: addresses. */
+      readonly pictures: readonly string[]
+    }
+  | {
+      readonly fault: NonNullable<ServerOutcome['fault']>
+      readonly model: string
+      /** The budgets of the caller do not bear it. */
+      readonly isUnpaid: boolean
+    }
+
+/**
+ * Never rejects. What is asked of a model here is part of the request that asks: its guardrails, routing rules and budgets
+ * hold, its cost is that request's, and it ends when that one does. Such a model has no advisor, subagent or fusion.
+ */
+export type AskModel = (question: Question, signal: AbortSignal) => Promise<ModelAnswer>
