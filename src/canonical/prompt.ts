@@ -56,11 +56,15 @@ export type Part =
       readonly arguments: string
       readonly custom?: true
       readonly proof?: ReasoningProof
+      /** The service ran it, for an answer that the client brings back: in this turn of that answer. */
+      readonly ranInTurn?: number
     } & Marked)
   | ({
       readonly type: 'tool-result'
       readonly callId: string
       readonly text: string
+      /** All of what the model read, as the service sealed it: `text` is the part that the client was shown. */
+      readonly sealed?: string
       /** What a tool returned beside text; in dialects whose results hold text only it follows in the same message. */
       readonly media?: readonly Part[]
       readonly isError?: boolean

@@ -20,4 +20,5 @@ export type WarningCode =
   | 'untranslated_output'
   | 'tool_call_after_limit'
   | 'search_failed'
+  | 'unopened_result'
   | 'answered_error'

@@ -70,6 +70,7 @@ describe('Responses', () => {
       id: 'srv_0',
       status: 'completed',
       action: { type: 'search', query: 'bun', sources: [{ type: 'url', url: 'https://bun.sh/' }] },
+      call_id: 'call_0',
       encrypted_content: 'sealed',
     })
     expect(output[2]).toEqual({
@@ -78,6 +79,7 @@ describe('Responses', () => {
       status: 'completed',
       datetime: '2026-01-01T00:00:00.000Z',
       timezone: 'UTC',
+      call_id: 'call_1',
     })
   })
 
@@ -155,17 +157,19 @@ describe('Messages', () => {
   test("calls and results are blocks: Claude's own where Claude has the tool", () => {
     expect(whole(EVENTS).content).toEqual([
       { type: 'text', text: 'Let me look.', citations: [] },
-      { type: 'server_tool_use', id: 'srv_0', name: 'web_search', input: { query: 'bun' } },
-      { type: 'server_tool_use', id: 'srv_1', name: 'openrouter:datetime', input: {} },
+      { type: 'server_tool_use', id: 'srv_0', name: 'web_search', input: { query: 'bun' }, call_id: 'call_0' },
+      { type: 'server_tool_use', id: 'srv_1', name: 'openrouter:datetime', input: {}, call_id: 'call_1' },
       {
         type: 'service_tool_result',
         tool_use_id: 'srv_1',
+        call_id: 'call_1',
         name: 'openrouter:datetime',
         content: [{ type: 'text', text: TIME.text }],
       },
       {
         type: 'web_search_tool_result',
         tool_use_id: 'srv_0',
+        call_id: 'call_0',
         content: [{ type: 'web_search_result', url: 'https://bun.sh/', title: 'Bun', page_age: null, encrypted_content: 'sealed' }],
       },
       { type: 'text', text: 'Bun is fast.', citations: [] },
@@ -177,6 +181,7 @@ describe('Messages', () => {
     expect(whole([started(search(0)), ended(search(0), slow), finish('stop')]).content[1]).toEqual({
       type: 'web_search_tool_result',
       tool_use_id: 'srv_0',
+      call_id: 'call_0',
       content: { type: 'web_search_tool_result_error', error_code: 'unavailable' },
     })
   })

@@ -5,7 +5,7 @@ import { dialectFor } from '../models/models.ts'
 import type { RoutingState } from '../routing/routing-state.ts'
 import { asFailure } from './as-failure.ts'
 import { hideInError } from './hide-in-error.ts'
-import { targetOf } from './run/attempt.ts'
+import { callFor, targetOf } from './run/attempt.ts'
 import { estimatedInputTokens } from './run/bill.ts'
 import type { Planned } from './stages.ts'
 
@@ -22,16 +22,17 @@ interface CountParts {
 
 /** Throws the provider's failure. Only the first candidate is asked: another's count would be another number. */
 export const countTokens = async (
-  { call, plan, hidden }: Planned,
+  request: Planned,
   connection: AbortController,
   { adapters, context, routing }: CountParts,
 ): Promise<TokenCount> => {
+  const { call, plan, hidden } = request
   call.prompt()
   const [planned] = plan.attempts
   const counter = planned === undefined ? null : adapters.counterFor(dialectFor(planned.endpoint.provider, call.dialect))
   if (planned === undefined || counter === null) return { inputTokens: estimatedInputTokens(call), estimated: true }
   const credential = planned.customerKey ?? routing.credentials.pick(planned.endpoint.provider, new Set()) ?? { apiKey: null }
-  const attempt = { call, target: targetOf(planned, credential), number: 0, connection, warn: () => undefined }
+  const attempt = { call: callFor(request, planned), target: targetOf(planned, credential), number: 0, connection, warn: () => undefined }
   try {
     return { inputTokens: await counter(attempt, context), estimated: false }
   } catch (thrown) {

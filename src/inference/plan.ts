@@ -1,5 +1,6 @@
 /** Who is asked, in which order: the catalogue's candidates, filtered and ordered, with the keys of the customer's own among them. */
 import type { Call } from '../canonical/call.ts'
+import type { Prompt } from '../canonical/prompt.ts'
 import { GatewayError } from '../errors.ts'
 import { type Models, type Provider, speaksDialectOf } from '../models/models.ts'
 import { hasEmbeddings } from '../providers/openai-chat/embeddings.ts'
@@ -9,8 +10,10 @@ import type { RoutingState } from '../routing/routing-state.ts'
 import type { ToolKit } from '../tools/kit.ts'
 import type { ToolSettings } from '../tools/settings.ts'
 import type { ToolCaller } from '../tools/tool.ts'
+import type { SealedResults } from '../tools/sealed-results.ts'
 import type { SearchEngines } from '../tools/web-search/search-engines.ts'
 import { offerTools } from './loop/offer-tools.ts'
+import { replayedConversation, toldFor } from './loop/replayed-conversation.ts'
 import { withCustomerKeys } from './plan-customer-keys.ts'
 import { type Planned, type Prepared, type Screened, strictError } from './stages.ts'
 import { planSearch } from './web/plan-search.ts'
@@ -22,6 +25,7 @@ export interface PlanParts {
   readonly searchEngines: SearchEngines
   /** As the configuration has them now. */
   readonly toolSettings: () => ToolSettings
+  readonly sealedResults: SealedResults
 }
 
 /**
@@ -35,24 +39,36 @@ export const plan = (screened: Screened, parts: PlanParts): Planned => {
   if (strict && unheeded !== undefined) throw strictError(unheeded)
   if (apiType === 'embeddings') return { ...screened, plan: planned, tools: null, search: null }
   checkPrompt(call, planned)
+  const replayed = replayedConversation(call, (sealed) => parts.sealedResults.open(screened.caller.workspaceId, sealed))
+  const [unopened] = replayed?.warnings ?? []
+  if (strict && unopened !== undefined) throw strictError(unopened)
   const found = planSearch(call, planned, {
     engines: parts.searchEngines,
     settings: parts.toolSettings().web_search,
     presetSlug: presetOf(screened, 'plugins'),
   })
   const offer = offerTools(call, found?.attempts ?? planned.attempts, {
+    replayed: replayed?.prompt ?? null,
     kit: parts.toolKit,
     caller: toolCaller(screened, parts.models),
     settings: parts.toolSettings(),
     presetSlug: presetOf(screened, 'tools'),
   })
   const attempts = offer?.attempts ?? found?.attempts ?? planned.attempts
+  const promptFor = offer?.tools.promptFor ?? (replayed === null ? undefined : promptWithoutTools(replayed.prompt))
   return {
     ...screened,
+    ...(replayed === null || replayed.warnings.length === 0 ? {} : { warnings: [...screened.warnings, ...replayed.warnings] }),
     plan: attempts === planned.attempts ? planned : { ...planned, attempts },
     tools: offer?.tools ?? null,
     search: found?.search ?? null,
+    ...(promptFor === undefined ? {} : { promptFor }),
   }
+}
+
+const promptWithoutTools = (replayed: Prompt): (() => Prompt) => {
+  const prompt = { ...replayed, messages: toldFor(replayed.messages, () => false) }
+  return () => prompt
 }
 
 /** The preset that a field comes from; null where the request has it itself. */

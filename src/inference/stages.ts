@@ -89,11 +89,7 @@ export interface Planned extends Screened {
   readonly tools: OfferedTools | null
   /** A search before the answer; null: none. */
   readonly search: PlannedSearch | null
-}
-
-/** One turn of an answer, as a run asks for it. */
-export interface Turn extends Planned {
-  /** The conversation as it stands, for an endpoint that is asked; undefined: as the client wrote it. */
+  /** The conversation as an endpoint gets it, where that is not as the client wrote it. */
   readonly promptFor?: (planned: PlannedAttempt) => Prompt
 }
 

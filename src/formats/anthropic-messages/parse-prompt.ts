@@ -17,6 +17,7 @@ import {
 } from '../json-node.ts'
 import { otherFields } from '../other-fields.ts'
 import { attachProofs, readContent, readPart } from '../prompt-reader.ts'
+import { withReplayedTurns } from '../replayed-calls.ts'
 import { functionTool, providerTool } from '../tool-reader.ts'
 import { BLOCKS } from './read-blocks.ts'
 import { readMessagesSettings } from './read-settings.ts'
@@ -29,7 +30,10 @@ export const parsePrompt = (body: JsonBody): Prompt => {
   // A list or a text is answered with the fault that is this one's.
   const choice = member(root, 'tool_choice') === undefined ? null : child(root, 'tool_choice')
   const prompt = {
-    messages: [...readSystem(member(root, 'system')), ...nodesAt(member(root, 'messages'), 'messages', 'invalid_prompt').map(readMessage)],
+    messages: [
+      ...readSystem(member(root, 'system')),
+      ...withReplayedTurns(nodesAt(member(root, 'messages'), 'messages', 'invalid_prompt').map(readMessage)).map(inMakersOrder),
+    ],
     tools: children(root, 'tools').map((tool) =>
       // A tool without a type, or of type `custom`, is a function of the client; every other type is the provider's own.
       (optionalText(tool, 'type') ?? 'custom') === 'custom' ? functionTool(tool, 'input_schema') : providerTool(tool),
@@ -54,9 +58,11 @@ const readMessage = (message: Node): Message => {
   if (role !== 'user' && role !== 'assistant' && role !== 'system') {
     throw malformedMember(message, 'role', 'must be one of user, assistant, system')
   }
-  const parts = attachProofs(readContent(message, 'content', BLOCKS))
-  return { role, parts: role === 'assistant' ? thinkingFirst(parts) : parts, at: message.path }
+  return { role, parts: attachProofs(readContent(message, 'content', BLOCKS)), at: message.path }
 }
+
+const inMakersOrder = (message: Message): Message =>
+  message.role === 'assistant' ? { ...message, parts: thinkingFirst(message.parts) } : message
 
 const readToolChoice = (choice: Node | null): ToolChoice => {
   if (choice === null) return { type: 'auto' }

@@ -3,6 +3,7 @@ import type { Part, UrlCitation } from '../../canonical/prompt.ts'
 import { openProof } from '../../canonical/reasoning.ts'
 import { child, children, type Node, optionalFlag, optionalText, requiredText, requiredUrl } from '../json-node.ts'
 import { cacheMark, type PartReaders, readContent, toolResult, type UnknownPart, unknownContent, unknownPart } from '../prompt-reader.ts'
+import { SERVER_TOOL_BLOCKS } from './read-server-tool-blocks.ts'
 
 export const BLOCKS: PartReaders = {
   text: (block) => {
@@ -41,6 +42,7 @@ export const BLOCKS: PartReaders = {
       isError: optionalFlag(block, 'is_error') ?? false,
       ...cacheMark(block),
     }),
+  ...SERVER_TOOL_BLOCKS,
 }
 
 /** A tool that returns nothing may leave the content of its result out. */

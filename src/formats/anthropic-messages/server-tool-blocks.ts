@@ -12,6 +12,13 @@ export const useBlock = (call: ServerCall, input: JsonObject = call.input): Json
   id: call.id,
   name: nameOf(call),
   input,
+  ...originOf(call),
+})
+
+/** How the model called, for the way back: typed clients may drop it, and then the id of the block is the call's. */
+const originOf = ({ callId, name, tool }: ServerCall): JsonObject => ({
+  call_id: callId,
+  ...(name === `service_${tool}` ? {} : { instance_name: name }),
 })
 
 export const resultBlock = (call: ServerCall, outcome: ServerOutcome): JsonObject => {
@@ -20,6 +27,7 @@ export const resultBlock = (call: ServerCall, outcome: ServerOutcome): JsonObjec
   return {
     type: type(prefix),
     tool_use_id: call.id,
+    call_id: call.callId,
     ...(type === OTHER.type ? { name: nameOf(call) } : {}),
     content: content(outcome),
   }

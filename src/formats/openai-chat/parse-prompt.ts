@@ -16,6 +16,7 @@ import {
 } from '../json-node.ts'
 import { otherFields } from '../other-fields.ts'
 import { joinTurns, type Piece, readContent, readerFor, type Readers, toolResult } from '../prompt-reader.ts'
+import { withReplayedTurns } from '../replayed-calls.ts'
 import { readOpenAiTools } from '../tool-reader.ts'
 import { CONTENT_PARTS } from './content-parts.ts'
 import { readAssistant } from './read-assistant.ts'
@@ -25,7 +26,7 @@ import { readChatSettings } from './read-settings.ts'
 export const parsePrompt = (body: JsonBody): Prompt => {
   const root = bodyNode(body)
   const prompt = {
-    messages: joinTurns(nodesAt(member(root, 'messages'), 'messages', 'invalid_prompt').map(readMessage)),
+    messages: withReplayedTurns(joinTurns(nodesAt(member(root, 'messages'), 'messages', 'invalid_prompt').map(readMessage))),
     ...readOpenAiTools(root, child),
     outputFormat: readOutputFormat(root),
     settings: readChatSettings(root),

@@ -8,17 +8,28 @@ import { readReasoning } from './read-reasoning.ts'
 export const readAssistant = (message: Node): Part[] => {
   const refusal = optionalText(message, 'refusal')
   const calls = children(message, 'tool_calls').map(readToolCall)
+  const thought = readReasoning(
+    message,
+    calls.flatMap((call) => (call.type === 'tool-call' ? [call.id] : [])),
+  )
+  // A client has a call to run where the turn ended with it: what the service ran last was called in the same turn.
+  const ran = calls.length > 0 ? lastTurnRan(thought) : thought.length
   return [
-    ...readReasoning(
-      message,
-      calls.flatMap((call) => (call.type === 'tool-call' ? [call.id] : [])),
-    ),
+    ...thought.slice(0, ran),
     ...readSaid(message),
     ...(refusal === null ? [] : [{ type: 'refusal', text: refusal } as const]),
     ...children(message, 'images').flatMap((image) => readerFor(CONTENT_PARTS, 'image_url')?.(image) ?? []),
     ...NO_WORD.filter((key) => isThere(message, key)).map((key) => unknownPart(key, { path: `${message.path}.${key}` })),
     ...calls,
+    ...thought.slice(ran),
   ]
+}
+
+/** Where the calls of the service begin that were made in the last turn; the length where it made none. */
+const lastTurnRan = (thought: readonly Part[]): number => {
+  const turn = thought.findLast((part) => part.type === 'tool-call')?.ranInTurn
+  if (turn === undefined || thought.at(-1)?.type !== 'tool-result') return thought.length
+  return thought.findIndex((part) => part.type === 'tool-call' && part.ranInTurn === turn)
 }
 
 /** Speech that is named by its id, and the forerunner of `tool_calls`. */

@@ -6,6 +6,7 @@ import type { Part } from '../../canonical/prompt.ts'
 import { openProof, REASONING_FORMATS, type ReasoningFormat, type ReasoningProof } from '../../canonical/reasoning.ts'
 import { children, type Node, optionalNumber, optionalText, requiredText } from '../json-node.ts'
 import { type UnknownPart, unknownPart } from '../prompt-reader.ts'
+import { readServerToolDetail, SERVER_TOOL_DETAIL } from './read-server-tool-detail.ts'
 
 /** `callIds`: the calls of the message, whose proofs are pieces of their own. */
 export const readReasoning = (message: Node, callIds: readonly string[]): Part[] => {
@@ -25,8 +26,15 @@ interface Piece {
   readonly index: number | null
 }
 
-const readPiece = (detail: Node): Piece | UnknownPart => {
+/** A call that the service ran, with its result. */
+interface RanCall {
+  readonly parts: readonly Part[]
+}
+
+const readPiece = (detail: Node): Piece | RanCall | UnknownPart => {
   const type = requiredText(detail, 'type')
+  const ran = type === SERVER_TOOL_DETAIL ? readServerToolDetail(detail) : null
+  if (ran !== null) return { parts: ran }
   const format = optionalText(detail, 'format')
   const id = optionalText(detail, 'id')
   const place = { format, id, index: optionalNumber(detail, 'index') }
@@ -54,15 +62,20 @@ const proofId = (format: ReasoningFormat, id: string | null): { readonly id?: st
   id === null || format === 'anthropic-claude-v1' ? {} : { id }
 
 /** Pieces of one block come one after the other. */
-const joinPieces = (pieces: readonly (Piece | UnknownPart)[], callIds: readonly string[]): Part[] => {
-  const blocks: (Piece | UnknownPart)[] = []
+const joinPieces = (pieces: readonly (Piece | RanCall | UnknownPart)[], callIds: readonly string[]): Part[] => {
+  const blocks: (Piece | RanCall | UnknownPart)[] = []
   for (const piece of pieces) {
     const open = blocks.at(-1)
-    if (open === undefined || 'type' in open || 'type' in piece || !continues(open, piece, callIds)) blocks.push(piece)
+    if (open === undefined || !isPiece(open) || !isPiece(piece) || !continues(open, piece, callIds)) blocks.push(piece)
     else blocks[blocks.length - 1] = join(open, piece)
   }
-  return blocks.flatMap((block) => ('type' in block ? [block] : partOf(block)))
+  return blocks.flatMap((block) => {
+    if ('type' in block) return [block]
+    return 'parts' in block ? block.parts : partOf(block)
+  })
 }
+
+const isPiece = (block: Piece | RanCall | UnknownPart): block is Piece => !('type' in block) && !('parts' in block)
 
 const join = (open: Piece, next: Piece): Piece => ({
   text: open.text + next.text,

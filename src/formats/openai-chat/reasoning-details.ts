@@ -7,6 +7,7 @@ import type { ModelEvent } from '../../canonical/event.ts'
 import type { ReasoningProof } from '../../canonical/reasoning.ts'
 import type { ServerCall, ServerOutcome } from '../../canonical/server-tools.ts'
 import type { JsonObject } from '../../lib/json.ts'
+import { SERVER_TOOL_DETAIL } from './read-server-tool-detail.ts'
 
 export interface ReasoningDetails {
   /** The pieces that an event adds; most add none. */
@@ -85,12 +86,17 @@ export const createReasoningDetails = (): ReasoningDetails => {
 const NONE: readonly JsonObject[] = []
 
 /** A call that the service ran and what it returned, for clients that send it back with the conversation. */
-const serverCall = ({ askedAs, arguments: json, callId, id }: ServerCall, { text }: ServerOutcome, index: number): JsonObject => ({
-  type: 'reasoning.server_tool_call',
+const serverCall = (
+  { askedAs, arguments: json, callId, id, name, tool }: ServerCall,
+  { text }: ServerOutcome,
+  index: number,
+): JsonObject => ({
+  type: SERVER_TOOL_DETAIL,
   tool_name: askedAs,
   arguments: json,
   result: text.length <= RESULT_MAX ? text : `${text.slice(0, RESULT_MAX)}…[truncated]`,
   tool_call_id: callId,
+  ...(name === `service_${tool}` ? {} : { instance_name: name }),
   id,
   format: 'unknown',
   index,

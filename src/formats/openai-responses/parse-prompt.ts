@@ -16,6 +16,7 @@ import {
 } from '../json-node.ts'
 import { otherFields } from '../other-fields.ts'
 import { joinTurns } from '../prompt-reader.ts'
+import { withReplayedTurns } from '../replayed-calls.ts'
 import { readOpenAiTools } from '../tool-reader.ts'
 import { readItem } from './read-item.ts'
 import { readResponsesSettings } from './read-settings.ts'
@@ -45,7 +46,7 @@ const readInput = (value: unknown): { readonly messages: readonly Message[]; rea
   if (typeof value === 'string') return { messages: [{ role: 'user', parts: [{ type: 'text', text: value }], at: 'input' }], tools: [] }
   const items = nodesAt(value, 'input', 'invalid_prompt')
   return {
-    messages: joinTurns(items.filter((item) => item.members['type'] !== 'additional_tools').map(readItem)),
+    messages: withReplayedTurns(joinTurns(items.filter((item) => item.members['type'] !== 'additional_tools').map(readItem))),
     tools: items.filter((item) => ADDS_TOOLS.has(item.members['type'])).flatMap((item) => children(item, 'tools')),
   }
 }

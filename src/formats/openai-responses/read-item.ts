@@ -17,10 +17,13 @@ import {
   unknownPart,
 } from '../prompt-reader.ts'
 import { imageDetail, readInputAudio } from '../media-parts.ts'
+import { readServerToolItem } from './read-server-tool-item.ts'
 
 export const readItem = (item: Node): Piece => {
   // A message may leave its type out.
   const type = optionalText(item, 'type') ?? 'message'
+  const ran = readServerToolItem(type, item)
+  if (ran !== null) return { ...ofAssistant(ran), at: item.path }
   const piece = readerFor(ITEMS, type)?.(item) ??
     readBuiltIn(item) ??
     readOtherCall(type, item) ?? {

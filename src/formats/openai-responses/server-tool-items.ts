@@ -29,6 +29,7 @@ const OWN_ITEMS: ToolItems = {
     status: ownStatus(call.tool, outcome),
     ...OWN_MEMBERS[call.tool]?.(call, outcome?.value ?? {}, asked),
     ...pictureMembers(outcome?.pictures?.[0]),
+    call_id: call.callId,
     ...(outcome?.fault === null || outcome === null ? {} : { error: outcome.fault.message }),
     ...(outcome?.sealed === undefined ? {} : { encrypted_content: outcome.sealed }),
   }),
@@ -59,39 +60,36 @@ const OWN_MEMBERS: Readonly<Partial<Record<ServerTool, Members>>> = {
     ...pick(value, ['url', 'title', ...(asked.has('service:web_fetch.content') ? ['content'] : [])]),
     ...(value['http_status'] === undefined ? {} : { httpStatus: value['http_status'] }),
   }),
-  advisor: ({ input, instance }, value) => ({
+  advisor: ({ input, name }, value) => ({
     ...pick(input, ['prompt']),
     ...pick(value, ['model', 'advice']),
-    ...(instance === undefined ? {} : { instance_name: instance }),
+    instance_name: name,
   }),
-  subagent: ({ input, callId, instance }, value) => ({
-    call_id: callId,
+  subagent: ({ input, name, instance }, value) => ({
     ...pick(input, ['task_name', 'task_description']),
     ...pick(value, ['model', 'outcome']),
-    ...(instance === undefined ? {} : { name: instance, instance_name: instance }),
+    ...(instance === undefined ? {} : { name: instance }),
+    instance_name: name,
   }),
   fusion: (_, value) => pick(value, ['analysis', 'responses', 'failed_models', 'failure_reason', 'sources']),
   image_generation: ({ input }, value) => ({
     ...pick(input, ['prompt']),
     ...(value['revised_prompt'] === undefined ? {} : { revisedPrompt: value['revised_prompt'] }),
   }),
-  apply_patch: ({ input, callId }) => ({ operation: input, call_id: callId }),
+  apply_patch: ({ input }) => ({ operation: input }),
   tool_search: ({ input }) => ({ query: input['query'] ?? input['pattern'] ?? '' }),
-  files: ({ input, callId, arguments: json }, value) => ({
+  files: ({ input, arguments: json }, value) => ({
     ...pick(input, ['operation', 'file_id', 'filename']),
     ...(value['result'] === undefined ? {} : { result: JSON.stringify(value['result']) }),
     arguments: json,
-    call_id: callId,
   }),
-  shell: ({ input, callId }, value) => ({
+  shell: ({ input }, value) => ({
     action: pick(input, ['commands', 'timeout_ms', 'max_output_length']),
     ...pick(value, ['output']),
-    call_id: callId,
   }),
-  bash: ({ callId }, value) => ({
+  bash: (_, value) => ({
     ...pick(value, ['command', 'stdout', 'stderr']),
     ...(value['exitCode'] === undefined ? {} : { exit_code: value['exitCode'] }),
-    call_id: callId,
   }),
 }
 
@@ -100,6 +98,7 @@ const OPENAI_ITEMS: Readonly<Partial<Record<ServerTool, ToolItems>>> = {
     item: (call, outcome) => ({
       type: 'web_search_call',
       id: call.id,
+      call_id: call.callId,
       status: outcome === null ? 'in_progress' : outcome.fault === null ? 'completed' : 'failed',
       action: searchAction(call, outcome?.value ?? {}),
       ...(outcome?.sealed === undefined ? {} : { encrypted_content: outcome.sealed }),

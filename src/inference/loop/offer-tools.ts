@@ -12,6 +12,7 @@ import type { ToolSettings } from '../../tools/settings.ts'
 import type { AskedTool, Tool, ToolCaller } from '../../tools/tool.ts'
 import { prefersNative } from '../../tools/web-search/settings.ts'
 import { dialectOf } from '../run/dialect-of.ts'
+import { toldFor } from './replayed-conversation.ts'
 
 /** A tool that the service runs in this request. */
 export interface OfferedTool {
@@ -42,6 +43,8 @@ export interface OfferParts {
   readonly settings: ToolSettings
   /** The preset that the tools come from; null where the request has them itself. */
   readonly presetSlug: string | null
+  /** The conversation, where an earlier answer's tools come back in it; null: as the client wrote it. */
+  readonly replayed: Prompt | null
 }
 
 /**
@@ -51,7 +54,7 @@ export interface OfferParts {
 export const offerTools = (call: Call, attempts: readonly PlannedAttempt[], parts: OfferParts): Offer | null => {
   const raw = call.body.rawSearchable('tools')
   if (raw === undefined || !MAY_BE_OURS.test(raw)) return null
-  const prompt = call.prompt()
+  const prompt = parts.replayed ?? call.prompt()
   const wanted = prompt.tools.flatMap((tool) => {
     const asked = tool.type === 'provider' ? askedTool(tool, call.dialect) : null
     return tool.type === 'provider' && asked !== null ? [{ tool, asked }] : []
@@ -75,8 +78,10 @@ export const offerTools = (call: Call, attempts: readonly PlannedAttempt[], part
       promptFor(planned) {
         const ours = lacks(planned).flatMap(({ tool }) => offered.get(tool) ?? [])
         const replaced = new Set<PromptTool>(lacks(planned).map(({ tool }) => tool))
+        const names = new Set(ours.map(({ name }) => name))
         return {
           ...prompt,
+          messages: parts.replayed === null ? prompt.messages : toldFor(prompt.messages, (name) => names.has(name)),
           // Behind the client's own, so that what a provider has cached of these holds.
           tools: [...prompt.tools.filter((tool) => !replaced.has(tool)), ...ours.map(functionOf)],
           ...(choice === null ? {} : { toolChoice: choice }),

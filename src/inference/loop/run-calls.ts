@@ -2,7 +2,7 @@
 import type { ClientDialect } from '../../canonical/call.ts'
 import type { Frame } from '../../canonical/event.ts'
 import type { Part, Prompt } from '../../canonical/prompt.ts'
-import type { ServerCall, ServerOutcome, ServerTool, ServerToolFault } from '../../canonical/server-tools.ts'
+import { serverCallId, type ServerCall, type ServerOutcome, type ServerTool, type ServerToolFault } from '../../canonical/server-tools.ts'
 import type { IdSource } from '../../lib/id.ts'
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import type { AskModel } from '../../tools/ask.ts'
@@ -12,6 +12,8 @@ import type { OfferedTool, OfferedTools } from './offer-tools.ts'
 import { screenedSources } from './screen-tool-text.ts'
 
 export interface CallsOfTurn {
+  /** Of the turn in its answer, from 1. */
+  readonly number: number
   readonly calls: readonly SaidCall[]
   /** Null for a call that runs, else why it does not. */
   readonly refusalOf: (call: SaidCall, index: number) => { readonly code: ServerToolFault; readonly message: string } | null
@@ -97,13 +99,13 @@ export const resultParts = (ended: readonly EndedCall[]): readonly Part[] =>
     ...(outcome.fault === null ? {} : { isError: true }),
   }))
 
-const serverCall = (said: SaidCall, { offered, dialect }: CallsOfTurn, { ids }: RunCallsParts): ServerCall => {
+const serverCall = (said: SaidCall, { offered, dialect, number }: CallsOfTurn, { ids }: RunCallsParts): ServerCall => {
   const tool = offered.byName.get(said.name)
   const kind = tool?.asked.tool ?? 'datetime'
   return {
     tool: kind,
     askedAs: tool?.asked.askedAs ?? said.name,
-    id: ids.prefixed(dialect === 'messages' ? 'srvtoolu' : (ID_PREFIXES[kind] ?? 'st')).replace('-', '_'),
+    id: serverCallId(dialect === 'messages' ? 'srvtoolu' : (ID_PREFIXES[kind] ?? 'st'), number, ids.prefixed('').slice(1)),
     callId: said.id,
     name: said.name,
     arguments: said.arguments === '' ? '{}' : said.arguments,

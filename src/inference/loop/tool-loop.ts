@@ -93,6 +93,7 @@ export const answerWithTools = async (
       const planned = log.current?.planned
       ended = await runCalls(
         {
+          number: report.turns,
           calls: turn.serverCalls,
           refusalOf: (_, index) => (before + index < limits.steps ? null : LIMIT_REACHED),
           offered,

@@ -13,7 +13,7 @@ import type { Credential } from '../../routing/credentials.ts'
 import type { PlannedAttempt } from '../../routing/plan-attempts.ts'
 import type { RoutingState } from '../../routing/routing-state.ts'
 import { asFailure } from '../as-failure.ts'
-import type { Planned, Turn } from '../stages.ts'
+import type { Planned } from '../stages.ts'
 import { reportOf } from './attempt-report.ts'
 import { zoneOf, type FailedAttempt } from './failover.ts'
 import { dialectOf } from './dialect-of.ts'
@@ -119,7 +119,7 @@ const adapterOf = (adapters: ProviderRegistry, { apiType }: Planned, planned: Pl
   apiType === 'embeddings' ? adapters.embeddings : adapters.adapterFor(dialectOf(planned, call))
 
 /** A conversation that went on in the service is written anew, whichever dialect the endpoint speaks. */
-const callFor = ({ call, promptFor }: Turn, planned: PlannedAttempt): Call =>
+export const callFor = ({ call, promptFor }: Pick<Planned, 'call' | 'promptFor'>, planned: PlannedAttempt): Call =>
   promptFor === undefined ? call : { ...call, continued: true, prompt: () => promptFor(planned) }
 
 export const targetOf = ({ model, endpoint }: PlannedAttempt, { apiKey }: Pick<Credential, 'apiKey'>): Target => ({

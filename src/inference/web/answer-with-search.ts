@@ -5,6 +5,7 @@ import type { ServerOutcome } from '../../canonical/server-tools.ts'
 import type { Warning } from '../../canonical/warning.ts'
 import type { GatewayError } from '../../errors.ts'
 import { dollars } from '../../lib/money.ts'
+import type { PlannedAttempt } from '../../routing/plan-attempts.ts'
 import { EngineFailure } from '../../tools/web-search/ask-engine.ts'
 import { wireResult } from '../../tools/web-search/web-search.ts'
 import type { Admitted } from '../admitted.ts'
@@ -97,7 +98,7 @@ const goOn = (admitted: Admitted, change: (prompt: Prompt) => Prompt, parts: Loo
   if (tools !== null) {
     return answerWithTools(admitted, { ...tools, promptFor: (planned) => change(tools.promptFor(planned)) }, parts, take)
   }
-  const promptFor = (): Prompt => change(request.call.prompt())
+  const promptFor = (planned: PlannedAttempt): Prompt => change(request.promptFor?.(planned) ?? request.call.prompt())
   return run({ request: { ...request, promptFor }, connection, log, hold }, parts, take)
 }
 

@@ -1,0 +1,88 @@
+/** Blocks of server tools that a client sends back, as calls and results: the reverse of server-tool-blocks.ts. */
+import type { Part } from '../../canonical/prompt.ts'
+import { serverToolName } from '../../canonical/server-tool-name.ts'
+import { isServerTool, type ServerTool, turnOfServerCall } from '../../canonical/server-tools.ts'
+import { isObject } from '../../lib/json.ts'
+import { type Node, optionalText, requiredText } from '../json-node.ts'
+import { type PartReaders, unknownContent } from '../prompt-reader.ts'
+import { replayedCall, replayedResult } from '../replayed-calls.ts'
+
+const readUse = (block: Node): readonly Part[] => {
+  const [id, name] = [requiredText(block, 'id'), requiredText(block, 'name')]
+  const turn = turnOfServerCall(id)
+  const own = serverToolName(name)
+  const tool = isServerTool(own) ? own : turn === null ? undefined : claudesTool(name)
+  // A call that a vendor ran has a result that only this vendor can read.
+  if (tool === undefined) return [unknownContent('server_tool_use', block)]
+  return [
+    replayedCall({
+      id: optionalText(block, 'call_id') ?? id,
+      tool,
+      instance: optionalText(block, 'instance_name'),
+      arguments: JSON.stringify(block.members['input'] ?? {}),
+      turn: turn ?? 0,
+    }),
+  ]
+}
+
+const claudesTool = (name: string): ServerTool | undefined =>
+  name.startsWith('tool_search_tool_') ? 'tool_search' : isServerTool(name) ? name : undefined
+
+/** `isOwn`: of a type that no vendor has. */
+const readResult =
+  (type: string, isOwn: boolean) =>
+  (block: Node): readonly Part[] => {
+    const id = requiredText(block, 'tool_use_id')
+    if (!isOwn && turnOfServerCall(id) === null) return [unknownContent(type, block)]
+    const { content } = block.members
+    const result = shownResult(content)
+    return [
+      replayedResult({
+        callId: optionalText(block, 'call_id') ?? id,
+        text: typeof result === 'string' ? result : JSON.stringify(result),
+        failed: isObject(content) && typeof content['error_code'] === 'string',
+        sealed: sealedIn(content),
+      }),
+    ]
+  }
+
+export const SERVER_TOOL_BLOCKS: PartReaders = {
+  server_tool_use: readUse,
+  ...Object.fromEntries(
+    ['web_search', 'web_fetch', 'tool_search', 'advisor'].map((tool) => {
+      const type = `${tool}_tool_result`
+      return [type, readResult(type, false)]
+    }),
+  ),
+  ...Object.fromEntries(
+    ['service', 'service_shell', 'service_bash', 'openrouter', 'openrouter_shell', 'openrouter_bash'].map((tool) => {
+      const type = `${tool}_tool_result`
+      return [type, readResult(type, true)]
+    }),
+  ),
+}
+
+/** What a model can read of a result, in the words that tools give it. */
+const shownResult = (content: unknown): unknown => {
+  if (Array.isArray(content)) {
+    const blocks: readonly unknown[] = content
+    const texts = blocks.flatMap((block) => (isObject(block) && typeof block['text'] === 'string' ? [block['text']] : []))
+    if (texts.length > 0) return texts.join('\n')
+    return { results: blocks.flatMap((block) => (isObject(block) ? [{ url: block['url'], title: block['title'] }] : [])) }
+  }
+  if (!isObject(content)) return content ?? {}
+  const { type: _type, content: document, error_code, error_message, ...rest } = content
+  const source = isObject(document) ? document['source'] : undefined
+  return {
+    ...rest,
+    ...(isObject(source) ? { content: source['data'] } : {}),
+    ...(error_code === undefined ? {} : { error: error_code, ...(error_message === undefined ? {} : { message: error_message }) }),
+  }
+}
+
+/** One seal holds all of what the model read. */
+const sealedIn = (content: unknown): string | null => {
+  const first: unknown = Array.isArray(content) ? content[0] : content
+  const sealed = isObject(first) ? first['encrypted_content'] : undefined
+  return typeof sealed === 'string' ? sealed : null
+}

@@ -1,0 +1,28 @@
+/** An entry of `reasoning_details` for a call that the service ran: a call with its result. */
+import type { Part } from '../../canonical/prompt.ts'
+import { serverToolName } from '../../canonical/server-tool-name.ts'
+import { isServerTool, turnOfServerCall } from '../../canonical/server-tools.ts'
+import { type Node, optionalText } from '../json-node.ts'
+import { replayedCall, replayedResult } from '../replayed-calls.ts'
+
+export const SERVER_TOOL_DETAIL = 'reasoning.server_tool_call'
+
+/** Null for a tool that is none of the service's. */
+export const readServerToolDetail = (detail: Node): readonly Part[] | null => {
+  const name = optionalText(detail, 'tool_name') ?? ''
+  const own = serverToolName(name)
+  const tool = isServerTool(own) ? own : name.startsWith('web_search') ? 'web_search' : null
+  if (tool === null) return null
+  const id = optionalText(detail, 'id')
+  const callId = optionalText(detail, 'tool_call_id') ?? id ?? `call_${detail.path.replaceAll(/\W+/g, '_')}`
+  return [
+    replayedCall({
+      id: callId,
+      tool,
+      instance: optionalText(detail, 'instance_name'),
+      arguments: optionalText(detail, 'arguments') ?? '{}',
+      turn: (id === null ? null : turnOfServerCall(id)) ?? 0,
+    }),
+    replayedResult({ callId, text: optionalText(detail, 'result') ?? '', failed: false, sealed: null }),
+  ]
+}

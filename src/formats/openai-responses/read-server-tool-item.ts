@@ -1,0 +1,91 @@
+/** Items of server tools that a client sends back, as calls with their results: the reverse of server-tool-items.ts. */
+import type { Part } from '../../canonical/prompt.ts'
+import { serverToolName } from '../../canonical/server-tool-name.ts'
+import { isServerTool, type ServerTool, turnOfServerCall } from '../../canonical/server-tools.ts'
+import { isObject, type JsonObject } from '../../lib/json.ts'
+import { type Node, optionalText } from '../json-node.ts'
+import { replayedCall, replayedResult } from '../replayed-calls.ts'
+
+/** Null for an item that is none of the service's. */
+export const readServerToolItem = (type: string, item: Node): readonly Part[] | null => {
+  const id = optionalText(item, 'id') ?? ''
+  const turn = turnOfServerCall(id)
+  const own = serverToolName(type)
+  const native = own === null && turn !== null ? OPENAI_TYPES[type] : undefined
+  const tool = isServerTool(own) ? own : native?.tool
+  if (tool === undefined) return null
+  const { type: _type, id: _id, status, call_id, encrypted_content: sealed, instance_name: instance, name: _name, ...shown } = item.members
+  const callId = typeof call_id === 'string' && call_id !== '' ? call_id : id === '' ? `call${item.path.replaceAll(/\W+/g, '_')}` : id
+  const { arguments: json, result } = spread(tool, shown)
+  const call = replayedCall({
+    id: callId,
+    tool,
+    instance: typeof instance === 'string' ? instance : null,
+    arguments: json,
+    turn: turn ?? 0,
+  })
+  const answer = replayedResult({
+    callId,
+    text: JSON.stringify(result),
+    failed: status === 'failed' || status === 'incomplete' || typeof shown['error'] === 'string',
+    sealed: typeof sealed === 'string' ? sealed : null,
+  })
+  if (native?.holds === 'call') return [call]
+  return native?.holds === 'result' ? [answer] : [call, answer]
+}
+
+interface OpenAiType {
+  readonly tool: ServerTool
+  /** Some have the result in an item of its own. */
+  readonly holds?: 'call' | 'result'
+}
+
+/** A picture is read as a picture, under this type. */
+const OPENAI_TYPES: Readonly<Record<string, OpenAiType>> = {
+  web_search_call: { tool: 'web_search' },
+  tool_search_call: { tool: 'tool_search', holds: 'call' },
+  tool_search_output: { tool: 'tool_search', holds: 'result' },
+  shell_call: { tool: 'shell', holds: 'call' },
+  shell_call_output: { tool: 'shell', holds: 'result' },
+}
+
+/** An item shows what was asked and what came of it side by side. */
+const spread = (
+  tool: ServerTool,
+  shown: Readonly<Record<string, unknown>>,
+): { readonly arguments: string; readonly result: Readonly<Record<string, unknown>> } => {
+  const { arguments: written, action, operation, ...rest } = shown
+  const { sources, ...asked } = isObject(action) ? (action as JsonObject) : {}
+  const { type: _search, ...query } = asked
+  const input = {
+    ...query,
+    ...(isObject(operation) ? operation : {}),
+    ...(isObject(written) ? written : {}),
+    ...pick(rest, ASKED[tool] ?? []),
+  }
+  return {
+    arguments: typeof written === 'string' ? written : JSON.stringify(input),
+    result: { ...(sources === undefined ? {} : { results: sources }), ...omit(rest, ASKED[tool] ?? []) },
+  }
+}
+
+/** The members of an item that are arguments of its call. */
+const ASKED: Readonly<Partial<Record<ServerTool, readonly string[]>>> = {
+  experimental__search_models: ['query'],
+  web_fetch: ['url'],
+  advisor: ['prompt'],
+  subagent: ['task_name', 'task_description'],
+  image_generation: ['prompt', 'result', 'imageB64', 'imageUrl'],
+  tool_search: ['query'],
+  files: ['operation', 'file_id', 'filename'],
+  bash: ['command'],
+}
+
+const pick = (from: Readonly<Record<string, unknown>>, keys: readonly string[]): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(Object.entries(from).filter(([key]) => keys.includes(key) && !PICTURES.has(key)))
+
+const omit = (from: Readonly<Record<string, unknown>>, keys: readonly string[]): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(Object.entries(from).filter(([key]) => !keys.includes(key)))
+
+/** The model did not see the picture, so that it is neither an argument nor a result. */
+const PICTURES: ReadonlySet<string> = new Set(['result', 'imageB64', 'imageUrl'])

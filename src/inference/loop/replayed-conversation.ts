@@ -1,0 +1,81 @@
+/**
+ * The conversation of a request in which an earlier answer's server tools come back (docs/contract/tools.md#server-tools). Their
+ * items are the service's own, so no provider gets them as they are, the one that speaks the client's dialect neither.
+ */
+import type { Call, ClientDialect } from '../../canonical/call.ts'
+import type { Message, Part, Prompt } from '../../canonical/prompt.ts'
+import { OWN_ID } from '../../canonical/server-tools.ts'
+import type { Warning } from '../../canonical/warning.ts'
+
+export interface ReplayedConversation {
+  /** Results are whole where their seals opened. */
+  readonly prompt: Prompt
+  readonly warnings: readonly Warning[]
+}
+
+/** Null where no call of the service's is in it. `open`: null for a seal that does not open. */
+export const replayedConversation = (call: Call, open: (sealed: string) => string | null): ReplayedConversation | null => {
+  const [field, words] = TRACES[call.dialect]
+  const raw = call.body.rawSearchable(field)
+  if (raw === undefined || !words.some((word) => raw.includes(word))) return null
+  const warnings: Warning[] = []
+  const prompt = call.prompt()
+  const opened = (part: Part, at: string | undefined): Part => {
+    if (part.type !== 'tool-result' || part.sealed === undefined) return part
+    const { sealed, ...shown } = part
+    const text = open(sealed)
+    if (text === null) warnings.push(unopened(at ?? field))
+    return text === null ? shown : { ...shown, text }
+  }
+  const messages = prompt.messages.map((message) =>
+    message.parts.some((part) => part.type === 'tool-result' && part.sealed !== undefined)
+      ? { ...message, parts: message.parts.map((part) => opened(part, message.at)) }
+      : message,
+  )
+  return { prompt: { ...prompt, messages }, warnings }
+}
+
+/** What the text of a conversation has where a call of the service's may be in it: a look that finds nothing is all that others pay. */
+const TRACES: Readonly<Record<ClientDialect, readonly [field: string, words: readonly string[]]>> = {
+  chat: ['messages', ['reasoning.server_tool_call']],
+  responses: ['input', ['"service:', '"openrouter:', OWN_ID]],
+  messages: ['messages', ['"service:', '"openrouter:', '"service_', '"openrouter_', OWN_ID]],
+}
+
+const unopened = (field: string): Warning => ({
+  code: 'unopened_result',
+  field,
+  message:
+    'What a server tool returned earlier cannot be opened: it is too old, was changed, or belongs to another workspace. The model sees what the conversation shows of it.',
+})
+
+/** A call of a tool that the model is not offered this time is told as text: a provider may refuse a call that no tool explains. */
+export const toldFor = (messages: readonly Message[], offered: (name: string) => boolean): readonly Message[] => {
+  const told = new Map<string, string>()
+  for (const { parts } of messages) {
+    for (const part of parts) {
+      if (part.type === 'tool-call' && part.ranInTurn !== undefined && !offered(part.name))
+        told.set(part.id, `${part.name} ${part.arguments}`)
+    }
+  }
+  return told.size === 0 ? messages : messages.flatMap((message) => withoutCalls(message, told))
+}
+
+const withoutCalls = (message: Message, told: ReadonlyMap<string, string>): readonly Message[] => {
+  const texts = message.parts.flatMap((part): readonly Part[] => {
+    const called = part.type === 'tool-result' ? told.get(part.callId) : undefined
+    return part.type === 'tool-result' && called !== undefined
+      ? [{ type: 'text', text: `(earlier tool result) ${called}\n${part.text}` }]
+      : []
+  })
+  const kept = message.parts.filter(
+    (part) =>
+      !(part.type === 'tool-call' && part.ranInTurn !== undefined && told.has(part.id)) &&
+      !(part.type === 'tool-result' && told.has(part.callId)),
+  )
+  if (kept.length === message.parts.length) return [message]
+  const results = kept.filter(({ type }) => type === 'tool-result')
+  const parts = [...results, ...texts, ...kept.filter(({ type }) => type !== 'tool-result')]
+  // Thinking that only led to such a call leads to nothing now.
+  return parts.every(({ type }) => type === 'reasoning') ? [] : [{ ...message, parts }]
+}

@@ -1,0 +1,241 @@
+/** What a client sends back of server tools that ran: the model reads it as what it was, and nothing runs again. */
+import { beforeAll, describe, expect, test } from 'bun:test'
+
+import { infer, type Answer } from '../support/calls.ts'
+import { type Exchange, startFakeUpstream } from '../support/fake-upstream.ts'
+import { useServices, type StartedService } from '../support/started-service.ts'
+
+const services = useServices()
+const upstream = await startFakeUpstream()
+let service: StartedService
+
+beforeAll(async () => {
+  const provider = (dialect: string): string => `{ name: ${dialect}, dialects: [${dialect}], base_url: "${upstream.url}", api_key: k }`
+  service = await services.start({
+    config: `
+providers:
+  chatty: ${provider('openai-chat')}
+  answering: ${provider('openai-responses')}
+  anthropic: ${provider('anthropic')}
+models:
+  t/chat: { endpoints: [{ provider: chatty, model: m }] }
+  t/responses: { endpoints: [{ provider: answering, model: m }] }
+  t/messages: { endpoints: [{ provider: anthropic, model: m }] }
+`,
+  })
+})
+
+const DIALECTS = ['chat', 'responses', 'messages'] as const
+type Dialect = (typeof DIALECTS)[number]
+const PATHS: Readonly<Record<Dialect, string>> = { chat: '/chat/completions', responses: '/responses', messages: '/messages' }
+
+type Json = Readonly<Record<string, unknown>>
+
+const TOOL = { type: 'service:datetime', parameters: { timezone: 'Asia/Tokyo' } }
+const BOOK: Readonly<Record<Dialect, Json>> = {
+  chat: { type: 'function', function: { name: 'book', parameters: { type: 'object', properties: {} } } },
+  responses: { type: 'function', name: 'book', parameters: { type: 'object', properties: {} } },
+  messages: { name: 'book', input_schema: { type: 'object', properties: {} } },
+}
+
+const said = (words: string): Json => ({ role: 'user', content: words })
+
+const ask = (dialect: Dialect, conversation: readonly unknown[], more: Json): Promise<Answer> =>
+  infer(
+    service,
+    {
+      model: 'sandbox/agent',
+      ...(dialect === 'responses' ? { input: conversation } : { messages: conversation }),
+      ...(dialect === 'messages' ? { max_tokens: 500 } : {}),
+      ...more,
+    },
+    { path: PATHS[dialect] },
+  )
+
+interface AnswerWire {
+  readonly choices: readonly { readonly message: Json & { readonly tool_calls?: readonly Json[] }; readonly finish_reason: string }[]
+  readonly output: readonly Json[]
+  readonly content: readonly Json[]
+  readonly stop_reason: string
+}
+
+/** What the client keeps of an answer. */
+const kept = (dialect: Dialect, answer: Answer): readonly unknown[] => {
+  const { choices, output, content } = answer.json as AnswerWire
+  if (dialect === 'chat') return [choices[0]?.message]
+  return dialect === 'responses' ? output : [{ role: 'assistant', content }]
+}
+
+const resultOf = (dialect: Dialect, id: string): Json => {
+  if (dialect === 'chat') return { role: 'tool', tool_call_id: id, content: 'Booked.' }
+  if (dialect === 'responses') return { type: 'function_call_output', call_id: id, output: 'Booked.' }
+  return { role: 'user', content: [{ type: 'tool_result', tool_use_id: id, content: 'Booked.' }] }
+}
+
+const REPLIES: Readonly<Record<Dialect, Json>> = {
+  chat: {
+    id: 'c',
+    object: 'chat.completion',
+    created: 1,
+    model: 'm',
+    choices: [{ index: 0, message: { role: 'assistant', content: 'Good.' }, finish_reason: 'stop' }],
+    usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
+  },
+  responses: {
+    id: 'r',
+    object: 'response',
+    created_at: 1,
+    status: 'completed',
+    model: 'm',
+    output: [
+      {
+        type: 'message',
+        id: 'm',
+        role: 'assistant',
+        status: 'completed',
+        content: [{ type: 'output_text', text: 'Good.', annotations: [] }],
+      },
+    ],
+    usage: { input_tokens: 1, output_tokens: 1, total_tokens: 2 },
+  },
+  messages: {
+    id: 'm',
+    type: 'message',
+    role: 'assistant',
+    model: 'm',
+    content: [{ type: 'text', text: 'Good.' }],
+    stop_reason: 'end_turn',
+    stop_sequence: null,
+    usage: { input_tokens: 1, output_tokens: 1 },
+  },
+}
+
+upstream.script((exchange: Exchange) => {
+  const dialect = exchange.path.endsWith('/responses') ? 'responses' : exchange.path.endsWith('/messages') ? 'messages' : 'chat'
+  return exchange.answer(200, JSON.stringify(REPLIES[dialect]))
+})
+
+/** Ids of calls and of results in a conversation as an upstream got it, in order. */
+const pairsIn = (body: Json): { readonly calls: readonly string[]; readonly results: readonly string[] } => {
+  const items = (body['messages'] ?? body['input']) as readonly (Json & {
+    readonly content?: unknown
+    readonly tool_calls?: readonly Json[]
+  })[]
+  const blocks = items.flatMap((item): readonly Json[] => [
+    item,
+    ...(Array.isArray(item.content) ? (item.content as Json[]) : []),
+    ...(item.tool_calls ?? []).map((call) => ({ ...call, type: 'function_call', call_id: call['id'] })),
+    ...(item['role'] === 'tool' ? [{ type: 'function_call_output', call_id: item['tool_call_id'] }] : []),
+  ])
+  const ids = (types: readonly string[]): string[] =>
+    blocks
+      .filter(({ type }) => types.includes(String(type)))
+      .map((block) => String(block['call_id'] ?? block['tool_use_id'] ?? block['id']))
+  return { calls: ids(['function_call', 'tool_use']), results: ids(['function_call_output', 'tool_result']) }
+}
+
+const MIXED = [{ text: 'Let me see.', calls: [{ name: 'service:datetime' }, { name: 'book', arguments: {} }] }]
+
+describe.each(DIALECTS)('a client of %s', (dialect) => {
+  const mixed = async (): Promise<Answer> => {
+    const answer = await ask(dialect, [said('Book it.')], { sandbox: { script: MIXED }, tools: [TOOL, BOOK[dialect]] })
+    expect(answer.status).toBe(200)
+    return answer
+  }
+
+  test('gets only its own call of a turn that calls both, and the result of the other beside it', async () => {
+    const { json, text } = await mixed()
+    const { choices, output, stop_reason: stop } = json as AnswerWire
+    expect(text).toMatch(/\+09:00/)
+    if (dialect === 'chat') {
+      expect(choices[0]).toMatchObject({ finish_reason: 'tool_calls', message: { tool_calls: [{ function: { name: 'book' } }] } })
+      expect(choices[0]?.message.tool_calls).toHaveLength(1)
+    } else if (dialect === 'responses') expect(output.filter(({ type }) => type === 'function_call')).toMatchObject([{ name: 'book' }])
+    else {
+      expect(stop).toBe('tool_use')
+      expect(kept(dialect, { json } as Answer)).toMatchObject([
+        { content: expect.arrayContaining([expect.objectContaining({ type: 'tool_use', name: 'book' })]) },
+      ])
+    }
+  })
+
+  test.each(DIALECTS)(
+    'brings it back, and a model of %s reads both calls with both results, and is asked once',
+    async (upstreamDialect) => {
+      const first = await mixed()
+      const history = [said('Book it.'), ...kept(dialect, first), resultOf(dialect, 'call_sandbox_1')]
+      const asked = upstream.exchanges.length
+      const { status, headers, text } = await ask(dialect, history, { model: `t/${upstreamDialect}`, tools: [TOOL, BOOK[dialect]] })
+      expect(text).toContain('Good.')
+      expect(status).toBe(200)
+      expect(headers.get('x-service-warnings')).toBeNull()
+      expect(upstream.exchanges.length - asked).toBe(1)
+      const { calls, results } = pairsIn(upstream.last.body)
+      expect(calls.toSorted()).toEqual(['call_sandbox_0', 'call_sandbox_1'])
+      expect(results.toSorted()).toEqual(['call_sandbox_0', 'call_sandbox_1'])
+      expect(upstream.last.text).toContain('+09:00')
+      expect(upstream.last.text).not.toMatch(/_svc\d|service:|server_tool/)
+    },
+  )
+
+  test.each(DIALECTS)(
+    'asks a model of %s without the tool: what it returned is text, and nothing of the service goes up',
+    async (upstreamDialect) => {
+      const first = await mixed()
+      const history = [said('Book it.'), ...kept(dialect, first), resultOf(dialect, 'call_sandbox_1')]
+      const { status, text } = await ask(dialect, history, { model: `t/${upstreamDialect}`, tools: [BOOK[dialect]] })
+      expect(text).toContain('Good.')
+      expect(status).toBe(200)
+      const { calls, results } = pairsIn(upstream.last.body)
+      expect([calls, results]).toEqual([['call_sandbox_1'], ['call_sandbox_1']])
+      expect(upstream.last.text).toMatch(/\(earlier tool result\) service_datetime.{0,200}\+09:00/)
+      expect(upstream.last.text).not.toMatch(/_svc\d|service:|server_tool/)
+    },
+  )
+
+  test('leaves them out: the conversation is the answer to its own call alone', async () => {
+    const first = await mixed()
+    const bare = kept(dialect, first).flatMap((item): readonly unknown[] => {
+      const { reasoning_details: _details, type, content, ...rest } = item as Json
+      if (dialect === 'responses') return String(type).startsWith('service:') ? [] : [item]
+      if (dialect === 'chat') return [{ ...rest, content }]
+      return [
+        { ...rest, content: (content as readonly Json[]).filter((block) => !/server_tool_use|_tool_result/.test(String(block['type']))) },
+      ]
+    })
+    const { status } = await ask(dialect, [said('Book it.'), ...bare, resultOf(dialect, 'call_sandbox_1')], {
+      model: 't/messages',
+      tools: [TOOL, BOOK[dialect]],
+    })
+    expect(status).toBe(200)
+    expect(pairsIn(upstream.last.body)).toEqual({ calls: ['call_sandbox_1'], results: ['call_sandbox_1'] })
+  })
+
+  test('brings back a whole answer of several turns: each is the turn that it was, and the loop counts no step for them', async () => {
+    const script = [
+      { text: 'One.', calls: [{ name: 'service:datetime' }, { name: 'service:datetime' }] },
+      { call: { name: 'service:datetime' } },
+      { text: 'Late.' },
+    ]
+    const first = await ask(dialect, [said('When?')], { sandbox: { script }, tools: [TOOL] })
+    const history = [said('When?'), ...kept(dialect, first), said('And now?')]
+    await ask(dialect, history, { model: 't/messages', tools: [TOOL] })
+    const { messages } = upstream.last.body
+    expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'user', 'assistant', 'user', 'assistant', 'user'])
+    const counted = messages.map(({ content }) =>
+      Array.isArray(content) ? content.filter(({ type }: Json) => String(type).startsWith('tool_')).length : 0,
+    )
+    expect(counted).toEqual([0, 2, 2, 1, 1, 0, 0])
+  })
+})
+
+test('shells of another service and of this one never reach Claude as they are', async () => {
+  const block = (prefix: string, id: string): readonly Json[] => [
+    { type: 'server_tool_use', id, name: `${prefix}:shell`, input: { commands: ['ls'] } },
+    { type: `${prefix}_shell_tool_result`, tool_use_id: id, content: { output: [{ stdout: 'a.txt' }] } },
+  ]
+  const content = [...block('service', 'srvtoolu_1'), ...block('openrouter', 'srvtoolu_2'), { type: 'text', text: 'One file.' }]
+  await ask('messages', [said('Look.'), { role: 'assistant', content }, said('And?')], { model: 't/messages' })
+  expect(upstream.last.text).not.toMatch(/_shell_tool_result|server_tool_use/)
+  expect(upstream.last.text.match(/a\.txt/g)).toHaveLength(2)
+})
