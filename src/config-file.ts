@@ -11,6 +11,7 @@ import { pathText } from './contract/validate.ts'
 import { moderationSettings } from './guardrails/moderation-settings.ts'
 import { mediaSettings } from './providers/media-settings.ts'
 import { budgetSettings } from './ledger/settings.ts'
+import { pluginSettings } from './plugins/settings.ts'
 import { toolSettings } from './tools/settings.ts'
 import { modelEntry, modelId, providerEntry, providerSlug } from './models/catalogue-schema.ts'
 
@@ -95,6 +96,7 @@ export const configFileSchema = z
     guardrails: z.strictObject({}).optional().meta({ description: 'Reserved.' }),
     moderation: moderationSettings.prefault({}),
     tools: toolSettings.prefault({}),
+    plugins: pluginSettings.prefault({}),
     media: mediaSettings.prefault({}),
   })
   .meta({ id: 'PatchbayConfiguration', title: 'patchbay.yaml' })

@@ -3,21 +3,24 @@ import type { JsonObject } from '../lib/json.ts'
 
 export type PipelineStage = GuardrailStage | PluginStage
 
-export interface GuardrailStage {
+export interface GuardrailStage extends StageFacts {
   readonly type: 'guardrail'
   readonly name: 'content-filter' | 'regex_pi_detection' | 'moderation'
   readonly guardrail_id: string
   readonly guardrail_scope: 'api-key' | 'member' | 'workspace'
-  /** One line for people. */
-  readonly summary: string
-  readonly data: JsonObject
 }
 
-export interface PluginStage {
-  readonly type: 'plugin'
-  /** Its id. */
+/** Of a plugin that did something to the request or its answer. */
+export interface PluginStage extends StageFacts {
+  readonly type: 'plugin' | 'response_healing' | 'context_compression'
+  /** The plugin's id. */
   readonly name: string
-  readonly summary: string
+  /** What it cost beside the answer itself. */
   readonly cost_usd: number
+}
+
+interface StageFacts {
+  /** One line for people. */
+  readonly summary: string
   readonly data: JsonObject
 }

@@ -18,6 +18,7 @@ import { providerRegistry } from '../providers/registry.ts'
 import { createLearntRoleRules } from '../providers/role-rules.ts'
 import { createSafeFetch } from '../providers/safe-fetch.ts'
 import { createUpstream } from '../providers/upstream.ts'
+import { createPlugins } from '../plugins/plugins.ts'
 import { createToolKit } from '../tools/kit.ts'
 import { createFetchPage } from '../tools/web-fetch/fetch-page.ts'
 import { createReadPage } from '../tools/web-fetch/read-page.ts'
@@ -80,8 +81,15 @@ const composePipeline = (parts: Parts, file: ConfigFile, models: Models, env: En
     defaultsOf: management.workspaces.defaults,
     guardrails: parts.guardrails,
     customerKeysOf: (caller) => management.customerKeys.forCaller(caller.workspaceId, caller),
+    moderationEndpoint: Object.keys(file.moderation.endpoints)[0] ?? null,
     moderate: createModerate(file.moderation, safeFetch, clock),
     screenMs: SCREEN_MS,
+    plugins: createPlugins({
+      settings: file.plugins,
+      moderationEndpoints: Object.keys(file.moderation.endpoints),
+      models,
+      random: parts.routing.random,
+    }),
     models,
     toolKit: createToolKit({ clock, searchEngines, webFetch: composeWebFetch(parts, file) }),
     searchEngines,

@@ -19,6 +19,19 @@ export const workspaceRef = z.string().min(1).max(64).meta({ description: 'Id or
 const workspaceName = z.string().min(1).max(100)
 const workspaceDescription = z.string().max(500).nullable()
 
+const workspacePlugins = z
+  .array(
+    z
+      .record(z.string().max(100), z.json())
+      .refine(({ id }) => typeof id === 'string', { path: ['id'], message: 'Name the plugin by its id.' })
+      .refine(({ locked = false }) => typeof locked === 'boolean', { path: ['locked'], message: 'Expected true or false.' }),
+  )
+  .max(13)
+  .meta({
+    description:
+      'Plugins of every request that does not name them itself, with their options. A request cannot change or switch off one that is `locked`.',
+  })
+
 const settingsFields = {
   default_text_model: modelName,
   default_image_model: modelName,
@@ -28,6 +41,7 @@ const settingsFields = {
   is_data_discount_logging_enabled: z.boolean(),
   io_logging_sampling_rate: z.number().min(0.0001).max(1),
   io_logging_api_key_ids: z.array(z.int().min(0)).max(1000).nullable(),
+  plugins: workspacePlugins.nullable(),
   disabled_server_tools: z.array(z.string().min(1).max(100)).max(100).nullable(),
 }
 
@@ -42,6 +56,7 @@ export const DEFAULT_SETTINGS: WorkspaceSettings = {
   is_data_discount_logging_enabled: false,
   io_logging_sampling_rate: 1,
   io_logging_api_key_ids: null,
+  plugins: null,
   disabled_server_tools: null,
 }
 

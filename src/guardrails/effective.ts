@@ -15,7 +15,8 @@ export interface Applied {
 export interface Moderation {
   readonly endpoint: string
   readonly action: 'block' | 'flag'
-  readonly origin: Origin
+  /** Null: the request itself asks for it, by a plugin, and does not go on without a verdict. */
+  readonly origin: Origin | null
 }
 
 export interface Effective {

@@ -55,7 +55,7 @@ const PIECE_MAX = 30_000
 
 /** Null: nothing flagged, or not judged and allowed so. */
 const judge = async (
-  { endpoint: name }: Moderation,
+  { endpoint: name, origin }: Moderation,
   input: ModerationInput,
   { settings, post, clock }: { settings: ModerationSettings; post: SafeFetch; clock: Clock },
 ): Promise<Verdict | GatewayError | null> => {
@@ -70,7 +70,7 @@ const judge = async (
     const texts = piecesOf(input.texts)
     return texts.length === 0 ? null : await ask(endpoint, texts, input.model, { post, clock })
   } catch (thrown) {
-    if (endpoint.on_failure === 'allow') return null
+    if (endpoint.on_failure === 'allow' && origin !== null) return null
     return new GatewayError(
       'provider_overloaded',
       `The moderation endpoint "${name}" gave no verdict, so the request was not sent. Try again.`,
@@ -147,10 +147,9 @@ export const middleTruncated = (text: string, max: number): string => {
 }
 
 const stageOf = ({ origin, endpoint }: Moderation, { reasons }: Verdict, blocks: boolean): PipelineStage => ({
-  type: 'guardrail',
-  name: 'moderation',
-  guardrail_id: origin.guardrailId,
-  guardrail_scope: origin.scope,
+  ...(origin === null
+    ? { type: 'plugin', name: 'moderation', cost_usd: 0 }
+    : { type: 'guardrail', name: 'moderation', guardrail_id: origin.guardrailId, guardrail_scope: origin.scope }),
   summary: `${blocks ? 'Blocked' : 'Flagged'}: moderation flagged the input (${reasons.length} reason${reasons.length === 1 ? '' : 's'})`,
   data: { action: blocks ? 'blocked' : 'flagged', detected: true, engines: [endpoint], patterns: [...reasons] },
 })

@@ -17,6 +17,7 @@ import { dryRun } from './dry-run.ts'
 import { createLargeSteps } from './large-steps.ts'
 import { plan, type PlanParts } from './plan.ts'
 import { prepare, type PrepareParts } from './prepare.ts'
+import { healed, wantsHealing } from './heal-answer.ts'
 import { Refused, refusalFacts } from './refused.ts'
 import type { RunningAnswers } from './running-answers.ts'
 import { createAskModel } from './loop/ask-model.ts'
@@ -83,7 +84,7 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
     parts.running.began(admitted.connection)
     admitted.connection.limit(parts.totalMs)
     try {
-      return await answering(admitted, take)
+      return wantsHealing(admitted) ? await healed(admitted, (pass) => answering(admitted, pass), take) : await answering(admitted, take)
     } catch (thrown) {
       return admitted.log.refuse(asFailure(thrown))
     } finally {

@@ -15,6 +15,7 @@ import type { SearchEngines } from '../tools/web-search/search-engines.ts'
 import { offerTools } from './loop/offer-tools.ts'
 import { replayedConversation, toldFor } from './loop/replayed-conversation.ts'
 import { withCustomerKeys } from './plan-customer-keys.ts'
+import { withinContext } from './within-context.ts'
 import { type Planned, type Prepared, type Screened, strictError } from './stages.ts'
 import { planSearch } from './web/plan-search.ts'
 
@@ -32,12 +33,14 @@ export interface PlanParts {
  * Throws what is no provider's judgement: an unknown model, nobody who meets the requirements, a wish that a strict
  * request cannot have, a malformed conversation.
  */
-export const plan = (screened: Screened, parts: PlanParts): Planned => {
-  const { call, strict, apiType } = screened
-  const planned = apiType === 'embeddings' ? withEmbeddings(planFor(screened, parts)) : planFor(screened, parts)
-  const [unheeded] = planned.warnings
+export const plan = (full: Screened, parts: PlanParts): Planned => {
+  const { strict, apiType } = full
+  const wide = apiType === 'embeddings' ? withEmbeddings(planFor(full, parts)) : planFor(full, parts)
+  const [unheeded] = wide.warnings
   if (strict && unheeded !== undefined) throw strictError(unheeded)
-  if (apiType === 'embeddings') return { ...screened, plan: planned, tools: null, search: null }
+  if (apiType === 'embeddings') return { ...full, plan: wide, tools: null, search: null }
+  const { screened, planned } = withinContext(full, wide)
+  const { call } = screened
   checkPrompt(call, planned)
   const replayed = replayedConversation(call, (sealed) => parts.sealedResults.open(screened.caller.workspaceId, sealed))
   const [unopened] = replayed?.warnings ?? []

@@ -9,16 +9,21 @@ import { isObject } from '../lib/json.ts'
 import type { JsonBody } from '../lib/json-body.ts'
 import { bareSlug, type ModelReference, parseModelReference } from '../presets/model-reference.ts'
 import type { Presets, ServedPreset } from '../presets/presets.ts'
+import { askedPlugins } from '../plugins/asked-plugins.ts'
+import type { Plugins } from '../plugins/plugins.ts'
 import type { WorkspaceDefaults } from '../workspaces/workspaces.ts'
+import { chooseModels, withImpliedRouter } from './choose-models.ts'
 import { withPassHeaders } from './pass-headers.ts'
 import { type Prepared, type Received, strictError } from './stages.ts'
 import { unsupported } from './unsupported.ts'
 import { type DefaultsOf, withDefaultModel, withDefaults } from './workspace-defaults.ts'
+import { type WithPlugins, withWorkspacePlugins } from './workspace-plugins.ts'
 
 export interface PrepareParts {
   readonly presets: Pick<Presets, 'serve' | 'find'>
   readonly defaultsOf: DefaultsOf
   readonly guardrails: Pick<Guardrails, 'effective'>
+  readonly plugins: Plugins
   /** The provider keys of the caller's own that it may use. */
   readonly customerKeysOf: (caller: Principal) => CustomerKeyLookup | null | Promise<CustomerKeyLookup | null>
 }
@@ -30,7 +35,7 @@ export const prepare = async (received: Received, parts: PrepareParts): Promise<
   const converses = received.apiType === 'completions'
   const foundDefaults = parts.defaultsOf(principal.workspaceId)
   const known = foundDefaults instanceof Promise ? await foundDefaults : foundDefaults
-  const defaults = known === null || converses ? known : { ...known, default_text_model: null, default_image_model: null }
+  const defaults = known === null || converses ? known : { ...known, default_text_model: null, default_image_model: null, plugins: null }
   const sent = withSession(received)
   const body = defaults === null ? sent : withDefaultModel(sent, defaults)
   const named = converses ? parseModelReference(body.value('model'), body.value('preset')) : null
@@ -39,11 +44,14 @@ export const prepare = async (received: Received, parts: PrepareParts): Promise<
   const read =
     served === null || named === null ? readPlain(received, body, defaults) : readWithPreset(received, body, defaults, named, served)
 
-  const warnings = [...read.warnings, ...unsupported(read.call.body)]
+  const asked = converses ? withImpliedRouter(askedPlugins(read.call.body), read.call) : null
+  const warnings = [...read.warnings, ...unsupported(asked, parts.plugins)]
   // By the key, by the header, or by the body, which may have it from its preset.
   const strict = principal.strict || headers.strict || read.call.body.value('strict') === true
   const [first] = warnings
   if (strict && first !== undefined) throw strictError(first)
+
+  const call = asked === null ? read.call : chooseModels(read.call, asked, parts.plugins)
 
   const foundGuardrails = parts.guardrails.effective(principal)
   const guardrails = foundGuardrails instanceof Promise ? await foundGuardrails : foundGuardrails
@@ -51,7 +59,8 @@ export const prepare = async (received: Received, parts: PrepareParts): Promise<
   const customerKeys = foundKeys instanceof Promise ? await foundKeys : foundKeys
   return {
     ...received,
-    call: withPassHeaders(read.call, headers.vendor),
+    call: withPassHeaders(call, headers.vendor),
+    plugins: asked,
     requested: read.requested,
     preset: read.preset,
     hidden: read.hidden,
@@ -61,15 +70,17 @@ export const prepare = async (received: Received, parts: PrepareParts): Promise<
     pipeline: [],
     caller: callerOf(principal),
     customerKeys,
-    echo: wantsEcho(read.call),
+    echo: wantsEcho(call),
   }
 }
 
 type Read = Pick<Prepared, 'call' | 'requested' | 'preset' | 'hidden' | 'warnings'>
 
 const readPlain = ({ format }: Received, body: JsonBody, defaults: WorkspaceDefaults | null): Read => {
-  const { call, warnings } = format.parseCall(defaults === null ? body : withDefaults(body, defaults))
-  return { call, requested: requestedModel(body) ?? call.models[0] ?? '', preset: null, hidden: undefined, warnings }
+  const full = withWorkspace(body, defaults)
+  const { call, warnings } = format.parseCall(full.body)
+  const requested = requestedModel(body) ?? call.models[0] ?? ''
+  return { call, requested, preset: null, hidden: undefined, warnings: [...full.warnings, ...warnings] }
 }
 
 /** One version of the preset serves the whole request, its fallbacks too, whatever is saved meanwhile. */
@@ -84,7 +95,8 @@ const readWithPreset = (
   // A preset that was found by the name of a model, and has no model itself, is for that model.
   const ownModel = named.preset === null && content.config['model'] !== undefined ? null : named.model
   const applied = applyPreset(format.dialect, body, content, ownModel)
-  const { call, warnings } = format.parseCall(defaults === null ? applied.body : withDefaults(applied.body, defaults))
+  const full = withWorkspace(applied.body, defaults)
+  const { call, warnings } = format.parseCall(full.body)
   const texts = hiddenTexts(content)
   const own = body.value('instructions')
   return {
@@ -93,9 +105,13 @@ const readWithPreset = (
     preset: { id, slug, version: version.version },
     hidden:
       texts.texts.length + texts.credentials.length === 0 ? undefined : { ...texts, ownInstructions: typeof own === 'string' ? own : null },
-    warnings: [...applied.warnings, ...warnings],
+    warnings: [...applied.warnings, ...full.warnings, ...warnings],
   }
 }
+
+/** The request with what its workspace says where it says nothing itself. */
+const withWorkspace = (body: JsonBody, defaults: WorkspaceDefaults | null): WithPlugins =>
+  defaults === null ? { body, warnings: [] } : withWorkspacePlugins(withDefaults(body, defaults), defaults.plugins)
 
 const requestedModel = (body: JsonBody): string | null => {
   const model = body.value('model')

@@ -2,7 +2,6 @@
  * A caller's guardrails over a request, after its preset was applied and before anything is planned: so they hold for every
  * interface, every attempt, with or without a preset. Where no guardrail applies, nothing is looked at.
  */
-import type { Call } from '../canonical/call.ts'
 import type { Warning } from '../canonical/warning.ts'
 import { GatewayError } from '../errors.ts'
 import { createDetections } from '../guardrails/detections.ts'
@@ -15,15 +14,37 @@ import { asFailure } from './as-failure.ts'
 import { hiddenAfterScreening } from './hidden-after-screening.ts'
 import { hideInError } from './hide-in-error.ts'
 import { hideInPipeline } from './hide-in-pipeline.ts'
+import { readAgain } from './read-again.ts'
 import { type Prepared, type Screened, strictError } from './stages.ts'
 
 export interface ScreenParts extends ScreenLimits {
   readonly moderate: Moderate
+  /** The endpoint that the plugin `moderation` asks; null: none is configured, and the plugin was refused. */
+  readonly moderationEndpoint: string | null
 }
 
 /** Rejects with the refusal of a guardrail, which is told in `pipeline` too. */
-export const screen = (prepared: Prepared, parts: ScreenParts): Screened | Promise<Screened> =>
-  prepared.guardrails === null ? prepared : screened(prepared, prepared.guardrails, parts)
+export const screen = (prepared: Prepared, parts: ScreenParts): Screened | Promise<Screened> => {
+  const passed = prepared.guardrails === null ? prepared : screened(prepared, prepared.guardrails, parts)
+  return prepared.plugins?.has('moderation') === true ? moderated(passed, parts) : passed
+}
+
+/** As the request asks by its plugin `moderation`: what guardrails replaced is not shown to the endpoint either. */
+const moderated = async (
+  passed: Screened | Promise<Screened>,
+  { moderate, moderationEndpoint, ...limits }: ScreenParts,
+): Promise<Screened> => {
+  const screened = await passed
+  const { call, pipeline, hidden } = screened
+  try {
+    const texts = await proseOf(call.body, limits)
+    const moderation = { endpoint: moderationEndpoint ?? '', action: 'block', origin: null } as const
+    await moderate([moderation], { texts, model: call.models[0] ?? '' }, pipeline)
+    return screened
+  } catch (thrown) {
+    throw hideInError(asFailure(thrown), hidden)
+  }
+}
 
 const screened = async (prepared: Prepared, guardrails: Effective, parts: ScreenParts): Promise<Screened> => {
   const { hidden, pipeline } = prepared
@@ -65,8 +86,6 @@ const screenedBody = async (
   }
   return body
 }
-
-const readAgain = ({ call, format }: Prepared, body: JsonBody): Call => ({ ...format.parseCall(body).call, passHeaders: call.passHeaders })
 
 /** A service of one's own is in none of the other regions that `allowed_data_regions` may name. */
 const OUR_REGION = 'global'

@@ -17,6 +17,7 @@ import type { ApiType } from '../ledger/estimate.ts'
 import type { Spender } from '../ledger/scope.ts'
 import type { JsonBody } from '../lib/json-body.ts'
 import type { Pass } from '../limits/admission.ts'
+import type { AskedPlugins } from '../plugins/asked-plugins.ts'
 import type { Plan, PlannedAttempt } from '../routing/plan-attempts.ts'
 import type { OfferedTools } from './loop/offer-tools.ts'
 import type { PlannedSearch } from './web/plan-search.ts'
@@ -63,6 +64,8 @@ export interface Prepared extends Received {
   /** Undefined where no preset put words of its own in front of the client's. */
   readonly hidden: HiddenPrompt | undefined
   readonly warnings: readonly Warning[]
+  /** The plugins that it asks for; null: none. */
+  readonly plugins: AskedPlugins | null
   /** Every warning is an error. */
   readonly strict: boolean
   /** The guardrails of its caller; null: none. */

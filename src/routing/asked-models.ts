@@ -10,18 +10,23 @@ export interface AskedModels {
   readonly asked: readonly AskedModel[]
   readonly unknown: readonly Removed[]
   readonly strategy: Plan['strategy']
+  /** The first one goes on with its conversation, whatever else is remembered of it. */
+  readonly isPinned: boolean
 }
 
 /** Throws `not_found` where the only name is unknown. */
 export const askedModels = ({ call, models }: Pick<PlanInput, 'call' | 'models'>): AskedModels => {
   const asked = new Map<string, AskedModel>()
   const unknown: Removed[] = []
+  let isPinned = false
   let strategy: Plan['strategy'] = call.models.length > 1 ? 'fallback' : 'direct'
   for (const name of call.models) {
     const auto = autoStrategy(name)
     if (auto !== null) {
       strategy = auto
-      for (const model of autoModels(auto, call, models)) if (!asked.has(model.id)) asked.set(model.id, { model, variant: PLAIN })
+      const picked = autoModels(name, auto, call, models)
+      isPinned ||= picked.pinned !== undefined
+      for (const model of picked.models) if (!asked.has(model.id)) asked.set(model.id, { model, variant: PLAIN })
       continue
     }
     const found = resolveModel(name, models)
@@ -31,5 +36,5 @@ export const askedModels = ({ call, models }: Pick<PlanInput, 'call' | 'models'>
     } else if (!asked.has(found.model.id)) asked.set(found.model.id, found)
     if (strategy === 'direct' && name.startsWith('~')) strategy = 'latest'
   }
-  return { asked: [...asked.values()], unknown, strategy }
+  return { asked: [...asked.values()], unknown, strategy, isPinned }
 }

@@ -26,6 +26,8 @@ interface RouterWishes {
   readonly allowed: readonly string[]
   readonly excluded: readonly string[]
   readonly costTier: CostTier
+  /** The conversation goes on with the model that spoke in it last. */
+  readonly pins: boolean
 }
 
 /**
@@ -33,42 +35,64 @@ interface RouterWishes {
  * wanted fifth of the price range and then of the fifths next to it, the newest before the older. The sandbox is picked
  * where a pattern names it, or where there is nothing else.
  */
-export const autoModels = (strategy: 'auto' | 'free', call: Call, models: Models): readonly Model[] => {
-  const { allowed, excluded, costTier } = readRouter(call)
+export const autoModels = (name: string, strategy: 'auto' | 'free', call: Call, models: Models): AutoModels => {
+  const { allowed, excluded, costTier, pins } = readRouter(name, call)
   const fits = (model: Model): boolean =>
     model.outputModalities.includes('text') &&
     (allowed.length === 0 || allowed.some((pattern) => matchesPattern(pattern, model.id))) &&
     !excluded.some((pattern) => matchesPattern(pattern, model.id)) &&
     (strategy === 'auto' || cheapest(model) === 0)
   const fitting = models.list().filter(fits)
+  const spoke = pins ? lastSpeaker(call) : null
+  const pinned = spoke === null ? undefined : fitting.find(({ id }) => id === spoke)
   const real = allowed.length > 0 ? fitting : fitting.filter((model) => !isSandbox(model))
-  if (real.length === 0) return fitting
+  const pinnedFirst = (picked: readonly Model[]): AutoModels => ({
+    models: pinned === undefined ? picked : [pinned, ...picked.filter((model) => model !== pinned)],
+    pinned,
+  })
+  if (real.length === 0) return pinnedFirst(fitting)
   const needed = preferredParameters(call)
   const lacking = (model: Model): number => needed.filter((parameter) => !heeds(model.supportedParameters, parameter)).length
   const fifths = priceFifths(real)
   const wanted = COST_TIERS.indexOf(costTier)
   const distance = (model: Model): number => (strategy === 'free' ? 0 : Math.abs((fifths.get(model) ?? COST_TIERS.length) - wanted))
-  return real
+  const sorted = real
     .map((model) => ({ model, lacking: lacking(model), distance: distance(model) }))
     .sort((a, b) => a.lacking - b.lacking || a.distance - b.distance || b.model.created - a.model.created)
     .map(({ model }) => model)
+  return pinnedFirst(sorted)
 }
 
-const readRouter = ({ body }: Call): RouterWishes => {
+export interface AutoModels {
+  /** The best one first. */
+  readonly models: readonly Model[]
+  /** The one that the request pins, which is then the first; undefined: none, or it may not be picked any more. */
+  readonly pinned: Model | undefined
+}
+
+/** The model that the last message of the assistant names; null where it names none. */
+const lastSpeaker = ({ body }: Call): string | null => {
+  const said = body.value('messages') ?? body.value('input')
+  if (!Array.isArray(said)) return null
+  const last = said.findLast((item) => isObject(item) && item['role'] === 'assistant')
+  return isObject(last) && typeof last['model'] === 'string' ? last['model'] : null
+}
+
+const readRouter = (name: string, { body }: Call): RouterWishes => {
   const plugins = body.value('plugins')
-  const plugin = Array.isArray(plugins)
-    ? plugins.find((item) => isObject(item) && isRouterPlugin(item['id']) && item['enabled'] !== false)
-    : null
+  const routers = Array.isArray(plugins) ? plugins.filter((item) => isObject(item) && item['enabled'] !== false) : []
+  const own = `${ownModelName(name)}-router`
+  const plugin = [own, 'auto-router', 'auto-beta-router'].flatMap(
+    (id) => routers.find((item) => isObject(item) && item['id'] === id) ?? [],
+  )[0]
   const wishes = isObject(plugin) ? plugin : {}
   return {
     allowed: texts(wishes['allowed_models']),
     excluded: texts(wishes['excluded_models']),
     costTier: COST_TIERS.find((tier) => tier === wishes['cost_tier']) ?? MIDDLE,
+    pins: wishes['pin_model'] === true,
   }
 }
-
-/** The plugins whose wishes are heeded here. */
-export const isRouterPlugin = (id: unknown): boolean => id === 'auto-router' || id === 'auto-beta-router'
 
 const texts = (value: unknown): string[] => (Array.isArray(value) ? value.filter((item): item is string => typeof item === 'string') : [])
 

@@ -99,7 +99,7 @@ const NONE: readonly never[] = []
 const fullPlan = (input: PlanInput): Plan => {
   const { call } = input
   const wishes = readWishes(call)
-  const { asked, unknown, strategy } = askedModels(input)
+  const { asked, unknown, strategy, isPinned } = askedModels(input)
   const removed: Removed[] = [...unknown]
   const filters = filtersOf(call, wishes, input.policy ?? null, input.models)
   const preferred = preferredParameters(call)
@@ -117,7 +117,7 @@ const fullPlan = (input: PlanInput): Plan => {
   }
   const inTurn = together.map((group) => orderCandidates(group, ordering))
   // Only among models of our own choosing: those that a request names have the order that it gives them.
-  const isChosen = call.models.length === 1 && (strategy === 'auto' || strategy === 'free')
+  const isChosen = !isPinned && call.models.length === 1 && (strategy === 'auto' || strategy === 'free')
   const ordered = isChosen ? stickyFirst(inTurn, ordering.sticky) : inTurn
   return {
     attempts: attempted(ordered, wishes).map((candidate) => plannedAttempt(candidate, wishes)),

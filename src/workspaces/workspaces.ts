@@ -18,6 +18,7 @@ import type { ChangedBy } from '../storage/audit-log.ts'
 import { mapOnce, type Once } from '../storage/idempotency.ts'
 import type { Page } from '../storage/preset-store.ts'
 import type { WorkspaceRecord, WorkspaceStore } from '../storage/workspace-store.ts'
+import { checkPlugins } from './check-plugins.ts'
 
 export interface Workspaces {
   /** The workspace that the caller asks to act in, its own where it names none. Throws `not_found` for one that it does not reach. */
@@ -46,7 +47,7 @@ export interface Workspaces {
   requireMember(workspaceId: string, userId: string): Promise<void>
 }
 
-export type WorkspaceDefaults = Pick<WorkspaceSettings, 'default_text_model' | 'default_image_model' | 'default_provider_sort'>
+export type WorkspaceDefaults = Pick<WorkspaceSettings, 'default_text_model' | 'default_image_model' | 'default_provider_sort' | 'plugins'>
 
 /** Workspaces whose defaults are remembered. */
 const CACHE_MAX = 10_000
@@ -78,6 +79,7 @@ export const createWorkspaces = ({ store, defaultId, clock, ids }: WorkspacesPar
     list: (caller, slice) => store.list({ onlyId: reachesAll(caller) ? null : caller.workspaceId, ...slice }),
     async create(caller, { name, slug, description = null, ...settings }, by, once) {
       requireAll(caller)
+      checkPlugins(settings.plugins)
       const workspace: WorkspaceRecord = {
         id: ids.uuid(),
         slug,
@@ -99,6 +101,7 @@ export const createWorkspaces = ({ store, defaultId, clock, ids }: WorkspacesPar
     },
     async update(id, body, by) {
       const { name, slug, description, ...settings } = body
+      checkPlugins(settings.plugins)
       // The rest of the program finds the default workspace by its slug.
       if (id === defaultId && slug !== undefined && slug !== 'default') {
         throw new GatewayError('invalid_request', 'slug: the default workspace keeps its own.')
@@ -158,10 +161,12 @@ export const createWorkspaces = ({ store, defaultId, clock, ids }: WorkspacesPar
   }
 }
 
-const defaultsIn = ({ default_text_model, default_image_model, default_provider_sort }: WorkspaceSettings): WorkspaceDefaults | null =>
-  default_text_model === null && default_image_model === null && default_provider_sort === null
+const defaultsIn = (settings: WorkspaceSettings): WorkspaceDefaults | null => {
+  const { default_text_model, default_image_model, default_provider_sort, plugins } = settings
+  return default_text_model === null && default_image_model === null && default_provider_sort === null && plugins === null
     ? null
-    : { default_text_model, default_image_model, default_provider_sort }
+    : { default_text_model, default_image_model, default_provider_sort, plugins }
+}
 
 /** As the API shows it. `includeByokInBudgets` is a setting of its budgets. */
 export const workspaceResource = (workspace: WorkspaceRecord, includeByokInBudgets: boolean): WorkspaceResource => ({

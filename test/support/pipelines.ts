@@ -13,6 +13,8 @@ import type { Principal } from '../../src/keys/keys.ts'
 import type { Clock } from '../../src/lib/clock.ts'
 import { JsonBody } from '../../src/lib/json-body.ts'
 import { createModels } from '../../src/models/models.ts'
+import { createPlugins } from '../../src/plugins/plugins.ts'
+import { pluginSettings } from '../../src/plugins/settings.ts'
 import { providerRegistry } from '../../src/providers/registry.ts'
 import { createToolKit } from '../../src/tools/kit.ts'
 import { createSealedResults } from '../../src/tools/sealed-results.ts'
@@ -85,7 +87,9 @@ export const partsOfPipeline = (clock: Clock, more: Partial<PipelineParts> = {})
   defaultsOf: () => null,
   guardrails: { effective: () => null },
   customerKeysOf: () => null,
+  plugins: createPlugins({ settings: pluginSettings.parse({}), moderationEndpoints: [], models: createModels([], []), random: () => 0 }),
   moderate: async () => {},
+  moderationEndpoint: null,
   screenMs: 1000,
   models: createModels([], []),
   toolKit: createToolKit({ clock, searchEngines: noEngines(clock), webFetch: unreachable }),

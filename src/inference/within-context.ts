@@ -1,0 +1,55 @@
+/** A conversation that is too long for the model of its plan, compressed for it (docs/plugins.md). */
+import type { Plan, PlannedAttempt } from '../routing/plan-attempts.ts'
+import { compressConversation, DEFAULT_CONTEXT_MAX, wantsCompression } from '../plugins/context-compression.ts'
+import { readAgain } from './read-again.ts'
+import { estimatedInputTokens } from './run/bill.ts'
+import type { Screened } from './stages.ts'
+
+interface Fitted {
+  readonly screened: Screened
+  readonly planned: Plan
+}
+
+export const withinContext = (screened: Screened, planned: Plan): Fitted => {
+  const { call, pipeline } = screened
+  const unchanged = { screened, planned }
+  const first = planned.attempts[0]
+  if (first === undefined) return unchanged
+  const wanted = wantsCompression(call.body) ?? (contextOf(first) ?? Infinity) <= DEFAULT_CONTEXT_MAX
+  if (!wanted || isForPicturesAlone(call.body.value('modalities'))) return unchanged
+  const inputTokens = estimatedInputTokens(call)
+  const asked = call.maxOutputTokens ?? 0
+  if (inputTokens + asked <= (contextOf(first) ?? Infinity)) return unchanged
+  const chosen = chosenFrom(planned.attempts, inputTokens + asked)
+  const context = contextOf(chosen)
+  // A fallback may have the room that the first one lacks.
+  const attempts = planned.attempts.filter((one) => one === chosen || (contextOf(one) ?? Infinity) >= (context ?? Infinity))
+  if (context === null) return { screened, planned: { ...planned, attempts } }
+  // An answer that may take all of the context is no reason to send nothing.
+  const room = context * FILLED - Math.min(asked, context / 2)
+  const compressed = inputTokens <= room ? null : compressConversation(call.dialect, call.body, inputTokens - room)
+  if (compressed === null) return unchanged
+  const { body, inputType, originalCount, compressedCount } = compressed
+  pipeline.push({
+    type: 'context_compression',
+    name: 'context-compression',
+    summary: `Compressed: ${originalCount - compressedCount} of ${originalCount} messages were left out of the middle`,
+    cost_usd: 0,
+    data: { engine: 'middle-out', input_type: inputType, original_count: originalCount, compressed_count: compressedCount },
+  })
+  return { screened: { ...screened, call: readAgain(screened, body) }, planned: { ...planned, attempts } }
+}
+
+/** Nobody has counted the tokens: some room is left for what the estimate misses. */
+const FILLED = 0.95
+
+/** The first that holds at least half of it, so that not too much is lost; else the one that holds most. */
+const chosenFrom = (attempts: readonly PlannedAttempt[], needed: number): PlannedAttempt => {
+  const able = attempts.find((one) => (contextOf(one) ?? Infinity) * 2 >= needed)
+  return able ?? attempts.reduce((most, one) => ((contextOf(one) ?? Infinity) > (contextOf(most) ?? Infinity) ? one : most))
+}
+
+const contextOf = ({ endpoint, model }: PlannedAttempt): number | null => endpoint.contextLength ?? model.contextLength
+
+const isForPicturesAlone = (modalities: unknown): boolean =>
+  Array.isArray(modalities) && modalities.length > 0 && modalities.every((one) => one === 'image')

@@ -1,0 +1,155 @@
+/**
+ * `context-compression`: a conversation that is longer than the context of its model loses messages of its middle. What the
+ * system says, the first message and the last stay; a call of a tool never parts from its result.
+ */
+import type { ClientDialect } from '../canonical/call.ts'
+import { conversationMedia } from '../canonical/conversation-media.ts'
+import type { JsonBody } from '../lib/json-body.ts'
+import { editElements } from '../lib/json-splice.ts'
+import { isObject, type JsonObject } from '../lib/json.ts'
+
+/** Models of such small contexts get it unasked. */
+export const DEFAULT_CONTEXT_MAX = 8192
+
+export interface Compressed {
+  readonly body: JsonBody
+  readonly inputType: 'messages' | 'input'
+  readonly originalCount: number
+  readonly compressedCount: number
+}
+
+/** Whether a request wants it: null where it says neither. `transforms` is the older word. */
+export const wantsCompression = (body: JsonBody): boolean | null => {
+  const plugins = body.value('plugins')
+  const plugin = Array.isArray(plugins) ? plugins.find((one) => isObject(one) && one['id'] === 'context-compression') : undefined
+  if (isObject(plugin)) return plugin['enabled'] !== false
+  const transforms = body.value('transforms')
+  return Array.isArray(transforms) ? transforms.includes('middle-out') : null
+}
+
+/**
+ * The body without as many messages as make up `excessTokens`. Null where nothing can go: the conversation is a text, or holds
+ * nothing but what stays.
+ */
+export const compressConversation = (dialect: ClientDialect, body: JsonBody, excessTokens: number): Compressed | null => {
+  const field = dialect === 'responses' ? 'input' : 'messages'
+  const items = body.get(field)
+  const raw = body.raw(field)
+  if (!Array.isArray(items) || raw === undefined) return null
+  const units = unitsOf(items.map(itemOf))
+  const left = new Set<number>()
+  let excess = excessTokens
+  for (const unit of fromTheMiddle(units)) {
+    if (excess <= 0) break
+    excess -= unit.tokens
+    for (const at of unit.items) left.add(at)
+  }
+  if (left.size === 0) return null
+  return {
+    body: body.with({ [field]: editElements(raw, (text, at) => (left.has(at) ? null : text)) }),
+    inputType: field,
+    originalCount: items.length,
+    compressedCount: items.length - left.size,
+  }
+}
+
+interface Item {
+  readonly kind: 'system' | 'user' | 'assistant' | 'reasoning' | 'call' | 'result'
+  /** Of calls in it, and of calls whose results are in it. */
+  readonly callIds: readonly string[]
+  readonly tokens: number
+}
+
+/** Items that go together or stay together. */
+interface Unit {
+  readonly items: readonly number[]
+  readonly tokens: number
+  readonly stays: boolean
+}
+
+const itemOf = (value: unknown): Item => {
+  const item: JsonObject = isObject(value) ? (value as JsonObject) : {}
+  const callIds = callIdsIn(item)
+  return { kind: kindOf(item, callIds.length > 0), callIds, tokens: tokensOf(value) }
+}
+
+const kindOf = ({ role, type }: JsonObject, hasCalls: boolean): Item['kind'] => {
+  if (role === 'system' || role === 'developer') return 'system'
+  if (role === 'tool' || role === 'function') return 'result'
+  if (role === 'user') return hasCalls ? 'result' : 'user'
+  if (role === 'assistant') return 'assistant'
+  if (type === 'reasoning') return 'reasoning'
+  if (typeof type === 'string' && type.endsWith('_output')) return 'result'
+  return 'call'
+}
+
+/** As the three interfaces name them: members of an item, of its calls, or of its blocks. */
+const callIdsIn = (item: JsonObject): readonly string[] => {
+  const { tool_calls: calls, content, call_id: id, tool_call_id: answered } = item
+  const blocks = Array.isArray(content) ? content.filter(isObject) : []
+  const named = [
+    id,
+    answered,
+    ...(Array.isArray(calls) ? calls.map((call) => (isObject(call) ? call['id'] : null)) : []),
+    ...blocks.map((block) => (block['type'] === 'tool_use' || block['type'] === 'server_tool_use' ? block['id'] : block['tool_use_id'])),
+  ]
+  return named.filter((one): one is string => typeof one === 'string')
+}
+
+const CHARACTERS_PER_TOKEN = 4
+const IMAGE_TOKENS = 1290
+
+const tokensOf = (value: unknown): number => {
+  const { characters, images } = conversationMedia([value])
+  return Math.max(0, Buffer.byteLength(JSON.stringify(value)) - characters) / CHARACTERS_PER_TOKEN + images * IMAGE_TOKENS
+}
+
+const unitsOf = (items: readonly Item[]): readonly Unit[] => {
+  const owner = items.map((_, at) => at)
+  const rootOf = (at: number): number => {
+    let root = at
+    while (owner[root] !== root) root = owner[root] ?? root
+    // What was passed on the way points at the root from now on.
+    for (let step = at; step !== root;) {
+      const next = owner[step] ?? root
+      owner[step] = root
+      step = next
+    }
+    return root
+  }
+  const join = (one: number, other: number): void => {
+    owner[rootOf(other)] = rootOf(one)
+  }
+  const firstOfCall = new Map<string, number>()
+  for (const [at, item] of items.entries()) {
+    const before = items[at - 1]
+    if (before !== undefined && belongTogether(before, item)) join(at - 1, at)
+    for (const id of item.callIds) {
+      const first = firstOfCall.get(id)
+      if (first === undefined) firstOfCall.set(id, at)
+      else join(first, at)
+    }
+  }
+  const spoken = items.flatMap(({ kind }, at) => (kind === 'system' ? [] : [at]))
+  const [first, last] = [spoken.at(0), spoken.at(-1)]
+  const byRoot = Map.groupBy(items.keys(), rootOf)
+  return [...byRoot.values()].map((members) => ({
+    items: members,
+    tokens: members.reduce((sum, at) => sum + (items[at]?.tokens ?? 0), 0),
+    stays: members.some((at) => at === first || at === last || items[at]?.kind === 'system'),
+  }))
+}
+
+/** Thinking belongs to what follows it, a call to the words before it and to the calls of the same turn. */
+const belongTogether = (before: Item, item: Item): boolean =>
+  before.kind === 'reasoning' ? item.kind !== 'user' : item.kind === 'call' && (before.kind === 'call' || before.kind === 'assistant')
+
+/** Those that may go, the ones nearest to the middle first. */
+const fromTheMiddle = (units: readonly Unit[]): readonly Unit[] => {
+  const may = units.filter(({ stays }) => !stays)
+  const middle = (may.length - 1) / 2
+  return may
+    .map((unit, at) => ({ unit, distance: Math.abs(at - middle) }))
+    .toSorted((a, b) => a.distance - b.distance)
+    .map(({ unit }) => unit)
+}

@@ -1,0 +1,64 @@
+/**
+ * `pareto-router`: of the models whose score for code the operator configured, those that no other beats in both score and
+ * price. It answers to the name `patchbay/pareto-code`; on another model it does nothing.
+ */
+import { ownModelName } from '../canonical/own-names.ts'
+import { GatewayError } from '../errors.ts'
+import type { Model, Models } from '../models/models.ts'
+import { cannotRun, type Plugin } from './plugin.ts'
+
+export const PARETO_MODEL = 'pareto-code'
+
+/** A wish for a score is one for a tier: these are the least scores of its tiers, the best first. */
+const TIERS = [0.66, 0.33, 0] as const
+
+interface Scored {
+  readonly id: string
+  readonly score: number
+  /** In dollars per million tokens. */
+  readonly price: number
+}
+
+export const paretoRouter = (scores: Readonly<Record<string, number>> | undefined, models: Pick<Models, 'find'>): Plugin => ({
+  step: 'routing',
+  check() {
+    if (scores === undefined) throw cannotRun('pareto-router', 'no model has a score for code (`plugins.pareto.scores`).')
+  },
+  choose(call, options) {
+    if (!call.models.some((name) => ownModelName(name) === PARETO_MODEL)) return null
+    const priceOf = options['price_source'] === 'weighted_avg' ? averagePrice : promptPrice
+    const floor = floorOf(options['min_coding_score'])
+    const dearest = typeof options['max_price'] === 'number' ? options['max_price'] : Number.POSITIVE_INFINITY
+    const fitting = Object.entries(scores ?? {}).flatMap(([id, score]): Scored[] => {
+      const model = models.find(id)
+      const price = model === undefined ? null : priceOf(model)
+      return price === null || score < floor || price > dearest ? [] : [{ id, score, price }]
+    })
+    const frontier = fitting.filter((one) => !fitting.some((other) => beats(other, one)))
+    if (frontier.length === 0) {
+      throw new GatewayError('not_found', 'No model here has the score for code and the price that pareto-router is asked for.')
+    }
+    // Who asks for a score wants the cheapest that has it; who asks for none, the best.
+    const asksScore = typeof options['min_coding_score'] === 'number'
+    return frontier.toSorted((a, b) => (asksScore ? a.price - b.price : b.score - a.score)).map(({ id }) => id)
+  },
+})
+
+const floorOf = (wanted: unknown): number => (typeof wanted === 'number' ? (TIERS.find((least) => wanted >= least) ?? 0) : TIERS[0])
+
+const beats = (other: Scored, one: Scored): boolean =>
+  other.score >= one.score && other.price <= one.price && (other.score > one.score || other.price < one.price)
+
+/** Of the cheapest endpoint; null where nobody told. */
+const cheapest = (
+  { endpoints }: Model,
+  priceOf: (prices: { readonly prompt: number; readonly completion: number }) => number,
+): number | null => {
+  const prices = endpoints.flatMap(({ prices: told }) => (told === null ? [] : [priceOf(told)]))
+  return prices.length === 0 ? null : Math.min(...prices)
+}
+
+const promptPrice = (model: Model): number | null => cheapest(model, ({ prompt }) => prompt)
+
+/** Of three tokens that are read for one that is written. */
+const averagePrice = (model: Model): number | null => cheapest(model, ({ prompt, completion }) => (3 * prompt + completion) / 4)

@@ -1,0 +1,51 @@
+/** The plugins that this service has: each once, with when it works and what it needs. */
+import type { Models } from '../models/models.ts'
+import { checkAlignment } from './alignment.ts'
+import { paretoRouter } from './pareto-router.ts'
+import { cannotRun, type Plugin, type PluginId } from './plugin.ts'
+import type { PluginSettings } from './settings.ts'
+import { switchyardRouter } from './switchyard-router.ts'
+
+export type Plugins = Readonly<Record<PluginId, Plugin>>
+
+export interface PluginParts {
+  readonly settings: PluginSettings
+  /** Slugs of the moderation endpoints that are configured. */
+  readonly moderationEndpoints: readonly string[]
+  readonly models: Pick<Models, 'find'>
+  /** In [0, 1). */
+  readonly random: () => number
+}
+
+export const createPlugins = ({ settings, moderationEndpoints, models, random }: PluginParts): Plugins => ({
+  // Routing itself heeds their wishes, for the models that they are for (routing/auto-models.ts).
+  'auto-router': { step: 'routing' },
+  'auto-beta-router': { step: 'routing' },
+  'pareto-router': paretoRouter(settings.pareto?.scores, models),
+  'switchyard-router': switchyardRouter(random),
+  'jev-router': {
+    step: 'routing',
+    check() {
+      throw cannotRun('jev-router', 'its choice is made by a model of a third party, which this service does not have.')
+    },
+  },
+  moderation: {
+    step: 'input',
+    check() {
+      if (moderationEndpoints.length === 0) throw cannotRun('moderation', 'no endpoint is configured (`moderation.endpoints`).')
+    },
+  },
+  'file-parser': { step: 'conversation', unbuilt: true },
+  // The pipeline searches before it asks the model (inference/web/plan-search.ts).
+  web: { step: 'conversation' },
+  'web-fetch': { step: 'conversation', unbuilt: true },
+  'context-compression': { step: 'conversation' },
+  fusion: {
+    step: 'conversation',
+    check() {
+      throw cannotRun('fusion', 'this version has no such plugin.')
+    },
+  },
+  alignment: { step: 'answer', check: checkAlignment(settings.alignment) },
+  'response-healing': { step: 'answer' },
+})

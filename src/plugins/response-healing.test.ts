@@ -1,0 +1,60 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+
+import { loadHeal } from './response-healing.ts'
+
+const heal = await loadHeal('object')
+
+describe('the usual faults of JSON are mended', () => {
+  test.each([
+    ['a bracket that is missing', '{"a": [1, 2', '{"a": [1, 2]}'],
+    ['a comma too many', '{"a": 1,}', '{"a": 1}'],
+    ['a fence around it', '```json\n{"a": 1}\n```', '{"a": 1}'],
+    ['words around it', 'Here\'s the data: {"a": 1} Is that fine?', '{"a": 1}'],
+    ['names without quotes', "{a: 'b'}", '{"a": "b"}'],
+    ['a fence without its end', '```\n{"a": 1', '{"a": 1}'],
+    ['a fence inside a string of it', '{"code": "```js\\nx\\n```",}', '{"code": "```js\\nx\\n```"}'],
+  ])('%s', (_, written, healed) => {
+    expect(JSON.parse(heal(written))).toEqual(JSON.parse(healed))
+  })
+
+  test('words in front of it do not make a list of words and JSON', () => {
+    expect(heal('Here is: {"a":1}')).toBe('{"a":1}')
+  })
+
+  test('a list is found where a list is asked for', async () => {
+    expect((await loadHeal('array'))('See {this}: [1, 2,] done')).toBe('[1, 2]')
+  })
+})
+
+test('values are kept as they were written: numbers beyond what a double holds, and names that stand twice', () => {
+  expect(heal('```json\n{"n": 9007199254740993, "a": 1, "a": 2}\n```')).toBe('{"n": 9007199254740993, "a": 1, "a": 2}')
+  expect(heal('{"n": 9007199254740993, "a": 1, "a": 2')).toBe('{"n": 9007199254740993, "a": 1, "a": 2}')
+})
+
+test('what is no JSON of the kind that was asked for stays as it is', () => {
+  for (const text of ['', 'I am sorry, I cannot do that.', '[1, 2]', '12', `{${'['.repeat(100_000)}`]) expect(heal(text)).toBe(text)
+})
+
+test('valid JSON stays as it was written, whatever stands in it', () => {
+  fc.assert(
+    fc.property(fc.json(), (json) => {
+      expect(heal(json)).toBe(json)
+    }),
+  )
+})
+
+test('any text: the same text, or a JSON object', () => {
+  const piece = fc.oneof(
+    fc.string(),
+    fc.json(),
+    fc.constantFrom('{', '}', '[', ']', '"', ',', ':', '\\', '```', '```json\n', '{"a":', "'", '//', '/*'),
+  )
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 12 }), (pieces) => {
+      const text = pieces.join('')
+      const healed = heal(text)
+      if (healed !== text) expect(typeof JSON.parse(healed)).toBe('object')
+    }),
+  )
+})

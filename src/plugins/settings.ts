@@ -1,0 +1,23 @@
+/** The `plugins` part of the operator's file. */
+import { z } from 'zod'
+
+export const pluginSettings = z.strictObject({
+  file_parser: z.strictObject({}).prefault({}),
+  alignment: z
+    .strictObject({ model: z.string().min(1).meta({ description: 'The model that judges answers for the plugin `alignment`.' }) })
+    .optional(),
+  switchyard: z
+    .strictObject({
+      judge_model: z.string().min(1).meta({ description: 'Reserved for algorithms of `switchyard-router` that ask a model.' }),
+    })
+    .optional(),
+  pareto: z
+    .strictObject({
+      scores: z
+        .record(z.string().min(1), z.number().min(0).max(1))
+        .meta({ description: 'How well each model writes code, by its id, from 0 to 1: the models that `pareto-router` chooses from.' }),
+    })
+    .optional(),
+})
+
+export type PluginSettings = z.output<typeof pluginSettings>

@@ -1,0 +1,18 @@
+/** The plugins of a workspace, before they are kept: what is wrong with them would be wrong with every request of its keys. */
+import type { WorkspaceSettings } from '../contract/workspace.ts'
+import { invalidRequest } from '../contract/validate.ts'
+import { PLUGINS } from '../request-fields/schemas/plugins.ts'
+
+/** Throws `invalid_request` that names every fault. */
+export const checkPlugins = (plugins: WorkspaceSettings['plugins'] | undefined): void => {
+  const faults = (plugins ?? []).flatMap(({ locked: _locked, ...plugin }, at) => {
+    const { id } = plugin
+    const shape = PLUGINS.find((one) => one.shape.id.value === id)
+    if (shape === undefined) return [{ path: `plugins[${at}].id`, message: 'There is no plugin of this id.' }]
+    if ((plugins ?? []).findIndex((one) => one['id'] === id) < at)
+      return [{ path: `plugins[${at}].id`, message: 'The plugin is named twice.' }]
+    const { error } = shape.safeParse(plugin)
+    return (error?.issues ?? []).map(({ path, message }) => ({ path: [`plugins[${at}]`, ...path].join('.'), message }))
+  })
+  if (faults.length > 0) throw invalidRequest(faults)
+}

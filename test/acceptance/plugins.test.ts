@@ -1,0 +1,320 @@
+/** Plugins: what a request, its workspace or its preset asks for, on the way to the provider and back. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { beforeAll, describe, expect, test } from 'bun:test'
+
+import { call, infer, savePreset, type Answer } from '../support/calls.ts'
+import { proseAnswer, say, startFakeUpstream } from '../support/fake-upstream.ts'
+import { useServices, type StartedService } from '../support/started-service.ts'
+
+const services = useServices()
+const upstream = await startFakeUpstream()
+const moderator = await startFakeUpstream()
+let service: StartedService
+let bare: StartedService
+
+const providers = `
+providers:
+  fake: { name: Fake, dialects: [openai-chat], base_url: "${upstream.url}", api_key: upstream-credential }
+models:
+  fake/small: { context_length: 8192, endpoints: [{ provider: fake, model: small, prices: { prompt: 1, completion: 1 } }] }
+  fake/large: { context_length: 200000, endpoints: [{ provider: fake, model: large, prices: { prompt: 2, completion: 2 } }] }
+  fake/smart: { context_length: 200000, endpoints: [{ provider: fake, model: smart, prices: { prompt: 9, completion: 9 } }] }
+`
+
+beforeAll(async () => {
+  service = await services.start({
+    config: `${providers}
+moderation:
+  trusted_hosts: ["${new URL(moderator.url).host}"]
+  endpoints:
+    house: { kind: openai, name: House, url: "${moderator.url}/moderations", on_failure: allow }
+plugins:
+  pareto: { scores: { fake/small: 0.4, fake/large: 0.7, fake/smart: 0.9 } }
+`,
+  })
+  bare = await services.start({ config: providers })
+})
+
+const messages = [{ role: 'user', content: 'Hello' }]
+
+const ask = (more: Readonly<Record<string, unknown>>, headers: Readonly<Record<string, string>> = {}, at = service): Promise<Answer> =>
+  infer(at, { model: 'fake/large', messages, ...more }, { headers: { 'x-service-metadata': 'enabled', ...headers } })
+
+interface AnswerWire {
+  readonly choices: readonly { readonly message: { readonly content: string } }[]
+  readonly service_metadata: { readonly pipeline?: readonly Stage[]; readonly warnings?: readonly { code: string; field: string }[] }
+}
+
+interface Stage {
+  readonly type: string
+  readonly name: string
+  readonly data: Readonly<Record<string, unknown>>
+}
+
+const answerOf = ({ json }: Answer): AnswerWire => json as AnswerWire
+const textOf = (answer: Answer): string => answerOf(answer).choices[0]?.message.content ?? ''
+const stagesOf = (answer: Answer): readonly Stage[] => answerOf(answer).service_metadata.pipeline ?? []
+
+describe('what may be asked for', () => {
+  test('400: the same plugin twice', async () => {
+    const { status, error } = await ask({ plugins: [{ id: 'moderation' }, { id: 'moderation' }] })
+    expect([status, error.message]).toEqual([400, 'plugins[1].id: The plugin "moderation" is named twice.'])
+  })
+
+  test('an unknown plugin is told of, and refused where the request is strict', async () => {
+    upstream.script(say('Fine.'))
+    const plugins = [{ id: 'of-tomorrow' }]
+    expect(answerOf(await ask({ plugins })).service_metadata.warnings).toMatchObject([{ code: 'unknown_plugin', field: 'plugins[0].id' }])
+    expect((await ask({ plugins }, { 'x-service-strict': 'enabled' })).status).toBe(400)
+  })
+
+  test.each([
+    [{ id: 'jev-router' }, 'jev-router'],
+    [{ id: 'fusion' }, 'fusion'],
+    [{ id: 'pareto-router' }, 'plugins.pareto.scores'],
+    [{ id: 'moderation' }, 'moderation.endpoints'],
+    [{ id: 'alignment', rules: ['Be kind.'] }, 'plugins.alignment.model'],
+    [{ id: 'switchyard-router' }, '"capability"'],
+    [{ id: 'switchyard-router', algorithm: 'stage' }, '"stage"'],
+  ])('400 before any provider where a plugin cannot run, naming what is missing: %j', async (plugin, named) => {
+    const before = upstream.exchanges.length
+    const { status, error } = await ask({ plugins: [plugin] }, {}, bare)
+    expect(status).toBe(400)
+    expect(error.message).toContain(named)
+    expect(upstream.exchanges).toHaveLength(before)
+    upstream.script(say('Fine.'))
+    expect((await ask({ plugins: [{ ...plugin, enabled: false }] }, {}, bare)).status).toBe(200)
+  })
+})
+
+describe('response-healing', () => {
+  const json = { response_format: { type: 'json_object' }, plugins: [{ id: 'response-healing' }] }
+  const written = '```json\n{"n": 9007199254740993, "a": [1, 2,]\n```'
+  const mended = '{"n": 9007199254740993, "a": [1, 2]}'
+
+  test('a whole answer is mended in place: the provider’s other members stay as they came', async () => {
+    upstream.script((exchange) => exchange.answer(200, proseAnswer(written, { x_vendor: { n: 1 } })))
+    const answer = await ask(json)
+    expect(textOf(answer)).toBe(mended)
+    expect(answer.json).toMatchObject({ x_vendor: { n: 1 } })
+    expect(stagesOf(answer)).toMatchObject([{ type: 'response_healing', name: 'response-healing', data: { healed: true } }])
+  })
+
+  test('a translated answer is mended too', async () => {
+    upstream.script(say(written))
+    const { text } = await infer(
+      service,
+      { model: 'fake/large', input: 'Hello', text: { format: { type: 'json_object' } }, plugins: [{ id: 'response-healing' }] },
+      { path: '/responses' },
+    )
+    expect(text).toContain(JSON.stringify(mended).slice(1, -1))
+  })
+
+  test.each([
+    ['a stream', { ...json, stream: true }, {}],
+    ['an answer that was cut', json, { finish: 'length' }],
+    ['an answer that is no JSON by order', { ...json, response_format: { type: 'text' } }, {}],
+    ['a request without it', { response_format: { type: 'json_object' } }, {}],
+  ])('%s stays as it is', async (_, fields, { finish }: { finish?: string }) => {
+    upstream.script((exchange) =>
+      exchange.answer(200, finish === undefined ? proseAnswer(written) : proseAnswer(written).replace('"stop"', `"${finish}"`)),
+    )
+    if ('stream' in fields) upstream.script(say(written))
+    const { text } = await ask(fields)
+    expect(text).not.toContain(JSON.stringify(mended).slice(1, -1))
+    expect(text).not.toContain('response_healing')
+  })
+
+  test('a preset brings it', async () => {
+    upstream.script(say(written))
+    await savePreset(service, 'healer', { model: 'fake/large', plugins: [{ id: 'response-healing' }], messages }, 'chat/completions')
+    expect(textOf(await infer(service, { model: '@preset/healer', messages, response_format: { type: 'json_object' } }))).toBe(mended)
+  })
+})
+
+describe('context-compression', () => {
+  const long = [
+    { role: 'system', content: 'The rules.' },
+    ...Array.from({ length: 41 }, (_, at) => ({ role: at % 2 === 0 ? 'user' : 'assistant', content: `${at} ${'word '.repeat(200)}` })),
+  ]
+  const sent = () => upstream.last.body.messages
+
+  test('a small model gets what fits, unasked: the middle is left out, and it is told', async () => {
+    upstream.script(say('Fine.'))
+    const answer = await ask({ model: 'fake/small', messages: long })
+    expect(answer.status).toBe(200)
+    expect(JSON.stringify(sent()).length / 4).toBeLessThan(8192)
+    expect(sent().length).toBeGreaterThan(20)
+    expect([sent()[0], sent()[1], sent().at(-1)]).toEqual([long[0], long[1], long.at(-1)] as never)
+    expect(stagesOf(answer)).toMatchObject([
+      {
+        type: 'context_compression',
+        name: 'context-compression',
+        data: { engine: 'middle-out', input_type: 'messages', original_count: 42, compressed_count: sent().length },
+      },
+    ])
+  })
+
+  test.each([
+    ['off', { plugins: [{ id: 'context-compression', enabled: false }] }],
+    ['an empty list of transforms', { transforms: [] }],
+    ['pictures alone', { modalities: ['image'] }],
+  ])('nothing is left out: %s', async (_, fields) => {
+    upstream.script(say('Fine.'))
+    const answer = await ask({ model: 'fake/small', messages: long, ...fields })
+    expect(sent()).toHaveLength(42)
+    expect(stagesOf(answer)).toEqual([])
+  })
+
+  test.each([
+    ['the plugin', { plugins: [{ id: 'context-compression' }] }],
+    ['the older word', { transforms: ['middle-out'] }],
+  ])('a large model gets it where it is asked for: %s', async (_, fields) => {
+    upstream.script(say('Fine.'))
+    const huge = long.map(({ role, content }) => ({ role, content: content.repeat(25) }))
+    await ask({ model: 'fake/large', messages: huge })
+    expect(sent()).toHaveLength(42)
+    const answer = await ask({ model: 'fake/large', messages: huge, ...fields })
+    expect(JSON.stringify(sent()).length / 4).toBeLessThan(200_000)
+    expect(stagesOf(answer)).toHaveLength(1)
+  })
+
+  test('a budget has to bear what is sent, not what was left out', async () => {
+    upstream.script(say('Fine.'))
+    const { json } = await call(service, 'POST', '/keys', { body: { name: 'poor', limit: 0.012 } })
+    const { key } = json as { key: string }
+    const body = { model: 'fake/small', max_tokens: 10, messages: long.map(({ role, content }) => ({ role, content: content.repeat(2) })) }
+    expect((await infer(service, body, { key })).status).toBe(200)
+    expect((await infer(service, { ...body, transforms: [] }, { key })).status).toBe(403)
+  })
+})
+
+describe('moderation', () => {
+  test('403 with its facts for what the endpoint flags; else the request goes on', async () => {
+    upstream.script(say('Fine.'))
+    moderator.script((exchange) => exchange.answer(200, '{"results":[{"flagged":true,"categories":{"harassment":true}}]}'))
+    const { status, error } = await ask({ plugins: [{ id: 'moderation' }] })
+    expect(status).toBe(403)
+    expect(error.metadata).toMatchObject({ reasons: ['harassment'], flagged_input: 'Hello', provider_name: 'House' })
+    moderator.script((exchange) => exchange.answer(200, '{"results":[{"flagged":false}]}'))
+    expect((await ask({ plugins: [{ id: 'moderation' }] })).status).toBe(200)
+  })
+
+  test('503 without a verdict, also where guardrails would let the request pass', async () => {
+    moderator.script((exchange) => exchange.answer(500, '{}'))
+    expect((await ask({ plugins: [{ id: 'moderation' }] })).status).toBe(503)
+  })
+})
+
+describe('routers', () => {
+  const asked = async (fields: Readonly<Record<string, unknown>>): Promise<string> => {
+    upstream.script(say('Fine.'))
+    const answer = await ask(fields)
+    return answer.status === 200 ? upstream.last.body.model : `${answer.status}`
+  }
+  const pareto = (wishes: object) => ({ model: 'openrouter/pareto-code', plugins: [{ id: 'pareto-router', ...wishes }] })
+
+  test('pareto-router: the best where no score is asked for, else the cheapest that has it', async () => {
+    expect(await asked({ model: 'patchbay/pareto-code' })).toBe('smart')
+    expect(await asked(pareto({ min_coding_score: 0.7 }))).toBe('large')
+    expect(await asked(pareto({ min_coding_score: 0.4 }))).toBe('small')
+    expect(await asked(pareto({ max_price: 5 }))).toBe('large')
+    expect(await asked(pareto({ min_coding_score: 0.9, max_price: 1 }))).toBe('404')
+    expect(await asked({ ...pareto({}), model: 'fake/small' })).toBe('small')
+  })
+
+  test('switchyard-router: one of the request’s models by lot, or the first', async () => {
+    const models = ['fake/small', 'fake/large', 'fake/smart']
+    const drawn = new Set<string>()
+    for (let turn = 0; turn < 60 && drawn.size < 3; turn += 1) {
+      drawn.add(await asked({ model: undefined, models, plugins: [{ id: 'switchyard-router', algorithm: 'random' }] }))
+    }
+    expect([...drawn].toSorted()).toEqual(['large', 'small', 'smart'])
+    expect(await asked({ model: undefined, models, plugins: [{ id: 'switchyard-router', algorithm: 'passthrough' }] })).toBe('small')
+  })
+
+  test('auto-router: pin_model goes on with the model that the assistant’s last message names', async () => {
+    const spoken = (model: string) => [...messages, { role: 'assistant', content: 'Yes?', model }, { role: 'user', content: 'Go on' }]
+    for (const [model, name] of [
+      ['fake/smart', 'smart'],
+      ['fake/small', 'small'],
+    ] as const) {
+      const plugins = [{ id: 'auto-router', allowed_models: ['fake/*'], pin_model: true }]
+      expect(await asked({ model: 'patchbay/auto', messages: spoken(model), plugins })).toBe(name)
+    }
+    const plugins = [{ id: 'auto-router', allowed_models: ['fake/large'], pin_model: true }]
+    expect(await asked({ model: 'patchbay/auto', messages: spoken('fake/smart'), plugins })).toBe('large')
+  })
+})
+
+describe('the plugins of a workspace', () => {
+  const settle = (plugins: unknown): Promise<Answer> => call(service, 'PATCH', '/workspaces/default', { body: { plugins } })
+  const json = { response_format: { type: 'json_object' } }
+
+  test('work for requests that do not name them, and can be switched off', async () => {
+    expect((await settle([{ id: 'response-healing' }])).status).toBe(200)
+    upstream.script(say('{"a": 1,}'))
+    expect(textOf(await ask(json))).toBe('{"a": 1}')
+    expect(textOf(await ask({ ...json, plugins: [{ id: 'response-healing', enabled: false }] }))).toBe('{"a": 1,}')
+  })
+
+  test('that are locked stay, with a warning; 400 where the request is strict', async () => {
+    await settle([{ id: 'response-healing', locked: true }])
+    upstream.script(say('{"a": 1,}'))
+    const off = { ...json, plugins: [{ id: 'response-healing', enabled: false }] }
+    const answer = await ask(off)
+    expect(textOf(answer)).toBe('{"a": 1}')
+    expect(answerOf(answer).service_metadata.warnings).toMatchObject([{ code: 'locked_field', field: 'plugins[0]' }])
+    expect((await ask(off, { 'x-service-strict': 'enabled' })).status).toBe(400)
+    expect(answerOf(await ask({ ...json, plugins: [{ id: 'response-healing' }] })).service_metadata.warnings).toBeUndefined()
+    expect((await settle(null)).status).toBe(200)
+    expect(textOf(await ask(json))).toBe('{"a": 1,}')
+  })
+
+  test.each([[[{ id: 'nothing' }]], [[{ id: 'web', max_results: 'many' }]], [[{ id: 'moderation' }, { id: 'moderation' }]], [[{}]]])(
+    '400: %j is not kept',
+    async (plugins) => {
+      expect((await settle(plugins)).status).toBe(400)
+    },
+  )
+})
+
+describe('docs/plugins.md', () => {
+  const page = readFileSync(join(import.meta.dir, '../../docs/plugins.md'), 'utf8')
+  const commands = [
+    ...page.matchAll(/```sh\ncurl (?:-X (\w+) )?"\$PATCHBAY_URL\/api\/v1(\S+)" -H "Authorization: Bearer \$(\w+)".*?-d '(.*?)'\n```/gs),
+  ]
+
+  let documented: StartedService
+
+  beforeAll(async () => {
+    documented = await services.start({
+      config: `
+moderation:
+  trusted_hosts: ["${new URL(moderator.url).host}"]
+  endpoints: { house: { kind: openai, url: "${moderator.url}/moderations" } }
+${/```yaml\n(.*?)```/s.exec(page)?.[1] ?? ''}`,
+    })
+  })
+
+  test.each(commands.map(([, method = 'POST', path = '', key = '', body = '']) => [body, { method, path, key }] as const))(
+    'the command with %s does what it says',
+    async (body, { method, path, key }) => {
+      moderator.script((exchange) => exchange.answer(200, '{"results":[{"flagged":false}]}'))
+      const { status, text } = await call(documented, method, path, {
+        body,
+        key: key === 'MANAGEMENT_KEY' ? documented.managementKey : documented.inferenceKey,
+      })
+      expect([status, text]).toEqual([200, expect.any(String)])
+      if (body.includes('Kyoto')) expect(text).toContain(JSON.stringify('{"city": "Kyoto"}'))
+    },
+  )
+
+  test('has a command for each plugin that runs', () => {
+    for (const id of ['response-healing', 'context-compression', 'moderation', 'pareto-router', 'switchyard-router', 'auto-router']) {
+      expect(commands.some(([, , , , body]) => body?.includes(`"${id}"`))).toBe(true)
+    }
+  })
+})
