@@ -13,6 +13,7 @@ import { Admitted, type Identity, type Terms } from './admitted.ts'
 import { Hold, TURNS_HELD } from './hold.ts'
 import { Purse } from './purse.ts'
 import type { Planned } from './stages.ts'
+import { searchNanos } from './web/plan-search.ts'
 
 export interface BudgetSettings extends EstimateSettings {
   /** What happens to a model without a known price, for a caller with a budget. */
@@ -68,7 +69,7 @@ export const createAdmit = (parts: AdmitParts): Admit => {
       spender: planned.caller,
       atMs: identity.createdMs,
       scopes,
-      estimateNanos: planned.tools === null ? mostNanos : mostNanos * TURNS_HELD,
+      estimateNanos: (planned.tools === null ? mostNanos : mostNanos * TURNS_HELD) + searchNanos(planned.search),
       // A customer's own key is no cost of the service, whoever dies.
       promptNanos: first?.customerKey === undefined ? promptNanos : 0,
       provider: first?.endpoint.provider.slug ?? null,

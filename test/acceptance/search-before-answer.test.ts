@@ -228,6 +228,21 @@ test('the search is paid with the request, and told among the stages of its way'
   )
 })
 
+test('403: a key whose limit cannot bear the search, which is then not made', async () => {
+  const made = await call(service, 'POST', '/keys', { body: { name: 'poor', limit: 0.004 } })
+  const { key } = made.json as { readonly key: string }
+  const before = engine.exchanges.length
+  const { status } = await infer(
+    service,
+    { model: 't/plain', messages: [{ role: 'user', content: QUESTION }], max_tokens: 10, ...WEB },
+    { key },
+  )
+  expect(status).toBe(403)
+  expect(engine.exchanges.length).toBe(before)
+  const plain = await infer(service, { model: 't/plain', messages: [{ role: 'user', content: QUESTION }], max_tokens: 10 }, { key })
+  expect(plain.status).toBe(200)
+})
+
 test('the loop of tools goes on behind a search before it, and its sources are cited where the answer names them', async () => {
   found()
   const search = { call: { name: 'service:web_search', arguments: { query: 'q' } } }
@@ -238,6 +253,9 @@ test('the loop of tools goes on behind a search before it, and its sources are c
     expect(text).toContain(`See ${OTHER}.`)
     const alone = await ask(service, dialect, body)
     expect(alone.text).toContain(`About ${OTHER}`)
+    // No question to search for: the sources of the tool are cited all the same.
+    const blank = { messages: [{ role: 'user', content: ' ' }] }
+    if (dialect === 'chat') expect((await ask(service, dialect, { ...body, ...WEB, ...blank })).text).toContain('"annotations":[{')
   }
 })
 

@@ -24,19 +24,16 @@ export const answerWithSearch = async (
   take: TakeFrames,
 ): Promise<GatewayError | null> => {
   const { request, log, connection } = admitted
-  if (search.type === 'native') return goOn(admitted, (prompt) => ({ ...prompt, tools: [...prompt.tools, search.tool] }), parts, take)
+  const cited = request.tools === null ? take : citeSources(take)
+  if (search.type === 'native') return goOn(admitted, (prompt) => ({ ...prompt, tools: [...prompt.tools, search.tool] }), parts, cited)
   const made = await searchFor(admitted, search, parts)
   if (connection.stopReason !== null) return log.refuse(connection.stopReason)
   if (!('message' in made)) {
     return goOn(admitted, (prompt) => withResults(prompt, made.text), parts, citeSources(take, made.sources))
   }
   if (request.strict) return log.refuse(strictError(made))
-  return goOn(
-    admitted,
-    (prompt) => prompt,
-    parts,
-    warningFirst(take, () => log.warn(made)),
-  )
+  const warned = warningFirst(cited, () => log.warn(made))
+  return goOn(admitted, (prompt) => prompt, parts, warned)
 }
 
 interface Made {
@@ -56,7 +53,7 @@ const searchFor = async (
   if (screened === null) return failure('a guardrail keeps the question from leaving')
   if (screened === '') return failure('the user’s message has no text')
   try {
-    const { found, engine, feeNanos } = await asked.ask({ ...asked.search, query: screened }, connection.open().signal)
+    const { found, engine, feeNanos } = await asked.engines.search({ ...asked.search, query: screened }, connection.open().signal)
     admitted.charge(feeNanos)
     hold?.spend(feeNanos)
     request.pipeline.push({

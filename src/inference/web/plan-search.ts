@@ -16,6 +16,10 @@ export type PlannedSearch =
   | { readonly type: 'native'; readonly tool: ProviderTool }
   | { readonly type: 'ours'; readonly asked: AskedSearch; readonly query: string; readonly prompt: string | null }
 
+/** What it may cost before the model is asked. A provider's own search is part of what the provider charges. */
+export const searchNanos = (search: PlannedSearch | null): number =>
+  search?.type === 'ours' ? search.asked.engines.dearestNanos(search.asked.search.most) : 0
+
 export interface SearchPlan {
   readonly search: PlannedSearch
   /** Those of the plan that can answer with it. */

@@ -23,10 +23,12 @@ export interface AskParts {
 export class EngineFailure extends Error {
   override readonly name = 'EngineFailure'
   readonly code: ServerToolFault
+  readonly engine: string
 
-  constructor(code: ServerToolFault, message: string, options?: ErrorOptions) {
+  constructor(code: ServerToolFault, engine: string, message: string, options?: ErrorOptions) {
     super(message, options)
     this.code = code
+    this.engine = engine
   }
 }
 
@@ -54,7 +56,8 @@ export const askEngine = async (engine: Engine, search: Search, { clock, safeFet
       continue
     }
     const reading = readResults(kind, answer.text, { ...search, most: mostOf(engine, search) })
-    if (reading === null) throw new EngineFailure('unavailable', `The search engine ${engine.name} gave an answer that cannot be read.`)
+    if (reading === null)
+      throw new EngineFailure('unavailable', engine.name, `The search engine ${engine.name} gave an answer that cannot be read.`)
     return reading
   }
 }
@@ -117,11 +120,15 @@ const mayPass = (answer: SafeResponse | UnsafeRequest): boolean =>
 
 const failureOf = ({ name }: Engine, { forbidden }: EngineKind, answer: SafeResponse | UnsafeRequest): EngineFailure => {
   if (answer instanceof UnsafeRequest) {
-    return new EngineFailure('unavailable', `The search engine ${name} did not answer: ${answer.message}.`, { cause: answer })
+    return new EngineFailure('unavailable', name, `The search engine ${name} did not answer: ${answer.message}.`, { cause: answer })
   }
   const { status } = answer
   const hint = status === 403 && forbidden !== undefined ? ` (${forbidden})` : ''
-  return new EngineFailure(status === 429 ? 'too_many_requests' : 'unavailable', `The search engine ${name} answered ${status}${hint}.`)
+  return new EngineFailure(
+    status === 429 ? 'too_many_requests' : 'unavailable',
+    name,
+    `The search engine ${name} answered ${status}${hint}.`,
+  )
 }
 
 const pause = (clock: Clock, waitMs: number, signal: AbortSignal): Promise<void> =>

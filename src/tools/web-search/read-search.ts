@@ -6,7 +6,7 @@ import { GatewayError } from '../../errors.ts'
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import { normalDomains } from '../domains.ts'
 import type { Place, Search } from './search.ts'
-import type { AskEngines, SearchEngines } from './search-engines.ts'
+import type { AskedEngines, SearchEngines } from './search-engines.ts'
 
 /** Characters of a query. */
 export const QUERY_MAX = 400
@@ -33,7 +33,7 @@ const CHARACTERS = { low: 1500, medium: 4000, high: 10_000 } as const
 
 /** What a request asks of every search that it makes, and the engines that it may ask. */
 export interface AskedSearch {
-  readonly ask: AskEngines
+  readonly engines: AskedEngines
   readonly search: Omit<Search, 'query'>
   readonly maxTotalResults: number
   readonly maxUses: number
@@ -52,7 +52,7 @@ export const readSearch = (parameters: JsonObject, asker: Asker, engines: Search
   const { path } = asker
   const read = validate(options, parameters, [path])
   return {
-    ask: enginesFor(read.engine, asker, engines),
+    engines: enginesFor(read.engine, asker, engines),
     search: {
       most: read.max_results,
       characters: read.max_characters ?? CHARACTERS[read.search_context_size],
@@ -72,10 +72,10 @@ export const readSearch = (parameters: JsonObject, asker: Asker, engines: Search
 /** A query in one line. */
 export const plainQuery = (text: string): string => text.replace(/[\p{Cc}\p{Cs}\s]+/gu, ' ').trim()
 
-const enginesFor = (engine: string, { at, name, path }: Asker, engines: SearchEngines): AskEngines => {
+const enginesFor = (engine: string, { at, name, path }: Asker, engines: SearchEngines): AskedEngines => {
   const isOpen = engine === 'auto' || engine === 'native'
-  const ask = engines.using(isOpen ? null : engine)
-  if (ask !== null) return ask
+  const asked = engines.using(isOpen ? null : engine)
+  if (asked !== null) return asked
   const sentence = isOpen
     ? `${name} cannot run: no search engine is configured (tools.web_search.engines) and no provider of the model has its own.`
     : `${name} cannot run: the search engine "${engine}" is not configured (tools.web_search.engines)${engines.names.length === 0 ? '' : `; there are ${engines.names.join(', ')}`}.`

@@ -15,14 +15,19 @@ export interface SearchAnswer {
   readonly feeNanos: number
 }
 
-/** Throws an EngineFailure, or the signal's reason. */
-export type AskEngines = (search: Search, signal: AbortSignal) => Promise<SearchAnswer>
+/** Engines that one request may ask. */
+export interface AskedEngines {
+  /** Throws an EngineFailure, or the signal's reason. */
+  search(search: Search, signal: AbortSignal): Promise<SearchAnswer>
+  /** What a search for so many results costs at the dearest of them. */
+  dearestNanos(most: number): number
+}
 
 export interface SearchEngines {
   /** In the order in which they are asked. */
   readonly names: readonly string[]
   /** All of them, or one by its name, or by its kind where no name is like that; null where there is none. */
-  using(name: string | null): AskEngines | null
+  using(name: string | null): AskedEngines | null
 }
 
 export const createSearchEngines = (settings: WebSearchSettings, clock: Clock): SearchEngines => {
@@ -35,19 +40,24 @@ export const createSearchEngines = (settings: WebSearchSettings, clock: Clock): 
     trustedHosts: engines.flatMap(({ url }) => (url === undefined ? [] : [new URL(url).host])),
     trustedBy: 'tools.web_search.engines',
   })
-  const using = (asked: readonly Engine[]): AskEngines => {
-    return async (search, signal) => {
-      const failures: EngineFailure[] = []
-      for (const engine of asked.slice(0, ASKED_MAX)) {
-        try {
-          const { found, given } = await askEngine(engine, search, { clock, safeFetch }, signal)
-          return { found, engine: engine.name, feeNanos: feeOf(engine, Math.min(given, ENGINE_KINDS[engine.kind].most)) }
-        } catch (thrown) {
-          if (!(thrown instanceof EngineFailure)) throw thrown
-          failures.push(thrown)
+  const using = (all: readonly Engine[]): AskedEngines => {
+    const asked = all.slice(0, ASKED_MAX)
+    return {
+      async search(search, signal) {
+        const failures: EngineFailure[] = []
+        for (const engine of asked) {
+          try {
+            const { found, given } = await askEngine(engine, search, { clock, safeFetch }, signal)
+            return { found, engine: engine.name, feeNanos: feeOf(engine, Math.min(given, ENGINE_KINDS[engine.kind].most)) }
+          } catch (thrown) {
+            if (!(thrown instanceof EngineFailure)) throw thrown
+            failures.push(thrown)
+          }
         }
-      }
-      throw new EngineFailure(failures.at(-1)?.code ?? 'unavailable', failures.map(({ message }) => message).join(' '))
+        const { code, engine } = failures.at(-1) ?? NOBODY
+        throw new EngineFailure(code, engine, failures.map(({ message }) => message).join(' '))
+      },
+      dearestNanos: (most) => Math.max(0, ...asked.map((engine) => feeOf(engine, most))),
     }
   }
   return {
@@ -59,6 +69,8 @@ export const createSearchEngines = (settings: WebSearchSettings, clock: Clock): 
     },
   }
 }
+
+const NOBODY = { code: 'unavailable', engine: '' } as const
 
 /** The first, and one that stands in for it. */
 const ASKED_MAX = 2

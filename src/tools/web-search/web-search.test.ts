@@ -13,7 +13,7 @@ import { plainText } from '../outside-text.ts'
 import type { ToolTurn } from '../tool.ts'
 import type { KindName } from './engine-kinds.ts'
 import { createSearchEngines } from './search-engines.ts'
-import { webSearchSettings } from './settings.ts'
+import { prefersNative, webSearchSettings } from './settings.ts'
 import { webSearchTool } from './web-search.ts'
 
 const first = await startFakeUpstream()
@@ -376,7 +376,7 @@ describe('engines that fail', () => {
       code: 'unavailable',
       message: 'The search engine one answered 403 (its settings.yml must have json among search.formats).',
     })
-    expect(alone.feeNanos ?? 0).toBe(0)
+    expect([alone.feeNanos ?? 0, alone.engine]).toEqual([0, 'one'])
   })
 
   test('two engines are asked for one search, and no more', async () => {
@@ -474,6 +474,12 @@ describe('what engines say is hostile', () => {
 })
 
 describe('settings', () => {
+  test('a search that is switched off comes behind that of providers, whatever the order says', () => {
+    const settings = { order: ['one', 'native'], ...engine('searxng') }
+    expect(prefersNative(webSearchSettings.parse(settings))).toBe(false)
+    expect(prefersNative(webSearchSettings.parse({ ...settings, enabled: false }))).toBe(true)
+  })
+
   test.each([
     [{ engines: { a: { kind: 'searxng' } } }, 'has no address of its own'],
     [{ engines: { a: { kind: 'brave' } } }, 'asks for a key'],

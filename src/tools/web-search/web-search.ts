@@ -4,13 +4,13 @@ import { failed, type MakeTool, type ToolResult } from '../tool.ts'
 import { EngineFailure } from './ask-engine.ts'
 import { plainQuery, QUERY_MAX, readSearch } from './read-search.ts'
 import type { Found, Search } from './search.ts'
-import type { AskEngines, SearchAnswer, SearchEngines } from './search-engines.ts'
+import type { AskedEngines, SearchAnswer, SearchEngines } from './search-engines.ts'
 
 export const webSearchTool =
   (engines: SearchEngines): MakeTool =>
   ({ parameters, at, askedAs }) => {
     const asker = { name: askedAs, at, path: `${at}.parameters` }
-    const { ask, search, maxTotalResults, maxUses } = readSearch(parameters, asker, engines)
+    const { engines: asked, search, maxTotalResults, maxUses } = readSearch(parameters, asker, engines)
     let uses = 0
     /** Results that may still be given; several searches of a turn share them while they run. */
     let left = maxTotalResults
@@ -24,7 +24,7 @@ export const webSearchTool =
         uses += 1
         const most = Math.min(search.most, left)
         left -= most
-        const result = await searchOnce(ask, { ...search, most, query }, signal)
+        const result = await searchOnce(asked, { ...search, most, query }, signal)
         left += most - (result.sources?.length ?? 0)
         return result
       },
@@ -44,11 +44,11 @@ const PARAMETERS: JsonObject = {
 const usedUp = failed('max_uses_exceeded', 'No more searches may be made in this request. Answer with what was found.')
 
 /** The result as a model reads it. An engine's failure is a result too. */
-const searchOnce = async (ask: AskEngines, search: Search, signal: AbortSignal): Promise<ToolResult> => {
+const searchOnce = async (asked: AskedEngines, search: Search, signal: AbortSignal): Promise<ToolResult> => {
   try {
-    return resultOf(search.query, await ask(search, signal))
+    return resultOf(search.query, await asked.search(search, signal))
   } catch (thrown) {
-    if (thrown instanceof EngineFailure) return failed(thrown.code, thrown.message)
+    if (thrown instanceof EngineFailure) return { ...failed(thrown.code, thrown.message), engine: thrown.engine }
     throw thrown
   }
 }
