@@ -21,8 +21,8 @@ export const hasOfItsOwn = (
   { provider, dialect, client }: NativeTools,
 ): boolean => {
   const isVendors = serverToolName(asked.kind) === null
-  // In its own words a client asks for a tool of that vendor, which is the vendor's to run; an unknown server gets what was written.
-  if (isVendors && speaks(dialect, client) && (VENDORS_DIALECT[provider] === client || !isKnownVendor(provider))) return true
+  // In its own words a client asks for a tool of that vendor, which is the vendor's to run.
+  if (isVendors && speaks(dialect, client) && VENDORS_DIALECT[provider] === client) return true
   if (tool !== 'web_search') return false
   switch (dialect) {
     case 'anthropic':
@@ -36,6 +36,13 @@ export const hasOfItsOwn = (
     default:
       return false
   }
+}
+
+/** Whether a server of which nothing is known may have it: its dialect has a word for the tool. */
+export const mayHaveOfItsOwn = (tool: ServerTool, asked: ProviderTool, { provider, dialect, client }: NativeTools): boolean => {
+  if (isKnownVendor(provider)) return false
+  if (serverToolName(asked.kind) === null && speaks(dialect, client)) return true
+  return tool === 'web_search' && (dialect === 'anthropic' || dialect === 'openai-responses')
 }
 
 /** The dialect in which a vendor names its own tools. */

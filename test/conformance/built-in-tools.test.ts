@@ -199,13 +199,13 @@ describe('a built-in tool', () => {
     expect(output(at(streamEvents(text).at(-1)?.data, 'response'))[1]).toMatchObject(item)
   })
 
-  test('a shell in a container of the provider is the provider’s: where no other one has it, the tool is refused by its place', async () => {
+  test('a shell in a container of the provider is the provider’s: no other one gets it, and a warning says so', async () => {
     const tools = [{ type: 'shell', environment: { type: 'container_auto' } }]
-    const asked = ask('anthropic', [], { stream: true, tools, input: 'Hi' })
-    expect(await asked.catch((thrown: unknown) => thrown)).toMatchObject({
-      type: 'invalid_request',
-      message: expect.stringContaining('tools[0]'),
-    })
+    const { sent, headers } = await ask('anthropic', [], { stream: true, tools, input: 'Hi' })
+    expect(at(JSON.parse(sent[0]?.body ?? ''), 'tools')).toBeUndefined()
+    expect(headers.get('x-service-warnings')).toBe('1')
+    const { status, text } = await ask('anthropic', [], { stream: true, strict: true, tools, input: 'Hi' })
+    expect([status, text]).toEqual([400, expect.stringContaining('tools[0]')])
   })
 
   test('the skills of a local shell are told to the model', async () => {

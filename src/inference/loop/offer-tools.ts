@@ -4,7 +4,7 @@ import type { FunctionTool, Prompt, ProviderTool, Tool as PromptTool, ToolChoice
 import { serverToolName } from '../../canonical/server-tool-name.ts'
 import { GatewayError } from '../../errors.ts'
 import { isObject } from '../../lib/json.ts'
-import { hasOfItsOwn } from '../../providers/native-tools.ts'
+import { hasOfItsOwn, mayHaveOfItsOwn } from '../../providers/native-tools.ts'
 import type { PlannedAttempt } from '../../routing/plan-attempts.ts'
 import { askedTool } from '../../tools/asked-tools.ts'
 import type { ToolKit } from '../../tools/kit.ts'
@@ -60,12 +60,13 @@ export const offerTools = (call: Call, attempts: readonly PlannedAttempt[], part
     return tool.type === 'provider' && asked !== null ? [{ tool, asked }] : []
   })
   if (wanted.length === 0) return null
-  const lacks = (planned: PlannedAttempt): readonly Wanted[] =>
-    wanted.filter((one) => !isNative(one, planned, prompt, call, parts.settings))
-  if (attempts.every((planned) => lacks(planned).length === 0)) return null
   const offered = new Map<ProviderTool, OfferedTool>()
   const refused = new Map<ProviderTool, GatewayError>()
   for (const one of wanted) make(one, wanted, parts, offered, refused)
+  const needed = wanted.filter(({ tool }) => !refused.has(tool) || !isUnasked(tool, call))
+  const lacks = (planned: PlannedAttempt): readonly Wanted[] =>
+    needed.filter((one) => !isNative(one, planned, prompt, call, parts.settings) && !(refused.has(one.tool) && mayHave(one, planned, call)))
+  if (attempts.every((planned) => lacks(planned).length === 0)) return null
   refuseTaken(offered, prompt)
   const able = attempts.filter((planned) => lacks(planned).every(({ tool }) => offered.has(tool)))
   const [first] = refused.values()
@@ -98,6 +99,19 @@ interface Wanted {
   readonly tool: ProviderTool
   readonly asked: AskedTool
 }
+
+/**
+ * Agents name their vendor's search in every request, whatever model they talk to: where it can run nowhere the translation leaves
+ * it out and says so, as it does with every other tool of a vendor. The service's own types, and a choice of the tool, are asked for.
+ */
+const isUnasked = ({ kind }: ProviderTool, call: Call): boolean => {
+  const choice = call.body.value('tool_choice')
+  return serverToolName(kind) === null && !(isObject(choice) && (choice['type'] === kind || choice['type'] === 'tool'))
+}
+
+/** Of a server of the operator's own nobody knows what it has; it gets what cannot run here. */
+const mayHave = ({ tool, asked }: Wanted, planned: PlannedAttempt, call: Call): boolean =>
+  mayHaveOfItsOwn(asked.tool, tool, { provider: planned.endpoint.provider.slug, dialect: dialectOf(planned, call), client: call.dialect })
 
 const isNative = ({ tool, asked }: Wanted, planned: PlannedAttempt, prompt: Prompt, call: Call, settings: ToolSettings): boolean => {
   const engine = asked.parameters['engine'] ?? 'auto'
