@@ -9,7 +9,7 @@ import type { AnswerHead, AnswerTail, Echo, StreamRenderer } from '../format.ts'
 import { mergedUsage } from '../merged-usage.ts'
 import { annotation, image, logprobs } from './message-parts.ts'
 import { createReasoningDetails } from './reasoning-details.ts'
-import { relayChunks } from './relay-chunk.ts'
+import { relayChunks } from './relay-stream.ts'
 import { errorMember } from './render-error.ts'
 import { chatUsage } from './usage.ts'
 

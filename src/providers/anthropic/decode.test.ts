@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { ModelEvent } from '../../canonical/event.ts'
 import { usageOf, type Usage } from '../../canonical/usage.ts'
 import { createMessagesDecoder } from './decode.ts'
-import { decodeUsage, mergeUsage } from './usage.ts'
+import { decodeUsage, mergeUsage } from './decode-usage.ts'
 
 const RECORDED = join(import.meta.dir, '../../../test/fixtures/recorded/anthropic')
 type Json = Record<string, unknown>

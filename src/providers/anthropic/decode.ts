@@ -2,7 +2,7 @@
 import { type FinishReason, type ModelEvent, UNEXPLAINED_REFUSAL } from '../../canonical/event.ts'
 import { isObject } from '../../lib/json.ts'
 import { openBlock, type BlockDecoder } from './decode-block.ts'
-import { decodeUsage, mergeUsage, startedUsage } from './usage.ts'
+import { decodeUsage, mergeUsage, startedUsage } from './decode-usage.ts'
 
 type Json = Readonly<Record<string, unknown>>
 

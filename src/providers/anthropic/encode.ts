@@ -7,9 +7,8 @@ import type { Attempt } from '../provider.ts'
 import { isPrefilled } from '../turns.ts'
 import { encodeContext, type EncodeContext } from './encode-context.ts'
 import { encodeConversation, isUnthoughtLoop, type Turn } from './encode-conversation.ts'
-import { encodeSampling } from './encode-sampling.ts'
-import { seenStops } from './encode-stop.ts'
-import { encodeThinking } from './encode-thinking.ts'
+import { encodeSampling, seenStops } from './encode-settings.ts'
+import { encodeReasoning } from './encode-reasoning.ts'
 import { encodeFormat } from './encode-format.ts'
 import { encodeTools } from './encode-tools.ts'
 import { keepEdits, keepLawful } from './lawful-fields.ts'
@@ -33,7 +32,7 @@ const translated = (context: EncodeContext, attempt: Attempt): string => {
   // Before the tools: what is left of the grammar is theirs.
   const { schema, words } = encodeFormat(context, context.rules.structuredOutputs)
   const { tools, toolChoice, forced } = encodeTools(context)
-  const { maxTokens, thinking, effort } = encodeThinking(context, {
+  const { maxTokens, thinking, effort } = encodeReasoning(context, {
     forced,
     unthoughtLoop: isUnthoughtLoop(turns),
     prefilled: isPrefilled(turns),

@@ -11,7 +11,7 @@ import { withLawfulCalls } from '../lawful-calls.ts'
 import { withPairedResults } from '../paired-results.ts'
 import type { Attempt } from '../provider.ts'
 import { arrangeTurns, type Turn } from '../turns.ts'
-import { type Block, BLOCK_FORM, toolUseId } from './encode-blocks.ts'
+import { type Block, BLOCK_FORM, toolUseId } from './encode-parts.ts'
 import { rulesOf } from './model-rules.ts'
 
 export interface RelayedConversation {

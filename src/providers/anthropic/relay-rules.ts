@@ -13,9 +13,8 @@ import { vendorOf } from '../vendors.ts'
 import type { ModelContext } from './encode-context.ts'
 import { isUnthoughtLoop, type Turn } from './encode-conversation.ts'
 import { encodeFormat } from './encode-format.ts'
-import { encodeSampling } from './encode-sampling.ts'
-import { seenStops } from './encode-stop.ts'
-import { type Around, BUDGET_MIN, encodeThinking, unthought } from './encode-thinking.ts'
+import { encodeSampling, seenStops } from './encode-settings.ts'
+import { type Around, BUDGET_MIN, encodeReasoning, unthought } from './encode-reasoning.ts'
 import { inputSchema } from './encode-tools.ts'
 import { createGrammarBudget, type GrammarBudget } from './grammar-budget.ts'
 import { keepEdits, keepLawful } from './lawful-fields.ts'
@@ -120,7 +119,7 @@ const chooseTools = (fields: EditableFields, { rules, target, mapped }: ModelCon
 const changeThinking = (fields: EditableFields, context: ModelContext, around: Around): void => {
   const thinking = fields.value('thinking')
   if (!isObject(thinking) || isUnderstood(thinking, fields.value('max_tokens'), context.rules, around)) return
-  const encoded = encodeThinking(context, around)
+  const encoded = encodeReasoning(context, around)
   if (encoded.thinking === undefined) fields.remove('thinking')
   else fields.put('thinking', encoded.thinking as JsonValue)
   putOutput(fields, { effort: encoded.effort })

@@ -4,7 +4,7 @@ import { isObject } from '../../lib/json.ts'
 import type { Target } from '../provider.ts'
 import { openBlock, wholeBlock, type BlockContext, type BlockDecoder } from './decode-block.ts'
 import { factsOf } from './model-facts.ts'
-import { decodeUsage } from './usage.ts'
+import { decodeUsage } from './decode-usage.ts'
 
 type Json = Readonly<Record<string, unknown>>
 

@@ -1,13 +1,13 @@
 /** A conversation as the `system` prompt and the alternating turns of user and assistant. */
 import { arrangeTurns, type Conversation, type Turn as AnyTurn } from '../turns.ts'
-import { encodeBlocks, type Block } from './encode-blocks.ts'
+import { encodeParts, type Block } from './encode-parts.ts'
 import type { EncodeContext } from './encode-context.ts'
 
 export type Turn = AnyTurn<Block>
 
 export const encodeConversation = (context: EncodeContext): Conversation<Block> =>
   arrangeTurns<Block>(context, {
-    encode: (message) => encodeBlocks(message, context),
+    encode: (message) => encodeParts(message, context),
     resultType: 'toolResult',
     thinking: THINKING,
     textOf: ({ type, json }) => (type === 'text' ? withPoint(json)[0].text : null),

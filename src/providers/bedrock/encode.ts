@@ -4,9 +4,9 @@ import { encodeFormat } from '../anthropic/encode-format.ts'
 import type { Attempt } from '../provider.ts'
 import { cachePoint, encodeContext, type EncodeContext } from './encode-context.ts'
 import { encodeConversation, type Turn } from './encode-conversation.ts'
-import { encodeInference } from './encode-inference.ts'
+import { encodeSettings } from './encode-settings.ts'
 import { encodeTools } from './encode-tools.ts'
-import type { Block } from './encode-blocks.ts'
+import type { Block } from './encode-parts.ts'
 
 /** JSON text. Throws `invalid_prompt`, and `invalid_request` for what the dialect refuses. */
 export const encodeConverseRequest = (attempt: Attempt): string => {
@@ -15,7 +15,7 @@ export const encodeConverseRequest = (attempt: Attempt): string => {
   // Before the tools: what is left of the grammar is theirs.
   const { schema, words } = encodeFormat(context, context.facts.schemas)
   const { toolConfig, toolChoice, forced } = encodeTools(turns, context)
-  const { inferenceConfig, additionalModelRequestFields, effort } = encodeInference(turns, forced, context)
+  const { inferenceConfig, additionalModelRequestFields, effort } = encodeSettings(turns, forced, context)
   const textFormat = schema === undefined ? undefined : textFormatOf(schema, context)
   const tail = JSON.stringify({
     toolConfig,

@@ -7,7 +7,7 @@ import { createSourceReader } from './grounding.ts'
 import { decodeLogprobs } from './log-probabilities.ts'
 import { BEHIND_TEXT, placeOfPicture } from './signatures.ts'
 import { createStreamedArguments, type StreamedArguments } from './streamed-arguments.ts'
-import { decodeUsage } from './usage.ts'
+import { decodeUsage } from './decode-usage.ts'
 
 type Json = Readonly<Record<string, unknown>>
 

@@ -4,7 +4,7 @@ import type { Prompt, ProviderTool, Tool } from '../../canonical/prompt.ts'
 import type { ReasoningSetting, SettingName, Settings, SettingValues } from '../../canonical/settings.ts'
 import { SETTING_FATES } from '../loss-table.ts'
 import { encodeBody } from './encode.ts'
-import { encode, googleTarget, promptOf } from './google.test-kit.ts'
+import { encode, googleTarget, promptOf } from './encode.test-kit.ts'
 
 const settings = (values: Partial<SettingValues>): Settings =>
   Object.fromEntries(Object.entries(values).map(([name, value]) => [name, { value, field: name }]))

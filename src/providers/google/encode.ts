@@ -2,10 +2,10 @@
 import type { ClientDialect } from '../../canonical/call.ts'
 import type { Attempt } from '../provider.ts'
 import { translate, type Translation } from '../translation.ts'
-import { encodeContents } from './contents.ts'
+import { encodeConversation } from './encode-conversation.ts'
 import { geminiModel } from './gemini-model.ts'
-import { encodeGenerationConfig } from './generation-config.ts'
-import { encodeTools } from './tools.ts'
+import { encodeSettings } from './encode-settings.ts'
+import { encodeTools } from './encode-tools.ts'
 
 /** Throws `invalid_prompt`, `invalid_request`. */
 export const encodeGoogleRequest = ({ call, target, warn }: Attempt): string =>
@@ -18,14 +18,14 @@ export const encodeBody = (
   dialect: ClientDialect,
 ): Readonly<Record<string, unknown>> => {
   const model = geminiModel(target.upstreamModel)
-  const conversation = encodeContents(translation, model, target.modelId)
+  const conversation = encodeConversation(translation, model, target.modelId)
   const tools = encodeTools(translation)
   tellMarks(translation)
   return {
     ...conversation,
     tools: tools.tools,
     toolConfig: tools.toolConfig,
-    generationConfig: encodeGenerationConfig(translation, model, tools, dialect),
+    generationConfig: encodeSettings(translation, model, tools, dialect),
     serviceTier: serviceTier(translation),
   }
 }

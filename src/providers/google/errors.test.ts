@@ -4,7 +4,7 @@ import { join } from 'node:path'
 
 import { ERRORS, type ErrorType } from '../../errors.ts'
 import { blockedPrompt, googleFailure } from './errors.ts'
-import { googleTarget } from './google.test-kit.ts'
+import { googleTarget } from './encode.test-kit.ts'
 
 const body = (code: number, status: string, message = 'm', details: readonly object[] = []): string =>
   JSON.stringify({ error: { code, status, message, details } })

@@ -12,7 +12,7 @@ import { JsonBody } from '../../lib/json-body.ts'
 import type { Attempt } from '../provider.ts'
 import { createUpstream } from '../upstream.ts'
 import { google } from './google.ts'
-import { googleTarget, promptOf } from './google.test-kit.ts'
+import { googleTarget, promptOf } from './encode.test-kit.ts'
 
 const upstream = await startFakeUpstream()
 const TIMEOUTS = { streamHeadersMs: 60_000, wholeHeadersMs: 600_000, idleMs: 90_000 }

@@ -9,7 +9,7 @@ import { type EventReader, streamFrames, takeWhole } from '../stream-frames.ts'
 import { createGoogleDecoder, firstCandidate, type Ending, type GoogleDecoder } from './decode.ts'
 import { encodeGoogleRequest } from './encode.ts'
 import { geminiModel } from './gemini-model.ts'
-import { isReadByGoogle } from './media.ts'
+import { isReadByGoogle } from './encode-media.ts'
 import { blockedPrompt, brokenEnding, errorIn, googleFailure } from './errors.ts'
 
 /** The use may come behind the end of the answer, so the bytes are read to their end; for this long at most. */

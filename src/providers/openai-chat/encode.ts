@@ -9,7 +9,7 @@ import type { Attempt } from '../provider.ts'
 import { translate, type Translation } from '../translation.ts'
 import type { Vendor } from '../vendor.ts'
 import { vendorOf } from '../vendors.ts'
-import { encodeMessages } from './encode-messages.ts'
+import { encodeConversation } from './encode-conversation.ts'
 import { encodeSettings } from './encode-settings.ts'
 import { encodeFormat, encodeTools, FORMAT_FIELDS } from './encode-tools.ts'
 import { applyFieldRules } from './field-rules.ts'
@@ -44,7 +44,7 @@ export const encodeChatRequest = (attempt: Attempt): string => {
 export const encodePrompt = (translation: Translation, attempt: Attempt, vendor: Vendor): JsonObject => {
   const context = messageContext(attempt, vendor, translation)
   const { messages: given } = translation.prompt
-  const messages = answerable(given, applyMessageRules(encodeMessages(given, context), context)).map(({ message }) => message)
+  const messages = answerable(given, applyMessageRules(encodeConversation(given, context), context)).map(({ message }) => message)
   const settings = encodeSettings(translation, vendor)
   const { dialect } = attempt.call
   const { outputFormat } = translation.prompt

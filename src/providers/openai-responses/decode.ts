@@ -3,7 +3,7 @@ import type { ModelEvent } from '../../canonical/event.ts'
 import { isObject } from '../../lib/json.ts'
 import { callArguments } from '../call-arguments.ts'
 import { createOutput, type Json, textOf } from './decode-output.ts'
-import { decodeUsage } from './usage.ts'
+import { decodeUsage } from './decode-usage.ts'
 
 export interface ResponsesDecoder {
   /** What one event of a stream means; events that fail the answer are the caller's. */

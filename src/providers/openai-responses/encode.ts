@@ -12,7 +12,7 @@ import type { Attempt } from '../provider.ts'
 import { telling, translate, type Translation } from '../translation.ts'
 import { mayBeUnheard, refuseUnheard } from '../unheard.ts'
 import { vendorOf } from '../vendors.ts'
-import { encodeInput } from './encode-input.ts'
+import { encodeConversation } from './encode-conversation.ts'
 import { encodeSettings } from './encode-settings.ts'
 import { encodeToolChoice, encodeTools } from './encode-tools.ts'
 import { applyFieldRules } from './field-rules.ts'
@@ -35,7 +35,7 @@ export const encodeResponsesRequest = (attempt: Attempt): string => {
 export const encodePrompt = (translation: Translation, context: RuleContext): JsonObject => {
   const { target } = context
   const model = openAiModel(target.upstreamModel)
-  const { instructions, input, replaysThinking, lostMarks } = encodeInput(translation, target, model)
+  const { instructions, input, replaysThinking, lostMarks } = encodeConversation(translation, target, model)
   const tools = encodeTools(translation)
   const settings = encodeSettings(translation, {
     model,

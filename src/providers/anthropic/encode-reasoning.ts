@@ -4,7 +4,7 @@ import { nearestEffort } from '../effort.ts'
 import type { Target } from '../provider.ts'
 import type { ModelContext } from './encode-context.ts'
 
-export interface EncodedThinking {
+export interface EncodedReasoning {
   /** `max_tokens`, which the dialect requires: thinking counts towards it. */
   readonly maxTokens: number
   readonly thinking?: Readonly<Record<string, unknown>>
@@ -36,7 +36,7 @@ export interface Around {
 }
 
 /** One rule: a request for thinking is served by what the model understands, and gives way to a cap or to a tool that was demanded. */
-export const encodeThinking = (context: ModelContext, around: Around): EncodedThinking => {
+export const encodeReasoning = (context: ModelContext, around: Around): EncodedReasoning => {
   const { rules, target } = context
   const reasoning = context.setting('reasoning')
   const cap = context.setting('maxOutputTokens')
@@ -69,7 +69,7 @@ const wishOf = (reasoning: ReasoningSetting | undefined): 'none' | 'off' | 'on' 
   return reasoning.enabled === true || reasoning.effort !== undefined || reasoning.maxTokens !== undefined ? 'on' : 'none'
 }
 
-const without = ({ rules, target, mapped }: ModelContext, field: string): Omit<EncodedThinking, 'maxTokens'> => {
+const without = ({ rules, target, mapped }: ModelContext, field: string): Omit<EncodedReasoning, 'maxTokens'> => {
   switch (rules.thinkingOff) {
     case 'silence':
       return {}
@@ -122,7 +122,7 @@ const budgeted = (
   field: string,
   { unthoughtLoop }: Around,
   context: ModelContext,
-): EncodedThinking => {
+): EncodedReasoning => {
   const { target, lose, mapped } = context
   const wanted = Math.max(BUDGET_MIN, reasoning.maxTokens ?? BUDGETS[reasoning.effort ?? 'medium'] ?? BUDGET_MIN)
   // A cap is a promise on cost: the budget shrinks to fit it, it does not grow.

@@ -1,4 +1,4 @@
-/** temperature, top_p and top_k, as far as the model takes them. */
+/** temperature, top_p, top_k and the stop sequences, as far as the model takes them. */
 import type { SettingName } from '../../canonical/settings.ts'
 import type { ModelContext } from './encode-context.ts'
 
@@ -49,4 +49,13 @@ const heldTo1 = (context: ModelContext): number | undefined => {
   if (temperature === undefined || temperature <= 1) return temperature
   context.mapped(context.fieldOf('temperature'), `${context.target.providerName} knows temperatures up to 1; 1 was sent.`)
   return 1
+}
+
+/** The sequences that end an answer: the dialect refuses one without a visible character. */
+export const seenStops = (context: ModelContext): readonly string[] | undefined => {
+  const stop = context.setting('stop')
+  const kept = stop?.filter((sequence) => sequence.trim() !== '')
+  if (stop !== undefined && kept?.length !== stop.length)
+    context.lose(context.fieldOf('stop'), `${context.target.providerName} takes no stop sequence of white space alone; it was left out.`)
+  return kept === undefined || kept.length === 0 ? undefined : kept
 }

@@ -7,7 +7,7 @@ import type { Translation } from '../translation.ts'
 import { callId, encodeAssistantPart, type ItemContext, encodeUserPart, type OutputPart } from './encode-parts.ts'
 import type { OpenAiModel } from '../openai-model.ts'
 
-export interface EncodedInput {
+export interface EncodedConversation {
   readonly instructions: string | null
   readonly input: readonly JsonObject[]
   /** Thinking goes back to the model. */
@@ -16,7 +16,7 @@ export interface EncodedInput {
   readonly lostMarks: boolean
 }
 
-export const encodeInput = (translation: Translation, target: Target, family: OpenAiModel): EncodedInput => {
+export const encodeConversation = (translation: Translation, target: Target, family: OpenAiModel): EncodedConversation => {
   const { messages } = translation.prompt
   const marks = cacheMarks(translation)
   const context: ItemContext = {

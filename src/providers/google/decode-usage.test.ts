@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import * as fc from 'fast-check'
 
 import { usageOf, type Usage } from '../../canonical/usage.ts'
-import { decodeUsage } from './usage.ts'
+import { decodeUsage } from './decode-usage.ts'
 
 describe('usage', () => {
   test.each<[string, Record<string, unknown>, Partial<Usage>]>([

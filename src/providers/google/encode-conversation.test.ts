@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 
 import type { Message, Part } from '../../canonical/prompt.ts'
-import { assistant, encode, googleProof, system, user } from './google.test-kit.ts'
+import { assistant, encode, googleProof, system, user } from './encode.test-kit.ts'
 
 const call = (id: string, more: object = {}): Part => ({ type: 'tool-call', id, name: `f_${id}`, arguments: '{"a":1}', ...more })
 const result = (callId: string, text: string, more: object = {}): Part => ({ type: 'tool-result', callId, text, ...more })

@@ -7,7 +7,7 @@ import type { Translation } from '../translation.ts'
 import type { GeminiModel } from './gemini-model.ts'
 import { withWords } from '../tool-media.ts'
 import { uncarried } from '../uncarried.ts'
-import { fileData, inlineData, isDataUrl, isReadByGoogle } from './media.ts'
+import { fileData, inlineData, isDataUrl, isReadByGoogle } from './encode-media.ts'
 import {
   BEHIND_TEXT,
   isOwnMessage,
@@ -32,7 +32,7 @@ export interface Content {
 }
 
 /** Throws `invalid_prompt` where nothing is left to answer, or a message cannot be read. */
-export const encodeContents = (translation: Translation, model: GeminiModel, modelId: string): Conversation => {
+export const encodeConversation = (translation: Translation, model: GeminiModel, modelId: string): Conversation => {
   const { messages } = translation.prompt
   const firstTurn = messages.findIndex(({ role }) => role === 'user' || role === 'assistant')
   const leading = model.takesSystemInstruction ? (firstTurn < 0 ? messages.length : firstTurn) : 0

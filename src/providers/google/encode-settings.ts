@@ -4,11 +4,11 @@ import { isObject, type JsonObject } from '../../lib/json.ts'
 import type { Translation } from '../translation.ts'
 import type { GeminiModel } from './gemini-model.ts'
 import { googleSchema } from './json-schema.ts'
-import { encodeThinking } from './thinking.ts'
-import type { EncodedTools } from './tools.ts'
+import { encodeReasoning } from './encode-reasoning.ts'
+import type { EncodedTools } from './encode-tools.ts'
 
 /** Members may be undefined: they are not sent. */
-export const encodeGenerationConfig = (
+export const encodeSettings = (
   translation: Translation,
   model: GeminiModel,
   tools: EncodedTools,
@@ -30,7 +30,7 @@ export const encodeGenerationConfig = (
     logprobs,
     responseModalities: setting('outputModalities')?.map((modality) => modality.toUpperCase()),
     imageConfig: imageConfig(translation),
-    thinkingConfig: encodeThinking(translation, model),
+    thinkingConfig: encodeReasoning(translation, model),
     ...outputFormat(translation, model, tools, dialect),
   }
 }

@@ -1,14 +1,14 @@
 /** How the model is to answer: `inferenceConfig`, what goes to the model itself, and the effort of its thinking. */
 import type { ReasoningSetting, SettingName } from '../../canonical/settings.ts'
 import type { JsonObject, JsonValue } from '../../lib/json.ts'
-import { encodeSampling } from '../anthropic/encode-sampling.ts'
-import { encodeThinking } from '../anthropic/encode-thinking.ts'
+import { encodeSampling } from '../anthropic/encode-settings.ts'
+import { encodeReasoning as encodeClaudeReasoning } from '../anthropic/encode-reasoning.ts'
 import { effortOfBudget, nearestEffort } from '../effort.ts'
 import { isPrefilled } from '../turns.ts'
 import type { Turn } from './encode-conversation.ts'
 import type { EncodeContext } from './encode-context.ts'
 
-export interface EncodedInference {
+export interface EncodedSettings {
   readonly inferenceConfig: JsonObject
   readonly additionalModelRequestFields: JsonObject
   /** `outputConfig.effort`. */
@@ -16,13 +16,13 @@ export interface EncodedInference {
 }
 
 /** `forced`: a call of a tool is demanded. */
-export const encodeInference = (turns: readonly Turn[], forced: boolean, context: EncodeContext): EncodedInference => {
+export const encodeSettings = (turns: readonly Turn[], forced: boolean, context: EncodeContext): EncodedSettings => {
   const model = context.facts.thinking === 'claude' ? ofClaude(turns, forced, context) : ofOther(context)
   return { ...model, inferenceConfig: present({ ...model.inferenceConfig, stopSequences: encodeStop(context) }) }
 }
 
-const ofClaude = (turns: readonly Turn[], forced: boolean, context: EncodeContext): EncodedInference => {
-  const { maxTokens, thinking, effort } = encodeThinking(context, {
+const ofClaude = (turns: readonly Turn[], forced: boolean, context: EncodeContext): EncodedSettings => {
+  const { maxTokens, thinking, effort } = encodeClaudeReasoning(context, {
     forced,
     unthoughtLoop: isUnthoughtLoop(turns),
     prefilled: isPrefilled(turns),
@@ -45,7 +45,7 @@ const isUnthoughtLoop = (turns: readonly Turn[]): boolean => {
   return turns[results - 1]?.blocks[0]?.type !== 'reasoningContent'
 }
 
-const ofOther = (context: EncodeContext): EncodedInference => {
+const ofOther = (context: EncodeContext): EncodedSettings => {
   const inferenceConfig = present({
     maxTokens: context.setting('maxOutputTokens'),
     temperature: heldTo1(context),

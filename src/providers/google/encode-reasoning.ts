@@ -5,7 +5,7 @@ import type { Translation } from '../translation.ts'
 import type { GeminiModel, Thinking } from './gemini-model.ts'
 
 /** `thinkingConfig`; undefined where the request says nothing of it, or the model does not think. */
-export const encodeThinking = (translation: Translation, model: GeminiModel): JsonObject | undefined => {
+export const encodeReasoning = (translation: Translation, model: GeminiModel): JsonObject | undefined => {
   const wish = translation.setting('reasoning')
   if (wish === undefined) return undefined
   const lose = (message: string): void => translation.lose(translation.prompt.settings.reasoning?.field ?? 'reasoning', message)

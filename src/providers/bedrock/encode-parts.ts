@@ -15,7 +15,7 @@ export interface Block {
 }
 
 /** What the dialect has no word for is told and left out. */
-export const encodeBlocks = (message: Message, context: EncodeContext): Block[] => {
+export const encodeParts = (message: Message, context: EncodeContext): Block[] => {
   const at = message.at ?? 'messages'
   if (message.name !== undefined) context.lose(`${at}.name`, `${context.target.providerName} has no names of speakers; it was left out.`)
   return message.parts.flatMap((part) => {

@@ -7,7 +7,7 @@ import type { MessageContext } from './message-context.ts'
 import { contentOf, type PlacedMessage } from './placed-message.ts'
 
 /** In the dialect's own words; what becomes of them at a vendor, message-rules.ts says. */
-export const encodeMessages = (messages: readonly Message[], context: MessageContext): readonly PlacedMessage[] =>
+export const encodeConversation = (messages: readonly Message[], context: MessageContext): readonly PlacedMessage[] =>
   messages.flatMap(({ role, parts, name, at = 'messages' }) => {
     const encoded = role === 'assistant' ? encodeAssistant(parts, at, context) : encodeInput({ role, parts, at }, context)
     const message = (one: JsonObject): JsonObject => (name === undefined || one['role'] === 'tool' ? one : { ...one, name })

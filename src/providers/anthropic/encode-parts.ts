@@ -24,7 +24,7 @@ export const BLOCK_FORM = {
 }
 
 /** What the dialect has no word for is told and left out. */
-export const encodeBlocks = (message: Message, context: EncodeContext): Block[] => {
+export const encodeParts = (message: Message, context: EncodeContext): Block[] => {
   const at = message.at ?? 'messages'
   if (message.name !== undefined) context.lose(`${at}.name`, `${context.target.providerName} has no names of speakers; it was left out.`)
   return message.parts.flatMap((part) => {
