@@ -18,7 +18,6 @@ import { ERROR_TYPES, errorRow, MANAGEMENT_MESSAGES } from '../src/errors.ts'
 import { STATUS_CLIENTS } from '../src/http/status-clients.ts'
 import catalogueData from '../src/models/catalogue-data.json' with { type: 'json' }
 import type { Catalogue } from '../src/models/catalogue-schema.ts'
-import { PROVIDER_DIALECTS } from '../src/models/models.ts'
 import { PERSISTED_FIELDS } from '../src/request-fields/preset-fields.ts'
 import { REQUEST_FIELDS } from '../src/request-fields/request-fields.ts'
 import { SPELLINGS } from '../src/request-fields/setting-spellings.ts'
@@ -26,6 +25,7 @@ import { fieldFates, PART_FATES, TRANSLATED_DIALECTS } from '../src/providers/lo
 import { providerRegistry } from '../src/providers/registry.ts'
 import { SANDBOX_MODELS } from '../src/providers/sandbox/models.ts'
 import { errorReference } from './error-reference.ts'
+import { PROVIDER_DIALECTS } from '../src/models/provider-dialects.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const COMMAND = 'bin/bun scripts/write-docs.ts'

@@ -1,6 +1,7 @@
 /** The sandbox in the catalogue's terms. Its models go the same way as any other's: routing, failover, prices, records. */
-import { plainEndpoint, type Model, type ModelEndpoint, type Provider } from './models/models.ts'
+import { plainEndpoint } from './models/models.ts'
 import { SANDBOX_MODELS } from './providers/sandbox/models.ts'
+import type { Model, ModelEndpoint, Provider } from './models/model.ts'
 
 const provider = (slug: string, name: string): Provider => ({
   slug,

@@ -12,8 +12,8 @@ import type { ChangedBy } from '../storage/audit-log.ts'
 import type { ByokRecord, ByokStore } from '../storage/byok-store.ts'
 import { mapOnce, type Once } from '../storage/idempotency.ts'
 import type { KeyStore } from '../storage/key-store.ts'
-import type { Page } from '../storage/preset-store.ts'
 import { seal, type SealContext, type SealingKey } from './envelope.ts'
+import type { Page } from '../storage/page.ts'
 
 export interface ProviderKeys {
   list(reach: Reach, filter: { provider?: string | undefined } & Slice): Promise<Page<ByokRecord>>

@@ -3,8 +3,10 @@ import type { Call } from '../canonical/call.ts'
 import { chatFormat } from '../formats/openai-chat/openai-chat.ts'
 import { estimateOf } from '../ledger/estimate.ts'
 import { JsonBody } from '../lib/json-body.ts'
-import type { Model, ModelEndpoint, Models, ProviderDialect } from '../models/models.ts'
+import type { Models } from '../models/models.ts'
 import { beyond, PROBES, probeBody, type ProbeName } from './probe-bodies.ts'
+import type { Model, ModelEndpoint } from '../models/model.ts'
+import type { ProviderDialect } from '../models/provider-dialects.ts'
 
 export interface Question {
   readonly model: Model

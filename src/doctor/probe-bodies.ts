@@ -1,6 +1,6 @@
 /** What a provider is asked to find out whether our rules of what it accepts are true: a few tokens each, as a chat client writes them. */
-import type { Model } from '../models/models.ts'
 import type { JsonObject } from '../lib/json.ts'
+import type { Model } from '../models/model.ts'
 
 export const PROBES = ['plain', 'streamed', 'tools', 'reasoning', 'json', 'picture'] as const
 export type ProbeName = (typeof PROBES)[number]

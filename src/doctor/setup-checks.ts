@@ -5,10 +5,11 @@ import type { Clock } from '../lib/clock.ts'
 import { buildModels, CatalogueError } from '../models/build-models.ts'
 import catalogue from '../models/catalogue-data.json' with { type: 'json' }
 import type { Catalogue } from '../models/catalogue-schema.ts'
-import type { Models, Provider } from '../models/models.ts'
+import type { Models } from '../models/models.ts'
 import { openStorage } from '../open-storage.ts'
 import { secretPath } from '../root-secret.ts'
 import { StorageRefused, StorageUnavailable } from '../storage/storage-errors.ts'
+import type { Provider } from '../models/model.ts'
 
 export interface Check {
   readonly name: string

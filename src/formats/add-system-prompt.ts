@@ -6,8 +6,7 @@ import type { Warning } from '../canonical/warning.ts'
 import type { PresetContent } from '../contract/preset.ts'
 import { invalidRequest } from '../contract/validate.ts'
 import type { JsonBody } from '../lib/json-body.ts'
-import type { JsonChanges } from '../lib/json-splice.ts'
-import { isObject, type JsonValue } from '../lib/json.ts'
+import { isObject, type JsonValue, type JsonChanges } from '../lib/json.ts'
 
 interface SystemPrompt {
   readonly text: string

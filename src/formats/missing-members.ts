@@ -3,7 +3,7 @@
  * (docs/contract/chat-completions.md#answer). They are added behind its own, which stay as they were written.
  */
 import type { JsonBody } from '../lib/json-body.ts'
-import type { JsonChanges } from '../lib/json-splice.ts'
+import type { JsonChanges } from '../lib/json.ts'
 
 /** `needed`: JSON texts by name. The changes to make of the body; none where it has them all. */
 export const missingMembers = (body: JsonBody, needed: Readonly<Record<string, string>>): JsonChanges =>

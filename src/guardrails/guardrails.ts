@@ -20,10 +20,10 @@ import type { ChangedBy } from '../storage/audit-log.ts'
 import type { GuardrailAssignmentStore, SubjectKind } from '../storage/guardrail-assignment-store.ts'
 import { mapOnce, type Once } from '../storage/idempotency.ts'
 import type { AppliedBy, GuardrailStore } from '../storage/guardrail-store.ts'
-import type { Page } from '../storage/preset-store.ts'
 import type { z } from 'zod'
 import { type Applied, type Effective, effectiveOf } from './effective.ts'
 import { changedSettings, newSettings } from './guardrail-settings.ts'
+import type { Page } from '../storage/page.ts'
 
 export interface Subjects {
   readonly kind: SubjectKind

@@ -5,12 +5,13 @@ import type { PresetWithVersion } from '../contract/preset.ts'
 import type { Guardrails } from '../guardrails/guardrails.ts'
 import type { Principal } from '../keys/keys.ts'
 import { modelResource, presetAsModel } from '../models/model-resource.ts'
-import { unservedModel, type Model, type Models } from '../models/models.ts'
+import { unservedModel, type Models } from '../models/models.ts'
 import type { ListedModel } from '../models/select-models.ts'
 import type { Presets } from '../presets/presets.ts'
 import { autoStrategy } from '../routing/auto-models.ts'
 import { permits } from '../routing/policy.ts'
 import { resolveModel } from '../routing/resolve-model.ts'
+import type { Model } from '../models/model.ts'
 
 export interface ListedModels {
   /** Models in the order of the catalogue. */

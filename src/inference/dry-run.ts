@@ -11,10 +11,10 @@ import type { PlannedAttempt } from '../routing/plan-attempts.ts'
 import type { Warning } from '../canonical/warning.ts'
 import { asFailure } from './as-failure.ts'
 import { targetOf } from './run/attempt.ts'
-import { estimatedInputTokens } from './run/bill.ts'
 import { dialectOf } from './run/dialect-of.ts'
 import type { RunParts } from './run/run.ts'
 import { type Planned, type Prepared, strictError } from './stages.ts'
+import { estimatedInputTokens } from './run/estimated-tokens.ts'
 
 /** Throws as the request itself would before it reaches a provider. */
 export const dryRun = async (request: Planned, parts: RunParts): Promise<JsonObject> => {

@@ -5,12 +5,12 @@
  */
 import { GatewayError } from '../errors.ts'
 import { type EstimateSettings, outgoingNanos, unlimitedOutput } from '../ledger/estimate.ts'
-import type { ModelEndpoint } from '../models/models.ts'
 import { type UpstreamRequest, wireBody } from '../providers/upstream.ts'
 import type { PlannedAttempt } from '../routing/plan-attempts.ts'
 import type { Purse } from './purse.ts'
 import { dialectOf } from './run/dialect-of.ts'
 import type { Planned } from './stages.ts'
+import type { ModelEndpoint } from '../models/model.ts'
 
 export class Hold {
   readonly #request: Planned

@@ -2,7 +2,7 @@
 import type { Call } from '../canonical/call.ts'
 import type { Prompt } from '../canonical/prompt.ts'
 import { GatewayError } from '../errors.ts'
-import { type Models, type Provider, speaksDialectOf } from '../models/models.ts'
+import { type Models, speaksDialectOf } from '../models/models.ts'
 import { hasEmbeddings } from '../providers/openai-chat/embeddings.ts'
 import { type Plan, planAttempts } from '../routing/plan-attempts.ts'
 import { permits } from '../routing/policy.ts'
@@ -18,6 +18,7 @@ import { withCustomerKeys } from './plan-customer-keys.ts'
 import { withinContext } from './within-context.ts'
 import { type Planned, type Prepared, type Screened, strictError } from './stages.ts'
 import { planSearch } from './web/plan-search.ts'
+import type { Provider } from '../models/model.ts'
 
 export interface PlanParts {
   readonly models: Models

@@ -2,8 +2,8 @@
 import type { Plan, PlannedAttempt } from '../routing/plan-attempts.ts'
 import { compressConversation, DEFAULT_CONTEXT_MAX, wantsCompression } from '../plugins/context-compression.ts'
 import { readAgain } from './read-again.ts'
-import { estimatedInputTokens } from './run/bill.ts'
 import type { Screened } from './stages.ts'
+import { estimatedInputTokens } from './run/estimated-tokens.ts'
 
 interface Fitted {
   readonly screened: Screened

@@ -9,8 +9,9 @@ import type { JsonBody } from '../lib/json-body.ts'
 import { isObject } from '../lib/json.ts'
 import { nanosOf, tokenCostNanos } from '../lib/money.ts'
 import type { PriceEntry } from '../models/catalogue-schema.ts'
-import type { Model, ModelEndpoint, Provider, ProviderDialect } from '../models/models.ts'
 import { endpointsThatMayServe } from '../models/served-endpoint.ts'
+import type { Model, ModelEndpoint, Provider } from '../models/model.ts'
+import type { ProviderDialect } from '../models/provider-dialects.ts'
 
 export interface EstimateSettings {
   /** Output tokens held for a request that sets no maximum. */

@@ -4,8 +4,9 @@ import * as fc from 'fast-check'
 
 import { JsonBody, readJsonObject } from './json-body.ts'
 import { JSON_LIMITS, type JsonLimits, JsonTextError, scanElements, UNLIMITED } from './json-scan.ts'
-import { editElements, editMembers, type JsonChanges, rawMember } from './json-splice.ts'
+import { editElements, editMembers, rawMember } from './json-splice.ts'
 import { patient } from '../../test/support/patience.ts'
+import type { JsonChanges } from './json.ts'
 
 const refusalOf = (read: () => unknown): string => {
   try {

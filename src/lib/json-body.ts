@@ -6,9 +6,9 @@
  */
 import { isExactInteger, parseExact } from './exact-json.ts'
 import { JSON_LIMITS, type JsonLimits, type JsonMember, JsonTextError, refuseEscapes, refuseRepeated, scanMembers } from './json-scan.ts'
-import { type JsonChanges, spliceMembers } from './json-splice.ts'
+import { spliceMembers } from './json-splice.ts'
 import { asIs, isAscii, ofOctets, octetsOf, textOf, type TextForm } from './octets.ts'
-import type { JsonValue } from './json.ts'
+import type { JsonValue, JsonChanges } from './json.ts'
 
 /** Up to this many characters the whole text is parsed at once: it is strict to the last escape and costs little. */
 const WHOLE_PARSE_MAX = 32_768

@@ -1,8 +1,6 @@
 /** Changes within JSON text: what is not changed stays, byte for byte. */
 import { type JsonMember, scanElements, scanMembers, UNLIMITED } from './json-scan.ts'
-
-/** Of an object's members: the JSON text to put, or null to remove the member. */
-export type JsonChanges = Readonly<Record<string, string | null>>
+import type { JsonChanges } from './json.ts'
 
 /** Few names are compared faster than put into a set. */
 const FEW = 16

@@ -5,3 +5,6 @@ export interface JsonObject {
 
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Of an object's members: the JSON text to put, or null to remove the member. */
+export type JsonChanges = Readonly<Record<string, string | null>>

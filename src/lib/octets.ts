@@ -2,7 +2,7 @@
  * UTF-8 as a string of one character for each byte. JSON's own signs are ASCII, so such a string can be searched and
  * spliced like the text, its positions are those of the bytes, and it costs a fraction of decoding.
  */
-import type { JsonChanges } from './json-splice.ts'
+import type { JsonChanges } from './json.ts'
 
 /** What a string stands for. */
 export interface TextForm {

@@ -4,7 +4,8 @@ import catalogueData from './catalogue-data.json' with { type: 'json' }
 import { buildModels, CatalogueError, type OperatorEntries } from './build-models.ts'
 import type { Catalogue, ProviderEntry } from './catalogue-schema.ts'
 import { catalogueSchema } from './catalogue-schema.ts'
-import type { Models, Provider } from './models.ts'
+import type { Models } from './models.ts'
+import type { Provider } from './model.ts'
 
 const model = (provider: string): Catalogue['models'][string] => ({
   name: 'One',

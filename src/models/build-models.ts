@@ -1,6 +1,7 @@
 /** The models of this installation: the shipped catalogue, with the operator's file over it, for the providers that are enabled. */
 import type { Catalogue, EndpointEntry, ModelEntry, ProviderEntry } from './catalogue-schema.ts'
-import { createModels, plainEndpoint, type DataPolicy, type Model, type ModelEndpoint, type Models, type Provider } from './models.ts'
+import { createModels, plainEndpoint, type Models } from './models.ts'
+import type { DataPolicy, Model, ModelEndpoint, Provider } from './model.ts'
 
 export interface OperatorEntries {
   readonly providers: Readonly<Record<string, ProviderEntry>>

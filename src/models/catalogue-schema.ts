@@ -6,7 +6,7 @@
 import { z } from 'zod'
 
 import { ENDPOINT_TIERS, QUANTIZATIONS } from '../canonical/endpoint-facts.ts'
-import { PROVIDER_DIALECTS } from './models.ts'
+import { PROVIDER_DIALECTS } from './provider-dialects.ts'
 
 export const modelId = z
   .string()

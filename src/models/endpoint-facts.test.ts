@@ -3,7 +3,8 @@ import { describe, expect, test } from 'bun:test'
 
 import { buildModels } from './build-models.ts'
 import type { EndpointEntry, ModelEntry } from './catalogue-schema.ts'
-import type { ModelEndpoint, Models } from './models.ts'
+import type { Models } from './models.ts'
+import type { ModelEndpoint } from './model.ts'
 
 const build = (model: Partial<ModelEntry> & { endpoints: EndpointEntry[] }): Models =>
   buildModels(

@@ -5,7 +5,8 @@ import * as fc from 'fast-check'
 import { model as modelSchema } from '../contract/model.ts'
 import type { PriceEntry } from './catalogue-schema.ts'
 import { modelResource, presetAsModel } from './model-resource.ts'
-import { plainEndpoint, unservedModel, type Model } from './models.ts'
+import { plainEndpoint, unservedModel } from './models.ts'
+import type { Model } from './model.ts'
 
 const model = (prices: PriceEntry | null): Model => ({
   id: 'acme/one',

@@ -1,7 +1,7 @@
 /** Models as the API lists them. */
 import type { ModelResource } from '../contract/model.ts'
 import type { PriceEntry } from './catalogue-schema.ts'
-import type { Model } from './models.ts'
+import type { Model } from './model.ts'
 
 export const modelResource = (model: Model): ModelResource => {
   const [first] = model.endpoints

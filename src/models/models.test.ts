@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 
-import { createModels, dialectFor, plainEndpoint, type Model, type Provider } from './models.ts'
+import { createModels, dialectFor, plainEndpoint } from './models.ts'
 import { patient } from '../../test/support/patience.ts'
+import type { Model, Provider } from './model.ts'
 
 const provider = (slug: string, more: Partial<Provider> = {}): Provider => ({
   slug,

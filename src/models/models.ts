@@ -1,59 +1,10 @@
 /** Which models there are, who serves them and at what price: the shipped catalogue, the operator's file over it, and the sandbox. */
 import type { ClientDialect } from '../canonical/call.ts'
-import type { EndpointTier, Quantization } from '../canonical/endpoint-facts.ts'
 import { nearDistance } from '../lib/edit-distance.ts'
-import type { PriceEntry } from './catalogue-schema.ts'
 import { createNameIndex, isPlainName, type OtherNames } from './other-names.ts'
 import { createVendorNames, undated } from './vendor-names.ts'
-
-export const PROVIDER_DIALECTS = ['openai-chat', 'openai-responses', 'anthropic', 'google', 'bedrock', 'sandbox'] as const
-export type ProviderDialect = (typeof PROVIDER_DIALECTS)[number]
-
-export interface Provider {
-  readonly slug: string
-  readonly name: string
-  /** What it speaks, the preferred dialect first. */
-  readonly dialects: readonly ProviderDialect[]
-  readonly baseUrl: string
-  readonly apiKeys: readonly string[]
-  /** Serves names that no catalogue lists (a local server): any `slug/name` is a model. */
-  readonly anyModel: boolean
-  /** What becomes of a call whose client left: `drain` reads it to its end, where the provider bills it anyhow. It is ended when absent. */
-  readonly onCancel?: 'abort' | 'drain'
-  /** What holds for every model of it; absent where nobody told. */
-  readonly dataPolicy?: DataPolicy
-}
-
-export interface ModelEndpoint {
-  readonly provider: Provider
-  /** The provider's own name for the model. */
-  readonly upstreamModel: string
-  /** Names it among the model's endpoints, and in a request: the provider's slug, or that and a variant, `provider/variant`. */
-  readonly tag: string
-  /** Null: nobody has told the price. */
-  readonly prices: PriceEntry | null
-  readonly maxCompletionTokens: number | null
-  /** Input and output tokens together; null where nobody told. */
-  readonly contextLength: number | null
-  readonly quantization: Quantization
-  /** Asked for by its tag or by this service tier only; null for an ordinary endpoint. */
-  readonly serviceTier: EndpointTier | null
-  readonly dataPolicy: DataPolicy
-  /** Whether the model's author allows its text to train others; null where nobody told. */
-  readonly distillable: boolean | null
-  /** The request parameters that it heeds; empty where nobody told. */
-  readonly supportedParameters: readonly string[]
-  /** A client wrote `upstreamModel`: it chooses a model, and no path. */
-  readonly unlisted?: boolean
-}
-
-/** What a provider does with what it is sent; null where nobody told, which no filter takes for a promise. */
-export interface DataPolicy {
-  /** Trains on it. */
-  readonly training: boolean | null
-  /** Keeps it after the answer; false is zero data retention. */
-  readonly retains: boolean | null
-}
+import type { Provider, ModelEndpoint, DataPolicy, Model } from './model.ts'
+import type { ProviderDialect } from './provider-dialects.ts'
 
 /** An endpoint of which nothing is known but what is told here. */
 export const plainEndpoint = (
@@ -76,24 +27,6 @@ export const plainEndpoint = (
 })
 
 const UNTOLD: DataPolicy = { training: null, retains: null }
-
-export interface Model {
-  readonly id: string
-  readonly name: string
-  readonly created: number
-  readonly contextLength: number | null
-  /** Null where nobody told. */
-  readonly inputModalities: readonly string[] | null
-  readonly outputModalities: readonly string[]
-  readonly supportedParameters: readonly string[]
-  readonly endpoints: readonly ModelEndpoint[]
-  /** How long its first content may take, where it is not as for every model: some think for long. */
-  readonly firstTokenMs?: number | null
-  /** Who added it to the shipped catalogue, or changed its entry there: the operator's file, or the service itself. */
-  readonly origin?: 'operator' | 'service'
-  /** False: it answers to its id, but stands in lists only for those who ask for it. */
-  readonly listed?: false
-}
 
 export interface Models {
   /** The model of that id, if some enabled provider serves it. */

@@ -1,5 +1,5 @@
 /** What a model that a client names by itself may be asked for as, and by which other names the same is known. */
-import type { ModelEndpoint, Provider } from './models.ts'
+import type { ModelEndpoint, Provider } from './model.ts'
 
 /** Names of what an endpoint really asks its provider for, beside the id that the client wrote. */
 export interface OtherNames {

@@ -1,6 +1,6 @@
 /** Which models of a list fit what a client asked for, in the order that it asked for. What nobody told of a model does not fit. */
 import type { ModelQuery } from '../contract/model-query.ts'
-import type { Model } from './models.ts'
+import type { Model } from './model.ts'
 
 export interface ListedModel {
   /** The name that it is listed under, what people call it, and since when it is there: of a preset, its own. */

@@ -1,6 +1,6 @@
 /** Which of a model's endpoints at one provider answered: the tier that served a request has its own price. */
 import type { EndpointTier } from '../canonical/endpoint-facts.ts'
-import type { Model, ModelEndpoint } from './models.ts'
+import type { Model, ModelEndpoint } from './model.ts'
 
 /** `tier`: what the answer, or else the request, calls it; null: nothing is known of it. */
 export const endpointThatServed = ({ endpoints }: Pick<Model, 'endpoints'>, asked: ModelEndpoint, tier: string | null): ModelEndpoint => {

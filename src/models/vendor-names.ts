@@ -2,7 +2,7 @@
  * Which models a vendor's own name for one can mean (docs/contract/routing.md#vendor-names): `gpt-5.4`, `claude-opus-4-8`,
  * `claude-haiku-4-5-20251001`, `claude-sonnet-5[1m]`, and, behind a right prefix, `anthropic/claude-opus-4-8`.
  */
-import type { Model } from './models.ts'
+import type { Model } from './model.ts'
 
 export interface VendorNames {
   /** The models that are as good a match; none for a name that says nothing. */

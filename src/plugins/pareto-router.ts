@@ -4,8 +4,9 @@
  */
 import { ownModelName } from '../canonical/own-names.ts'
 import { GatewayError } from '../errors.ts'
-import type { Model, Models } from '../models/models.ts'
+import type { Models } from '../models/models.ts'
 import { cannotRun, type Plugin } from './plugin.ts'
+import type { Model } from '../models/model.ts'
 
 export const PARETO_MODEL = 'pareto-code'
 

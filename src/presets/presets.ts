@@ -16,7 +16,8 @@ import type { IdSource } from '../lib/id.ts'
 import { createLoadCache } from '../lib/load-cache.ts'
 import type { ChangedBy } from '../storage/audit-log.ts'
 import type { StoredAnswer } from '../storage/idempotency.ts'
-import type { Page, PresetResolution, PresetStore, VersionReference } from '../storage/preset-store.ts'
+import type { PresetResolution, PresetStore, VersionReference } from '../storage/preset-store.ts'
+import type { Page } from '../storage/page.ts'
 
 export interface SaveRequest {
   readonly workspaceId: string

@@ -4,8 +4,10 @@ import fc from 'fast-check'
 
 import { createFakeClock } from '../../test/support/fake-clock.ts'
 import { callOf } from '../../test/support/plans.ts'
-import { createModels, PROVIDER_DIALECTS, type Provider } from '../models/models.ts'
+import { createModels } from '../models/models.ts'
 import { providerRegistry } from './registry.ts'
+import type { Provider } from '../models/model.ts'
+import { PROVIDER_DIALECTS } from '../models/provider-dialects.ts'
 
 const SENT = new Error('sent')
 

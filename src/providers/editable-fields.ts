@@ -4,8 +4,7 @@
  */
 import type { JsonBody } from '../lib/json-body.ts'
 import { rewrittenText } from '../lib/json-rewrite.ts'
-import type { JsonChanges } from '../lib/json-splice.ts'
-import type { JsonObject, JsonValue } from '../lib/json.ts'
+import type { JsonObject, JsonValue, JsonChanges } from '../lib/json.ts'
 
 export interface EditableFields {
   /** Those that are there, also with null for a value. */

@@ -4,13 +4,8 @@
  */
 import type { Part, Prompt } from '../canonical/prompt.ts'
 import { GatewayError } from '../errors.ts'
-import type { Attempt } from './provider.ts'
+import type { Attempt, Media, LoadMedia } from './provider.ts'
 import { type SafeFetch, UnsafeRequest } from './safe-fetch.ts'
-
-type Media = Extract<Part, { type: 'image' | 'file' | 'video' }>
-
-/** Answers with a data: URL of at most `maxBytes` bytes. Throws UnsafeRequest. */
-export type LoadMedia = (media: Media, limits: { readonly maxBytes: number; readonly signal: AbortSignal }) => Promise<string>
 
 const TIMEOUT_MS = 10_000
 

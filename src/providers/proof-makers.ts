@@ -8,13 +8,7 @@ import { createHash } from 'node:crypto'
 import type { TakeFrames } from '../canonical/event.ts'
 import type { Part, Prompt } from '../canonical/prompt.ts'
 import { once } from '../lib/once.ts'
-import type { ProviderAdapter } from './provider.ts'
-
-export interface ProofMakers {
-  /** Our id of the model; null where nobody knows. */
-  makerOf(proof: string): string | null
-  remember(proof: string, model: string): void
-}
+import type { ProviderAdapter, ProofMakers } from './provider.ts'
 
 /** About 3 MB. */
 const PROOFS_MAX = 20_000

@@ -4,10 +4,9 @@
  */
 import type { Call } from '../canonical/call.ts'
 import type { TakeFrames } from '../canonical/event.ts'
+import type { Part } from '../canonical/prompt.ts'
 import type { Warning } from '../canonical/warning.ts'
 import type { Clock } from '../lib/clock.ts'
-import type { LoadMedia } from './load-media.ts'
-import type { ProofMakers } from './proof-makers.ts'
 import type { LearntRoleRules } from './role-rules.ts'
 import type { Upstream } from './upstream.ts'
 
@@ -69,3 +68,14 @@ export type ProviderAdapter = (attempt: Attempt, context: ProviderContext, take:
 
 /** A provider's own count of a request's input tokens. Throws a GatewayError for every failure. */
 export type TokenCounter = (attempt: Attempt, context: ProviderContext) => Promise<number>
+
+export type Media = Extract<Part, { type: 'image' | 'file' | 'video' }>
+
+/** Answers with a data: URL of at most `maxBytes` bytes. Throws UnsafeRequest. */
+export type LoadMedia = (media: Media, limits: { readonly maxBytes: number; readonly signal: AbortSignal }) => Promise<string>
+
+export interface ProofMakers {
+  /** Our id of the model; null where nobody knows. */
+  makerOf(proof: string): string | null
+  remember(proof: string, model: string): void
+}

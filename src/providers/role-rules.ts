@@ -3,7 +3,6 @@
  * the model, and many templates refuse one that every vendor takes. Which one is loaded shows in its refusals only.
  */
 import type { GatewayError } from '../errors.ts'
-import type { Target } from './provider.ts'
 import { vendorOf } from './vendors.ts'
 
 /**
@@ -12,7 +11,11 @@ import { vendorOf } from './vendors.ts'
  */
 export type RoleRule = 'system-first' | 'no-developer' | 'alternating'
 
-type Endpoint = Pick<Target, 'provider' | 'baseUrl' | 'upstreamModel'>
+interface Endpoint {
+  readonly provider: string
+  readonly baseUrl: string
+  readonly upstreamModel: string
+}
 
 /** What was learnt of endpoints from their refusals. */
 export interface LearntRoleRules {

@@ -11,27 +11,13 @@ import { withPairedResults } from './paired-results.ts'
 import { withoutTextCalls, withTextCalls } from './text-calls.ts'
 import { refuseUnread } from './uncarried.ts'
 import { SETTING_FATES, type TranslatedDialect } from './loss-table.ts'
+import { type Losses, lossesTo } from './losses.ts'
 
-export interface Translation {
+export interface Translation extends Losses {
   readonly prompt: Prompt
   /** The value to carry over; undefined where the request leaves it open or the loss table drops it. */
   setting<Name extends SettingName>(name: Name): SettingValues[Name] | undefined
-  /** A loss that the table cannot know of, such as a part of a message. `field` is the client's path. */
-  lose(field: string, message: string): void
-  /** Tells of something that was done in another way than asked for. */
-  mapped(field: string, message: string): void
-  /** For what cannot be carried and without which the request would be another one. Throws `invalid_request`. */
-  refuse(field: string, message: string): never
 }
-
-/** Ways to tell what a request loses. */
-export const telling = (warn: (warning: Warning) => void): Pick<Translation, 'lose' | 'mapped' | 'refuse'> => ({
-  lose: (field, message) => warn({ code: 'unsupported_field', field, message }),
-  mapped: (field, message) => warn({ code: 'mapped_field', field, message }),
-  refuse: (field, message) => {
-    throw new GatewayError('invalid_request', `${field}: ${message}`, { metadata: { field } })
-  },
-})
 
 interface Wants {
   readonly takesText?: boolean
@@ -49,7 +35,7 @@ export const translate = (
   { takesText = dialect === 'openai-responses', takesOwnPictures = dialect === 'google' }: Wants = {},
 ): Translation => {
   const { providerName } = target
-  const { lose, mapped, refuse } = telling(warn)
+  const { lose, mapped, refuse } = lossesTo(warn)
   const called = takesText ? withTextCalls(given) : withoutTextCalls(given, warn)
   const lawful = withLawfulCalls(called, mapped)
   const spoken = { ...lawful, messages: withPairedResults(lawful.messages, warn, { openEnd: !ANSWERED.has(dialect) }) }

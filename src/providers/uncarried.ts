@@ -1,7 +1,7 @@
 /** What becomes of a part that a provider cannot be given. */
 import type { Message, Part } from '../canonical/prompt.ts'
 import type { Target } from './provider.ts'
-import type { Translation } from './translation.ts'
+import type { Losses } from './losses.ts'
 
 interface Place {
   readonly at: string
@@ -28,7 +28,7 @@ const FILE_KINDS: ReadonlySet<string> = new Set(['file', 'input_file', 'image', 
 export const uncarried = (
   part: Part,
   { at, role }: Place,
-  { lose, refuse, target }: Pick<Translation, 'lose' | 'refuse'> & { readonly target: { readonly providerName: string } },
+  { lose, refuse, target }: Pick<Losses, 'lose' | 'refuse'> & { readonly target: { readonly providerName: string } },
   why = `takes no ${part.type === 'unknown' ? `part of type ${part.kind}` : (WORDS[part.type] ?? part.type)} here`,
 ): void => {
   const { providerName } = target
@@ -44,7 +44,7 @@ export const uncarried = (
 export const refuseUnread = (
   part: Part,
   place: Place,
-  context: Pick<Translation, 'lose' | 'refuse'> & { readonly target: Pick<Target, 'providerName' | 'inputModalities'> },
+  context: Pick<Losses, 'lose' | 'refuse'> & { readonly target: Pick<Target, 'providerName' | 'inputModalities'> },
 ): void => {
   const { inputModalities: told } = context.target
   if (told === null || told === undefined || (part.type !== 'audio' && part.type !== 'video') || told.includes(part.type)) return

@@ -1,25 +1,29 @@
 /** The models behind the names of a request. */
+import type { Call } from '../canonical/call.ts'
+import type { Models } from '../models/models.ts'
 import { autoModels, autoStrategy } from './auto-models.ts'
 import type { AskedModel } from './candidate.ts'
 import { shown, UNKNOWN_MODEL, unknownModel, type Removed } from './explain.ts'
-import type { Plan, PlanInput } from './plan-attempts.ts'
 import { PLAIN, resolveModel } from './resolve-model.ts'
+
+/** How the models of a request are found (docs/contract/debugging.md#routing-metadata). */
+export type Strategy = 'direct' | 'fallback' | 'auto' | 'free' | 'latest'
 
 export interface AskedModels {
   /** In the order of the request, each once. */
   readonly asked: readonly AskedModel[]
   readonly unknown: readonly Removed[]
-  readonly strategy: Plan['strategy']
+  readonly strategy: Strategy
   /** The first one goes on with its conversation, whatever else is remembered of it. */
   readonly isPinned: boolean
 }
 
 /** Throws `not_found` where the only name is unknown. */
-export const askedModels = ({ call, models }: Pick<PlanInput, 'call' | 'models'>): AskedModels => {
+export const askedModels = ({ call, models }: { readonly call: Call; readonly models: Models }): AskedModels => {
   const asked = new Map<string, AskedModel>()
   const unknown: Removed[] = []
   let isPinned = false
-  let strategy: Plan['strategy'] = call.models.length > 1 ? 'fallback' : 'direct'
+  let strategy: Strategy = call.models.length > 1 ? 'fallback' : 'direct'
   for (const name of call.models) {
     const auto = autoStrategy(name)
     if (auto !== null) {

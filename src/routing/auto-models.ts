@@ -5,10 +5,11 @@
 import type { Call } from '../canonical/call.ts'
 import { ownModelName } from '../canonical/own-names.ts'
 import { isObject } from '../lib/json.ts'
-import type { Model, Models } from '../models/models.ts'
+import type { Models } from '../models/models.ts'
 import { comparedPrice } from './candidate.ts'
 import { matchesPattern } from './pattern.ts'
 import { heeds, preferredParameters } from './sent-parameters.ts'
+import type { Model } from '../models/model.ts'
 
 /** Which way the name of a picked model goes; null for any other name. */
 export const autoStrategy = (name: string): 'auto' | 'free' | null => {

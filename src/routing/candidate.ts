@@ -1,7 +1,8 @@
 import type { EndpointTier } from '../canonical/endpoint-facts.ts'
-import type { Model, ModelEndpoint } from '../models/models.ts'
-import type { EndpointHealth, EndpointKey, HealthView } from './health.ts'
-import type { Variant } from './resolve-model.ts'
+import type { EndpointKey, HealthView } from './health.ts'
+import type { SortBy } from './wishes.ts'
+import type { EndpointHealth } from './endpoint-health.ts'
+import type { Model, ModelEndpoint } from '../models/model.ts'
 
 /** One endpoint that could answer: what the filters judge and the order ranks. */
 export interface Candidate {
@@ -51,3 +52,18 @@ export const TIERS: Readonly<Record<EndpointTier, readonly (EndpointTier | null)
 /** Whether the model has endpoints of its own for the tier, or for one that it admits. */
 export const servesTier = ({ endpoints }: Model, tier: EndpointTier): boolean =>
   endpoints.some(({ serviceTier }) => serviceTier !== null && TIERS[tier].includes(serviceTier))
+
+/** What the end of a model's name wishes. */
+export interface Variant {
+  readonly sort: SortBy | null
+  /** Endpoints of this tier serve too. */
+  readonly admits: EndpointTier | null
+  /** Only endpoints that cost nothing. */
+  readonly free: boolean
+  /** The endpoint with the longest context first. */
+  readonly longest: boolean
+  /** The web is searched before the answer. */
+  readonly searches: boolean
+  /** What this version does not do of it. */
+  readonly unheeded: string | null
+}

@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
 
 import { createFakeClock } from '../../test/support/fake-clock.ts'
-import type { Provider } from '../models/models.ts'
 import { createCredentials } from './credentials.ts'
+import type { Provider } from '../models/model.ts'
 
 const provider = (...apiKeys: string[]): Provider => ({
   slug: 'acme',

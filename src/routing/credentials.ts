@@ -3,7 +3,7 @@
  * warm; one that is refused is set aside, one that is limited cools, and the next one takes over.
  */
 import type { Clock } from '../lib/clock.ts'
-import type { Provider } from '../models/models.ts'
+import type { Provider } from '../models/model.ts'
 
 export interface Credential {
   /** Null for a provider that wants none. */

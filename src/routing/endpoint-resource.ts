@@ -1,10 +1,12 @@
 /** The endpoints of a model as the API lists them (docs/contract/models.md#endpoints). What nobody has told or measured is null. */
 import type { EndpointResource, ModelEndpoints } from '../contract/model.ts'
 import { modelResource, pricingOf } from '../models/model-resource.ts'
-import type { Model, ModelEndpoint, Models } from '../models/models.ts'
+import type { Models } from '../models/models.ts'
 import { endpointKey } from './candidate.ts'
-import type { EndpointHealth, HealthView } from './health.ts'
+import type { HealthView } from './health.ts'
 import type { Percentiles } from './sliding-histogram.ts'
+import type { EndpointHealth } from './endpoint-health.ts'
+import type { Model, ModelEndpoint } from '../models/model.ts'
 
 export const endpointsResource = (model: Model, health: HealthView): ModelEndpoints => {
   const { id, name, created, architecture } = modelResource(model)

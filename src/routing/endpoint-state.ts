@@ -1,7 +1,7 @@
 /** What our own attempts taught of one endpoint, and its breaker: closed, open for a while, then half-open for one probe. */
-import type { AttemptReport, EndpointHealth } from './health.ts'
 import { SlidingCounts } from './sliding-counts.ts'
 import { SlidingHistogram, type Percentiles } from './sliding-histogram.ts'
+import type { AttemptReport, EndpointHealth } from './endpoint-health.ts'
 
 /** When a breaker opens, and for how long (docs/contract/failover.md#circuit-breakers). */
 const CONSECUTIVE_FAILURES_MAX = 5

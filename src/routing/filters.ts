@@ -1,11 +1,12 @@
 /** Why an endpoint may not serve a request: hard conditions, each with the name under which the answer tells it (docs/contract/routing.md#nobody-fits). */
 import type { Call } from '../canonical/call.ts'
 import type { RoutingPolicy } from '../canonical/routing-policy.ts'
-import type { ModelEndpoint, Models } from '../models/models.ts'
+import type { Models } from '../models/models.ts'
 import { comparedPrice, names, TIERS, type Candidate } from './candidate.ts'
 import { byPolicy, NOT_KNOWN, told } from './policy.ts'
 import { heeds, sentParameters, type SentParameter } from './sent-parameters.ts'
 import type { PriceName, Wishes } from './wishes.ts'
+import type { ModelEndpoint } from '../models/model.ts'
 
 export interface Filters {
   readonly call: Call

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 
 import { createFakeClock } from '../../test/support/fake-clock.ts'
-import { createHealth, type AttemptReport, type Health } from './health.ts'
+import { createHealth, type Health } from './health.ts'
 import { attemptOf, newHealth } from '../../test/support/plans.ts'
+import type { AttemptReport } from './endpoint-health.ts'
 
 const SECOND = 1000
 const MINUTE = 60 * SECOND

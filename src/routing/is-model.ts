@@ -1,7 +1,8 @@
 /** Whether a name that somebody wrote down means the model that is really asked (docs/contract/routing.md#model-names). */
-import type { Model, ModelEndpoint, Models } from '../models/models.ts'
+import type { Models } from '../models/models.ts'
 import { matchesPattern } from './pattern.ts'
 import { resolveModel } from './resolve-model.ts'
+import type { Model, ModelEndpoint } from '../models/model.ts'
 
 /**
  * The id, a vendor's own name, one with a variant, an alias that asks for the same at the same address, or `provider/name`;

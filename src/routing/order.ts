@@ -2,10 +2,11 @@
  * In which order the candidates of one group are tried: by rank, within a rank by the sort, and in default balancing by
  * lot (docs/contract/routing.md#default-order).
  */
-import type { ModelEndpoint } from '../models/models.ts'
 import { comparedPrice, names, TIERS, type Candidate } from './candidate.ts'
-import type { EndpointHealth, EndpointKey } from './health.ts'
+import type { EndpointKey } from './health.ts'
 import type { Cutoffs, SortBy, Wishes } from './wishes.ts'
+import type { EndpointHealth } from './endpoint-health.ts'
+import type { ModelEndpoint } from '../models/model.ts'
 
 export interface Ordering {
   readonly wishes: Wishes

@@ -6,10 +6,11 @@ import type { Call } from '../canonical/call.ts'
 import { GatewayError } from '../errors.ts'
 import { chatFormat } from '../formats/openai-chat/openai-chat.ts'
 import { JsonBody } from '../lib/json-body.ts'
-import { createModels, plainEndpoint, type Model, type Models, type Provider } from '../models/models.ts'
+import { createModels, plainEndpoint, type Models } from '../models/models.ts'
 import { createFakeClock } from '../../test/support/fake-clock.ts'
 import { createHealth } from './health.ts'
 import { ATTEMPTS_MAX, planAttempts, type Plan } from './plan-attempts.ts'
+import type { Model, Provider } from '../models/model.ts'
 
 const provider = (slug: string): Provider => ({
   slug,

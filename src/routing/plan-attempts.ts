@@ -3,8 +3,8 @@ import type { CustomerKey } from '../byok/customer-keys.ts'
 import type { Call } from '../canonical/call.ts'
 import type { RoutingPolicy } from '../canonical/routing-policy.ts'
 import type { Warning } from '../canonical/warning.ts'
-import type { Model, ModelEndpoint, Models } from '../models/models.ts'
-import { askedModels } from './asked-models.ts'
+import type { Models } from '../models/models.ts'
+import { askedModels, type Strategy } from './asked-models.ts'
 import { autoStrategy } from './auto-models.ts'
 import { endpointKey, servesTier, type AskedModel, type Candidate } from './candidate.ts'
 import { noProvider, passedOver, unheededVariant, type Removed } from './explain.ts'
@@ -15,6 +15,7 @@ import { orderCandidates, type Ordered } from './order.ts'
 import { preferredParameters } from './sent-parameters.ts'
 import { conversationKey } from './sticky.ts'
 import { readWishes, type Wishes } from './wishes.ts'
+import type { Model, ModelEndpoint } from '../models/model.ts'
 
 export type { Removed } from './explain.ts'
 
@@ -53,8 +54,7 @@ export interface Plan {
   readonly removed: readonly Removed[]
   /** Wishes of the request that are not heeded. */
   readonly warnings: readonly Warning[]
-  /** How the models were found (docs/contract/debugging.md#routing-metadata). */
-  readonly strategy: 'direct' | 'fallback' | 'auto' | 'free' | 'latest'
+  readonly strategy: Strategy
   /** A name of a model asks for a search of the web before the answer. */
   readonly searches: boolean
   /** Why the attempts stand as they do: `price-weighted`, `provider.order`, `sort:price`, `sticky` … */

@@ -1,9 +1,10 @@
 /** Which endpoint a caller's guardrails rule out, and by which of their settings (docs/contract/guardrails.md#policy). */
 import { type RoutingPolicy, ZDR_AUTHORS, type ZdrAuthor } from '../canonical/routing-policy.ts'
-import type { Model, ModelEndpoint, Models } from '../models/models.ts'
+import type { Models } from '../models/models.ts'
 import type { OtherNames } from '../models/other-names.ts'
 import { comparedPrice, names as isNamed, type Candidate } from './candidate.ts'
 import { matchesPattern } from './pattern.ts'
+import type { Model, ModelEndpoint } from '../models/model.ts'
 
 /** Whether a key with these guardrails can call the model at all. */
 export const permits = (model: Model, policy: RoutingPolicy | null, models: Names): boolean =>

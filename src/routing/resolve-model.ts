@@ -1,23 +1,7 @@
 /** From the name that a client uses to a model: variants behind a colon, `~author/family-latest` (docs/contract/routing.md#model-names), and a vendor's own name. */
-import type { EndpointTier } from '../canonical/endpoint-facts.ts'
-import type { Model, Models } from '../models/models.ts'
-import type { AskedModel } from './candidate.ts'
-import type { SortBy } from './wishes.ts'
-
-/** What the end of a model's name wishes. */
-export interface Variant {
-  readonly sort: SortBy | null
-  /** Endpoints of this tier serve too. */
-  readonly admits: EndpointTier | null
-  /** Only endpoints that cost nothing. */
-  readonly free: boolean
-  /** The endpoint with the longest context first. */
-  readonly longest: boolean
-  /** The web is searched before the answer. */
-  readonly searches: boolean
-  /** What this version does not do of it. */
-  readonly unheeded: string | null
-}
+import type { Models } from '../models/models.ts'
+import type { AskedModel, Variant } from './candidate.ts'
+import type { Model } from '../models/model.ts'
 
 export const PLAIN: Variant = { sort: null, admits: null, free: false, longest: false, searches: false, unheeded: null }
 

@@ -2,9 +2,9 @@
 import type { Call } from '../canonical/call.ts'
 import type { Usage } from '../canonical/usage.ts'
 import type { Clock } from '../lib/clock.ts'
-import type { ModelEndpoint } from '../models/models.ts'
 import { conversationMark } from './conversation-mark.ts'
 import type { EndpointKey } from './health.ts'
+import type { ModelEndpoint } from '../models/model.ts'
 
 export interface Sticky {
   find(key: string): EndpointKey | null

@@ -6,8 +6,8 @@ import type { JsonObject } from '../lib/json.ts'
 import { bumpChangeCounter } from './change-counter.ts'
 import type { Database } from './database.ts'
 import { AnsweredBefore, claimKey, type Once, releaseKey, storeAnswer } from './idempotency.ts'
-import type { Page } from './preset-store.ts'
 import type { Schema } from './schema.ts'
+import type { Page } from './page.ts'
 
 export interface ChangedBy {
   /** Of the request, the command or the start that makes the change. Each makes one change, so it is also the id of the entry. */

@@ -4,8 +4,8 @@ import type { KeyAssignmentResource, MemberAssignmentResource } from '../contrac
 import type { Slice } from '../contract/paging.ts'
 import { type AuditedChange, type ChangedBy, recordChange } from './audit-log.ts'
 import type { Database } from './database.ts'
-import type { Page } from './preset-store.ts'
 import type { Schema } from './schema.ts'
+import type { Page } from './page.ts'
 
 export type SubjectKind = 'key' | 'member'
 

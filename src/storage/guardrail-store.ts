@@ -8,9 +8,9 @@ import { type AuditedChange, type ChangedBy, recordChange } from './audit-log.ts
 import type { Database } from './database.ts'
 import type { GuardrailsTable } from './guardrail-tables.ts'
 import type { Once } from './idempotency.ts'
-import type { Page } from './preset-store.ts'
 import type { Schema } from './schema.ts'
 import { flag } from './sql-values.ts'
+import type { Page } from './page.ts'
 
 /** Why a guardrail applies to a caller. */
 export type AppliedBy = 'key' | 'member' | 'workspace'

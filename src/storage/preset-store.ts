@@ -6,6 +6,7 @@ import type { Database } from './database.ts'
 import { patchPreset, type PatchPresetOutcome } from './patch-preset.ts'
 import { type SealedDatabase, toPreset, toPresetWithVersion, toVersion } from './preset-rows.ts'
 import type { TextSeal } from './sealed-config.ts'
+import type { Page } from './page.ts'
 
 export interface PresetStore {
   /** Makes the next version and designates it. The answer embeds the version that this very call wrote. */
@@ -24,11 +25,6 @@ export interface PresetStore {
   resolve(workspaceId: string, slug: string, reference: VersionReference): Promise<PresetResolution>
   /** Forgets answers kept for idempotency; gives how many. */
   deleteIdempotencyKeys(createdBefore: string, limit: number): Promise<number>
-}
-
-export interface Page<Item> {
-  readonly items: readonly Item[]
-  readonly totalCount: number
 }
 
 /** `@preset/slug`, `@preset/slug@3`, `@preset/slug@staging` (docs/contract/presets.md#use). */

@@ -6,8 +6,8 @@ import { definedOnly } from '../lib/defined-only.ts'
 import { type AuditedChange, type ChangedBy, recordChange } from './audit-log.ts'
 import type { Database } from './database.ts'
 import type { Once } from './idempotency.ts'
-import type { Page } from './preset-store.ts'
 import type { Schema, WorkspacesTable } from './schema.ts'
+import type { Page } from './page.ts'
 
 export interface WorkspaceRecord {
   readonly id: string

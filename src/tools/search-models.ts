@@ -3,8 +3,8 @@ import { z } from 'zod'
 
 import { validate } from '../contract/validate.ts'
 import type { JsonObject } from '../lib/json.ts'
-import type { Model } from '../models/models.ts'
 import { failed, type MakeTool } from './tool.ts'
+import type { Model } from '../models/model.ts'
 
 const RESULTS_DEFAULT = 5
 

@@ -5,8 +5,8 @@
 import type { Prompt } from '../canonical/prompt.ts'
 import type { ServerOutcome, ServerTool } from '../canonical/server-tools.ts'
 import type { JsonObject } from '../lib/json.ts'
-import type { Model } from '../models/models.ts'
 import type { AskModel } from './ask.ts'
+import type { Model } from '../models/model.ts'
 
 /** A tool as a request asks for it. */
 export interface AskedTool {

@@ -2,10 +2,10 @@ import { describe, expect, test } from 'bun:test'
 
 import { toolTurn } from '../../test/support/tool-turn.ts'
 import type { ProviderTool } from '../canonical/prompt.ts'
-import type { Model } from '../models/models.ts'
 import { askedTool } from './asked-tools.ts'
 import { datetimeTool } from './datetime.ts'
 import { searchModelsTool } from './search-models.ts'
+import type { Model } from '../models/model.ts'
 import type { AskedTool } from './tool.ts'
 
 const raw = (tool: { readonly type: string; readonly [option: string]: unknown }): ProviderTool => ({

@@ -6,9 +6,11 @@ import { messagesFormat } from '../../src/formats/anthropic-messages/anthropic-m
 import { chatFormat } from '../../src/formats/openai-chat/openai-chat.ts'
 import { responsesFormat } from '../../src/formats/openai-responses/openai-responses.ts'
 import { JsonBody } from '../../src/lib/json-body.ts'
-import { createModels, plainEndpoint, type Model, type ModelEndpoint, type Models, type Provider } from '../../src/models/models.ts'
-import { createHealth, type AttemptReport, type Health } from '../../src/routing/health.ts'
+import { createModels, plainEndpoint, type Models } from '../../src/models/models.ts'
+import { createHealth, type Health } from '../../src/routing/health.ts'
 import { planAttempts, type Plan, type PlanInput } from '../../src/routing/plan-attempts.ts'
+import type { AttemptReport } from '../../src/routing/endpoint-health.ts'
+import type { Model, ModelEndpoint, Provider } from '../../src/models/model.ts'
 
 export const provider = (slug: string): Provider => ({
   slug,

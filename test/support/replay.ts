@@ -12,12 +12,12 @@ import type { PriceEntry } from '../../src/models/catalogue-schema.ts'
 import { createModels, plainEndpoint } from '../../src/models/models.ts'
 import type { Health } from '../../src/routing/health.ts'
 import type { Presets } from '../../src/presets/presets.ts'
-import type { LoadMedia } from '../../src/providers/load-media.ts'
 import { joinedText, type PieceReader, type Upstream, type UpstreamRequest } from '../../src/providers/upstream.ts'
 import { createFakeClock, type FakeClock } from './fake-clock.ts'
 import { createTestRouting } from './test-routing.ts'
 import { admittingAll, FORMATS, partsOfPipeline, PRINCIPAL } from './pipelines.ts'
 import type { UpstreamDialect } from './recordings.ts'
+import type { LoadMedia } from '../../src/providers/provider.ts'
 
 /** What an upstream sends back. */
 export interface Reply {

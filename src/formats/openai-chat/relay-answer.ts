@@ -1,7 +1,6 @@
 /** A whole answer of an upstream that speaks this dialect itself: its own text, but for the members that are ours. */
 import type { ModelEvent } from '../../canonical/event.ts'
 import { JsonBody } from '../../lib/json-body.ts'
-import type { JsonChanges } from '../../lib/json-splice.ts'
 import { metadataMember } from '../answer-parts.ts'
 import { watchEnding } from '../ending.ts'
 import type { AnswerHead, AnswerTail } from '../format.ts'
@@ -9,6 +8,7 @@ import { mergedUsage } from '../merged-usage.ts'
 import { identityMembers } from '../relay-text.ts'
 import { choicesText, completeChoice, finishedChoice, readChoices } from './choices.ts'
 import { chatUsage } from './usage.ts'
+import type { JsonChanges } from '../../lib/json.ts'
 
 /** `native` is JSON that the adapter has parsed. Throws JsonTextError where it is not one plain JSON object. */
 export const relayAnswer = (head: AnswerHead, native: string, events: readonly ModelEvent[], tail: AnswerTail): string => {

@@ -1,8 +1,7 @@
 /** The response object: what every whole answer is, and what the first and last events of a stream carry (docs/contract/responses.md#answer). */
 import { shownTool } from '../../canonical/preset-secrets.ts'
 import type { JsonBody } from '../../lib/json-body.ts'
-import type { JsonChanges } from '../../lib/json-splice.ts'
-import { isObject } from '../../lib/json.ts'
+import { isObject, type JsonChanges } from '../../lib/json.ts'
 import type { JsonObject, JsonValue } from '../../lib/json.ts'
 import { dialectId } from '../answer-parts.ts'
 import type { AnswerHead } from '../format.ts'

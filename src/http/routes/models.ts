@@ -6,7 +6,7 @@ import { modelQuery, readModelQuery } from '../../contract/model-query.ts'
 import { GatewayError } from '../../errors.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { modelResource } from '../../models/model-resource.ts'
-import type { Model, Models } from '../../models/models.ts'
+import type { Models } from '../../models/models.ts'
 import { selectModels } from '../../models/select-models.ts'
 import { bareSlug } from '../../presets/model-reference.ts'
 import type { Presets } from '../../presets/presets.ts'
@@ -17,6 +17,7 @@ import { resolveModel } from '../../routing/resolve-model.ts'
 import { jsonResponse } from '../json-response.ts'
 import type { ListedModels } from '../listed-models.ts'
 import { principalOf, type Route, type RouteRequest } from '../route.ts'
+import type { Model } from '../../models/model.ts'
 
 const retrievedModel = model.extend({ object: z.literal('model'), owned_by: z.string() })
 

@@ -3,7 +3,7 @@ import type { Frame } from '../../canonical/event.ts'
 import type { Usage } from '../../canonical/usage.ts'
 import type { Warning } from '../../canonical/warning.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { IMAGE_CHARACTERS } from './bill.ts'
+import { IMAGE_CHARACTERS } from './estimated-tokens.ts'
 
 export interface Said {
   /** Monotonic time of the first content; null before it. */

@@ -8,9 +8,10 @@ import { redactBody } from '../../providers/redact-body.ts'
 import { bodyText, type UpstreamRequest } from '../../providers/upstream.ts'
 import { AnswerSoFar, type Said } from './answer-so-far.ts'
 import type { AttemptOutcome } from './attempt-outcome.ts'
-import { countedUsage, estimatedInputTokens } from './bill.ts'
+import { countedUsage } from './bill.ts'
 import { hideInError } from '../hide-in-error.ts'
 import { type Planned, strictError } from '../stages.ts'
+import { estimatedInputTokens } from './estimated-tokens.ts'
 
 interface Echo {
   readonly provider: string

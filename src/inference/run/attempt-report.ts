@@ -1,10 +1,10 @@
 /** What an attempt taught of its endpoint. */
 import { outputTokens } from '../../canonical/usage.ts'
 import { isGuardrailBlock } from '../../guardrails/detections.ts'
-import type { AttemptReport } from '../../routing/health.ts'
 import type { AttemptOutcome } from './attempt-outcome.ts'
 import { credentialFault, describesRequest, type FailedAttempt } from './failover.ts'
 import type { BegunAttempt } from './attempt-order.ts'
+import type { AttemptReport } from '../../routing/endpoint-health.ts'
 
 /** Fewer output tokens tell nothing of a provider's pace. */
 const TOKENS_MIN = 10

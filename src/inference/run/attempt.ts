@@ -13,13 +13,13 @@ import type { Credential } from '../../routing/credentials.ts'
 import type { PlannedAttempt } from '../../routing/plan-attempts.ts'
 import type { RoutingState } from '../../routing/routing-state.ts'
 import { asFailure } from '../as-failure.ts'
+import type { Admitted } from '../admitted.ts'
 import type { Planned } from '../stages.ts'
 import { reportOf } from './attempt-report.ts'
 import { zoneOf, type FailedAttempt } from './failover.ts'
 import { dialectOf } from './dialect-of.ts'
 import { withFlaggedInput } from './flagged-input.ts'
 import type { BegunAttempt } from './attempt-order.ts'
-import type { Running } from './run.ts'
 
 /** Before content nothing was said, however much was sent: a provider that never comes to the point is a broken one. */
 const HELD_FRAMES_MAX = 10_000
@@ -174,3 +174,8 @@ const ofProvider = (error: GatewayError, name: string, { credential }: BegunAtte
 }
 
 const hasContent = (frames: readonly Frame[]): boolean => frames.some(({ events }) => events.some(carriesContent))
+
+/** What a run works on: all of one answer, or one turn of it. */
+export interface Running extends Pick<Admitted, 'connection' | 'log' | 'hold'> {
+  readonly request: Planned
+}

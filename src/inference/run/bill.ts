@@ -1,18 +1,18 @@
 /** What one inference used and cost, worked out from what is written down of it. Nothing is kept here. */
 import { askedWork } from '../../canonical/asked-work.ts'
-import type { Call } from '../../canonical/call.ts'
 import { addedCosts, atCustomersCost, NO_COST, type Cost } from '../../canonical/cost.ts'
 import { inputSizeOf } from '../../canonical/input-size.ts'
 import { addedUsage, inputTokens, NO_USAGE, outputTokens, type Usage, withEstimates } from '../../canonical/usage.ts'
 import type { GatewayError } from '../../errors.ts'
 import type { PriceEntry } from '../../models/catalogue-schema.ts'
-import type { ModelEndpoint } from '../../models/models.ts'
 import { costOf } from '../../models/price.ts'
 import { endpointThatServed } from '../../models/served-endpoint.ts'
 import type { Credential } from '../../routing/credentials.ts'
 import type { PlannedAttempt } from '../../routing/plan-attempts.ts'
 import type { Said } from './answer-so-far.ts'
 import type { Planned } from '../stages.ts'
+import type { ModelEndpoint } from '../../models/model.ts'
+import { CHARACTERS_PER_TOKEN } from './estimated-tokens.ts'
 
 export interface Bill {
   readonly usage: Usage
@@ -113,17 +113,4 @@ const servedEndpoint = ({ model, endpoint }: Pick<PlannedAttempt, 'model' | 'end
   const isSpeedUntold = told === null || told === 'standard'
   const tier = isSpeedUntold && request.call.body.value('speed') === 'fast' ? 'fast' : told
   return endpointThatServed(model, endpoint, tier)
-}
-
-/** Characters of a token, where nobody counted: an estimate for records and for the dialect that must name a number early. */
-const CHARACTERS_PER_TOKEN = 4
-
-/** About what the providers count for a picture. */
-const IMAGE_TOKENS = 1290
-export const IMAGE_CHARACTERS = CHARACTERS_PER_TOKEN * IMAGE_TOKENS
-
-/** Without a tokenizer: the length of the body counts, of which the prompt is nearly all, and the pictures by their number. */
-export const estimatedInputTokens = ({ body }: Call): number => {
-  const { textBytes, images, mediaBytes } = inputSizeOf(body)
-  return Math.ceil((textBytes + mediaBytes) / CHARACTERS_PER_TOKEN) + images * IMAGE_TOKENS
 }

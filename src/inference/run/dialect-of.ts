@@ -1,8 +1,9 @@
 /** The dialect in which an attempt is made: the client's own where the provider has it and takes the request in it, else the one that loses least. */
 import type { Call } from '../../canonical/call.ts'
-import { dialectFor, type ProviderDialect, speaksDialectOf } from '../../models/models.ts'
+import { dialectFor, speaksDialectOf } from '../../models/models.ts'
 import { fewestLosses, refusesIn } from '../../providers/fewest-losses.ts'
 import type { PlannedAttempt } from '../../routing/plan-attempts.ts'
+import type { ProviderDialect } from '../../models/provider-dialects.ts'
 
 export const dialectOf = ({ endpoint, model }: Pick<PlannedAttempt, 'endpoint' | 'model'>, call: Call): ProviderDialect => {
   const { provider, upstreamModel } = endpoint

@@ -4,16 +4,9 @@ import { GatewayError } from '../../errors.ts'
 import { isGuardrailBlock } from '../../guardrails/detections.ts'
 import type { HealthView } from '../../routing/health.ts'
 import type { RoutingState } from '../../routing/routing-state.ts'
-import type { Admitted } from '../admitted.ts'
-import type { Planned } from '../stages.ts'
 import { createAttemptOrder, type NotTried } from './attempt-order.ts'
-import { attempt, type AttemptParts, type Failure } from './attempt.ts'
+import { attempt, type AttemptParts, type Failure, type Running } from './attempt.ts'
 import { concludingError, notTriedMember, whyNot } from './conclude.ts'
-
-/** What a run works on: all of one answer, or one turn of it. */
-export interface Running extends Pick<Admitted, 'connection' | 'log' | 'hold'> {
-  readonly request: Planned
-}
 
 export interface RunParts extends AttemptParts {
   readonly routing: RoutingState

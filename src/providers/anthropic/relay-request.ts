@@ -1,8 +1,7 @@
 /** The request of a client that speaks Messages: its own JSON text, with only what this service owns replaced. */
 import { mayHoldSealedProof } from '../../canonical/reasoning.ts'
 import { withoutServiceFields } from '../../request-fields/service-fields.ts'
-import type { JsonChanges } from '../../lib/json-splice.ts'
-import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
+import { isObject, type JsonObject, type JsonValue, type JsonChanges } from '../../lib/json.ts'
 import { type EditableFields, fieldsOfBody } from '../editable-fields.ts'
 import { holdsThinkingOfOthers } from '../proof-makers.ts'
 import type { Attempt } from '../provider.ts'

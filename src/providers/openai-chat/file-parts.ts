@@ -1,7 +1,7 @@
 /** Files in the content of a message, as a vendor takes them; what it cannot be given is refused by name. */
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import { uncarried } from '../uncarried.ts'
-import type { RuleContext } from './message-rules.ts'
+import type { RuleContext } from './message-context.ts'
 
 /** The same part where the vendor takes it as it is. */
 export const fileFor = (part: JsonObject, at: string, context: RuleContext): JsonObject => {

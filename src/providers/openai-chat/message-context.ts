@@ -1,12 +1,12 @@
 /** What the encoders of messages and tools share: the vendor, a place for losses, marks of what to cache. */
 import type { CacheMark } from '../../canonical/prompt.ts'
+import type { Warning } from '../../canonical/warning.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import { marksLost } from '../cache-marks.ts'
 import { openAiModelOf } from '../openai-model.ts'
 import type { Attempt, Target } from '../provider.ts'
-import type { Translation } from '../translation.ts'
+import type { Losses } from '../losses.ts'
 import type { Vendor } from '../vendor.ts'
-import type { RuleContext } from './message-rules.ts'
 
 export interface MessageContext extends RuleContext {
   readonly target: Target
@@ -19,7 +19,7 @@ export interface MessageContext extends RuleContext {
 export const messageContext = (
   { target, warn }: Pick<Attempt, 'target' | 'warn'>,
   vendor: Vendor,
-  { lose, mapped, refuse }: Pick<Translation, 'lose' | 'mapped' | 'refuse'>,
+  { lose, mapped, refuse }: Losses,
 ): MessageContext => {
   let lost = false
   let kept = false
@@ -51,4 +51,12 @@ export const messageContext = (
       return {}
     },
   }
+}
+
+export interface RuleContext extends Losses {
+  readonly target: Pick<Target, 'providerName' | 'inputModalities'>
+  readonly vendor: Vendor
+  readonly warn: (warning: Warning) => void
+  /** The client's path of a part, as far as it is known. */
+  readonly partAt: (at: string, index: number) => string
 }

@@ -2,11 +2,8 @@
  * What becomes of the messages of a Chat Completions request at one vendor: what it would refuse is said in a way that
  * it takes, left out with a warning, or refused by name. A client's own messages and translated ones go through the same rules.
  */
-import type { Warning } from '../../canonical/warning.ts'
 import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
-import type { Target } from '../provider.ts'
 import { argumentsOfText } from '../text-calls.ts'
-import type { Translation } from '../translation.ts'
 import type { Vendor } from '../vendor.ts'
 import { withCallIds } from './call-ids.ts'
 import { fileFor } from './file-parts.ts'
@@ -14,14 +11,7 @@ import { withLawfulHistory } from './lawful-history.ts'
 import { withMediaBehindTools } from './media-behind-tools.ts'
 import { callsIn, mapCalls, mapMessages, objectsIn, type PlacedMessage, textOfPart } from './placed-message.ts'
 import { withStrictOrder } from './turn-order.ts'
-
-export interface RuleContext extends Pick<Translation, 'lose' | 'mapped' | 'refuse'> {
-  readonly target: Pick<Target, 'providerName' | 'inputModalities'>
-  readonly vendor: Vendor
-  readonly warn: (warning: Warning) => void
-  /** The client's path of a part, as far as it is known. */
-  readonly partAt: (at: string, index: number) => string
-}
+import type { RuleContext } from './message-context.ts'
 
 /** The same messages where the vendor takes them as they are. Throws `invalid_request` for what cannot be left out. */
 export const applyMessageRules = (given: readonly PlacedMessage[], context: RuleContext): readonly PlacedMessage[] => {

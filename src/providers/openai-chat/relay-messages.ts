@@ -8,12 +8,12 @@ import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
 import { rewrittenText } from '../../lib/json-rewrite.ts'
 import type { Attempt } from '../provider.ts'
 import type { Vendor } from '../vendor.ts'
-import { telling } from '../translation.ts'
 import { mayBeUnheard, refuseUnheard } from '../unheard.ts'
 import { mayBeOf } from './encode-thinking.ts'
 import { isDoubtful } from './doubtful-messages.ts'
 import { applyMessageRules } from './message-rules.ts'
 import { mapMessages, type PlacedMessage } from './placed-message.ts'
+import { lossesTo } from '../losses.ts'
 
 /** JSON text for `messages`, or null where they can stay as they are. Throws `invalid_request` for what cannot be carried. */
 export const relayedMessages = (attempt: Attempt, vendor: Vendor): string | null => {
@@ -37,16 +37,16 @@ export const relayedMessages = (attempt: Attempt, vendor: Vendor): string | null
     isObject(message) ? [{ message, at: `messages[${index}]` }] : [],
   )
   if (placed.length < messages.length) return null
-  const tellers = telling(warn)
-  if (unheard) refuseUnheard(messages, 'messages', { target, ...tellers })
+  const losses = lossesTo(warn)
+  if (unheard) refuseUnheard(messages, 'messages', { target, ...losses })
   const own = mapMessages(placed, (message, at) => {
     if (message['role'] !== 'assistant') return message
-    const lose = (what: string): void => tellers.lose(at, `${target.providerName} ${what}`)
+    const lose = (what: string): void => losses.lose(at, `${target.providerName} ${what}`)
     const thought = thinking ? withThinking(message, attempt, vendor, lose) : message
     return extras ? withoutExtras(thought) : thought
   })
   const sent = doubtful
-    ? applyMessageRules(own, { target, vendor, warn, partAt: (at, index) => `${at}.content[${index}]`, ...tellers })
+    ? applyMessageRules(own, { target, vendor, warn, partAt: (at, index) => `${at}.content[${index}]`, ...losses })
     : own
   if (sent === placed) return null
   return rewrittenText(

@@ -4,8 +4,7 @@
  */
 import { withoutServiceFields } from '../../request-fields/service-fields.ts'
 import type { JsonBody } from '../../lib/json-body.ts'
-import type { JsonChanges } from '../../lib/json-splice.ts'
-import type { JsonObject } from '../../lib/json.ts'
+import type { JsonObject, JsonChanges } from '../../lib/json.ts'
 import { marksLost, type RefusedMarks, withTakenMarks } from '../cache-marks.ts'
 import { fieldsOfBody } from '../editable-fields.ts'
 import { openAiModelOf } from '../openai-model.ts'

@@ -1,6 +1,6 @@
 /** The order of turns of a vendor that refuses some (`strictOrder`): the conversation says the same in an order that it takes. */
 import type { PlacedMessage } from './placed-message.ts'
-import type { RuleContext } from './message-rules.ts'
+import type { RuleContext } from './message-context.ts'
 
 /** The same messages where the order is kept. */
 export const withStrictOrder = (given: readonly PlacedMessage[], context: RuleContext): readonly PlacedMessage[] => {

@@ -5,11 +5,11 @@ import type { CacheMark, Part, UrlCitation } from '../../canonical/prompt.ts'
 import type { ReasoningProof } from '../../canonical/reasoning.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import type { Target } from '../provider.ts'
-import type { Translation } from '../translation.ts'
+import type { Losses } from '../losses.ts'
 import { uncarried } from '../uncarried.ts'
 import type { OpenAiModel } from '../openai-model.ts'
 
-export interface ItemContext extends Pick<Translation, 'lose' | 'refuse'> {
+export interface ItemContext extends Pick<Losses, 'lose' | 'refuse'> {
   readonly target: Target
   readonly family: OpenAiModel
   /** Told of a cache mark that cannot be carried. */

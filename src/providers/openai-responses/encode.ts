@@ -1,15 +1,14 @@
 /** A request for an upstream that speaks Responses: a client's own JSON with only what we own replaced, or the conversation of another dialect. */
 import { passesAsWritten } from '../../canonical/call.ts'
 import { withoutServiceFields } from '../../request-fields/service-fields.ts'
-import type { JsonChanges } from '../../lib/json-splice.ts'
-import type { JsonObject } from '../../lib/json.ts'
+import type { JsonObject, JsonChanges } from '../../lib/json.ts'
 import { marksLost, withTakenMarks } from '../cache-marks.ts'
 import { fieldsOfBody, fieldsOfObject } from '../editable-fields.ts'
 import { dropCacheOptions, type RuleContext } from '../field-rules.ts'
 import { openAiModel } from '../openai-model.ts'
 import { heldFormat } from '../openai-strict-schema.ts'
 import type { Attempt } from '../provider.ts'
-import { telling, translate, type Translation } from '../translation.ts'
+import { translate, type Translation } from '../translation.ts'
 import { mayBeUnheard, refuseUnheard } from '../unheard.ts'
 import { vendorOf } from '../vendors.ts'
 import { encodeConversation } from './encode-conversation.ts'
@@ -17,6 +16,7 @@ import { encodeSettings } from './encode-settings.ts'
 import { encodeToolChoice, encodeTools } from './encode-tools.ts'
 import { applyFieldRules } from './field-rules.ts'
 import { replayableInput } from './replayable-input.ts'
+import { lossesTo } from '../losses.ts'
 
 export const encodeResponsesRequest = (attempt: Attempt): string => {
   const { call, target, warn } = attempt
@@ -55,7 +55,7 @@ const ownText = (attempt: Attempt): string => {
   const { call, target, warn } = attempt
   const { body } = call
   const given = mayBeUnheard(body.searchable, target) ? body.value('input') : undefined
-  if (Array.isArray(given)) refuseUnheard(given, 'input', { target, ...telling(warn) })
+  if (Array.isArray(given)) refuseUnheard(given, 'input', { target, ...lossesTo(warn) })
   const changes: Record<string, string | null> = {
     ...withoutServiceFields(body),
     model: JSON.stringify(target.upstreamModel),

@@ -1,0 +1,192 @@
+/** The shape of the source that ARCHITECTURE.md draws: who may import what, and where a file of a dialect stands. */
+import { describe, expect, test } from 'bun:test'
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+
+const ROOT = join(import.meta.dirname, '..')
+const ARCHITECTURE = readFileSync(join(ROOT, 'ARCHITECTURE.md'), 'utf8')
+
+const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8')
+
+const entriesBelow = (folder: string, isWanted: (entry: { isFile(): boolean }) => boolean): string[] =>
+  readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
+    .filter(isWanted)
+    .map((entry) =>
+      join(entry.parentPath, entry.name)
+        .slice(ROOT.length + 1)
+        .replaceAll('\\', '/'),
+    )
+
+/** Files that the service is made of: no tests, and nothing that only tests use. */
+const SOURCES = entriesBelow('src', (entry) => entry.isFile()).filter(
+  (path) => path.endsWith('.ts') && !/\.(?:test|test-kit)\.ts$|\/testing\//.test(path),
+)
+
+const IMPORT = /^(?:import|export)\b[^'\n]*(?:\n[^'\n]*)*?\bfrom '(\.[^']+)'|^import '(\.[^']+)'|\bimport\(\s*'(\.[^']+)'/gm
+
+const importsOf = (path: string): string[] =>
+  [...read(path).matchAll(IMPORT)].map(([, named, bare, dynamic]) => join(dirname(path), named ?? bare ?? dynamic ?? ''))
+
+/** By path from the root; type imports count as much as others. */
+const IMPORTS = new Map(SOURCES.map((path) => [path, importsOf(path).filter((imported) => imported.startsWith('src/'))]))
+
+/** The folder below src, or the name of a file that stands there by itself. */
+const unitOf = (path: string): string => (path.split('/')[1] ?? '').replace(/\.ts$/, '')
+
+interface Layer {
+  readonly level: number
+  readonly units: readonly string[]
+}
+
+/** The rows of the table in ARCHITECTURE.md. */
+const LAYERS: readonly Layer[] = [...ARCHITECTURE.matchAll(/^\| (\d) \| (.+?) \|/gm)].map(([, level, units = '']) => ({
+  level: Number(level),
+  units: [...units.matchAll(/`([\w-]+)`/g)].map(([, unit = '']) => unit),
+}))
+
+const LEVELS: ReadonlyMap<string, number> = new Map(LAYERS.flatMap(({ level, units }) => units.map((unit) => [unit, level] as const)))
+
+/** Imports between units of one level, written `a → b, c` in the table. */
+const SIDEWAYS: ReadonlySet<string> = new Set(
+  [...ARCHITECTURE.matchAll(/([\w-]+) → ([\w-]+(?:, [\w-]+)*)/g)].flatMap(([, from = '', to = '']) =>
+    to.split(', ').map((unit) => `${from} → ${unit}`),
+  ),
+)
+
+const OUTERMOST = 6
+/** What a level reaches of level 2 where it does not reach all of it. */
+const OF_LEVEL_2: ReadonlyMap<number, readonly string[]> = new Map([
+  [5, ['formats', 'storage', 'telemetry']],
+  [3, ['storage']],
+])
+/** The one file of the providers that level 3 asks by. */
+const SAFE_FETCH = 'src/providers/safe-fetch.ts'
+const MAY_FETCH = /^src\/(?:guardrails\/moderate\.ts$|tools\/)/
+
+const isAllowed = (from: string, to: string): boolean => {
+  const [importer, imported] = [unitOf(from), unitOf(to)]
+  const [high, low] = [LEVELS.get(importer), LEVELS.get(imported)]
+  if (high === undefined || low === undefined) return false
+  if (importer === imported || high === OUTERMOST) return true
+  if (high === low) return SIDEWAYS.has(`${importer} → ${imported}`)
+  if (to === SAFE_FETCH && MAY_FETCH.test(from)) return true
+  return high > low && (low !== 2 || (OF_LEVEL_2.get(high)?.includes(imported) ?? true))
+}
+
+test('each folder and file below src stands in the table of levels, once', () => {
+  expect(LAYERS.flatMap(({ units }) => units).sort()).toEqual([...new Set(SOURCES.map(unitOf))].sort())
+})
+
+test('imports go downward, or sideways where the table says so', () => {
+  const wrong = [...IMPORTS].flatMap(([from, imported]) => imported.filter((to) => !isAllowed(from, to)).map((to) => `${from} → ${to}`))
+  expect(wrong).toEqual([])
+})
+
+test('no files import each other in a circle, types included', () => {
+  expect(circles(IMPORTS)).toEqual([])
+})
+
+test('a circle is found', () => {
+  const imports = new Map([
+    ['a', ['b']],
+    ['b', ['c']],
+    ['c', ['b', 'd']],
+    ['d', []],
+  ])
+  expect(circles(imports)).toEqual([['b', 'c', 'b']])
+})
+
+test('each folder below src is in ARCHITECTURE.md', () => {
+  const folders = entriesBelow('src', (entry) => !entry.isFile())
+  expect(folders.filter((folder) => !ARCHITECTURE.includes(`${folder.split('/').at(-1)}/`))).toEqual([])
+})
+
+/** Files that each folder has. What a dialect lacks is named with its reason, and must be missing. */
+interface Grid {
+  readonly folders: Readonly<Record<string, Readonly<Record<string, string>>>>
+  readonly files: readonly string[]
+}
+
+const PROVIDERS: Grid = {
+  folders: {
+    anthropic: {},
+    bedrock: { 'encode-reasoning.ts': 'Its settings hold the thinking of each family, and Claude has that of anthropic/.' },
+    google: { 'encode-parts.ts': 'What a part becomes depends on the parts around it: encode-conversation.ts.' },
+    'openai-chat': {},
+    'openai-responses': {},
+  },
+  files: [
+    '<folder>.ts',
+    'encode.ts',
+    'encode-conversation.ts',
+    'encode-parts.ts',
+    'encode-reasoning.ts',
+    'encode-settings.ts',
+    'encode-tools.ts',
+    'encode.test-kit.ts',
+    'encode.test.ts',
+    'decode.ts',
+    'decode-usage.ts',
+    'decode.test.ts',
+    'errors.ts',
+    '<folder>.test.ts',
+  ],
+}
+
+const FORMATS: Grid = {
+  folders: { 'anthropic-messages': {}, 'openai-chat': {}, 'openai-responses': {} },
+  files: [
+    '<folder>.ts',
+    'parse-prompt.ts',
+    'parse-prompt.test.ts',
+    'preset-config.ts',
+    'preset-config.test.ts',
+    'read-call.ts',
+    'read-settings.ts',
+    'relay-answer.ts',
+    'relay-stream.ts',
+    'relay-stream.test.ts',
+    'render.ts',
+    'render.test.ts',
+    'render-error.ts',
+    'render-stream.ts',
+    'render-stream.test-kit.ts',
+    'render-stream.test.ts',
+    'render-thinking.test.ts',
+    'schema.ts',
+    'usage.ts',
+  ],
+}
+
+describe.each([
+  ['src/providers', PROVIDERS, ['sandbox']],
+  ['src/formats', FORMATS, []],
+] as const)('%s: a folder a dialect, with the same files', (parent, { folders, files }, others) => {
+  test('the grid has every folder', () => {
+    const there = entriesBelow(parent, (entry) => !entry.isFile()).map((path) => path.slice(parent.length + 1))
+    expect(there.sort()).toEqual([...Object.keys(folders), ...others].sort())
+  })
+
+  test.each(Object.entries(folders))('%s', (folder, lacking) => {
+    const there = new Set(readdirSync(join(ROOT, parent, folder)))
+    const missing = files.map((file) => file.replace('<folder>', folder)).filter((file) => !there.has(file))
+    expect(missing).toEqual(Object.keys(lacking))
+  })
+})
+
+/** Each circle once, as a path that ends where it began. */
+const circles = (imports: ReadonlyMap<string, readonly string[]>): string[][] => {
+  const found: string[][] = []
+  const done = new Set<string>()
+  const visit = (file: string, path: readonly string[]): void => {
+    if (path.includes(file)) {
+      found.push([...path.slice(path.indexOf(file)), file])
+      return
+    }
+    if (done.has(file)) return
+    for (const imported of imports.get(file) ?? []) visit(imported, [...path, file])
+    done.add(file)
+  }
+  for (const file of imports.keys()) visit(file, [])
+  return found
+}

@@ -1,0 +1,4 @@
+export interface Page<Item> {
+  readonly items: readonly Item[]
+  readonly totalCount: number
+}
