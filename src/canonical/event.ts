@@ -46,6 +46,8 @@ export type ModelEvent =
   | { readonly type: 'server-tool-start'; readonly call: ServerCall }
   /** It has ended. */
   | { readonly type: 'server-tool-end'; readonly call: ServerCall; readonly outcome: ServerOutcome }
+  /** The service read a file of the request as text, which may come back instead of the file being read again. */
+  | { readonly type: 'file-text'; readonly file: FileText }
   /** A whole picture; `url` is data: or https:. */
   | { readonly type: 'image'; readonly url: string }
   /** Log probabilities of the text just said, in the form that Chat Completions gives them. */
@@ -56,6 +58,13 @@ export type ModelEvent =
   | { readonly type: 'usage'; readonly usage: Usage }
   /** The model ended by itself. Usage may still follow. `stopSequence`: the one that ended it, where the provider tells. */
   | { readonly type: 'finish'; readonly reason: FinishReason; readonly native: string | null; readonly stopSequence?: string }
+
+export interface FileText {
+  /** SHA-256 of its bytes, in hex. */
+  readonly hash: string
+  readonly name: string | null
+  readonly text: string
+}
 
 export const PARAGRAPH_BREAK = '\n\n'
 
@@ -92,7 +101,7 @@ export const carriesContent = (event: ModelEvent): boolean => {
   return !SILENT.has(event.type)
 }
 
-const SILENT: ReadonlySet<ModelEvent['type']> = new Set(['start', 'text-break', 'usage'] as const)
+const SILENT: ReadonlySet<ModelEvent['type']> = new Set(['start', 'text-break', 'usage', 'file-text'] as const)
 
 /**
  * Takes the frames of an answer, in order. Where it returns a promise, whoever reads the answer is behind: nothing more is

@@ -20,10 +20,9 @@ import { createSafeFetch } from '../providers/safe-fetch.ts'
 import { createUpstream } from '../providers/upstream.ts'
 import { createPlugins } from '../plugins/plugins.ts'
 import { createToolKit } from '../tools/kit.ts'
-import { createFetchPage } from '../tools/web-fetch/fetch-page.ts'
+import { createFetchPage, type FetchPage } from '../tools/web-fetch/fetch-page.ts'
 import { createReadPage } from '../tools/web-fetch/read-page.ts'
 import { webFetchTool } from '../tools/web-fetch/web-fetch.ts'
-import type { MakeTool } from '../tools/tool.ts'
 import { createSealedResults } from '../tools/sealed-results.ts'
 import { createSearchEngines } from '../tools/web-search/search-engines.ts'
 import { VERSION } from '../version.ts'
@@ -76,6 +75,7 @@ const composePipeline = (parts: Parts, file: ConfigFile, models: Models, env: En
   const { clock, management } = parts
   const safeFetch = createSafeFetch({ clock, trustedHosts: file.moderation.trusted_hosts })
   const searchEngines = createSearchEngines(file.tools.web_search, clock)
+  const fetchPage = composeFetchPage(clock)
   return createPipeline({
     presets: parts.presets,
     defaultsOf: management.workspaces.defaults,
@@ -91,7 +91,13 @@ const composePipeline = (parts: Parts, file: ConfigFile, models: Models, env: En
       random: parts.routing.random,
     }),
     models,
-    toolKit: createToolKit({ clock, searchEngines, webFetch: composeWebFetch(parts, file) }),
+    readDocument: parts.readDocument,
+    fetchPage,
+    toolKit: createToolKit({
+      clock,
+      searchEngines,
+      webFetch: webFetchTool({ settings: file.tools.web_fetch, clock, fetchPage, readPage: createReadPage(parts.readDocument) }),
+    }),
     searchEngines,
     toolSettings: () => file.tools,
     sealedResults: createSealedResults(clock, parts.seal),
@@ -108,16 +114,9 @@ const composePipeline = (parts: Parts, file: ConfigFile, models: Models, env: En
   })
 }
 
-const composeWebFetch = ({ clock, readDocument }: Parts, { tools }: ConfigFile): MakeTool => {
-  // No setting opens a private host to a model.
-  const get = createSafeFetch({ clock, trustedHosts: [], trustedBy: null, plainHttp: true })
-  return webFetchTool({
-    settings: tools.web_fetch,
-    clock,
-    fetchPage: createFetchPage(get, clock, `patchbay/${VERSION}`),
-    readPage: createReadPage(readDocument),
-  })
-}
+/** No setting opens a private host to a model. */
+const composeFetchPage = (clock: Clock): FetchPage =>
+  createFetchPage(createSafeFetch({ clock, trustedHosts: [], trustedBy: null, plainHttp: true }), clock, `patchbay/${VERSION}`)
 
 const providerContext = (clock: Clock, { timeouts, media }: ConfigFile, env: Environment): ProviderContext => {
   const connectMs = milliseconds(timeouts.connect)

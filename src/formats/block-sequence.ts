@@ -129,6 +129,8 @@ export class BlockSequence {
       case 'unknown':
       case 'usage':
       case 'finish':
+      // Only Chat Completions has a word for it.
+      case 'file-text':
         return
     }
   }

@@ -79,6 +79,7 @@ export const createOutputScreen = ({ filters, look }: FilterSet, detections: Det
         return said(event)
       case 'start':
       case 'usage':
+      case 'file-text':
         return [event]
       case 'logprobs':
         // Its tokens spell the text as it was.

@@ -8,8 +8,10 @@
 import type { TakeFrames } from '../canonical/event.ts'
 import type { GatewayError } from '../errors.ts'
 import type { JsonObject } from '../lib/json.ts'
+import type { AskedPlugins } from '../plugins/asked-plugins.ts'
 import type { Admit } from './admit.ts'
 import type { Admitted } from './admitted.ts'
+import { withFetchTool } from './asked-fetch.ts'
 import { asFailure } from './as-failure.ts'
 import { citeSources } from './cite-sources.ts'
 import { countTokens, type TokenCount } from './count-tokens.ts'
@@ -17,6 +19,8 @@ import { dryRun } from './dry-run.ts'
 import { createLargeSteps } from './large-steps.ts'
 import { plan, type PlanParts } from './plan.ts'
 import { prepare, type PrepareParts } from './prepare.ts'
+import { readFiles, type ReadFilesParts } from './files/read-files.ts'
+import { tellFiles } from './files/tell-files.ts'
 import { healed, wantsHealing } from './heal-answer.ts'
 import { Refused, refusalFacts } from './refused.ts'
 import type { RunningAnswers } from './running-answers.ts'
@@ -28,7 +32,7 @@ import type { Settle } from './settle.ts'
 import type { Planned, Prepared, Received, Screened } from './stages.ts'
 import { answerWithSearch } from './web/answer-with-search.ts'
 
-export interface PipelineParts extends PrepareParts, ScreenParts, PlanParts, Omit<LoopParts, 'askModel'> {
+export interface PipelineParts extends PrepareParts, ReadFilesParts, ScreenParts, PlanParts, Omit<LoopParts, 'askModel'> {
   readonly admit: Admit
   readonly running: Pick<RunningAnswers, 'began'>
   readonly settle: Settle
@@ -59,6 +63,7 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
       const isLarge = received.bytes > LARGE_BYTES
       if (isLarge) await largeStep()
       prepared = await prepare(received, parts)
+      if (prepared.plugins !== null) prepared = await withPlugins(prepared, prepared.plugins, parts)
       const screening = screen(prepared, parts)
       screened = screening instanceof Promise ? await screening : screening
       if (isLarge) await largeStep()
@@ -79,7 +84,9 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
 
   const loopParts: LoopParts = { ...parts, askModel: createAskModel({ ...parts, answer: answering }) }
 
-  const answer = async (admitted: Admitted, take: TakeFrames): Promise<GatewayError | null> => {
+  const answer = async (admitted: Admitted, give: TakeFrames): Promise<GatewayError | null> => {
+    const { files, call } = admitted.request
+    const take = files === undefined || call.dialect !== 'chat' ? give : tellFiles(give, files)
     admitted.request.permit?.handOver()
     parts.running.began(admitted.connection)
     admitted.connection.limit(parts.totalMs)
@@ -98,6 +105,14 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
     dryRun: (received) => toPlan(received, (planned) => dryRun(planned, parts)),
     countTokens: (received, connection) => toPlan(received, (planned) => countTokens(planned, connection, parts)),
   }
+}
+
+/** What plugins do to the request before it is screened: filters read what a file says. */
+const withPlugins = async (prepared: Prepared, plugins: AskedPlugins, parts: ReadFilesParts): Promise<Prepared> => {
+  const files = plugins.get('file-parser')
+  const read = files === undefined ? prepared : await readFiles(prepared, files, parts)
+  const fetching = plugins.get('web-fetch')
+  return fetching === undefined ? read : withFetchTool(read, fetching)
 }
 
 /** Each step of the work on a larger body takes so long that other requests get a turn between them. */

@@ -15,7 +15,6 @@ import type { WorkspaceDefaults } from '../workspaces/workspaces.ts'
 import { chooseModels, withImpliedRouter } from './choose-models.ts'
 import { withPassHeaders } from './pass-headers.ts'
 import { type Prepared, type Received, strictError } from './stages.ts'
-import { unsupported } from './unsupported.ts'
 import { type DefaultsOf, withDefaultModel, withDefaults } from './workspace-defaults.ts'
 import { type WithPlugins, withWorkspacePlugins } from './workspace-plugins.ts'
 
@@ -45,7 +44,7 @@ export const prepare = async (received: Received, parts: PrepareParts): Promise<
     served === null || named === null ? readPlain(received, body, defaults) : readWithPreset(received, body, defaults, named, served)
 
   const asked = converses ? withImpliedRouter(askedPlugins(read.call.body), read.call) : null
-  const warnings = [...read.warnings, ...unsupported(asked, parts.plugins)]
+  const { warnings } = read
   // By the key, by the header, or by the body, which may have it from its preset.
   const strict = principal.strict || headers.strict || read.call.body.value('strict') === true
   const [first] = warnings

@@ -4,6 +4,7 @@
  */
 import type { CustomerKeyLookup } from '../byok/customer-keys.ts'
 import type { Call } from '../canonical/call.ts'
+import type { FileText } from '../canonical/event.ts'
 import type { HiddenPrompt } from '../canonical/hidden-prompt.ts'
 import type { PipelineStage } from '../canonical/pipeline.ts'
 import type { Prompt } from '../canonical/prompt.ts'
@@ -75,6 +76,8 @@ export interface Prepared extends Received {
   readonly caller: Caller
   /** The provider keys of the caller's own that it may use; null where it has none. */
   readonly customerKeys: CustomerKeyLookup | null
+  /** PDFs of it that were read as text; undefined: none. */
+  readonly files?: readonly FileText[]
   /** The request bodies that go to providers are kept, for the client to see (docs/contract/debugging.md#echo). */
   readonly echo: boolean
 }

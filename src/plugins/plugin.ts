@@ -23,15 +23,13 @@ export const PLUGIN_IDS = [
 export type PluginId = (typeof PLUGIN_IDS)[number]
 
 /**
- * `routing`: chooses whom to ask. `input`: looks at what is said before anybody is asked. `conversation`: changes what is sent,
+ * `routing`: chooses whom to ask. `input`: looks at what is said, or changes it, before anybody is asked. `conversation`: changes what is sent,
  * once it is known to whom. `answer`: looks at what was answered, or changes it.
  */
 export type PluginStep = 'routing' | 'input' | 'conversation' | 'answer'
 
 export interface Plugin {
   readonly step: PluginStep
-  /** This version accepts it and does nothing. */
-  readonly unbuilt?: true
   /** Throws `invalid_request` that names what is missing, where it cannot run here. */
   readonly check?: (options: JsonObject) => void
   /** Of step `routing`: the models to ask, in this order; null: those of the request. */

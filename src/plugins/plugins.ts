@@ -35,10 +35,10 @@ export const createPlugins = ({ settings, moderationEndpoints, models, random }:
       if (moderationEndpoints.length === 0) throw cannotRun('moderation', 'no endpoint is configured (`moderation.endpoints`).')
     },
   },
-  'file-parser': { step: 'conversation', unbuilt: true },
+  'file-parser': { step: 'input' },
   // The pipeline searches before it asks the model (inference/web/plan-search.ts).
   web: { step: 'conversation' },
-  'web-fetch': { step: 'conversation', unbuilt: true },
+  'web-fetch': { step: 'input' },
   'context-compression': { step: 'conversation' },
   fusion: {
     step: 'conversation',

@@ -92,6 +92,8 @@ export const partsOfPipeline = (clock: Clock, more: Partial<PipelineParts> = {})
   moderationEndpoint: null,
   screenMs: 1000,
   models: createModels([], []),
+  readDocument: () => Promise.reject(new Error('There are no documents here.')),
+  fetchPage: () => Promise.reject(new Error('There is no internet here.')),
   toolKit: createToolKit({ clock, searchEngines: noEngines(clock), webFetch: unreachable }),
   searchEngines: noEngines(clock),
   toolSettings: () => toolSettings.parse({}),

@@ -1,4 +1,5 @@
 /** Parts of a message, or of a delta, that are told beside its text. */
+import type { FileText } from '../../canonical/event.ts'
 import type { UrlCitation } from '../../canonical/prompt.ts'
 import type { JsonObject, JsonValue } from '../../lib/json.ts'
 import { urlCitation } from '../url-citation.ts'
@@ -7,6 +8,12 @@ import { urlCitation } from '../url-citation.ts'
 export const annotation = (citation: UrlCitation, saidLength: number): JsonObject => ({
   type: 'url_citation',
   url_citation: urlCitation(citation, 0, saidLength),
+})
+
+/** The same, of a file that the service read. */
+export const fileAnnotation = ({ hash, name, text }: FileText): JsonObject => ({
+  type: 'file',
+  file: { hash, ...(name === null ? {} : { name }), content: [{ type: 'text', text }] },
 })
 
 /** One of `images`. */

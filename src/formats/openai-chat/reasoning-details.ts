@@ -73,6 +73,7 @@ export const createReasoningDetails = (): ReasoningDetails => {
         case 'start':
         case 'text-break':
         case 'citation':
+        case 'file-text':
         case 'tool-arguments':
         case 'logprobs':
         case 'unknown':

@@ -7,7 +7,7 @@ import { endingOnce, errorMetadataMember, metadataMember } from '../answer-parts
 import { watchEnding } from '../ending.ts'
 import type { AnswerHead, AnswerTail, Echo, StreamRenderer } from '../format.ts'
 import { mergedUsage } from '../merged-usage.ts'
-import { annotation, image, logprobs } from './message-parts.ts'
+import { annotation, fileAnnotation, image, logprobs } from './message-parts.ts'
 import { createReasoningDetails } from './reasoning-details.ts'
 import { relayChunks } from './relay-stream.ts'
 import { errorMember } from './render-error.ts'
@@ -130,6 +130,8 @@ class ChatStream implements StreamRenderer {
         return event.text === '' ? '' : this.#chunk(`"refusal":${JSON.stringify(event.text)}`)
       case 'citation':
         return this.#chunk(`"annotations":${JSON.stringify([annotation(event.citation, this.#saidLength)])}`)
+      case 'file-text':
+        return this.#chunk(`"annotations":${JSON.stringify([fileAnnotation(event.file)])}`)
       case 'image':
         return this.#chunk(`"images":${JSON.stringify([image(event.url, this.#imageCount++)])}`)
       case 'logprobs':

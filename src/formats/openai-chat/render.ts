@@ -6,7 +6,7 @@ import type { JsonObject } from '../../lib/json.ts'
 import { errorMetadataMember, metadataMember } from '../answer-parts.ts'
 import { watchEnding } from '../ending.ts'
 import type { AnswerHead, AnswerTail } from '../format.ts'
-import { annotation, image, logprobs } from './message-parts.ts'
+import { annotation, fileAnnotation, image, logprobs } from './message-parts.ts'
 import { joinDetails, createReasoningDetails } from './reasoning-details.ts'
 import { relayAnswer } from './relay-answer.ts'
 import { errorMember } from './render-error.ts'
@@ -69,6 +69,7 @@ const message = (answer: Frame): JsonObject => {
     else if (event.type === 'reasoning') reasoning = (reasoning ?? '') + event.text
     else if (event.type === 'refusal') refusal = (refusal ?? '') + event.text
     else if (event.type === 'citation') annotations.push(annotation(event.citation, content?.length ?? 0))
+    else if (event.type === 'file-text') annotations.push(fileAnnotation(event.file))
     else if (event.type === 'image') images.push(image(event.url, images.length))
     else if (event.type === 'server-tool-end')
       images.push(...(event.outcome.pictures ?? []).map((url, at) => image(url, images.length + at)))

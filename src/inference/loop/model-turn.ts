@@ -105,6 +105,7 @@ export const readModelTurn = (isServerTool: (name: string) => boolean, isFirst: 
       case 'unknown':
       case 'server-tool-start':
       case 'server-tool-end':
+      case 'file-text':
         return event
     }
   }

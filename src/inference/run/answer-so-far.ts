@@ -90,6 +90,7 @@ export class AnswerSoFar implements Said {
           // No provider says these.
           case 'server-tool-start':
           case 'server-tool-end':
+          case 'file-text':
             break
           case 'unknown':
             if (rewritten || native === undefined) this.#lack(event.kind)

@@ -1,0 +1,50 @@
+/** Where PDFs stand in a conversation as its client wrote it, and how a text stands in their place. */
+import type { ClientDialect } from '../../canonical/call.ts'
+import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
+
+/** A part that may be a PDF. */
+export interface FilePart {
+  /** data: or http(s): */
+  readonly url: string
+  readonly name: string | null
+}
+
+/** The field that has the conversation. */
+export const CONVERSATION: Readonly<Record<ClientDialect, string>> = { chat: 'messages', responses: 'input', messages: 'messages' }
+
+/** Null for any other part, and for a file that is known to be none. */
+export const filePart = (part: JsonValue, dialect: ClientDialect): FilePart | null => {
+  if (!isPlain(part)) return null
+  switch (dialect) {
+    case 'chat': {
+      const file = part['type'] === 'file' ? part['file'] : null
+      return isPlain(file) ? fileOf(file['file_data'], file['filename']) : null
+    }
+    case 'responses':
+      return part['type'] === 'input_file' ? fileOf(part['file_data'] ?? part['file_url'], part['filename']) : null
+    case 'messages': {
+      const source = part['type'] === 'document' ? part['source'] : null
+      if (!isPlain(source)) return null
+      if (source['type'] === 'url') return fileOf(source['url'], part['title'])
+      const isPdf = source['type'] === 'base64' && source['media_type'] === PDF_TYPE
+      return isPdf && typeof source['data'] === 'string' ? fileOf(`data:${PDF_TYPE};base64,${source['data']}`, part['title']) : null
+    }
+  }
+}
+
+export const textPart = (text: string, dialect: ClientDialect): JsonObject => ({
+  type: dialect === 'responses' ? 'input_text' : 'text',
+  text,
+})
+
+const PDF_TYPE = 'application/pdf'
+
+/** Base64 alone is taken for a PDF. */
+const fileOf = (data: unknown, name: unknown): FilePart | null => {
+  if (typeof data !== 'string' || data === '') return null
+  if (/^data:/i.test(data) && !/^data:\s*application\/pdf\s*[;,]/i.test(data)) return null
+  const url = /^(?:https?|data):/i.test(data) ? data : `data:${PDF_TYPE};base64,${data}`
+  return { url, name: typeof name === 'string' && name !== '' ? name : null }
+}
+
+const isPlain = (value: unknown): value is JsonObject => isObject(value)

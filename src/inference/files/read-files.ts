@@ -1,0 +1,201 @@
+/**
+ * The plugin `file-parser`: PDFs of a request become text for models that take no files. What was read is told on the answer;
+ * a client that sends it back has it read no second time (docs/contract/tools.md#files-as-text).
+ */
+import { createHash } from 'node:crypto'
+
+import type { FileText } from '../../canonical/event.ts'
+import type { Warning } from '../../canonical/warning.ts'
+import { invalidRequest } from '../../contract/validate.ts'
+import { readDataUrl } from '../../lib/data-url.ts'
+import type { ReadAnswer, ReadDocument } from '../../lib/documents/read-document.ts'
+import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
+import { editElements } from '../../lib/json-splice.ts'
+import type { Models } from '../../models/models.ts'
+import { type FetchPage, NoPage } from '../../tools/web-fetch/fetch-page.ts'
+import { type Prepared, strictError } from '../stages.ts'
+import { readAgain } from '../read-again.ts'
+import { CONVERSATION, type FilePart, filePart, textPart } from './file-places.ts'
+
+export interface ReadFilesParts {
+  readonly models: Models
+  readonly readDocument: ReadDocument
+  readonly fetchPage: FetchPage
+}
+
+const FILES_MAX = 20
+const BYTES_MAX = 32 * 1024 * 1024
+const LIMITS = { maxPages: 1000, maxCharacters: 4_000_000 }
+const READ_MS = 30_000
+
+/** The request with text in place of its PDFs. Throws `invalid_request` that names a file which cannot be read. */
+export const readFiles = async (prepared: Prepared, options: JsonObject, parts: ReadFilesParts): Promise<Prepared> => {
+  const { dialect, body, models } = prepared.call
+  const field = CONVERSATION[dialect]
+  const raw = body.raw(field)
+  const engine = engineOf(options)
+  if (raw === undefined || !raw.startsWith('[') || !takesText(engine, models, parts.models)) return prepared
+  const known = dialect === 'chat' ? annotated(body.value(field)) : new Map<string, string>()
+  const found = findFiles(body.value(field), dialect, field)
+  if (found.length === 0) return prepared
+  if (found.length > FILES_MAX)
+    throw invalidRequest([{ path: found[FILES_MAX]?.at ?? field, message: `No more than ${FILES_MAX} PDFs are read.` }])
+  const read = new Map<string, FileText & { readonly pages: number | null }>()
+  await Promise.all(
+    found.map(async ({ at, file }) => {
+      const one = await readFile(file, at, known, parts)
+      if (one !== null) read.set(at, one)
+    }),
+  )
+  if (read.size === 0) return prepared
+  const changed = editElements(raw, (text, index) => {
+    const start = `${field}[${index}]`
+    const touched = text.includes('"annotations"') || [...read.keys()].some((at) => at === start || at.startsWith(`${start}.`))
+    return touched ? JSON.stringify(replaced(JSON.parse(text) as JsonValue, start, (at) => textOf(read.get(at), dialect))) : text
+  })
+  const files = [...read.values()]
+  prepared.pipeline.push({
+    type: 'plugin',
+    name: 'file-parser',
+    summary: `Read the text of ${files.length} PDF${files.length === 1 ? '' : 's'}`,
+    cost_usd: 0,
+    data: { engine: 'pdf-text', files: files.length, parsed: files.filter(({ pages }) => pages !== null).length },
+  })
+  const warnings = engine === 'cloudflare-ai' ? [OTHER_ENGINE] : []
+  const [first] = warnings
+  if (prepared.strict && first !== undefined) throw strictError(first)
+  return {
+    ...prepared,
+    call: readAgain(prepared, body.with({ [field]: changed })),
+    files,
+    warnings: [...prepared.warnings, ...warnings],
+  }
+}
+
+const engineOf = ({ pdf }: JsonObject): string | null => {
+  const engine = isObject(pdf) ? pdf['engine'] : null
+  if (engine === 'mistral-ocr') {
+    throw invalidRequest([
+      {
+        path: 'plugins',
+        message: 'file-parser: the engine "mistral-ocr" is not available here; "pdf-text" reads PDFs that have a text layer.',
+      },
+    ])
+  }
+  return typeof engine === 'string' ? engine : null
+}
+
+const OTHER_ENGINE: Warning = {
+  code: 'unsupported_field',
+  field: 'plugins',
+  message: 'file-parser: the engine "cloudflare-ai" is not available here; "pdf-text" read the PDFs.',
+}
+
+/** Files stay files where the client says so, or where every model that it names is known to take them. */
+const takesText = (engine: string | null, named: readonly string[], models: Models): boolean =>
+  engine === null ? !named.every((id) => models.find(id)?.inputModalities?.includes('file') === true) : engine !== 'native'
+
+interface FoundFile {
+  readonly at: string
+  readonly file: FilePart
+}
+
+const findFiles = (value: JsonValue | undefined, dialect: Prepared['call']['dialect'], at: string): readonly FoundFile[] => {
+  const found: FoundFile[] = []
+  walk(value, at, (part, place) => {
+    const file = filePart(part, dialect)
+    if (file !== null) found.push({ at: place, file })
+    return file !== null
+  })
+  return found
+}
+
+/** Every element of every list, outermost first; `see` says whether what is inside is left out. */
+const walk = (value: JsonValue | undefined, at: string, see: (part: JsonValue, at: string) => boolean): void => {
+  if (Array.isArray(value)) {
+    for (const [index, one] of (value as readonly JsonValue[]).entries()) {
+      const place = `${at}[${index}]`
+      if (!see(one, place)) walk(one, place, see)
+    }
+  } else if (isObject(value)) walk(value['content'], `${at}.content`, see)
+}
+
+/** As `walk` goes. What was read of a file belongs to the service, and leaves with it. */
+const replaced = (value: JsonValue, at: string, put: (at: string) => JsonObject | null): JsonValue => {
+  const instead = put(at)
+  if (instead !== null) return instead
+  if (Array.isArray(value)) return (value as readonly JsonValue[]).map((one, index) => replaced(one, `${at}[${index}]`, put))
+  if (!isObject(value)) return value
+  const { content, annotations, ...rest } = value
+  const kept = Array.isArray(annotations)
+    ? (annotations as readonly JsonValue[]).filter((one) => !(isObject(one) && one['type'] === 'file'))
+    : annotations
+  return {
+    ...rest,
+    ...(content === undefined ? {} : { content: replaced(content, `${at}.content`, put) }),
+    ...(kept === undefined || (Array.isArray(kept) && kept.length === 0) ? {} : { annotations: kept }),
+  }
+}
+
+const textOf = (file: FileText | undefined, dialect: Prepared['call']['dialect']): JsonObject | null =>
+  file === undefined ? null : textPart(`<file name=${JSON.stringify(file.name ?? 'file.pdf')}>\n${file.text}\n</file>`, dialect)
+
+/** What earlier answers told of files, by their hashes. */
+const annotated = (messages: JsonValue | undefined): ReadonlyMap<string, string> => {
+  const known = new Map<string, string>()
+  if (!Array.isArray(messages)) return known
+  for (const message of messages as readonly JsonValue[]) {
+    const annotations = isObject(message) ? message['annotations'] : null
+    if (!Array.isArray(annotations)) continue
+    for (const annotation of annotations as readonly unknown[]) {
+      const file = isObject(annotation) && annotation['type'] === 'file' ? annotation['file'] : null
+      if (!isObject(file) || typeof file['hash'] !== 'string' || !Array.isArray(file['content'])) continue
+      const texts = (file['content'] as readonly unknown[]).flatMap((part) =>
+        isObject(part) && typeof part['text'] === 'string' ? [part['text']] : [],
+      )
+      if (texts.length > 0) known.set(file['hash'], texts.join('\n'))
+    }
+  }
+  return known
+}
+
+/** Null for a file that turns out to be no PDF: it stays as it is. */
+const readFile = async (
+  { url, name }: FilePart,
+  at: string,
+  known: ReadonlyMap<string, string>,
+  { fetchPage, readDocument }: ReadFilesParts,
+): Promise<(FileText & { readonly pages: number | null }) | null> => {
+  const bytes = await bytesOf(url, at, fetchPage)
+  if (bytes.byteLength > BYTES_MAX) throw refused(at, 'the PDF is too large.')
+  const isPdf = bytes.subarray(0, 1024).includes('%PDF-')
+  if (!isPdf && !/^data:/i.test(url)) return null
+  const hash = createHash('sha256').update(bytes).digest('hex')
+  const before = known.get(hash)
+  if (before !== undefined) return { hash, name, text: before, pages: null }
+  const read = await readDocument({ kind: 'pdf', ...LIMITS }, bytes, { timeoutMs: READ_MS })
+  if (read.fault !== null) throw refused(at, FAULTS[read.fault])
+  if (read.text === '') throw refused(at, 'the PDF has no text layer; an OCR engine is needed, which is not available here.')
+  return { hash, name, text: read.text, pages: read.pages ?? null }
+}
+
+const bytesOf = async (url: string, at: string, fetchPage: FetchPage): Promise<Buffer> => {
+  const data = readDataUrl(url)
+  if (data !== null) return Buffer.from(data.base64(), 'base64')
+  try {
+    const { bytes } = await fetchPage({ url, refuse: () => null, signal: new AbortController().signal })
+    return bytes
+  } catch (thrown) {
+    if (thrown instanceof NoPage) throw refused(at, thrown.message)
+    throw thrown
+  }
+}
+
+const refused = (path: string, message: string) => invalidRequest([{ path, message }])
+
+const FAULTS: Readonly<Record<NonNullable<ReadAnswer['fault']>, string>> = {
+  encrypted: 'the PDF is encrypted; send it without a password.',
+  broken: 'the PDF is broken and cannot be read.',
+  too_slow: 'the PDF takes too long to read.',
+  too_large: 'the PDF takes too much memory to read.',
+}

@@ -1,0 +1,10 @@
+/** What was read of a request's files, told on its answer, so that a client can send it back instead of having it read again. */
+import type { FileText, Frame, ModelEvent, TakeFrames } from '../../canonical/event.ts'
+
+/** Before the finish. Only Chat Completions has a word for it. */
+export const tellFiles = (take: TakeFrames, files: readonly FileText[]): TakeFrames => {
+  const told: readonly ModelEvent[] = files.map((file) => ({ type: 'file-text', file }))
+  // A provider's own text of an answer would leave the files out.
+  return (frames) =>
+    take(frames.map(({ events }): Frame => ({ events: events.flatMap((event) => (event.type === 'finish' ? [...told, event] : [event])) })))
+}

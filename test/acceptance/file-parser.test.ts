@@ -1,0 +1,226 @@
+/** PDFs as text for models that take no files, and the tool that a plugin offers. */
+import { createHash } from 'node:crypto'
+
+import { beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+
+import { call, infer, type Answer } from '../support/calls.ts'
+import { readStream } from '../support/client-stream.ts'
+import { say, startFakeUpstream } from '../support/fake-upstream.ts'
+import { pdfOf } from '../support/pdfs.ts'
+import { useServices, type StartedService } from '../support/started-service.ts'
+
+const services = useServices()
+const provider = await startFakeUpstream()
+let service: StartedService
+
+beforeAll(async () => {
+  service = await services.start({
+    config: `
+providers:
+  acme: { name: Acme, dialects: [openai-chat], base_url: "${provider.url}", api_key: k }
+models:
+  t/text: { input_modalities: [text], endpoints: [{ provider: acme, model: plain }] }
+  t/files: { input_modalities: [text, file], endpoints: [{ provider: acme, model: reading }] }
+`,
+  })
+})
+
+beforeEach(() => provider.script(say('It is an invoice.')))
+
+const PATHS = { chat: '/chat/completions', responses: '/responses', messages: '/messages' } as const
+type Dialect = keyof typeof PATHS
+const DIALECTS = Object.keys(PATHS) as Dialect[]
+
+const INVOICE = pdfOf(['Invoice 42', 'Total 7 EUR'])
+const HASH = createHash('sha256').update(INVOICE).digest('hex')
+
+const part = (dialect: Dialect, data: string): unknown => {
+  const url = /^https?:/.test(data) ? data : `data:application/pdf;base64,${data}`
+  if (dialect === 'chat') return { type: 'file', file: { filename: 'in voice.pdf', file_data: url } }
+  if (dialect === 'responses')
+    return { type: 'input_file', filename: 'in voice.pdf', ...(url === data ? { file_url: url } : { file_data: url }) }
+  const source = url === data ? { type: 'url', url } : { type: 'base64', media_type: 'application/pdf', data }
+  return { type: 'document', title: 'in voice.pdf', source }
+}
+
+const ask = (
+  dialect: Dialect,
+  file: Buffer | string,
+  more: Readonly<Record<string, unknown>> = {},
+  before: readonly unknown[] = [],
+): Promise<Answer> => {
+  const question = { type: dialect === 'responses' ? 'input_text' : 'text', text: 'What is it?' }
+  const message = { role: 'user', content: [question, part(dialect, typeof file === 'string' ? file : file.toString('base64'))] }
+  return infer(
+    service,
+    {
+      model: 't/text',
+      plugins: [{ id: 'file-parser' }],
+      ...(dialect === 'responses' ? { input: [message, ...before] } : { messages: [message, ...before] }),
+      ...(dialect === 'messages' ? { max_tokens: 500 } : {}),
+      ...more,
+    },
+    { path: PATHS[dialect] },
+  )
+}
+
+const sent = (): string => JSON.stringify(provider.last.body['messages'])
+
+describe.each(DIALECTS)('%s', (dialect) => {
+  test('a model of text gets the text of a PDF, with its name', async () => {
+    const { status, text } = await ask(dialect, INVOICE)
+    expect([status, text]).toEqual([200, expect.stringContaining('It is an invoice.')])
+    expect(sent()).toContain(JSON.stringify('<file name="in voice.pdf">\nInvoice 42\n\nTotal 7 EUR\n</file>').slice(1, -1))
+    expect(sent()).not.toContain('base64')
+  })
+
+  test('a model that takes files gets the file', async () => {
+    const { status } = await ask(dialect, INVOICE, { model: 't/files' })
+    expect(status).toBe(200)
+    expect(sent()).toContain(INVOICE.toString('base64'))
+    expect(sent()).not.toContain('Invoice 42')
+  })
+
+  test('the client’s word counts more than the model’s: pdf-text is text, native is the file', async () => {
+    const engine = (name: string) => ({ plugins: [{ id: 'file-parser', pdf: { engine: name } }] })
+    await ask(dialect, INVOICE, { model: 't/files', ...engine('pdf-text') })
+    expect(sent()).toContain('Invoice 42')
+    const asFile = await ask(dialect, INVOICE, { model: 't/files', ...engine('native') })
+    expect(asFile.status).toBe(200)
+    expect(sent()).toContain(INVOICE.toString('base64'))
+  })
+
+  test.each([
+    ['encrypted', pdfOf(['x'], { encrypted: true }), 'encrypted'],
+    ['scanned', pdfOf(['']), 'no text layer; an OCR engine is needed'],
+    ['broken', Buffer.from('%PDF-1.7 nothing'), 'broken'],
+    ['on a private host', 'http://127.0.0.1/secret.pdf', 'not of the open internet'],
+  ])('one that is %s is refused by its place', async (_, file, why) => {
+    const before = provider.exchanges.length
+    const { status, text } = await ask(dialect, file)
+    expect(status).toBe(400)
+    expect(text).toContain(`${dialect === 'responses' ? 'input' : 'messages'}[0].content[1]`)
+    expect(text).toContain(why)
+    expect(provider.exchanges.length).toBe(before)
+  })
+
+  test('an engine that is not here is refused, or replaced with a warning', async () => {
+    const engine = (name: string) => ({ plugins: [{ id: 'file-parser', pdf: { engine: name } }] })
+    const refused = await ask(dialect, INVOICE, engine('mistral-ocr'))
+    expect([refused.status, refused.text]).toEqual([400, expect.stringContaining('mistral-ocr')])
+    const replaced = await ask(dialect, INVOICE, engine('cloudflare-ai'))
+    expect(replaced.status).toBe(200)
+    expect(replaced.headers.get('x-service-warnings')).toBe('1')
+    expect((await ask(dialect, INVOICE, { ...engine('cloudflare-ai'), strict: true })).status).toBe(400)
+  })
+
+  test('without the plugin, and with it switched off, nothing is read', async () => {
+    for (const plugins of [[], [{ id: 'file-parser', enabled: false }]]) {
+      provider.script(say('Fine.'))
+      await ask(dialect, INVOICE, { plugins })
+      expect(sent()).not.toContain('Invoice 42')
+    }
+  })
+
+  test('the plugin web-fetch offers the tool with its options', async () => {
+    const script = [{ call: { name: 'service:web_fetch', arguments: { url: 'https://example.com/' } } }, { text: 'Never mind.' }]
+    const more = {
+      model: 'sandbox/agent',
+      sandbox: { script },
+      plugins: [{ id: 'web-fetch', allowed_domains: ['example.org'], max_uses: 1 }],
+    }
+    const question = [{ role: 'user', content: 'Read it.' }]
+    const { status, text, headers } = await infer(
+      service,
+      {
+        ...more,
+        ...(dialect === 'responses' ? { input: question } : { messages: question }),
+        ...(dialect === 'messages' ? { max_tokens: 9 } : {}),
+      },
+      { path: PATHS[dialect] },
+    )
+    expect(status).toBe(200)
+    expect(text).toMatch(/example\.com is not among the allowed domains|url_not_allowed/)
+    expect(headers.get('x-service-warnings')).toBeNull()
+  })
+})
+
+describe('Chat Completions: what was read comes with the answer', () => {
+  const annotation = {
+    type: 'file',
+    file: { hash: HASH, name: 'in voice.pdf', content: [{ type: 'text', text: 'Invoice 42\n\nTotal 7 EUR' }] },
+  }
+
+  test('whole', async () => {
+    const { json } = await ask('chat', INVOICE)
+    expect(json).toMatchObject({ choices: [{ message: { content: 'It is an invoice.', annotations: [annotation] } }] })
+  })
+
+  test('streamed', async () => {
+    const { text } = await ask('chat', INVOICE, { stream: true })
+    expect(readStream('chat', text)).toEqual({ end: 'normal', faults: [] })
+    expect(text).toContain(`"annotations":${JSON.stringify([annotation])}`)
+  })
+
+  test('sent back, the file is read no second time, and the annotation goes to no provider', async () => {
+    const told = { ...annotation, file: { ...annotation.file, content: [{ type: 'text', text: 'as it was read before' }] } }
+    const { status } = await ask('chat', INVOICE, {}, [
+      { role: 'assistant', content: 'It is an invoice.', annotations: [told] },
+      { role: 'user', content: 'Of whom?' },
+    ])
+    expect(status).toBe(200)
+    expect(sent()).toContain('as it was read before')
+    expect(sent()).not.toContain('Invoice 42')
+    expect(sent()).not.toContain('annotations')
+  })
+
+  test('one of another file is not taken for it', async () => {
+    const told = { ...annotation, file: { ...annotation.file, hash: 'ab'.repeat(32) } }
+    await ask('chat', INVOICE, {}, [
+      { role: 'assistant', content: 'Hm.', annotations: [told] },
+      { role: 'user', content: 'Of whom?' },
+    ])
+    expect(sent()).toContain('Invoice 42')
+  })
+})
+
+test('the metadata says how many were read', async () => {
+  const { text } = await infer(
+    service,
+    {
+      model: 't/text',
+      plugins: [{ id: 'file-parser' }],
+      messages: [{ role: 'user', content: [part('chat', INVOICE.toString('base64'))] }],
+    },
+    { headers: { 'x-service-metadata': 'enabled' } },
+  )
+  expect(text).toContain('"name":"file-parser"')
+  expect(text).toContain('"parsed":1')
+})
+
+test('a guardrail reads what a PDF says', async () => {
+  const guarded = await services.start({
+    config: `
+providers:
+  acme: { name: Acme, dialects: [openai-chat], base_url: "${provider.url}", api_key: k }
+models:
+  t/text: { input_modalities: [text], endpoints: [{ provider: acme, model: plain }] }
+`,
+  })
+  const made = await call(guarded, 'POST', '/guardrails', {
+    body: { name: 'No mail', content_filter_builtins: [{ slug: 'email', action: 'redact' }] },
+  })
+  expect(made.status).toBeLessThan(300)
+  const { id } = (made.json as { readonly data: { readonly id: string } }).data
+  const keys = (await call(guarded, 'GET', '/keys')).json as { readonly data: readonly { readonly hash: string }[] }
+  const assigned = await call(guarded, 'POST', `/guardrails/${id}/assignments/keys`, {
+    body: { key_hashes: keys.data.map(({ hash }) => hash) },
+  })
+  expect(assigned.status).toBe(200)
+  const mail = pdfOf(['Write to jane@example.com now'])
+  const content = [part('chat', mail.toString('base64'))]
+  const { status } = await infer(guarded, { model: 't/text', plugins: [{ id: 'file-parser' }], messages: [{ role: 'user', content }] })
+  expect(status).toBe(200)
+  expect(sent()).toContain('Write to')
+  expect(sent()).not.toContain('jane@example.com')
+})
