@@ -58,6 +58,8 @@ export type Part =
       readonly proof?: ReasoningProof
       /** The service ran it, for an answer that the client brings back: in this turn of that answer. */
       readonly ranInTurn?: number
+      /** Of a search over withheld tools: the catalogue that was searched, by its hash. */
+      readonly catalog?: string
     } & Marked)
   | ({
       readonly type: 'tool-result'
@@ -101,6 +103,8 @@ export interface FunctionTool extends Marked {
   /** JSON Schema of the arguments. */
   readonly parameters: unknown
   readonly strict?: boolean
+  /** The client marks it `defer_loading`: the model is to search for it before it is shown. */
+  readonly deferred?: true
 }
 
 /** A tool of the client's that takes any text, as OpenAI has them; elsewhere it is a function (providers/text-calls.ts). */

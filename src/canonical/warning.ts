@@ -21,4 +21,5 @@ export type WarningCode =
   | 'tool_call_after_limit'
   | 'search_failed'
   | 'unopened_result'
+  | 'invalid_tool_call'
   | 'answered_error'

@@ -19,6 +19,7 @@ import { createLearntRoleRules } from '../providers/role-rules.ts'
 import { createSafeFetch } from '../providers/safe-fetch.ts'
 import { createUpstream } from '../providers/upstream.ts'
 import { createPlugins } from '../plugins/plugins.ts'
+import { createCatalogueMemory } from '../tools/deferred/catalogue-memory.ts'
 import { createToolKit } from '../tools/kit.ts'
 import { createFetchPage, type FetchPage } from '../tools/web-fetch/fetch-page.ts'
 import { createReadPage } from '../tools/web-fetch/read-page.ts'
@@ -73,6 +74,7 @@ export const composeAppParts = (parts: Parts, file: ConfigFile, models: Models, 
 
 const composePipeline = (parts: Parts, file: ConfigFile, models: Models, env: Environment): Pipeline => {
   const { clock, management } = parts
+  const catalogues = createCatalogueMemory()
   const safeFetch = createSafeFetch({ clock, trustedHosts: file.moderation.trusted_hosts })
   const searchEngines = createSearchEngines(file.tools.web_search, clock)
   const fetchPage = composeFetchPage(clock)
@@ -97,7 +99,9 @@ const composePipeline = (parts: Parts, file: ConfigFile, models: Models, env: En
       clock,
       searchEngines,
       webFetch: webFetchTool({ settings: file.tools.web_fetch, clock, fetchPage, readPage: createReadPage(parts.readDocument) }),
+      catalogues,
     }),
+    catalogues,
     searchEngines,
     toolSettings: () => file.tools,
     sealedResults: createSealedResults(clock, parts.seal),

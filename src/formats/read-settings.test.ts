@@ -187,7 +187,7 @@ describe('what has no word in the middle is told by its path', () => {
     ],
     ['responses', { reasoning: { effort: 'low', context: 'auto', mode: null } }, ['reasoning.context']],
     ['responses', { context_management: [], prompt_cache_retention: '24h' }, ['context_management', 'prompt_cache_retention']],
-    ['responses', { tools: [{ type: 'function', name: 'f', defer_loading: true }] }, ['tools[0].defer_loading']],
+    ['responses', { tools: [{ type: 'function', name: 'f', async: true }] }, ['tools[0].async']],
     ['messages', { thinking: { type: 'between_tools' } }, ['thinking.type']],
     ['messages', { thinking: { type: 'adaptive', display: 'updates' } }, ['thinking.display']],
     ['messages', { output_config: { task_budget: { type: 'tokens', total: 20_000 } } }, ['output_config.task_budget']],

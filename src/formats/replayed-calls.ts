@@ -14,15 +14,18 @@ export interface ReplayedCall {
   /** JSON text. */
   readonly arguments: string
   readonly turn: number
+  /** Of a search over withheld tools: the catalogue that was searched. */
+  readonly catalog: string | null
 }
 
-export const replayedCall = ({ id, tool, instance, arguments: json, turn }: ReplayedCall): Part => ({
+export const replayedCall = ({ id, tool, instance, arguments: json, turn, catalog }: ReplayedCall): Part => ({
   type: 'tool-call',
   id,
   // Other services of this dialect have a prefix of their own.
   name: instance !== null && /^(?:service|openrouter)_/.test(instance) ? instance.replace(/^openrouter_/, 'service_') : `service_${tool}`,
   arguments: json,
   ranInTurn: turn,
+  ...(catalog === null ? {} : { catalog }),
 })
 
 export interface ReplayedResult {

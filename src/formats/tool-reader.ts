@@ -19,12 +19,14 @@ import { cacheMark } from './prompt-reader.ts'
 /** A tool without a schema takes no arguments. */
 export const functionTool = (node: Node, schemaKey: string, marks: Node = node): FunctionTool => {
   const strict = optionalFlag(node, 'strict')
+  const deferred = optionalFlag(marks, 'defer_loading') ?? optionalFlag(node, 'defer_loading')
   return {
     type: 'function',
     name: requiredText(node, 'name'),
     description: optionalText(node, 'description'),
     parameters: member(node, schemaKey) ?? { type: 'object', properties: {} },
     ...(strict === null ? {} : { strict }),
+    ...(deferred === true ? { deferred } : {}),
     ...cacheMark(marks),
   }
 }

@@ -7,12 +7,14 @@ import { hasEmbeddings } from '../providers/openai-chat/embeddings.ts'
 import { type Plan, planAttempts } from '../routing/plan-attempts.ts'
 import { permits } from '../routing/policy.ts'
 import type { RoutingState } from '../routing/routing-state.ts'
+import type { CatalogueMemory } from '../tools/deferred/catalogue-memory.ts'
 import type { ToolKit } from '../tools/kit.ts'
 import type { ToolSettings } from '../tools/settings.ts'
 import type { ToolCaller } from '../tools/tool.ts'
 import type { SealedResults } from '../tools/sealed-results.ts'
 import type { SearchEngines } from '../tools/web-search/search-engines.ts'
 import { offerTools } from './loop/offer-tools.ts'
+import { isWrapperOf, offerWithheld } from './loop/offer-withheld.ts'
 import { replayedConversation, toldFor } from './loop/replayed-conversation.ts'
 import { withCustomerKeys } from './plan-customer-keys.ts'
 import { withinContext } from './within-context.ts'
@@ -25,6 +27,7 @@ export interface PlanParts {
   readonly routing: RoutingState
   readonly toolKit: ToolKit
   readonly searchEngines: SearchEngines
+  readonly catalogues: CatalogueMemory
   /** As the configuration has them now. */
   readonly toolSettings: () => ToolSettings
   readonly sealedResults: SealedResults
@@ -51,20 +54,27 @@ export const plan = (full: Screened, parts: PlanParts): Planned => {
     settings: parts.toolSettings().web_search,
     presetSlug: presetOf(screened, 'plugins'),
   })
-  const offer = offerTools(call, found?.attempts ?? planned.attempts, {
+  const candidates = found?.attempts ?? planned.attempts
+  const isWrapper = isWrapperOf(call)
+  const served = offerTools(call, candidates, {
     replayed: replayed?.prompt ?? null,
+    isWrapper,
     kit: parts.toolKit,
     caller: toolCaller(screened, parts.models),
     settings: parts.toolSettings(),
     presetSlug: presetOf(screened, 'tools'),
   })
-  const attempts = offer?.attempts ?? found?.attempts ?? planned.attempts
-  const promptFor = offer?.tools.promptFor ?? (replayed === null ? undefined : promptWithoutTools(replayed.prompt))
+  const { attempts, tools } = offerWithheld(call, served ?? { attempts: candidates, tools: null }, {
+    workspaceId: screened.caller.workspaceId,
+    catalogues: parts.catalogues,
+    prompt: () => (replayed === null ? call.prompt() : { ...replayed.prompt, messages: toldFor(replayed.prompt.messages, isWrapper) }),
+  })
+  const promptFor = tools?.promptFor ?? (replayed === null ? undefined : promptWithoutTools(replayed.prompt))
   return {
     ...screened,
     ...(replayed === null || replayed.warnings.length === 0 ? {} : { warnings: [...screened.warnings, ...replayed.warnings] }),
     plan: attempts === planned.attempts ? planned : { ...planned, attempts },
-    tools: offer?.tools ?? null,
+    tools,
     search: found?.search ?? null,
     ...(promptFor === undefined ? {} : { promptFor }),
   }

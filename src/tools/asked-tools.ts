@@ -9,6 +9,8 @@ import type { AskedTool } from './tool.ts'
 
 /** Null for a tool that is none of the service's. Throws `invalid_request` for one that has our prefix and is not known. */
 export const askedTool = ({ kind, at, raw }: ProviderTool, dialect: ClientDialect): AskedTool | null => {
+  // A client that runs the search itself gets the calls of it.
+  if (isObject(raw) && raw['execution'] === 'client') return null
   const own = serverToolName(kind)
   const tool = own === null ? shorthandOf(kind, dialect) : SERVER_TOOLS.find((name) => name === own)
   if (tool === undefined) {

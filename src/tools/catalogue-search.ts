@@ -3,7 +3,7 @@
  * are asked, so that a conversation can be replayed; and both take time in proportion to the catalogue, whoever wrote it.
  */
 import { isObject } from '../lib/json.ts'
-import { createFinder, createRegex, type Regex } from '../lib/regex/finder.ts'
+import { createRegex, matches } from '../lib/regex/finder.ts'
 
 /** A tool, as far as it is searched. */
 export interface Entry {
@@ -73,16 +73,6 @@ export const createCatalogueSearch = <Tool extends Entry>(tools: readonly Tool[]
       return found
     },
   }
-}
-
-const matches = (regex: Regex, text: string): boolean => {
-  let found = false
-  const finder = createFinder(regex, () => {
-    found = true
-  })
-  finder.push(text)
-  finder.pause()
-  return found
 }
 
 interface Field {

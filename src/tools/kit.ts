@@ -3,7 +3,9 @@ import type { ServerTool } from '../canonical/server-tools.ts'
 import { GatewayError } from '../errors.ts'
 import type { Clock } from '../lib/clock.ts'
 import { datetimeTool } from './datetime.ts'
+import type { CatalogueMemory } from './deferred/catalogue-memory.ts'
 import { searchModelsTool } from './search-models.ts'
+import { toolSearchTool } from './tool-search.ts'
 import type { MakeTool } from './tool.ts'
 import type { SearchEngines } from './web-search/search-engines.ts'
 import { webSearchTool } from './web-search/web-search.ts'
@@ -14,9 +16,10 @@ export interface ToolKitParts {
   readonly clock: Clock
   readonly searchEngines: SearchEngines
   readonly webFetch: MakeTool
+  readonly catalogues: CatalogueMemory
 }
 
-export const createToolKit = ({ clock, searchEngines, webFetch }: ToolKitParts): ToolKit => ({
+export const createToolKit = ({ clock, searchEngines, webFetch, catalogues }: ToolKitParts): ToolKit => ({
   datetime: datetimeTool(clock),
   experimental__search_models: searchModelsTool,
   web_search: webSearchTool(searchEngines),
@@ -26,7 +29,7 @@ export const createToolKit = ({ clock, searchEngines, webFetch }: ToolKitParts):
   fusion: unavailable,
   image_generation: unavailable,
   apply_patch: unavailable,
-  tool_search: unavailable,
+  tool_search: toolSearchTool(catalogues),
   files: unavailable,
   shell: unavailable,
   bash: unavailable,

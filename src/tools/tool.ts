@@ -2,7 +2,7 @@
  * A tool that the service runs between the client and the model. One file a tool makes it from what a request asks for;
  * kit.ts lists them; inference/tool-loop.ts offers them to the model and runs its calls.
  */
-import type { Prompt } from '../canonical/prompt.ts'
+import type { FunctionTool, Prompt } from '../canonical/prompt.ts'
 import type { ServerOutcome, ServerTool } from '../canonical/server-tools.ts'
 import type { JsonObject } from '../lib/json.ts'
 import type { AskModel } from './ask.ts'
@@ -24,6 +24,14 @@ export interface ToolCaller {
   readonly workspaceId: string
   /** The models that it may call, in the order of the catalogue. */
   models(): readonly Model[]
+  /** Functions of the client's that the model is not shown; absent: none. */
+  readonly withheld?: Withheld
+}
+
+export interface Withheld {
+  readonly tools: readonly FunctionTool[]
+  /** The model is shown these from its next turn on. */
+  load(names: readonly string[]): void
 }
 
 /** Makes a tool for one request. Throws `invalid_request` that names the faulty parameter, or the setting that is missing. */
@@ -39,6 +47,8 @@ export interface Tool {
    * throws only the signal's reason, once that is aborted.
    */
   run(input: JsonObject, turn: ToolTurn): Promise<ToolResult>
+  /** As it ran before, where the same arguments give the same result: a conversation that comes back need not hold it whole. */
+  again?(input: JsonObject): ToolResult
 }
 
 export interface ToolTurn {

@@ -129,6 +129,7 @@ const BLOCK_DELTAS: Readonly<Record<string, readonly string[]>> = {
   web_search_tool_result: [],
   web_fetch_tool_result: [],
   service_tool_result: [],
+  tool_search_tool_result: [],
 }
 
 /** What is looked at of an event, as far as it is there. */

@@ -16,6 +16,7 @@ import { createModels } from '../../src/models/models.ts'
 import { createPlugins } from '../../src/plugins/plugins.ts'
 import { pluginSettings } from '../../src/plugins/settings.ts'
 import { providerRegistry } from '../../src/providers/registry.ts'
+import { createCatalogueMemory } from '../../src/tools/deferred/catalogue-memory.ts'
 import { createToolKit } from '../../src/tools/kit.ts'
 import { createSealedResults } from '../../src/tools/sealed-results.ts'
 import type { MakeTool } from '../../src/tools/tool.ts'
@@ -94,7 +95,8 @@ export const partsOfPipeline = (clock: Clock, more: Partial<PipelineParts> = {})
   models: createModels([], []),
   readDocument: () => Promise.reject(new Error('There are no documents here.')),
   fetchPage: () => Promise.reject(new Error('There is no internet here.')),
-  toolKit: createToolKit({ clock, searchEngines: noEngines(clock), webFetch: unreachable }),
+  toolKit: createToolKit({ clock, searchEngines: noEngines(clock), webFetch: unreachable, catalogues: createCatalogueMemory() }),
+  catalogues: createCatalogueMemory(),
   searchEngines: noEngines(clock),
   toolSettings: () => toolSettings.parse({}),
   sealedResults: createSealedResults(clock, testSeal),

@@ -21,6 +21,7 @@ const readUse = (block: Node): readonly Part[] => {
       instance: optionalText(block, 'instance_name'),
       arguments: JSON.stringify(block.members['input'] ?? {}),
       turn: turn ?? 0,
+      catalog: optionalText(block, 'catalog'),
     }),
   ]
 }

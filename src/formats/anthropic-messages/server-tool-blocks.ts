@@ -16,9 +16,10 @@ export const useBlock = (call: ServerCall, input: JsonObject = call.input): Json
 })
 
 /** How the model called, for the way back: typed clients may drop it, and then the id of the block is the call's. */
-const originOf = ({ callId, name, tool }: ServerCall): JsonObject => ({
+const originOf = ({ callId, name, tool, catalog }: ServerCall): JsonObject => ({
   call_id: callId,
   ...(name === `service_${tool}` ? {} : { instance_name: name }),
+  ...(catalog === undefined ? {} : { catalog }),
 })
 
 export const resultBlock = (call: ServerCall, outcome: ServerOutcome): JsonObject => {

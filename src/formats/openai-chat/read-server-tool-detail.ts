@@ -11,7 +11,7 @@ export const SERVER_TOOL_DETAIL = 'reasoning.server_tool_call'
 export const readServerToolDetail = (detail: Node): readonly Part[] | null => {
   const name = optionalText(detail, 'tool_name') ?? ''
   const own = serverToolName(name)
-  const tool = isServerTool(own) ? own : name.startsWith('web_search') ? 'web_search' : null
+  const tool = isServerTool(own) ? own : own === 'search_tools' ? 'tool_search' : name.startsWith('web_search') ? 'web_search' : null
   if (tool === null) return null
   const id = optionalText(detail, 'id')
   const callId = optionalText(detail, 'tool_call_id') ?? id ?? `call_${detail.path.replaceAll(/\W+/g, '_')}`
@@ -22,6 +22,7 @@ export const readServerToolDetail = (detail: Node): readonly Part[] | null => {
       instance: optionalText(detail, 'instance_name'),
       arguments: optionalText(detail, 'arguments') ?? '{}',
       turn: (id === null ? null : turnOfServerCall(id)) ?? 0,
+      catalog: optionalText(detail, 'catalog'),
     }),
     replayedResult({ callId, text: optionalText(detail, 'result') ?? '', failed: false, sealed: null }),
   ]

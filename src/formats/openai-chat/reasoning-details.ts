@@ -88,7 +88,7 @@ const NONE: readonly JsonObject[] = []
 
 /** A call that the service ran and what it returned, for clients that send it back with the conversation. */
 const serverCall = (
-  { askedAs, arguments: json, callId, id, name, tool }: ServerCall,
+  { askedAs, arguments: json, callId, id, name, tool, catalog }: ServerCall,
   { text }: ServerOutcome,
   index: number,
 ): JsonObject => ({
@@ -99,6 +99,7 @@ const serverCall = (
   tool_call_id: callId,
   ...(name === `service_${tool}` ? {} : { instance_name: name }),
   id,
+  ...(catalog === undefined ? {} : { catalog }),
   format: 'unknown',
   index,
 })

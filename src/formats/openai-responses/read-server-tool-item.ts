@@ -14,7 +14,17 @@ export const readServerToolItem = (type: string, item: Node): readonly Part[] | 
   const native = own === null && turn !== null ? OPENAI_TYPES[type] : undefined
   const tool = isServerTool(own) ? own : native?.tool
   if (tool === undefined) return null
-  const { type: _type, id: _id, status, call_id, encrypted_content: sealed, instance_name: instance, name: _name, ...shown } = item.members
+  const {
+    type: _type,
+    id: _id,
+    status,
+    call_id,
+    encrypted_content: sealed,
+    instance_name: instance,
+    name: _name,
+    catalog,
+    ...shown
+  } = item.members
   const callId = typeof call_id === 'string' && call_id !== '' ? call_id : id === '' ? `call${item.path.replaceAll(/\W+/g, '_')}` : id
   const { arguments: json, result } = spread(tool, shown)
   const call = replayedCall({
@@ -23,6 +33,7 @@ export const readServerToolItem = (type: string, item: Node): readonly Part[] | 
     instance: typeof instance === 'string' ? instance : null,
     arguments: json,
     turn: turn ?? 0,
+    catalog: typeof catalog === 'string' ? catalog : null,
   })
   const answer = replayedResult({
     callId,

@@ -77,7 +77,11 @@ const OWN_MEMBERS: Readonly<Partial<Record<ServerTool, Members>>> = {
     ...(value['revised_prompt'] === undefined ? {} : { revisedPrompt: value['revised_prompt'] }),
   }),
   apply_patch: ({ input }) => ({ operation: input }),
-  tool_search: ({ input }) => ({ query: input['query'] ?? input['pattern'] ?? '' }),
+  tool_search: ({ input, arguments: json, catalog, name }) => ({
+    query: input['query'] ?? input['pattern'] ?? '',
+    arguments: json,
+    ...(catalog === undefined ? {} : { catalog, instance_name: name }),
+  }),
   files: ({ input, arguments: json }, value) => ({
     ...pick(input, ['operation', 'file_id', 'filename']),
     ...(value['result'] === undefined ? {} : { result: JSON.stringify(value['result']) }),

@@ -22,6 +22,10 @@ export interface ModelTurn {
   /** Calls that the client runs. */
   readonly clientCalls: number
   readonly finish: { readonly reason: FinishReason; readonly native: string | null } | null
+  /** A call that is the client's after all, under another name: its events, for the client. */
+  passOn(call: SaidCall, as: { readonly name: string; readonly arguments: string }): Frame
+  /** As if the model had not made the call. */
+  leaveOut(call: SaidCall): void
   /** All that was said, as the assistant's message of the next request. */
   parts(): readonly Part[]
 }
@@ -117,6 +121,19 @@ export const readModelTurn = (isServerTool: (name: string) => boolean, isFirst: 
         return kept.length === 0 ? [] : [{ events: kept }]
       }),
     serverCalls,
+    passOn(call, { name, arguments: json }) {
+      const index = clientCalls
+      clientCalls += 1
+      serverCalls.splice(serverCalls.indexOf(call), 1)
+      const { id, proof } = call
+      return {
+        events: [
+          { type: 'tool-call', index, id, name, ...(proof === undefined ? {} : { proof }) },
+          { type: 'tool-arguments', index, json },
+        ],
+      }
+    },
+    leaveOut: (call) => void serverCalls.splice(serverCalls.indexOf(call), 1),
     get clientCalls() {
       return clientCalls
     },

@@ -1,17 +1,20 @@
 /** Which tools of a request the service runs for which of its attempts, and the conversation as the model gets it with them. */
 import type { Call } from '../../canonical/call.ts'
-import type { FunctionTool, Prompt, ProviderTool, Tool as PromptTool, ToolChoice } from '../../canonical/prompt.ts'
+import type { FunctionTool, Message, Prompt, ProviderTool, Tool as PromptTool, ToolChoice } from '../../canonical/prompt.ts'
 import { serverToolName } from '../../canonical/server-tool-name.ts'
 import { GatewayError } from '../../errors.ts'
-import { isObject } from '../../lib/json.ts'
+import { isObject, objectIn } from '../../lib/json.ts'
 import { hasOfItsOwn, mayHaveOfItsOwn } from '../../providers/native-tools.ts'
 import type { PlannedAttempt } from '../../routing/plan-attempts.ts'
 import { askedTool } from '../../tools/asked-tools.ts'
+import type { DeferredTools } from '../../tools/deferred/deferred-tools.ts'
+import { plainJson, rewriteCalls } from '../../tools/deferred/replayed-calls.ts'
 import type { ToolKit } from '../../tools/kit.ts'
 import type { ToolSettings } from '../../tools/settings.ts'
 import type { AskedTool, Tool, ToolCaller } from '../../tools/tool.ts'
 import { prefersNative } from '../../tools/web-search/settings.ts'
 import { dialectOf } from '../run/dialect-of.ts'
+import { checkToolSearch, withholdTools } from './found-tools.ts'
 import { toldFor } from './replayed-conversation.ts'
 
 /** A tool that the service runs in this request. */
@@ -22,13 +25,19 @@ export interface OfferedTool {
   readonly tool: Tool
   /** The name that the client gave it, where several of a kind may stand side by side. */
   readonly instance: string | null
+  /** Of a search over withheld tools: the catalogue that is searched, by its hash. */
+  readonly catalog?: string
+  /** The client is not told of its calls. */
+  readonly silent?: true
 }
 
 export interface OfferedTools {
   /** By the name that the model calls. */
-  readonly byName: ReadonlyMap<string, OfferedTool>
+  readonly byName: Pick<ReadonlyMap<string, OfferedTool>, 'get' | 'has'>
   /** The client's conversation with the tools that an endpoint is offered in place of those that it has not. */
   promptFor(planned: PlannedAttempt): Prompt
+  /** Functions of the client's that the model reaches through wrappers; absent: none. */
+  readonly deferred?: DeferredTools
 }
 
 export interface Offer {
@@ -45,6 +54,8 @@ export interface OfferParts {
   readonly presetSlug: string | null
   /** The conversation, where an earlier answer's tools come back in it; null: as the client wrote it. */
   readonly replayed: Prompt | null
+  /** Of a function that stands for withheld tools, by its name. */
+  readonly isWrapper: (name: string) => boolean
 }
 
 /**
@@ -62,7 +73,10 @@ export const offerTools = (call: Call, attempts: readonly PlannedAttempt[], part
   if (wanted.length === 0) return null
   const offered = new Map<ProviderTool, OfferedTool>()
   const refused = new Map<ProviderTool, GatewayError>()
-  for (const one of wanted) make(one, wanted, parts, offered, refused)
+  const search = wanted.find(({ asked }) => asked.tool === 'tool_search')?.asked ?? null
+  const withheld = search === null ? null : withholdTools(prompt.tools, search)
+  const caller = withheld === null ? parts.caller : { ...parts.caller, withheld }
+  for (const one of wanted) make(one, wanted, { ...parts, caller }, call, offered, refused)
   const needed = wanted.filter(({ tool }) => !refused.has(tool) || !isUnasked(tool, call))
   const lacks = (planned: PlannedAttempt): readonly Wanted[] =>
     needed.filter((one) => !isNative(one, planned, prompt, call, parts.settings) && !(refused.has(one.tool) && mayHave(one, planned, call)))
@@ -72,19 +86,29 @@ export const offerTools = (call: Call, attempts: readonly PlannedAttempt[], part
   const [first] = refused.values()
   if (able.length === 0 && first !== undefined) throw parts.presetSlug === null ? first : ofPreset(first, parts.presetSlug)
   const choice = chosenTool(call, offered)
+  const byName = new Map([...offered.values()].map((one) => [one.name, one]))
+  // Before anything is listed: what was found earlier is found again by this.
+  const messages = withResultsAgain(prompt.messages, byName)
   return {
     attempts: able.toSorted((a, b) => nativesMissed(lacks(a)) - nativesMissed(lacks(b))),
     tools: {
-      byName: new Map([...offered.values()].map((one) => [one.name, one])),
+      byName:
+        withheld === null
+          ? byName
+          : { get: (name) => byName.get(name) ?? withheld.hidden.get(name), has: (name) => byName.has(name) || withheld.hidden.has(name) },
       promptFor(planned) {
+        const lists =
+          withheld !== null && lacks(planned).some(({ asked }) => asked === search)
+            ? withheld.shownOf(prompt.tools)
+            : { first: prompt.tools, found: [] }
         const ours = lacks(planned).flatMap(({ tool }) => offered.get(tool) ?? [])
         const replaced = new Set<PromptTool>(lacks(planned).map(({ tool }) => tool))
         const names = new Set(ours.map(({ name }) => name))
         return {
           ...prompt,
-          messages: parts.replayed === null ? prompt.messages : toldFor(prompt.messages, (name) => names.has(name)),
+          messages: parts.replayed === null ? messages : toldFor(messages, (name) => names.has(name) || parts.isWrapper(name)),
           // Behind the client's own, so that what a provider has cached of these holds.
-          tools: [...prompt.tools.filter((tool) => !replaced.has(tool)), ...ours.map(functionOf)],
+          tools: [...lists.first.filter((tool) => !replaced.has(tool)), ...ours.map(functionOf), ...lists.found],
           ...(choice === null ? {} : { toolChoice: choice }),
         }
       },
@@ -136,12 +160,14 @@ const make = (
   { tool, asked }: Wanted,
   wanted: readonly Wanted[],
   { kit, caller }: OfferParts,
+  call: Call,
   offered: Map<ProviderTool, OfferedTool>,
   refused: Map<ProviderTool, GatewayError>,
 ): void => {
   const before = wanted.filter((one) => one.asked.tool === asked.tool).findIndex((one) => one.tool === tool)
   const instance = asked.parameters['name']
   try {
+    if (asked.tool === 'tool_search') checkToolSearch(call, asked)
     offered.set(tool, {
       asked,
       name: `service_${asked.tool}${before === 0 ? '' : `__${before}`}`,
@@ -153,6 +179,16 @@ const make = (
     refused.set(tool, thrown)
   }
 }
+
+/** Results that tools can tell again, whatever of them the conversation shows. */
+const withResultsAgain = (messages: readonly Message[], byName: OfferedTools['byName']): readonly Message[] =>
+  rewriteCalls(messages, {
+    call: (call) => (byName.get(call.name)?.tool.again === undefined ? null : { ...call, arguments: plainJson(call.arguments) }),
+    result: (call) => {
+      const input = objectIn(call.arguments)
+      return input === null ? null : (byName.get(call.name)?.tool.again?.(input) ?? null)
+    },
+  })
 
 /** A call of that name would mean two tools. */
 const refuseTaken = (offered: ReadonlyMap<ProviderTool, OfferedTool>, { tools }: Prompt): void => {

@@ -4,7 +4,7 @@ import type { Frame } from '../../canonical/event.ts'
 import type { Part, Prompt } from '../../canonical/prompt.ts'
 import { serverCallId, type ServerCall, type ServerOutcome, type ServerTool, type ServerToolFault } from '../../canonical/server-tools.ts'
 import type { IdSource } from '../../lib/id.ts'
-import { isObject, type JsonObject } from '../../lib/json.ts'
+import { objectIn } from '../../lib/json.ts'
 import type { AskModel } from '../../tools/ask.ts'
 import { failed, type ToolResult } from '../../tools/tool.ts'
 import type { SaidCall } from './model-turn.ts'
@@ -18,6 +18,8 @@ export interface CallsOfTurn {
   /** Null for a call that runs, else why it does not. */
   readonly refusalOf: (call: SaidCall, index: number) => { readonly code: ServerToolFault; readonly message: string } | null
   readonly offered: OfferedTools
+  /** Results that are known before anything runs. */
+  readonly refusals: ReadonlyMap<SaidCall, ToolResult>
   /** The conversation up to the calls, and the model that made them. */
   readonly prompt: Prompt
   readonly model: string
@@ -53,7 +55,8 @@ export interface EndedCall {
 /** In the order of the calls. Rejects only where `take` does. */
 export const runCalls = async (turn: CallsOfTurn, parts: RunCallsParts): Promise<readonly EndedCall[]> => {
   const calls = turn.calls.map((said) => ({ said, tool: turn.offered.byName.get(said.name), call: serverCall(said, turn, parts) }))
-  const behind = parts.take([{ events: calls.map(({ call }) => ({ type: 'server-tool-start', call })) }])
+  const told = calls.filter(({ tool }) => tool?.silent !== true)
+  const behind = told.length === 0 ? undefined : parts.take([{ events: told.map(({ call }) => ({ type: 'server-tool-start', call })) }])
   if (behind !== undefined) await behind
   const ended: EndedCall[] = []
   let next = 0
@@ -64,7 +67,8 @@ export const runCalls = async (turn: CallsOfTurn, parts: RunCallsParts): Promise
       const { call } = one
       const startedMs = parts.now()
       const refusal = turn.refusalOf(one.said, index)
-      const result = refusal === null ? await runOne(one, turn, parts) : failed(refusal.code, refusal.message)
+      const result =
+        refusal === null ? (turn.refusals.get(one.said) ?? (await runOne(one, turn, parts))) : failed(refusal.code, refusal.message)
       const outcome = await outcomeOf(result, parts)
       ended[index] = {
         call,
@@ -74,7 +78,7 @@ export const runCalls = async (turn: CallsOfTurn, parts: RunCallsParts): Promise
         feeNanos: result.feeNanos ?? 0,
         engine: result.engine ?? null,
       }
-      const full = parts.take([{ events: [{ type: 'server-tool-end', call, outcome }] }])
+      const full = one.tool?.silent === true ? undefined : parts.take([{ events: [{ type: 'server-tool-end', call, outcome }] }])
       if (full !== undefined) await full
     }
   }
@@ -111,6 +115,7 @@ const serverCall = (said: SaidCall, { offered, dialect, number }: CallsOfTurn, {
     arguments: said.arguments === '' ? '{}' : said.arguments,
     input: objectIn(said.arguments) ?? {},
     ...(tool?.instance === null || tool === undefined ? {} : { instance: tool.instance }),
+    ...(tool?.catalog === undefined ? {} : { catalog: tool.catalog }),
   }
 }
 
@@ -179,13 +184,4 @@ const cut = (text: string, bytes: number): string => {
   const kept = Buffer.from(text).subarray(0, bytes - Buffer.byteLength(CUT))
   // A character that the cut goes through is left out.
   return `${new TextDecoder('utf-8').decode(kept).replace(/\uFFFD+$/, '')}${CUT}`
-}
-
-const objectIn = (json: string): JsonObject | null => {
-  try {
-    const value: unknown = JSON.parse(json === '' ? '{}' : json)
-    return isObject(value) ? (value as JsonObject) : null
-  } catch {
-    return null
-  }
 }

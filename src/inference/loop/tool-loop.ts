@@ -3,8 +3,9 @@
  * it answers or a limit ends the loop. The client sees one answer (docs/contract/tools.md#server-tools).
  */
 import type { Call } from '../../canonical/call.ts'
-import type { TakeFrames } from '../../canonical/event.ts'
+import type { Frame, TakeFrames } from '../../canonical/event.ts'
 import type { Message, Prompt } from '../../canonical/prompt.ts'
+import type { ServerToolFault } from '../../canonical/server-tools.ts'
 import { inputTokens, outputTokens } from '../../canonical/usage.ts'
 import type { GatewayError } from '../../errors.ts'
 import type { ScreenLimits } from '../../guardrails/screen-request.ts'
@@ -22,6 +23,7 @@ import type { OfferedTools } from './offer-tools.ts'
 import { type EndedCall, resultParts, runCalls } from './run-calls.ts'
 import { screenToolText } from './screen-tool-text.ts'
 import { firedCondition, type StopCondition } from './stop-conditions.ts'
+import { unwrapCalls, type UnwrappedCalls } from './unwrap-calls.ts'
 
 export interface LoopParts extends RunParts, Omit<ScreenLimits, 'clock'> {
   readonly clock: Clock
@@ -76,11 +78,16 @@ export const answerWithTools = async (
       return error
     }
     report.said(turn)
+    // The last turn calls nothing.
+    const { frames, refusals } =
+      isFinal || offered.deferred === undefined
+        ? NO_CALLS_UNWRAPPED
+        : unwrapCalls(turn, offered.deferred, report, (warning) => log.warn(warning))
     const stop = isFinal ? report.stoppedBy : turn.serverCalls.length === 0 ? (turn.clientCalls > 0 ? 'client_tool' : 'model') : null
     if (stop !== null) {
       report.stoppedBy = stop
       if (isFinal && turn.serverCalls.length > 0) log.warn(AFTER_LIMIT)
-      return await end(turn, take)
+      return await end(turn, frames, take)
     }
 
     const controller = connection.open()
@@ -97,6 +104,7 @@ export const answerWithTools = async (
           calls: turn.serverCalls,
           refusalOf: (_, index) => (before + index < limits.steps ? null : LIMIT_REACHED),
           offered,
+          refusals,
           model: planned?.model.id ?? request.requested,
           ask,
           prompt: planned === undefined ? request.call.prompt() : conversation(offered.promptFor(planned), appended, { isFirst, isFinal }),
@@ -125,9 +133,9 @@ export const answerWithTools = async (
     appended.push({ role: 'assistant', parts: turn.parts() }, { role: 'user', parts: resultParts(ended) })
     if (turn.clientCalls > 0) {
       report.stoppedBy = 'client_tool'
-      return await end(turn, take)
+      return await end(turn, frames, take)
     }
-    malformed = ended.every(({ outcome }) => outcome.fault?.code === 'invalid_tool_input') ? malformed + 1 : 0
+    malformed = ended.every(({ outcome }) => MALFORMED.has(outcome.fault?.code ?? null)) ? malformed + 1 : 0
     report.stoppedBy = stopAfter(turn, admitted, report, limits, { malformed, isLate: parts.clock.monotonicMs() >= deadlineMs })
     admitted.nextTurn()
   }
@@ -150,6 +158,7 @@ const limitsOf = ({ body }: Call, { loop }: ToolSettings): Limits => {
 }
 
 const MALFORMED_MAX = 3
+const MALFORMED: ReadonlySet<ServerToolFault | null> = new Set(['invalid_tool_input', 'unknown_tool'] as const)
 
 const stopAfter = (
   turn: ModelTurn,
@@ -196,6 +205,8 @@ const sameModel = ({ log, request }: Admitted, { loop }: ToolSettings): readonly
   return loop.failover === 'never' ? [before] : [before, ...others]
 }
 
+const NO_CALLS_UNWRAPPED: UnwrappedCalls = { frames: [], refusals: new Map() }
+
 const LIMIT_REACHED = { code: 'max_uses_exceeded', message: 'The limit of tool calls is reached. Answer with what is known.' } as const
 
 const AFTER_LIMIT = {
@@ -227,9 +238,10 @@ const breakingText =
     return take([{ events: [{ type: 'text-break' }] }, ...passed])
   }
 
-const end = async (turn: ModelTurn, take: TakeFrames): Promise<null> => {
+/** `frames`: calls for the client that were checked first. */
+const end = async (turn: ModelTurn, frames: readonly Frame[], take: TakeFrames): Promise<null> => {
   const reason = turn.clientCalls > 0 ? 'tool_calls' : turn.finish?.reason === 'tool_calls' ? 'stop' : (turn.finish?.reason ?? 'stop')
-  const behind = take([{ events: [{ type: 'finish', reason, native: turn.finish?.native ?? null }] }])
+  const behind = take([...frames, { events: [{ type: 'finish', reason, native: turn.finish?.native ?? null }] }])
   if (behind !== undefined) await behind
   return null
 }

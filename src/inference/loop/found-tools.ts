@@ -1,0 +1,71 @@
+/** Functions that the client withholds, as a tool search finds them: one after the other, at the end of the model's list. */
+import type { Call } from '../../canonical/call.ts'
+import type { FunctionTool, Tool as PromptTool } from '../../canonical/prompt.ts'
+import { invalidRequest } from '../../contract/validate.ts'
+import { isObject } from '../../lib/json.ts'
+import { type AskedTool, failed, type Withheld } from '../../tools/tool.ts'
+import type { OfferedTool } from './offer-tools.ts'
+
+export interface FoundTools extends Withheld {
+  /** The list as the model sees it now. */
+  shownOf(tools: readonly PromptTool[]): { readonly first: readonly PromptTool[]; readonly found: readonly FunctionTool[] }
+  /** What answers a call of one that was not found yet, by its name. */
+  readonly hidden: ReadonlyMap<string, OfferedTool>
+}
+
+export const withholdTools = (tools: readonly PromptTool[], search: AskedTool): FoundTools => {
+  const withheld = tools.filter(isWithheld)
+  const names = new Map(withheld.map((tool) => [tool.name, tool]))
+  const hidden = new Map(withheld.map(({ name }) => [name, hiddenTool(name, search)]))
+  const found = new Map<string, FunctionTool>()
+  return {
+    tools: withheld,
+    load(loaded) {
+      for (const name of loaded) {
+        const tool = names.get(name)
+        if (tool !== undefined) found.set(name, found.get(name) ?? withoutMark(tool))
+        hidden.delete(name)
+      }
+    },
+    shownOf: (all) => ({ first: all.filter((tool) => !isWithheld(tool)), found: [...found.values()] }),
+    hidden,
+  }
+}
+
+/** Tools of a namespace stay together, and in the list. */
+export const isWithheld = (tool: PromptTool): tool is FunctionTool =>
+  tool.type === 'function' && tool.deferred === true && tool.namespace === undefined && tool.builtIn === undefined
+
+export const withoutMark = ({ deferred: _mark, ...tool }: FunctionTool): FunctionTool => tool
+
+const hiddenTool = (name: string, asked: AskedTool): OfferedTool => ({
+  asked,
+  name,
+  tool: {
+    description: '',
+    parameters: {},
+    run: () => Promise.resolve(failed('unknown_tool', `The tool ${name} is not in your list yet: search for it first.`)),
+  },
+  instance: null,
+  silent: true,
+})
+
+/** What a request that asks for a search must keep to, wherever it is run. Throws `invalid_request`. */
+export const checkToolSearch = ({ dialect, body }: Call, { at, askedAs }: AskedTool): void => {
+  if (dialect === 'chat')
+    throw invalidRequest([
+      {
+        path: at,
+        message: `${askedAs} is for Responses and Messages; on Chat Completions use deferred_tools, which searches with any model.`,
+      },
+    ])
+  const choice = body.value('tool_choice')
+  const kind = isObject(choice) ? choice['type'] : choice
+  if (choice !== undefined && kind !== 'auto' && kind !== 'allowed_tools')
+    throw invalidRequest([
+      {
+        path: 'tool_choice',
+        message: 'Beside a tool search the choice must be left out, auto or allowed_tools: any other leaves the model no way to search.',
+      },
+    ])
+}

@@ -1,0 +1,133 @@
+/**
+ * Functions that a client withholds from the model's list until they are searched for: behind the two wrappers of
+ * `deferred_tools`, with a tool search that the service runs, or with one that a vendor has.
+ */
+import type { Call, ClientDialect } from '../../canonical/call.ts'
+import type { Prompt } from '../../canonical/prompt.ts'
+import { invalidRequest } from '../../contract/validate.ts'
+import type { PlannedAttempt } from '../../routing/plan-attempts.ts'
+import { askedTool } from '../../tools/asked-tools.ts'
+import type { CatalogueMemory } from '../../tools/deferred/catalogue-memory.ts'
+import { type DeferredConfig, type DeferredTools, deferTools } from '../../tools/deferred/deferred-tools.ts'
+import { CALL_TOOL, CALL_WRAPPER, PLAIN_SEARCH, SEARCH_WRAPPER } from '../../tools/deferred/wrappers.ts'
+import { failed } from '../../tools/tool.ts'
+import { dialectOf } from '../run/dialect-of.ts'
+import { isWithheld, withoutMark } from './found-tools.ts'
+import type { OfferedTool, OfferedTools } from './offer-tools.ts'
+import { toldFor } from './replayed-conversation.ts'
+
+export interface WithheldParts {
+  readonly workspaceId: string
+  readonly catalogues: CatalogueMemory
+  /** The conversation as the client's tools stand in it. */
+  readonly prompt: () => Prompt
+}
+
+/** Tools are null where the service runs none. */
+export interface OfferSoFar {
+  readonly attempts: readonly PlannedAttempt[]
+  readonly tools: OfferedTools | null
+}
+
+/** What an earlier answer called to find tools belongs to a request that defers them too. */
+export const isWrapperOf = ({ body }: Call): ((name: string) => boolean) =>
+  body.value('deferred_tools') === undefined ? () => false : (name) => name === SEARCH_WRAPPER || name === PLAIN_SEARCH
+
+/**
+ * The offer of a request with the tools that it defers; the same offer where it defers none. Throws `invalid_request` for a
+ * wish that nobody can grant.
+ */
+export const offerWithheld = (call: Call, offer: OfferSoFar, parts: WithheldParts): OfferSoFar => {
+  const config = call.body.value('deferred_tools')
+  if (config === undefined) return mayDefer(call) ? leftToVendor(call, offer, parts.prompt()) : offer
+  const prompt = parts.prompt()
+  const search = searchIn(prompt, call.dialect)
+  if (search !== null) {
+    throw invalidRequest([
+      { path: search, message: 'Use either deferred_tools or a tool search: both together are two ways to the same tools.' },
+    ])
+  }
+  // The door has checked its form.
+  const deferred = deferTools(config as unknown as DeferredConfig, prompt, call.body.value('tool_choice'), {
+    workspaceId: parts.workspaceId,
+    memory: parts.catalogues,
+  })
+  const tools = offer.tools ?? { byName: new Map<string, OfferedTool>(), promptFor: () => prompt }
+  return { ...offer, tools: deferred === null ? allShown(tools) : behindWrappers(tools, deferred, call.dialect, config) }
+}
+
+/** A look at the text, which requests without such tools pass. */
+const mayDefer = ({ body }: Call): boolean => body.rawSearchable('tools')?.includes('"defer_loading"') === true
+
+const searchIn = ({ tools }: Prompt, dialect: ClientDialect): string | null => {
+  const found = tools.find(
+    (tool) => tool.type === 'provider' && (tool.kind === 'tool_search' || askedTool(tool, dialect)?.tool === 'tool_search'),
+  )
+  return found?.type === 'provider' ? found.at : null
+}
+
+/** Without any search of the request's, only one vendor knows how to come by these tools. */
+const leftToVendor = (call: Call, offer: OfferSoFar, prompt: Prompt): OfferSoFar => {
+  const first = prompt.tools.findIndex(isWithheld)
+  if (first < 0 || searchIn(prompt, call.dialect) !== null) return offer
+  const attempts = offer.attempts.filter(
+    (planned) => dialectOf(planned, call) === 'anthropic' && planned.endpoint.provider.slug === 'anthropic',
+  )
+  if (attempts.length > 0) return { ...offer, attempts }
+  const hint = call.dialect === 'chat' ? 'add deferred_tools' : 'add a service:tool_search tool, or deferred_tools'
+  throw invalidRequest([
+    { path: `tools[${first}].defer_loading`, message: `Only Anthropic finds such tools without a search in the request: ${hint}.` },
+  ])
+}
+
+const allShown = (tools: OfferedTools): OfferedTools => ({
+  ...tools,
+  promptFor: (planned) => {
+    const prompt = tools.promptFor(planned)
+    return {
+      ...prompt,
+      messages: toldFor(prompt.messages, (name) => tools.byName.has(name)),
+      tools: prompt.tools.map((tool) => (isWithheld(tool) ? withoutMark(tool) : tool)),
+    }
+  },
+})
+
+/** The search as each interface tells it; for Claude's clients the one of their two searches that this is. */
+const searchType = (dialect: ClientDialect, byPattern: boolean): string => {
+  if (dialect === 'messages') return byPattern ? 'tool_search_tool_regex' : 'tool_search_tool_bm25'
+  return dialect === 'chat' ? 'service:search_tools' : 'service:tool_search'
+}
+
+const behindWrappers = (tools: OfferedTools, deferred: DeferredTools, dialect: ClientDialect, config: unknown): OfferedTools => {
+  const asked = { tool: 'tool_search', at: 'deferred_tools', parameters: {} } as const
+  const byPattern = JSON.stringify(config).includes('"regex"')
+  const search: OfferedTool | null =
+    deferred.search === null
+      ? null
+      : {
+          asked: { ...asked, askedAs: searchType(dialect, byPattern) },
+          name: SEARCH_WRAPPER,
+          tool: deferred.search,
+          instance: null,
+          catalog: deferred.catalogue.hash,
+        }
+  const own = new Map([[CALL_WRAPPER, CALL], ...(search === null ? [] : [[SEARCH_WRAPPER, search] as const])])
+  return {
+    byName: { get: (name) => own.get(name) ?? tools.byName.get(name), has: (name) => own.has(name) || tools.byName.has(name) },
+    promptFor: (planned) => deferred.promptOf(tools.promptFor(planned)),
+    deferred,
+  }
+}
+
+/** Its calls are the client's (unwrap-calls.ts); one that comes to run is none, and the turn has its result. */
+const CALL: OfferedTool = {
+  asked: { tool: 'tool_search', askedAs: 'service:tool_search', at: 'deferred_tools', parameters: {} },
+  name: CALL_WRAPPER,
+  tool: {
+    description: CALL_TOOL.description ?? '',
+    parameters: {},
+    run: () => Promise.resolve(failed('unavailable', 'The call could not be passed on.')),
+  },
+  instance: null,
+  silent: true,
+}

@@ -1,0 +1,58 @@
+/** Calls of withheld tools in a turn of the model: those that keep to their schemas become ordinary calls of the client's tools. */
+import type { Frame } from '../../canonical/event.ts'
+import type { Warning } from '../../canonical/warning.ts'
+import type { DeferredTools } from '../../tools/deferred/deferred-tools.ts'
+import { plainJson } from '../../tools/deferred/replayed-calls.ts'
+import type { RefusedCall, UnwrappedCall } from '../../tools/deferred/wrapped-call.ts'
+import { CALL_WRAPPER, SEARCH_WRAPPER } from '../../tools/deferred/wrappers.ts'
+import type { ToolResult } from '../../tools/tool.ts'
+import type { LoopReport } from './loop-report.ts'
+import type { ModelTurn, SaidCall } from './model-turn.ts'
+
+export interface UnwrappedCalls {
+  /** For the client: each call in one piece, as it could not be checked before it was whole. */
+  readonly frames: readonly Frame[]
+  /** What the model reads of a call that is not passed on. */
+  readonly refusals: ReadonlyMap<SaidCall, ToolResult>
+}
+
+/** Beside a call that goes to the client the turn ends, so calls that are refused have nobody to read why: they are left out. */
+export const unwrapCalls = (
+  turn: ModelTurn,
+  { unwrap }: DeferredTools,
+  report: Pick<LoopReport, 'called'>,
+  warn: (warning: Warning) => void,
+): UnwrappedCalls => {
+  const frames: Frame[] = []
+  const refused: { readonly said: SaidCall; readonly call: RefusedCall }[] = []
+  for (const said of turn.serverCalls.slice()) {
+    // As a replay gives it to the model, whatever spaces it wrote.
+    if (said.name === SEARCH_WRAPPER) said.arguments = plainJson(said.arguments)
+    if (said.name !== CALL_WRAPPER) continue
+    const call = unwrap(said.arguments)
+    if (call.name !== null) report.called.add(call.name)
+    if ('refusal' in call) refused.push({ said, call })
+    else {
+      frames.push(turn.passOn(said, call))
+      for (const what of call.unchecked) warn(uncheckedWarning(call, what))
+    }
+  }
+  if (turn.clientCalls === 0) return { frames, refusals: new Map(refused.map(({ said, call }) => [said, call.refusal])) }
+  for (const { said, call } of refused) {
+    turn.leaveOut(said)
+    warn(leftOut(call))
+  }
+  return { frames, refusals: new Map() }
+}
+
+const uncheckedWarning = ({ name }: UnwrappedCall, what: string): Warning => ({
+  code: 'unsupported_field',
+  field: 'tools',
+  message: `The arguments of ${name.slice(0, 100)} were not checked for all of its schema: ${what}.`,
+})
+
+const leftOut = ({ name, refusal }: RefusedCall): Warning => ({
+  code: 'invalid_tool_call',
+  field: 'tools',
+  message: `A call${name === null ? '' : ` of ${name.slice(0, 100)}`} was left out beside calls that are valid: ${refusal.fault?.message ?? ''}`,
+})

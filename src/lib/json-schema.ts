@@ -1,0 +1,318 @@
+/**
+ * Checks a value against a JSON Schema that somebody else wrote: drafts 4 to 2020-12. The work is bounded whatever the schema
+ * says: patterns run in linear time, and a schema that branches without end is given up. What cannot be checked is told and
+ * counts as kept, since a tool whose schema is beyond this check is still its client's tool (decisions/0050).
+ */
+import { type JsonObject, type JsonValue, isObject } from './json.ts'
+import { createRegex, matches, type Regex } from './regex/finder.ts'
+import { RegexRefused } from './regex/parse.ts'
+
+export interface SchemaFault {
+  /** `$.filters[2].name` */
+  readonly path: string
+  readonly message: string
+}
+
+export interface SchemaCheck {
+  readonly faults: readonly SchemaFault[]
+  /** Keywords and patterns that were passed over. */
+  readonly unchecked: readonly string[]
+}
+
+/** Compiles nothing before it is needed, so that a schema which is never asked costs nothing. */
+export const createSchemaCheck = (schema: unknown): ((value: JsonValue) => SchemaCheck) => {
+  const patterns = new Map<string, Regex | null>()
+  const oldReferences = /draft-0[3-7]/.test(textOf(isObject(schema) ? schema['$schema'] : undefined))
+  return (value) => new Checking(schema, patterns, oldReferences).whole(value)
+}
+
+/** Schemas that are applied to values, in all. */
+const VISITS_MAX = 100_000
+const DEPTH_MAX = 200
+/** More are not told. */
+const FAULTS_MAX = 100
+
+/** Words whose meaning needs what other words looked at. */
+const NOT_CHECKED = ['unevaluatedItems', 'unevaluatedProperties', '$dynamicRef', '$recursiveRef'] as const
+
+type Schema = Readonly<Record<string, unknown>>
+
+class Checking {
+  readonly #root: unknown
+  readonly #patterns: Map<string, Regex | null>
+  readonly #oldReferences: boolean
+  readonly #unchecked = new Set<string>()
+  #faults: SchemaFault[] = []
+  #visits = 0
+  #depth = 0
+  #givenUp = false
+
+  constructor(root: unknown, patterns: Map<string, Regex | null>, oldReferences: boolean) {
+    this.#root = root
+    this.#patterns = patterns
+    this.#oldReferences = oldReferences
+  }
+
+  whole(value: JsonValue): SchemaCheck {
+    this.#check(this.#root, value, '$')
+    if (!this.#givenUp) return { faults: this.#faults, unchecked: [...this.#unchecked] }
+    return { faults: [], unchecked: [...this.#unchecked, 'a schema that takes too long to check'] }
+  }
+
+  #fault(path: string, message: string): void {
+    if (this.#faults.length < FAULTS_MAX) this.#faults.push({ path, message })
+  }
+
+  /** Whether a schema holds, without telling what is at fault. */
+  #holds(schema: unknown, value: JsonValue, path: string): boolean {
+    const before = this.#faults
+    this.#faults = []
+    this.#check(schema, value, path)
+    const holds = this.#faults.length === 0
+    this.#faults = before
+    return holds
+  }
+
+  #check(schema: unknown, value: JsonValue, path: string): void {
+    if (schema === false) return this.#fault(path, 'is not allowed')
+    if (!isObject(schema) || this.#givenUp) return
+    this.#visits += 1
+    if (this.#visits > VISITS_MAX || this.#depth >= DEPTH_MAX) {
+      this.#givenUp = true
+      return
+    }
+    this.#depth += 1
+    this.#checkObject(schema, value, path)
+    this.#depth -= 1
+  }
+
+  #checkObject(schema: Schema, value: JsonValue, path: string): void {
+    for (const word of NOT_CHECKED) if (schema[word] !== undefined) this.#unchecked.add(word)
+    const reference = schema['$ref']
+    if (typeof reference === 'string') {
+      const meant = referred(this.#root, reference)
+      if (meant === undefined) this.#unchecked.add(`$ref ${reference.slice(0, 100)}`)
+      else this.#check(meant, value, path)
+      if (this.#oldReferences) return
+    }
+    if (value === null && schema['nullable'] === true) return
+    this.#checkKind(schema, value, path)
+    this.#checkCombined(schema, value, path)
+    if (typeof value === 'string') this.#checkText(schema, value, path)
+    else if (typeof value === 'number') this.#checkNumber(schema, value, path)
+    else if (Array.isArray(value)) this.#checkList(schema, value as readonly JsonValue[], path)
+    else if (isObject(value)) this.#checkMembers(schema, value, path)
+  }
+
+  #checkKind(schema: Schema, value: JsonValue, path: string): void {
+    const { type, enum: values, const: constant } = schema
+    const types = (Array.isArray(type) ? (type as unknown[]) : [type]).filter((one) => typeof one === 'string')
+    if (types.length > 0 && !types.some((one) => isOfType(value, one))) this.#fault(path, `must be ${types.join(' or ')}`)
+    if (Array.isArray(values) && !values.some((one) => sameJson(one, value))) this.#fault(path, `must be one of ${excerpt(values)}`)
+    if (constant !== undefined && !sameJson(constant, value)) this.#fault(path, `must be ${excerpt(constant)}`)
+  }
+
+  #checkCombined(schema: Schema, value: JsonValue, path: string): void {
+    for (const part of listed(schema['allOf'])) this.#check(part, value, path)
+    const { anyOf, oneOf, not, if: condition } = schema
+    if (Array.isArray(anyOf) && !this.#checkOnly(anyOf, value, path) && !anyOf.some((one) => this.#holds(one, value, path)))
+      this.#fault(path, 'must match one of the schemas of anyOf')
+    if (Array.isArray(oneOf)) {
+      const matching = oneOf.filter((one) => this.#holds(one, value, path)).length
+      if (matching !== 1) this.#fault(path, `must match exactly one of the schemas of oneOf, and matches ${matching}`)
+    }
+    if (not !== undefined && this.#holds(not, value, path)) this.#fault(path, 'must not match the schema of not')
+    if (condition !== undefined) this.#check(schema[this.#holds(condition, value, path) ? 'then' : 'else'], value, path)
+  }
+
+  /** A choice of one is none, and its own faults say more. */
+  #checkOnly(schemas: readonly unknown[], value: JsonValue, path: string): boolean {
+    if (schemas.length !== 1) return false
+    this.#check(schemas[0], value, path)
+    return true
+  }
+
+  #checkText({ minLength, maxLength, pattern }: Schema, value: string, path: string): void {
+    if (typeof minLength === 'number' && lengthOf(value) < minLength) this.#fault(path, `must have at least ${minLength} characters`)
+    if (typeof maxLength === 'number' && lengthOf(value) > maxLength) this.#fault(path, `must have at most ${maxLength} characters`)
+    if (typeof pattern === 'string' && this.#matches(pattern, value) === false) this.#fault(path, `must match ${excerpt(pattern)}`)
+  }
+
+  /** Null for a pattern that cannot run in linear time. */
+  #matches(pattern: string, text: string): boolean | null {
+    // The empty pattern matches everything.
+    if (pattern === '') return true
+    let regex = this.#patterns.get(pattern)
+    if (regex === undefined) {
+      regex = regexOf(pattern)
+      this.#patterns.set(pattern, regex)
+    }
+    if (regex !== null) return matches(regex, text)
+    this.#unchecked.add(`pattern ${pattern.slice(0, 100)}`)
+    return null
+  }
+
+  #checkNumber(schema: Schema, value: number, path: string): void {
+    const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf } = schema
+    if (typeof minimum === 'number') {
+      // Draft 4 says with a flag that the bound itself is outside.
+      if (exclusiveMinimum === true ? value <= minimum : value < minimum) this.#fault(path, `must be at least ${minimum}`)
+    }
+    if (typeof maximum === 'number') {
+      if (exclusiveMaximum === true ? value >= maximum : value > maximum) this.#fault(path, `must be at most ${maximum}`)
+    }
+    if (typeof exclusiveMinimum === 'number' && value <= exclusiveMinimum) this.#fault(path, `must be greater than ${exclusiveMinimum}`)
+    if (typeof exclusiveMaximum === 'number' && value >= exclusiveMaximum) this.#fault(path, `must be less than ${exclusiveMaximum}`)
+    if (typeof multipleOf === 'number' && multipleOf > 0) {
+      const times = value / multipleOf
+      if (Math.abs(times - Math.round(times)) > Math.max(1, Math.abs(times)) * 1e-12)
+        this.#fault(path, `must be a multiple of ${multipleOf}`)
+    }
+  }
+
+  #checkList(schema: Schema, value: readonly JsonValue[], path: string): void {
+    const { minItems, maxItems, uniqueItems, items, contains } = schema
+    if (typeof minItems === 'number' && value.length < minItems) this.#fault(path, `must have at least ${minItems} items`)
+    if (typeof maxItems === 'number' && value.length > maxItems) this.#fault(path, `must have at most ${maxItems} items`)
+    if (uniqueItems === true && new Set(value.map(canonicalJson)).size < value.length) this.#fault(path, 'must not have an item twice')
+    // Before 2020-12 `items` was both: a list of schemas by place, or one for all.
+    const first = listed(Array.isArray(items) ? items : schema['prefixItems'])
+    const rest = Array.isArray(items) ? schema['additionalItems'] : items
+    for (const [index, item] of value.entries()) this.#check(index < first.length ? first[index] : rest, item, `${path}[${index}]`)
+    if (contains === undefined) return
+    const { minContains = 1, maxContains } = schema
+    const found = value.filter((item) => this.#holds(contains, item, path)).length
+    if (typeof minContains === 'number' && found < minContains)
+      this.#fault(path, `must contain at least ${minContains} items that match the schema of contains`)
+    if (typeof maxContains === 'number' && found > maxContains)
+      this.#fault(path, `must contain at most ${maxContains} items that match the schema of contains`)
+  }
+
+  #checkMembers(schema: Schema, value: JsonObject, path: string): void {
+    const keys = Object.keys(value)
+    const { required, minProperties, maxProperties, properties, patternProperties, additionalProperties, propertyNames } = schema
+    for (const key of listed(required)) {
+      if (typeof key === 'string' && !Object.hasOwn(value, key)) this.#fault(memberPath(path, key), 'is required')
+    }
+    if (typeof minProperties === 'number' && keys.length < minProperties) this.#fault(path, `must have at least ${minProperties} members`)
+    if (typeof maxProperties === 'number' && keys.length > maxProperties) this.#fault(path, `must have at most ${maxProperties} members`)
+    const patterns = isObject(patternProperties) ? Object.entries(patternProperties) : []
+    for (const key of keys) {
+      const member = value[key] as JsonValue
+      const at = memberPath(path, key)
+      let isKnown = false
+      if (isObject(properties) && Object.hasOwn(properties, key)) {
+        isKnown = true
+        this.#check(properties[key], member, at)
+      }
+      for (const [pattern, inner] of patterns) {
+        const matching = this.#matches(pattern, key)
+        if (matching === true) this.#check(inner, member, at)
+        // A pattern that is passed over may have meant this member.
+        isKnown ||= matching !== false
+      }
+      if (!isKnown) this.#check(additionalProperties, member, at)
+      if (propertyNames !== undefined && !this.#holds(propertyNames, key, at)) this.#fault(at, 'has a name that is not allowed')
+    }
+    this.#checkDependents(schema, value, path)
+  }
+
+  /** Draft 7 has both kinds in `dependencies`. */
+  #checkDependents(schema: Schema, value: JsonObject, path: string): void {
+    for (const word of ['dependentRequired', 'dependentSchemas', 'dependencies'] as const) {
+      const dependents = schema[word]
+      if (!isObject(dependents)) continue
+      for (const [key, needed] of Object.entries(dependents)) {
+        if (!Object.hasOwn(value, key)) continue
+        if (!Array.isArray(needed)) this.#check(needed, value, path)
+        else {
+          for (const other of needed as unknown[]) {
+            if (typeof other === 'string' && !Object.hasOwn(value, other))
+              this.#fault(memberPath(path, other), `is required beside ${excerpt(key)}`)
+          }
+        }
+      }
+    }
+  }
+}
+
+const isOfType = (value: JsonValue, type: string): boolean => {
+  switch (type) {
+    case 'null':
+      return value === null
+    case 'array':
+      return Array.isArray(value)
+    case 'object':
+      return isObject(value)
+    case 'integer':
+      return Number.isInteger(value)
+    case 'string':
+    case 'number':
+    case 'boolean':
+      return typeof value === type
+    default:
+      // A type of a later draft.
+      return true
+  }
+}
+
+/** What a reference within the schema names: `#`, `#/$defs/place`, or an `$anchor` there. Undefined for any other. */
+const referred = (root: unknown, reference: string): unknown => {
+  if (!reference.startsWith('#')) return undefined
+  const pointer = reference.slice(1)
+  if (pointer === '') return root
+  if (!pointer.startsWith('/')) return anchored(root, pointer)
+  let at = root
+  for (const step of pointer.slice(1).split('/')) {
+    const key = decoded(step).replaceAll('~1', '/').replaceAll('~0', '~')
+    at = Array.isArray(at) ? (at as unknown[])[Number(key)] : isObject(at) && Object.hasOwn(at, key) ? at[key] : undefined
+  }
+  return at
+}
+
+const anchored = (root: unknown, anchor: string): unknown => {
+  if (!isObject(root)) return undefined
+  return ['$defs', 'definitions']
+    .flatMap((word) => (isObject(root[word]) ? Object.values(root[word]) : []))
+    .find((one) => isObject(one) && (one['$anchor'] === anchor || one['$id'] === `#${anchor}`))
+}
+
+const decoded = (step: string): string => {
+  try {
+    return decodeURIComponent(step)
+  } catch {
+    return step // no escape at all
+  }
+}
+
+const regexOf = (pattern: string): Regex | null => {
+  try {
+    return createRegex(pattern)
+  } catch (thrown) {
+    if (thrown instanceof RegexRefused) return null
+    throw thrown
+  }
+}
+
+/** The same text for values that are equal, in whatever order their members stand. */
+export const canonicalJson = (value: unknown): string =>
+  JSON.stringify(value, (_, inner: unknown) =>
+    isObject(inner) ? Object.fromEntries(Object.entries(inner).sort(([one], [other]) => (one < other ? -1 : 1))) : inner,
+  ) ?? 'null'
+
+const sameJson = (one: unknown, other: unknown): boolean =>
+  one === other || (typeof one === 'object' && typeof other === 'object' && canonicalJson(one) === canonicalJson(other))
+
+/** In characters, as schemas count them. */
+const lengthOf = (text: string): number => [...text].length
+
+const listed = (value: unknown): readonly unknown[] => (Array.isArray(value) ? (value as unknown[]) : [])
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
+
+const memberPath = (path: string, key: string): string => `${path}.${key.slice(0, 100)}`
+
+const excerpt = (value: unknown): string => {
+  const json = JSON.stringify(value)
+  return json.length <= 200 ? json : `${json.slice(0, 200)}…`
+}

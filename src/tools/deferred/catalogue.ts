@@ -1,0 +1,47 @@
+/** The tools that a conversation withholds from the model's list, and what names them as a whole. */
+import { createHash } from 'node:crypto'
+
+import type { FunctionTool } from '../../canonical/prompt.ts'
+import { canonicalJson } from '../../lib/json-schema.ts'
+
+export interface Catalogue {
+  /** In the order of the request. */
+  readonly tools: readonly FunctionTool[]
+  readonly byName: ReadonlyMap<string, FunctionTool>
+  /** SHA-256 in hexadecimal: the same for the same tools, in whatever order they and the members of their schemas stand. */
+  readonly hash: string
+  /** By name, so that two catalogues can be compared without their tools. */
+  readonly digests: ReadonlyMap<string, string>
+  /** UTF-16 units of its tools as canonical JSON. */
+  readonly size: number
+}
+
+export const createCatalogue = (tools: readonly FunctionTool[]): Catalogue => {
+  let size = 0
+  const digests = new Map<string, string>()
+  for (const { name, description, parameters } of tools) {
+    const json = canonicalJson({ name, description, parameters })
+    size += json.length
+    digests.set(name, sha256(json))
+  }
+  const sorted = [...digests].sort(([one], [other]) => (one < other ? -1 : 1))
+  return { tools, byName: new Map(tools.map((tool) => [tool.name, tool])), hash: sha256(JSON.stringify(sorted)), digests, size }
+}
+
+/** Names alone, the first 20 of each. */
+export interface CatalogueChange {
+  readonly added: readonly string[]
+  readonly removed: readonly string[]
+  readonly changed: readonly string[]
+}
+
+export const changeOf = (before: Catalogue['digests'], now: Catalogue['digests']): CatalogueChange => {
+  const added = [...now.keys()].filter((name) => !before.has(name))
+  const removed = [...before.keys()].filter((name) => !now.has(name))
+  const changed = [...now].filter(([name, digest]) => (before.get(name) ?? digest) !== digest).map(([name]) => name)
+  return { added: added.slice(0, NAMES_MAX), removed: removed.slice(0, NAMES_MAX), changed: changed.slice(0, NAMES_MAX) }
+}
+
+const NAMES_MAX = 20
+
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')

@@ -1,0 +1,57 @@
+/**
+ * A conversation that comes back with calls of withheld tools in it: the model gets them as it made them, through the two
+ * wrappers, so that what a provider has cached of the conversation holds.
+ */
+import type { Message, Part } from '../../canonical/prompt.ts'
+import type { ToolResult } from '../tool.ts'
+
+export type ToolCall = Extract<Part, { type: 'tool-call' }>
+type ToolResultPart = Extract<Part, { type: 'tool-result' }>
+
+export interface Rewriting {
+  /** The call as the model made it; null for one that stays as it is. */
+  call(call: ToolCall): ToolCall | null
+  /** What the model reads of a call; null where that is what the conversation shows. */
+  result(call: ToolCall, shown: ToolResultPart): ToolResult | string | null
+}
+
+/** The same messages where nothing is rewritten. */
+export const rewriteCalls = (messages: readonly Message[], rewriting: Rewriting): readonly Message[] => {
+  const calls = new Map<string, ToolCall>()
+  let changed = false
+  const rewritten = messages.map((message): Message => {
+    let differs = false
+    const parts = message.parts.map((part): Part => {
+      if (part.type === 'tool-call') {
+        const call = rewriting.call(part) ?? part
+        calls.set(call.id, call)
+        differs ||= call !== part
+        return call
+      }
+      if (part.type !== 'tool-result') return part
+      const call = calls.get(part.callId)
+      const result = call === undefined ? null : rewriting.result(call, part)
+      differs ||= result !== null
+      return result === null ? part : typeof result === 'string' ? { ...part, text: result } : resultPart(part, result)
+    })
+    changed ||= differs
+    return differs ? { ...message, parts } : message
+  })
+  return changed ? rewritten : messages
+}
+
+/** As the loop gives it to the model (inference/loop/run-calls.ts). */
+const resultPart = ({ isError: _shown, ...part }: ToolResultPart, { fault, value }: ToolResult): Part => ({
+  ...part,
+  text: JSON.stringify(value),
+  ...(fault === null ? {} : { isError: true }),
+})
+
+/** The text that the service gives a model: without what a model or a client may put between its members. */
+export const plainJson = (json: string): string => {
+  try {
+    return JSON.stringify(JSON.parse(json))
+  } catch {
+    return json
+  }
+}

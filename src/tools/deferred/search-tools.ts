@@ -1,0 +1,91 @@
+/** One search of a model over a catalogue of tools, by words or by a pattern. */
+import type { FunctionTool } from '../../canonical/prompt.ts'
+import type { JsonObject, JsonValue } from '../../lib/json.ts'
+import { RegexRefused } from '../../lib/regex/parse.ts'
+import { type CatalogueSearch, wordsOf } from '../catalogue-search.ts'
+import { failed, type ToolResult } from '../tool.ts'
+
+export interface ToolSearch {
+  readonly by: 'words' | 'pattern'
+  /** As many as the client allows. */
+  readonly maxResults: number
+  readonly tools: readonly FunctionTool[]
+  /** Made when it is first used. */
+  readonly search: () => CatalogueSearch<FunctionTool>
+}
+
+export const MAX_RESULTS = 50
+export const DEFAULT_RESULTS = 5
+
+export interface FoundTools {
+  /** The best first. */
+  readonly found: readonly FunctionTool[]
+  /** How many match in all. */
+  readonly total: number
+  /** What the model searched for. */
+  readonly sought: string
+}
+
+/** The result of a failed search is what the model reads. */
+export const findTools = (input: JsonObject, { by, maxResults, search }: ToolSearch): FoundTools | ToolResult => {
+  const word = by === 'words' ? 'query' : 'pattern'
+  const longest = by === 'words' ? QUERY_MAX : PATTERN_MAX
+  const sought = input[word]
+  if (typeof sought !== 'string' || sought.trim() === '') return failed('invalid_tool_input', `"${word}" must be a text that is not empty.`)
+  if (sought.length > longest)
+    return failed(by === 'words' ? 'query_too_long' : 'invalid_tool_input', `"${word}" may have ${longest} characters at most.`)
+  const asked = input['max_results']
+  const most = typeof asked === 'number' ? Math.min(Math.max(1, Math.trunc(asked)), maxResults) : maxResults
+  try {
+    const all = by === 'words' ? search().byWords(sought, Number.POSITIVE_INFINITY) : search().byPattern(sought, Number.POSITIVE_INFINITY)
+    return { found: all.slice(0, most), total: all.length, sought }
+  } catch (thrown) {
+    if (thrown instanceof RegexRefused) return failed('invalid_tool_input', `The pattern cannot be used: ${thrown.message}.`)
+    throw thrown
+  }
+}
+
+const QUERY_MAX = 500
+const PATTERN_MAX = 200
+
+/** Whole definitions, so that the model can call what it found at once; where nothing is found, names that begin alike. */
+export const searchResult = ({ found, total, sought }: FoundTools, tools: readonly FunctionTool[]): ToolResult => {
+  const shown = within(found.map(definitionOf))
+  const alike = total === 0 ? namesAlike(sought, tools) : []
+  return {
+    fault: null,
+    value: { tools: shown, total, ...(alike.length === 0 ? {} : { names: alike }) },
+  }
+}
+
+/** A result must fit into the bound of results whole, or a replay could not give the model the same one again. */
+const RESULT_UNITS = 48 * 1024
+
+const within = (definitions: readonly JsonObject[]): readonly JsonObject[] => {
+  let units = 0
+  return definitions.filter((one, index) => {
+    units += JSON.stringify(one).length
+    return index === 0 || units <= RESULT_UNITS
+  })
+}
+
+export const definitionOf = ({ name, description, parameters }: FunctionTool): JsonObject => ({
+  name,
+  description,
+  // A request is JSON, and so is every part of it.
+  parameters: parameters as JsonValue,
+})
+
+const ALIKE_MAX = 20
+
+const namesAlike = (sought: string, tools: readonly FunctionTool[]): readonly string[] => {
+  const [first] = wordsOf(sought)
+  if (first === undefined) return []
+  return tools
+    .filter(({ name }) => {
+      const [word = ''] = wordsOf(name)
+      return word !== '' && (word.startsWith(first) || first.startsWith(word))
+    })
+    .slice(0, ALIKE_MAX)
+    .map(({ name }) => name)
+}

@@ -1,0 +1,83 @@
+/** A search over functions that the client withholds with `defer_loading`: what it finds, the model may call from then on (docs/contract/tools.md#tool-search). */
+import { invalidRequest } from '../contract/validate.ts'
+import type { FunctionTool } from '../canonical/prompt.ts'
+import type { JsonObject } from '../lib/json.ts'
+import type { CatalogueMemory } from './deferred/catalogue-memory.ts'
+import { createCatalogue } from './deferred/catalogue.ts'
+import { DEFAULT_RESULTS, definitionOf, findTools, MAX_RESULTS } from './deferred/search-tools.ts'
+import type { AskedTool, MakeTool, Tool, ToolResult } from './tool.ts'
+
+export const toolSearchTool =
+  (memory: CatalogueMemory): MakeTool =>
+  (asked, { workspaceId, withheld }) => {
+    checkOptions(asked)
+    const tools = withheld?.tools ?? []
+    const search = {
+      by: asked.askedAs.includes('bm25') ? 'words' : 'pattern',
+      maxResults: maxResultsOf(asked),
+      tools,
+      search: memory.searchOf(workspaceId, createCatalogue(tools)),
+    } as const
+    const again = (input: JsonObject): ToolResult => {
+      const found = findTools(input, search)
+      if ('fault' in found) return found
+      withheld?.load(found.found.map(({ name }) => name))
+      return resultOf(found.found, asked)
+    }
+    return { ...TEXTS[search.by], run: (input) => Promise.resolve(again(input)), again }
+  }
+
+/** The tools themselves stand in the model's list from the next turn on, so that their names are enough. */
+const resultOf = (found: readonly FunctionTool[], { askedAs }: AskedTool): ToolResult => ({
+  fault: null,
+  value: {
+    tools: found.map(({ name, description }) => ({ name, description })),
+    // An item of OpenAI's shows them whole.
+    ...(askedAs === 'tool_search'
+      ? { definitions: found.map((tool) => ({ type: 'function', ...definitionOf(tool), defer_loading: true })) }
+      : {}),
+  },
+})
+
+const maxResultsOf = ({ parameters, at }: AskedTool): number => {
+  const asked = parameters['max_results'] ?? DEFAULT_RESULTS
+  if (typeof asked === 'number' && Number.isInteger(asked) && asked >= 1 && asked <= MAX_RESULTS) return asked
+  throw invalidRequest([{ path: `${at}.parameters.max_results`, message: `Use a whole number from 1 to ${MAX_RESULTS}.` }])
+}
+
+const checkOptions = ({ parameters, at, askedAs }: AskedTool): void => {
+  if (parameters['defer_loading'] === true)
+    throw invalidRequest([
+      { path: `${at}.defer_loading`, message: `${askedAs} must not be deferred: nothing else finds the tools that are.` },
+    ])
+}
+
+const MAX_RESULTS_PARAMETER = { type: 'integer', description: 'How many tools to find at most.' }
+
+const TEXTS: Readonly<Record<'words' | 'pattern', Pick<Tool, 'description' | 'parameters'>>> = {
+  words: {
+    description: 'Finds tools that are not in your list, by words. Those that it finds are in your list from then on.',
+    parameters: {
+      type: 'object',
+      properties: { query: { type: 'string', description: 'Words that say what the tool shall do.' }, max_results: MAX_RESULTS_PARAMETER },
+      required: ['query'],
+      additionalProperties: false,
+    },
+  },
+  pattern: {
+    description: 'Finds tools that are not in your list, by a regular expression. Those that it finds are in your list from then on.',
+    parameters: {
+      type: 'object',
+      properties: {
+        pattern: {
+          type: 'string',
+          description:
+            'A regular expression that is looked for in the names, descriptions and arguments of the tools, whatever the case. Look-around and back-references are not known.',
+        },
+        max_results: MAX_RESULTS_PARAMETER,
+      },
+      required: ['pattern'],
+      additionalProperties: false,
+    },
+  },
+} satisfies Readonly<Record<string, { readonly description: string; readonly parameters: JsonObject }>>

@@ -1,0 +1,366 @@
+/** Tools that the model finds by searching, with an upstream that does what the test says: what it is sent, and what the client gets. */
+import { beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+
+import { type Answer, infer } from '../support/calls.ts'
+import { readStream, streamEvents } from '../support/client-stream.ts'
+import { type Exchange, startFakeUpstream } from '../support/fake-upstream.ts'
+import { type StartedService, useServices } from '../support/started-service.ts'
+
+const services = useServices()
+const upstream = await startFakeUpstream()
+let service: StartedService
+
+beforeAll(async () => {
+  service = await services.start({
+    config: `
+providers:
+  fake: { name: Fake, dialects: [openai-chat], base_url: "${upstream.url}", api_key: upstream-credential }
+models:
+  fake/one:
+    endpoints: [{ provider: fake, model: up-one, prices: { prompt: 2, completion: 10 } }]
+`,
+  })
+})
+
+interface Said {
+  readonly text?: string
+  readonly calls?: readonly (readonly [name: string, args: unknown])[]
+}
+
+let asked: Exchange[] = []
+let callsMade = 0
+
+/** The upstream's turns from now on, one a request. */
+const plays = (...turns: readonly Said[]): void => {
+  let next = 0
+  upstream.script((exchange) => {
+    asked.push(exchange)
+    return answerTurn(exchange, turns[next++] ?? { text: 'The script has no more turns.' })
+  })
+}
+
+beforeEach(() => {
+  asked = []
+  callsMade = 0
+})
+
+const USAGE = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 }
+
+const answerTurn = (exchange: Exchange, { text, calls = [] }: Said): Promise<void> => {
+  const toolCalls = calls.map(([name, args], index) => ({
+    index,
+    id: `call_${(callsMade += 1)}`,
+    type: 'function',
+    function: { name, arguments: typeof args === 'string' ? args : JSON.stringify(args) },
+  }))
+  const finish = toolCalls.length > 0 ? 'tool_calls' : 'stop'
+  const message = { role: 'assistant', content: text ?? null, ...(toolCalls.length === 0 ? {} : { tool_calls: toolCalls }) }
+  const head = { id: 'up', created: 1, model: 'up-one' }
+  if (exchange.body.stream !== true) {
+    const choices = [{ index: 0, message, finish_reason: finish }]
+    return exchange.answer(200, JSON.stringify({ ...head, object: 'chat.completion', choices, usage: USAGE }), {
+      'content-type': 'application/json',
+    })
+  }
+  const chunk = (delta: object, reason: string | null = null) =>
+    JSON.stringify({ ...head, object: 'chat.completion.chunk', choices: [{ index: 0, delta, finish_reason: reason }] })
+  return exchange.stream([
+    chunk(message),
+    chunk({}, finish),
+    JSON.stringify({ ...head, object: 'chat.completion.chunk', choices: [], usage: USAGE }),
+  ])
+}
+
+const DIALECTS = ['chat', 'responses', 'messages'] as const
+type Dialect = (typeof DIALECTS)[number]
+type Json = Readonly<Record<string, unknown>>
+
+const PATHS: Readonly<Record<Dialect, string>> = { chat: '/chat/completions', responses: '/responses', messages: '/messages' }
+
+interface Declared {
+  readonly name: string
+  readonly description?: string
+  readonly schema?: unknown
+  readonly deferred?: boolean
+}
+
+const CITY = { type: 'object', properties: { city: { type: 'string', minLength: 2 } }, required: ['city'] }
+
+const functionOf = (dialect: Dialect, { name, description = `Does ${name}.`, schema = CITY, deferred = true }: Declared): Json => {
+  const mark = deferred ? { defer_loading: true } : {}
+  if (dialect === 'chat') return { type: 'function', function: { name, description, parameters: schema }, ...mark }
+  return dialect === 'responses'
+    ? { type: 'function', name, description, parameters: schema, ...mark }
+    : { name, description, input_schema: schema, ...mark }
+}
+
+const TOOLS: readonly Declared[] = [
+  { name: 'get_weather', description: 'Tells the weather of a city.' },
+  { name: 'loaded', deferred: false },
+  { name: 'book_train' },
+]
+const DEFERRED = { profile: 'portable', protocol: 'v1', validation: 'runtime', search: { type: 'bm25' } }
+
+interface Request {
+  readonly stream?: boolean
+  readonly tools?: readonly Declared[]
+  readonly more?: Json
+  readonly history?: readonly unknown[]
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+const ask = (dialect: Dialect, { stream = false, tools = TOOLS, more = {}, history = [], headers = {} }: Request = {}): Promise<Answer> => {
+  const conversation = [{ role: 'user', content: 'Weather in Oslo?' }, ...history]
+  return infer(
+    service,
+    {
+      model: 'fake/one',
+      ...(dialect === 'responses' ? { input: conversation } : { messages: conversation }),
+      ...(dialect === 'messages' ? { max_tokens: 500 } : {}),
+      tools: tools.map((tool) => functionOf(dialect, tool)),
+      deferred_tools: DEFERRED,
+      stream,
+      ...more,
+    },
+    { path: PATHS[dialect], headers },
+  )
+}
+
+const SEARCH: Said = { calls: [['service_search_tools', { query: 'weather' }]] }
+const CALL: Said = { calls: [['service_call_tool', { name: 'get_weather', arguments: { city: 'Oslo' } }]] }
+const DONE: Said = { text: 'It rains.' }
+
+interface SeenCall {
+  readonly id: string
+  readonly name: string
+  readonly arguments: unknown
+}
+
+/** The calls that a client would run. */
+const callsIn = (dialect: Dialect, answer: Answer, stream: boolean): readonly SeenCall[] => {
+  if (stream) expect(readStream(dialect, answer.text)).toEqual({ end: 'normal', faults: [] })
+  const json = stream ? foldedCalls(dialect, answer.text) : (answer.json as Json)
+  if (dialect === 'chat') {
+    const [choice] = json['choices'] as { message: { tool_calls?: { id: string; function: { name: string; arguments: string } }[] } }[]
+    return (choice?.message.tool_calls ?? []).map(({ id, function: { name, arguments: args } }) => ({
+      id,
+      name,
+      arguments: JSON.parse(args),
+    }))
+  }
+  if (dialect === 'responses') {
+    return (json['output'] as { type: string; call_id: string; name: string; arguments: string }[])
+      .filter(({ type }) => type === 'function_call')
+      .map(({ call_id, name, arguments: args }) => ({ id: call_id, name, arguments: JSON.parse(args) }))
+  }
+  return (json['content'] as { type: string; id: string; name: string; input: unknown }[])
+    .filter(({ type }) => type === 'tool_use')
+    .map(({ id, name, input }) => ({ id, name, arguments: input }))
+}
+
+/** A stream's calls in the form of a whole answer. Each comes in one piece. */
+const foldedCalls = (dialect: Dialect, text: string): Json => {
+  const events = streamEvents(text).map(({ data }) => data as Json)
+  if (dialect === 'chat') {
+    const calls = events.flatMap(
+      (event) =>
+        (
+          event['choices'] as {
+            delta: { tool_calls?: { index: number; id?: string; function: { name?: string; arguments?: string } }[] }
+          }[]
+        )?.[0]?.delta.tool_calls ?? [],
+    )
+    const whole = new Map<number, { id: string; function: { name: string; arguments: string } }>()
+    for (const {
+      index,
+      id = '',
+      function: { name = '', arguments: args = '' },
+    } of calls) {
+      const before = whole.get(index) ?? { id: '', function: { name: '', arguments: '' } }
+      whole.set(index, { id: before.id + id, function: { name: before.function.name + name, arguments: before.function.arguments + args } })
+    }
+    return { choices: [{ message: { tool_calls: [...whole.values()] } }] }
+  }
+  if (dialect === 'responses') return events.findLast(({ type }) => type === 'response.completed')?.['response'] as Json
+  const content: Record<string, unknown>[] = []
+  for (const event of events) {
+    if (event['type'] === 'content_block_start') content[event['index'] as number] = { ...(event['content_block'] as Json) }
+    const delta = event['delta'] as { type?: string; partial_json?: string; text?: string } | undefined
+    const block = content[event['index'] as number]
+    if (block !== undefined && delta?.type === 'input_json_delta')
+      block['json'] = `${(block['json'] as string | undefined) ?? ''}${delta.partial_json ?? ''}`
+    if (block !== undefined && event['type'] === 'content_block_stop' && typeof block['json'] === 'string') {
+      const { json, ...rest } = block
+      content[event['index'] as number] = { ...rest, input: JSON.parse(json || '{}') }
+    }
+  }
+  return { content }
+}
+
+const toolNames = ({ body }: Exchange): string[] => (body.tools ?? []).map(({ function: { name } }) => name)
+const lastMessage = ({ body }: Exchange): { role: string; content: string } => body.messages.at(-1) as { role: string; content: string }
+
+for (const dialect of DIALECTS) {
+  for (const stream of [false, true]) {
+    describe(`${dialect}${stream ? ', streamed' : ''}`, () => {
+      test('the model sees the loaded tools and two wrappers, the same in every turn; the client gets an ordinary call', async () => {
+        plays(SEARCH, SEARCH, CALL)
+        const answer = await ask(dialect, { stream })
+        expect(answer.status).toBe(200)
+        expect(callsIn(dialect, answer, stream)).toEqual([{ id: 'call_3', name: 'get_weather', arguments: { city: 'Oslo' } }])
+        expect(asked.map(toolNames)).toEqual(Array.from({ length: 3 }, () => ['loaded', 'service_search_tools', 'service_call_tool']))
+        expect(new Set(asked.map(({ body }) => JSON.stringify(body.tools))).size).toBe(1)
+        const found = JSON.parse(lastMessage(asked[1] as Exchange).content) as { tools: { name: string; parameters: unknown }[] }
+        expect(found.tools[0]).toMatchObject({ name: 'get_weather', parameters: CITY })
+        // The search is shown with the catalogue that was searched, and the wrapper never.
+        expect(answer.text).toMatch(/"catalog":"[0-9a-f]{64}"/)
+        expect(answer.text).not.toContain('service_call_tool')
+      })
+
+      test("arguments that miss the schema are the model's to mend, and the client sees none of it", async () => {
+        plays({ calls: [['service_call_tool', { name: 'get_weather', arguments: { city: 7 } }]] }, CALL)
+        const answer = await ask(dialect, { stream })
+        expect(callsIn(dialect, answer, stream)).toEqual([{ id: 'call_2', name: 'get_weather', arguments: { city: 'Oslo' } }])
+        expect(answer.text).not.toContain('call_1')
+        expect(JSON.parse(lastMessage(asked[1] as Exchange).content)).toMatchObject({
+          error: 'invalid_tool_input',
+          issues: [{ path: '$.city', message: 'must be string' }],
+        })
+      })
+
+      test('three calls in a row that are none end in a last turn without calls', async () => {
+        const wrong: Said = { calls: [['service_call_tool', { name: 'get_wether', arguments: {} }]] }
+        plays(wrong, wrong, wrong, DONE)
+        const answer = await ask(dialect, { stream })
+        expect(answer.text).toContain('It rains.')
+        expect(callsIn(dialect, answer, stream)).toEqual([])
+        expect(asked).toHaveLength(4)
+        expect(asked.map(({ body }) => body['tool_choice'] ?? 'auto')).toEqual(['auto', 'auto', 'auto', 'none'])
+        expect(toolNames(asked[3] as Exchange)).toContain('service_call_tool')
+        expect(JSON.parse(lastMessage(asked[1] as Exchange).content)).toMatchObject({ error: 'unknown_tool', nearest: ['get_weather'] })
+      })
+
+      test('of parallel calls the valid ones go to the client, beside a call of a loaded tool', async () => {
+        plays({
+          calls: [
+            ['loaded', { city: 'Rome' }],
+            ['service_call_tool', { name: 'get_weather', arguments: '{"city":"Oslo"}' }],
+            ['service_call_tool', { name: 'get_weather', arguments: {} }],
+            ['service_call_tool', { name: 'book_train', arguments: { city: 'Bergen' } }],
+          ],
+        })
+        const answer = await ask(dialect, { stream })
+        expect(callsIn(dialect, answer, stream)).toEqual([
+          { id: 'call_1', name: 'loaded', arguments: { city: 'Rome' } },
+          { id: 'call_2', name: 'get_weather', arguments: { city: 'Oslo' } },
+          { id: 'call_4', name: 'book_train', arguments: { city: 'Bergen' } },
+        ])
+        expect(asked).toHaveLength(1)
+      })
+
+      test('a search beside a call runs first, and the answer ends with the call alone', async () => {
+        plays({ calls: [...(SEARCH.calls ?? []), ...(CALL.calls ?? [])] })
+        const answer = await ask(dialect, { stream })
+        expect(callsIn(dialect, answer, stream)).toEqual([{ id: 'call_2', name: 'get_weather', arguments: { city: 'Oslo' } }])
+        expect(answer.text).toMatch(/"catalog":"/)
+      })
+    })
+  }
+
+  describe(dialect, () => {
+    test('a search and a failed call are steps of max_tool_calls', async () => {
+      plays(SEARCH, { calls: [['service_call_tool', { name: 'get_weather' }]] }, DONE)
+      await ask(dialect, { more: { max_tool_calls: 2 } })
+      expect(asked.map(({ body }) => body['tool_choice'] ?? 'auto')).toEqual(['auto', 'auto', 'none'])
+    })
+
+    test('a condition fires on the name of a withheld tool', async () => {
+      plays({ calls: [['service_call_tool', { name: 'get_weather' }]] }, DONE)
+      await ask(dialect, { more: { stop_server_tools_when: [{ type: 'has_tool_call', tool_name: 'get_weather' }] } })
+      expect(asked.map(({ body }) => body['tool_choice'] ?? 'auto')).toEqual(['auto', 'none'])
+    })
+
+    test.each<[string, Request, string]>([
+      ['nothing to defer', { tools: [{ name: 'loaded', deferred: false }] }, 'deferred_tools'],
+      ['code mode', { more: { deferred_tools: { ...DEFERRED, interface: 'code_mode' } } }, 'deferred_tools.interface'],
+      ['another protocol', { more: { deferred_tools: { ...DEFERRED, protocol: 'v2' } } }, 'deferred_tools.protocol'],
+      ['a wrapper of the client', { tools: [...TOOLS, { name: 'service_search_tools', deferred: false }] }, 'service_search_tools'],
+      [
+        'a search that is not there',
+        { more: { deferred_tools: { ...DEFERRED, search: { type: 'custom', tool_id: 'mine', result_key: 'k' } } } },
+        'deferred_tools.search.tool_id',
+      ],
+    ])('400, and nobody is asked: %s', async (_, request, word) => {
+      plays(DONE)
+      const answer = await ask(dialect, request)
+      expect(answer.status).toBe(400)
+      expect(answer.text).toContain(word)
+      expect(asked).toHaveLength(0)
+    })
+
+    test('400: a choice that demands a call', async () => {
+      const choice = dialect === 'messages' ? { type: 'any' } : 'required'
+      const answer = await ask(dialect, { more: { tool_choice: choice } })
+      expect(answer.status).toBe(400)
+      expect(answer.text).toContain('tool_choice')
+    })
+
+    test('400: tools marked defer_loading without anything that finds them, and a provider that cannot', async () => {
+      const answer = await ask(dialect, { more: { deferred_tools: null } })
+      expect(answer.status).toBe(400)
+      expect(answer.text).toContain('tools[0].defer_loading')
+    })
+
+    test('a function of the client that searches: what it named becomes known to the model', async () => {
+      plays(CALL)
+      const custom = { ...DEFERRED, search: { type: 'custom', tool_id: 'loaded', result_key: 'names' } }
+      const output = JSON.stringify({ names: ['get_weather', 'nothing'] })
+      const history: Readonly<Record<Dialect, readonly unknown[]>> = {
+        chat: [
+          { role: 'assistant', tool_calls: [{ id: 'c', type: 'function', function: { name: 'loaded', arguments: '{}' } }] },
+          { role: 'tool', tool_call_id: 'c', content: output },
+        ],
+        responses: [
+          { type: 'function_call', call_id: 'c', name: 'loaded', arguments: '{}' },
+          { type: 'function_call_output', call_id: 'c', output },
+        ],
+        messages: [
+          { role: 'assistant', content: [{ type: 'tool_use', id: 'c', name: 'loaded', input: {} }] },
+          { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'c', content: output }] },
+        ],
+      }
+      const answer = await ask(dialect, { more: { deferred_tools: custom }, history: history[dialect] })
+      expect(callsIn(dialect, answer, false)).toMatchObject([{ name: 'get_weather' }])
+      expect(toolNames(asked[0] as Exchange)).toEqual(['loaded', 'service_call_tool'])
+      const { content } = lastMessage(asked[0] as Exchange)
+      expect(content.startsWith(output)).toBe(true)
+      expect(content).toContain('"minLength":2')
+    })
+
+    test('universal: below its number every tool is shown as it is', async () => {
+      plays({ calls: [['get_weather', { city: 'Oslo' }]] })
+      const answer = await ask(dialect, { more: { deferred_tools: { ...DEFERRED, profile: 'universal', min_deferred_tools: 4 } } })
+      expect(callsIn(dialect, answer, false)).toMatchObject([{ name: 'get_weather' }])
+      expect(toolNames(asked[0] as Exchange)).toEqual(['get_weather', 'loaded', 'book_train'])
+      expect(asked[0]?.text).not.toContain('defer')
+    })
+  })
+}
+
+test("a pattern that others need exponential time for is checked, and the arguments that miss it are the model's to mend", async () => {
+  const tools = [{ name: 'evil', schema: { type: 'object', properties: { text: { type: 'string', pattern: '^(a+)+$' } } } }]
+  const withText = (text: string): Said => ({ calls: [['service_call_tool', { name: 'evil', arguments: { text } }]] })
+  // An engine that tries every way would not come back from this one.
+  plays(withText(`${'a'.repeat(60)}!`), withText('a'.repeat(40)))
+  const answer = await ask('chat', { tools })
+  expect(callsIn('chat', answer, false)).toMatchObject([{ name: 'evil' }])
+  expect(asked).toHaveLength(2)
+})
+
+test('what of a schema cannot be checked is told as a warning, and the tool can be called', async () => {
+  plays({ calls: [['service_call_tool', { name: 'odd', arguments: {} }]] })
+  const tools = [{ name: 'odd', schema: { type: 'object', unevaluatedProperties: false } }]
+  const answer = await ask('chat', { tools, headers: { 'X-OpenRouter-Metadata': 'enabled' } })
+  expect(callsIn('chat', answer, false)).toMatchObject([{ name: 'odd' }])
+  expect(answer.text).toContain('unevaluatedProperties')
+})
