@@ -74,8 +74,8 @@ describe.each(DIALECTS)('%s', (dialect) => {
     expect(sent()).not.toContain('base64')
   })
 
-  test('a model that takes files gets the file', async () => {
-    const { status } = await ask(dialect, INVOICE, { model: 't/files' })
+  test.each(['t/files', 't/files:nitro'])('%s takes files, so it gets the file', async (model) => {
+    const { status } = await ask(dialect, INVOICE, { model })
     expect(status).toBe(200)
     expect(sent()).toContain(INVOICE.toString('base64'))
     expect(sent()).not.toContain('Invoice 42')

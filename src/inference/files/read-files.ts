@@ -12,6 +12,7 @@ import type { ReadAnswer, ReadDocument } from '../../lib/documents/read-document
 import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
 import { editElements } from '../../lib/json-splice.ts'
 import type { Models } from '../../models/models.ts'
+import { resolveModel } from '../../routing/resolve-model.ts'
 import { type FetchPage, NoPage } from '../../tools/web-fetch/fetch-page.ts'
 import { type Prepared, strictError } from '../stages.ts'
 import { readAgain } from '../read-again.ts'
@@ -93,7 +94,7 @@ const OTHER_ENGINE: Warning = {
 
 /** Files stay files where the client says so, or where every model that it names is known to take them. */
 const takesText = (engine: string | null, named: readonly string[], models: Models): boolean =>
-  engine === null ? !named.every((id) => models.find(id)?.inputModalities?.includes('file') === true) : engine !== 'native'
+  engine === null ? !named.every((id) => resolveModel(id, models)?.model.inputModalities?.includes('file') === true) : engine !== 'native'
 
 interface FoundFile {
   readonly at: string
