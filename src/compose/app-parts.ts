@@ -83,6 +83,7 @@ const composePipeline = (parts: Parts, file: ConfigFile, models: Models, env: En
     defaultsOf: management.workspaces.defaults,
     guardrails: parts.guardrails,
     customerKeysOf: (caller) => management.customerKeys.forCaller(caller.workspaceId, caller),
+    judgeModel: file.plugins.alignment?.model ?? null,
     moderationEndpoint: Object.keys(file.moderation.endpoints)[0] ?? null,
     moderate: createModerate(file.moderation, safeFetch, clock),
     screenMs: SCREEN_MS,

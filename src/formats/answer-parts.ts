@@ -6,13 +6,18 @@ import type { AnswerHead, AnswerTail, StreamRenderer } from './format.ts'
 /** `resp_…`, `msg_…`: an id that names the same generation as its `gen-…`. */
 export const dialectId = (prefix: string, head: AnswerHead): string => `${prefix}_${head.generationId.replace(/^gen-/, '')}`
 
-/** The routing metadata as a member to spread into an answer; none where it was not asked for. */
-export const metadataMember = (tail: AnswerTail | null): JsonObject =>
+/** What the service tells beside an answer, as members to spread into it: the routing metadata that was asked for, and what a judge said. */
+export const metadataMember = (tail: AnswerTail | null): JsonObject => ({
+  ...routingMember(tail),
+  ...(tail?.alignment === undefined ? {} : { alignment: tail.alignment }),
+})
+
+const routingMember = (tail: AnswerTail | null): JsonObject =>
   tail === null || tail.metadata === null ? {} : { [tail.metadata.field]: tail.metadata.value }
 
 /** As `metadataMember`, next to an error: a 500 says nothing of what lies behind it (docs/contract/errors.md#types). */
 export const errorMetadataMember = (error: GatewayError, tail: AnswerTail | null): JsonObject =>
-  error.status === 500 ? {} : metadataMember(tail)
+  error.status === 500 ? {} : routingMember(tail)
 
 /** The renderer, with its terminal states enforced: after `finish` or `fail` nothing more can be written. */
 export const endingOnce = (renderer: StreamRenderer): StreamRenderer => {

@@ -52,6 +52,8 @@ export interface AnswerTail {
   readonly endedSeconds: number
   /** The routing metadata, under the name the client asked for; null when it did not ask. */
   readonly metadata: { readonly field: 'service_metadata' | 'openrouter_metadata'; readonly value: JsonObject } | null
+  /** What a judge said of each message of the model; absent where nobody judged. */
+  readonly alignment?: JsonObject
 }
 
 /**

@@ -6,6 +6,7 @@ import { errorRow, type GatewayError } from '../errors.ts'
 import { isGuardrailBlock } from '../guardrails/detections.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Hold } from './hold.ts'
+import { isJudges, type Judge } from './judge/judge.ts'
 import type { LoopReport } from './loop/loop-report.ts'
 import { AttemptLog } from './run/attempt-log.ts'
 import type { AttemptOutcome } from './run/attempt-outcome.ts'
@@ -54,6 +55,8 @@ export class Admitted {
   #feeNanos = 0
   /** What its tools did; null where the service runs none. */
   loop: LoopReport | null = null
+  /** Who judges its messages; null: nobody. */
+  judge: Judge | null = null
 
   constructor(request: Planned, { generationId, createdMs, startedMs }: Identity, terms: Terms, clock: Clock) {
     this.request = request
@@ -114,9 +117,9 @@ export class Admitted {
     return [...this.request.warnings, ...this.request.plan.warnings, ...said.losses, ...answered]
   }
 
-  /** Whether a failure of this request is our own refusal: nobody was asked, or a guardrail keeps the answer back (docs/contract/errors.md#own-checks). */
+  /** Whether a failure of this request is our own refusal: nobody was asked, or a guardrail or a judge keeps the answer back (docs/contract/errors.md#own-checks). */
   refuses(error: GatewayError): boolean {
-    return !this.log.asked || isGuardrailBlock(error)
+    return !this.log.asked || isGuardrailBlock(error) || isJudges(error)
   }
 
   end(): Finished {

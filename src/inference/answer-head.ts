@@ -31,5 +31,6 @@ export const answerTail = (admitted: Admitted, metadataField: NonNullable<Answer
     cost: bill.cost,
     endedSeconds: Math.floor((createdMs + log.durationMs) / 1000),
     metadata: metadataField === null ? null : { field: metadataField, value: routingMetadata(admitted) },
+    ...(admitted.judge === null ? {} : { alignment: admitted.judge.report }),
   }
 }

@@ -18,6 +18,7 @@ import { countTokens, type TokenCount } from './count-tokens.ts'
 import { dryRun } from './dry-run.ts'
 import { createLargeSteps } from './large-steps.ts'
 import { plan, type PlanParts } from './plan.ts'
+import { readAlignment } from '../plugins/alignment.ts'
 import { prepare, type PrepareParts } from './prepare.ts'
 import { readFiles, type ReadFilesParts } from './files/read-files.ts'
 import { tellFiles } from './files/tell-files.ts'
@@ -26,7 +27,8 @@ import { Refused, refusalFacts } from './refused.ts'
 import type { RunningAnswers } from './running-answers.ts'
 import { createAskModel } from './loop/ask-model.ts'
 import { answerWithTools, type LoopParts } from './loop/tool-loop.ts'
-import { run } from './run/run.ts'
+import { createJudge } from './judge/create-judge.ts'
+import { runJudged } from './judge/run-judged.ts'
 import { screen, type ScreenParts } from './screen.ts'
 import type { Settle } from './settle.ts'
 import type { Planned, Prepared, Received, Screened } from './stages.ts'
@@ -34,6 +36,8 @@ import { answerWithSearch } from './web/answer-with-search.ts'
 
 export interface PipelineParts extends PrepareParts, ReadFilesParts, ScreenParts, PlanParts, Omit<LoopParts, 'askModel'> {
   readonly admit: Admit
+  /** The model that judges answers for the plugin `alignment`; null: none is configured, and the plugin was refused. */
+  readonly judgeModel: string | null
   readonly running: Pick<RunningAnswers, 'began'>
   readonly settle: Settle
   /** No answer takes longer, whatever it is doing. */
@@ -79,10 +83,17 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
   const answering = (admitted: Admitted, take: TakeFrames): Promise<GatewayError | null> => {
     const { tools, search } = admitted.request
     if (search !== null) return answerWithSearch(admitted, search, loopParts, take)
-    return tools === null ? run(admitted, parts, take) : answerWithTools(admitted, tools, loopParts, citeSources(take))
+    return tools === null ? runJudged(admitted, parts, take) : answerWithTools(admitted, tools, loopParts, citeSources(take))
   }
 
   const loopParts: LoopParts = { ...parts, askModel: createAskModel({ ...parts, answer: answering }) }
+
+  /** Of the client's own answer: models that are asked within it are not judged, the judge itself least of all. */
+  const appointJudge = (admitted: Admitted): void => {
+    const options = admitted.request.plugins?.get('alignment')
+    if (options === undefined || parts.judgeModel === null) return
+    admitted.judge = createJudge(admitted, readAlignment(options), parts.judgeModel, loopParts.askModel(admitted))
+  }
 
   const answer = async (admitted: Admitted, give: TakeFrames): Promise<GatewayError | null> => {
     const { files, call } = admitted.request
@@ -90,11 +101,13 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
     admitted.request.permit?.handOver()
     parts.running.began(admitted.connection)
     admitted.connection.limit(parts.totalMs)
+    appointJudge(admitted)
     try {
       return wantsHealing(admitted) ? await healed(admitted, (pass) => answering(admitted, pass), take) : await answering(admitted, take)
     } catch (thrown) {
       return admitted.log.refuse(asFailure(thrown))
     } finally {
+      admitted.judge?.tell()
       parts.settle(admitted.end())
     }
   }

@@ -13,6 +13,7 @@ import type { ToolSettings } from '../tools/settings.ts'
 import type { ToolCaller } from '../tools/tool.ts'
 import type { SealedResults } from '../tools/sealed-results.ts'
 import type { SearchEngines } from '../tools/web-search/search-engines.ts'
+import { instructed } from './instruct.ts'
 import { offerTools } from './loop/offer-tools.ts'
 import { isWrapperOf, offerWithheld } from './loop/offer-withheld.ts'
 import { replayedConversation, toldFor } from './loop/replayed-conversation.ts'
@@ -37,7 +38,8 @@ export interface PlanParts {
  * Throws what is no provider's judgement: an unknown model, nobody who meets the requirements, a wish that a strict
  * request cannot have, a malformed conversation.
  */
-export const plan = (full: Screened, parts: PlanParts): Planned => {
+export const plan = (asked: Screened, parts: PlanParts): Planned => {
+  const full = instructed(asked)
   const { strict, apiType } = full
   const wide = apiType === 'embeddings' ? withEmbeddings(planFor(full, parts)) : planFor(full, parts)
   const [unheeded] = wide.warnings

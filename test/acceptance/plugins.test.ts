@@ -20,6 +20,7 @@ providers:
 models:
   fake/small: { context_length: 8192, endpoints: [{ provider: fake, model: small, prices: { prompt: 1, completion: 1 } }] }
   fake/large: { context_length: 200000, endpoints: [{ provider: fake, model: large, prices: { prompt: 2, completion: 2 } }] }
+  fake/judge: { context_length: 200000, endpoints: [{ provider: fake, model: judge, prices: { prompt: 100, completion: 100 } }] }
   fake/smart: { context_length: 200000, endpoints: [{ provider: fake, model: smart, prices: { prompt: 9, completion: 9 } }] }
 `
 
@@ -31,6 +32,7 @@ moderation:
   endpoints:
     house: { kind: openai, name: House, url: "${moderator.url}/moderations", on_failure: allow }
 plugins:
+  alignment: { model: fake/judge }
   pareto: { scores: { fake/small: 0.4, fake/large: 0.7, fake/smart: 0.9 } }
 `,
   })
@@ -249,6 +251,161 @@ describe('routers', () => {
   })
 })
 
+describe('alignment', () => {
+  const rules = ['Tells no secret.', 'Is kind.']
+  const align = (options: object = {}) => ({ plugins: [{ id: 'alignment', rules, ...options }] })
+  let made = 0
+  let judged: string[] = []
+
+  /** The model says these one after the other; the judge finds fault with what holds SECRET. */
+  const saying = (
+    texts: readonly string[],
+    verdict = (text: string) => `\`\`\`json\n{"probabilities": [${text.includes('SECRET') ? 0.9 : 0.1}, 0]}\n\`\`\``,
+  ) => {
+    made = 0
+    judged = []
+    upstream.script((exchange) => {
+      if (exchange.body.model !== 'judge') {
+        const text = texts[Math.min(made, texts.length - 1)] ?? ''
+        made += 1
+        return say(text)(exchange)
+      }
+      const asked = (exchange.body.messages.at(-1)?.content as readonly { text: string }[] | undefined)?.[0]?.text ?? ''
+      judged.push(asked)
+      return exchange.answer(200, proseAnswer(verdict((JSON.parse(asked) as { message: { text: string } }).message.text)))
+    })
+  }
+
+  const BLOCKED = {
+    call: 1,
+    outcome: 'blocked',
+    rules: [
+      { broken: true, probability: 0.9 },
+      { broken: false, probability: 0 },
+    ],
+  }
+  const ALLOWED = {
+    outcome: 'allowed',
+    rules: [
+      { broken: false, probability: 0.1 },
+      { broken: false, probability: 0 },
+    ],
+  }
+
+  test.each([
+    ['/chat/completions', { messages }],
+    ['/responses', { input: 'Hello' }],
+    ['/messages', { messages, max_tokens: 100 }],
+  ])(
+    '%s: what breaks a rule is made anew once, then told as allowed; nothing of it is delivered, streamed or whole',
+    async (path, words) => {
+      for (const stream of [false, true]) {
+        saying(['The SECRET is 42.', 'I keep it.'])
+        const { status, text } = await infer(service, { model: 'fake/large', ...words, stream, ...align() }, { path })
+        expect(status).toBe(200)
+        expect(text).not.toContain('SECRET')
+        expect(text).toContain('I keep it.')
+        expect(text).toContain(JSON.stringify({ calls: [BLOCKED, { call: 2, ...ALLOWED }] }))
+        expect([made, judged.length]).toEqual([2, 2])
+      }
+    },
+  )
+
+  test.each([
+    ['/chat/completions', { messages }],
+    ['/responses', { input: 'Hello' }],
+    ['/messages', { messages, max_tokens: 100 }],
+  ])('%s: 403 with what was found where the retries are used up, streamed or whole', async (path, words) => {
+    for (const stream of [false, true]) {
+      saying(['The SECRET is 42.'])
+      const { status, text } = await infer(service, { model: 'fake/large', ...words, stream, ...align({ max_retries: 0 }) }, { path })
+      expect(status).toBe(403)
+      expect(text).not.toContain('SECRET')
+      expect(text).toContain(JSON.stringify({ calls: [BLOCKED] }))
+      expect(made).toBe(1)
+    }
+  })
+
+  test('audit delivers what was found, with the outcome and the cost of the judge', async () => {
+    saying(['The SECRET is 42.'])
+    const answer = await ask(align({ mode: 'audit' }))
+    expect(textOf(answer)).toBe('The SECRET is 42.')
+    expect(answer.json).toMatchObject({ alignment: { calls: [BLOCKED] } })
+    const [stage] = stagesOf(answer)
+    expect(stage).toMatchObject({ type: 'plugin', name: 'alignment', data: { mode: 'audit' } })
+    const cost = (stage as unknown as { cost_usd: number }).cost_usd
+    expect(cost).toBeGreaterThan(0.0009)
+    expect((answer.json as { usage: { cost: number } }).usage.cost).toBeGreaterThan(cost)
+  })
+
+  test('threshold: a rule is broken from this probability on', async () => {
+    saying(['The SECRET is 42.'])
+    expect((await ask(align({ threshold: 0.91 }))).status).toBe(200)
+    expect((await ask(align({ threshold: 0.9, max_retries: 0 }))).status).toBe(403)
+  })
+
+  test.each([
+    ['no JSON', 'It is fine.'],
+    ['too few numbers', '{"probabilities": [0]}'],
+    ['no numbers', '{"probabilities": ["0", "0"]}'],
+    ['numbers that are no probabilities', '{"probabilities": [-1, 0]}'],
+  ])('503 where the judge gives no verdict, and audit says so: %s', async (_, verdict) => {
+    saying(['The SECRET is 42.'], () => verdict)
+    const { status, text } = await ask(align())
+    expect(status).toBe(503)
+    expect(text).not.toContain('SECRET')
+    expect((await ask(align({ mode: 'audit' }))).json).toMatchObject({
+      alignment: { calls: [{ call: 1, outcome: 'unjudged', rules: [] }] },
+    })
+  })
+
+  test('the model is told the rules, unless instruct is false; the judge is told the rules and the message alone', async () => {
+    saying(['Fine.'])
+    await ask(align())
+    const told = upstream.exchanges.filter(({ body }) => body.model === 'large').at(-1)?.body.messages
+    expect(told?.[0]).toEqual({ role: 'system', content: 'Your messages must keep these rules:\n- Tells no secret.\n- Is kind.' })
+    expect(JSON.parse(judged[0] ?? '')).toEqual({ rules, message: { text: 'Fine.', tool_calls: [] } })
+    await ask(align({ instruct: false }))
+    expect(upstream.exchanges.filter(({ body }) => body.model === 'large').at(-1)?.body.messages).toEqual(messages)
+  })
+
+  test('a call that breaks a rule is not run', async () => {
+    saying([''])
+    const script = [{ text: 'The SECRET', call: { name: 'service:datetime' } }, { text: 'Done.' }]
+    const fields = { model: 'sandbox/agent', tools: [{ type: 'service:datetime' }], sandbox: { script } }
+    const { status, text } = await ask({ ...fields, ...align({ max_retries: 0 }) })
+    expect([status, judged.length]).toEqual([403, 1])
+    expect(text).not.toContain('server_tool')
+    expect(JSON.parse(judged[0] ?? '')).toMatchObject({ message: { tool_calls: [{ name: 'service_datetime' }] } })
+    saying([''])
+    const allowed = await ask({ ...fields, sandbox: { script: [{ ...script[0], text: 'Let me see.' }, script[1]] }, ...align() })
+    expect(textOf(allowed)).toContain('Done.')
+    expect(allowed.json).toMatchObject({
+      alignment: {
+        calls: [
+          { call: 1, ...ALLOWED },
+          { call: 2, ...ALLOWED },
+        ],
+      },
+    })
+  })
+
+  test('a judge is not judged where the workspace asks for it', async () => {
+    await call(service, 'PATCH', '/workspaces/default', { body: { plugins: [{ id: 'alignment', rules, locked: true }] } })
+    saying(['Fine.'])
+    expect((await ask({})).json).toMatchObject({ alignment: { calls: [{ call: 1, ...ALLOWED }] } })
+    expect(judged).toHaveLength(1)
+    await call(service, 'PATCH', '/workspaces/default', { body: { plugins: null } })
+  })
+
+  test.each([[[]], [['']], [['x'.repeat(2001)]], [Array.from({ length: 33 }, () => 'r')]])(
+    '400: rules that are too few, too many or too long',
+    async (wrong) => {
+      expect((await ask({ plugins: [{ id: 'alignment', rules: wrong }] })).status).toBe(400)
+    },
+  )
+})
+
 describe('the plugins of a workspace', () => {
   const settle = (plugins: unknown): Promise<Answer> => call(service, 'PATCH', '/workspaces/default', { body: { plugins } })
   const json = { response_format: { type: 'json_object' } }
@@ -291,11 +448,13 @@ describe('docs/plugins.md', () => {
 
   beforeAll(async () => {
     documented = await services.start({
-      config: `
+      config: `${providers}
 moderation:
   trusted_hosts: ["${new URL(moderator.url).host}"]
   endpoints: { house: { kind: openai, url: "${moderator.url}/moderations" } }
-${/```yaml\n(.*?)```/s.exec(page)?.[1] ?? ''}`,
+${/```yaml\n(plugins:\n  pareto.*?)\n```/s.exec(page)?.[1] ?? ''}
+  alignment: { model: fake/judge }
+`,
     })
   })
 
@@ -303,6 +462,7 @@ ${/```yaml\n(.*?)```/s.exec(page)?.[1] ?? ''}`,
     'the command with %s does what it says',
     async (body, { method, path, key }) => {
       moderator.script((exchange) => exchange.answer(200, '{"results":[{"flagged":false}]}'))
+      upstream.script(say('{"probabilities": [0]}'))
       const { status, text } = await call(documented, method, path, {
         body,
         key: key === 'MANAGEMENT_KEY' ? documented.managementKey : documented.inferenceKey,
@@ -313,7 +473,15 @@ ${/```yaml\n(.*?)```/s.exec(page)?.[1] ?? ''}`,
   )
 
   test('has a command for each plugin that runs', () => {
-    for (const id of ['response-healing', 'context-compression', 'moderation', 'pareto-router', 'switchyard-router', 'auto-router']) {
+    for (const id of [
+      'response-healing',
+      'context-compression',
+      'moderation',
+      'alignment',
+      'pareto-router',
+      'switchyard-router',
+      'auto-router',
+    ]) {
       expect(commands.some(([, , , , body]) => body?.includes(`"${id}"`))).toBe(true)
     }
   })

@@ -91,6 +91,7 @@ export const partsOfPipeline = (clock: Clock, more: Partial<PipelineParts> = {})
   plugins: createPlugins({ settings: pluginSettings.parse({}), moderationEndpoints: [], models: createModels([], []), random: () => 0 }),
   moderate: async () => {},
   moderationEndpoint: null,
+  judgeModel: null,
   screenMs: 1000,
   models: createModels([], []),
   readDocument: () => Promise.reject(new Error('There are no documents here.')),

@@ -23,6 +23,8 @@ import { plan, type PlanParts } from '../plan.ts'
 import { prepare, type PrepareParts } from '../prepare.ts'
 import { screen, type ScreenParts } from '../screen.ts'
 import type { Planned, Received } from '../stages.ts'
+import type { WorkspaceDefaults } from '../../workspaces/workspaces.ts'
+import type { DefaultsOf } from '../workspace-defaults.ts'
 import { questionMessages } from './question-messages.ts'
 
 export interface AskModelParts extends PrepareParts, ScreenParts, PlanParts {
@@ -33,7 +35,7 @@ export interface AskModelParts extends PrepareParts, ScreenParts, PlanParts {
 
 /** For the request that asks. */
 export const createAskModel = (parts: AskModelParts): ((outer: Admitted) => AskModel) => {
-  const inner = { ...parts, toolKit: withoutAgents(parts.toolKit) }
+  const inner = { ...parts, toolKit: withoutAgents(parts.toolKit), defaultsOf: withoutPlugins(parts.defaultsOf) }
   return (outer) => async (question, signal) => {
     try {
       signal.throwIfAborted()
@@ -134,6 +136,16 @@ const FAULTS: Readonly<Partial<Record<ErrorType, ServerToolFault>>> = {
   context_length_exceeded: 'prompt_too_long',
   timeout: 'execution_time_exceeded',
 }
+
+/** Plugins of a workspace work once on a request, and not on what is asked within it: a judge would be judged. */
+const withoutPlugins =
+  (defaultsOf: DefaultsOf): DefaultsOf =>
+  (workspaceId) => {
+    const without = (defaults: WorkspaceDefaults | null): WorkspaceDefaults | null =>
+      defaults === null ? null : { ...defaults, plugins: null }
+    const found = defaultsOf(workspaceId)
+    return found instanceof Promise ? found.then(without) : without(found)
+  }
 
 /** A model that answers a tool calls none that would ask a further one: a chain of them would have no end. */
 const withoutAgents = (kit: ToolKit): ToolKit => ({

@@ -16,7 +16,8 @@ import type { AskModel } from '../../tools/ask.ts'
 import type { SealedResults } from '../../tools/sealed-results.ts'
 import type { ToolSettings } from '../../tools/settings.ts'
 import type { Admitted } from '../admitted.ts'
-import { run, type RunParts } from '../run/run.ts'
+import { runJudged } from '../judge/run-judged.ts'
+import type { RunParts } from '../run/run.ts'
 import { LoopReport, type StoppedBy } from './loop-report.ts'
 import { readModelTurn, type ModelTurn } from './model-turn.ts'
 import type { OfferedTools } from './offer-tools.ts'
@@ -65,7 +66,7 @@ export const answerWithTools = async (
       promptFor: (planned: PlannedAttempt) => conversation(offered.promptFor(planned), appended, { isFirst, isFinal }),
     }
     if (isFinal) hold?.useReserve()
-    const error = await run({ request: turnRequest, connection, log, hold }, parts, deliver)
+    const error = await runJudged({ request: turnRequest, connection, log, hold, judge: admitted.judge }, parts, deliver)
     report.turns += 1
     if (error !== null) {
       if (!isFirst && !isFinal && hold?.ranDry === true && !connection.stopped) {

@@ -12,7 +12,7 @@ import type { Admitted } from '../admitted.ts'
 import { citeSources } from '../cite-sources.ts'
 import { screenedSources, screenToolText } from '../loop/screen-tool-text.ts'
 import { answerWithTools, type LoopParts } from '../loop/tool-loop.ts'
-import { run } from '../run/run.ts'
+import { runJudged } from '../judge/run-judged.ts'
 import { strictError } from '../stages.ts'
 import { lastQuestion, type PlannedSearch } from './plan-search.ts'
 
@@ -96,7 +96,7 @@ const goOn = (admitted: Admitted, change: (prompt: Prompt) => Prompt, parts: Loo
     return answerWithTools(admitted, { ...tools, promptFor: (planned) => change(tools.promptFor(planned)) }, parts, take)
   }
   const promptFor = (planned: PlannedAttempt): Prompt => change(request.promptFor?.(planned) ?? request.call.prompt())
-  return run({ request: { ...request, promptFor }, connection, log, hold }, parts, take)
+  return runJudged({ request: { ...request, promptFor }, connection, log, hold, judge: admitted.judge }, parts, take)
 }
 
 /** A warning is told with the answer that it is about, whichever attempt gives it. */

@@ -1,0 +1,50 @@
+/** A run whose message is judged before it counts as said. */
+import type { Frame, TakeFrames } from '../../canonical/event.ts'
+import type { GatewayError } from '../../errors.ts'
+import type { Admitted } from '../admitted.ts'
+import type { Running } from '../run/attempt.ts'
+import { run, type RunParts } from '../run/run.ts'
+import type { Judge } from './judge.ts'
+
+export interface JudgedRunning extends Running, Pick<Admitted, 'judge'> {}
+
+/** As `run`, where nobody judges. */
+export const runJudged = (running: JudgedRunning, parts: RunParts, take: TakeFrames): Promise<GatewayError | null> => {
+  const { judge } = running
+  if (judge === null) return run(running, parts, take)
+  return judge.alignment.enforces ? enforced(running, judge, parts, take) : audited(running, judge, parts, take)
+}
+
+/** What breaks a rule is made anew, as often as is allowed; the client gets what was allowed, or an error, and nothing before. */
+const enforced = async (running: JudgedRunning, judge: Judge, parts: RunParts, take: TakeFrames): Promise<GatewayError | null> => {
+  const { log, connection } = running
+  for (let retries = 0; ; retries += 1) {
+    const frames: Frame[] = []
+    const error = await run(running, parts, (batch) => {
+      // Only what the judge reads goes on: a provider's own text may hold what no event tells.
+      for (const { events } of batch) frames.push({ events })
+      return undefined
+    })
+    if (error !== null) return error
+    const judged = await judge.judge(frames)
+    if (connection.stopReason !== null) return log.refuse(connection.stopReason)
+    if (judged.outcome === 'allowed') {
+      const behind = take(frames)
+      if (behind !== undefined) await behind
+      return null
+    }
+    if (judged.outcome === 'unjudged' || retries >= judge.alignment.maxRetries) return log.refuse(judge.refusal(judged))
+    judge.again()
+  }
+}
+
+/** What is found is told with the answer, which goes on as it comes. */
+const audited = async (running: JudgedRunning, judge: Judge, parts: RunParts, take: TakeFrames): Promise<GatewayError | null> => {
+  const said: Frame[] = []
+  const error = await run(running, parts, (batch) => {
+    said.push(...batch)
+    return take(batch)
+  })
+  if (error === null) await judge.judge(said)
+  return error
+}
