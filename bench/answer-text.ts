@@ -15,7 +15,7 @@ interface Answer {
     readonly message?: { readonly content?: string | null }
     readonly delta?: { readonly content?: string | null }
   }[]
-  /** Of Messages: a whole answer's blocks, and a piece of one. */
+  /** Members of Messages: a whole answer's blocks, and a piece of one. */
   readonly content?: readonly { readonly text?: string }[]
   readonly delta?: { readonly text?: string }
 }

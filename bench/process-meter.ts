@@ -10,7 +10,7 @@ export interface Memory {
 export interface ProcessMeter {
   /** User and system time since the process began, all threads and children included. Resolution: 10,000 µs. */
   cpuMicros(): number
-  /** The same, once it no longer grows: what a request left behind (records, logs) belongs to it. Waits a second at most. */
+  /** The CPU time once it no longer grows: what a request left behind (records, logs) belongs to it. Waits a second at most. */
   settledCpuMicros(): Promise<number>
   memory(): Memory
   /** The peak counts from now on. */

@@ -31,10 +31,10 @@ export interface MemoryRow {
 export interface Results {
   readonly date: string
   readonly commit: string | null
-  /** Of the checkout that was measured beside this one. */
+  /** The commit of the checkout that was measured beside this one. */
   readonly commitBefore: string | null
   readonly machine: string
-  /** Of one minute, before the run: what else the machine was doing. */
+  /** The load average of one minute, before the run: what else the machine was doing. */
   readonly loadBefore: number
   readonly settings: Readonly<Record<string, number | string | null>>
   readonly measured: readonly Measured[]

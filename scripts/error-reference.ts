@@ -52,7 +52,7 @@ const lastEvent = (format: ClientFormat, type: ErrorType): unknown => {
   return JSON.parse(events.at(-1)?.data ?? 'null')
 }
 
-/** Of a response, what tells of its failure: the rest echoes the request. */
+/** The members of a response that describe its failure: the rest echoes the request. */
 const SHOWN: ReadonlySet<string> = new Set(['id', 'object', 'status', 'error', 'incomplete_details', 'output', 'error_type'])
 
 const shown = (body: unknown): unknown => {

@@ -36,7 +36,7 @@ export interface DerivedKey {
   readonly bytes: Uint8Array
 }
 
-/** Of every valid secret, that of the one in use first. */
+/** One key for each valid secret; the key of the secret in use comes first. */
 export const derivedKeys = (secret: RootSecret, purpose: SecretPurpose): readonly [DerivedKey, ...DerivedKey[]] => {
   const keyOf = ({ id, derive }: Secret): DerivedKey => ({ id, bytes: derive(purpose) })
   return [keyOf(secret), ...secret.others.map(keyOf)]

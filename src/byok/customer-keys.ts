@@ -46,7 +46,7 @@ export interface CustomerKeysParts {
   /** All that may have sealed a secret. */
   readonly sealingKeys: () => readonly SealingKey[]
   readonly originOf: ProviderKeysParts['originOf']
-  /** Told of a stored key that does not open; requests go on without it. */
+  /** Called for a stored key that does not open; requests go on without it. */
   readonly onError: (thrown: unknown) => void
 }
 

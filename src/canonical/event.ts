@@ -84,7 +84,7 @@ export interface NativeText {
   readonly dialect: ClientDialect
   /** One JSON object that a parser has accepted: an event of a stream, or a whole answer. */
   readonly json: string
-  /** The same, where its members were found already. */
+  /** The text with its members, where they were found already. */
   readonly body?: JsonBody
   /** Where the text is like others of its stream but for a piece: what they have in common, and what is its own. */
   readonly filled?: { readonly pattern: NativePattern; readonly filling: Filling }

@@ -10,7 +10,7 @@ export interface GuardrailStage extends StageFacts {
   readonly guardrail_scope: 'api-key' | 'member' | 'workspace'
 }
 
-/** Of a plugin that did something to the request or its answer. */
+/** A plugin that did something to the request or its answer. */
 export interface PluginStage extends StageFacts {
   readonly type: 'plugin' | 'response_healing' | 'context_compression'
   /** The plugin's id. */

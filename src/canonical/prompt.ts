@@ -50,7 +50,7 @@ export type Part =
       readonly type: 'tool-call'
       readonly id: string
       readonly name: string
-      /** Of the tool, where the client keeps it in one. */
+      /** The tool's namespace, where the client keeps it in one. */
       readonly namespace?: string
       readonly builtIn?: BuiltInTool
       readonly arguments: string
@@ -58,7 +58,7 @@ export type Part =
       readonly proof?: ReasoningProof
       /** The service ran it, for an answer that the client brings back: in this turn of that answer. */
       readonly ranInTurn?: number
-      /** Of a search over withheld tools: the catalogue that was searched, by its hash. */
+      /** For a search over withheld tools: the catalogue that was searched, by its hash. */
       readonly catalog?: string
     } & Marked)
   | ({

@@ -54,7 +54,7 @@ export interface ServerCall {
   readonly input: JsonObject
   /** One of several tools of a kind: the name that the client gave it. */
   readonly instance?: string
-  /** Of a search over withheld tools: the catalogue that is searched, by its hash. */
+  /** For a search over withheld tools: the catalogue that is searched, by its hash. */
   readonly catalog?: string
 }
 

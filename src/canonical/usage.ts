@@ -20,7 +20,7 @@ export interface Usage {
   readonly reportedCostNanos: number | null
   /** The service tier that served the request, in the provider's word; null where it says nothing. */
   readonly servedTier: string | null
-  /** Of the input, or of the output, nothing was told, or something that cannot be: what can be is the least that was used. */
+  /** The provider reported nothing for the input or the output, or an impossible count: the possible part is the least that was used. */
   readonly untoldInput: boolean
   readonly untoldOutput: boolean
   /** True when some count is ours, because the provider sent none, or none that can be. */
@@ -75,7 +75,7 @@ const estimated = (told: Usage, least: { readonly input: number | null; readonly
   estimated: true,
 })
 
-/** Of several calls of models that make one answer. */
+/** The sum over several model calls that make one answer. */
 export const addedUsage = (first: Usage, second: Usage): Usage => ({
   inputFresh: first.inputFresh + second.inputFresh,
   inputCacheRead: first.inputCacheRead + second.inputCacheRead,

@@ -7,7 +7,7 @@ export interface Warning {
   /** Path of the request field, e.g. `tools[2].type`. */
   readonly field: string
   readonly message: string
-  /** Of a failure that is told as an answer: what it was. */
+  /** The type of a failure that is shown as an answer. */
   readonly error_type?: ErrorType
 }
 

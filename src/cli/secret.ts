@@ -19,7 +19,7 @@ import { fromShell } from './from-shell.ts'
 import { requireData } from './require-data.ts'
 import { warn } from './warn.ts'
 
-/** Told before each step; a test stops the process there. */
+/** Called before each step; a test stops the process there. */
 export type Step = 'add' | 'announce' | 'rewrap' | 'check' | 'done'
 
 /** A running service looks for changes twice a second. */

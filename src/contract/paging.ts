@@ -41,7 +41,7 @@ export const paging = ({ limitMax, limitDefault }: { limitMax: number; limitDefa
   }
 }
 
-/** Of most lists. */
+/** The bounds of most lists. */
 export const listPaging = paging({ limitMax: 100, limitDefault: 50 })
 
 export const listOf = <Item extends z.ZodType>(item: Item) => z.object({ data: z.array(item), total_count: z.int() })

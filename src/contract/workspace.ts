@@ -13,7 +13,7 @@ const workspaceSlug = z
   .refine((slug) => !z.uuid().safeParse(slug).success, 'This is the form of an id: a path could mean either.')
   .meta({ description: 'Unique in this installation.', examples: ['team-search'] })
 
-/** Of a path: either names the workspace. */
+/** A segment of a path: the id or the slug names the workspace. */
 export const workspaceRef = z.string().min(1).max(64).meta({ description: 'Id or slug of a workspace.' })
 
 const workspaceName = z.string().min(1).max(100)

@@ -51,7 +51,7 @@ interface Chosen {
   readonly endpoint: ModelEndpoint
 }
 
-/** Of each provider and family the newest model: rules of ours are made by families, and a new model is what breaks them. */
+/** The newest model of each provider and family: rules of ours are made by families, and a new model is what breaks them. */
 const chosenEndpoints = (models: Models, only: readonly string[]): readonly Chosen[] => {
   const all = models
     .list()

@@ -29,7 +29,7 @@ export type Block =
       readonly custom: boolean
     }
 
-/** Told of each block: opened, its pieces (never empty), closed; then the next one. */
+/** Called for each block: opened, its pieces (never empty), closed; then the next one. */
 export interface BlockSink {
   open(block: Block): void
   piece(text: string): void

@@ -33,7 +33,7 @@ export const withSecretsHidden = (format: ClientFormat): ClientFormat => ({
 /** Text of one frame that is looked through at once; what comes beyond it is hidden unread. */
 const UNITS_MAX = 65_536
 
-/** Of a member's text so far: enough of it to know the next piece of a quotation. */
+/** The end of a member's text so far: enough of it to know the next piece of a quotation. */
 const KEPT_UNITS = 128
 const LANES_MAX = 1000
 

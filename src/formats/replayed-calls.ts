@@ -14,7 +14,7 @@ export interface ReplayedCall {
   /** JSON text. */
   readonly arguments: string
   readonly turn: number
-  /** Of a search over withheld tools: the catalogue that was searched. */
+  /** For a search over withheld tools: the catalogue that was searched. */
   readonly catalog: string | null
 }
 

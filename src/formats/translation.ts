@@ -5,9 +5,9 @@ import type { JsonValue } from '../lib/json.ts'
 export interface Translation {
   readonly from: ClientDialect
   readonly to: ClientDialect
-  /** Told for each path of the preset that the other interface cannot take. */
+  /** Called for each path of the preset that the other interface cannot take. */
   readonly lost: (path: string) => void
-  /** Told for each path whose value could only be kept nearly. */
+  /** Called for each path whose value could only be kept nearly. */
   readonly changed: (path: string, message: string) => void
 }
 

@@ -17,7 +17,7 @@ export const uniteTools = (dialect: ClientDialect, preset: readonly JsonValue[],
 /** Several of these may stand side by side, told apart by a name among their parameters. */
 const AGENTS: ReadonlySet<string> = new Set(['advisor', 'subagent'])
 
-/** Of the other types, these have a name beside their type: functions and tools of the client, and MCP servers, each a set of its own. */
+/** These of the other types have a name beside their type: functions and tools of the client, and MCP servers, each a set of its own. */
 const NAMED: Readonly<Record<string, string>> = { function: 'name', custom: 'name', namespace: 'name', mcp: 'server_label' }
 
 /** Every other tool there is once. */

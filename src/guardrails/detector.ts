@@ -13,7 +13,7 @@ export interface Detector {
   readonly endsWithPart?: true
 }
 
-/** Of our own patterns: any letter's case counts unless told; an edge costs nothing (lib/regex/parse.ts). Compiled when first asked for: most services start without guardrails. */
+/** A detector for our own patterns: case counts unless the flags say otherwise; an edge costs nothing (lib/regex/parse.ts). Compiled when first asked for: most services start without guardrails. */
 export const detector = (
   pattern: string,
   {

@@ -84,7 +84,7 @@ const policyOf = (guardrails: readonly GuardrailResource[]): RoutingPolicy | nul
   return says ? policy : null
 }
 
-/** Of the lists that there are; null where there is none. Names are compared without regard to case. */
+/** The entries that all given lists share; null where no list is given. Names are compared without regard to case. */
 const intersection = (lists: readonly (readonly string[] | null)[]): readonly string[] | null =>
   lists.reduce<readonly string[] | null>((allowed, list) => {
     if (list === null) return allowed

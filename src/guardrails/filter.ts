@@ -75,7 +75,7 @@ export const customFilter = (
 
 const STRENGTH: Readonly<Record<FilterAction, number>> = { flag: 0, redact: 1, block: 2 }
 
-/** Of filters that mean the same, the strictest (docs/contract/guardrails.md#combination); where two scan different sides or scopes, both count. */
+/** The strictest of the filters that mean the same (docs/contract/guardrails.md#combination); where two scan different sides or scopes, both count. */
 export const united = (filters: readonly Filter[]): readonly Filter[] => {
   const strictest = new Map<string, Filter>()
   for (const filter of filters) {

@@ -15,7 +15,7 @@ export interface HeldText {
   rest(): string
 }
 
-/** Of a surrogate pair: alone it is no text, and no client can write it. */
+/** The first half of a surrogate pair: alone it is no text, and no client can write it. */
 const isFirstHalf = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff
 
 export const plainText = (): HeldText => {

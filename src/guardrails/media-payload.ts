@@ -57,7 +57,7 @@ const LAST_BASE64 = /^[A-Za-z0-9+/_\s-]*={0,2}\s*$/
 
 const TEXT_TYPE = /^\s*(?:text\/|image\/svg|application\/(?:[\w.+-]*\+)?(?:json|xml|yaml|x-yaml|javascript|x-ndjson|csv|rtf|sql|toml)\b)/i
 
-/** Of the beginning of a file. */
+/** Judges the beginning of a file. */
 const spellsText = (bytes: Uint8Array): boolean => {
   if (isUtf16(bytes)) return true
   if (bytes.length === 0 || Buffer.from(bytes.subarray(0, 5)).toString('latin1') === '%PDF-') return false

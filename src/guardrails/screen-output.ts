@@ -144,7 +144,7 @@ export const createOutputScreen = ({ filters, look }: FilterSet, detections: Det
   }
 }
 
-/** Told of all that was said, as it comes: what is kept back was said too, and is paid for. */
+/** Called with everything the model said, as it comes: text that is kept back was said too, and is paid for. */
 interface Listener {
   observe(frames: readonly Frame[], rewritten: boolean): void
 }

@@ -8,7 +8,7 @@ import { plainText } from './held-text.ts'
 import { scanForInjections } from './injection.ts'
 import { atOnce, piecesOf, readingsOf, type Scan } from './scan.ts'
 
-/** Told of each find. `pattern`: what was read, for prompt injection only; anything else may be a secret. */
+/** Called for each find. `pattern`: what was read, for prompt injection only; anything else may be a secret. */
 export type Report = (filter: Filter, pattern: string | null) => void
 
 export interface TextScreen {

@@ -25,7 +25,7 @@ export const errorHeaders = (error: GatewayError): Record<string, string> => ({
   ...(error.unread ? { connection: 'close' } : {}),
 })
 
-/** Of our own limits: how many a minute, how many are left, and the instant in milliseconds at which all are there again. */
+/** Headers for our own limits: how many a minute, how many are left, and the instant in milliseconds at which all are there again. */
 const rateLimitHeaders = (told: unknown): Record<string, string> =>
   isObject(told)
     ? {

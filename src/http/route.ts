@@ -24,7 +24,7 @@ export interface RouteRequest {
   readonly principal: Principal | null
   /** Where the caller may look and acts; null on public and inference routes. */
   readonly reach: Reach | null
-  /** Of an inference request: whoever goes on after the handler has returned takes it over. */
+  /** Set for an inference request. Code that runs on after the handler has returned takes it over. */
   readonly pass: Pass | null
   /** Aborted when the client is gone. */
   readonly signal: AbortSignal
@@ -70,7 +70,7 @@ export const principalOf = (request: RouteRequest): Principal => {
   return request.principal
 }
 
-/** Of a route whose policy is `management` or `any-key`. */
+/** For routes whose policy is `management` or `any-key`. */
 export const reachOf = (request: RouteRequest): Reach => {
   if (request.reach === null) throw new TypeError('A route without management asked for its reach.')
   return request.reach

@@ -50,7 +50,7 @@ export class Admitted {
   readonly terms: Terms
   /** Inferences that it needed, each with a run of its own: what they cost is the price of a tool. */
   readonly #inner: Admitted[] = []
-  /** Of the turns before the current one: an answer that runs tools takes several. */
+  /** The bill for the turns before the current one: an answer that runs tools takes several. */
   #earlier: Bill | null = null
   #feeNanos = 0
   /** What its tools did; null where the service runs none. */
@@ -130,7 +130,7 @@ export class Admitted {
     return { request, generationId, createdMs, hold, log, connection, loop, innerAttempts, bill: this.bill }
   }
 
-  /** Of an inference that another one needs: what it did not spend is free for the others. */
+  /** Ends an inference that another one needed: what it did not spend is free for the others. */
   endWithin(): void {
     if (this.log.ended) return
     this.end()

@@ -61,10 +61,10 @@ interface Options {
   readonly stream?: boolean
   readonly prices?: PriceEntry | null
   readonly fields?: Readonly<Record<string, unknown>>
-  /** Of each provider. */
+  /** Keys of each provider. */
   readonly keys?: number
   readonly totalMs?: number
-  /** Of the model. */
+  /** The model's own limit. */
   readonly firstTokenMs?: number | null
 }
 
@@ -355,7 +355,7 @@ describe('failover', () => {
     const { attempts, batches, reports } = await outcome([[limited], [limited], [say('b'), finish]], { keys: 2 })
     expect(attempts.map(({ target }) => target.apiKey)).toEqual(['a-key-1', 'a-key-2', 'b-key-1'])
     expect(batches).toEqual(['b', 'finish'])
-    // Of the endpoint it is told only where its last key is limited.
+    // The endpoint is reported as limited only where its last key is limited.
     expect(reports.map((report) => report.outcome)).toEqual(['cancelled', 'rate-limited', 'ok'])
   })
 

@@ -51,5 +51,5 @@ export class Purse {
   }
 }
 
-/** Whoever asked is told; the next in the row has its own turn either way. */
+/** The caller gets the failure; the next in the queue has its turn either way. */
 const ignore = (): void => undefined

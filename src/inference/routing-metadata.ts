@@ -37,7 +37,7 @@ export const routingMetadata = (admitted: Admitted): JsonObject => {
   }
 }
 
-/** Of a guardrail's refusal (docs/contract/guardrails.md#blocks): that attempt was the first, and no list of them is told. */
+/** The metadata of a guardrail's refusal (docs/contract/guardrails.md#blocks): that attempt was the first, and no list of attempts is shown. */
 export const refusalMetadata = ({ request, wouldAsk: plan }: RefusalFacts, error: GatewayError): JsonObject => {
   const { call, pipeline, requested } = request
   const about = {

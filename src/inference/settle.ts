@@ -19,7 +19,7 @@ export interface SettleParts {
   readonly running: Pick<RunningAnswers, 'ended'>
   readonly sticky: Sticky
   readonly observe: (finished: Finished) => void
-  /** Told of nano-dollars that a request cost beyond its hold. */
+  /** Called with the nano-dollars that a request cost beyond its hold. */
   readonly onOvershoot: (generationId: string, nanos: number) => void
 }
 

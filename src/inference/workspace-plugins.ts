@@ -6,7 +6,7 @@ import type { WorkspaceDefaults } from '../workspaces/workspaces.ts'
 
 export interface WithPlugins {
   readonly body: JsonBody
-  /** Of locked plugins that the request names with other options. */
+  /** One for each locked plugin that the request names with other options. */
   readonly warnings: readonly Warning[]
 }
 

@@ -42,7 +42,7 @@ export const currentKeyResource = ({ record, used }: KeyWithUsage, budgets: Curr
     free_model_daily_requests: { limit: -1, used: 0, remaining: -1 },
     rate_limit: { requests: -1, interval: '10s', note: 'Deprecated: this field says nothing.' },
     budgets,
-    // Of equals the one that is checked first (docs/contract/budgets.md#order-of-checks).
+    // Among equals, the one that is checked first (docs/contract/budgets.md#order-of-checks).
     effective_budget: budgets.toSorted((a, b) => a.remaining_usd - b.remaining_usd)[0] ?? null,
   }
 }

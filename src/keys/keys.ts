@@ -18,7 +18,7 @@ export interface Principal {
   readonly userId: string
   /** Requests with this key refuse what cannot be honoured. */
   readonly strict: boolean
-  /** Of the key itself; null: the default of the file. */
+  /** The key's own limits; null: the default of the file. */
   readonly rpmLimit: number | null
   readonly tpmLimit: number | null
   /** How a provider's failure reaches this caller; null: as the server says. */

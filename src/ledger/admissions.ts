@@ -57,7 +57,7 @@ export const createAdmissions = (parts: {
   readonly inFlight: () => InFlightSettings
   /** Writes what has ended here and waits to be settled. */
   readonly settleFirst: () => Promise<void>
-  /** Told of requests whose hold may have been written though they were turned away. */
+  /** Called with requests whose hold may have been written though they were turned away. */
   readonly onUnknown: (requests: readonly string[]) => void
 }): Admissions => {
   const { store, node, clock, inFlight } = parts
@@ -142,7 +142,7 @@ export const createAdmissions = (parts: {
     })
   }
 
-  /** Of a conflict nothing was written; of anything else nobody knows. */
+  /** A conflict wrote nothing; after any other failure it is unknown what was written. */
   const forget = (cause: unknown, requests: readonly string[]): void => {
     if (!(cause instanceof StorageConflict)) parts.onUnknown(requests)
   }

@@ -57,7 +57,7 @@ export const spentOf = ({ scope, window }: Bound): number => window.committed_n 
 const inFlightNanos = (leftNanos: number, { fraction, ceilingNanos }: InFlightSettings): number =>
   Math.min(ceilingNanos ?? Number.POSITIVE_INFINITY, Math.floor(leftNanos * fraction))
 
-/** Of one kind, the broadest interval first (docs/contract/budgets.md#order-of-checks). */
+/** Within one kind, the broadest interval comes first (docs/contract/budgets.md#order-of-checks). */
 const INTERVALS: readonly Scope['interval'][] = [null, 'monthly', 'weekly', 'daily']
 
 export const inOrder = (scopes: readonly Scope[]): readonly Scope[] => (scopes.length < 2 ? scopes : scopes.toSorted(byRank))

@@ -21,9 +21,9 @@ export interface EstimateSettings {
 }
 
 export interface Estimate {
-  /** Of the dearest attempt: one hold covers them all, since one of them answers. */
+  /** The cost of the dearest attempt: one hold covers them all, since one of them answers. */
   readonly mostNanos: number
-  /** Of the prompt alone at the first attempt: what a request that was sent and never heard of is charged. */
+  /** The cost of the prompt alone at the first attempt: the charge for a request that was sent and never answered. */
   readonly promptNanos: number
 }
 
@@ -89,7 +89,7 @@ const MOST_NANOS = 4_000_000 * 1_000_000_000
 const BYTES_PER_TOKEN = { completions: 3, embeddings: 2 } as const
 /** What providers wrap around the messages and the tools. */
 const PROVIDERS_OVERHEAD_TOKENS = 200
-/** The same, and what a body gains on its way out. */
+/** The tokens that a body gains on its way out. */
 const OVERHEAD_TOKENS = 400
 
 /** The most tokens of one picture, by the dialect that the provider's documentation counts in. */
@@ -102,7 +102,7 @@ const IMAGE_TOKENS: Readonly<Record<Provider['dialects'][number], number>> = {
   sandbox: 0,
 }
 
-/** Of a file, sound or film that is named by its address or its id. */
+/** Tokens of a file, sound or film that is named by its address or its id. */
 const LINKED_TOKENS = 30_000
 
 interface Weighed {
@@ -126,7 +126,7 @@ const inputOf = ({ plainTokens, size }: Weighed, { dialects }: Provider): number
 const feeOf = ({ size }: Weighed, { request = 0, image = 0 }: PriceEntry): number => nanosOf(request) + size.images * nanosOf(image)
 
 /**
- * Of one answer. Only a limit that the provider knows by its name lowers what is held; one by any other name, which it may
+ * The bound for one answer. Only a limit that the provider knows by its name lowers what is held; one by any other name, which it may
  * know or not, raises it.
  */
 const outputOf = (work: AskedWork, limited: boolean, endpoint: ModelEndpoint, settings: EstimateSettings): number => {
@@ -176,7 +176,7 @@ const costNanos = (weighed: Weighed, output: number, { model, endpoint }: Asked,
 
 interface Rates {
   readonly prompt: number
-  /** Of tokens that are written to a cache, which may cost more than to read them. */
+  /** The price of writing tokens to a cache, which may exceed that of reading them. */
   readonly cached: number
   readonly completion: number
 }

@@ -54,7 +54,7 @@ export const createLedger = (parts: {
   /** Writes what has ended and waits to be settled. */
   readonly settleFirst: () => Promise<void>
   readonly onError: (thrown: unknown, doing: string) => void
-  /** Told of holds that were charged for a dead process, and of figures that were wrong and are right again. */
+  /** Called with the number of holds charged for a dead process, and of figures that were wrong and are right again. */
   readonly onReaped: (holds: number) => void
   readonly onRepaired: (windows: number) => void
 }): Ledger => {
@@ -138,7 +138,7 @@ export const createLedger = (parts: {
       const stop = repeat(clock, TEND_MS, () => (round = tend()), failed)
       return async () => {
         stop()
-        // Whoever stops it closes storage next.
+        // The caller closes storage next.
         await round.catch(() => undefined)
       }
     },

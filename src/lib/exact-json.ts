@@ -18,7 +18,7 @@ interface ExactJson {
   isRawJSON(value: unknown): boolean
 }
 
-/** Of the language since 2025, and not yet in the type library. */
+/** Part of the language since 2025, and not yet in the type library. */
 const exact = JSON as unknown as ExactJson
 
 const keepExact = (_key: string, value: unknown, context?: { readonly source?: string }): unknown =>

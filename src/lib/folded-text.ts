@@ -137,7 +137,7 @@ const DIGIT = /\p{Nd}/gu
 /** Marks over an ASCII character that are part of no letter. */
 const ORNAMENT = /(?<=^|[\0-\x7f])\p{Mn}+/gu
 
-/** Of single characters; few texts use more. */
+/** What single characters mean; few texts use more. */
 const meanings = new Map<string, string>()
 const MEANINGS_MAX = 10_000
 

@@ -159,5 +159,5 @@ const keptOfOthers = (unit: number): number => {
   return unit === NONE || IGNORED.test(sign) ? NONE : sign.toLowerCase().charCodeAt(0)
 }
 
-/** Of ASCII: the same, looked up. */
+/** A lookup table of the same for ASCII. */
 const KEPT = Uint16Array.from({ length: 128 }, (_, unit) => keptOfOthers(unit))

@@ -72,7 +72,7 @@ export class JsonBody {
     return this.#held
   }
 
-  /** Of the text in UTF-8. */
+  /** The length of the text in UTF-8. */
   get byteLength(): number {
     return this.#form.byteLength(this.#held)
   }

@@ -18,7 +18,7 @@ export interface Filling {
 export interface JsonPattern {
   /** A JSON text of the pattern, with slots; `fillerOf` fills whatever was made of it. */
   readonly skeleton: string
-  /** The same, parsed. */
+  /** The text, parsed. */
   readonly parsed: unknown
   /** What fills the slots, and the string; null for a text that is not of the pattern. */
   match(json: string): (Filling & { readonly value: string }) | null

@@ -12,7 +12,7 @@ export interface JsonLimits {
   readonly nodes: number
   /** Objects and arrays in all. */
   readonly containers: number
-  /** Of the outermost object, and of any other one. */
+  /** The most members of the outermost object, and of any other one. */
   readonly fields: number
   readonly members: number
   /** Characters that are written as an escape, in all. */

@@ -6,7 +6,7 @@ export interface JsonObject {
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Of an object's members: the JSON text to put, or null to remove the member. */
+/** Changes of an object's members: the JSON text to put, or null to remove the member. */
 export type JsonChanges = Readonly<Record<string, string | null>>
 
 /** The object that a text is as JSON, an empty text an empty one; null where it is none. */

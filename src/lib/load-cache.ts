@@ -15,7 +15,7 @@ export interface LoadCache<Key, Value> {
 
 interface Entry<Value> {
   readonly value: Value | null
-  /** Of the refresh after which it was loaded; an older one is the last known value. */
+  /** The refresh after which it was loaded; an older one is the last known value. */
   readonly age: number
 }
 
@@ -75,7 +75,7 @@ export const createLoadCache = <Key, Value>(maxEntries: number): LoadCache<Key, 
         return last
       })
       if (!failing) return orLast
-      // Whoever has nothing older hears of the failure.
+      // A caller without an older value gets the failure.
       orLast.catch(() => undefined)
       return known
     },

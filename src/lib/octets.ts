@@ -31,7 +31,7 @@ export const isAscii = (text: string): boolean => !BEYOND_ASCII.test(text)
 
 const encoded = (text: string): string => (isAscii(text) ? text : octetsOf(Buffer.from(text)))
 
-/** Of valid UTF-8. */
+/** The text of valid UTF-8. */
 export const textOf = (bytes: Uint8Array): string => decoder.decode(bytes)
 
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })

@@ -9,7 +9,7 @@ import type { Rate, RateMeter, RateVerdict } from './gcra.ts'
 import type { LoopLag } from './loop-lag.ts'
 import { createTurnstile, type TurnstileSettings } from './turnstile.ts'
 
-/** Of the file; 0 means no bound. */
+/** Settings of the file; 0 means no bound. */
 export interface Limits extends TurnstileSettings {
   readonly keyConcurrency: number
   readonly requestsPerMinute: number
@@ -24,7 +24,7 @@ export interface Limited {
   readonly tpmLimit: number | null
 }
 
-/** Of a request that was let in. */
+/** What a request holds once it was let in. */
 export interface Pass {
   /** From now on whoever answers ends it; else the request's end does. */
   handOver(): void
@@ -43,7 +43,7 @@ export interface Admission {
 
 export interface AdmissionParts {
   readonly clock: Clock
-  /** Of this process. Another implementation may share the rates of several. */
+  /** Admission for this process. Another implementation may share the rates of several. */
   readonly meter: RateMeter
   readonly lag: Pick<LoopLag, 'p99Ms'>
   readonly limits: () => Limits

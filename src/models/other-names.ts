@@ -7,7 +7,7 @@ export interface OtherNames {
   readonly listed: readonly string[]
   /** How a client could spell it with the provider's slug before it. */
   readonly spelled: readonly string[]
-  /** Of the model that a client's name may be a variant of: `name:tag` and `name@revision` are the provider's to read. */
+  /** Names of the model that a client's name may be a variant of: `name:tag` and `name@revision` are the provider's to read. */
   readonly variantOf: readonly string[]
 }
 

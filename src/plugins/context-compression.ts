@@ -55,7 +55,7 @@ export const compressConversation = (dialect: ClientDialect, body: JsonBody, exc
 
 interface Item {
   readonly kind: 'system' | 'user' | 'assistant' | 'reasoning' | 'call' | 'result'
-  /** Of calls in it, and of calls whose results are in it. */
+  /** Ids of the calls in it, and of calls whose results are in it. */
   readonly callIds: readonly string[]
   readonly tokens: number
 }

@@ -50,7 +50,7 @@ const floorOf = (wanted: unknown): number => (typeof wanted === 'number' ? (TIER
 const beats = (other: Scored, one: Scored): boolean =>
   other.score >= one.score && other.price <= one.price && (other.score > one.score || other.price < one.price)
 
-/** Of the cheapest endpoint; null where nobody told. */
+/** The price at the cheapest endpoint; null where it is unknown. */
 const cheapest = (
   { endpoints }: Model,
   priceOf: (prices: { readonly prompt: number; readonly completion: number }) => number,
@@ -61,5 +61,5 @@ const cheapest = (
 
 const promptPrice = (model: Model): number | null => cheapest(model, ({ prompt }) => prompt)
 
-/** Of three tokens that are read for one that is written. */
+/** Weighted as three tokens that are read for one that is written. */
 const averagePrice = (model: Model): number | null => cheapest(model, ({ prompt, completion }) => (3 * prompt + completion) / 4)

@@ -34,7 +34,7 @@ export const loadHeal = async (expected: Expected): Promise<Heal> => {
   }
 }
 
-/** Of json_object and of a schema that says its type. */
+/** For json_object, and for a schema that says its type. */
 export const expectedBy = (schema: unknown): Expected => {
   const type = typeof schema === 'object' && schema !== null ? (schema as Readonly<Record<string, unknown>>)['type'] : undefined
   return type === 'array' || type === 'object' ? type : null

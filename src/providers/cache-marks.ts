@@ -97,7 +97,7 @@ export const keptMarks = (before: number, inside: number, most: number): ((posit
   return (position) => (position < before ? position >= before - beforeKept : position >= before + inside - insideKept)
 }
 
-/** Of the marks in the order in which the model reads them: one of an hour behind one of five minutes is refused, and becomes such a one too. */
+/** Takes the marks in the order in which the model reads them: one of an hour behind one of five minutes is refused, and becomes such a one too. */
 export const inOrderOfLifetimes = (): ((ttl: unknown) => 'kept' | 'shortened') => {
   let short = false
   return (ttl) => {

@@ -8,7 +8,7 @@ import { joinedText, type PieceReader, type UpstreamResponse } from './upstream.
 
 const ERROR_BODY_MAX = 64 * 1024
 
-/** Of an answer of a model: pictures and sound come inside it. */
+/** The most bytes of a model's whole answer: pictures and sound come inside it. */
 export const WHOLE_BODY_MAX = 64 * 1024 * 1024
 
 export interface JsonPost {

@@ -92,7 +92,7 @@ const UNTHINKING = new Set(['temperature', 'top_p', 'logprobs', 'top_logprobs'])
 
 const USUAL = ['low', 'medium', 'high']
 
-/** Of the models that always can be asked for an effort, those of the sixth generation that can do without. */
+/** Models of the sixth generation that take an effort and can do without. */
 const CALM_SIXTH = /^gpt-6(?:-(?:sol|luna)|\.\d+-terra)/
 
 const gptModel = (name: string, major: number, minor: number): OpenAiModel => {

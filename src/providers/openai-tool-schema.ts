@@ -161,7 +161,7 @@ const oneOfAll = (schemas: ReadonlySet<JsonValue>, keyword: 'allOf' | 'anyOf'): 
   return different.length === 1 ? only : { [keyword]: different }
 }
 
-/** Of a schema without others inside, so that none is said twice; null for any other. */
+/** Only a schema without others inside has one, so that none is said twice; null for any other. */
 const plainText = (schema: JsonValue): string | null =>
   isMap(schema) && Object.values(schema).some((value) => typeof value === 'object') ? null : JSON.stringify(schema)
 

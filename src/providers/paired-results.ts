@@ -136,7 +136,7 @@ const answer = (calls: ReadonlyMap<string, Calls>, result: Result, place: number
   return true
 }
 
-/** Of each message the last one of its turn: neighbours of the assistant's are one turn, and so are all others. */
+/** For each message, the index of the last message of its turn: neighbours of the assistant's are one turn, and so are all others. */
 const turnEnds = (messages: readonly Message[], ownTurns: boolean): readonly number[] => {
   const ends: number[] = []
   for (let place = messages.length - 1; place >= 0; place -= 1) {

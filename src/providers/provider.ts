@@ -35,7 +35,7 @@ export interface Attempt {
   readonly target: Target
   /** 0 for the first attempt of a request. */
   readonly number: number
-  /** Told of what the translation to this provider loses; throws where the request is strict. */
+  /** Called with what the translation to this provider loses; throws where the request is strict. */
   readonly warn: (warning: Warning) => void
   /** Our id of the model that signed a piece of thinking; null where nobody knows. */
   readonly makerOf?: ProofMakers['makerOf'] | undefined

@@ -30,7 +30,7 @@ export class Unreached extends Error {
 
 /** For how long an address counts as reachable. */
 const REACHED_MS = 30_000
-/** Of the time to connect, how long a request is alone with it: most have connected by then, or have an answer. */
+/** The share of the time to connect during which a request is alone with it: most have connected by then, or have an answer. */
 const ALONE = 0.4
 
 export const createReachability = ({ clock, connectMs, probe }: { clock: Clock; connectMs: number; probe: Probe }): Reachability => {

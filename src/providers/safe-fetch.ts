@@ -53,7 +53,7 @@ export interface SafeResponse {
   /** Where the last redirect led to. */
   readonly url: string
   readonly bytes: Buffer
-  /** Of its bytes as UTF-8. */
+  /** The bytes, read as UTF-8. */
   readonly text: string
 }
 

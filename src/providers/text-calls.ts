@@ -74,7 +74,7 @@ const inputOf = (json: string): string => {
 interface Telling {
   /** The clients that speak the dialect. */
   readonly own?: ClientDialect | null
-  /** Of such a client's tools, those that this provider gets as functions. */
+  /** The client's tools that this provider gets as functions. */
   readonly ownDeclared?: (attempt: Attempt) => ReadonlySet<string>
   /** Its providers may make such calls undeclared. */
   readonly makesThem?: boolean

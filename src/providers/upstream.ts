@@ -23,7 +23,7 @@ export interface UpstreamRequest {
   readonly headers: Readonly<Record<string, string>>
   readonly body: string | Uint8Array<ArrayBuffer>
   readonly stream: boolean
-  /** Of the body of the answer; absent: whoever reads it keeps none of it. */
+  /** The most bytes of the answer's body; absent: whoever reads it keeps none of it. */
   readonly mostBytes?: number | undefined
   /** Its signal ends the request; the deadlines here abort it. Used for nothing else. */
   readonly connection: AbortController
@@ -326,7 +326,7 @@ const codeOf = (thrown: unknown): string | null => {
   return typeof code === 'string' ? code : null
 }
 
-/** Of the name, of the address, or of the certificate: each comes before the first byte of a request. */
+/** Failures of the name, the address or the certificate: each comes before the first byte of a request. */
 const UNREACHED =
   /^(?:ENOTFOUND|EAI_\w+|EDNS\w*|E(?:CONN|NET|HOST)(?:REFUSED|UNREACH|DOWN)|ConnectionRefused|FailedToOpenSocket|ERR_TLS_\w+|ERR_SSL_\w+|CERT_\w+|\w*(?:CERT|SIGNATURE|ISSUER|CRL|SELF_SIGNED)\w*)$/
 

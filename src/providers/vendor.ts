@@ -6,7 +6,7 @@ export interface Vendor {
   /** The header that the key goes in: `Authorization: Bearer`, or Azure's own. */
   readonly keyHeader: 'authorization' | 'api-key'
   /**
-   * Of the fields that the interfaces of this service know, those that the vendor accepts, in each dialect that it speaks:
+   * The fields of this service's interfaces that the vendor accepts, in each dialect that it speaks:
    * any other is left out. How much to think and the limit of output have rules of their own, below. A field that no
    * interface knows is passed on as it is.
    */
@@ -83,7 +83,7 @@ export type OutputLimit = 'max_tokens' | 'max_completion_tokens'
 
 interface EmbeddingWords {
   readonly names: Readonly<Record<string, string>>
-  /** Of the fields that not every vendor has. */
+  /** Fields that not every vendor has. */
   readonly accepts: ReadonlySet<string>
 }
 

@@ -17,7 +17,7 @@ export const REQUEST_FIELDS: Readonly<Record<ClientDialect, FieldTable>> = {
 export const fieldOf = (client: ClientDialect, name: string): RequestField | undefined =>
   Object.hasOwn(REQUEST_FIELDS[client], name) ? REQUEST_FIELDS[client][name] : undefined
 
-/** Of the field and its members; `none` for a field that the interface does not know. */
+/** The meanings of the field and its members; `none` for a field that the interface does not know. */
 export const fieldMeanings = (client: ClientDialect, field: string): readonly FieldMeaning[] => {
   const row = fieldOf(client, field)
   return row === undefined ? ['none'] : meaningsOf(row)

@@ -6,7 +6,7 @@ import type { Call } from '../canonical/call.ts'
 /** More of a beginning than this tells no two conversations apart that less does not. */
 const READ_MAX = 65_536
 
-/** Of the first system or developer text and the first other message; null where there is neither. */
+/** A digest of the first system or developer text and the first other message; null where there is neither. */
 export const conversationMark = ({ body, dialect }: Call): string | null => {
   const turns = body.raw(dialect === 'responses' ? 'input' : 'messages')
   if (turns === undefined) return null

@@ -116,7 +116,7 @@ export class EndpointState implements EndpointHealth {
       if (tokensPerSecond !== null) add(this.#throughput, nowMs, tokensPerSecond)
     }
     if (failed) this.#fail(nowMs, probed, mayOpen)
-    // Whoever tells that a request is at fault is there, and well.
+    // A provider that reports a fault of the request is reachable and works.
     else this.#recover(probed)
   }
 

@@ -31,7 +31,7 @@ export const unknownModel = (id: string, models: Models): GatewayError => {
   return new GatewayError('not_found', `The model "${shown(id)}" does not exist here, or no enabled provider serves it. ${hint}`)
 }
 
-/** Of the models that a name can mean. */
+/** The most models that are named where a name can mean several. */
 const MEANT_MAX = 5
 
 /** `retryAfterSeconds`: until the first of those lets a request through that are only out of order for now; null where waiting does not help. */

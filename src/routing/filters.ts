@@ -13,7 +13,7 @@ export interface Filters {
   readonly wishes: Wishes
   readonly policy: RoutingPolicy | null
   readonly models: Pick<Models, 'otherNames'>
-  /** Of `require_parameters`; empty where that was not asked for. */
+  /** What `require_parameters` demands; empty where that was not asked for. */
   readonly required: readonly SentParameter[]
 }
 

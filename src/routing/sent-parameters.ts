@@ -7,7 +7,7 @@ import { pathsOf } from '../request-fields/setting-spellings.ts'
 /** The names under which a model may say that it heeds the parameter; any of them will do. */
 export type SentParameter = readonly string[]
 
-/** Of any provider: whether `supported` has it. */
+/** True if `supported` has the parameter, whichever provider it is. */
 export const heeds = (supported: readonly string[], parameter: SentParameter): boolean => parameter.some((name) => supported.includes(name))
 
 export const sentParameters = (call: Call): SentParameter[] => {

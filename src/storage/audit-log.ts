@@ -10,7 +10,7 @@ import type { Schema } from './schema.ts'
 import type { Page } from './page.ts'
 
 export interface ChangedBy {
-  /** Of the request, the command or the start that makes the change. Each makes one change, so it is also the id of the entry. */
+  /** The id of the request, the command or the start that makes the change. Each makes one change, so it is also the id of the entry. */
   readonly requestId: string
   readonly userId: string | null
   /** Null where no key was used: from the shell, or at the first start. */

@@ -41,7 +41,7 @@ export const releaseScopes = async (
   return transaction.deleteFrom('hold_scope').where('request_id', 'in', ids).returningAll().execute()
 }
 
-/** Of at least one. */
+/** Takes at least one. */
 export const earliest = (days: readonly string[]): string => days.reduce((a, b) => (a < b ? a : b))
 
 export const charge = async (

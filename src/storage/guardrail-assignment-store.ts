@@ -151,7 +151,7 @@ export const createGuardrailAssignmentStore = (database: Database): GuardrailAss
   },
 })
 
-/** Of these, the keys that the workspace has, or its members; whoever made the workspace is one. */
+/** The given keys that the workspace has, or its members; its maker is one. */
 const knownOf = async (
   transaction: Transaction<Schema>,
   workspaceId: string,

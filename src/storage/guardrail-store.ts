@@ -21,7 +21,7 @@ export interface GuardrailStore {
   get(workspaceId: string, id: string): Promise<GuardrailResource | null>
   /** Null for a guardrail that was never written. */
   workspaceOf(id: string): Promise<string | null>
-  /** Of every workspace that is there. */
+  /** The ids of all workspaces. */
   workspaceIds(): Promise<readonly string[]>
   /** Reads, changes and writes in one transaction; `change` may run several times. */
   update(

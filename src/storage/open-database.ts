@@ -17,7 +17,7 @@ export interface DatabaseLocation {
 export interface OpenDatabaseOptions extends DatabaseLocation {
   /** True for the service: a second one on the same SQLite file is refused. False for the CLI, which works beside it. */
   readonly exclusive: boolean
-  /** Told of PostgreSQL connections that die while idle, and of what is tried again by itself. */
+  /** Called when an idle PostgreSQL connection dies, and for each retry. */
   readonly onError: (error: Error) => void
   /** Whether SQLite settles finished requests in a thread of their own. PostgreSQL is another process anyhow. */
   readonly thread?: boolean

@@ -21,7 +21,7 @@ const SERVER_VERSION_MIN = 150_000
 
 export interface PostgresOptions {
   readonly databaseUrl: string
-  /** Told of connections that die while nobody waits for them. The pool replaces them; this is for the log. */
+  /** Called when a connection dies that nobody waits for. The pool replaces them; this is for the log. */
   readonly onError: (error: Error) => void
 }
 
@@ -83,7 +83,7 @@ const openKysely = async (options: PostgresOptions, limits: PoolConfig): Promise
   pool.on('error', options.onError)
   pool.on('connect', (client) => {
     client.on('error', () => {
-      // Whoever uses the connection gets the failure from its query; an idle one is reported by the pool.
+      // A query that uses the connection gets the failure; an idle one is reported by the pool.
     })
   })
   return new Kysely<Schema>({ dialect: new PostgresDialect({ pool: translateErrors(pool) }) })

@@ -8,7 +8,7 @@ import type { PresetsTable, PresetVersionsTable } from './schema.ts'
 
 export interface SealedDatabase {
   readonly database: Database
-  /** Of the secrets in it. */
+  /** Opens and seals the secrets in it. */
   readonly seal: TextSeal
 }
 

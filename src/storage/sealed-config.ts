@@ -44,6 +44,6 @@ const SEALED = 'sealed:'
 export const storeAnswerBody = (body: string, claim: readonly string[], { seal }: TextSeal): string =>
   SEALED + seal(body, JSON.stringify(claim))
 
-/** Of either form. Throws as `open` does. */
+/** Reads either form. Throws as `open` does. */
 export const readAnswerBody = (stored: string, claim: readonly string[], { open }: TextSeal): string =>
   stored.startsWith(SEALED) ? open(stored.slice(SEALED.length), JSON.stringify(claim)) : stored

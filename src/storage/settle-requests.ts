@@ -64,7 +64,7 @@ export const settleRequests = async (
   await charge(transaction, database, { rows: written, payers, tokens, released: released.scopes, firstDay })
 }
 
-/** Of each request that was charged now, and not before, once. */
+/** One record for each request that was charged now, and not before. */
 const recordsOf = (settlements: readonly Settlement[], written: readonly LedgerTable[]): readonly GenerationRecord[] => {
   const fresh = new Set(written.flatMap(({ kind, request_id }) => (kind === 'attempt' ? [] : [request_id])))
   return settlements.flatMap(({ record }) => (fresh.delete(record.id) ? [record] : []))
@@ -78,7 +78,7 @@ interface Released {
   readonly scopes: readonly HoldScopeTable[]
 }
 
-/** Of the requests named, those that still have a hold; a hold that the reaper took keeps its row until its request ends. */
+/** Releases those of the named requests that still have a hold; a hold that the reaper took keeps its row until its request ends. */
 const releaseHolds = async (transaction: Transaction<Schema>, requests: readonly string[]): Promise<Released> => {
   if (requests.length === 0) return NOTHING_RELEASED
   const ids = [...requests].sort()

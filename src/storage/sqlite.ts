@@ -44,7 +44,7 @@ const STATEMENTS_MAX = 256
 export interface SqliteOptions extends RetryOptions {
   readonly dataDir: string
   readonly exclusive: boolean
-  /** Told of what does not concern whoever waits for an answer. */
+  /** Called with failures that concern no caller that waits for an answer. */
   readonly onError: (error: Error) => void
 }
 

@@ -184,7 +184,7 @@ export const createWorkspaceStore = (database: Database): WorkspaceStore => ({
     recordChange(database, by, now, async (transaction) => {
       const [first] = members
       if (first === undefined) return { result: [], audit: null }
-      // Whoever is a member may be named elsewhere, too.
+      // A member may already have a row: other workspaces name it too.
       await transaction
         .insertInto('users')
         .values(members.map(({ user_id }) => ({ id: user_id, name: user_id, email: null, created_at: now })))

@@ -9,7 +9,7 @@ export interface Question {
   readonly messages: readonly Message[]
   /** Further members of a Chat Completions body: limits, reasoning, tools of the service. */
   readonly options: JsonObject
-  /** Told each piece of the answer's text as it comes; absent: the answer is asked for as a whole. */
+  /** Called with each piece of the answer's text as it comes; absent: the answer is asked for as a whole. */
   readonly onText?: (text: string) => void
 }
 

@@ -47,7 +47,7 @@ const SWITCHES: readonly (readonly [SseDialect, SseDialect])[] = [
 interface Loop {
   readonly text: string
   readonly faults: readonly string[]
-  /** Of each turn's answer. */
+  /** The number of warnings in each turn's answer. */
   readonly warnings: readonly number[]
 }
 

@@ -82,7 +82,7 @@ interface Operation {
   readonly security: readonly { readonly bearer?: readonly string[] }[]
 }
 
-/** Of the description of the running service, which is made of its table of routes. */
+/** Read from the description of the running service, which is made of its table of routes. */
 const changingOperations = async (): Promise<readonly string[]> => {
   const document = (await (await fetch(`${service.url}/openapi.json`)).json()) as { paths: Record<string, Record<string, Operation>> }
   return Object.values(document.paths).flatMap((item) =>

@@ -23,7 +23,7 @@ const tlsAddress = (name: keyof typeof tls): string => `https://127.0.0.1:${tls[
 interface Fault {
   /** What each request is answered with. */
   readonly script?: readonly RawStep[]
-  /** Of a provider that no script plays. */
+  /** The address of a provider that no script plays. */
   readonly baseUrl?: string
   readonly scheme?: 'https'
   /** What the client is told where nobody else is left. */

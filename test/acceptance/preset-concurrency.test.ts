@@ -109,7 +109,7 @@ test(`kill -9, ${KILLS} times in the middle of ${WRITERS} writers: no acknowledg
     for (const [mark, version] of acknowledged) expect(byMark.get(mark)).toBe(version)
     acknowledgedInAll += acknowledged.size
 
-    // Whoever got no answer asks again under the same key: each of them is there exactly once then.
+    // A caller without an answer asks again under the same key: then each version is there exactly once.
     const unanswered = sent.filter((mark) => !acknowledged.has(mark))
     for (const mark of unanswered) {
       const again = await save(service, slug, mark, `key-${mark}`)

@@ -34,7 +34,7 @@ ${Array.from(
   })
 })
 
-/** Of two providers, and without a past: one that has failed of late is tried last. */
+/** A model with two providers and without a past: one that failed recently is tried last. */
 const two = (): string => `fake/two-${twoUsed++ % TWO_MODELS}`
 let twoUsed = 0
 

@@ -8,7 +8,7 @@ import { type StartedService, useServices } from '../support/started-service.ts'
 const services = useServices()
 let service: StartedService
 let root: OpenRouter
-/** Of a second workspace. */
+/** The id and keys of a second workspace. */
 let other: { id: string; management: string; inference: string; hash: string }
 
 const client = (apiKey: string): OpenRouter => new OpenRouter({ apiKey, serverURL: service.api, retryConfig: { strategy: 'none' } })

@@ -20,7 +20,7 @@ export interface Case {
   /** Sends the settings that some models refuse. */
   readonly settings: boolean
   readonly key: 'good' | 'wrong'
-  /** Of the client itself. */
+  /** Retries that the client makes itself. */
   readonly retries: number
   readonly expected: (tools: readonly [ToolCall, ToolCall]) => Expected
   /** The one client that is asked. */

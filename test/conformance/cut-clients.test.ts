@@ -93,7 +93,7 @@ const READERS: Readonly<Record<ClientDialect, Readonly<Record<string, Reader>>>>
   },
 }
 
-/** Of every upstream dialect a stream with text and two calls, small enough to be cut everywhere. */
+/** For every upstream dialect, a stream with text and two calls, small enough to be cut everywhere. */
 const CUT = ALL_RECORDINGS.filter(({ stream, name }) => stream && name === 'parallel-calls')
 
 /** What a client gets where the upstream is cut, at each byte; what is the same, once, with the first byte of it. */

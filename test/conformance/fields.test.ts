@@ -111,7 +111,7 @@ const SAMPLES: Readonly<Record<ClientDialect, Readonly<Record<string, unknown>>>
   },
 }
 
-/** Told by other tests: `model` and `stream` are in every request, and a preset needs a storage. */
+/** Covered by other tests: `model` and `stream` are in every request, and a preset needs a storage. */
 const ELSEWHERE: ReadonlySet<string> = new Set(['model', 'stream', 'preset'])
 
 /**
@@ -124,7 +124,7 @@ const BY_VENDOR: ReadonlySet<string> = new Set(['cache_control', 'web_search_opt
 const SAYS_NOTHING: ReadonlySet<string> = new Set(['store', 'stream_options', 'include_reasoning'])
 
 interface Sent {
-  /** Of the answer, or of the error in it. */
+  /** The status of the answer, or of the error in it. */
   readonly status: number
   readonly body: Record<string, unknown> | null
   readonly warned: readonly string[]

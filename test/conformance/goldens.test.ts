@@ -45,7 +45,7 @@ const RUN_MAX = 8
 const FIRST = 3
 const LAST = 2
 
-/** Of a long run of frames that differ in what they say only, the beginning and the end: the hash vouches for the rest. */
+/** The beginning and the end of a long run of frames that differ in their text only: the hash vouches for the rest. */
 const shortened = (text: string): string => {
   const runs: { readonly shape: string; readonly frames: string[] }[] = []
   for (const frame of text.split(/(?<=\n\n)/)) {

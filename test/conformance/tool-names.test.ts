@@ -10,7 +10,7 @@ import { toldBytes } from '../support/told-answers.ts'
 import { USAGE, whole } from '../support/upstream-replies.ts'
 
 const LONG = `mcp__${'server_of_a_very_long_name_'.repeat(2)}__tool_1`
-/** Of 93 characters, and of others that are the same once they are cut or cleaned. */
+/** Names of 93 characters, and others that are the same once they are cut or cleaned. */
 const NAMES = [
   LONG.padEnd(93, 'x'),
   LONG.padEnd(94, 'x'),

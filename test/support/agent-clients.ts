@@ -14,7 +14,7 @@ export interface AgentSetting {
   /** The base of the API, `/api/v1`. */
   readonly api: string
   readonly key: string
-  /** Told of every answer's headers. */
+  /** Called with every answer's headers. */
   readonly fetch: typeof fetch
   /** The model of each turn. */
   readonly modelOf: (turn: number) => string

@@ -41,11 +41,11 @@ export interface Answer {
   readonly headers: Headers
   readonly text: string
   readonly json: unknown
-  /** Of an answer `{data: …}`. */
+  /** The body of an answer `{data: …}`. */
   readonly preset: PresetWire
   readonly presets: readonly PresetWire[]
   readonly versions: readonly PresetVersionWire[]
-  /** Of an answer `{error: …}`. */
+  /** The body of an answer `{error: …}`. */
   readonly error: ErrorWire
 }
 

@@ -27,7 +27,7 @@ export const describeEachEngine = (name: string, suite: (engine: TestEngine) => 
   describe.skipIf(POSTGRES.skipped !== null)(`${name} (postgres)`, () => suite(createTestEngine('postgres', locatePostgres)))
 }
 
-/** The same, and once more with settlements in a thread of their own, as a service on SQLite has them. */
+/** Runs the suite on each engine, and once more with settlements in a thread of their own, as a service on SQLite has them. */
 export const describeEachSettler = (name: string, suite: (engine: TestEngine) => void): void => {
   describeEachEngine(name, suite)
   describe(`${name} (sqlite, settled in a thread)`, () => suite(createTestEngine('sqlite', locateSqlite, { thread: true })))

@@ -12,7 +12,7 @@ export type UpstreamDialect = (typeof UPSTREAM_DIALECTS)[number]
 
 export interface Recording {
   readonly dialect: UpstreamDialect
-  /** Of its file: `openai-text`. */
+  /** The name of its file: `openai-text`. */
   readonly name: string
   readonly stream: boolean
   /** JSON payloads: the events of a stream, or the one body. */

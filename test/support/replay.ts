@@ -39,16 +39,16 @@ export interface Replay {
     /** May depend on what was sent. */
     readonly reply: Reply | ((sent: string) => Reply)
     readonly model?: string
-    /** Of the vendor, where its facts matter; else of a server of which nothing is known. */
+    /** The vendor's slug, where its facts matter; else that of a server of which nothing is known. */
     readonly slug?: string
   }[]
   readonly body: Readonly<Record<string, unknown>> | string
   readonly headers?: Readonly<Record<string, string>>
   /** No provider lets a request through. */
   readonly closed?: boolean
-  /** Of the first provider's model, in the catalogue's form. */
+  /** The id of the first provider's model, in the catalogue's form. */
   readonly modelId?: string
-  /** Of every provider; 1 and 2 dollars per million tokens when absent. */
+  /** The prices of every provider; 1 and 2 dollars per million tokens when absent. */
   readonly prices?: PriceEntry
   /** Lets runs in; nothing bounds the caller when absent. */
   readonly admit?: Admit

@@ -12,7 +12,7 @@ const PROGRAM = join(import.meta.dir, '../../bin/patchbay')
 interface StartOptions {
   /** The text of a configuration file. */
   readonly config?: string
-  /** Of an earlier service; a new one when absent. */
+  /** The folder of an earlier service; a new one when absent. */
   readonly dataDir?: string
   readonly env?: Readonly<Record<string, string>>
   readonly flags?: readonly string[]

@@ -10,7 +10,7 @@ export const annotation = (citation: UrlCitation, saidLength: number): JsonObjec
   url_citation: urlCitation(citation, 0, saidLength),
 })
 
-/** The same, of a file that the service read. */
+/** An annotation of a file that the service read. */
 export const fileAnnotation = ({ hash, name, text }: FileText): JsonObject => ({
   type: 'file',
   file: { hash, ...(name === null ? {} : { name }), content: [{ type: 'text', text }] },

@@ -37,7 +37,7 @@ export const relayChunks = (head: AnswerHead, finished: Set<number>): ChunkRelay
   const calls = numberCalls()
   let usage: string | null = null
   let createdSeconds: number | null = null
-  /** Of the newest pattern: its filled chunks, as they are sent; null where each has to be looked at. */
+  /** The newest pattern with its filled chunks, as they are sent; null where each has to be looked at. */
   let known: { readonly pattern: NativePattern; readonly fill: ((filling: Filling) => string) | null } | null = null
 
   const relayBody = (body: JsonBody, ending: Ending): string => {

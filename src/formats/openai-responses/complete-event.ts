@@ -36,7 +36,7 @@ const ITEM_EVENTS: ReadonlySet<string> = new Set(['response.output_item.added', 
 const SOURCE_EVENT = 'response.output_text.annotation.added'
 const SOURCE_MEMBERS = ['title', 'start_index', 'end_index']
 
-/** Of the call whose arguments are told. */
+/** The name of the call whose arguments the event carries. */
 const nameOf = (json: string, begun: readonly string[]): JsonTexts | null => {
   const index = bodyOfParsed(json).get('output_index')
   const event = begun.map(bodyOfParsed).find((each) => each.get('output_index') === index)

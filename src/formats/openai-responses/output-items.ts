@@ -42,11 +42,11 @@ interface ProseItem {
 type OpenItem =
   | ProseItem
   | { readonly type: 'call' | 'custom-call'; readonly id: string; readonly call: ItemCall }
-  /** Told when it is whole: its members are the model's arguments, read. */
+  /** Reported when it is whole: its members are the model's arguments, read. */
   | { readonly type: 'built-in-call'; readonly builtIn: BuiltInTool; readonly call: ItemCall }
   | { readonly type: 'image'; readonly id: string; readonly url: string }
 
-/** Told from its beginning on. */
+/** An item that is reported from its beginning on. */
 type ToldItem = Exclude<OpenItem, { readonly type: 'built-in-call' }>
 
 /**

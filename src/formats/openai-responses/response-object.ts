@@ -13,7 +13,7 @@ export interface ResponseState {
   /** JSON texts of the output items. */
   readonly output: readonly string[]
   readonly usage: JsonObject | null
-  /** Told of a response that is complete, and of no other. */
+  /** Set for a complete response only. */
   readonly endedSeconds?: number
   /** Further members: `output_text`, the routing metadata. */
   readonly more?: JsonObject

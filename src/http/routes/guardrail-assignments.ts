@@ -58,7 +58,7 @@ const KINDS = {
 
 type Subjects = keyof typeof KINDS
 
-/** Of all guardrails, or of one. */
+/** Lists the assignments of all guardrails, or of one. */
 const assignmentsList = (subjects: Subjects, of: 'all' | 'one', { guardrails }: GuardrailRouteParts): Route => {
   const { item, list, names } = KINDS[subjects]
   return {

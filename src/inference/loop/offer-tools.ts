@@ -25,7 +25,7 @@ export interface OfferedTool {
   readonly tool: Tool
   /** The name that the client gave it, where several of a kind may stand side by side. */
   readonly instance: string | null
-  /** Of a search over withheld tools: the catalogue that is searched, by its hash. */
+  /** For a search over withheld tools: the catalogue that is searched, by its hash. */
   readonly catalog?: string
   /** The client is not told of its calls. */
   readonly silent?: true
@@ -54,7 +54,7 @@ export interface OfferParts {
   readonly presetSlug: string | null
   /** The conversation, where an earlier answer's tools come back in it; null: as the client wrote it. */
   readonly replayed: Prompt | null
-  /** Of a function that stands for withheld tools, by its name. */
+  /** The name of a function that stands for withheld tools, by its name. */
   readonly isWrapper: (name: string) => boolean
 }
 
@@ -133,7 +133,7 @@ const isUnasked = ({ kind }: ProviderTool, call: Call): boolean => {
   return serverToolName(kind) === null && !(isObject(choice) && (choice['type'] === kind || choice['type'] === 'tool'))
 }
 
-/** Of a server of the operator's own nobody knows what it has; it gets what cannot run here. */
+/** Nobody knows what a server of the operator's own has; it gets what cannot run here. */
 const mayHave = ({ tool, asked }: Wanted, planned: PlannedAttempt, call: Call): boolean =>
   mayHaveOfItsOwn(asked.tool, tool, { provider: planned.endpoint.provider.slug, dialect: dialectOf(planned, call), client: call.dialect })
 

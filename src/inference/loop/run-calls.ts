@@ -12,7 +12,7 @@ import type { OfferedTool, OfferedTools } from './offer-tools.ts'
 import { screenedSources } from './screen-tool-text.ts'
 
 export interface CallsOfTurn {
-  /** Of the turn in its answer, from 1. */
+  /** The number of the turn in its answer, from 1. */
   readonly number: number
   readonly calls: readonly SaidCall[]
   /** Null for a call that runs, else why it does not. */

@@ -14,7 +14,7 @@ export interface LoopSoFar {
   /** Prompt and completion of all calls of models, those of tools too. */
   readonly tokens: number
   readonly costNanos: number
-  /** Of the last turn, as the provider said it and as this service does. */
+  /** The reasons why the last turn ended, as the provider said it and as this service does. */
   readonly finishReasons: readonly string[]
 }
 

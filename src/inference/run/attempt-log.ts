@@ -31,7 +31,7 @@ export class AttemptLog {
   readonly #attempts: Writable<AttemptOutcome>[] = []
   readonly #echoes: Echo[] = []
   #said: AnswerSoFar
-  /** Of the first turn, where there were several. */
+  /** The time of the first turn's content, where there were several turns. */
   #firstContentMs: number | null = null
   #error: GatewayError | null = null
   #isTrying = false

@@ -109,7 +109,7 @@ const estimatedOutputTokens = ({ said, request }: Answer): number =>
 /** The endpoint whose tier answered: the answer's own word for the tier counts, and where it has none, the request's. */
 const servedEndpoint = ({ model, endpoint }: Pick<PlannedAttempt, 'model' | 'endpoint'>, { said, request }: Answer): ModelEndpoint => {
   const told = said.toldUsage?.servedTier ?? null
-  // Of Anthropic's two words, `standard` tells the capacity, and nothing of the speed.
+  // Anthropic's word `standard` names the capacity, and says nothing of the speed.
   const isSpeedUntold = told === null || told === 'standard'
   const tier = isSpeedUntold && request.call.body.value('speed') === 'fast' ? 'fast' : told
   return endpointThatServed(model, endpoint, tier)

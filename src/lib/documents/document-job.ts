@@ -7,5 +7,5 @@ export type DocumentJob =
 
 /** `encrypted` and `broken` are said of PDFs. */
 export type DocumentAnswer =
-  | (PageText & { readonly fault: null; /** Of a PDF. */ readonly pages?: number })
+  | (PageText & { readonly fault: null; /** A fault of a PDF. */ readonly pages?: number })
   | { readonly fault: 'encrypted' | 'broken' }

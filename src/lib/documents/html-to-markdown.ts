@@ -17,7 +17,7 @@ export interface PageText {
 }
 
 export interface PageLimits {
-  /** Of the page: its links are told whole. */
+  /** The page's address, by which its links become absolute. */
   readonly url: string
   readonly maxCharacters: number
 }
@@ -52,7 +52,7 @@ interface Place extends Nesting {
   /** White space is kept. */
   readonly isRaw: boolean
   readonly isLink: boolean
-  /** Of the row that it is in; null outside of tables. */
+  /** The row that it is in; null outside of tables. */
   readonly table: { rows: number; cells: number } | null
   readonly isCell: boolean
 }
@@ -232,7 +232,7 @@ const CSS_COMMENT = /\/\*[^*]*(?:\*(?!\/)[^*]*)*\*\//g
 const HIDING =
   /(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|content-visibility\s*:\s*hidden|(?:opacity|font-size)\s*:\s*0*\.?0+(?:%|[a-z]{1,4})?\s*(?:;|!|$))/i
 
-/** Of a table's layout, and of lines without words. */
+/** Signs of a table's layout, and lines without words. */
 const BLANK = /^[\s|]*$/
 
 const nextBullet = (list: { last: number | null } | undefined): string => {

@@ -58,7 +58,7 @@ export class Automaton {
     return this.#states[row / this.#width] ?? this.idle(0)
   }
 
-  /** Of a state that came from here. It has the same row for as long as the table does not begin anew. */
+  /** The row of a state that came from here. It is the same row for as long as the table does not begin anew. */
   rowOf(state: State): number {
     let row = this.#known.get(state)
     if (row === undefined) {

@@ -56,9 +56,9 @@ export const matches = (regex: Regex, text: string): boolean => {
 class TextFinder implements Finder {
   readonly #automaton: Automaton
   readonly #found: Found
-  /** Of the automaton, while there are no threads. */
+  /** The automaton's state, while there are no threads. */
   #state: State
-  /** Of all text so far. */
+  /** The length of all text so far. */
   #length = 0
   /** Where what is under way may have begun; and the class before it. */
   #since = 0

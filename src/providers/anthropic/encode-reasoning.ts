@@ -20,7 +20,7 @@ export const defaultMaxTokens = (target: Target): number => target.maxCompletion
 
 export const BUDGET_MIN = 1024
 
-/** Of the cap, so that an answer follows the thinking. */
+/** The share of the cap that thinking gets, so that an answer follows the thinking. */
 const BUDGET_SHARE = 0.8
 
 /** What an effort is worth to models that take a budget; with MAX_TOKENS beside it all fit the smallest of their caps, 32,000. */

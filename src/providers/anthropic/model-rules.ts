@@ -5,7 +5,7 @@
  */
 export interface ModelRules {
   readonly claude: boolean
-  /** Of temperature, top_p and top_k: everything, temperature or top_p but not both, or nothing but the defaults. */
+  /** What it takes of temperature, top_p and top_k: everything, temperature or top_p but not both, or nothing but the defaults. */
   readonly sampling: 'all' | 'one' | 'none'
   /** How thinking is asked for: not at all, with a budget of tokens, in either way, or only `adaptive` with an effort. */
   readonly thinking: 'none' | 'budget' | 'either' | 'adaptive'

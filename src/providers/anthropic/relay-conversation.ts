@@ -85,7 +85,7 @@ interface Source {
 /** A part that stands for a block of the client's. */
 type RawPart = Part & {
   readonly raw: Block
-  /** Of a call or a result: its id as the client wrote it, and whether its input is an object. */
+  /** For a call or a result: its id as the client wrote it, and whether its input is an object. */
   readonly given?: { readonly id: string; readonly hasInput: boolean }
 }
 
@@ -231,7 +231,7 @@ const opaque = (raw: Block, at: string): RawPart => ({ type: 'unknown', kind: ra
 
 const textIn = (json: string | undefined): string | null => (json?.startsWith('"') === true ? (JSON.parse(json) as string) : null)
 
-/** Of a JSON string, of which most begin with a letter. */
+/** Takes a JSON string. The first test is cheap: most strings begin with a letter. */
 const isBlank = (json: string): boolean => !/^"[!#-[\]-~]/.test(json) && (JSON.parse(json) as string).trim() === ''
 
 const withoutBlanks = (content: string | undefined): string | undefined => {

@@ -18,7 +18,7 @@ interface Given {
   readonly system: string | undefined
   /** The model knows a system message between turns. */
   readonly systemTurns: boolean
-  /** Told of each message that was moved or changed. */
+  /** Called for each message that was moved or changed. */
   readonly mapped: (field: string) => void
 }
 

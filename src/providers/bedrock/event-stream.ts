@@ -6,7 +6,7 @@ import type { EventStreamCodec } from '@smithy/core/event-streams'
 
 export interface StreamMessage {
   readonly kind: 'event' | 'exception' | 'error'
-  /** Of the event or the exception, such as `contentBlockDelta`. */
+  /** The name of the event or the exception, such as `contentBlockDelta`. */
   readonly name: string
   /** The payload: JSON text. */
   readonly text: string

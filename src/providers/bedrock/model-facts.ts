@@ -7,7 +7,7 @@ import { rulesOf, type ModelRules } from '../anthropic/model-rules.ts'
 import type { Target } from '../provider.ts'
 
 export interface ModelFacts {
-  /** Of a Claude; of anything else the rules of an imitation, with `claude` false. */
+  /** The rules of a Claude; for anything else the rules of an imitation, with `claude` false. */
   readonly rules: ModelRules
   /** Where a cache point may stand. */
   readonly cachePoints: 'anywhere' | 'not-in-tools' | 'nowhere'

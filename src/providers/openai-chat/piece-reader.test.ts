@@ -19,7 +19,7 @@ const parsedFrames = (payloads: readonly string[]): Frame[] => {
   })
 }
 
-/** The same, those that fit a pattern read by it; and how many did. */
+/** Reads the payloads, those that fit a pattern by it, and counts those. */
 const readFrames = (payloads: readonly string[], native = true): { frames: Frame[]; alike: number } => {
   const pieces = createPieceReader(native)
   let alike = 0

@@ -23,7 +23,7 @@ export const relayChanges = (given: Attempt, vendor: Vendor): JsonChanges => {
   const changes: Record<string, string | null> = {
     ...marks,
     ...withoutServiceFields(body),
-    // Of tools that this service runs: no provider is to count them.
+    // It counts tools that this service runs: no provider is to count them.
     max_tool_calls: null,
     model: JSON.stringify(given.target.upstreamModel),
   }

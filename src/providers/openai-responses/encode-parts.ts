@@ -12,7 +12,7 @@ import type { OpenAiModel } from '../openai-model.ts'
 export interface ItemContext extends Pick<Losses, 'lose' | 'refuse'> {
   readonly target: Target
   readonly family: OpenAiModel
-  /** Told of a cache mark that cannot be carried. */
+  /** Called for a cache mark that cannot be carried. */
   readonly marked: (at: string) => void
   /** Ids of the calls so far whose tools take any text. */
   readonly customCalls: Set<string>

@@ -8,7 +8,7 @@ export function* words(text: string): Generator<string> {
 
 const WORD = /\s*\S+(?:\s+$)?|^\s+$/g
 
-/** Of texts longer than this the words of the beginning are counted, and the rest is taken to be like it. */
+/** In a longer text only the words of this beginning are counted, and the rest is taken to be like it. */
 const COUNTED_CHARACTERS = 256 * 1024
 
 /** A few milliseconds at most, however long the text is. */
