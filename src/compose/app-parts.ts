@@ -98,6 +98,7 @@ const composePipeline = (parts: Parts, file: ConfigFile, models: Models, env: En
     fetchPage,
     toolKit: createToolKit({
       clock,
+      settings: file.tools,
       searchEngines,
       webFetch: webFetchTool({ settings: file.tools.web_fetch, clock, fetchPage, readPage: createReadPage(parts.readDocument) }),
       catalogues,

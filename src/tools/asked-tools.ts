@@ -3,6 +3,7 @@ import type { ClientDialect } from '../canonical/call.ts'
 import type { ProviderTool } from '../canonical/prompt.ts'
 import { serverToolName } from '../canonical/server-tool-name.ts'
 import { SERVER_TOOLS, type ServerTool } from '../canonical/server-tools.ts'
+import { invalidRequest } from '../contract/validate.ts'
 import { GatewayError } from '../errors.ts'
 import { isObject, type JsonObject, type JsonValue } from '../lib/json.ts'
 import type { AskedTool } from './tool.ts'
@@ -19,8 +20,23 @@ export const askedTool = ({ kind, at, raw }: ProviderTool, dialect: ClientDialec
       `${at}: there is no server tool "${kind.slice(0, 100)}"; there are ${SERVER_TOOLS.join(', ')}.`,
     )
   }
-  return tool === null ? null : { tool, askedAs: kind, at, parameters: parametersOf(raw) }
+  if (tool === null) return null
+  refuseElsewhere(tool, kind, at, dialect)
+  return { tool, askedAs: kind, at, parameters: parametersOf(raw, own !== null) }
 }
+
+/** Tools that only some interfaces have words for. */
+const INTERFACES: Readonly<Partial<Record<ServerTool, readonly ClientDialect[]>>> = {
+  apply_patch: ['responses'],
+}
+
+const refuseElsewhere = (tool: ServerTool, kind: string, at: string, dialect: ClientDialect): void => {
+  const interfaces = INTERFACES[tool]
+  if (interfaces === undefined || interfaces.includes(dialect)) return
+  throw invalidRequest([{ path: at, message: `${kind} is for ${interfaces.map((one) => INTERFACE_NAMES[one]).join(' and ')} alone.` }])
+}
+
+const INTERFACE_NAMES: Readonly<Record<ClientDialect, string>> = { chat: 'Chat Completions', responses: 'Responses', messages: 'Messages' }
 
 const shorthandOf = (kind: string, dialect: ClientDialect): ServerTool | null =>
   SHORTHANDS[dialect].find(({ type }) => type.test(kind))?.tool ?? null
@@ -51,10 +67,12 @@ const SHORTHANDS: Readonly<Record<ClientDialect, readonly Shorthand[]>> = {
 }
 
 /** SDKs write options in `parameters`, or beside the type; where both are, `parameters` has the word. */
-const parametersOf = (raw: unknown): JsonObject => {
+const parametersOf = (raw: unknown, isOwn: boolean): JsonObject => {
   if (!isObject(raw)) return {}
-  const { type: _type, name: _name, parameters, filters, ...beside } = raw as Record<string, JsonValue>
+  const { type: _type, name, parameters, filters, ...beside } = raw as Record<string, JsonValue>
   const all = {
+    // Beside a vendor's type it is the tool's own.
+    ...(isOwn && name !== undefined ? { name } : {}),
     ...beside,
     ...(isObject(filters) ? filters : {}),
     ...(isObject(parameters) ? parameters : {}),

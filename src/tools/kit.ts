@@ -2,9 +2,15 @@
 import type { ServerTool } from '../canonical/server-tools.ts'
 import { GatewayError } from '../errors.ts'
 import type { Clock } from '../lib/clock.ts'
+import { advisorTool } from './agents/advisor.ts'
+import { fusionTool } from './agents/fusion.ts'
+import { subagentTool } from './agents/subagent.ts'
+import { applyPatchTool } from './apply-patch.ts'
 import { datetimeTool } from './datetime.ts'
 import type { CatalogueMemory } from './deferred/catalogue-memory.ts'
+import { imageGenerationTool } from './image-generation.ts'
 import { searchModelsTool } from './search-models.ts'
+import type { ToolSettings } from './settings.ts'
 import { toolSearchTool } from './tool-search.ts'
 import type { MakeTool } from './tool.ts'
 import type { SearchEngines } from './web-search/search-engines.ts'
@@ -14,21 +20,22 @@ export type ToolKit = Readonly<Record<ServerTool, MakeTool>>
 
 export interface ToolKitParts {
   readonly clock: Clock
+  readonly settings: Pick<ToolSettings, 'advisor' | 'subagent' | 'fusion' | 'image_generation'>
   readonly searchEngines: SearchEngines
   readonly webFetch: MakeTool
   readonly catalogues: CatalogueMemory
 }
 
-export const createToolKit = ({ clock, searchEngines, webFetch, catalogues }: ToolKitParts): ToolKit => ({
+export const createToolKit = ({ clock, settings, searchEngines, webFetch, catalogues }: ToolKitParts): ToolKit => ({
   datetime: datetimeTool(clock),
   experimental__search_models: searchModelsTool,
   web_search: webSearchTool(searchEngines),
   web_fetch: webFetch,
-  advisor: unavailable,
-  subagent: unavailable,
-  fusion: unavailable,
-  image_generation: unavailable,
-  apply_patch: unavailable,
+  advisor: advisorTool(settings.advisor),
+  subagent: subagentTool(settings.subagent),
+  fusion: fusionTool(settings.fusion, { 'service:web_search': webSearchTool(searchEngines), 'service:web_fetch': webFetch }),
+  image_generation: imageGenerationTool(settings.image_generation),
+  apply_patch: applyPatchTool,
   tool_search: toolSearchTool(catalogues),
   files: unavailable,
   shell: unavailable,

@@ -24,6 +24,25 @@ export const toolSettings = z.strictObject({
     .meta({ description: 'Bytes of a result that a model is given.' }),
   web_search: webSearchSettings.prefault({}),
   web_fetch: webFetchSettings.prefault({}),
+  advisor: z
+    .strictObject({ max_calls: z.int().min(1).max(100).default(10).meta({ description: 'Calls of advisors that one request may make.' }) })
+    .prefault({}),
+  subagent: z
+    .strictObject({ max_calls: z.int().min(1).max(100).default(20).meta({ description: 'Tasks that one request may give to subagents.' }) })
+    .prefault({}),
+  fusion: z
+    .strictObject({
+      presets: z
+        .record(z.string(), z.array(z.string().min(1)).min(1).max(8))
+        .default({})
+        .meta({ description: 'Models that a fusion asks, by the name of the preset. The first one is for requests that name no models.' }),
+    })
+    .prefault({}),
+  image_generation: z
+    .strictObject({
+      model: z.string().min(1).optional().meta({ description: 'The model that makes pictures, for requests that name none.' }),
+    })
+    .prefault({}),
 })
 
 export type ToolSettings = z.output<typeof toolSettings>

@@ -72,6 +72,8 @@ export interface ToolResult extends Pick<ServerOutcome, 'fault' | 'value'> {
   readonly feeNanos?: number
   /** Who answered, where there are several: a search engine's name. */
   readonly engine?: string
+  /** The call is the client's to carry out: the model's turn ends with it. */
+  readonly endsTurn?: true
 }
 
 export const failed = (code: NonNullable<ServerOutcome['fault']>['code'], message: string, value: JsonObject = {}): ToolResult => ({

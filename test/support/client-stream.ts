@@ -127,6 +127,7 @@ const BLOCK_DELTAS: Readonly<Record<string, readonly string[]>> = {
   tool_use: ['input_json_delta'],
   server_tool_use: ['input_json_delta'],
   web_search_tool_result: [],
+  advisor_tool_result: [],
   web_fetch_tool_result: [],
   service_tool_result: [],
   tool_search_tool_result: [],

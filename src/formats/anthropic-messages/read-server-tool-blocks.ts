@@ -72,6 +72,7 @@ const shownResult = (content: unknown): unknown => {
     return { results: blocks.flatMap((block) => (isObject(block) ? [{ url: block['url'], title: block['title'] }] : [])) }
   }
   if (!isObject(content)) return content ?? {}
+  if (content['type'] === 'advisor_result') return { status: 'ok', advice: content['text'] }
   const { type: _type, content: document, error_code, error_message, ...rest } = content
   const source = isObject(document) ? document['source'] : undefined
   return {

@@ -41,7 +41,8 @@ export const readServerToolItem = (type: string, item: Node): readonly Part[] | 
     failed: status === 'failed' || status === 'incomplete' || typeof shown['error'] === 'string',
     sealed: typeof sealed === 'string' ? sealed : null,
   })
-  if (native?.holds === 'call') return [call]
+  // A patch that the client was given has its result in an item of the client's.
+  if (native?.holds === 'call' || (tool === 'apply_patch' && status === 'completed')) return [call]
   return native?.holds === 'result' ? [answer] : [call, answer]
 }
 

@@ -6,6 +6,7 @@ import { GatewayError } from '../../errors.ts'
 import { isObject, objectIn } from '../../lib/json.ts'
 import { hasOfItsOwn, mayHaveOfItsOwn } from '../../providers/native-tools.ts'
 import type { PlannedAttempt } from '../../routing/plan-attempts.ts'
+import { refuseSameNames } from '../../tools/agents/agent-names.ts'
 import { askedTool } from '../../tools/asked-tools.ts'
 import type { DeferredTools } from '../../tools/deferred/deferred-tools.ts'
 import { plainJson, rewriteCalls } from '../../tools/deferred/replayed-calls.ts'
@@ -71,6 +72,7 @@ export const offerTools = (call: Call, attempts: readonly PlannedAttempt[], part
     return tool.type === 'provider' && asked !== null ? [{ tool, asked }] : []
   })
   if (wanted.length === 0) return null
+  refuseSameNames(wanted.map(({ asked }) => asked))
   const offered = new Map<ProviderTool, OfferedTool>()
   const refused = new Map<ProviderTool, GatewayError>()
   const search = wanted.find(({ asked }) => asked.tool === 'tool_search')?.asked ?? null

@@ -50,6 +50,8 @@ export interface EndedCall {
   readonly durationMs: number
   readonly feeNanos: number
   readonly engine: string | null
+  /** The client carries it out. */
+  readonly endsTurn: boolean
 }
 
 /** In the order of the calls. Rejects only where `take` does. */
@@ -77,6 +79,7 @@ export const runCalls = async (turn: CallsOfTurn, parts: RunCallsParts): Promise
         durationMs: parts.now() - startedMs,
         feeNanos: result.feeNanos ?? 0,
         engine: result.engine ?? null,
+        endsTurn: result.endsTurn === true,
       }
       const full = one.tool?.silent === true ? undefined : parts.take([{ events: [{ type: 'server-tool-end', call, outcome }] }])
       if (full !== undefined) await full

@@ -132,7 +132,7 @@ export const answerWithTools = async (
       return connection.stopReason
     }
     appended.push({ role: 'assistant', parts: turn.parts() }, { role: 'user', parts: resultParts(ended) })
-    if (turn.clientCalls > 0) {
+    if (turn.clientCalls > 0 || ended.some(({ endsTurn }) => endsTurn)) {
       report.stoppedBy = 'client_tool'
       return await end(turn, frames, take)
     }

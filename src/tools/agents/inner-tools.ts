@@ -1,0 +1,27 @@
+/** Tools of the service for a model that a tool asks: any but those that would ask further agents. */
+import { serverToolName } from '../../canonical/server-tool-name.ts'
+import { SERVER_TOOLS, type ServerTool } from '../../canonical/server-tools.ts'
+import { invalidRequest } from '../../contract/validate.ts'
+
+const INNER_TOOLS: ReadonlySet<ServerTool> = new Set([
+  'datetime',
+  'experimental__search_models',
+  'web_search',
+  'web_fetch',
+  'image_generation',
+])
+
+/** Throws `invalid_request` for a tool that cannot be given to such a model. `at` is the list's place. */
+export const checkInnerTools = (tools: readonly { readonly type: string }[], at: string, askedBy: ServerTool): void => {
+  for (const [index, { type }] of tools.entries()) {
+    const name = serverToolName(type)
+    const tool = SERVER_TOOLS.find((known) => known === name)
+    if (tool === undefined || !INNER_TOOLS.has(tool)) {
+      const message =
+        tool === askedBy
+          ? `${type} cannot stand among its own tools.`
+          : `Only tools of the service can be given to a ${askedBy}: ${[...INNER_TOOLS].map((one) => `service:${one}`).join(', ')}.`
+      throw invalidRequest([{ path: `${at}[${index}]`, message }])
+    }
+  }
+}

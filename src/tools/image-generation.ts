@@ -1,0 +1,68 @@
+/** Pictures of a model that makes them. The client gets the picture; the model that asked for it is told that it is there. */
+import { z } from 'zod'
+
+import { serverToolName } from '../canonical/server-tool-name.ts'
+import { invalidRequest, validate } from '../contract/validate.ts'
+import type { JsonObject } from '../lib/json.ts'
+import { createCallCount, textPart } from './agents/agent-options.ts'
+import { agentFailure } from './agents/advisor.ts'
+import { failed, type MakeTool } from './tool.ts'
+
+const options = z.looseObject({
+  model: z.string().min(1).max(200).optional(),
+  output_compression: z.int().min(0).max(100).optional(),
+  partial_images: z.int().min(0).max(3).optional(),
+})
+
+const asked = z.looseObject({ prompt: z.string().trim().min(1) })
+
+const PICTURES_MAX = 4
+
+export const imageGenerationTool = ({ model: defaultModel }: { readonly model?: string | undefined }): MakeTool => {
+  const countCall = createCallCount()
+  return ({ parameters, at, askedAs }, caller) => {
+    const { model: named, engine: _engine, ...imageConfig } = validate(options, parameters, [at, 'parameters'])
+    // OpenAI's own type names models of OpenAI's Images API, which nobody else has.
+    const model = (serverToolName(askedAs) === null ? undefined : named) ?? defaultModel
+    if (model === undefined) {
+      throw invalidRequest([
+        {
+          path: `${at}.parameters.model`,
+          message: `${askedAs} cannot run: no model is named, and none is configured (tools.image_generation.model).`,
+        },
+      ])
+    }
+    return {
+      description: 'Makes a picture from a description and shows it to the user. You do not see it.',
+      parameters: {
+        type: 'object',
+        properties: { prompt: { type: 'string', description: 'What the picture shows, in detail.' } },
+        required: ['prompt'],
+        additionalProperties: false,
+      },
+      async run(input, turn) {
+        const wanted = asked.safeParse(input)
+        if (!wanted.success) return failed('invalid_tool_input', 'A picture needs a prompt.', { status: 'error' })
+        const number = countCall(caller)
+        if (number > PICTURES_MAX) {
+          return failed('max_uses_exceeded', `A request has ${PICTURES_MAX} pictures at most.`, { status: 'error' })
+        }
+        const answer = await turn.ask(
+          {
+            model,
+            messages: [{ role: 'user', parts: [textPart(wanted.data.prompt)] }],
+            options: {
+              modalities: ['image', 'text'],
+              ...(Object.keys(imageConfig).length === 0 ? {} : { image_config: imageConfig as JsonObject }),
+            },
+          },
+          turn.signal,
+        )
+        if (answer.fault !== null) return agentFailure(answer.fault)
+        const picture = answer.pictures.find((url) => url.startsWith('data:'))
+        if (picture === undefined) return agentFailure({ code: 'unavailable', message: `${answer.model} made no picture.` })
+        return { fault: null, value: { status: 'ok', imageUrl: `service-image:${number}` }, pictures: [picture] }
+      },
+    }
+  }
+}

@@ -1,0 +1,320 @@
+/** Tools that ask other models: advisors, subagents, fusions and pictures; and patches, which go to the client. */
+import { beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+
+import { call, infer, type Answer } from '../support/calls.ts'
+import { readStream } from '../support/client-stream.ts'
+import { proseAnswer, startFakeUpstream, type Exchange } from '../support/fake-upstream.ts'
+import { useServices, type StartedService } from '../support/started-service.ts'
+
+const services = useServices()
+const provider = await startFakeUpstream()
+
+/** A dollar for a million tokens, so that ten tokens cost ten micro-dollars. */
+const CONFIG = `
+providers:
+  acme: { name: Acme, dialects: [openai-chat], base_url: "${provider.url}", api_key: k }
+models:
+  t/wise: { endpoints: [{ provider: acme, model: wise, prices: { prompt: 1, completion: 1 } }] }
+  t/other: { endpoints: [{ provider: acme, model: other, prices: { prompt: 1, completion: 1 } }] }
+  t/third: { endpoints: [{ provider: acme, model: third, prices: { prompt: 1, completion: 1 } }] }
+  t/painter: { output_modalities: [text, image], endpoints: [{ provider: acme, model: painter, prices: { prompt: 1, completion: 1 } }] }
+`
+
+let service: StartedService
+
+beforeAll(async () => {
+  service = await services.start({ config: CONFIG })
+})
+
+const PATHS = { chat: '/chat/completions', responses: '/responses', messages: '/messages' } as const
+type Dialect = keyof typeof PATHS
+const DIALECTS = Object.keys(PATHS) as Dialect[]
+type Json = Readonly<Record<string, unknown>>
+
+const ADVICE = 'Measure twice, cut once.'
+const DONE = { text: 'So be it.' }
+
+const ask = (dialect: Dialect, script: readonly Json[], tools: readonly Json[], more: Json = {}): Promise<Answer> =>
+  infer(
+    service,
+    {
+      model: 'sandbox/agent',
+      sandbox: { script },
+      ...(dialect === 'responses' ? { input: 'How?' } : { messages: [{ role: 'user', content: 'How?' }] }),
+      ...(dialect === 'messages' ? { max_tokens: 500 } : {}),
+      tools,
+      ...more,
+    },
+    { path: PATHS[dialect] },
+  )
+
+const advise = (prompt: string, name = 'service:advisor'): Json => ({ call: { name, arguments: { prompt } } })
+const ADVISOR = { type: 'service:advisor', parameters: { model: 't/wise' } }
+
+/** What was asked since the test began. */
+let asked: Exchange[] = []
+beforeEach(() => {
+  asked = []
+  answerWith(({ answer }) => answer(200, proseAnswer(ADVICE)))
+})
+const answerWith = (answer: (exchange: Exchange) => void | Promise<void>): void =>
+  provider.script((exchange) => {
+    asked.push(exchange)
+    return answer(exchange)
+  })
+
+const wordsOf = ({ body }: Exchange): string[] =>
+  body.messages.map(({ role, content }) => `${role}: ${typeof content === 'string' ? content : textIn(content)}`)
+const textIn = (content: unknown): string => (content as readonly { readonly text?: string }[]).map(({ text = '' }) => text).join('|')
+
+interface Wire {
+  readonly choices: readonly { readonly message: Json; readonly finish_reason: string }[]
+  readonly output: readonly Json[]
+  readonly content: readonly Json[]
+  readonly usage: { readonly cost: number; readonly prompt_tokens?: number }
+  readonly id: string
+}
+const wire = (answer: Answer): Wire => answer.json as Wire
+const kept = (dialect: Dialect, answer: Answer): readonly unknown[] => {
+  const { choices, output, content } = wire(answer)
+  if (dialect === 'chat') return [choices[0]?.message]
+  return dialect === 'responses' ? output : [{ role: 'assistant', content }]
+}
+
+describe.each(DIALECTS)('%s', (dialect) => {
+  test('an advisor is asked, its advice goes to the model and the client, and its cost is in the answer’s', async () => {
+    const answer = await ask(dialect, [advise('Which saw?'), DONE], [ADVISOR])
+    expect([answer.status, asked.length]).toEqual([200, 1])
+    expect(wordsOf(asked[0] as Exchange)).toEqual(['user: Which saw?'])
+    expect(answer.text).toContain(ADVICE)
+    expect(wire(answer).usage.cost).toBeCloseTo(10 / 1_000_000, 12)
+  })
+
+  test('a stream with an advisor has one beginning and one end', async () => {
+    const { text } = await ask(dialect, [advise('Which saw?'), DONE], [ADVISOR], { stream: true })
+    expect(readStream(dialect, text)).toEqual({ end: 'normal', faults: [] })
+    expect(text).toContain(ADVICE)
+  })
+
+  test('an advisor remembers what it was asked, in an answer and in one that comes back, and another does not', async () => {
+    const tools = [ADVISOR, { type: 'service:advisor', parameters: { model: 't/other', name: 'second' } }]
+    const first = await ask(dialect, [advise('One?'), advise('Two?', 'service_advisor__1'), DONE], tools)
+    expect(first.status).toBe(200)
+    const history = [{ role: 'user', content: 'How?' }, ...kept(dialect, first), { role: 'user', content: 'And now?' }]
+    asked = []
+    await ask(dialect, [advise('Three?'), advise('Four?', 'service_advisor__1'), DONE], tools, {
+      [dialect === 'responses' ? 'input' : 'messages']: history,
+    })
+    expect(asked.map((exchange) => [exchange.body.model, wordsOf(exchange)])).toEqual([
+      ['wise', ['user: One?', `assistant: ${ADVICE}`, 'user: Three?']],
+      ['other', ['user: Two?', `assistant: ${ADVICE}`, 'user: Four?']],
+    ])
+  })
+
+  test('a subagent does a task with tools of the service, and reports its outcome', async () => {
+    answerWith(({ body, answer }) =>
+      answer(
+        200,
+        body.messages.some(({ role }) => role === 'tool')
+          ? proseAnswer('It is done.')
+          : proseAnswer('', {
+              choices: [
+                {
+                  index: 0,
+                  message: {
+                    role: 'assistant',
+                    content: null,
+                    tool_calls: [{ id: 'c1', type: 'function', function: { name: 'service_datetime', arguments: '{}' } }],
+                  },
+                  finish_reason: 'tool_calls',
+                },
+              ],
+            }),
+      ),
+    )
+    const task = { call: { name: 'service:subagent', arguments: { task_name: 'clock', task_description: 'Tell the time.' } } }
+    const tools = [{ type: 'service:subagent', parameters: { model: 't/wise', tools: [{ type: 'service:datetime' }], max_tool_calls: 2 } }]
+    const answer = await ask(dialect, [task, DONE], tools)
+    expect([answer.status, asked.length]).toEqual([200, 2])
+    expect(wordsOf(asked[0] as Exchange)).toEqual(['user: Tell the time.'])
+    expect(answer.text).toContain('It is done.')
+    expect(answer.text).not.toContain('+00:00')
+    expect(wire(answer).usage.cost).toBeCloseTo(20 / 1_000_000, 12)
+  })
+
+  test('a fusion asks its models side by side, and tells which failed and what the analyst made of the others', async () => {
+    const analysis = { consensus: ['Yes'], contradictions: [], partial_coverage: [], unique_insights: [], blind_spots: [] }
+    answerWith(({ body, answer }) => {
+      if (body.model === 'third') return answer(200, proseAnswer(`Here it is: ${JSON.stringify(analysis)}`))
+      return body.model === 'other' ? answer(400, '{"error":{"message":"no"}}') : answer(200, proseAnswer('Yes.'))
+    })
+    const fuse = { call: { name: 'service:fusion', arguments: { prompt: 'Is it?' } } }
+    const tools = [{ type: 'service:fusion', parameters: { analysis_models: ['t/wise', 't/other'], model: 't/third', tools: [] } }]
+    const answer = await ask(dialect, [fuse, fuse, DONE], tools)
+    expect(answer.status).toBe(200)
+    const plain = answer.text.replaceAll('\\', '')
+    expect(plain).toContain('"consensus":["Yes"]')
+    expect(plain).toMatch(/"failed_models":\[\{"model":"t\/other"/)
+    // A request has one fusion.
+    expect(plain).toContain(dialect === 'messages' ? 'A request has one fusion.' : 'fusion')
+    expect(asked.length).toBe(3)
+  })
+
+  test('a picture goes to the client once, and the model is told of it without its bytes', async () => {
+    const data = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
+    const url = `data:image/png;base64,${data}`
+    let turn = 0
+    const paint = { id: 'p1', type: 'function', function: { name: 'service_image_generation', arguments: '{"prompt":"A cat"}' } }
+    answerWith(({ body, answer }) => {
+      if (body.model === 'painter') {
+        const message = { role: 'assistant', content: 'Here.', images: [{ type: 'image_url', image_url: { url } }] }
+        return answer(200, proseAnswer('', { choices: [{ index: 0, message, finish_reason: 'stop' }] }))
+      }
+      turn += 1
+      if (turn > 1) return answer(200, proseAnswer('Look at it.'))
+      const message = { role: 'assistant', content: null, tool_calls: [paint] }
+      return answer(200, proseAnswer('', { choices: [{ index: 0, message, finish_reason: 'tool_calls' }] }))
+    })
+    const tools = [{ type: 'service:image_generation', parameters: { model: 't/painter', quality: 'low' } }]
+    const answer = await ask(dialect, [], tools, { model: 't/wise' })
+    expect([answer.status, asked.length]).toEqual([200, 3])
+    expect(asked[1]?.body).toMatchObject({ model: 'painter', modalities: ['image', 'text'] })
+    expect(asked[2]?.text).not.toContain(data)
+    expect(asked[2]?.text).toContain('service-image:1')
+    expect(answer.text).toContain(data)
+  })
+})
+
+describe('what cannot be is refused before anybody is asked', () => {
+  const TWICE = 'Only one advisor tool can serve as the default. All other advisor tools must have a name defined.'
+
+  test.each([
+    ['two advisors without a name', [ADVISOR, ADVISOR], TWICE],
+    [
+      'two of one name, spaces around it aside',
+      [
+        { type: 'service:advisor', parameters: { name: 'a' } },
+        { type: 'service:advisor', parameters: { name: ' a ' } },
+      ],
+      'tools[1].parameters.name',
+    ],
+    ['a name of 65 characters', [{ type: 'service:advisor', parameters: { name: 'a'.repeat(65) } }], 'name'],
+    [
+      'a function for a subagent',
+      [{ type: 'service:subagent', parameters: { tools: [{ type: 'function', function: { name: 'f' } }] } }],
+      'tools[0].parameters.tools[0]',
+    ],
+    [
+      'a subagent for a subagent',
+      [{ type: 'service:subagent', parameters: { tools: [{ type: 'service:subagent' }] } }],
+      'service:subagent cannot stand among its own tools',
+    ],
+    ['26 calls for a subagent', [{ type: 'service:subagent', parameters: { max_tool_calls: 26 } }], 'max_tool_calls'],
+    ['functions of the client', [{ type: 'service:subagent', parameters: { inherit_functions: true } }], 'not supported yet'],
+    ['nine models', [{ type: 'service:fusion', parameters: { analysis_models: Array(9).fill('t/wise') } }], 'analysis_models'],
+    ['no models', [{ type: 'service:fusion' }], 'tools.fusion.presets'],
+    ['no model for pictures', [{ type: 'service:image_generation' }], 'tools.image_generation.model'],
+  ])('%s', async (_, tools, words) => {
+    for (const dialect of DIALECTS) {
+      const { status, error } = await ask(dialect, [DONE], tools)
+      expect([dialect, status, error.message]).toEqual([dialect, 400, expect.stringContaining(words)])
+    }
+    expect(asked.length).toBe(0)
+  })
+})
+
+test('the client’s choice of the advisor’s model wins over the model’s, and without either it is the outer model', async () => {
+  const named = (model?: string): Json => ({ call: { name: 'service:advisor', arguments: { prompt: 'x', ...(model ? { model } : {}) } } })
+  await ask('chat', [named('t/other'), DONE], [ADVISOR])
+  await ask('chat', [named('t/other'), DONE], [{ type: 'service:advisor' }])
+  expect(asked.map(({ body }) => body.model)).toEqual(['wise', 'other'])
+})
+
+test('a model that there is not is a result, and the answer goes on', async () => {
+  const { status, text } = await ask('chat', [advise('x'), DONE], [{ type: 'service:advisor', parameters: { model: 'no/such' } }])
+  expect([status, asked.length]).toEqual([200, 0])
+  expect(text.replaceAll('\\', '')).toContain('"status":"error"')
+})
+
+test('an advisor with the transcript reads the conversation, without the calls of the service’s tools', async () => {
+  const tools = [{ type: 'service:advisor', parameters: { model: 't/wise', forward_transcript: true, instructions: 'Be brief.' } }]
+  await ask(
+    'chat',
+    [{ call: { name: 'service:datetime' } }, { call: { name: 'service:advisor', arguments: {} } }, DONE],
+    [...tools, { type: 'service:datetime' }],
+  )
+  expect(asked.map(wordsOf)).toEqual([['system: Be brief.', 'user: How?']])
+})
+
+test('no header makes an advisor deeper or shallower, and it is offered no tools', async () => {
+  const answer = await infer(
+    service,
+    {
+      model: 'sandbox/agent',
+      sandbox: { script: [advise('x'), DONE] },
+      messages: [{ role: 'user', content: 'How?' }],
+      tools: [ADVISOR],
+    },
+    { path: PATHS.chat, headers: { 'x-openrouter-advisor-depth': '9' } },
+  )
+  expect(answer.status).toBe(200)
+  expect(asked[0]?.body.tools).toBeUndefined()
+})
+
+test('the tenth advice is the last one of a request', async () => {
+  const calls = Array.from({ length: 12 }, () => advise('x').call)
+  const { status } = await ask('chat', [{ calls }, DONE], [ADVISOR])
+  expect([status, asked.length]).toEqual([200, 10])
+})
+
+test('five pictures are asked for, and four made', async () => {
+  const calls = Array.from({ length: 5 }, () => ({ name: 'service:image_generation', arguments: { prompt: 'A cat' } }))
+  await ask('chat', [{ calls }, DONE], [{ type: 'service:image_generation', parameters: { model: 't/painter' } }])
+  expect(asked.length).toBe(4)
+})
+
+test('the models that a tool asks are in the record, and their tokens are not in the usage', async () => {
+  const answer = await ask('chat', [advise('x'), DONE], [ADVISOR])
+  const record = await call(service, 'GET', `/generation?id=${answer.headers.get('x-generation-id') ?? wire(answer).id}`)
+  expect(record.json).toMatchObject({
+    data: { provider_responses: expect.arrayContaining([expect.objectContaining({ model_permaslug: 't/wise' })]) },
+  })
+})
+
+describe('apply_patch', () => {
+  const patch = (diff: string): Json => ({ call: { name: 'service:apply_patch', arguments: { type: 'create_file', path: 'a.txt', diff } } })
+  const TOOLS = [{ type: 'service:apply_patch' }]
+
+  test('a patch of a wrong form goes back to the model, and one of the right form ends the turn as an item', async () => {
+    const { status, json } = await ask('responses', [patch('no plus'), patch('+hello\n'), DONE], TOOLS)
+    expect(status).toBe(200)
+    const items = (json as Wire).output.filter(({ type }) => type === 'service:apply_patch')
+    expect(items).toMatchObject([
+      { status: 'incomplete', error: expect.stringContaining('"+"') },
+      { status: 'completed', operation: { type: 'create_file', path: 'a.txt', diff: '+hello\n' }, call_id: expect.any(String) },
+    ])
+    expect(JSON.stringify(json)).not.toContain(DONE.text)
+  })
+
+  test('the client’s outcome goes back to the model as the result of its call', async () => {
+    const first = await ask('responses', [patch('+hello\n'), DONE], TOOLS)
+    const { output } = wire(first)
+    const id = output.find(({ type }) => type === 'service:apply_patch')?.['call_id']
+    const input = [
+      { role: 'user', content: 'How?' },
+      ...output,
+      { type: 'apply_patch_call_output', call_id: id, status: 'completed', output: 'Written.' },
+    ]
+    const { status } = await ask('responses', [], TOOLS, { model: 't/wise', input })
+    expect(status).toBe(200)
+    expect(asked[0]?.body.messages.slice(1)).toMatchObject([
+      { role: 'assistant', tool_calls: [{ function: { name: 'service_apply_patch' } }] },
+      { role: 'tool', content: 'Written.' },
+    ])
+  })
+
+  test.each(['chat', 'messages'] as const)('%s has no words for it: 400', async (dialect) => {
+    const { status, error } = await ask(dialect, [DONE], TOOLS)
+    expect([status, error.message]).toEqual([400, expect.stringContaining('service:apply_patch is for Responses alone')])
+  })
+})
