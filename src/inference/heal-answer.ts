@@ -2,6 +2,8 @@
 import type { Frame, ModelEvent, TakeFrames } from '../canonical/event.ts'
 import type { GatewayError } from '../errors.ts'
 import { replaceText } from '../formats/replace-text.ts'
+import type { JsonObject, JsonValue } from '../lib/json.ts'
+import { createSchemaCheck } from '../lib/json-schema.ts'
 import { JsonTextError } from '../lib/json-scan.ts'
 import { expectedBy, type Expected, type Heal, loadHeal } from '../plugins/response-healing.ts'
 import type { Admitted } from './admitted.ts'
@@ -12,7 +14,7 @@ export const wantsHealing = ({ request }: Admitted): boolean =>
 
 /** As `answer`, which hands its frames to the `take` it is given. */
 export const healed = async (
-  { request, log }: Admitted,
+  { request }: Admitted,
   answer: (take: TakeFrames) => Promise<GatewayError | null>,
   take: TakeFrames,
 ): Promise<GatewayError | null> => {
@@ -28,13 +30,32 @@ export const healed = async (
       name: 'response-healing',
       summary: 'Healed: the answer was no valid JSON, and is now',
       cost_usd: 0,
-      data: { healed: true, finish_reason: log.said.finishReason },
+      data: { healed: true, ...validity(request, changed) },
     })
   }
   if (changed.length === 0) return error
   const behind = take(changed)
   if (behind !== undefined) await behind
   return error
+}
+
+/** Whether the answer is now as its schema wants it: a healed answer may still lack something. Null where the check does not know all of the schema. */
+const validity = ({ call }: Admitted['request'], frames: readonly Frame[]): JsonObject => {
+  const { outputFormat } = call.prompt()
+  if (outputFormat.type !== 'json-schema') return {}
+  const value = jsonIn(lastText(frames.flatMap(({ events }) => events)))
+  if (value === undefined) return { valid: false }
+  const { faults, unchecked } = createSchemaCheck(outputFormat.schema)(value)
+  return { valid: faults.length > 0 ? false : unchecked.length > 0 ? null : true }
+}
+
+/** Undefined where the first of several choices is none, and another one was mended. */
+const jsonIn = (text: string): JsonValue | undefined => {
+  try {
+    return JSON.parse(text) as JsonValue
+  } catch {
+    return undefined
+  }
 }
 
 const expectedOf = ({ call }: Admitted['request']): Expected => {
@@ -65,10 +86,18 @@ const healNative = ({ dialect, json }: NonNullable<Frame['native']>, heal: Heal)
 }
 
 /** What the model said last as one text. */
+const lastText = (events: readonly ModelEvent[]): string =>
+  events
+    .slice(lastBegin(events))
+    .map((event) => (event.type === 'text' ? event.text : ''))
+    .join('')
+
+const lastBegin = (events: readonly ModelEvent[]): number => events.findLastIndex(({ type }) => type === 'text-break') + 1
+
 const healLastText = (events: readonly ModelEvent[], heal: Heal): readonly ModelEvent[] => {
-  const begin = events.findLastIndex(({ type }) => type === 'text-break') + 1
+  const begin = lastBegin(events)
   const said = events.slice(begin)
-  const text = said.map((event) => (event.type === 'text' ? event.text : '')).join('')
+  const text = lastText(events)
   const mended = text === '' ? text : heal(text)
   if (mended === text) return events
   const first = said.findIndex(({ type }) => type === 'text')

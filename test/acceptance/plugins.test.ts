@@ -104,6 +104,28 @@ describe('response-healing', () => {
     expect(stagesOf(answer)).toMatchObject([{ type: 'response_healing', name: 'response-healing', data: { healed: true } }])
   })
 
+  test.each([
+    [{ type: 'object', required: ['a'] }, true],
+    [{ type: 'object', required: ['b'] }, false],
+  ])('it is told whether the mended answer keeps its schema; nothing is added to it: %j', async (schema, valid) => {
+    upstream.script(say('{"a": 1,}'))
+    const answer = await ask({ ...json, response_format: { type: 'json_schema', json_schema: { name: 'x', schema } } })
+    expect(textOf(answer)).toBe('{"a": 1}')
+    expect(stagesOf(answer)).toMatchObject([{ data: { healed: true, valid } }])
+  })
+
+  test('of several choices each is mended by itself', async () => {
+    const choices = ['I cannot.', '{"a": 2,}'].map((content, index) => ({
+      index,
+      message: { role: 'assistant', content },
+      finish_reason: 'stop',
+    }))
+    upstream.script((exchange) => exchange.answer(200, proseAnswer('', { choices })))
+    const schema = { type: 'object' }
+    const answer = await ask({ ...json, n: 2, response_format: { type: 'json_schema', json_schema: { name: 'x', schema } } })
+    expect(answerOf(answer).choices.map(({ message }) => message.content)).toEqual(['I cannot.', '{"a": 2}'])
+  })
+
   test('a translated answer is mended too', async () => {
     upstream.script(say(written))
     const { text } = await infer(
