@@ -347,6 +347,162 @@ for (const dialect of DIALECTS) {
   })
 }
 
+/** What a client sends back of an answer, with the output of each of its calls. */
+const replayOf = (dialect: Dialect, answer: Answer, outputs: Readonly<Record<string, string>>): readonly unknown[] => {
+  const json = answer.json as Json
+  if (dialect === 'chat') {
+    const [choice] = json['choices'] as { message: Json }[]
+    return [choice?.message, ...Object.entries(outputs).map(([id, content]) => ({ role: 'tool', tool_call_id: id, content }))]
+  }
+  if (dialect === 'responses') {
+    const items = Object.entries(outputs).map(([id, output]) => ({ type: 'function_call_output', call_id: id, output }))
+    return [...(json['output'] as unknown[]), ...items]
+  }
+  const results = Object.entries(outputs).map(([id, content]) => ({ type: 'tool_result', tool_use_id: id, content }))
+  return [
+    { role: 'assistant', content: json['content'] },
+    { role: 'user', content: results },
+  ]
+}
+
+describe.each(DIALECTS)('%s: a conversation that comes back', (dialect) => {
+  const firstAnswer = async (): Promise<Answer> => {
+    plays(SEARCH, CALL)
+    const answer = await ask(dialect)
+    expect(callsIn(dialect, answer, false)).toEqual([{ id: 'call_2', name: 'get_weather', arguments: { city: 'Oslo' } }])
+    return answer
+  }
+
+  test('begins with the bytes that the provider has seen, and nothing is searched again', async () => {
+    const history = replayOf(dialect, await firstAnswer(), { call_2: 'Rain' })
+    plays(DONE)
+    const answer = await ask(dialect, { history })
+    expect(answer.text).toContain('It rains.')
+    expect(asked).toHaveLength(3)
+    const [, before, now] = asked.map(({ body }) => JSON.stringify({ tools: body.tools, messages: body.messages }).slice(0, -2))
+    expect(now?.startsWith(before ?? 'nothing')).toBe(true)
+    expect(now?.length).toBeGreaterThan(before?.length ?? 0)
+    const [call] = (asked[2]?.body.messages.at(-2) as { tool_calls?: { id: string; function: unknown }[] }).tool_calls ?? []
+    expect(call).toMatchObject({
+      id: 'call_2',
+      function: { name: 'service_call_tool', arguments: '{"name":"get_weather","arguments":{"city":"Oslo"}}' },
+    })
+  })
+
+  test('is refused with another catalogue, naming what changed, and goes on where the profile is universal', async () => {
+    const history = replayOf(dialect, await firstAnswer(), { call_2: 'Rain' })
+    const changed = TOOLS.map((tool) => (tool.name === 'book_train' ? { ...tool, description: 'Other words.' } : tool))
+    plays(DONE)
+    const refused = await ask(dialect, { history, tools: changed })
+    expect(refused.status).toBe(400)
+    expect(refused.text).toContain('catalog changed')
+    expect(refused.text).toContain('"changed":["book_train"]')
+    const more = { deferred_tools: { ...DEFERRED, profile: 'universal' } }
+    expect((await ask(dialect, { history, tools: changed, more })).text).toContain('It rains.')
+  })
+
+  test('has the same catalogue in whatever order its tools stand', async () => {
+    const history = replayOf(dialect, await firstAnswer(), { call_2: 'Rain' })
+    plays(DONE)
+    expect((await ask(dialect, { history, tools: TOOLS.toReversed() })).text).toContain('It rains.')
+  })
+
+  test('goes on where the client dropped the search', async () => {
+    plays(DONE)
+    const history: Readonly<Record<Dialect, readonly unknown[]>> = {
+      chat: [
+        { role: 'assistant', tool_calls: [{ id: 'c', type: 'function', function: { name: 'get_weather', arguments: '{"city":"Oslo"}' } }] },
+        { role: 'tool', tool_call_id: 'c', content: 'Rain' },
+      ],
+      responses: [
+        { type: 'function_call', call_id: 'c', name: 'get_weather', arguments: '{"city":"Oslo"}' },
+        { type: 'function_call_output', call_id: 'c', output: 'Rain' },
+      ],
+      messages: [
+        { role: 'assistant', content: [{ type: 'tool_use', id: 'c', name: 'get_weather', input: { city: 'Oslo' } }] },
+        { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'c', content: 'Rain' }] },
+      ],
+    }
+    expect((await ask(dialect, { history: history[dialect] })).text).toContain('It rains.')
+    expect(JSON.stringify(asked[0]?.body.messages)).toContain('service_call_tool')
+  })
+})
+
+describe('tool search', () => {
+  const CASES = [
+    ['responses', 'service:tool_search'],
+    ['responses', 'openrouter:tool_search'],
+    ['responses', 'tool_search'],
+    ['messages', 'service:tool_search'],
+    ['messages', 'tool_search_tool_regex_20251119'],
+    ['messages', 'tool_search_tool_bm25_20251119'],
+  ] as const
+  const REPORT = { type: 'object', properties: { place: { type: 'string', description: 'Where the weather is told.' } } }
+  const HIDDEN: readonly Declared[] = [{ name: 'loaded', deferred: false }, { name: 'get_report', schema: REPORT }, { name: 'book_train' }]
+
+  const askSearch = (dialect: Dialect, type: string, { more = {}, ...request }: Request = {}): Promise<Answer> => {
+    const search = { type, ...(type.startsWith('tool_search_tool') ? { name: type.replace(/_\d+$/, '') } : {}) }
+    const tools = [search, ...HIDDEN.map((tool) => functionOf(dialect, tool))]
+    return ask(dialect, { ...request, more: { deferred_tools: null, tools, ...more } })
+  }
+
+  const searchFor = (type: string, words: string): Said => ({
+    calls: [['service_tool_search', type.includes('bm25') ? { query: words } : { pattern: words }]],
+  })
+
+  describe.each(CASES)('%s, %s', (dialect, type) => {
+    test.each([false, true])(
+      'what is found by the description of an argument may be called from then on (streamed: %p)',
+      async (stream) => {
+        plays(searchFor(type, 'WEATHER'), { calls: [['get_report', { place: 'Oslo' }]] })
+        const answer = await askSearch(dialect, type, { stream })
+        expect(asked.map(toolNames)).toEqual([
+          ['loaded', 'service_tool_search'],
+          ['loaded', 'service_tool_search', 'get_report'],
+        ])
+        expect(callsIn(dialect, answer, stream)).toEqual([{ id: 'call_2', name: 'get_report', arguments: { place: 'Oslo' } }])
+      },
+    )
+
+    test('what was found stays found when the conversation comes back', async () => {
+      plays(searchFor(type, 'weather'), { calls: [['get_report', { place: 'Oslo' }]] })
+      const history = replayOf(dialect, await askSearch(dialect, type), { call_2: 'Rain' })
+      plays(DONE)
+      expect((await askSearch(dialect, type, { history })).text).toContain('It rains.')
+      expect(toolNames(asked[2] as Exchange)).toEqual(['loaded', 'service_tool_search', 'get_report'])
+      const [before, now] = asked.slice(1).map(({ body }) => JSON.stringify(body.messages).slice(0, -1))
+      expect(now?.startsWith(before ?? 'nothing')).toBe(true)
+    })
+
+    test('a tool that was not searched for cannot be called', async () => {
+      plays({ calls: [['get_report', {}]] }, DONE)
+      const answer = await askSearch(dialect, type)
+      expect(callsIn(dialect, answer, false)).toEqual([])
+      expect(lastMessage(asked[1] as Exchange).content).toContain('search for it first')
+    })
+  })
+
+  test.each(['[', '(?=x)', 'x'.repeat(201)])('the pattern %s is told to the model as a fault', async (pattern) => {
+    plays({ calls: [['service_tool_search', { pattern }]] }, DONE)
+    expect((await askSearch('responses', 'service:tool_search')).status).toBe(200)
+    expect(lastMessage(asked[1] as Exchange).content).toContain('invalid_tool_input')
+  })
+
+  test.each<[string, Dialect, Json, string]>([
+    ['on chat', 'chat', {}, 'deferred_tools'],
+    ['a choice that demands a call', 'responses', { tool_choice: 'required' }, 'tool_choice'],
+    ['a search that is deferred itself', 'responses', { tools: [{ type: 'service:tool_search', defer_loading: true }] }, 'defer_loading'],
+    ['too many results', 'responses', { tools: [{ type: 'service:tool_search', parameters: { max_results: 51 } }] }, 'max_results'],
+    ['beside deferred_tools', 'responses', { deferred_tools: DEFERRED }, 'deferred_tools'],
+  ])('400: %s', async (_, dialect, more, word) => {
+    plays(DONE)
+    const answer = await askSearch(dialect, 'service:tool_search', { more })
+    expect(answer.status).toBe(400)
+    expect(answer.text).toContain(word)
+    expect(asked).toHaveLength(0)
+  })
+})
+
 test("a pattern that others need exponential time for is checked, and the arguments that miss it are the model's to mend", async () => {
   const tools = [{ name: 'evil', schema: { type: 'object', properties: { text: { type: 'string', pattern: '^(a+)+$' } } } }]
   const withText = (text: string): Said => ({ calls: [['service_call_tool', { name: 'evil', arguments: { text } }]] })

@@ -4,6 +4,7 @@ import { child, children, type Node, optionalChild, optionalText, requiredText }
 import { readAnnotations, readContent, readerFor, unknownPart } from '../prompt-reader.ts'
 import { CONTENT_PARTS } from './content-parts.ts'
 import { readReasoning } from './read-reasoning.ts'
+import { BESIDE_CALLS } from './read-server-tool-detail.ts'
 
 export const readAssistant = (message: Node): Part[] => {
   const refusal = optionalText(message, 'refusal')
@@ -12,8 +13,7 @@ export const readAssistant = (message: Node): Part[] => {
     message,
     calls.flatMap((call) => (call.type === 'tool-call' ? [call.id] : [])),
   )
-  // A client has a call to run where the turn ended with it: what the service ran last was called in the same turn.
-  const ran = calls.length > 0 ? lastTurnRan(thought) : thought.length
+  const ran = calls.length > 0 && children(message, 'reasoning_details').some(isBesideCalls) ? lastTurnRan(thought) : thought.length
   return [
     ...thought.slice(0, ran),
     ...readSaid(message),
@@ -24,6 +24,8 @@ export const readAssistant = (message: Node): Part[] => {
     ...thought.slice(ran),
   ]
 }
+
+const isBesideCalls = ({ members }: Node): boolean => members[BESIDE_CALLS] === true
 
 /** Where the calls of the service begin that were made in the last turn; the length where it made none. */
 const lastTurnRan = (thought: readonly Part[]): number => {

@@ -3,7 +3,7 @@
  * it answers or a limit ends the loop. The client sees one answer (docs/contract/tools.md#server-tools).
  */
 import type { Call } from '../../canonical/call.ts'
-import type { Frame, TakeFrames } from '../../canonical/event.ts'
+import type { TakeFrames } from '../../canonical/event.ts'
 import type { Message, Prompt } from '../../canonical/prompt.ts'
 import type { ServerToolFault } from '../../canonical/server-tools.ts'
 import { inputTokens, outputTokens } from '../../canonical/usage.ts'
@@ -84,11 +84,13 @@ export const answerWithTools = async (
       isFinal || offered.deferred === undefined
         ? NO_CALLS_UNWRAPPED
         : unwrapCalls(turn, offered.deferred, report, (warning) => log.warn(warning))
+    const passedOn = frames.length === 0 ? undefined : take(frames)
+    if (passedOn !== undefined) await passedOn
     const stop = isFinal ? report.stoppedBy : turn.serverCalls.length === 0 ? (turn.clientCalls > 0 ? 'client_tool' : 'model') : null
     if (stop !== null) {
       report.stoppedBy = stop
       if (isFinal && turn.serverCalls.length > 0) log.warn(AFTER_LIMIT)
-      return await end(turn, frames, take)
+      return await end(turn, take)
     }
 
     const controller = connection.open()
@@ -134,7 +136,7 @@ export const answerWithTools = async (
     appended.push({ role: 'assistant', parts: turn.parts() }, { role: 'user', parts: resultParts(ended) })
     if (turn.clientCalls > 0 || ended.some(({ endsTurn }) => endsTurn)) {
       report.stoppedBy = 'client_tool'
-      return await end(turn, frames, take)
+      return await end(turn, take)
     }
     malformed = ended.every(({ outcome }) => MALFORMED.has(outcome.fault?.code ?? null)) ? malformed + 1 : 0
     report.stoppedBy = stopAfter(turn, admitted, report, limits, { malformed, isLate: parts.clock.monotonicMs() >= deadlineMs })
@@ -239,10 +241,9 @@ const breakingText =
     return take([{ events: [{ type: 'text-break' }] }, ...passed])
   }
 
-/** `frames`: calls for the client that were checked first. */
-const end = async (turn: ModelTurn, frames: readonly Frame[], take: TakeFrames): Promise<null> => {
+const end = async (turn: ModelTurn, take: TakeFrames): Promise<null> => {
   const reason = turn.clientCalls > 0 ? 'tool_calls' : turn.finish?.reason === 'tool_calls' ? 'stop' : (turn.finish?.reason ?? 'stop')
-  const behind = take([...frames, { events: [{ type: 'finish', reason, native: turn.finish?.native ?? null }] }])
+  const behind = take([{ events: [{ type: 'finish', reason, native: turn.finish?.native ?? null }] }])
   if (behind !== undefined) await behind
   return null
 }
