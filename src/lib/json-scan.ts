@@ -17,7 +17,7 @@ export interface JsonLimits {
   readonly members: number
   /** Characters that are written as an escape, in all. */
   readonly escapes: number
-  /** Characters of white space in long runs between values, in all. */
+  /** Characters of white space between values, in all. */
   readonly spaces: number
   /** Values in all beside an integer of so many digits that it is kept as it was written, which takes several times as long. */
   readonly exactNodes: number
@@ -33,12 +33,12 @@ export interface JsonLimits {
 export const JSON_LIMITS: JsonLimits = {
   depth: 64,
   nodes: 200_000,
-  containers: 32_000,
+  containers: 20_000,
   fields: 1000,
   members: 10_000,
   escapes: 2_000_000,
-  spaces: 4_000_000,
-  exactNodes: 50_000,
+  spaces: 2_000_000,
+  exactNodes: 25_000,
   names: 'once',
 }
 
@@ -240,13 +240,23 @@ const skipSpace = (text: string, budget: Budget, start: number): number => {
   let at = start
   for (;;) {
     const code = text.charCodeAt(at)
-    if (code !== 32 && code !== 10 && code !== 13 && code !== 9) return at
+    if (code !== 32 && code !== 10 && code !== 13 && code !== 9) {
+      budget.spaces -= at - start
+      if (budget.spaces < 0) throw tooManySpaces(budget.limits)
+      return at
+    }
     at += 1
-    if (at - start > SHORT_SPACE) return skipLongSpace(text, budget, at)
+    if (at - start > SHORT_SPACE) {
+      budget.spaces -= at - start
+      return skipLongSpace(text, budget, at)
+    }
   }
 }
 
-/** Longer white space is nobody's usual layout: it is searched through by the engine, and counted. */
+const tooManySpaces = ({ spaces }: JsonLimits): JsonTextError =>
+  new JsonTextError(`The body holds more than ${spaces} characters of white space between its values.`)
+
+/** Longer white space is nobody's usual layout: it is searched through by the engine. */
 const SHORT_SPACE = 32
 const SPACES = /[ \n\r\t]{1,65536}/y
 
@@ -255,7 +265,7 @@ const skipLongSpace = (text: string, budget: Budget, start: number): number => {
   let at = start
   for (; SPACES.test(text); at = SPACES.lastIndex) {
     budget.spaces -= SPACES.lastIndex - at
-    if (budget.spaces < 0) throw new JsonTextError(`The body holds more than ${budget.limits.spaces} characters of white space.`)
+    if (budget.spaces < 0) throw tooManySpaces(budget.limits)
   }
   return at
 }
