@@ -4,7 +4,7 @@ import { beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { call, infer, type Answer } from '../support/calls.ts'
 import { readStream } from '../support/client-stream.ts'
 import { proseAnswer, startFakeUpstream, type Exchange } from '../support/fake-upstream.ts'
-import { useServices, type StartedService } from '../support/started-service.ts'
+import { until, useServices, type StartedService } from '../support/started-service.ts'
 
 const services = useServices()
 const provider = await startFakeUpstream()
@@ -17,6 +17,7 @@ models:
   t/wise: { endpoints: [{ provider: acme, model: wise, prices: { prompt: 1, completion: 1 } }] }
   t/other: { endpoints: [{ provider: acme, model: other, prices: { prompt: 1, completion: 1 } }] }
   t/third: { endpoints: [{ provider: acme, model: third, prices: { prompt: 1, completion: 1 } }] }
+  t/dear: { endpoints: [{ provider: acme, model: dear, prices: { prompt: 1, completion: 100 } }] }
   t/painter: { output_modalities: [text, image], endpoints: [{ provider: acme, model: painter, prices: { prompt: 1, completion: 1 } }] }
 `
 
@@ -316,5 +317,51 @@ describe('apply_patch', () => {
   test.each(['chat', 'messages'] as const)('%s has no words for it: 400', async (dialect) => {
     const { status, error } = await ask(dialect, [DONE], TOOLS)
     expect([status, error.message]).toEqual([400, expect.stringContaining('service:apply_patch is for Responses alone')])
+  })
+})
+
+describe('budgets', () => {
+  /** A thousand tokens of output cost a tenth of a dollar. */
+  const DEAR = { type: 'service:advisor', parameters: { model: 't/dear', max_completion_tokens: 1000 } }
+  const dearAnswer = proseAnswer(ADVICE, { usage: { prompt_tokens: 7, completion_tokens: 1000, total_tokens: 1007 } })
+
+  const spending = async (limit: number, requests: number, advices: number) => {
+    answerWith(({ answer }) => answer(200, dearAnswer))
+    const { json } = await call(service, 'POST', '/keys', { body: { name: 'limited', limit } })
+    const { key, data } = json as { key: string; data: { hash: string } }
+    const calls = Array.from({ length: advices }, () => advise('x').call)
+    const answers = await Promise.all(
+      Array.from({ length: requests }, () =>
+        infer(
+          service,
+          {
+            model: 'sandbox/agent',
+            sandbox: { script: [{ calls }, DONE] },
+            messages: [{ role: 'user', content: 'How?' }],
+            tools: [DEAR],
+          },
+          { path: PATHS.chat, key },
+        ),
+      ),
+    )
+    const used = async (): Promise<number> => {
+      const found = await call(service, 'GET', `/keys/${data.hash}`)
+      return (found.json as { data: { usage: number } }).data.usage
+    }
+    await until(async () => (await used()) >= asked.length * 0.1 - 0.000_001, 'every advice is charged')
+    return { statuses: answers.map(({ status }) => status), used: await used(), answers }
+  }
+
+  test('advisors of many requests at once never spend more than the limit of their key, and the answers go on without them', async () => {
+    const { statuses, used } = await spending(0.55, 6, 4)
+    expect(new Set(statuses)).toEqual(new Set([200]))
+    expect(asked.length).toBeGreaterThan(0)
+    expect(used).toBeLessThanOrEqual(0.55)
+  })
+
+  test('an advice that the limit does not bear is not asked for, and says so', async () => {
+    const { statuses, answers } = await spending(0.05, 1, 1)
+    expect([statuses, asked.length]).toEqual([[200], 0])
+    expect(answers[0]?.text.replaceAll('\\', '')).toContain('"status":"error"')
   })
 })
