@@ -21,7 +21,7 @@ import type { Catalogue } from '../src/models/catalogue-schema.ts'
 import { PERSISTED_FIELDS } from '../src/request-fields/preset-fields.ts'
 import { REQUEST_FIELDS } from '../src/request-fields/request-fields.ts'
 import { SPELLINGS } from '../src/request-fields/setting-spellings.ts'
-import { fieldFates, PART_FATES, TRANSLATED_DIALECTS } from '../src/providers/loss-table.ts'
+import { fieldOutcomes, PART_OUTCOMES, TRANSLATED_DIALECTS } from '../src/providers/loss-table.ts'
 import { providerRegistry } from '../src/providers/registry.ts'
 import { SANDBOX_MODELS } from '../src/providers/sandbox/models.ts'
 import { errorReference } from './error-reference.ts'
@@ -190,14 +190,14 @@ const fieldsTable = (client: ClientDialect): string =>
     ['Field', ...TRANSLATED_DIALECTS.map(code)],
     Object.keys(REQUEST_FIELDS[client]).map((field) => [
       code(field),
-      ...TRANSLATED_DIALECTS.map((dialect) => fieldFates(client, field, dialect).join(', ')),
+      ...TRANSLATED_DIALECTS.map((dialect) => fieldOutcomes(client, field, dialect).join(', ')),
     ]),
   )
 
 const partsTable = (): string =>
   table(
     ['Part', ...TRANSLATED_DIALECTS.map(code)],
-    Object.entries(PART_FATES).map(([part, fates]) => [part, ...TRANSLATED_DIALECTS.map((dialect) => fates[dialect])]),
+    Object.entries(PART_OUTCOMES).map(([part, outcomes]) => [part, ...TRANSLATED_DIALECTS.map((dialect) => outcomes[dialect])]),
   )
 
 const sandboxTable = (): string =>

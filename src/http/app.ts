@@ -5,7 +5,7 @@ import { asFailure } from '../inference/as-failure.ts'
 import type { Guardrails } from '../guardrails/guardrails.ts'
 import type { Keys } from '../keys/keys.ts'
 import type { Ledger } from '../ledger/ledger.ts'
-import type { Admission, Pass } from '../limits/admission.ts'
+import type { Admission, Permit } from '../limits/admission.ts'
 import type { BodyRoom, BodySpace } from '../limits/body-room.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { IdSource } from '../lib/id.ts'
@@ -171,9 +171,9 @@ export const createApp = (parts: AppParts): App => {
         const reach = reaches ? await resolveReach(principal, named, parts.management.workspaces) : null
         const space = parts.bodyRoom.enter()
         const entered = route.policy === 'inference' && principal !== null ? parts.admission.enter(principal, space.free) : null
-        const pass = entered instanceof Promise ? await entered : entered
+        const permit = entered instanceof Promise ? await entered : entered
         const limits: BodyLimits = { ...bodyLimits, space }
-        response = await endingPass(pass, space, () =>
+        response = await endingPermit(permit, space, () =>
           route.handle({
             method: request.method,
             params,
@@ -182,7 +182,7 @@ export const createApp = (parts: AppParts): App => {
             requestId,
             principal,
             reach,
-            pass,
+            permit,
             signal: request.signal,
             text: () => readBodyText(request, limits),
             received: () => readBody(request, limits),
@@ -208,13 +208,13 @@ export const createApp = (parts: AppParts): App => {
   }
 }
 
-/** If the handler did not hand the pass over, it is ended here. The room of a body lasts as long as the pass, or the handler. */
-const endingPass = async (pass: Pass | null, space: BodySpace, work: () => Promise<Response> | Response): Promise<Response> => {
+/** If the handler did not hand the permit over, it is ended here. The room of a body lasts as long as the permit, or the handler. */
+const endingPermit = async (permit: Permit | null, space: BodySpace, work: () => Promise<Response> | Response): Promise<Response> => {
   try {
     return await work()
   } finally {
-    if (pass === null) space.free()
-    else if (!pass.handedOver) pass.end(0)
+    if (permit === null) space.free()
+    else if (!permit.handedOver) permit.end(0)
   }
 }
 

@@ -12,7 +12,7 @@ export const receivedOf = (request: RouteRequest, read: Pick<Received, 'apiType'
     body,
     bytes,
     principal: principalOf(request),
-    permit: request.pass,
+    permit: request.permit,
     requestId: request.requestId,
     userAgent: headers.get('user-agent'),
     referer: headers.get('http-referer') ?? headers.get('referer'),

@@ -4,7 +4,7 @@ import type { z } from 'zod'
 import type { ClientDialect } from '../canonical/call.ts'
 import type { Reach } from '../canonical/reach.ts'
 import type { Principal } from '../keys/keys.ts'
-import type { Pass } from '../limits/admission.ts'
+import type { Permit } from '../limits/admission.ts'
 import type { ChangedBy } from '../storage/audit-log.ts'
 
 /** Who may call a route. There is no default: a route without a policy does not compile. */
@@ -25,7 +25,7 @@ export interface RouteRequest {
   /** Where the caller may look and acts; null on public and inference routes. */
   readonly reach: Reach | null
   /** Set for an inference request. Code that runs on after the handler has returned takes it over. */
-  readonly pass: Pass | null
+  readonly permit: Permit | null
   /** Aborted when the client is gone. */
   readonly signal: AbortSignal
   /** The body as text: JSON content type, UTF-8, bounded. Throws 400, 413, 415. */

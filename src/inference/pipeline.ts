@@ -88,7 +88,7 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
 
   const loopParts: LoopParts = { ...parts, askModel: createAskModel({ ...parts, answer: answering }) }
 
-  /** Of the client's own answer: models that are asked within it are not judged, the judge itself least of all. */
+  /** Judges the client's own answer: models that are asked within it are not judged, the judge itself least of all. */
   const appointJudge = (admitted: Admitted): void => {
     const options = admitted.request.plugins?.get('alignment')
     if (options === undefined || parts.judgeModel === null) return

@@ -17,7 +17,7 @@ import type { Principal } from '../keys/keys.ts'
 import type { ApiType } from '../ledger/estimate.ts'
 import type { Spender } from '../ledger/scope.ts'
 import type { JsonBody } from '../lib/json-body.ts'
-import type { Pass } from '../limits/admission.ts'
+import type { Permit } from '../limits/admission.ts'
 import type { AskedPlugins } from '../plugins/asked-plugins.ts'
 import type { Plan, PlannedAttempt } from '../routing/plan-attempts.ts'
 import type { OfferedTools } from './loop/offer-tools.ts'
@@ -33,7 +33,7 @@ export interface Received {
   readonly bytes: number
   readonly principal: Principal
   /** The permit with which it was let in; null where nobody counts. The pipeline takes it over from whoever let it in. */
-  readonly permit: Pick<Pass, 'handOver' | 'end'> | null
+  readonly permit: Pick<Permit, 'handOver' | 'end'> | null
   readonly requestId: string
   readonly userAgent: string | null
   readonly referer: string | null

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 
 import { createFakeClock, turn } from '../../test/support/fake-clock.ts'
 import { GatewayError } from '../errors.ts'
-import { createAdmission, type Limits, type Pass } from './admission.ts'
+import { createAdmission, type Limits, type Permit } from './admission.ts'
 import { createRateMeter } from './gcra.ts'
 import { createLoopLag } from './loop-lag.ts'
 
@@ -16,7 +16,7 @@ const open = (given: Partial<Limits>) => {
   return { clock, lag, admission }
 }
 
-const enter = async (admission: ReturnType<typeof open>['admission'], caller = key('a')): Promise<Pass | GatewayError> => {
+const enter = async (admission: ReturnType<typeof open>['admission'], caller = key('a')): Promise<Permit | GatewayError> => {
   try {
     return await admission.enter(caller)
   } catch (thrown) {
@@ -29,7 +29,7 @@ const refused = async (...given: Parameters<typeof enter>): Promise<GatewayError
   if (outcome instanceof GatewayError) return outcome
   throw new Error('it was let in')
 }
-const admitted = async (...given: Parameters<typeof enter>): Promise<Pass> => {
+const admitted = async (...given: Parameters<typeof enter>): Promise<Permit> => {
   const outcome = await enter(...given)
   if (outcome instanceof GatewayError) throw outcome
   return outcome
@@ -58,9 +58,9 @@ describe('requests and tokens a minute', () => {
 
   test('tokens are charged when they were counted, and a request that has none left waits', async () => {
     const { admission, clock } = open({ tokensPerMinute: 1000 })
-    const pass = await admitted(admission)
-    pass.end(3000)
-    pass.end(3000)
+    const permit = await admitted(admission)
+    permit.end(3000)
+    permit.end(3000)
     expect(await refused(admission)).toMatchObject({ retryAfterSeconds: 121, metadata: { reason: 'tokens_per_minute' } })
     clock.advance(121_000)
     await admitted(admission)
@@ -87,16 +87,16 @@ describe('the bound of the process', () => {
     await admitted(admission)
     const order: string[] = []
     const waiting = ['one', 'two'].map(async (name) => {
-      const pass = await admitted(admission, key(name))
+      const permit = await admitted(admission, key(name))
       order.push(name)
-      return pass
+      return permit
     })
     expect([admission.inside, admission.waiting]).toEqual([2, 2])
     expect(await refused(admission, key('three'))).toMatchObject({ type: 'provider_overloaded', status: 503, retryAfterSeconds: 2 })
     first.end(0)
-    const pass = await waiting[0]
+    const permit = await waiting[0]
     expect(order).toEqual(['one'])
-    pass?.end(0)
+    permit?.end(0)
     await Promise.all(waiting)
     expect([order, admission.inside, admission.waiting]).toEqual([['one', 'two'], 2, 0])
   })
@@ -108,19 +108,19 @@ describe('the bound of the process', () => {
     clock.advance(1000)
     await turn()
     expect(await late).toMatchObject({ status: 503 })
-    for (const pass of inside) pass.end(0)
+    for (const permit of inside) permit.end(0)
     expect(admission.inside).toBe(0)
     await admitted(admission, key('c'))
   })
 
   test('under any order of comings, goings and waits it never holds more than it may, and ends empty', async () => {
     const { admission, clock } = open({ most: 3, line: 4, waitMs: 100 })
-    const passes: Pass[] = []
+    const permits: Permit[] = []
     const pending: Promise<unknown>[] = []
     for (let step = 0; step < 500; step += 1) {
       if (step % 3 !== 2)
-        pending.push(enter(admission, key(`k${step % 7}`)).then((outcome) => outcome instanceof GatewayError || passes.push(outcome)))
-      if (step % 5 === 0) passes.shift()?.end(0)
+        pending.push(enter(admission, key(`k${step % 7}`)).then((outcome) => outcome instanceof GatewayError || permits.push(outcome)))
+      if (step % 5 === 0) permits.shift()?.end(0)
       if (step % 11 === 0) clock.advance(37)
       await turn()
       expect(admission.inside).toBeLessThanOrEqual(3)
@@ -128,7 +128,7 @@ describe('the bound of the process', () => {
     }
     clock.advance(1000)
     await Promise.all(pending)
-    for (const pass of passes) pass.end(0)
+    for (const permit of permits) permit.end(0)
     expect([admission.inside, admission.waiting]).toEqual([0, 0])
   })
 })

@@ -7,10 +7,10 @@ import { GatewayError } from '../errors.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Rate, RateMeter, RateVerdict } from './gcra.ts'
 import type { LoopLag } from './loop-lag.ts'
-import { createTurnstile, type TurnstileSettings } from './turnstile.ts'
+import { createAdmissionQueue, type QueueSettings } from './admission-queue.ts'
 
 /** Settings of the file; 0 means no bound. */
-export interface Limits extends TurnstileSettings {
+export interface Limits extends QueueSettings {
   readonly keyConcurrency: number
   readonly requestsPerMinute: number
   readonly tokensPerMinute: number
@@ -25,7 +25,7 @@ export interface Limited {
 }
 
 /** What a request holds once it was let in. */
-export interface Pass {
+export interface Permit {
   /** From now on whoever answers ends it; else the request's end does. */
   handOver(): void
   readonly handedOver: boolean
@@ -34,8 +34,8 @@ export interface Pass {
 }
 
 export interface Admission {
-  /** Throws `rate_limit_exceeded` and `provider_overloaded` as 503, both with `Retry-After`. `onEnd` is called once, when the pass ends. */
-  enter(caller: Limited, onEnd?: () => void): Pass | Promise<Pass>
+  /** Throws `rate_limit_exceeded` and `provider_overloaded` as 503, both with `Retry-After`. `onEnd` is called once, when the permit ends. */
+  enter(caller: Limited, onEnd?: () => void): Permit | Promise<Permit>
   /** Requests inside, and in line. */
   readonly inside: number
   readonly waiting: number
@@ -52,7 +52,7 @@ export interface AdmissionParts {
 const MINUTE_MS = 60_000
 
 export const createAdmission = ({ clock, meter, lag, limits }: AdmissionParts): Admission => {
-  const turnstile = createTurnstile(clock, limits)
+  const queue = createAdmissionQueue(clock, limits)
   const running = new Map<string, number>()
 
   const count = (hash: string, change: number): void => {
@@ -76,7 +76,7 @@ export const createAdmission = ({ clock, meter, lag, limits }: AdmissionParts): 
     return tokenRate
   }
 
-  const passFor = ({ hash }: Limited, tokenRate: Rate | null, onEnd: (() => void) | undefined): Pass => {
+  const permitFor = ({ hash }: Limited, tokenRate: Rate | null, onEnd: (() => void) | undefined): Permit => {
     let ended = false
     let handedOver = false
     return {
@@ -90,7 +90,7 @@ export const createAdmission = ({ clock, meter, lag, limits }: AdmissionParts): 
         if (ended) return
         ended = true
         count(hash, -1)
-        turnstile.leave()
+        queue.leave()
         onEnd?.()
         // One was taken at the door.
         if (tokenRate !== null) meter.settle(tokensOf(hash, tokenRate), tokens - 1, tokenRate, clock.monotonicMs())
@@ -110,19 +110,19 @@ export const createAdmission = ({ clock, meter, lag, limits }: AdmissionParts): 
       }
       const tokenRate = takeRates(caller)
       count(caller.hash, 1)
-      const admitted = turnstile.enter()
-      const decide = (inside: boolean): Pass => {
-        if (inside) return passFor(caller, tokenRate, onEnd)
+      const admitted = queue.enter()
+      const decide = (inside: boolean): Permit => {
+        if (inside) return permitFor(caller, tokenRate, onEnd)
         count(caller.hash, -1)
         throw overloaded('The service answers as many requests as it can.')
       }
       return admitted instanceof Promise ? admitted.then(decide) : decide(admitted)
     },
     get inside() {
-      return turnstile.inside
+      return queue.inside
     },
     get waiting() {
-      return turnstile.waiting
+      return queue.waiting
     },
   }
 }

@@ -3,7 +3,7 @@ import type { Call } from '../canonical/call.ts'
 import { isObject, type JsonValue } from '../lib/json.ts'
 import { fieldMeanings, settingFields } from '../request-fields/request-fields.ts'
 import { acceptsChatField } from './chat-fields.ts'
-import { fieldFates, TRANSLATED_DIALECTS, type TranslatedDialect } from './loss-table.ts'
+import { fieldOutcomes, TRANSLATED_DIALECTS, type TranslatedDialect } from './loss-table.ts'
 import { openAiModelOf } from './openai-model.ts'
 import type { Target } from './provider.ts'
 import { vendorOf } from './vendors.ts'
@@ -51,8 +51,8 @@ export const fewestLosses = <Dialect extends string>(
 const isTranslated = (dialect: string): dialect is TranslatedDialect => TRANSLATED_DIALECTS.some((one) => one === dialect)
 
 const isLost = (client: Call['dialect'], field: string, dialect: TranslatedDialect, target: Addressee): boolean => {
-  const fates = fieldFates(client, field, dialect)
-  if (fates.includes('dropped') || fates.includes('refused')) return true
+  const outcomes = fieldOutcomes(client, field, dialect)
+  if (outcomes.includes('dropped') || outcomes.includes('refused')) return true
   return dialect === 'openai-chat' && fieldMeanings(client, field).some((meaning) => isRefused(CHAT_FIELDS.get(meaning), target))
 }
 

@@ -9,16 +9,16 @@ import type { FieldMeaning } from '../request-fields/field.ts'
 import { fieldMeanings, isForTheService, type ServiceMeaning } from '../request-fields/request-fields.ts'
 
 /** `kept`: the dialect has the same word. `mapped`: another word for it. `dropped`: left out, with a warning. `refused`: 400. */
-export type Fate = 'kept' | 'mapped' | 'dropped' | 'refused'
+export type Outcome = 'kept' | 'mapped' | 'dropped' | 'refused'
 
 export const TRANSLATED_DIALECTS = ['openai-chat', 'openai-responses', 'anthropic', 'google', 'bedrock'] as const
 export type TranslatedDialect = (typeof TRANSLATED_DIALECTS)[number]
 
-const FATES = { K: 'kept', M: 'mapped', D: 'dropped', R: 'refused' } as const satisfies Record<string, Fate>
+const OUTCOMES = { K: 'kept', M: 'mapped', D: 'dropped', R: 'refused' } as const satisfies Record<string, Outcome>
 
 /** A letter for each dialect, in the order of TRANSLATED_DIALECTS. */
-const row = (letters: string): Readonly<Record<TranslatedDialect, Fate>> => {
-  const [chat, responses, anthropic, google, bedrock] = letters.split(' ').map((letter) => FATES[letter as keyof typeof FATES])
+const row = (letters: string): Readonly<Record<TranslatedDialect, Outcome>> => {
+  const [chat, responses, anthropic, google, bedrock] = letters.split(' ').map((letter) => OUTCOMES[letter as keyof typeof OUTCOMES])
   return {
     'openai-chat': chat ?? 'dropped',
     'openai-responses': responses ?? 'dropped',
@@ -28,7 +28,7 @@ const row = (letters: string): Readonly<Record<TranslatedDialect, Fate>> => {
   }
 }
 
-export const SETTING_FATES: Readonly<Record<SettingName, Readonly<Record<TranslatedDialect, Fate>>>> = {
+export const SETTING_OUTCOMES: Readonly<Record<SettingName, Readonly<Record<TranslatedDialect, Outcome>>>> = {
   temperature: row('K K K K K'),
   topP: row('K K K K K'),
   topK: row('K D K K M'),
@@ -67,9 +67,9 @@ export const SETTING_FATES: Readonly<Record<SettingName, Readonly<Record<Transla
   promptCacheOptions: row('K K D D D'),
 }
 
-/** What an encoder reads beside the settings. Parts of a conversation and tools: PART_FATES. */
-const OTHER_FATES: Readonly<
-  Record<Exclude<FieldMeaning, SettingName | ServiceMeaning | 'written'>, Readonly<Record<TranslatedDialect, Fate>>>
+/** What an encoder reads beside the settings. Parts of a conversation and tools: PART_OUTCOMES. */
+const OTHER_OUTCOMES: Readonly<
+  Record<Exclude<FieldMeaning, SettingName | ServiceMeaning | 'written'>, Readonly<Record<TranslatedDialect, Outcome>>>
 > = {
   conversation: row('M M M M M'),
   tools: row('M M M M M'),
@@ -79,8 +79,8 @@ const OTHER_FATES: Readonly<
   refused: row('R R R R R'),
 }
 
-/** Beside the fates of settings. `bytes`: as the client wrote it. `service`: it is for this service, and goes to nobody. */
-export type FieldFate = Fate | 'bytes' | 'service'
+/** Beside the outcomes of settings. `bytes`: as the client wrote it. `service`: it is for this service, and goes to nobody. */
+export type FieldOutcome = Outcome | 'bytes' | 'service'
 
 const OWN_DIALECT: Readonly<Record<ClientDialect, TranslatedDialect>> = {
   chat: 'openai-chat',
@@ -89,7 +89,7 @@ const OWN_DIALECT: Readonly<Record<ClientDialect, TranslatedDialect>> = {
 }
 
 /** Fields that do not go to a provider of the client's own dialect as they are: this interface has further words for them. */
-const OWN_EXCEPTIONS: Readonly<Record<ClientDialect, Readonly<Record<string, FieldFate>>>> = {
+const OWN_EXCEPTIONS: Readonly<Record<ClientDialect, Readonly<Record<string, FieldOutcome>>>> = {
   chat: {
     max_tool_calls: 'service',
     stream_options: 'mapped',
@@ -103,24 +103,24 @@ const OWN_EXCEPTIONS: Readonly<Record<ClientDialect, Readonly<Record<string, Fie
 }
 
 /** What becomes of a top-level field of a client's request at a provider of a dialect: of each of its meanings, once. */
-export const fieldFates = (client: ClientDialect, field: string, dialect: TranslatedDialect): readonly FieldFate[] => {
+export const fieldOutcomes = (client: ClientDialect, field: string, dialect: TranslatedDialect): readonly FieldOutcome[] => {
   const meanings = fieldMeanings(client, field)
   const own = dialect === OWN_DIALECT[client]
   return [...new Set(meanings.map((meaning) => fateOf(meaning, dialect, own ? (OWN_EXCEPTIONS[client][field] ?? 'bytes') : null)))]
 }
 
-/** `own`: the fate of a field that stays in its dialect. */
-const fateOf = (meaning: FieldMeaning, dialect: TranslatedDialect, own: FieldFate | null): FieldFate => {
+/** `own`: the outcome of a field that stays in its dialect. */
+const fateOf = (meaning: FieldMeaning, dialect: TranslatedDialect, own: FieldOutcome | null): FieldOutcome => {
   if (isForTheService(meaning)) return 'service'
   if (meaning === 'refused') return 'refused'
   if (meaning === 'written') return 'mapped'
-  return own ?? (isOther(meaning) ? OTHER_FATES[meaning] : SETTING_FATES[meaning])[dialect]
+  return own ?? (isOther(meaning) ? OTHER_OUTCOMES[meaning] : SETTING_OUTCOMES[meaning])[dialect]
 }
 
-const isOther = (meaning: FieldMeaning): meaning is keyof typeof OTHER_FATES => Object.hasOwn(OTHER_FATES, meaning)
+const isOther = (meaning: FieldMeaning): meaning is keyof typeof OTHER_OUTCOMES => Object.hasOwn(OTHER_OUTCOMES, meaning)
 
 /** What becomes of each kind of part, tool and format where a request is translated, by the words of users. */
-export const PART_FATES: Readonly<Record<string, Readonly<Record<TranslatedDialect, Fate>>>> = {
+export const PART_OUTCOMES: Readonly<Record<string, Readonly<Record<TranslatedDialect, Outcome>>>> = {
   text: row('K K K K K'),
   'system message between turns': row('K K M M M'),
   'name of a speaker': row('K D D D D'),

@@ -10,7 +10,7 @@ import { withPicturesOfUser } from './made-pictures.ts'
 import { withPairedResults } from './paired-results.ts'
 import { withoutTextCalls, withTextCalls } from './text-calls.ts'
 import { refuseUnread } from './uncarried.ts'
-import { SETTING_FATES, type TranslatedDialect } from './loss-table.ts'
+import { SETTING_OUTCOMES, type TranslatedDialect } from './loss-table.ts'
 import { type Losses, lossesTo } from './losses.ts'
 
 export interface Translation extends Losses {
@@ -43,9 +43,9 @@ export const translate = (
   const shown = takesOwnPictures ? spoken : withPicturesOfUser(spoken, lose)
   const prompt = { ...shown, settings: withinLimits(shown.settings, target, warn) }
   for (const [name, setting] of Object.entries(prompt.settings)) {
-    const fate = SETTING_FATES[name as SettingName][dialect]
-    if (fate === 'dropped') lose(setting.field, `${providerName} has no word for ${setting.field}; it was left out.`)
-    if (fate === 'refused') throw new GatewayError('invalid_request', `${setting.field}: ${providerName} cannot do this.`)
+    const outcome = SETTING_OUTCOMES[name as SettingName][dialect]
+    if (outcome === 'dropped') lose(setting.field, `${providerName} has no word for ${setting.field}; it was left out.`)
+    if (outcome === 'refused') throw new GatewayError('invalid_request', `${setting.field}: ${providerName} cannot do this.`)
   }
   for (const field of prompt.otherFields) lose(field, `${field} could not be translated for ${providerName}; it was left out.`)
   return {
@@ -54,8 +54,8 @@ export const translate = (
     mapped,
     refuse,
     setting: (name) => {
-      const fate = SETTING_FATES[name][dialect]
-      return fate === 'dropped' || fate === 'refused' ? undefined : prompt.settings[name]?.value
+      const outcome = SETTING_OUTCOMES[name][dialect]
+      return outcome === 'dropped' || outcome === 'refused' ? undefined : prompt.settings[name]?.value
     },
   }
 }

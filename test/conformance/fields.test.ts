@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test'
 
 import { CLIENT_DIALECTS, type ClientDialect } from '../../src/canonical/call.ts'
 import { SETTING_SAMPLES } from '../../src/canonical/setting-samples.test-kit.ts'
-import { fieldFates } from '../../src/providers/loss-table.ts'
+import { fieldOutcomes } from '../../src/providers/loss-table.ts'
 import { REQUEST_FIELDS, settingFields } from '../../src/request-fields/request-fields.ts'
 import { recording, UPSTREAM_DIALECTS, type UpstreamDialect } from '../support/recordings.ts'
 import { MODEL, question, replay } from '../support/replay.ts'
@@ -158,32 +158,32 @@ for (const client of CLIENT_DIALECTS) {
   for (const dialect of UPSTREAM_DIALECTS) {
     describe(`${client} → ${dialect}`, () => {
       for (const [field, value] of Object.entries(SAMPLES[client])) {
-        const fates = fieldFates(client, field, dialect)
-        test(`${field}: ${fates.join(', ')}`, async () => {
+        const outcomes = fieldOutcomes(client, field, dialect)
+        test(`${field}: ${outcomes.join(', ')}`, async () => {
           const [plain, { status, body, warned }] = await Promise.all([
             send(client, dialect, {}),
             send(client, dialect, { [field]: value }),
           ])
           expect(plain.warned).toEqual([])
-          if (fates.includes('refused')) {
+          if (outcomes.includes('refused')) {
             expect(body).toBeNull()
             expect(status).toBe(400)
             return
           }
-          if (fates.includes('bytes')) {
+          if (outcomes.includes('bytes')) {
             expect(body?.[field]).toEqual(value)
             expect(warned).toEqual([])
-          } else if (fates.includes('service')) {
+          } else if (outcomes.includes('service')) {
             expect(body).toEqual(plain.body)
             expect(warned).toEqual([])
           } else {
             const told = names(warned, field)
             // It is told, or it has changed what is sent: nothing is silent.
             if (!SAYS_NOTHING.has(field)) expect(told || JSON.stringify(body) !== JSON.stringify(plain.body)).toBe(true)
-            if (fates.includes('dropped')) expect(told).toBe(true)
+            if (outcomes.includes('dropped')) expect(told).toBe(true)
             else if (!SAYS_NOTHING.has(field) && !BY_VENDOR.has(field)) expect(body).not.toEqual(plain.body)
-            if (fates.every((fate) => fate === 'dropped')) expect(body).toEqual(plain.body)
-            if (fates.every((fate) => fate === 'kept')) expect(warned).toEqual([])
+            if (outcomes.every((outcome) => outcome === 'dropped')) expect(body).toEqual(plain.body)
+            if (outcomes.every((outcome) => outcome === 'kept')) expect(warned).toEqual([])
           }
         })
       }

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test'
 
 import type { ClientDialect } from '../../src/canonical/call.ts'
 import { sealProof, type ReasoningFormat } from '../../src/canonical/reasoning.ts'
-import { PART_FATES } from '../../src/providers/loss-table.ts'
+import { PART_OUTCOMES } from '../../src/providers/loss-table.ts'
 import { recording, UPSTREAM_DIALECTS, type UpstreamDialect } from '../support/recordings.ts'
 import { MODEL, OWN_DIALECT, replay } from '../support/replay.ts'
 
@@ -217,14 +217,14 @@ const CASES: Readonly<Record<string, (dialect: UpstreamDialect) => readonly Case
 }
 
 test('every kind of the table is tried here', () => {
-  expect(Object.keys(CASES)).toEqual(Object.keys(PART_FATES))
+  expect(Object.keys(CASES)).toEqual(Object.keys(PART_OUTCOMES))
 })
 
-for (const [kind, fates] of Object.entries(PART_FATES)) {
+for (const [kind, outcomes] of Object.entries(PART_OUTCOMES)) {
   describe(kind, () => {
     for (const dialect of UPSTREAM_DIALECTS) {
       for (const { client, body, mark } of (CASES[kind]?.(dialect) ?? []).filter((each) => OWN_DIALECT[each.client] !== dialect)) {
-        test.each([true, false])(`${client} → ${dialect}: ${fates[dialect]}, stream: %p`, async (stream) => {
+        test.each([true, false])(`${client} → ${dialect}: ${outcomes[dialect]}, stream: %p`, async (stream) => {
           const { bytes } = recording(dialect, 'length', stream)
           const reply = { type: stream ? 'text/event-stream' : 'application/json', pieces: [bytes] } as const
           const model = dialect === 'bedrock' ? (OTHER_MODELS[kind] ?? MODELS.bedrock) : MODELS[dialect]
@@ -233,16 +233,16 @@ for (const [kind, fates] of Object.entries(PART_FATES)) {
             upstreams: [{ dialect, reply, model }],
             body: { model: MODEL, stream, ...body },
           })
-          if (fates[dialect] === 'refused') {
+          if (outcomes[dialect] === 'refused') {
             expect([status, sent]).toEqual([400, []])
             expect(text).toMatch(/(?:messages|input)\[0\]/)
             return
           }
           if (sent[0] === undefined) throw new Error(`Nothing was sent: ${text}`)
           const warnings = Number(headers.get('x-service-warnings') ?? 0)
-          expect(sent[0].body.includes(mark)).toBe(fates[dialect] !== 'dropped')
-          if (fates[dialect] === 'dropped') expect(warnings).toBeGreaterThan(0)
-          if (fates[dialect] === 'kept') expect(warnings).toBe(0)
+          expect(sent[0].body.includes(mark)).toBe(outcomes[dialect] !== 'dropped')
+          if (outcomes[dialect] === 'dropped') expect(warnings).toBeGreaterThan(0)
+          if (outcomes[dialect] === 'kept') expect(warnings).toBe(0)
         })
       }
     }

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test'
 
 import { CLIENT_DIALECTS, type ClientDialect } from '../../src/canonical/call.ts'
 import type { SettingName } from '../../src/canonical/settings.ts'
-import { SETTING_FATES, TRANSLATED_DIALECTS } from '../../src/providers/loss-table.ts'
+import { SETTING_OUTCOMES, TRANSLATED_DIALECTS } from '../../src/providers/loss-table.ts'
 import { at } from '../support/json-at.ts'
 import { UPSTREAM_DIALECTS } from '../support/recordings.ts'
 import { sentTo } from '../support/upstream-replies.ts'
@@ -100,9 +100,9 @@ describe('requests', () => {
     }
   })
 
-  test('every setting has a fate for every dialect, and a dropped one is told', async () => {
-    for (const name of Object.keys(SETTING_FATES) as SettingName[]) {
-      for (const dialect of TRANSLATED_DIALECTS) expect(['kept', 'mapped', 'dropped', 'refused']).toContain(SETTING_FATES[name][dialect])
+  test('every setting has an outcome for every dialect, and a dropped one is told', async () => {
+    for (const name of Object.keys(SETTING_OUTCOMES) as SettingName[]) {
+      for (const dialect of TRANSLATED_DIALECTS) expect(['kept', 'mapped', 'dropped', 'refused']).toContain(SETTING_OUTCOMES[name][dialect])
     }
     const plain = await sentTo('chat', 'anthropic', HISTORY.chat)
     const lossy = await sentTo('chat', 'anthropic', { ...HISTORY.chat, seed: 7, logit_bias: { 5: 1 }, x_unheard_of: 1 })

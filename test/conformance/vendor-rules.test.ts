@@ -12,7 +12,7 @@ import { chatFormat } from '../../src/formats/openai-chat/openai-chat.ts'
 import { responsesFormat } from '../../src/formats/openai-responses/openai-responses.ts'
 import { JsonBody } from '../../src/lib/json-body.ts'
 import { encodeAnthropicRequest } from '../../src/providers/anthropic/encode.ts'
-import { SETTING_FATES } from '../../src/providers/loss-table.ts'
+import { SETTING_OUTCOMES } from '../../src/providers/loss-table.ts'
 import { encodeChatRequest } from '../../src/providers/openai-chat/encode.ts'
 import { acceptsField, openAiModelOf } from '../../src/providers/openai-model.ts'
 import { encodeResponsesRequest } from '../../src/providers/openai-responses/encode.ts'
@@ -169,9 +169,9 @@ for (const upstream of ['chat', 'responses', 'messages'] as const) {
 }
 
 const fateOf = (field: string, upstream: ClientDialect): 'carried' | 'lost' => {
-  const meanings = meaningsOf(fieldOf(upstream, field) ?? {}).filter((meaning) => Object.hasOwn(SETTING_FATES, meaning))
-  const fates = meanings.map((meaning) => SETTING_FATES[meaning as SettingName][DIALECTS[upstream]])
-  return fates.every((fate) => fate === 'kept' || fate === 'mapped') ? 'carried' : 'lost'
+  const meanings = meaningsOf(fieldOf(upstream, field) ?? {}).filter((meaning) => Object.hasOwn(SETTING_OUTCOMES, meaning))
+  const outcomes = meanings.map((meaning) => SETTING_OUTCOMES[meaning as SettingName][DIALECTS[upstream]])
+  return outcomes.every((outcome) => outcome === 'kept' || outcome === 'mapped') ? 'carried' : 'lost'
 }
 
 const DIALECTS = { chat: 'openai-chat', responses: 'openai-responses', messages: 'anthropic' } as const

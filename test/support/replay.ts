@@ -162,7 +162,7 @@ export const replay = async ({
       requestId: 'req-1',
       principal: PRINCIPAL,
       reach: null,
-      pass: null,
+      permit: null,
       signal: new AbortController().signal,
       text: async () => given,
       received: async () => new TextEncoder().encode(given),

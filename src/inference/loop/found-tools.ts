@@ -4,7 +4,7 @@ import type { FunctionTool, Tool as PromptTool } from '../../canonical/prompt.ts
 import { invalidRequest } from '../../contract/validate.ts'
 import { isObject } from '../../lib/json.ts'
 import { type AskedTool, failed, type Withheld } from '../../tools/tool.ts'
-import type { OfferedTool } from './offer-tools.ts'
+import type { OfferedTool } from './offered-tool.ts'
 
 export interface FoundTools extends Withheld {
   /** The list as the model sees it now. */

@@ -12,25 +12,12 @@ import type { DeferredTools } from '../../tools/deferred/deferred-tools.ts'
 import { plainJson, rewriteCalls } from '../../tools/deferred/replayed-calls.ts'
 import type { ToolKit } from '../../tools/kit.ts'
 import type { ToolSettings } from '../../tools/settings.ts'
-import type { AskedTool, Tool, ToolCaller } from '../../tools/tool.ts'
+import type { AskedTool, ToolCaller } from '../../tools/tool.ts'
 import { prefersNative } from '../../tools/web-search/settings.ts'
 import { dialectOf } from '../run/dialect-of.ts'
 import { checkToolSearch, withholdTools } from './found-tools.ts'
 import { toldFor } from './replayed-conversation.ts'
-
-/** A tool that the service runs in this request. */
-export interface OfferedTool {
-  readonly asked: AskedTool
-  /** What the model calls. */
-  readonly name: string
-  readonly tool: Tool
-  /** The name that the client gave it, where several of a kind may stand side by side. */
-  readonly instance: string | null
-  /** For a search over withheld tools: the catalogue that is searched, by its hash. */
-  readonly catalog?: string
-  /** The client is not told of its calls. */
-  readonly silent?: true
-}
+import type { OfferedTool } from './offered-tool.ts'
 
 export interface OfferedTools {
   /** By the name that the model calls. */

@@ -9,7 +9,7 @@ import { createReach, type Reach } from './reach.ts'
 export interface State {
   /** Steps that wait for the next unit; without any, nothing is under way. */
   readonly waiting: readonly number[]
-  /** Class of the unit before; 0 where no step minds. */
+  /** Class of the unit before; 0 where no step asserts. */
   readonly before: number
 }
 
@@ -45,11 +45,11 @@ export class Automaton {
   }
 
   idle(before: number): State {
-    const minded = this.program.minds ? before : 0
-    let state = this.#idle.get(minded)
+    const known = this.program.hasAssertions ? before : 0
+    let state = this.#idle.get(known)
     if (state === undefined) {
-      state = { waiting: [], before: minded }
-      this.#idle.set(minded, state)
+      state = { waiting: [], before: known }
+      this.#idle.set(known, state)
     }
     return state
   }
@@ -93,7 +93,7 @@ export class Automaton {
     const accepts = reach.accepted ? ACCEPTS : 0
     reach.from(program.start)
     const waiting = reach.taken(behind).toSorted((left, right) => left - right)
-    const next = this.#rowOf({ waiting, before: program.minds ? behind : 0 })
+    const next = this.#rowOf({ waiting, before: program.hasAssertions ? behind : 0 })
     const move = (next << MOVE_SHIFT) | accepts | (waiting.length === 0 ? IDLE : 0)
     // Where the table began anew, the row is another state's.
     if (this.stateOf(row) === state) this.table[row + behind] = move

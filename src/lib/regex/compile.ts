@@ -24,7 +24,7 @@ export interface Program {
   readonly start: number
   readonly classes: Classes
   /** Some step asks for the units around it. */
-  readonly minds: boolean
+  readonly hasAssertions: boolean
 }
 
 /** One unit of text costs at most so many steps; the lazily built automaton makes it one, nearly always. */
@@ -42,7 +42,7 @@ const compileNode = (node: RegexNode, stepsMax: number): Program => {
   const builder = new Builder(classes, stepsMax)
   const start = builder.add(node, builder.step({ op: 'accept' }))
   if (!builder.steps.some(({ op }) => op === 'take')) throw new RegexRefused('the pattern matches no text, only places between')
-  return { steps: builder.steps, start, classes, minds: builder.steps.some(({ op }) => op === 'assert') }
+  return { steps: builder.steps, start, classes, hasAssertions: builder.steps.some(({ op }) => op === 'assert') }
 }
 
 class Builder {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 
 import { SETTING_SAMPLES } from '../../canonical/setting-samples.test-kit.ts'
 import type { SettingName, SettingValues } from '../../canonical/settings.ts'
-import { SETTING_FATES } from '../loss-table.ts'
+import { SETTING_OUTCOMES } from '../loss-table.ts'
 import { encode, settingsOf } from './encode.test-kit.ts'
 
 const f = { type: 'function', name: 'f', description: 'F', parameters: { type: 'object', properties: {} } } as const
@@ -10,17 +10,17 @@ const f = { type: 'function', name: 'f', description: 'F', parameters: { type: '
 describe('settings', () => {
   const samples: SettingValues = { ...SETTING_SAMPLES, serviceTier: 'default' }
 
-  test.each(Object.keys(samples) as SettingName[])('%s meets the fate that the loss table tells', (name) => {
-    const fate = SETTING_FATES[name].anthropic
+  test.each(Object.keys(samples) as SettingName[])('%s meets the outcome that the loss table tells', (name) => {
+    const outcome = SETTING_OUTCOMES[name].anthropic
     const given = { tools: [f], settings: settingsOf({ [name]: samples[name] }) }
-    if (fate === 'refused') {
+    if (outcome === 'refused') {
       expect(() => encode(given)).toThrow(name)
       return
     }
     const { text, told } = encode(given)
     const changed = text !== encode({ tools: [f] }).text
     const lost = told.includes(`unsupported_field ${name}`)
-    expect({ changed, lost }).toEqual({ changed: fate !== 'dropped', lost: fate === 'dropped' })
+    expect({ changed, lost }).toEqual({ changed: outcome !== 'dropped', lost: outcome === 'dropped' })
   })
 
   test('a field without a word in the middle is told', () => {

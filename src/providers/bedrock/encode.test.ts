@@ -2,23 +2,23 @@ import { describe, expect, test } from 'bun:test'
 
 import { SETTING_SAMPLES } from '../../canonical/setting-samples.test-kit.ts'
 import type { SettingName, SettingValues } from '../../canonical/settings.ts'
-import { SETTING_FATES } from '../loss-table.ts'
+import { SETTING_OUTCOMES } from '../loss-table.ts'
 import { CLAUDE, encode, GPT, LLAMA, MISTRAL, NOVA, settingsOf, type Sent } from './encode.test-kit.ts'
 
 const f = { type: 'function', name: 'f', description: 'F', parameters: { type: 'object', properties: {} } } as const
 
 describe('settings', () => {
-  test.each(Object.keys(SETTING_SAMPLES) as SettingName[])('%s meets the fate that the loss table tells', (name) => {
-    const fate = SETTING_FATES[name].bedrock
+  test.each(Object.keys(SETTING_SAMPLES) as SettingName[])('%s meets the outcome that the loss table tells', (name) => {
+    const outcome = SETTING_OUTCOMES[name].bedrock
     const given = { tools: [f], settings: settingsOf({ [name]: SETTING_SAMPLES[name] }) }
-    if (fate === 'refused') {
+    if (outcome === 'refused') {
       expect(() => encode(given)).toThrow(name)
       return
     }
     const { text, told } = encode(given)
     const changed = text !== encode({ tools: [f] }).text
     const lost = told.includes(`unsupported_field ${name}`)
-    expect({ changed, lost }).toEqual({ changed: fate !== 'dropped', lost: fate === 'dropped' })
+    expect({ changed, lost }).toEqual({ changed: outcome !== 'dropped', lost: outcome === 'dropped' })
   })
 
   test('have their places', () => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 
 import type { Prompt, ProviderTool, Tool } from '../../canonical/prompt.ts'
 import type { ReasoningSetting, SettingName, Settings, SettingValues } from '../../canonical/settings.ts'
-import { SETTING_FATES } from '../loss-table.ts'
+import { SETTING_OUTCOMES } from '../loss-table.ts'
 import { encodeBody } from './encode.ts'
 import { encode, googleTarget, promptOf } from './encode.test-kit.ts'
 
@@ -43,8 +43,8 @@ describe('settings', () => {
       googleTarget,
       'chat',
     )
-    const carried = Object.entries(SETTING_FATES).flatMap(([name, fates]) =>
-      fates.google === 'kept' || fates.google === 'mapped' ? [name as SettingName] : [],
+    const carried = Object.entries(SETTING_OUTCOMES).flatMap(([name, outcomes]) =>
+      outcomes.google === 'kept' || outcomes.google === 'mapped' ? [name as SettingName] : [],
     )
     expect([...read].sort()).toEqual(carried.sort())
     expect(JSON.parse(JSON.stringify(body))).toEqual({ contents: [{ role: 'user', parts: [{ text: 'Hi' }] }], generationConfig: {} })

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import { SETTING_SAMPLES } from '../../canonical/setting-samples.test-kit.ts'
 import type { FunctionTool, Prompt } from '../../canonical/prompt.ts'
 import type { ReasoningSetting, Settings, SettingValues } from '../../canonical/settings.ts'
-import { SETTING_FATES } from '../loss-table.ts'
+import { SETTING_OUTCOMES } from '../loss-table.ts'
 import { vendorOf } from '../vendors.ts'
 import { encode, promptOf, targetOf } from './encode.test-kit.ts'
 import { encodePrompt } from './encode.ts'
@@ -75,8 +75,8 @@ describe('settings', () => {
       },
       vendorOf('openrouter'),
     )
-    const carried = Object.entries(SETTING_FATES).flatMap(([name, fates]) =>
-      ['kept', 'mapped'].includes(fates['openai-chat']) ? [name] : [],
+    const carried = Object.entries(SETTING_OUTCOMES).flatMap(([name, outcomes]) =>
+      ['kept', 'mapped'].includes(outcomes['openai-chat']) ? [name] : [],
     )
     expect([...read].toSorted()).toEqual(carried.toSorted())
   })
@@ -103,7 +103,7 @@ describe('settings', () => {
     })
   })
 
-  test('each has a fate at every vendor: sent or told of, under the field that the client wrote', () => {
+  test('each has an outcome at every vendor: sent or told of, under the field that the client wrote', () => {
     for (const vendor of [
       'acme',
       'openai',
@@ -121,7 +121,7 @@ describe('settings', () => {
         const { sent, lost } = encode({ settings: settingsOf({ [name]: EVERY[name] }), tools: [tool] }, { vendor })
         const { sent: without } = encode({ tools: [tool] }, { vendor })
         const arrived = Object.keys(sent).length > Object.keys(without).length
-        expect({ vendor, name, fate: arrived || lost.includes(`their.${name}`) }).toEqual({ vendor, name, fate: true })
+        expect({ vendor, name, outcome: arrived || lost.includes(`their.${name}`) }).toEqual({ vendor, name, outcome: true })
       }
     }
   })

@@ -4,7 +4,7 @@ import { SETTING_SAMPLES } from '../../canonical/setting-samples.test-kit.ts'
 import type { Prompt } from '../../canonical/prompt.ts'
 import type { Settings, SettingValues } from '../../canonical/settings.ts'
 import type { JsonObject } from '../../lib/json.ts'
-import { SETTING_FATES } from '../loss-table.ts'
+import { SETTING_OUTCOMES } from '../loss-table.ts'
 import { encode, promptOf, set, target } from './encode.test-kit.ts'
 import { encodePrompt } from './encode.ts'
 
@@ -41,8 +41,8 @@ describe('settings', () => {
       },
       { call: { dialect: 'chat' } as never, target: target(), warn: () => undefined },
     )
-    const carried = Object.entries(SETTING_FATES).flatMap(([name, fates]) =>
-      ['kept', 'mapped'].includes(fates['openai-responses']) ? [name] : [],
+    const carried = Object.entries(SETTING_OUTCOMES).flatMap(([name, outcomes]) =>
+      ['kept', 'mapped'].includes(outcomes['openai-responses']) ? [name] : [],
     )
     expect([...read].toSorted()).toEqual(carried.toSorted())
   })

@@ -1,7 +1,7 @@
 /** At most so many at once; a few more wait a little, the first in line first (docs/contract/operating.md#admission). */
 import type { Clock } from '../lib/clock.ts'
 
-export interface Turnstile {
+export interface AdmissionQueue {
   /** True when it is let in, and must `leave`; false where the line is full or the wait was too long. */
   enter(): boolean | Promise<boolean>
   leave(): void
@@ -9,14 +9,14 @@ export interface Turnstile {
   readonly waiting: number
 }
 
-export interface TurnstileSettings {
+export interface QueueSettings {
   /** 0: no bound. */
   readonly most: number
   readonly line: number
   readonly waitMs: number
 }
 
-export const createTurnstile = (clock: Clock, settings: () => TurnstileSettings): Turnstile => {
+export const createAdmissionQueue = (clock: Clock, settings: () => QueueSettings): AdmissionQueue => {
   /** In the order in which they came. */
   const line = new Set<(admitted: boolean) => void>()
   let inside = 0
