@@ -8,6 +8,8 @@ export interface Cost {
   readonly upstreamOutputNanos: number
   /** The customer's own provider key was used. */
   readonly isByok: boolean
+  /** Part of the total: fees of tools that the service ran, and the models that these asked. Absent where none cost anything. */
+  readonly serverToolNanos?: number
 }
 
 export const NO_COST: Cost = { totalNanos: 0, upstreamNanos: 0, upstreamInputNanos: 0, upstreamOutputNanos: 0, isByok: false }

@@ -1,7 +1,7 @@
 /** What a stage before or behind the model did to a request or its answer; shown in the routing metadata (docs/contract/debugging.md#routing-metadata). */
 import type { JsonObject } from '../lib/json.ts'
 
-export type PipelineStage = GuardrailStage | PluginStage
+export type PipelineStage = GuardrailStage | PluginStage | ServerToolsStage
 
 export interface GuardrailStage extends StageFacts {
   readonly type: 'guardrail'
@@ -23,4 +23,11 @@ interface StageFacts {
   /** One line for people. */
   readonly summary: string
   readonly data: JsonObject
+}
+
+/** All tools that the service ran for one answer. */
+export interface ServerToolsStage extends StageFacts {
+  readonly type: 'server_tools'
+  readonly name: 'server-tools'
+  readonly cost_usd: number
 }

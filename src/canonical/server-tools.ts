@@ -78,6 +78,15 @@ export type ServerToolFault =
   | 'model_not_found'
   | 'prompt_too_long'
 
+/** How many calls an answer's usage tells of. */
+export interface ServerToolUse {
+  readonly requested: number
+  /** Those that were given to their tool. */
+  readonly executed: number
+  readonly searches: number
+  readonly fetches: number
+}
+
 /** What came of a call. */
 export interface ServerOutcome {
   /** Null where the tool did what was asked. */

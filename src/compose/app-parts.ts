@@ -107,6 +107,7 @@ const composePipeline = (parts: Parts, file: ConfigFile, models: Models, env: En
     searchEngines,
     toolSettings: () => file.tools,
     sealedResults: createSealedResults(clock, parts.seal),
+    isDraining: () => parts.readiness.draining,
     ids: parts.ids,
     routing: parts.routing,
     admit: parts.admit,

@@ -67,6 +67,20 @@ export const generation = z
     router: z.string().nullable(),
     service_tier: z.string().nullable(),
     web_search_engine: z.string().nullable(),
+    server_tool_calls: z
+      .array(
+        z.object({
+          tool: z.string(),
+          status: z.enum(['completed', 'failed']),
+          duration_ms: z.int(),
+          cost: z.number(),
+          engine: z.string().nullable(),
+          step: z.int(),
+        }),
+      )
+      .nullable(),
+    steps: count,
+    stopped_by: z.string().nullable(),
     response_cache_source_id: z.string().nullable(),
   })
   .meta({ id: 'Generation', description: 'What one inference request did and cost.' })

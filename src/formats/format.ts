@@ -6,6 +6,7 @@ import type { Call, ClientDialect } from '../canonical/call.ts'
 import type { Cost } from '../canonical/cost.ts'
 import type { Frame } from '../canonical/event.ts'
 import type { HiddenTexts } from '../canonical/hidden-prompt.ts'
+import type { ServerToolUse } from '../canonical/server-tools.ts'
 import type { Usage } from '../canonical/usage.ts'
 import type { Warning } from '../canonical/warning.ts'
 import type { PresetContent } from '../contract/preset.ts'
@@ -48,6 +49,8 @@ export interface Echo {
 export interface AnswerTail {
   readonly usage: Usage
   readonly cost: Cost
+  /** Of the service's own tools; absent where it ran none. */
+  readonly serverTools?: ServerToolUse
   /** When the answer ended, in Unix seconds. */
   readonly endedSeconds: number
   /** The routing metadata, under the name the client asked for; null when it did not ask. */

@@ -96,7 +96,18 @@ export class Admitted {
     const turn = billOf(this.log, this.terms)
     this.#earlier = this.#earlier === null ? turn : joinedBills(this.#earlier, turn)
     this.log.nextTurn()
-    this.hold?.spend(this.#ownBill.cost.totalNanos ?? 0)
+    this.hold?.spend(this.#spentNanos)
+  }
+
+  /** Whether the budgets bear tools that may cost this much, and an end of the answer behind them. */
+  canPay(feeNanos: number): true | Promise<boolean> {
+    return this.hold === null || feeNanos === 0 ? true : this.hold.coversFees(this.#spentNanos, feeNanos)
+  }
+
+  /** Budgets may count what a customer's own key costs, too. */
+  get #spentNanos(): number {
+    const { totalNanos, upstreamNanos, isByok } = this.#ownBill.cost
+    return (totalNanos ?? 0) + (isByok ? (upstreamNanos ?? 0) : 0)
   }
 
   /** Its answer needs another inference, whose cost is part of its own from now on. It ends that one, at the latest, when it ends. */

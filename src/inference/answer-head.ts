@@ -1,6 +1,7 @@
 /** What is told around an answer: at its beginning, and at its end. */
 import type { AnswerHead, AnswerTail } from '../formats/format.ts'
 import type { Admitted } from './admitted.ts'
+import { serverToolUse } from './loop/tool-figures.ts'
 import { routingMetadata } from './routing-metadata.ts'
 
 /** Read when the answer begins: who answers, and what an attempt lost, is known by then. */
@@ -25,10 +26,12 @@ export const answerHead = ({ request, log, generationId, createdMs }: Admitted):
 
 /** `metadataField`: the name under which the client asked for the routing metadata; null: it did not ask. */
 export const answerTail = (admitted: Admitted, metadataField: NonNullable<AnswerTail['metadata']>['field'] | null): AnswerTail => {
-  const { bill, log, createdMs } = admitted
+  const { bill, log, createdMs, loop } = admitted
+  const serverTools = serverToolUse(loop)
   return {
     usage: bill.usage,
     cost: bill.cost,
+    ...(serverTools === undefined ? {} : { serverTools }),
     endedSeconds: Math.floor((createdMs + log.durationMs) / 1000),
     metadata: metadataField === null ? null : { field: metadataField, value: routingMetadata(admitted) },
     ...(admitted.judge === null ? {} : { alignment: admitted.judge.report }),

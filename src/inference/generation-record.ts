@@ -4,11 +4,12 @@ import type { GenerationResource } from '../contract/generation.ts'
 import { isoTimestamp } from '../lib/clock.ts'
 import { dollars } from '../lib/money.ts'
 import type { GenerationRecord } from '../storage/generation-store.ts'
+import { recordedTools } from './loop/tool-figures.ts'
 import { statusOf, type AttemptOutcome } from './run/attempt-outcome.ts'
 import type { Finished } from './admitted.ts'
 
 /** What a record tells of an answer that has ended. */
-type Recorded = Pick<Finished, 'request' | 'generationId' | 'createdMs' | 'log' | 'bill' | 'innerAttempts'>
+type Recorded = Pick<Finished, 'request' | 'generationId' | 'createdMs' | 'log' | 'bill' | 'loop' | 'innerAttempts'>
 
 export const generationRecord = (finished: Recorded): GenerationRecord => {
   const { request, log } = finished
@@ -37,7 +38,7 @@ export const generationRecord = (finished: Recorded): GenerationRecord => {
 const NAME_MAX = 512
 const bounded = (name: string | null): string | null => name?.slice(0, NAME_MAX) ?? null
 
-const generationResource = ({ request, log, generationId, createdMs, bill, innerAttempts }: Recorded): GenerationResource => {
+const generationResource = ({ request, log, generationId, createdMs, bill, loop, innerAttempts }: Recorded): GenerationResource => {
   const { current, cancelled, error, said, latencyMs } = log
   const { usage, cost, costIsAssumed } = bill
   const { call, preset } = request
@@ -77,8 +78,7 @@ const generationResource = ({ request, log, generationId, createdMs, bill, inner
     num_media_prompt: null,
     num_media_completion: null,
     num_input_audio_prompt: null,
-    num_search_results: usage.webSearches === 0 ? null : usage.webSearches,
-    num_fetches: null,
+    ...recordedTools(loop, usage.webSearches),
     total_cost: dollars(cost.totalNanos ?? 0),
     usage: dollars(cost.totalNanos ?? 0),
     upstream_inference_cost: cost.upstreamNanos === null ? null : dollars(cost.upstreamNanos),
@@ -95,7 +95,6 @@ const generationResource = ({ request, log, generationId, createdMs, bill, inner
     ],
     router: null,
     service_tier: null,
-    web_search_engine: null,
     response_cache_source_id: null,
   }
 }

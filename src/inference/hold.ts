@@ -22,6 +22,8 @@ export class Hold {
   #spentNanos = 0
   /** How many times the cost of a body must fit: an answer that runs tools keeps enough for one more turn, which is longer. */
   #turns: number
+  /** What the last body that went out may cost. */
+  #measuredNanos = 0
   #ranDry = false
 
   constructor(request: Planned, purse: Purse, shareNanos: number, settings: EstimateSettings) {
@@ -73,8 +75,21 @@ export class Hold {
   cover(planned: PlannedAttempt, body: UpstreamRequest['body']): undefined | Promise<void> {
     const { call, apiType } = this.#request
     const measured = outgoingNanos(wireBody(body), { dialect: dialectOf(planned, call), apiType }, planned, this.#settings)
+    this.#measuredNanos = measured
     const needed = this.#spentNanos + measured * this.#turns
     return needed <= this.#nanos ? undefined : this.#grow(needed)
+  }
+
+  /** Before tools run that may cost this much: whether it can be held beside what was spent and a last turn. */
+  async coversFees(spentNanos: number, feeNanos: number): Promise<boolean> {
+    const needed = spentNanos + feeNanos + this.#measuredNanos * (TURNS_HELD - 1)
+    try {
+      if (needed > this.#nanos) await this.#grow(needed)
+      return true
+    } catch (refused) {
+      if (this.#ranDry) return false
+      throw refused
+    }
   }
 
   async #grow(nanos: number): Promise<void> {

@@ -4,12 +4,14 @@ import type { Log } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { Finished } from './admitted.ts'
 
+/** Calls of tools in one answer. */
+const STEP_BUCKETS = [1, 2, 3, 5, 10, 20, 30, 50, 100]
 const DURATION_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600]
 
 export const observeAnswers = (
   metrics: Metrics,
   log: Log,
-): ((finished: Pick<Finished, 'request' | 'generationId' | 'log' | 'bill'>) => void) => {
+): ((finished: Pick<Finished, 'request' | 'generationId' | 'log' | 'bill' | 'loop'>) => void) => {
   const generations = metrics.counter('patchbay_generations_total', 'Finished generations by interface, provider and outcome.', [
     'interface',
     'provider',
@@ -24,7 +26,15 @@ export const observeAnswers = (
   )
   const attempts = metrics.counter('patchbay_attempts_total', 'Attempts by provider and outcome.', ['provider', 'outcome'])
 
-  return ({ request, generationId, log: { attempts: made, current, error, cancelled, durationMs }, bill: { usage, cost } }) => {
+  const toolCalls = metrics.counter('patchbay_tool_calls_total', 'Calls of server tools by tool, engine and outcome.', [
+    'tool',
+    'engine',
+    'status',
+  ])
+  const toolSeconds = metrics.histogram('patchbay_tool_seconds', 'Time that a server tool took.', ['tool'], DURATION_BUCKETS)
+  const loopSteps = metrics.histogram('patchbay_tool_loop_steps', 'Calls of server tools in one answer.', ['interface'], STEP_BUCKETS)
+
+  return ({ request, generationId, log: { attempts: made, current, error, cancelled, durationMs }, bill: { usage, cost }, loop }) => {
     const { dialect, stream } = request.call
     const provider = current?.planned.endpoint.provider.slug ?? 'none'
     const outcome = cancelled ? 'cancelled' : (error?.type ?? 'ok')
@@ -33,6 +43,13 @@ export const observeAnswers = (
     tokens.add(['input'], inputTokens(usage))
     tokens.add(['output'], outputTokens(usage))
     duration.observe([dialect], durationMs / 1000)
+    if (loop !== null) {
+      loopSteps.observe([dialect], loop.steps)
+      for (const { tool, engine, status, durationMs } of loop.calls) {
+        toolCalls.add([tool, engine ?? 'none', status])
+        toolSeconds.observe([tool], durationMs / 1000)
+      }
+    }
     const fields = {
       generation_id: generationId,
       request_id: request.requestId,

@@ -22,6 +22,7 @@ const begin = () => {
     const planned = plan.attempts[at]
     if (planned === undefined) throw new Error('not planned')
     const current: AttemptOutcome = {
+      turn: 1,
       planned,
       credential: { apiKey: null, index: 0, isByok: false },
       startedMs: 0,

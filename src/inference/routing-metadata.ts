@@ -3,13 +3,15 @@ import type { GatewayError } from '../errors.ts'
 import type { JsonObject } from '../lib/json.ts'
 import type { PlannedAttempt } from '../routing/plan-attempts.ts'
 import type { Admitted } from './admitted.ts'
+import { serverToolsStage } from './loop/tool-figures.ts'
 import type { RefusalFacts } from './refused.ts'
 import type { AttemptLog } from './run/attempt-log.ts'
 import { statusOf } from './run/attempt-outcome.ts'
 import type { Prepared } from './stages.ts'
 
 export const routingMetadata = (admitted: Admitted): JsonObject => {
-  const { log, request, warnings, bill } = admitted
+  const { log, request, warnings, bill, loop } = admitted
+  const stage = serverToolsStage(loop)
   const { plan } = request
   const { attempts, current } = log
   const succeeded = log.error === null && current !== undefined
@@ -28,9 +30,10 @@ export const routingMetadata = (admitted: Admitted): JsonObject => {
       provider: attempt.planned.endpoint.provider.name,
       model: attempt.planned.model.id,
       status: statusOf(attempt),
+      ...(loop === null ? {} : { step: attempt.turn }),
     })),
     params: { order: plan.order },
-    ...pipelineMember(request),
+    ...pipelineMember([...request.pipeline, ...(stage === null ? [] : [stage])]),
     generation_time: Math.round(log.elapsedMs),
     ...presetMember(request),
     ...(warnings.length === 0 ? {} : { warnings: warnings.map((warning) => ({ ...warning })) }),
@@ -50,7 +53,7 @@ export const refusalMetadata = ({ request, wouldAsk: plan }: RefusalFacts, error
   }
   if (plan === undefined) {
     const endpoints = { total: removedCount(error), available: [] }
-    return { ...about, attempt: 0, endpoints, attempts: [], params: {}, ...pipelineMember(request) }
+    return { ...about, attempt: 0, endpoints, attempts: [], params: {}, ...pipelineMember(pipeline) }
   }
   const endpoints = {
     total: plan === null ? 0 : plan.candidates + plan.removed.length,
@@ -68,7 +71,7 @@ const available = ({ model, endpoint }: PlannedAttempt, selected: boolean): Json
 /** What filters removed, each named in the error (docs/contract/routing.md#nobody-fits). */
 const removedCount = ({ metadata }: GatewayError): number => (Array.isArray(metadata['excluded_by']) ? metadata['excluded_by'].length : 0)
 
-const pipelineMember = ({ pipeline }: Pick<Prepared, 'pipeline'>): JsonObject =>
+const pipelineMember = (pipeline: Prepared['pipeline']): JsonObject =>
   pipeline.length === 0 ? {} : { pipeline: pipeline.map((stage) => ({ ...stage })) }
 
 const presetMember = ({ preset }: Pick<Prepared, 'preset'>): JsonObject =>

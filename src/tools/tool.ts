@@ -38,6 +38,8 @@ export interface Withheld {
 export type MakeTool = (asked: AskedTool, caller: ToolCaller) => Tool
 
 export interface Tool {
+  /** The most that one call costs beside models' tokens, in nano-dollars; absent: nothing. It is held before the call runs. */
+  readonly mostFeeNanos?: number
   /** Read by the model, and the same for every request, so that a provider's cache of the prompt holds. */
   readonly description: string
   /** JSON Schema of the arguments. */

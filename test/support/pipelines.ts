@@ -106,6 +106,7 @@ export const partsOfPipeline = (clock: Clock, more: Partial<PipelineParts> = {})
   catalogues: createCatalogueMemory(),
   searchEngines: noEngines(clock),
   toolSettings: () => toolSettings.parse({}),
+  isDraining: () => false,
   sealedResults: createSealedResults(clock, testSeal),
   ids: createFakeIds(),
   routing: createTestRouting(clock),

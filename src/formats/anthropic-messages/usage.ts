@@ -1,39 +1,48 @@
 import { missingMembers } from '../missing-members.ts'
 import { bodyOfParsed } from '../relay-text.ts'
-import type { Cost } from '../../canonical/cost.ts'
 import { inputTokens, outputTokens } from '../../canonical/usage.ts'
 import type { Usage } from '../../canonical/usage.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import { dollars } from '../../lib/money.ts'
 import type { AnswerTail } from '../format.ts'
+import { serverToolCost, serverToolDetails, serverToolUse } from '../server-tool-usage.ts'
 
 /** `usage` of this dialect: its input counts exclude each other, as ours do; `output_tokens` holds the thinking too. */
-export const messagesUsage = ({ usage, cost }: AnswerTail): JsonObject => ({
-  ...counts(usage),
-  output_tokens: outputTokens(usage),
-  output_tokens_details: { thinking_tokens: usage.outputReasoning },
-  server_tool_use: usage.webSearches > 0 ? { web_search_requests: usage.webSearches, web_fetch_requests: 0 } : null,
-  ...UNKNOWN,
-  ...costs(cost),
-})
+export const messagesUsage = (tail: AnswerTail): JsonObject => {
+  const { usage } = tail
+  const details = serverToolDetails(tail)
+  return {
+    ...counts(usage),
+    output_tokens: outputTokens(usage),
+    output_tokens_details: { thinking_tokens: usage.outputReasoning },
+    server_tool_use: serverToolUse(tail),
+    ...(tail.serverTools === undefined ? {} : { server_tool_use_details: details }),
+    ...UNKNOWN,
+    ...costs(tail),
+  }
+}
 
 /** Laid over the usage of an upstream of this dialect, which is silent about the rest or knows it better. */
-export const relayedUsage = ({ usage, cost }: AnswerTail): JsonObject => ({
-  ...counts(usage),
-  output_tokens: outputTokens(usage),
-  ...costs(cost),
+export const relayedUsage = (tail: AnswerTail): JsonObject => ({
+  ...counts(tail.usage),
+  output_tokens: outputTokens(tail.usage),
+  ...costs(tail),
 })
 
-const costs = (cost: Cost): JsonObject => ({
-  // Absent where no price is known: strict clients take a number or nothing.
-  ...(cost.totalNanos === null ? {} : { cost: dollars(cost.totalNanos) }),
-  is_byok: cost.isByok,
-  cost_details: {
-    upstream_inference_cost: cost.upstreamNanos === null ? null : dollars(cost.upstreamNanos),
-    upstream_inference_prompt_cost: dollars(cost.upstreamInputNanos),
-    upstream_inference_completions_cost: dollars(cost.upstreamOutputNanos),
-  },
-})
+const costs = (tail: AnswerTail): JsonObject => {
+  const { cost } = tail
+  return {
+    // Absent where no price is known: strict clients take a number or nothing.
+    ...(cost.totalNanos === null ? {} : { cost: dollars(cost.totalNanos) }),
+    is_byok: cost.isByok,
+    cost_details: {
+      upstream_inference_cost: cost.upstreamNanos === null ? null : dollars(cost.upstreamNanos),
+      upstream_inference_prompt_cost: dollars(cost.upstreamInputNanos),
+      upstream_inference_completions_cost: dollars(cost.upstreamOutputNanos),
+      ...serverToolCost(tail),
+    },
+  }
+}
 
 /** What `message_start` must say before anything was counted: the provider's word where it came first, else our estimate. */
 export const startUsage = (known: Usage | null, inputEstimate: number): JsonObject => ({

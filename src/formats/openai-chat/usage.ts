@@ -2,29 +2,34 @@ import { inputTokens, outputTokens } from '../../canonical/usage.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import { dollars } from '../../lib/money.ts'
 import type { AnswerTail } from '../format.ts'
+import { serverToolCost, serverToolUsage } from '../server-tool-usage.ts'
 
 /** `usage` of this dialect. Its counts contain each other: cached tokens lie inside `prompt_tokens`, reasoning inside `completion_tokens`. */
-export const chatUsage = ({ usage, cost }: AnswerTail): JsonObject => ({
-  prompt_tokens: inputTokens(usage),
-  completion_tokens: outputTokens(usage),
-  total_tokens: inputTokens(usage) + outputTokens(usage),
-  prompt_tokens_details: {
-    cached_tokens: usage.inputCacheRead,
-    cache_write_tokens: usage.inputCacheWrite5m + usage.inputCacheWrite1h,
-    audio_tokens: usage.inputAudio,
-  },
-  completion_tokens_details: {
-    reasoning_tokens: usage.outputReasoning,
-    audio_tokens: usage.outputAudio,
-    image_tokens: usage.outputImage,
-  },
-  // Absent where no price is known: strict clients take a number or nothing.
-  ...(cost.totalNanos === null ? {} : { cost: dollars(cost.totalNanos) }),
-  is_byok: cost.isByok,
-  cost_details: {
-    upstream_inference_cost: cost.upstreamNanos === null ? null : dollars(cost.upstreamNanos),
-    upstream_inference_prompt_cost: dollars(cost.upstreamInputNanos),
-    upstream_inference_completions_cost: dollars(cost.upstreamOutputNanos),
-  },
-  ...(usage.webSearches > 0 ? { server_tool_use_details: { web_search_requests: usage.webSearches } } : {}),
-})
+export const chatUsage = (tail: AnswerTail): JsonObject => {
+  const { usage, cost } = tail
+  return {
+    prompt_tokens: inputTokens(usage),
+    completion_tokens: outputTokens(usage),
+    total_tokens: inputTokens(usage) + outputTokens(usage),
+    prompt_tokens_details: {
+      cached_tokens: usage.inputCacheRead,
+      cache_write_tokens: usage.inputCacheWrite5m + usage.inputCacheWrite1h,
+      audio_tokens: usage.inputAudio,
+    },
+    completion_tokens_details: {
+      reasoning_tokens: usage.outputReasoning,
+      audio_tokens: usage.outputAudio,
+      image_tokens: usage.outputImage,
+    },
+    // Absent where no price is known: strict clients take a number or nothing.
+    ...(cost.totalNanos === null ? {} : { cost: dollars(cost.totalNanos) }),
+    is_byok: cost.isByok,
+    cost_details: {
+      upstream_inference_cost: cost.upstreamNanos === null ? null : dollars(cost.upstreamNanos),
+      upstream_inference_prompt_cost: dollars(cost.upstreamInputNanos),
+      upstream_inference_completions_cost: dollars(cost.upstreamOutputNanos),
+      ...serverToolCost(tail),
+    },
+    ...serverToolUsage(tail),
+  }
+}

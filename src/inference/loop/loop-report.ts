@@ -19,9 +19,13 @@ export type StoppedBy =
 export interface ReportedCall {
   readonly tool: ServerTool
   readonly status: 'completed' | 'failed'
+  /** It was given to its tool. */
+  readonly executed: boolean
   readonly durationMs: number
   readonly feeNanos: number
   readonly engine: string | null
+  /** Of a search that found something. */
+  readonly results: number
   /** From 1. */
   readonly step: number
 }
@@ -42,12 +46,8 @@ export class LoopReport {
     return this.calls.length
   }
 
-  get requested(): number {
-    return this.calls.length
-  }
-
   executedOf(tool: ServerTool): number {
-    return this.calls.filter((call) => call.tool === tool && call.status === 'completed').length
+    return this.calls.filter((call) => call.tool === tool && call.executed).length
   }
 
   /** A turn of the model has ended. */
@@ -59,8 +59,19 @@ export class LoopReport {
 
   ran({ call, outcome, executed, durationMs, feeNanos, engine }: EndedCall): void {
     const status = outcome.fault === null ? 'completed' : 'failed'
-    this.calls.push({ tool: call.tool, status, durationMs: Math.round(durationMs), feeNanos, engine, step: this.calls.length + 1 })
+    this.calls.push({
+      tool: call.tool,
+      status,
+      executed,
+      durationMs: Math.round(durationMs),
+      feeNanos,
+      engine,
+      results: resultsIn(outcome),
+      step: this.calls.length + 1,
+    })
     if (executed) this.executed += 1
     for (const name of [call.tool, call.askedAs, ...serverToolTypes(call.tool)]) this.called.add(name)
   }
 }
+
+const resultsIn = ({ value }: EndedCall['outcome']): number => (Array.isArray(value['results']) ? value['results'].length : 0)

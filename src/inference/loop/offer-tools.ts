@@ -16,6 +16,7 @@ import type { AskedTool, ToolCaller } from '../../tools/tool.ts'
 import { prefersNative } from '../../tools/web-search/settings.ts'
 import { dialectOf } from '../run/dialect-of.ts'
 import { checkToolSearch, withholdTools } from './found-tools.ts'
+import { withKnownCost } from './loop-limits.ts'
 import { toldFor } from './replayed-conversation.ts'
 import type { OfferedTool } from './offered-tool.ts'
 
@@ -79,7 +80,7 @@ export const offerTools = (call: Call, attempts: readonly PlannedAttempt[], part
   // Before anything is listed: what was found earlier is found again by this.
   const messages = withResultsAgain(prompt.messages, byName)
   return {
-    attempts: able.toSorted((a, b) => nativesMissed(lacks(a)) - nativesMissed(lacks(b))),
+    attempts: withKnownCost(call, able).toSorted((a, b) => nativesMissed(lacks(a)) - nativesMissed(lacks(b))),
     tools: {
       byName:
         withheld === null

@@ -2,11 +2,9 @@
  * An answer that takes several turns of a model: it calls tools that the service runs, reads their results, and goes on, until
  * it answers or a limit ends the loop. The client sees one answer (docs/contract/tools.md#server-tools).
  */
-import type { Call } from '../../canonical/call.ts'
 import type { TakeFrames } from '../../canonical/event.ts'
 import type { Message, Prompt } from '../../canonical/prompt.ts'
 import type { ServerToolFault } from '../../canonical/server-tools.ts'
-import { inputTokens, outputTokens } from '../../canonical/usage.ts'
 import type { GatewayError } from '../../errors.ts'
 import type { ScreenLimits } from '../../guardrails/screen-request.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -18,12 +16,12 @@ import type { ToolSettings } from '../../tools/settings.ts'
 import type { Admitted } from '../admitted.ts'
 import { runJudged } from '../judge/run-judged.ts'
 import type { RunParts } from '../run/run.ts'
-import { LoopReport, type StoppedBy } from './loop-report.ts'
+import { loopLimits, stopAfter } from './loop-limits.ts'
+import { LoopReport } from './loop-report.ts'
 import { readModelTurn, type ModelTurn } from './model-turn.ts'
 import type { OfferedTools } from './offer-tools.ts'
 import { type EndedCall, resultParts, runCalls } from './run-calls.ts'
 import { screenToolText } from './screen-tool-text.ts'
-import { firedCondition, type StopCondition } from './stop-conditions.ts'
 import { unwrapCalls, type UnwrappedCalls } from './unwrap-calls.ts'
 
 export interface LoopParts extends RunParts, Omit<ScreenLimits, 'clock'> {
@@ -32,6 +30,8 @@ export interface LoopParts extends RunParts, Omit<ScreenLimits, 'clock'> {
   /** As the configuration has them now. */
   readonly toolSettings: () => ToolSettings
   readonly sealedResults: SealedResults
+  /** The process is about to end: answers come to their end. */
+  readonly isDraining: () => boolean
   /** For tools that ask a model: within this request. */
   readonly askModel: (outer: Admitted) => AskModel
 }
@@ -46,18 +46,19 @@ export const answerWithTools = async (
   const { request, connection, log, hold } = admitted
   const settings = parts.toolSettings()
   const ask = parts.askModel(admitted)
-  const limits = limitsOf(request.call, settings)
+  const limits = loopLimits(request.call, settings)
   const report = new LoopReport()
   admitted.loop = report
   const appended: Message[] = []
   const deadlineMs = parts.clock.monotonicMs() + settings.loop.seconds * 1000
   const screen = screenToolText(request, parts)
   let malformed = 0
+  let forgot = false
 
   for (;;) {
     const isFirst = report.turns === 0
     const isFinal = report.stoppedBy !== null
-    const turn = readModelTurn((name) => offered.byName.has(name), isFirst)
+    const turn = readModelTurn((name) => isFinal || offered.byName.has(name), isFirst)
     const deliver = breakingText(turn, report, take)
     const turnRequest = {
       ...request,
@@ -69,10 +70,11 @@ export const answerWithTools = async (
     const error = await runJudged({ request: turnRequest, connection, log, hold, judge: admitted.judge }, parts, deliver)
     report.turns += 1
     if (error !== null) {
-      if (!isFirst && !isFinal && hold?.ranDry === true && !connection.stopped) {
+      if (!isFirst && !forgot && hold?.ranDry === true && !connection.stopped) {
         // What a budget cannot bear is not begun; the reserve pays for an end without it.
         report.stoppedBy = 'budget'
         forgetResults(appended)
+        forgot = true
         continue
       }
       report.stoppedBy = connection.stopped ? 'cancelled' : 'error'
@@ -98,14 +100,21 @@ export const answerWithTools = async (
       controller.abort(new Error('No time is left.')),
     )
     let ended: readonly EndedCall[]
+    let isBroke = false
     const before = report.steps
     try {
+      const within = turn.serverCalls.slice(0, Math.max(0, limits.steps - before))
+      const paid = within.reduce((sum, { name }) => sum + mostFee(offered, name), 0)
+      isBroke = !(await admitted.canPay(paid))
       const planned = log.current?.planned
       ended = await runCalls(
         {
           number: report.turns,
           calls: turn.serverCalls,
-          refusalOf: (_, index) => (before + index < limits.steps ? null : LIMIT_REACHED),
+          refusalOf: ({ name }, index) => {
+            if (before + index >= limits.steps) return LIMIT_REACHED
+            return isBroke && mostFee(offered, name) > 0 ? BUDGET_SPENT : null
+          },
           offered,
           refusals,
           model: planned?.model.id ?? request.requested,
@@ -139,49 +148,16 @@ export const answerWithTools = async (
       return await end(turn, take)
     }
     malformed = ended.every(({ outcome }) => MALFORMED.has(outcome.fault?.code ?? null)) ? malformed + 1 : 0
-    report.stoppedBy = stopAfter(turn, admitted, report, limits, { malformed, isLate: parts.clock.monotonicMs() >= deadlineMs })
+    report.stoppedBy = stopAfter(turn, admitted, report, limits, {
+      malformed,
+      isLate: parts.isDraining() || parts.clock.monotonicMs() >= deadlineMs,
+      isBroke,
+    })
     admitted.nextTurn()
   }
 }
 
-interface Limits {
-  readonly steps: number
-  /** Whether the client chose that number. */
-  readonly isAsked: boolean
-  readonly conditions: readonly StopCondition[]
-}
-
-const limitsOf = ({ body }: Call, { loop }: ToolSettings): Limits => {
-  const conditions = body.value('stop_server_tools_when')
-  const asked = body.value('max_tool_calls')
-  if (Array.isArray(conditions)) return { steps: loop.max_steps, isAsked: false, conditions: conditions as readonly StopCondition[] }
-  return typeof asked === 'number' && asked <= loop.max_steps
-    ? { steps: asked, isAsked: true, conditions: [] }
-    : { steps: loop.max_steps, isAsked: false, conditions: [] }
-}
-
-const MALFORMED_MAX = 3
 const MALFORMED: ReadonlySet<ServerToolFault | null> = new Set(['invalid_tool_input', 'unknown_tool'] as const)
-
-const stopAfter = (
-  turn: ModelTurn,
-  { bill, innerTokens }: Admitted,
-  report: LoopReport,
-  limits: Limits,
-  { malformed, isLate }: { readonly malformed: number; readonly isLate: boolean },
-): StoppedBy | null => {
-  const fired = firedCondition(limits.conditions, {
-    steps: report.steps,
-    called: report.called,
-    tokens: inputTokens(bill.usage) + outputTokens(bill.usage) + innerTokens,
-    costNanos: bill.cost.totalNanos ?? 0,
-    finishReasons: [turn.finish?.reason ?? '', turn.finish?.native ?? ''],
-  })
-  if (fired !== null) return fired
-  if (report.steps >= limits.steps) return limits.isAsked ? 'max_tool_calls' : 'steps'
-  if (isLate) return 'time'
-  return malformed >= MALFORMED_MAX ? 'steps' : null
-}
 
 /** The first choice of tools is the client's; behind a result it is the model's, or the loop would never end. The last turn calls none. */
 const conversation = (
@@ -211,6 +187,13 @@ const sameModel = ({ log, request }: Admitted, { loop }: ToolSettings): readonly
 const NO_CALLS_UNWRAPPED: UnwrappedCalls = { frames: [], refusals: new Map() }
 
 const LIMIT_REACHED = { code: 'max_uses_exceeded', message: 'The limit of tool calls is reached. Answer with what is known.' } as const
+
+const BUDGET_SPENT = {
+  code: 'unavailable',
+  message: 'The budget of this request does not bear this call. Answer with what is known.',
+} as const
+
+const mostFee = ({ byName }: OfferedTools, name: string): number => byName.get(name)?.tool.mostFeeNanos ?? 0
 
 const AFTER_LIMIT = {
   code: 'tool_call_after_limit',

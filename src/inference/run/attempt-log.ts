@@ -33,6 +33,7 @@ export class AttemptLog {
   #said: AnswerSoFar
   /** The time of the first turn's content, where there were several turns. */
   #firstContentMs: number | null = null
+  #turn = 1
   #error: GatewayError | null = null
   #isTrying = false
   #isCancelled = false
@@ -119,6 +120,7 @@ export class AttemptLog {
   begin({ planned, credential }: Pick<AttemptOutcome, 'planned' | 'credential'>): AttemptOutcome {
     const nowMs = this.#clock.monotonicMs()
     const attempt = {
+      turn: this.#turn,
       planned,
       credential,
       startedMs: nowMs,
@@ -138,6 +140,7 @@ export class AttemptLog {
 
   /** The answer goes on: what was said so far stands, and the next attempt adds to it. */
   nextTurn(): void {
+    this.#turn += 1
     this.#firstContentMs ??= this.#said.contentMs
     this.#said = new AnswerSoFar(this.#clock, this.request.call.legacyFunctions === true)
     this.#inputTokensEstimate = null

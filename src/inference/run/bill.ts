@@ -70,7 +70,11 @@ export const joinedBills = (first: Bill, second: Bill): Bill => ({
 /** What tools cost is the service's price, whoever's key the model was called with. */
 export const withFees = (bill: Bill, feeNanos: number | null): Bill => ({
   ...bill,
-  cost: { ...bill.cost, totalNanos: bill.cost.totalNanos === null || feeNanos === null ? null : bill.cost.totalNanos + feeNanos },
+  cost: {
+    ...bill.cost,
+    totalNanos: bill.cost.totalNanos === null || feeNanos === null ? null : bill.cost.totalNanos + feeNanos,
+    serverToolNanos: (bill.cost.serverToolNanos ?? 0) + (feeNanos ?? 0),
+  },
 })
 
 /** A failed answer costs what the provider counted, or what was said before it failed; without either, nothing (docs/contract/budgets.md#missing-usage). */

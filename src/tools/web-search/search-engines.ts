@@ -26,6 +26,8 @@ export interface AskedEngines {
 export interface SearchEngines {
   /** In the order in which they are asked. */
   readonly names: readonly string[]
+  /** Of one search, whichever engine answers. */
+  readonly mostFeeNanos: number
   /** All of them, or one by its name, or by its kind where no name is like that; null where there is none. */
   using(name: string | null): AskedEngines | null
 }
@@ -62,6 +64,7 @@ export const createSearchEngines = (settings: WebSearchSettings, clock: Clock): 
   }
   return {
     names: engines.map(({ name }) => name),
+    mostFeeNanos: Math.max(0, ...engines.map((engine) => feeOf(engine, ENGINE_KINDS[engine.kind].most))),
     using(name) {
       if (name === null) return engines.length === 0 ? null : using(engines)
       const engine = engines.find((one) => one.name === name) ?? engines.find(({ kind }) => kind === name)

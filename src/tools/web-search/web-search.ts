@@ -17,6 +17,7 @@ export const webSearchTool =
     return {
       description: DESCRIPTION,
       parameters: PARAMETERS,
+      mostFeeNanos: engines.mostFeeNanos,
       async run(input, { signal }) {
         const query = queryIn(input)
         if (typeof query !== 'string') return query

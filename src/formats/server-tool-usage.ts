@@ -1,0 +1,31 @@
+/** What an answer's `usage` tells of tools (docs/contract/tools.md#counting): those of the service, and searches of the provider. */
+import type { JsonObject } from '../lib/json.ts'
+import { dollars } from '../lib/money.ts'
+import type { AnswerTail } from './format.ts'
+
+/** Members of `usage`; none where no tool ran. */
+export const serverToolUsage = (tail: AnswerTail): JsonObject => {
+  const counted = serverToolUse(tail)
+  const details = serverToolDetails(tail)
+  return { ...(details === null ? {} : { server_tool_use_details: details }), ...(counted === null ? {} : { server_tool_use: counted }) }
+}
+
+export const serverToolDetails = ({ usage, serverTools }: AnswerTail): JsonObject | null => {
+  if (serverTools === undefined) return usage.webSearches > 0 ? { web_search_requests: usage.webSearches } : null
+  return {
+    tool_calls_requested: serverTools.requested,
+    tool_calls_executed: serverTools.executed,
+    web_search_requests: usage.webSearches + serverTools.searches,
+  }
+}
+
+/** Null where nothing was searched or fetched. */
+export const serverToolUse = ({ usage, serverTools }: AnswerTail): JsonObject | null => {
+  const searches = usage.webSearches + (serverTools?.searches ?? 0)
+  const fetches = serverTools?.fetches ?? 0
+  return searches + fetches === 0 ? null : { web_search_requests: searches, web_fetch_requests: fetches }
+}
+
+/** Of `cost_details`. */
+export const serverToolCost = ({ cost, serverTools }: AnswerTail): JsonObject =>
+  serverTools === undefined && cost.serverToolNanos === undefined ? {} : { server_tool_cost: dollars(cost.serverToolNanos ?? 0) }

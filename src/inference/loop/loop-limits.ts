@@ -1,0 +1,69 @@
+/** How long a loop of tools may go on: what its client and its operator allow. */
+import type { Call } from '../../canonical/call.ts'
+import { inputTokens, outputTokens } from '../../canonical/usage.ts'
+import { invalidRequest } from '../../contract/validate.ts'
+import type { PlannedAttempt } from '../../routing/plan-attempts.ts'
+import type { ToolSettings } from '../../tools/settings.ts'
+import type { Admitted } from '../admitted.ts'
+import type { LoopReport, StoppedBy } from './loop-report.ts'
+import type { ModelTurn } from './model-turn.ts'
+import { firedCondition, type StopCondition } from './stop-conditions.ts'
+
+export interface LoopLimits {
+  readonly steps: number
+  /** Whether the client chose that number. */
+  readonly isAsked: boolean
+  readonly conditions: readonly StopCondition[]
+}
+
+export const loopLimits = ({ body }: Pick<Call, 'body'>, { loop }: ToolSettings): LoopLimits => {
+  const conditions = body.value('stop_server_tools_when')
+  const asked = body.value('max_tool_calls')
+  if (Array.isArray(conditions)) return { steps: loop.max_steps, isAsked: false, conditions: conditions as readonly StopCondition[] }
+  return typeof asked === 'number' && asked <= loop.max_steps
+    ? { steps: asked, isAsked: true, conditions: [] }
+    : { steps: loop.max_steps, isAsked: false, conditions: [] }
+}
+
+/** A bound on cost never fires where nobody knows the cost. Throws `invalid_request` where no attempt is left. */
+export const withKnownCost = (call: Call, attempts: readonly PlannedAttempt[]): readonly PlannedAttempt[] => {
+  const conditions = call.body.value('stop_server_tools_when')
+  const index = Array.isArray(conditions) ? (conditions as readonly StopCondition[]).findIndex(({ type }) => type === 'max_cost') : -1
+  if (index < 0) return attempts
+  const priced = attempts.filter(({ endpoint }) => endpoint.prices !== null)
+  if (priced.length > 0) return priced
+  throw invalidRequest([
+    { path: `stop_server_tools_when[${index}]`, message: 'The price of this model is not known, so max_cost cannot end it.' },
+  ])
+}
+
+interface LoopState {
+  /** Turns in a row in which every call had arguments that its tool could not read. */
+  readonly malformed: number
+  readonly isLate: boolean
+  readonly isBroke: boolean
+}
+
+/** Why the model is to answer now; null where it may go on calling. */
+export const stopAfter = (
+  turn: ModelTurn,
+  { bill, innerTokens }: Admitted,
+  report: LoopReport,
+  limits: LoopLimits,
+  { malformed, isLate, isBroke }: LoopState,
+): StoppedBy | null => {
+  const fired = firedCondition(limits.conditions, {
+    steps: report.steps,
+    called: report.called,
+    tokens: inputTokens(bill.usage) + outputTokens(bill.usage) + innerTokens,
+    costNanos: bill.cost.totalNanos ?? 0,
+    finishReasons: [turn.finish?.reason ?? '', turn.finish?.native ?? ''],
+  })
+  if (fired !== null) return fired
+  if (isBroke) return 'budget'
+  if (report.steps >= limits.steps) return limits.isAsked ? 'max_tool_calls' : 'steps'
+  if (isLate) return 'time'
+  return malformed >= MALFORMED_MAX ? 'steps' : null
+}
+
+const MALFORMED_MAX = 3
