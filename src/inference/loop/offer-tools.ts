@@ -99,7 +99,7 @@ export const offerTools = (call: Call, attempts: readonly PlannedAttempt[], part
           messages: parts.replayed === null ? messages : toldFor(messages, (name) => names.has(name) || parts.isWrapper(name)),
           // Behind the client's own, so that what a provider has cached of these holds.
           tools: [...lists.first.filter((tool) => !replaced.has(tool)), ...ours.map(functionOf), ...lists.found],
-          ...(choice === null ? {} : { toolChoice: choice }),
+          ...(choice === null ? {} : { toolChoice: choice, otherFields: prompt.otherFields.filter((field) => field !== 'tool_choice') }),
         }
       },
     },

@@ -1,6 +1,8 @@
 /** Which tool the model must, may or must not call (docs/contract/responses.md#request). */
 import { z } from 'zod'
 
+import { serverToolTypes } from '../../canonical/server-tool-name.ts'
+import { SERVER_TOOLS } from '../../canonical/server-tools.ts'
 import { optionalText } from './scalars.ts'
 
 const HOSTED_TYPES = [
@@ -28,7 +30,7 @@ export const responsesToolChoice = z
         mode: z.enum(['auto', 'required']),
         tools: z.array(z.looseObject({ type: z.string() })),
       }),
-      z.looseObject({ type: z.enum(HOSTED_TYPES) }),
+      z.looseObject({ type: z.enum([...HOSTED_TYPES, ...SERVER_TOOLS.flatMap(serverToolTypes)]) }),
     ]),
   ])
   .meta({ id: 'ResponsesToolChoice' })

@@ -1,0 +1,467 @@
+/** The limits, the money and the failures of a loop of server tools, between a client and providers of a model. */
+import { beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+
+import { call, infer, type Answer } from '../support/calls.ts'
+import { readStream } from '../support/client-stream.ts'
+import { type Exchange, type Script, startFakeUpstream } from '../support/fake-upstream.ts'
+import { until, useServices, type StartedService } from '../support/started-service.ts'
+
+const services = useServices()
+const first = await startFakeUpstream()
+const second = await startFakeUpstream()
+const engine = await startFakeUpstream()
+let service: StartedService
+let sticking: StartedService
+
+const PRICES = '{ prompt: 10, completion: 100 }'
+const CONFIG = `
+providers:
+  one: { name: One, dialects: [openai-chat], base_url: "${first.url}", api_key: k, prices: {} }
+  two: { name: Two, dialects: [openai-chat], base_url: "${second.url}", api_key: k }
+models:
+  t/agent: { endpoints: [{ provider: one, model: a, prices: ${PRICES} }, { provider: two, model: a, prices: ${PRICES} }] }
+  t/other: { endpoints: [{ provider: two, model: other, prices: ${PRICES} }] }
+  t/unpriced: { endpoints: [{ provider: one, model: a }] }
+tools:
+  loop: { parallel: 2, seconds: SECONDS, failover: FAILOVER }
+  web_search: { engines: { house: { kind: searxng, url: "${engine.url.slice(0, -'/v1'.length)}", price_per_request: 0.005 } } }
+`.replace(', prices: {}', '')
+
+const configOf = (seconds: number, failover: string): string => CONFIG.replace('SECONDS', String(seconds)).replace('FAILOVER', failover)
+
+beforeAll(async () => {
+  service = await services.start({ config: configOf(60, 'same_model') })
+  sticking = await services.start({ config: configOf(0.5, 'never') })
+})
+
+type Json = Readonly<Record<string, unknown>>
+interface Called {
+  readonly name: string
+  readonly json?: string
+}
+
+const USAGE = { prompt_tokens: 20, completion_tokens: 5, total_tokens: 25 }
+
+const toolCalls = (calls: readonly Called[], at: number): Json[] =>
+  calls.map(({ name, json = '{}' }, index) => ({ index, id: `call_${at}_${index}`, type: 'function', function: { name, arguments: json } }))
+
+/** Calls, or says its words: whole or as a stream. */
+const speak = async (exchange: Exchange, content: string, calls: readonly Called[], at: number): Promise<void> => {
+  const finish = calls.length > 0 ? 'tool_calls' : 'stop'
+  const head = { id: 'chatcmpl-1', created: 1, model: 'a' }
+  const tools = calls.length > 0 ? { tool_calls: toolCalls(calls, at) } : {}
+  if (exchange.body.stream === true) {
+    const chunk = (delta: Json, more: Json = {}): string =>
+      JSON.stringify({ ...head, object: 'chat.completion.chunk', choices: [{ index: 0, delta, finish_reason: null, ...more }] })
+    return exchange.stream([
+      chunk({ role: 'assistant', content }),
+      ...(calls.length > 0 ? [chunk(tools)] : []),
+      chunk({}, { finish_reason: finish }),
+      JSON.stringify({ ...head, object: 'chat.completion.chunk', choices: [], usage: USAGE }),
+    ])
+  }
+  const message = { role: 'assistant', content, ...tools }
+  return exchange.answer(
+    200,
+    JSON.stringify({ ...head, object: 'chat.completion', choices: [{ index: 0, message, finish_reason: finish }], usage: USAGE }),
+  )
+}
+
+/** Turns that the model had in a conversation as it is sent. */
+const turnOf = ({ body }: Exchange): number => body.messages.filter(({ role }) => role === 'assistant').length
+
+type Turn = readonly Called[] | string | Script
+
+const playing =
+  (...turns: readonly Turn[]): Script =>
+  (exchange) => {
+    const at = turnOf(exchange)
+    const turn = turns[at] ?? 'Done.'
+    if (typeof turn === 'function') return turn(exchange)
+    return typeof turn === 'string' ? speak(exchange, turn, [], at) : speak(exchange, `Step ${at + 1}.`, turn, at)
+  }
+
+const CLOCK: Called = { name: 'service_datetime' }
+const SEARCH: Called = { name: 'service_web_search', json: '{"query":"quokka-marker"}' }
+const PAGES = JSON.stringify({ query: 'q', results: [{ url: 'https://quokka.example/', title: 'Quokkas', content: 'Small.' }] })
+
+beforeEach(() => {
+  first.script(playing([CLOCK], 'Done.'))
+  second.script(playing([CLOCK], 'Done.'))
+  engine.script((exchange) => exchange.answer(200, PAGES))
+})
+
+const PATHS = { chat: '/chat/completions', responses: '/responses', messages: '/messages' } as const
+type Dialect = keyof typeof PATHS
+const DIALECTS = Object.keys(PATHS) as Dialect[]
+
+interface Asking {
+  readonly to?: StartedService
+  readonly dialect?: Dialect
+  readonly key?: string
+}
+
+const ask = (more: Json = {}, { to = service, dialect = 'chat', key = to.inferenceKey }: Asking = {}): Promise<Answer> =>
+  infer(
+    to,
+    {
+      model: 't/agent',
+      provider: { order: ['one', 'two'] },
+      ...(dialect === 'responses' ? { input: 'Go.' } : { messages: [{ role: 'user', content: 'Go.' }] }),
+      ...(dialect === 'messages' ? { max_tokens: 300 } : {}),
+      tools: [{ type: 'service:datetime' }, { type: 'service:web_search', parameters: { engine: 'house' } }],
+      ...more,
+    },
+    { path: PATHS[dialect], headers: { 'x-service-metadata': 'enabled' }, key },
+  )
+
+interface AnswerWire {
+  readonly usage: Json & { readonly cost: number; readonly cost_details: Json }
+  readonly choices: readonly {
+    readonly message: { readonly content: string; readonly tool_calls?: unknown }
+    readonly finish_reason: string
+  }[]
+  readonly service_metadata: Json & { readonly pipeline?: readonly Json[]; readonly attempts: readonly Json[] }
+}
+const wire = ({ json }: Answer): AnswerWire => json as AnswerWire
+
+const recordOf = async ({ headers }: Answer, to = service): Promise<Json> => {
+  const id = headers.get('x-generation-id') ?? ''
+  let found: Json | null = null
+  await until(async () => {
+    const { status, json } = await call(to, 'GET', `/generation?id=${id}`, { key: to.inferenceKey })
+    if (status === 200) found = (json as { data: Json }).data
+    return found !== null
+  }, 'the record')
+  return found ?? {}
+}
+
+/** Since a point of the test, at both providers. */
+const watching = (): (() => readonly Exchange[]) => {
+  const [ones, twos] = [first.exchanges.length, second.exchanges.length]
+  return () => [...first.exchanges.slice(ones), ...second.exchanges.slice(twos)]
+}
+
+describe('counting', () => {
+  test.each(DIALECTS)(
+    '%s: usage, record and metadata tell the calls, their engine and their cost, and nothing of what was asked',
+    async (dialect) => {
+      first.script(playing([SEARCH, CLOCK], [SEARCH], 'Done.'))
+      const answer = await ask({}, { dialect })
+      expect(answer.status).toBe(200)
+      const { usage, service_metadata: metadata } = wire(answer)
+      expect(usage).toMatchObject({
+        server_tool_use_details: { tool_calls_requested: 3, tool_calls_executed: 3, web_search_requests: 2 },
+        server_tool_use: { web_search_requests: 2, web_fetch_requests: 0 },
+        cost_details: { server_tool_cost: 0.01 },
+      })
+      // Three turns of 20 tokens in and 5 out, and two searches.
+      expect(usage.cost).toBeCloseTo(3 * (20 * 10 + 5 * 100) * 1e-6 + 0.01, 9)
+      expect(metadata.pipeline).toMatchObject([
+        {
+          type: 'server_tools',
+          name: 'server-tools',
+          summary: 'web_search ×2, datetime ×1',
+          cost_usd: 0.01,
+          data: { steps: 3, stopped_by: 'model' },
+        },
+      ])
+      expect(metadata.attempts.map(({ step }) => step)).toEqual([1, 2, 3])
+      const record = await recordOf(answer)
+      expect(record).toMatchObject({
+        steps: 3,
+        stopped_by: 'model',
+        num_search_results: 2,
+        web_search_engine: 'house',
+        total_cost: usage.cost,
+      })
+      expect(record['server_tool_calls']).toMatchObject([
+        { tool: 'web_search', status: 'completed', engine: 'house', cost: 0.005, step: 1 },
+        { tool: 'datetime', status: 'completed', engine: null, cost: 0, step: 2 },
+        { tool: 'web_search', status: 'completed', step: 3 },
+      ])
+      expect(JSON.stringify([record, metadata])).not.toMatch(/quokka/)
+    },
+  )
+
+  test('a call that was refused counts as requested, and not as executed', async () => {
+    first.script(playing([SEARCH], [SEARCH], 'Done.'))
+    const { usage } = wire(await ask({ tools: [{ type: 'service:web_search', parameters: { max_uses: 1 } }] }))
+    expect(usage).toMatchObject({ server_tool_use_details: { tool_calls_requested: 2, tool_calls_executed: 1, web_search_requests: 1 } })
+  })
+
+  test('a request without tools tells none, and the figures of the service tell those that ran', async () => {
+    const { usage, service_metadata: metadata } = wire(await ask({ tools: [] }))
+    expect(usage).not.toHaveProperty('server_tool_use_details')
+    expect(usage.cost_details).not.toHaveProperty('server_tool_cost')
+    expect(metadata).not.toHaveProperty('pipeline')
+    await ask()
+    const metrics = await (await fetch(`${service.url}/metrics`, { headers: { authorization: `Bearer ${service.managementKey}` } })).text()
+    expect(metrics).toMatch(/patchbay_tool_calls_total\{tool="datetime",engine="none",status="completed"\} [1-9]/)
+    expect(metrics).toMatch(/patchbay_tool_loop_steps_count/)
+  })
+})
+
+describe('limits', () => {
+  const choices = (exchanges: readonly Exchange[]): readonly unknown[] => exchanges.map(({ body }) => body['tool_choice'] ?? 'auto')
+
+  test.each([0, 31, -1, 1.5])('400: max_tool_calls %p', async (max_tool_calls) => {
+    expect((await ask({ max_tool_calls })).status).toBe(400)
+  })
+
+  test('max_tool_calls: one of two calls runs, the other is told the limit, and the last turn keeps the tools and may call none', async () => {
+    first.script(playing([CLOCK, CLOCK], 'Done.'))
+    const asked = watching()
+    const answer = await ask({ max_tool_calls: 1 })
+    const exchanges = asked()
+    expect(choices(exchanges)).toEqual(['auto', 'none'])
+    expect(exchanges[1]?.body.tools).toHaveLength(2)
+    const results = exchanges[1]?.body.messages.filter(({ role }) => role === 'tool').map(({ content }) => content)
+    expect(results).toEqual([expect.stringContaining('datetime'), expect.stringContaining('max_uses_exceeded')])
+    expect((await recordOf(answer))['stopped_by']).toBe('max_tool_calls')
+  })
+
+  test.each([[[]], [[{ type: 'nonsense' }]], [[{ type: 'step_count_is', step_count: -1 }]]])(
+    '400: stop_server_tools_when %j',
+    async (conditions) => {
+      expect((await ask({ stop_server_tools_when: conditions })).status).toBe(400)
+    },
+  )
+
+  const CONDITIONS: readonly [Json, number][] = [
+    [{ type: 'step_count_is', step_count: 2 }, 3],
+    [{ type: 'has_tool_call', tool_name: 'openrouter:datetime' }, 2],
+    [{ type: 'has_tool_call', tool_name: 'service_datetime' }, 2],
+    [{ type: 'finish_reason_is', reason: 'tool_calls' }, 2],
+    [{ type: 'max_tokens_used', max_tokens: 40 }, 3],
+    [{ type: 'max_cost', max_cost_in_dollars: 0.001 }, 3],
+  ]
+  test.each(CONDITIONS)('%j ends the loop with one last turn, also beyond max_tool_calls', async (condition, calls) => {
+    first.script(playing([CLOCK], [CLOCK], [CLOCK], [CLOCK], [CLOCK]))
+    const asked = watching()
+    const answer = await ask({ stop_server_tools_when: [condition], max_tool_calls: 1 })
+    expect(answer.status).toBe(200)
+    expect(asked()).toHaveLength(calls)
+    expect(asked().at(-1)?.body['tool_choice']).toBe('none')
+    // It calls in its last turn too: the call is left out, and told of.
+    expect(wire(answer).choices[0]).toMatchObject({ finish_reason: 'stop' })
+    expect(wire(answer).choices[0]?.message).not.toHaveProperty('tool_calls')
+    expect(answer.text).toContain('tool_call_after_limit')
+    expect((await recordOf(answer))['stopped_by']).toBe(condition['type'])
+  })
+
+  test('400: max_cost where the price of the model is not known', async () => {
+    const { status, error } = await ask({
+      model: 't/unpriced',
+      provider: {},
+      stop_server_tools_when: [{ type: 'max_cost', max_cost_in_dollars: 1 }],
+    })
+    expect(status).toBe(400)
+    expect(error.message).toContain('stop_server_tools_when[0]')
+  })
+
+  test('a choice that demands a call holds for the first turn, and one that names a server tool forces it', async () => {
+    const asked = watching()
+    const answers = [
+      await ask({ tool_choice: 'required' }),
+      await ask({ tool_choice: { type: 'service:datetime' } }),
+      await ask({ tool_choice: { type: 'service:datetime' } }, { dialect: 'responses' }),
+      await ask({ tool_choice: { type: 'tool', name: 'service:datetime' } }, { dialect: 'messages' }),
+    ]
+    expect(answers.map(({ text }) => text)).toEqual(answers.map(() => expect.stringContaining('Done.') as string))
+    expect(answers.map(({ headers }) => headers.get('x-service-warnings'))).toEqual(answers.map(() => null))
+    const forced = { type: 'function', function: { name: 'service_datetime' } }
+    expect(choices(asked())).toEqual(['required', 'auto', forced, 'auto', forced, 'auto', forced, 'auto'])
+  })
+
+  test('three turns of arguments that are no JSON end in an answer', async () => {
+    const broken = { name: 'service_datetime', json: '{"a' }
+    first.script(playing([broken], [broken], [broken], 'Done.'))
+    const asked = watching()
+    expect(wire(await ask()).usage).toMatchObject({ server_tool_use_details: { tool_calls_requested: 3, tool_calls_executed: 0 } })
+    expect(choices(asked())).toEqual(['auto', 'auto', 'auto', 'none'])
+  })
+
+  test('two of four searches run at once at most, and results go up in the order of the calls', async () => {
+    let running = 0
+    let most = 0
+    const waiting: (() => void)[] = []
+    engine.script(async (exchange) => {
+      running += 1
+      most = Math.max(most, running)
+      // The later one ends first.
+      await new Promise<void>((resolve) => {
+        waiting.push(resolve)
+        if (waiting.length === 2) for (const end of waiting.splice(0).toReversed()) end()
+      })
+      running -= 1
+      await exchange.answer(200, PAGES)
+    })
+    const queries = ['alpha', 'beta', 'gamma', 'delta']
+    first.script(
+      playing(
+        queries.map((query) => ({ ...SEARCH, json: JSON.stringify({ query }) })),
+        'Done.',
+      ),
+    )
+    expect((await ask()).status).toBe(200)
+    expect(most).toBe(2)
+    const results = first.last.body.messages.filter(({ role }) => role === 'tool').map(({ content }) => String(content))
+    expect(results.map((text) => /"query":"(\w+)"/.exec(text)?.[1])).toEqual(queries)
+  })
+
+  test('a tool that hangs is stopped when the time of tools is over, and the answer still comes', async () => {
+    engine.script(() => undefined)
+    first.script(playing([SEARCH], 'Done.'))
+    const answer = await ask({}, { to: sticking })
+    expect(wire(answer).choices[0]?.message.content).toContain('Done.')
+    expect(JSON.stringify(first.last.body.messages)).toContain('execution_time_exceeded')
+    expect((await recordOf(answer, sticking))['stopped_by']).toBe('time')
+  })
+})
+
+describe('failures', () => {
+  const failing: Script = (exchange) => exchange.answer(503, '{"error":{"message":"down"}}')
+
+  test.each(DIALECTS)(
+    '%s: a provider that fails before the second turn is followed by another of the same model, and no tool runs again',
+    async (dialect) => {
+      first.script(playing([SEARCH], failing))
+      second.script(playing([SEARCH], 'Done.'))
+      const searches = engine.exchanges.length
+      const answer = await ask({ models: ['t/agent', 't/other'] }, { dialect })
+      expect(answer.status).toBe(200)
+      expect(answer.text).toContain('Done.')
+      expect(second.last.body.model).toBe('a')
+      expect(engine.exchanges.length - searches).toBe(1)
+      const { attempts } = wire(answer).service_metadata
+      expect(attempts.at(0)).toMatchObject({ provider: 'One', status: 200, step: 1 })
+      expect(attempts.at(-1)).toMatchObject({ provider: 'Two', status: 200, step: 2 })
+    },
+  )
+
+  test('never: the request fails, nobody else is asked, and what was done is charged', async () => {
+    first.script(playing([CLOCK], failing))
+    const others = second.exchanges.length
+    const asked = watching()
+    const answer = await ask({}, { to: sticking })
+    expect(wire(answer).choices[0]).toMatchObject({ finish_reason: 'error', message: { content: 'Step 1.' } })
+    expect(asked().length).toBeGreaterThan(1)
+    expect(second.exchanges).toHaveLength(others)
+    expect(await recordOf(answer, sticking)).toMatchObject({ stopped_by: 'error', steps: 1, total_cost: (20 * 10 + 5 * 100) * 1e-6 })
+  })
+
+  test.each(DIALECTS)(
+    '%s: a provider that dies within the second turn ends the stream with an error, once, and the first turn stays and is charged',
+    async (dialect) => {
+      first.script(
+        playing([CLOCK], async (exchange) => {
+          await exchange.head(200, { 'content-type': 'text/event-stream' })
+          const chunk = {
+            id: 'c',
+            object: 'chat.completion.chunk',
+            created: 1,
+            model: 'a',
+            choices: [{ index: 0, delta: { content: 'Half' }, finish_reason: null }],
+          }
+          await exchange.piece(`data: ${JSON.stringify(chunk)}\n\n`)
+          await exchange.piece('data: {"error":{"message":"out of memory","code":500}}\n\n')
+          await exchange.done()
+        }),
+      )
+      const answer = await ask({ stream: true, provider: { only: ['one'] } }, { dialect })
+      expect(readStream(dialect, answer.text)).toEqual({ end: 'error', faults: [] })
+      expect(answer.text).toContain('Half')
+      expect(answer.text).toContain('+00:00')
+      const record = await recordOf(answer)
+      expect(record).toMatchObject({ stopped_by: 'error', steps: 1 })
+      expect(Number(record['total_cost'])).toBeGreaterThanOrEqual((20 * 10 + 5 * 100) * 1e-6)
+    },
+  )
+
+  test('a client that leaves while a tool runs: the tool is stopped, no model is asked again, and the first turn is charged', async () => {
+    first.script(playing([SEARCH], 'Done.'))
+    const asked = watching()
+    const { promise: searching, resolve } = Promise.withResolvers<Exchange>()
+    engine.script(resolve)
+    const leaving = new AbortController()
+    const response = await fetch(`${service.api}/chat/completions`, {
+      method: 'POST',
+      signal: leaving.signal,
+      headers: { authorization: `Bearer ${service.inferenceKey}`, 'content-type': 'application/json' },
+      body: JSON.stringify({
+        model: 't/agent',
+        provider: { order: ['one'] },
+        stream: true,
+        messages: [{ role: 'user', content: 'Go.' }],
+        tools: [{ type: 'service:web_search', parameters: { engine: 'house' } }],
+      }),
+    })
+    const exchange = await searching
+    leaving.abort()
+    await exchange.gone
+    const record = await recordOf({ headers: response.headers } as Answer)
+    expect(record).toMatchObject({ cancelled: true, stopped_by: 'cancelled', total_cost: (20 * 10 + 5 * 100) * 1e-6 })
+    expect(asked()).toHaveLength(1)
+  })
+
+  test('SIGTERM during a loop: the model answers without further calls, and the process ends', async () => {
+    const ending = await services.start({ config: configOf(60, 'same_model'), flags: ['--drain-seconds', '20'] })
+    first.script(playing([SEARCH], [CLOCK], [CLOCK], [CLOCK]))
+    const { promise: searching, resolve } = Promise.withResolvers<Exchange>()
+    engine.script(resolve)
+    const answer = ask({}, { to: ending })
+    const exchange = await searching
+    ending.signal('SIGTERM')
+    await until(
+      async () =>
+        (await fetch(`${ending.url}/ready`).then(
+          ({ status }) => status,
+          () => 0,
+        )) !== 200,
+      'the drain',
+    )
+    await exchange.answer(200, PAGES)
+    expect((await answer).status).toBe(200)
+    expect(first.last.body['tool_choice']).toBe('none')
+    expect(await ending.exited).toBe(0)
+  })
+})
+
+describe('money', () => {
+  const keyOf = async (limit: number): Promise<string> =>
+    ((await call(service, 'POST', '/keys', { body: { name: 'limited', limit } })).json as { key: string }).key
+
+  test('a budget that bears one turn and a last one ends in an answer, and is not overspent', async () => {
+    // Each turn has used little, and the next may use all that is left.
+    const long = 'x'.repeat(30_000)
+    first.script(playing([{ ...SEARCH, json: JSON.stringify({ query: 'q' }) }], [CLOCK], [CLOCK], 'Done.'))
+    engine.script((exchange) =>
+      exchange.answer(200, JSON.stringify({ query: 'q', results: [{ url: 'https://q.example/', title: 'Q', content: long }] })),
+    )
+    const key = await keyOf(0.09)
+    const asked = watching()
+    const answer = await ask({ max_tokens: 100 }, { key })
+    expect(answer.text).toContain('"choices"')
+    expect(answer.status).toBe(200)
+    expect(asked().at(-1)?.body['tool_choice']).toBe('none')
+    const { data } = (await call(service, 'GET', '/key', { key })).json as { data: { usage: number } }
+    expect(data.usage).toBeLessThanOrEqual(0.09)
+    expect(wire(answer).service_metadata.pipeline).toMatchObject([{ data: { stopped_by: 'budget' } }])
+  })
+
+  test('searches that the budget does not bear are not made', async () => {
+    first.script(
+      playing(
+        Array.from({ length: 10 }, () => SEARCH),
+        'Done.',
+      ),
+    )
+    const key = await keyOf(0.065)
+    const searches = engine.exchanges.length
+    const answer = await ask({ max_tokens: 100 }, { key })
+    expect(answer.status).toBe(200)
+    expect(engine.exchanges.length).toBe(searches)
+    expect(wire(answer).service_metadata.pipeline).toMatchObject([{ data: { stopped_by: 'budget' } }])
+  })
+})
