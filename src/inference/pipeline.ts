@@ -11,13 +11,13 @@ import type { JsonObject } from '../lib/json.ts'
 import type { AskedPlugins } from '../plugins/asked-plugins.ts'
 import type { Admit } from './admit.ts'
 import type { Admitted } from './admitted.ts'
-import { withFetchTool } from './asked-fetch.ts'
 import { asFailure } from './as-failure.ts'
 import { citeSources } from './cite-sources.ts'
 import { countTokens, type TokenCount } from './count-tokens.ts'
 import { dryRun } from './dry-run.ts'
 import { createLargeSteps } from './large-steps.ts'
 import { plan, type PlanParts } from './plan.ts'
+import { withTool } from './plugin-tool.ts'
 import { readAlignment } from '../plugins/alignment.ts'
 import { prepare, type PrepareParts } from './prepare.ts'
 import { readFiles, type ReadFilesParts } from './files/read-files.ts'
@@ -124,9 +124,16 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
 const withPlugins = async (prepared: Prepared, plugins: AskedPlugins, parts: ReadFilesParts): Promise<Prepared> => {
   const files = plugins.get('file-parser')
   const read = files === undefined ? prepared : await readFiles(prepared, files, parts)
-  const fetching = plugins.get('web-fetch')
-  return fetching === undefined ? read : withFetchTool(read, fetching)
+  return PLUGIN_TOOLS.reduce((request, [id, tool]) => {
+    const options = plugins.get(id)
+    return options === undefined ? request : withTool(request, tool, options)
+  }, read)
 }
+
+const PLUGIN_TOOLS = [
+  ['web-fetch', 'web_fetch'],
+  ['fusion', 'fusion'],
+] as const
 
 /** Each step of the work on a larger body takes so long that other requests get a turn between them. */
 const LARGE_BYTES = 256 * 1024

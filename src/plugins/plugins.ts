@@ -40,12 +40,7 @@ export const createPlugins = ({ settings, moderationEndpoints, models, random }:
   web: { step: 'conversation' },
   'web-fetch': { step: 'input' },
   'context-compression': { step: 'conversation' },
-  fusion: {
-    step: 'conversation',
-    check() {
-      throw cannotRun('fusion', 'this version has no such plugin.')
-    },
-  },
+  fusion: { step: 'input' },
   alignment: { step: 'answer', check: checkAlignment(settings.alignment) },
   'response-healing': { step: 'answer' },
 })

@@ -262,6 +262,20 @@ test('no header makes an advisor deeper or shallower, and it is offered no tools
   expect(asked[0]?.body.tools).toBeUndefined()
 })
 
+test('the plugin of that name offers a fusion with its options', async () => {
+  const fuse = { call: { name: 'service:fusion', arguments: {} } }
+  const { status, text } = await ask('chat', [fuse, DONE], [], { plugins: [{ id: 'fusion', analysis_models: ['t/wise', 't/other'] }] })
+  expect(status).toBe(200)
+  expect(
+    asked
+      .slice(0, 2)
+      .map(({ body }) => body.model)
+      .toSorted(),
+  ).toEqual(['other', 'wise'])
+  expect(asked.slice(0, 2).map(wordsOf)).toEqual([['user: How?'], ['user: How?']])
+  expect(text).toContain(ADVICE)
+})
+
 test('the tenth advice is the last one of a request', async () => {
   const calls = Array.from({ length: 12 }, () => advise('x').call)
   const { status } = await ask('chat', [{ calls }, DONE], [ADVISOR])

@@ -74,7 +74,7 @@ describe('what may be asked for', () => {
 
   test.each([
     [{ id: 'jev-router' }, 'jev-router'],
-    [{ id: 'fusion' }, 'fusion'],
+    [{ id: 'fusion' }, 'tools.fusion.presets'],
     [{ id: 'pareto-router' }, 'plugins.pareto.scores'],
     [{ id: 'moderation' }, 'moderation.endpoints'],
     [{ id: 'alignment', rules: ['Be kind.'] }, 'plugins.alignment.model'],

@@ -1,0 +1,19 @@
+/** A plugin that stands for a tool of the service: the tool with the plugin's options, as if the request asked for it. */
+import { serverToolTypes } from '../canonical/server-tool-name.ts'
+import type { ServerTool } from '../canonical/server-tools.ts'
+import { isObject, type JsonObject } from '../lib/json.ts'
+import { readAgain } from './read-again.ts'
+import type { Prepared } from './stages.ts'
+
+/** A request that has the tool already keeps its own options. */
+export const withTool = (prepared: Prepared, tool: ServerTool, { id: _id, enabled: _enabled, ...parameters }: JsonObject): Prepared => {
+  const { body } = prepared.call
+  const [type, ...others] = serverToolTypes(tool)
+  const tools = body.value('tools')
+  const listed = Array.isArray(tools) ? (tools as readonly unknown[]) : []
+  if (listed.some((one) => isObject(one) && [type, ...others].some((known) => known === one['type']))) return prepared
+  const added = JSON.stringify({ type, parameters })
+  const before = listed.length === 0 ? undefined : body.raw('tools')
+  const all = before === undefined ? `[${added}]` : `${before.slice(0, before.lastIndexOf(']'))},${added}]`
+  return { ...prepared, call: readAgain(prepared, body.with({ tools: all })) }
+}
