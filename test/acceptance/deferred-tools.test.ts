@@ -1,4 +1,7 @@
 /** Tools that the model finds by searching, with an upstream that does what the test says: what it is sent, and what the client gets. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
 import { beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 
 import { type Answer, infer } from '../support/calls.ts'
@@ -516,4 +519,23 @@ test('what of a schema cannot be checked is told as a warning, and the tool can 
   const answer = await ask('chat', { tools, headers: { 'X-OpenRouter-Metadata': 'enabled' } })
   expect(callsIn('chat', answer, false)).toMatchObject([{ name: 'odd' }])
   expect(answer.text).toContain('unevaluatedProperties')
+})
+
+describe('docs/deferred-tools.md', () => {
+  const page = readFileSync(join(import.meta.dir, '../../docs/deferred-tools.md'), 'utf8')
+  const commands = [...page.matchAll(/```sh\ncurl "\$PATCHBAY_URL\/api\/v1(\S+)".*?-d '(.*?)'\n```/gs)]
+
+  test('has a command for each way', () => {
+    expect(commands.map(([, path]) => path)).toEqual(['/chat/completions', '/responses'])
+  })
+
+  test.each(commands.map(([, path = '', body = '']) => [path, body] as const))(
+    'the command to %s ends with a call of get_weather',
+    async (path, body) => {
+      const answer = await infer(service, body, { path })
+      expect(answer.status).toBe(200)
+      const calls = callsIn(path === '/responses' ? 'responses' : 'chat', answer, false)
+      expect(calls).toMatchObject([{ name: 'get_weather', arguments: { city: 'Oslo' } }])
+    },
+  )
 })
