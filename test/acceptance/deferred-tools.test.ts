@@ -4,7 +4,7 @@ import { join } from 'node:path'
 
 import { beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 
-import { type Answer, infer } from '../support/calls.ts'
+import { type Answer, infer, savePreset } from '../support/calls.ts'
 import { readStream, streamEvents } from '../support/client-stream.ts'
 import { type Exchange, startFakeUpstream } from '../support/fake-upstream.ts'
 import { type StartedService, useServices } from '../support/started-service.ts'
@@ -18,7 +18,10 @@ beforeAll(async () => {
     config: `
 providers:
   fake: { name: Fake, dialects: [openai-chat], base_url: "${upstream.url}", api_key: upstream-credential }
+  anthropic: { base_url: "${upstream.url}", api_key: upstream-credential }
 models:
+  anthropic/one:
+    endpoints: [{ provider: anthropic, model: up-claude, prices: { prompt: 2, completion: 10 } }]
   fake/one:
     endpoints: [{ provider: fake, model: up-one, prices: { prompt: 2, completion: 10 } }]
 `,
@@ -519,6 +522,46 @@ test('what of a schema cannot be checked is told as a warning, and the tool can 
   const answer = await ask('chat', { tools, headers: { 'X-OpenRouter-Metadata': 'enabled' } })
   expect(callsIn('chat', answer, false)).toMatchObject([{ name: 'odd' }])
   expect(answer.text).toContain('unevaluatedProperties')
+})
+
+describe('what Anthropic finds itself', () => {
+  const CLAUDE = { id: 'msg_1', type: 'message', role: 'assistant', model: 'up-claude', content: [{ type: 'text', text: 'Yes.' }] }
+  const marked = functionOf('messages', { name: 'get_weather' })
+
+  test.each<[string, readonly Json[]]>([
+    ['no search in the request', [marked]],
+    ['its own search', [{ type: 'tool_search_tool_regex_20251119', name: 'tool_search_tool_regex' }, marked]],
+  ])('goes to it as it was written: %s', async (_, tools) => {
+    upstream.script((exchange) => {
+      asked.push(exchange)
+      const usage = { input_tokens: 1, output_tokens: 1 }
+      return exchange.answer(200, JSON.stringify({ ...CLAUDE, stop_reason: 'end_turn', stop_sequence: null, usage }), {
+        'content-type': 'application/json',
+      })
+    })
+    const answer = await ask('messages', { more: { model: 'anthropic/one', deferred_tools: null, tools } })
+    expect(answer.status).toBe(200)
+    expect(asked.map(({ body }) => body['tools'] as unknown)).toEqual([tools])
+  })
+})
+
+test('a preset defers the tools of the requests that use it', async () => {
+  const saved = await savePreset(
+    service,
+    'finder',
+    {
+      model: 'fake/one',
+      messages: [{ role: 'user', content: 'x' }],
+      tools: TOOLS.map((tool) => functionOf('chat', tool)),
+      deferred_tools: DEFERRED,
+    },
+    'chat/completions',
+  )
+  expect(saved.status).toBe(200)
+  plays(SEARCH, CALL)
+  const answer = await infer(service, { model: '@preset/finder', messages: [{ role: 'user', content: 'Weather in Oslo?' }] })
+  expect(callsIn('chat', answer, false)).toEqual([{ id: 'call_2', name: 'get_weather', arguments: { city: 'Oslo' } }])
+  expect(toolNames(asked[0] as Exchange)).toEqual(['loaded', 'service_search_tools', 'service_call_tool'])
 })
 
 describe('docs/deferred-tools.md', () => {
