@@ -43,7 +43,7 @@ export interface Admission {
 
 export interface AdmissionParts {
   readonly clock: Clock
-  /** Admission for this process. Another implementation may share the rates of several. */
+  /** Counts the rates of this process. Another implementation may share the rates of several. */
   readonly meter: RateMeter
   readonly lag: Pick<LoopLag, 'p99Ms'>
   readonly limits: () => Limits

@@ -6,7 +6,7 @@ import { type Node, optionalText } from '../json-node.ts'
 import { replayedCall, replayedResult } from '../replayed-calls.ts'
 
 export const SERVER_TOOL_DETAIL = 'reasoning.server_tool_call'
-/** Of a call that was made in one turn with calls of the client's: these stand apart, in `tool_calls`. */
+/** For a call that was made in one turn with calls of the client's: these stand apart, in `tool_calls`. */
 export const BESIDE_CALLS = 'beside_tool_calls'
 
 /** Null for a tool that is none of the service's. */

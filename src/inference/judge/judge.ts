@@ -8,7 +8,7 @@ export interface Judge {
   readonly alignment: Alignment
   /** As the client sees it, at the top of its answer. */
   readonly report: AlignmentReport
-  /** The text of one message, as far as it was said. */
+  /** Judges one message, as far as it was said. */
   judge(frames: readonly Frame[]): Promise<JudgedCall>
   /** The message is made anew: what it cost so far stands. */
   again(): void

@@ -16,7 +16,7 @@ const options = z.looseObject({
   stream: z.boolean().default(false),
   /** Accepted from those who write it for every agent: an advisor has no tools. */
   max_tool_calls: z.int().min(1).max(25).optional(),
-  /** Of the vendor's own advisor. */
+  /** Options of the vendor's own advisor. */
   max_uses: z.int().min(1).default(Number.MAX_SAFE_INTEGER),
 })
 
