@@ -276,6 +276,20 @@ test('the plugin of that name offers a fusion with its options', async () => {
   expect(text).toContain(ADVICE)
 })
 
+test('a client that leaves ends the question to the advisor', async () => {
+  answerWith(() => undefined)
+  const controller = new AbortController()
+  const left = infer(
+    service,
+    { model: 'sandbox/agent', sandbox: { script: [advise('x'), DONE] }, messages: [{ role: 'user', content: 'How?' }], tools: [ADVISOR] },
+    { path: PATHS.chat, signal: controller.signal },
+  ).catch((thrown: unknown) => thrown)
+  await until(() => asked.length === 1, 'the advisor is asked')
+  controller.abort()
+  expect(await asked[0]?.gone).toBeNumber()
+  expect(await left).toBeInstanceOf(Error)
+})
+
 test('the tenth advice is the last one of a request', async () => {
   const calls = Array.from({ length: 12 }, () => advise('x').call)
   const { status } = await ask('chat', [{ calls }, DONE], [ADVISOR])
