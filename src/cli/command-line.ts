@@ -32,7 +32,7 @@ export const runCommandLine = async (argv: readonly string[]): Promise<number> =
 
   withSettings(program.command('serve', { isDefault: true }).description('Run the service.'), SERVE_SETTINGS).action(async (flags) => {
     const { serve } = await verbs.serve()
-    exitCode = await serve(readSettings(SERVE_SETTINGS, flags, environment()), environment(), argv.slice(2))
+    await serve(readSettings(SERVE_SETTINGS, flags, environment()), environment(), argv.slice(2))
   })
 
   const keys = program.command('keys').description('Create, list and revoke API keys, with the service running or not.')

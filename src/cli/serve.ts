@@ -10,8 +10,8 @@ import { greeting, type FirstKeys } from './greeting.ts'
 import { startWorkers, type Workers } from './workers.ts'
 import { UNBOUNDED } from '../keys/keys.ts'
 
-/** Resolves with the exit code when the service has stopped. `argv`: the flags, for workers. */
-export const serve = async (settings: ServeSettings, env: Environment, argv: readonly string[]): Promise<number> => {
+/** Ends the process when the service has stopped. `argv`: the flags, for workers. */
+export const serve = async (settings: ServeSettings, env: Environment, argv: readonly string[]): Promise<never> => {
   if (settings.workers > 1 && settings.databaseUrl === null) {
     throw new SettingError('--workers: more than one process needs --database-url postgres://…, since a SQLite file has one writer.')
   }
@@ -44,7 +44,8 @@ export const serve = async (settings: ServeSettings, env: Environment, argv: rea
 
   await stopped
   await drain(service, server, settings.drainSeconds, workers)
-  return 0
+  // A write to a log that nobody reads any more never ends, and would keep the process.
+  process.exit()
 }
 
 const makeFirstKeys = async ({ keys, owner }: Service): Promise<FirstKeys> => {

@@ -32,7 +32,7 @@ export const openService = async (settings: ServeSettings, file: ConfigFile, env
     ...service,
     async close() {
       await service.close()
-      flush()
+      await flush()
     },
   }
 }

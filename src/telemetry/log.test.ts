@@ -23,20 +23,20 @@ const linesOf = (program: string): Record<string, unknown>[] => {
 
 test('a line is JSON on stderr with its level, its time and its fields', () => {
   const [line, ...more] = linesOf(
-    "const { log, flush } = createLog('info', systemClock); log.debug('not'); log.info({ a: 1 }, 'said'); flush()",
+    "const { log, flush } = createLog('info', systemClock); log.debug('not'); log.info({ a: 1 }, 'said'); await flush()",
   )
   expect(more).toEqual([])
   expect(line).toEqual({ level: 'info', time: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/), a: 1, msg: 'said' })
 })
 
 test('silent is silent', () => {
-  expect(linesOf("const { log, flush } = createLog('silent', systemClock); log.error('not'); flush()")).toEqual([])
+  expect(linesOf("const { log, flush } = createLog('silent', systemClock); log.error('not'); await flush()")).toEqual([])
 })
 
 test('an error is its name, text, stack and causes, and nothing that a library hung on it', () => {
   const program =
     "const { log, flush } = createLog('info', systemClock); const cause = Object.assign(new TypeError('inner'), { config: { headers: { authorization: 'hunter2' } } });" +
-    "log.error({ error: Object.assign(new Error('outer', { cause }), { request: 'hunter2' }), cause }, 'failed'); flush()"
+    "log.error({ error: Object.assign(new Error('outer', { cause }), { request: 'hunter2' }), cause }, 'failed'); await flush()"
   const [line] = linesOf(program)
   expect(line).toMatchObject({
     error: { name: 'Error', message: 'outer', cause: { name: 'TypeError', message: 'inner' } },
@@ -46,6 +46,8 @@ test('an error is its name, text, stack and causes, and nothing that a library h
 })
 
 test('what is thrown without being an error is told as text', () => {
-  const [line] = linesOf("const { log, flush } = createLog('info', systemClock); log.error({ error: 'just text' }, 'failed'); flush()")
+  const [line] = linesOf(
+    "const { log, flush } = createLog('info', systemClock); log.error({ error: 'just text' }, 'failed'); await flush()",
+  )
   expect(line?.['error']).toBe('just text')
 })

@@ -15,8 +15,8 @@ export interface Log {
 
 export interface LogSink {
   readonly log: Log
-  /** Writes what is buffered: before the process ends. */
-  flush(): void
+  /** Writes what is buffered, as far as somebody reads it: before the process ends. */
+  flush(): Promise<void>
   /** Lines that nobody took in time. */
   dropped(): number
 }
@@ -28,7 +28,7 @@ const STDERR = 2
 
 export const createLog = (level: LogLevel, clock: Clock): LogSink => {
   const destination = createLineBuffer(STDERR, clock)
-  return { log: logTo(destination.write, level, clock), flush: destination.flushSync, dropped: () => destination.dropped }
+  return { log: logTo(destination.write, level, clock), flush: destination.flush, dropped: () => destination.dropped }
 }
 
 /** `write` takes one whole line at a time. */

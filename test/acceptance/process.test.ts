@@ -1,5 +1,6 @@
 /** The process as an operator meets it: starting, stopping, reloading, faults in flags and files (docs/contract/operating.md#process). */
-import { existsSync, statSync, writeFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { closeSync, constants, existsSync, openSync, statSync, writeFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { describe, expect, test } from 'bun:test'
@@ -211,6 +212,22 @@ describe('stopping', () => {
     const startedAt = performance.now()
     expect(await service.stop()).toBe(0)
     expect(performance.now() - startedAt).toBeLessThan(patient(1500))
+  })
+
+  test('exit 0: also where the log is a full pipe that nobody reads any more', async () => {
+    const path = join(services.directory(), 'log')
+    expect(spawnSync('mkfifo', [path]).status).toBe(0)
+    const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
+    const filler = openSync(path, constants.O_WRONLY | constants.O_NONBLOCK)
+    const fill = (): void => {
+      for (;;) writeSync(filler, 'x'.repeat(4096))
+    }
+    expect(fill).toThrow('EAGAIN')
+    const stderr = openSync(path, constants.O_WRONLY)
+    const service = await services.start({ stderr })
+    expect((await infer(service, { model: 'sandbox/echo', messages })).status).toBe(200)
+    expect(await service.stop()).toBe(0)
+    for (const descriptor of [reader, filler, stderr]) closeSync(descriptor)
   })
 
   test('exit 0: a signal that comes with the ready line is heeded', async () => {

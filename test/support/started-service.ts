@@ -16,6 +16,8 @@ interface StartOptions {
   readonly dataDir?: string
   readonly env?: Readonly<Record<string, string>>
   readonly flags?: readonly string[]
+  /** A descriptor in place of the pipe that is read here. */
+  readonly stderr?: number
 }
 
 export interface StartedService {
@@ -68,9 +70,9 @@ export const useServices = (): Services => {
     directories.push(path)
     return path
   }
-  const launch = (args: readonly string[], env: Readonly<Record<string, string>> = {}): ChildProcess => {
+  const launch = (args: readonly string[], env: Readonly<Record<string, string>> = {}, stderr: number | 'pipe' = 'pipe'): ChildProcess => {
     const { PATH = '', HOME = '' } = process.env
-    const child = spawn(PROGRAM, [...args], { cwd: directory(), env: { PATH, HOME, ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
+    const child = spawn(PROGRAM, [...args], { cwd: directory(), env: { PATH, HOME, ...env }, stdio: ['ignore', 'pipe', stderr] })
     processes.push(child)
     return child
   }
@@ -82,11 +84,11 @@ export const useServices = (): Services => {
       const code = await exitOf(child)
       return { code, stdout: texts.stdout(), stderr: texts.stderr() }
     },
-    async start({ config = '', dataDir = join(directory(), 'data'), env, flags = [] } = {}) {
+    async start({ config = '', dataDir = join(directory(), 'data'), env, flags = [], stderr } = {}) {
       const configPath = join(directory(), 'patchbay.yaml')
       writeFileSync(configPath, patientConfig(config))
       const startedAt = performance.now()
-      const child = launch(['serve', '--port', '0', '--data-dir', dataDir, '--config', configPath, ...flags], env)
+      const child = launch(['serve', '--port', '0', '--data-dir', dataDir, '--config', configPath, ...flags], env, stderr)
       const texts = collect(child)
       const exited = exitOf(child)
       let over = false
