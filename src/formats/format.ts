@@ -49,7 +49,7 @@ export interface Echo {
 export interface AnswerTail {
   readonly usage: Usage
   readonly cost: Cost
-  /** Of the service's own tools; absent where it ran none. */
+  /** The use of the service's own tools; absent where it ran none. */
   readonly serverTools?: ServerToolUse
   /** When the answer ended, in Unix seconds. */
   readonly endedSeconds: number

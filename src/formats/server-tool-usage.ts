@@ -26,6 +26,6 @@ export const serverToolUse = ({ usage, serverTools }: AnswerTail): JsonObject | 
   return searches + fetches === 0 ? null : { web_search_requests: searches, web_fetch_requests: fetches }
 }
 
-/** Of `cost_details`. */
+/** Members of `cost_details`. */
 export const serverToolCost = ({ cost, serverTools }: AnswerTail): JsonObject =>
   serverTools === undefined && cost.serverToolNanos === undefined ? {} : { server_tool_cost: dollars(cost.serverToolNanos ?? 0) }

@@ -20,8 +20,8 @@ import type { JsonBody } from '../lib/json-body.ts'
 import type { Permit } from '../limits/admission.ts'
 import type { AskedPlugins } from '../plugins/asked-plugins.ts'
 import type { Plan, PlannedAttempt } from '../routing/plan-attempts.ts'
-import type { OfferedTools } from './loop/offer-tools.ts'
-import type { PlannedSearch } from './web/plan-search.ts'
+import type { OfferedTools } from './loop/offered-tool.ts'
+import type { PlannedSearch } from './web/planned-search.ts'
 
 /** A request as it came in, read and authenticated, in the words of its interface. */
 export interface Received {

@@ -24,7 +24,7 @@ export interface ReportedCall {
   readonly durationMs: number
   readonly feeNanos: number
   readonly engine: string | null
-  /** Of a search that found something. */
+  /** How much a search found. */
   readonly results: number
   /** From 1. */
   readonly step: number

@@ -8,7 +8,6 @@ import { hasOfItsOwn, mayHaveOfItsOwn } from '../../providers/native-tools.ts'
 import type { PlannedAttempt } from '../../routing/plan-attempts.ts'
 import { refuseSameNames } from '../../tools/agents/agent-names.ts'
 import { askedTool } from '../../tools/asked-tools.ts'
-import type { DeferredTools } from '../../tools/deferred/deferred-tools.ts'
 import { plainJson, rewriteCalls } from '../../tools/deferred/replayed-calls.ts'
 import type { ToolKit } from '../../tools/kit.ts'
 import type { ToolSettings } from '../../tools/settings.ts'
@@ -18,16 +17,7 @@ import { dialectOf } from '../run/dialect-of.ts'
 import { checkToolSearch, withholdTools } from './found-tools.ts'
 import { withKnownCost } from './loop-limits.ts'
 import { toldFor } from './replayed-conversation.ts'
-import type { OfferedTool } from './offered-tool.ts'
-
-export interface OfferedTools {
-  /** By the name that the model calls. */
-  readonly byName: Pick<ReadonlyMap<string, OfferedTool>, 'get' | 'has'>
-  /** The client's conversation with the tools that an endpoint is offered in place of those that it has not. */
-  promptFor(planned: PlannedAttempt): Prompt
-  /** Functions of the client's that the model reaches through wrappers; absent: none. */
-  readonly deferred?: DeferredTools
-}
+import type { OfferedTool, OfferedTools } from './offered-tool.ts'
 
 export interface Offer {
   readonly tools: OfferedTools

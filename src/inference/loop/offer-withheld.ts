@@ -13,9 +13,8 @@ import { CALL_TOOL, CALL_WRAPPER, PLAIN_SEARCH, SEARCH_WRAPPER } from '../../too
 import { failed } from '../../tools/tool.ts'
 import { dialectOf } from '../run/dialect-of.ts'
 import { isWithheld, withoutMark } from './found-tools.ts'
-import type { OfferedTools } from './offer-tools.ts'
 import { toldFor } from './replayed-conversation.ts'
-import type { OfferedTool } from './offered-tool.ts'
+import type { OfferedTool, OfferedTools } from './offered-tool.ts'
 
 export interface WithheldParts {
   readonly workspaceId: string

@@ -1,3 +1,6 @@
+import type { Prompt } from '../../canonical/prompt.ts'
+import type { PlannedAttempt } from '../../routing/plan-attempts.ts'
+import type { DeferredTools } from '../../tools/deferred/deferred-tools.ts'
 import type { AskedTool, Tool } from '../../tools/tool.ts'
 
 /** A tool that the service runs in this request. */
@@ -12,4 +15,13 @@ export interface OfferedTool {
   readonly catalog?: string
   /** The client is not told of its calls. */
   readonly silent?: true
+}
+
+export interface OfferedTools {
+  /** By the name that the model calls. */
+  readonly byName: Pick<ReadonlyMap<string, OfferedTool>, 'get' | 'has'>
+  /** The client's conversation with the tools that an endpoint is offered in place of those that it has not. */
+  promptFor(planned: PlannedAttempt): Prompt
+  /** Functions of the client's that the model reaches through wrappers; absent: none. */
+  readonly deferred?: DeferredTools
 }

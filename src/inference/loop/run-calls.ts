@@ -8,9 +8,8 @@ import { objectIn } from '../../lib/json.ts'
 import type { AskModel } from '../../tools/ask.ts'
 import { failed, type ToolResult } from '../../tools/tool.ts'
 import type { SaidCall } from './model-turn.ts'
-import type { OfferedTools } from './offer-tools.ts'
 import { screenedSources } from './screen-tool-text.ts'
-import type { OfferedTool } from './offered-tool.ts'
+import type { OfferedTool, OfferedTools } from './offered-tool.ts'
 
 export interface CallsOfTurn {
   /** The number of the turn in its answer, from 1. */

@@ -19,10 +19,10 @@ import type { RunParts } from '../run/run.ts'
 import { loopLimits, stopAfter } from './loop-limits.ts'
 import { LoopReport } from './loop-report.ts'
 import { readModelTurn, type ModelTurn } from './model-turn.ts'
-import type { OfferedTools } from './offer-tools.ts'
 import { type EndedCall, resultParts, runCalls } from './run-calls.ts'
 import { screenToolText } from './screen-tool-text.ts'
 import { unwrapCalls, type UnwrappedCalls } from './unwrap-calls.ts'
+import type { OfferedTools } from './offered-tool.ts'
 
 export interface LoopParts extends RunParts, Omit<ScreenLimits, 'clock'> {
   readonly clock: Clock

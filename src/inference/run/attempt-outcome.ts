@@ -5,7 +5,7 @@ import type { Credential } from '../../routing/credentials.ts'
 import type { PlannedAttempt } from '../../routing/plan-attempts.ts'
 
 export interface AttemptOutcome {
-  /** Of the answer, from 1: one that runs tools takes several. */
+  /** The number of the turn in the answer, from 1: one that runs tools takes several. */
   readonly turn: number
   readonly planned: PlannedAttempt
   readonly credential: Credential

@@ -14,7 +14,8 @@ import { screenedSources, screenToolText } from '../loop/screen-tool-text.ts'
 import { answerWithTools, type LoopParts } from '../loop/tool-loop.ts'
 import { runJudged } from '../judge/run-judged.ts'
 import { strictError } from '../stages.ts'
-import { lastQuestion, type PlannedSearch } from './plan-search.ts'
+import { lastQuestion } from './plan-search.ts'
+import type { PlannedSearch } from './planned-search.ts'
 
 /** As `run`, or as `answerWithTools` where the service runs tools too. */
 export const answerWithSearch = async (

@@ -10,11 +10,7 @@ import type { SearchEngines } from '../../tools/web-search/search-engines.ts'
 import { prefersNative, type WebSearchSettings } from '../../tools/web-search/settings.ts'
 import { ofPreset } from '../loop/offer-tools.ts'
 import { dialectOf } from '../run/dialect-of.ts'
-
-/** `native`: every attempt has a search, which it is given as a tool. `ours`: the service searches, and the results go before the question. */
-export type PlannedSearch =
-  | { readonly type: 'native'; readonly tool: ProviderTool }
-  | { readonly type: 'ours'; readonly asked: AskedSearch; readonly query: string; readonly prompt: string | null }
+import type { PlannedSearch } from './planned-search.ts'
 
 /** What it may cost before the model is asked. A provider's own search is part of what the provider charges. */
 export const searchNanos = (search: PlannedSearch | null): number =>

@@ -26,7 +26,7 @@ export interface AskedEngines {
 export interface SearchEngines {
   /** In the order in which they are asked. */
   readonly names: readonly string[]
-  /** Of one search, whichever engine answers. */
+  /** The most that one search costs, whichever engine answers. */
   readonly mostFeeNanos: number
   /** All of them, or one by its name, or by its kind where no name is like that; null where there is none. */
   using(name: string | null): AskedEngines | null
