@@ -32,7 +32,8 @@ const IN_ALL = {
   extra_headers: { authorization: 'k' },
   trace: { trace_id: 't-1' },
   stop_server_tools_when: [{ type: 'step_count_is', step_count: 1 }],
-  deferred_tools: { profile: 'portable', protocol: 'v1', validation: 'runtime', search: { type: 'bm25', max_results: 5 } },
+  // So many tools that those of the request are not withheld.
+  deferred_tools: { profile: 'universal', protocol: 'v1', validation: 'runtime', search: { type: 'bm25' }, min_deferred_tools: 99 },
 }
 const IN_OPENAI = {
   reasoning: { effort: 'high' },

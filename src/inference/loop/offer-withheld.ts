@@ -52,6 +52,7 @@ export const offerWithheld = (call: Call, offer: OfferSoFar, parts: WithheldPart
     workspaceId: parts.workspaceId,
     memory: parts.catalogues,
   })
+  if (deferred === null && offer.tools === null && !mayDefer(call)) return offer
   const tools = offer.tools ?? { byName: new Map<string, OfferedTool>(), promptFor: () => prompt }
   return { ...offer, tools: deferred === null ? allShown(tools) : behindWrappers(tools, deferred, call.dialect, config) }
 }
