@@ -21,30 +21,30 @@ type Shape = readonly [name: string, format: ClientFormat, size: number, bodyOf:
 
 /** Half of what the limits allow. */
 const SHAPES: readonly Shape[] = [
-  ['messages', chatFormat, 14_000, (size) => ({ messages: list(size, () => text('x')) })],
-  ['parts', chatFormat, 14_000, (size) => ({ messages: [text(list(size, () => ({ type: 'text', text: 'x' })))] })],
-  ['calls', chatFormat, 7000, (size) => ({ messages: [text('x'), { role: 'assistant', content: null, tool_calls: list(size, call) }] })],
+  ['messages', chatFormat, 9000, (size) => ({ messages: list(size, () => text('x')) })],
+  ['parts', chatFormat, 9000, (size) => ({ messages: [text(list(size, () => ({ type: 'text', text: 'x' })))] })],
+  ['calls', chatFormat, 4500, (size) => ({ messages: [text('x'), { role: 'assistant', content: null, tool_calls: list(size, call) }] })],
   [
     'tools',
     chatFormat,
-    5000,
+    3000,
     (size) => ({ messages: [text('x')], tools: list(size, (at) => ({ type: 'function', function: { name: `f${at}`, parameters: {} } })) }),
   ],
   ['unknown fields', chatFormat, 450, (size) => ({ messages: [text('x')], ...named(size, 'x') })],
   ['members', chatFormat, 4500, (size) => ({ messages: [text('x')], logit_bias: named(size, 1) })],
   ['escapes', chatFormat, 200_000, (size) => ({ messages: [text('\n'.repeat(size))] })],
-  ['messages', messagesFormat, 14_000, (size) => ({ max_tokens: 9, messages: list(size, () => text('x')) })],
+  ['messages', messagesFormat, 9000, (size) => ({ max_tokens: 9, messages: list(size, () => text('x')) })],
   [
     'results',
     messagesFormat,
-    14_000,
+    9000,
     (size) => ({ max_tokens: 9, messages: [text(list(size, (at) => ({ type: 'tool_result', tool_use_id: `t${at}`, content: 'x' })))] }),
   ],
-  ['items', responsesFormat, 14_000, (size) => ({ input: list(size, () => text('x')) })],
+  ['items', responsesFormat, 9000, (size) => ({ input: list(size, () => text('x')) })],
   [
     'outputs',
     responsesFormat,
-    14_000,
+    9000,
     (size) => ({ input: list(size, (at) => ({ type: 'function_call_output', call_id: `c${at}`, output: 'x' })) }),
   ],
 ]

@@ -213,7 +213,7 @@ test('property: a conversation that is in order keeps its bytes, in whatever lay
 })
 
 test('its work grows with the conversation only', () => {
-  const many = 3000
+  const many = 2000
   const calls = Array.from({ length: many }, () => assistant(call('a')))
   const results = Array.from({ length: many }, (_, index) => user(result('a', String(index))))
   const { messages } = sent([HI, ...calls, ...results])
