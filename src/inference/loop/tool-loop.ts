@@ -16,7 +16,7 @@ import type { ToolSettings } from '../../tools/settings.ts'
 import type { Admitted } from '../admitted.ts'
 import { runJudged } from '../judge/run-judged.ts'
 import type { RunParts } from '../run/run.ts'
-import { loopLimits, stopAfter } from './loop-limits.ts'
+import { type LoopLimits, loopLimits, stopAfter } from './loop-limits.ts'
 import { LoopReport } from './loop-report.ts'
 import { readModelTurn, type ModelTurn } from './model-turn.ts'
 import { type EndedCall, resultParts, runCalls } from './run-calls.ts'
@@ -37,123 +37,186 @@ export interface LoopParts extends RunParts, Omit<ScreenLimits, 'clock'> {
 }
 
 /** As `run`, for a request with tools of the service's. */
-export const answerWithTools = async (
+export const answerWithTools = (
   admitted: Admitted,
   offered: OfferedTools,
   parts: LoopParts,
   take: TakeFrames,
-): Promise<GatewayError | null> => {
-  const { request, connection, log, hold } = admitted
-  const settings = parts.toolSettings()
-  const ask = parts.askModel(admitted)
-  const limits = loopLimits(request.call, settings)
-  const report = new LoopReport()
-  admitted.loop = report
-  const appended: Message[] = []
-  const deadlineMs = parts.clock.monotonicMs() + settings.loop.seconds * 1000
-  const screen = screenToolText(request, parts)
-  let malformed = 0
-  let forgot = false
+): Promise<GatewayError | null> => new ToolLoop(admitted, offered, parts, take).answer()
 
-  for (;;) {
-    const isFirst = report.turns === 0
-    const isFinal = report.stoppedBy !== null
-    const turn = readModelTurn((name) => isFinal || offered.byName.has(name), isFirst)
-    const deliver = breakingText(turn, report, take)
+class ToolLoop {
+  readonly #admitted: Admitted
+  readonly #offered: OfferedTools
+  readonly #parts: LoopParts
+  readonly #take: TakeFrames
+  readonly #settings: ToolSettings
+  readonly #limits: LoopLimits
+  readonly #report = new LoopReport()
+  readonly #deadlineMs: number
+  readonly #askModel: AskModel
+  readonly #screen: (text: string) => Promise<string | null>
+  /** What was said and found behind the client's conversation. */
+  readonly #appended: Message[] = []
+  /** Turns in a row in which no call could be read. */
+  #malformed = 0
+  /** The last results were too dear to send. */
+  #forgot = false
+  #isBroke = false
+
+  constructor(admitted: Admitted, offered: OfferedTools, parts: LoopParts, take: TakeFrames) {
+    this.#admitted = admitted
+    this.#offered = offered
+    this.#parts = parts
+    this.#take = take
+    this.#settings = parts.toolSettings()
+    this.#limits = loopLimits(admitted.request.call, this.#settings)
+    this.#deadlineMs = parts.clock.monotonicMs() + this.#settings.loop.seconds * 1000
+    this.#askModel = parts.askModel(admitted)
+    this.#screen = screenToolText(admitted.request, parts)
+    admitted.loop = this.#report
+  }
+
+  async answer(): Promise<GatewayError | null> {
+    const { connection } = this.#admitted
+    for (;;) {
+      const isFinal = this.#isFinal
+      const turn = readModelTurn((name) => isFinal || this.#offered.byName.has(name), this.#isFirst)
+      const error = await this.#ask(turn)
+      if (error !== null) {
+        if (this.#endsOnReserve()) continue
+        this.#report.stoppedBy = connection.stopped ? 'cancelled' : 'error'
+        return error
+      }
+      this.#report.said(turn)
+      const refusals = await this.#passOn(turn)
+      if (isFinal || turn.serverCalls.length === 0) return this.#end(turn)
+      const ended = await this.#runTools(turn, refusals)
+      if (connection.stopped) {
+        this.#report.stoppedBy = 'cancelled'
+        return connection.stopReason
+      }
+      if (turn.clientCalls > 0 || ended.some(({ endsTurn }) => endsTurn)) {
+        this.#report.stoppedBy = 'client_tool'
+        return this.#end(turn)
+      }
+      this.#goOn(turn, ended)
+    }
+  }
+
+  get #isFirst(): boolean {
+    return this.#report.turns === 0
+  }
+
+  /** Something ended the loop: this turn is for the answer, and calls nothing. */
+  get #isFinal(): boolean {
+    return this.#report.stoppedBy !== null
+  }
+
+  /** One turn of the model, of which the client gets what is its own. */
+  async #ask(turn: ModelTurn): Promise<GatewayError | null> {
+    const { request, connection, log, hold, judge } = this.#admitted
+    const isFirst = this.#isFirst
     const turnRequest = {
       ...request,
-      plan: isFirst ? request.plan : { ...request.plan, attempts: sameModel(admitted, settings) },
-      // The conversation is that of the endpoint which is asked: each lacks other tools.
-      promptFor: (planned: PlannedAttempt) => conversation(offered.promptFor(planned), appended, { isFirst, isFinal }),
+      plan: isFirst ? request.plan : { ...request.plan, attempts: sameModel(this.#admitted, this.#settings) },
+      promptFor: this.#promptFor(),
     }
-    if (isFinal) hold?.useReserve()
-    const error = await runJudged({ request: turnRequest, connection, log, hold, judge: admitted.judge }, parts, deliver)
-    report.turns += 1
-    if (error !== null) {
-      if (!isFirst && !forgot && hold?.ranDry === true && !connection.stopped) {
-        // What a budget cannot bear is not begun; the reserve pays for an end without it.
-        report.stoppedBy = 'budget'
-        forgetResults(appended)
-        forgot = true
-        continue
-      }
-      report.stoppedBy = connection.stopped ? 'cancelled' : 'error'
-      return error
-    }
-    report.said(turn)
-    // The last turn calls nothing.
-    const { frames, refusals } =
-      isFinal || offered.deferred === undefined
-        ? NO_CALLS_UNWRAPPED
-        : unwrapCalls(turn, offered.deferred, report, (warning) => log.warn(warning))
-    const passedOn = frames.length === 0 ? undefined : take(frames)
-    if (passedOn !== undefined) await passedOn
-    const stop = isFinal ? report.stoppedBy : turn.serverCalls.length === 0 ? (turn.clientCalls > 0 ? 'client_tool' : 'model') : null
-    if (stop !== null) {
-      report.stoppedBy = stop
-      if (isFinal && turn.serverCalls.length > 0) log.warn(AFTER_LIMIT)
-      return await end(turn, take)
-    }
+    if (this.#isFinal) hold?.useReserve()
+    const deliver = breakingText(turn, this.#report, this.#take)
+    const error = await runJudged({ request: turnRequest, connection, log, hold, judge }, this.#parts, deliver)
+    this.#report.turns += 1
+    return error
+  }
 
+  /** The conversation is that of the endpoint which is asked: each lacks other tools. */
+  #promptFor(): (planned: PlannedAttempt) => Prompt {
+    const place = { isFirst: this.#isFirst, isFinal: this.#isFinal }
+    return (planned) => conversation(this.#offered.promptFor(planned), this.#appended, place)
+  }
+
+  /** A turn that a budget cannot bear is not begun; the reserve pays for an end without what was found last. */
+  #endsOnReserve(): boolean {
+    const { hold, connection } = this.#admitted
+    if (this.#report.turns <= 1 || this.#forgot || hold?.ranDry !== true || connection.stopped) return false
+    this.#report.stoppedBy = 'budget'
+    this.#forgot = true
+    forgetResults(this.#appended)
+    return true
+  }
+
+  /** Calls of withheld tools become the client's own; those that cannot be are refused to the model. */
+  async #passOn(turn: ModelTurn): Promise<UnwrappedCalls['refusals']> {
+    if (this.#isFinal || this.#offered.deferred === undefined) return NO_REFUSALS
+    const { frames, refusals } = unwrapCalls(turn, this.#offered.deferred, this.#report, (warning) => this.#admitted.log.warn(warning))
+    const behind = frames.length === 0 ? undefined : this.#take(frames)
+    if (behind !== undefined) await behind
+    return refusals
+  }
+
+  async #runTools(turn: ModelTurn, refusals: UnwrappedCalls['refusals']): Promise<readonly EndedCall[]> {
+    const { request, connection, log } = this.#admitted
+    const { clock, ids, sealedResults } = this.#parts
+    const before = this.#report.steps
     const controller = connection.open()
-    const cancel = parts.clock.after(Math.max(0, deadlineMs - parts.clock.monotonicMs()), () =>
-      controller.abort(new Error('No time is left.')),
-    )
-    let ended: readonly EndedCall[]
-    let isBroke = false
-    const before = report.steps
+    const cancel = clock.after(Math.max(0, this.#deadlineMs - clock.monotonicMs()), () => controller.abort(new Error('No time is left.')))
     try {
-      const within = turn.serverCalls.slice(0, Math.max(0, limits.steps - before))
-      const paid = within.reduce((sum, { name }) => sum + mostFee(offered, name), 0)
-      isBroke = !(await admitted.canPay(paid))
+      const within = turn.serverCalls.slice(0, Math.max(0, this.#limits.steps - before))
+      this.#isBroke = !(await this.#admitted.canPay(within.reduce((sum, { name }) => sum + mostFee(this.#offered, name), 0)))
       const planned = log.current?.planned
-      ended = await runCalls(
+      const ended = await runCalls(
         {
-          number: report.turns,
+          number: this.#report.turns,
           calls: turn.serverCalls,
           refusalOf: ({ name }, index) => {
-            if (before + index >= limits.steps) return LIMIT_REACHED
-            return isBroke && mostFee(offered, name) > 0 ? BUDGET_SPENT : null
+            if (before + index >= this.#limits.steps) return LIMIT_REACHED
+            return this.#isBroke && mostFee(this.#offered, name) > 0 ? BUDGET_SPENT : null
           },
-          offered,
+          offered: this.#offered,
           refusals,
           model: planned?.model.id ?? request.requested,
-          ask,
-          prompt: planned === undefined ? request.call.prompt() : conversation(offered.promptFor(planned), appended, { isFirst, isFinal }),
+          ask: this.#askModel,
+          prompt: planned === undefined ? request.call.prompt() : this.#promptFor()(planned),
           dialect: request.call.dialect,
           signal: controller.signal,
         },
         {
-          ids: parts.ids,
-          parallel: settings.loop.parallel,
-          resultBytes: settings.result_bytes,
-          screen,
-          seal: (text) => parts.sealedResults.seal(request.caller.workspaceId, text),
-          now: () => parts.clock.monotonicMs(),
-          take,
+          ids,
+          parallel: this.#settings.loop.parallel,
+          resultBytes: this.#settings.result_bytes,
+          screen: this.#screen,
+          seal: (text) => sealedResults.seal(request.caller.workspaceId, text),
+          now: () => clock.monotonicMs(),
+          take: this.#take,
         },
       )
+      for (const one of ended) this.#report.ran(one)
+      this.#admitted.charge(ended.reduce((sum, { feeNanos }) => sum + feeNanos, 0))
+      return ended
     } finally {
       cancel()
     }
-    for (const one of ended) report.ran(one)
-    admitted.charge(ended.reduce((sum, { feeNanos }) => sum + feeNanos, 0))
-    if (connection.stopped) {
-      report.stoppedBy = 'cancelled'
-      return connection.stopReason
-    }
-    appended.push({ role: 'assistant', parts: turn.parts() }, { role: 'user', parts: resultParts(ended) })
-    if (turn.clientCalls > 0 || ended.some(({ endsTurn }) => endsTurn)) {
-      report.stoppedBy = 'client_tool'
-      return await end(turn, take)
-    }
-    malformed = ended.every(({ outcome }) => MALFORMED.has(outcome.fault?.code ?? null)) ? malformed + 1 : 0
-    report.stoppedBy = stopAfter(turn, admitted, report, limits, {
-      malformed,
-      isLate: parts.isDraining() || parts.clock.monotonicMs() >= deadlineMs,
-      isBroke,
+  }
+
+  /** The results go to the model, for its next turn or its last. */
+  #goOn(turn: ModelTurn, ended: readonly EndedCall[]): void {
+    const { clock, isDraining } = this.#parts
+    this.#appended.push({ role: 'assistant', parts: turn.parts() }, { role: 'user', parts: resultParts(ended) })
+    this.#malformed = ended.every(({ outcome }) => MALFORMED.has(outcome.fault?.code ?? null)) ? this.#malformed + 1 : 0
+    this.#report.stoppedBy = stopAfter(turn, this.#admitted, this.#report, this.#limits, {
+      malformed: this.#malformed,
+      isLate: isDraining() || clock.monotonicMs() >= this.#deadlineMs,
+      isBroke: this.#isBroke,
     })
-    admitted.nextTurn()
+    this.#admitted.nextTurn()
+  }
+
+  async #end(turn: ModelTurn): Promise<null> {
+    if (this.#isFinal && this.#report.stoppedBy !== 'client_tool' && turn.serverCalls.length > 0) this.#admitted.log.tell(AFTER_LIMIT)
+    this.#report.stoppedBy ??= turn.clientCalls > 0 ? 'client_tool' : 'model'
+    const reason = turn.clientCalls > 0 ? 'tool_calls' : turn.finish?.reason === 'tool_calls' ? 'stop' : (turn.finish?.reason ?? 'stop')
+    const behind = this.#take([{ events: [{ type: 'finish', reason, native: turn.finish?.native ?? null }] }])
+    if (behind !== undefined) await behind
+    return null
   }
 }
 
@@ -184,7 +247,7 @@ const sameModel = ({ log, request }: Admitted, { loop }: ToolSettings): readonly
   return loop.failover === 'never' ? [before] : [before, ...others]
 }
 
-const NO_CALLS_UNWRAPPED: UnwrappedCalls = { frames: [], refusals: new Map() }
+const NO_REFUSALS: UnwrappedCalls['refusals'] = new Map()
 
 const LIMIT_REACHED = { code: 'max_uses_exceeded', message: 'The limit of tool calls is reached. Answer with what is known.' } as const
 
@@ -223,10 +286,3 @@ const breakingText =
     report.brokeText = true
     return take([{ events: [{ type: 'text-break' }] }, ...passed])
   }
-
-const end = async (turn: ModelTurn, take: TakeFrames): Promise<null> => {
-  const reason = turn.clientCalls > 0 ? 'tool_calls' : turn.finish?.reason === 'tool_calls' ? 'stop' : (turn.finish?.reason ?? 'stop')
-  const behind = take([{ events: [{ type: 'finish', reason, native: turn.finish?.native ?? null }] }])
-  if (behind !== undefined) await behind
-  return null
-}

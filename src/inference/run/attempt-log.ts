@@ -176,6 +176,11 @@ export class AttemptLog {
     this.#said.lose(warning)
   }
 
+  /** Something was lost that it is too late to refuse: a part of the answer has gone out. */
+  tell(warning: Warning): void {
+    this.#said.lose(warning)
+  }
+
   /** The current attempt says this; as `AnswerSoFar`. */
   observe(frames: readonly Frame[], rewritten = false): void {
     this.#said.observe(frames, rewritten)
