@@ -212,7 +212,7 @@ test('property: a conversation that is in order keeps its bytes, in whatever lay
   )
 })
 
-test('its work grows with the conversation only', () => {
+test('thousands of calls of one id come through, each with a result', () => {
   const many = 2000
   const calls = Array.from({ length: many }, () => assistant(call('a')))
   const results = Array.from({ length: many }, (_, index) => user(result('a', String(index))))
