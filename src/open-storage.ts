@@ -16,6 +16,8 @@ export interface Storage {
   readonly owner: { readonly workspaceId: string; readonly userId: string }
   /** True once in the life of a database: for the first caller. */
   claimFirstStart(): Promise<boolean>
+  /** The next start is the first again. */
+  forgetFirstStart(): Promise<void>
 }
 
 /** `service`: this process serves, and is the only one to do so on a SQLite file. Throws SettingError, StorageRefused, StorageUnavailable. */
@@ -36,7 +38,14 @@ export const openStorage = async (
       now,
     })
     const rereadSecret = (): Promise<RootSecret> => verifiedSecret(settings, facts)
-    return { database, secret, rereadSecret, owner, claimFirstStart: async () => (await facts.establish('first-start', now)).written }
+    return {
+      database,
+      secret,
+      rereadSecret,
+      owner,
+      claimFirstStart: async () => (await facts.establish('first-start', now)).written,
+      forgetFirstStart: () => facts.forget('first-start'),
+    }
   } catch (thrown) {
     await database.close()
     throw thrown

@@ -5,10 +5,17 @@ import { readConfigFile } from '../config-file.ts'
 import { SettingError, type Environment, type ServeSettings } from '../config.ts'
 import { listen, type Server } from '../http/server.ts'
 import { systemClock } from '../lib/clock.ts'
+import { createLineBuffer } from '../telemetry/line-buffer.ts'
+import { announce } from './announce.ts'
 import { fromShell } from './from-shell.ts'
-import { greeting, type FirstKeys } from './greeting.ts'
+import type { FirstKeys } from './greeting.ts'
+import { createStopSignals, type StopSignals } from './stop-signals.ts'
 import { startWorkers, type Workers } from './workers.ts'
-import { UNBOUNDED } from '../keys/keys.ts'
+import { UNBOUNDED, type MadeKey } from '../keys/keys.ts'
+
+const STDERR = 2
+/** Sentences for whoever sits at the terminal. In the background: a terminal that nobody reads takes none, for ever. */
+const person = createLineBuffer(STDERR, systemClock)
 
 /** Ends the process when the service has stopped. `argv`: the flags, for workers. */
 export const serve = async (settings: ServeSettings, env: Environment, argv: readonly string[]): Promise<never> => {
@@ -19,7 +26,7 @@ export const serve = async (settings: ServeSettings, env: Environment, argv: rea
   const file = readConfigFile(settings.config, env)
   const service = await openService(settings, file, env)
   let server: Server
-  let firstKeys: FirstKeys | null
+  let firstKeys: MadeFirstKeys | null
   try {
     const { log } = service
     server = listen({
@@ -38,19 +45,24 @@ export const serve = async (settings: ServeSettings, env: Environment, argv: rea
   const workers = settings.workers > 1 ? startWorkers(settings.workers - 1, server.port, argv, env) : null
   // Who reads the ready line may send a signal at once.
   process.on('SIGHUP', () => reload(service, settings, env, workers))
-  const stopped = stopSignal(service)
+  const signals = stopSignals(service)
   // A worker that a first process started is silent: the port is announced once.
-  if (!isWorker) process.stdout.write(greeting(server.url, firstKeys, process.stdout.isTTY))
+  if (!isWorker) await announce(server.url, firstKeys, () => takeBackFirstKeys(service, firstKeys))
 
-  await stopped
-  await drain(service, server, settings.drainSeconds, workers)
+  await signals.asked
+  await drain(service, server, settings.drainSeconds, workers, signals)
+  await person.flush()
   // A write to a log that nobody reads any more never ends, and would keep the process.
   process.exit()
 }
 
-const makeFirstKeys = async ({ keys, owner }: Service): Promise<FirstKeys> => {
-  const make = async (kind: 'management' | 'inference'): Promise<string> => {
-    const { key } = await keys.create(
+interface MadeFirstKeys extends FirstKeys {
+  readonly hashes: readonly string[]
+}
+
+const makeFirstKeys = async ({ keys, owner }: Service): Promise<MadeFirstKeys> => {
+  const make = (kind: 'management' | 'inference'): Promise<MadeKey> =>
+    keys.create(
       {
         kind,
         name: `First ${kind} key`,
@@ -60,9 +72,16 @@ const makeFirstKeys = async ({ keys, owner }: Service): Promise<FirstKeys> => {
       },
       fromShell(owner.userId),
     )
-    return key
-  }
-  return { management: await make('management'), inference: await make('inference') }
+  const [management, inference] = [await make('management'), await make('inference')]
+  return { management: management.key, inference: inference.key, hashes: [management.record.hash, inference.record.hash] }
+}
+
+/** Nobody saw them: the next start makes others. */
+const takeBackFirstKeys = async ({ keys, owner, log, forgetFirstStart }: Service, shown: MadeFirstKeys | null): Promise<void> => {
+  if (shown === null) return
+  log.warn({}, 'nobody reads the standard output: the first keys are taken back, and the next start makes others')
+  for (const hash of shown.hashes) await keys.revoke(null, hash, fromShell(owner.userId))
+  await forgetFirstStart()
 }
 
 const reload = (service: Service, settings: ServeSettings, env: Environment, workers: Workers | null): void => {
@@ -72,52 +91,50 @@ const reload = (service: Service, settings: ServeSettings, env: Environment, wor
     service.log.info({}, 'configuration reloaded')
   } catch (thrown) {
     service.log.error({ error: thrown }, 'configuration not reloaded; the old one stays in force')
-    process.stderr.write(`patchbay: the old configuration stays in force. ${thrown instanceof Error ? thrown.message : ''}\n`)
+    person.write(`patchbay: the old configuration stays in force. ${thrown instanceof Error ? thrown.message : ''}\n`)
   }
 }
 
 const FATAL_DRAIN_SECONDS = 5
 
-/** Resolves at the first SIGTERM or SIGINT. A fault that nobody caught ends the process too, after a short drain: its state is unknown. */
-const stopSignal = ({ log }: Service): Promise<void> =>
-  new Promise((resolve) => {
-    process.on('SIGTERM', () => resolve())
-    process.on('SIGINT', () => resolve())
-    const fatal = (thrown: unknown): void => {
-      log.error({ error: thrown }, 'uncaught fault: stopping')
-      process.stderr.write(
-        `patchbay: uncaught fault, stopping: ${thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown)}\n`,
-      )
-      systemClock.after(FATAL_DRAIN_SECONDS * 1000, () => process.exit(1))
-      process.exitCode = 1
-      resolve()
-    }
-    process.on('uncaughtException', fatal)
-    process.on('unhandledRejection', fatal)
-  })
+/** A fault that nobody caught ends the process too, after a short drain: its state is unknown. */
+const stopSignals = ({ log }: Service): StopSignals => {
+  const signals = createStopSignals(systemClock)
+  process.on('SIGTERM', signals.signalled)
+  process.on('SIGINT', signals.signalled)
+  const fatal = (thrown: unknown): void => {
+    log.error({ error: thrown }, 'uncaught fault: stopping')
+    person.write(`patchbay: uncaught fault, stopping: ${thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown)}\n`)
+    systemClock.after(FATAL_DRAIN_SECONDS * 1000, () => process.exit(1))
+    process.exitCode = 1
+    signals.signalled()
+  }
+  process.on('uncaughtException', fatal)
+  process.on('unhandledRejection', fatal)
+  return signals
+}
 
 const TICK_MS = 20
-/** One Ctrl-C arrives within this time, however often. */
-const ECHO_MS = 500
 /** Time for the error events of streams that were ended to leave. */
 const LAST_WORDS_MS = 1000
 
-const drain = async (service: Service, server: Server, seconds: number, workers: Workers | null): Promise<void> => {
-  const beganMs = systemClock.monotonicMs()
-  let impatient = false
-  // A second signal means now; but npm sends on the Ctrl-C that the terminal has sent already.
-  process.on('SIGTERM', () => (impatient = true))
-  process.on('SIGINT', () => (impatient ||= systemClock.monotonicMs() - beganMs > ECHO_MS))
+const drain = async (
+  service: Service,
+  server: Server,
+  seconds: number,
+  workers: Workers | null,
+  signals: Pick<StopSignals, 'impatient'>,
+): Promise<void> => {
   if (server.open() > 0 && process.stderr.isTTY) {
-    process.stderr.write(`patchbay: stopping; ${server.open()} still open, up to ${seconds} s. Ctrl-C again stops now.\n`)
+    person.write(`patchbay: stopping; ${server.open()} still open, up to ${seconds} s. Ctrl-C again stops now.\n`)
   }
   service.beginDrain()
   server.stopAccepting()
   workers?.signal('SIGTERM')
-  const idle = (withinMs: number): Promise<void> => until(() => server.open() === 0 || (impatient && withinMs > LAST_WORDS_MS), withinMs)
-  await idle(seconds * 1000)
+  const isIdle = (): boolean => server.open() === 0
+  await until(() => isIdle() || signals.impatient, seconds * 1000)
   service.endRuns()
-  await idle(LAST_WORDS_MS)
+  await until(isIdle, LAST_WORDS_MS)
   await workers?.ended()
   await server.close()
   await service.close()

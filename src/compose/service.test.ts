@@ -15,7 +15,14 @@ import { composeService, type Service } from './service.ts'
 
 const { database, owner, dataDir } = await openSqliteDatabase()
 const secret = makeRootSecret(dataDir)
-const storage = { database, secret, owner, rereadSecret: async () => secret, claimFirstStart: async () => false }
+const storage = {
+  database,
+  secret,
+  owner,
+  rereadSecret: async () => secret,
+  claimFirstStart: async () => false,
+  forgetFirstStart: async () => undefined,
+}
 
 const HOUR_MS = 60 * 60 * 1000
 const DAY_MS = 24 * HOUR_MS

@@ -21,6 +21,8 @@ export interface Service {
   readonly owner: { readonly workspaceId: string; readonly userId: string }
   /** True once in the life of a database. */
   claimFirstStart(): Promise<boolean>
+  /** What the first start shows was not seen: the next one is the first again. */
+  forgetFirstStart(): Promise<void>
   readonly log: Log
   /** Serves by another file from the next request on. Throws, and changes nothing, where the file is at fault. */
   reload(file: ConfigFile): void
@@ -96,6 +98,7 @@ export const composeService = async (ground: Ground, file: ConfigFile, configPat
     keys: management.keys,
     owner: storage.owner,
     claimFirstStart: storage.claimFirstStart,
+    forgetFirstStart: storage.forgetFirstStart,
     log,
     reload: reloadable.reload,
     beginDrain: readiness.drain,

@@ -23,7 +23,14 @@ import { listen } from './server.ts'
 
 const { database, owner, dataDir } = await openSqliteDatabase()
 const secret = makeRootSecret(dataDir)
-const storage = { database, secret, owner, rereadSecret: async () => secret, claimFirstStart: async () => false }
+const storage = {
+  database,
+  secret,
+  owner,
+  rereadSecret: async () => secret,
+  claimFirstStart: async () => false,
+  forgetFirstStart: async () => undefined,
+}
 
 const MAX_BODY = 1024 * 1024
 

@@ -8,6 +8,8 @@ export interface FactStore {
   read(name: FactName): Promise<string | null>
   /** Writes the fact over what stands. */
   replace(name: FactName, value: string): Promise<void>
+  /** As if it had never been established. */
+  forget(name: FactName): Promise<void>
   /** Writes the fact if it is not there yet; answers what stands now, and whether this call wrote it. */
   establish(name: FactName, value: string): Promise<{ readonly value: string; readonly written: boolean }>
 }
@@ -20,6 +22,10 @@ export const createFactStore = (database: Database): FactStore => ({
   replace: (name, value) =>
     database.transaction(async (transaction) => {
       await transaction.updateTable('service_facts').set({ value }).where('name', '=', name).execute()
+    }),
+  forget: (name) =>
+    database.transaction(async (transaction) => {
+      await transaction.deleteFrom('service_facts').where('name', '=', name).execute()
     }),
   establish: (name, value) =>
     database.transaction(async (transaction) => {

@@ -1,6 +1,6 @@
 /** The process as an operator meets it: starting, stopping, reloading, faults in flags and files (docs/contract/operating.md#process). */
 import { spawnSync } from 'node:child_process'
-import { closeSync, constants, existsSync, openSync, statSync, writeFileSync, writeSync } from 'node:fs'
+import { closeSync, constants, existsSync, openSync, readFileSync, statSync, writeFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { describe, expect, test } from 'bun:test'
@@ -9,6 +9,9 @@ import { call, infer, streamChunks } from '../support/calls.ts'
 import { say, startFakeUpstream } from '../support/fake-upstream.ts'
 import { type StartedService, until, useServices } from '../support/started-service.ts'
 import { patient } from '../support/patience.ts'
+
+const PROGRAM = join(import.meta.dir, '../../bin/patchbay')
+const TERMINAL_HOLDER = join(import.meta.dir, '../support/programs/terminal-holder.ts')
 
 const services = useServices()
 const upstream = await startFakeUpstream()
@@ -96,6 +99,30 @@ describe('starting', () => {
     await services.run(['serve', '--port', new URL(first.url).port, '--data-dir', dataDir])
     const second = await services.start({ dataDir })
     expect([second.managementKey, second.inferenceKey]).toEqual([expect.stringMatching(/^pb_mgmt_/), expect.stringMatching(/^pb_inf_/)])
+  })
+
+  test('first keys that nobody could read are taken back, and the next start makes others', async () => {
+    const dataDir = join(services.directory(), 'data')
+    const path = join(services.directory(), 'unread')
+    expect(spawnSync('mkfifo', [path]).status).toBe(0)
+    const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
+    const stdout = openSync(path, constants.O_WRONLY)
+    closeSync(reader)
+    const child = Bun.spawn([PROGRAM, 'serve', '--port', '0', '--data-dir', dataDir], { stdout, stderr: 'pipe' })
+    closeSync(stdout)
+    let said = ''
+    const reading = (async () => {
+      for await (const bytes of child.stderr) said += new TextDecoder().decode(bytes)
+    })()
+    await until(() => said.includes('taken back'), 'the warning')
+    child.kill('SIGTERM')
+    expect(await child.exited).toBe(0)
+    await reading
+    expect(said).not.toContain('serve.ts')
+    const next = await services.start({ dataDir })
+    expect((await infer(next, { model: 'sandbox/echo', messages })).status).toBe(200)
+    const { json } = await call(next, 'GET', '/keys')
+    expect((json as { data: unknown[] }).data).toHaveLength(2)
   })
 
   test('the service starts again after kill -9', async () => {
@@ -252,21 +279,86 @@ describe('stopping', () => {
     expect(await service.exited).toBe(0)
   })
 
-  test('one Ctrl-C that arrives twice, from the terminal and from npm, lets a stream end', async () => {
-    const service = await services.start()
-    const answer = await startReading(service, slowly)
-    service.signal('SIGINT')
-    await until(async () => refused(service), 'the end of accepting')
-    service.signal('SIGINT')
-    expect((await answer.rest()).endsWith('data: [DONE]\n\n')).toBe(true)
-    expect(await service.exited).toBe(0)
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    test(`one ${signal} that arrives three times at once lets a hundred streams end`, async () => {
+      const service = await services.start()
+      const answers = await Promise.all(Array.from({ length: 100 }, () => startReading(service, slowly)))
+      for (let time = 0; time < 3; time += 1) service.signal(signal)
+      for (const answer of answers) expect((await answer.rest()).endsWith('data: [DONE]\n\n')).toBe(true)
+      expect(await service.exited).toBe(0)
+    })
+  }
+
+  test('exit 0: one Ctrl-C in the terminal of `npm start` lets streams end, though npm sends it on', async () => {
+    const directory = services.directory()
+    let shown = ''
+    const npm = Bun.spawn(['npm', 'start', '--', '--port', '0', '--data-dir', join(directory, 'data')], {
+      cwd: join(import.meta.dir, '../..'),
+      terminal: { cols: 400, data: (_, bytes) => void (shown += new TextDecoder().decode(bytes)) },
+    })
+    await until(() => shown.includes('/docs'), 'the greeting', patient(10_000))
+    const found = (pattern: RegExp): string => pattern.exec(shown)?.[1] ?? ''
+    const [url, inferenceKey] = [found(/ready (http:\/\/[\d.:]+)/), found(/(pb_inf_\w+)/)]
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () =>
+        startReading({ api: `${url}/api/v1`, inferenceKey }, { ...slowly, sandbox: { tokens: 60, delay_ms: 20 } }),
+      ),
+    )
+    npm.terminal?.write('\u0003')
+    for (const answer of answers) expect((await answer.rest()).endsWith('data: [DONE]\n\n')).toBe(true)
+    expect(await npm.exited).toBe(0)
+    expect(shown).toContain('stopping')
   })
 
-  test('a second SIGTERM ends the wait', async () => {
+  for (const [what, silence] of [
+    ['was closed', 'SIGKILL'],
+    ['is read by nobody any more', 'SIGSTOP'],
+  ] as const) {
+    test(`SIGTERM ends a service whose terminal ${what}, with streams open and a full log`, async () => {
+      const holder = Bun.spawn([
+        process.execPath,
+        TERMINAL_HOLDER,
+        PROGRAM,
+        'serve',
+        '--port',
+        '0',
+        '--data-dir',
+        join(services.directory(), 'data'),
+        '--drain-seconds',
+        '1',
+      ])
+      let shown = ''
+      const reading = (async () => {
+        for await (const bytes of holder.stdout) shown += new TextDecoder().decode(bytes)
+      })()
+      await until(() => shown.includes('/docs'), 'the greeting')
+      const found = (pattern: RegExp): string => pattern.exec(shown)?.[1] ?? ''
+      const pid = Number(found(/^pid (\d+)/))
+      const service = { api: `${found(/ready (http:\/\/[\d.:]+)/)}/api/v1`, managementKey: '', inferenceKey: found(/(pb_inf_\w+)/) }
+      try {
+        holder.kill(silence)
+        // Some 40 KB of log: more than the buffer of a terminal takes.
+        for (let request = 0; request < 100; request += 1)
+          expect((await infer(service, { model: 'sandbox/echo', messages })).status).toBe(200)
+        const answer = await startReading(service, { ...slowly, sandbox: { tokens: 1000, delay_ms: 50 } })
+        process.kill(pid, 'SIGTERM')
+        expect(streamChunks(await answer.rest()).at(-1)?.choices).toMatchObject([{ finish_reason: 'error' }])
+        await until(() => hasEnded(pid), 'the end of the process', patient(5000))
+      } finally {
+        holder.kill('SIGKILL')
+        if (!hasEnded(pid)) process.kill(pid, 'SIGKILL')
+        await reading
+      }
+    })
+  }
+
+  test('a second SIGTERM a second later ends the wait', async () => {
     const service = await services.start()
     const answer = await startReading(service, { ...slowly, sandbox: { tokens: 1000, delay_ms: 50 } })
     service.signal('SIGTERM')
     await until(async () => refused(service), 'the end of accepting')
+    // Sooner, it would be an echo of the first.
+    await Bun.sleep(1100)
     const secondAt = performance.now()
     service.signal('SIGTERM')
     await answer.rest().catch(() => '')
@@ -354,6 +446,15 @@ const checkMisuse = (ended: { code: number | null; stdout: string; stderr: strin
   expect(ended.code).toBe(2)
 }
 
+/** A child that nobody waits for, or none. */
+const hasEnded = (pid: number): boolean => {
+  try {
+    return /^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
+  } catch {
+    return true
+  }
+}
+
 const refused = async (service: StartedService): Promise<boolean> => {
   try {
     return (await fetch(`${service.url}/health/ready`, { headers: { connection: 'close' } })).status === 503
@@ -363,7 +464,7 @@ const refused = async (service: StartedService): Promise<boolean> => {
 }
 
 /** Reads until the first content; `rest` is everything, once the stream has ended. */
-const startReading = async (service: StartedService, body: object): Promise<{ rest(): Promise<string> }> => {
+const startReading = async (service: Pick<StartedService, 'api' | 'inferenceKey'>, body: object): Promise<{ rest(): Promise<string> }> => {
   const response = await fetch(`${service.api}/chat/completions`, {
     method: 'POST',
     headers: { authorization: `Bearer ${service.inferenceKey}`, 'content-type': 'application/json' },

@@ -59,7 +59,10 @@ export interface CallOptions {
 }
 
 /** `path` is below /api/v1. */
-export const call = async (service: StartedService, method: string, path: string, options: CallOptions = {}): Promise<Answer> => {
+/** What a call needs to know of a service. */
+export type Callee = Pick<StartedService, 'api' | 'managementKey' | 'inferenceKey'>
+
+export const call = async (service: Callee, method: string, path: string, options: CallOptions = {}): Promise<Answer> => {
   const { key = service.managementKey, body, headers = {}, signal } = options
   const response = await fetch(service.api + path, {
     method,
@@ -76,7 +79,7 @@ export const call = async (service: StartedService, method: string, path: string
 
 /** The same with the inference key, to chat completions unless told otherwise. */
 export const infer = (
-  service: StartedService,
+  service: Callee,
   body: Readonly<Record<string, unknown>> | string,
   { path = '/chat/completions', ...options }: CallOptions & { readonly path?: string } = {},
 ): Promise<Answer> => call(service, 'POST', path, { key: service.inferenceKey, body, ...options })

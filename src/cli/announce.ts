@@ -1,0 +1,16 @@
+/** Tells on standard output that the service is ready. */
+import { writeSync } from 'node:fs'
+
+import { greeting, type FirstKeys } from './greeting.ts'
+
+const STDOUT = 1
+
+/** Calls `onUnread` where nobody can read it: a pipe without a reader, or a terminal that was closed. The service goes on. */
+export const announce = async (url: string, keys: FirstKeys | null, onUnread: () => Promise<void>): Promise<void> => {
+  let rest = Buffer.from(greeting(url, keys, process.stdout.isTTY))
+  try {
+    while (rest.byteLength > 0) rest = rest.subarray(writeSync(STDOUT, rest))
+  } catch {
+    await onUnread()
+  }
+}
