@@ -18,6 +18,7 @@ const verbs = {
   credits: () => import('./credits.ts'),
   ledger: () => import('./ledger.ts'),
   doctor: () => import('./doctor.ts'),
+  catalogue: () => import('./catalogue.ts'),
 }
 
 /** The exit code. */
@@ -85,6 +86,27 @@ export const runCommandLine = async (argv: readonly string[]): Promise<number> =
     .action(async (flags) => {
       exitCode = await (await verbs.ledger()).auditLedgerVerb(storage(flags), flags)
     })
+
+  const catalogue = program.command('catalogue').description('Import models and prices, and see how old they are.')
+  withSettings(
+    catalogue
+      .command('import')
+      .argument('<file>', "LiteLLM's price list, models.dev's api.json, or a hosted router's GET /models; - for stdin"),
+    STORAGE_SETTINGS,
+  )
+    .description('Keep the prices of a list over the shipped ones, and show what changes. Your own file wins over both.')
+    .option('--kind <kind>', 'litellm, models.dev or hosted; found out when absent')
+    .option('--as-of <day>', "the day that the prices are from; the file's own date when absent")
+    .option('--dry-run', 'only show what would change')
+    .option('--json', 'print JSON')
+    .action(async (file, flags) => (await verbs.catalogue()).importCatalogueVerb(storage(flags), file, flags))
+  withSettings(catalogue.command('show').argument('[model]', 'a part of the id; all models when absent'), STORAGE_SETTINGS)
+    .description('Show each price, who told it, and how old it is.')
+    .option('--json', 'print JSON, one line a price')
+    .action(async (model, flags) => (await verbs.catalogue()).showCatalogueVerb(storage(flags), model, flags))
+  withSettings(catalogue.command('forget').argument('<kind>', 'litellm, models.dev or hosted'), STORAGE_SETTINGS)
+    .description('Go back to the prices without this list.')
+    .action(async (kind, flags) => (await verbs.catalogue()).forgetCatalogueVerb(storage(flags), kind))
 
   withSettings(program.command('doctor'), STORAGE_SETTINGS)
     .description('Check configuration, storage, secret, clock and providers; exit code 1 where something is wrong.')

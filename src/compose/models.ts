@@ -1,16 +1,17 @@
-/** The models of the shipped catalogue, the operator's file and the sandbox, as one. */
+/** The models of the shipped catalogue, imported prices, the operator's file and the sandbox, as one. */
 import type { ConfigFile } from '../config-file.ts'
 import { SettingError, type Environment } from '../config.ts'
 import { buildModels, CatalogueError } from '../models/build-models.ts'
+import type { CatalogueImport } from '../models/catalogue-imports.ts'
 import catalogue from '../models/catalogue-data.json' with { type: 'json' }
 import type { Catalogue } from '../models/catalogue-schema.ts'
 import type { Models } from '../models/models.ts'
 import { sandboxModels } from '../sandbox-models.ts'
 
 /** `path`: that of the file, if it has one, which a fault of its names. Throws SettingError. */
-export const composeModels = (file: ConfigFile, path: string | null, env: Environment): Models => {
+export const composeModels = (file: ConfigFile, path: string | null, env: Environment, imports: readonly CatalogueImport[]): Models => {
   try {
-    return buildModels(catalogue as Pick<Catalogue, 'providers' | 'models'>, file, env, file.sandbox ? sandboxModels : [])
+    return buildModels(catalogue as Catalogue, file, env, file.sandbox ? sandboxModels : [], imports)
   } catch (thrown) {
     if (thrown instanceof CatalogueError) throw new SettingError(path === null ? thrown.message : `${path}: ${thrown.message}`)
     throw thrown

@@ -32,6 +32,8 @@ export interface Reloadable {
   built<Part>(build: (file: ConfigFile) => Part): () => Part
   /** Throws what a part throws that cannot be built from this file; then nothing changes. */
   reload(next: ConfigFile): void
+  /** Builds every part again from the newest file: what it is built from beside the file has changed. */
+  rebuild(): void
 }
 
 export const createReloadable = (first: ConfigFile): Reloadable => {
@@ -39,6 +41,12 @@ export const createReloadable = (first: ConfigFile): Reloadable => {
   let settings = settingsOf(first)
   /** Each builds a part from a file, and answers what puts the part in force. */
   const rebuilds: ((next: ConfigFile) => () => void)[] = []
+  const reload = (next: ConfigFile): void => {
+    const changes = rebuilds.map((rebuild) => rebuild(next))
+    for (const putInForce of changes) putInForce()
+    file = next
+    settings = settingsOf(next)
+  }
   return {
     get settings() {
       return settings
@@ -53,11 +61,7 @@ export const createReloadable = (first: ConfigFile): Reloadable => {
       })
       return () => part
     },
-    reload(next) {
-      const changes = rebuilds.map((rebuild) => rebuild(next))
-      for (const putInForce of changes) putInForce()
-      file = next
-      settings = settingsOf(next)
-    },
+    reload,
+    rebuild: () => reload(file),
   }
 }

@@ -6,10 +6,12 @@ import { createApp, type App } from '../http/app.ts'
 import type { Keys } from '../keys/keys.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import { repeat } from '../lib/repeat.ts'
+import { createCatalogueStore } from '../storage/catalogue-store.ts'
 import { createChangeCounter } from '../storage/change-counter.ts'
 import type { Log } from '../telemetry/log.ts'
 import { composeAppParts } from './app-parts.ts'
 import { startCacheWatch } from './cache-watch.ts'
+import { openCatalogueImports } from './catalogue-imports.ts'
 import { housekeepingJobs, startHousekeeping } from './housekeeping.ts'
 import { composeModels } from './models.ts'
 import { composeParts, type Ground } from './parts.ts'
@@ -56,8 +58,9 @@ export const composeService = async (ground: Ground, file: ConfigFile, configPat
   const parts = composeParts(ground, reloadable)
   const { management, presets, guardrails, ledger, recorder, running, readiness, onError } = parts
 
+  const imports = await openCatalogueImports(createCatalogueStore(database))
   const app = reloadable.built((current) => {
-    const models = composeModels(current, configPath, env)
+    const models = composeModels(current, configPath, env, imports.current())
     const built = createApp(composeAppParts(parts, current, models, env))
     management.useModels(models)
     return built
@@ -72,6 +75,12 @@ export const composeService = async (ground: Ground, file: ConfigFile, configPat
         { name: 'presets', refresh: presets.refreshCache },
         { name: 'guardrails', refresh: guardrails.refreshCache },
         { name: 'budgets', refresh: ledger.refreshCache },
+        {
+          name: 'imported prices',
+          async refresh() {
+            if (await imports.refresh()) reloadable.rebuild()
+          },
+        },
       ],
       onChange: database.checkpoint,
       onError: (thrown, doing) => log.warn({ error: thrown }, doing),

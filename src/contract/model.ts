@@ -9,6 +9,19 @@ const architecture = z.object({
   instruct_type: z.string().nullable(),
 })
 
+const pricingSource = z
+  .object({
+    from: z
+      .enum(['catalogue', 'operator', 'litellm', 'models.dev', 'hosted'])
+      .meta({ description: "The shipped catalogue, the operator's file, or an imported list." }),
+    as_of: z.iso.date().nullable().meta({ description: "The day that the price is from; null for the operator's file." }),
+    age_days: z.int().nullable(),
+  })
+  .nullable()
+  .meta({
+    description: 'Who told the price of the first endpoint, or of this one, and how old it is; null where nobody did. Lists leave it out.',
+  })
+
 export const model = z
   .object({
     id: z.string(),
@@ -19,6 +32,7 @@ export const model = z
     context_length: z.int().nullable(),
     architecture,
     pricing: z.record(z.string(), z.string()),
+    pricing_source: pricingSource.optional(),
     top_provider: z.object({ is_moderated: z.boolean(), context_length: z.int().nullable(), max_completion_tokens: z.int().nullable() }),
     per_request_limits: z.null(),
     supported_parameters: z.array(z.string()),
@@ -28,6 +42,7 @@ export const model = z
   })
   .meta({ id: 'Model', description: 'A model, or an active preset under the name @preset/slug.' })
 
+export type PricingSource = z.output<typeof pricingSource>
 export type ModelResource = z.output<typeof model>
 
 const percentiles = z.object({ p50: z.number(), p75: z.number(), p90: z.number(), p99: z.number() }).nullable()
@@ -45,6 +60,7 @@ export const endpoint = z
     max_completion_tokens: z.int().nullable(),
     max_prompt_tokens: z.int().nullable(),
     pricing: z.record(z.string(), z.string()),
+    pricing_source: pricingSource,
     quantization: z.string().meta({ description: 'unknown where nobody told.' }),
     service_tier: z.string().nullable().meta({ description: 'Null for an ordinary endpoint.' }),
     data_policy: z

@@ -24,7 +24,7 @@ export const checkConfiguration = (
   const name = 'configuration'
   try {
     const file = readConfigFile(settings.config, env)
-    const models = buildModels(catalogue as Pick<Catalogue, 'providers' | 'models'>, file, env, [])
+    const models = buildModels(catalogue as Catalogue, file, env, [])
     const providers = models.providers().length
     if (providers === 0) {
       const says = 'No provider is enabled: set one of their variables, such as OPENAI_API_KEY. The sandbox models answer without one.'

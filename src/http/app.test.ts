@@ -58,7 +58,7 @@ const build = (more: Partial<AppParts> = {}) => {
     if (line.level === 'error') faults.push(line)
   }
   const composed = composeParts({ clock, ids: systemIds, log, metrics, storage, journal: null, seal: testSeal }, createReloadable(FILE))
-  const parts: AppParts = { ...composeAppParts(composed, FILE, composeModels(FILE, null, {}), {}), version: '1.2.3', ...more }
+  const parts: AppParts = { ...composeAppParts(composed, FILE, composeModels(FILE, null, {}, []), {}), version: '1.2.3', ...more }
   return { parts, app: createApp(parts), keys: composed.management.keys, presets: composed.presets, settled, faults, metrics, clock }
 }
 

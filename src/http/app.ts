@@ -98,8 +98,8 @@ const apiRoutes = (parts: AppParts, listing = { ...parts, listed: createListedMo
   modelsGet('/models/:author/:slug', listing),
   modelsGet('/models/:id', listing),
   modelGet(listing),
-  modelsEndpoints(parts.models, parts.health),
-  endpointsZdr(parts.models, parts.health),
+  modelsEndpoints(parts.models, parts.health, parts.clock),
+  endpointsZdr(parts.models, parts.health, parts.clock),
   providersList(parts.models),
   generationGet(parts.generations),
 ]

@@ -17,7 +17,8 @@ const model = (provider: string): Catalogue['models'][string] => ({
   endpoints: [{ provider, model: 'one-1', prices: { prompt: 1, completion: 2 } }],
 })
 
-const catalogue: Pick<Catalogue, 'providers' | 'models'> = {
+const catalogue: Omit<Catalogue, 'sources'> = {
+  as_of: '2026-11-18',
   providers: {
     acme: {
       name: 'Acme',

@@ -1,4 +1,5 @@
-/** The models of this installation: the shipped catalogue, with the operator's file over it, for the providers that are enabled. */
+/** The models of this installation: the shipped catalogue, imported prices over it and the operator's file over both, for the providers that are enabled. */
+import { layerImports, type CatalogueImport, type PriceSource } from './catalogue-imports.ts'
 import type { Catalogue, EndpointEntry, ModelEntry, ProviderEntry } from './catalogue-schema.ts'
 import { createModels, plainEndpoint, type Models } from './models.ts'
 import type { DataPolicy, Model, ModelEndpoint, Provider } from './model.ts'
@@ -15,32 +16,39 @@ export class CatalogueError extends Error {
 
 /** `variables`: what the environment holds. `builtIn`: models that need no provider's account. Throws CatalogueError. */
 export const buildModels = (
-  catalogue: Pick<Catalogue, 'providers' | 'models'>,
+  catalogue: Pick<Catalogue, 'as_of' | 'providers' | 'models'>,
   operator: OperatorEntries,
   variables: Readonly<Record<string, string | undefined>>,
   builtIn: readonly Model[],
+  imports: readonly CatalogueImport[] = [],
 ): Models => {
+  const layered = layerImports(catalogue.models, imports)
   const listed = new Set(Object.values(operator.models).flatMap(({ endpoints }) => (endpoints ?? []).map(({ provider }) => provider)))
   const providers = enabledProviders(catalogue.providers, operator.providers, variables, listed)
   const known = new Set([...Object.keys(catalogue.providers), ...Object.keys(operator.providers)])
   const models: Model[] = []
   const dormant = new Map<string, readonly string[]>()
-  for (const id of new Set([...Object.keys(operator.models), ...Object.keys(catalogue.models)])) {
+  for (const id of new Set([...Object.keys(operator.models), ...Object.keys(layered.models)])) {
     const own = operator.models[id] ?? {}
     for (const { provider } of own.endpoints ?? []) {
       if (!known.has(provider))
         throw new CatalogueError(`models: "${id}" names the provider "${provider}", which is not defined under providers.`)
     }
-    if (own.endpoints === undefined && catalogue.models[id] === undefined)
+    if (own.endpoints === undefined && layered.models[id] === undefined)
       throw new CatalogueError(`models: "${id}" needs endpoints: the catalogue does not know it.`)
-    const entry = { ...catalogue.models[id], ...own }
-    const model = modelOf(id, entry, providers, operator.models[id] !== undefined)
+    const entry = { ...layered.models[id], ...own }
+    const origin = operator.models[id] !== undefined ? 'operator' : layered.added.has(id) ? 'import' : undefined
+    const sourceOf = (endpoint: EndpointEntry): PriceSource =>
+      own.endpoints === undefined ? (layered.sourceOf(endpoint) ?? { from: 'catalogue', asOf: catalogue.as_of }) : OPERATORS
+    const model = modelOf(id, entry, providers, origin, sourceOf)
     if (model === null) dormant.set(id, enablingVariables(entry, catalogue.providers))
     else models.push(model)
   }
   models.sort((a, b) => b.created - a.created || (a.id < b.id ? -1 : 1))
   return createModels([...models, ...builtIn], [...providers.values()], dormant)
 }
+
+const OPERATORS: PriceSource = { from: 'operator', asOf: null }
 
 /** What an operator would set to have the model served. */
 const enablingVariables = (entry: ModelEntry, providers: Readonly<Record<string, ProviderEntry>>): string[] =>
@@ -104,10 +112,16 @@ const normalAddress = (slug: string, address: string, { base_url_env }: Provider
   return `${url.origin}/v1`
 }
 
-const modelOf = (id: string, entry: ModelEntry, providers: ReadonlyMap<string, Provider>, isOperators: boolean): Model | null => {
+const modelOf = (
+  id: string,
+  entry: ModelEntry,
+  providers: ReadonlyMap<string, Provider>,
+  origin: Model['origin'],
+  sourceOf: (endpoint: EndpointEntry) => PriceSource,
+): Model | null => {
   const endpoints = (entry.endpoints ?? []).flatMap((endpoint) => {
     const provider = providers.get(endpoint.provider)
-    return provider === undefined ? [] : [endpointOf(endpoint, entry, provider)]
+    return provider === undefined ? [] : [endpointOf(endpoint, entry, provider, sourceOf(endpoint))]
   })
   if (endpoints.length === 0) return null
   return {
@@ -120,15 +134,16 @@ const modelOf = (id: string, entry: ModelEntry, providers: ReadonlyMap<string, P
     supportedParameters: entry.supported_parameters ?? [],
     endpoints: withOwnTags(endpoints),
     firstTokenMs: entry.first_token_timeout === undefined ? null : entry.first_token_timeout * 1000,
-    ...(isOperators ? { origin: 'operator' } : {}),
+    ...(origin === undefined ? {} : { origin }),
   }
 }
 
-const endpointOf = (entry: EndpointEntry, model: ModelEntry, provider: Provider): ModelEndpoint => {
+const endpointOf = (entry: EndpointEntry, model: ModelEntry, provider: Provider, source: PriceSource): ModelEndpoint => {
   const variant = entry.variant ?? entry.service_tier
   return plainEndpoint(provider, entry.model, {
     tag: variant === undefined ? provider.slug : `${provider.slug}/${variant}`,
     prices: entry.prices ?? null,
+    ...(entry.prices === undefined ? {} : { pricesFrom: source }),
     maxCompletionTokens: entry.max_completion_tokens ?? null,
     contextLength: entry.context_length ?? model.context_length ?? null,
     quantization: entry.quantization ?? 'unknown',

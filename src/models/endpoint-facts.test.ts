@@ -8,7 +8,7 @@ import type { ModelEndpoint } from './model.ts'
 
 const build = (model: Partial<ModelEntry> & { endpoints: EndpointEntry[] }): Models =>
   buildModels(
-    { providers: {}, models: {} },
+    { as_of: '2026-11-18', providers: {}, models: {} },
     {
       providers: {
         acme: { dialects: ['openai-chat'], base_url: 'https://acme.example', any_model: true, data_policy: { training: false } },

@@ -1,5 +1,7 @@
 /** Models as the API lists them. */
-import type { ModelResource } from '../contract/model.ts'
+import type { ModelResource, PricingSource } from '../contract/model.ts'
+import { movedDecimal } from '../lib/decimal.ts'
+import type { PriceSource } from './catalogue-imports.ts'
 import type { PriceEntry } from './catalogue-schema.ts'
 import type { Model } from './model.ts'
 
@@ -48,6 +50,17 @@ export const presetAsModel = (
   links: { details: `/api/v1/presets/${preset.slug}` },
 })
 
+/** How old a price is; null where nobody dated it. */
+export const pricingSource = (source: PriceSource | undefined, nowMs: number): PricingSource =>
+  source === undefined
+    ? null
+    : { from: source.from, as_of: source.asOf, age_days: source.asOf === null ? null : ageDays(source.asOf, nowMs) }
+
+const DAY_MS = 24 * 60 * 60 * 1000
+
+/** A list of tomorrow, by another clock, is of today. */
+export const ageDays = (asOf: string, nowMs: number): number => Math.max(0, Math.floor((nowMs - Date.parse(asOf)) / DAY_MS))
+
 export const pricingOf = (prices: PriceEntry | null): Record<string, string> => {
   // -1 is the API's own sign for a price that is not known beforehand.
   if (prices === null) return { prompt: '-1', completion: '-1' }
@@ -65,7 +78,6 @@ export const pricingOf = (prices: PriceEntry | null): Record<string, string> => 
   }
 }
 
-const perToken = (dollarsPerMillion: number): string => decimal(dollarsPerMillion / 1_000_000)
+const perToken = (dollarsPerMillion: number): string => movedDecimal(dollarsPerMillion, -6)
 
-/** Without an exponent: `0.00000125`. */
-const decimal = (dollars: number): string => dollars.toFixed(12).replace(/\.?0+$/, '')
+const decimal = (dollars: number): string => movedDecimal(dollars, 0)

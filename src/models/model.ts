@@ -1,5 +1,6 @@
 /** One model, who serves it, and what each of them promises. */
 import type { EndpointTier, Quantization } from '../canonical/endpoint-facts.ts'
+import type { PriceSource } from './catalogue-imports.ts'
 import type { PriceEntry } from './catalogue-schema.ts'
 import type { ProviderDialect } from './provider-dialects.ts'
 
@@ -26,6 +27,8 @@ export interface ModelEndpoint {
   readonly tag: string
   /** Null: nobody has told the price. */
   readonly prices: PriceEntry | null
+  /** Absent where nobody has told the price, or it is the service's own. */
+  readonly pricesFrom?: PriceSource
   readonly maxCompletionTokens: number | null
   /** Input and output tokens together; null where nobody told. */
   readonly contextLength: number | null
@@ -61,8 +64,8 @@ export interface Model {
   readonly endpoints: readonly ModelEndpoint[]
   /** How long its first content may take, where it is not as for every model: some think for long. */
   readonly firstTokenMs?: number | null
-  /** Who added it to the shipped catalogue, or changed its entry there: the operator's file, or the service itself. */
-  readonly origin?: 'operator' | 'service'
+  /** Who added it to the shipped catalogue, or changed its entry there: the operator's file, an imported list of prices, or the service itself. */
+  readonly origin?: 'operator' | 'import' | 'service'
   /** False: it answers to its id, but stands in lists only for those who ask for it. */
   readonly listed?: false
 }

@@ -16,10 +16,13 @@ export interface VendorNames {
 export const createVendorNames = (models: readonly Model[]): VendorNames => {
   const operators = models.filter(({ origin }) => origin === 'operator')
   const catalogue = models.filter(({ origin }) => origin === undefined)
+  const imported = models.filter(({ origin }) => origin === 'import')
   const tiers = [
     { named: operators, namesOf: ownNames },
     { named: catalogue, namesOf: (model: Model) => [...ownNames(model), ...upstreamNames(model)] },
     { named: operators, namesOf: upstreamNames },
+    // A list of thousands takes no name from a model that had it.
+    { named: imported, namesOf: (model: Model) => [...ownNames(model), ...upstreamNames(model)] },
   ].flatMap(({ named, namesOf }) => FORMS.map((form) => ({ form, index: indexOf(named, namesOf, form) })))
   return {
     modelsOf(name) {

@@ -1,6 +1,6 @@
 /** The endpoints of a model as the API lists them (docs/contract/models.md#endpoints). What nobody has told or measured is null. */
 import type { EndpointResource, ModelEndpoints } from '../contract/model.ts'
-import { modelResource, pricingOf } from '../models/model-resource.ts'
+import { modelResource, pricingOf, pricingSource } from '../models/model-resource.ts'
 import type { Models } from '../models/models.ts'
 import { endpointKey } from './candidate.ts'
 import type { HealthView } from './health.ts'
@@ -8,7 +8,7 @@ import type { Percentiles } from './sliding-histogram.ts'
 import type { EndpointHealth } from './endpoint-health.ts'
 import type { Model, ModelEndpoint } from '../models/model.ts'
 
-export const endpointsResource = (model: Model, health: HealthView): ModelEndpoints => {
+export const endpointsResource = (model: Model, health: HealthView, nowMs: number): ModelEndpoints => {
   const { id, name, created, architecture } = modelResource(model)
   return {
     id,
@@ -16,19 +16,21 @@ export const endpointsResource = (model: Model, health: HealthView): ModelEndpoi
     created,
     description: '',
     architecture,
-    endpoints: model.endpoints.map((endpoint) => endpointResource(model, endpoint, health)),
+    endpoints: model.endpoints.map((endpoint) => endpointResource(model, endpoint, health, nowMs)),
   }
 }
 
 /** Every endpoint that is known to keep nothing of what it is sent. */
-export const zdrEndpoints = (models: Models, health: HealthView): EndpointResource[] =>
+export const zdrEndpoints = (models: Models, health: HealthView, nowMs: number): EndpointResource[] =>
   models
     .list()
     .flatMap((model) =>
-      model.endpoints.filter(({ dataPolicy }) => dataPolicy.retains === false).map((endpoint) => endpointResource(model, endpoint, health)),
+      model.endpoints
+        .filter(({ dataPolicy }) => dataPolicy.retains === false)
+        .map((endpoint) => endpointResource(model, endpoint, health, nowMs)),
     )
 
-const endpointResource = (model: Model, endpoint: ModelEndpoint, health: HealthView): EndpointResource => {
+const endpointResource = (model: Model, endpoint: ModelEndpoint, health: HealthView, nowMs: number): EndpointResource => {
   const seen = health.of(endpointKey(model, endpoint))
   const { uptime, last30m } = seen
   const hasToolChoice = endpoint.supportedParameters.includes('tool_choice')
@@ -42,6 +44,7 @@ const endpointResource = (model: Model, endpoint: ModelEndpoint, health: HealthV
     max_completion_tokens: endpoint.maxCompletionTokens,
     max_prompt_tokens: null,
     pricing: pricingOf(endpoint.prices),
+    pricing_source: pricingSource(endpoint.pricesFrom, nowMs),
     quantization: endpoint.quantization,
     service_tier: endpoint.serviceTier,
     data_policy: { training: endpoint.dataPolicy.training, retains: endpoint.dataPolicy.retains },

@@ -9,6 +9,7 @@ import { ledger } from './migrations/0004-ledger.ts'
 import { guardrails } from './migrations/0005-guardrails.ts'
 import { management } from './migrations/0006-management.ts'
 import { keySettings } from './migrations/0007-key-settings.ts'
+import { catalogueImports } from './migrations/0008-catalogue-imports.ts'
 import type { Schema } from './schema.ts'
 import { StorageRefused } from './storage-errors.ts'
 
@@ -21,6 +22,7 @@ export const migrationsFor = (engine: Engine): Record<string, Migration> => ({
   '0005-guardrails': guardrails(engine),
   '0006-management': management(engine),
   '0007-key-settings': keySettings(engine),
+  '0008-catalogue-imports': catalogueImports(engine),
 })
 
 /**

@@ -29,6 +29,15 @@ export interface Schema extends LedgerTables, ManagementTables {
   service_facts: ServiceFactsTable
   guardrails: GuardrailsTable
   guardrail_assignments: GuardrailAssignmentsTable
+  catalogue_imports: CatalogueImportsTable
+}
+
+interface CatalogueImportsTable {
+  kind: string
+  /** A day, `2026-11-22`. */
+  as_of: string
+  imported_at: string
+  models: JsonText
 }
 
 export interface WorkspacesTable {

@@ -5,7 +5,7 @@ import { cursorPage, cursorQuery, placePaging } from '../../contract/model-page.
 import { modelQuery, readModelQuery } from '../../contract/model-query.ts'
 import { GatewayError } from '../../errors.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { modelResource } from '../../models/model-resource.ts'
+import { modelResource, pricingSource } from '../../models/model-resource.ts'
 import type { Models } from '../../models/models.ts'
 import { selectModels } from '../../models/select-models.ts'
 import { bareSlug } from '../../presets/model-reference.ts'
@@ -146,18 +146,23 @@ export const modelGet = (parts: ModelParts): Route => ({
 const PRESET_PREFIX = '@preset/'
 
 /** As inference finds it: an id, a preset, or a vendor's own name (docs/contract/routing.md#vendor-names). Throws `not_found`. */
-const retrieve = async (request: RouteRequest, { models, presets, listed }: ModelParts): Promise<ModelResource> => {
+const retrieve = async (request: RouteRequest, { models, presets, listed, clock }: ModelParts): Promise<ModelResource> => {
   const { author = '', slug = '', id = `${author}/${slug}` } = request.params
   const caller = principalOf(request)
   const bare = bareSlug(id)
   const isPreset = bare !== null && (await presets.find(caller.workspaceId, bare)) !== null
   const wanted = isPreset ? PRESET_PREFIX + bare : id
-  if (!wanted.startsWith(PRESET_PREFIX)) return modelResource(known(wanted, models))
+  if (!wanted.startsWith(PRESET_PREFIX)) return withPriceAge(known(wanted, models), clock)
   const preset = (await listed.presets(caller)).find((one) => one.id === wanted)
   if (preset === undefined)
     throw new GatewayError('not_found', `There is no preset "${shown(wanted.slice(PRESET_PREFIX.length))}" with a model.`)
-  return preset.resource
+  return { ...preset.resource, pricing_source: pricingSource(preset.model.endpoints[0]?.pricesFrom, clock.now()) }
 }
+
+const withPriceAge = (model: Model, clock: Clock): ModelResource => ({
+  ...modelResource(model),
+  pricing_source: pricingSource(model.endpoints[0]?.pricesFrom, clock.now()),
+})
 
 const known = (name: string, models: Models): Model => {
   const found = resolveModel(name, models)
@@ -165,7 +170,7 @@ const known = (name: string, models: Models): Model => {
   return found.model
 }
 
-export const modelsEndpoints = (models: Models, health: HealthView): Route => ({
+export const modelsEndpoints = (models: Models, health: HealthView, clock: Clock): Route => ({
   method: 'GET',
   path: '/models/:author/:slug/endpoints',
   operation: 'listEndpoints',
@@ -178,11 +183,11 @@ export const modelsEndpoints = (models: Models, health: HealthView): Route => ({
   errors: [404],
   handle(request) {
     const id = `${request.params['author'] ?? ''}/${request.params['slug'] ?? ''}`
-    return jsonResponse({ data: endpointsResource(known(id, models), health) })
+    return jsonResponse({ data: endpointsResource(known(id, models), health, clock.now()) })
   },
 })
 
-export const endpointsZdr = (models: Models, health: HealthView): Route => ({
+export const endpointsZdr = (models: Models, health: HealthView, clock: Clock): Route => ({
   method: 'GET',
   path: '/endpoints/zdr',
   operation: 'listEndpointsZdr',
@@ -192,5 +197,5 @@ export const endpointsZdr = (models: Models, health: HealthView): Route => ({
   surface: 'management',
   answers: { 200: { description: 'Those of which the configuration says so.', schema: z.object({ data: z.array(endpoint) }) } },
   errors: [],
-  handle: () => jsonResponse({ data: zdrEndpoints(models, health) }),
+  handle: () => jsonResponse({ data: zdrEndpoints(models, health, clock.now()) }),
 })

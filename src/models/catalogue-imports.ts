@@ -1,0 +1,80 @@
+/** Price lists that were imported, over the shipped catalogue and under the operator's file (docs/contract/models.md#imported-prices). */
+import { z } from 'zod'
+
+import { modelEntry, modelId, type Catalogue, type EndpointEntry, type ModelEntry, type PriceEntry } from './catalogue-schema.ts'
+import { PRICE_LIST_KINDS, type PriceListKind } from './price-lists/price-list.ts'
+import type { ListedModels } from './price-lists/read-price-list.ts'
+
+/** A list of each kind replaces the one before. */
+export interface CatalogueImport {
+  readonly kind: PriceListKind
+  /** The day that its prices are from. */
+  readonly asOf: string
+  readonly importedAt: string
+  readonly models: ListedModels
+}
+
+const stored = z.object({
+  kind: z.enum(PRICE_LIST_KINDS),
+  asOf: z.iso.date(),
+  importedAt: z.iso.datetime(),
+  models: z.record(modelId, modelEntry.required({ endpoints: true })),
+})
+
+/** From the row of storage, whose entries are JSON. Throws where another program wrote it. */
+export const parseImport = (row: { readonly models: string }): CatalogueImport => stored.parse({ ...row, models: JSON.parse(row.models) })
+
+/** Who told a price, and when; the day is null for the operator's file, which has none. */
+export interface PriceSource {
+  readonly from: 'catalogue' | 'operator' | CatalogueImport['kind']
+  readonly asOf: string | null
+}
+
+export interface LayeredCatalogue {
+  readonly models: Readonly<Record<string, ModelEntry>>
+  /** Undefined where no list touched the entry. */
+  readonly sourceOf: (endpoint: EndpointEntry) => PriceSource | undefined
+  /** Models that only a list knows. */
+  readonly added: ReadonlySet<string>
+}
+
+/** What was imported last wins. */
+export const layerImports = (shipped: Catalogue['models'], imports: readonly CatalogueImport[]): LayeredCatalogue => {
+  const models: Record<string, ModelEntry> = { ...shipped }
+  const sources = new Map<EndpointEntry, PriceSource>()
+  for (const { kind, asOf, models: listed } of imports.toSorted((a, b) => (a.importedAt < b.importedAt ? -1 : 1))) {
+    for (const [id, entry] of Object.entries(listed)) {
+      const below = models[id]
+      const endpoints = [...(below?.endpoints ?? [])]
+      for (const told of entry.endpoints) {
+        const at = endpoints.findIndex((endpoint) => isSameEndpoint(endpoint, told))
+        const merged = at < 0 ? told : withNews(endpoints[at] ?? told, told)
+        sources.set(merged, { from: kind, asOf })
+        if (at < 0) endpoints.push(merged)
+        else endpoints[at] = merged
+      }
+      models[id] = { ...entry, ...below, endpoints }
+    }
+  }
+  return {
+    models,
+    sourceOf: (endpoint) => sources.get(endpoint),
+    added: new Set(Object.keys(models).filter((id) => !Object.hasOwn(shipped, id))),
+  }
+}
+
+/** Lists know no tiers of service: theirs is the ordinary endpoint. */
+export const isSameEndpoint = (one: EndpointEntry, other: EndpointEntry): boolean =>
+  one.provider === other.provider && one.model === other.model && one.service_tier === other.service_tier && one.variant === other.variant
+
+const withNews = (known: EndpointEntry, told: EndpointEntry): EndpointEntry => ({
+  ...known,
+  ...told,
+  prices: newPrices(known.prices, told.prices),
+})
+
+/** A list that agrees on input and output says nothing against the other prices that are known; one that does not replaces them all. */
+const newPrices = (known: PriceEntry | undefined, told: PriceEntry | undefined): PriceEntry | undefined =>
+  known !== undefined && told !== undefined && known.prompt === told.prompt && known.completion === told.completion
+    ? { ...known, ...told }
+    : (told ?? known)

@@ -1,0 +1,51 @@
+/** Lists of models and prices that an operator imported, one of each kind. */
+import type { AuditedChange, ChangedBy } from './audit-log.ts'
+import { recordChange } from './audit-log.ts'
+import type { Database } from './database.ts'
+
+export interface StoredImport {
+  readonly kind: string
+  /** The day that its prices are from. */
+  readonly asOf: string
+  readonly importedAt: string
+  /** Entries by model id, as JSON: the database never looks inside. */
+  readonly models: string
+}
+
+export interface CatalogueStore {
+  /** Changes with every import and every removal. */
+  revision(): Promise<string>
+  /** The oldest first. */
+  list(): Promise<readonly StoredImport[]>
+  /** In place of the list of that kind. */
+  put(list: StoredImport, audit: AuditedChange, by: ChangedBy): Promise<void>
+  /** False where there is no list of that kind. */
+  remove(kind: string, now: string, audit: AuditedChange, by: ChangedBy): Promise<boolean>
+}
+
+export const createCatalogueStore = (database: Database): CatalogueStore => ({
+  async revision() {
+    const rows = await database.kysely.selectFrom('catalogue_imports').select(['kind', 'imported_at']).orderBy('kind').execute()
+    return rows.map(({ kind, imported_at }) => `${kind} ${imported_at}`).join('\n')
+  },
+  async list() {
+    const rows = await database.kysely.selectFrom('catalogue_imports').selectAll().orderBy('imported_at').orderBy('kind').execute()
+    return rows.map(({ kind, as_of, imported_at, models }) => ({ kind, asOf: as_of, importedAt: imported_at, models }))
+  },
+  put: ({ kind, asOf, importedAt, models }, audit, by) =>
+    recordChange(database, by, importedAt, async (transaction) => {
+      const row = { as_of: asOf, imported_at: importedAt, models }
+      await transaction
+        .insertInto('catalogue_imports')
+        .values({ kind, ...row })
+        .onConflict((conflict) => conflict.column('kind').doUpdateSet(row))
+        .execute()
+      return { result: undefined, audit }
+    }),
+  remove: (kind, now, audit, by) =>
+    recordChange(database, by, now, async (transaction) => {
+      const { numDeletedRows } = await transaction.deleteFrom('catalogue_imports').where('kind', '=', kind).executeTakeFirstOrThrow()
+      const isGone = Number(numDeletedRows) > 0
+      return { result: isGone, audit: isGone ? audit : null }
+    }),
+})
