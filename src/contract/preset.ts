@@ -5,10 +5,11 @@
 import { z } from 'zod'
 
 import { CLIENT_DIALECTS } from '../canonical/call.ts'
+import { keyHash } from './key.ts'
 
 const timestamp = z.iso.datetime().meta({ description: 'ISO 8601, UTC.' })
 
-const presetStatus = z.enum(['active', 'disabled', 'archived'])
+export const presetStatus = z.enum(['active', 'disabled', 'archived'])
 
 /** 1-128 unreserved characters of RFC 3986, but not `.` or `..` (docs/contract/presets.md#slugs). */
 export const presetSlug = z
@@ -41,6 +42,10 @@ export const presetVersion = z
     created_at: timestamp,
     updated_at: timestamp,
     shape: presetShape.meta({ description: 'The interface whose body this version was saved from.' }),
+    note: z.string().nullable().meta({ description: 'What its author wrote about it.' }),
+    designated_at: timestamp
+      .nullable()
+      .meta({ description: 'When it was last made the version that the preset serves; null where it never was.' }),
   })
   .meta({ id: 'PresetVersion', description: 'One immutable version of a preset.' })
 
@@ -57,11 +62,33 @@ export const preset = z
     creator_user_id: z.string(),
     workspace_id: z.uuid(),
     designated_version_id: z.uuid(),
+    latest_version: z.int().min(1).meta({ description: 'The number of the newest version, which If-Match names.' }),
     labels: z.record(presetLabel, z.int().min(1)).meta({ description: 'Names for versions, usable as @preset/slug@label.' }),
   })
   .meta({ id: 'Preset' })
 
 export const presetWithVersion = preset.extend({ designated_version: presetVersion }).meta({ id: 'PresetWithDesignatedVersion' })
+
+/** The answer to a save. */
+export const savedPreset = presetWithVersion
+  .extend({
+    saved_version: presetVersion
+      .optional()
+      .meta({ description: 'The version that this request wrote, where it is not the designated one: with designate=false.' }),
+  })
+  .meta({ id: 'SavedPreset' })
+
+/** One step in the history of what a preset serves and of its labels. */
+export const presetMove = z
+  .object({
+    label: presetLabel.nullable().meta({ description: 'The label; null: the version that the preset itself serves.' }),
+    from: z.int().min(1).nullable().meta({ description: 'Null where there was none.' }),
+    to: z.int().min(1).nullable().meta({ description: 'Null where the label was removed.' }),
+    moved_at: timestamp,
+    user_id: z.string().nullable(),
+    key_hash: keyHash.nullable().meta({ description: 'The management key that moved it.' }),
+  })
+  .meta({ id: 'PresetMove' })
 
 /** Our own PATCH (docs/contract/presets.md#changes). Absent leaves a field alone; `null` clears it where it may be null. */
 export const presetPatch = z
@@ -75,12 +102,18 @@ export const presetPatch = z
       .refine((labels) => Object.keys(labels).length <= 2 * PRESET_LABELS_MAX, `Name at most ${2 * PRESET_LABELS_MAX} labels.`)
       .optional()
       .meta({ description: 'Labels to set (a version number) or to remove (null); labels not named stay.' }),
+    confirm: z
+      .boolean()
+      .optional()
+      .meta({ description: 'Needed to set, move or remove a label that the workspace protects (protected_labels).' }),
   })
   .meta({ id: 'PresetPatch' })
 
 export type PresetResource = z.output<typeof preset>
 export type PresetVersionResource = z.output<typeof presetVersion>
 export type PresetWithVersion = z.output<typeof presetWithVersion>
+export type SavedPreset = z.output<typeof savedPreset>
+export type PresetMove = z.output<typeof presetMove>
 export type PresetPatch = z.output<typeof presetPatch>
 export type PresetShape = z.output<typeof presetShape>
 

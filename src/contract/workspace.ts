@@ -2,6 +2,7 @@
 import { z } from 'zod'
 
 import { keyHash } from './key.ts'
+import { presetLabel } from './preset.ts'
 
 const timestamp = z.iso.datetime()
 const modelName = z.string().min(1).max(256).nullable()
@@ -43,6 +44,10 @@ const settingsFields = {
   io_logging_api_key_ids: z.array(z.int().min(0)).max(1000).nullable(),
   plugins: workspacePlugins.nullable(),
   disabled_server_tools: z.array(z.string().min(1).max(100)).max(100).nullable(),
+  protected_labels: z
+    .array(presetLabel)
+    .max(100)
+    .meta({ description: 'Labels of presets that move only with `confirm: true`.', examples: [['production']] }),
 }
 
 export type WorkspaceSettings = z.output<z.ZodObject<typeof settingsFields>>
@@ -58,6 +63,7 @@ export const DEFAULT_SETTINGS: WorkspaceSettings = {
   io_logging_api_key_ids: null,
   plugins: null,
   disabled_server_tools: null,
+  protected_labels: [],
 }
 
 /** What is kept of them as one JSON text: those that were set, so that a new one needs no migration. */

@@ -37,7 +37,7 @@ import { managementRoutes, type ManagementParts } from './routes/management.ts'
 import { endpointsZdr, modelGet, modelsCount, modelsEndpoints, modelsGet, modelsList } from './routes/models.ts'
 import { providersList } from './routes/providers.ts'
 import { presetsCreate } from './routes/presets-create.ts'
-import { presetsDelete, presetsGet, presetsList, presetsPatch, presetsVersion, presetsVersions } from './routes/presets.ts'
+import { presetsDelete, presetsGet, presetsHistory, presetsList, presetsPatch, presetsVersion, presetsVersions } from './routes/presets.ts'
 import { docsPage, healthLive, healthReady, metricsText, openapiJson, welcome } from './routes/service.ts'
 import { namedWorkspace, resolveReach } from './workspace-scope.ts'
 
@@ -85,6 +85,7 @@ const apiRoutes = (parts: AppParts, listing = { ...parts, listed: createListedMo
   presetsDelete(parts.presets),
   presetsVersions(parts.presets),
   presetsVersion(parts.presets),
+  presetsHistory(parts.presets),
 
   ...managementRoutes(parts.keys, parts.management),
   keyCurrent('/key', { ...parts, flush: parts.generations.flush }),

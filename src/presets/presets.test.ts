@@ -113,7 +113,7 @@ describe('an idempotency key', () => {
     const first = await presets.save({ ...request, by: changedBy() })
     await save('a/two')
     expect(await presets.save({ ...request, by: changedBy() })).toEqual(first)
-    expect((await presets.versions(workspaceId, slug, { offset: 0, limit: 10 })).totalCount).toBe(2)
+    expect((await presets.versions(workspaceId, slug, 'asc', { offset: 0, limit: 10 })).totalCount).toBe(2)
   })
 
   test('400: with another body, also one that differs in white space alone', async () => {
@@ -149,7 +149,7 @@ describe('an idempotency key', () => {
     const { save, presets, slug } = open()
     const saved = await Promise.all([save('a/one', claim('{}')), save('a/one', claim('{}'))])
     expect(saved[0]).toEqual(saved[1])
-    expect((await presets.versions(workspaceId, slug, { offset: 0, limit: 10 })).totalCount).toBe(1)
+    expect((await presets.versions(workspaceId, slug, 'asc', { offset: 0, limit: 10 })).totalCount).toBe(1)
   })
 })
 
@@ -272,7 +272,7 @@ describe('serve', () => {
 describe('management', () => {
   const unknown: [string, (parts: ReturnType<typeof open>) => Promise<unknown>][] = [
     ['get', ({ presets, slug }) => presets.get(workspaceId, slug)],
-    ['versions', ({ presets, slug }) => presets.versions(workspaceId, slug, { offset: 0, limit: 10 })],
+    ['versions', ({ presets, slug }) => presets.versions(workspaceId, slug, 'asc', { offset: 0, limit: 10 })],
     ['version', ({ presets, slug }) => presets.version(workspaceId, slug, 1)],
     ['patch', ({ presets, slug }) => presets.patch(workspaceId, slug, { name: 'x' }, changedBy())],
     ['archive', ({ presets, slug }) => presets.archive(workspaceId, slug, changedBy())],
@@ -318,7 +318,7 @@ describe('management', () => {
     const first = await save('a/one')
     await save('a/two')
     await presets.patch(workspaceId, slug, { name: 'renamed' }, changedBy())
-    const { items, totalCount } = await presets.versions(workspaceId, slug, { offset: 0, limit: 10 })
+    const { items, totalCount } = await presets.versions(workspaceId, slug, 'asc', { offset: 0, limit: 10 })
     expect([totalCount, items.map(({ version }) => version)]).toEqual([2, [1, 2]])
     expect(items[0]).toEqual(first.designated_version)
     expect(presetVersion.strict().parse(await presets.version(workspaceId, slug, 1))).toEqual(first.designated_version)

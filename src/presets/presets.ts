@@ -9,14 +9,17 @@ import {
   type PresetResource,
   type PresetVersionResource,
   type PresetWithVersion,
+  type SavedPreset,
 } from '../contract/preset.ts'
+import type { SaveOptions } from '../contract/save-preset.ts'
 import { GatewayError } from '../errors.ts'
 import { isoTimestamp, type Clock } from '../lib/clock.ts'
 import type { IdSource } from '../lib/id.ts'
 import { createLoadCache } from '../lib/load-cache.ts'
 import type { ChangedBy } from '../storage/audit-log.ts'
 import type { StoredAnswer } from '../storage/idempotency.ts'
-import type { PresetResolution, PresetStore, VersionReference } from '../storage/preset-store.ts'
+import type { MoveQuery, MoveSlice } from '../storage/preset-moves.ts'
+import type { PresetQuery, PresetResolution, PresetStore, VersionReference } from '../storage/preset-store.ts'
 import type { Page } from '../storage/page.ts'
 
 export interface SaveRequest {
@@ -24,6 +27,7 @@ export interface SaveRequest {
   readonly userId: string
   readonly slug: string
   readonly content: PresetContent
+  readonly options?: SaveOptions
   /** The client's `Idempotency-Key`, and what it must stay the same for. */
   readonly idempotency: { readonly key: string; readonly route: string; readonly bodyText: string } | null
   readonly by: ChangedBy
@@ -36,13 +40,14 @@ export interface ServedPreset {
 }
 
 export interface Presets {
-  /** The next version, designated; the answer embeds the version that this call wrote, or repeats an earlier answer. */
+  /** The next version, designated unless the options say otherwise; the answer embeds the version that this call wrote, or repeats an earlier answer. Throws `precondition_failed`. */
   save(request: SaveRequest): Promise<StoredAnswer>
-  list(workspaceId: string, slice: Slice): Promise<Page<PresetResource>>
-  /** These five throw `not_found` where the preset or the version does not exist in the workspace. */
+  list(query: PresetQuery, slice: Slice): Promise<Page<PresetResource>>
+  /** These six throw `not_found` where the preset or the version does not exist in the workspace. */
   get(workspaceId: string, slug: string): Promise<PresetWithVersion>
-  versions(workspaceId: string, slug: string, slice: Slice): Promise<Page<PresetVersionResource>>
+  versions(workspaceId: string, slug: string, order: 'asc' | 'desc', slice: Slice): Promise<Page<PresetVersionResource>>
   version(workspaceId: string, slug: string, number: number): Promise<PresetVersionResource>
+  moves(query: MoveQuery): Promise<MoveSlice>
   patch(workspaceId: string, slug: string, patch: PresetPatch, by: ChangedBy): Promise<PresetWithVersion>
   archive(workspaceId: string, slug: string, by: ChangedBy): Promise<void>
   /** For inference. Throws `not_found` for an unknown or archived preset, `permission_denied` for a disabled one (docs/contract/presets.md#refusals). */
@@ -76,11 +81,12 @@ export const createPresets = ({ store, clock, ids }: { store: PresetStore; clock
   }
 
   return {
-    async save({ workspaceId, userId, slug, content, idempotency, by }) {
+    async save({ workspaceId, userId, slug, content, options = AT_ONCE, idempotency, by }) {
       const outcome = await store.createVersion({
         workspaceId,
         slug,
         content,
+        ...options,
         presetId: ids.uuid(),
         versionId: ids.uuid(),
         creatorUserId: userId,
@@ -92,7 +98,7 @@ export const createPresets = ({ store, clock, ids }: { store: PresetStore; clock
             : {
                 route: idempotency.route,
                 key: idempotency.key,
-                bodySha256: createHash('sha256').update(idempotency.bodyText).digest('hex'),
+                bodySha256: fingerprint(idempotency.bodyText, options),
                 expiredBefore: isoTimestamp(clock.now() - IDEMPOTENCY_MS),
                 answer: savedAnswer,
               },
@@ -105,10 +111,11 @@ export const createPresets = ({ store, clock, ids }: { store: PresetStore; clock
           return { status: outcome.status, body: outcome.body }
       }
     },
-    list: (workspaceId, slice) => store.list({ workspaceId, ...slice }),
+    list: (query, slice) => store.list({ ...query, ...slice }),
     get: async (workspaceId, slug) => (await store.get(workspaceId, slug)) ?? unknownPreset(slug),
-    versions: async (workspaceId, slug, slice) =>
-      (await store.versions({ workspaceId, slug, ascending: true, ...slice })) ?? unknownPreset(slug),
+    versions: async (workspaceId, slug, order, slice) =>
+      (await store.versions({ workspaceId, slug, ascending: order === 'asc', ...slice })) ?? unknownPreset(slug),
+    moves: async (query) => (await store.moves(query)) ?? unknownPreset(query.slug),
     version: async (workspaceId, slug, number) => (await store.version(workspaceId, slug, number)) ?? unknownPreset(`${slug}@${number}`),
     async patch(workspaceId, slug, patch, by) {
       const outcome = await store.patch(workspaceId, slug, patch, now(), by)
@@ -124,6 +131,12 @@ export const createPresets = ({ store, clock, ids }: { store: PresetStore; clock
         }
         case 'too-many-labels':
           throw new GatewayError('invalid_request', `labels: a preset has at most ${PRESET_LABELS_MAX}.`)
+        case 'protected-labels':
+          throw new GatewayError(
+            'invalid_request',
+            `confirm: the workspace protects ${outcome.labels.join(', ')}. Send "confirm": true to move it.`,
+            { metadata: { protected_labels: outcome.labels } },
+          )
       }
     },
     async archive(workspaceId, slug, by) {
@@ -155,8 +168,17 @@ export const createPresets = ({ store, clock, ids }: { store: PresetStore; clock
   }
 }
 
+const AT_ONCE: SaveOptions = { note: null, designate: true, expectedLatest: null }
+
+/** What a repetition must have in common with the first request: the body and, where there are any, the options. */
+const fingerprint = (bodyText: string, { note, designate, expectedLatest }: SaveOptions): string => {
+  const hash = createHash('sha256').update(bodyText)
+  if (note !== null || !designate || expectedLatest !== null) hash.update(`\0${JSON.stringify([note, designate, expectedLatest])}`)
+  return hash.digest('hex')
+}
+
 /** The one form of the answer, so that a repetition is byte-identical to the first. Always 200 (docs/contract/presets.md#create). */
-const savedAnswer = (preset: PresetWithVersion): StoredAnswer => ({ status: 200, body: JSON.stringify({ data: preset }) })
+const savedAnswer = (preset: SavedPreset): StoredAnswer => ({ status: 200, body: JSON.stringify({ data: preset }) })
 
 const unknownPreset = (slug: string): never => {
   throw new GatewayError('not_found', `There is no preset "${slug}".`)

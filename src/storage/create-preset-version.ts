@@ -1,14 +1,17 @@
 /** The one write of a preset version, with its number, its designation and its idempotency (docs/contract/presets.md#versions). */
-import type { Transaction } from 'kysely'
+import type { Selectable, Transaction } from 'kysely'
 
-import type { PresetContent, PresetWithVersion } from '../contract/preset.ts'
+import type { PresetContent, SavedPreset } from '../contract/preset.ts'
+import type { SaveOptions } from '../contract/save-preset.ts'
+import { GatewayError } from '../errors.ts'
 import { type ChangedBy, recordChange } from './audit-log.ts'
 import { type Claim, claimKey, storeAnswer, type StoredAnswer } from './idempotency.ts'
-import { type PresetRow, type PresetVersionRow, type SealedDatabase, toPresetWithVersion } from './preset-rows.ts'
-import type { Schema } from './schema.ts'
+import { writeMoves } from './preset-moves.ts'
+import { type PresetRow, readVersion, type SealedDatabase, toPresetWithVersion, toVersion } from './preset-rows.ts'
+import type { PresetVersionsTable, Schema } from './schema.ts'
 import { holdsSecrets, storeConfig, type TextSeal } from './sealed-config.ts'
 
-export interface CreateVersionInput {
+export interface CreateVersionInput extends SaveOptions {
   readonly workspaceId: string
   readonly slug: string
   /** Becomes the preset's id if the slug is new. */
@@ -30,13 +33,12 @@ export interface IdempotencyClaim {
   /** A claim made before this ISO timestamp has expired and is replaced. */
   readonly expiredBefore: string
   /** What a repetition of the request will be answered. */
-  readonly answer: (preset: PresetWithVersion) => StoredAnswer
+  readonly answer: (preset: SavedPreset) => StoredAnswer
 }
 
-export type CreateVersionOutcome =
-  | { readonly kind: 'created'; readonly preset: PresetWithVersion }
-  | ({ readonly kind: 'replay' } & StoredAnswer)
+export type CreateVersionOutcome = { readonly kind: 'created'; readonly preset: SavedPreset } | ({ readonly kind: 'replay' } & StoredAnswer)
 
+/** Throws `precondition_failed` where another version than the expected one is the newest; then nothing is written. */
 export const createPresetVersion = ({ database, seal }: SealedDatabase, input: CreateVersionInput): Promise<CreateVersionOutcome> =>
   recordChange<CreateVersionOutcome>(database, input.by, input.now, async (transaction) => {
     const { idempotency } = input
@@ -44,10 +46,18 @@ export const createPresetVersion = ({ database, seal }: SealedDatabase, input: C
       const earlier = await claimKey(transaction, claimOf(input, idempotency), seal)
       if (earlier !== null) return { result: { kind: 'replay', ...earlier }, audit: null }
     }
-    const preset = await takeNextVersion(transaction, input)
-    const version = versionRow(input, preset, seal)
-    await transaction.insertInto('preset_versions').values(version).execute()
-    const created = toPresetWithVersion(preset, version, seal)
+    const numbered = await takeNextVersion(transaction, input)
+    requireLatest(input, numbered.last_version - 1)
+    const isServed = input.designate || numbered.last_version === 1
+    const row = versionRow(input, numbered, isServed, seal)
+    await transaction.insertInto('preset_versions').values(row).execute()
+    const version = { ...row, designated_at: isServed ? input.now : null }
+    const created = isServed
+      ? toPresetWithVersion(await serve(transaction, input, numbered), version, seal)
+      : {
+          ...toPresetWithVersion(numbered, await readVersion(transaction, numbered.designated_version_id), seal),
+          saved_version: toVersion(version, seal),
+        }
     if (idempotency !== null) {
       const hidden = holdsSecrets(input.content.config) ? seal : null
       await storeAnswer(transaction, claimOf(input, idempotency), idempotency.answer(created), hidden)
@@ -61,14 +71,14 @@ export const createPresetVersion = ({ database, seal }: SealedDatabase, input: C
         objectId: input.slug,
         before: version.version === 1 ? null : { version: version.version - 1 },
         // The version itself stays readable for ever: it is named, not repeated.
-        after: { version: version.version, version_id: version.id, status: created.status },
+        after: { version: version.version, version_id: version.id, status: created.status, designated: isServed, note: input.note },
       },
     }
   })
 
 /**
  * Makes the preset or takes its lock, and gives it the next number. The lock is held to the commit, so versions commit in
- * the order of their numbers and the designation never goes back. An archived preset is active again; a disabled one is not.
+ * the order of their numbers and the designation never goes back.
  */
 const takeNextVersion = (transaction: Transaction<Schema>, input: CreateVersionInput): Promise<PresetRow> =>
   transaction
@@ -91,30 +101,47 @@ const takeNextVersion = (transaction: Transaction<Schema>, input: CreateVersionI
     .onConflict((conflict) =>
       conflict.columns(['workspace_id', 'slug']).doUpdateSet((eb) => ({
         last_version: eb('presets.last_version', '+', 1),
-        designated_version_id: eb.ref('excluded.designated_version_id'),
         updated_at: eb.ref('excluded.updated_at'),
-        status: eb
-          .case()
-          .when('presets.status', '=', 'archived')
-          .then(eb.val<PresetRow['status']>('active'))
-          .else(eb.ref('presets.status'))
-          .end(),
-        status_updated_at: eb
-          .case()
-          .when('presets.status', '=', 'archived')
-          .then(eb.ref('excluded.updated_at'))
-          .else(eb.ref('presets.status_updated_at'))
-          .end(),
       })),
     )
     .returningAll()
     .executeTakeFirstOrThrow()
 
+const requireLatest = ({ slug, expectedLatest }: CreateVersionInput, latest: number): void => {
+  if (expectedLatest === null || expectedLatest === latest) return
+  throw new GatewayError(
+    'precondition_failed',
+    latest === 0
+      ? `There is no preset "${slug}" yet.`
+      : `The newest version of the preset "${slug}" is ${latest}, not ${expectedLatest}: somebody saved it meanwhile.`,
+    { metadata: { latest_version: latest } },
+  )
+}
+
+/** From now on the preset serves its newest version. An archived preset is active again; a disabled one is not. */
+const serve = async (transaction: Transaction<Schema>, input: CreateVersionInput, numbered: PresetRow): Promise<PresetRow> => {
+  const isNew = numbered.last_version === 1
+  const earlier = isNew ? null : await readVersion(transaction, numbered.designated_version_id)
+  const move = { label: null, from: earlier?.version ?? null, to: numbered.last_version }
+  await writeMoves(transaction, numbered.id, [move], input.now, input.by)
+  if (isNew) return numbered
+  return transaction
+    .updateTable('presets')
+    .set({
+      designated_version_id: input.versionId,
+      ...(numbered.status === 'archived' ? { status: 'active', status_updated_at: input.now } : {}),
+    })
+    .where('id', '=', numbered.id)
+    .returningAll()
+    .executeTakeFirstOrThrow()
+}
+
 const versionRow = (
-  { versionId, creatorUserId, now, content }: CreateVersionInput,
+  { versionId, creatorUserId, now, content, note }: CreateVersionInput,
   preset: PresetRow,
+  isServed: boolean,
   seal: TextSeal,
-): PresetVersionRow => ({
+): Selectable<PresetVersionsTable> => ({
   id: versionId,
   preset_id: preset.id,
   version: preset.last_version,
@@ -124,6 +151,8 @@ const versionRow = (
   creator_id: creatorUserId,
   created_at: now,
   updated_at: now,
+  note,
+  saved_as_draft: isServed ? 0 : 1,
 })
 
 const claimOf = ({ workspaceId, slug, now }: CreateVersionInput, { route, key, bodySha256, expiredBefore }: IdempotencyClaim): Claim => ({

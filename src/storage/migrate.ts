@@ -10,6 +10,7 @@ import { guardrails } from './migrations/0005-guardrails.ts'
 import { management } from './migrations/0006-management.ts'
 import { keySettings } from './migrations/0007-key-settings.ts'
 import { catalogueImports } from './migrations/0008-catalogue-imports.ts'
+import { presetMoves } from './migrations/0009-preset-moves.ts'
 import type { Schema } from './schema.ts'
 import { StorageRefused } from './storage-errors.ts'
 
@@ -23,6 +24,7 @@ export const migrationsFor = (engine: Engine): Record<string, Migration> => ({
   '0006-management': management(engine),
   '0007-key-settings': keySettings(engine),
   '0008-catalogue-imports': catalogueImports(engine),
+  '0009-preset-moves': presetMoves(engine),
 })
 
 /**

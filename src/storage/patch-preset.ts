@@ -4,16 +4,20 @@ import type { Transaction, Updateable } from 'kysely'
 import { PRESET_LABELS_MAX, type PresetPatch, type PresetResource, type PresetWithVersion } from '../contract/preset.ts'
 import type { JsonObject } from '../lib/json.ts'
 import { type ChangedBy, recordChange } from './audit-log.ts'
-import { parseLabels, type PresetRow, type SealedDatabase, toPresetWithVersion } from './preset-rows.ts'
+import { type Move, writeMoves } from './preset-moves.ts'
+import { parseLabels, type PresetRow, readVersion, type SealedDatabase, toPresetWithVersion } from './preset-rows.ts'
 import type { PresetsTable, Schema } from './schema.ts'
+import { readSettings } from './workspace-settings.ts'
 
 export type PatchPresetOutcome =
   | { readonly kind: 'patched'; readonly preset: PresetWithVersion }
   | { readonly kind: 'not-found' }
   /** A designation (`label` null) or a label names a version that the preset does not have. Nothing was changed. */
   | { readonly kind: 'no-such-version'; readonly version: number; readonly label: string | null }
-  /** Nothing was changed. */
+  /** Nothing was changed, as with the next. */
   | { readonly kind: 'too-many-labels' }
+  /** The workspace protects them, and the patch does not confirm that they move. */
+  | { readonly kind: 'protected-labels'; readonly labels: readonly string[] }
 
 export const patchPreset = (
   { database, seal }: SealedDatabase,
@@ -31,6 +35,11 @@ export const patchPreset = (
     if (missing !== null) return { result: { kind: 'no-such-version', ...missing }, audit: null }
     if (hasTooManyLabels(preset, patch)) return { result: { kind: 'too-many-labels' }, audit: null }
 
+    const before = await readVersion(transaction, preset.designated_version_id)
+    const moves = movesOf(preset, before.version, patch)
+    const unconfirmed = patch.confirm === true ? [] : await protectedLabels(transaction, workspaceId, moves)
+    if (unconfirmed.length > 0) return { result: { kind: 'protected-labels', labels: unconfirmed }, audit: null }
+
     const changes = changesOf(preset, patch, await designation(transaction, preset, patch), now)
     // Nothing is changed by a change to what it is: no time, no order in the list, no cache elsewhere.
     const changed = Object.keys(changes).length > 0
@@ -42,11 +51,8 @@ export const patchPreset = (
           .returningAll()
           .executeTakeFirstOrThrow()
       : preset
-    const version = await transaction
-      .selectFrom('preset_versions')
-      .selectAll()
-      .where('id', '=', patched.designated_version_id)
-      .executeTakeFirstOrThrow()
+    await writeMoves(transaction, preset.id, moves, now, by)
+    const version = await readVersion(transaction, patched.designated_version_id)
     return {
       result: { kind: 'patched', preset: toPresetWithVersion(patched, version, seal) },
       audit: changed
@@ -55,20 +61,42 @@ export const patchPreset = (
             action: patch.status === 'archived' ? 'archived' : 'updated',
             objectType: 'preset',
             objectId: slug,
-            before: auditView(preset),
-            after: auditView(patched),
+            before: auditView(preset, before.version),
+            after: auditView(patched, version.version),
           }
         : null,
     }
   })
 
-const auditView = (preset: PresetRow): JsonObject => ({
+const auditView = (preset: PresetRow, designated: number): JsonObject => ({
   name: preset.name,
   description: preset.description,
   status: preset.status,
   labels: parseLabels(preset.labels),
+  designated_version: designated,
   designated_version_id: preset.designated_version_id,
 })
+
+/** What the patch says of versions that is not so already. */
+const movesOf = (preset: PresetRow, served: number, patch: PresetPatch): readonly Move[] => {
+  const labels = new Map(Object.entries(parseLabels(preset.labels)))
+  const designated = { label: null, from: served, to: patch.designated_version ?? served }
+  const labelled = Object.entries(patch.labels ?? {}).map(([label, to]) => ({ label, from: labels.get(label) ?? null, to }))
+  return [designated, ...labelled].filter(({ from, to }) => from !== to)
+}
+
+/** Those of the moved labels that the workspace protects. */
+const protectedLabels = async (
+  transaction: Transaction<Schema>,
+  workspaceId: string,
+  moves: readonly Move[],
+): Promise<readonly string[]> => {
+  const moved = moves.flatMap(({ label }) => (label === null ? [] : [label]))
+  if (moved.length === 0) return []
+  const { settings } = await transaction.selectFrom('workspaces').select('settings').where('id', '=', workspaceId).executeTakeFirstOrThrow()
+  const { protected_labels } = readSettings(settings)
+  return moved.filter((label) => protected_labels.includes(label))
+}
 
 /** The id of the version that the preset is to serve. */
 const designation = async (transaction: Transaction<Schema>, preset: PresetRow, patch: PresetPatch): Promise<string> => {

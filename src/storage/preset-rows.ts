@@ -1,10 +1,10 @@
 /** Rows of presets and their versions, as the resources of the contract. */
-import type { Selectable } from 'kysely'
+import type { ExpressionBuilder, Kysely, Selectable } from 'kysely'
 
 import type { PresetResource, PresetVersionResource, PresetWithVersion } from '../contract/preset.ts'
 import type { Database } from './database.ts'
 import { readConfig, type TextSeal } from './sealed-config.ts'
-import type { PresetsTable, PresetVersionsTable } from './schema.ts'
+import type { PresetsTable, PresetVersionsTable, Schema } from './schema.ts'
 
 export interface SealedDatabase {
   readonly database: Database
@@ -13,7 +13,8 @@ export interface SealedDatabase {
 }
 
 export type PresetRow = Selectable<PresetsTable>
-export type PresetVersionRow = Selectable<PresetVersionsTable>
+/** `designated_at` is `designatedAt` below. */
+export type PresetVersionRow = Selectable<PresetVersionsTable> & { readonly designated_at: string | null }
 
 export const toPreset = (row: PresetRow): PresetResource => ({
   id: row.id,
@@ -27,18 +28,48 @@ export const toPreset = (row: PresetRow): PresetResource => ({
   creator_user_id: row.creator_user_id,
   workspace_id: row.workspace_id,
   designated_version_id: row.designated_version_id,
+  latest_version: row.last_version,
   labels: parseLabels(row.labels),
 })
 
-export const toVersion = ({ config, system_prompt, ...row }: PresetVersionRow, seal: TextSeal): PresetVersionResource => ({
-  ...row,
-  config: readConfig(config, row.id, seal),
-  system_prompt: system_prompt === null ? null : (JSON.parse(system_prompt) as string),
+export const toVersion = (row: PresetVersionRow, seal: TextSeal): PresetVersionResource => ({
+  id: row.id,
+  preset_id: row.preset_id,
+  version: row.version,
+  shape: row.shape,
+  config: readConfig(row.config, row.id, seal),
+  system_prompt: row.system_prompt === null ? null : (JSON.parse(row.system_prompt) as string),
+  creator_id: row.creator_id,
+  created_at: row.created_at,
+  updated_at: row.updated_at,
+  note: row.note,
+  designated_at: row.designated_at,
 })
 
 export const toPresetWithVersion = (preset: PresetRow, version: PresetVersionRow, seal: TextSeal): PresetWithVersion => ({
   ...toPreset(preset),
   designated_version: toVersion(version, seal),
 })
+
+/** When a version was last made the one that its preset serves; null where it never was. */
+export const designatedAt = (eb: ExpressionBuilder<Schema, 'preset_versions'>) =>
+  eb.fn.coalesce(
+    eb
+      .selectFrom('preset_moves')
+      .select((inner) => inner.fn.max('preset_moves.moved_at').as('at'))
+      .whereRef('preset_moves.preset_id', '=', 'preset_versions.preset_id')
+      .whereRef('preset_moves.to_version', '=', 'preset_versions.version')
+      .where('preset_moves.label', 'is', null),
+    // Versions from before there was a history were all served as they were saved.
+    eb.case().when('preset_versions.saved_as_draft', '=', 0).then(eb.ref('preset_versions.created_at')).else(null).end(),
+  )
+
+export const readVersion = (kysely: Kysely<Schema>, id: string): Promise<PresetVersionRow> =>
+  kysely
+    .selectFrom('preset_versions')
+    .selectAll('preset_versions')
+    .select((eb) => designatedAt(eb).as('designated_at'))
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow()
 
 export const parseLabels = (labels: string): PresetResource['labels'] => JSON.parse(labels) as PresetResource['labels']

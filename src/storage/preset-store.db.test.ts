@@ -30,6 +30,7 @@ describeEachEngine('preset store', (engine) => {
       creator_user_id: 'user-1',
       workspace_id: workspaceId,
       designated_version_id: 'v-1',
+      latest_version: 1,
       labels: {},
       designated_version: {
         id: 'v-1',
@@ -41,6 +42,8 @@ describeEachEngine('preset store', (engine) => {
         creator_id: 'user-1',
         created_at: T0,
         updated_at: T0,
+        note: null,
+        designated_at: T0,
       },
     })
     expect(await store.get(workspaceId, 'support-bot')).toEqual(preset)
@@ -55,7 +58,8 @@ describeEachEngine('preset store', (engine) => {
       ...first,
       updated_at: T1,
       designated_version_id: 'v-2',
-      designated_version: { ...first.designated_version, id: 'v-2', version: 2, created_at: T1, updated_at: T1 },
+      latest_version: 2,
+      designated_version: { ...first.designated_version, id: 'v-2', version: 2, created_at: T1, updated_at: T1, designated_at: T1 },
     })
     expect(await store.get(workspaceId, 'bot')).toEqual(second)
   })
@@ -135,7 +139,7 @@ describeEachEngine('preset store', (engine) => {
       sql`delete from preset_versions where id = ${before.id}`,
       ...(engine.name === 'sqlite'
         ? [
-            sql`insert or replace into preset_versions select id, preset_id, version, shape, '{}', null, creator_id, created_at, updated_at from preset_versions`,
+            sql`insert or replace into preset_versions select id, preset_id, version, shape, '{}', null, creator_id, created_at, updated_at, note, saved_as_draft from preset_versions`,
           ]
         : [sql`truncate preset_versions`]),
     ]

@@ -1,30 +1,43 @@
+import { type ExpressionWrapper, sql } from 'kysely'
+
 import type { Slice } from '../contract/paging.ts'
 import type { PresetPatch, PresetResource, PresetVersionResource, PresetWithVersion } from '../contract/preset.ts'
 import type { ChangedBy } from './audit-log.ts'
 import { createPresetVersion, type CreateVersionInput, type CreateVersionOutcome } from './create-preset-version.ts'
 import type { Database } from './database.ts'
 import { patchPreset, type PatchPresetOutcome } from './patch-preset.ts'
-import { type SealedDatabase, toPreset, toPresetWithVersion, toVersion } from './preset-rows.ts'
+import { listMoves, type MoveQuery, type MoveSlice } from './preset-moves.ts'
+import { designatedAt, type SealedDatabase, toPreset, toPresetWithVersion, toVersion } from './preset-rows.ts'
+import type { Schema } from './schema.ts'
 import type { TextSeal } from './sealed-config.ts'
 import type { Page } from './page.ts'
 
 export interface PresetStore {
   /** Makes the next version and designates it. The answer embeds the version that this very call wrote. */
   createVersion(input: CreateVersionInput): Promise<CreateVersionOutcome>
-  /** Most recently updated first, archived ones too. */
-  list(input: { workspaceId: string } & Slice): Promise<Page<PresetResource>>
+  /** Most recently updated first. */
+  list(input: PresetQuery & Slice): Promise<Page<PresetResource>>
   /** With the designated version; null if there is no such preset. */
   get(workspaceId: string, slug: string): Promise<PresetWithVersion | null>
   /** By number; null if there is no such preset. */
   versions(input: { workspaceId: string; slug: string; ascending: boolean } & Slice): Promise<Page<PresetVersionResource> | null>
   version(workspaceId: string, slug: string, number: number): Promise<PresetVersionResource | null>
   patch(workspaceId: string, slug: string, patch: PresetPatch, now: string, by: ChangedBy): Promise<PatchPresetOutcome>
+  /** What the preset and its labels stood at, newest first; null if there is no such preset. */
+  moves(query: MoveQuery): Promise<MoveSlice | null>
   /** False if there is no such preset. Archiving twice is archiving once. */
   archive(workspaceId: string, slug: string, now: string, by: ChangedBy): Promise<boolean>
   /** What an inference request needs: the preset, whatever its status, and the one version that it serves for this reference. */
   resolve(workspaceId: string, slug: string, reference: VersionReference): Promise<PresetResolution>
   /** Forgets answers kept for idempotency; gives how many. */
   deleteIdempotencyKeys(createdBefore: string, limit: number): Promise<number>
+}
+
+export interface PresetQuery {
+  readonly workspaceId: string
+  /** Part of the slug or the name, in upper or lower case. */
+  readonly q?: string | undefined
+  readonly status?: PresetResource['status'] | undefined
 }
 
 /** `@preset/slug`, `@preset/slug@3`, `@preset/slug@staging` (docs/contract/presets.md#use). */
@@ -47,6 +60,7 @@ export const createPresetStore = (database: Database, seal: TextSeal): PresetSto
   versions: (input) => listVersions({ database, seal }, input),
   version: (workspaceId, slug, number) => getVersion({ database, seal }, workspaceId, slug, number),
   patch: (workspaceId, slug, patch, now, by) => patchPreset({ database, seal }, workspaceId, slug, patch, now, by),
+  moves: (query) => listMoves(database, query),
   archive: (workspaceId, slug, now, by) => archivePreset({ database, seal }, workspaceId, slug, now, by),
   resolve: (workspaceId, slug, reference) => resolvePreset({ database, seal }, workspaceId, slug, reference),
   deleteIdempotencyKeys: (createdBefore, limit) => deleteIdempotencyKeys(database, createdBefore, limit),
@@ -54,11 +68,17 @@ export const createPresetStore = (database: Database, seal: TextSeal): PresetSto
 
 const listPresets = async (
   database: Database,
-  { workspaceId, offset, limit }: { workspaceId: string } & Slice,
+  { workspaceId, q, status, offset, limit }: PresetQuery & Slice,
 ): Promise<Page<PresetResource>> => {
-  const ofWorkspace = database.kysely.selectFrom('presets').where('workspace_id', '=', workspaceId)
-  const rows = await ofWorkspace.selectAll().orderBy('updated_at', 'desc').orderBy('id', 'desc').offset(offset).limit(limit).execute()
-  const { count } = await ofWorkspace.select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
+  const wanted = database.kysely
+    .selectFrom('presets')
+    .where('workspace_id', '=', workspaceId)
+    .$if(status !== undefined, (query) => query.where('status', '=', status ?? 'active'))
+    .$if(q !== undefined, (query) =>
+      query.where((eb) => eb.or([containsText(eb.ref('slug'), q ?? ''), containsText(eb.ref('name'), q ?? '')])),
+    )
+  const rows = await wanted.selectAll().orderBy('updated_at', 'desc').orderBy('id', 'desc').offset(offset).limit(limit).execute()
+  const { count } = await wanted.select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
   return { items: rows.map(toPreset), totalCount: count }
 }
 
@@ -70,11 +90,13 @@ const getPreset = async ({ database, seal }: SealedDatabase, workspaceId: string
     .where('presets.workspace_id', '=', workspaceId)
     .where('presets.slug', '=', slug)
     .selectAll('presets')
-    .select(['preset_id', 'version', 'shape', 'config', 'system_prompt', 'creator_id'])
+    .select(['preset_id', 'version', 'shape', 'config', 'system_prompt', 'creator_id', 'note', 'saved_as_draft'])
     .select(['preset_versions.created_at as version_created_at', 'preset_versions.updated_at as version_updated_at'])
+    .select((eb) => designatedAt(eb).as('designated_at'))
     .executeTakeFirst()
   if (row === undefined) return null
-  const { preset_id, version, shape, config, system_prompt, creator_id, version_created_at, version_updated_at, ...preset } = row
+  const { preset_id, version, shape, config, system_prompt, creator_id, note, saved_as_draft, designated_at, ...rest } = row
+  const { version_created_at, version_updated_at, ...preset } = rest
   const designated = {
     id: preset.designated_version_id,
     preset_id,
@@ -85,6 +107,9 @@ const getPreset = async ({ database, seal }: SealedDatabase, workspaceId: string
     creator_id,
     created_at: version_created_at,
     updated_at: version_updated_at,
+    note,
+    saved_as_draft,
+    designated_at,
   }
   return toPresetWithVersion(preset, designated, seal)
 }
@@ -102,7 +127,8 @@ const listVersions = async (
   if (preset === undefined) return null
   const rows = await database.kysely
     .selectFrom('preset_versions')
-    .selectAll()
+    .selectAll('preset_versions')
+    .select((eb) => designatedAt(eb).as('designated_at'))
     .where('preset_id', '=', preset.id)
     // A version written after the line above is on the next page request, with the total that counts it.
     .where('version', '<=', preset.last_version)
@@ -123,6 +149,7 @@ const getVersion = async (
     .selectFrom('preset_versions')
     .innerJoin('presets', 'presets.id', 'preset_versions.preset_id')
     .selectAll('preset_versions')
+    .select((eb) => designatedAt(eb).as('designated_at'))
     .where('presets.workspace_id', '=', workspaceId)
     .where('presets.slug', '=', slug)
     .where('preset_versions.version', '=', number)
@@ -173,3 +200,7 @@ const deleteIdempotencyKeys = (database: Database, createdBefore: string, limit:
     }
     return expired.length
   })
+
+/** LIKE with its own two wildcards taken as text. Both engines fold the case of ASCII letters and of no others. */
+const containsText = (column: ExpressionWrapper<Schema, 'presets', string>, text: string) =>
+  sql<boolean>`lower(${column}) like ${`%${text.replace(/[A-Z]/g, (letter) => letter.toLowerCase()).replace(/[\\%_]/g, '\\$&')}%`} escape '\\'`

@@ -3,6 +3,8 @@
  * as they are (docs/contract/operating.md#stored-values): a timestamp is ISO 8601 in UTC with milliseconds
  * (lib/clock.ts), so it sorts as text.
  */
+import type { Generated } from 'kysely'
+
 import type { ProviderFailureMode } from '../contract/provider-failure.ts'
 import type { PresetShape, PresetResource } from '../contract/preset.ts'
 import type { GuardrailAssignmentsTable, GuardrailsTable } from './guardrail-tables.ts'
@@ -22,6 +24,7 @@ export interface Schema extends LedgerTables, ManagementTables {
   api_keys: ApiKeysTable
   presets: PresetsTable
   preset_versions: PresetVersionsTable
+  preset_moves: PresetMovesTable
   idempotency_keys: IdempotencyKeysTable
   generations: GenerationsTable
   key_usage_days: KeyUsageDaysTable
@@ -117,6 +120,24 @@ export interface PresetVersionsTable {
   creator_id: string
   created_at: string
   updated_at: string
+  note: string | null
+  /** Saved without being designated. */
+  saved_as_draft: Generated<Flag>
+}
+
+/** Each time that another version was served, or a label was set, moved or removed. */
+export interface PresetMovesTable {
+  preset_id: string
+  /** Numbers the moves of a preset, under the lock of its row. */
+  position: number
+  /** Null: what the preset itself serves. */
+  label: string | null
+  /** Null where there was none. */
+  from_version: number | null
+  to_version: number | null
+  moved_at: string
+  user_id: string | null
+  key_hash: string | null
 }
 
 interface IdempotencyKeysTable {

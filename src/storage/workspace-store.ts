@@ -1,13 +1,13 @@
 import type { Selectable, Transaction } from 'kysely'
 
 import type { Slice } from '../contract/paging.ts'
-import { DEFAULT_SETTINGS, storedSettings, type WorkspaceMemberResource, type WorkspaceSettings } from '../contract/workspace.ts'
-import { definedOnly } from '../lib/defined-only.ts'
+import { DEFAULT_SETTINGS, type WorkspaceMemberResource, type WorkspaceSettings } from '../contract/workspace.ts'
 import { type AuditedChange, type ChangedBy, recordChange } from './audit-log.ts'
 import type { Database } from './database.ts'
 import type { Once } from './idempotency.ts'
 import type { Schema, WorkspacesTable } from './schema.ts'
 import type { Page } from './page.ts'
+import { readSettings } from './workspace-settings.ts'
 
 export interface WorkspaceRecord {
   readonly id: string
@@ -287,7 +287,7 @@ const toWorkspace = (row: Selectable<WorkspacesTable>): WorkspaceRecord => ({
   createdAt: row.created_at,
   createdBy: row.created_by,
   updatedAt: row.updated_at,
-  settings: { ...DEFAULT_SETTINGS, ...definedOnly(storedSettings.parse(JSON.parse(row.settings))) },
+  settings: readSettings(row.settings),
 })
 
 const rowOf = (workspace: WorkspaceRecord): Selectable<WorkspacesTable> => ({

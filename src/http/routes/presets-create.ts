@@ -3,7 +3,8 @@ import { z } from 'zod'
 
 import type { ClientDialect } from '../../canonical/call.ts'
 import { idempotencyKey, onceHeaders } from '../../contract/idempotency.ts'
-import { presetSlug, presetWithVersion } from '../../contract/preset.ts'
+import { presetSlug, savedPreset } from '../../contract/preset.ts'
+import { readSaveOptions, saveHeaders, saveQuery } from '../../contract/save-preset.ts'
 import { validate } from '../../contract/validate.ts'
 import { inWorkspace } from '../../contract/workspace.ts'
 import { presetBodySchema as chatBody } from '../../formats/openai-chat/preset-config.ts'
@@ -21,6 +22,8 @@ const PATHS = {
   chat: { path: '/presets/:slug/chat/completions', operation: 'createPresetsChatCompletions', body: chatBody },
 } as const satisfies Record<ClientDialect, unknown>
 
+const savedAnswer = z.object({ data: savedPreset })
+
 export const presetsCreate = (dialect: ClientDialect, parts: { presets: Presets; formats: Formats }): Route => {
   const { path, operation, body } = PATHS[dialect]
   return {
@@ -32,16 +35,17 @@ export const presetsCreate = (dialect: ClientDialect, parts: { presets: Presets;
     policy: 'management',
     surface: 'management',
     params: { slug: presetSlug },
-    query: inWorkspace,
-    headers: onceHeaders,
+    query: { ...saveQuery, ...inWorkspace },
+    headers: { ...saveHeaders, ...onceHeaders },
     body,
     answers: {
-      200: { description: 'The preset with the version that this request wrote.', schema: z.object({ data: presetWithVersion }) },
+      200: { description: 'The preset with the version that this request wrote.', schema: savedAnswer },
     },
-    errors: [404, 409],
+    errors: [404, 409, 412],
     async handle(request) {
       const slug = validate(presetSlug, request.params['slug'], ['slug'])
       const key = request.headers.get('idempotency-key')
+      const options = readSaveOptions(request.query, request.headers)
       const bodyText = await request.text()
       const { content, warnings } = parts.formats[dialect].presetContent(readJsonObject(bodyText))
       const { userId } = principalOf(request)
@@ -50,22 +54,30 @@ export const presetsCreate = (dialect: ClientDialect, parts: { presets: Presets;
         userId,
         slug,
         content,
+        options,
         by: changedBy(request),
         idempotency: key === null ? null : { key: validate(idempotencyKey, key, ['Idempotency-Key']), route: operation, bodyText },
       })
+      const sentences = warnings.map(({ message }) => message)
+      if (!options.designate && isServed(saved.body)) sentences.push(FIRST_IS_SERVED)
       return jsonText(saved.body, {
         status: saved.status,
         headers:
-          warnings.length === 0
+          sentences.length === 0
             ? {}
             : {
-                'x-service-warnings': String(warnings.length),
-                'x-service-warning': headerText(warnings.map(({ message }) => message).join(' ')),
+                'x-service-warnings': String(sentences.length),
+                'x-service-warning': headerText(sentences.join(' ')),
               },
       })
     },
   }
 }
+
+const FIRST_IS_SERVED = 'The first version of a preset is served in any case: there is no other.'
+
+/** Whether the preset serves the version that this answer tells of. */
+const isServed = (answer: string): boolean => (JSON.parse(answer) as z.output<typeof savedAnswer>).data.saved_version === undefined
 
 const HEADER_MAX = 1000
 

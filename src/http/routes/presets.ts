@@ -2,7 +2,8 @@
 import { z } from 'zod'
 
 import { listOf, listPaging } from '../../contract/paging.ts'
-import { preset, presetPatch, presetSlug, presetVersion, presetWithVersion } from '../../contract/preset.ts'
+import { movesQuery, presetsQuery, readMovesQuery, readPresetsQuery, readVersionOrder, versionOrder } from '../../contract/preset-query.ts'
+import { preset, presetMove, presetPatch, presetSlug, presetVersion, presetWithVersion } from '../../contract/preset.ts'
 import { validate } from '../../contract/validate.ts'
 import { inWorkspace } from '../../contract/workspace.ts'
 import { readJsonObject } from '../../lib/json-body.ts'
@@ -13,6 +14,8 @@ import { changedBy, reachOf, type Route, type RouteRequest } from '../route.ts'
 const shared = { tag: 'Presets', policy: 'management', surface: 'management' } as const
 
 const slugOf = (request: RouteRequest): string => validate(presetSlug, request.params['slug'], ['slug'])
+
+const presetMoves = z.object({ data: z.array(presetMove), next_cursor: z.string().nullable() })
 
 const versionNumber = z
   .string()
@@ -25,11 +28,12 @@ export const presetsList = (presets: Presets): Route => ({
   path: '/presets',
   operation: 'listPresets',
   summary: 'List presets, most recently updated first',
-  query: { ...listPaging.query, ...inWorkspace },
+  query: { ...presetsQuery, ...listPaging.query, ...inWorkspace },
   answers: { 200: { description: 'Presets without their versions; archived ones too.', schema: listOf(preset) } },
   errors: [400, 404],
   async handle(request) {
-    const page = await presets.list(reachOf(request).workspaceId, listPaging.read(request.query))
+    const { workspaceId } = reachOf(request)
+    const page = await presets.list({ workspaceId, ...readPresetsQuery(request.query) }, listPaging.read(request.query))
     return jsonResponse({ data: page.items, total_count: page.totalCount })
   },
 })
@@ -52,13 +56,14 @@ export const presetsVersions = (presets: Presets): Route => ({
   method: 'GET',
   path: '/presets/:slug/versions',
   operation: 'listPresetVersions',
-  summary: 'List the versions of a preset, oldest first',
+  summary: 'List the versions of a preset, oldest first unless asked otherwise',
   params: { slug: presetSlug },
-  query: { ...listPaging.query, ...inWorkspace },
+  query: { order: versionOrder, ...listPaging.query, ...inWorkspace },
   answers: { 200: { description: 'Versions.', schema: listOf(presetVersion) } },
   errors: [400, 404],
   async handle(request) {
-    const page = await presets.versions(reachOf(request).workspaceId, slugOf(request), listPaging.read(request.query))
+    const slice = listPaging.read(request.query)
+    const page = await presets.versions(reachOf(request).workspaceId, slugOf(request), readVersionOrder(request.query), slice)
     return jsonResponse({ data: page.items, total_count: page.totalCount })
   },
 })
@@ -76,6 +81,23 @@ export const presetsVersion = (presets: Presets): Route => ({
   async handle(request) {
     const number = Number(validate(versionNumber, request.params['version'], ['version']))
     return jsonResponse({ data: await presets.version(reachOf(request).workspaceId, slugOf(request), number) })
+  },
+})
+
+export const presetsHistory = (presets: Presets): Route => ({
+  ...shared,
+  method: 'GET',
+  path: '/presets/:slug/history',
+  operation: 'listPresetMoves',
+  summary: 'List what a preset and its labels stood at, newest first',
+  params: { slug: presetSlug },
+  query: { ...movesQuery, ...inWorkspace },
+  answers: { 200: { description: 'Each change of the version that is served, and of labels.', schema: presetMoves } },
+  errors: [400, 404],
+  async handle(request) {
+    const { workspaceId } = reachOf(request)
+    const { items, next } = await presets.moves({ workspaceId, slug: slugOf(request), ...readMovesQuery(request.query) })
+    return jsonResponse({ data: items, next_cursor: next === null ? null : String(next) })
   },
 })
 

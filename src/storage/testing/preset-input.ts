@@ -34,6 +34,9 @@ export const versionInput = (workspaceId: string, slug: string): CreateVersionIn
   creatorUserId: 'user-1',
   now: T0,
   content: { shape: 'chat', config: { model: 'openai/gpt-5.4', temperature: 0 }, systemPrompt: 'Be kind.' },
+  note: null,
+  designate: true,
+  expectedLatest: null,
   idempotency: null,
   by: changedBy(),
 })

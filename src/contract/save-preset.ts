@@ -1,0 +1,65 @@
+/** What a save of a preset says beside its body: whether it is served at once, what its author notes, and what it was based on. */
+import { isUtf8 } from 'node:buffer'
+
+import { z } from 'zod'
+
+import { validate } from './validate.ts'
+
+export interface SaveOptions {
+  readonly note: string | null
+  /** False: the preset goes on serving what it serves. The first version of a preset is served in any case. */
+  readonly designate: boolean
+  /** The number that the newest version must have, 0 where there must be none; null: whatever it has. */
+  readonly expectedLatest: number | null
+}
+
+const NOTE_MAX = 500
+
+const designate = z
+  .enum(['true', 'false'])
+  .optional()
+  .meta({ description: 'false: save the version without serving it. The first version of a preset is served in any case.' })
+
+const note = z
+  .string()
+  .max(NOTE_MAX, `Use at most ${NOTE_MAX} characters.`)
+  .regex(/^\P{Cc}*$/u, 'Use one line without control characters.')
+  .optional()
+  .meta({ description: 'What changed and why, kept with the version. UTF-8, or percent-encoded UTF-8.', examples: ['shorter answers'] })
+
+const ifMatch = z
+  .string()
+  .regex(/^"(?:0|[1-9]\d{0,8})"$/, 'Use the number of a version in double quotes, as in "3", or "0" for a preset that is not there yet.')
+  .optional()
+  .meta({
+    description: 'The newest version that this one was made from, in double quotes: 412 where another is the newest.',
+    examples: ['"3"'],
+  })
+
+export const saveQuery = { designate }
+export const saveHeaders = { 'X-Preset-Note': note, 'If-Match': ifMatch }
+
+/** Throws `invalid_request`. */
+export const readSaveOptions = (query: URLSearchParams, headers: Headers): SaveOptions => {
+  const noted = validate(note, noteText(headers.get('x-preset-note')), ['X-Preset-Note'])
+  const expected = validate(ifMatch, headers.get('if-match') ?? undefined, ['If-Match'])
+  return {
+    note: noted === undefined || noted === '' ? null : noted,
+    designate: validate(designate, query.get('designate') || undefined, ['designate']) !== 'false',
+    expectedLatest: expected === undefined ? null : Number(expected.slice(1, -1)),
+  }
+}
+
+/** A header comes as bytes, one a character. Clients that can write no other than ASCII into it encode the rest. */
+const noteText = (header: string | null): string | undefined => {
+  if (header === null) return undefined
+  const bytes = Buffer.from(header, 'latin1')
+  const text = header === bytes.toString('latin1') && isUtf8(bytes) ? bytes.toString('utf8') : header
+  try {
+    return decodeURIComponent(text)
+  } catch (cause) {
+    // A percent sign that is only that, as in "50 % shorter".
+    if (cause instanceof URIError) return text
+    throw cause
+  }
+}
