@@ -5,6 +5,8 @@ import { closingLine, runTests } from './run-tests.ts'
 
 const STEPS: readonly (readonly [string, readonly string[]])[] = [
   ['types', ['tsc', '--noEmit']],
+  ['types of the dashboard', ['tsc', '--noEmit', '-p', 'dashboard']],
+  ['dashboard within its size', ['bun', 'scripts/build-dashboard.ts']],
   ['lint', ['oxlint', '--type-aware', '--deny-warnings']],
   ['format', ['oxfmt', '--check']],
   ['unused code', ['knip']],

@@ -23,6 +23,15 @@ export const configFileSchema = z
   .strictObject({
     providers: z.record(providerSlug, providerEntry).default({}),
     models: z.record(modelId, modelEntry).default({}),
+    server: z
+      .strictObject({
+        public_url: z
+          .url({ protocol: /^https?$/, error: 'Write an address such as https://llm.example.com' })
+          .optional()
+          .meta({ description: 'The address by which people and clients reach this service, where a proxy stands in front of it.' }),
+      })
+      .prefault({}),
+    dashboard: z.boolean().default(true).meta({ description: 'Whether /dashboard is there.' }),
     sandbox: z.boolean().default(true).meta({ description: 'Whether the sandbox models answer.' }),
     errors: z
       .strictObject({

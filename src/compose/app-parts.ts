@@ -1,4 +1,6 @@
 /** Builds what depends on the configuration file. What runs while it is built again keeps the parts that it began with. */
+import { join } from 'node:path'
+
 import type { ConfigFile } from '../config-file.ts'
 import { behindProxy, type Environment } from '../config.ts'
 import { messagesFormat } from '../formats/anthropic-messages/anthropic-messages.ts'
@@ -7,8 +9,10 @@ import { responsesFormat } from '../formats/openai-responses/openai-responses.ts
 import { createModerate } from '../guardrails/moderate.ts'
 import type { AppParts } from '../http/app.ts'
 import { createCors } from '../http/cors.ts'
+import { createDashboardFiles } from '../http/dashboard/files.ts'
 import { createPipeline, type Pipeline } from '../inference/pipeline.ts'
 import type { Clock } from '../lib/clock.ts'
+import { PACKAGE_DIRECTORY } from '../lib/entry-points.ts'
 import type { Models } from '../models/models.ts'
 import { createLoadMedia } from '../providers/load-media.ts'
 import { createProofMakers } from '../providers/proof-makers.ts'
@@ -62,6 +66,9 @@ export const composeAppParts = (parts: Parts, file: ConfigFile, models: Models, 
     log: parts.log,
     metrics: parts.metrics,
     cors: createCors(file.cors.origins),
+    dashboard: file.dashboard
+      ? { files: createDashboardFiles(join(PACKAGE_DIRECTORY, 'dashboard/dist')), prefix: pathPrefix(file), ids }
+      : null,
     bodyRoom: parts.bodyRoom,
     bodyLimits: {
       maxBytes: file.limits.max_body_bytes,
@@ -141,5 +148,9 @@ const providerContext = (clock: Clock, { timeouts, media }: ConfigFile, env: Env
   const safeFetch = createSafeFetch({ clock, trustedHosts: media.trusted_hosts, trustedBy: 'media.trusted_hosts', plainHttp: true })
   return { ...context, loadMedia: createLoadMedia(safeFetch) }
 }
+
+/** A proxy in front of us takes it away; what we link to must have it. */
+const pathPrefix = ({ server }: ConfigFile): string =>
+  server.public_url === undefined ? '' : new URL(server.public_url).pathname.replace(/\/+$/, '')
 
 const milliseconds = (seconds: number): number => seconds * 1000

@@ -28,6 +28,7 @@ import type { Policy, Route, Surface } from './route.ts'
 import { asRefusedUpgrade } from './refused-upgrade.ts'
 import { createRouter } from './router.ts'
 import { countTokensRoute } from './routes/count-tokens.ts'
+import { dashboardRoutes, type DashboardParts } from './routes/dashboard.ts'
 import { embeddingsRoute } from './routes/embeddings.ts'
 import { generationGet } from './routes/generation.ts'
 import { guardrailRoutes } from './routes/guardrails.ts'
@@ -60,6 +61,8 @@ export interface AppParts {
   readonly log: Log
   readonly metrics: Metrics
   readonly cors: Cors
+  /** Null where the file switches it off. */
+  readonly dashboard: DashboardParts | null
   readonly bodyRoom: BodyRoom
   readonly bodyLimits: Omit<BodyLimits, 'clock' | 'space'>
   readonly version: string
@@ -106,12 +109,13 @@ const apiRoutes = (parts: AppParts, listing = { ...parts, listed: createListedMo
 ]
 
 const serviceRoutes = (parts: AppParts, document: () => JsonObject): readonly Route[] => [
-  welcome(),
+  welcome(parts.dashboard === null ? '/docs' : '/dashboard'),
   healthLive(),
   healthReady(parts.ready),
   metricsText(parts.metrics),
   openapiJson(document),
   docsPage(once(() => referencePage(document()))),
+  ...(parts.dashboard === null ? [] : dashboardRoutes(parts.dashboard)),
 ]
 
 const API_BASE = '/api/v1'

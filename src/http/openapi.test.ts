@@ -52,7 +52,9 @@ describe('the document of the real routes', () => {
       entriesOf(item).map(([method, operation]) => `${textAt(operation, 'operationId')} ${method} ${path}`),
     )
     const expected = [mounts[0]!, mounts[2]!].flatMap(({ base, routes }) =>
-      routes.map((one) => `${one.operation} ${one.method.toLowerCase()} ${base}${one.path.replace(/:(\w+)/g, '{$1}')}`),
+      routes.map(
+        (one) => `${one.operation} ${one.method.toLowerCase()} ${base}${one.path.replace(/:(\w+)/g, '{$1}').replace(/\*$/, '{rest}')}`,
+      ),
     )
     expect(described.sort()).toEqual(expected.sort())
   })

@@ -31,6 +31,9 @@ const router = createRouter([
       route('GET', '/deep/a/:x/end'),
       route('GET', '/deep/:y/:z'),
       route('GET', '/deep/:y/:z/other'),
+      route('GET', '/app'),
+      route('GET', '/app/*'),
+      route('GET', '/app/files/:name'),
     ],
   },
   { base: '', routes: [route('GET', '/health')] },
@@ -55,6 +58,12 @@ test.each<[string, string, string]>([
   // A literal wins over a parameter, for every method that it has.
   ['GET', '/api/things/count', 'GET /things/count {}'],
   ['GET', '/api/things/7/parts/8', 'GET /things/:id/parts/:part {"id":"7","part":"8"}'],
+  // A star takes what no other path does.
+  ['GET', '/api/app', 'GET /app {}'],
+  ['GET', '/api/app/', 'GET /app/* {}'],
+  ['GET', '/api/app/a/b%2Fc/d', 'GET /app/* {}'],
+  ['GET', '/api/app/files/x', 'GET /app/files/:name {"name":"x"}'],
+  ['POST', '/api/app/a', '405'],
   // Where the literal leads nowhere there is a way back, and nothing is left of the way there.
   ['GET', '/api/things/count/parts/8', 'GET /things/:id/parts/:part {"id":"count","part":"8"}'],
   ['GET', '/api/things/count/parts/8/deep', 'GET /things/count/parts/:part/deep {"part":"8"}'],

@@ -20,10 +20,12 @@ export interface Router {
 interface Node {
   readonly literal: Map<string, Node>
   parameter: Node | null
+  /** Takes every path below, whose segments no route asks for. */
+  rest: Node | null
   readonly routes: Map<string, Route>
 }
 
-const newNode = (): Node => ({ literal: new Map(), parameter: null, routes: new Map() })
+const newNode = (): Node => ({ literal: new Map(), parameter: null, rest: null, routes: new Map() })
 
 /** A longer path is no route of ours; splitting it would only cost. */
 const SEGMENTS_MAX = 12
@@ -87,7 +89,10 @@ const segmentsOf = (path: string): string[] => path.split('/').slice(1)
 const descend = (root: Node, segments: readonly string[]): Node => {
   let node = root
   for (const segment of segments) {
-    if (segment.startsWith(':')) {
+    if (segment === '*') {
+      node.rest ??= newNode()
+      node = node.rest
+    } else if (segment.startsWith(':')) {
       node.parameter ??= newNode()
       node = node.parameter
     } else {
@@ -109,13 +114,14 @@ const walk = (node: Node, segments: readonly string[], at: number, values: strin
     const found = walk(literal, segments, at + 1, values)
     if (found !== null && found.routes.size > 0) return found
   }
-  if (node.parameter === null || segment === '') return null
+  if (node.parameter === null || segment === '') return node.rest
   // What the literal's branch gathered before it led nowhere is not part of this one.
   values.length = kept
   values.push(segment)
   const found = walk(node.parameter, segments, at + 1, values)
-  if (found === null) values.length = kept
-  return found
+  if (found !== null) return found
+  values.length = kept
+  return node.rest
 }
 
 /** Decoded exactly once: what comes out is data, never again part of a path (docs/contract/presets.md#slugs). */

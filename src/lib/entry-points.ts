@@ -8,5 +8,9 @@ export const ENTRY_POINTS = ['main.ts', 'storage/settling-thread.ts', 'lib/docum
 export const entryPoint = (file: (typeof ENTRY_POINTS)[number]): string =>
   typeof BUNDLE_DIRECTORY === 'undefined' ? join(import.meta.dirname, '..', file) : join(BUNDLE_DIRECTORY, `${basename(file, '.ts')}.js`)
 
+/** The folder of the package, as it is installed or checked out. */
+export const PACKAGE_DIRECTORY =
+  typeof BUNDLE_DIRECTORY === 'undefined' ? join(import.meta.dirname, '..', '..') : join(BUNDLE_DIRECTORY, '..')
+
 /** In a bundle: its directory, as scripts/bundle.ts says. An `import.meta` there names the place of the source. */
 declare const BUNDLE_DIRECTORY: string | undefined

@@ -68,12 +68,12 @@ export const docsPage = (page: () => string): Route => ({
     }),
 })
 
-/** A person who opens the address in a browser finds the reference. */
-export const welcome = (): Route => ({
+/** A person who opens the address in a browser finds the page for people. */
+export const welcome = (location: '/dashboard' | '/docs'): Route => ({
   ...shared,
   path: '/',
   operation: 'welcome',
-  summary: 'To the reference',
-  answers: { 302: { description: 'To /docs.' } },
-  handle: () => new Response(null, { status: 302, headers: { location: '/docs' } }),
+  summary: 'To the dashboard',
+  answers: { 302: { description: 'To /dashboard, or to /docs where the dashboard is switched off.' } },
+  handle: () => new Response(null, { status: 302, headers: { location } }),
 })

@@ -1,0 +1,44 @@
+/** Why a request to the service came to nothing: its own answer, or that there was none. */
+export class ApiError extends Error {
+  override readonly name = 'ApiError'
+  /** 0 where the service could not be reached. */
+  readonly status: number
+  /** A type of docs/errors.md; null where the answer named none. */
+  readonly type: string | null
+  readonly requestId: string | null
+  readonly metadata: Readonly<Record<string, unknown>>
+
+  constructor(
+    message: string,
+    about: { status: number; type?: string | null; requestId?: string | null; metadata?: Record<string, unknown> },
+  ) {
+    super(message)
+    this.status = about.status
+    this.type = about.type ?? null
+    this.requestId = about.requestId ?? null
+    this.metadata = about.metadata ?? {}
+  }
+
+  get isUnreachable(): boolean {
+    return this.status === 0
+  }
+}
+
+/** From an answer that is not 2xx. */
+export const readApiError = async (response: Response): Promise<ApiError> => {
+  const requestId = response.headers.get('x-request-id')
+  const body = (await response.json().catch(() => null)) as { error?: ErrorBody } | null
+  const error = body?.error
+  return new ApiError(error?.message ?? `The service answered ${response.status}.`, {
+    status: response.status,
+    type: (error?.metadata?.['error_type'] as string | undefined) ?? error?.type ?? null,
+    requestId,
+    ...(error?.metadata === undefined ? {} : { metadata: error.metadata }),
+  })
+}
+
+interface ErrorBody {
+  readonly message?: string
+  readonly type?: string
+  readonly metadata?: Record<string, unknown>
+}

@@ -1,0 +1,59 @@
+/** The one way to the service: its public API, with the session's second half on each request. */
+import { API_BASE } from '../page.ts'
+import { ApiError, readApiError } from './api-error.ts'
+import { markReached, markUnreached } from './connection.ts'
+import { endSession, sessionHalf } from './session-half.ts'
+
+export type Query = Readonly<Record<string, string | number | boolean | null | undefined>>
+
+export interface ApiRequest {
+  readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  readonly query?: Query
+  readonly body?: unknown
+  readonly headers?: Readonly<Record<string, string>>
+  readonly signal?: AbortSignal | undefined
+}
+
+/** JSON in, JSON out; undefined for an answer without a body. Throws ApiError. */
+export const ask = async <Answer>(path: string, request: ApiRequest = {}): Promise<Answer> => {
+  const response = await askRaw(path, request)
+  return (response.status === 204 ? undefined : await response.json()) as Answer
+}
+
+/** The answer as it came, for streams and files. Throws ApiError where it is not 2xx, and where there is none. */
+export const askRaw = async (path: string, request: ApiRequest = {}): Promise<Response> => {
+  const half = sessionHalf()
+  const response = await fetch(API_BASE + pathOf(path, request.query), {
+    method: request.method ?? 'GET',
+    headers: {
+      ...(request.body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(half === null ? {} : { 'x-patchbay-csrf': half }),
+      ...request.headers,
+    },
+    ...(request.body === undefined ? {} : { body: JSON.stringify(request.body) }),
+    signal: request.signal ?? null,
+    credentials: 'same-origin',
+    cache: 'no-store',
+  }).catch((thrown: unknown) => {
+    if (request.signal?.aborted === true) throw thrown
+    markUnreached()
+    throw new ApiError('The service cannot be reached.', { status: 0 })
+  })
+  markReached()
+  if (response.ok) return response
+  const error = await readApiError(response)
+  if (response.status === 401 && path !== SESSIONS) endSession()
+  throw error
+}
+
+/** Its 401 says that a link or a key is bad, not that the session is over. */
+const SESSIONS = '/sessions'
+
+/** With the parameters that have a value. */
+export const pathOf = (path: string, query: Query = {}): string => {
+  const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== null && value !== '')
+  return given.length === 0 ? path : `${path}?${new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString()}`
+}
+
+/** A name in a path: encoded once, since model ids and slugs may hold any character. */
+export const segment = (name: string): string => encodeURIComponent(name)

@@ -1,0 +1,27 @@
+import { QueryClient } from '@tanstack/react-query'
+
+import { ApiError } from './api-error.ts'
+import { connection } from './connection.ts'
+import { sessionState } from './session-half.ts'
+
+/** Data stays on the page while newer is fetched, and where fetching fails. */
+export const queryClient = new QueryClient({
+  defaultOptions: {
+    queries: {
+      networkMode: 'always',
+      staleTime: 5000,
+      gcTime: 10 * 60_000,
+      refetchOnWindowFocus: true,
+      retry: (failures, error) => error instanceof ApiError && error.status === 503 && failures < 2,
+    },
+    mutations: { networkMode: 'always' },
+  },
+})
+
+const refetchOnce = (isBack: () => boolean) => (): void => {
+  if (isBack()) void queryClient.invalidateQueries()
+}
+
+// After an outage, and after signing in again, everything on the page is read anew.
+connection.subscribe(refetchOnce(() => connection.get() === 'reached'))
+sessionState.subscribe(refetchOnce(() => sessionState.get() === 'held'))

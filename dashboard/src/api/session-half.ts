@@ -1,0 +1,30 @@
+/**
+ * The half of the session that the page holds. The other is a cookie that no script sees, and that the browser sends to every port of
+ * this host; this one is bound to host and port.
+ */
+import { createStore } from '../store.ts'
+
+const NAME = 'patchbay.csrf'
+
+/** `ended`: the service said so while the page was open. What is on it stays. */
+export type SessionState = 'none' | 'held' | 'ended'
+
+export const sessionState = createStore<SessionState>(localStorage.getItem(NAME) === null ? 'none' : 'held')
+
+export const sessionHalf = (): string | null => localStorage.getItem(NAME)
+
+export const holdSession = (half: string): void => {
+  localStorage.setItem(NAME, half)
+  sessionState.set('held')
+}
+
+export const endSession = (): void => {
+  localStorage.removeItem(NAME)
+  if (sessionState.get() === 'held') sessionState.set('ended')
+}
+
+/** By the person: nothing of the page stays. */
+export const forgetSession = (): void => {
+  localStorage.removeItem(NAME)
+  sessionState.set('none')
+}

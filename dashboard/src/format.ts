@@ -1,0 +1,70 @@
+/** Figures as people read them. */
+const dollars = (digits: number, least = digits): Intl.NumberFormat =>
+  new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD', minimumFractionDigits: least, maximumFractionDigits: digits })
+
+const WHOLE = dollars(2)
+const CENTS = dollars(4, 2)
+const TINY = new Intl.NumberFormat('en-US', {
+  style: 'currency',
+  currency: 'USD',
+  minimumSignificantDigits: 1,
+  maximumSignificantDigits: 2,
+})
+
+/** Never $0.00 for what costs something: `$0.00041`. */
+export const money = (amount: number | null | undefined): string => {
+  if (amount === null || amount === undefined) return '–'
+  if (amount === 0) return '$0'
+  const size = Math.abs(amount)
+  return (size >= 1 ? WHOLE : size >= 0.01 ? CENTS : TINY).format(amount)
+}
+
+const COUNT = new Intl.NumberFormat('en-US')
+const COMPACT = new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 1 })
+
+export const count = (value: number | null | undefined): string => (value === null || value === undefined ? '–' : COUNT.format(value))
+export const compact = (value: number): string => (Math.abs(value) < 10_000 ? COUNT.format(value) : COMPACT.format(value))
+
+/** `275 ms`, `1.9 s`, `3 min 20 s`. */
+export const duration = (ms: number | null | undefined): string => {
+  if (ms === null || ms === undefined) return '–'
+  if (ms < 1000) return `${Math.round(ms)} ms`
+  if (ms < 60_000) return `${(ms / 1000).toFixed(1)} s`
+  return `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1000)} s`
+}
+
+export const percent = (share: number | null | undefined): string => {
+  if (share === null || share === undefined || Number.isNaN(share)) return '–'
+  const value = share * 100
+  return `${value === 0 || value >= 99.95 ? value.toFixed(0) : value.toFixed(1)} %`
+}
+
+export const bytes = (size: number): string =>
+  size < 1024 ? `${size} B` : size < 1024 ** 2 ? `${Math.round(size / 1024)} KB` : `${(size / 1024 ** 2).toFixed(1)} MB`
+
+const UNITS = [
+  ['d', 86_400],
+  ['h', 3600],
+  ['min', 60],
+] as const
+
+/** `2 min ago`; `in 3 h` for what is to come. */
+export const relative = (iso: string, nowMs: number): string => {
+  const seconds = Math.round((nowMs - Date.parse(iso)) / 1000)
+  const size = Math.abs(seconds)
+  if (size < 45) return seconds >= 0 ? 'just now' : 'in a moment'
+  const [unit, length] = UNITS.find(([, unitLength]) => size >= unitLength) ?? ['min', 60]
+  const amount = `${Math.round(size / length)} ${unit}`
+  return seconds > 0 ? `${amount} ago` : `in ${amount}`
+}
+
+/** `03:36:06`, with the day where it is not today's. */
+export const clockTime = (iso: string, nowMs: number): string => {
+  const date = new Date(iso)
+  const time = date.toLocaleTimeString('en-GB')
+  return date.toDateString() === new Date(nowMs).toDateString()
+    ? time
+    : `${date.toLocaleDateString('en-GB', { day: 'numeric', month: 'short' })} ${time}`
+}
+
+export const instant = (iso: string): string => new Date(iso).toLocaleString('en-GB', { timeZoneName: 'short' })

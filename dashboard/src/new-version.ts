@@ -1,0 +1,20 @@
+/** A tab that was open over an upgrade asks for a script that is gone: it reloads itself, once. */
+const NAME = 'patchbay.reloaded'
+
+export const reloadOnceForNewVersion = (): void => {
+  const script = document.querySelector<HTMLScriptElement>('script[type="module"]')?.src ?? ''
+  window.addEventListener('unhandledrejection', ({ reason }) => {
+    if (isMissingScript(reason)) reloadOnce(script)
+  })
+}
+
+export const isMissingScript = (thrown: unknown): boolean =>
+  thrown instanceof TypeError && /dynamically imported module|importing a module script/i.test(thrown.message)
+
+/** False where this version has reloaded itself before: then the script is missing for another reason. */
+export const reloadOnce = (script = document.querySelector<HTMLScriptElement>('script[type="module"]')?.src ?? ''): boolean => {
+  if (sessionStorage.getItem(NAME) === script) return false
+  sessionStorage.setItem(NAME, script)
+  location.reload()
+  return true
+}

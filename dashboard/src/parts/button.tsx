@@ -1,0 +1,27 @@
+import type { ComponentProps } from 'react'
+
+interface ButtonProps extends ComponentProps<'button'> {
+  readonly kind?: 'primary' | 'plain' | 'quiet' | 'danger'
+  /** While it works it is not pressed again, and keeps its focus. */
+  readonly busy?: boolean
+  /** Keys that do the same, shown beside the words. */
+  readonly keys?: string
+}
+
+export const Button = ({ kind = 'plain', busy = false, keys, children, onClick, type = 'button', ...rest }: ButtonProps) => (
+  <button
+    {...rest}
+    type={type}
+    className={`button ${kind}`}
+    aria-disabled={busy || rest.disabled}
+    aria-busy={busy}
+    onClick={busy ? (event) => event.preventDefault() : onClick}
+  >
+    {children}
+    {keys === undefined ? null : (
+      <kbd aria-hidden="true" className="keys">
+        {keys}
+      </kbd>
+    )}
+  </button>
+)

@@ -1,0 +1,176 @@
+/**
+ * Stacked columns over time. The pointer or the arrow keys move over the columns, a click or Enter opens one, and dragging chooses a
+ * range. What it draws stands in a table, too, for those who do not see it.
+ */
+import { type KeyboardEvent, type PointerEvent, useId, useRef, useState } from 'react'
+
+export interface Series {
+  readonly name: string
+  /** A variable of tokens.css. Absent: the next of the eight hues. */
+  readonly color?: string
+  /** Drawn with stripes: errors are told apart without colour. */
+  readonly isStriped?: boolean
+}
+
+export interface Slot {
+  /** ISO 8601. */
+  readonly from: string
+  readonly to: string
+  /** What the axis, the tooltip and the table call it. */
+  readonly label: string
+  /** One value a series. */
+  readonly values: readonly number[]
+}
+
+interface ColumnsChartProps {
+  readonly label: string
+  readonly series: readonly Series[]
+  readonly slots: readonly Slot[]
+  readonly format: (value: number) => string
+  readonly height?: number
+  /** Of one column, or of the columns that were dragged over. */
+  readonly onOpen?: (from: string, to: string) => void
+}
+
+const HUES = 8
+export const hueOf = (index: number): string => `var(--hue-${(index % HUES) + 1})`
+
+export const ColumnsChart = ({ label, series, slots, format, height = 96, onOpen }: ColumnsChartProps) => {
+  const id = useId()
+  const frame = useRef<SVGSVGElement>(null)
+  const [at, setAt] = useState<number | null>(null)
+  const [since, setSince] = useState<number | null>(null)
+  const top = Math.max(...slots.map(({ values }) => total(values)), 0) || 1
+  const slotAt = (event: PointerEvent): number => {
+    const box = frame.current?.getBoundingClientRect()
+    if (box === undefined || box.width === 0) return 0
+    return Math.max(0, Math.min(slots.length - 1, Math.floor(((event.clientX - box.left) / box.width) * slots.length)))
+  }
+  const open = (one: number, other: number): void => {
+    const [first, last] = [slots[Math.min(one, other)], slots[Math.max(one, other)]]
+    if (first !== undefined && last !== undefined) onOpen?.(first.from, last.to)
+  }
+  const press = (event: KeyboardEvent): void => {
+    const step = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0
+    if (step !== 0) {
+      event.preventDefault()
+      setAt(Math.max(0, Math.min(slots.length - 1, (at ?? (step > 0 ? -1 : slots.length)) + step)))
+    } else if (event.key === 'Enter' && at !== null) open(at, at)
+  }
+  const shown = at === null ? undefined : slots[at]
+  return (
+    <figure className="chart">
+      <div className="chart-top" aria-hidden="true">
+        <span className="number">{format(top)}</span>
+        <span className="chart-tip">{shown === undefined ? '' : tipOf(shown, series, format)}</span>
+      </div>
+      <svg
+        ref={frame}
+        role="group"
+        aria-label={`${label}. Arrow keys move, Enter opens.`}
+        aria-describedby={`${id}-at`}
+        tabIndex={0}
+        viewBox={`0 0 ${slots.length || 1} 100`}
+        preserveAspectRatio="none"
+        height={height}
+        onPointerMove={(event) => setAt(slotAt(event))}
+        onPointerLeave={() => setAt(null)}
+        onPointerDown={(event) => setSince(slotAt(event))}
+        onPointerUp={(event) => {
+          if (since !== null) open(since, slotAt(event))
+          setSince(null)
+        }}
+        onKeyDown={press}
+        className={onOpen === undefined ? undefined : 'opens'}
+      >
+        <defs>
+          <pattern id={`${id}-stripes`} width="0.5" height="6" patternUnits="userSpaceOnUse">
+            <rect width="1" height="6" fill="var(--bad)" />
+            <rect width="1" height="2" fill="var(--bg)" />
+          </pattern>
+        </defs>
+        {slots.map((slot, index) => (
+          <g key={slot.from}>
+            {isBetween(index, since, at) ? <rect x={index} y={0} width={1} height={100} fill="var(--hover)" /> : null}
+            {stack(slot.values, top).map(({ y, size }, position) =>
+              size === 0 ? null : (
+                <rect
+                  key={series[position]?.name}
+                  x={index + 0.1}
+                  width={0.8}
+                  y={y}
+                  height={size}
+                  fill={
+                    series[position]?.isStriped === true
+                      ? `url(#${CSS.escape(`${id}-stripes`)})`
+                      : (series[position]?.color ?? hueOf(position))
+                  }
+                />
+              ),
+            )}
+          </g>
+        ))}
+      </svg>
+      <div className="chart-axis" aria-hidden="true">
+        <span>{slots[0]?.label}</span>
+        <span>{slots.at(-1)?.label}</span>
+      </div>
+      {series.length > 1 ? (
+        <ul className="legend">
+          {series.map(({ name, color, isStriped }, index) => (
+            <li key={name}>
+              <svg width="10" height="10" aria-hidden="true">
+                <rect width="10" height="10" rx="2" fill={isStriped === true ? 'var(--bad)' : (color ?? hueOf(index))} />
+              </svg>
+              {name}
+            </li>
+          ))}
+        </ul>
+      ) : null}
+      <p id={`${id}-at`} className="hidden-text" aria-live="polite">
+        {shown === undefined ? '' : tipOf(shown, series, format)}
+      </p>
+      <table className="hidden-text">
+        <caption>{label}</caption>
+        <thead>
+          <tr>
+            <th scope="col">Time</th>
+            {series.map(({ name }) => (
+              <th scope="col" key={name}>
+                {name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {slots.map((slot) => (
+            <tr key={slot.from}>
+              <th scope="row">{slot.label}</th>
+              {series.map(({ name }, index) => (
+                <td key={name}>{format(slot.values[index] ?? 0)}</td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </figure>
+  )
+}
+
+const total = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0)
+
+const tipOf = ({ label, values }: Slot, series: readonly Series[], format: (value: number) => string): string =>
+  `${label}: ${series.map(({ name }, index) => `${name} ${format(values[index] ?? 0)}`).join(', ')}`
+
+const isBetween = (index: number, since: number | null, at: number | null): boolean =>
+  at !== null && index >= Math.min(since ?? at, at) && index <= Math.max(since ?? at, at)
+
+/** From the bottom; what is there at all has at least a line. */
+const stack = (values: readonly number[], top: number): readonly { y: number; size: number }[] => {
+  let bottom = 100
+  return values.map((value) => {
+    const size = value === 0 ? 0 : Math.max(1.5, (value / top) * 98)
+    bottom -= size
+    return { y: bottom, size }
+  })
+}

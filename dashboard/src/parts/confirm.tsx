@@ -1,0 +1,65 @@
+/** A change that cannot be taken back, with its effect in words. What is revoked or deleted for ever is typed by its name. */
+import { type FormEvent, type ReactNode, useState } from 'react'
+
+import { Button } from './button.tsx'
+import { Dialog } from './dialog.tsx'
+import { messageOf } from './error-note.tsx'
+import { Field } from './field.tsx'
+
+interface ConfirmProps {
+  readonly title: string
+  readonly children: ReactNode
+  /** A verb and its object: `Revoke checkout`. */
+  readonly action: string
+  readonly isDanger?: boolean
+  /** To be typed first. */
+  readonly name?: string
+  readonly wide?: boolean
+  readonly onConfirm: () => Promise<unknown>
+  readonly onClose: () => void
+}
+
+export const Confirm = ({ title, children, action, isDanger = false, name, wide = false, onConfirm, onClose }: ConfirmProps) => {
+  const [typed, setTyped] = useState('')
+  const [busy, setBusy] = useState(false)
+  const [fault, setFault] = useState<string | null>(null)
+  const submit = (event: FormEvent): void => {
+    event.preventDefault()
+    if (name !== undefined && typed.trim() !== name) {
+      setFault(`Type ${name} to go on.`)
+      return
+    }
+    setBusy(true)
+    setFault(null)
+    onConfirm()
+      .then(onClose)
+      .catch((thrown: unknown) => {
+        setFault(messageOf(thrown))
+        setBusy(false)
+      })
+  }
+  return (
+    <Dialog title={title} wide={wide} onClose={onClose}>
+      <form className="stack" onSubmit={submit}>
+        {children}
+        {name === undefined ? (
+          fault === null ? null : (
+            <p className="note bad" role="alert">
+              {fault}
+            </p>
+          )
+        ) : (
+          <Field label={`Type ${name} to confirm`} fault={fault}>
+            <input value={typed} onChange={(event) => setTyped(event.target.value)} autoFocus autoComplete="off" spellCheck={false} />
+          </Field>
+        )}
+        <div className="dialog-actions">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" kind={isDanger ? 'danger' : 'primary'} busy={busy} autoFocus={name === undefined}>
+            {action}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,35 @@
+import { useState } from 'react'
+
+import { toast } from '../shell/toasts.tsx'
+
+const copyText = async (text: string): Promise<boolean> => {
+  try {
+    await navigator.clipboard.writeText(text)
+    return true
+  } catch {
+    toast('This browser does not let the page copy: select the text instead.')
+    return false
+  }
+}
+
+/** Words, or an id, that a click copies. */
+export const Copy = ({ text, children, label, onCopied }: { text: string; children?: string; label?: string; onCopied?: () => void }) => {
+  const [done, setDone] = useState(false)
+  return (
+    <button
+      type="button"
+      className={children === undefined ? 'button plain' : 'copy-id mono'}
+      title={children === undefined ? undefined : 'Copy'}
+      onClick={() => {
+        void copyText(text).then((copied) => {
+          if (!copied) return
+          setDone(true)
+          setTimeout(() => setDone(false), 1500)
+          onCopied?.()
+        })
+      }}
+    >
+      {done ? 'Copied' : (children ?? label ?? 'Copy')}
+    </button>
+  )
+}

@@ -1,0 +1,42 @@
+/** A query as a part of the page: rows of its final height while it is first asked, what failed in its place, and old data while newer comes. */
+import type { UseQueryResult } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+
+import { ErrorNote } from './error-note.tsx'
+
+interface LoadedProps<Data> {
+  readonly query: Pick<UseQueryResult<Data>, 'data' | 'error' | 'refetch'>
+  /** How many rows to keep room for. */
+  readonly rows?: number
+  readonly children: (data: Data) => ReactNode
+}
+
+export const Loaded = <Data,>({ query, rows = 3, children }: LoadedProps<Data>) => {
+  if (query.data !== undefined) {
+    return (
+      <>
+        {query.error === null ? null : <StaleNote again={() => void query.refetch()} />}
+        {children(query.data)}
+      </>
+    )
+  }
+  if (query.error !== null) return <ErrorNote error={query.error} again={() => void query.refetch()} />
+  return <Skeleton rows={rows} />
+}
+
+const StaleNote = ({ again }: { again: () => void }) => (
+  <p className="note warn small">
+    This is what was last known.{' '}
+    <button type="button" className="link-button" onClick={again}>
+      Try again
+    </button>
+  </p>
+)
+
+export const Skeleton = ({ rows }: { rows: number }) => (
+  <div className="skeleton" role="status" aria-label="Loading">
+    {Array.from({ length: rows }, (_, row) => (
+      <div className="skeleton-row" key={row} />
+    ))}
+  </div>
+)

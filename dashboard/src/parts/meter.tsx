@@ -1,0 +1,16 @@
+/** How much of a limit is used. */
+export const Meter = ({ label, used, limit }: { label: string; used: number; limit: number }) => {
+  const share = limit === 0 ? 1 : Math.min(1, used / limit)
+  return (
+    <svg
+      className={share >= 1 ? 'meter full' : share >= 0.8 ? 'meter near' : 'meter'}
+      role="img"
+      aria-label={`${label}: ${Math.round(share * 100)} %`}
+      viewBox="0 0 100 6"
+      preserveAspectRatio="none"
+    >
+      <rect className="meter-track" width="100" height="6" />
+      <rect className="meter-used" width={share * 100} height="6" />
+    </svg>
+  )
+}

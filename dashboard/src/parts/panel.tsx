@@ -1,0 +1,40 @@
+/** A part of a screen. A fault in it leaves the rest of the page alive. */
+import { Component, type ReactNode, useId } from 'react'
+
+import { isMissingScript, reloadOnce } from '../new-version.ts'
+import { ErrorNote } from './error-note.tsx'
+
+interface PanelProps {
+  readonly title: string
+  /** For a panel whose title the screen shows already. */
+  readonly quiet?: boolean
+  readonly actions?: ReactNode
+  readonly children: ReactNode
+}
+
+export const Panel = ({ title, quiet = false, actions, children }: PanelProps) => {
+  const id = useId()
+  return (
+    <section className="panel" aria-labelledby={id}>
+      <header className={quiet ? 'hidden-text' : 'panel-head'}>
+        <h2 id={id}>{title}</h2>
+        {actions}
+      </header>
+      <FaultBoundary>{children}</FaultBoundary>
+    </section>
+  )
+}
+
+/** React offers this only as a class. */
+export class FaultBoundary extends Component<{ readonly children: ReactNode }, { readonly fault: unknown }> {
+  override state: { readonly fault: unknown } = { fault: null }
+
+  static getDerivedStateFromError(fault: unknown): { readonly fault: unknown } {
+    return { fault: isMissingScript(fault) && reloadOnce() ? new Error('A new version is being loaded.') : fault }
+  }
+
+  override render(): ReactNode {
+    const { fault } = this.state
+    return fault === null ? this.props.children : <ErrorNote error={fault} again={() => this.setState({ fault: null })} />
+  }
+}

@@ -1,0 +1,10 @@
+import type { ReactNode } from 'react'
+
+/** The title of a screen, which the address bar's title repeats, and its actions. */
+export const ScreenHead = ({ title, children }: { title: string; children?: ReactNode }) => (
+  <header className="screen-head">
+    <title>{`${title} · Patchbay`}</title>
+    <h1 tabIndex={-1}>{title}</h1>
+    <div className="screen-actions">{children}</div>
+  </header>
+)

@@ -1,0 +1,62 @@
+/** A table of what fits on a page. A list without end has parts/virtual-rows.tsx. */
+import type { ReactNode } from 'react'
+
+export interface Column<Row> {
+  readonly title: string
+  readonly cell: (row: Row) => ReactNode
+  readonly align?: 'right'
+  /** Left out on a narrow screen. */
+  readonly wideOnly?: boolean
+  /** The name of the row, which screen readers repeat with each cell. */
+  readonly isHead?: boolean
+}
+
+interface TableProps<Row> {
+  /** What the table shows, for those who do not see what stands around it. */
+  readonly label: string
+  readonly columns: readonly Column<Row>[]
+  readonly rows: readonly Row[]
+  readonly rowKey: (row: Row) => string
+  /** Shown instead where there are no rows. */
+  readonly empty?: ReactNode
+  readonly isSelected?: (row: Row) => boolean
+}
+
+export const Table = <Row,>({ label, columns, rows, rowKey, empty, isSelected }: TableProps<Row>) =>
+  rows.length === 0 && empty !== undefined ? (
+    <>{empty}</>
+  ) : (
+    <div className="table-frame">
+      <table className="table" aria-label={label}>
+        <thead>
+          <tr>
+            {columns.map((column) => (
+              <th key={column.title} scope="col" className={cellClass(column)}>
+                {column.title}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr key={rowKey(row)} className={isSelected?.(row) === true ? 'selected' : undefined}>
+              {columns.map((column) =>
+                column.isHead === true ? (
+                  <th key={column.title} scope="row" className={cellClass(column)}>
+                    {column.cell(row)}
+                  </th>
+                ) : (
+                  <td key={column.title} className={cellClass(column)}>
+                    {column.cell(row)}
+                  </td>
+                ),
+              )}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+
+const cellClass = <Row,>({ align, wideOnly }: Column<Row>): string | undefined =>
+  [align === 'right' ? 'right number' : '', wideOnly === true ? 'wide-only' : ''].filter((name) => name !== '').join(' ') || undefined

@@ -1,0 +1,28 @@
+/** Parts of a screen that take each other's place. Which one is shown stands in the address, so each is a link. */
+import { Link } from '@tanstack/react-router'
+
+interface TabsProps {
+  readonly label: string
+  readonly tabs: readonly { readonly id: string; readonly title: string }[]
+  readonly current: string
+  /** The parameter of the address; the first tab leaves it out. */
+  readonly parameter?: string
+}
+
+export const Tabs = ({ label, tabs, current, parameter = 'tab' }: TabsProps) => (
+  <nav className="tabs" aria-label={label}>
+    {tabs.map(({ id, title }, index) => (
+      <Link
+        key={id}
+        to="."
+        search={(search) => ({ ...search, [parameter]: index === 0 ? undefined : id })}
+        replace
+        className={id === current ? 'tab current' : 'tab'}
+        aria-current={id === current ? 'page' : undefined}
+        resetScroll={false}
+      >
+        {title}
+      </Link>
+    ))}
+  </nav>
+)

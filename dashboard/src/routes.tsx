@@ -1,0 +1,51 @@
+/** Every screen with its path. A screen is loaded when it is first opened. */
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent, type AnyRoute } from '@tanstack/react-router'
+
+import { Empty } from './parts/empty.tsx'
+import { ErrorNote } from './parts/error-note.tsx'
+import { PAGE_BASE } from './page.ts'
+import { parseSearch, stringifySearch, validateSearch } from './search.ts'
+import { Shell } from './shell/shell.tsx'
+
+const root = createRootRoute({
+  component: Shell,
+  validateSearch,
+  notFoundComponent: () => <Empty>There is no such screen.</Empty>,
+  errorComponent: ({ error, reset }) => <ErrorNote error={error} again={reset} />,
+})
+
+const screen = <Path extends string, Parent extends AnyRoute>(
+  parent: Parent,
+  path: Path,
+  component: ReturnType<typeof lazyRouteComponent>,
+) => createRoute({ getParentRoute: () => parent, path, component })
+
+const requests = screen(
+  root,
+  '/requests',
+  lazyRouteComponent(() => import('./screens/requests/requests-screen.tsx'), 'RequestsScreen'),
+)
+
+const tree = root.addChildren([
+  screen(
+    root,
+    '/',
+    lazyRouteComponent(() => import('./screens/overview/overview-screen.tsx'), 'OverviewScreen'),
+  ),
+  requests,
+])
+
+export const router = createRouter({
+  routeTree: tree,
+  basepath: PAGE_BASE,
+  parseSearch,
+  stringifySearch,
+  defaultPreload: 'intent',
+  scrollRestoration: true,
+})
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router
+  }
+}

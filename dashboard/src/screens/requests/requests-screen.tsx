@@ -1,0 +1,3 @@
+import { ScreenHead } from '../../parts/screen-head.tsx'
+
+export const RequestsScreen = () => <ScreenHead title="Requests" />

@@ -1,0 +1,41 @@
+/** Keys that act while nobody types. */
+import { useEffect, useRef } from 'react'
+
+import { createStore } from '../store.ts'
+
+const NAME = 'patchbay.single-keys'
+
+/** Single keys can be switched off, for people whose speech or hands press them by accident (WCAG 2.1.4). */
+export const singleKeys = createStore(localStorage.getItem(NAME) !== 'off')
+
+export const chooseSingleKeys = (on: boolean): void => {
+  localStorage.setItem(NAME, on ? 'on' : 'off')
+  singleKeys.set(on)
+}
+
+const isTyping = (target: EventTarget | null): boolean =>
+  target instanceof HTMLElement && (target.isContentEditable || /^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName))
+
+/** By key: `j`, `Enter`, `mod+k` (⌘ or Ctrl). */
+export type Keys = Readonly<Record<string, (event: KeyboardEvent) => void>>
+
+/** A combination with `mod` acts everywhere; a single key not while somebody types, nor below an open dialog. */
+export const useKeys = (keys: Keys): void => {
+  const newest = useRef(keys)
+  useEffect(() => {
+    newest.current = keys
+  })
+  useEffect(() => {
+    const listen = (event: KeyboardEvent): void => {
+      if (event.defaultPrevented || event.altKey) return
+      const isCombined = event.metaKey || event.ctrlKey
+      if (!isCombined && (!singleKeys.get() || isTyping(event.target) || document.querySelector('dialog[open]') !== null)) return
+      const act = newest.current[(isCombined ? 'mod+' : '') + event.key]
+      if (act === undefined) return
+      event.preventDefault()
+      act(event)
+    }
+    document.addEventListener('keydown', listen)
+    return () => document.removeEventListener('keydown', listen)
+  }, [])
+}

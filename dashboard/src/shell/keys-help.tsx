@@ -1,0 +1,43 @@
+import { Dialog } from '../parts/dialog.tsx'
+import { createStore, useStore } from '../store.ts'
+import { chooseSingleKeys, singleKeys } from './keyboard.ts'
+import { SCREENS } from './navigation.ts'
+
+export const helpOpen = createStore(false)
+
+const KEYS: readonly (readonly [string, string])[] = [
+  ['⌘K or Ctrl K', 'Search, go anywhere, open a pasted id'],
+  ['?', 'This list'],
+  ['j, k', 'Next and previous row'],
+  ['Enter', 'Open the row'],
+  ['Esc', 'Close'],
+  ['/', 'Filter'],
+  ['f', 'Follow live'],
+  ['c', 'Create'],
+  ['⌘↵', 'Run'],
+  ['⌘S', 'Save a draft'],
+]
+
+export const KeysHelp = () => {
+  const isOpen = useStore(helpOpen)
+  const isOn = useStore(singleKeys)
+  if (!isOpen) return null
+  return (
+    <Dialog title="Keys of the keyboard" onClose={() => helpOpen.set(false)}>
+      <dl className="keys-list">
+        {[...KEYS, ...SCREENS.map(({ key, title }) => [`g ${key}`, `Go to ${title}`] as const)].map(([key, what]) => (
+          <div key={key}>
+            <dt>
+              <kbd>{key}</kbd>
+            </dt>
+            <dd>{what}</dd>
+          </div>
+        ))}
+      </dl>
+      <label className="check">
+        <input type="checkbox" checked={isOn} onChange={(event) => chooseSingleKeys(event.target.checked)} /> Single keys act (those without
+        ⌘ or Ctrl)
+      </label>
+    </Dialog>
+  )
+}

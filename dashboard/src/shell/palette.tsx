@@ -1,0 +1,59 @@
+/** ⌘K: screens, objects by name, and whatever id was pasted. */
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { Command } from 'cmdk'
+import { useState } from 'react'
+
+import { search, type SearchHit } from '../api/search.ts'
+import { Dialog } from '../parts/dialog.tsx'
+import { addressOf } from './hit-address.ts'
+import type { Screen } from './navigation.ts'
+
+export const Palette = ({ onClose, screens }: { onClose: () => void; screens: readonly Screen[] }) => {
+  const [text, setText] = useState('')
+  const navigate = useNavigate()
+  const found = useQuery({ ...search(text.trim()), placeholderData: keepPreviousData })
+  const go = (to: string): void => {
+    onClose()
+    void navigate({ to })
+  }
+  const open = (hit: SearchHit): void => {
+    onClose()
+    void navigate(addressOf(hit))
+  }
+  const matching = screens.filter(({ title }) => title.toLowerCase().includes(text.trim().toLowerCase()))
+  const hits = text.trim() === '' ? [] : (found.data ?? [])
+  return (
+    <Dialog title="Search and commands" onClose={onClose}>
+      <Command label="Search and commands" shouldFilter={false} className="palette">
+        <Command.Input value={text} onValueChange={setText} placeholder="A screen, a name, an id, a key's last four…" autoFocus />
+        <Command.List>
+          {hits.length === 0 ? null : (
+            <Command.Group heading="Found">
+              {hits.map((hit) => (
+                <Command.Item key={`${hit.type} ${hit.id}`} value={`${hit.type} ${hit.id}`} onSelect={() => open(hit)}>
+                  <span className="cut">{hit.title}</span>
+                  <span className="faint">{hit.type}</span>
+                </Command.Item>
+              ))}
+            </Command.Group>
+          )}
+          {matching.length === 0 ? null : (
+            <Command.Group heading="Go to">
+              {matching.map(({ to, title, key }) => (
+                <Command.Item key={to} value={to} onSelect={() => go(to)}>
+                  {title} <kbd aria-hidden="true">g {key}</kbd>
+                </Command.Item>
+              ))}
+            </Command.Group>
+          )}
+          {hits.length === 0 && matching.length === 0 ? (
+            <p className="empty" role="status">
+              {found.isFetching ? 'Searching…' : 'Nothing has that name or id.'}
+            </p>
+          ) : null}
+        </Command.List>
+      </Command>
+    </Dialog>
+  )
+}

@@ -1,0 +1,104 @@
+/** What stands around every screen: navigation, the palette, the state of the connection. */
+import { useQuery } from '@tanstack/react-query'
+import { Link, Outlet, useRouterState } from '@tanstack/react-router'
+import { lazy, Suspense, useEffect, useRef } from 'react'
+
+import { connection } from '../api/connection.ts'
+import { currentSession, signOut } from '../api/session.ts'
+import { Menu } from '../parts/menu.tsx'
+import { FaultBoundary } from '../parts/panel.tsx'
+import { Skeleton } from '../parts/loaded.tsx'
+import { createStore, useStore } from '../store.ts'
+import { chooseTheme, THEMES } from '../theme.ts'
+import { KeysHelp, helpOpen } from './keys-help.tsx'
+import { Logo } from './logo.tsx'
+import { screensFor } from './navigation.ts'
+import { useShellKeys } from './shell-keys.ts'
+
+const Palette = lazy(() => import('./palette.tsx').then(({ Palette }) => ({ default: Palette })))
+
+const paletteOpen = createStore(false)
+
+export const Shell = () => {
+  const session = useQuery(currentSession)
+  const screens = screensFor(session.data?.role ?? 'admin')
+  const isOpen = useStore(paletteOpen)
+  useShellKeys({ screens, openPalette: () => paletteOpen.set(true), openHelp: () => helpOpen.set(true) })
+  return (
+    <div className="shell">
+      <a className="skip" href="#content">
+        Skip to the content
+      </a>
+      <header className="side">
+        <div className="brand">
+          <Logo />
+          <span>Patchbay</span>
+          <button type="button" className="palette-button" onClick={() => paletteOpen.set(true)} aria-label="Search and commands">
+            <kbd aria-hidden="true">⌘K</kbd>
+          </button>
+        </div>
+        <nav aria-label="Screens">
+          <ul>
+            {screens.map(({ to, title }) => (
+              <li key={to}>
+                <Link to={to} className="nav-link" activeOptions={{ exact: to === '/', includeSearch: false }}>
+                  {title}
+                </Link>
+              </li>
+            ))}
+          </ul>
+        </nav>
+        <div className="side-foot">
+          <Menu
+            label="You"
+            button={<span className="cut">{session.data?.name ?? session.data?.user_id ?? '…'}</span>}
+            items={[
+              ...THEMES.map((theme) => ({ label: `Theme: ${theme}`, onSelect: () => chooseTheme(theme) })),
+              { label: 'Keys of the keyboard', onSelect: () => helpOpen.set(true) },
+              { label: 'Sign out', onSelect: () => void signOut() },
+            ]}
+          />
+        </div>
+      </header>
+      <main id="content" className="content" tabIndex={-1}>
+        <ConnectionBar />
+        <FocusOnArrival />
+        <FaultBoundary>
+          <Suspense fallback={<Skeleton rows={8} />}>
+            <Outlet />
+          </Suspense>
+        </FaultBoundary>
+      </main>
+      {isOpen ? (
+        <Suspense fallback={null}>
+          <Palette onClose={() => paletteOpen.set(false)} screens={screens} />
+        </Suspense>
+      ) : null}
+      <KeysHelp />
+    </div>
+  )
+}
+
+const ConnectionBar = () =>
+  useStore(connection) === 'unreached' ? (
+    <p className="connection-bar" role="status">
+      The service cannot be reached. What you see is what was last known; it is asked again by itself.
+    </p>
+  ) : null
+
+/** A new screen is announced by its title, which takes the focus. */
+const FocusOnArrival = () => {
+  const path = useRouterState({ select: ({ location }) => location.pathname })
+  const first = useRef(true)
+  useEffect(() => {
+    if (first.current) {
+      first.current = false
+      return
+    }
+    const timer = setTimeout(() => {
+      if (document.querySelector('dialog[open]') === null) document.querySelector<HTMLElement>('#content h1')?.focus()
+    }, 0)
+    return () => clearTimeout(timer)
+  }, [path])
+  return null
+}

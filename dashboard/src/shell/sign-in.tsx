@@ -1,0 +1,56 @@
+/** Sign in by a link that was printed or sent, or by a management key, which is exchanged for a session at once and kept nowhere. */
+import { type FormEvent, useState } from 'react'
+
+import { sessionState } from '../api/session-half.ts'
+import { signIn } from '../api/session.ts'
+import { Button } from '../parts/button.tsx'
+import { Dialog } from '../parts/dialog.tsx'
+import { messageOf } from '../parts/error-note.tsx'
+import { Field } from '../parts/field.tsx'
+import { Logo } from './logo.tsx'
+
+export const SignInPage = ({ opening, fault }: { opening: boolean; fault: string | null }) => (
+  <main className="sign-in">
+    <Logo />
+    <h1>Sign in to Patchbay</h1>
+    {opening ? <p className="soft">Opening your link…</p> : <SignInForm fault={fault} />}
+  </main>
+)
+
+/** Over the page, so that a draft below it is kept. */
+export const SignInDialog = () => (
+  <Dialog title="Sign in again" onClose={() => sessionState.set('none')}>
+    <p className="soft">Your session has ended. What you wrote is still here.</p>
+    <SignInForm fault={null} />
+  </Dialog>
+)
+
+const SignInForm = ({ fault }: { fault: string | null }) => {
+  const [said, setSaid] = useState(fault)
+  const [busy, setBusy] = useState(false)
+  const submit = (event: FormEvent<HTMLFormElement>): void => {
+    event.preventDefault()
+    const proof = new FormData(event.currentTarget).get('proof')
+    const pasted = typeof proof === 'string' ? proof.trim() : ''
+    const token = /#login=([\w.~-]+)/.exec(pasted)?.[1]
+    setBusy(true)
+    setSaid(null)
+    signIn(token === undefined ? { key: pasted } : { token })
+      .catch((thrown: unknown) => setSaid(messageOf(thrown)))
+      .finally(() => setBusy(false))
+  }
+  return (
+    <form className="stack" onSubmit={submit}>
+      <Field label="Management key or sign-in link" fault={said}>
+        <input name="proof" type="password" autoComplete="off" spellCheck={false} required autoFocus placeholder="pb_mgmt_…" />
+      </Field>
+      <Button kind="primary" type="submit" busy={busy}>
+        Sign in
+      </Button>
+      <p className="faint small">
+        The key is exchanged for a session and is not kept in this browser. On the machine of the service, <code>patchbay login</code>{' '}
+        prints a link.
+      </p>
+    </form>
+  )
+}

@@ -1,0 +1,113 @@
+/**
+ * A real browser in front of a real service. Every page that a test opens is watched: a fault on the console, a report of the policy, a
+ * request to another origin and an answer of 4xx or 5xx that the test did not expect fail it.
+ */
+import { afterAll, expect } from 'bun:test'
+import axe from 'axe-core'
+import { existsSync } from 'node:fs'
+
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+
+import { patient } from '../../test/support/patience.ts'
+
+const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
+
+/** Null where there is none: tests with a browser are skipped then, except in CI, which installs one. */
+export const BROWSER_PATH: string | null = process.env['CHROME_PATH'] ?? PLACES.find((path) => existsSync(path)) ?? null
+
+if (BROWSER_PATH === null && process.env['CI'] !== undefined)
+  throw new Error('CI tests the dashboard in Chromium: install it, or name it in CHROME_PATH.')
+
+export interface Visitor {
+  readonly page: Page
+  /** Answers of this status are expected from now on. */
+  expectStatus(...statuses: readonly number[]): void
+  /** What the browser says where a request fails is expected from now on: the service is stopped by the test. */
+  expectOutage(): void
+  /** Throws where something unexpected happened on the page so far. */
+  check(): void
+  /** No violation of WCAG 2.2 AA, in the light and in the dark. */
+  checkAccessible(): Promise<void>
+}
+
+/** One browser for a file of tests. */
+export const useBrowser = (): { visit(url: string, options?: BrowserContextOptions): Promise<Visitor> } => {
+  let browser: Promise<Browser> | null = null
+  afterAll(async () => (await browser)?.close())
+  return {
+    async visit(url, options = {}) {
+      browser ??= chromium.launch({ executablePath: BROWSER_PATH ?? '', args: FLAGS })
+      const context = await (await browser).newContext({ viewport: { width: 1280, height: 800 }, reducedMotion: 'reduce', ...options })
+      context.setDefaultTimeout(patient(5000))
+      const page = await context.newPage()
+      const visitor = watch(page, new URL(url).origin)
+      await page.goto(url)
+      return visitor
+    },
+  }
+}
+
+const FLAGS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+]
+
+const watch = (page: Page, origin: string): Visitor => {
+  const faults: string[] = []
+  const expected = new Set<number>()
+  let outage = false
+  page.on('console', (message) => {
+    const text = message.text()
+    // The browser's own line about an answer; the status itself is looked at below.
+    if (message.type() !== 'error' || text.startsWith('Failed to load resource')) return
+    faults.push(`console: ${text}`)
+  })
+  page.on('pageerror', (error) => faults.push(`thrown: ${error.message}`))
+  page.on('request', (request) => {
+    const url = request.url()
+    if (!url.startsWith(`${origin}/`) && !url.startsWith('data:') && !url.startsWith('blob:'))
+      faults.push(`request to another origin: ${url}`)
+  })
+  page.on('response', (response) => {
+    if (response.status() >= 400 && !expected.has(response.status()))
+      faults.push(`${response.status()} of ${response.request().method()} ${response.url()}`)
+  })
+  page.on('requestfailed', (request) => {
+    const reason = request.failure()?.errorText ?? ''
+    if (!outage && reason !== 'net::ERR_ABORTED') faults.push(`${reason} of ${request.url()}`)
+  })
+  const check = (): void => expect(faults).toEqual([])
+  return {
+    page,
+    expectStatus: (...statuses) => statuses.forEach((status) => expected.add(status)),
+    expectOutage: () => (outage = true),
+    check,
+    async checkAccessible() {
+      check()
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+        expect({ colorScheme, violations: await violationsOf(page) }).toEqual({ colorScheme, violations: [] })
+      }
+      await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' })
+    },
+  }
+}
+
+interface AxeRun {
+  readonly violations: readonly {
+    readonly id: string
+    readonly nodes: readonly { readonly html: string; readonly failureSummary?: string }[]
+  }[]
+}
+
+/** By the protocol of the browser, which the page's own policy does not hold. */
+const violationsOf = async (page: Page): Promise<readonly string[]> => {
+  await page.evaluate(`if (!window.axe) { ${axe.source} }`)
+  const run = (await page.evaluate(`axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] })`)) as AxeRun
+  return run.violations.flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary ?? ''}`))
+}

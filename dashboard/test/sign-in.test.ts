@@ -1,0 +1,27 @@
+import { describe, expect, test } from 'bun:test'
+
+import { useServices } from '../../test/support/started-service.ts'
+import { BROWSER_PATH, useBrowser } from './browser.ts'
+
+const services = useServices()
+const browser = useBrowser()
+
+describe.skipIf(BROWSER_PATH === null)('signing in', () => {
+  test('the page asks for a link or a key, loads nothing from elsewhere, and can be used by everybody', async () => {
+    const service = await services.start()
+    const visitor = await browser.visit(`${service.url}/dashboard`)
+    await visitor.page.getByRole('heading', { name: 'Sign in to Patchbay' }).waitFor()
+    await visitor.checkAccessible()
+  })
+
+  test('what is no key is refused in a sentence, and nothing is kept', async () => {
+    const service = await services.start()
+    const visitor = await browser.visit(`${service.url}/dashboard`)
+    visitor.expectStatus(401, 404)
+    await visitor.page.getByLabel('Management key or sign-in link').fill('pb_mgmt_nonsense')
+    await visitor.page.getByRole('button', { name: 'Sign in' }).click()
+    await visitor.page.getByRole('alert').waitFor()
+    expect(await visitor.page.evaluate('localStorage.length')).toBe(0)
+    visitor.check()
+  })
+})

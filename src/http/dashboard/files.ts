@@ -1,0 +1,65 @@
+/** The built dashboard: a page to fill in, and files under hashed names that never change. Each is read once. */
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { once } from '../../lib/once.ts'
+import type { DashboardManifest } from './manifest.ts'
+
+export interface DashboardFile {
+  readonly type: string
+  readonly body: Uint8Array
+  /** Null where the file is as it is. */
+  readonly encoding: 'br' | 'gzip' | null
+}
+
+export interface DashboardFiles {
+  /** With `%BASE%` and `%NONCE%` in it; null where the dashboard was not built. */
+  page(): string | null
+  /** In the best encoding that the client accepts; null for a name that is none of them. */
+  asset(name: string, acceptEncoding: string): DashboardFile | null
+}
+
+const ENCODINGS = [
+  { encoding: 'br', suffix: '.br' },
+  { encoding: 'gzip', suffix: '.gz' },
+] as const
+
+/** `directory`: dashboard/dist of the package. Looked at once it is asked for, so that it may be built meanwhile. */
+export const createDashboardFiles = (directory: string): DashboardFiles => {
+  const page = once(() => readFileSync(join(directory, 'index.html'), 'utf8'))
+  const manifest = once(() => JSON.parse(readFileSync(join(directory, 'manifest.json'), 'utf8')) as DashboardManifest)
+  const read = new Map<string, Uint8Array | null>()
+  const bytesOf = (file: string): Uint8Array | null => {
+    const known = read.get(file)
+    if (known !== undefined) return known
+    const path = join(directory, 'assets', file)
+    const bytes = existsSync(path) ? readFileSync(path) : null
+    read.set(file, bytes)
+    return bytes
+  }
+  const isBuilt = (): boolean => existsSync(join(directory, 'index.html'))
+  return {
+    page: () => (isBuilt() ? page() : null),
+    asset(name, acceptEncoding) {
+      // Only names of the manifest become paths.
+      const type = isBuilt() && Object.hasOwn(manifest().files, name) ? manifest().files[name] : undefined
+      if (type === undefined) return null
+      for (const { encoding, suffix } of ENCODINGS) {
+        const body = accepts(acceptEncoding, encoding) ? bytesOf(name + suffix) : null
+        if (body !== null) return { type, body, encoding }
+      }
+      const body = bytesOf(name)
+      return body === null ? null : { type, body, encoding: null }
+    },
+  }
+}
+
+/** `q=0` refuses a coding (RFC 9110, 12.5.3). */
+const accepts = (header: string, encoding: string): boolean =>
+  header
+    .toLowerCase()
+    .split(',')
+    .some((part) => {
+      const [coding = '', ...parameters] = part.split(';').map((piece) => piece.trim())
+      return coding === encoding && !parameters.some((parameter) => /^q=0(?:\.0*)?$/.test(parameter))
+    })
