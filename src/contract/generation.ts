@@ -1,88 +1,130 @@
 /** A generation record on the wire (docs/contract/management.md#generations). Amounts are US dollars, times are milliseconds. */
 import { z } from 'zod'
 
+import type { JsonObject } from '../lib/json.ts'
+
 const count = z.int().nullable()
 
-export const generation = z
-  .object({
-    id: z.string(),
-    request_id: z.string().nullable(),
-    upstream_id: z.string().nullable(),
-    api_type: z.enum(['completions', 'embeddings']).nullable(),
-    created_at: z.iso.datetime(),
-    model: z.string(),
-    provider_name: z.string().nullable(),
-    preset_id: z.string().nullable(),
-    preset_slug: z.string().nullable(),
-    preset_version: z.int().nullable(),
-    session_id: z.string().nullable(),
-    workspace_id: z.string().nullable(),
-    external_user: z.string().nullable(),
-    app_id: z.int().nullable(),
-    origin: z.string(),
-    http_referer: z.string().nullable(),
-    user_agent: z.string().nullable(),
-    data_region: z.enum(['global', 'europe', 'us']),
-    streamed: z.boolean(),
-    cancelled: z.boolean(),
-    finish_reason: z.string().nullable(),
-    native_finish_reason: z.string().nullable(),
-    error_type: z.string().nullable(),
-    tokens_prompt: count,
-    tokens_completion: count,
-    native_tokens_prompt: count,
-    native_tokens_completion: count,
-    native_tokens_completion_images: count,
-    native_tokens_reasoning: count,
-    native_tokens_cached: count,
-    num_media_prompt: count,
-    num_media_completion: count,
-    num_input_audio_prompt: count,
-    num_search_results: count,
-    num_fetches: count,
-    total_cost: z.number(),
-    usage: z.number(),
-    upstream_inference_cost: z.number().nullable(),
-    cache_discount: z.number().nullable(),
-    usage_estimated: z.boolean(),
-    cost_known: z.boolean(),
-    is_byok: z.boolean(),
-    latency: z.number().nullable(),
-    generation_time: z.number().nullable(),
-    moderation_latency: z.number().nullable(),
-    provider_responses: z
-      .array(
-        z.object({
-          provider_name: z.string(),
-          model_permaslug: z.string(),
-          status: z.int().nullable(),
-          latency: z.number(),
-          is_byok: z.boolean(),
-          error_type: z.string().nullable(),
-          provider_code: z.string().nullable(),
-          upstream_id: z.string().nullable(),
-        }),
-      )
-      .nullable(),
-    router: z.string().nullable(),
-    service_tier: z.string().nullable(),
-    web_search_engine: z.string().nullable(),
-    server_tool_calls: z
-      .array(
-        z.object({
-          tool: z.string(),
-          status: z.enum(['completed', 'failed']),
-          duration_ms: z.int(),
-          cost: z.number(),
-          engine: z.string().nullable(),
-          step: z.int(),
-        }),
-      )
-      .nullable(),
-    steps: count,
-    stopped_by: z.string().nullable(),
-    response_cache_source_id: z.string().nullable(),
+const warning = z.object({ code: z.string(), field: z.string(), message: z.string(), error_type: z.string().optional() })
+
+/** What the service records of a request when it has ended. */
+export const recordedGeneration = z.object({
+  id: z.string(),
+  request_id: z.string().nullable(),
+  upstream_id: z.string().nullable(),
+  api_type: z.enum(['completions', 'embeddings']).nullable(),
+  interface: z.enum(['chat', 'responses', 'messages', 'embeddings']).nullable(),
+  http_status: z.int().nullable().meta({ description: 'What the client was told; null where it left before.' }),
+  created_at: z.iso.datetime(),
+  model: z.string(),
+  provider_name: z.string().nullable(),
+  preset_id: z.string().nullable(),
+  preset_slug: z.string().nullable(),
+  preset_version: z.int().nullable(),
+  session_id: z.string().nullable(),
+  workspace_id: z.string().nullable(),
+  external_user: z.string().nullable(),
+  app_id: z.int().nullable(),
+  origin: z.string(),
+  http_referer: z.string().nullable(),
+  user_agent: z.string().nullable(),
+  data_region: z.enum(['global', 'europe', 'us']),
+  streamed: z.boolean(),
+  cancelled: z.boolean(),
+  finish_reason: z.string().nullable(),
+  native_finish_reason: z.string().nullable(),
+  error_type: z.string().nullable(),
+  error: z
+    .object({ message: z.string(), provider_name: z.string().nullable() })
+    .nullable()
+    .meta({ description: 'Why it failed, in a sentence: that of the provider where it said one.' }),
+  tokens_prompt: count,
+  tokens_completion: count,
+  native_tokens_prompt: count,
+  native_tokens_completion: count,
+  native_tokens_completion_images: count,
+  native_tokens_reasoning: count,
+  native_tokens_cached: count,
+  native_tokens_cache_write: count,
+  num_media_prompt: count,
+  num_media_completion: count,
+  num_input_audio_prompt: count,
+  num_search_results: count,
+  num_fetches: count,
+  total_cost: z.number(),
+  usage: z.number(),
+  upstream_inference_cost: z.number().nullable(),
+  cache_discount: z.number().nullable(),
+  usage_estimated: z.boolean(),
+  cost_known: z.boolean(),
+  is_byok: z.boolean(),
+  latency: z.number().nullable(),
+  generation_time: z.number().nullable(),
+  moderation_latency: z.number().nullable(),
+  provider_responses: z
+    .array(
+      z.object({
+        provider_name: z.string(),
+        model_permaslug: z.string(),
+        status: z.int().nullable(),
+        latency: z.number(),
+        started_ms: z.int().nullable().meta({ description: 'When it began, after the request was planned.' }),
+        first_token_ms: z.int().nullable().meta({ description: 'When its first content came, by the same clock; null where none did.' }),
+        message: z.string().nullable().meta({ description: 'What went wrong, in the words of the provider where it has any.' }),
+        is_byok: z.boolean(),
+        error_type: z.string().nullable(),
+        provider_code: z.string().nullable(),
+        upstream_id: z.string().nullable(),
+      }),
+    )
+    .nullable(),
+  removed: z
+    .array(z.object({ provider: z.string(), model: z.string(), reason: z.string() }))
+    .meta({ description: 'Who could have been asked and was not, and why.' }),
+  warnings: z.array(warning),
+  pipeline: z.array(z.looseObject({ type: z.string(), name: z.string(), summary: z.string() })).meta({
+    description: 'What guardrails, plugins and tools did; without the words that they found.',
+  }),
+  settings: z
+    .record(z.string(), z.json())
+    .nullable()
+    .meta({ description: 'What a preset would keep of the request, without its texts, at most 2 KB.' }),
+  settings_left_out: z.array(z.string()).meta({ description: 'Fields that a preset would keep and that are not in the settings.' }),
+  trace: z.record(z.string(), z.json()).nullable(),
+  router: z.string().nullable(),
+  service_tier: z.string().nullable(),
+  web_search_engine: z.string().nullable(),
+  server_tool_calls: z
+    .array(
+      z.object({
+        tool: z.string(),
+        status: z.enum(['completed', 'failed']),
+        duration_ms: z.int(),
+        cost: z.number(),
+        engine: z.string().nullable(),
+        step: z.int(),
+      }),
+    )
+    .nullable(),
+  steps: count,
+  stopped_by: z.string().nullable(),
+  response_cache_source_id: z.string().nullable(),
+})
+
+type Free = 'settings' | 'trace' | 'warnings' | 'pipeline'
+
+/** What is free JSON in it is passed on as it was read. */
+export type RecordedGeneration = Omit<z.output<typeof recordedGeneration>, Free> & {
+  readonly settings: JsonObject | null
+  readonly trace: JsonObject | null
+  readonly warnings: readonly JsonObject[]
+  readonly pipeline: readonly JsonObject[]
+}
+
+export const generation = recordedGeneration
+  .extend({
+    api_key_hash: z.string(),
+    api_key_name: z.string().nullable().meta({ description: 'As the key is called now.' }),
+    user_id: z.string().nullable().meta({ description: 'Who made the key.' }),
   })
   .meta({ id: 'Generation', description: 'What one inference request did and cost.' })
-
-export type GenerationResource = z.output<typeof generation>

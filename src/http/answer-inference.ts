@@ -9,7 +9,7 @@ import { NO_USAGE } from '../canonical/usage.ts'
 import type { ProviderFailureMode } from '../contract/provider-failure.ts'
 import type { GatewayError } from '../errors.ts'
 import type { AnswerHead, AnswerTail, ClientFormat } from '../formats/format.ts'
-import type { Admitted } from '../inference/admitted.ts'
+import type { Admitted, StatusTeller } from '../inference/admitted.ts'
 import { answerHead, answerTail } from '../inference/answer-head.ts'
 import type { Pipeline } from '../inference/pipeline.ts'
 import { Refused } from '../inference/refused.ts'
@@ -73,12 +73,13 @@ const refusal = ({ error, facts }: Refused, format: ClientFormat, headers: Heade
 const METADATA_LESS: ReadonlySet<number> = new Set([400, 401, 413, 415, 429, 500])
 
 /** One admitted request on its way to one client. */
-class Answer {
+class Answer implements StatusTeller {
   readonly #admitted: Admitted
   readonly #format: ClientFormat
   readonly #parts: InferenceAnswering
   readonly #metadataField: ReturnType<typeof metadataField>
   readonly #clientHeaders: Headers
+  #isCommitted = false
 
   constructor(admitted: Admitted, format: ClientFormat, { headers }: RouteRequest, parts: InferenceAnswering) {
     this.#admitted = admitted
@@ -86,6 +87,17 @@ class Answer {
     this.#parts = parts
     this.#metadataField = metadataField(headers)
     this.#clientHeaders = headers
+    admitted.teller = this
+  }
+
+  statusOf({ error, cancelled }: Parameters<StatusTeller['statusOf']>[0]): number | null {
+    if (this.#isCommitted) return 200
+    return cancelled ? null : this.#statusFor(error)
+  }
+
+  /** For an answer that has not begun. */
+  #statusFor(error: GatewayError | null): number {
+    return error === null || this.#isAnswer(error) || !this.#tellsStatus(error) ? 200 : error.status
   }
 
   /** Always where it is our own refusal; else by the request, its key or the server (docs/contract/errors.md#own-checks). */
@@ -100,7 +112,7 @@ class Answer {
     const error = await this.#parts.pipeline.answer(this.#admitted, (batch) => void frames.push(...batch))
     if (error !== null && frames.length === 0) return this.#failure(error)
     const failure = error === null || this.#isAnswer(error) ? null : error
-    const status = failure !== null && this.#tellsStatus(failure) ? failure.status : 200
+    const status = this.#statusFor(error)
     const headers = failure === null ? answerHeaders(this.#admitted) : { ...answerHeaders(this.#admitted), ...errorHeaders(failure) }
     return jsonText(this.#format.renderAnswer(this.#head(), mergeFrames(frames), this.#tail(), error), { status, headers })
   }
@@ -114,11 +126,10 @@ class Answer {
       ),
     )
     const commitment = Promise.withResolvers<'answer' | 'silence' | GatewayError>()
-    let isCommitted = false
     /** False where the response has begun already. */
     const commit = (outcome: 'answer' | 'silence' | GatewayError): boolean => {
-      if (isCommitted) return false
-      isCommitted = true
+      if (this.#isCommitted) return false
+      this.#isCommitted = true
       commitment.resolve(outcome)
       return true
     }

@@ -35,10 +35,18 @@ export interface Terms extends BillTerms {
 /** Its answer has ended, and nothing of it changes any more. */
 export interface Finished extends Pick<
   Admitted,
-  'request' | 'generationId' | 'createdMs' | 'hold' | 'log' | 'connection' | 'loop' | 'innerAttempts'
+  'request' | 'generationId' | 'createdMs' | 'hold' | 'log' | 'connection' | 'loop' | 'innerAttempts' | 'warnings' | 'httpStatus'
 > {
   readonly bill: Bill
 }
+
+/** The part that writes the answer knows its status. */
+export interface StatusTeller {
+  /** Null where nobody is told. */
+  statusOf(log: Pick<AttemptLog, 'error' | 'cancelled'>): number | null
+}
+
+const REAL_STATUS: StatusTeller = { statusOf: ({ error, cancelled }) => (cancelled ? null : (error?.status ?? 200)) }
 
 export class Admitted {
   readonly request: Planned
@@ -55,6 +63,7 @@ export class Admitted {
   #feeNanos = 0
   /** What its tools did; null where the service runs none. */
   loop: LoopReport | null = null
+  teller = REAL_STATUS
   /** Who judges its messages; null: nobody. */
   judge: Judge | null = null
 
@@ -128,6 +137,11 @@ export class Admitted {
     return [...this.request.warnings, ...this.request.plan.warnings, ...said.losses, ...answered]
   }
 
+  /** What the client is told by now; null where it left before. */
+  get httpStatus(): number | null {
+    return this.teller.statusOf(this.log)
+  }
+
   /** Whether a failure of this request is our own refusal: nobody was asked, or a guardrail or a judge keeps the answer back (docs/contract/errors.md#own-checks). */
   refuses(error: GatewayError): boolean {
     return !this.log.asked || isGuardrailBlock(error) || isJudges(error)
@@ -138,7 +152,8 @@ export class Admitted {
     for (const inner of this.#inner) inner.endWithin()
     log.end()
     connection.close()
-    return { request, generationId, createdMs, hold, log, connection, loop, innerAttempts, bill: this.bill }
+    const { bill, warnings, httpStatus } = this
+    return { request, generationId, createdMs, hold, log, connection, loop, innerAttempts, warnings, bill, httpStatus }
   }
 
   /** Ends an inference that another one needed: what it did not spend is free for the others. */

@@ -1,15 +1,23 @@
 /** An answer that has ended as the row that is kept of it. Neither prompt nor answer is in it. */
+import type { Call } from '../canonical/call.ts'
+import type { PipelineStage } from '../canonical/pipeline.ts'
 import { inputTokens, outputTokens } from '../canonical/usage.ts'
-import type { GenerationResource } from '../contract/generation.ts'
+import type { RecordedGeneration } from '../contract/generation.ts'
+import type { GatewayError } from '../errors.ts'
 import { isoTimestamp } from '../lib/clock.ts'
+import { isObject } from '../lib/json.ts'
 import { dollars } from '../lib/money.ts'
 import type { GenerationRecord } from '../storage/generation-store.ts'
-import { recordedTools } from './loop/tool-figures.ts'
+import { recordedTools, serverToolsStage } from './loop/tool-figures.ts'
+import { recordedSettings } from './recorded-settings.ts'
 import { statusOf, type AttemptOutcome } from './run/attempt-outcome.ts'
 import type { Finished } from './admitted.ts'
 
 /** What a record tells of an answer that has ended. */
-type Recorded = Pick<Finished, 'request' | 'generationId' | 'createdMs' | 'log' | 'bill' | 'loop' | 'innerAttempts'>
+type Recorded = Pick<
+  Finished,
+  'request' | 'generationId' | 'createdMs' | 'log' | 'bill' | 'loop' | 'innerAttempts' | 'warnings' | 'httpStatus'
+>
 
 export const generationRecord = (finished: Recorded): GenerationRecord => {
   const { request, log } = finished
@@ -38,17 +46,37 @@ export const generationRecord = (finished: Recorded): GenerationRecord => {
 const NAME_MAX = 512
 const bounded = (name: string | null): string | null => name?.slice(0, NAME_MAX) ?? null
 
-const generationResource = ({ request, log, generationId, createdMs, bill, loop, innerAttempts }: Recorded): GenerationResource => {
+/** What a provider may have said at length. */
+const SENTENCE_MAX = 2000
+const sentence = (text: string): string => text.slice(0, SENTENCE_MAX)
+
+const LIST_MAX = 50
+
+const generationResource = ({
+  request,
+  log,
+  generationId,
+  createdMs,
+  bill,
+  loop,
+  innerAttempts,
+  warnings,
+  httpStatus,
+}: Recorded): RecordedGeneration => {
   const { current, cancelled, error, said, latencyMs } = log
   const { usage, cost, costIsAssumed } = bill
   const { call, preset } = request
   const prompt = inputTokens(usage)
   const completion = outputTokens(usage)
+  const isEmbeddings = request.apiType === 'embeddings'
+  const kept = isEmbeddings ? null : recordedSettings(call)
   return {
     id: generationId,
     request_id: request.requestId,
     upstream_id: bounded(current?.upstreamId ?? null),
     api_type: request.apiType,
+    interface: isEmbeddings ? 'embeddings' : call.dialect,
+    http_status: httpStatus,
     created_at: isoTimestamp(createdMs),
     model: current?.planned.model.id ?? call.models[0] ?? request.requested,
     provider_name: current?.planned.endpoint.provider.name ?? null,
@@ -59,7 +87,7 @@ const generationResource = ({ request, log, generationId, createdMs, bill, loop,
     workspace_id: request.caller.workspaceId,
     external_user: call.user ?? request.caller.externalUser,
     app_id: null,
-    origin: '',
+    origin: request.origin ?? '',
     http_referer: bounded(request.referer),
     user_agent: bounded(request.userAgent),
     data_region: 'global',
@@ -68,6 +96,7 @@ const generationResource = ({ request, log, generationId, createdMs, bill, loop,
     finish_reason: cancelled ? null : error === null ? said.finishReason : 'error',
     native_finish_reason: bounded(said.nativeFinishReason),
     error_type: cancelled ? null : (error?.type ?? null),
+    error: cancelled || error === null ? null : recordedError(error),
     tokens_prompt: prompt,
     tokens_completion: completion,
     native_tokens_prompt: prompt,
@@ -75,6 +104,7 @@ const generationResource = ({ request, log, generationId, createdMs, bill, loop,
     native_tokens_completion_images: usage.outputImage,
     native_tokens_reasoning: usage.outputReasoning,
     native_tokens_cached: usage.inputCacheRead,
+    native_tokens_cache_write: usage.inputCacheWrite5m + usage.inputCacheWrite1h,
     num_media_prompt: null,
     num_media_completion: null,
     num_input_audio_prompt: null,
@@ -90,18 +120,51 @@ const generationResource = ({ request, log, generationId, createdMs, bill, loop,
     generation_time: Math.round(log.durationMs),
     moderation_latency: null,
     provider_responses: [
-      ...log.attempts.map((attempt, number) => providerResponse(attempt, cancelled && number === log.attempts.length - 1)),
-      ...innerAttempts.map((attempt) => providerResponse(attempt, false)),
+      ...log.attempts.map((attempt, number) => providerResponse(attempt, log.startedMs, cancelled && number === log.attempts.length - 1)),
+      ...innerAttempts.map((attempt) => providerResponse(attempt, log.startedMs, false)),
     ],
+    removed: request.plan.removed.slice(0, LIST_MAX).map(({ provider, model, reason }) => ({ provider, model, reason })),
+    warnings: warnings.slice(0, LIST_MAX).map((warning) => ({ ...warning, message: sentence(warning.message) })),
+    pipeline: recordedPipeline(request.pipeline, loop),
+    settings: kept?.settings ?? null,
+    settings_left_out: [...(kept?.leftOut ?? [])],
+    trace: isEmbeddings ? null : recordedTrace(call),
     router: null,
     service_tier: null,
     response_cache_source_id: null,
   }
 }
 
+/** The sentence stands here in full, where an answer of 500 masks it: no text of our own is in it that is not made to be told. */
+const recordedError = (error: GatewayError): RecordedGeneration['error'] => {
+  const provider = error.metadata['provider_name']
+  return { message: sentence(error.message), provider_name: typeof provider === 'string' ? bounded(provider) : null }
+}
+
+/** What guardrails found are words of the request, which are kept where contents are kept. */
+const recordedPipeline = (pipeline: readonly PipelineStage[], loop: Recorded['loop']): RecordedGeneration['pipeline'] => {
+  const tools = serverToolsStage(loop)
+  return [...pipeline, ...(tools === null ? [] : [tools])].slice(0, LIST_MAX).map((stage) => {
+    const { patterns, ...data } = stage.data
+    return { ...stage, data: Array.isArray(patterns) ? { ...data, matches: patterns.length } : data }
+  })
+}
+
+const TRACE_MAX = 2048
+
+/** Null where there is none, or more of it than names. */
+const recordedTrace = ({ body }: Call): RecordedGeneration['trace'] => {
+  const trace = (body.rawSearchable('trace')?.length ?? 0) > TRACE_MAX ? undefined : body.value('trace')
+  return isObject(trace) ? trace : null
+}
+
 /** `left`: the client left during this attempt, which so has no outcome of its own. */
-const providerResponse = (attempt: AttemptOutcome, left: boolean): NonNullable<GenerationResource['provider_responses']>[number] => {
-  const { planned, startedMs, endedMs, error, upstreamId, credential } = attempt
+const providerResponse = (
+  attempt: AttemptOutcome,
+  zeroMs: number,
+  left: boolean,
+): NonNullable<RecordedGeneration['provider_responses']>[number] => {
+  const { planned, startedMs, contentMs, endedMs, error, upstreamId, credential } = attempt
   const code = error?.metadata['provider_code']
   return {
     upstream_id: bounded(upstreamId),
@@ -109,6 +172,9 @@ const providerResponse = (attempt: AttemptOutcome, left: boolean): NonNullable<G
     model_permaslug: planned.model.id,
     status: left ? null : statusOf(attempt),
     latency: Math.round(endedMs - startedMs),
+    started_ms: Math.round(startedMs - zeroMs),
+    first_token_ms: contentMs === null ? null : Math.round(contentMs - zeroMs),
+    message: left || error === null ? null : sentence(error.message),
     is_byok: credential.isByok,
     error_type: left ? null : (error?.type ?? null),
     provider_code: !left && typeof code === 'string' ? bounded(code) : null,

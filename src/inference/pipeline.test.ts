@@ -9,7 +9,7 @@ import { model } from '../../test/support/plans.ts'
 import { createTestRouting } from '../../test/support/test-routing.ts'
 import type { Frame, ModelEvent, TakeFrames } from '../canonical/event.ts'
 import { usageOf, type Usage } from '../canonical/usage.ts'
-import { generation } from '../contract/generation.ts'
+import { recordedGeneration } from '../contract/generation.ts'
 import { ERROR_TYPES, GatewayError, type ErrorType } from '../errors.ts'
 import type { PriceEntry } from '../models/catalogue-schema.ts'
 import { createModels, plainEndpoint } from '../models/models.ts'
@@ -604,7 +604,7 @@ test('settled exactly once, with every upstream closed and no timer left, in wha
         await all
         expect([began.length, settled.length, open(), clock.waiting]).toEqual([1, 1, 0, 0])
         expect(run.log.attempts.every(({ startedMs, endedMs }) => endedMs >= startedMs)).toBe(true)
-        expect(generation.strict().parse(generationRecord(run).record)).toBeDefined()
+        expect(recordedGeneration.strict().parse(generationRecord(run).record)).toBeDefined()
       },
     ),
     { numRuns: 300 },
@@ -701,7 +701,7 @@ describe('cost', () => {
 })
 
 describe('the generation record', () => {
-  const keys = Object.keys(generation.shape).sort()
+  const keys = Object.keys(recordedGeneration.shape).sort()
 
   test('has every key of the contract, in every outcome', async () => {
     const outcomes = [
@@ -714,7 +714,7 @@ describe('the generation record', () => {
     for (const { run } of outcomes) {
       const { record } = generationRecord(run)
       expect(Object.keys(record).sort()).toEqual(keys)
-      expect(generation.strict().parse(record)).toEqual(record as never)
+      expect(recordedGeneration.strict().parse(record)).toEqual(record as never)
     }
   })
 
@@ -776,8 +776,8 @@ describe('the generation record', () => {
       total_cost: 0,
       cost_known: true,
       provider_responses: [
-        { provider_name: 'A', status: 503, latency: 1000, error_type: 'provider_overloaded' },
-        { provider_name: 'B', status: 504, latency: 2000, error_type: 'timeout' },
+        { provider_name: 'A', status: 503, latency: 1000, error_type: 'provider_overloaded', started_ms: 0, first_token_ms: 1000 },
+        { provider_name: 'B', status: 504, latency: 2000, error_type: 'timeout', started_ms: 1000, first_token_ms: null },
       ],
     })
   })

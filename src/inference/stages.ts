@@ -38,6 +38,8 @@ export interface Received {
   readonly userAgent: string | null
   readonly referer: string | null
   readonly headers: OwnHeaders
+  /** What it is for where no client sent it, such as `test`. */
+  readonly origin?: string
 }
 
 /** What a client's headers ask of the service, beside the body. */

@@ -49,8 +49,9 @@ describeEachEngine('generation store', (engine) => {
     })
     const bare = generation('gen-2', { provider: null, keyHash: 'b'.repeat(64) })
     await insertBatch([full, bare])
-    expect(await store.get('gen-1', 'w-1')).toEqual(full)
-    expect(await store.get('gen-2', 'w-1')).toEqual(bare)
+    const who = { userId: 'user_1', keyName: null }
+    expect(await store.get('gen-1', 'w-1')).toEqual({ ...full, ...who })
+    expect(await store.get('gen-2', 'w-1')).toEqual({ ...bare, ...who })
     expect(await store.get('gen-1', 'w-2')).toBeNull()
     expect(await store.get('gen-3', 'w-1')).toBeNull()
   })

@@ -1,5 +1,6 @@
 import type { Selectable, Transaction } from 'kysely'
 
+import { isoTimestamp } from '../lib/clock.ts'
 import type { JsonObject } from '../lib/json.ts'
 import { bulkInsert } from './bulk-insert.ts'
 import type { Database, Engine } from './database.ts'
@@ -28,9 +29,23 @@ export interface GenerationRecord {
   readonly record: JsonObject
 }
 
+/** A record with who asked. */
+export interface FinishedGeneration {
+  readonly record: GenerationRecord
+  /** Who made the key. */
+  readonly userId: string
+}
+
+export interface StoredGeneration extends GenerationRecord {
+  /** Null for a record of an older version whose key is gone. */
+  readonly userId: string | null
+  /** As the key is called now. */
+  readonly keyName: string | null
+}
+
 export interface GenerationStore {
   /** Null if the scope, one workspace or with null all of them, has no such record. */
-  get(id: string, scope: string | null): Promise<GenerationRecord | null>
+  get(id: string, scope: string | null): Promise<StoredGeneration | null>
   /** Oldest first; gives how many. The usage figures of the keys stay. */
   deleteOlderThan(timestamp: string, limit: number): Promise<number>
 }
@@ -39,9 +54,11 @@ export const createGenerationStore = (database: Database): GenerationStore => ({
   async get(id, scope) {
     const row = await database.kysely
       .selectFrom('generations')
-      .selectAll()
+      .leftJoin('api_keys', 'api_keys.hash', 'generations.key_hash')
+      .selectAll('generations')
+      .select('api_keys.name as key_name')
       .where('id', '=', id)
-      .$if(scope !== null, (query) => query.where('workspace_id', '=', scope ?? ''))
+      .$if(scope !== null, (query) => query.where('generations.workspace_id', '=', scope ?? ''))
       .executeTakeFirst()
     return row === undefined ? null : toRecord(row)
   },
@@ -72,12 +89,13 @@ const insertRows = bulkInsert<GenerationRow>((transaction, rows) =>
 export const insertGenerations = async (
   transaction: Transaction<Schema>,
   engine: Engine,
-  records: readonly GenerationRecord[],
+  finished: readonly FinishedGeneration[],
 ): Promise<void> => {
-  await insertRows(transaction, engine, records.map(toRow))
+  await insertRows(transaction, engine, finished.map(toRow))
 }
 
-const toRow = (record: GenerationRecord): GenerationRow => ({
+/** Most columns repeat what the record says: lists are filtered by them, and the record goes to storage once. */
+const toRow = ({ record, userId }: FinishedGeneration): GenerationRow => ({
   id: record.id,
   created_at: record.createdAt,
   workspace_id: record.workspaceId,
@@ -93,12 +111,34 @@ const toRow = (record: GenerationRecord): GenerationRow => ({
   cost_nanos: record.costNanos,
   byok_cost_nanos: record.byokCostNanos,
   record: JSON.stringify(record.record),
+  user_id: userId,
+  interface: textIn(record, 'interface'),
+  error_type: textIn(record, 'error_type'),
+  session_id: textIn(record, 'session_id'),
+  request_id: textIn(record, 'request_id'),
+  ended_at: isoTimestamp(Date.parse(record.createdAt) + (countIn(record, 'generation_time') ?? 0)),
+  http_status: countIn(record, 'http_status'),
+  first_token_ms: countIn(record, 'latency'),
+  total_ms: countIn(record, 'generation_time'),
+  tokens_cache_read: countIn(record, 'native_tokens_cached'),
+  tokens_cache_write: countIn(record, 'native_tokens_cache_write'),
+  tokens_reasoning: countIn(record, 'native_tokens_reasoning'),
 })
+
+const textIn = ({ record }: GenerationRecord, member: string): string | null => {
+  const value = record[member]
+  return typeof value === 'string' ? withoutNul(value) : null
+}
+
+const countIn = ({ record }: GenerationRecord, member: string): number | null => {
+  const value = record[member]
+  return typeof value === 'number' ? value : null
+}
 
 /** These names may come from upstream, and one that storage refuses would take the whole batch with it (sql-values.ts). */
 export const withoutNul = (name: string): string => name.replaceAll('\u0000', '\uFFFD')
 
-const toRecord = (row: GenerationRow): GenerationRecord => ({
+const toRecord = (row: GenerationRow & { key_name: string | null }): StoredGeneration => ({
   id: row.id,
   createdAt: row.created_at,
   workspaceId: row.workspace_id,
@@ -114,4 +154,6 @@ const toRecord = (row: GenerationRow): GenerationRecord => ({
   costNanos: row.cost_nanos,
   byokCostNanos: row.byok_cost_nanos,
   record: JSON.parse(row.record) as JsonObject,
+  userId: row.user_id,
+  keyName: row.key_name,
 })

@@ -112,4 +112,25 @@ describeEachEngine('migrations', (engine: TestEngine) => {
     expect(await tablesOf(connection)).toContain('next')
     await connection.close()
   })
+
+  test('records of before are found by what only their JSON said', async () => {
+    const location = await engine.locate()
+    const connection = await openBare(location)
+    const before = Object.entries(migrationsFor(engine.name)).filter(([name]) => name < '0010')
+    await migrate(connection, OPTIONS, Object.fromEntries(before))
+    const insert = (id: string, record: object) =>
+      sql`insert into generations (id, created_at, workspace_id, key_hash, model, streamed, cancelled, tokens_prompt, tokens_completion, cost_nanos, byok_cost_nanos, record)
+        values (${id}, '2026-11-20T10:00:00.000Z', 'w', 'k', 'm', 0, 0, 1, 1, 1, 0, ${JSON.stringify(record)})`.execute(connection.kysely)
+    await insert('gen-1', { error_type: 'timeout', session_id: 's-1', request_id: 'req-1', latency: null, generation_time: 7 })
+    await insert('gen-2', { error_type: null, session_id: 'a\u0000b', request_id: 'req-2', latency: 3, generation_time: 9 })
+    await migrate(connection, OPTIONS)
+    const rows = await connection.kysely
+      .selectFrom('generations')
+      .select(['error_type', 'session_id', 'request_id', 'first_token_ms', 'total_ms'])
+      .orderBy('id')
+      .execute()
+    expect(rows[0]).toEqual({ error_type: 'timeout', session_id: 's-1', request_id: 'req-1', first_token_ms: null, total_ms: 7 })
+    expect(rows[1]).toMatchObject({ error_type: null })
+    await connection.close()
+  })
 })

@@ -11,6 +11,7 @@ import { management } from './migrations/0006-management.ts'
 import { keySettings } from './migrations/0007-key-settings.ts'
 import { catalogueImports } from './migrations/0008-catalogue-imports.ts'
 import { presetMoves } from './migrations/0009-preset-moves.ts'
+import { requestLog } from './migrations/0010-request-log.ts'
 import type { Schema } from './schema.ts'
 import { StorageRefused } from './storage-errors.ts'
 
@@ -25,6 +26,7 @@ export const migrationsFor = (engine: Engine): Record<string, Migration> => ({
   '0007-key-settings': keySettings(engine),
   '0008-catalogue-imports': catalogueImports(engine),
   '0009-preset-moves': presetMoves(engine),
+  '0010-request-log': requestLog(engine),
 })
 
 /**

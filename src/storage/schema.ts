@@ -168,6 +168,24 @@ export interface GenerationsTable {
   byok_cost_nanos: Nanos
   /** All the rest of the record. */
   record: JsonText
+  /** Null, as all that follows, in rows that a process of an older version wrote. Who made the key. */
+  user_id: string | null
+  interface: string | null
+  /** Null where nothing failed, or the client left. */
+  error_type: string | null
+  session_id: string | null
+  request_id: string | null
+  /** Null in records of before. */
+  ended_at: string | null
+  /** What the client was told; null where it left before. */
+  http_status: number | null
+  /** To the first content; null where none came. */
+  first_token_ms: number | null
+  total_ms: number | null
+  /** Parts of the prompt and of the completion. */
+  tokens_cache_read: number | null
+  tokens_cache_write: number | null
+  tokens_reasoning: number | null
 }
 
 interface KeyUsageDaysTable {

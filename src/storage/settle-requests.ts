@@ -4,16 +4,14 @@ import type { Transaction } from 'kysely'
 import { addActivity } from './activity-store.ts'
 import { charge, earliest, insertLedger, releaseScopes, type Payer, type RowName } from './charge.ts'
 import type { Database } from './database.ts'
-import { insertGenerations, withoutNul, type GenerationRecord } from './generation-store.ts'
+import { type FinishedGeneration, insertGenerations, withoutNul, type GenerationRecord } from './generation-store.ts'
 import type { HoldScopeTable, LedgerTable } from './ledger-tables.ts'
 import { holdOffNewWindows } from './scope-windows.ts'
 import type { Schema } from './schema.ts'
 import { utcDay } from './usage-windows.ts'
 
 /** A finished request: its record, and its rows in the ledger. */
-export interface Settlement {
-  readonly record: GenerationRecord
-  readonly userId: string
+export interface Settlement extends FinishedGeneration {
   /** It was admitted under a limit, so there is a hold to release. */
   readonly held: boolean
   readonly final: LedgerEntry
@@ -40,11 +38,7 @@ export const settleRequests = async (
 ): Promise<void> => {
   const { engine } = database
   await holdOffNewWindows(transaction, engine)
-  await insertGenerations(
-    transaction,
-    engine,
-    settlements.map(({ record }) => record),
-  )
+  await insertGenerations(transaction, engine, settlements)
   const released = await releaseHolds(
     transaction,
     settlements.filter(({ held }) => held).map(({ record }) => record.id),

@@ -4,7 +4,7 @@ import { scopeOf } from '../../canonical/reach.ts'
 import { generation } from '../../contract/generation.ts'
 import { validate } from '../../contract/validate.ts'
 import { GatewayError } from '../../errors.ts'
-import type { GenerationStore } from '../../storage/generation-store.ts'
+import type { GenerationStore, StoredGeneration } from '../../storage/generation-store.ts'
 import { jsonResponse } from '../json-response.ts'
 import { reachOf, type Route } from '../route.ts'
 
@@ -27,8 +27,26 @@ export const generationGet = (parts: { store: GenerationStore; flush: () => Prom
     await parts.flush()
     const found = await parts.store.get(generationId(id), scopeOf(reachOf(request)))
     if (found === null) throw new GatewayError('not_found', `There is no generation "${id.slice(0, 128)}".`)
-    return jsonResponse({ data: found.record })
+    return jsonResponse({ data: generationResource(found) })
   },
+})
+
+/** Records of older versions lack what is listed here. */
+const generationResource = ({ record, keyHash, keyName, userId }: StoredGeneration) => ({
+  interface: null,
+  http_status: null,
+  error: null,
+  native_tokens_cache_write: null,
+  removed: [],
+  warnings: [],
+  pipeline: [],
+  settings: null,
+  settings_left_out: [],
+  trace: null,
+  ...record,
+  api_key_hash: keyHash,
+  api_key_name: keyName,
+  user_id: userId,
 })
 
 /** Responses and Messages name the same generation with their own prefix. */

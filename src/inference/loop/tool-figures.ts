@@ -1,7 +1,7 @@
 /** What an answer's tools did, as its record, its metadata and its usage tell it: no query, address or result. */
 import type { ServerToolUse } from '../../canonical/server-tools.ts'
 import type { ServerToolsStage } from '../../canonical/pipeline.ts'
-import type { GenerationResource } from '../../contract/generation.ts'
+import type { RecordedGeneration } from '../../contract/generation.ts'
 import { dollars } from '../../lib/money.ts'
 import type { LoopReport } from './loop-report.ts'
 
@@ -17,7 +17,7 @@ export const serverToolUse = (loop: LoopReport | null): ServerToolUse | undefine
       }
 
 type RecordedCalls = Pick<
-  GenerationResource,
+  RecordedGeneration,
   'server_tool_calls' | 'steps' | 'stopped_by' | 'num_search_results' | 'num_fetches' | 'web_search_engine'
 >
 

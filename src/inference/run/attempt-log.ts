@@ -48,6 +48,11 @@ export class AttemptLog {
     this.#said = new AnswerSoFar(clock, request.call.legacyFunctions === true)
   }
 
+  /** On the monotonic clock, as the times of attempts. */
+  get startedMs(): number {
+    return this.#startedMs
+  }
+
   get attempts(): readonly AttemptOutcome[] {
     return this.#attempts
   }

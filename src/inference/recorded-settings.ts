@@ -1,0 +1,61 @@
+/**
+ * What a record keeps of a request's settings, so that a preset can be made of it where contents are not kept: the fields
+ * that a preset keeps, without texts and secrets. Large members are not even parsed.
+ */
+import type { Call } from '../canonical/call.ts'
+import { secretsIn } from '../canonical/preset-secrets.ts'
+import { isObject, type JsonObject, type JsonValue } from '../lib/json.ts'
+import { PERSISTED_FIELDS } from '../request-fields/preset-fields.ts'
+import { fieldMeanings } from '../request-fields/request-fields.ts'
+
+export interface RecordedSettings {
+  readonly settings: JsonObject
+  /** Fields that a preset would keep, and that are not among them. */
+  readonly leftOut: readonly string[]
+}
+
+const SETTINGS_MAX = 2048
+/** Longer ones are texts for a model or for people, not names of anything. */
+const WORD_MAX = 128
+
+export const recordedSettings = ({ dialect, body }: Pick<Call, 'dialect' | 'body'>): RecordedSettings => {
+  const settings: Record<string, JsonValue> = {}
+  const leftOut: string[] = []
+  let room = SETTINGS_MAX - '{}'.length
+  for (const name of body.keys) {
+    if (!PERSISTED[dialect].has(name)) continue
+    const searchable = body.rawSearchable(name) ?? ''
+    const size = Buffer.byteLength(searchable.slice(0, SETTINGS_MAX + 1)) + name.length + '"":,'.length
+    const value = size > room || TEXTS[dialect].has(name) ? undefined : body.value(name)
+    if (value === undefined) {
+      if (searchable !== 'null') leftOut.push(name)
+      continue
+    }
+    if (!isWordy(value) && secretsIn({ [name]: value }).length === 0) {
+      settings[name] = value
+      room -= size
+    } else leftOut.push(name)
+  }
+  return { settings, leftOut }
+}
+
+const isWordy = (value: JsonValue): boolean =>
+  typeof value === 'string'
+    ? value.length > WORD_MAX
+    : Array.isArray(value)
+      ? value.some(isWordy)
+      : isObject(value) && Object.values(value).some(isWordy)
+
+const CLIENTS = ['chat', 'responses', 'messages'] as const
+
+const PERSISTED = byClient((client) => PERSISTED_FIELDS[client])
+/** Tools are described in words, and a prediction is an answer. */
+const TEXTS = byClient((client) =>
+  PERSISTED_FIELDS[client].filter((name) => name === 'prediction' || fieldMeanings(client, name).includes('tools')),
+)
+
+function byClient(
+  names: (client: (typeof CLIENTS)[number]) => readonly string[],
+): Readonly<Record<(typeof CLIENTS)[number], ReadonlySet<string>>> {
+  return { chat: new Set(names('chat')), responses: new Set(names('responses')), messages: new Set(names('messages')) }
+}
