@@ -83,6 +83,10 @@ export const configFileSchema = z
           0,
           'Attempts at one provider that this process may have running at once; 0: as many as limits.in_flight allows.',
         ),
+        key_share: z.number().min(0).max(1).default(0.8).meta({
+          description:
+            'The part of in_flight, of queue and of body_bytes_in_flight that one key alone may take, so that others find room beside it; 0: all of it.',
+        }),
         queue: upTo(100_000, 256, 'Requests that wait for one of them to end, beyond which they are refused.'),
         queue_seconds: z.number().min(0).max(60).default(1).meta({ description: 'How long each of them waits.' }),
         loop_lag_ms: upTo(60_000, 1000, 'New inference requests are refused while this process is behind by more than this; 0: never.'),

@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test'
 
 import { systemIds } from '../lib/id.ts'
 import type { ByokRecord } from '../storage/byok-store.ts'
+import { createFakeClock } from '../../test/support/fake-clock.ts'
 import { createCustomerKeys } from './customer-keys.ts'
 import { seal } from './envelope.ts'
 import { sealContext } from './provider-keys.ts'
@@ -38,6 +39,7 @@ const open = (records: readonly ByokRecord[], addressOf: () => string = originOf
   let loads = 0
   const faults: unknown[] = []
   const keys = createCustomerKeys({
+    clock: createFakeClock(),
     store: {
       async inForce() {
         loads += 1

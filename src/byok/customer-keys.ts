@@ -2,6 +2,7 @@
  * Which of its workspace's own provider keys a request may use. They are opened once and kept until something changes,
  * so that a request makes no query.
  */
+import type { Clock } from '../lib/clock.ts'
 import { createLoadCache } from '../lib/load-cache.ts'
 import type { ByokRecord, ByokStore } from '../storage/byok-store.ts'
 import { unseal, type SealingKey } from './envelope.ts'
@@ -43,6 +44,7 @@ export interface CustomerKeys {
 
 export interface CustomerKeysParts {
   readonly store: Pick<ByokStore, 'inForce'>
+  readonly clock: Pick<Clock, 'after'>
   /** All that may have sealed a secret. */
   readonly sealingKeys: () => readonly SealingKey[]
   readonly originOf: ProviderKeysParts['originOf']
@@ -58,8 +60,8 @@ interface OpenedKey {
   readonly apiKey: string
 }
 
-export const createCustomerKeys = ({ store, sealingKeys, originOf, onError }: CustomerKeysParts): CustomerKeys => {
-  const cache = createLoadCache<string, readonly ByokRecord[]>(CACHE_MAX)
+export const createCustomerKeys = ({ store, clock, sealingKeys, originOf, onError }: CustomerKeysParts): CustomerKeys => {
+  const cache = createLoadCache<string, readonly ByokRecord[]>(CACHE_MAX, clock)
   let opened = new WeakMap<readonly ByokRecord[], readonly OpenedKey[]>()
 
   const open = (record: ByokRecord): readonly OpenedKey[] => {

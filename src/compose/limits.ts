@@ -24,7 +24,7 @@ export const composeLimits = (clock: Clock, metrics: Metrics, reloadable: Reload
     lag,
     limits: () => reloadable.settings.limits,
   })
-  const bodyRoom = createBodyRoom(() => reloadable.settings.bodyBytes)
+  const bodyRoom = createBodyRoom(() => reloadable.settings.bodyRoom)
   metrics.gauge('patchbay_request_body_bytes', 'Bytes of request bodies in memory.', () => bodyRoom.bytes)
   metrics.gauge('patchbay_requests_inside', 'Inference requests that were let in.', () => admission.inside)
   metrics.gauge('patchbay_requests_waiting', 'Inference requests that wait to be let in.', () => admission.waiting)

@@ -59,6 +59,7 @@ export const composeManagement = (parts: {
   })
   const customerKeys = createCustomerKeys({
     store: byokStore,
+    clock,
     sealingKeys: () => sealingKeys,
     originOf,
     onError: (thrown) => onError(thrown, "a customer's provider key not used"),

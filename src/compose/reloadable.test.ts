@@ -16,7 +16,12 @@ test.each<[string, object, object]>([
   ['how long they wait', { limits: { queue_seconds: 7 } }, { limits: { waitMs: 7000 } }],
   ['how far behind the process may be', { limits: { loop_lag_ms: 7 } }, { limits: { loopLagMs: 7 } }],
   ['the attempts at one provider', { limits: { provider_in_flight: 7 } }, { providerInFlight: 7 }],
-  ['the bytes of bodies', { limits: { body_bytes_in_flight: 2048, max_body_bytes: 1024 } }, { bodyBytes: 2048 }],
+  [
+    'the bytes of bodies',
+    { limits: { body_bytes_in_flight: 2048, max_body_bytes: 1024 } },
+    { bodyRoom: { mostBytes: 2048, bodyBytes: 1024 } },
+  ],
+  ['the share of one key', { limits: { key_share: 0.5 } }, { limits: { keyShare: 0.5 }, bodyRoom: { keyShare: 0.5 } }],
   ['budgets', { budgets: { unknown_price: 'default', credits: true } }, { budgets: { unknown_price: 'default', credits: true } }],
   ['retention', { generations: { retention_days: 2 } }, { retentionMs: 2 * 24 * 60 * 60 * 1000 }],
 ])('a new file changes %s', (_, written, expected) => {
@@ -27,7 +32,11 @@ test.each<[string, object, object]>([
 })
 
 test.each<[string, object, object]>([
-  ['one body of the largest size has room', { limits: { body_bytes_in_flight: 1024, max_body_bytes: 4096 } }, { bodyBytes: 4096 }],
+  [
+    'one body of the largest size has room',
+    { limits: { body_bytes_in_flight: 1024, max_body_bytes: 4096 } },
+    { bodyRoom: { mostBytes: 4096 } },
+  ],
   ['a provider bears what the process does', { limits: { in_flight: 9 } }, { providerInFlight: 9 }],
   ['a provider has no bound where the process has none', { limits: { in_flight: 0 } }, { providerInFlight: Number.POSITIVE_INFINITY }],
 ])('without a setting of its own, %s', (_, written, expected) => {

@@ -1,6 +1,7 @@
 /** What a new configuration file changes while the service runs. All else is settled at the start. */
 import type { ConfigFile } from '../config-file.ts'
 import type { Limits } from '../limits/admission.ts'
+import type { BodyRoomSettings } from '../limits/body-room.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1000
 
@@ -14,11 +15,16 @@ const settingsOf = ({ limits, budgets, generations }: ConfigFile) => ({
     line: limits.queue,
     waitMs: limits.queue_seconds * 1000,
     loopLagMs: limits.loop_lag_ms,
+    keyShare: limits.key_share,
   } satisfies Limits,
   /** A request has one attempt running at a time, so without a setting of its own a provider bears what the process does. */
   providerInFlight: limits.provider_in_flight || limits.in_flight || Number.POSITIVE_INFINITY,
   /** One body of the largest size has room in any case. */
-  bodyBytes: Math.max(limits.body_bytes_in_flight, limits.max_body_bytes),
+  bodyRoom: {
+    mostBytes: Math.max(limits.body_bytes_in_flight, limits.max_body_bytes),
+    bodyBytes: limits.max_body_bytes,
+    keyShare: limits.key_share,
+  } satisfies BodyRoomSettings,
   budgets,
   retentionMs: generations.retention_days * DAY_MS,
 })

@@ -174,7 +174,7 @@ export const createApp = (parts: AppParts): App => {
         const named = query === '' ? null : namedWorkspace(route, asked)
         const reaches = principal !== null && REACHING.has(route.policy)
         const reach = reaches ? await resolveReach(principal, named, parts.management.workspaces) : null
-        const space = parts.bodyRoom.enter()
+        const space = parts.bodyRoom.enter(principal?.hash ?? NOBODY)
         const entered = route.policy === 'inference' && principal !== null ? parts.admission.enter(principal, space.free) : null
         const permit = entered instanceof Promise ? await entered : entered
         const limits: BodyLimits = { ...bodyLimits, space }
@@ -243,6 +243,9 @@ const logRequest = (
   else if (about.operation.startsWith('health')) log.debug(fields, 'request')
   else log.info(fields, 'request')
 }
+
+/** Callers of public routes, whose bodies are not read. */
+const NOBODY = ''
 
 const NO_QUERY = new URLSearchParams()
 

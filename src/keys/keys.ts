@@ -115,7 +115,7 @@ export interface KeysParts {
 }
 
 export const createKeys = ({ store, clock, ids, peppers, onError }: KeysParts): Keys => {
-  const cache = createLoadCache<string, KeyRecord>(CACHE_MAX)
+  const cache = createLoadCache<string, KeyRecord>(CACHE_MAX, clock)
   const now = (): string => isoTimestamp(clock.now())
 
   /** In the one form in which instants are stored. */

@@ -38,7 +38,7 @@ const CACHE_MAX = 10_000
 export const createBudgets = (parts: { database: Database; clock: Clock; ids: IdSource }): Budgets => {
   const { clock, ids } = parts
   const store = createBudgetStore(parts.database)
-  const cache = createLoadCache<string, readonly Scope[]>(CACHE_MAX)
+  const cache = createLoadCache<string, readonly Scope[]>(CACHE_MAX, clock)
   const loadScopes = async (workspaceId: string): Promise<readonly Scope[]> => (await store.list(workspaceId)).map(toScope)
   return {
     list: store.list,

@@ -28,7 +28,7 @@ const CACHE_MAX = 10_000
 export const createCredits = (parts: { database: Database; clock: Clock; ids: IdSource }): Credits => {
   const { clock, ids } = parts
   const store = createCreditStore(parts.database)
-  const cache = createLoadCache<string, readonly Scope[]>(CACHE_MAX)
+  const cache = createLoadCache<string, readonly Scope[]>(CACHE_MAX, clock)
   const loadScopes = async (workspaceId: string): Promise<readonly Scope[]> => [creditScope(workspaceId, await store.total(workspaceId))]
   return {
     total: store.total,

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 
 import * as fc from 'fast-check'
 
+import { createFakeClock } from '../../test/support/fake-clock.ts'
 import { createLoadCache } from './load-cache.ts'
 
 const answering = <Value>(value: Value) => {
@@ -15,7 +16,7 @@ const answering = <Value>(value: Value) => {
 
 describe('a value', () => {
   test('is loaded once, and is there at once afterwards', async () => {
-    const cache = createLoadCache<string, number>(10)
+    const cache = createLoadCache<string, number>(10, createFakeClock())
     const { asked, load } = answering(7)
     expect(await cache.get('a', load)).toBe(7)
     expect(cache.get('a', load)).toBe(7)
@@ -23,7 +24,7 @@ describe('a value', () => {
   })
 
   test('that does not exist is remembered too: a flood of one unknown key is one query', async () => {
-    const cache = createLoadCache<string, number>(10)
+    const cache = createLoadCache<string, number>(10, createFakeClock())
     const { asked, load } = answering(null)
     expect(await cache.get('a', load)).toBeNull()
     expect(cache.get('a', load)).toBeNull()
@@ -31,7 +32,7 @@ describe('a value', () => {
   })
 
   test.each([0, '', false])('that is falsy is a value: %j', async (value) => {
-    const cache = createLoadCache<string, unknown>(10)
+    const cache = createLoadCache<string, unknown>(10, createFakeClock())
     const { asked, load } = answering(value)
     await cache.get('a', load)
     expect(cache.get('a', load)).toBe(value)
@@ -39,14 +40,14 @@ describe('a value', () => {
   })
 
   test('is loaded once by callers that come together, and each key by itself', async () => {
-    const cache = createLoadCache<string, number>(10)
+    const cache = createLoadCache<string, number>(10, createFakeClock())
     const { asked, load } = answering(7)
     expect(await Promise.all([cache.get('a', load), cache.get('a', load), cache.get('b', load)])).toEqual([7, 7, 7])
     expect(asked).toEqual(['a', 'b'])
   })
 
   test('whose load failed is loaded again; every waiting caller hears of the fault', async () => {
-    const cache = createLoadCache<string, number>(10)
+    const cache = createLoadCache<string, number>(10, createFakeClock())
     const failing = async (): Promise<number> => {
       throw new Error('away')
     }
@@ -57,7 +58,7 @@ describe('a value', () => {
 })
 
 test('beyond the bound the oldest go', async () => {
-  const cache = createLoadCache<string, string>(3)
+  const cache = createLoadCache<string, string>(3, createFakeClock())
   for (const key of ['a', 'b', 'c', 'd']) await cache.get(key, async () => key)
   const { asked, load } = answering('again')
   for (const key of ['d', 'c', 'b']) expect(cache.get(key, load)).toBe(key)
@@ -72,7 +73,7 @@ test('a load that began before a refresh never stores what it read, in whatever 
       fc.scheduler(),
       fc.array(fc.constantFrom('read', 'change', 'read-other'), { minLength: 1, maxLength: 12 }),
       async (scheduler, steps) => {
-        const cache = createLoadCache<string, number>(2)
+        const cache = createLoadCache<string, number>(2, createFakeClock())
         let stored = 0
         // A query sees the value of the moment at which it runs, and answers at another.
         const load = async (key: string): Promise<number | null> => {
@@ -103,7 +104,7 @@ test('a load that began before a refresh never stores what it read, in whatever 
 })
 
 test('callers of a load that a refresh overtook get its answer, and the next caller a new one', async () => {
-  const cache = createLoadCache<string, string>(10)
+  const cache = createLoadCache<string, string>(10, createFakeClock())
   let answer: (value: string) => void = () => undefined
   const early = cache.get('a', () => new Promise<string>((resolve) => (answer = resolve)))
   cache.refresh()
@@ -119,7 +120,7 @@ describe('while what values are loaded from is away', () => {
     throw new Error('away')
   }
   const known = async (...keys: readonly string[]) => {
-    const cache = createLoadCache<string, string>(10)
+    const cache = createLoadCache<string, string>(10, createFakeClock())
     for (const key of keys) await cache.get(key, async () => `old ${key}`)
     return cache
   }
@@ -160,6 +161,36 @@ describe('while what values are loaded from is away', () => {
     expect(await Promise.resolve(cache.get('b', away)).catch(String)).toBe('Error: away')
   })
 
+  test('a load that hangs is waited for a quarter of a second, once; what it answers in the end is taken', async () => {
+    const clock = createFakeClock()
+    const cache = createLoadCache<string, string>(10, clock)
+    for (const key of ['a', 'b']) await cache.get(key, async () => `old ${key}`)
+    cache.refresh()
+    const hanging = Promise.withResolvers<string>()
+    const waiting = cache.get('a', () => hanging.promise)
+    clock.advance(249)
+    expect(waiting).toBeInstanceOf(Promise)
+    expect(await Promise.race([waiting, Promise.resolve('waits')])).toBe('waits')
+    clock.advance(1)
+    expect(await waiting).toBe('old a')
+    expect([cache.get('a', away), cache.get('b', () => new Promise(() => undefined))]).toEqual(['old a', 'old b'])
+    hanging.resolve('new a')
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(cache.get('a', away)).toBe('new a')
+  })
+
+  test('what was forgotten is waited for, however long it takes', async () => {
+    const clock = createFakeClock()
+    const cache = createLoadCache<string, string>(10, clock)
+    await cache.get('a', async () => 'old a')
+    cache.forget()
+    const hanging = Promise.withResolvers<string | null>()
+    const waiting = cache.get('a', () => hanging.promise)
+    clock.advance(10_000)
+    hanging.resolve(null)
+    expect(await waiting).toBeNull()
+  })
+
   test('what is forgotten while a load runs is not served when that fails', async () => {
     const cache = await known('a')
     cache.refresh()
@@ -176,7 +207,7 @@ describe('while what values are loaded from is away', () => {
         fc.scheduler(),
         fc.array(fc.constantFrom('read', 'change', 'foreign-change', 'refresh', 'cut', 'restore'), { minLength: 1, maxLength: 20 }),
         async (scheduler, steps) => {
-          const cache = createLoadCache<string, number>(2)
+          const cache = createLoadCache<string, number>(2, createFakeClock())
           let stored = 0
           let own = 0
           let cut = false

@@ -1,9 +1,11 @@
 /**
  * Values loaded once and kept. After a refresh each is loaded again when it is asked for, and a value that cannot be loaded
- * again is served as it was last known: what reads from storage goes on while storage is away. Concurrent loads of one key
- * share a promise, and a load that began before a refresh never stores what it read (a revoked key must not come back by a
- * slow query).
+ * again, or not soon, is served as it was last known: what reads from storage goes on while storage is away or hangs.
+ * Concurrent loads of one key share a promise, and a load that began before a refresh never stores what it read (a revoked key
+ * must not come back by a slow query).
  */
+import type { Clock } from './clock.ts'
+
 export interface LoadCache<Key, Value> {
   /** The value at once when it is known, else a promise. `load` answers null for what does not exist. Rejects as `load` does where nothing older is known. */
   get(key: Key, load: (key: Key) => Promise<Value | null>): Value | null | Promise<Value | null>
@@ -19,17 +21,31 @@ interface Entry<Value> {
   readonly age: number
 }
 
-/** Beyond this the oldest entries go: a flood of unknown keys must not fill the memory. */
-export const createLoadCache = <Key, Value>(maxEntries: number): LoadCache<Key, Value> => {
+interface Load<Value> {
+  readonly ended: Promise<Value | null>
+  /** Resolves where it takes longer than anybody waits who has an older value. */
+  readonly late: Promise<void>
+}
+
+/** A load that takes longer counts as failed until it ends. */
+const PATIENCE_MS = 250
+
+/** Beyond `maxEntries` the oldest entries go: a flood of unknown keys must not fill the memory. */
+export const createLoadCache = <Key, Value>(maxEntries: number, clock: Pick<Clock, 'after'>): LoadCache<Key, Value> => {
   const entries = new Map<Key, Entry<Value>>()
-  let loading = new Map<Key, Promise<Value | null>>()
+  let loading = new Map<Key, Load<Value>>()
   let age = 0
-  /** A load has failed, and none has succeeded since: nobody who has an older value waits for the next. */
+  /** A load has failed or is late, and none has succeeded since: nobody who has an older value waits for the next. */
   let failing = false
 
-  const start = (key: Key, load: (key: Key) => Promise<Value | null>): Promise<Value | null> => {
+  const start = (key: Key, load: (key: Key) => Promise<Value | null>): Load<Value> => {
     const [queue, began] = [loading, age]
-    const promise = load(key)
+    const late = Promise.withResolvers<void>()
+    const cancel = clock.after(PATIENCE_MS, () => {
+      if (began === age) failing = true
+      late.resolve()
+    })
+    const ended = load(key)
       .then(
         (value) => {
           failing = false
@@ -41,9 +57,13 @@ export const createLoadCache = <Key, Value>(maxEntries: number): LoadCache<Key, 
           throw thrown
         },
       )
-      .finally(() => queue.delete(key))
-    queue.set(key, promise)
-    return promise
+      .finally(() => {
+        cancel()
+        queue.delete(key)
+      })
+    const started = { ended, late: late.promise }
+    queue.set(key, started)
+    return started
   }
 
   const store = (key: Key, entry: Entry<Value>): void => {
@@ -65,16 +85,16 @@ export const createLoadCache = <Key, Value>(maxEntries: number): LoadCache<Key, 
     get(key, load) {
       const entry = entries.get(key)
       if (entry?.age === age) return entry.value
-      const underway = loading.get(key) ?? start(key, load)
+      const { ended, late } = loading.get(key) ?? start(key, load)
       const known = lastKnown(key)
-      if (known === null) return underway
-      const orLast = underway.catch((thrown: unknown) => {
+      if (known === null) return ended
+      const orLast = ended.catch((thrown: unknown) => {
         // It may have been forgotten meanwhile.
         const last = lastKnown(key)
         if (last === null) throw thrown
         return last
       })
-      if (!failing) return orLast
+      if (!failing) return Promise.race([orLast, late.then(() => lastKnown(key) ?? orLast)])
       // A caller without an older value gets the failure.
       orLast.catch(() => undefined)
       return known

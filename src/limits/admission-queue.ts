@@ -1,10 +1,17 @@
-/** At most so many at once; a few more wait a little, the first in line first (docs/contract/operating.md#admission). */
+/**
+ * At most so many at once, and of them no key more than its share; a few more wait a little, the first in line first
+ * (docs/contract/operating.md#admission).
+ */
+import { createFairPlaces } from '../lib/fair-places.ts'
 import type { Clock } from '../lib/clock.ts'
 
+/** Let in; or not: there is no room for anybody, or none for this key. */
+export type Entry = 'inside' | 'full' | 'share'
+
 export interface AdmissionQueue {
-  /** True when it is let in, and must `leave`; false where the line is full or the wait was too long. */
-  enter(): boolean | Promise<boolean>
-  leave(): void
+  /** Who is inside must `leave`. */
+  enter(key: string): Entry | Promise<Entry>
+  leave(key: string): void
   readonly inside: number
   readonly waiting: number
 }
@@ -14,46 +21,63 @@ export interface QueueSettings {
   readonly most: number
   readonly line: number
   readonly waitMs: number
+  /** The part of `most`, and of the line, that one key alone may take; 0: all of it. */
+  readonly keyShare: number
+}
+
+interface Waiting {
+  readonly key: string
+  decide(entry: Entry): void
 }
 
 export const createAdmissionQueue = (clock: Clock, settings: () => QueueSettings): AdmissionQueue => {
+  const shareOf = ({ keyShare }: QueueSettings): number => keyShare || 1
+  const places = createFairPlaces(() => ({ most: settings().most || Number.POSITIVE_INFINITY, share: shareOf(settings()), always: 1 }))
+  const lineUp = createFairPlaces(() => ({ most: settings().line, share: shareOf(settings()), always: 1 }))
   /** In the order in which they came. */
-  const line = new Set<(admitted: boolean) => void>()
-  let inside = 0
+  const line = new Set<Waiting>()
 
-  const admitNext = (): void => {
-    const { most } = settings()
-    for (const admit of line) {
-      if (most > 0 && inside >= most) return
-      inside += 1
-      admit(true)
+  const admitWaiting = (): void => {
+    for (const { key, decide } of line) {
+      const obstacle = places.obstacle(key, 1)
+      if (obstacle === 'full') return
+      if (obstacle === null) decide('inside')
     }
   }
 
-  return {
-    enter() {
-      const { most, line: length, waitMs } = settings()
-      if (most === 0 || (inside < most && line.size === 0)) {
-        inside += 1
-        return true
-      }
-      if (line.size >= length) return false
-      return new Promise((resolve) => {
-        const decide = (admitted: boolean): void => {
+  const wait = (key: string, waitMs: number): Promise<Entry> =>
+    new Promise((resolve) => {
+      const waiting: Waiting = {
+        key,
+        decide(entry) {
           cancel()
-          line.delete(decide)
-          resolve(admitted)
-        }
-        const cancel = clock.after(waitMs, () => decide(false))
-        line.add(decide)
-      })
+          line.delete(waiting)
+          lineUp.take(key, -1)
+          if (entry === 'inside') places.take(key, 1)
+          resolve(entry)
+        },
+      }
+      const cancel = clock.after(waitMs, () => waiting.decide(places.obstacle(key, 1) ?? 'inside'))
+      line.add(waiting)
+      lineUp.take(key, 1)
+    })
+
+  return {
+    enter(key) {
+      const obstacle = places.obstacle(key, 1)
+      // Nobody in line is passed by: whoever waits there does not fit.
+      if (obstacle === null) {
+        places.take(key, 1)
+        return 'inside'
+      }
+      return lineUp.obstacle(key, 1) === null ? wait(key, settings().waitMs) : obstacle
     },
-    leave() {
-      inside -= 1
-      admitNext()
+    leave(key) {
+      places.take(key, -1)
+      admitWaiting()
     },
     get inside() {
-      return inside
+      return places.taken
     },
     get waiting() {
       return line.size

@@ -6,7 +6,7 @@ import { createAdmission, type Limits, type Permit } from './admission.ts'
 import { createRateMeter } from './gcra.ts'
 import { createLoopLag } from './loop-lag.ts'
 
-const NONE: Limits = { keyConcurrency: 0, requestsPerMinute: 0, tokensPerMinute: 0, most: 0, line: 0, waitMs: 0, loopLagMs: 0 }
+const NONE: Limits = { keyConcurrency: 0, requestsPerMinute: 0, tokensPerMinute: 0, most: 0, line: 0, waitMs: 0, loopLagMs: 0, keyShare: 0 }
 const key = (hash: string, own: { rpmLimit?: number; tpmLimit?: number } = {}) => ({ hash, rpmLimit: null, tpmLimit: null, ...own })
 
 const open = (given: Partial<Limits>) => {
@@ -113,8 +113,39 @@ describe('the bound of the process', () => {
     await admitted(admission, key('c'))
   })
 
+  test('one key cannot take every place: others are let in at once, and it is told 429 after its wait', async () => {
+    const { admission, clock } = open({ most: 40, line: 256, waitMs: 1000, keyShare: 0.8 })
+    const hostile = Array.from({ length: 120 }, () => enter(admission, key('hostile')))
+    await turn()
+    expect([admission.inside, admission.waiting]).toEqual([32, 88])
+    for (let request = 0; request < 4; request += 1) await admitted(admission, key('b'))
+    await admitted(admission, key('c'))
+    clock.advance(1000)
+    await turn()
+    const late = (await Promise.all(hostile)).filter((outcome) => outcome instanceof GatewayError)
+    expect(late).toHaveLength(88)
+    expect(late[0]).toMatchObject({ type: 'rate_limit_exceeded', status: 429, retryAfterSeconds: 1, metadata: { reason: 'key_share' } })
+    expect(admission.inside).toBe(37)
+  })
+
+  test('one key cannot fill the line: others wait in it, and are let in before what came earlier of that key', async () => {
+    const { admission } = open({ most: 5, line: 10, waitMs: 1000, keyShare: 0.8 })
+    const inside = await Promise.all(['a', 'a', 'a', 'a', 'b'].map((name) => admitted(admission, key(name))))
+    const hostile = Array.from({ length: 20 }, () => enter(admission, key('a')))
+    await turn()
+    expect(admission.waiting).toBe(8)
+    const other = admitted(admission, key('c'))
+    inside[4]?.end(0)
+    ;(await other).end(0)
+    for (const permit of inside) permit.end(0)
+    const outcomes = await Promise.all(hostile.slice(0, 4))
+    for (const outcome of outcomes) if (!(outcome instanceof GatewayError)) outcome.end(0)
+    for (const outcome of await Promise.all(hostile)) if (!(outcome instanceof GatewayError)) outcome.end(0)
+    expect([admission.inside, admission.waiting]).toEqual([0, 0])
+  })
+
   test('under any order of comings, goings and waits it never holds more than it may, and ends empty', async () => {
-    const { admission, clock } = open({ most: 3, line: 4, waitMs: 100 })
+    const { admission, clock } = open({ most: 3, line: 4, waitMs: 100, keyShare: 0.5 })
     const permits: Permit[] = []
     const pending: Promise<unknown>[] = []
     for (let step = 0; step < 500; step += 1) {

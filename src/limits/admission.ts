@@ -7,7 +7,7 @@ import { GatewayError } from '../errors.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Rate, RateMeter, RateVerdict } from './gcra.ts'
 import type { LoopLag } from './loop-lag.ts'
-import { createAdmissionQueue, type QueueSettings } from './admission-queue.ts'
+import { createAdmissionQueue, type Entry, type QueueSettings } from './admission-queue.ts'
 
 /** Settings of the file; 0 means no bound. */
 export interface Limits extends QueueSettings {
@@ -90,7 +90,7 @@ export const createAdmission = ({ clock, meter, lag, limits }: AdmissionParts): 
         if (ended) return
         ended = true
         count(hash, -1)
-        queue.leave()
+        queue.leave(hash)
         onEnd?.()
         // One was taken at the door.
         if (tokenRate !== null) meter.settle(tokensOf(hash, tokenRate), tokens - 1, tokenRate, clock.monotonicMs())
@@ -110,11 +110,11 @@ export const createAdmission = ({ clock, meter, lag, limits }: AdmissionParts): 
       }
       const tokenRate = takeRates(caller)
       count(caller.hash, 1)
-      const admitted = queue.enter()
-      const decide = (inside: boolean): Permit => {
-        if (inside) return permitFor(caller, tokenRate, onEnd)
+      const admitted = queue.enter(caller.hash)
+      const decide = (entry: Entry): Permit => {
+        if (entry === 'inside') return permitFor(caller, tokenRate, onEnd)
         count(caller.hash, -1)
-        throw overloaded('The service answers as many requests as it can.')
+        throw entry === 'full' ? overloaded('The service answers as many requests as it can.') : shareTaken()
       }
       return admitted instanceof Promise ? admitted.then(decide) : decide(admitted)
     },
@@ -132,6 +132,16 @@ const tokensOf = (hash: string, { limit }: Rate): string => `tokens ${hash} ${li
 
 const overloaded = (message: string): GatewayError =>
   new GatewayError('provider_overloaded', `${message} Try again shortly.`, { status: 503, retryAfterSeconds: 2 })
+
+const shareTaken = (): GatewayError =>
+  new GatewayError(
+    'rate_limit_exceeded',
+    'This key has its share of what the service answers at once; the rest is for others. Try again shortly.',
+    {
+      retryAfterSeconds: 1,
+      metadata: { reason: 'key_share' },
+    },
+  )
 
 /** `nowMs`: the wall clock, for the instant of the reset. */
 const refuseUnless = (verdict: RateVerdict, limit: number, unit: 'requests' | 'tokens', nowMs: number): void => {

@@ -7,8 +7,8 @@ test('the sum of what is taken never exceeds the limit, and what is freed is the
   const step = fc.record({ request: fc.nat(5), bytes: fc.nat(60), ends: fc.boolean() })
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
-      const room = createBodyRoom(() => 100)
-      const spaces = Array.from({ length: 6 }, () => room.enter())
+      const room = createBodyRoom(() => ({ mostBytes: 100, bodyBytes: 100, keyShare: 0 }))
+      const spaces = Array.from({ length: 6 }, (_, key) => room.enter(`key-${key % 2}`))
       const held = [0, 0, 0, 0, 0, 0]
       for (const { request, bytes, ends } of steps) {
         const free = 100 - room.bytes
@@ -26,8 +26,8 @@ test('the sum of what is taken never exceeds the limit, and what is freed is the
 })
 
 test('where there is no room, the refusal says when to come back and which limit it was', () => {
-  const room = createBodyRoom(() => 100)
-  expect(room.enter().take(101)).toMatchObject({
+  const room = createBodyRoom(() => ({ mostBytes: 100, bodyBytes: 100, keyShare: 0 }))
+  expect(room.enter('a').take(101)).toMatchObject({
     status: 503,
     retryAfterSeconds: 2,
     metadata: { reason: 'body_bytes_in_flight', max_bytes: 100 },
@@ -36,9 +36,20 @@ test('where there is no room, the refusal says when to come back and which limit
 
 test('a limit that was lowered refuses the next bytes and lets a body of none pass', () => {
   let most = 100
-  const room = createBodyRoom(() => most)
-  room.enter().take(80)
+  const room = createBodyRoom(() => ({ mostBytes: most, bodyBytes: 100, keyShare: 0.8 }))
+  room.enter('a').take(80)
   most = 50
-  expect(room.enter().take(1)).not.toBeNull()
-  expect(room.enter().take(0)).toBeNull()
+  expect(room.enter('a').take(1)).not.toBeNull()
+  expect(room.enter('a').take(0)).toBeNull()
+})
+
+test('one key leaves room for the bodies of others, and may always send one of the largest size', () => {
+  const room = createBodyRoom(() => ({ mostBytes: 128, bodyBytes: 20, keyShare: 0.8 }))
+  const bodies = Array.from({ length: 7 }, () => room.enter('hostile').take(20))
+  expect(bodies.filter((refusal) => refusal === null)).toHaveLength(5)
+  expect(bodies[5]).toMatchObject({ status: 429, retryAfterSeconds: 2, metadata: { reason: 'body_bytes_in_flight' } })
+  expect(room.enter('other').take(20)).toBeNull()
+  const small = createBodyRoom(() => ({ mostBytes: 20, bodyBytes: 20, keyShare: 0.8 }))
+  const whole = small.enter('alone')
+  expect([whole.take(10), whole.take(10)]).toEqual([null, null])
 })

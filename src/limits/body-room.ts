@@ -3,42 +3,56 @@
  * so the sum of them is what bounds memory, whatever the number of requests (docs/contract/operating.md#admission).
  */
 import { GatewayError } from '../errors.ts'
+import { createFairPlaces } from '../lib/fair-places.ts'
+
+export interface BodyRoomSettings {
+  /** All bodies together. */
+  readonly mostBytes: number
+  /** A key may always have so many, while they are free: one body of the largest size. */
+  readonly bodyBytes: number
+  /** The part that one key alone may take; 0: all of it. */
+  readonly keyShare: number
+}
 
 export interface BodyRoom {
-  /** The place of one request. */
-  enter(): BodySpace
+  /** The place of one request of this key. */
+  enter(key: string): BodySpace
   /** Bytes that are taken. */
   readonly bytes: number
 }
 
 export interface BodySpace {
-  /** Null where there was room for so many more bytes; else `provider_overloaded` as 503 with `Retry-After`, and nothing was taken. */
+  /** Null where there was room for so many more bytes; else a refusal with `Retry-After`, and nothing was taken: 503, or 429 where the room is for other keys. */
   take(bytes: number): GatewayError | null
   /** Gives back all that was taken. Further calls do nothing. */
   free(): void
 }
 
-/** `maxBytes`: read at each request, since it may be reloaded. */
-export const createBodyRoom = (maxBytes: () => number): BodyRoom => {
-  let inUse = 0
+/** `settings`: read at each request, since they may be reloaded. */
+export const createBodyRoom = (settings: () => BodyRoomSettings): BodyRoom => {
+  const room = createFairPlaces(() => {
+    const { mostBytes, bodyBytes, keyShare } = settings()
+    return { most: mostBytes, share: keyShare || 1, always: bodyBytes }
+  })
   return {
-    enter() {
+    enter(key) {
       let taken = 0
       return {
         take(bytes) {
-          if (bytes > 0 && inUse + bytes > maxBytes()) return full(maxBytes())
-          inUse += bytes
+          const obstacle = bytes > 0 ? room.obstacle(key, bytes) : null
+          if (obstacle !== null) return obstacle === 'full' ? full(settings().mostBytes) : shareTaken()
+          room.take(key, bytes)
           taken += bytes
           return null
         },
         free() {
-          inUse -= taken
+          room.take(key, -taken)
           taken = 0
         },
       }
     },
     get bytes() {
-      return inUse
+      return room.taken
     },
   }
 }
@@ -48,4 +62,11 @@ const full = (maxBytes: number): GatewayError =>
     'provider_overloaded',
     `The bodies of running requests fill the ${maxBytes} bytes that are reserved for them. Try again shortly.`,
     { status: 503, retryAfterSeconds: 2, metadata: { reason: 'body_bytes_in_flight', max_bytes: maxBytes } },
+  )
+
+const shareTaken = (): GatewayError =>
+  new GatewayError(
+    'rate_limit_exceeded',
+    'The bodies of running requests of this key fill its share of the memory for bodies; the rest is for others. Try again shortly.',
+    { retryAfterSeconds: 2, metadata: { reason: 'body_bytes_in_flight' } },
   )

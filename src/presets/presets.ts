@@ -66,7 +66,7 @@ const LISTED_MAX = 1000
 const LIST_PAGE = 100
 
 export const createPresets = ({ store, clock, ids }: { store: PresetStore; clock: Clock; ids: IdSource }): Presets => {
-  const cache = createLoadCache<string, PresetResolution>(CACHE_MAX)
+  const cache = createLoadCache<string, PresetResolution>(CACHE_MAX, clock)
   const now = (): string => isoTimestamp(clock.now())
   // No slug holds an @.
   const prefixOf = (workspaceId: string, slug: string): string => `${workspaceId}/${slug}@`

@@ -61,7 +61,7 @@ export interface WorkspacesParts {
 
 export const createWorkspaces = ({ store, defaultId, clock, ids }: WorkspacesParts): Workspaces => {
   const now = (): string => isoTimestamp(clock.now())
-  const cache = createLoadCache<string, { readonly defaults: WorkspaceDefaults | null }>(CACHE_MAX)
+  const cache = createLoadCache<string, { readonly defaults: WorkspaceDefaults | null }>(CACHE_MAX, clock)
   const loadDefaults = async (id: string) => ({ defaults: defaultsIn((await store.get(id))?.settings ?? DEFAULT_SETTINGS) })
   const reachesAll = ({ kind, workspaceId }: Principal): boolean => kind === 'management' && workspaceId === defaultId
   const requireAll = (caller: Principal): void => {

@@ -111,3 +111,33 @@ test('503 with Retry-After where the process has no room: health and management 
   leaving.abort()
   await open
 })
+
+test('one key with 120 streams does not shut out another, which is let in at once', async () => {
+  const shared = await services.start({ config: 'limits: { in_flight: 40 }' })
+  const { json } = await call(shared, 'POST', '/keys', { body: { name: 'other' } })
+  const leaving = new AbortController()
+  const streams = Array.from({ length: 120 }, async () => {
+    try {
+      return await fetch(`${shared.api}/chat/completions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${shared.inferenceKey}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ ...slow, model: 'sandbox/lorem', sandbox: { tokens: 1000, delay_ms: 100 } }),
+        signal: leaving.signal,
+      })
+    } catch {
+      return null
+    }
+  })
+  // They are kept: a response that nobody refers to any more is closed.
+  const answers = await Promise.all(streams)
+  const refused = answers.filter((answer) => answer?.status !== 200)
+  expect(refused.map((answer) => [answer?.status, answer?.headers.get('retry-after')])).toEqual(
+    Array.from({ length: 120 - 32 }, () => [429, '1']),
+  )
+  for (let request = 0; request < 10; request += 1)
+    expect((await infer(shared, echo, { key: (json as { key: string }).key })).status).toBe(200)
+  expect((await infer(shared, echo)).error.metadata['reason']).toBe('key_share')
+  leaving.abort()
+  expect(answers).toHaveLength(120)
+  await until(async () => (await infer(shared, echo)).status === 200, 'room for the key again')
+})

@@ -54,6 +54,21 @@ describeEachEngine('storage that goes away', (engine) => {
     await until(async () => (await infer(service, body, { key: fresh.key })).status === 200, 'storage to be used again')
   })
 
+  test('200: known keys and presets go on while the database hangs, though a write came just before, and nobody waits long', async () => {
+    const { service, relay } = await prepare()
+    await savePreset(service, 'known', { model: 'sandbox/echo' })
+    const keys = await Promise.all(Array.from({ length: 20 }, () => makeKey(service)))
+    for (const { key } of keys) expect((await infer(service, body, { key })).status).toBe(200)
+    await savePreset(service, 'unrelated', { model: 'sandbox/echo' })
+    relay.hang()
+    const startedAt = performance.now()
+    const answers = await Promise.all(keys.map(({ key }) => infer(service, body, { key })))
+    expect(answers.map(({ status }) => status)).toEqual(keys.map(() => 200))
+    // A query that hangs is given up after five seconds.
+    expect(performance.now() - startedAt).toBeLessThan(4000)
+    relay.restore()
+  })
+
   test('200: known keys and presets go on when the configuration is reloaded meanwhile', async () => {
     const { service, relay } = await prepare()
     await savePreset(service, 'known', { model: 'sandbox/echo' })

@@ -6,6 +6,8 @@ export interface TcpRelay {
   readonly url: string
   /** Ends every connection, and each new one at once. */
   cut(): void
+  /** Passes nothing on, and closes nothing: a partition. */
+  hang(): void
   restore(): void
   close(): void
 }
@@ -14,18 +16,21 @@ export const startTcpRelay = async (target: string): Promise<TcpRelay> => {
   const { hostname, port } = new URL(target)
   const open = new Set<Socket>()
   let isCut = false
+  let isHanging = false
   const server = createServer((socket) => {
     if (isCut) {
       socket.destroy()
       return
     }
     const onward = connect(Number(port), hostname)
+    if (isHanging) for (const each of [socket, onward]) each.pause()
     for (const [one, other] of [
       [socket, onward],
       [onward, socket],
     ] as const) {
       open.add(one)
-      one.pipe(other)
+      one.on('data', (bytes) => void other.write(bytes))
+      one.on('end', () => other.end())
       one.on('error', () => other.destroy())
       one.on('close', () => {
         open.delete(one)
@@ -44,7 +49,15 @@ export const startTcpRelay = async (target: string): Promise<TcpRelay> => {
   return {
     url: url.href,
     cut,
-    restore: () => (isCut = false),
+    hang() {
+      isHanging = true
+      for (const socket of open) socket.pause()
+    },
+    restore() {
+      isCut = false
+      isHanging = false
+      for (const socket of open) socket.resume()
+    },
     close() {
       cut()
       server.close()

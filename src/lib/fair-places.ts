@@ -1,0 +1,45 @@
+/**
+ * Places that many holders share. All of them cannot be taken by one: a holder may have so many times as many as are free, so
+ * that a newcomer finds room however many others press, and few holders may still use nearly all of them.
+ */
+export interface PlaceSettings {
+  /** All there are; `Number.POSITIVE_INFINITY`: no bound. */
+  readonly most: number
+  /** The part of all of them that one holder alone may take, above 0 and up to 1; 1: every one. */
+  readonly share: number
+  /** A holder may always have so many, while they are free. */
+  readonly always: number
+}
+
+export interface FairPlaces {
+  /** What keeps this holder from so many more: there are no more, or they are for others. Null: nothing. */
+  obstacle(holder: string, amount: number): 'full' | 'share' | null
+  /** Takes them whether they fit or not; a negative amount gives back. */
+  take(holder: string, amount: number): void
+  readonly taken: number
+}
+
+/** `settings`: read each time, since they may be reloaded. */
+export const createFairPlaces = (settings: () => PlaceSettings): FairPlaces => {
+  const held = new Map<string, number>()
+  let taken = 0
+  return {
+    obstacle(holder, amount) {
+      const { most, share, always } = settings()
+      const left = most - taken - amount
+      if (left < 0) return 'full'
+      const wanted = (held.get(holder) ?? 0) + amount
+      // With the share s, a holder alone stops where it has s of all; n of them where each has s / (1 - s + n s).
+      return wanted <= always || wanted * (1 - share) <= (left + 1) * share ? null : 'share'
+    },
+    take(holder, amount) {
+      taken += amount
+      const now = (held.get(holder) ?? 0) + amount
+      if (now > 0) held.set(holder, now)
+      else held.delete(holder)
+    },
+    get taken() {
+      return taken
+    },
+  }
+}
