@@ -6,11 +6,25 @@ import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } 
 import { join, relative, resolve } from 'node:path'
 
 import { digestOf, type Made, MADE_FROM, UNSURE } from '../bin/launch.ts'
+import { billOfMaterials, licencesOf } from './bill-of-materials.ts'
 import { ENTRY_POINTS } from '../src/lib/entry-points.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 /** A file that was changed so shortly before may be changed again without another time or size. */
 const SETTLED_MS = 2000
+
+/** How each bundle is made. */
+export const COMPILED = {
+  target: 'bun',
+  // Bytecode needs this format, and names in stack traces need theirs.
+  format: 'cjs',
+  bytecode: true,
+  minify: { whitespace: true, syntax: true, identifiers: false },
+  // pdf.js asks where fonts of its own package are, which nobody draws with here; this format has no word for the question.
+  define: { 'import.meta.resolve': 'undefined' },
+  // Not a `define`: the bundler replaces a `__dirname` that it reads by the place of the source.
+  banner: 'var BUNDLE_DIRECTORY = __dirname;',
+} as const
 
 export const makeBundle = async (directory: string, entryPoints: readonly string[] = ENTRY_POINTS): Promise<void> => {
   const startedMs = Date.now()
@@ -18,15 +32,7 @@ export const makeBundle = async (directory: string, entryPoints: readonly string
     entrypoints: entryPoints.map((file) => resolve(ROOT, 'src', file)),
     outdir: directory,
     naming: '[name].[ext]',
-    target: 'bun',
-    // Bytecode needs this format, and names in stack traces need theirs.
-    format: 'cjs',
-    bytecode: true,
-    minify: { whitespace: true, syntax: true, identifiers: false },
-    // pdf.js asks where fonts of its own package are, which nobody draws with here; this format has no word for the question.
-    define: { 'import.meta.resolve': 'undefined' },
-    // Not a `define`: the bundler replaces a `__dirname` that it reads by the place of the source.
-    banner: 'var BUNDLE_DIRECTORY = __dirname;',
+    ...COMPILED,
     metafile: true,
   })
   const paths = [...Object.keys(built.metafile?.inputs ?? {}), 'package-lock.json', relative(ROOT, import.meta.path)]
@@ -36,6 +42,8 @@ export const makeBundle = async (directory: string, entryPoints: readonly string
   })
   const made: Made = { bun: Bun.version, files }
   writeFileSync(join(directory, MADE_FROM), JSON.stringify(made))
+  writeFileSync(join(directory, 'sbom.cdx.json'), `${JSON.stringify(billOfMaterials(ROOT, paths), null, 2)}\n`)
+  writeFileSync(join(directory, 'LICENSES.txt'), licencesOf(ROOT, paths))
 }
 
 /** In its place at once: a service may be starting meanwhile. */

@@ -7,7 +7,8 @@ import { join } from 'node:path'
 import { afterAll } from 'bun:test'
 import { patient } from './patience.ts'
 
-const PROGRAM = join(import.meta.dir, '../../bin/patchbay')
+/** Another build of the service, such as the executable, is named by TEST_PROGRAM. */
+const PROGRAM = process.env['TEST_PROGRAM'] ?? join(import.meta.dir, '../../bin/patchbay')
 
 interface StartOptions {
   /** The text of a configuration file. */

@@ -1,0 +1,36 @@
+/** `npm run build:binary [-- path]`: the service with its runtime as one file, `dist/patchbay` unless told otherwise (decisions/0063). */
+import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+
+import { COMPILED } from './bundle.ts'
+
+const ROOT = join(import.meta.dirname, '..')
+const DASHBOARD = 'dashboard/dist'
+
+export const buildBinary = async (outfile: string): Promise<void> => {
+  if (!existsSync(join(ROOT, DASHBOARD))) throw new Error(`There is no ${DASHBOARD}: run "npm install" first.`)
+  const staged = mkdtempSync(join(tmpdir(), 'patchbay-assets-'))
+  try {
+    // A folder goes in under its own name alone, with all that is in it.
+    cpSync(join(ROOT, DASHBOARD), join(staged, DASHBOARD), { recursive: true })
+    await Bun.build({
+      ...COMPILED,
+      // The thread begins with a bundle of its own; the processes begin with the executable.
+      entrypoints: [join(ROOT, 'bin/executable.ts'), join(ROOT, 'src/storage/settling-thread.ts')],
+      // As in the package, whose folder is the root of what is inside.
+      naming: 'dist/[name].[ext]',
+      banner: `var BUNDLE_DIRECTORY = '/$bunfs/root/dist';`,
+      // Nothing that lies in the directory where it is started has a say in it.
+      compile: { outfile, assets: [join(staged, 'dashboard')], autoloadDotenv: false, autoloadBunfig: false },
+    })
+  } finally {
+    rmSync(staged, { recursive: true, force: true })
+  }
+}
+
+if (import.meta.main) {
+  const outfile = resolve(process.argv[2] ?? join(ROOT, 'dist/patchbay'))
+  await buildBinary(outfile)
+  console.log(outfile)
+}
