@@ -27,11 +27,15 @@ export const configFileSchema = z
       .strictObject({
         public_url: z
           .url({ protocol: /^https?$/, error: 'Write an address such as https://llm.example.com' })
+          .transform((url) => url.replace(/\/+$/, ''))
           .optional()
           .meta({ description: 'The address by which people and clients reach this service, where a proxy stands in front of it.' }),
       })
       .prefault({}),
-    dashboard: z.boolean().default(true).meta({ description: 'Whether /dashboard is there.' }),
+    dashboard: z
+      .boolean()
+      .default(true)
+      .meta({ description: 'Whether /dashboard is there, and people can sign in; false removes sessions and sign-in links too.' }),
     sandbox: z.boolean().default(true).meta({ description: 'Whether the sandbox models answer.' }),
     errors: z
       .strictObject({

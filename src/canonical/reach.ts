@@ -6,6 +6,8 @@ export interface Reach {
   readonly everywhere: boolean
   /** A management key of the default workspace: what belongs to every workspace is its own. */
   readonly isOperator: boolean
+  /** The caller is this member, and sees what belongs to the member alone: own keys, and what was asked with them. Null: all that is there. */
+  readonly onlyUserId: string | null
 }
 
 /** The only workspace in which an object is looked for by its id; null: in all of them. */

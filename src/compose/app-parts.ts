@@ -7,9 +7,11 @@ import { messagesFormat } from '../formats/anthropic-messages/anthropic-messages
 import { chatFormat } from '../formats/openai-chat/openai-chat.ts'
 import { responsesFormat } from '../formats/openai-responses/openai-responses.ts'
 import { createModerate } from '../guardrails/moderate.ts'
-import type { AppParts } from '../http/app.ts'
+import type { AppParts, SignIn } from '../http/app.ts'
 import { createCors } from '../http/cors.ts'
 import { createDashboardFiles } from '../http/dashboard/files.ts'
+import { createOwnOrigin } from '../http/own-origin.ts'
+import { createSessionDoor } from '../http/session-door.ts'
 import { createPipeline, type Pipeline } from '../inference/pipeline.ts'
 import type { Clock } from '../lib/clock.ts'
 import { PACKAGE_DIRECTORY } from '../lib/entry-points.ts'
@@ -51,6 +53,7 @@ export const composeAppParts = (parts: Parts, file: ConfigFile, models: Models, 
       onInternalError: (thrown) => onError(thrown, 'a stream could not be rendered'),
     },
     keys: management.keys,
+    sessions: management.sessions,
     management,
     admission: parts.admission,
     presets,
@@ -69,6 +72,7 @@ export const composeAppParts = (parts: Parts, file: ConfigFile, models: Models, 
     dashboard: file.dashboard
       ? { files: createDashboardFiles(join(PACKAGE_DIRECTORY, 'dashboard/dist')), prefix: pathPrefix(file), ids }
       : null,
+    signIn: file.dashboard ? composeSignIn(parts, file) : null,
     bodyRoom: parts.bodyRoom,
     bodyLimits: {
       maxBytes: file.limits.max_body_bytes,
@@ -78,6 +82,17 @@ export const composeAppParts = (parts: Parts, file: ConfigFile, models: Models, 
     version: VERSION,
   }
 }
+
+const composeSignIn = ({ management: { sessions }, attempts, storage, host }: Parts, { server }: ConfigFile): SignIn => ({
+  sessions,
+  attempts,
+  door: createSessionDoor({
+    sessions,
+    ownOrigin: createOwnOrigin({ host, publicUrl: server.public_url }),
+    instanceId: storage.owner.workspaceId.replaceAll('-', '').slice(0, 16),
+  }),
+  publicUrl: (headers) => server.public_url ?? `http://${headers.get('host') ?? host}`,
+})
 
 const composePipeline = (parts: Parts, file: ConfigFile, models: Models, env: Environment): Pipeline => {
   const { clock, management } = parts
@@ -151,6 +166,6 @@ const providerContext = (clock: Clock, { timeouts, media }: ConfigFile, env: Env
 
 /** A proxy in front of us takes it away; what we link to must have it. */
 const pathPrefix = ({ server }: ConfigFile): string =>
-  server.public_url === undefined ? '' : new URL(server.public_url).pathname.replace(/\/+$/, '')
+  server.public_url === undefined ? '' : new URL(server.public_url).pathname.replace(/\/$/, '')
 
 const milliseconds = (seconds: number): number => seconds * 1000

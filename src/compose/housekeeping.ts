@@ -5,6 +5,7 @@ import type { Database } from '../storage/database.ts'
 import type { GenerationStore } from '../storage/generation-store.ts'
 import type { PresetStore } from '../storage/preset-store.ts'
 import { pruneLedger } from '../storage/prune-ledger.ts'
+import type { SessionStore } from '../storage/session-store.ts'
 import { utcDay } from '../storage/usage-windows.ts'
 
 export interface Job {
@@ -25,6 +26,7 @@ export const housekeepingJobs = (parts: {
   readonly database: Database
   readonly generations: Pick<GenerationStore, 'deleteOlderThan'>
   readonly presets: Pick<PresetStore, 'deleteIdempotencyKeys'>
+  readonly sessions: Pick<SessionStore, 'deleteExpired'>
   readonly retentionMs: () => number
 }): readonly Job[] => [
   {
@@ -44,6 +46,12 @@ export const housekeepingJobs = (parts: {
     everyMs: HOUR_MS,
     keptMs: () => DAY_MS,
     deleteSome: parts.presets.deleteIdempotencyKeys,
+  },
+  {
+    deletes: 'sessions and sign-in links',
+    everyMs: HOUR_MS,
+    keptMs: () => 0,
+    deleteSome: parts.sessions.deleteExpired,
   },
 ]
 

@@ -3,6 +3,7 @@ import { createCustomerKeys, type CustomerKeys } from '../byok/customer-keys.ts'
 import { createProviderKeys } from '../byok/provider-keys.ts'
 import type { ManagementParts } from '../http/routes/management.ts'
 import { createKeys, type Keys } from '../keys/keys.ts'
+import { createSessions, type Sessions } from '../sign-in/sessions.ts'
 import type { Budgets } from '../ledger/budgets.ts'
 import type { Credits } from '../ledger/credits.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -15,6 +16,7 @@ import { createAuditLog } from '../storage/audit-log.ts'
 import { createByokStore } from '../storage/byok-store.ts'
 import type { TextSeal } from '../storage/sealed-config.ts'
 import { createKeyStore } from '../storage/key-store.ts'
+import { createSessionStore } from '../storage/session-store.ts'
 import { createWorkspaceStore } from '../storage/workspace-store.ts'
 import { createWorkspaces } from '../workspaces/workspaces.ts'
 import type { WatchedCache } from './cache-watch.ts'
@@ -22,6 +24,7 @@ import type { WatchedCache } from './cache-watch.ts'
 export interface Management extends ManagementParts {
   readonly keys: Keys
   readonly customerKeys: CustomerKeys
+  readonly sessions: Sessions
   /** What another process may change; the root secret first, by which keys are known. */
   readonly caches: readonly WatchedCache[]
   /** The providers of a file that was read anew. */
@@ -45,6 +48,7 @@ export const composeManagement = (parts: {
   const { database, owner } = storage
   const [keyStore, byokStore] = [createKeyStore(database), createByokStore(database)]
   let peppers = derivedKeys(storage.secret, 'key-pepper')
+  let signInPeppers = derivedKeys(storage.secret, 'sign-in')
   let sealingKeys = derivedKeys(storage.secret, 'provider-keys')
   let origins: ReadonlyMap<string, string> = new Map()
   let names: ReadonlyMap<string, string> = new Map()
@@ -64,10 +68,19 @@ export const composeManagement = (parts: {
     originOf,
     onError: (thrown) => onError(thrown, "a customer's provider key not used"),
   })
+  const sessions = createSessions({
+    store: createSessionStore(database),
+    keys,
+    clock,
+    ids,
+    peppers: () => signInPeppers,
+    onError: (thrown) => onError(thrown, 'sessions not read or prolonged'),
+  })
   const workspaces = createWorkspaces({ store: createWorkspaceStore(database), defaultId: owner.workspaceId, clock, ids })
   return {
     keys,
     customerKeys,
+    sessions,
     budgets,
     credits,
     workspaces,
@@ -96,6 +109,7 @@ export const composeManagement = (parts: {
         async refresh() {
           const secret = await storage.rereadSecret()
           peppers = derivedKeys(secret, 'key-pepper')
+          signInPeppers = derivedKeys(secret, 'sign-in')
           sealingKeys = derivedKeys(secret, 'provider-keys')
         },
       },

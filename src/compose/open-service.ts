@@ -27,7 +27,12 @@ export const openService = async (settings: ServeSettings, file: ConfigFile, env
   })
   const seal = await openPresetSeal(createFactStore(storage.database), derivedKeys(storage.secret, 'preset-key'), ids)
   const journal = journalIn(settings.dataDir, log)
-  const service = await composeService({ clock, ids, log, metrics, storage, journal, seal }, file, settings.config, env)
+  const service = await composeService(
+    { clock, ids, log, metrics, storage, host: settings.host, journal, seal },
+    file,
+    settings.config,
+    env,
+  )
   return {
     ...service,
     async close() {

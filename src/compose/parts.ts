@@ -9,6 +9,7 @@ import type { Clock } from '../lib/clock.ts'
 import { createReadDocument } from '../lib/documents/read-document.ts'
 import type { IdSource } from '../lib/id.ts'
 import type { Storage } from '../open-storage.ts'
+import { createAttempts } from '../sign-in/attempts.ts'
 import { createPresets } from '../presets/presets.ts'
 import { probeStorage } from '../probe-storage.ts'
 import { createGenerationStore } from '../storage/generation-store.ts'
@@ -33,6 +34,8 @@ export interface Ground {
   readonly log: Log
   readonly metrics: Metrics
   readonly storage: Storage
+  /** The address that is listened on. */
+  readonly host: string
   /** Keeps finished requests until storage has them; null where the data directory cannot hold it. */
   readonly journal: Journal | null
   /** Under which secrets of presets, and answers that are shown once, are stored. */
@@ -85,6 +88,7 @@ export const composeParts = (ground: Ground, reloadable: Reloadable) => {
     guardrails,
     generationStore: createGenerationStore(database),
     management,
+    attempts: createAttempts(clock),
     routing,
     running,
     settle,

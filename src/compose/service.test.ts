@@ -39,7 +39,16 @@ interface Started {
 const start = async (written: object = {}): Promise<Started> => {
   const clock = createFakeClock()
   const metrics = createMetrics()
-  const ground = { clock, ids: systemIds, log: logTo(() => undefined, 'silent', clock), metrics, storage, journal: null, seal: testSeal }
+  const ground = {
+    clock,
+    ids: systemIds,
+    log: logTo(() => undefined, 'silent', clock),
+    metrics,
+    storage,
+    host: '127.0.0.1',
+    journal: null,
+    seal: testSeal,
+  }
   return { service: await composeService(ground, fileOf(written), null, {}), clock, metrics }
 }
 

@@ -7,6 +7,7 @@ import type { Keys } from '../keys/keys.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import { repeat } from '../lib/repeat.ts'
 import { createCatalogueStore } from '../storage/catalogue-store.ts'
+import { createSessionStore } from '../storage/session-store.ts'
 import { createChangeCounter } from '../storage/change-counter.ts'
 import type { Log } from '../telemetry/log.ts'
 import { composeAppParts } from './app-parts.ts'
@@ -91,6 +92,7 @@ export const composeService = async (ground: Ground, file: ConfigFile, configPat
         database,
         generations: parts.generationStore,
         presets: parts.presetStore,
+        sessions: createSessionStore(database),
         retentionMs: () => reloadable.settings.retentionMs,
       }),
       onError,
@@ -103,7 +105,7 @@ export const composeService = async (ground: Ground, file: ConfigFile, configPat
   const stopLedger = ledger.start()
 
   return {
-    app: { parameterPaths: app().parameterPaths, answer: (request, literalPath) => app().answer(request, literalPath) },
+    app: { parameterPaths: app().parameterPaths, answer: (request, literalPath, peers) => app().answer(request, literalPath, peers) },
     keys: management.keys,
     owner: storage.owner,
     claimFirstStart: storage.claimFirstStart,

@@ -121,7 +121,10 @@ export const auditEntry = z
     created_at: timestamp,
     workspace_id: z.string(),
     user_id: z.string().nullable(),
-    key_hash: keyHash.nullable().meta({ description: 'The management key; null where the change came from the shell.' }),
+    key_hash: keyHash
+      .nullable()
+      .meta({ description: 'The management key; null where a person who is signed in, or the shell, made the change.' }),
+    session_id: z.string().nullable().meta({ description: 'The session of a person who is signed in.' }),
     action: z.string(),
     object_type: z.string(),
     object_id: z.string(),

@@ -6,8 +6,9 @@ import { validate } from '../contract/validate.ts'
 import { isoTimestamp, type Clock } from '../lib/clock.ts'
 import { AnsweredBefore, type Once } from '../storage/idempotency.ts'
 import type { TextSeal } from '../storage/sealed-config.ts'
+import { isPerson } from '../keys/caller.ts'
 import { jsonText } from './json-response.ts'
-import { principalOf, type RouteRequest } from './route.ts'
+import { callerOf, type RouteRequest } from './route.ts'
 
 export interface Onceness {
   readonly clock: Clock
@@ -36,14 +37,14 @@ export const answerOnce = async <Made>(
   function onceFor(): Once<Made> | undefined {
     const key = request.headers.get('idempotency-key')
     if (key === null) return undefined
-    const { workspaceId, hash } = principalOf(request)
+    const caller = callerOf(request)
     const asked = `${request.query.get('workspace_id') ?? ''}\n${bodyText}`
     return {
-      // The key counts for the API key that sent it: an answer that is shown once is shown to nobody else.
+      // The key counts for the API key or the session that sent it: an answer that is shown once is shown to nobody else.
       claim: {
-        workspaceId,
+        workspaceId: caller.workspaceId,
         route: operation,
-        slug: hash,
+        slug: isPerson(caller) ? caller.sessionId : caller.hash,
         key: validate(idempotencyKey, key, ['Idempotency-Key']),
         bodySha256: createHash('sha256').update(asked).digest('hex'),
         now: isoTimestamp(clock.now()),

@@ -18,7 +18,8 @@ import { StorageConflict, StorageUnavailable } from '../storage/storage-errors.t
 import { logTo } from '../telemetry/log.ts'
 import { createMetrics } from '../telemetry/metrics.ts'
 import { createApp, routeTable, type AppParts } from './app.ts'
-import type { Policy, Route } from './route.ts'
+import { POLICIES, type Policy } from './policies.ts'
+import type { Route } from './route.ts'
 import { listen } from './server.ts'
 
 const { database, owner, dataDir } = await openSqliteDatabase()
@@ -57,7 +58,10 @@ const build = (more: Partial<AppParts> = {}) => {
     if (line.generation_id !== undefined) settled.push(line as SettledLine)
     if (line.level === 'error') faults.push(line)
   }
-  const composed = composeParts({ clock, ids: systemIds, log, metrics, storage, journal: null, seal: testSeal }, createReloadable(FILE))
+  const composed = composeParts(
+    { clock, ids: systemIds, log, metrics, storage, host: '127.0.0.1', journal: null, seal: testSeal },
+    createReloadable(FILE),
+  )
   const parts: AppParts = { ...composeAppParts(composed, FILE, composeModels(FILE, null, {}, []), {}), version: '1.2.3', ...more }
   return { parts, app: createApp(parts), keys: composed.management.keys, presets: composed.presets, settled, faults, metrics, clock }
 }
@@ -132,8 +136,21 @@ const chat = (fields: Record<string, unknown> = {}) => ({ model: 'sandbox/echo',
 const ADMITTED: Readonly<Record<Policy, Readonly<Record<KeyName, number | null>>>> = {
   public: { 'no key': null, 'a wrong key': null, 'an inference key': null, 'a management key': null },
   'any-key': { 'no key': 401, 'a wrong key': 401, 'an inference key': null, 'a management key': null },
+  key: { 'no key': 401, 'a wrong key': 401, 'an inference key': null, 'a management key': null },
   management: { 'no key': 401, 'a wrong key': 401, 'an inference key': 403, 'a management key': null },
+  own: { 'no key': 401, 'a wrong key': 401, 'an inference key': 403, 'a management key': null },
   inference: { 'no key': 401, 'a wrong key': 401, 'an inference key': null, 'a management key': 403 },
+  session: { 'no key': 401, 'a wrong key': 401, 'an inference key': 403, 'a management key': 403 },
+}
+
+const REFUSALS: Readonly<Record<Policy, string>> = {
+  public: 'nobody is refused',
+  'any-key': 'nobody is refused',
+  key: 'nobody is refused',
+  management: 'Only management keys can perform this operation',
+  own: 'Only management keys can perform this operation',
+  inference: 'Management keys cannot call models. Use an inference key.',
+  session: 'Only people who are signed in can perform this operation',
 }
 
 /** The whole table as the service has it: a route that is added is in here without anybody's doing. */
@@ -160,9 +177,7 @@ describe('every route admits exactly whom its policy admits', () => {
         const error = json['error'] as { message: string; code?: number }
         expect(error.message).toBe(
           refused === 403
-            ? policy === 'management'
-              ? 'Only management keys can perform this operation'
-              : 'Management keys cannot call models. Use an inference key.'
+            ? REFUSALS[policy]
             : key === 'no key'
               ? 'Missing Authentication header'
               : 'Invalid API key: it is unknown, disabled, revoked or expired.',
@@ -175,7 +190,7 @@ describe('every route admits exactly whom its policy admits', () => {
   })
 
   test('there are routes of every policy, and the table is not empty', () => {
-    expect(new Set(table.map(([, { policy }]) => policy))).toEqual(new Set(['public', 'any-key', 'management', 'inference']))
+    expect(new Set<string>(table.map(([, { policy }]) => policy))).toEqual(new Set<string>(['public', ...Object.keys(POLICIES)]))
   })
 
   test('every parameter of a path is announced to the server, whose own reading of `..` would differ', () => {

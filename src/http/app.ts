@@ -3,6 +3,7 @@ import { errorResponse, type Formats } from './error-boundary.ts'
 import { GatewayError } from '../errors.ts'
 import { asFailure } from '../inference/as-failure.ts'
 import type { Guardrails } from '../guardrails/guardrails.ts'
+import { isPerson } from '../keys/caller.ts'
 import type { Keys } from '../keys/keys.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { Admission, Permit } from '../limits/admission.ts'
@@ -18,13 +19,16 @@ import type { GenerationStore } from '../storage/generation-store.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { InferenceAnswering } from './answer-inference.ts'
-import { authenticate } from './authenticate.ts'
+import { authenticate, type Doors } from './authenticate.ts'
 import type { Cors } from './cors.ts'
 import { createListedModels } from './listed-models.ts'
+import type { Sessions } from '../sign-in/sessions.ts'
 import { openapiDocument, type Mount } from './openapi.ts'
 import { readBody, readBodyText, type BodyLimits, type HttpRequest } from './read-body.ts'
 import { referencePage } from './reference-page.ts'
-import type { Policy, Route, Surface } from './route.ts'
+import { endWithSession } from './end-with-session.ts'
+import type { Policy } from './policies.ts'
+import type { Route, Surface } from './route.ts'
 import { asRefusedUpgrade } from './refused-upgrade.ts'
 import { createRouter } from './router.ts'
 import { countTokensRoute } from './routes/count-tokens.ts'
@@ -36,6 +40,7 @@ import { inferenceRoute } from './routes/inference.ts'
 import { keyCurrent } from './routes/keys.ts'
 import { managementRoutes, type ManagementParts } from './routes/management.ts'
 import { endpointsZdr, modelGet, modelsCount, modelsEndpoints, modelsGet, modelsList } from './routes/models.ts'
+import { sessionRoutes, type SessionRouteParts } from './routes/sessions.ts'
 import { providersList } from './routes/providers.ts'
 import { presetsCreate } from './routes/presets-create.ts'
 import { presetsDelete, presetsGet, presetsHistory, presetsList, presetsPatch, presetsVersion, presetsVersions } from './routes/presets.ts'
@@ -46,6 +51,7 @@ export interface AppParts {
   readonly formats: Formats
   readonly answering: InferenceAnswering
   readonly keys: Keys
+  readonly sessions: Sessions
   readonly management: ManagementParts
   readonly admission: Admission
   readonly presets: Presets
@@ -63,13 +69,18 @@ export interface AppParts {
   readonly cors: Cors
   /** Null where the file switches it off. */
   readonly dashboard: DashboardParts | null
+  /** How people sign in; null where they cannot. */
+  readonly signIn: SignIn | null
   readonly bodyRoom: BodyRoom
   readonly bodyLimits: Omit<BodyLimits, 'clock' | 'space'>
   readonly version: string
 }
 
+/** How people sign in. */
+export type SignIn = Omit<SessionRouteParts, 'workspaces'>
+
 /** Whose callers act in a workspace of theirs. */
-const REACHING: ReadonlySet<Policy> = new Set(['management', 'any-key'])
+const REACHING: ReadonlySet<Policy> = new Set(['management', 'own', 'any-key'])
 
 /** The API, below `/api/v1` and, for clients that are given a bare host, below `/v1` (docs/contract/headers.md#paths). */
 const apiRoutes = (parts: AppParts, listing = { ...parts, listed: createListedModels(parts) }): readonly Route[] => [
@@ -93,6 +104,8 @@ const apiRoutes = (parts: AppParts, listing = { ...parts, listed: createListedMo
   ...managementRoutes(parts.keys, parts.management),
   keyCurrent('/key', { ...parts, flush: parts.generations.flush }),
   keyCurrent('/auth/key', { ...parts, flush: parts.generations.flush }),
+
+  ...(parts.signIn === null ? [] : sessionRoutes({ ...parts.signIn, workspaces: parts.management.workspaces })),
 
   ...guardrailRoutes({ guardrails: parts.guardrails, workspaces: parts.management.workspaces, onceness: parts.management.onceness }),
 
@@ -121,12 +134,20 @@ const serviceRoutes = (parts: AppParts, document: () => JsonObject): readonly Ro
 const API_BASE = '/api/v1'
 const ALIAS_BASE = '/v1'
 
+/** Who is at the other end of a connection. */
+export interface Peers {
+  /** An internet address; '' where it is not known any more. */
+  addressOf(request: HttpRequest): string
+}
+
 export interface App {
   /** `literalPath`: the path as it was sent, where the runtime's own reading of it differs. */
-  answer(request: HttpRequest, literalPath?: string): Promise<Response>
+  answer(request: HttpRequest, literalPath?: string, peers?: Peers): Promise<Response>
   /** The paths in which a client names something: `/api/v1/presets/:slug`. */
   readonly parameterPaths: readonly string[]
 }
+
+const UNKNOWN: Peers = { addressOf: () => '' }
 
 /** Every route, below every base that it is reached by. */
 export const routeTable = (parts: AppParts, document: () => JsonObject): readonly Mount[] => {
@@ -147,10 +168,11 @@ export const createApp = (parts: AppParts): App => {
     ),
   )
   const router = createRouter(mounts)
+  const doors: Doors = { keys: parts.keys, door: parts.signIn?.door ?? null }
   const bodyLimits = { ...parts.bodyLimits, clock: parts.clock }
   const requests = parts.metrics.counter('patchbay_http_requests_total', 'Requests by operation and status.', ['operation', 'status'])
 
-  const answer = async (request: HttpRequest, literalPath?: string): Promise<Response> => {
+  const answer = async (request: HttpRequest, literalPath?: string, peers: Peers = UNKNOWN): Promise<Response> => {
     const startedMs = parts.clock.monotonicMs()
     const requestId = parts.ids.prefixed('req')
     const { path: resolvedPath, query } = targetOf(request.url)
@@ -168,13 +190,15 @@ export const createApp = (parts: AppParts): App => {
         operation = route.operation
         if (route.policy === 'inference' && parts.isDraining())
           throw new GatewayError('provider_overloaded', 'The service is restarting.', { retryAfterSeconds: 1 })
-        const authenticated = authenticate(request.headers, route.policy, parts.keys)
-        const principal = authenticated instanceof Promise ? await authenticated : authenticated
+        const authenticated = authenticate(request.headers, route.policy, doors)
+        const caller = authenticated instanceof Promise ? await authenticated : authenticated
+        const person = caller !== null && isPerson(caller) ? caller : null
+        const principal = caller === null || isPerson(caller) ? null : caller
         const asked = query === '' ? NO_QUERY : new URLSearchParams(query)
         const named = query === '' ? null : namedWorkspace(route, asked)
-        const reaches = principal !== null && REACHING.has(route.policy)
-        const reach = reaches ? await resolveReach(principal, named, parts.management.workspaces) : null
-        const space = parts.bodyRoom.enter(principal?.hash ?? NOBODY)
+        const reaches = caller !== null && REACHING.has(route.policy)
+        const reach = reaches ? await resolveReach(caller, named, parts.management.workspaces) : null
+        const space = parts.bodyRoom.enter(principal?.hash ?? person?.sessionId ?? NOBODY)
         const entered = route.policy === 'inference' && principal !== null ? parts.admission.enter(principal, space.free) : null
         const permit = entered instanceof Promise ? await entered : entered
         const limits: BodyLimits = { ...bodyLimits, space }
@@ -185,14 +209,17 @@ export const createApp = (parts: AppParts): App => {
             query: asked,
             headers: request.headers,
             requestId,
+            caller,
             principal,
             reach,
+            address: () => peers.addressOf(request),
             permit,
             signal: request.signal,
             text: () => readBodyText(request, limits),
             received: () => readBody(request, limits),
           }),
         )
+        if (person !== null) response = endWithSession(response, person.sessionId, parts.sessions)
       }
     } catch (thrown) {
       failure = asRefusedUpgrade(asFailure(thrown), request.headers)

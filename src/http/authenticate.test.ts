@@ -9,7 +9,7 @@ import { createKeys, UNBOUNDED } from '../keys/keys.ts'
 import { createKeyStore } from '../storage/key-store.ts'
 import { rejection } from '../storage/testing/rejection.ts'
 import { authenticate } from './authenticate.ts'
-import type { Policy } from './route.ts'
+import type { Policy } from './policies.ts'
 
 const { database, owner } = await openSqliteDatabase()
 const keys = createKeys({
@@ -38,7 +38,7 @@ type HeaderList = Record<string, string> | [string, string][]
 
 const verdict = async (headers: HeaderList, policy: Policy): Promise<string> => {
   const admitted = await Promise.resolve()
-    .then(() => authenticate(new Headers(headers), policy, keys))
+    .then(() => authenticate(new Headers(headers), policy, { keys, door: null }))
     .then(
       (principal) => principal?.kind ?? 'nobody',
       (thrown: unknown) => thrown,
@@ -132,6 +132,6 @@ test('storage that is away is no refusal of the key', async () => {
     peppers: () => [{ id: 'first', bytes: new Uint8Array(32) }],
     onError: () => undefined,
   })
-  const thrown = await rejection(Promise.resolve(authenticate(new Headers(bearer(key.inference)), 'inference', away)))
+  const thrown = await rejection(Promise.resolve(authenticate(new Headers(bearer(key.inference)), 'inference', { keys: away, door: null })))
   expect(String(thrown)).toContain('away')
 })

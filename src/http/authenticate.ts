@@ -1,24 +1,36 @@
-/** Who is calling, decided from one header and the policy of the route that was found. */
-import { GatewayError, INFERENCE_KEY_REQUIRED, INVALID_KEY, MANAGEMENT_KEY_REQUIRED, MISSING_AUTHENTICATION } from '../errors.ts'
-import type { Keys, Principal } from '../keys/keys.ts'
-import type { Policy } from './route.ts'
+/** Who is calling, decided from the headers and the policy of the route that was found: by a key or, where none is sent, by a session. */
+import { GatewayError, INVALID_KEY, MISSING_AUTHENTICATION } from '../errors.ts'
+import type { Caller } from '../keys/caller.ts'
+import type { Keys } from '../keys/keys.ts'
+import { requireAdmitted, type Policy } from './policies.ts'
+import type { SessionDoor } from './session-door.ts'
 
 const TOKEN_MAX = 512
 
+export interface Doors {
+  readonly keys: Keys
+  /** Null where people cannot sign in. */
+  readonly door: Pick<SessionDoor, 'personOf'> | null
+}
+
 /** Throws `authentication` and `permission_denied`; null on public routes, whose callers stay unknown. */
-export const authenticate = (headers: Headers, policy: Policy, keys: Keys): Principal | null | Promise<Principal> => {
+export const authenticate = (headers: Headers, policy: Policy, { keys, door }: Doors): Caller | null | Promise<Caller> => {
   if (policy === 'public') return null
   const token = tokenOf(headers)
+  if (token === null) {
+    if (door === null) throw new GatewayError('authentication', MISSING_AUTHENTICATION)
+    return door.personOf(headers).then((person) => admit(person, policy))
+  }
   const known = keys.authenticate(token)
   return known instanceof Promise ? known.then((principal) => admit(principal, policy)) : admit(known, policy)
 }
 
-const tokenOf = (headers: Headers): string => {
+/** Null where no key is sent. */
+const tokenOf = (headers: Headers): string | null => {
   const authorization = headers.get('authorization')
   // Anthropic's clients send the key in a header of its own (docs/contract/keys-and-workspaces.md#authentication).
   const token = authorization === null ? headers.get('x-api-key') : bearer(authorization)
-  if (token === null) throw new GatewayError('authentication', MISSING_AUTHENTICATION)
-  if (token.length > TOKEN_MAX) throw new GatewayError('authentication', INVALID_KEY)
+  if (token !== null && token.length > TOKEN_MAX) throw new GatewayError('authentication', INVALID_KEY)
   return token
 }
 
@@ -28,9 +40,8 @@ const bearer = (header: string): string => {
   return token
 }
 
-const admit = (principal: Principal | null, policy: Policy): Principal => {
-  if (principal === null) throw new GatewayError('authentication', INVALID_KEY)
-  if (policy === 'management' && principal.kind !== 'management') throw new GatewayError('permission_denied', MANAGEMENT_KEY_REQUIRED)
-  if (policy === 'inference' && principal.kind !== 'inference') throw new GatewayError('permission_denied', INFERENCE_KEY_REQUIRED)
-  return principal
+const admit = <Found extends Caller>(caller: Found | null, policy: Exclude<Policy, 'public'>): Found => {
+  if (caller === null) throw new GatewayError('authentication', INVALID_KEY)
+  requireAdmitted(caller, policy)
+  return caller
 }

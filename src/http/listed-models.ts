@@ -3,6 +3,7 @@ import type { RoutingPolicy } from '../canonical/routing-policy.ts'
 import type { ModelResource } from '../contract/model.ts'
 import type { PresetWithVersion } from '../contract/preset.ts'
 import type { Guardrails } from '../guardrails/guardrails.ts'
+import { isAdministrator, isPerson, type Caller } from '../keys/caller.ts'
 import type { Principal } from '../keys/keys.ts'
 import { modelResource, presetAsModel } from '../models/model-resource.ts'
 import { unservedModel, type Models } from '../models/models.ts'
@@ -15,9 +16,9 @@ import type { Model } from '../models/model.ts'
 
 export interface ListedModels {
   /** Models in the order of the catalogue. */
-  models(caller: Principal): Promise<readonly Listed[]>
+  models(caller: Caller): Promise<readonly Listed[]>
   /** Active presets, which a team chose to offer. */
-  presets(caller: Principal): Promise<readonly Listed[]>
+  presets(caller: Caller): Promise<readonly Listed[]>
 }
 
 export interface Listed extends ListedModel {
@@ -33,9 +34,9 @@ export const createListedModels = ({
   readonly presets: Presets
   readonly guardrails: Pick<Guardrails, 'effective'>
 }): ListedModels => {
-  // A management key calls nothing, and manages all of them.
-  const policyOf = async (caller: Principal): Promise<RoutingPolicy | null> =>
-    caller.kind === 'management' ? null : ((await guardrails.effective(caller))?.policy ?? null)
+  // Who manages all of them sees all of them.
+  const policyOf = async (caller: Caller): Promise<RoutingPolicy | null> =>
+    isAdministrator(caller) ? null : ((await guardrails.effective(subjectOf(caller)))?.policy ?? null)
   return {
     async models(caller) {
       const policy = await policyOf(caller)
@@ -56,6 +57,12 @@ export const createListedModels = ({
     },
   }
 }
+
+/** A person calls with no key yet: what holds is what holds for the member and the workspace. */
+const subjectOf = (caller: Caller): Pick<Principal, 'hash' | 'userId' | 'workspaceId'> =>
+  isPerson(caller)
+    ? { hash: `member ${caller.workspaceId} ${caller.userId}`, userId: caller.userId, workspaceId: caller.workspaceId }
+    : caller
 
 const listed = (model: Model, resource: ModelResource): Listed => ({
   id: resource.id,

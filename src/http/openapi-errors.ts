@@ -17,13 +17,14 @@ import {
 import type { JsonObject } from '../lib/json.ts'
 import { managementError } from './error-boundary.ts'
 import { EXAMPLE_FORMATS, exampleHead } from './openapi-examples.ts'
-import type { Policy, Route, Surface } from './route.ts'
+import { POLICIES, SESSION_REQUIRED, type Policy } from './policies.ts'
+import type { Route, Surface } from './route.ts'
 
 /** What the route says of itself, and what its policy and its body add. 405 belongs to a path, not to an operation. */
 export const errorStatuses = (route: Route): readonly number[] => {
   const statuses = new Set([...route.errors, 500])
   if (route.policy !== 'public') statuses.add(401)
-  if (route.policy === 'management' || route.policy === 'inference') statuses.add(403)
+  if (route.policy !== 'public' && !Object.values(POLICIES[route.policy]).every((admitted) => admitted)) statuses.add(403)
   if (route.body !== undefined) for (const status of [400, 413]) statuses.add(status)
   statuses.delete(405)
   for (const answered of Object.keys(route.answers)) statuses.delete(Number(answered))
@@ -41,7 +42,15 @@ const SURFACE_NAMES: Readonly<Record<Surface, string>> = {
 export const errorResponseName = (surface: Surface, status: number, policy: Policy): string =>
   `${SURFACE_NAMES[surface]}${status}${status === 403 ? KEY_NAMES[policy] : ''}`
 
-const KEY_NAMES: Readonly<Record<Policy, string>> = { management: 'ManagementKey', inference: 'InferenceKey', 'any-key': '', public: '' }
+const KEY_NAMES: Readonly<Record<Policy, string>> = {
+  management: 'ManagementKey',
+  own: 'ManagementKey',
+  inference: 'InferenceKey',
+  session: 'Session',
+  key: '',
+  'any-key': '',
+  public: '',
+}
 
 /** `schema`: a reference to the error body of the surface. */
 export const errorResponseObject = (surface: Surface, status: number, policy: Policy, schema: JsonObject): JsonObject => {
@@ -108,14 +117,21 @@ const exampleErrors = (surface: Surface, status: number, policy: Policy): readon
 
 const managementExample = (status: number, policy: Policy): readonly [string, GatewayError] => {
   if (status === 403) {
-    return [
-      'permission_denied',
-      new GatewayError('permission_denied', policy === 'inference' ? INFERENCE_KEY_REQUIRED : MANAGEMENT_KEY_REQUIRED),
-    ]
+    return ['permission_denied', new GatewayError('permission_denied', REFUSALS[policy])]
   }
   const type = MAIN_TYPES[status] ?? OTHER_STATUSES[status] ?? ERROR_TYPES.find((one) => ERRORS[one].status === status) ?? 'server'
   const [message, metadata] = MANAGEMENT_CASES[status] ?? [undefined, {}]
   return [type, new GatewayError(type, message ?? MANAGEMENT_MESSAGES[status], { status, metadata })]
+}
+
+const REFUSALS: Readonly<Record<Policy, string>> = {
+  management: MANAGEMENT_KEY_REQUIRED,
+  own: MANAGEMENT_KEY_REQUIRED,
+  inference: INFERENCE_KEY_REQUIRED,
+  session: SESSION_REQUIRED,
+  key: ERRORS.permission_denied.message,
+  'any-key': ERRORS.permission_denied.message,
+  public: ERRORS.permission_denied.message,
 }
 
 const MAIN_TYPES: Readonly<Record<number, ErrorType>> = { 400: 'invalid_request', 403: 'permission_denied' }

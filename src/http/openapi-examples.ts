@@ -82,6 +82,8 @@ export const BODY_EXAMPLES: Readonly<Record<string, JsonObject>> = {
   PresetFromMessages: { model: 'anthropic/claude-sonnet-4.5', max_tokens: 1024, system: RULE, temperature: 0.3 },
   EmbeddingsRequest: { model: 'openai/text-embedding-3-small', input: QUESTION },
   PresetPatch: { description: 'Answers customers.', designated_version: 3, labels: { staging: 4 } },
+  OpenSessionBody: { token: '2bnT0uYkXw7sHc2LmR9p4Qd1bVnT0uYkXw7sHc2LmR9' },
+  CreateLoginLinkBody: { user_id: 'ada@example.com', role: 'member' },
   CreateKeyBody: { name: 'support backend', kind: 'inference', limit: 25, limit_reset: 'monthly' },
   CreateWorkspaceBody: { name: 'Search team', slug: 'search' },
   UpdateWorkspaceBody: { description: 'Everything behind the search box.' },

@@ -130,17 +130,27 @@ describe('what a policy says', () => {
     expect(statuses({})).toEqual(['200', '500'])
   })
 
-  test('any key: either header, 401 but no 403', () => {
-    expect(describedOperation({ policy: 'any-key' })['security']).toEqual([{ bearer: [] }, { apiKey: [] }])
+  test('any key: either header or both halves of a session, 401 but no 403', () => {
+    expect(describedOperation({ policy: 'any-key' })['security']).toEqual([
+      { bearer: [] },
+      { apiKey: [] },
+      { session: [], sessionHalf: [] },
+    ])
     expect(statuses({ policy: 'any-key' })).toEqual(['200', '401', '500'])
   })
 
   for (const policy of ['management', 'inference'] as const) {
     test(`${policy}: its kind of key in either header, 401 and 403`, () => {
-      expect(describedOperation({ policy })['security']).toEqual([{ bearer: [policy] }, { apiKey: [policy] }])
+      expect(listAt(describedOperation({ policy }), 'security').slice(0, 2)).toEqual([{ bearer: [policy] }, { apiKey: [policy] }])
       expect(statuses({ policy })).toEqual(['200', '401', '403', '500'])
     })
   }
+
+  test('management: an admin who is signed in; own: a member too; session: nobody else', () => {
+    expect(listAt(describedOperation({ policy: 'management' }), 'security')[2]).toEqual({ session: ['admin'], sessionHalf: [] })
+    expect(listAt(describedOperation({ policy: 'own' }), 'security')[2]).toEqual({ session: [], sessionHalf: [] })
+    expect(describedOperation({ policy: 'session' })['security']).toEqual([{ session: [], sessionHalf: [] }])
+  })
 
   test('a 403 tells the kind of key that was missing', () => {
     for (const [policy, message] of [

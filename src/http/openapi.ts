@@ -6,7 +6,8 @@ import type { JsonObject } from '../lib/json.ts'
 import { ERROR_SCHEMAS, errorResponseName, errorResponseObject, errorStatuses, errorTypeTable } from './openapi-errors.ts'
 import { BODY_EXAMPLES, answerExamples } from './openapi-examples.ts'
 import { schemaBook, type SchemaBook } from './openapi-schemas.ts'
-import type { Policy, Route } from './route.ts'
+import { POLICIES, type Policy } from './policies.ts'
+import type { Route } from './route.ts'
 
 /** Routes below a base path, e.g. `/api/v1`; '' for those at the root. */
 export interface Mount {
@@ -81,6 +82,11 @@ const TAGS: readonly { readonly name: Route['tag']; readonly description: string
     description: "A workspace's own keys of providers. They are sealed at rest, never shown, and used before those of the service.",
   },
   { name: 'Credits', description: 'Prepaid credit.' },
+  {
+    name: 'Sign-in',
+    description:
+      'People sign in, and act without a key of theirs: admins like a management key of the workspace, members on what is their own.',
+  },
   { name: 'Audit', description: 'Who changed what.' },
   { name: 'Models', description: 'What can be called: models, and presets as models.' },
   { name: 'Guardrails', description: 'What requests may say, cost and reach: filters, allow-lists and budgets.' },
@@ -114,13 +120,22 @@ const HEADERS: JsonObject = {
 const SECURITY_SCHEMES: JsonObject = {
   bearer: { type: 'http', scheme: 'bearer', description: 'An API key, as clients of OpenAI send it.' },
   apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key', description: "The same key, as Anthropic's clients send it." },
+  session: {
+    type: 'apiKey',
+    in: 'cookie',
+    name: 'pb_session',
+    description: 'The first half of a session, as POST /sessions sets it. The name of the cookie goes on with the id of the installation.',
+  },
+  sessionHalf: { type: 'apiKey', in: 'header', name: 'X-Patchbay-CSRF', description: 'The second half, as POST /sessions answers it.' },
 }
 
-/** Either header. The kind of key stands as the role, which OpenAPI 3.1 allows for every scheme. */
+/** Either header, or both halves of a session. The kind of key stands as the role, which OpenAPI 3.1 allows for every scheme. */
 const security = (policy: Policy): readonly JsonObject[] => {
   if (policy === 'public') return []
-  const kinds = policy === 'any-key' ? [] : [policy]
-  return [{ bearer: kinds }, { apiKey: kinds }]
+  const { management, inference, admin, member } = POLICIES[policy]
+  const kinds = management && inference ? [] : management ? ['management'] : ['inference']
+  const byKey = management || inference ? [{ bearer: kinds }, { apiKey: kinds }] : []
+  return admin ? [...byKey, { session: member ? [] : ['admin'], sessionHalf: [] }] : byKey
 }
 
 interface Operation {

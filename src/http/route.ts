@@ -3,12 +3,11 @@ import type { z } from 'zod'
 
 import type { ClientDialect } from '../canonical/call.ts'
 import type { Reach } from '../canonical/reach.ts'
+import { type Caller, isPerson, type Person } from '../keys/caller.ts'
 import type { Principal } from '../keys/keys.ts'
 import type { Permit } from '../limits/admission.ts'
 import type { ChangedBy } from '../storage/audit-log.ts'
-
-/** Who may call a route. There is no default: a route without a policy does not compile. */
-export type Policy = 'public' | 'any-key' | 'management' | 'inference'
+import type { Policy } from './policies.ts'
 
 /** Whose error shape a route answers with. */
 export type Surface = ClientDialect | 'management'
@@ -20,13 +19,17 @@ export interface RouteRequest {
   readonly query: URLSearchParams
   readonly headers: Headers
   readonly requestId: string
-  /** The caller; null on public routes only. */
+  /** Who asks; null on public routes only. */
+  readonly caller: Caller | null
+  /** The key that asks, on inference routes the one that is charged: a person's own where a person asks. Null where there is none. */
   readonly principal: Principal | null
   /** Where the caller may look and acts; null on public and inference routes. */
   readonly reach: Reach | null
   /** Set for an inference request. Code that runs on after the handler has returned takes it over. */
   readonly permit: Permit | null
-  /** Aborted when the client is gone. */
+  /** The client's, as the connection tells it. */
+  readonly address: () => string
+  /** Aborted when the client is gone, or the session has ended by which it asked. */
   readonly signal: AbortSignal
   /** The body as text: JSON content type, UTF-8, bounded. Throws 400, 413, 415. */
   text(): Promise<string>
@@ -51,7 +54,9 @@ export interface Route {
     | 'Models'
     | 'Generations'
     | 'Audit'
+    | 'Sign-in'
     | 'Service'
+  /** Who may call it. There is no default: a route without a policy does not compile. */
   readonly policy: Policy
   readonly surface: Surface
   readonly params?: Readonly<Record<string, z.ZodType>>
@@ -65,9 +70,22 @@ export interface Route {
 }
 
 /** The caller of a route whose policy is not public. */
+export const callerOf = (request: RouteRequest): Caller => {
+  if (request.caller === null) throw new TypeError('A public route asked for its caller.')
+  return request.caller
+}
+
+/** The key of a route that people do not call, or that charges theirs. */
 export const principalOf = (request: RouteRequest): Principal => {
-  if (request.principal === null) throw new TypeError('A public route asked for its caller.')
+  if (request.principal === null) throw new TypeError('A route asked for a key that nobody has to send.')
   return request.principal
+}
+
+/** For routes whose policy is `session`. */
+export const personOf = (request: RouteRequest): Person => {
+  const caller = callerOf(request)
+  if (!isPerson(caller)) throw new TypeError('A route for keys asked for a person.')
+  return caller
 }
 
 /** For routes whose policy is `management` or `any-key`. */
@@ -78,6 +96,9 @@ export const reachOf = (request: RouteRequest): Reach => {
 
 /** The caller as the audit log names it. */
 export const changedBy = (request: RouteRequest): ChangedBy => {
-  const { hash, userId } = principalOf(request)
-  return { requestId: request.requestId, userId, keyHash: hash }
+  const { requestId } = request
+  const caller = callerOf(request)
+  return isPerson(caller)
+    ? { requestId, userId: caller.userId, keyHash: null, sessionId: caller.sessionId }
+    : { requestId, userId: caller.userId, keyHash: caller.hash }
 }

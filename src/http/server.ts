@@ -1,5 +1,5 @@
 /** The listening socket. One of the three files that may touch the runtime. */
-import type { App } from './app.ts'
+import type { App, Peers } from './app.ts'
 
 export interface Server {
   readonly url: string
@@ -20,6 +20,7 @@ export class ListenError extends Error {
 export const listen = (options: { host: string; port: number; shared: boolean; app: App; onError: (thrown: unknown) => void }): Server => {
   const { host, port, shared, app, onError } = options
   let server: Bun.Server<undefined>
+  const peers: Peers = { addressOf: (request) => server.requestIP(request as Request)?.address ?? '' }
   try {
     server = Bun.serve({
       hostname: host,
@@ -30,11 +31,11 @@ export const listen = (options: { host: string; port: number; shared: boolean; a
       // The app bounds bodies itself, with an answer that says so; the runtime's own refusal has no body.
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
       development: false,
-      fetch: (request) => app.answer(request),
+      fetch: (request) => app.answer(request, undefined, peers),
       routes: Object.fromEntries(
         app.parameterPaths.map((pattern) => [
           pattern,
-          (request: Bun.BunRequest) => app.answer(request, dottedPath(pattern, request.params)),
+          (request: Bun.BunRequest) => app.answer(request, dottedPath(pattern, request.params), peers),
         ]),
       ),
       error(thrown) {

@@ -6,9 +6,9 @@ import type { Reach } from '../canonical/reach.ts'
 import { validate } from '../contract/validate.ts'
 import { workspaceIdQuery } from '../contract/workspace.ts'
 import { GatewayError } from '../errors.ts'
-import type { Principal } from '../keys/keys.ts'
+import type { Caller } from '../keys/caller.ts'
 import type { Workspaces } from '../workspaces/workspaces.ts'
-import { principalOf, reachOf, type Route, type RouteRequest } from './route.ts'
+import { callerOf, reachOf, type Route, type RouteRequest } from './route.ts'
 
 const PARAMETER = 'workspace_id'
 
@@ -26,11 +26,12 @@ export const namedWorkspace = (
 }
 
 /** Throws `not_found` for a workspace that the caller does not reach. */
-export const resolveReach = async (caller: Principal, named: string | null, workspaces: Workspaces): Promise<Reach> => {
+export const resolveReach = async (caller: Caller, named: string | null, workspaces: Workspaces): Promise<Reach> => {
   const isOperator = workspaces.reachesAll(caller)
+  const onlyUserId = caller.kind === 'member' ? caller.userId : null
   return named === null
-    ? { workspaceId: caller.workspaceId, everywhere: isOperator, isOperator }
-    : { workspaceId: (await workspaces.reach(caller, named)).id, everywhere: false, isOperator }
+    ? { workspaceId: caller.workspaceId, everywhere: isOperator, isOperator, onlyUserId }
+    : { workspaceId: (await workspaces.reach(caller, named)).id, everywhere: false, isOperator, onlyUserId }
 }
 
 /** Where a new object goes, whose body may name a workspace too. Throws `invalid_request` where body and query name different ones. */
@@ -41,7 +42,7 @@ export const workspaceForNew = async (
 ): Promise<string> => {
   const { workspaceId, everywhere, isOperator } = reachOf(request)
   if (inBody === null || inBody === undefined) return workspaceId
-  const { id } = await workspaces.reach(principalOf(request), inBody)
+  const { id } = await workspaces.reach(callerOf(request), inBody)
   if (isOperator && !everywhere && id !== workspaceId) {
     throw new GatewayError('invalid_request', 'workspace_id: the body names another workspace than the query.')
   }

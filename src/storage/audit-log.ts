@@ -13,8 +13,10 @@ export interface ChangedBy {
   /** The id of the request, the command or the start that makes the change. Each makes one change, so it is also the id of the entry. */
   readonly requestId: string
   readonly userId: string | null
-  /** Null where no key was used: from the shell, or at the first start. */
+  /** Null where no key was used: by a person who is signed in, from the shell, or at the first start. */
   readonly keyHash: string | null
+  /** Set where a person who is signed in makes the change. */
+  readonly sessionId?: string
 }
 
 export interface AuditedChange {
@@ -37,6 +39,8 @@ export interface AuditEntry extends AuditedChange, ChangedBy {
 interface Outcome<Result> {
   readonly result: Result
   readonly audit: AuditedChange | null
+  /** Where only the work tells who made the change. */
+  readonly by?: ChangedBy
 }
 
 /**
@@ -53,13 +57,13 @@ export const recordChange = <Result>(
   database.transaction(async (transaction) => {
     const earlier = once === undefined ? null : await claimKey(transaction, once.claim, once.seal)
     if (earlier !== null) throw new AnsweredBefore(earlier)
-    const { result, audit } = await work(transaction)
+    const { result, audit, by: told = by } = await work(transaction)
     if (once !== undefined) {
       if (audit === null) await releaseKey(transaction, once.claim)
       else await storeAnswer(transaction, once.claim, once.answer(result), once.seal)
     }
     if (audit !== null) {
-      await writeEntry(transaction, { ...audit, ...by, createdAt: now })
+      await writeEntry(transaction, { ...audit, ...told, createdAt: now })
       await bumpChangeCounter(transaction)
     }
     return result
@@ -74,6 +78,7 @@ const writeEntry = (transaction: Transaction<Schema>, entry: AuditEntry): Promis
       workspace_id: entry.workspaceId,
       user_id: entry.userId,
       key_hash: entry.keyHash,
+      session_id: entry.sessionId ?? null,
       action: entry.action,
       object_type: entry.objectType,
       object_id: entry.objectId,
@@ -110,6 +115,7 @@ export const createAuditLog = (database: Database): AuditLog => ({
         workspaceId: row.workspace_id,
         userId: row.user_id,
         keyHash: row.key_hash,
+        ...(row.session_id === null ? {} : { sessionId: row.session_id }),
         action: row.action,
         objectType: row.object_type,
         objectId: row.object_id,

@@ -45,13 +45,13 @@ export interface StoredGeneration extends GenerationRecord {
 
 export interface GenerationStore {
   /** Null if the scope, one workspace or with null all of them, has no such record. */
-  get(id: string, scope: string | null): Promise<StoredGeneration | null>
+  get(id: string, scope: string | null, onlyUserId?: string | null): Promise<StoredGeneration | null>
   /** Oldest first; gives how many. The usage figures of the keys stay. */
   deleteOlderThan(timestamp: string, limit: number): Promise<number>
 }
 
 export const createGenerationStore = (database: Database): GenerationStore => ({
-  async get(id, scope) {
+  async get(id, scope, onlyUserId = null) {
     const row = await database.kysely
       .selectFrom('generations')
       .leftJoin('api_keys', 'api_keys.hash', 'generations.key_hash')
@@ -59,6 +59,7 @@ export const createGenerationStore = (database: Database): GenerationStore => ({
       .select('api_keys.name as key_name')
       .where('id', '=', id)
       .$if(scope !== null, (query) => query.where('generations.workspace_id', '=', scope ?? ''))
+      .$if(onlyUserId !== null, (query) => query.where('generations.user_id', '=', onlyUserId ?? ''))
       .executeTakeFirst()
     return row === undefined ? null : toRecord(row)
   },

@@ -53,6 +53,8 @@ export interface AuditLogTable {
   workspace_id: string
   user_id: string | null
   key_hash: string | null
+  /** Set where a person who is signed in made the change. 0011 made it. */
+  session_id: string | null
   action: string
   object_type: string
   object_id: string

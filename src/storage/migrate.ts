@@ -12,6 +12,7 @@ import { keySettings } from './migrations/0007-key-settings.ts'
 import { catalogueImports } from './migrations/0008-catalogue-imports.ts'
 import { presetMoves } from './migrations/0009-preset-moves.ts'
 import { requestLog } from './migrations/0010-request-log.ts'
+import { sessions } from './migrations/0011-sessions.ts'
 import type { Schema } from './schema.ts'
 import { StorageRefused } from './storage-errors.ts'
 
@@ -27,6 +28,7 @@ export const migrationsFor = (engine: Engine): Record<string, Migration> => ({
   '0008-catalogue-imports': catalogueImports(engine),
   '0009-preset-moves': presetMoves(engine),
   '0010-request-log': requestLog(engine),
+  '0011-sessions': sessions(engine),
 })
 
 /**

@@ -10,6 +10,7 @@ import type { PresetShape, PresetResource } from '../contract/preset.ts'
 import type { GuardrailAssignmentsTable, GuardrailsTable } from './guardrail-tables.ts'
 import type { LedgerTables } from './ledger-tables.ts'
 import type { ManagementTables } from './management-tables.ts'
+import type { SignInTables } from './sign-in-tables.ts'
 
 /** 0 or 1 on both engines. */
 type Flag = number
@@ -18,7 +19,7 @@ type Nanos = number
 /** JSON as text: the database never looks inside. */
 type JsonText = string
 
-export interface Schema extends LedgerTables, ManagementTables {
+export interface Schema extends LedgerTables, ManagementTables, SignInTables {
   workspaces: WorkspacesTable
   users: UsersTable
   api_keys: ApiKeysTable

@@ -10,7 +10,7 @@ import { DEFAULT_SETTINGS, type createWorkspaceBody, type updateWorkspaceBody, t
 import type { WorkspaceMemberResource, WorkspaceResource } from '../contract/workspace.ts'
 import type { Page } from '../storage/page.ts'
 import { GatewayError } from '../errors.ts'
-import type { Principal } from '../keys/keys.ts'
+import { isAdministrator, type Caller } from '../keys/caller.ts'
 import { isoTimestamp, type Clock } from '../lib/clock.ts'
 import { definedOnly } from '../lib/defined-only.ts'
 import type { IdSource } from '../lib/id.ts'
@@ -22,19 +22,14 @@ import { checkPlugins } from './check-plugins.ts'
 
 export interface Workspaces {
   /** The workspace that the caller asks to act in, its own where it names none. Throws `not_found` for one that it does not reach. */
-  reach(caller: Principal, asked: string | null | undefined): Promise<WorkspaceRecord>
-  /** Whether the caller is the operator: a management key of the default workspace, which acts in every workspace. */
-  reachesAll(caller: Principal): boolean
-  list(caller: Principal, slice: Slice): Promise<Page<WorkspaceRecord>>
+  reach(caller: Caller, asked: string | null | undefined): Promise<WorkspaceRecord>
+  /** Whether the caller is the operator: who manages the default workspace, and with it every workspace. */
+  reachesAll(caller: Caller): boolean
+  list(caller: Caller, slice: Slice): Promise<Page<WorkspaceRecord>>
   /** Throws `permission_denied` for callers of other workspaces than the default one, as `delete` does, and `invalid_request` for a slug that is taken. */
-  create(
-    caller: Principal,
-    body: z.output<typeof createWorkspaceBody>,
-    by: ChangedBy,
-    once?: Once<WorkspaceRecord>,
-  ): Promise<WorkspaceRecord>
+  create(caller: Caller, body: z.output<typeof createWorkspaceBody>, by: ChangedBy, once?: Once<WorkspaceRecord>): Promise<WorkspaceRecord>
   update(id: string, body: z.output<typeof updateWorkspaceBody>, by: ChangedBy): Promise<WorkspaceRecord>
-  delete(caller: Principal, id: string, by: ChangedBy): Promise<void>
+  delete(caller: Caller, id: string, by: ChangedBy): Promise<void>
   members(id: string, slice: Slice): Promise<Page<WorkspaceMemberResource>>
   addMembers(id: string, userIds: readonly string[], by: ChangedBy): Promise<readonly WorkspaceMemberResource[]>
   /** How many. Throws `invalid_request` where one of them still has keys. */
@@ -63,8 +58,8 @@ export const createWorkspaces = ({ store, defaultId, clock, ids }: WorkspacesPar
   const now = (): string => isoTimestamp(clock.now())
   const cache = createLoadCache<string, { readonly defaults: WorkspaceDefaults | null }>(CACHE_MAX, clock)
   const loadDefaults = async (id: string) => ({ defaults: defaultsIn((await store.get(id))?.settings ?? DEFAULT_SETTINGS) })
-  const reachesAll = ({ kind, workspaceId }: Principal): boolean => kind === 'management' && workspaceId === defaultId
-  const requireAll = (caller: Principal): void => {
+  const reachesAll = (caller: Caller): boolean => isAdministrator(caller) && caller.workspaceId === defaultId
+  const requireAll = (caller: Caller): void => {
     if (!reachesAll(caller)) {
       throw new GatewayError('permission_denied', 'Only management keys of the default workspace make and delete workspaces.')
     }

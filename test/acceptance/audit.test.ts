@@ -3,6 +3,7 @@ import { beforeAll, expect, test } from 'bun:test'
 
 import { type Answer, call } from '../support/calls.ts'
 import { startFakeUpstream } from '../support/fake-upstream.ts'
+import { signInByKey } from '../support/signed-in.ts'
 import { type StartedService, useServices } from '../support/started-service.ts'
 
 const services = useServices()
@@ -53,6 +54,8 @@ const CHANGES: Readonly<Record<string, () => Promise<Answer>>> = {
     return text('DELETE', `/workspaces/${workspace}/budgets/daily`)
   },
   addCredits: () => text('POST', '/credits', { amount_usd: 5 }),
+  createLoginLink: () => text('POST', '/login-links', { user_id: 'walker' }),
+  deleteSession: async () => text('DELETE', `/sessions/${(await signInByKey(service)).sessionId}`),
   createProviderKey: () => text('POST', '/byok', { provider: 'fake', key: 'sk-1234567890' }),
   updateProviderKey: async () => text('PATCH', `/byok/${await newProviderKey()}`, { key: 'sk-0987654321' }),
   deleteProviderKey: async () => text('DELETE', `/byok/${await newProviderKey()}`),

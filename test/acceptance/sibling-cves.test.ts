@@ -82,7 +82,7 @@ describe('1, CVE-2026-42208: what stands in Authorization', () => {
         for (const policy of ['management', 'inference', 'any-key'] as const) {
           let thrown: unknown
           try {
-            thrown = authenticate(headers, policy, keys)
+            thrown = authenticate(headers, policy, { keys, door: null })
           } catch (error) {
             thrown = error
           }

@@ -49,6 +49,7 @@ const entryResource = (entry: AuditEntry) => ({
   workspace_id: entry.workspaceId,
   user_id: entry.userId,
   key_hash: entry.keyHash,
+  session_id: entry.sessionId ?? null,
   action: entry.action,
   object_type: entry.objectType,
   object_id: entry.objectId,

@@ -25,7 +25,8 @@ export const generationGet = (parts: { store: GenerationStore; flush: () => Prom
   async handle(request) {
     const { id } = validate(z.object(query), { id: request.query.get('id') ?? undefined })
     await parts.flush()
-    const found = await parts.store.get(generationId(id), scopeOf(reachOf(request)))
+    const reach = reachOf(request)
+    const found = await parts.store.get(generationId(id), scopeOf(reach), reach.onlyUserId)
     if (found === null) throw new GatewayError('not_found', `There is no generation "${id.slice(0, 128)}".`)
     return jsonResponse({ data: generationResource(found) })
   },

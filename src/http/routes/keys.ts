@@ -17,7 +17,7 @@ import type { KeyPatch } from '../../storage/key-store.ts'
 import type { Workspaces } from '../../workspaces/workspaces.ts'
 import { answerOnce, type Onceness } from '../answer-once.ts'
 import { jsonResponse } from '../json-response.ts'
-import { changedBy, principalOf, reachOf, type Route, type RouteRequest } from '../route.ts'
+import { callerOf, changedBy, principalOf, reachOf, type Route, type RouteRequest } from '../route.ts'
 import { workspaceForNew } from '../workspace-scope.ts'
 
 const shared = { tag: 'Keys', policy: 'management', surface: 'management' } as const
@@ -77,7 +77,7 @@ export const keysCreate = ({ keys, workspaces, onceness }: KeyRouteParts): Route
     const bodyText = await request.text()
     const body = validate(createKeyBody, readJsonObject(bodyText))
     const workspaceId = await workspaceForNew(request, workspaces, body.workspace_id)
-    const { userId } = principalOf(request)
+    const { userId } = callerOf(request)
     const creatorUserId = body.creator_user_id ?? userId
     // Whose key it is decides what it may spend and use, so nobody is named who has no part in the workspace.
     if (creatorUserId !== userId) await workspaces.requireMember(workspaceId, creatorUserId)
@@ -176,7 +176,7 @@ export const keyCurrent = (
 ): Route => ({
   tag: 'Keys',
   surface: 'management',
-  policy: 'any-key',
+  policy: 'key',
   method: 'GET',
   path,
   operation: path === '/key' ? 'getCurrentKey' : 'getCurrentKeyAlias',

@@ -16,7 +16,7 @@ import type { HealthView } from '../../routing/health.ts'
 import { resolveModel } from '../../routing/resolve-model.ts'
 import { jsonResponse } from '../json-response.ts'
 import type { ListedModels } from '../listed-models.ts'
-import { principalOf, type Route, type RouteRequest } from '../route.ts'
+import { callerOf, type Route, type RouteRequest } from '../route.ts'
 import type { Model } from '../../models/model.ts'
 
 const retrievedModel = model.extend({ object: z.literal('model'), owned_by: z.string() })
@@ -52,7 +52,7 @@ export const modelsList = (path: keyof typeof LISTS, { listed, clock }: ModelPar
   async handle(request) {
     const { query, headers } = request
     const wanted = readModelQuery(query)
-    const caller = principalOf(request)
+    const caller = callerOf(request)
     const all = [...(await listed.presets(caller)), ...(await listed.models(caller))]
     const selected = selectModels(all, wanted, clock.now()).map(({ resource }) => resource)
     if (headers.has('anthropic-version')) return jsonResponse(anthropicList(selected, query))
@@ -97,7 +97,7 @@ export const modelsCount = ({ listed, clock }: ModelParts): Route => ({
   answers: { 200: { description: 'The number of models, presets not counted.', schema: z.object({ data: z.object({ count: z.int() }) }) } },
   errors: [400],
   async handle(request) {
-    const models = await listed.models(principalOf(request))
+    const models = await listed.models(callerOf(request))
     return jsonResponse({ data: { count: selectModels(models, readModelQuery(request.query), clock.now()).length } })
   },
 })
@@ -148,7 +148,7 @@ const PRESET_PREFIX = '@preset/'
 /** As inference finds it: an id, a preset, or a vendor's own name (docs/contract/routing.md#vendor-names). Throws `not_found`. */
 const retrieve = async (request: RouteRequest, { models, presets, listed, clock }: ModelParts): Promise<ModelResource> => {
   const { author = '', slug = '', id = `${author}/${slug}` } = request.params
-  const caller = principalOf(request)
+  const caller = callerOf(request)
   const bare = bareSlug(id)
   const isPreset = bare !== null && (await presets.find(caller.workspaceId, bare)) !== null
   const wanted = isPreset ? PRESET_PREFIX + bare : id

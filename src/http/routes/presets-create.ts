@@ -14,7 +14,7 @@ import { readJsonObject } from '../../lib/json-body.ts'
 import type { Presets } from '../../presets/presets.ts'
 import type { Formats } from '../error-boundary.ts'
 import { jsonText } from '../json-response.ts'
-import { changedBy, principalOf, reachOf, type Route } from '../route.ts'
+import { callerOf, changedBy, reachOf, type Route } from '../route.ts'
 
 const PATHS = {
   responses: { path: '/presets/:slug/responses', operation: 'createPresetsResponses', body: responsesBody },
@@ -48,7 +48,7 @@ export const presetsCreate = (dialect: ClientDialect, parts: { presets: Presets;
       const options = readSaveOptions(request.query, request.headers)
       const bodyText = await request.text()
       const { content, warnings } = parts.formats[dialect].presetContent(readJsonObject(bodyText))
-      const { userId } = principalOf(request)
+      const { userId } = callerOf(request)
       const saved = await parts.presets.save({
         workspaceId: reachOf(request).workspaceId,
         userId,

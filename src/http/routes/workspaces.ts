@@ -10,7 +10,7 @@ import type { WorkspaceRecord } from '../../storage/workspace-store.ts'
 import { workspaceResource, type Workspaces } from '../../workspaces/workspaces.ts'
 import { answerOnce, type Onceness } from '../answer-once.ts'
 import { jsonResponse } from '../json-response.ts'
-import { changedBy, principalOf, type Route, type RouteRequest } from '../route.ts'
+import { changedBy, callerOf, type Route, type RouteRequest } from '../route.ts'
 
 const shared = { tag: 'Workspaces', policy: 'management', surface: 'management' } as const
 const params = { id: workspaceRef }
@@ -24,7 +24,7 @@ export interface WorkspaceRouteParts {
 
 /** The workspace of the path, if the caller reaches it. */
 export const workspaceOf = (request: RouteRequest, workspaces: Workspaces): Promise<WorkspaceRecord> =>
-  workspaces.reach(principalOf(request), validate(workspaceRef, request.params['id'], ['id']))
+  workspaces.reach(callerOf(request), validate(workspaceRef, request.params['id'], ['id']))
 
 export const workspaceRoutes = ({ workspaces, includesByok, onceness }: WorkspaceRouteParts): readonly Route[] => {
   const shown = async (record: WorkspaceRecord) => workspaceResource(record, await includesByok(record.id))
@@ -39,7 +39,7 @@ export const workspaceRoutes = ({ workspaces, includesByok, onceness }: Workspac
       answers: { 200: { description: 'Workspaces.', schema: listOf(workspace) } },
       errors: [400],
       async handle(request) {
-        const page = await workspaces.list(principalOf(request), listPaging.read(request.query))
+        const page = await workspaces.list(callerOf(request), listPaging.read(request.query))
         return jsonResponse({ data: await Promise.all(page.items.map(shown)), total_count: page.totalCount })
       },
     },
@@ -59,7 +59,7 @@ export const workspaceRoutes = ({ workspaces, includesByok, onceness }: Workspac
         return answerOnce<WorkspaceRecord>(
           { request, operation: 'createWorkspace', bodyText },
           onceness,
-          (once) => workspaces.create(principalOf(request), body, changedBy(request), once),
+          (once) => workspaces.create(callerOf(request), body, changedBy(request), once),
           // A new one has no budgets yet.
           (record) => ({ data: workspaceResource(record, false) }),
         )
@@ -103,7 +103,7 @@ export const workspaceRoutes = ({ workspaces, includesByok, onceness }: Workspac
       errors: [400, 403, 404, 409],
       async handle(request) {
         const { id } = await workspaceOf(request, workspaces)
-        await workspaces.delete(principalOf(request), id, changedBy(request))
+        await workspaces.delete(callerOf(request), id, changedBy(request))
         return jsonResponse({ deleted: true })
       },
     },

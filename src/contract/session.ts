@@ -1,0 +1,82 @@
+/** Sessions of people and the links that open them, on the wire (docs/contract/sign-in.md). */
+import { z } from 'zod'
+
+const timestamp = z.iso.datetime()
+const role = z.enum(['admin', 'member'])
+
+export const sessionId = z.string().min(1).max(64).meta({ description: 'Id of a session; it opens nothing.' })
+
+/** Well-formed and without U+0000, which not every engine stores. */
+const userId = z
+  .string()
+  .min(1)
+  .max(256)
+  .refine((text) => text.isWellFormed() && !text.includes('\0'), 'Use well-formed text without U+0000.')
+
+export const session = z
+  .object({
+    id: sessionId,
+    workspace_id: z.string(),
+    user_id: z.string(),
+    role,
+    key_hash: z.string().nullable().meta({ description: 'The management key that it was opened with, and ends with.' }),
+    user_agent: z.string().nullable(),
+    created_at: timestamp,
+    last_used_at: timestamp.meta({ description: 'To the minute.' }),
+    expires_at: timestamp.meta({ description: 'Each use moves it on to twelve hours later, up to seven days after the sign-in.' }),
+    is_current: z.boolean(),
+  })
+  .meta({ id: 'Session', description: 'A person who is signed in.' })
+
+export const currentSession = session
+  .extend({
+    workspace: z.object({ id: z.string(), slug: z.string(), name: z.string() }),
+    is_operator: z.boolean().meta({ description: 'An admin of the default workspace: of the whole installation.' }),
+  })
+  .meta({ id: 'CurrentSession' })
+
+export const openSessionBody = z
+  .strictObject({ token: z.string().min(1).max(512).optional(), key: z.string().min(1).max(512).optional() })
+  .refine(({ token, key }) => (token === undefined) !== (key === undefined), 'Send either token or key.')
+  .meta({ id: 'OpenSessionBody', description: 'The token of a sign-in link, or a management key.' })
+
+export const openedSession = z
+  .object({
+    csrf: z
+      .string()
+      .meta({ description: 'The second half of the session, for the header X-Patchbay-CSRF of every request; it is shown this once.' }),
+    data: currentSession,
+  })
+  .meta({ id: 'OpenedSession' })
+
+const HOUR_SECONDS = 60 * 60
+
+export const createLoginLinkBody = z
+  .strictObject({
+    user_id: userId.meta({ description: 'The person; somebody new becomes a member of the workspace.' }),
+    role: role
+      .nullish()
+      .meta({ description: "The person's role from now on; when absent, the one that the person has, `member` for somebody new." }),
+    workspace_id: z.string().max(64).nullish().meta({ description: "Id or slug; the caller's own when absent." }),
+    expires_in: z
+      .int()
+      .min(1)
+      .max(24 * HOUR_SECONDS)
+      .default(15 * 60)
+      .meta({ description: 'Seconds.' }),
+  })
+  .meta({ id: 'CreateLoginLinkBody' })
+
+export const loginLink = z
+  .object({
+    id: z.string(),
+    url: z.string().meta({ description: 'Opens one session, once; it is shown this once.' }),
+    workspace_id: z.string(),
+    user_id: z.string(),
+    role,
+    expires_at: timestamp,
+  })
+  .meta({ id: 'LoginLink' })
+
+export type SessionResource = z.output<typeof session>
+export type CurrentSessionResource = z.output<typeof currentSession>

@@ -1,0 +1,74 @@
+/**
+ * Whether a request with a cookie comes from our own pages. Cookies go to every port of a host, and a name that somebody
+ * else owns may lead to our address; so a browser must say that the page is ours, and the Host must be a name that we go by
+ * (docs/contract/sign-in.md#own-origin).
+ */
+import { GatewayError } from '../errors.ts'
+import { parseIpv4, parseIpv6 } from '../lib/ip-address.ts'
+
+export interface OwnOrigin {
+  /** Whether cookies are marked `Secure`: the request came by the public address, which is https. Throws `permission_denied` for a Host that is not ours. */
+  isSecure(headers: Headers): boolean
+  /** Throws `permission_denied` where a browser says that the page of another origin asks. Programs say nothing of it. */
+  refuseForeign(headers: Headers): void
+  /** Throws `permission_denied` where nothing says that our own page asks. */
+  requireOwn(headers: Headers): void
+}
+
+/** `host`: the address that is listened on; `publicUrl`: the one under which people reach it. */
+export const createOwnOrigin = ({ host, publicUrl }: { host: string; publicUrl: string | undefined }): OwnOrigin => {
+  const known = publicUrl === undefined ? null : new URL(publicUrl)
+
+  const isPublic = (name: string): boolean => known !== null && URL.parse(`${known.protocol}//${name}`)?.host === known.host
+
+  const isOurs = (name: string): boolean => {
+    if (isPublic(name)) return true
+    const hostname = URL.parse(`http://${name}`)?.hostname
+    if (hostname === undefined) return false
+    return isLoopback(hostname) || (isAnyAddress(host) ? isAddress(hostname) : hostname === hostnameOf(host))
+  }
+
+  const hostOf = (headers: Headers): string => {
+    const name = headers.get('host') ?? ''
+    if (!isOurs(name)) {
+      throw new GatewayError('permission_denied', 'Host: people do not sign in under this name. The operator sets it as server.public_url.')
+    }
+    return name
+  }
+
+  const isOwn = (origin: string, name: string): boolean => {
+    if (isPublic(name)) return origin === known?.origin
+    return URL.parse(origin)?.host === URL.parse(`http://${name}`)?.host
+  }
+
+  const refuseForeign = (headers: Headers): void => {
+    const name = hostOf(headers)
+    const [site, origin] = [headers.get('sec-fetch-site'), headers.get('origin')]
+    if ((site !== null && site !== 'same-origin') || (origin !== null && !isOwn(origin, name))) {
+      throw new GatewayError('permission_denied', 'Sec-Fetch-Site, Origin: only pages of this service may ask with its cookie.')
+    }
+  }
+
+  return {
+    isSecure: (headers) => isPublic(hostOf(headers)) && known?.protocol === 'https:',
+    refuseForeign,
+    requireOwn(headers) {
+      refuseForeign(headers)
+      if (headers.has('sec-fetch-site') || headers.has('origin')) return
+      throw new GatewayError(
+        'permission_denied',
+        'Sec-Fetch-Site, Origin: both are missing, so nothing says which page asks. Browsers send them over https and on the machine itself.',
+      )
+    },
+  }
+}
+
+const hostnameOf = (host: string): string | undefined => URL.parse(`http://${host.includes(':') ? `[${host}]` : host}`)?.hostname
+
+const isAnyAddress = (host: string): boolean => host === '0.0.0.0' || host === '::'
+
+const isLoopback = (hostname: string): boolean =>
+  hostname === 'localhost' || hostname.endsWith('.localhost') || hostname === '[::1]' || parseIpv4(hostname)?.[0] === 127
+
+/** No name that somebody could let point here. */
+const isAddress = (hostname: string): boolean => parseIpv4(hostname) !== null || parseIpv6(hostname.replace(/^\[|\]$/g, '')) !== null

@@ -1,0 +1,191 @@
+/** People sign in, see where they are signed in, and sign out (docs/contract/sign-in.md). */
+import { z } from 'zod'
+
+import {
+  createLoginLinkBody,
+  currentSession,
+  type CurrentSessionResource,
+  loginLink,
+  openedSession,
+  openSessionBody,
+  session,
+  sessionId,
+  type SessionResource,
+} from '../../contract/session.ts'
+import { validate } from '../../contract/validate.ts'
+import { inWorkspace } from '../../contract/workspace.ts'
+import { GatewayError } from '../../errors.ts'
+import { isPerson, type Caller, type Person } from '../../keys/caller.ts'
+import { readJsonObject } from '../../lib/json-body.ts'
+import type { SessionRecord, SessionScope } from '../../storage/session-store.ts'
+import type { Attempts } from '../../sign-in/attempts.ts'
+import type { OpenedSession, Sessions } from '../../sign-in/sessions.ts'
+import type { Workspaces } from '../../workspaces/workspaces.ts'
+import { jsonResponse } from '../json-response.ts'
+import { callerOf, changedBy, personOf, reachOf, type Route, type RouteRequest } from '../route.ts'
+import type { SessionDoor } from '../session-door.ts'
+import { workspaceForNew } from '../workspace-scope.ts'
+
+export interface SessionRouteParts {
+  readonly sessions: Sessions
+  readonly door: SessionDoor
+  readonly attempts: Attempts
+  readonly workspaces: Workspaces
+  /** Where people reach the service: without a slash at its end. */
+  readonly publicUrl: (headers: Headers) => string
+}
+
+const shared = { tag: 'Sign-in', surface: 'management' } as const
+
+const NO_STORE = { 'cache-control': 'no-store' }
+
+export const sessionRoutes = (parts: SessionRouteParts): readonly Route[] => {
+  const { sessions, door, workspaces } = parts
+
+  const shown = async (record: SessionRecord): Promise<CurrentSessionResource> => {
+    const person: Person = { kind: record.role, workspaceId: record.workspace_id, userId: record.user_id, sessionId: record.id }
+    const { id, slug, name } = await workspaces.reach(person, null)
+    return { ...sessionResource(record, person), workspace: { id, slug, name }, is_operator: workspaces.reachesAll(person) }
+  }
+
+  return [
+    {
+      ...shared,
+      policy: 'public',
+      method: 'POST',
+      path: '/sessions',
+      operation: 'createSession',
+      summary: 'Sign in with the token of a sign-in link, or with a management key',
+      body: openSessionBody,
+      answers: {
+        201: { description: 'Signed in. The cookie is the first half of the session, `csrf` the second.', schema: openedSession },
+      },
+      errors: [401, 403, 429],
+      async handle(request) {
+        const { token, key } = validate(openSessionBody, readJsonObject(await request.text()))
+        // Before anything is used up by a request that cannot keep the cookie.
+        door.requireSignInFromHere(request.headers)
+        parts.attempts.require(request.address())
+        const opening = { requestId: request.requestId, userAgent: request.headers.get('user-agent') }
+        const opened = await countingFailures(parts.attempts, request.address(), () =>
+          token === undefined ? sessions.openByKey(key ?? '', opening) : sessions.openByLink(token, opening),
+        )
+        return jsonResponse(
+          { csrf: opened.csrf, data: await shown(opened.session) },
+          { status: 201, headers: { ...NO_STORE, 'set-cookie': door.cookieFor(request.headers, opened) } },
+        )
+      },
+    },
+    {
+      ...shared,
+      policy: 'session',
+      method: 'GET',
+      path: '/sessions/current',
+      operation: 'getCurrentSession',
+      summary: 'Read who is signed in',
+      answers: { 200: { description: 'The session that asks.', schema: z.object({ data: currentSession }) } },
+      errors: [],
+      handle: async (request) => jsonResponse({ data: await shown(await sessions.current(personOf(request))) }, { headers: NO_STORE }),
+    },
+    {
+      ...shared,
+      policy: 'session',
+      method: 'DELETE',
+      path: '/sessions/current',
+      operation: 'deleteCurrentSession',
+      summary: 'Sign out',
+      answers: { 200: { description: 'Signed out.', schema: z.object({ deleted: z.literal(true) }) } },
+      errors: [409],
+      async handle(request) {
+        await sessions.signOut(personOf(request), changedBy(request))
+        return jsonResponse({ deleted: true }, { headers: { ...NO_STORE, 'set-cookie': door.endedCookie(request.headers) } })
+      },
+    },
+    {
+      ...shared,
+      policy: 'own',
+      method: 'GET',
+      path: '/sessions',
+      operation: 'listSessions',
+      summary: 'List who is signed in, the last ones first; members see their own sessions',
+      query: inWorkspace,
+      answers: { 200: { description: 'At most 100 sessions.', schema: z.object({ data: z.array(session) }) } },
+      errors: [400, 404],
+      async handle(request) {
+        const caller = callerOf(request)
+        const found = await sessions.list(scopeOf(request))
+        return jsonResponse({ data: found.map((record) => sessionResource(record, caller)) })
+      },
+    },
+    {
+      ...shared,
+      policy: 'own',
+      method: 'DELETE',
+      path: '/sessions/:id',
+      operation: 'deleteSession',
+      summary: 'End a session at once; members end their own',
+      params: { id: sessionId },
+      query: inWorkspace,
+      answers: { 200: { description: 'Ended.', schema: z.object({ deleted: z.literal(true) }) } },
+      errors: [400, 404, 409],
+      async handle(request) {
+        const id = validate(sessionId, request.params['id'], ['id'])
+        await sessions.revoke(scopeOf(request), id, changedBy(request))
+        return jsonResponse({ deleted: true })
+      },
+    },
+    {
+      ...shared,
+      policy: 'management',
+      method: 'POST',
+      path: '/login-links',
+      operation: 'createLoginLink',
+      summary: 'Make a link that signs a person in, once; somebody new becomes a member',
+      body: createLoginLinkBody,
+      answers: { 201: { description: 'The link; the answer is the only place that shows it.', schema: z.object({ data: loginLink }) } },
+      errors: [404, 409],
+      async handle(request) {
+        const body = validate(createLoginLinkBody, readJsonObject(await request.text()))
+        const workspaceId = await workspaceForNew(request, workspaces, body.workspace_id)
+        const { link, token } = await sessions.makeLink(
+          { workspaceId, userId: body.user_id, role: body.role ?? null, expiresInSeconds: body.expires_in },
+          changedBy(request),
+        )
+        const { id, workspace_id, user_id, role, expires_at } = link
+        const url = loginUrl(parts.publicUrl(request.headers), token)
+        return jsonResponse({ data: { id, url, workspace_id, user_id, role, expires_at } }, { status: 201, headers: NO_STORE })
+      },
+    },
+  ]
+}
+
+/** The token is behind the `#`, which browsers send to nobody. */
+const loginUrl = (publicUrl: string, token: string): string => `${publicUrl}/dashboard/#login=${token}`
+
+/** A member's own sessions; an admin's, those of the workspace. */
+const scopeOf = (request: RouteRequest): SessionScope => {
+  const { workspaceId, everywhere, onlyUserId } = reachOf(request)
+  return { workspaceId: everywhere ? null : workspaceId, userId: onlyUserId }
+}
+
+const countingFailures = async (attempts: Attempts, address: string, open: () => Promise<OpenedSession>): Promise<OpenedSession> => {
+  try {
+    return await open()
+  } catch (thrown) {
+    if (thrown instanceof GatewayError && thrown.type === 'authentication') attempts.failed(address)
+    throw thrown
+  }
+}
+
+const sessionResource = (record: SessionRecord, caller: Caller): SessionResource => ({
+  id: record.id,
+  workspace_id: record.workspace_id,
+  user_id: record.user_id,
+  role: record.role,
+  key_hash: record.key_hash,
+  user_agent: record.user_agent,
+  created_at: record.created_at,
+  last_used_at: record.last_used_at,
+  expires_at: record.expires_at,
+  is_current: isPerson(caller) && caller.sessionId === record.id,
+})

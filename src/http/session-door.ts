@@ -1,0 +1,63 @@
+/** The two halves of a session in a request and in an answer: the cookie, and the header that the page adds (docs/contract/sign-in.md#two-halves). */
+import { GatewayError, MISSING_AUTHENTICATION } from '../errors.ts'
+import type { Person } from '../keys/caller.ts'
+import { SESSION_ENDED, type OpenedSession, type Sessions } from '../sign-in/sessions.ts'
+import type { OwnOrigin } from './own-origin.ts'
+
+export interface SessionDoor {
+  /** Who asks with a cookie. Throws `authentication`, and `permission_denied` for a request that comes from elsewhere. */
+  personOf(headers: Headers): Promise<Person>
+  /** Throws `permission_denied` where the page of another origin would sign its visitor in. */
+  requireSignInFromHere(headers: Headers): void
+  /** For an answer that opens a session. */
+  cookieFor(headers: Headers, opened: Pick<OpenedSession, 'token'>): string
+  /** For an answer that ends it. */
+  endedCookie(headers: Headers): string
+}
+
+const CSRF_HEADER = 'x-patchbay-csrf'
+
+/** What a browser keeps is forgotten after the longest life of a session. */
+const COOKIE_SECONDS = 7 * 24 * 60 * 60
+
+/** `instanceId`: services of one host and several ports share its cookies, so that each needs a name of its own. */
+export const createSessionDoor = (parts: {
+  sessions: Pick<Sessions, 'authenticate'>
+  ownOrigin: OwnOrigin
+  instanceId: string
+}): SessionDoor => {
+  const { sessions, ownOrigin } = parts
+  const plainName = `pb_session_${parts.instanceId}`
+  const secureName = `__Host-${plainName}`
+
+  const setCookie = (headers: Headers, value: string, seconds: number): string => {
+    const secure = ownOrigin.isSecure(headers)
+    return `${secure ? secureName : plainName}=${value}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${seconds}${secure ? '; Secure' : ''}`
+  }
+
+  return {
+    async personOf(headers) {
+      const cookies = headers.get('cookie') ?? ''
+      const token = cookieIn(cookies, secureName) ?? cookieIn(cookies, plainName)
+      if (token === null) throw new GatewayError('authentication', MISSING_AUTHENTICATION)
+      ownOrigin.refuseForeign(headers)
+      const csrf = headers.get(CSRF_HEADER)
+      if (csrf === null) throw new GatewayError('authentication', `A cookie counts together with the header ${CSRF_HEADER} only.`)
+      ownOrigin.requireOwn(headers)
+      const person = await sessions.authenticate(token, csrf)
+      if (person === null) throw new GatewayError('authentication', SESSION_ENDED)
+      return person
+    },
+    requireSignInFromHere: ownOrigin.refuseForeign,
+    cookieFor: (headers, { token }) => setCookie(headers, token, COOKIE_SECONDS),
+    endedCookie: (headers) => setCookie(headers, '', 0),
+  }
+}
+
+const cookieIn = (cookies: string, name: string): string | null => {
+  for (const pair of cookies.split(';')) {
+    const at = pair.indexOf('=')
+    if (at > 0 && pair.slice(0, at).trim() === name) return pair.slice(at + 1).trim()
+  }
+  return null
+}

@@ -1,0 +1,41 @@
+/** How many wrong sign-ins an address may make in a minute, in this process. */
+import { GatewayError } from '../errors.ts'
+import type { Clock } from '../lib/clock.ts'
+
+export interface Attempts {
+  /** Throws `rate_limit_exceeded` where the address has had its wrong ones. */
+  require(address: string): void
+  failed(address: string): void
+}
+
+const MOST = 10
+const MINUTE_MS = 60_000
+/** Addresses that are remembered; beyond it those go that were seen first. */
+const ADDRESSES_MAX = 10_000
+
+export const createAttempts = (clock: Clock): Attempts => {
+  const failures = new Map<string, number[]>()
+  const recent = (address: string): number[] => {
+    const since = clock.monotonicMs() - MINUTE_MS
+    return (failures.get(address) ?? []).filter((atMs) => atMs > since)
+  }
+  return {
+    require(address) {
+      const [first, ...rest] = recent(address)
+      if (first === undefined || rest.length + 1 < MOST) return
+      throw new GatewayError(
+        'rate_limit_exceeded',
+        `${MOST} sign-ins from this address have failed within a minute. Wait, then try again.`,
+        {
+          retryAfterSeconds: Math.max(1, Math.ceil((first + MINUTE_MS - clock.monotonicMs()) / 1000)),
+        },
+      )
+    },
+    failed(address) {
+      const known = recent(address)
+      failures.delete(address)
+      failures.set(address, [...known, clock.monotonicMs()].slice(-MOST))
+      if (failures.size > ADDRESSES_MAX) failures.delete(failures.keys().next().value as string)
+    },
+  }
+}

@@ -1,0 +1,211 @@
+/**
+ * Sessions of people (docs/contract/sign-in.md). A session is known by two secrets: the browser keeps one as a cookie, which it
+ * also sends to other services of the same host, and the page keeps the other, which no other service gets. Neither is
+ * stored; whether a session still counts is read each time, so that what ends it ends it at once, in every process.
+ */
+import { createHmac, timingSafeEqual } from 'node:crypto'
+
+import type { Person } from '../keys/caller.ts'
+import type { Keys, Pepper } from '../keys/keys.ts'
+import { GatewayError } from '../errors.ts'
+import { isoTimestamp, type Clock } from '../lib/clock.ts'
+import type { IdSource } from '../lib/id.ts'
+import type { ChangedBy } from '../storage/audit-log.ts'
+import type { LoginLinkRecord, SessionRecord, SessionScope, SessionStore } from '../storage/session-store.ts'
+
+export interface OpenedSession {
+  readonly session: SessionRecord
+  /** Both are in this answer and nowhere else. */
+  readonly token: string
+  readonly csrf: string
+}
+
+export interface MadeLink {
+  readonly link: LoginLinkRecord
+  /** In this answer and nowhere else. */
+  readonly token: string
+}
+
+export interface LinkWanted {
+  readonly workspaceId: string
+  readonly userId: string
+  /** Null: the one that the person has, or `member` for somebody new. */
+  readonly role: 'admin' | 'member' | null
+  readonly expiresInSeconds: number
+}
+
+interface Opening {
+  readonly requestId: string
+  readonly userAgent: string | null
+}
+
+export interface Sessions {
+  /** Throws `authentication` for a link that is unknown, used or expired. */
+  openByLink(token: string, opening: Opening): Promise<OpenedSession>
+  /** Throws `authentication` for what is no management key in force. */
+  openByKey(key: string, opening: Opening): Promise<OpenedSession>
+  /** Null where one of the halves is wrong, or the session has ended. Throws StorageUnavailable. */
+  authenticate(token: string, csrf: string): Promise<Person | null>
+  current(person: Person): Promise<SessionRecord>
+  list(scope: SessionScope): Promise<readonly SessionRecord[]>
+  signOut(person: Person, by: ChangedBy): Promise<void>
+  /** Throws `not_found`. */
+  revoke(scope: SessionScope, id: string, by: ChangedBy): Promise<void>
+  makeLink(wanted: LinkWanted, by: ChangedBy): Promise<MadeLink>
+  /** Aborts when the session ends, within a second. The answer is to be called when nobody listens any more. */
+  watch(id: string): { readonly signal: AbortSignal; readonly stop: () => void }
+}
+
+export interface SessionsParts {
+  readonly store: SessionStore
+  readonly keys: Pick<Keys, 'authenticate'>
+  readonly clock: Clock
+  readonly ids: IdSource
+  /** Those that are valid now: secrets are stored under the first and found under any. */
+  readonly peppers: () => readonly [Pepper, ...Pepper[]]
+  readonly onError: (thrown: unknown) => void
+}
+
+const HOUR_MS = 60 * 60 * 1000
+/** Without use for this long a session ends. */
+const IDLE_MS = 12 * HOUR_MS
+/** However it is used. */
+const LIFE_MS = 7 * 24 * HOUR_MS
+/** A use is written down when the last one that was is older. */
+const NOTED_MS = 60_000
+const LISTED_MAX = 100
+/** How often it is asked whether the sessions of open streams still count. */
+const WATCH_MS = 400
+
+export const createSessions = ({ store, keys, clock, ids, peppers, onError }: SessionsParts): Sessions => {
+  const now = (): string => isoTimestamp(clock.now())
+  const digestsOf = (secret: string): [string, ...string[]] => {
+    const [current, ...older] = peppers()
+    return [digest(secret, current), ...older.map((pepper) => digest(secret, pepper))]
+  }
+  const newSecret = (bytes: number): string => Buffer.from(ids.bytes(bytes)).toString('base64url')
+
+  const begin = ({ userAgent }: Opening, whose: Pick<SessionRecord, 'workspace_id' | 'user_id' | 'role' | 'key_hash'>): OpenedSession => {
+    const [token, csrf] = [newSecret(TOKEN_BYTES), newSecret(CSRF_BYTES)]
+    const at = clock.now()
+    const session: SessionRecord = {
+      id: ids.prefixed('sess'),
+      digest: digestsOf(token)[0],
+      csrf_digest: digestsOf(csrf)[0],
+      ...whose,
+      user_agent: userAgent?.slice(0, USER_AGENT_MAX) ?? null,
+      created_at: isoTimestamp(at),
+      last_used_at: isoTimestamp(at),
+      expires_at: isoTimestamp(at + IDLE_MS),
+      ends_at: isoTimestamp(at + LIFE_MS),
+    }
+    return { session, token, csrf }
+  }
+
+  const noteUse = async (session: SessionRecord): Promise<void> => {
+    if (clock.now() - Date.parse(session.last_used_at) < NOTED_MS) return
+    const expires = Math.min(clock.now() + IDLE_MS, Date.parse(session.ends_at))
+    await store.prolong(session.id, now(), isoTimestamp(expires)).catch(onError)
+  }
+
+  const watched = new Map<string, Set<AbortController>>()
+  let stopWatching: (() => void) | null = null
+  const lookAgain = (): void => {
+    stopWatching = clock.after(WATCH_MS, () => {
+      void store
+        .live([...watched.keys()], now())
+        .then((live) => {
+          for (const [id, controllers] of watched) if (!live.has(id)) for (const controller of controllers) controller.abort()
+        }, onError)
+        .finally(() => {
+          if (watched.size > 0) lookAgain()
+          else stopWatching = null
+        })
+    })
+  }
+
+  return {
+    async openByLink(token, opening) {
+      let opened: OpenedSession | null = null
+      if (looksLikeToken(token)) {
+        await store.redeem(digestsOf(token), now(), { requestId: opening.requestId, userId: null, keyHash: null }, (link) => {
+          opened = begin(opening, { workspace_id: link.workspace_id, user_id: link.user_id, role: link.role, key_hash: null })
+          return opened.session
+        })
+      }
+      if (opened === null) throw new GatewayError('authentication', WRONG_LINK)
+      return opened
+    },
+    async openByKey(key, opening) {
+      const principal = await keys.authenticate(key)
+      if (principal === null || principal.kind !== 'management') throw new GatewayError('authentication', WRONG_KEY)
+      const { workspaceId, userId, hash } = principal
+      const opened = begin(opening, { workspace_id: workspaceId, user_id: userId, role: 'admin', key_hash: hash })
+      await store.insert(opened.session, { requestId: opening.requestId, userId, keyHash: hash, sessionId: opened.session.id })
+      return opened
+    },
+    async authenticate(token, csrf) {
+      if (!looksLikeToken(token)) return null
+      const session = await store.find(digestsOf(token), now())
+      if (session === null || !digestsOf(csrf).some((one) => equal(one, session.csrf_digest))) return null
+      await noteUse(session)
+      return { kind: session.role, workspaceId: session.workspace_id, userId: session.user_id, sessionId: session.id }
+    },
+    async current({ workspaceId, userId, sessionId }) {
+      const session = (await store.list({ workspaceId, userId }, now(), LISTED_MAX)).find(({ id }) => id === sessionId)
+      if (session === undefined) throw new GatewayError('authentication', SESSION_ENDED)
+      return session
+    },
+    list: (scope) => store.list(scope, now(), LISTED_MAX),
+    async signOut({ workspaceId, userId, sessionId }, by) {
+      await store.end({ workspaceId, userId }, sessionId, 'signed_out', now(), by)
+    },
+    async revoke(scope, id, by) {
+      if (!(await store.end(scope, id, 'revoked', now(), by))) throw new GatewayError('not_found', 'There is no session with this id.')
+    },
+    async makeLink({ workspaceId, userId, role, expiresInSeconds }, by) {
+      const token = newSecret(TOKEN_BYTES)
+      const link = await store.addLink(
+        {
+          id: ids.prefixed('link'),
+          digest: digestsOf(token)[0],
+          workspace_id: workspaceId,
+          user_id: userId,
+          role,
+          created_at: now(),
+          expires_at: isoTimestamp(clock.now() + expiresInSeconds * 1000),
+        },
+        ids.uuid(),
+        by,
+      )
+      return { link, token }
+    },
+    watch(id) {
+      const controller = new AbortController()
+      const controllers = watched.get(id) ?? new Set()
+      watched.set(id, controllers.add(controller))
+      if (stopWatching === null) lookAgain()
+      return {
+        signal: controller.signal,
+        stop() {
+          controllers.delete(controller)
+          if (controllers.size === 0 && watched.get(id) === controllers) watched.delete(id)
+        },
+      }
+    },
+  }
+}
+
+const TOKEN_BYTES = 32
+const CSRF_BYTES = 16
+const USER_AGENT_MAX = 256
+
+const WRONG_LINK = 'This sign-in link is unknown, used or expired. Make a new one: patchbay login.'
+const WRONG_KEY = 'This is no management key in force.'
+export const SESSION_ENDED = 'The session is unknown or has ended. Sign in again.'
+
+const looksLikeToken = (token: string): boolean => /^[\w-]{43}$/.test(token)
+
+const digest = (secret: string, { bytes }: Pepper): string => createHmac('sha256', bytes).update(secret).digest('hex')
+
+const equal = (one: string, other: string): boolean => timingSafeEqual(Buffer.from(one), Buffer.from(other))

@@ -1,0 +1,224 @@
+import { type Selectable, sql, type Transaction } from 'kysely'
+
+import { type AuditedChange, type ChangedBy, recordChange } from './audit-log.ts'
+import type { Database } from './database.ts'
+import type { Schema } from './schema.ts'
+import type { LoginLinksTable, SessionsTable } from './sign-in-tables.ts'
+
+export type SessionRecord = Selectable<SessionsTable>
+export type LoginLinkRecord = Selectable<LoginLinksTable>
+
+/** Whose sessions: of one workspace or, with null, of all; of one person or, with null, of all. */
+export interface SessionScope {
+  readonly workspaceId: string | null
+  readonly userId: string | null
+}
+
+export interface SessionStore {
+  insert(session: SessionRecord, by: ChangedBy): Promise<void>
+  /** Deletes the link with one of these digests and opens the session that `open` makes of it, all or nothing; null where there is no such link any more. */
+  redeem(
+    digests: readonly string[],
+    now: string,
+    by: ChangedBy,
+    open: (link: LoginLinkRecord) => SessionRecord,
+  ): Promise<SessionRecord | null>
+  /** The session with one of these digests, if it still counts, as in the three below. */
+  find(digests: readonly string[], now: string): Promise<SessionRecord | null>
+  /** Which of these. */
+  live(ids: readonly string[], now: string): Promise<ReadonlySet<string>>
+  /** The last opened first. */
+  list(scope: SessionScope, now: string, limit: number): Promise<readonly SessionRecord[]>
+  prolong(id: string, lastUsedAt: string, expiresAt: string): Promise<void>
+  /** False if the scope has no such session. */
+  end(scope: SessionScope, id: string, action: 'signed_out' | 'revoked', now: string, by: ChangedBy): Promise<boolean>
+  /**
+   * Keeps the link. `role` null: the role that the person has, or `member` for somebody new, who becomes a member with this.
+   * A role that differs becomes the person's, which ends the sessions that there are.
+   */
+  addLink(
+    link: Omit<LoginLinkRecord, 'role'> & { readonly role: LoginLinkRecord['role'] | null },
+    memberId: string,
+    by: ChangedBy,
+  ): Promise<LoginLinkRecord>
+  /** Sessions and links. */
+  deleteExpired(before: string, limit: number): Promise<number>
+}
+
+export const createSessionStore = (database: Database): SessionStore => ({
+  insert: (session, by) =>
+    recordChange<void>(database, by, session.created_at, async (transaction) => {
+      await transaction.insertInto('sessions').values(session).execute()
+      return { result: undefined, audit: audited('signed_in', session) }
+    }),
+
+  redeem: (digests, now, by, open) =>
+    recordChange<SessionRecord | null>(database, by, now, async (transaction) => {
+      const link = await transaction
+        .deleteFrom('login_links')
+        .where('digest', 'in', digests)
+        .where('expires_at', '>', now)
+        .returningAll()
+        .executeTakeFirst()
+      if (link === undefined) return { result: null, audit: null }
+      const session = open(link)
+      await transaction.insertInto('sessions').values(session).execute()
+      return { result: session, audit: audited('signed_in', session), by: { ...by, userId: session.user_id, sessionId: session.id } }
+    }),
+
+  async find(digests, now) {
+    const row = await counting(database, now).where('sessions.digest', 'in', digests).executeTakeFirst()
+    return row ?? null
+  },
+
+  async live(ids, now) {
+    const rows = await counting(database, now).where('sessions.id', 'in', ids).execute()
+    return new Set(rows.map(({ id }) => id))
+  },
+
+  list: ({ workspaceId, userId }, now, limit) =>
+    counting(database, now)
+      .$if(workspaceId !== null, (query) => query.where('sessions.workspace_id', '=', workspaceId ?? ''))
+      .$if(userId !== null, (query) => query.where('sessions.user_id', '=', userId ?? ''))
+      .orderBy('sessions.created_at', 'desc')
+      .orderBy('sessions.id', 'desc')
+      .limit(limit)
+      .execute(),
+
+  prolong: (id, lastUsedAt, expiresAt) =>
+    database.transaction(async (transaction) => {
+      await transaction.updateTable('sessions').set({ last_used_at: lastUsedAt, expires_at: expiresAt }).where('id', '=', id).execute()
+    }),
+
+  end: ({ workspaceId, userId }, id, action, now, by) =>
+    recordChange<boolean>(database, by, now, async (transaction) => {
+      const ended = await transaction
+        .deleteFrom('sessions')
+        .where('id', '=', id)
+        .$if(workspaceId !== null, (query) => query.where('workspace_id', '=', workspaceId ?? ''))
+        .$if(userId !== null, (query) => query.where('user_id', '=', userId ?? ''))
+        .returningAll()
+        .executeTakeFirst()
+      return { result: ended !== undefined, audit: ended === undefined ? null : audited(action, ended) }
+    }),
+
+  addLink: ({ role, ...rest }, memberId, by) =>
+    recordChange(database, by, rest.created_at, async (transaction) => {
+      const { workspace_id, user_id, created_at } = rest
+      const before = await roleOf(transaction, workspace_id, user_id)
+      const after = role ?? before ?? 'member'
+      if (after !== before) await giveRole(transaction, { id: memberId, workspace_id, user_id, role: after, created_at })
+      const link: LoginLinkRecord = { ...rest, role: after }
+      await transaction.insertInto('login_links').values(link).execute()
+      return {
+        result: link,
+        audit: {
+          workspaceId: workspace_id,
+          action: 'login_link_created',
+          objectType: 'member',
+          objectId: user_id,
+          before: { role: before },
+          after: { role: after, expires_at: link.expires_at },
+        },
+      }
+    }),
+
+  deleteExpired: (before, limit) =>
+    database.transaction(async (transaction) => {
+      const { numDeletedRows: sessions } = await transaction
+        .deleteFrom('sessions')
+        .where('id', 'in', (eb) => eb.selectFrom('sessions').select('id').where('expires_at', '<', before).limit(limit))
+        .executeTakeFirstOrThrow()
+      const { numDeletedRows: links } = await transaction
+        .deleteFrom('login_links')
+        .where('id', 'in', (eb) => eb.selectFrom('login_links').select('id').where('expires_at', '<', before).limit(limit))
+        .executeTakeFirstOrThrow()
+      return Math.max(Number(sessions), Number(links))
+    }),
+})
+
+/**
+ * Sessions that have not expired and whose key is still in force or, where none opened them, whose person still has that
+ * role in a workspace that is still there. It is asked each time, so that nothing has to end them when one of these goes.
+ */
+const counting = (database: Database, now: string) =>
+  database.kysely
+    .selectFrom('sessions')
+    .innerJoin('workspaces', 'workspaces.id', 'sessions.workspace_id')
+    .leftJoin('api_keys', 'api_keys.hash', 'sessions.key_hash')
+    .leftJoin('workspace_members', (join) =>
+      join
+        .onRef('workspace_members.workspace_id', '=', 'sessions.workspace_id')
+        .onRef('workspace_members.user_id', '=', 'sessions.user_id'),
+    )
+    .selectAll('sessions')
+    .where('workspaces.deleted_at', 'is', null)
+    .where('sessions.expires_at', '>', now)
+    .where((eb) =>
+      eb.or([
+        eb.and([
+          eb('sessions.key_hash', 'is not', null),
+          eb('api_keys.deleted_at', 'is', null),
+          eb('api_keys.disabled', '=', 0),
+          eb.or([eb('api_keys.expires_at', 'is', null), eb('api_keys.expires_at', '>', now)]),
+        ]),
+        eb.and([eb('sessions.key_hash', 'is', null), eb(roleNow, '=', eb.ref('sessions.role'))]),
+      ]),
+    )
+
+/** Who made a workspace is its admin, with no row among its members where it came with the database. */
+const roleNow = sql<string>`coalesce(workspace_members.role, case when workspaces.created_by = sessions.user_id then 'admin' end)`
+
+const roleOf = async (transaction: Transaction<Schema>, workspaceId: string, userId: string): Promise<LoginLinkRecord['role'] | null> => {
+  const member = await transaction
+    .selectFrom('workspace_members')
+    .select('role')
+    .where('workspace_id', '=', workspaceId)
+    .where('user_id', '=', userId)
+    .executeTakeFirst()
+  if (member !== undefined) return member.role
+  const made = await transaction
+    .selectFrom('workspaces')
+    .select('id')
+    .where('id', '=', workspaceId)
+    .where('created_by', '=', userId)
+    .executeTakeFirst()
+  return made === undefined ? null : 'admin'
+}
+
+/** Makes the person a member with this role, or changes the role; the sessions that the person had with the old one end. */
+const giveRole = async (transaction: Transaction<Schema>, member: NewMember): Promise<void> => {
+  const { workspace_id, user_id, role, created_at } = member
+  await transaction
+    .insertInto('users')
+    .values({ id: user_id, name: user_id, email: null, created_at })
+    .onConflict((conflict) => conflict.column('id').doNothing())
+    .execute()
+  await transaction
+    .insertInto('workspace_members')
+    .values(member)
+    .onConflict((conflict) => conflict.columns(['workspace_id', 'user_id']).doUpdateSet({ role }))
+    .execute()
+  await transaction.deleteFrom('sessions').where('workspace_id', '=', workspace_id).where('user_id', '=', user_id).execute()
+}
+
+interface NewMember {
+  /** Used where the person is no member yet. */
+  readonly id: string
+  readonly workspace_id: string
+  readonly user_id: string
+  readonly role: LoginLinkRecord['role']
+  readonly created_at: string
+}
+
+const audited = (action: 'signed_in' | 'signed_out' | 'revoked', session: SessionRecord): AuditedChange => {
+  const view = { user_id: session.user_id, role: session.role, key_hash: session.key_hash, user_agent: session.user_agent }
+  return {
+    workspaceId: session.workspace_id,
+    action,
+    objectType: 'session',
+    objectId: session.id,
+    before: action === 'signed_in' ? null : view,
+    after: action === 'signed_in' ? view : null,
+  }
+}

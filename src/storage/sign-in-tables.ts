@@ -1,0 +1,34 @@
+/** Sessions of people, and the links that open them. Made by 0011. */
+export interface SignInTables {
+  sessions: SessionsTable
+  login_links: LoginLinksTable
+}
+
+export interface SessionsTable {
+  id: string
+  /** HMACs of the cookie's value and of the half that the page holds (docs/contract/sign-in.md#two-halves). */
+  digest: string
+  csrf_digest: string
+  workspace_id: string
+  user_id: string
+  role: 'admin' | 'member'
+  /** The management key that it was opened with; it ends with it. Null where a link or a provider of identities opened it. */
+  key_hash: string | null
+  user_agent: string | null
+  created_at: string
+  last_used_at: string
+  /** Moves on with each use, up to `ends_at`. */
+  expires_at: string
+  ends_at: string
+}
+
+/** A row is deleted when the link is used. */
+export interface LoginLinksTable {
+  id: string
+  digest: string
+  workspace_id: string
+  user_id: string
+  role: 'admin' | 'member'
+  created_at: string
+  expires_at: string
+}
