@@ -62,6 +62,11 @@ interface ResultMarks {
 
 /** What is neither text nor media follows the result in the same message. A mark within the content marks the result. */
 export const toolResult = (callId: string, content: readonly Part[], marks: ResultMarks = {}): readonly Part[] => {
+  const only = content.length === 1 ? content[0] : undefined
+  // Nearly all results are one text.
+  if (only?.type === 'text' && !('cache' in only) && marks.cache === undefined && marks.isError !== true) {
+    return [{ type: 'tool-result', callId, text: only.text }]
+  }
   const media = content.filter(({ type }) => MEDIA.has(type))
   const cache = marks.cache ?? content.flatMap((part) => ('cache' in part ? [part.cache] : [])).at(-1)
   return [
@@ -101,6 +106,7 @@ const urlCitation = (node: Node): UrlCitation => ({
 
 /** A proof that bears the id of a tool call of its message is that call's (canonical/reasoning.ts). */
 export const attachProofs = (parts: readonly Part[]): readonly Part[] => {
+  if (!parts.some((part) => part.type === 'reasoning' && part.proof?.id !== undefined)) return parts
   const calls = new Set(parts.flatMap((part) => (part.type === 'tool-call' ? [part.id] : [])))
   const proofs = new Map<string, ReasoningProof>()
   for (const part of parts) {
@@ -127,10 +133,13 @@ export type Piece = Message & { readonly open: boolean }
 /** Dialects that send a turn in pieces (each tool result a message, each tool call an item) come out as whole turns. */
 export const joinTurns = (pieces: readonly Piece[]): Message[] => {
   const turns: { message: Message; parts: Part[]; open: boolean }[] = []
-  for (const { open, ...message } of pieces) {
+  for (const piece of pieces) {
     const last = turns.at(-1)
-    if (open && last?.open === true && last.message.role === message.role) last.parts.push(...message.parts)
-    else turns.push({ message, parts: [...message.parts], open })
+    if (piece.open && last?.open === true && last.message.role === piece.role) last.parts.push(...piece.parts)
+    else {
+      const { open, ...message } = piece
+      turns.push({ message, parts: [...piece.parts], open })
+    }
   }
   return turns.map(({ message, parts }) => ({ ...message, parts: attachProofs(parts) }))
 }

@@ -3,6 +3,7 @@ import { isUtf8 } from 'node:buffer'
 
 import { GatewayError } from '../errors.ts'
 import type { Clock } from '../lib/clock.ts'
+import { writtenOut } from '../lib/written-out.ts'
 import type { BodySpace } from '../limits/body-room.ts'
 
 /** What is used of a request: the runtime has more than one type of them. */
@@ -35,8 +36,12 @@ export const readBody = async (request: Readable, limits: BodyLimits): Promise<U
     if (bytes.byteLength > maxBytes) throw tooLarge(maxBytes)
     return checked(bytes)
   }
-  return checked(request.body === null ? new Uint8Array() : await readPieces(request.body.getReader(), declared, limits))
+  const bytes = checked(request.body === null ? new Uint8Array() : await readPieces(request.body.getReader(), declared, limits))
+  return bytes.byteLength < LARGE_BYTES ? bytes : writtenOut(bytes, () => new Promise((resolve) => void limits.clock.after(0, resolve)))
 }
+
+/** A smaller body goes on exactly as it came. */
+const LARGE_BYTES = 1024 * 1024
 
 /** Bodies of this length arrive in a few packets. */
 const AT_ONCE_MAX = 64 * 1024

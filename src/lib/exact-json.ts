@@ -4,13 +4,16 @@
  */
 
 /** As JSON.parse, at its price where no number is that long. Throws SyntaxError. */
-export const parseExact = (text: string): unknown => (LONG_INTEGER.test(text) ? JSON.parse(text, keepExact) : JSON.parse(text))
+export const parseExact = (text: string): unknown => (LONG_INTEGER.test(text) ? keepingExact(text) : JSON.parse(text))
+
+/** The same for text that is known to hold one. */
+export const keepingExact = (text: string): unknown => JSON.parse(text, keepExact)
 
 /** Whether the value is an integer that was kept as text: for those who need a number, it is none. */
 export const isExactInteger = (value: unknown): boolean => exact.isRawJSON(value)
 
 /** The shortest integer that a double cannot hold has 16 digits. In a string such digits seldom stand between the same signs. */
-export const LONG_INTEGER = /(?:^|[:,[\s])-?\d{16,}\s*(?:[,\]}]|$)/
+const LONG_INTEGER = /(?:^|[:,[\s])-?\d{16,}\s*(?:[,\]}]|$)/
 const INTEGER = /^-?\d+$/
 
 interface ExactJson {

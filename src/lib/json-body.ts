@@ -4,7 +4,7 @@
  * white space and unknown members stay byte-identical. A large body stays in the bytes it came in: only the members
  * that are asked for become text.
  */
-import { isExactInteger, parseExact } from './exact-json.ts'
+import { isExactInteger, keepingExact } from './exact-json.ts'
 import { JSON_LIMITS, type JsonLimits, type JsonMember, JsonTextError, refuseEscapes, refuseRepeated, scanMembers } from './json-scan.ts'
 import { spliceMembers } from './json-splice.ts'
 import { asIs, isAscii, ofOctets, octetsOf, textOf, type TextForm } from './octets.ts'
@@ -40,7 +40,19 @@ export class JsonBody {
   static read(text: string, limits: JsonLimits = JSON_LIMITS): JsonBody {
     refuseEscapes(text, limits)
     const members = scanMembers(text, limits)
-    return new JsonBody(text, asIs, members, text.length > WHOLE_PARSE_MAX ? newValues() : membersOf(parse(text)))
+    return new JsonBody(
+      text,
+      asIs,
+      members,
+      text.length > WHOLE_PARSE_MAX
+        ? newValues()
+        : membersOf(
+            parse(
+              text,
+              members.some(({ exact }) => exact),
+            ),
+          ),
+    )
   }
 
   /** The same for text as it came, in valid UTF-8. The bytes must not change afterwards. */
@@ -88,7 +100,7 @@ export class JsonBody {
   /** The JSON text of a member's value. */
   raw(key: string): string | undefined {
     const member = this.#find(key)
-    return member === undefined ? undefined : this.#form.text(this.#held.slice(member.start, member.end))
+    return member === undefined ? undefined : this.#rawOf(member)
   }
 
   /** The same to be searched, as `searchable`: nothing is decoded for it. */
@@ -101,9 +113,9 @@ export class JsonBody {
   get(key: string): JsonValue | undefined {
     const known = this.#values[key]
     if (known !== undefined) return known
-    const raw = this.raw(key)
-    if (raw === undefined) return undefined
-    const value = plainNumber(parse(raw))
+    const member = this.#find(key)
+    if (member === undefined) return undefined
+    const value = plainNumber(parse(this.#rawOf(member), member.exact))
     this.#values[key] = value
     return value
   }
@@ -154,6 +166,10 @@ export class JsonBody {
     return spliceMembers(this.#held, this.#members, this.#form.changes(changes))
   }
 
+  #rawOf({ start, end }: JsonMember): string {
+    return this.#source === null ? this.#form.text(this.#held.slice(start, end)) : textOf(this.#source.subarray(start, end))
+  }
+
   #find(key: string): JsonMember | undefined {
     for (const member of this.#members) if (member.key === key) return member
     return undefined
@@ -177,11 +193,11 @@ const membersOf = (value: JsonValue): Record<string, JsonValue> => {
 /** A request's own settings are numbers (a seed, say), whose bytes are relayed; only what lies deeper is kept as written. */
 const plainNumber = (value: JsonValue): JsonValue => (isExactInteger(value) ? Number(JSON.stringify(value)) : value)
 
-const parse = (text: string): JsonValue => {
+const parse = (text: string, exact: boolean): JsonValue => {
   // Many members that are asked for are written as null.
   if (text === 'null') return null
   try {
-    return parseExact(text) as JsonValue
+    return (exact ? keepingExact(text) : JSON.parse(text)) as JsonValue
   } catch (cause) {
     throw new JsonTextError('The body is not valid JSON.', { cause })
   }
@@ -190,6 +206,7 @@ const parse = (text: string): JsonValue => {
 /** The parsed object, within the same limits. Throws JsonTextError. */
 export const readJsonObject = (text: string, limits: JsonLimits = JSON_LIMITS): Record<string, JsonValue> => {
   refuseEscapes(text, limits)
-  scanMembers(text, limits)
-  return parse(text) as Record<string, JsonValue>
+  const members = scanMembers(text, limits)
+  const exact = members.some((member) => member.exact)
+  return parse(text, exact) as Record<string, JsonValue>
 }

@@ -2,7 +2,6 @@
  * Walks over JSON text and says where the members or elements of its outermost value stand, without building any value.
  * Linear time: strings are skipped by a search for their end.
  */
-import { LONG_INTEGER } from './exact-json.ts'
 import { isAscii, octetsOf } from './octets.ts'
 
 export interface JsonLimits {
@@ -15,7 +14,9 @@ export interface JsonLimits {
   /** The most members of the outermost object, and of any other one. */
   readonly fields: number
   readonly members: number
-  /** Characters that are written as an escape, in all. */
+  /** Names of members in all, those of the outermost object aside. */
+  readonly namesInAll: number
+  /** Characters that are written as an escape, in all; one by its number (`\u0061`) counts as four, which is what it costs. */
   readonly escapes: number
   /** Characters of white space between values, in all. */
   readonly spaces: number
@@ -36,7 +37,8 @@ export const JSON_LIMITS: JsonLimits = {
   containers: 20_000,
   fields: 1000,
   members: 10_000,
-  escapes: 2_000_000,
+  namesInAll: 60_000,
+  escapes: 1_000_000,
   spaces: 2_000_000,
   exactNodes: 25_000,
   names: 'once',
@@ -51,6 +53,7 @@ export const UNLIMITED: JsonLimits = {
   containers: MANY,
   fields: MANY,
   members: MANY,
+  namesInAll: MANY,
   escapes: MANY,
   spaces: MANY,
   exactNodes: MANY,
@@ -72,6 +75,8 @@ export interface JsonSpan {
 export interface JsonMember extends JsonSpan {
   readonly key: string
   readonly keyStart: number
+  /** It holds an integer of more digits than a double is sure to keep (lib/exact-json.ts). */
+  readonly exact: boolean
 }
 
 /** The members of the one object that `text` holds. Throws JsonTextError, also where `names` is once and a name stands twice. */
@@ -86,16 +91,17 @@ export const scanMembers = (text: string, limits: JsonLimits = UNLIMITED, names:
     const keyStart = at
     const keyEnd = skipString(text, at)
     const start = skipColon(text, budget, keyEnd)
+    const before = budget.longIntegers
     const end = skipValue(text, start, budget)
     if (members.length >= limits.fields) throw new JsonTextError(`The body has more than ${limits.fields} fields.`)
-    members.push({ key: nameIn(text, keyStart, keyEnd), keyStart, start, end })
+    members.push({ key: nameIn(text, keyStart, keyEnd), keyStart, start, end, exact: budget.longIntegers > before })
     at = skipSpace(text, budget, end)
     if (text.charCodeAt(at) === CLOSING_BRACE) break
     at = skipComma(text, budget, at)
   }
   atEnd(text, budget, at + 1, members)
   if (names === 'once') refuseRepeated(members)
-  if (limits.nodes - budget.nodes > limits.exactNodes && LONG_INTEGER.test(text)) {
+  if (limits.nodes - budget.nodes > limits.exactNodes && budget.longIntegers > 0) {
     throw new JsonTextError(`The body holds more than ${limits.exactNodes} values, and an integer of more than 15 digits beside them.`)
   }
   return members
@@ -149,22 +155,30 @@ export const scanTree = (text: string, levels: number, from = skipSpace(text, bu
 const QUOTE = 34
 const COMMA = 44
 const COLON = 58
+const ZERO = 48
+const NINE = 57
 const BRACKET = 91
 const BACKSLASH = 92
+const LETTER_U = 117
 const CLOSING_BRACKET = 93
 const BRACE = 123
 const CLOSING_BRACE = 125
 const SCALAR = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y
 
-/** What is left of the limits. */
+/** What is left of the limits, and what was found. */
 interface Budget {
   readonly limits: JsonLimits
   nodes: number
   containers: number
+  names: number
   spaces: number
+  longIntegers: number
 }
 
-const budgetOf = (limits: JsonLimits): Budget => ({ limits, nodes: limits.nodes, containers: limits.containers, spaces: limits.spaces })
+const budgetOf = (limits: JsonLimits): Budget => {
+  const { nodes, containers, namesInAll: names, spaces } = limits
+  return { limits, nodes, containers, names, spaces, longIntegers: 0 }
+}
 
 /** Where one value of any kind ends. Without recursion: hostile nesting must not touch the stack. */
 const skipValue = (text: string, start: number, budget: Budget): number => {
@@ -183,6 +197,8 @@ const skipValue = (text: string, start: number, budget: Budget): number => {
   const names: Names[] = []
   const skipName = (from: number): number => {
     const end = skipString(text, from)
+    budget.names -= 1
+    if (budget.names < 0) throw new JsonTextError(`The objects in the body have more than ${limits.namesInAll} members.`)
     if (limits.names === 'once') takeName(names, names.length - 1, text, from, end)
     return skipColon(text, budget, end)
   }
@@ -206,7 +222,7 @@ const skipValue = (text: string, start: number, budget: Budget): number => {
         if (closing === CLOSING_BRACE) at = skipName(at)
         continue
       }
-    } else at = skipScalar(text, at)
+    } else at = skipScalar(text, at, budget)
 
     // Behind a value: the containers that end here, then the next value.
     for (;;) {
@@ -276,7 +292,7 @@ export const refuseEscapes = (text: string, { escapes }: JsonLimits): void => {
   if (text.length < 2 * escapes) return
   let count = 0
   for (let at = text.indexOf('\\'); at >= 0; at = text.indexOf('\\', at + 2)) {
-    count += 1
+    count += text.charCodeAt(at + 1) === LETTER_U ? 4 : 1
     if (count > escapes) throw new JsonTextError(`The body holds more than ${escapes} escaped characters.`)
   }
 }
@@ -307,10 +323,23 @@ const isEscaped = (text: string, quote: number): boolean => {
   return (quote - before) % 2 === 0
 }
 
-const skipScalar = (text: string, start: number): number => {
+const skipScalar = (text: string, start: number, budget: Budget): number => {
   SCALAR.lastIndex = start
   if (!SCALAR.test(text)) fail(text, start)
-  return SCALAR.lastIndex
+  const end = SCALAR.lastIndex
+  if (end - start >= LONG && isWholeNumber(text, start, end)) budget.longIntegers += 1
+  return end
+}
+
+/** The shortest integer that a double cannot hold has so many digits. */
+const LONG = 16
+
+const isWholeNumber = (text: string, start: number, end: number): boolean => {
+  for (let at = start + 1; at < end; at += 1) {
+    const code = text.charCodeAt(at)
+    if (code < ZERO || code > NINE) return false
+  }
+  return true
 }
 
 /** Few in a list, more in a set; null before the first. */

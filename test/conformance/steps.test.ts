@@ -1,7 +1,6 @@
 /**
- * No body, accepted or refused, holds the process for long: what is done with it at once takes some tens of milliseconds
- * at the most, whatever it holds. A step is measured against a known amount of work in the same run, by the processor's
- * time, so that other programs on the machine do not matter.
+ * No body, accepted or refused, holds the process for long, whatever it holds. A step is measured against a known amount of
+ * work in the same run, which takes three to four milliseconds on a machine of 2024.
  */
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
@@ -55,10 +54,12 @@ function membersOf(list: string): string {
   return `"k":${list.slice(0, BODY_MAX / 2).replaceAll(/,(?=[{["\d\s])/g, () => `,"k${(number += 1)}":`)}`
 }
 
+/** Of the processor, so that other programs on the machine do not matter. */
 const microseconds = (work: () => void): number => {
-  const before = process.cpuUsage().user
+  const before = process.cpuUsage()
   work()
-  return process.cpuUsage().user - before
+  const { user, system } = process.cpuUsage(before)
+  return user + system
 }
 
 /** A known amount of work on the machine at hand: 2.5 MB of JSON are parsed. */
@@ -90,18 +91,18 @@ const stepsOf = (bytes: Uint8Array, format: ClientFormat): readonly number[] => 
   return steps
 }
 
-test('each step with a hostile body takes no more than thirty times as long as to parse 2.5 MB of JSON', () => {
+test('each step with a hostile body takes no more than twelve times as long as to parse 2.5 MB of JSON', () => {
   known()
   fc.assert(
     fc.property(unit, count, holder, fc.constantFrom<ClientDialect>('chat', 'responses', 'messages'), (one, times, hold, dialect) => {
       const fitting = Math.min(times, Math.floor(BODY_MAX / 2 / (one.length + 1)))
       const bytes = Buffer.from(hold(Array.from({ length: fitting }, () => one).join(',')))
-      const limit = 30 * Math.max(known(), known(), 10_000)
-      // The first run of a step includes the engine's compiling: the better of two counts.
-      const [first, second] = [stepsOf(bytes, FORMATS[dialect]), stepsOf(bytes, FORMATS[dialect])]
-      const longest = Math.max(...first.map((took, at) => Math.min(took, second[at] ?? took)))
-      expect(longest).toBeLessThan(limit)
+      // The first run of a step includes the engine's compiling, and collections of garbage come at any time: the best run counts, and
+      // the worse one of the known work.
+      const runs = [0, 1, 2, 3].map(() => stepsOf(bytes, FORMATS[dialect]))
+      const limit = 12 * Math.max(known(), known())
+      for (const at of (runs[0] ?? []).keys()) expect(Math.min(...runs.map((steps) => steps[at] ?? 0))).toBeLessThan(limit)
     }),
-    { numRuns: 25 },
+    { numRuns: 40, endOnFailure: true },
   )
 }, 120_000)
