@@ -54,7 +54,7 @@ function membersOf(list: string): string {
   return `"k":${list.slice(0, BODY_MAX / 2).replaceAll(/,(?=[{["\d\s])/g, () => `,"k${(number += 1)}":`)}`
 }
 
-/** Of the processor, so that other programs on the machine do not matter. */
+/** The time of the processor counts, so that other programs on the machine do not matter. */
 const microseconds = (work: () => void): number => {
   const before = process.cpuUsage()
   work()
