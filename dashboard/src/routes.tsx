@@ -32,7 +32,13 @@ const tree = root.addChildren([
     '/',
     lazyRouteComponent(() => import('./screens/overview/overview-screen.tsx'), 'OverviewScreen'),
   ),
-  requests,
+  requests.addChildren([
+    screen(
+      requests,
+      '$id',
+      lazyRouteComponent(() => import('./screens/requests/request-screen.tsx'), 'RequestScreen'),
+    ),
+  ]),
 ])
 
 export const router = createRouter({

@@ -1,3 +1,164 @@
-import { ScreenHead } from '../../parts/screen-head.tsx'
+/** Every request, newest first, with one of them beside the list. */
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { Outlet, useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { useCallback, useMemo, useRef, useState } from 'react'
 
-export const RequestsScreen = () => <ScreenHead title="Requests" />
+import { generationList, generationsCsv, type GenerationRow } from '../../api/generations.ts'
+import { Button } from '../../parts/button.tsx'
+import { CopyCurl } from '../../parts/copy-curl.tsx'
+import { Empty } from '../../parts/empty.tsx'
+import { Loaded } from '../../parts/loaded.tsx'
+import { FaultBoundary } from '../../parts/panel.tsx'
+import { RangeSelect } from '../../parts/range-select.tsx'
+import { saveFile } from '../../parts/save-file.ts'
+import { ScreenHead } from '../../parts/screen-head.tsx'
+import { useIsWide } from '../../parts/use-is-wide.ts'
+import { VirtualRows } from '../../parts/virtual-rows.tsx'
+import { useNow } from '../../parts/when.tsx'
+import { rangeOf } from '../../range.ts'
+import { useKeys } from '../../shell/keyboard.ts'
+import { readFilter } from './filter.ts'
+import { FilterBar } from './filter-bar.tsx'
+import { ALL_COLUMNS, FEW_COLUMNS, PHONE_COLUMNS } from './request-columns.tsx'
+import { RequestHistogram } from './request-histogram.tsx'
+import { useLive } from './use-live.ts'
+
+export const RequestsScreen = () => {
+  const search = useSearch({ strict: false })
+  const { id = null } = useParams({ strict: false })
+  const navigate = useNavigate()
+  const now = useNow()
+  const isLive = search['live'] === 'on'
+  const isWide = useIsWide(1100)
+  const isPhone = !useIsWide(721)
+  const { q = '', workspace } = search
+  // What is followed live begins when it was asked for: a range that moved with the clock would ask again each minute.
+  const [openedAt] = useState(now)
+  const range = rangeOf(search, openedAt)
+  const filter = useMemo(() => ({ ...readFilter(q).query, workspace_id: workspace }), [q, workspace])
+  const bounded = useMemo(
+    () => ({ ...filter, from: range.from, ...(search['to'] === undefined ? {} : { to: range.to }) }),
+    [filter, range.from, range.to, search],
+  )
+  const list = useInfiniteQuery(generationList(bounded))
+  const scroller = useRef<HTMLDivElement>(null)
+  const isHeld = useCallback(
+    () => scroller.current?.matches(':hover, :focus-within') === true || (scroller.current?.scrollTop ?? 0) > 0,
+    [],
+  )
+  const live = useLive(filter, isLive, isHeld)
+  const rows = useMemo(() => merged(live.rows, list.data?.pages.flatMap(({ data }) => data) ?? []), [live.rows, list.data])
+  const toggleLive = (): void =>
+    void navigate({ to: '.', search: (before) => ({ ...before, live: isLive ? undefined : 'on' }), replace: true })
+  const open = useCallback(
+    (row: GenerationRow) => void navigate({ to: '/requests/$id', params: { id: row.id }, search: (before) => before, replace: true }),
+    [navigate],
+  )
+  const exportCsv = (): void => void generationsCsv(bounded).then((file) => saveFile(file, 'requests.csv'))
+  useKeys({ f: toggleLive, e: exportCsv })
+  const more = useCallback(() => {
+    if (list.hasNextPage && !list.isFetchingNextPage) void list.fetchNextPage()
+  }, [list])
+  const listIsShown = id === null || isWide
+  return (
+    <>
+      {listIsShown ? (
+        <ScreenHead title="Requests">
+          <RangeSelect />
+          <Button aria-pressed={isLive} onClick={toggleLive} keys="f">
+            {isLive ? '● Live' : '○ Live'}
+          </Button>
+          <Button onClick={exportCsv}>Export CSV</Button>
+          <CopyCurl path="/generations" query={bounded} />
+        </ScreenHead>
+      ) : null}
+      <div className={id !== null && isWide ? 'beside' : undefined}>
+        {listIsShown ? (
+          <div className="requests-list">
+            <FilterBar />
+            {id === null ? <RequestHistogram filter={filter} range={range} /> : null}
+            <p className="rows-note" role="status">
+              {live.waiting > 0 ? (
+                <button type="button" className="link-button" onClick={live.show}>
+                  {live.waiting} new
+                </button>
+              ) : isLive && live.fault === null ? (
+                'Following: new requests appear here as they end.'
+              ) : null}
+              {live.skipped > 0 ? ` ${live.skipped} were skipped: more came than can be shown.` : null}
+              {live.fault === null ? null : ` ${live.fault}`}
+            </p>
+            <Loaded query={list} rows={12}>
+              {() =>
+                rows.length === 0 ? (
+                  <NoRequests isFiltered={q !== ''} />
+                ) : (
+                  <VirtualRows
+                    label="Requests"
+                    columns={isPhone ? PHONE_COLUMNS : id === null ? ALL_COLUMNS : FEW_COLUMNS}
+                    rows={rows}
+                    rowKey={rowKey}
+                    selected={id}
+                    onEnd={more}
+                    onMove={id === null ? undefined : open}
+                    scroller={scroller}
+                    foot={<ListEnd isWhole={!list.hasNextPage} fault={list.isFetchNextPageError} again={() => void list.fetchNextPage()} />}
+                  />
+                )
+              }
+            </Loaded>
+          </div>
+        ) : null}
+        <FaultBoundary key={id}>
+          <Outlet />
+        </FaultBoundary>
+      </div>
+    </>
+  )
+}
+
+const rowKey = ({ id }: GenerationRow): string => id
+
+/** A request that came live and was then loaded, too, is one row. */
+const merged = (live: readonly GenerationRow[], loaded: readonly GenerationRow[]): readonly GenerationRow[] => {
+  if (live.length === 0) return loaded
+  const known = new Set(loaded.map(rowKey))
+  return [...live.filter(({ id }) => !known.has(id)), ...loaded]
+}
+
+const ListEnd = ({ isWhole, fault, again }: { isWhole: boolean; fault: boolean; again: () => void }) => (
+  <p className="list-end faint">
+    {fault ? (
+      <>
+        The next rows could not be loaded. <Button onClick={again}>Try again</Button>
+      </>
+    ) : isWhole ? (
+      'These are all.'
+    ) : (
+      'Loading more…'
+    )}
+  </p>
+)
+
+const NoRequests = ({ isFiltered }: { isFiltered: boolean }) => {
+  const navigate = useNavigate()
+  return isFiltered ? (
+    <Empty
+      action={
+        <Button onClick={() => void navigate({ to: '.', search: (search) => ({ ...search, q: undefined }) })}>Clear the filter</Button>
+      }
+    >
+      No request in this time fits the filter.
+    </Empty>
+  ) : (
+    <Empty
+      action={
+        <Button kind="primary" onClick={() => void navigate({ to: '/setup' })}>
+          Connect a client
+        </Button>
+      }
+    >
+      No requests in this time. Each request to a model appears here as soon as it has ended.
+    </Empty>
+  )
+}

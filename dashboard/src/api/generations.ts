@@ -1,0 +1,83 @@
+/** Records of requests, their contents, and the stream of new ones. */
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
+
+import type { GenerationResource } from '../../../src/contract/generation.ts'
+import { ask, askRaw, type Query } from './client.ts'
+import { readEvents } from './read-events.ts'
+
+export type Generation = GenerationResource
+
+type LongMember =
+  | 'provider_responses'
+  | 'removed'
+  | 'warnings'
+  | 'pipeline'
+  | 'settings'
+  | 'settings_left_out'
+  | 'trace'
+  | 'server_tool_calls'
+
+/** A record as lists have it. */
+export type GenerationRow = Omit<Generation, LongMember> & { readonly attempts?: number }
+
+interface GenerationPage {
+  readonly data: readonly GenerationRow[]
+  readonly next_cursor: string | null
+}
+
+const PAGE_ROWS = 100
+
+export const generationList = (filter: Query) =>
+  infiniteQueryOptions({
+    queryKey: ['generations', filter],
+    queryFn: ({ pageParam, signal }) =>
+      ask<GenerationPage>('/generations', { query: { ...filter, cursor: pageParam, limit: PAGE_ROWS }, signal }),
+    initialPageParam: null as string | null,
+    getNextPageParam: ({ next_cursor }) => next_cursor,
+  })
+
+/** The newest few: for parts of other screens. */
+export const newestGenerations = (filter: Query, limit: number) =>
+  queryOptions({
+    queryKey: ['generations', 'newest', filter, limit],
+    queryFn: async ({ signal }) => (await ask<GenerationPage>('/generations', { query: { ...filter, limit }, signal })).data,
+  })
+
+export const generation = (id: string) =>
+  queryOptions({
+    queryKey: ['generation', id],
+    queryFn: async ({ signal }) => (await ask<{ data: Generation }>('/generation', { query: { id }, signal })).data,
+    staleTime: Number.POSITIVE_INFINITY,
+  })
+
+export interface GenerationContent {
+  readonly request?: unknown
+  readonly response?: unknown
+  readonly answer?: unknown
+  readonly error?: unknown
+}
+
+/** Each reading of it stands in the audit log, so it is read when somebody asks for it. */
+export const generationContent = (id: string) =>
+  queryOptions({
+    queryKey: ['generation', id, 'content'],
+    queryFn: async ({ signal }) => (await ask<{ data: GenerationContent }>('/generation/content', { query: { id }, signal })).data,
+    staleTime: Number.POSITIVE_INFINITY,
+    retry: false,
+  })
+
+/** Ends with the signal, with the session, or with the connection: then the promise resolves. */
+export const followGenerations = async (
+  filter: Query,
+  signal: AbortSignal,
+  take: { row: (row: GenerationRow) => void; gap: (skipped: number) => void },
+): Promise<void> => {
+  const response = await askRaw('/generations/stream', { query: filter, headers: { accept: 'text/event-stream' }, signal })
+  for await (const { event, data } of readEvents(response)) {
+    if (event === 'generation') take.row(JSON.parse(data) as GenerationRow)
+    else if (event === 'gap') take.gap((JSON.parse(data) as { skipped: number }).skipped)
+  }
+}
+
+export const generationsCsv = async (filter: Query): Promise<Blob> =>
+  (await askRaw('/generations', { query: filter, headers: { accept: 'text/csv' } })).blob()

@@ -1,0 +1,116 @@
+/** A list without end: only the rows in view are in the page. j and k move through it, Enter opens. */
+import { useVirtualizer } from '@tanstack/react-virtual'
+import { type ReactNode, type RefObject, useCallback, useEffect, useRef } from 'react'
+
+import { useKeys } from '../shell/keyboard.ts'
+
+export interface RowColumn<Row> {
+  readonly title: string
+  readonly cell: (row: Row) => ReactNode
+  /** Of the CSS grid: `72px`, `minmax(80px, 1fr)`. */
+  readonly width: string
+  readonly align?: 'right'
+}
+
+interface VirtualRowsProps<Row> {
+  readonly label: string
+  readonly columns: readonly RowColumn<Row>[]
+  readonly rows: readonly Row[]
+  readonly rowKey: (row: Row) => string
+  readonly selected: string | null
+  /** Asked for more once its end is near. */
+  readonly onEnd: () => void
+  /** Behind the last row. */
+  readonly foot: ReactNode
+  readonly scroller: RefObject<HTMLDivElement | null>
+  /** The keys have come to this row. */
+  readonly onMove?: (row: Row) => void
+}
+
+const ROW_PX = 34
+
+export const VirtualRows = <Row,>({ label, columns, rows, rowKey, selected, onEnd, foot, scroller, onMove }: VirtualRowsProps<Row>) => {
+  const virtual = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => ROW_PX,
+    overscan: 12,
+    getItemKey: (index) => {
+      const row = rows[index]
+      return row === undefined ? index : rowKey(row)
+    },
+  })
+  const items = virtual.getVirtualItems()
+  const last = items.at(-1)?.index ?? 0
+  const asked = useRef(0)
+  useEffect(() => {
+    if (rows.length === 0 || last < rows.length - 20 || asked.current === rows.length) return
+    asked.current = rows.length
+    onEnd()
+  }, [last, rows.length, onEnd])
+  const move = useCallback(
+    (step: number): void => {
+      const focused = document.activeElement?.closest<HTMLElement>('[data-row]')?.dataset['row'] ?? selected
+      const index = focused === null ? (step > 0 ? 0 : rows.length - 1) : rows.findIndex((row) => rowKey(row) === focused) + step
+      const row = rows[index]
+      if (row === undefined) return
+      virtual.scrollToIndex(index)
+      onMove?.(row)
+      requestAnimationFrame(() =>
+        scroller.current?.querySelector<HTMLElement>(`[data-row="${CSS.escape(rowKey(row))}"] a`)?.focus({ preventScroll: true }),
+      )
+    },
+    [onMove, rowKey, rows, scroller, selected, virtual],
+  )
+  useKeys({ j: () => move(1), k: () => move(-1) })
+  const template = columns.map(({ width }) => width).join(' ')
+  return (
+    <div className="rows-frame" role="table" aria-label={label} aria-rowcount={rows.length + 1}>
+      <div role="rowgroup">
+        <div className="rows-head" role="row" aria-rowindex={1} style={{ gridTemplateColumns: template }}>
+          {columns.map(({ title, align }) => (
+            <span key={title} role="columnheader" className={align}>
+              {title}
+            </span>
+          ))}
+        </div>
+      </div>
+      <div
+        className="rows-scroller"
+        ref={scroller}
+        role="rowgroup"
+        tabIndex={-1}
+        onKeyDown={(event) => {
+          const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0
+          if (step === 0) return
+          event.preventDefault()
+          move(step)
+        }}
+      >
+        <div className="rows-space" role="presentation" style={{ height: virtual.getTotalSize() }}>
+          {items.map(({ index, key, start }) => {
+            const row = rows[index]
+            if (row === undefined) return null
+            return (
+              <div
+                key={key}
+                role="row"
+                aria-rowindex={index + 2}
+                data-row={rowKey(row)}
+                className={rowKey(row) === selected ? 'rows-row selected' : 'rows-row'}
+                style={{ gridTemplateColumns: template, transform: `translateY(${start}px)` }}
+              >
+                {columns.map(({ title, align, cell }) => (
+                  <span key={title} role="cell" className={align === 'right' ? 'right number cut' : 'cut'}>
+                    {cell(row)}
+                  </span>
+                ))}
+              </div>
+            )
+          })}
+        </div>
+        <div role="presentation">{foot}</div>
+      </div>
+    </div>
+  )
+}

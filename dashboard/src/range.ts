@@ -1,0 +1,59 @@
+/** The time that a screen looks at, as its address says it: `range=24h`, or `from` and `to`. */
+import type { Search } from './search.ts'
+
+const MINUTE_MS = 60_000
+const HOUR_MS = 60 * MINUTE_MS
+const DAY_MS = 24 * HOUR_MS
+
+export type Interval = 'minute' | 'hour' | 'day'
+
+export interface TimeRange {
+  readonly from: string
+  readonly to: string
+  /** How wide the columns of a chart over it are. */
+  readonly interval: Interval
+}
+
+export const RANGES = [
+  { id: '1h', title: 'Last hour', lengthMs: HOUR_MS },
+  { id: '24h', title: 'Last 24 hours', lengthMs: DAY_MS },
+  { id: '7d', title: 'Last 7 days', lengthMs: 7 * DAY_MS },
+  { id: '30d', title: 'Last 30 days', lengthMs: 30 * DAY_MS },
+] as const
+
+export const DEFAULT_RANGE = '24h'
+
+/** To the minute, so that what is asked stays the same while the page is drawn again. */
+export const rangeOf = ({ from, to, range }: Search, nowMs: number): TimeRange => {
+  const now = Math.ceil(nowMs / MINUTE_MS) * MINUTE_MS
+  const [first, last] = [Date.parse(from ?? ''), Date.parse(to ?? '')]
+  if (!Number.isNaN(first) && !Number.isNaN(last) && first < last) return span(first, last)
+  const { lengthMs } = RANGES.find(({ id }) => id === range) ?? RANGES[1]
+  return span(now - lengthMs, now)
+}
+
+const span = (fromMs: number, toMs: number): TimeRange => ({
+  from: new Date(fromMs).toISOString(),
+  to: new Date(toMs).toISOString(),
+  interval: toMs - fromMs <= 2 * HOUR_MS ? 'minute' : toMs - fromMs <= 8 * DAY_MS ? 'hour' : 'day',
+})
+
+const LENGTHS: Readonly<Record<Interval, number>> = { minute: MINUTE_MS, hour: HOUR_MS, day: DAY_MS }
+
+/** The beginning of each column, those included in which nothing happened. Columns begin at full minutes, hours and days of UTC. */
+export const slotsOf = ({ from, to, interval }: TimeRange): readonly { readonly from: string; readonly to: string }[] => {
+  const length = LENGTHS[interval]
+  const first = Math.floor(Date.parse(from) / length) * length
+  const slots: { from: string; to: string }[] = []
+  for (let at = first; at < Date.parse(to); at += length) {
+    slots.push({ from: new Date(at).toISOString(), to: new Date(at + length).toISOString() })
+  }
+  return slots
+}
+
+export const slotLabel = (from: string, interval: Interval): string => {
+  const date = new Date(from)
+  return interval === 'day'
+    ? date.toLocaleDateString('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' })
+    : date.toLocaleString('en-GB', { weekday: 'short', hour: '2-digit', minute: '2-digit' })
+}

@@ -1,0 +1,44 @@
+/** Why it failed, in a sentence, and what to do about it. */
+import type { Generation } from '../../api/generations.ts'
+import { PAGE_BASE } from '../../page.ts'
+
+export const Cause = ({ record }: { record: Generation }) => {
+  const { error_type: type, error, http_status: status, cancelled } = record
+  if (cancelled) return <p className="note">The client left before the answer had ended. What was produced by then was charged.</p>
+  if (type === null) return record.warnings.length === 0 ? null : <Warnings record={record} />
+  const attempts = record.provider_responses ?? []
+  const failed = attempts.filter(({ error_type }) => error_type !== null).length
+  return (
+    <div className="note bad cause" role="group" aria-label="Cause">
+      <p>
+        <strong>
+          <span aria-hidden="true">▲ </span>
+          {type}
+          {status === null ? '' : ` (${status})`}
+        </strong>{' '}
+        {attempts.length === 0
+          ? 'No provider was asked.'
+          : attempts.length === 1
+            ? `${attempts[0]?.provider_name} was asked.`
+            : `${attempts.length} attempts were made, ${failed === attempts.length ? 'all' : failed} failed.`}
+      </p>
+      {error === null ? null : (
+        <p>
+          {error.provider_name === null ? '' : `${error.provider_name} said: `}
+          <q>{error.message}</q>
+        </p>
+      )}
+      <p>
+        <a href={`${PAGE_BASE.replace(/\/dashboard$/, '')}/docs#errors`}>What to do about {type}</a>
+      </p>
+    </div>
+  )
+}
+
+const Warnings = ({ record }: { record: Generation }) => (
+  <div className="note warn">
+    {record.warnings.map((warning) => (
+      <p key={JSON.stringify(warning)}>{String(warning['message'] ?? warning['code'])}</p>
+    ))}
+  </div>
+)

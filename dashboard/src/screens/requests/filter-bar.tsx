@@ -1,0 +1,66 @@
+/** The filter as text, with its keys and their values to choose from. */
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { type FormEvent, useEffect, useId, useRef, useState } from 'react'
+
+import { useKeys } from '../../shell/keyboard.ts'
+import { FILTER_KEYS, readFilter } from './filter.ts'
+
+export const FilterBar = () => {
+  const { q = '' } = useSearch({ strict: false })
+  const navigate = useNavigate()
+  const [text, setText] = useState(q)
+  const input = useRef<HTMLInputElement>(null)
+  const id = useId()
+  useEffect(() => setText(q), [q])
+  useKeys({ '/': () => input.current?.focus() })
+  const apply = (next: string): void => void navigate({ to: '.', search: (search) => ({ ...search, q: next.trim() || undefined }) })
+  const submit = (event: FormEvent): void => {
+    event.preventDefault()
+    apply(text)
+  }
+  const { faults } = readFilter(q)
+  return (
+    <search className="filter">
+      <form onSubmit={submit} className="filter-form">
+        <input
+          ref={input}
+          type="search"
+          value={text}
+          onChange={(event) => setText(event.target.value)}
+          onBlur={() => apply(text)}
+          placeholder="Filter: status:error model:gpt preset:support-bot cost>0.01"
+          aria-label="Filter"
+          aria-describedby={faults.length > 0 ? `${id}-faults` : undefined}
+          aria-invalid={faults.length > 0}
+          list={`${id}-words`}
+          autoComplete="off"
+          spellCheck={false}
+        />
+        <datalist id={`${id}-words`}>
+          {suggestions(text).map((word) => (
+            <option key={word} value={word} />
+          ))}
+        </datalist>
+      </form>
+      {faults.length === 0 ? null : (
+        <p id={`${id}-faults`} className="filter-faults" role="alert">
+          Not used:{' '}
+          {faults.map(({ word, reason }, index) => (
+            <span key={word}>
+              {index === 0 ? '' : '; '}
+              <code>{word}</code> ({reason})
+            </span>
+          ))}
+        </p>
+      )}
+    </search>
+  )
+}
+
+/** The words that may follow what stands there. */
+const suggestions = (text: string): readonly string[] => {
+  const before = text.slice(0, text.lastIndexOf(' ') + 1)
+  return Object.entries(FILTER_KEYS).flatMap(([name, { values }]) =>
+    values === undefined ? [`${before}${name}:`] : values.map((value) => `${before}${name}:${value}`),
+  )
+}

@@ -1,0 +1,85 @@
+/**
+ * What people type to find requests: `status:error model:gpt cost>0.01`. Each word becomes a parameter of the API; one that does not is
+ * told, never dropped in silence.
+ */
+import type { Query } from '../../api/client.ts'
+
+export interface ReadFilter {
+  readonly query: Query
+  /** Words that mean nothing here, as they were typed, with the reason. */
+  readonly faults: readonly { readonly word: string; readonly reason: string }[]
+}
+
+/** By the name that people type: the parameter, and for some what its values are. */
+export const FILTER_KEYS: Readonly<Record<string, { readonly parameter: string; readonly values?: readonly string[] }>> = {
+  status: { parameter: 'status', values: ['ok', 'error', 'cancelled'] },
+  error: { parameter: 'error_type' },
+  model: { parameter: 'model' },
+  provider: { parameter: 'provider' },
+  preset: { parameter: 'preset' },
+  version: { parameter: 'preset_version' },
+  key: { parameter: 'key' },
+  user: { parameter: 'user_id' },
+  session: { parameter: 'session_id' },
+  request: { parameter: 'request_id' },
+  interface: { parameter: 'interface', values: ['chat', 'responses', 'messages', 'embeddings'] },
+  content: { parameter: 'has_content', values: ['yes', 'no'] },
+}
+
+const CONTENT: Readonly<Record<string, string>> = { yes: 'true', no: 'false' }
+const LEAST: Readonly<Record<string, string>> = { cost: 'min_cost_usd', latency: 'min_latency_ms' }
+
+/** `key:value`, with quotes around a value that holds spaces. */
+const WORD = /(-?\w+)([:>])("(?:[^"\\]|\\.)*"|\S*)|\S+/g
+
+export const readFilter = (text: string): ReadFilter => {
+  const query: Record<string, string> = {}
+  const faults: { word: string; reason: string }[] = []
+  for (const [word, name = '', sign, quoted = ''] of text.matchAll(WORD)) {
+    const fault =
+      sign === ':' ? readPair(query, name, unquoted(quoted)) : sign === '>' ? readLeast(query, name, quoted) : readBare(query, word)
+    if (fault !== null) faults.push({ word, reason: fault })
+  }
+  return { query, faults }
+}
+
+const unquoted = (text: string): string =>
+  text.startsWith('"') ? text.slice(1, text.endsWith('"') ? -1 : undefined).replace(/\\(.)/g, '$1') : text
+
+/** Null, or what is wrong. */
+const readPair = (query: Record<string, string>, name: string, value: string): string | null => {
+  if (name.startsWith('-')) return 'a filter cannot be turned round'
+  const known = Object.hasOwn(FILTER_KEYS, name) ? FILTER_KEYS[name] : undefined
+  if (known === undefined) return `there is no filter ${name}`
+  if (value === '') return 'its value is missing'
+  if (known.values !== undefined && !known.values.includes(value)) return `use ${known.values.join(', ')}`
+  if (known.parameter in query) return `${name} is there twice`
+  const version = name === 'preset' ? /^(.+)@(\d+)$/.exec(value) : null
+  if (version !== null) query['preset_version'] = version[2] ?? ''
+  query[known.parameter] = version?.[1] ?? (name === 'content' ? (CONTENT[value] ?? '') : value)
+  return null
+}
+
+const readLeast = (query: Record<string, string>, name: string, value: string): string | null => {
+  const parameter = Object.hasOwn(LEAST, name) ? LEAST[name] : undefined
+  if (parameter === undefined) return `only ${Object.keys(LEAST).join(' and ')} are compared`
+  const number = /^\$?(\d+(?:\.\d+)?)(ms|s)?$/.exec(value)
+  if (number === null || (name === 'cost' && number[2] !== undefined))
+    return name === 'cost' ? 'use dollars: cost>0.01' : 'use a time: latency>2s'
+  query[parameter] = String(Number(number[1]) * (number[2] === 's' ? 1000 : 1))
+  return null
+}
+
+/** An id stands by itself. */
+const readBare = (query: Record<string, string>, word: string): string | null => {
+  if (/^req-/.test(word)) query['request_id'] = word
+  else return 'write key:value, such as model:gpt'
+  return null
+}
+
+/** The text that reads as this filter: how other screens link to requests. */
+export const filterText = (filter: Readonly<Record<string, string | number | null | undefined>>): string =>
+  Object.entries(filter)
+    .filter(([, value]) => value !== null && value !== undefined && value !== '')
+    .map(([name, value]) => `${name}:${/[\s"]/.test(String(value)) ? JSON.stringify(value) : value}`)
+    .join(' ')

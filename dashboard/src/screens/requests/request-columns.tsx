@@ -1,0 +1,53 @@
+/** The columns of the list: all of them, or the few that stand beside an open request. */
+import { Link } from '@tanstack/react-router'
+
+import type { GenerationRow } from '../../api/generations.ts'
+import { count, duration, money } from '../../format.ts'
+import type { RowColumn } from '../../parts/virtual-rows.tsx'
+import { When } from '../../parts/when.tsx'
+import { RequestStatus } from './request-status.tsx'
+
+const TIME: RowColumn<GenerationRow> = {
+  title: 'Time',
+  width: '112px',
+  cell: (row) => (
+    <Link to="/requests/$id" params={{ id: row.id }} search={(search) => search} className="row-link" data-row-link={row.id}>
+      <When at={row.created_at} exact />
+    </Link>
+  ),
+}
+const STATUS: RowColumn<GenerationRow> = { title: 'Status', width: '76px', cell: (row) => <RequestStatus {...row} /> }
+const MODEL: RowColumn<GenerationRow> = {
+  title: 'Model',
+  width: 'minmax(96px, 1.6fr)',
+  cell: (row) => <span title={row.error_type ?? undefined}>{row.model}</span>,
+}
+const COST: RowColumn<GenerationRow> = {
+  title: 'Cost',
+  width: '80px',
+  align: 'right',
+  cell: (row) => (row.cost_known ? money(row.total_cost) : '?'),
+}
+
+export const FEW_COLUMNS: readonly RowColumn<GenerationRow>[] = [TIME, STATUS, MODEL]
+export const PHONE_COLUMNS: readonly RowColumn<GenerationRow>[] = [TIME, STATUS, MODEL]
+export const ALL_COLUMNS: readonly RowColumn<GenerationRow>[] = [
+  TIME,
+  STATUS,
+  MODEL,
+  {
+    title: 'Preset',
+    width: 'minmax(64px, 1fr)',
+    cell: (row) => (row.preset_slug === null ? <span className="faint">–</span> : `${row.preset_slug}@${row.preset_version}`),
+  },
+  { title: 'Key', width: 'minmax(64px, 1fr)', cell: (row) => row.api_key_name ?? <span className="faint">–</span> },
+  { title: 'TTFT', width: '72px', align: 'right', cell: (row) => duration(row.latency) },
+  { title: 'Total', width: '72px', align: 'right', cell: (row) => duration(row.generation_time) },
+  {
+    title: 'Tokens',
+    width: '112px',
+    align: 'right',
+    cell: (row) => `${count(row.tokens_prompt)} → ${count(row.tokens_completion)}`,
+  },
+  COST,
+]

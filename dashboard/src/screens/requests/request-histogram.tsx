@@ -1,0 +1,61 @@
+/** Requests over the range; a column, or a stretch that is dragged over, becomes the range. */
+import { useQuery } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+
+import type { Query } from '../../api/client.ts'
+import { usage } from '../../api/usage.ts'
+import { count } from '../../format.ts'
+import { ColumnsChart, type Slot } from '../../parts/columns-chart.tsx'
+import { Loaded } from '../../parts/loaded.tsx'
+import { Panel } from '../../parts/panel.tsx'
+import { slotLabel, slotsOf, type TimeRange } from '../../range.ts'
+
+/** What sums are kept by. */
+const SUMMED = ['key', 'model', 'provider', 'preset', 'preset_version', 'user_id', 'interface', 'error_type', 'workspace_id'] as const
+
+export const RequestHistogram = ({ filter, range }: { filter: Query; range: TimeRange }) => {
+  const navigate = useNavigate()
+  const left = Object.keys(filter).filter((name) => filter[name] !== undefined && !SUMMED.some((summed) => summed === name))
+  const { from, to, interval } = range
+  const summed = Object.fromEntries(SUMMED.flatMap((name) => (filter[name] === undefined ? [] : [[name, filter[name]]])))
+  const sums = useQuery(usage({ ...summed, from, to, interval }))
+  return (
+    <Panel title="Requests over time" quiet>
+      <Loaded query={sums} rows={3}>
+        {(rows) => (
+          <>
+            <ColumnsChart
+              label="Requests over time"
+              series={[{ name: 'OK' }, { name: 'Errors', isStriped: true }]}
+              slots={slotsOfUsage(rows, range)}
+              format={count}
+              height={64}
+              onOpen={(first, last) =>
+                void navigate({ to: '.', search: (search) => ({ ...search, from: first, to: last, range: undefined }) })
+              }
+            />
+            {left.length === 0 ? null : (
+              <p className="faint small">The columns count more than the list: {left.join(', ')} cannot be summed.</p>
+            )}
+          </>
+        )}
+      </Loaded>
+    </Panel>
+  )
+}
+
+/** One column each, also where nothing happened. */
+export const slotsOfUsage = (
+  rows: readonly { readonly date: string; readonly requests: number; readonly errors: number }[],
+  range: TimeRange,
+): readonly Slot[] => {
+  const byStart = new Map<number, { requests: number; errors: number }>()
+  for (const { date, requests, errors } of rows) {
+    const sum = byStart.get(Date.parse(date)) ?? { requests: 0, errors: 0 }
+    byStart.set(Date.parse(date), { requests: sum.requests + requests, errors: sum.errors + errors })
+  }
+  return slotsOf(range).map(({ from, to }) => {
+    const { requests, errors } = byStart.get(Date.parse(from)) ?? { requests: 0, errors: 0 }
+    return { from, to, label: slotLabel(from, range.interval), values: [requests - errors, errors] }
+  })
+}

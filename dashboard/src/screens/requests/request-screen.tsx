@@ -1,0 +1,99 @@
+/** One request: its cause first, then what happened when, then everything that is known. */
+import { useQuery } from '@tanstack/react-query'
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { useEffect, useRef } from 'react'
+
+import { ApiError } from '../../api/api-error.ts'
+import { generation, type Generation } from '../../api/generations.ts'
+import { Copy } from '../../parts/copy.tsx'
+import { Empty } from '../../parts/empty.tsx'
+import { Loaded } from '../../parts/loaded.tsx'
+import { FaultBoundary } from '../../parts/panel.tsx'
+import { Tabs } from '../../parts/tabs.tsx'
+import { When } from '../../parts/when.tsx'
+import { useKeys } from '../../shell/keyboard.ts'
+import { Cause } from './cause.tsx'
+import { Contents } from './contents.tsx'
+import { CostLines } from './cost-lines.tsx'
+import { Facts } from './facts.tsx'
+import { RequestActions } from './request-actions.tsx'
+import { RequestStatus } from './request-status.tsx'
+import { Timeline } from './timeline.tsx'
+
+const TABS = [
+  { id: 'overview', title: 'Overview' },
+  { id: 'request', title: 'Request' },
+  { id: 'answer', title: 'Answer' },
+  { id: 'cost', title: 'Usage and cost' },
+  { id: 'raw', title: 'Raw' },
+] as const
+
+export const RequestScreen = () => {
+  const { id = '' } = useParams({ strict: false })
+  const navigate = useNavigate()
+  const record = useQuery(generation(id))
+  const close = (): void => void navigate({ to: '/requests', search: (search) => ({ ...search, tab: undefined }) })
+  useKeys({ Escape: close })
+  return (
+    <section className="request" aria-label="Request">
+      <Link
+        to="/requests"
+        search={(search) => ({ ...search, tab: undefined })}
+        className="button quiet request-close"
+        aria-label="Close the request"
+      >
+        × <kbd aria-hidden="true">Esc</kbd>
+      </Link>
+      {record.error instanceof ApiError && record.error.status === 404 && record.error.requestId !== null ? (
+        <Empty>There is no request with this id here: {id}. It may belong to another workspace, or be older than records are kept.</Empty>
+      ) : (
+        <Loaded query={record} rows={10}>
+          {(found) => <RequestDetail record={found} />}
+        </Loaded>
+      )}
+    </section>
+  )
+}
+
+const RequestDetail = ({ record }: { record: Generation }) => {
+  const { tab = 'overview' } = useSearch({ strict: false })
+  const title = useRef<HTMLHeadingElement>(null)
+  useEffect(() => title.current?.focus(), [record.id])
+  return (
+    <>
+      <title>{`${record.id} · Patchbay`}</title>
+      <header className="request-head">
+        <h1 ref={title} tabIndex={-1} className="cut">
+          <span className="hidden-text">Request </span>
+          <span className="mono">{record.id}</span>
+        </h1>
+        <p className="row soft">
+          <RequestStatus {...record} />
+          <When at={record.created_at} exact />
+          <span>{record.model}</span>
+          {record.preset_slug === null ? null : (
+            <Link to="/presets/$slug" params={{ slug: record.preset_slug }}>
+              {record.preset_slug}@{record.preset_version}
+            </Link>
+          )}
+          {record.api_key_name === null ? null : (
+            <Link to="/keys" search={{ key: record.api_key_hash }}>
+              {record.api_key_name}
+            </Link>
+          )}
+          <Copy text={record.id}>Copy id</Copy>
+        </p>
+        <RequestActions record={record} />
+      </header>
+      <Cause record={record} />
+      <Timeline record={record} />
+      <Tabs label="Parts of the request" tabs={TABS} current={tab} />
+      <FaultBoundary key={tab}>
+        {tab === 'overview' ? <Facts record={record} /> : null}
+        {tab === 'request' || tab === 'answer' ? <Contents id={record.id} side={tab} /> : null}
+        {tab === 'cost' ? <CostLines record={record} /> : null}
+        {tab === 'raw' ? <pre className="code-block">{JSON.stringify(record, null, 2)}</pre> : null}
+      </FaultBoundary>
+    </>
+  )
+}
