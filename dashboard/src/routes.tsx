@@ -26,6 +26,8 @@ const requests = screen(
   lazyRouteComponent(() => import('./screens/requests/requests-screen.tsx'), 'RequestsScreen'),
 )
 
+const notBuilt = lazyRouteComponent(() => import('./screens/not-built.tsx'), 'NotBuilt')
+
 const tree = root.addChildren([
   screen(
     root,
@@ -39,6 +41,17 @@ const tree = root.addChildren([
       lazyRouteComponent(() => import('./screens/requests/request-screen.tsx'), 'RequestScreen'),
     ),
   ]),
+  screen(root, '/presets', notBuilt),
+  screen(root, '/presets/$slug', notBuilt),
+  screen(root, '/playground', notBuilt),
+  screen(root, '/models', notBuilt),
+  screen(root, '/keys', notBuilt),
+  screen(root, '/spend', notBuilt),
+  screen(root, '/guardrails', notBuilt),
+  screen(root, '/setup', notBuilt),
+  screen(root, '/workspaces', notBuilt),
+  screen(root, '/audit', notBuilt),
+  screen(root, '/settings', notBuilt),
 ])
 
 export const router = createRouter({

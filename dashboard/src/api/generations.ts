@@ -1,11 +1,17 @@
 /** Records of requests, their contents, and the stream of new ones. */
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 
-import type { GenerationResource } from '../../../src/contract/generation.ts'
+import type { RecordedGeneration } from '../../../src/contract/generation.ts'
 import { ask, askRaw, type Query } from './client.ts'
 import { readEvents } from './read-events.ts'
 
-export type Generation = GenerationResource
+export type Generation = Omit<RecordedGeneration, 'warnings' | 'pipeline'> & {
+  readonly warnings: readonly { readonly code: string; readonly field: string; readonly message: string }[]
+  readonly pipeline: readonly { readonly type: string; readonly name: string; readonly summary: string }[]
+  readonly api_key_hash: string
+  readonly api_key_name: string | null
+  readonly user_id: string | null
+}
 
 type LongMember =
   | 'provider_responses'

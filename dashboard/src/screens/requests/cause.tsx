@@ -38,7 +38,7 @@ export const Cause = ({ record }: { record: Generation }) => {
 const Warnings = ({ record }: { record: Generation }) => (
   <div className="note warn">
     {record.warnings.map((warning) => (
-      <p key={JSON.stringify(warning)}>{String(warning['message'] ?? warning['code'])}</p>
+      <p key={`${warning.code} ${warning.field}`}>{warning.message}</p>
     ))}
   </div>
 )

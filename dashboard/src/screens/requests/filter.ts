@@ -30,7 +30,7 @@ const CONTENT: Readonly<Record<string, string>> = { yes: 'true', no: 'false' }
 const LEAST: Readonly<Record<string, string>> = { cost: 'min_cost_usd', latency: 'min_latency_ms' }
 
 /** `key:value`, with quotes around a value that holds spaces. */
-const WORD = /(-?\w+)([:>])("(?:[^"\\]|\\.)*"|\S*)|\S+/g
+const WORD = /(-?\w+)([:>])("(?:[^"\\]|\\[^])*"|\S*)|\S+/g
 
 export const readFilter = (text: string): ReadFilter => {
   const query: Record<string, string> = {}
@@ -44,7 +44,7 @@ export const readFilter = (text: string): ReadFilter => {
 }
 
 const unquoted = (text: string): string =>
-  text.startsWith('"') ? text.slice(1, text.endsWith('"') ? -1 : undefined).replace(/\\(.)/g, '$1') : text
+  text.startsWith('"') ? text.slice(1, text.endsWith('"') ? -1 : undefined).replace(/\\([^])/g, '$1') : text
 
 /** Null, or what is wrong. */
 const readPair = (query: Record<string, string>, name: string, value: string): string | null => {
@@ -72,7 +72,7 @@ const readLeast = (query: Record<string, string>, name: string, value: string): 
 
 /** An id stands by itself. */
 const readBare = (query: Record<string, string>, word: string): string | null => {
-  if (/^req-/.test(word)) query['request_id'] = word
+  if (word.startsWith('req-')) query['request_id'] = word
   else return 'write key:value, such as model:gpt'
   return null
 }
@@ -81,5 +81,5 @@ const readBare = (query: Record<string, string>, word: string): string | null =>
 export const filterText = (filter: Readonly<Record<string, string | number | null | undefined>>): string =>
   Object.entries(filter)
     .filter(([, value]) => value !== null && value !== undefined && value !== '')
-    .map(([name, value]) => `${name}:${/[\s"]/.test(String(value)) ? JSON.stringify(value) : value}`)
+    .map(([name, value]) => `${name}:${/[\s"]/.test(String(value)) ? `"${String(value).replace(/["\\]/g, '\\$&')}"` : value}`)
     .join(' ')

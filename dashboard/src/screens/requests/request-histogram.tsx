@@ -45,7 +45,7 @@ export const RequestHistogram = ({ filter, range }: { filter: Query; range: Time
 }
 
 /** One column each, also where nothing happened. */
-export const slotsOfUsage = (
+const slotsOfUsage = (
   rows: readonly { readonly date: string; readonly requests: number; readonly errors: number }[],
   range: TimeRange,
 ): readonly Slot[] => {

@@ -5,7 +5,7 @@ interface Ending {
   readonly cancelled: boolean
 }
 
-export const requestMark = ({ error_type, cancelled }: Ending): Mark => (cancelled ? 'left' : error_type === null ? 'ok' : 'error')
+const requestMark = ({ error_type, cancelled }: Ending): Mark => (cancelled ? 'left' : error_type === null ? 'ok' : 'error')
 
 const WORDS = { ok: 'OK', error: 'Error', left: 'Left', none: '', disabled: '' } as const
 

@@ -100,7 +100,7 @@ export const RequestsScreen = () => {
                     rowKey={rowKey}
                     selected={id}
                     onEnd={more}
-                    onMove={id === null ? undefined : open}
+                    onMove={id === null ? NOTHING : open}
                     scroller={scroller}
                     foot={<ListEnd isWhole={!list.hasNextPage} fault={list.isFetchNextPageError} again={() => void list.fetchNextPage()} />}
                   />
@@ -116,6 +116,8 @@ export const RequestsScreen = () => {
     </>
   )
 }
+
+const NOTHING = (): void => undefined
 
 const rowKey = ({ id }: GenerationRow): string => id
 

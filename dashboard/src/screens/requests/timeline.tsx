@@ -14,8 +14,8 @@ export const Timeline = ({ record }: { record: Generation }) => {
       <ol className="timeline">
         {record.pipeline.map((step) => (
           <li key={JSON.stringify(step)} className="timeline-row">
-            <span className="cut">{String(step['name'] ?? step['type'])}</span>
-            <span className="timeline-track soft">{String(step['summary'] ?? '')}</span>
+            <span className="cut">{step.name}</span>
+            <span className="timeline-track soft">{step.summary}</span>
             <span />
           </li>
         ))}

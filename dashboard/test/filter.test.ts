@@ -1,0 +1,55 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+
+import { filterText, readFilter } from '../src/screens/requests/filter.ts'
+
+describe('the filter of requests', () => {
+  test.each([
+    ['status:error model:gpt', { status: 'error', model: 'gpt' }],
+    ['model:"a b" key:x', { model: 'a b', key: 'x' }],
+    ['model:org//name', { model: 'org//name' }],
+    ['preset:support-bot@7', { preset: 'support-bot', preset_version: '7' }],
+    ['cost>0.01 latency>2s', { min_cost_usd: '0.01', min_latency_ms: '2000' }],
+    ['latency>250ms cost>$1', { min_latency_ms: '250', min_cost_usd: '1' }],
+    ['content:yes req-abc', { has_content: 'true', request_id: 'req-abc' }],
+    ['', {}],
+  ])('%s', (text, query) => {
+    expect(readFilter(text)).toEqual({ query, faults: [] })
+  })
+
+  test.each([
+    '-model:gpt',
+    'nonsense:1',
+    'status:bad',
+    'model:',
+    'model:a model:b',
+    'cost>cheap',
+    'cost>2s',
+    'tokens>3',
+    'word',
+    'constructor:x',
+    '__proto__:x',
+  ])('%s is told, and the rest is used', (text) => {
+    const { query, faults } = readFilter(`key:k ${text}`)
+    expect(query).toMatchObject({ key: 'k' })
+    expect(faults).toHaveLength(1)
+    expect(faults[0]!.reason).not.toBe('')
+  })
+
+  test('what a link asks for is read as it was meant, whatever the name holds', () => {
+    fc.assert(
+      fc.property(fc.string({ minLength: 1, unit: 'binary' }), (model) => {
+        expect(readFilter(filterText({ model }))).toEqual({ query: { model }, faults: [] })
+      }),
+    )
+  })
+
+  test('no text throws, and every word of it is used or told', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (text) => {
+        const { query, faults } = readFilter(text)
+        expect(text.trim() === '' || Object.keys(query).length + faults.length > 0).toBe(true)
+      }),
+    )
+  })
+})
