@@ -111,10 +111,26 @@ export const SERVE_SETTINGS = {
   ),
 }
 
+/** What a verb needs to ask a running service. */
+export const REMOTE_SETTINGS = {
+  url: setting(
+    'url',
+    'PATCHBAY_URL',
+    'http://127.0.0.1:8080',
+    'Address of the running service.',
+    z
+      .string()
+      .regex(/^https?:\/\/\S+$/, 'must be a URL that starts with http:// or https://')
+      .default('http://127.0.0.1:8080'),
+  ),
+  managementKey: setting(null, 'PATCHBAY_MANAGEMENT_KEY', 'none', 'A management key of the service.', optionalText),
+}
+
 type Settings<Table extends Record<string, Setting<unknown>>> = {
   readonly [Name in keyof Table]: Table[Name] extends Setting<infer Value> ? Value : never
 }
 export type StorageSettings = Settings<typeof STORAGE_SETTINGS>
+export type RemoteSettings = Settings<typeof REMOTE_SETTINGS>
 export type ServeSettings = Settings<typeof SERVE_SETTINGS>
 
 export type Environment = Readonly<Record<string, string | undefined>>

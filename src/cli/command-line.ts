@@ -1,11 +1,12 @@
 /** The verbs and their flags, from the table of settings. A fault of the caller's is one sentence and exit code 2. */
 import { Command, CommanderError } from 'commander'
 
-import { environment, readSettings, SERVE_SETTINGS, SettingError, STORAGE_SETTINGS } from '../config.ts'
+import { environment, readSettings, REMOTE_SETTINGS, SERVE_SETTINGS, SettingError, STORAGE_SETTINGS } from '../config.ts'
 import { GatewayError } from '../errors.ts'
 import { ListenError } from '../http/server.ts'
 import { StorageRefused, StorageUnavailable } from '../storage/storage-errors.ts'
 import { VERSION } from '../version.ts'
+import { RemoteRefused, RemoteUnreachable } from './remote.ts'
 
 const FAILED = 1
 const MISUSED = 2
@@ -19,6 +20,7 @@ const verbs = {
   ledger: () => import('./ledger.ts'),
   doctor: () => import('./doctor.ts'),
   catalogue: () => import('./catalogue.ts'),
+  presets: () => import('./presets.ts'),
 }
 
 /** The exit code. */
@@ -108,6 +110,38 @@ export const runCommandLine = async (argv: readonly string[]): Promise<number> =
     .description('Go back to the prices without this list.')
     .action(async (kind, flags) => (await verbs.catalogue()).forgetCatalogueVerb(storage(flags), kind))
 
+  const presets = program.command('presets').description('Keep presets as files, over the API of a running service.')
+  const remote = (flags: Record<string, string>) => readSettings(REMOTE_SETTINGS, flags, environment())
+  const asCode = (verb: string, what: string): Command =>
+    withRemote(presets.command(verb).argument('<directory>', 'one file a preset, YAML or JSON').description(what))
+      .option('--with <kinds>', 'also guardrails, keys (their limits), budgets; separated by commas')
+      .option('--workspace <id>', 'id or slug; that of the key when absent')
+  const run = async (outcome: Promise<number>): Promise<void> => {
+    exitCode = await outcome
+  }
+  asCode('pull', 'Write what the service has into files; comments stay. Exit code 1 where both sides changed the same.')
+    .option('--format <format>', 'of new files: yaml or json', 'yaml')
+    .option('--prune', 'delete files of what the service has no longer')
+    .option('--force', "take the service's side, whatever was changed here")
+    .option('--dry-run', 'write nothing')
+    .action(async (directory, flags) => run((await verbs.presets()).pullVerb(remote(flags), directory, flags)))
+  asCode('diff', 'Show what differs, on which side it changed. Exit code 1 where anything does.').action(async (directory, flags) =>
+    run((await verbs.presets()).diffVerb(remote(flags), directory, flags)),
+  )
+  const sending = (command: Command): Command =>
+    command
+      .option('--prune', 'archive or delete what has no file')
+      .option('--note <text>', 'what changed and why, kept with each new version')
+      .option('--label <label>', 'set this label on each new version')
+      .option('--no-designate', 'save the versions without serving them')
+      .option('--dry-run', 'send nothing')
+  sending(asCode('push', 'Send what was changed in files. Exit code 1, and nothing is sent, where both sides changed.')).action(
+    async (directory, flags) => run((await verbs.presets()).pushVerb(remote(flags), directory, flags)),
+  )
+  sending(asCode('apply', 'Make the service what the files say, whatever was changed there.')).action(async (directory, flags) =>
+    run((await verbs.presets()).applyVerb(remote(flags), directory, flags)),
+  )
+
   withSettings(program.command('doctor'), STORAGE_SETTINGS)
     .description('Check configuration, storage, secret, clock and providers; exit code 1 where something is wrong.')
     .option('--live', 'also ask each provider and family of models for a few tokens, to see what it refuses')
@@ -153,12 +187,18 @@ const withSettings = (command: Command, settings: typeof STORAGE_SETTINGS): Comm
   )
 }
 
+const withRemote = (command: Command): Command =>
+  command
+    .option('--url <value>', `${REMOTE_SETTINGS.url.help} [${REMOTE_SETTINGS.url.env}; default: ${REMOTE_SETTINGS.url.shown}]`)
+    .addHelpText('after', '\nThe management key comes by variable only: PATCHBAY_MANAGEMENT_KEY.')
+
 const faultOf = (thrown: unknown): { text: string; code: number } => {
   if (thrown instanceof CommanderError) return { text: thrown.message.replace(/^error: /, '').replaceAll('\n', ' '), code: MISUSED }
   if (thrown instanceof SettingError || thrown instanceof ListenError || thrown instanceof StorageRefused) {
     return { text: thrown.message, code: MISUSED }
   }
   if (thrown instanceof GatewayError) return { text: thrown.message, code: MISUSED }
-  if (thrown instanceof StorageUnavailable) return { text: thrown.message, code: FAILED }
+  if (thrown instanceof RemoteRefused) return { text: thrown.message, code: MISUSED }
+  if (thrown instanceof StorageUnavailable || thrown instanceof RemoteUnreachable) return { text: thrown.message, code: FAILED }
   return { text: thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown), code: FAILED }
 }

@@ -1,0 +1,42 @@
+/** How the file, the service and what they last had in common stand to each other. */
+import { isSame, type Document } from './document.ts'
+import type { Kind, RemoteObject } from './kind.ts'
+import type { LocalObject } from './working-copy.ts'
+
+/**
+ * `same`: nothing to do. `edited`: only the file changed. `drifted`: only the service changed. `conflict`: both did,
+ * differently. An object that one side has no longer was changed there.
+ */
+export type Standing = 'same' | 'edited' | 'drifted' | 'conflict'
+
+export interface Compared {
+  readonly kind: Kind
+  readonly identity: string
+  readonly local: LocalObject | undefined
+  readonly remote: RemoteObject | undefined
+  readonly base: Document | null
+  readonly standing: Standing
+}
+
+export const baseKey = (kind: Pick<Kind, 'name'>, identity: string): string => `${kind.name}/${identity}`
+
+/** In the order of their names. */
+export const compareAll = (
+  kind: Kind,
+  locals: ReadonlyMap<string, LocalObject>,
+  remotes: readonly RemoteObject[],
+  bases: ReadonlyMap<string, Document>,
+): readonly Compared[] => {
+  const served = new Map(remotes.map((remote) => [remote.identity, remote]))
+  const known = [...bases.keys()].filter((key) => key.startsWith(`${kind.name}/`)).map((key) => key.slice(kind.name.length + 1))
+  return [...new Set([...locals.keys(), ...served.keys(), ...known])].sort().map((identity) => {
+    const [local, remote, base] = [locals.get(identity), served.get(identity), bases.get(baseKey(kind, identity)) ?? null]
+    return { kind, identity, local, remote, base, standing: standingOf(local?.document ?? null, remote?.document ?? null, base) }
+  })
+}
+
+const standingOf = (local: Document | null, remote: Document | null, base: Document | null): Standing => {
+  if (isSame(local, remote)) return 'same'
+  if (isSame(remote, base)) return 'edited'
+  return isSame(local, base) ? 'drifted' : 'conflict'
+}

@@ -1,0 +1,101 @@
+/** Files that people edit: YAML or JSON. A change of a YAML file leaves comments, order and spelling of all else alone. */
+import { isMap, isScalar, isSeq, LineCounter, parseDocument, Document as YamlDocument, type Node, YAMLParseError } from 'yaml'
+
+import { SettingError } from '../../config.ts'
+import { isObject, type JsonValue } from '../../lib/json.ts'
+import type { Document } from './document.ts'
+
+export const EXTENSIONS = ['.yaml', '.yml', '.json'] as const
+
+const isJson = (path: string): boolean => path.endsWith('.json')
+
+/** Throws SettingError that names the line. */
+export const parseFile = (path: string, text: string): Document => {
+  const value: unknown = yamlIn(path, text).toJS({ maxAliasCount: 100 })
+  if (!isObject(value)) throw new SettingError(`${path}: the file must hold one object.`)
+  return plain(path, value) as Document
+}
+
+/** JSON is YAML too, and its faults are then told by line. */
+const yamlIn = (path: string, text: string): YamlDocument.Parsed => {
+  const document = parseDocument(text, { logLevel: 'error', uniqueKeys: true })
+  const [fault] = document.errors
+  if (fault === undefined) return document
+  // The parser's own sentence quotes the source.
+  const at = fault instanceof YAMLParseError ? fault.linePos?.[0] : undefined
+  throw new SettingError(
+    `${path}: not valid ${isJson(path) ? 'JSON' : 'YAML'}${at === undefined ? '' : ` at line ${at.line}, column ${at.col}`} (${fault.code.toLowerCase().replaceAll('_', ' ')}).`,
+  )
+}
+
+/** YAML knows values that no request body can hold. */
+const plain = (path: string, value: unknown): JsonValue => {
+  if (value === null || typeof value === 'string' || typeof value === 'boolean') return value
+  if (typeof value === 'number' && Number.isFinite(value)) return value
+  if (Array.isArray(value)) return value.map((item) => plain(path, item))
+  if (isObject(value)) return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, plain(path, item)]))
+  throw new SettingError(`${path}: the file holds a value that JSON does not know (${typeof value}).`)
+}
+
+const STYLE = { lineWidth: 0, flowCollectionPadding: true } as const
+
+/** `before`: the text of the file as it stands; null for a new one. */
+export const renderFile = (path: string, document: Document, before: string | null): string => {
+  if (isJson(path)) return `${JSON.stringify(document, null, 2)}\n`
+  if (before === null) return new YamlDocument(document).toString(STYLE)
+  const yaml = parseDocument(before, { logLevel: 'error' })
+  yaml.contents = edited(yaml, yaml.contents, document) as typeof yaml.contents
+  const text = yaml.toString(STYLE)
+  // An anchor that two places share changes both: then the file is written anew.
+  return JSON.stringify(parseFile(path, text)) === JSON.stringify(document) || isReordered(parseFile(path, text), document)
+    ? text
+    : new YamlDocument(document).toString(STYLE)
+}
+
+/** A file keeps the order of its author on the outermost level. */
+const isReordered = (one: Document, other: Document): boolean =>
+  Object.keys(one).length === Object.keys(other).length &&
+  Object.entries(one).every(([key, value]) => JSON.stringify(sortedConfig(value)) === JSON.stringify(sortedConfig(other[key] ?? null)))
+
+const sortedConfig = (value: JsonValue): JsonValue =>
+  isObject(value) ? Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1))) : value
+
+const edited = (yaml: YamlDocument, node: Node | null, value: JsonValue): Node => {
+  if (isMap(node) && isObject(value)) {
+    const object = value
+    const gone = node.items.filter(({ key }) => !Object.hasOwn(object, keyText(key)))
+    for (const { key } of gone) node.delete(key)
+    for (const [name, item] of Object.entries(object)) {
+      const pair = node.items.find(({ key }) => keyText(key) === name)
+      if (pair === undefined) node.add(yaml.createPair(name, item))
+      else pair.value = edited(yaml, pair.value as Node | null, item)
+    }
+    return node
+  }
+  if (isSeq(node) && Array.isArray(value)) {
+    const items = value as readonly JsonValue[]
+    node.items = items.map((item, at) => edited(yaml, (node.items[at] as Node | undefined) ?? null, item))
+    return node
+  }
+  if (isScalar(node) && !isObject(value) && !Array.isArray(value)) {
+    if (node.value !== value) node.value = value
+    return node
+  }
+  const fresh = yaml.createNode(value)
+  if (node?.comment != null) fresh.comment = node.comment
+  return fresh
+}
+
+const keyText = (key: unknown): string => String(isScalar(key) ? key.value : key)
+
+/** Where a path of the document stands: the line, from 1; that of the nearest member around it where it is absent. */
+export const lineOf = (text: string, path: readonly (string | number)[]): number => {
+  const lines = new LineCounter()
+  const yaml = parseDocument(text, { logLevel: 'error', lineCounter: lines })
+  for (let length = path.length; length > 0; length -= 1) {
+    const node = yaml.getIn(path.slice(0, length), true)
+    const range = (node as Node | undefined)?.range
+    if (range != null) return lines.linePos(range[0]).line
+  }
+  return 1
+}

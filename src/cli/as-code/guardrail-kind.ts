@@ -1,0 +1,83 @@
+/** Guardrails as files. To whom they are assigned stays with the service: keys and members are its own. */
+import { z } from 'zod'
+
+import { SettingError } from '../../config.ts'
+import { createGuardrailBody, guardrail, updateGuardrailBody } from '../../contract/guardrail.ts'
+import type { JsonObject, JsonValue } from '../../lib/json.ts'
+import type { Document } from './document.ts'
+import type { Kind } from './kind.ts'
+
+const fileSchema = createGuardrailBody.omit({ workspace_id: true })
+
+export const guardrailKind: Kind = {
+  name: 'guardrails',
+  folder: 'guardrails',
+  fileName: ({ identity }) => plainName(identity),
+  async list(remote) {
+    const objects = z
+      .array(guardrail)
+      .parse(await remote.list('/guardrails'))
+      .map((found) => {
+        const { id, workspace_id: _w, created_at: _c, updated_at: _u, ...settings } = found
+        return { identity: found.name, id, document: documentOf(settings) }
+      })
+    const names = objects.map(({ identity }) => identity)
+    const twice = names.find((name, at) => names.indexOf(name) !== at)
+    if (twice !== undefined)
+      throw new SettingError(`two guardrails are called ${JSON.stringify(twice)}: files know them by their names, so rename one.`)
+    return objects
+  },
+  read(value) {
+    const file = fileSchema.parse(value)
+    return { identity: file.name, document: documentOf(file) }
+  },
+  async write(remote, document, current) {
+    if (current === null) return void (await remote.ask('POST', '/guardrails', { body: document }))
+    const absent = Object.keys(updateGuardrailBody.shape).filter((name) => !Object.hasOwn(document, name))
+    const cleared = absent.map((name) => [name, name === 'include_byok_in_budgets' ? false : null])
+    await remote.ask('PATCH', `/guardrails/${encodeURIComponent(current.id)}`, { body: { ...Object.fromEntries(cleared), ...document } })
+  },
+  async remove(remote, { id }) {
+    await remote.ask('DELETE', `/guardrails/${encodeURIComponent(id)}`)
+  },
+}
+
+/** A name that people read, as a file is called. */
+export const plainName = (text: string): string =>
+  text
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-+|-+$/g, '')
+    .slice(0, 80) || 'unnamed'
+
+/** What says nothing is left out, inside of filters too: the service writes it where it is absent. */
+const documentOf = (settings: object): Document => {
+  const { name, ...others } = compact(JSON.parse(JSON.stringify(settings)) as JsonObject)
+  const sorted = Object.entries(others).toSorted(([a], [b]) => (a < b ? -1 : 1))
+  return { name: name ?? '', ...Object.fromEntries(sorted) }
+}
+
+const compact = (settings: JsonObject): JsonObject =>
+  Object.fromEntries(
+    Object.entries(settings).flatMap(([name, value]) => {
+      if (value === null || (name === 'include_byok_in_budgets' && value === false)) return []
+      return [[name, isList(value) ? value.map((item) => compactFilter(name, item)) : value]]
+    }),
+  )
+
+/** The one filter whose side is its own. */
+const OWN_SIDE = { slug: 'regex-prompt-injection', side: 'input' }
+
+const isList = (value: JsonValue): value is readonly JsonValue[] => Array.isArray(value)
+
+const compactFilter = (list: string, item: JsonValue): JsonValue => {
+  if (typeof item !== 'object' || item === null || isList(item)) return item
+  const { label, applies_to: side, action, ...others } = item
+  return {
+    ...others,
+    ...(action === undefined ? {} : { action }),
+    // The label of a built-in filter is the service's.
+    ...(label == null || list === 'content_filter_builtins' ? {} : { label }),
+    ...(side === undefined || side === (others['slug'] === OWN_SIDE.slug ? OWN_SIDE.side : 'both') ? {} : { applies_to: side }),
+  }
+}

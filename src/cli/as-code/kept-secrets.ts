@@ -1,0 +1,61 @@
+/** Credentials inside presets never reach a file: a mark stands there, and the service's own value takes its place on the way back. */
+import { secretsIn, withTexts, type PresetSecret } from '../../canonical/preset-secrets.ts'
+import { SettingError, type Environment } from '../../config.ts'
+import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
+
+/** Means: what the service has at this place. */
+const KEPT = '${kept}'
+
+const credentialsIn = (config: JsonObject): readonly PresetSecret[] => secretsIn(config).filter(({ kind }) => kind === 'credential')
+
+export const withoutSecrets = (config: JsonObject): JsonObject =>
+  withTexts(
+    config,
+    credentialsIn(config).map(({ path }) => ({ path, value: KEPT })),
+  ) as JsonObject
+
+/**
+ * The configuration to send: `${kept}` is what the service has at the same place of the same tool, `${NAME}` a variable.
+ * `plain`: places that hold a credential as it is. Throws SettingError that names the place.
+ */
+export const withSecrets = (
+  config: JsonObject,
+  served: JsonObject | null,
+  env: Environment,
+): { config: JsonObject; plain: readonly string[] } => {
+  const known = new Map(credentialsIn(served ?? {}).map(({ path, value }) => [placeOf(served ?? {}, path), value]))
+  const plain: string[] = []
+  const texts = credentialsIn(config).map(({ path, value }) => {
+    const name = /^\$\{([A-Za-z_][A-Za-z0-9_]*)\}$/.exec(value)?.[1]
+    if (name === undefined) {
+      plain.push(path.join('.'))
+      return { path, value }
+    }
+    const found = value === KEPT ? known.get(placeOf(config, path)) : env[name]
+    if (found !== undefined && found !== '') return { path, value: found }
+    throw new SettingError(
+      value === KEPT
+        ? `config.${path.join('.')}: the service has no credential for this tool; write the name of a variable that holds it, such as \${MY_TOKEN}.`
+        : `config.${path.join('.')}: the variable ${name} is not set.`,
+    )
+  })
+  return { config: withTexts(config, texts) as JsonObject, plain }
+}
+
+/** A place in a list is named by what stands there, with its address: no credential moves to another tool or another host. */
+const placeOf = (config: JsonObject, path: PresetSecret['path']): string => {
+  let at: JsonValue = config
+  const steps = path.map((step) => {
+    const parent: JsonValue = at
+    at = childOf(parent, step)
+    return Array.isArray(parent) && isObject(at) ? NAMING.map((name) => childOf(at, name)) : step
+  })
+  return JSON.stringify(steps)
+}
+
+const NAMING = ['type', 'id', 'name', 'server_label', 'server_url', 'url', 'base_url']
+
+const childOf = (value: JsonValue, step: string | number): JsonValue => {
+  if (Array.isArray(value)) return (value as readonly JsonValue[])[Number(step)] ?? null
+  return isObject(value) && Object.hasOwn(value, step) ? (value[step] ?? null) : null
+}

@@ -1,0 +1,52 @@
+/** The limits of keys as files. A key itself is never in a file, so none is made or revoked from here. */
+import { z } from 'zod'
+
+import { SettingError } from '../../config.ts'
+import { apiKey, keyHash, updateKeyBody } from '../../contract/key.ts'
+import type { JsonObject } from '../../lib/json.ts'
+import type { Document } from './document.ts'
+import { plainName } from './guardrail-kind.ts'
+import type { Kind } from './kind.ts'
+
+const fileSchema = updateKeyBody.extend({ hash: keyHash }).strict()
+
+const DEFAULTS: JsonObject = { disabled: false, include_byok_in_limit: false, strict: false }
+
+const HASH_SHOWN = 8
+
+export const keyKind: Kind = {
+  name: 'keys',
+  folder: 'keys',
+  fileName: ({ identity, document: { name } }) => `${plainName(typeof name === 'string' ? name : '')}-${identity.slice(0, HASH_SHOWN)}`,
+  async list(remote) {
+    const keys = []
+    for (;;) {
+      const { json } = await remote.ask('GET', '/keys', { query: { include_disabled: 'true', offset: String(keys.length) } })
+      const page = z.array(apiKey).parse(json['data'])
+      keys.push(...page)
+      if (page.length < KEYS_PAGE) break
+    }
+    return keys.map((key) => ({ identity: key.hash, id: key.hash, document: documentOf(key) }))
+  },
+  read(value) {
+    const file = fileSchema.parse(value)
+    return { identity: file.hash, document: documentOf(file) }
+  },
+  async write(remote, document, current) {
+    if (current === null) throw new SettingError('the service has no such key; make it with "patchbay keys create", and pull.')
+    const fields = Object.keys(updateKeyBody.shape).filter((name) => name !== 'name' || Object.hasOwn(document, name))
+    const body = Object.fromEntries(fields.map((name) => [name, document[name] ?? DEFAULTS[name] ?? null]))
+    await remote.ask('PATCH', `/keys/${current.id}`, { body })
+  },
+  remove: null,
+}
+
+const KEYS_PAGE = 100
+
+const documentOf = (key: Readonly<Record<string, unknown>>): Document => {
+  const limits = Object.keys(updateKeyBody.shape).flatMap((name) => {
+    const value = key[name] as Document[string] | undefined
+    return value == null || value === DEFAULTS[name] ? [] : [[name, value] as const]
+  })
+  return { hash: String(key['hash']), ...Object.fromEntries(limits) }
+}

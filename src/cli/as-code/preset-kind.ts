@@ -1,0 +1,158 @@
+/** Presets as files. Labels and rollouts stay with the service: they say what is served where, and move without an edit. */
+import { z } from 'zod'
+
+import { presetShape, presetSlug, presetWithVersion, type PresetShape } from '../../contract/preset.ts'
+import { SettingError } from '../../config.ts'
+import { definedOnly } from '../../lib/defined-only.ts'
+import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
+import { SYSTEM_BLOCKS_KEY } from '../../request-fields/preset-fields.ts'
+import { RemoteRefused, type Remote } from '../remote.ts'
+import type { Document } from './document.ts'
+import { withoutSecrets, withSecrets } from './kept-secrets.ts'
+import type { Kind, PushOptions, RemoteObject } from './kind.ts'
+
+const fileSchema = z.strictObject({
+  slug: presetSlug.optional(),
+  name: z.string().min(1).max(200).optional(),
+  description: z.string().max(2000).nullish(),
+  status: z.enum(['active', 'disabled']).default('active'),
+  shape: presetShape.default('chat'),
+  system_prompt: z.string().nullish(),
+  config: z.record(z.string(), z.json()).default({}),
+})
+
+type PresetFile = z.output<typeof fileSchema>
+type PresetFields = Omit<PresetFile, 'config'> & { readonly config: JsonObject }
+
+export const presetKind: Kind = {
+  name: 'presets',
+  folder: '',
+  fileName: ({ identity }) => identity.replace(/^\./, '%2E'),
+  async list(remote) {
+    const listed = z.array(z.looseObject({ slug: z.string(), status: z.string() })).parse(await remote.list('/presets'))
+    const objects: RemoteObject[] = []
+    for (const { slug, status } of listed) {
+      const read = status === 'archived' ? null : await readPreset(remote, slug)
+      if (read !== null) objects.push(remoteObject(read.preset))
+    }
+    return objects
+  },
+  read(value, stem) {
+    const file = fileSchema.parse(value)
+    const slug = file.slug ?? presetSlug.parse(stem.replace(/^%2E/i, '.'))
+    return { identity: slug, document: documentOf({ ...file, slug }) }
+  },
+  async write(remote, document, current, options) {
+    const file = fileSchema.parse(document)
+    const { slug = '' } = file
+    const served = await readPreset(remote, slug)
+    if (served !== null && current !== null && JSON.stringify(remoteObject(served.preset).document) !== JSON.stringify(current.document))
+      throw new SettingError(`${slug}: it was changed on the service in this very moment; run the command again.`)
+    const before = current?.document ?? {}
+    if (['shape', 'system_prompt', 'config'].some((field) => JSON.stringify(before[field]) !== JSON.stringify(document[field])))
+      await save(remote, file, served, options)
+    const patch = definedOnly({
+      name: changed(file.name ?? slug, before['name'] ?? slug),
+      description: changed(file.description ?? null, before['description'] ?? null),
+      status: changed(file.status, before['status'] ?? 'active'),
+    })
+    if (Object.keys(patch).length > 0) await remote.ask('PATCH', pathOf(slug), { body: patch })
+  },
+  async remove(remote, { identity }) {
+    await remote.ask('DELETE', pathOf(identity))
+  },
+}
+
+type Preset = z.output<typeof presetWithVersion>
+
+const pathOf = (slug: string): string => `/presets/${encodeURIComponent(slug)}`
+
+/** `newest`: the number of its last version, designated or not. Read first, so that what is saved since is noticed. Null where there is none. */
+const readPreset = async (remote: Remote, slug: string): Promise<{ readonly preset: Preset; readonly newest: number } | null> => {
+  try {
+    const versions = await remote.ask('GET', `${pathOf(slug)}/versions`, { query: { limit: '1' } })
+    const { json } = await remote.ask('GET', pathOf(slug))
+    return { preset: presetWithVersion.parse(json['data']), newest: z.int().parse(versions.json['total_count']) }
+  } catch (thrown) {
+    if (thrown instanceof RemoteRefused && thrown.status === 404) return null
+    throw thrown
+  }
+}
+
+const remoteObject = (preset: Preset): RemoteObject => {
+  const { designated_version: version } = preset
+  refuseInexact(version.config, preset.slug)
+  const { slug, name, description, status } = preset
+  const { shape, system_prompt, config } = version
+  return {
+    identity: slug,
+    id: slug,
+    document: documentOf({
+      slug,
+      name,
+      description,
+      status: status === 'disabled' ? 'disabled' : 'active',
+      shape,
+      system_prompt,
+      config: withoutSecrets(config),
+    }),
+  }
+}
+
+/** Defaults are left out, and the order is always the same: the model first, then the fields by name. */
+const documentOf = ({ slug, name, description, status, shape, system_prompt, config }: PresetFields): Document => ({
+  slug: slug ?? '',
+  ...(name === undefined || name === slug ? {} : { name }),
+  ...(description == null ? {} : { description }),
+  ...(status === 'active' ? {} : { status }),
+  shape,
+  ...(system_prompt == null ? {} : { system_prompt }),
+  config: Object.fromEntries(Object.entries(config).toSorted(([a], [b]) => rank(a, b))),
+})
+
+const rank = (a: string, b: string): number => (a === 'model' ? -1 : b === 'model' ? 1 : a < b ? -1 : 1)
+
+/** A file would round it. */
+const refuseInexact = (value: JsonValue, slug: string): void => {
+  if (typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value))
+    throw new SettingError(`${slug}: its configuration holds an integer of more than 15 digits, which a file cannot keep.`)
+  if (typeof value === 'object' && value !== null) for (const inner of Object.values(value)) refuseInexact(inner, slug)
+}
+
+const changed = <Value>(now: Value, before: JsonValue): Value | undefined => (now === before ? undefined : now)
+
+const save = async (
+  remote: Remote,
+  file: PresetFile,
+  served: { preset: Preset; newest: number } | null,
+  options: PushOptions,
+): Promise<void> => {
+  const { slug = '' } = file
+  const { config, plain } = withSecrets(file.config, served?.preset.designated_version.config ?? null, options.env)
+  for (const place of plain) options.warn(`${slug}: config.${place} holds a credential as it is; write \${NAME} and set the variable NAME.`)
+  const { json } = await remote.ask('POST', `${pathOf(slug)}/${SAVED_AT[file.shape]}`, {
+    body: bodyOf(file.shape, file.system_prompt ?? null, config),
+    query: options.designate ? {} : { designate: 'false' },
+    headers: {
+      'if-match': `"${served?.newest ?? 0}"`,
+      ...(options.note === undefined ? {} : { 'x-preset-note': encodeURIComponent(options.note) }),
+    },
+  })
+  if (options.label === undefined) return
+  const { designated_version: saved } = presetWithVersion.parse(json['data'])
+  await remote.ask('PATCH', pathOf(slug), { body: { labels: { [options.label]: saved.version } } })
+}
+
+const SAVED_AT = { chat: 'chat/completions', responses: 'responses', messages: 'messages' } as const satisfies Record<PresetShape, string>
+
+/** The body from which the service keeps this configuration and this system prompt. */
+const bodyOf = (shape: PresetShape, systemPrompt: string | null, config: JsonObject): JsonObject => {
+  const { [SYSTEM_BLOCKS_KEY]: blocks, ...fields } = config
+  if (shape === 'messages') return { ...fields, ...(blocks === undefined ? textMember('system', systemPrompt) : { system: blocks }) }
+  if (shape === 'responses') return { ...config, ...textMember('instructions', systemPrompt) }
+  return isObject(blocks) || Array.isArray(blocks) || systemPrompt !== null
+    ? { ...fields, messages: [{ role: 'system', content: (blocks as JsonValue | undefined) ?? systemPrompt }] }
+    : config
+}
+
+const textMember = (name: string, text: string | null): JsonObject => (text === null ? {} : { [name]: text })

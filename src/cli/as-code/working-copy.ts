@@ -1,0 +1,78 @@
+/** The files of a directory, by kind and identity. */
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, extname, join } from 'node:path'
+
+import { ZodError } from 'zod'
+
+import { SettingError } from '../../config.ts'
+import { pathText } from '../../contract/validate.ts'
+import { EXTENSIONS, lineOf, parseFile, renderFile } from './document-file.ts'
+import type { Document } from './document.ts'
+import type { Kind, RemoteObject } from './kind.ts'
+import { LOCK_FILE } from './lock-file.ts'
+
+export interface LocalObject {
+  readonly identity: string
+  readonly document: Document
+  readonly path: string
+}
+
+/** Throws SettingError that names file and line. */
+export const readLocal = (directory: string, kind: Kind): ReadonlyMap<string, LocalObject> => {
+  const folder = join(directory, kind.folder)
+  const objects = new Map<string, LocalObject>()
+  if (!existsSync(folder)) return objects
+  for (const entry of readdirSync(folder, { withFileTypes: true }).toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
+    const extension = extname(entry.name)
+    if (!entry.isFile() || entry.name === LOCK_FILE || entry.name.startsWith('.') || !EXTENSIONS.some((known) => known === extension))
+      continue
+    const path = join(folder, entry.name)
+    const { identity, document } = readOne(path, kind, entry.name.slice(0, -extension.length))
+    const other = objects.get(identity)
+    if (other !== undefined) throw new SettingError(`${path}: ${other.path} is of the same ${kind.name.slice(0, -1)} (${identity}).`)
+    objects.set(identity, { identity, document, path })
+  }
+  return objects
+}
+
+const readOne = (path: string, kind: Kind, stem: string): Pick<RemoteObject, 'identity' | 'document'> => {
+  const text = readFileSync(path, 'utf8')
+  try {
+    return kind.read(parseFile(path, text), stem)
+  } catch (thrown) {
+    const [issue] = thrown instanceof ZodError ? thrown.issues : []
+    if (issue === undefined) throw thrown
+    const at = issue.code === 'unrecognized_keys' ? [...issue.path, issue.keys[0] ?? ''] : issue.path
+    const steps = at.map((step) => (typeof step === 'number' ? step : String(step)))
+    throw new SettingError(
+      `${path}:${lineOf(text, steps)}: ${pathText(issue.path)}${issue.path.length > 0 ? ': ' : ''}${issue.message}.`.replace(/\.+$/, '.'),
+    )
+  }
+}
+
+/** A new file gets a name that no other one has. Answers whether anything was written. */
+export const writeLocal = (
+  directory: string,
+  kind: Kind,
+  object: RemoteObject,
+  local: LocalObject | undefined,
+  extension: string,
+): boolean => {
+  const path = local?.path ?? freePath(join(directory, kind.folder), kind.fileName(object), extension)
+  const before = local === undefined ? null : readFileSync(path, 'utf8')
+  const text = renderFile(path, object.document, before)
+  if (text === before) return false
+  mkdirSync(dirname(path), { recursive: true })
+  writeFileSync(path, text)
+  return true
+}
+
+/** Some file systems take `Bot` and `bot` for one name. */
+const freePath = (folder: string, name: string, extension: string): string => {
+  const taken = new Set((existsSync(folder) ? readdirSync(folder) : []).map((entry) => entry.toLowerCase().replace(/\.[a-z]+$/, '')))
+  let free = name
+  for (let number = 2; taken.has(free.toLowerCase()); number += 1) free = `${name}-${number}`
+  return join(folder, `${free}${extension}`)
+}
+
+export const removeLocal = ({ path }: LocalObject): void => rmSync(path)

@@ -1,0 +1,121 @@
+/** The management API of a running service, as the verbs of the command line ask it. */
+import { SettingError, type RemoteSettings } from '../config.ts'
+import { systemClock } from '../lib/clock.ts'
+import { definedOnly } from '../lib/defined-only.ts'
+import { isObject, objectIn, type JsonObject } from '../lib/json.ts'
+import { VERSION } from '../version.ts'
+
+export interface Remote {
+  /** Without a slash at its end, and without the path of the API. */
+  readonly url: string
+  /** The workspace that every request names; absent: that of the key. */
+  readonly workspace?: string
+  /** Rejects with RemoteRefused, or with RemoteUnreachable. */
+  ask(method: RemoteMethod, path: string, options?: RemoteOptions): Promise<RemoteAnswer>
+  /** Every entry of a list that is cut by `offset` and `limit`. */
+  list(path: string): Promise<readonly JsonObject[]>
+}
+
+export type RemoteMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+
+export interface RemoteOptions {
+  readonly body?: JsonObject
+  readonly query?: Readonly<Record<string, string | undefined>>
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+export interface RemoteAnswer {
+  readonly status: number
+  readonly headers: Headers
+  readonly json: JsonObject
+}
+
+/** The service answered, and said no. `issues`: the places of the body that it holds against, where it names them. */
+export class RemoteRefused extends Error {
+  override readonly name = 'RemoteRefused'
+  readonly status: number
+  readonly issues: readonly RemoteIssue[]
+
+  constructor(status: number, message: string, issues: readonly RemoteIssue[]) {
+    super(message)
+    this.status = status
+    this.issues = issues
+  }
+}
+
+export interface RemoteIssue {
+  readonly path: string
+  readonly message: string
+}
+
+export class RemoteUnreachable extends Error {
+  override readonly name = 'RemoteUnreachable'
+}
+
+const LIST_PAGE = 100
+const TIMEOUT_MS = 60_000
+
+/** `workspace`: id or slug, for a management key of the default workspace. Throws SettingError where no key is set. */
+export const createRemote = ({ url, managementKey }: RemoteSettings, workspace?: string): Remote => {
+  if (managementKey === null)
+    throw new SettingError('set PATCHBAY_MANAGEMENT_KEY to a management key of the service, and PATCHBAY_URL to its address.')
+  const base = url.replace(/\/+$/, '').replace(/\/(?:api\/)?v1$/, '')
+  const ask: Remote['ask'] = async (method, path, { body, query = {}, headers = {} } = {}) => {
+    const named = { ...query, workspace_id: path.startsWith('/workspaces/') ? undefined : workspace }
+    const search = new URLSearchParams(definedOnly(named)).toString()
+    const target = `${base}/api/v1${path}${search === '' ? '' : `?${search}`}`
+    const timeout = new AbortController()
+    const cancel = systemClock.after(TIMEOUT_MS, () => timeout.abort(new Error(`no answer within ${TIMEOUT_MS / 1000} s`)))
+    let response: Response
+    let text: string
+    try {
+      response = await fetch(target, {
+        method,
+        redirect: 'error',
+        headers: {
+          authorization: `Bearer ${managementKey}`,
+          'user-agent': `patchbay-cli/${VERSION}`,
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+          ...headers,
+        },
+        signal: timeout.signal,
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      })
+      text = await response.text()
+    } catch (cause) {
+      throw new RemoteUnreachable(`${base} cannot be reached: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
+    } finally {
+      cancel()
+    }
+    const json = objectIn(text)
+    if (!response.ok) throw refusalOf(response.status, json, `${method} ${path}`)
+    if (json === null) throw new RemoteUnreachable(`${base} does not answer as Patchbay does: is PATCHBAY_URL right?`)
+    return { status: response.status, headers: response.headers, json }
+  }
+  return {
+    url: base,
+    ...(workspace === undefined ? {} : { workspace }),
+    ask,
+    async list(path) {
+      const all: JsonObject[] = []
+      for (;;) {
+        const { json } = await ask('GET', path, { query: { offset: String(all.length), limit: String(LIST_PAGE) } })
+        const page = Array.isArray(json['data']) ? json['data'].filter((item): item is JsonObject => isObject(item)) : []
+        all.push(...page)
+        if (page.length < LIST_PAGE) return all
+      }
+    },
+  }
+}
+
+const refusalOf = (status: number, json: JsonObject | null, asked: string): RemoteRefused => {
+  const error = isObject(json?.['error']) ? json['error'] : {}
+  const metadata = isObject(error['metadata']) ? error['metadata'] : {}
+  const issues = (Array.isArray(metadata['issues']) ? metadata['issues'] : []).flatMap((issue: unknown) =>
+    isObject(issue) && typeof issue['path'] === 'string' && typeof issue['message'] === 'string'
+      ? [{ path: issue['path'], message: issue['message'] }]
+      : [],
+  )
+  const said = typeof error['message'] === 'string' ? error['message'] : 'no reason was given'
+  return new RemoteRefused(status, `${asked} was refused with ${status}: ${said}`, issues)
+}

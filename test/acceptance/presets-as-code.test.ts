@@ -1,0 +1,216 @@
+/** `patchbay presets pull|diff|push|apply` (docs/contract/presets.md#as-code). */
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { beforeAll, describe, expect, test } from 'bun:test'
+
+import { call } from '../support/calls.ts'
+import { type StartedService, useServices } from '../support/started-service.ts'
+
+const services = useServices()
+let service: StartedService
+
+beforeAll(async () => {
+  service = await services.start()
+})
+
+const env = (more: Record<string, string> = {}) => ({ PATCHBAY_URL: service.url, PATCHBAY_MANAGEMENT_KEY: service.managementKey, ...more })
+
+const presets = (verb: string, directory: string, ...flags: readonly string[]) =>
+  services.run(['presets', verb, directory, ...flags], env())
+
+const save = async (slug: string, body: object): Promise<void> => {
+  expect((await call(service, 'POST', `/presets/${slug}/chat/completions`, { body })).status).toBe(200)
+}
+
+const config = async (slug: string): Promise<Record<string, unknown>> => {
+  const { data } = (await call(service, 'GET', `/presets/${slug}`)).json as {
+    data: { designated_version: { config: Record<string, unknown> } }
+  }
+  return data.designated_version.config
+}
+
+const system = (content: string) => [{ role: 'system', content }]
+
+const edit = (path: string, from: string, to: string): void => {
+  const text = readFileSync(path, 'utf8')
+  expect(text).toContain(from)
+  writeFileSync(path, text.replace(from, to))
+}
+
+describe('pull, edit, push', () => {
+  const directory = (): string => join(services.directory(), 'presets')
+
+  test('writes one file a preset, in a stable order, and sends only what was edited', async () => {
+    await save('as-code', { temperature: 0.2, model: 'sandbox/echo', messages: system('You answer briefly.\nYou are polite.') })
+    const path = directory()
+    expect((await presets('pull', path)).code).toBe(0)
+    expect(readFileSync(join(path, 'as-code.yaml'), 'utf8')).toBe(`slug: as-code
+shape: chat
+system_prompt: |-
+  You answer briefly.
+  You are polite.
+config:
+  model: sandbox/echo
+  temperature: 0.2
+`)
+    expect(await presets('diff', path)).toMatchObject({ code: 0, stdout: `in step with ${service.url}\n` })
+    edit(join(path, 'as-code.yaml'), 'temperature: 0.2', 'temperature: 0.7 # warmer')
+    const diff = await presets('diff', path)
+    expect(diff.code).toBe(1)
+    expect(diff.stdout).toBe('changed here: preset as-code (as-code.yaml)\n  config.temperature\n    - 0.2\n    + 0.7\n')
+    expect((await presets('push', path, '--dry-run')).stdout).toBe('would be changed: preset as-code\n')
+    expect(await config('as-code')).toMatchObject({ temperature: 0.2 })
+    expect(await presets('push', path, '--label', 'production')).toMatchObject({ code: 0, stdout: 'changed: preset as-code\n' })
+    expect(await config('as-code')).toEqual({ model: 'sandbox/echo', temperature: 0.7 })
+    const { data } = (await call(service, 'GET', '/presets/as-code')).json as { data: { labels: object } }
+    expect(data.labels).toEqual({ production: 2 })
+    const before = readFileSync(join(path, 'as-code.yaml'), 'utf8')
+    expect((await presets('pull', path)).code).toBe(0)
+    expect(readFileSync(join(path, 'as-code.yaml'), 'utf8')).toBe(before)
+    expect((await presets('push', path)).stdout).toBe(`nothing to send: in step with ${service.url}\n`)
+  })
+
+  test('exit 1 and nothing sent: both sides changed the same field; changes of different fields are joined by pull', async () => {
+    await save('both', { model: 'sandbox/echo', temperature: 0.1, top_p: 0.5 })
+    await save('calm', { model: 'sandbox/echo' })
+    const path = directory()
+    await presets('pull', path)
+    const file = join(path, 'both.yaml')
+    edit(file, 'temperature: 0.1', 'temperature: 0.9 # mine')
+    edit(join(path, 'calm.yaml'), 'model: sandbox/echo', 'model: sandbox/lorem')
+    await save('both', { model: 'sandbox/echo', temperature: 0.1, top_p: 0.8 })
+    const refused = await presets('push', path)
+    expect(refused).toMatchObject({ code: 1, stderr: 'patchbay: nothing was sent: pull first, and decide.\n' })
+    expect(refused.stdout).toContain('changed on both sides: preset both (both.yaml)')
+    expect(await config('calm')).toEqual({ model: 'sandbox/echo' })
+    const joined = await presets('pull', path)
+    expect(joined.code).toBe(0)
+    expect(joined.stdout).toContain('joined: preset both\n')
+    expect(readFileSync(file, 'utf8')).toContain('temperature: 0.9 # mine\n  top_p: 0.8\n')
+    expect((await presets('push', path)).code).toBe(0)
+    expect(await config('both')).toEqual({ model: 'sandbox/echo', temperature: 0.9, top_p: 0.8 })
+    expect(await config('calm')).toEqual({ model: 'sandbox/lorem' })
+
+    edit(file, 'temperature: 0.9', 'temperature: 0.3')
+    await save('both', { model: 'sandbox/echo', temperature: 0.4, top_p: 0.8 })
+    const pulled = await presets('pull', path)
+    expect(pulled.code).toBe(1)
+    expect(pulled.stdout).toContain('  both changed config.temperature\n')
+    expect(readFileSync(file, 'utf8')).toContain('temperature: 0.3')
+    expect((await presets('apply', path)).code).toBe(0)
+    expect(await config('both')).toMatchObject({ temperature: 0.3 })
+  })
+
+  test('tells of drift, leaves it alone on push, and takes it back on apply', async () => {
+    await save('drifting', { model: 'sandbox/echo', temperature: 0.1 })
+    const path = directory()
+    await presets('pull', path)
+    await save('drifting', { model: 'sandbox/echo', temperature: 0.2 })
+    expect((await presets('diff', path)).stdout).toContain('changed on the service: preset drifting')
+    expect((await presets('push', path)).stdout).toContain('changed on the service, left alone: preset drifting')
+    expect(await config('drifting')).toMatchObject({ temperature: 0.2 })
+    await presets('apply', path)
+    expect(await config('drifting')).toMatchObject({ temperature: 0.1 })
+  })
+
+  test('a new file makes a preset, and a file that is gone archives one, with --prune alone', async () => {
+    const path = directory()
+    await presets('pull', path)
+    writeFileSync(join(path, 'fresh.json'), JSON.stringify({ shape: 'responses', system_prompt: 'Hi.', config: { model: 'sandbox/echo' } }))
+    expect((await presets('push', path)).stdout).toContain('made: preset fresh\n')
+    rmSync(join(path, 'fresh.json'))
+    expect((await presets('push', path)).stdout).toContain('has no file: preset fresh; --prune archives it\n')
+    expect((await presets('push', path, '--prune')).stdout).toContain('archived: preset fresh\n')
+    expect((await call(service, 'GET', '/presets/fresh')).json).toMatchObject({ data: { status: 'archived' } })
+    expect((await presets('diff', path)).code).toBe(0)
+    writeFileSync(join(path, 'fresh.json'), JSON.stringify({ shape: 'responses', config: { model: 'sandbox/lorem' } }))
+    expect((await presets('push', path)).stdout).toContain('made: preset fresh\n')
+    expect((await call(service, 'GET', '/presets/fresh')).json).toMatchObject({ data: { status: 'active' } })
+  })
+
+  test('a credential never reaches a file, comes back from the service, and goes to no other host', async () => {
+    const mcp = (url: string) => ({ type: 'mcp', server_label: 'crm', server_url: url, authorization: 'crm-secret-1234567890' })
+    expect(
+      (
+        await call(service, 'POST', '/presets/secretive/responses', {
+          body: { model: 'sandbox/echo', tools: [mcp('https://crm.example/mcp')] },
+        })
+      ).status,
+    ).toBe(200)
+    const path = directory()
+    await presets('pull', path)
+    const all = readdirSync(path).map((name) => readFileSync(join(path, name), 'utf8'))
+    expect(all.join('\n')).not.toContain('crm-secret')
+    const file = join(path, 'secretive.yaml')
+    edit(file, 'model: sandbox/echo', 'model: sandbox/lorem')
+    expect((await presets('push', path)).code).toBe(0)
+    expect(await config('secretive')).toEqual({ model: 'sandbox/lorem', tools: [mcp('https://crm.example/mcp')] })
+    edit(file, 'https://crm.example/mcp', 'https://evil.example/mcp')
+    const refused = await presets('push', path)
+    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('the service has no credential for this tool') })
+    edit(file, '${kept}', '${CRM_TOKEN}')
+    expect((await services.run(['presets', 'push', path], env({ CRM_TOKEN: 'other-secret-123' }))).code).toBe(0)
+    expect(JSON.stringify(await config('secretive'))).toContain('other-secret-123')
+  })
+})
+
+test('guardrails, limits of keys and budgets come along with --with, and go back', async () => {
+  await call(service, 'POST', '/guardrails', {
+    body: { name: 'No secrets', content_filter_builtins: [{ slug: 'secrets', action: 'redact' }], limit_usd: 5, reset_interval: 'daily' },
+  })
+  const { data: workspace } = (await call(service, 'GET', '/key')).json as { data: { workspace_id: string } }
+  await call(service, 'PUT', `/workspaces/${workspace.workspace_id}/budgets/daily`, { body: { limit_usd: 10 } })
+  const path = join(services.directory(), 'all')
+  expect((await presets('pull', path, '--with', 'guardrails,keys,budgets')).code).toBe(0)
+  expect(readFileSync(join(path, 'guardrails/no-secrets.yaml'), 'utf8')).toBe(`name: No secrets
+content_filter_builtins:
+  - slug: secrets
+    action: redact
+limit_usd: 5
+reset_interval: daily
+`)
+  expect(readFileSync(join(path, 'budgets/daily.yaml'), 'utf8')).toBe('interval: daily\nlimit_usd: 10\n')
+  const [key = ''] = readdirSync(join(path, 'keys')).filter((name) => name.startsWith('first-inference-key'))
+  edit(join(path, 'guardrails/no-secrets.yaml'), 'action: redact', 'action: block')
+  edit(join(path, 'budgets/daily.yaml'), 'limit_usd: 10', 'limit_usd: 12.5')
+  writeFileSync(join(path, 'keys', key), `${readFileSync(join(path, 'keys', key), 'utf8')}limit: 3\nlimit_reset: daily\n`)
+  // What was pulled once is compared from then on.
+  expect((await presets('diff', path)).stdout.match(/^changed here: /gm)).toHaveLength(3)
+  expect((await presets('push', path)).code).toBe(0)
+  expect((await call(service, 'GET', '/guardrails')).json).toMatchObject({
+    data: [{ content_filter_builtins: [{ slug: 'secrets', action: 'block' }] }],
+  })
+  expect((await call(service, 'GET', `/workspaces/${workspace.workspace_id}/budgets/daily`)).json).toMatchObject({
+    data: { limit_usd: 12.5 },
+  })
+  expect((await presets('diff', path)).code).toBe(0)
+  const { data: keys } = (await call(service, 'GET', '/keys')).json as { data: { name: string; limit: number | null }[] }
+  expect(keys.find(({ name }) => name === 'First inference key')).toMatchObject({ limit: 3, limit_reset: 'daily' })
+})
+
+test('exit 2 or 1 and a sentence with file and line: what is wrong in a file, a key, an address', async () => {
+  const path = join(services.directory(), 'faulty')
+  mkdirSync(path)
+  const file = join(path, 'bad.yaml')
+  writeFileSync(file, 'shape: chat\nconfig:\n  model: sandbox/echo\ntemprature: 1\n')
+  expect(await presets('diff', path)).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining(`${file}:4: Unrecognized key: "temprature"`),
+  })
+  writeFileSync(file, 'shape: chat\nconfig: [\n')
+  expect(await presets('diff', path)).toMatchObject({ code: 2, stderr: expect.stringContaining(`${file}: not valid YAML at line`) })
+  writeFileSync(file, 'shape: chat\nconfig:\n  model: sandbox/echo\n  temperature: 9\n')
+  expect(await presets('push', path)).toMatchObject({ code: 1, stderr: expect.stringContaining('temperature') })
+  expect(await presets('diff', join(path, 'nowhere'))).toMatchObject({ code: 2 })
+  const without = await services.run(['presets', 'diff', path], { PATCHBAY_URL: service.url })
+  expect(without).toMatchObject({ code: 2, stderr: expect.stringContaining('set PATCHBAY_MANAGEMENT_KEY') })
+  const wrongKey = await services.run(['presets', 'diff', path], {
+    PATCHBAY_URL: service.url,
+    PATCHBAY_MANAGEMENT_KEY: service.inferenceKey,
+  })
+  expect(wrongKey).toMatchObject({ code: 2, stderr: expect.stringContaining('403: Only management keys can perform this operation') })
+  const nobody = await services.run(['presets', 'diff', path], { PATCHBAY_URL: 'http://127.0.0.1:9', PATCHBAY_MANAGEMENT_KEY: 'x' })
+  expect(nobody).toMatchObject({ code: 1, stderr: expect.stringContaining('http://127.0.0.1:9 cannot be reached') })
+  expect(existsSync(join(path, '.patchbay-lock.json'))).toBe(true)
+})
