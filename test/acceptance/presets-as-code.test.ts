@@ -102,6 +102,20 @@ config:
     expect(await config('both')).toMatchObject({ temperature: 0.3 })
   })
 
+  test('a push with --no-designate saves a draft with its label and its note, and serves what was served', async () => {
+    await save('drafted', { model: 'sandbox/echo', temperature: 0.1 })
+    const path = directory()
+    await presets('pull', path)
+    edit(join(path, 'drafted.yaml'), 'temperature: 0.1', 'temperature: 0.5')
+    expect((await presets('push', path, '--no-designate', '--label', 'staging', '--note', 'wärmer')).code).toBe(0)
+    expect(await config('drafted')).toMatchObject({ temperature: 0.1 })
+    expect((await call(service, 'GET', '/presets/drafted')).json).toMatchObject({ data: { labels: { staging: 2 } } })
+    expect((await call(service, 'GET', '/presets/drafted/versions/2')).json).toMatchObject({
+      data: { config: { temperature: 0.5 }, note: 'wärmer' },
+    })
+    expect((await presets('diff', path)).stdout).toContain('changed here: preset drafted')
+  })
+
   test('tells of drift, leaves it alone on push, and takes it back on apply', async () => {
     await save('drifting', { model: 'sandbox/echo', temperature: 0.1 })
     const path = directory()

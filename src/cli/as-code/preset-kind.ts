@@ -1,7 +1,7 @@
 /** Presets as files. Labels and rollouts stay with the service: they say what is served where, and move without an edit. */
 import { z } from 'zod'
 
-import { presetShape, presetSlug, presetWithVersion, type PresetShape } from '../../contract/preset.ts'
+import { presetShape, presetSlug, presetWithVersion, savedPreset, type PresetShape } from '../../contract/preset.ts'
 import { SettingError } from '../../config.ts'
 import { definedOnly } from '../../lib/defined-only.ts'
 import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
@@ -33,7 +33,7 @@ export const presetKind: Kind = {
     const objects: RemoteObject[] = []
     for (const { slug, status } of listed) {
       const read = status === 'archived' ? null : await readPreset(remote, slug)
-      if (read !== null) objects.push(remoteObject(read.preset))
+      if (read !== null) objects.push(remoteObject(read))
     }
     return objects
   },
@@ -46,7 +46,7 @@ export const presetKind: Kind = {
     const file = fileSchema.parse(document)
     const { slug = '' } = file
     const served = await readPreset(remote, slug)
-    if (served !== null && current !== null && JSON.stringify(remoteObject(served.preset).document) !== JSON.stringify(current.document))
+    if (served !== null && current !== null && JSON.stringify(remoteObject(served).document) !== JSON.stringify(current.document))
       throw new SettingError(`${slug}: it was changed on the service in this very moment; run the command again.`)
     const before = current?.document ?? {}
     if (['shape', 'system_prompt', 'config'].some((field) => JSON.stringify(before[field]) !== JSON.stringify(document[field])))
@@ -67,12 +67,10 @@ type Preset = z.output<typeof presetWithVersion>
 
 const pathOf = (slug: string): string => `/presets/${encodeURIComponent(slug)}`
 
-/** `newest`: the number of its last version, designated or not. Read first, so that what is saved since is noticed. Null where there is none. */
-const readPreset = async (remote: Remote, slug: string): Promise<{ readonly preset: Preset; readonly newest: number } | null> => {
+/** Null where there is none. */
+const readPreset = async (remote: Remote, slug: string): Promise<Preset | null> => {
   try {
-    const versions = await remote.ask('GET', `${pathOf(slug)}/versions`, { query: { limit: '1' } })
-    const { json } = await remote.ask('GET', pathOf(slug))
-    return { preset: presetWithVersion.parse(json['data']), newest: z.int().parse(versions.json['total_count']) }
+    return presetWithVersion.parse((await remote.ask('GET', pathOf(slug))).json['data'])
   } catch (thrown) {
     if (thrown instanceof RemoteRefused && thrown.status === 404) return null
     throw thrown
@@ -121,25 +119,21 @@ const refuseInexact = (value: JsonValue, slug: string): void => {
 
 const changed = <Value>(now: Value, before: JsonValue): Value | undefined => (now === before ? undefined : now)
 
-const save = async (
-  remote: Remote,
-  file: PresetFile,
-  served: { preset: Preset; newest: number } | null,
-  options: PushOptions,
-): Promise<void> => {
+const save = async (remote: Remote, file: PresetFile, served: Preset | null, options: PushOptions): Promise<void> => {
   const { slug = '' } = file
-  const { config, plain } = withSecrets(file.config, served?.preset.designated_version.config ?? null, options.env)
+  const { config, plain } = withSecrets(file.config, served?.designated_version.config ?? null, options.env)
   for (const place of plain) options.warn(`${slug}: config.${place} holds a credential as it is; write \${NAME} and set the variable NAME.`)
   const { json } = await remote.ask('POST', `${pathOf(slug)}/${SAVED_AT[file.shape]}`, {
     body: bodyOf(file.shape, file.system_prompt ?? null, config),
     query: options.designate ? {} : { designate: 'false' },
     headers: {
-      'if-match': `"${served?.newest ?? 0}"`,
+      'if-match': `"${served?.latest_version ?? 0}"`,
       ...(options.note === undefined ? {} : { 'x-preset-note': encodeURIComponent(options.note) }),
     },
   })
   if (options.label === undefined) return
-  const { designated_version: saved } = presetWithVersion.parse(json['data'])
+  const { saved_version: draft, designated_version: designated } = savedPreset.parse(json['data'])
+  const saved = draft ?? designated
   await remote.ask('PATCH', pathOf(slug), { body: { labels: { [options.label]: saved.version } } })
 }
 
