@@ -17,6 +17,7 @@ import { createGuardrailAssignmentStore } from '../storage/guardrail-assignment-
 import { createGuardrailStore } from '../storage/guardrail-store.ts'
 import type { Journal } from '../storage/journal.ts'
 import { createPresetStore } from '../storage/preset-store.ts'
+import { createPresetTestStore } from '../storage/preset-test-store.ts'
 import type { TextSeal } from '../storage/sealed-config.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
@@ -84,6 +85,7 @@ export const composeParts = (ground: Ground, reloadable: Reloadable) => {
     ...composeLimits(clock, metrics, reloadable),
     onError,
     presetStore,
+    presetTests: createPresetTestStore({ database, seal }),
     presets,
     guardrails,
     generationStore: createGenerationStore(database),

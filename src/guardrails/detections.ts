@@ -37,10 +37,10 @@ export const createDetections = (pipeline: PipelineStage[], what: 'Request' | 'R
   }
   return {
     report,
-    reportFixed(filter, pattern) {
-      if (filter.action !== 'redact') return report(filter, pattern)
+    reportFixed(filter, pattern, from, to) {
+      if (filter.action !== 'redact') return report(filter, pattern, from, to)
       isFixed = true
-      report({ ...filter, action: 'block' }, pattern)
+      report({ ...filter, action: 'block' }, pattern, from, to)
     },
     assertPassed() {
       const { filters, injections } = blocked

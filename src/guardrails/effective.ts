@@ -4,6 +4,7 @@
  */
 import { type RoutingPolicy, ZDR_AUTHORS, type ZdrAuthor } from '../canonical/routing-policy.ts'
 import type { GuardrailResource } from '../contract/guardrail.ts'
+import { GatewayError } from '../errors.ts'
 import { builtinFilter, customFilter, type Filter, filterSet, type FilterSet, type Origin, united } from './filter.ts'
 import { filtersFor, rewrites } from './screen-output.ts'
 
@@ -42,6 +43,18 @@ export const effectiveOf = (applied: readonly Applied[]): Effective | null => {
     moderation: applied.flatMap((one) => (one.guardrail.moderation ?? []).map((entry) => ({ ...entry, origin: originOf(one) }))),
     dataRegions: intersection(applied.map(({ guardrail }) => guardrail.allowed_data_regions)),
   }
+}
+
+/** A service of one's own is in none of the other regions that `allowed_data_regions` may name. */
+const OUR_REGION = 'global'
+
+/** Throws `permission_denied` where no request may pass through this service at all. */
+export const assertRegion = ({ dataRegions }: Effective): void => {
+  if (dataRegions?.includes(OUR_REGION) !== false) return
+  throw new GatewayError(
+    'permission_denied',
+    `The guardrails of this key admit requests through ${dataRegions.join(', ') || 'no region'} only; this is ${OUR_REGION}.`,
+  )
 }
 
 const originOf = ({ guardrail, scope }: Applied): Origin => ({ guardrailId: guardrail.id, scope })

@@ -53,7 +53,19 @@ export interface Guardrails {
   memberAssignments(workspaceId: string, id: string | null, slice: Slice): Promise<Page<MemberAssignmentResource>>
   /** What holds for the caller's requests; null: nothing. At once where it is known. Throws StorageUnavailable. */
   effective(caller: Pick<Principal, 'hash' | 'userId' | 'workspaceId'>): Effective | null | Promise<Effective | null>
+  /** What would hold for a request, in the words of `Tried`. Throws `not_found` for a saved guardrail that the workspace does not have, and `invalid_request`. */
+  tried(workspaceId: string, what: Tried): Promise<Effective | null>
   refreshCache(): void
+}
+
+/** A guardrail as it is saved or as somebody drafts it, a key that it would act on, or both. */
+export interface Tried {
+  /** Null: only what is drafted, or what the key has. */
+  readonly guardrailId: string | null
+  /** Settings over those of the saved one, or of a new one. */
+  readonly draft: GuardrailPatch | null
+  /** With all guardrails of this key; null: with the one guardrail alone. */
+  readonly asKey: { readonly hash: string; readonly userId: string } | null
 }
 
 const CACHE_MAX = 10_000
@@ -185,8 +197,32 @@ export const createGuardrails = (parts: {
       })
       return found instanceof Promise ? found.then((loaded) => loaded?.effective ?? null) : (found?.effective ?? null)
     },
+    async tried(workspaceId, { guardrailId, draft, asKey }) {
+      const saved = guardrailId === null ? null : await get(workspaceId, guardrailId)
+      const guardrail =
+        draft === null
+          ? saved
+          : saved === null
+            ? made(workspaceId, DRAFT_ID, newSettings({ ...draft, name: draft.name ?? 'Draft' }))
+            : { ...saved, ...changedSettings(saved, draft) }
+      const own = asKey === null ? [] : await store.applyingTo({ workspaceId, keyHash: asKey.hash, userId: asKey.userId })
+      const applied = own.map((one): Applied => ({ guardrail: one.guardrail, scope: SCOPES[one.by] }))
+      return effectiveOf(guardrail === null ? applied : inPlace(applied, guardrail, workspaceId))
+    },
     refreshCache: cache.refresh,
   }
+}
+
+const DRAFT_ID = 'draft'
+
+/** In the place of itself, else of the key's own: a key has one at most. */
+const inPlace = (applied: readonly Applied[], guardrail: GuardrailResource, workspaceId: string): readonly Applied[] => {
+  if (applied.some((one) => one.guardrail.id === guardrail.id)) {
+    return applied.map((one) => (one.guardrail.id === guardrail.id ? { ...one, guardrail } : one))
+  }
+  return guardrail.id === defaultGuardrailId(workspaceId)
+    ? [...applied, { guardrail, scope: 'workspace' }]
+    : [{ guardrail, scope: 'api-key' }, ...applied.filter(({ scope }) => scope !== 'api-key')]
 }
 
 const unknownGuardrail = (): GatewayError => new GatewayError('not_found', 'There is no guardrail with this id.')

@@ -29,7 +29,7 @@ export function* matchesAcross(texts: readonly string[], filters: readonly Filte
     for (const [at, { from, to, label }] of spans.entries()) {
       const first = partAt(starts, from)
       if (first === partAt(starts, to - 1)) continue
-      report(filter, patternOf(at))
+      report(filter, patternOf(at), from, to)
       if (filter.action !== 'redact') continue
       for (let part = first; part < texts.length && (starts[part] ?? 0) < to; part += 1) {
         const start = starts[part] ?? 0

@@ -31,7 +31,7 @@ function* proseIn(body: JsonBody): Scan<readonly string[]> {
   return texts.flatMap(({ value, isProse }) => (isProse ? [value] : []))
 }
 
-const inTime = async <Result>(scan: Scan<Result>, { clock, screenMs }: ScreenLimits): Promise<Result> => {
+export const inTime = async <Result>(scan: Scan<Result>, { clock, screenMs }: ScreenLimits): Promise<Result> => {
   try {
     return await inTurns(scan, createTurns(clock, screenMs))
   } catch (thrown) {
@@ -55,8 +55,8 @@ interface Chosen {
 
 function* screenTexts(body: JsonBody, { filters, look }: FilterSet, detections: Detections): Scan<JsonBody> {
   const { texts, replace } = yield* inputTexts(body)
-  const ofOthers = filters.filter(({ scanScope }) => scanScope !== 'user_only')
-  const forCredentials = ofOthers.filter(({ key }) => key !== SECRETS_KEY)
+  const ofOthers = filters.filter((filter) => heeds(filter, { byUser: false, isCredential: false }))
+  const forCredentials = filters.filter((filter) => heeds(filter, { byUser: false, isCredential: true }))
   const chosenFor = ({ byUser, isFixed, isCredential }: InputText): Chosen => ({
     filters: isCredential ? forCredentials : byUser ? filters : ofOthers,
     report: isFixed ? detections.reportFixed : detections.report,
@@ -81,7 +81,15 @@ function* screenTexts(body: JsonBody, { filters, look }: FilterSet, detections: 
   return replacements.size === 0 ? body : yield* replace(replacements)
 }
 
-function* screenText({ value, isJson }: InputText, { filters, report }: Chosen, shared: readonly Span[]): Scan<string> {
+/** Whether the filter looks at a text of this kind. */
+export const heeds = ({ key, scanScope }: Filter, { byUser, isCredential }: Pick<InputText, 'byUser' | 'isCredential'>): boolean =>
+  isCredential ? scanScope !== 'user_only' && key !== SECRETS_KEY : byUser || scanScope !== 'user_only'
+
+export function* screenText(
+  { value, isJson }: Pick<InputText, 'value' | 'isJson'>,
+  { filters, report }: Chosen,
+  shared: readonly Span[],
+): Scan<string> {
   const heldText = isJson ? jsonText : plainText
   const known = [...(yield* knownInjections(filters, value, heldText, report)), ...shared]
   const screen = createTextScreen(filters, heldText(), report, known)

@@ -8,8 +8,8 @@ import { plainText } from './held-text.ts'
 import { scanForInjections } from './injection.ts'
 import { atOnce, piecesOf, readingsOf, type Scan } from './scan.ts'
 
-/** Called for each find. `pattern`: what was read, for prompt injection only; anything else may be a secret. */
-export type Report = (filter: Filter, pattern: string | null) => void
+/** Called for each find, and where it stands in the text. `pattern`: what was read, for prompt injection only; anything else may be a secret. */
+export type Report = (filter: Filter, pattern: string | null, from: number, to: number) => void
 
 export interface TextScreen {
   /** What may go on now. */
@@ -61,8 +61,9 @@ export const createTextScreen = (
       // What is found in the kept end of a very long match counts from that end.
       const base = parts === WHOLE ? start : end - match.length
       for (const [from, to] of parts) {
-        report(filter, null)
-        if (filter.action === 'redact') mergeSpan(spans, startOf(base + from), endOf(parts === WHOLE ? end : base + to), filter.label)
+        const [first, last] = [startOf(base + from), endOf(parts === WHOLE ? end : base + to)]
+        report(filter, null, first, last)
+        if (filter.action === 'redact') mergeSpan(spans, first, last, filter.label)
       }
     }
 
@@ -181,8 +182,9 @@ export function* knownInjections(
   const spans: Span[] = []
   for (const reading of yield* readingsOf(units.join(''))) {
     for (const { start, end, pattern } of yield* scanForInjections(reading.text)) {
-      for (const filter of asking) report(filter, pattern)
-      if (redacting !== undefined) spans.push({ from: reading.startOf(start), to: reading.endOf(end), label: redacting.label })
+      const [from, to] = [reading.startOf(start), reading.endOf(end)]
+      for (const filter of asking) report(filter, pattern, from, to)
+      if (redacting !== undefined) spans.push({ from, to, label: redacting.label })
     }
   }
   return spans

@@ -2,8 +2,10 @@
 import { errorResponse, type Formats } from './error-boundary.ts'
 import { GatewayError } from '../errors.ts'
 import { asFailure } from '../inference/as-failure.ts'
+import { createMakeRequest } from '../inference/own-request.ts'
 import type { Guardrails } from '../guardrails/guardrails.ts'
 import { isPerson } from '../keys/caller.ts'
+import type { ScreenLimits } from '../guardrails/screen-request.ts'
 import type { Keys } from '../keys/keys.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { Admission, Permit } from '../limits/admission.ts'
@@ -15,6 +17,7 @@ import { once } from '../lib/once.ts'
 import type { Models } from '../models/models.ts'
 import type { Presets } from '../presets/presets.ts'
 import type { HealthView } from '../routing/health.ts'
+import type { PresetTestStore } from '../storage/preset-test-store.ts'
 import type { GenerationStore } from '../storage/generation-store.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
@@ -35,13 +38,16 @@ import { countTokensRoute } from './routes/count-tokens.ts'
 import { dashboardRoutes, type DashboardParts } from './routes/dashboard.ts'
 import { embeddingsRoute } from './routes/embeddings.ts'
 import { generationGet } from './routes/generation.ts'
+import { guardrailTestsCreate } from './routes/guardrail-tests.ts'
 import { guardrailRoutes } from './routes/guardrails.ts'
 import { inferenceRoute } from './routes/inference.ts'
 import { keyCurrent } from './routes/keys.ts'
 import { managementRoutes, type ManagementParts } from './routes/management.ts'
 import { endpointsZdr, modelGet, modelsCount, modelsEndpoints, modelsGet, modelsList } from './routes/models.ts'
 import { sessionRoutes, type SessionRouteParts } from './routes/sessions.ts'
+import { providerTestCreate } from './routes/provider-test.ts'
 import { providersList } from './routes/providers.ts'
+import { presetTestRoutes } from './routes/preset-tests.ts'
 import { presetsCreate } from './routes/presets-create.ts'
 import { presetsDelete, presetsGet, presetsHistory, presetsList, presetsPatch, presetsVersion, presetsVersions } from './routes/presets.ts'
 import { docsPage, healthLive, healthReady, metricsText, openapiJson, welcome } from './routes/service.ts'
@@ -55,7 +61,9 @@ export interface AppParts {
   readonly management: ManagementParts
   readonly admission: Admission
   readonly presets: Presets
+  readonly presetTests: PresetTestStore
   readonly guardrails: Guardrails
+  readonly screenLimits: ScreenLimits
   readonly models: Models
   readonly health: HealthView
   readonly generations: { readonly store: GenerationStore; readonly flush: () => Promise<void> }
@@ -100,6 +108,7 @@ const apiRoutes = (parts: AppParts, listing = { ...parts, listed: createListedMo
   presetsVersions(parts.presets),
   presetsVersion(parts.presets),
   presetsHistory(parts.presets),
+  ...presetTestRoutes({ ...parts, tests: parts.presetTests }),
 
   ...managementRoutes(parts.keys, parts.management),
   keyCurrent('/key', { ...parts, flush: parts.generations.flush }),
@@ -108,6 +117,8 @@ const apiRoutes = (parts: AppParts, listing = { ...parts, listed: createListedMo
   ...(parts.signIn === null ? [] : sessionRoutes({ ...parts.signIn, workspaces: parts.management.workspaces })),
 
   ...guardrailRoutes({ guardrails: parts.guardrails, workspaces: parts.management.workspaces, onceness: parts.management.onceness }),
+
+  guardrailTestsCreate(parts),
 
   modelsList('/models', listing),
   modelsList('/models/user', listing),
@@ -118,6 +129,7 @@ const apiRoutes = (parts: AppParts, listing = { ...parts, listed: createListedMo
   modelsEndpoints(parts.models, parts.health, parts.clock),
   endpointsZdr(parts.models, parts.health, parts.clock),
   providersList(parts.models),
+  providerTestCreate({ ...parts, makeRequest: createMakeRequest(parts.answering.pipeline, parts.clock) }),
   generationGet(parts.generations),
 ]
 

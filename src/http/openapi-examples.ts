@@ -105,6 +105,13 @@ export const BODY_EXAMPLES: Readonly<Record<string, JsonObject>> = {
     reset_interval: 'monthly',
   },
   UpdateGuardrailBody: { allowed_providers: null, limit_usd: 50, reset_interval: 'monthly' },
+  GuardrailTestBody: {
+    guardrail: { content_filter_builtins: [{ slug: 'email', action: 'redact' }] },
+    as_key: KEY_HASH,
+    text: 'Write to ada@example.com, please.',
+  },
+  ProviderTestBody: { model: MODEL },
+  PresetTestBody: { name: 'password', messages: [{ role: 'user', content: QUESTION }], expected: 'Settings → Security' },
   GuardrailKeysBody: { key_hashes: [KEY_HASH] },
   GuardrailMembersBody: { member_user_ids: ['user_0422290a-ce3d-4d7f-8b4f-d75bb802b357'] },
 }

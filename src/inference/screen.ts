@@ -3,9 +3,8 @@
  * interface, every attempt, with or without a preset. Where no guardrail applies, nothing is looked at.
  */
 import type { Warning } from '../canonical/warning.ts'
-import { GatewayError } from '../errors.ts'
 import { createDetections } from '../guardrails/detections.ts'
-import type { Effective } from '../guardrails/effective.ts'
+import { assertRegion, type Effective } from '../guardrails/effective.ts'
 import type { Moderate } from '../guardrails/moderate.ts'
 import { createOutputScreen } from '../guardrails/screen-output.ts'
 import { proseOf, screenBody, type ScreenLimits } from '../guardrails/screen-request.ts'
@@ -85,17 +84,6 @@ const screenedBody = async (
     await moderate(moderation, { texts, model: call.models[0] ?? '' }, pipeline)
   }
   return body
-}
-
-/** A service of one's own is in none of the other regions that `allowed_data_regions` may name. */
-const OUR_REGION = 'global'
-
-const assertRegion = ({ dataRegions }: Effective): void => {
-  if (dataRegions?.includes(OUR_REGION) !== false) return
-  throw new GatewayError(
-    'permission_denied',
-    `The guardrails of this key admit requests through ${dataRegions.join(', ') || 'no region'} only; this is ${OUR_REGION}.`,
-  )
 }
 
 /** An answer is screened in the language of the middle, which knows one choice. */

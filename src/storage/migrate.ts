@@ -13,6 +13,7 @@ import { catalogueImports } from './migrations/0008-catalogue-imports.ts'
 import { presetMoves } from './migrations/0009-preset-moves.ts'
 import { requestLog } from './migrations/0010-request-log.ts'
 import { sessions } from './migrations/0011-sessions.ts'
+import { presetTests } from './migrations/0012-preset-tests.ts'
 import type { Schema } from './schema.ts'
 import { StorageRefused } from './storage-errors.ts'
 
@@ -29,6 +30,7 @@ export const migrationsFor = (engine: Engine): Record<string, Migration> => ({
   '0009-preset-moves': presetMoves(engine),
   '0010-request-log': requestLog(engine),
   '0011-sessions': sessions(engine),
+  '0012-preset-tests': presetTests(engine),
 })
 
 /**

@@ -26,6 +26,7 @@ export interface Schema extends LedgerTables, ManagementTables, SignInTables {
   presets: PresetsTable
   preset_versions: PresetVersionsTable
   preset_moves: PresetMovesTable
+  preset_tests: PresetTestsTable
   idempotency_keys: IdempotencyKeysTable
   generations: GenerationsTable
   key_usage_days: KeyUsageDaysTable
@@ -139,6 +140,16 @@ export interface PresetMovesTable {
   moved_at: string
   user_id: string | null
   key_hash: string | null
+}
+
+interface PresetTestsTable {
+  id: string
+  preset_id: string
+  name: string
+  /** JSON: messages, tools, and what is expected. */
+  sealed_input: string
+  creator_id: string
+  created_at: string
 }
 
 interface IdempotencyKeysTable {

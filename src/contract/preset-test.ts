@@ -1,0 +1,39 @@
+/** Inputs that are kept to try a preset with, on the wire (docs/contract/presets.md#tests). */
+import { z } from 'zod'
+
+/** Messages of Chat Completions. They are validated as such where they are used. */
+const testMessages = z.array(z.record(z.string(), z.json())).min(1).max(1000)
+
+/** What a saved input and an item of an evaluation have in common. */
+const testInput = {
+  messages: testMessages,
+  tools: z.array(z.record(z.string(), z.json())).max(128).optional(),
+  expected: z.json().optional().meta({ description: 'The answer that an evaluation compares with: a text, or JSON.' }),
+}
+
+/** For each preset. */
+export const PRESET_TESTS_MAX = 50
+const INPUT_BYTES_MAX = 64 * 1024
+
+const testName = z.string().trim().min(1).max(200)
+
+export const presetTestBody = z
+  .strictObject({ name: testName, ...testInput })
+  .refine((body) => Buffer.byteLength(JSON.stringify(body)) <= INPUT_BYTES_MAX, `A test holds at most ${INPUT_BYTES_MAX / 1024} KiB.`)
+  .meta({ id: 'PresetTestBody' })
+
+export const presetTest = z
+  .object({
+    id: z.uuid(),
+    name: testName,
+    messages: testMessages,
+    tools: z.array(z.record(z.string(), z.json())).nullable(),
+    expected: z.json().meta({ description: 'Null where none was given.' }),
+    creator_id: z.string(),
+    created_at: z.iso.datetime(),
+  })
+  .meta({ id: 'PresetTest' })
+
+export const presetTestId = z.uuid().meta({ description: 'Id of a saved test.' })
+
+export type PresetTest = z.output<typeof presetTest>

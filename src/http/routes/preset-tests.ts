@@ -1,0 +1,95 @@
+/** Inputs that are kept to try a preset with (docs/contract/presets.md#tests). */
+import { z } from 'zod'
+
+import { presetSlug } from '../../contract/preset.ts'
+import { PRESET_TESTS_MAX, presetTest, presetTestBody, presetTestId, type PresetTest } from '../../contract/preset-test.ts'
+import { validate } from '../../contract/validate.ts'
+import { inWorkspace } from '../../contract/workspace.ts'
+import { GatewayError } from '../../errors.ts'
+import { type Clock, isoTimestamp } from '../../lib/clock.ts'
+import type { IdSource } from '../../lib/id.ts'
+import { readJsonObject } from '../../lib/json-body.ts'
+import type { PresetRef, PresetTestStore } from '../../storage/preset-test-store.ts'
+import { jsonResponse } from '../json-response.ts'
+import { changedBy, principalOf, reachOf, type Route, type RouteRequest } from '../route.ts'
+
+const shared = { tag: 'Presets', policy: 'management', surface: 'management', query: inWorkspace } as const
+
+export interface PresetTestParts {
+  readonly tests: PresetTestStore
+  readonly clock: Clock
+  readonly ids: IdSource
+}
+
+const refOf = (request: RouteRequest): PresetRef => ({
+  workspaceId: reachOf(request).workspaceId,
+  slug: validate(presetSlug, request.params['slug'], ['slug']),
+})
+
+const unknownPreset = ({ slug }: PresetRef): GatewayError => new GatewayError('not_found', `There is no preset "${slug}".`)
+
+export const presetTestRoutes = ({ tests, clock, ids }: PresetTestParts): readonly Route[] => [
+  {
+    ...shared,
+    method: 'GET',
+    path: '/presets/:slug/tests',
+    operation: 'listPresetTests',
+    summary: 'List the saved inputs of a preset, oldest first',
+    params: { slug: presetSlug },
+    answers: {
+      200: { description: `All of them; there are at most ${PRESET_TESTS_MAX}.`, schema: z.object({ data: z.array(presetTest) }) },
+    },
+    errors: [400, 404],
+    async handle(request) {
+      const ref = refOf(request)
+      const found = await tests.list(ref)
+      if (found === null) throw unknownPreset(ref)
+      return jsonResponse({ data: found })
+    },
+  },
+  {
+    ...shared,
+    method: 'POST',
+    path: '/presets/:slug/tests',
+    operation: 'createPresetTest',
+    summary: 'Save an input to try a preset with',
+    params: { slug: presetSlug },
+    body: presetTestBody,
+    answers: { 201: { description: 'The saved input.', schema: z.object({ data: presetTest }) } },
+    errors: [404, 409],
+    async handle(request) {
+      const ref = refOf(request)
+      const { tools = null, expected = null, ...body } = validate(presetTestBody, readJsonObject(await request.text()))
+      const test: PresetTest = {
+        ...body,
+        id: ids.uuid(),
+        tools,
+        expected,
+        creator_id: principalOf(request).userId,
+        created_at: isoTimestamp(clock.now()),
+      }
+      const outcome = await tests.add(ref, test, changedBy(request))
+      if (outcome === 'no-such-preset') throw unknownPreset(ref)
+      if (outcome === 'too-many')
+        throw new GatewayError('invalid_request', `A preset has at most ${PRESET_TESTS_MAX} tests: remove one first.`)
+      return jsonResponse({ data: test }, { status: 201 })
+    },
+  },
+  {
+    ...shared,
+    method: 'DELETE',
+    path: '/presets/:slug/tests/:id',
+    operation: 'deletePresetTest',
+    summary: 'Remove a saved input',
+    params: { slug: presetSlug, id: presetTestId },
+    answers: { 200: { description: 'Removed.', schema: z.object({ deleted: z.literal(true) }) } },
+    errors: [400, 404, 409],
+    async handle(request) {
+      const id = validate(presetTestId, request.params['id'], ['id'])
+      if (!(await tests.remove(refOf(request), id, isoTimestamp(clock.now()), changedBy(request)))) {
+        throw new GatewayError('not_found', 'The preset has no test of this id.')
+      }
+      return jsonResponse({ deleted: true })
+    },
+  },
+]

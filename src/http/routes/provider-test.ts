@@ -1,0 +1,110 @@
+/** POST /providers/{slug}/test: asks a provider for one token, as a request would, and tells what came of it. */
+import { z } from 'zod'
+
+import { providerSlug, providerTest, providerTestBody } from '../../contract/provider-test.ts'
+import { validate } from '../../contract/validate.ts'
+import { GatewayError } from '../../errors.ts'
+import type { MakeRequest } from '../../inference/own-request.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { readJsonObject } from '../../lib/json-body.ts'
+import { dollars } from '../../lib/money.ts'
+import { createRateMeter } from '../../limits/gcra.ts'
+import type { Model, ModelEndpoint } from '../../models/model.ts'
+import type { Models } from '../../models/models.ts'
+import { jsonResponse } from '../json-response.ts'
+import { principalOf, reachOf, type Route } from '../route.ts'
+
+export interface ProviderTestParts {
+  readonly models: Models
+  readonly makeRequest: MakeRequest
+  readonly clock: Clock
+}
+
+const WITHIN_MS = 10_000
+/** For each provider and workspace. */
+const RATE = { limit: 6, perMs: 60_000 }
+const NAMES_MAX = 1000
+
+export const providerTestCreate = ({ models, makeRequest, clock }: ProviderTestParts): Route => {
+  const meter = createRateMeter(NAMES_MAX)
+  return {
+    method: 'POST',
+    path: '/providers/:slug/test',
+    operation: 'testProvider',
+    summary: 'Ask a provider for one token',
+    tag: 'Models',
+    policy: 'management',
+    surface: 'management',
+    params: { slug: providerSlug },
+    body: providerTestBody,
+    answers: { 200: { description: 'What came of it, also where the provider failed.', schema: z.object({ data: providerTest }) } },
+    errors: [404, 429],
+    async handle(request) {
+      const slug = validate(providerSlug, request.params['slug'], ['slug'])
+      const bodyText = await request.text()
+      const { model: named } = validate(providerTestBody, readJsonObject(bodyText.trim() === '' ? '{}' : bodyText))
+      const model = modelFor(models, slug, named)
+      const { allowed, retryAfterMs } = meter.take(`${reachOf(request).workspaceId} ${slug}`, 1, RATE, clock.monotonicMs())
+      if (!allowed) {
+        throw new GatewayError('rate_limit_exceeded', `A provider is tested at most ${RATE.limit} times a minute.`, {
+          retryAfterSeconds: Math.ceil(retryAfterMs / 1000),
+        })
+      }
+      const answer = await makeRequest({
+        principal: principalOf(request),
+        requestId: request.requestId,
+        origin: 'test',
+        withinMs: WITHIN_MS,
+        signal: request.signal,
+        body: {
+          model,
+          messages: [{ role: 'user', content: 'Hi' }],
+          max_tokens: 1,
+          stream: true,
+          provider: { only: [slug], allow_fallbacks: false },
+        },
+      })
+      const { error } = answer
+      return jsonResponse({
+        data: {
+          ok: error === null,
+          model,
+          status: answer.status,
+          ttft_ms: answer.ttftMs === null ? null : rounded(answer.ttftMs),
+          total_ms: rounded(answer.totalMs),
+          cost_usd: dollars(answer.costNanos),
+          generation_id: answer.generationId,
+          ...(error === null ? {} : { error: { type: error.type, message: error.publicMessage } }),
+        },
+      })
+    },
+  }
+}
+
+const rounded = (ms: number): number => Math.round(ms * 10) / 10
+
+/** Throws `not_found` and `invalid_request`. */
+const modelFor = (models: Models, slug: string, named: string | undefined): string => {
+  if (!models.providers().some((provider) => provider.slug === slug)) throw new GatewayError('not_found', `There is no provider "${slug}".`)
+  if (named !== undefined) {
+    if (models.find(named)?.endpoints.some(({ provider }) => provider.slug === slug) !== true) {
+      throw new GatewayError('invalid_request', `model: the provider "${slug}" does not serve it.`)
+    }
+    return named
+  }
+  const [cheapest] = models
+    .list()
+    .flatMap((model) =>
+      model.endpoints.flatMap((endpoint) => (isFit(model, endpoint, slug) ? [{ id: model.id, price: priceOf(endpoint) }] : [])),
+    )
+    .toSorted((one, other) => one.price - other.price || (one.id < other.id ? -1 : 1))
+  if (cheapest === undefined) throw new GatewayError('invalid_request', 'model: name one, since no model of this provider is listed.')
+  return cheapest.id
+}
+
+const isFit = (model: Model, { provider, serviceTier }: ModelEndpoint, slug: string): boolean =>
+  provider.slug === slug && serviceTier === null && model.outputModalities.includes('text')
+
+/** What is not priced is asked last. */
+const priceOf = ({ prices }: ModelEndpoint): number =>
+  prices === null ? Number.POSITIVE_INFINITY : (prices.prompt ?? 0) + (prices.completion ?? 0)

@@ -1,0 +1,118 @@
+/** POST /providers/{slug}/test (docs/contract/management.md#provider-tests). */
+import { beforeAll, beforeEach, expect, test } from 'bun:test'
+
+import { type Answer, call } from '../support/calls.ts'
+import { FINISH_CHUNK, proseChunk, startFakeUpstream } from '../support/fake-upstream.ts'
+import { type StartedService, useServices } from '../support/started-service.ts'
+
+interface Told {
+  readonly ok: boolean
+  readonly model: string
+  readonly status: number | null
+  readonly ttft_ms: number | null
+  readonly total_ms: number
+  readonly cost_usd: number
+  readonly generation_id: string | null
+  readonly error?: { readonly type: string; readonly message: string }
+}
+
+const services = useServices()
+const upstream = await startFakeUpstream()
+let service: StartedService
+
+const CONFIG = `
+providers:
+  fake: { name: Fake, dialects: [openai-chat], base_url: "${upstream.url}", api_key: upstream-credential }
+  idle: { name: Idle, dialects: [openai-chat], base_url: "${upstream.url}", api_key: upstream-credential }
+models:
+  fake/dear: { endpoints: [{ provider: fake, model: up-dear, prices: { prompt: 10, completion: 10 } }] }
+  fake/cheap: { endpoints: [{ provider: fake, model: up-cheap, prices: { prompt: 1, completion: 1 } }] }
+  idle/one: { endpoints: [{ provider: idle, model: up-idle, prices: { prompt: 1, completion: 1 } }] }
+`
+
+const USAGE_CHUNK = JSON.stringify({
+  id: 'c',
+  object: 'chat.completion.chunk',
+  created: 1,
+  model: 'up',
+  choices: [],
+  usage: { prompt_tokens: 7, completion_tokens: 1, total_tokens: 8 },
+})
+
+beforeAll(async () => {
+  service = await services.start({ config: CONFIG })
+})
+
+beforeEach(() => {
+  upstream.script((exchange) => exchange.stream([proseChunk('Hi'), FINISH_CHUNK, USAGE_CHUNK]))
+})
+
+const tryProvider = (slug: string, body: object = {}, of = service): Promise<Answer> =>
+  call(of, 'POST', `/providers/${slug}/test`, { body })
+const told = (answer: Answer): Told => (answer.json as { data: Told }).data
+
+test('one token of the cheapest model, with its times and cost, recorded as a test', async () => {
+  const answer = await tryProvider('fake')
+  expect(answer.status).toBe(200)
+  const result = told(answer)
+  expect(result).toMatchObject({ ok: true, model: 'fake/cheap', status: 200, cost_usd: 8e-6 })
+  expect(result.ttft_ms).toBeGreaterThan(0)
+  expect(result.total_ms).toBeGreaterThanOrEqual(result.ttft_ms ?? Number.POSITIVE_INFINITY)
+  expect(result.error).toBeUndefined()
+  expect(upstream.last.body).toMatchObject({ model: 'up-cheap', max_tokens: 1 })
+  const record = await call(service, 'GET', `/generation?id=${result.generation_id}`)
+  expect(record.json).toMatchObject({ data: { origin: 'test', model: 'fake/cheap' } })
+})
+
+test('a model that is named', async () => {
+  expect(told(await tryProvider('fake', { model: 'fake/dear' }))).toMatchObject({ ok: true, model: 'fake/dear' })
+})
+
+test('a failure is a 200 with the status of the provider and a sentence of what happened', async () => {
+  upstream.script((exchange) =>
+    exchange.answer(401, JSON.stringify({ error: { message: 'Incorrect API key provided.' } }), { 'content-type': 'application/json' }),
+  )
+  const result = told(await tryProvider('fake'))
+  expect(result).toMatchObject({ ok: false, status: 401, cost_usd: 0 })
+  expect(result.error?.message).toContain('refused the credential')
+})
+
+test('404 for an unknown provider, 400 for a model that it does not serve, 403 for an inference key', async () => {
+  expect((await tryProvider('unknown')).status).toBe(404)
+  expect((await tryProvider('fake', { model: 'sandbox/echo' })).status).toBe(400)
+  expect((await tryProvider('fake', { modle: 'x' })).status).toBe(400)
+  expect((await call(service, 'POST', '/providers/fake/test', { key: service.inferenceKey, body: {} })).status).toBe(403)
+})
+
+test('429: six a minute for one provider, with Retry-After; another provider has its own', async () => {
+  const statuses: number[] = []
+  for (let asked = 0; asked < 7; asked += 1) statuses.push((await tryProvider('idle')).status)
+  expect(statuses).toEqual([200, 200, 200, 200, 200, 200, 429])
+  const refused = await tryProvider('idle')
+  expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
+  expect((await tryProvider('sandbox')).status).toBe(200)
+})
+
+test('a provider that failed of late is asked all the same', async () => {
+  const lone = await services.start({ config: CONFIG })
+  upstream.script((exchange) => exchange.answer(500, '{}'))
+  const ask = () =>
+    call(lone, 'POST', '/chat/completions', {
+      key: lone.inferenceKey,
+      body: { model: 'idle/one', messages: [{ role: 'user', content: 'Hi' }] },
+    })
+  for (let asked = 0; asked < 30; asked += 1) await ask()
+  expect(told(await tryProvider('idle', {}, lone)).ok).toBe(false)
+  upstream.script((exchange) => exchange.stream([proseChunk('Hi'), FINISH_CHUNK, USAGE_CHUNK]))
+  const before = upstream.exchanges.length
+  expect(told(await tryProvider('idle', {}, lone))).toMatchObject({ ok: true })
+  expect(upstream.exchanges.length).toBe(before + 1)
+})
+
+test('a provider that says nothing is given up after ten seconds', async () => {
+  const lone = await services.start({ config: CONFIG })
+  upstream.script((exchange) => exchange.head(200, { 'content-type': 'text/event-stream' }))
+  const answer = told(await tryProvider('fake', {}, lone))
+  expect(answer).toMatchObject({ ok: false, error: { type: 'timeout' } })
+  expect(answer.total_ms).toBeGreaterThanOrEqual(9900)
+}, 40_000)
