@@ -16,6 +16,9 @@ export interface Storage {
   readonly owner: { readonly workspaceId: string; readonly userId: string }
   /** True once in the life of a database: for the first caller. */
   claimFirstStart(): Promise<boolean>
+  /** Where a service on this database listened last; null where none ever did. */
+  address(): Promise<string | null>
+  noteAddress(url: string): Promise<void>
   /** The next start is the first again. */
   forgetFirstStart(): Promise<void>
 }
@@ -44,6 +47,11 @@ export const openStorage = async (
       rereadSecret,
       owner,
       claimFirstStart: async () => (await facts.establish('first-start', now)).written,
+      address: () => facts.read('address'),
+      async noteAddress(url) {
+        const { written, value } = await facts.establish('address', url)
+        if (!written && value !== url) await facts.replace('address', url)
+      },
       forgetFirstStart: () => facts.forget('first-start'),
     }
   } catch (thrown) {

@@ -19,6 +19,7 @@ const verbs = {
   credits: () => import('./credits.ts'),
   ledger: () => import('./ledger.ts'),
   doctor: () => import('./doctor.ts'),
+  login: () => import('./login.ts'),
   catalogue: () => import('./catalogue.ts'),
   presets: () => import('./presets.ts'),
 }
@@ -141,6 +142,11 @@ export const runCommandLine = async (argv: readonly string[]): Promise<number> =
   sending(asCode('apply', 'Make the service what the files say, whatever was changed there.')).action(async (directory, flags) =>
     run((await verbs.presets()).applyVerb(remote(flags), directory, flags)),
   )
+  withSettings(program.command('login').description('Print a link that signs a person in to the dashboard, once.'), STORAGE_SETTINGS)
+    .option('--user <id>', 'the person; the owner of the installation when absent; somebody new becomes a member')
+    .option('--role <role>', "admin or member: the person's role from now on; as it is when absent, member for somebody new")
+    .option('--workspace <id>', 'id or slug; the default workspace when absent')
+    .action(async (flags) => (await verbs.login()).loginVerb(storage(flags), flags, environment()))
 
   withSettings(program.command('doctor'), STORAGE_SETTINGS)
     .description('Check configuration, storage, secret, clock and providers; exit code 1 where something is wrong.')

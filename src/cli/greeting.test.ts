@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 
 import { greeting } from './greeting.ts'
 
-const KEYS = { management: 'pb_mgmt_A', inference: 'pb_inf_B' }
+const KEYS = { management: 'pb_mgmt_A', inference: 'pb_inf_B', link: 'http://127.0.0.1:8080/dashboard/#login=T' }
 const URL_TEXT = 'http://127.0.0.1:8080'
 
 describe.each([true, false])('on a terminal: %p', (terminal) => {
@@ -13,10 +13,15 @@ describe.each([true, false])('on a terminal: %p', (terminal) => {
 
   test('the very first start shows both keys and three commands that can be copied', () => {
     const shown = greeting(URL_TEXT, KEYS, terminal)
-    for (const key of Object.values(KEYS)) expect(shown).toContain(key)
+    for (const key of [KEYS.management, KEYS.inference, KEYS.link]) expect(shown).toContain(key)
     const commands = shown.split('\n').filter((line) => /^\s*(?:curl|open|xdg-open|start) /.test(line))
     expect(commands).toHaveLength(3)
     for (const command of commands) expect(command).toContain(URL_TEXT)
+    expect(commands[2]).toMatch(/open \S+\/dashboard\/#login=T$/)
+  })
+
+  test('where people cannot sign in, the third command opens the reference', () => {
+    expect(greeting(URL_TEXT, { ...KEYS, link: null }, terminal)).toMatch(/open http:\S+\/docs$/m)
   })
 
   test('what the commands send is JSON, with the key that the call needs', () => {

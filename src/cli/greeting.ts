@@ -2,6 +2,8 @@
 export interface FirstKeys {
   readonly management: string
   readonly inference: string
+  /** Signs the operator in, once; null where people cannot sign in. */
+  readonly link: string | null
 }
 
 export const greeting = (url: string, keys: FirstKeys | null, terminal: boolean): string => {
@@ -32,11 +34,13 @@ const firstCommands = (url: string, keys: FirstKeys): readonly FirstCommand[] =>
     title: 'Use it',
     command: `curl ${url}/api/v1/chat/completions -H 'Authorization: Bearer ${keys.inference}' -H 'Content-Type: application/json' -d '{"model":"@preset/hello","messages":[{"role":"user","content":"Hello!"}]}'`,
   },
-  { title: 'Browse the API', command: `${OPENERS[process.platform] ?? 'xdg-open'} ${url}/docs` },
+  keys.link === null
+    ? { title: 'Browse the API', command: `${OPENER} ${url}/docs` }
+    : { title: 'Open the dashboard (the link works once, for 15 minutes)', command: `${OPENER} ${keys.link}` },
 ]
 
 /** How a terminal opens an address in the browser. */
-const OPENERS: Readonly<Record<string, string>> = { darwin: 'open', win32: 'start' }
+const OPENER = { darwin: 'open', win32: 'start' }[process.platform as string] ?? 'xdg-open'
 
 const BOLD = '\u001b[1m'
 const DIM = '\u001b[2m'

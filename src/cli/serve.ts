@@ -7,6 +7,8 @@ import { listen, type Server } from '../http/server.ts'
 import { systemClock } from '../lib/clock.ts'
 import { createLineBuffer } from '../telemetry/line-buffer.ts'
 import { announce } from './announce.ts'
+import { LINK_SECONDS } from '../contract/session.ts'
+import { loginUrl, signInPlace } from '../sign-in/login-links.ts'
 import { fromShell } from './from-shell.ts'
 import type { FirstKeys } from './greeting.ts'
 import { createStopSignals, type StopSignals } from './stop-signals.ts'
@@ -37,7 +39,10 @@ export const serve = async (settings: ServeSettings, env: Environment, argv: rea
       onError: (thrown) => log.error({ error: thrown }, 'request failed'),
     })
     // Only a service that listens can show them.
-    firstKeys = (await service.claimFirstStart()) ? await makeFirstKeys(service) : null
+    if (!isWorker) await service.noteAddress(server.url)
+    firstKeys = (await service.claimFirstStart())
+      ? await makeFirstKeys(service, file.dashboard ? signInPlace(file.server.public_url, server.url) : null)
+      : null
   } catch (thrown) {
     await service.close()
     throw thrown
@@ -60,7 +65,8 @@ interface MadeFirstKeys extends FirstKeys {
   readonly hashes: readonly string[]
 }
 
-const makeFirstKeys = async ({ keys, owner }: Service): Promise<MadeFirstKeys> => {
+/** `place`: where people sign in; null where they cannot. */
+const makeFirstKeys = async ({ keys, owner, links }: Service, place: string | null): Promise<MadeFirstKeys> => {
   const make = (kind: 'management' | 'inference'): Promise<MadeKey> =>
     keys.create(
       {
@@ -73,7 +79,11 @@ const makeFirstKeys = async ({ keys, owner }: Service): Promise<MadeFirstKeys> =
       fromShell(owner.userId),
     )
   const [management, inference] = [await make('management'), await make('inference')]
-  return { management: management.key, inference: inference.key, hashes: [management.record.hash, inference.record.hash] }
+  const link =
+    place === null
+      ? null
+      : loginUrl(place, (await links.make({ ...owner, role: null, expiresInSeconds: LINK_SECONDS }, fromShell(owner.userId))).token)
+  return { management: management.key, inference: inference.key, link, hashes: [management.record.hash, inference.record.hash] }
 }
 
 /** Nobody saw them: the next start makes others. */

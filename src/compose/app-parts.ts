@@ -22,6 +22,7 @@ import type { ProviderContext } from '../providers/provider.ts'
 import { createReachability, probeAddress, probeNothing } from '../providers/reachability.ts'
 import { providerRegistry } from '../providers/registry.ts'
 import { createLearntRoleRules } from '../providers/role-rules.ts'
+import { signInPlace } from '../sign-in/login-links.ts'
 import { createSafeFetch } from '../providers/safe-fetch.ts'
 import { createUpstream } from '../providers/upstream.ts'
 import { createPlugins } from '../plugins/plugins.ts'
@@ -85,15 +86,16 @@ export const composeAppParts = (parts: Parts, file: ConfigFile, models: Models, 
   }
 }
 
-const composeSignIn = ({ management: { sessions }, attempts, storage, host }: Parts, { server }: ConfigFile): SignIn => ({
+const composeSignIn = ({ management: { sessions, links }, attempts, storage, host }: Parts, { server }: ConfigFile): SignIn => ({
   sessions,
+  links,
   attempts,
   door: createSessionDoor({
     sessions,
     ownOrigin: createOwnOrigin({ host, publicUrl: server.public_url }),
     instanceId: storage.owner.workspaceId.replaceAll('-', '').slice(0, 16),
   }),
-  publicUrl: (headers) => server.public_url ?? `http://${headers.get('host') ?? host}`,
+  publicUrl: (headers) => signInPlace(server.public_url, `http://${headers.get('host') ?? host}`),
 })
 
 const composePipeline = (parts: Parts, file: ConfigFile, models: Models, env: Environment): Pipeline => {

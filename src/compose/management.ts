@@ -3,6 +3,7 @@ import { createCustomerKeys, type CustomerKeys } from '../byok/customer-keys.ts'
 import { createProviderKeys } from '../byok/provider-keys.ts'
 import type { ManagementParts } from '../http/routes/management.ts'
 import { createKeys, type Keys } from '../keys/keys.ts'
+import { createLoginLinks, type LoginLinks } from '../sign-in/login-links.ts'
 import { createSessions, type Sessions } from '../sign-in/sessions.ts'
 import type { Budgets } from '../ledger/budgets.ts'
 import type { Credits } from '../ledger/credits.ts'
@@ -25,6 +26,7 @@ export interface Management extends ManagementParts {
   readonly keys: Keys
   readonly customerKeys: CustomerKeys
   readonly sessions: Sessions
+  readonly links: LoginLinks
   /** What another process may change; the root secret first, by which keys are known. */
   readonly caches: readonly WatchedCache[]
   /** The providers of a file that was read anew. */
@@ -68,8 +70,10 @@ export const composeManagement = (parts: {
     originOf,
     onError: (thrown) => onError(thrown, "a customer's provider key not used"),
   })
+  const sessionStore = createSessionStore(database)
+  const links = createLoginLinks({ store: sessionStore, clock, ids, peppers: () => signInPeppers })
   const sessions = createSessions({
-    store: createSessionStore(database),
+    store: sessionStore,
     keys,
     clock,
     ids,
@@ -81,6 +85,7 @@ export const composeManagement = (parts: {
     keys,
     customerKeys,
     sessions,
+    links,
     budgets,
     credits,
     workspaces,

@@ -21,6 +21,8 @@ const storage = {
   owner,
   rereadSecret: async () => secret,
   claimFirstStart: async () => false,
+  address: async () => null,
+  noteAddress: async () => undefined,
   forgetFirstStart: async () => undefined,
 }
 

@@ -5,6 +5,7 @@ import { GatewayError } from '../errors.ts'
 import { createApp, type App } from '../http/app.ts'
 import type { Keys } from '../keys/keys.ts'
 import type { Ledger } from '../ledger/ledger.ts'
+import type { LoginLinks } from '../sign-in/login-links.ts'
 import { repeat } from '../lib/repeat.ts'
 import { createCatalogueStore } from '../storage/catalogue-store.ts'
 import { createSessionStore } from '../storage/session-store.ts'
@@ -22,6 +23,9 @@ export interface Service {
   readonly app: App
   readonly keys: Keys
   readonly owner: { readonly workspaceId: string; readonly userId: string }
+  /** Tells the verbs of the shell where people reach this service. */
+  noteAddress(url: string): Promise<void>
+  readonly links: LoginLinks
   /** True once in the life of a database. */
   claimFirstStart(): Promise<boolean>
   /** What the first start shows was not seen: the next one is the first again. */
@@ -108,6 +112,8 @@ export const composeService = async (ground: Ground, file: ConfigFile, configPat
     app: { parameterPaths: app().parameterPaths, answer: (request, literalPath, peers) => app().answer(request, literalPath, peers) },
     keys: management.keys,
     owner: storage.owner,
+    links: management.links,
+    noteAddress: storage.noteAddress,
     claimFirstStart: storage.claimFirstStart,
     forgetFirstStart: storage.forgetFirstStart,
     log,

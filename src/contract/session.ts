@@ -50,6 +50,8 @@ export const openedSession = z
   .meta({ id: 'OpenedSession' })
 
 const HOUR_SECONDS = 60 * 60
+/** How long a sign-in link works, unless something else is asked for. */
+export const LINK_SECONDS = 15 * 60
 
 export const createLoginLinkBody = z
   .strictObject({
@@ -62,7 +64,7 @@ export const createLoginLinkBody = z
       .int()
       .min(1)
       .max(24 * HOUR_SECONDS)
-      .default(15 * 60)
+      .default(LINK_SECONDS)
       .meta({ description: 'Seconds.' }),
   })
   .meta({ id: 'CreateLoginLinkBody' })

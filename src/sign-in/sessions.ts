@@ -3,35 +3,22 @@
  * also sends to other services of the same host, and the page keeps the other, which no other service gets. Neither is
  * stored; whether a session still counts is read each time, so that what ends it ends it at once, in every process.
  */
-import { createHmac, timingSafeEqual } from 'node:crypto'
+import { timingSafeEqual } from 'node:crypto'
 
 import type { Person } from '../keys/caller.ts'
-import type { Keys, Pepper } from '../keys/keys.ts'
+import type { Keys } from '../keys/keys.ts'
 import { GatewayError } from '../errors.ts'
 import { isoTimestamp, type Clock } from '../lib/clock.ts'
 import type { IdSource } from '../lib/id.ts'
 import type { ChangedBy } from '../storage/audit-log.ts'
-import type { LoginLinkRecord, SessionRecord, SessionScope, SessionStore } from '../storage/session-store.ts'
+import type { SessionRecord, SessionScope, SessionStore } from '../storage/session-store.ts'
+import { digestsOf, looksLikeToken, newSecret, TOKEN_BYTES, type Peppers } from './secrets.ts'
 
 export interface OpenedSession {
   readonly session: SessionRecord
   /** Both are in this answer and nowhere else. */
   readonly token: string
   readonly csrf: string
-}
-
-export interface MadeLink {
-  readonly link: LoginLinkRecord
-  /** In this answer and nowhere else. */
-  readonly token: string
-}
-
-export interface LinkWanted {
-  readonly workspaceId: string
-  readonly userId: string
-  /** Null: the one that the person has, or `member` for somebody new. */
-  readonly role: 'admin' | 'member' | null
-  readonly expiresInSeconds: number
 }
 
 interface Opening {
@@ -51,7 +38,6 @@ export interface Sessions {
   signOut(person: Person, by: ChangedBy): Promise<void>
   /** Throws `not_found`. */
   revoke(scope: SessionScope, id: string, by: ChangedBy): Promise<void>
-  makeLink(wanted: LinkWanted, by: ChangedBy): Promise<MadeLink>
   /** Aborts when the session ends, within a second. The answer is to be called when nobody listens any more. */
   watch(id: string): { readonly signal: AbortSignal; readonly stop: () => void }
 }
@@ -61,8 +47,7 @@ export interface SessionsParts {
   readonly keys: Pick<Keys, 'authenticate'>
   readonly clock: Clock
   readonly ids: IdSource
-  /** Those that are valid now: secrets are stored under the first and found under any. */
-  readonly peppers: () => readonly [Pepper, ...Pepper[]]
+  readonly peppers: Peppers
   readonly onError: (thrown: unknown) => void
 }
 
@@ -79,19 +64,13 @@ const WATCH_MS = 400
 
 export const createSessions = ({ store, keys, clock, ids, peppers, onError }: SessionsParts): Sessions => {
   const now = (): string => isoTimestamp(clock.now())
-  const digestsOf = (secret: string): [string, ...string[]] => {
-    const [current, ...older] = peppers()
-    return [digest(secret, current), ...older.map((pepper) => digest(secret, pepper))]
-  }
-  const newSecret = (bytes: number): string => Buffer.from(ids.bytes(bytes)).toString('base64url')
-
   const begin = ({ userAgent }: Opening, whose: Pick<SessionRecord, 'workspace_id' | 'user_id' | 'role' | 'key_hash'>): OpenedSession => {
-    const [token, csrf] = [newSecret(TOKEN_BYTES), newSecret(CSRF_BYTES)]
+    const [token, csrf] = [newSecret(TOKEN_BYTES, ids), newSecret(CSRF_BYTES, ids)]
     const at = clock.now()
     const session: SessionRecord = {
       id: ids.prefixed('sess'),
-      digest: digestsOf(token)[0],
-      csrf_digest: digestsOf(csrf)[0],
+      digest: digestsOf(token, peppers)[0],
+      csrf_digest: digestsOf(csrf, peppers)[0],
       ...whose,
       user_agent: userAgent?.slice(0, USER_AGENT_MAX) ?? null,
       created_at: isoTimestamp(at),
@@ -128,7 +107,7 @@ export const createSessions = ({ store, keys, clock, ids, peppers, onError }: Se
     async openByLink(token, opening) {
       let opened: OpenedSession | null = null
       if (looksLikeToken(token)) {
-        await store.redeem(digestsOf(token), now(), { requestId: opening.requestId, userId: null, keyHash: null }, (link) => {
+        await store.redeem(digestsOf(token, peppers), now(), { requestId: opening.requestId, userId: null, keyHash: null }, (link) => {
           opened = begin(opening, { workspace_id: link.workspace_id, user_id: link.user_id, role: link.role, key_hash: null })
           return opened.session
         })
@@ -146,8 +125,8 @@ export const createSessions = ({ store, keys, clock, ids, peppers, onError }: Se
     },
     async authenticate(token, csrf) {
       if (!looksLikeToken(token)) return null
-      const session = await store.find(digestsOf(token), now())
-      if (session === null || !digestsOf(csrf).some((one) => equal(one, session.csrf_digest))) return null
+      const session = await store.find(digestsOf(token, peppers), now())
+      if (session === null || !digestsOf(csrf, peppers).some((one) => equal(one, session.csrf_digest))) return null
       await noteUse(session)
       return { kind: session.role, workspaceId: session.workspace_id, userId: session.user_id, sessionId: session.id }
     },
@@ -162,23 +141,6 @@ export const createSessions = ({ store, keys, clock, ids, peppers, onError }: Se
     },
     async revoke(scope, id, by) {
       if (!(await store.end(scope, id, 'revoked', now(), by))) throw new GatewayError('not_found', 'There is no session with this id.')
-    },
-    async makeLink({ workspaceId, userId, role, expiresInSeconds }, by) {
-      const token = newSecret(TOKEN_BYTES)
-      const link = await store.addLink(
-        {
-          id: ids.prefixed('link'),
-          digest: digestsOf(token)[0],
-          workspace_id: workspaceId,
-          user_id: userId,
-          role,
-          created_at: now(),
-          expires_at: isoTimestamp(clock.now() + expiresInSeconds * 1000),
-        },
-        ids.uuid(),
-        by,
-      )
-      return { link, token }
     },
     watch(id) {
       const controller = new AbortController()
@@ -196,16 +158,11 @@ export const createSessions = ({ store, keys, clock, ids, peppers, onError }: Se
   }
 }
 
-const TOKEN_BYTES = 32
 const CSRF_BYTES = 16
 const USER_AGENT_MAX = 256
 
 const WRONG_LINK = 'This sign-in link is unknown, used or expired. Make a new one: patchbay login.'
 const WRONG_KEY = 'This is no management key in force.'
 export const SESSION_ENDED = 'The session is unknown or has ended. Sign in again.'
-
-const looksLikeToken = (token: string): boolean => /^[\w-]{43}$/.test(token)
-
-const digest = (secret: string, { bytes }: Pepper): string => createHmac('sha256', bytes).update(secret).digest('hex')
 
 const equal = (one: string, other: string): boolean => timingSafeEqual(Buffer.from(one), Buffer.from(other))

@@ -1,7 +1,7 @@
 import type { Database } from './database.ts'
 
 /** `database-id` is the engine's own (sqlite.ts). */
-type FactName = 'secret-check' | 'preset-key' | 'first-start' | 'ledger-after'
+type FactName = 'secret-check' | 'preset-key' | 'first-start' | 'ledger-after' | 'address'
 
 export interface FactStore {
   /** Null where the fact was never established. */

@@ -296,7 +296,7 @@ describe('stopping', () => {
       cwd: join(import.meta.dir, '../..'),
       terminal: { cols: 400, data: (_, bytes) => void (shown += new TextDecoder().decode(bytes)) },
     })
-    await until(() => shown.includes('/docs'), 'the greeting', patient(10_000))
+    await until(() => shown.includes('#login='), 'the greeting', patient(10_000))
     const found = (pattern: RegExp): string => pattern.exec(shown)?.[1] ?? ''
     const [url, inferenceKey] = [found(/ready (http:\/\/[\d.:]+)/), found(/(pb_inf_\w+)/)]
     const answers = await Promise.all(
@@ -331,7 +331,7 @@ describe('stopping', () => {
       const reading = (async () => {
         for await (const bytes of holder.stdout) shown += new TextDecoder().decode(bytes)
       })()
-      await until(() => shown.includes('/docs'), 'the greeting')
+      await until(() => shown.includes('#login='), 'the greeting')
       const found = (pattern: RegExp): string => pattern.exec(shown)?.[1] ?? ''
       const pid = Number(found(/^pid (\d+)/))
       const service = { api: `${found(/ready (http:\/\/[\d.:]+)/)}/api/v1`, managementKey: '', inferenceKey: found(/(pb_inf_\w+)/) }

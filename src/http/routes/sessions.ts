@@ -19,6 +19,7 @@ import { isPerson, type Caller, type Person } from '../../keys/caller.ts'
 import { readJsonObject } from '../../lib/json-body.ts'
 import type { SessionRecord, SessionScope } from '../../storage/session-store.ts'
 import type { Attempts } from '../../sign-in/attempts.ts'
+import { loginUrl, type LoginLinks } from '../../sign-in/login-links.ts'
 import type { OpenedSession, Sessions } from '../../sign-in/sessions.ts'
 import type { Workspaces } from '../../workspaces/workspaces.ts'
 import { jsonResponse } from '../json-response.ts'
@@ -28,6 +29,7 @@ import { workspaceForNew } from '../workspace-scope.ts'
 
 export interface SessionRouteParts {
   readonly sessions: Sessions
+  readonly links: LoginLinks
   readonly door: SessionDoor
   readonly attempts: Attempts
   readonly workspaces: Workspaces
@@ -147,7 +149,7 @@ export const sessionRoutes = (parts: SessionRouteParts): readonly Route[] => {
       async handle(request) {
         const body = validate(createLoginLinkBody, readJsonObject(await request.text()))
         const workspaceId = await workspaceForNew(request, workspaces, body.workspace_id)
-        const { link, token } = await sessions.makeLink(
+        const { link, token } = await parts.links.make(
           { workspaceId, userId: body.user_id, role: body.role ?? null, expiresInSeconds: body.expires_in },
           changedBy(request),
         )
@@ -158,9 +160,6 @@ export const sessionRoutes = (parts: SessionRouteParts): readonly Route[] => {
     },
   ]
 }
-
-/** The token is behind the `#`, which browsers send to nobody. */
-const loginUrl = (publicUrl: string, token: string): string => `${publicUrl}/dashboard/#login=${token}`
 
 /** A member's own sessions; an admin's, those of the workspace. */
 const scopeOf = (request: RouteRequest): SessionScope => {

@@ -1,0 +1,59 @@
+/** Links that sign a person in, once (docs/contract/sign-in.md#links). */
+import { isoTimestamp, type Clock } from '../lib/clock.ts'
+import type { IdSource } from '../lib/id.ts'
+import type { ChangedBy } from '../storage/audit-log.ts'
+import type { LoginLinkRecord, SessionStore } from '../storage/session-store.ts'
+import { digestsOf, newSecret, TOKEN_BYTES, type Peppers } from './secrets.ts'
+
+export interface LinkWanted {
+  readonly workspaceId: string
+  readonly userId: string
+  /** Null: the one that the person has, or `member` for somebody new. */
+  readonly role: 'admin' | 'member' | null
+  readonly expiresInSeconds: number
+}
+
+export interface MadeLink {
+  readonly link: LoginLinkRecord
+  /** In this answer and nowhere else. */
+  readonly token: string
+}
+
+export interface LoginLinks {
+  make(wanted: LinkWanted, by: ChangedBy): Promise<MadeLink>
+}
+
+export const createLoginLinks = (parts: {
+  readonly store: Pick<SessionStore, 'addLink'>
+  readonly clock: Clock
+  readonly ids: IdSource
+  readonly peppers: Peppers
+}): LoginLinks => {
+  const { store, clock, ids, peppers } = parts
+  return {
+    async make({ workspaceId, userId, role, expiresInSeconds }, by) {
+      const token = newSecret(TOKEN_BYTES, ids)
+      const link = await store.addLink(
+        {
+          id: ids.prefixed('link'),
+          digest: digestsOf(token, peppers)[0],
+          workspace_id: workspaceId,
+          user_id: userId,
+          role,
+          created_at: isoTimestamp(clock.now()),
+          expires_at: isoTimestamp(clock.now() + expiresInSeconds * 1000),
+        },
+        ids.uuid(),
+        by,
+      )
+      return { link, token }
+    },
+  }
+}
+
+/** The token is behind the `#`, which browsers send to nobody. `place`: without a slash at its end. */
+export const loginUrl = (place: string, token: string): string => `${place}/dashboard/#login=${token}`
+
+/** Where people reach a service: the address that the file says, else the one that it listens on, of this machine where that is every address. */
+export const signInPlace = (publicUrl: string | undefined, listening: string): string =>
+  publicUrl ?? listening.replace(/\/\/(?:0\.0\.0\.0|\[::\])(?=:|$)/, '//localhost')

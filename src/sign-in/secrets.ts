@@ -1,0 +1,24 @@
+/** Secrets of sign-in: shown once, and stored as their HMACs (docs/contract/sign-in.md#two-halves). */
+import { createHmac } from 'node:crypto'
+
+import type { Pepper } from '../keys/keys.ts'
+import type { IdSource } from '../lib/id.ts'
+
+/** Those that are valid now: secrets are stored under the first and found under any. */
+export type Peppers = () => readonly [Pepper, ...Pepper[]]
+
+/** How long the secrets of cookies and links are. */
+export const TOKEN_BYTES = 32
+
+export const newSecret = (bytes: number, ids: Pick<IdSource, 'bytes'>): string => Buffer.from(ids.bytes(bytes)).toString('base64url')
+
+/** False for what none of ours looks like. */
+export const looksLikeToken = (token: string): boolean => /^[\w-]{43}$/.test(token)
+
+/** The first is the one to store. */
+export const digestsOf = (secret: string, peppers: Peppers): readonly [string, ...string[]] => {
+  const [current, ...older] = peppers()
+  return [digest(secret, current), ...older.map((pepper) => digest(secret, pepper))]
+}
+
+const digest = (secret: string, { bytes }: Pepper): string => createHmac('sha256', bytes).update(secret).digest('hex')
