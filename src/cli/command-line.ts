@@ -18,6 +18,7 @@ const verbs = {
   secret: () => import('./secret.ts'),
   credits: () => import('./credits.ts'),
   ledger: () => import('./ledger.ts'),
+  backup: () => import('./backup.ts'),
   doctor: () => import('./doctor.ts'),
   login: () => import('./login.ts'),
   catalogue: () => import('./catalogue.ts'),
@@ -147,6 +148,13 @@ export const runCommandLine = async (argv: readonly string[]): Promise<number> =
     .option('--role <role>', "admin or member: the person's role from now on; as it is when absent, member for somebody new")
     .option('--workspace <id>', 'id or slug; the default workspace when absent')
     .action(async (flags) => (await verbs.login()).loginVerb(storage(flags), flags, environment()))
+
+  withSettings(program.command('backup').argument('<path>', 'the file to make, or a directory for it'), STORAGE_SETTINGS)
+    .description('Write the database to one file, with the service running or not.')
+    .action(async (path, flags) => (await verbs.backup()).backupVerb(storage(flags), path))
+  withSettings(program.command('restore').argument('<path>', 'the file that backup made'), STORAGE_SETTINGS)
+    .description('Make a database of a backup, in a new data directory or an empty PostgreSQL database.')
+    .action(async (path, flags) => (await verbs.backup()).restoreVerb(storage(flags), path))
 
   withSettings(program.command('doctor'), STORAGE_SETTINGS)
     .description('Check configuration, storage, secret, clock and providers; exit code 1 where something is wrong.')

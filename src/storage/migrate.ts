@@ -33,6 +33,14 @@ export const migrationsFor = (engine: Engine): Record<string, Migration> => ({
   '0012-preset-tests': presetTests(engine),
 })
 
+/** Those of these names, for a database that is to have the schema of another. Throws StorageRefused for one that we do not know. */
+export const migrationsOf = (engine: Engine, names: readonly string[]): Record<string, Migration> => {
+  const known = migrationsFor(engine)
+  const unknown = names.find((name) => !Object.hasOwn(known, name))
+  if (unknown !== undefined) throw new StorageRefused(unknownSentence(unknown))
+  return Object.fromEntries(Object.entries(known).filter(([name]) => names.includes(name)))
+}
+
 /**
  * Runs what is missing, in one transaction, alone: an advisory lock on PostgreSQL (two nodes start at once), the write lock on
  * SQLite. Throws StorageRefused, naming the migration, when the database has one that we do not know.
@@ -56,10 +64,7 @@ export const migrate = async (
     } catch (cause) {
       const unknown = await unknownMigration(kysely, migrations)
       if (unknown === undefined) throw cause
-      throw new StorageRefused(
-        `The database has the migration "${unknown}", which this version of Patchbay does not know: start the newer version that made it, or restore a backup.`,
-        { cause },
-      )
+      throw new StorageRefused(unknownSentence(unknown), { cause })
     }
   })
 
@@ -68,10 +73,17 @@ const migrateOnce = async (migrator: Migrator): Promise<void> => {
   if (error !== undefined) throw error
 }
 
-/** Migrator refuses an unknown migration before it does anything, with a sentence for developers; this finds its name. */
-const unknownMigration = async (kysely: Kysely<Schema>, migrations: Record<string, Migration>): Promise<string | undefined> => {
+const unknownSentence = (name: string): string =>
+  `The database has the migration "${name}", which this version of Patchbay does not know: start the newer version that made it, or restore a backup.`
+
+/** The names of those that the database has; none where it is empty. */
+export const appliedMigrations = async (kysely: Kysely<Schema>): Promise<readonly string[]> => {
   const tables = await kysely.introspection.getTables({ withInternalKyselyTables: true })
-  if (!tables.some(({ name }) => name === DEFAULT_MIGRATION_TABLE)) return undefined
+  if (!tables.some(({ name }) => name === DEFAULT_MIGRATION_TABLE)) return []
   const { rows } = await sql<{ name: string }>`select name from ${sql.table(DEFAULT_MIGRATION_TABLE)} order by name`.execute(kysely)
-  return rows.map(({ name }) => name).findLast((name) => !Object.hasOwn(migrations, name))
+  return rows.map(({ name }) => name)
 }
+
+/** Migrator refuses an unknown migration before it does anything, with a sentence for developers; this finds its name. */
+const unknownMigration = async (kysely: Kysely<Schema>, migrations: Record<string, Migration>): Promise<string | undefined> =>
+  (await appliedMigrations(kysely)).findLast((name) => !Object.hasOwn(migrations, name))

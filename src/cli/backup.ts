@@ -1,0 +1,29 @@
+/** `patchbay backup` and `patchbay restore`: the database as one file, with the service running or not. */
+import { statSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+
+import type { StorageSettings } from '../config.ts'
+import { secretPath } from '../root-secret.ts'
+import { restoreBackup, writeBackup } from '../storage/backup.ts'
+import { DATABASE_FILE } from '../storage/sqlite.ts'
+import { requireData } from './require-data.ts'
+
+/** `path`: the file to make, or a directory that is to hold it. */
+export const backupVerb = async (settings: StorageSettings, path: string): Promise<void> => {
+  requireData(settings)
+  const isDirectory = statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
+  const file = resolve(isDirectory ? join(path, DATABASE_FILE) : path)
+  await writeBackup(settings, file)
+  const secret = settings.secret === null ? secretPath(settings.dataDir) : 'PATCHBAY_SECRET'
+  print(`backed up to ${file}`)
+  print(`The root secret (${secret}) is not in it, and without it no key of the backup works: keep it apart.`)
+}
+
+export const restoreVerb = async (settings: StorageSettings, path: string): Promise<void> => {
+  await restoreBackup(resolve(path), settings)
+  print(`restored to ${settings.databaseUrl === null ? join(settings.dataDir, DATABASE_FILE) : 'the PostgreSQL database'}`)
+  if (settings.secret === null)
+    print(`Put the root secret of the backup into ${secretPath(settings.dataDir)} (mode 0600) before you start.`)
+}
+
+const print = (line: string): void => void process.stdout.write(`${line}\n`)

@@ -1,0 +1,162 @@
+import { describe, expect, test } from 'bun:test'
+import { appendFileSync, existsSync, mkdtempSync, readdirSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { describeEachEngine, type TestEngine } from '../../test/support/databases.ts'
+import { temporaryDirectory } from '../../test/support/sqlite-database.ts'
+import { systemClock } from '../lib/clock.ts'
+import { systemIds } from '../lib/id.ts'
+import { restoreBackup, writeBackup } from './backup.ts'
+import type { EngineConnection } from './database.ts'
+import { auditLedger } from './ledger-audit.ts'
+import { migrationsFor } from './migrate.ts'
+import type { DatabaseLocation } from './open-database.ts'
+import { openPostgres } from './postgres.ts'
+import { openSqlite } from './sqlite.ts'
+import { StorageRefused } from './storage-errors.ts'
+import { makeOlderDatabase, rowsOf } from './testing/older-databases.ts'
+import { preparePresets } from './testing/preset-input.ts'
+import { rejection, rejectionText } from './testing/rejection.ts'
+
+const directory = temporaryDirectory()
+const newPath = (): string => join(mkdtempSync(join(directory, 'kept-')), 'kept.db')
+const NOW = '2026-11-22T10:00:00.000Z'
+
+const connect = async ({ databaseUrl, dataDir }: DatabaseLocation): Promise<EngineConnection> =>
+  databaseUrl === null
+    ? openSqlite({ clock: systemClock, ids: systemIds, dataDir, exclusive: false, onError: () => undefined })
+    : openPostgres({ databaseUrl, onError: () => undefined })
+
+/** Makes a database of an earlier level, and answers what is in it. */
+const older = async (engine: TestEngine, names: readonly string[]) => {
+  const location = await engine.locate()
+  const connection = await connect(location)
+  await makeOlderDatabase(connection, names)
+  const rows = await rowsOf(connection.kysely)
+  await connection.close()
+  return { location, rows }
+}
+
+describeEachEngine('a database of an earlier version', (engine) => {
+  const names = Object.keys(migrationsFor(engine.name))
+
+  test.each(names.map((name, index) => [name, index + 1] as const))(
+    'with rows, last changed by %s, is brought up to date and keeps them',
+    async (_, count) => {
+      const { location, rows } = await older(engine, names.slice(0, count))
+      const database = await engine.open(location)
+      const now = await rowsOf(database.kysely)
+      for (const [table, kept] of Object.entries(rows)) {
+        for (const row of kept) expect(now[table]).toContainEqual(expect.objectContaining(row))
+      }
+      const { store, workspaceId } = await preparePresets(database)
+      expect((await store.get(workspaceId, 'bot'))?.designated_version).toMatchObject({ version: 2, system_prompt: 'Be kind, 2 times. ✓' })
+      expect(await auditLedger(database, NOW)).toEqual([])
+    },
+  )
+
+  test('is backed up and restored as it is, without being brought up to date', async () => {
+    const [first = ''] = names
+    const { location, rows } = await older(engine, [first])
+    const path = newPath()
+    await writeBackup(location, path)
+    const restored = { databaseUrl: null, dataDir: join(directory, `restored-${engine.name}`) }
+    await restoreBackup(path, restored)
+    const connection = await connect(restored)
+    expect(await rowsOf(connection.kysely)).toEqual(rows)
+    await connection.close()
+    expect(await (await engine.open(restored)).kysely.selectFrom('presets').select('slug').execute()).toEqual([{ slug: 'bot' }])
+  })
+})
+
+describeEachEngine('a backup', (engine) => {
+  const names = Object.keys(migrationsFor(engine.name))
+
+  describeEachEngine('restored', (target) => {
+    test('holds every row, passes the audit, and takes new ones', async () => {
+      const { location, rows } = await older(engine, names)
+      const path = newPath()
+      await writeBackup(location, path)
+      expect(statSync(path).mode & 0o777).toBe(0o600)
+      expect(readdirSync(join(path, '..'))).toEqual(['kept.db'])
+
+      const restored = await target.locate()
+      await restoreBackup(path, restored)
+      const connection = await connect(restored)
+      const found = await rowsOf(connection.kysely)
+      await connection.close()
+      expect(found).toEqual(rows)
+
+      const database = await target.open(restored)
+      expect(await auditLedger(database, NOW)).toEqual([])
+      const { create } = await preparePresets(database)
+      expect(await create('bot')).toMatchObject({ preset: { designated_version: { version: 3 } } })
+    })
+  })
+
+  test('made while others write is of one moment: every version that it has is whole, and none is missing below it', async () => {
+    const database = await engine.open()
+    const location = await engine.locate()
+    const own = await engine.open(location)
+    const { create } = await preparePresets(own)
+    await create('busy')
+    let writing = true
+    const writers = Array.from({ length: 3 }, async () => {
+      while (writing) await create('busy')
+    })
+    const path = newPath()
+    await writeBackup(location, path)
+    writing = false
+    await Promise.all(writers)
+    await database.close()
+
+    const restored = { databaseUrl: null, dataDir: join(directory, `busy-${engine.name}`) }
+    await restoreBackup(path, restored)
+    const copy = await engine.open(restored)
+    const { kysely } = copy
+    const preset = await kysely.selectFrom('presets').selectAll().executeTakeFirstOrThrow()
+    const versions = await kysely.selectFrom('preset_versions').select(['id', 'version']).orderBy('version').execute()
+    expect(versions.map(({ version }) => version)).toEqual(Array.from({ length: preset.last_version }, (_, index) => index + 1))
+    expect(versions.at(-1)?.id).toBe(preset.designated_version_id)
+  })
+
+  test('goes nowhere but into a new place, whole or not at all', async () => {
+    const location = await engine.locate()
+    await (await engine.open(location)).close()
+    const path = newPath()
+    await writeBackup(location, path)
+    expect(await rejection(writeBackup(location, path))).toBeInstanceOf(StorageRefused)
+    expect(await rejectionText(restoreBackup(path, location))).toContain('already')
+    expect(await rejectionText(writeBackup(location, join(directory, 'nowhere/x.db')))).toContain('is not there')
+  })
+})
+
+describe('what is no backup is refused in a sentence, and leaves nothing', () => {
+  const whole = async (): Promise<string> => {
+    const dataDir = mkdtempSync(join(directory, 'whole-'))
+    const connection = await connect({ databaseUrl: null, dataDir })
+    await makeOlderDatabase(connection, Object.keys(migrationsFor('sqlite')))
+    await connection.close()
+    const path = newPath()
+    await writeBackup({ databaseUrl: null, dataDir }, path)
+    return path
+  }
+  test.each<[string, (path: string) => void, string]>([
+    ['a file that is cut', (path) => truncateSync(path, Math.floor(statSync(path).size / 2 / 4096) * 4096), 'damaged'],
+    ['a text', (path) => writeFileSync(path, 'no database at all'), 'not a SQLite database'],
+    ['an empty file', (path) => truncateSync(path, 0), 'no backup'],
+    ['a file that is not there', () => undefined, 'There is no file'],
+  ])('%s', async (what, damage, sentence) => {
+    const path = what === 'a file that is not there' ? newPath() : await whole()
+    damage(path)
+    const dataDir = join(mkdtempSync(join(directory, 'target-')), 'data')
+    expect(await rejectionText(restoreBackup(path, { databaseUrl: null, dataDir }))).toContain(sentence)
+    expect(existsSync(join(dataDir, 'patchbay.db'))).toBe(false)
+  })
+
+  test('bytes behind its end are none of it', async () => {
+    const path = await whole()
+    appendFileSync(path, Buffer.alloc(100))
+    await restoreBackup(path, { databaseUrl: null, dataDir: join(directory, 'longer') })
+  })
+})

@@ -1,0 +1,134 @@
+/**
+ * A backup is one SQLite file with one moment of the database, whichever engine that has; so it needs no program of PostgreSQL,
+ * and can be restored into either (decisions/0064). Nothing is migrated for it: the file has the schema that the database has.
+ */
+import { closeSync, copyFileSync, existsSync, fsyncSync, mkdtempSync, openSync, renameSync, rmSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+
+import { sql } from 'kysely'
+
+import { systemClock } from '../lib/clock.ts'
+import { systemIds } from '../lib/id.ts'
+import { copyTables } from './copy-tables.ts'
+import type { EngineConnection } from './database.ts'
+import { appliedMigrations, migrate, migrationsOf } from './migrate.ts'
+import type { DatabaseLocation } from './open-database.ts'
+import { openPostgres } from './postgres.ts'
+import { DATABASE_FILE, openSqlite } from './sqlite.ts'
+import { createPrivateFile, prepareDataDirectory } from './sqlite-file.ts'
+import { readWitness } from './sqlite-witness.ts'
+import { StorageRefused } from './storage-errors.ts'
+
+const parts = { clock: systemClock, ids: systemIds, onError: () => undefined }
+
+const openFile = (dataDir: string): EngineConnection => openSqlite({ ...parts, dataDir, exclusive: false })
+
+/** Makes the file at `path`, whole or not at all, for its owner alone. Throws StorageRefused or StorageUnavailable. */
+export const writeBackup = async ({ databaseUrl, dataDir }: DatabaseLocation, path: string): Promise<void> => {
+  if (existsSync(path)) throw new StorageRefused(`There is a file ${path} already.`)
+  await withDraft(dirname(path), async (draft) => {
+    const copy = join(draft, basename(path))
+    createPrivateFile(copy)
+    const source = databaseUrl === null ? openFile(dataDir) : await copyOfPostgres(databaseUrl, join(draft, 'tables'))
+    try {
+      await sql`vacuum into ${copy}`.execute(source.kysely)
+    } finally {
+      await source.close()
+    }
+    synchronise(copy)
+    renameSync(copy, path)
+    synchronise(dirname(path))
+  })
+}
+
+/** Puts the file at `path` in the place of a database that is not there yet. Throws StorageRefused or StorageUnavailable. */
+export const restoreBackup = async (path: string, { databaseUrl, dataDir }: DatabaseLocation): Promise<void> => {
+  if (!existsSync(path)) throw new StorageRefused(`There is no file ${path}.`)
+  if (databaseUrl === null && (existsSync(join(dataDir, DATABASE_FILE)) || readWitness(dataDir) !== null)) {
+    throw new StorageRefused(`There is a database in ${dataDir} already: a backup is restored into a new directory.`)
+  }
+  const parent = databaseUrl === null ? dataDir : dirname(path)
+  if (databaseUrl === null) prepareDataDirectory(dataDir)
+  await withDraft(parent, async (draft) => {
+    const copy = join(draft, DATABASE_FILE)
+    createPrivateFile(copy)
+    copyFileSync(path, copy)
+    const source = openFile(draft)
+    try {
+      await requireWhole(source, path)
+      if (databaseUrl !== null) await fillPostgres(databaseUrl, source)
+    } finally {
+      await source.close()
+    }
+    if (databaseUrl !== null) return
+    synchronise(copy)
+    renameSync(copy, join(dataDir, DATABASE_FILE))
+    synchronise(dataDir)
+  })
+}
+
+/** A database of its tables in `directory`, as of one moment. */
+const copyOfPostgres = async (databaseUrl: string, directory: string): Promise<EngineConnection> => {
+  const postgres = await openPostgres({ databaseUrl, onError: parts.onError })
+  const copy = openFile(directory)
+  try {
+    await postgres.withMigrationAccess(async (kysely) => {
+      const applied = await appliedMigrations(kysely)
+      if (applied.length === 0) throw new StorageRefused('The database has no tables of Patchbay.')
+      await migrate(copy, parts, migrationsOf('sqlite', applied))
+      await copyTables(kysely, copy.kysely, copy.kysely)
+    })
+    return copy
+  } catch (thrown) {
+    await copy.close()
+    throw thrown
+  } finally {
+    await postgres.close()
+  }
+}
+
+const fillPostgres = async (databaseUrl: string, source: EngineConnection): Promise<void> => {
+  const postgres = await openPostgres({ databaseUrl, onError: parts.onError })
+  try {
+    await postgres.withMigrationAccess(async (kysely) => {
+      if ((await appliedMigrations(kysely)).length > 0) {
+        throw new StorageRefused('The PostgreSQL database has tables of Patchbay already: a backup is restored into an empty one.')
+      }
+    })
+    await migrate(postgres, parts, migrationsOf('postgres', await appliedMigrations(source.kysely)))
+    await postgres.withMigrationAccess((kysely) => copyTables(source.kysely, kysely, source.kysely))
+  } finally {
+    await postgres.close()
+  }
+}
+
+const requireWhole = async ({ kysely }: EngineConnection, path: string): Promise<void> => {
+  const { rows } = await sql<{ integrity_check: string }>`pragma integrity_check`.execute(kysely)
+  const isWhole = rows.length === 1 && rows[0]?.integrity_check === 'ok'
+  if (isWhole && (await appliedMigrations(kysely)).length > 0) return
+  throw new StorageRefused(`The file ${path} is ${isWhole ? 'no backup of Patchbay' : 'damaged'}.`)
+}
+
+/** A directory on the same disk, removed afterwards, so that what is made in it moves to its place at once. */
+const withDraft = async (parent: string, work: (draft: string) => Promise<void>): Promise<void> => {
+  const draft = makeDraft(parent)
+  try {
+    await work(draft)
+  } finally {
+    rmSync(draft, { recursive: true, force: true })
+  }
+}
+
+const makeDraft = (parent: string): string => {
+  try {
+    return mkdtempSync(join(parent, '.patchbay-backup-'))
+  } catch (cause) {
+    throw new StorageRefused(`The directory ${parent} is not there, or nothing can be written in it.`, { cause })
+  }
+}
+
+const synchronise = (path: string): void => {
+  const descriptor = openSync(path, 'r')
+  fsyncSync(descriptor)
+  closeSync(descriptor)
+}

@@ -1,0 +1,251 @@
+/** Databases as earlier versions left them: at each level of the schema, with rows in each table that was there by then. */
+import { type Kysely, sql } from 'kysely'
+
+import { systemClock } from '../../lib/clock.ts'
+import { systemIds } from '../../lib/id.ts'
+import type { EngineConnection } from '../database.ts'
+import { migrate, migrationsOf } from '../migrate.ts'
+import type { Schema } from '../schema.ts'
+
+type Row = Readonly<Record<string, string | number | null>>
+
+const AT = '2026-10-01T10:00:00.000Z'
+const WORKSPACE = '00000000-0000-4000-8000-000000000001'
+const KEYS = ['a'.repeat(64), 'b'.repeat(64)] as const
+
+const key = (hash: string, kind: string): Row => ({
+  hash,
+  kind,
+  name: `old ${kind}`,
+  label: 'pb_…abcd',
+  workspace_id: WORKSPACE,
+  creator_user_id: 'user-1',
+  disabled: 0,
+  limit_nanos: kind === 'inference' ? 5_000_000_000 : null,
+  limit_reset: null,
+  include_byok_in_limit: 0,
+  expires_at: null,
+  created_at: AT,
+  updated_at: null,
+  deleted_at: null,
+})
+
+const version = (number: number): Row => ({
+  id: `version-${number}`,
+  preset_id: 'preset-1',
+  version: number,
+  shape: 'chat',
+  config: `{"model":"openai/gpt-5.4","temperature":0.${number}}`,
+  system_prompt: JSON.stringify(`Be kind, ${number} times. ✓`),
+  creator_id: 'user-1',
+  created_at: AT,
+  updated_at: AT,
+})
+
+const generation = (id: string, day: string): Row => ({
+  id,
+  created_at: `${day}T11:00:00.000Z`,
+  workspace_id: WORKSPACE,
+  key_hash: KEYS[1],
+  preset_id: 'preset-1',
+  preset_version: 2,
+  model: 'openai/gpt-5.4',
+  provider: 'openai',
+  streamed: 1,
+  cancelled: 0,
+  tokens_prompt: 10,
+  tokens_completion: 5,
+  cost_nanos: 1000,
+  byok_cost_nanos: 0,
+  record: JSON.stringify({ id, session_id: 'session', request_id: `req-${id}`, latency: 12, generation_time: 34 }),
+})
+
+const usage = (day: string): Row => ({ key_hash: KEYS[1], day, cost_nanos: 1000, byok_cost_nanos: 0, requests: 1, tokens: 15 })
+
+/** What was written at each level, by the migration that made room for it. */
+const WRITTEN: Readonly<Record<string, Readonly<Record<string, readonly Row[]>>>> = {
+  '0001-first-tables': {
+    workspaces: [
+      { id: WORKSPACE, slug: 'default', name: 'Default', description: null, created_at: AT, created_by: 'user-1', updated_at: AT },
+    ],
+    users: [{ id: 'user-1', name: 'Owner', email: null, created_at: AT }],
+    api_keys: [key(KEYS[0], 'management'), key(KEYS[1], 'inference')],
+    presets: [
+      {
+        id: 'preset-1',
+        workspace_id: WORKSPACE,
+        slug: 'bot',
+        name: 'bot',
+        description: null,
+        status: 'active',
+        status_updated_at: null,
+        creator_user_id: 'user-1',
+        last_version: 2,
+        designated_version_id: 'version-2',
+        labels: '{"live":1}',
+        created_at: AT,
+        updated_at: AT,
+      },
+    ],
+    preset_versions: [version(1), version(2)],
+    idempotency_keys: [
+      {
+        workspace_id: WORKSPACE,
+        route: 'messages',
+        slug: 'bot',
+        key: 'k',
+        body_sha256: 'c'.repeat(64),
+        status: 200,
+        body: '{}',
+        created_at: AT,
+      },
+    ],
+    generations: [generation('gen-1', '2026-10-01')],
+    key_usage_days: [usage('2026-10-01')],
+  },
+  '0002-service-facts': { service_facts: [{ name: 'first-start', value: AT }] },
+  '0004-ledger': {
+    generations: [generation('gen-2', '2026-10-02')],
+    key_usage_days: [usage('2026-10-02')],
+    ledger: [
+      {
+        request_id: 'gen-2',
+        attempt_no: 0,
+        kind: 'final',
+        key_hash: KEYS[1],
+        workspace_id: WORKSPACE,
+        provider: 'openai',
+        amount_n: 1000,
+        byok_n: 0,
+        upstream_n: null,
+        estimated: 0,
+        usage_json: '{}',
+        day: '2026-10-02',
+        created_at: '2026-10-02T11:00:00.000Z',
+      },
+    ],
+    workspace_budgets: [
+      {
+        id: 'budget-1',
+        workspace_id: WORKSPACE,
+        span: 'monthly',
+        limit_nanos: 9_000_000_000,
+        include_byok: 0,
+        allow_last_request: 1,
+        created_at: AT,
+        updated_at: AT,
+      },
+    ],
+    credit_entries: [{ id: 'credit-1', workspace_id: WORKSPACE, amount_nanos: 7_000_000_000, note: 'prepaid', created_at: AT }],
+  },
+  '0005-guardrails': {
+    guardrails: [
+      {
+        id: 'guardrail-1',
+        workspace_id: WORKSPACE,
+        is_default: 1,
+        name: 'Default',
+        limit_nanos: null,
+        reset_interval: null,
+        include_byok: 0,
+        settings: '{}',
+        created_at: AT,
+        updated_at: null,
+      },
+    ],
+    guardrail_assignments: [
+      {
+        id: 'assigned-1',
+        guardrail_id: 'guardrail-1',
+        workspace_id: WORKSPACE,
+        subject_kind: 'key',
+        subject: KEYS[1],
+        assigned_by: null,
+        created_at: AT,
+      },
+    ],
+  },
+  '0006-management': {
+    workspace_members: [{ id: 'member-1', workspace_id: WORKSPACE, user_id: 'user-1', role: 'admin', created_at: AT }],
+    byok_keys: [
+      {
+        id: 'byok-1',
+        workspace_id: WORKSPACE,
+        provider: 'openai',
+        name: null,
+        label: 'sk-…x',
+        disabled: 0,
+        is_fallback: 0,
+        is_required: 0,
+        is_byok_only: 0,
+        declared_zdr: null,
+        sort_order: 0,
+        allowed_models: null,
+        allowed_user_ids: null,
+        allowed_api_key_hashes: null,
+        version: 1,
+        sealed_secret: 'sealed',
+        wrapped_data_key: 'wrapped',
+        kek_id: 'kek',
+        created_at: AT,
+        updated_at: AT,
+      },
+    ],
+    audit_log: [
+      {
+        id: 'audit-1',
+        created_at: AT,
+        workspace_id: WORKSPACE,
+        user_id: 'user-1',
+        key_hash: null,
+        action: 'created',
+        object_type: 'preset',
+        object_id: 'preset-1',
+        before: null,
+        after: '{}',
+      },
+    ],
+    activity_days: [
+      {
+        day: '2026-10-02',
+        workspace_id: WORKSPACE,
+        key_hash: KEYS[1],
+        model: 'openai/gpt-5.4',
+        provider: 'openai',
+        requests: 1,
+        tokens_prompt: 10,
+        tokens_completion: 5,
+        tokens_reasoning: 0,
+        cost_nanos: 1000,
+        byok_cost_nanos: 0,
+      },
+    ],
+  },
+}
+
+/** Brings an empty database to the schema of the last of `names`, and writes at each level what its versions wrote. */
+export const makeOlderDatabase = async (connection: EngineConnection, names: readonly string[]): Promise<void> => {
+  for (const [index, name] of names.entries()) {
+    await migrate(connection, { clock: systemClock, ids: systemIds }, migrationsOf(connection.engine, names.slice(0, index + 1)))
+    for (const [table, rows] of Object.entries(WRITTEN[name] ?? {})) {
+      for (const row of rows) {
+        const columns = sql.join(Object.keys(row).map((column) => sql.ref(column)))
+        await sql`insert into ${sql.table(table)} (${columns}) values (${sql.join(Object.values(row))})`.execute(connection.kysely)
+      }
+    }
+  }
+}
+
+/** Every row of every table of ours, as text that can be compared. */
+export const rowsOf = async (kysely: Kysely<Schema>): Promise<Readonly<Record<string, readonly Readonly<Record<string, unknown>>[]>>> => {
+  const found: Record<string, Readonly<Record<string, unknown>>[]> = {}
+  for (const { name } of await kysely.introspection.getTables()) {
+    const { rows } = await sql<Record<string, unknown>>`select * from ${sql.table(name)}`.execute(kysely)
+    found[name] = rows.map((row) => ({ ...row })).toSorted((a, b) => (textOf(a) < textOf(b) ? -1 : 1))
+  }
+  return found
+}
+
+/** Without the order of the columns, which is another where a column was added later. */
+const textOf = (row: Readonly<Record<string, unknown>>): string =>
+  JSON.stringify(Object.entries(row).toSorted(([a], [b]) => (a < b ? -1 : 1)))

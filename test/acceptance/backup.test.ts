@@ -1,0 +1,75 @@
+/** A backup of a service that runs, restored elsewhere (docs/operating.md). */
+import { expect, test } from 'bun:test'
+import { copyFileSync, existsSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { call, infer } from '../support/calls.ts'
+import { describeEachEngine } from '../support/databases.ts'
+import { useServices } from '../support/started-service.ts'
+
+const services = useServices()
+const REQUESTS = 20
+
+describeEachEngine('patchbay backup', (engine) => {
+  test('beside a service under load, restored into a new directory: keys, presets and books are there, and the audit passes', async () => {
+    const { databaseUrl } = await engine.locate()
+    const flags = databaseUrl === null ? [] : ['--database-url', databaseUrl]
+    const service = await services.start({ flags })
+    const saved = await call(service, 'POST', '/presets/kept/messages', { body: { model: 'sandbox/echo', system: 'Be kind.' } })
+    expect(saved.status).toBe(200)
+    const made = (await call(service, 'POST', '/keys', { body: { name: 'spender', limit: 5 } })).json as { key: string }
+    const ask = () => infer(service, { model: '@preset/kept', messages: [{ role: 'user', content: 'Hi' }] }, { key: made.key })
+    expect((await ask()).status).toBe(200)
+
+    const path = join(services.directory(), 'kept.db')
+    const [backup] = await Promise.all([
+      services.run(['backup', path, '--data-dir', service.dataDir, ...flags]),
+      ...Array.from({ length: REQUESTS }, ask),
+    ])
+    expect([backup.code, backup.stderr]).toEqual([0, ''])
+    expect(backup.stdout).toContain(path)
+
+    const restored = join(services.directory(), 'data')
+    const restore = await services.run(['restore', path, '--data-dir', restored])
+    expect([restore.code, restore.stderr]).toEqual([0, ''])
+    copyFileSync(join(service.dataDir, 'secret'), join(restored, 'secret'))
+    const audit = await services.run(['ledger', 'audit', '--data-dir', restored])
+    expect([audit.code, audit.stdout]).toEqual([0, expect.not.stringContaining('WRONG')])
+
+    const again = await services.start({ dataDir: restored })
+    const elsewhere = { ...again, managementKey: service.managementKey, inferenceKey: service.inferenceKey }
+    expect((await call(elsewhere, 'GET', '/presets/kept')).status).toBe(200)
+    expect((await infer(elsewhere, { model: '@preset/kept', messages: [{ role: 'user', content: 'Hi' }] }, { key: made.key })).status).toBe(
+      200,
+    )
+  })
+})
+
+test('exit 2, one sentence: a path that is taken, no data, and a directory that has a database', async () => {
+  const service = await services.start()
+  const path = join(services.directory(), 'kept.db')
+  const nowhere = join(services.directory(), 'nowhere')
+  expect((await services.run(['backup', path, '--data-dir', service.dataDir])).code).toBe(0)
+  for (const args of [
+    ['backup', path, '--data-dir', service.dataDir],
+    ['backup', join(nowhere, 'x.db'), '--data-dir', service.dataDir],
+    ['backup', `${path}.other`, '--data-dir', nowhere],
+    ['restore', path, '--data-dir', service.dataDir],
+    ['restore', `${path}.missing`, '--data-dir', nowhere],
+    ['backup'],
+  ]) {
+    const { code, stdout, stderr } = await services.run(args)
+    expect([code, stdout, stderr]).toEqual([2, '', expect.stringMatching(/^patchbay: .+\n$/)])
+  }
+  expect(existsSync(nowhere)).toBe(false)
+})
+
+test('without the root secret a restored database says which file is missing', async () => {
+  const service = await services.start()
+  const path = join(services.directory(), 'kept.db')
+  const restored = join(services.directory(), 'data')
+  await services.run(['backup', path, '--data-dir', service.dataDir])
+  await services.run(['restore', path, '--data-dir', restored])
+  const { code, stderr } = await services.run(['serve', '--port', '0', '--data-dir', restored])
+  expect([code, stderr]).toEqual([2, expect.stringContaining(join(restored, 'secret'))])
+})
