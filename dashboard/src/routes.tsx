@@ -43,7 +43,11 @@ const tree = root.addChildren([
   ]),
   screen(root, '/presets', notBuilt),
   screen(root, '/presets/$slug', notBuilt),
-  screen(root, '/playground', notBuilt),
+  screen(
+    root,
+    '/playground',
+    lazyRouteComponent(() => import('./screens/playground/playground-screen.tsx'), 'PlaygroundScreen'),
+  ),
   screen(root, '/models', notBuilt),
   screen(root, '/keys', notBuilt),
   screen(root, '/spend', notBuilt),

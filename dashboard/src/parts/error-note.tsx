@@ -4,12 +4,12 @@ import { Button } from './button.tsx'
 
 export const messageOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.message : 'Something went wrong.')
 
-/** Where the service is older than the page, or this part of it is switched off. */
-const isMissingRoute = (thrown: unknown): boolean =>
-  thrown instanceof ApiError && (thrown.status === 405 || (thrown.status === 404 && thrown.message.startsWith('There is no /')))
+/** Something that is gone or belongs to others, or a service that is older than the page. */
+const isMissing = (thrown: unknown): boolean => thrown instanceof ApiError && (thrown.status === 404 || thrown.status === 405)
 
 export const ErrorNote = ({ error, again }: { error: unknown; again?: () => void }) => {
-  if (isMissingRoute(error)) return <p className="note">This service does not answer that question yet: it may be older than this page.</p>
+  if (isMissing(error))
+    return <p className="note">There is nothing to show: it was deleted, is not yours to see, or this service does not offer it.</p>
   const requestId = error instanceof ApiError ? error.requestId : null
   return (
     <div className="note bad" role="alert">

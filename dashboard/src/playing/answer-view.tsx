@@ -1,0 +1,137 @@
+/** An answer as it comes, with its figures and, for calls of tools, a place to answer them by hand. */
+import { Link } from '@tanstack/react-router'
+import { type FormEvent, useState } from 'react'
+
+import type { PresetShape } from '../api/presets.ts'
+import { count, duration, money } from '../format.ts'
+import { Button } from '../parts/button.tsx'
+import { FoldedText } from '../parts/folded-text.tsx'
+import { JsonText } from '../parts/json-text.tsx'
+import type { Message } from './conversation-input.ts'
+import type { Answer } from './read-answer.ts'
+import type { Run } from './run.ts'
+
+interface AnswerViewProps {
+  readonly title: string
+  readonly run: Run | undefined
+  readonly interface: PresetShape
+  /** The model's turn and the results of its calls, to go on with. */
+  readonly onResults?: (messages: readonly Message[]) => void
+}
+
+export const AnswerView = ({ title, run, interface: dialect, onResults }: AnswerViewProps) => (
+  <section className="answer" aria-label={title} aria-busy={run?.state === 'running'}>
+    <header className="answer-head">
+      <h3 className="cut">{title}</h3>
+      {run === undefined ? null : <span className="faint small">{run.preset ?? ''}</span>}
+    </header>
+    <div className="answer-body">
+      {run === undefined ? <p className="faint">The answer appears here.</p> : <AnswerText run={run} />}
+      {run !== undefined && run.state !== 'running' && run.answer.calls.length > 0 ? (
+        <Calls answer={run.answer} interface={dialect} onResults={onResults} />
+      ) : null}
+    </div>
+    {run === undefined ? null : <Figures run={run} />}
+  </section>
+)
+
+const AnswerText = ({ run: { answer, state, fault } }: { run: Run }) => (
+  <>
+    {answer.reasoning === '' ? null : (
+      <details className="reasoning">
+        <summary>Reasoning</summary>
+        <FoldedText text={answer.reasoning} />
+      </details>
+    )}
+    <FoldedText text={answer.text} />
+    {state === 'running' && answer.text === '' ? <p className="faint">Waiting for the first token…</p> : null}
+    {state === 'stopped' ? <p className="soft">Stopped.</p> : null}
+    {fault === null ? null : (
+      <p className="note bad" role="alert">
+        <span aria-hidden="true">▲ </span>
+        {fault}
+      </p>
+    )}
+  </>
+)
+
+const Figures = ({ run: { answer, firstMs, totalMs, generationId, warning, state } }: { run: Run }) => (
+  <footer className="answer-figures small">
+    <span className="number">{totalMs === null ? '…' : duration(totalMs)}</span>
+    {firstMs === null ? null : <span className="number faint">first token {duration(firstMs)}</span>}
+    <span className="number">
+      {count(answer.inputTokens)} → {count(answer.outputTokens)} tokens
+    </span>
+    <span className="number">{money(answer.costUsd)}</span>
+    {generationId === null || state === 'running' ? null : (
+      <Link to="/requests/$id" params={{ id: generationId }}>
+        Request
+      </Link>
+    )}
+    {warning === null ? null : <span className="warned">{warning}</span>}
+  </footer>
+)
+
+const Calls = ({
+  answer,
+  interface: dialect,
+  onResults,
+}: {
+  answer: Answer
+  interface: PresetShape
+  onResults: AnswerViewProps['onResults']
+}) => {
+  const [results, setResults] = useState<Readonly<Record<string, string>>>({})
+  const submit = (event: FormEvent): void => {
+    event.preventDefault()
+    onResults?.([
+      { role: 'raw', interface: dialect, values: answer.turns, title: `calls of ${answer.calls.map(({ name }) => name).join(', ')}` },
+      {
+        role: 'raw',
+        interface: dialect,
+        values: resultsOf(dialect, answer, results),
+        title: 'their results',
+      },
+    ])
+  }
+  return (
+    <form className="stack calls" onSubmit={submit}>
+      {answer.calls.map(({ id, name, input }) => (
+        <div className="part-card" key={id}>
+          <p>
+            calls <code>{name}</code>
+          </p>
+          <JsonText value={asJson(input)} />
+          {onResults === undefined ? null : (
+            <textarea
+              aria-label={`Result of ${name}`}
+              placeholder="Its result, by hand"
+              rows={2}
+              value={results[id] ?? ''}
+              onChange={(event) => setResults({ ...results, [id]: event.target.value })}
+            />
+          )}
+        </div>
+      ))}
+      {onResults === undefined ? null : (
+        <div>
+          <Button type="submit">Answer and go on</Button>
+        </div>
+      )}
+    </form>
+  )
+}
+
+const asJson = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
+const resultsOf = (dialect: PresetShape, { calls }: Answer, results: Readonly<Record<string, string>>): readonly unknown[] => {
+  if (dialect === 'responses') return calls.map(({ id }) => ({ type: 'function_call_output', call_id: id, output: results[id] ?? '' }))
+  if (dialect === 'chat') return calls.map(({ id }) => ({ role: 'tool', tool_call_id: id, content: results[id] ?? '' }))
+  return [{ role: 'user', content: calls.map(({ id }) => ({ type: 'tool_result', tool_use_id: id, content: results[id] ?? '' })) }]
+}

@@ -1,0 +1,81 @@
+/** What a person asks in the playground, and the request that it becomes on each interface. */
+import type { PresetShape } from '../api/presets.ts'
+
+/** A turn that was written by hand, or one that came back from a model and goes on as it was (`raw`). */
+export type Message =
+  | { readonly role: 'user' | 'assistant'; readonly text: string }
+  | { readonly role: 'raw'; readonly interface: PresetShape; readonly values: readonly unknown[]; readonly title: string }
+
+export interface Asked {
+  readonly interface: PresetShape
+  readonly system: string
+  readonly messages: readonly Message[]
+  /** Fields of the interface beside them: `model`, `temperature`, `tools`. */
+  readonly settings: Readonly<Record<string, unknown>>
+  readonly stream: boolean
+}
+
+/** Messages needs a bound of the answer; the other interfaces do not. */
+const MESSAGES_MAX_TOKENS = 1024
+
+export const INFERENCE_PATHS: Readonly<Record<PresetShape, string>> = {
+  chat: '/chat/completions',
+  responses: '/responses',
+  messages: '/messages',
+}
+
+export const requestBody = ({ interface: dialect, system, messages, settings, stream }: Asked): Readonly<Record<string, unknown>> => {
+  const turns = messages.flatMap((message): readonly unknown[] =>
+    message.role === 'raw'
+      ? message.interface === dialect
+        ? message.values
+        : []
+      : message.text === ''
+        ? []
+        : [{ role: message.role, content: message.text }],
+  )
+  const streaming = stream ? { stream: true } : {}
+  if (dialect === 'responses') return { ...settings, ...(system === '' ? {} : { instructions: system }), input: turns, ...streaming }
+  if (dialect === 'messages') {
+    return { max_tokens: MESSAGES_MAX_TOKENS, ...settings, ...(system === '' ? {} : { system }), messages: turns, ...streaming }
+  }
+  return { ...settings, messages: [...(system === '' ? [] : [{ role: 'system', content: system }]), ...turns], ...streaming }
+}
+
+/** The conversation of a request that was kept, as far as it is text. */
+export const askedFrom = (
+  body: Readonly<Record<string, unknown>>,
+  dialect: PresetShape,
+): Pick<Asked, 'system' | 'messages' | 'settings'> => {
+  const { messages, input, instructions, system, stream: _stream, ...settings } = body
+  const turns = Array.isArray(messages)
+    ? (messages as readonly unknown[])
+    : typeof input === 'string'
+      ? [{ role: 'user', content: input }]
+      : Array.isArray(input)
+        ? (input as readonly unknown[])
+        : []
+  const systems: string[] = []
+  const said: Message[] = []
+  for (const turn of turns) {
+    const { role, content } = turn as { role?: unknown; content?: unknown }
+    const text = textOf(content)
+    if ((role === 'system' || role === 'developer') && text !== null) systems.push(text)
+    else if ((role === 'user' || role === 'assistant') && text !== null && Object.keys(turn as object).length <= 3)
+      said.push({ role, text })
+    else said.push({ role: 'raw', interface: dialect, values: [turn], title: typeof role === 'string' ? role : 'item' })
+  }
+  return {
+    system: [textOf(instructions) ?? '', textOf(system) ?? '', ...systems].filter((text) => text !== '').join('\n\n'),
+    messages: said,
+    settings,
+  }
+}
+
+/** Null where it holds more than text. */
+const textOf = (content: unknown): string | null => {
+  if (typeof content === 'string') return content
+  if (!Array.isArray(content)) return null
+  const texts = (content as readonly { text?: unknown; cache_control?: unknown }[]).map(({ text }) => text)
+  return texts.every((text) => typeof text === 'string') ? texts.join('\n\n') : null
+}

@@ -1,0 +1,81 @@
+/** One request of the playground, from its start to its end, and what it would do without being sent. */
+import { ask, askRaw } from '../api/client.ts'
+import { readEvents } from '../api/read-events.ts'
+import { messageOf } from '../parts/error-note.tsx'
+import { type Asked, INFERENCE_PATHS, requestBody } from './conversation-input.ts'
+import { type Answer, createStreamReader, NO_ANSWER, readWhole } from './read-answer.ts'
+
+export interface Run {
+  readonly state: 'running' | 'done' | 'stopped' | 'failed'
+  readonly answer: Answer
+  readonly firstMs: number | null
+  readonly totalMs: number | null
+  readonly generationId: string | null
+  /** The version of the preset that served it. */
+  readonly preset: string | null
+  readonly warning: string | null
+  readonly fault: string | null
+}
+
+const STARTED: Run = {
+  state: 'running',
+  answer: NO_ANSWER,
+  firstMs: null,
+  totalMs: null,
+  generationId: null,
+  preset: null,
+  warning: null,
+  fault: null,
+}
+
+/** `show` is told at most once a frame. The signal stops the request at the provider, too. */
+export const runRequest = async (asked: Asked, signal: AbortSignal, show: (run: Run) => void): Promise<void> => {
+  const startedAt = performance.now()
+  const sinceStart = (): number => Math.round(performance.now() - startedAt)
+  let run = STARTED
+  let drawn = 0
+  const update = (more: Partial<Run>): void => {
+    run = { ...run, ...more }
+    drawn ||= requestAnimationFrame(() => {
+      drawn = 0
+      show(run)
+    })
+  }
+  update({})
+  try {
+    const response = await askRaw(INFERENCE_PATHS[asked.interface], { method: 'POST', body: requestBody(asked), signal })
+    update({
+      generationId: response.headers.get('x-generation-id'),
+      preset: response.headers.get('x-preset'),
+      warning: response.headers.get('x-service-warning'),
+    })
+    if (response.headers.get('content-type')?.includes('event-stream') === true) {
+      const read = createStreamReader(asked.interface)
+      for await (const { data } of readEvents(response)) {
+        const answer = read(data)
+        const hasBegun = answer.text !== '' || answer.reasoning !== '' || answer.calls.length > 0
+        update({ answer, firstMs: run.firstMs ?? (hasBegun ? sinceStart() : null) })
+      }
+    } else update({ answer: readWhole(asked.interface, await response.json()), firstMs: sinceStart() })
+    update({ state: run.answer.fault === null ? 'done' : 'failed', totalMs: sinceStart(), fault: run.answer.fault })
+  } catch (thrown) {
+    update(
+      signal.aborted ? { state: 'stopped', totalMs: sinceStart() } : { state: 'failed', totalMs: sinceStart(), fault: messageOf(thrown) },
+    )
+  }
+}
+
+export interface DryRun {
+  readonly request: unknown
+  readonly plan: {
+    readonly attempts: readonly { readonly model: string; readonly provider: string }[]
+    readonly removed: readonly { readonly provider: string; readonly reason: string }[]
+  }
+  readonly upstream_request: unknown
+  readonly cost_estimate: { readonly input_tokens: number; readonly min_usd: number | null; readonly max_usd: number | null }
+  readonly warnings: readonly { readonly message: string }[]
+}
+
+/** Nobody is called, nothing is charged. */
+export const dryRun = (asked: Asked): Promise<DryRun> =>
+  ask(INFERENCE_PATHS[asked.interface], { method: 'POST', body: requestBody(asked), headers: { 'x-service-dry-run': 'enabled' } })

@@ -1,0 +1,117 @@
+/** The settings of a request or a preset, as a form and as JSON. Both show the same object. */
+import { useEffect, useState } from 'react'
+
+import type { PresetShape } from '../api/presets.ts'
+import { Field } from '../parts/field.tsx'
+import { JsonEditor } from '../parts/json-editor.tsx'
+import { ModelInput } from './model-input.tsx'
+import { NUMBER_FIELDS, parseSettings, withSetting } from './settings-fields.ts'
+
+type Settings = Readonly<Record<string, unknown>>
+
+interface SettingsEditorProps {
+  readonly shape: PresetShape
+  readonly settings: Settings
+  readonly onChange: (settings: Settings) => void
+  /** The playground chooses models by column. */
+  readonly withModel?: boolean
+}
+
+export const SettingsEditor = ({ shape, settings, onChange, withModel = false }: SettingsEditorProps) => {
+  const [asJson, setAsJson] = useState(false)
+  return (
+    <div className="stack">
+      <div className="segmented" role="group" aria-label="Settings as">
+        <button type="button" aria-pressed={!asJson} onClick={() => setAsJson(false)}>
+          Form
+        </button>
+        <button type="button" aria-pressed={asJson} onClick={() => setAsJson(true)}>
+          JSON
+        </button>
+      </div>
+      {asJson ? (
+        <SettingsJson settings={settings} onChange={onChange} />
+      ) : (
+        <SettingsForm shape={shape} settings={settings} onChange={onChange} withModel={withModel} />
+      )}
+    </div>
+  )
+}
+
+const SettingsForm = ({ shape, settings, onChange, withModel }: Required<SettingsEditorProps>) => {
+  const locked = lockedOf(settings)
+  const shown = new Set(['model', ...NUMBER_FIELDS.map(({ names }) => names[shape])])
+  const others = Object.keys(settings).filter((name) => !shown.has(name))
+  const hintOf = (name: string): string | undefined =>
+    locked.has(name) ? `Locked: a request that sets it ${settings['on_locked'] === 'reject' ? 'is refused' : 'is overruled'}.` : undefined
+  return (
+    <div className="stack">
+      {withModel ? (
+        <Field label="Model" hint={hintOf('model')}>
+          <ModelInput
+            value={typeof settings['model'] === 'string' ? settings['model'] : ''}
+            onChange={(model) => onChange(withSetting(settings, 'model', model === '' ? undefined : model))}
+          />
+        </Field>
+      ) : null}
+      <div className="field-row">
+        {NUMBER_FIELDS.map(({ title, names, step, min }) => {
+          const name = names[shape]
+          const value = settings[name]
+          return (
+            <Field key={name} label={title} hint={hintOf(name)}>
+              <input
+                type="number"
+                step={step}
+                min={min}
+                value={typeof value === 'number' ? value : ''}
+                placeholder="default"
+                onChange={(event) =>
+                  onChange(withSetting(settings, name, event.target.value === '' ? undefined : Number(event.target.value)))
+                }
+              />
+            </Field>
+          )
+        })}
+      </div>
+      {others.length === 0 ? null : (
+        <p className="faint small">
+          Also set, to be edited as JSON: {others.map((name) => (locked.has(name) ? `${name} (locked)` : name)).join(', ')}.
+        </p>
+      )}
+    </div>
+  )
+}
+
+/** Fields that a preset keeps to itself. */
+const lockedOf = (settings: Settings): ReadonlySet<string> => {
+  const { locked, ...rest } = settings
+  if (locked === true) return new Set(Object.keys(rest))
+  return new Set(Array.isArray(locked) ? (locked as readonly unknown[]).filter((name) => typeof name === 'string') : [])
+}
+
+const laidOut = (settings: Settings): string => JSON.stringify(settings, null, 2)
+
+const SettingsJson = ({ settings, onChange }: Pick<SettingsEditorProps, 'settings' | 'onChange'>) => {
+  const [text, setText] = useState(() => laidOut(settings))
+  const read = parseSettings(text)
+  // What changed elsewhere is shown; what is typed here keeps its spaces.
+  useEffect(() => {
+    setText((shown) => {
+      const now = parseSettings(shown)
+      return 'settings' in now && laidOut(now.settings) === laidOut(settings) ? shown : 'fault' in now ? shown : laidOut(settings)
+    })
+  }, [settings])
+  return (
+    <JsonEditor
+      label="Settings as JSON"
+      value={text}
+      fault={'fault' in read ? read.fault : null}
+      onChange={(next) => {
+        setText(next)
+        const parsed = parseSettings(next)
+        if ('settings' in parsed) onChange(parsed.settings)
+      }}
+    />
+  )
+}

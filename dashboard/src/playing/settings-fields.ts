@@ -1,0 +1,37 @@
+/** Settings that a form shows, under the names of each interface. Every other one is edited as JSON. */
+import type { PresetShape } from '../api/presets.ts'
+
+interface NumberField {
+  readonly title: string
+  readonly names: Readonly<Record<PresetShape, string>>
+  readonly step: string
+  readonly min: number
+}
+
+const everywhere = (name: string): Readonly<Record<PresetShape, string>> => ({ chat: name, responses: name, messages: name })
+
+export const NUMBER_FIELDS: readonly NumberField[] = [
+  { title: 'Temperature', names: everywhere('temperature'), step: '0.1', min: 0 },
+  { title: 'Most tokens', names: { chat: 'max_tokens', responses: 'max_output_tokens', messages: 'max_tokens' }, step: '1', min: 1 },
+  { title: 'Top p', names: everywhere('top_p'), step: '0.05', min: 0 },
+]
+
+type Settings = Readonly<Record<string, unknown>>
+
+/** Without the field where it is cleared. */
+export const withSetting = (settings: Settings, name: string, value: unknown): Settings => {
+  const { [name]: _before, ...rest } = settings
+  return value === undefined ? rest : { ...rest, [name]: value }
+}
+
+/** An object of JSON, or what is wrong with the text. */
+export const parseSettings = (text: string): { readonly settings: Settings } | { readonly fault: string } => {
+  try {
+    const value: unknown = JSON.parse(text.trim() === '' ? '{}' : text)
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? { settings: value as Settings }
+      : { fault: 'Write an object: { "temperature": 0.4 }' }
+  } catch (thrown) {
+    return { fault: thrown instanceof Error ? `This is no JSON: ${thrown.message}` : 'This is no JSON.' }
+  }
+}

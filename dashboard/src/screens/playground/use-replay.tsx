@@ -1,0 +1,41 @@
+/** The request that an address names, taken into the playground: with its texts where they were kept, else with its settings. */
+import { useQuery } from '@tanstack/react-query'
+import { type ReactNode, useEffect, useRef } from 'react'
+
+import { generation, generationContent } from '../../api/generations.ts'
+import type { PresetShape } from '../../api/presets.ts'
+import { ErrorNote } from '../../parts/error-note.tsx'
+import { askedFrom } from '../../playing/conversation-input.ts'
+import type { Message } from '../../playing/conversation-input.ts'
+
+interface Replayed {
+  readonly interface: PresetShape
+  readonly model: string
+  readonly system: string
+  readonly messages: readonly Message[]
+  readonly settings: Readonly<Record<string, unknown>>
+}
+
+/** Answers what to say about it. */
+export const useReplay = (id: string | undefined, take: (found: Replayed) => void): ReactNode => {
+  const record = useQuery({ ...generation(id ?? ''), enabled: id !== undefined })
+  const content = useQuery({ ...generationContent(id ?? ''), enabled: id !== undefined })
+  const taken = useRef<string | null>(null)
+  const isKnown = content.isSuccess || content.isError
+  useEffect(() => {
+    if (id === undefined || taken.current === id || record.data === undefined || !isKnown) return
+    taken.current = id
+    const { interface: asked, preset_slug: slug, preset_version: version } = record.data
+    const dialect = asked === 'responses' || asked === 'messages' ? asked : 'chat'
+    const kept = content.data?.request
+    const body = typeof kept === 'object' && kept !== null ? (kept as Readonly<Record<string, unknown>>) : (record.data.settings ?? {})
+    const { model, ...settings } = askedFrom(body, dialect).settings
+    const named = typeof model === 'string' ? model : slug === null ? record.data.model : `@preset/${slug}@${version}`
+    take({ ...askedFrom(body, dialect), settings, interface: dialect, model: named })
+  }, [id, record.data, content.data, isKnown, take])
+  if (id === undefined) return null
+  if (record.error !== null) return <ErrorNote error={record.error} />
+  return content.isError ? (
+    <p className="note warn">The texts of this request were not kept, so only its model and settings are here.</p>
+  ) : null
+}
