@@ -10,9 +10,11 @@ import { join } from 'node:path'
 
 import { z } from 'zod'
 
+import { ATTRIBUTES } from '../src/broadcast/attribute-names.ts'
 import { CLIENT_DIALECTS, type ClientDialect } from '../src/canonical/call.ts'
 import { configFileSchema } from '../src/config-file.ts'
-import { SERVE_SETTINGS, STORAGE_SETTINGS } from '../src/config.ts'
+import { OTEL_SETTINGS, SERVE_SETTINGS, STORAGE_SETTINGS } from '../src/config.ts'
+import { DESTINATION_TYPES } from '../src/contract/destination.ts'
 import { KNOWN_CLIENTS, type KnownClient } from '../src/contract/known-clients.ts'
 import { ERROR_TYPES, errorRow, MANAGEMENT_MESSAGES } from '../src/errors.ts'
 import { STATUS_CLIENTS } from '../src/http/status-clients.ts'
@@ -44,6 +46,28 @@ const settingsTable = (): string =>
   table(
     ['Flag', 'Variable', 'Default', 'Meaning'],
     Object.values(SERVE_SETTINGS).map(({ flag, env, shown, help }) => [flag === null ? '–' : code(`--${flag}`), code(env), shown, help]),
+  )
+
+const otelTable = (): string =>
+  table(
+    ['Variable', 'Default', 'Meaning'],
+    Object.values(OTEL_SETTINGS).map(({ env, shown, help }) => [code(env), shown, help]),
+  )
+
+const destinationTypesTable = (): string =>
+  table(
+    ['Type', 'Needs', 'May have', 'Masked'],
+    Object.entries(DESTINATION_TYPES).map(([type, { config, secrets }]) => {
+      const needed = (name: string): boolean => !config.shape[name as keyof typeof config.shape].safeParse(undefined).success
+      const names = Object.keys(config.shape).filter((name) => name !== 'headers')
+      return [code(type), codes(names.filter(needed)), codes(names.filter((name) => !needed(name))), codes(secrets)]
+    }),
+  )
+
+const spanAttributesTable = (): string =>
+  table(
+    ['Attribute', 'Type'],
+    Object.values(ATTRIBUTES).map(([name, type]) => [code(name), type]),
   )
 
 const storageFlags = (): string => codes(Object.values(STORAGE_SETTINGS).map(({ flag, env }) => (flag === null ? env : `--${flag}`)))
@@ -376,6 +400,9 @@ const generatedParts = async (): Promise<ReadonlyMap<string, string>> => {
   const { routes, metrics } = await describeService()
   return new Map([
     ['settings', settingsTable()],
+    ['otel-settings', otelTable()],
+    ['destination-types', destinationTypesTable()],
+    ['span-attributes', spanAttributesTable()],
     ['storage-flags', storageFlags()],
     ['config-server', fileTable((path) => !inSection(path), '')],
     ['config-providers', fileTable((path) => path.startsWith('providers.'), 'providers.<slug>.')],

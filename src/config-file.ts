@@ -8,6 +8,7 @@ import { SettingError, type Environment } from './config.ts'
 import { nearestKey } from './contract/nearest-key.ts'
 import { providerFailure } from './contract/provider-failure.ts'
 import { pathText } from './contract/validate.ts'
+import { observabilitySettings } from './broadcast/settings.ts'
 import { moderationSettings } from './guardrails/moderation-settings.ts'
 import { mediaSettings } from './providers/media-settings.ts'
 import { budgetSettings } from './ledger/settings.ts'
@@ -115,6 +116,7 @@ export const configFileSchema = z
     tools: toolSettings.prefault({}),
     plugins: pluginSettings.prefault({}),
     media: mediaSettings.prefault({}),
+    observability: observabilitySettings.prefault({}),
   })
   .meta({ id: 'PatchbayConfiguration', title: 'patchbay.yaml' })
 

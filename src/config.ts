@@ -126,6 +126,105 @@ export const REMOTE_SETTINGS = {
   managementKey: setting(null, 'PATCHBAY_MANAGEMENT_KEY', 'none', 'A management key of the service.', optionalText),
 }
 
+const optionalAddress = z
+  .string()
+  .regex(/^https?:\/\/\S+$/, 'must be an address that starts with http:// or https://')
+  .optional()
+  .transform((value) => value ?? null)
+
+/** `a=1,b=2`, percent-encoded: as the standard writes lists in variables. What is no pair is passed over, as it asks. */
+const pairs = z
+  .string()
+  .default('')
+  .transform((text) =>
+    Object.fromEntries(
+      text.split(',').flatMap((pair): [string, string][] => {
+        const at = pair.indexOf('=')
+        const [name, value] = [pair.slice(0, at).trim(), pair.slice(at + 1).trim()]
+        return at < 1 || name === '' ? [] : [[name, percentDecoded(value)]]
+      }),
+    ),
+  )
+
+const percentDecoded = (text: string): string => {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text // a lone % stands for itself
+  }
+}
+
+const truth = z
+  .string()
+  .default('false')
+  .transform((text) => text.toLowerCase() === 'true')
+
+const SAMPLERS = [
+  'always_on',
+  'always_off',
+  'traceidratio',
+  'parentbased_always_on',
+  'parentbased_always_off',
+  'parentbased_traceidratio',
+] as const
+
+/** Where the service tells its own traces and metrics, in the words of OpenTelemetry's standard. */
+export const OTEL_SETTINGS = {
+  disabled: setting(null, 'OTEL_SDK_DISABLED', 'false', 'true: nothing is told.', truth),
+  endpoint: setting(
+    null,
+    'OTEL_EXPORTER_OTLP_ENDPOINT',
+    'none',
+    'Base address of a collector that takes OTLP over HTTP; `/v1/traces` and `/v1/metrics` are put behind it.',
+    optionalAddress,
+  ),
+  tracesEndpoint: setting(null, 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'none', 'The whole address for traces.', optionalAddress),
+  metricsEndpoint: setting(null, 'OTEL_EXPORTER_OTLP_METRICS_ENDPOINT', 'none', 'The whole address for metrics.', optionalAddress),
+  headers: setting(null, 'OTEL_EXPORTER_OTLP_HEADERS', 'none', 'Headers of each request: `name=value,name=value`.', pairs),
+  tracesHeaders: setting(null, 'OTEL_EXPORTER_OTLP_TRACES_HEADERS', 'none', 'More of them for traces.', pairs),
+  metricsHeaders: setting(null, 'OTEL_EXPORTER_OTLP_METRICS_HEADERS', 'none', 'More of them for metrics.', pairs),
+  timeoutMs: setting(null, 'OTEL_EXPORTER_OTLP_TIMEOUT', '10000', 'Milliseconds that a request may take.', integer(10_000, 1, 600_000)),
+  compression: setting(null, 'OTEL_EXPORTER_OTLP_COMPRESSION', 'none', 'gzip or none.', choice(['none', 'gzip'], 'none')),
+  protocol: setting(
+    null,
+    'OTEL_EXPORTER_OTLP_PROTOCOL',
+    'http/json',
+    'http/json is spoken, also where http/protobuf is asked for: collectors take either on one port. grpc is refused.',
+    choice(['http/json', 'http/protobuf'], 'http/json'),
+  ),
+  tracesExporter: setting(null, 'OTEL_TRACES_EXPORTER', 'otlp', 'none: no traces.', choice(['otlp', 'none'], 'otlp')),
+  metricsExporter: setting(null, 'OTEL_METRICS_EXPORTER', 'otlp', 'none: no metrics.', choice(['otlp', 'none'], 'otlp')),
+  metricIntervalMs: setting(
+    null,
+    'OTEL_METRIC_EXPORT_INTERVAL',
+    '60000',
+    'Milliseconds between two tellings of the metrics.',
+    integer(60_000, 100, 86_400_000),
+  ),
+  serviceName: setting(null, 'OTEL_SERVICE_NAME', 'patchbay', 'Name of the service in traces and metrics.', optionalText),
+  resourceAttributes: setting(null, 'OTEL_RESOURCE_ATTRIBUTES', 'none', 'What else is told of the service: `key=value,key=value`.', pairs),
+  sampler: setting(
+    null,
+    'OTEL_TRACES_SAMPLER',
+    'parentbased_always_on',
+    `Which traces are told: ${SAMPLERS.join(', ')}.`,
+    choice(SAMPLERS, 'parentbased_always_on'),
+  ),
+  samplerArg: setting(
+    null,
+    'OTEL_TRACES_SAMPLER_ARG',
+    '1',
+    'The share of traces, for the samplers with `ratio` in their name.',
+    z
+      .string()
+      .default('1')
+      .refine((text) => Number(text) >= 0 && Number(text) <= 1 && text.trim() !== '', 'must be a number from 0 to 1')
+      .transform(Number),
+  ),
+}
+
+export type OtelSettings = Settings<typeof OTEL_SETTINGS>
+
 type Settings<Table extends Record<string, Setting<unknown>>> = {
   readonly [Name in keyof Table]: Table[Name] extends Setting<infer Value> ? Value : never
 }
@@ -167,5 +266,5 @@ export const readSettings = <Table extends Record<string, Setting<unknown>>>(
 /** What a fault may repeat of a value: not a secret, and of an address that may hold a password its scheme alone. */
 const shown = (name: string, value = ''): string => {
   if (name.startsWith('secret')) return '…'
-  return name.endsWith('Url') ? value.replace(/^([a-z][a-z0-9+.-]*:\/\/)?.*$/is, '$1…') : value.slice(0, 200)
+  return /(?:Url|[eE]ndpoint)$/.test(name) ? value.replace(/^([a-z][a-z0-9+.-]*:\/\/)?.*$/is, '$1…') : value.slice(0, 200)
 }

@@ -56,6 +56,7 @@ export const composeAppParts = (parts: Parts, file: ConfigFile, models: Models, 
     keys: management.keys,
     sessions: management.sessions,
     management,
+    destinations: parts.observability.destinations,
     admission: parts.admission,
     presets,
     presetTests: parts.presetTests,
@@ -144,6 +145,7 @@ const composePipeline = (parts: Parts, file: ConfigFile, models: Models, env: En
     totalMs: milliseconds(file.timeouts.total),
     running: parts.running,
     settle: parts.settle,
+    tracing: parts.observability.tracing,
   })
 }
 

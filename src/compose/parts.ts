@@ -1,4 +1,5 @@
 /** Builds every part that outlives a reload once, and hands it to the next. */
+import type { Environment } from '../config.ts'
 import { guardrailBudgets } from '../guardrails/budget-scopes.ts'
 import { createGuardrails } from '../guardrails/guardrails.ts'
 import { createKeepAlive } from '../http/keep-alive.ts'
@@ -24,6 +25,7 @@ import type { Metrics } from '../telemetry/metrics.ts'
 import { composeBudgets } from './budgets.ts'
 import { composeLimits } from './limits.ts'
 import { composeManagement } from './management.ts'
+import { composeObservability } from './observability.ts'
 import { createReadiness } from './readiness.ts'
 import type { Reloadable } from './reloadable.ts'
 import { composeRouting } from './routing.ts'
@@ -47,7 +49,7 @@ const KEEP_ALIVE_MS = 10_000
 
 export type Parts = ReturnType<typeof composeParts>
 
-export const composeParts = (ground: Ground, reloadable: Reloadable) => {
+export const composeParts = (ground: Ground, reloadable: Reloadable, env: Environment) => {
   const { clock, ids, log, metrics, storage, journal, seal } = ground
   const { database } = storage
   const onError = (thrown: unknown, doing: string): void => log.error({ error: thrown }, doing)
@@ -77,6 +79,7 @@ export const composeParts = (ground: Ground, reloadable: Reloadable) => {
   const observe = observeAnswers(metrics, log)
   const running = createRunningAnswers()
   metrics.gauge('patchbay_running_generations', 'Generations being answered.', () => running.size)
+  const observability = composeObservability({ database, seal, clock, ids, log, metrics, reloadable, env, onError })
   const settle = createSettle({ ledger, durations, recorder, running, sticky: routing.sticky, observe, onOvershoot })
 
   return {
@@ -92,6 +95,7 @@ export const composeParts = (ground: Ground, reloadable: Reloadable) => {
     management,
     attempts: createAttempts(clock),
     routing,
+    observability,
     running,
     settle,
     readDocument: createReadDocument({ clock }),

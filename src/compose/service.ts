@@ -60,8 +60,8 @@ export const composeService = async (ground: Ground, file: ConfigFile, configPat
   const { clock, log, storage } = ground
   const { database } = storage
   const reloadable = createReloadable(file)
-  const parts = composeParts(ground, reloadable)
-  const { management, presets, guardrails, ledger, recorder, running, readiness, onError } = parts
+  const parts = composeParts(ground, reloadable, env)
+  const { management, presets, guardrails, ledger, recorder, running, readiness, observability, onError } = parts
 
   const imports = await openCatalogueImports(createCatalogueStore(database))
   const app = reloadable.built((current) => {
@@ -86,6 +86,7 @@ export const composeService = async (ground: Ground, file: ConfigFile, configPat
             if (await imports.refresh()) reloadable.rebuild()
           },
         },
+        ...observability.caches,
       ],
       onChange: database.checkpoint,
       onError: (thrown, doing) => log.warn({ error: thrown }, doing),
@@ -107,6 +108,7 @@ export const composeService = async (ground: Ground, file: ConfigFile, configPat
   // First, or what they held would be charged by its last checkpoint.
   await settleWhatWasLeft(ground, ledger)
   const stopLedger = ledger.start()
+  const stopTelling = await observability.start()
 
   return {
     app: { parameterPaths: app().parameterPaths, answer: (request, literalPath, peers) => app().answer(request, literalPath, peers) },
@@ -124,6 +126,7 @@ export const composeService = async (ground: Ground, file: ConfigFile, configPat
     },
     async close() {
       for (const stop of stops) stop()
+      await stopTelling()
       await stopLedger()
       await recorder.close()
       ground.journal?.close()

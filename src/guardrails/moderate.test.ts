@@ -57,7 +57,7 @@ describe('an OpenAI-style endpoint', () => {
       headers: { authorization: 'Bearer mod-key' },
       timeoutMs: 5000,
     })
-    expect(JSON.parse(sent[0]?.body ?? '')).toEqual({ model: 'omni-moderation-latest', input: ['You are an idiot.'] })
+    expect(JSON.parse(String(sent[0]?.body ?? ''))).toEqual({ model: 'omni-moderation-latest', input: ['You are an idiot.'] })
     expect(failure).toMatchObject({
       type: 'content_policy_violation',
       status: 403,
@@ -107,7 +107,9 @@ describe('a webhook', () => {
   test('can check that the request is ours and new, and says why', async () => {
     const { failure, sent, clock } = await go('house', { body: { flagged: true, reasons: ['house rules'] } })
     const second = Math.floor(clock.now() / 1000)
-    const signature = createHmac('sha256', SECRET).update(`${second}.${sent[0]?.body}`).digest('hex')
+    const signature = createHmac('sha256', SECRET)
+      .update(`${second}.${String(sent[0]?.body)}`)
+      .digest('hex')
     expect(sent[0]?.headers['x-patchbay-signature']).toBe(`t=${second},v1=${signature}`)
     expect(failure?.metadata).toMatchObject({ reasons: ['house rules'], provider_name: 'house', flagged_input: 'You are an idiot.' })
   })

@@ -63,6 +63,7 @@ const build = (more: Partial<AppParts> = {}) => {
   const composed = composeParts(
     { clock, ids: systemIds, log, metrics, storage, host: '127.0.0.1', journal: null, seal: testSeal },
     createReloadable(FILE),
+    {},
   )
   const parts: AppParts = { ...composeAppParts(composed, FILE, composeModels(FILE, null, {}, []), {}), version: '1.2.3', ...more }
   return { parts, app: createApp(parts), keys: composed.management.keys, presets: composed.presets, settled, faults, metrics, clock }

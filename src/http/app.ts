@@ -1,4 +1,5 @@
 /** Where a request comes in: the table of every route, and the way that each of them is answered. */
+import type { Destinations } from '../broadcast/destinations.ts'
 import { errorResponse, type Formats } from './error-boundary.ts'
 import { GatewayError } from '../errors.ts'
 import { asFailure } from '../inference/as-failure.ts'
@@ -36,6 +37,7 @@ import { asRefusedUpgrade } from './refused-upgrade.ts'
 import { createRouter } from './router.ts'
 import { countTokensRoute } from './routes/count-tokens.ts'
 import { dashboardRoutes, type DashboardParts } from './routes/dashboard.ts'
+import { destinationRoutes } from './routes/destinations.ts'
 import { embeddingsRoute } from './routes/embeddings.ts'
 import { generationGet } from './routes/generation.ts'
 import { guardrailTestsCreate } from './routes/guardrail-tests.ts'
@@ -64,6 +66,7 @@ export interface AppParts {
   readonly presetTests: PresetTestStore
   readonly guardrails: Guardrails
   readonly screenLimits: ScreenLimits
+  readonly destinations: Destinations
   readonly models: Models
   readonly health: HealthView
   readonly generations: { readonly store: GenerationStore; readonly flush: () => Promise<void> }
@@ -115,6 +118,11 @@ const apiRoutes = (parts: AppParts, listing = { ...parts, listed: createListedMo
   keyCurrent('/auth/key', { ...parts, flush: parts.generations.flush }),
 
   ...(parts.signIn === null ? [] : sessionRoutes({ ...parts.signIn, workspaces: parts.management.workspaces })),
+  ...destinationRoutes({
+    destinations: parts.destinations,
+    workspaces: parts.management.workspaces,
+    onceness: parts.management.onceness,
+  }),
 
   ...guardrailRoutes({ guardrails: parts.guardrails, workspaces: parts.management.workspaces, onceness: parts.management.onceness }),
 

@@ -89,6 +89,13 @@ export const BODY_EXAMPLES: Readonly<Record<string, JsonObject>> = {
   UpdateWorkspaceBody: { description: 'Everything behind the search box.' },
   CreateProviderKeyBody: { provider: 'openai', key: 'sk-the-key-as-the-provider-shows-it', name: 'Our own account' },
   UpdateProviderKeyBody: { disabled: true },
+  CreateObservabilityDestinationBody: {
+    type: 'otel-collector',
+    name: 'Our collector',
+    config: { endpoint: 'https://otel.example.com', headers: { authorization: 'Bearer the-token' } },
+    privacy_mode: true,
+  },
+  UpdateObservabilityDestinationBody: { sampling_rate: 0.1 },
   PutBudgetBody: { limit_usd: 100 },
   AddCreditsBody: { amount_usd: 25, note: 'Invoice 2026-11' },
   WorkspaceMembersBody: { user_ids: ['user_ada', 'user_grace'] },

@@ -87,6 +87,7 @@ const TAGS: readonly { readonly name: Route['tag']; readonly description: string
     description:
       'People sign in, and act without a key of theirs: admins like a management key of the workspace, members on what is their own.',
   },
+  { name: 'Observability', description: 'Where traces of requests go.' },
   { name: 'Audit', description: 'Who changed what.' },
   { name: 'Models', description: 'What can be called: models, and presets as models.' },
   { name: 'Guardrails', description: 'What requests may say, cost and reach: filters, allow-lists and budgets.' },

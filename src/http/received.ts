@@ -23,6 +23,12 @@ export const receivedOf = (request: RouteRequest, read: Pick<Received, 'apiType'
         format.dialect === 'messages'
           ? { version: headers.get('anthropic-version'), betas: [headers.get('anthropic-beta'), headers.get('x-anthropic-beta')] }
           : null,
+      trace: traceContext(headers),
     },
   }
+}
+
+const traceContext = (headers: Headers): Received['headers']['trace'] => {
+  const parent = headers.get('traceparent')
+  return parent === null ? null : { parent, state: headers.get('tracestate') }
 }

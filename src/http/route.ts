@@ -53,6 +53,7 @@ export interface Route {
     | 'Credits'
     | 'Models'
     | 'Generations'
+    | 'Observability'
     | 'Audit'
     | 'Sign-in'
     | 'Service'

@@ -1,17 +1,16 @@
 /** An answer that has ended as the row that is kept of it. Neither prompt nor answer is in it. */
-import type { Call } from '../canonical/call.ts'
 import type { PipelineStage } from '../canonical/pipeline.ts'
 import { inputTokens, outputTokens } from '../canonical/usage.ts'
 import type { RecordedGeneration } from '../contract/generation.ts'
 import type { GatewayError } from '../errors.ts'
 import { isoTimestamp } from '../lib/clock.ts'
-import { isObject } from '../lib/json.ts'
 import { dollars } from '../lib/money.ts'
 import type { GenerationRecord } from '../storage/generation-store.ts'
 import { recordedTools, serverToolsStage } from './loop/tool-figures.ts'
 import { recordedSettings } from './recorded-settings.ts'
 import { statusOf, type AttemptOutcome } from './run/attempt-outcome.ts'
 import type { Finished } from './admitted.ts'
+import { namedTrace } from './tracing/named-trace.ts'
 
 /** What a record tells of an answer that has ended. */
 type Recorded = Pick<
@@ -128,7 +127,7 @@ const generationResource = ({
     pipeline: recordedPipeline(request.pipeline, loop),
     settings: kept?.settings ?? null,
     settings_left_out: [...(kept?.leftOut ?? [])],
-    trace: isEmbeddings ? null : recordedTrace(call),
+    trace: isEmbeddings ? null : namedTrace(request),
     router: null,
     service_tier: null,
     response_cache_source_id: null,
@@ -148,14 +147,6 @@ const recordedPipeline = (pipeline: readonly PipelineStage[], loop: Recorded['lo
     const { patterns, ...data } = stage.data
     return { ...stage, data: Array.isArray(patterns) ? { ...data, matches: patterns.length } : data }
   })
-}
-
-const TRACE_MAX = 2048
-
-/** Null where there is none, or more of it than names. */
-const recordedTrace = ({ body }: Call): RecordedGeneration['trace'] => {
-  const trace = (body.rawSearchable('trace')?.length ?? 0) > TRACE_MAX ? undefined : body.value('trace')
-  return isObject(trace) ? trace : null
 }
 
 /** `left`: the client left during this attempt, which so has no outcome of its own. */

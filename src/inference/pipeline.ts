@@ -32,6 +32,7 @@ import { runJudged } from './judge/run-judged.ts'
 import { screen, type ScreenParts } from './screen.ts'
 import type { Settle } from './settle.ts'
 import type { Planned, Prepared, Received, Screened } from './stages.ts'
+import type { Tracing } from './tracing/tracing.ts'
 import { answerWithSearch } from './web/answer-with-search.ts'
 
 export interface PipelineParts extends PrepareParts, ReadFilesParts, ScreenParts, PlanParts, Omit<LoopParts, 'askModel'> {
@@ -40,6 +41,7 @@ export interface PipelineParts extends PrepareParts, ReadFilesParts, ScreenParts
   readonly judgeModel: string | null
   readonly running: Pick<RunningAnswers, 'began'>
   readonly settle: Settle
+  readonly tracing: Pick<Tracing, 'watch'>
   /** No answer takes longer, whatever it is doing. */
   readonly totalMs: number
 }
@@ -97,7 +99,9 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
 
   const answer = async (admitted: Admitted, give: TakeFrames): Promise<GatewayError | null> => {
     const { files, call } = admitted.request
-    const take = files === undefined || call.dialect !== 'chat' ? give : tellFiles(give, files)
+    const watch = parts.tracing.watch(admitted)
+    const tell = watch === null ? give : watch.observing(give)
+    const take = files === undefined || call.dialect !== 'chat' ? tell : tellFiles(tell, files)
     admitted.request.permit?.handOver()
     parts.running.began(admitted.connection)
     admitted.connection.limit(parts.totalMs)
@@ -108,7 +112,9 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
       return admitted.log.refuse(asFailure(thrown))
     } finally {
       admitted.judge?.tell()
-      parts.settle(admitted.end())
+      const finished = admitted.end()
+      parts.settle(finished)
+      watch?.finished(finished)
     }
   }
 

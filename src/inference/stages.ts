@@ -50,6 +50,13 @@ export interface OwnHeaders {
   readonly sessionId: string | null
   /** Meant for a provider of the client's own dialect; null where the dialect has none. */
   readonly vendor: VendorHeaders | null
+  /** `traceparent` and `tracestate` as they came (W3C Trace Context); null: the request is part of nobody's trace. */
+  readonly trace: TraceContext | null
+}
+
+export interface TraceContext {
+  readonly parent: string
+  readonly state: string | null
 }
 
 export interface VendorHeaders {

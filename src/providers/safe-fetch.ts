@@ -31,7 +31,9 @@ export interface SafeRequest {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   /** Null asks for what is there (GET). */
-  readonly body: string | null
+  readonly body: string | Uint8Array | null
+  /** How a body is sent; absent: POST. */
+  readonly method?: 'POST' | 'PUT'
   /** In all: names, connections, redirects, answer. */
   readonly timeoutMs: number
   /** As sent, and as decoded. */
@@ -70,7 +72,7 @@ export interface SafeFetchParts {
   readonly dial?: (address: string, port: number) => { readonly address: string; readonly port: number }
 }
 
-/** POSTs its body, where there is one. Throws UnsafeRequest, and `provider_overloaded` where this machine gives no connection. */
+/** Sends its body, where there is one. Throws UnsafeRequest, and `provider_overloaded` where this machine gives no connection. */
 export type SafeFetch = (request: SafeRequest) => Promise<SafeResponse>
 
 const HOPS_MAX = 3
@@ -84,7 +86,7 @@ export const createSafeFetch = ({
   dial = (address, port) => ({ address, port }),
 }: SafeFetchParts): SafeFetch => {
   const rules: Rules = { trusted: new Set(trustedHosts.map((host) => host.toLowerCase())), trustedBy, plainHttp }
-  return async ({ url, headers, body, timeoutMs, maxBytes, signal, redirects = HOPS_MAX, refuse, compressed = false }) => {
+  return async ({ url, headers, body, method = 'POST', timeoutMs, maxBytes, signal, redirects = HOPS_MAX, refuse, compressed = false }) => {
     const connection = new AbortController()
     const leave = (): void => connection.abort()
     if (signal?.aborted === true) leave()
@@ -97,7 +99,7 @@ export const createSafeFetch = ({
       })
     })
     const hops = async (): Promise<SafeResponse> => {
-      let step: Hop = { url: checkedUrl(url, rules), method: body === null ? 'GET' : 'POST', headers, body: body ?? '' }
+      let step: Hop = { url: checkedUrl(url, rules), method: body === null ? 'GET' : method, headers, body: body ?? '' }
       for (let hop = 0; ; hop += 1) {
         const refusal = refuse?.(step.url) ?? null
         if (refusal !== null) throw new UnsafeRequest(refusal, 'policy')
@@ -129,9 +131,9 @@ export const createSafeFetch = ({
 
 interface Hop {
   readonly url: URL
-  readonly method: 'POST' | 'GET'
+  readonly method: 'POST' | 'PUT' | 'GET'
   readonly headers: Readonly<Record<string, string>>
-  readonly body: string
+  readonly body: string | Uint8Array
 }
 
 interface Rules {
@@ -202,7 +204,7 @@ const send = (
           ...headers,
           host: url.host,
           'accept-encoding': compressed ? 'gzip, deflate, br' : 'identity',
-          ...(method === 'POST' ? { 'content-length': String(Buffer.byteLength(body)) } : {}),
+          ...(method !== 'GET' ? { 'content-length': String(Buffer.byteLength(body)) } : {}),
         },
         signal,
         // The checked address, whatever the name says by now.
@@ -226,7 +228,7 @@ const send = (
       },
     )
     request.on('error', reject)
-    request.end(method === 'POST' ? body : undefined)
+    request.end(method === 'GET' ? undefined : body)
   })
 
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])

@@ -1,4 +1,5 @@
 /** Members, customers' own provider keys, the audit log and the figures behind `GET /activity`. Made by 0006. */
+import type { DestinationType } from '../contract/destination.ts'
 
 type Flag = number
 type Nanos = number
@@ -9,6 +10,23 @@ export interface ManagementTables {
   byok_keys: ByokKeysTable
   audit_log: AuditLogTable
   activity_days: ActivityDaysTable
+  observability_destinations: DestinationsTable
+}
+
+/** Made by 0013. */
+export interface DestinationsTable {
+  id: string
+  workspace_id: string
+  type: DestinationType
+  name: string | null
+  enabled: Flag
+  settings: JsonText
+  /** Sealed; '' once it is deleted. */
+  sealed_config: string
+  created_at: string
+  updated_at: string
+  /** The row stays for history. */
+  deleted_at: string | null
 }
 
 export interface WorkspaceMembersTable {

@@ -14,6 +14,7 @@ import { presetMoves } from './migrations/0009-preset-moves.ts'
 import { requestLog } from './migrations/0010-request-log.ts'
 import { sessions } from './migrations/0011-sessions.ts'
 import { presetTests } from './migrations/0012-preset-tests.ts'
+import { observabilityDestinations } from './migrations/0013-observability-destinations.ts'
 import type { Schema } from './schema.ts'
 import { StorageRefused } from './storage-errors.ts'
 
@@ -31,6 +32,7 @@ export const migrationsFor = (engine: Engine): Record<string, Migration> => ({
   '0010-request-log': requestLog(engine),
   '0011-sessions': sessions(engine),
   '0012-preset-tests': presetTests(engine),
+  '0013-observability-destinations': observabilityDestinations(engine),
 })
 
 /** Those of these names, for a database that is to have the schema of another. Throws StorageRefused for one that we do not know. */

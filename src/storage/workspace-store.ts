@@ -152,6 +152,11 @@ export const createWorkspaceStore = (database: Database): WorkspaceStore => ({
       await transaction.deleteFrom('workspace_members').where('workspace_id', '=', id).execute()
       await transaction.deleteFrom('workspace_budgets').where('workspace_id', '=', id).execute()
       await transaction.deleteFrom('byok_keys').where('workspace_id', '=', id).execute()
+      await transaction
+        .updateTable('observability_destinations')
+        .set({ deleted_at: now, sealed_config: '', enabled: 0 })
+        .where('workspace_id', '=', id)
+        .execute()
       await transaction.deleteFrom('guardrail_assignments').where('workspace_id', '=', id).execute()
       await transaction.deleteFrom('guardrails').where('workspace_id', '=', id).execute()
       // No slug that may be chosen has a tilde.

@@ -1,4 +1,4 @@
-/** Counters and histograms in Prometheus' text format. Label values come from closed sets of ours, never from a request. */
+/** Counters, gauges and histograms, in Prometheus' text format or as they stand. Label values come from closed sets of ours, never from a request. */
 export interface Counter {
   add(labels: readonly string[], amount?: number): void
 }
@@ -14,21 +14,44 @@ export interface Metrics {
   /** Read when the page is asked for. */
   gauge(name: string, help: string, read: () => number): void
   render(): string
+  /** All of them, as they stand now. */
+  families(): readonly Family[]
 }
 
+type Labels = Readonly<Record<string, string>>
+
+export type Family = { readonly name: string; readonly help: string } & (
+  | { readonly type: 'counter'; readonly samples: readonly { readonly labels: Labels; readonly value: number }[] }
+  | { readonly type: 'gauge'; readonly samples: readonly { readonly value: number }[] }
+  | {
+      readonly type: 'histogram'
+      readonly buckets: readonly number[]
+      /** `counts`: for each bucket, of all values up to its bound. */
+      readonly samples: readonly {
+        readonly labels: Labels
+        readonly counts: readonly number[]
+        readonly sum: number
+        readonly count: number
+      }[]
+    }
+)
+
 export const createMetrics = (): Metrics => {
-  const families: (() => string)[] = []
+  const reads: (() => Family)[] = []
   const counters = new Map<string, Counter>()
   const histograms = new Map<string, Histogram>()
-  const family = (name: string, help: string, type: string, samples: () => string): void => {
-    families.push(() => `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${samples()}`)
-  }
+  const families = (): readonly Family[] => reads.map((read) => read())
   return {
     counter(name, help, labelNames) {
       const known = counters.get(name)
       if (known !== undefined) return known
       const series = new Map<string, number>()
-      family(name, help, 'counter', () => [...series].map(([key, value]) => `${name}${labelText(labelNames, key)} ${value}\n`).join(''))
+      reads.push(() => ({
+        name,
+        help,
+        type: 'counter',
+        samples: [...series].map(([key, value]) => ({ labels: labelsOf(labelNames, key), value })),
+      }))
       const counter: Counter = {
         add(labels, amount = 1) {
           const key = labels.join(SEPARATOR)
@@ -42,18 +65,18 @@ export const createMetrics = (): Metrics => {
       const known = histograms.get(name)
       if (known !== undefined) return known
       const series = new Map<string, { counts: number[]; sum: number; count: number }>()
-      const names = [...labelNames, 'le']
-      family(name, help, 'histogram', () =>
-        [...series]
-          .map(([key, { counts, sum, count }]) => {
-            const prefix = labelNames.length === 0 ? '' : key + SEPARATOR
-            const lines = [...buckets, '+Inf'].map(
-              (le, index) => `${name}_bucket${labelText(names, `${prefix}${le}`)} ${counts[index] ?? count}\n`,
-            )
-            return `${lines.join('')}${name}_sum${labelText(labelNames, key)} ${sum}\n${name}_count${labelText(labelNames, key)} ${count}\n`
-          })
-          .join(''),
-      )
+      reads.push(() => ({
+        name,
+        help,
+        type: 'histogram',
+        buckets,
+        samples: [...series].map(([key, { counts, sum, count }]) => ({
+          labels: labelsOf(labelNames, key),
+          counts: [...counts],
+          sum,
+          count,
+        })),
+      }))
       const histogram: Histogram = {
         observe(labels, value) {
           const key = labels.join(SEPARATOR)
@@ -74,17 +97,46 @@ export const createMetrics = (): Metrics => {
       return histogram
     },
     gauge(name, help, read) {
-      family(name, help, 'gauge', () => `${name} ${read()}\n`)
+      reads.push(() => ({ name, help, type: 'gauge', samples: [{ value: read() }] }))
     },
-    render: () => families.map((render) => render()).join(''),
+    render: () => families().map(textOf).join(''),
+    families,
   }
 }
 
 /** No label value of ours holds it. The text of the labels is made when the page is asked for, not with each count. */
 const SEPARATOR = '\u0000'
 
-const labelText = (names: readonly string[], key: string): string => {
-  if (names.length === 0) return ''
+const labelsOf = (names: readonly string[], key: string): Labels => {
+  if (names.length === 0) return {}
   const values = key.split(SEPARATOR)
-  return `{${names.map((name, index) => `${name}="${values[index] ?? ''}"`).join(',')}}`
+  return Object.fromEntries(names.map((name, index) => [name, values[index] ?? '']))
+}
+
+const textOf = (family: Family): string =>
+  `# HELP ${family.name} ${family.help}\n# TYPE ${family.name} ${family.type}\n${linesOf(family)
+    .map((line) => `${line}\n`)
+    .join('')}`
+
+const linesOf = (family: Family): readonly string[] => {
+  const { name } = family
+  switch (family.type) {
+    case 'counter':
+      return family.samples.map(({ labels, value }) => `${name}${labelText(labels)} ${value}`)
+    case 'gauge':
+      return family.samples.map(({ value }) => `${name} ${value}`)
+    case 'histogram':
+      return family.samples.flatMap(({ labels, counts, sum, count }) => [
+        ...[...family.buckets, '+Inf'].map(
+          (le, index) => `${name}_bucket${labelText({ ...labels, le: String(le) })} ${counts[index] ?? count}`,
+        ),
+        `${name}_sum${labelText(labels)} ${sum}`,
+        `${name}_count${labelText(labels)} ${count}`,
+      ])
+  }
+}
+
+const labelText = (labels: Labels): string => {
+  const pairs = Object.entries(labels).map(([name, value]) => `${name}="${value}"`)
+  return pairs.length === 0 ? '' : `{${pairs.join(',')}}`
 }

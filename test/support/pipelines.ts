@@ -56,7 +56,7 @@ export const receivedFrom = (
     requestId: 'req-1',
     userAgent: null,
     referer: null,
-    headers: { strict: false, sessionId: null, vendor: null },
+    headers: { strict: false, sessionId: null, vendor: null, trace: null },
     ...more,
   }
 }
@@ -118,6 +118,7 @@ export const partsOfPipeline = (clock: Clock, more: Partial<PipelineParts> = {})
   totalMs: 1_800_000,
   running: { began: () => undefined },
   settle: () => {},
+  tracing: { watch: () => null },
   ...more,
 })
 

@@ -21,6 +21,10 @@ export interface ReportedCall {
   readonly status: 'completed' | 'failed'
   /** It was given to its tool. */
   readonly executed: boolean
+  /** The service's own id of the call. */
+  readonly id: string
+  /** By the monotonic clock. */
+  readonly startedMs: number
   readonly durationMs: number
   readonly feeNanos: number
   readonly engine: string | null
@@ -57,12 +61,14 @@ export class LoopReport {
     for (const part of turn.parts()) if (part.type === 'tool-call') this.called.add(part.name)
   }
 
-  ran({ call, outcome, executed, durationMs, feeNanos, engine }: EndedCall): void {
+  ran({ call, outcome, executed, startedMs, durationMs, feeNanos, engine }: EndedCall): void {
     const status = outcome.fault === null ? 'completed' : 'failed'
     this.calls.push({
       tool: call.tool,
       status,
       executed,
+      id: call.id,
+      startedMs,
       durationMs: Math.round(durationMs),
       feeNanos,
       engine,

@@ -47,6 +47,8 @@ export interface EndedCall {
   readonly outcome: ServerOutcome
   /** It was given to its tool. */
   readonly executed: boolean
+  /** By the monotonic clock. */
+  readonly startedMs: number
   readonly durationMs: number
   readonly feeNanos: number
   readonly engine: string | null
@@ -76,6 +78,7 @@ export const runCalls = async (turn: CallsOfTurn, parts: RunCallsParts): Promise
         call,
         outcome,
         executed: refusal === null && !NOT_BEGUN.has(result.fault?.code ?? null),
+        startedMs,
         durationMs: parts.now() - startedMs,
         feeNanos: result.feeNanos ?? 0,
         engine: result.engine ?? null,

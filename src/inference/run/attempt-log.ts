@@ -22,12 +22,16 @@ interface Echo {
 
 type LoggedRequest = Pick<Planned, 'call' | 'apiType' | 'hidden' | 'strict' | 'echo'>
 
+/** For the attempt of this number, from 0, at a provider of this address. */
+type TraceHeaders = (attempt: number, baseUrl: string) => Readonly<Record<string, string>> | null
+
 type Writable<T> = { -readonly [Name in keyof T]: T[Name] }
 
 export class AttemptLog {
   readonly request: LoggedRequest
   readonly #clock: Clock
-  readonly #startedMs: number
+  /** On the monotonic clock, as the times of attempts. */
+  readonly startedMs: number
   readonly #attempts: Writable<AttemptOutcome>[] = []
   readonly #echoes: Echo[] = []
   #said: AnswerSoFar
@@ -40,17 +44,14 @@ export class AttemptLog {
   #isAbandoned = false
   #durationMs: number | null = null
   #inputTokensEstimate: number | null = null
+  /** The headers that join a provider's trace to this one's; null: none. */
+  traceHeaders: TraceHeaders | null = null
 
   constructor(request: LoggedRequest, clock: Clock, startedMs: number) {
     this.request = request
     this.#clock = clock
-    this.#startedMs = startedMs
+    this.startedMs = startedMs
     this.#said = new AnswerSoFar(clock, request.call.legacyFunctions === true)
-  }
-
-  /** On the monotonic clock, as the times of attempts. */
-  get startedMs(): number {
-    return this.#startedMs
   }
 
   get attempts(): readonly AttemptOutcome[] {
@@ -70,7 +71,7 @@ export class AttemptLog {
   /** Milliseconds to the first content of the answer; null before. */
   get latencyMs(): number | null {
     const contentMs = this.#firstContentMs ?? this.#said.contentMs
-    return contentMs === null ? null : contentMs - this.#startedMs
+    return contentMs === null ? null : contentMs - this.startedMs
   }
 
   /** The failure that the client is told of; while an attempt goes on, that of the one before it. */
@@ -223,7 +224,7 @@ export class AttemptLog {
   }
 
   #sinceStartMs(): number {
-    return this.#clock.monotonicMs() - this.#startedMs
+    return this.#clock.monotonicMs() - this.startedMs
   }
 
   #endAttempt(error: GatewayError | null): void {

@@ -155,7 +155,8 @@ const watched = (context: ProviderContext, { hold, log }: Pick<Running, 'hold' |
     async post(request) {
       if (hold !== null) await hold.cover(planned, request.body)
       log.sent(request.body)
-      const response = await context.upstream.post(request)
+      const joining = log.traceHeaders?.(log.attempts.length - 1, planned.endpoint.provider.baseUrl) ?? null
+      const response = await context.upstream.post(joining === null ? request : { ...request, headers: { ...request.headers, ...joining } })
       log.answered(response.status)
       return response
     },

@@ -24,6 +24,9 @@ export const metadata = z
 /** `metadata` of the messages interface is another thing altogether (docs/contract/requests.md#shared-fields). */
 export const messagesMetadata = z.looseObject({ user_id: optionalText })
 
+const TRACE_KEYS_MAX = 64
+const TRACE_BYTES_MAX = 16 * 1024
+
 export const trace = z
   .looseObject({
     trace_id: optionalText,
@@ -32,6 +35,8 @@ export const trace = z
     generation_name: optionalText,
     parent_span_id: optionalText,
   })
-  .meta({ id: 'Trace', description: 'Other keys go on to the broadcast destinations as they are.' })
+  .refine((trace) => Object.keys(trace).length <= TRACE_KEYS_MAX, `At most ${TRACE_KEYS_MAX} keys.`)
+  .refine((trace) => Buffer.byteLength(JSON.stringify(trace)) <= TRACE_BYTES_MAX, 'At most 16 KiB as JSON.')
+  .meta({ id: 'Trace', maxProperties: TRACE_KEYS_MAX, description: 'Other keys go on to the broadcast destinations as they are.' })
 
 export const debug = z.looseObject({ echo_upstream_body: optionalFlag }).meta({ id: 'DebugOptions', description: 'Streaming only.' })

@@ -1,0 +1,170 @@
+import { describe, expect, test } from 'bun:test'
+
+import { createFakeClock, turn } from '../../test/support/fake-clock.ts'
+import { type SafeFetch, type SafeRequest, UnsafeRequest } from '../providers/safe-fetch.ts'
+import { createDelivery, type Outcome } from './delivery.ts'
+import type { Encoded } from './outgoing.ts'
+import { otlpSender } from './senders.ts'
+
+const VIEW = { content: true, cost: true, identity: true, requestContext: true }
+const RESOURCE = { serviceName: 'patchbay', serviceVersion: '1', others: {} }
+
+/** A delivery to a destination that answers as `answer` says; `hang` never does. */
+const start = (answer: () => number | Error | 'hang') => {
+  const clock = createFakeClock()
+  const requests: SafeRequest[] = []
+  const counts: Partial<Record<Outcome, number>> = {}
+  const fetch: SafeFetch = async (request) => {
+    requests.push(request)
+    const status = answer()
+    if (status === 'hang') return new Promise(() => undefined)
+    if (status instanceof Error) throw status
+    return {
+      status,
+      contentType: null,
+      url: request.url,
+      bytes: Buffer.alloc(0),
+      text: '',
+      ...(status === 429 ? { retryAfterSeconds: 7 } : {}),
+    }
+  }
+  const delivery = createDelivery({
+    sender: otlpSender('https://collector.example/v1/traces', {}, { view: VIEW, resource: RESOURCE }, { gzip: false }),
+    clock,
+    fetch: () => fetch,
+    timeoutMs: 1000,
+    count: (outcome, traces) => void (counts[outcome] = (counts[outcome] ?? 0) + traces),
+  })
+  return {
+    delivery,
+    requests,
+    counts,
+    add(count: number, text = 'x'): void {
+      for (let at = 0; at < count; at += 1) delivery.add(trace(text))
+    },
+    async pass(ms: number): Promise<void> {
+      clock.advance(ms)
+      for (let turns = 0; turns < 20; turns += 1) await turn()
+    },
+  }
+}
+
+const trace = (text: string): Encoded => ({ text: JSON.stringify({ text }), path: '' })
+
+const tracesIn = ({ body }: SafeRequest): number => (JSON.parse(String(body)) as { resourceSpans: unknown[] }).resourceSpans.length
+
+test('traces wait a second for others, and a hundred of them wait no longer', async () => {
+  const { delivery, requests, add, pass } = start(() => 200)
+  add(3)
+  await pass(999)
+  expect(requests).toEqual([])
+  await pass(1)
+  expect(requests.map(tracesIn)).toEqual([3])
+  add(250)
+  await pass(0)
+  expect(requests.map(tracesIn)).toEqual([3, 100, 100, 50])
+  expect(delivery.health).toMatchObject({ queued: 0, dropped: 0 })
+})
+
+test('a destination that is down for five minutes is asked ever less often, and gets everything afterwards', async () => {
+  let isUp = false
+  const { delivery, requests, counts, add, pass } = start(() => (isUp ? 200 : 503))
+  for (let second = 0; second < 300; second += 1) {
+    add(10)
+    await pass(1000)
+  }
+  // 1 s, 2 s, 4 s … up to five minutes between two tries.
+  expect(requests.length).toBeLessThan(12)
+  expect(delivery.health).toMatchObject({ queued: 3000, dropped: 0, last_error: 'It answered 503.' })
+  isUp = true
+  await pass(5 * 60 * 1000)
+  expect(counts.delivered).toBe(3000)
+  expect(delivery.health.queued).toBe(0)
+})
+
+test('what is tried again is the same request, to the byte', async () => {
+  const answers = [503, 200]
+  const { requests, add, pass } = start(() => answers.shift() ?? 200)
+  add(2)
+  await pass(1000)
+  await pass(1000)
+  expect(requests.map(({ body }) => body)).toEqual([requests[0]!.body, requests[0]!.body])
+})
+
+test('a wait that the destination asks for is kept', async () => {
+  const answers = [429, 200]
+  const { requests, add, pass } = start(() => answers.shift() ?? 200)
+  add(1)
+  await pass(1000)
+  await pass(6999)
+  expect(requests).toHaveLength(1)
+  await pass(1)
+  expect(requests).toHaveLength(2)
+})
+
+describe('what is given up', () => {
+  test.each<[string, number | Error]>([
+    ['a refusal', 403],
+    ['a redirect', new UnsafeRequest('more than 0 redirects', 'redirects')],
+    ['an address that is not allowed', new UnsafeRequest('not an https address')],
+  ])('%s drops the batch at once', async (_, answer) => {
+    const { delivery, requests, counts, add, pass } = start(() => answer)
+    add(2)
+    await pass(1000)
+    await pass(60_000)
+    expect(requests).toHaveLength(1)
+    expect([counts.refused, delivery.health.dropped]).toEqual([2, 2])
+  })
+
+  test('a connection that fails is tried again', async () => {
+    const { requests, counts, add, pass } = start(() => new UnsafeRequest('ECONNREFUSED', 'connection'))
+    add(1)
+    await pass(1000)
+    await pass(1000)
+    expect(requests).toHaveLength(2)
+    expect(counts.refused).toBeUndefined()
+  })
+
+  test('more than ten thousand traces have no room', async () => {
+    const { delivery, counts, add } = start(() => 'hang')
+    add(10_050)
+    expect([delivery.health.queued, counts.dropped_full]).toEqual([10_000, 50])
+  })
+
+  test('nor have more than 64 MiB', () => {
+    const { delivery, counts, add } = start(() => 'hang')
+    add(70, 'x'.repeat(1024 * 1024))
+    expect(delivery.health.queued).toBe(63)
+    expect(counts.dropped_full).toBe(7)
+  })
+
+  test('nobody waits longer than an hour', async () => {
+    const { delivery, counts, add, pass } = start(() => 503)
+    add(5)
+    for (let minute = 0; minute <= 70; minute += 1) await pass(60_000)
+    expect([delivery.health.queued, counts.dropped_old]).toEqual([0, 5])
+  })
+})
+
+test('at the end what waits goes out, and what is not taken is counted', async () => {
+  const taken = start(() => 200)
+  taken.add(150)
+  await taken.delivery.close()
+  expect(taken.requests.map(tracesIn)).toEqual([100, 50])
+  const refused = start(() => 503)
+  refused.add(150)
+  await refused.delivery.close()
+  expect([refused.requests.length, refused.counts.dropped_at_end]).toEqual([1, 150])
+})
+
+test('a destination that does not answer keeps the process from its end for five seconds', async () => {
+  const { delivery, counts, add, pass } = start(() => 'hang')
+  add(1)
+  let isClosed = false
+  const closed = delivery.close().then(() => (isClosed = true))
+  await pass(4999)
+  expect(isClosed).toBe(false)
+  await pass(1)
+  await closed
+  expect(counts.dropped_at_end).toBe(1)
+})

@@ -1,0 +1,229 @@
+/**
+ * The traces of one destination on their way to it: in memory, in batches, tried again until the destination takes them, up to
+ * an hour. While it fails one batch at a time is tried, so that a dead destination costs one request every few minutes. What
+ * one does not take in time, or what has no room, is dropped and counted (docs/contract/broadcast.md#delivery).
+ */
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
+
+import { isoTimestamp, type Clock } from '../lib/clock.ts'
+import { type SafeFetch, type SafeResponse, UnsafeRequest } from '../providers/safe-fetch.ts'
+import type { Encoded, Outgoing } from './outgoing.ts'
+import type { Sender } from './senders.ts'
+
+/** `retried` counts requests, the others traces. */
+export type Outcome = 'delivered' | 'refused' | 'retried' | 'dropped_full' | 'dropped_old' | 'dropped_at_end'
+
+export interface Delivery {
+  /** Never waits, never throws. */
+  add(trace: Encoded): void
+  /** From now on, by another sender of the same type. */
+  use(sender: Sender): void
+  /** What waits is tried once more; what is not taken by then is dropped. Nothing can be added any more. */
+  close(): Promise<void>
+  /** Nothing more goes out. */
+  stop(): void
+  readonly health: DeliveryHealth
+  /** Milliseconds for which the first of those that wait has waited; 0 where none does. */
+  readonly oldestMs: number
+}
+
+export interface DeliveryHealth {
+  readonly last_success_at: string | null
+  readonly last_error: string | null
+  readonly dropped: number
+  readonly queued: number
+}
+
+export interface DeliveryParts {
+  readonly sender: Sender
+  readonly clock: Clock
+  /** As the configuration has it now. */
+  readonly fetch: () => SafeFetch
+  readonly timeoutMs: number
+  readonly count: (outcome: Outcome, traces: number) => void
+}
+
+const QUEUE_MAX = 10_000
+const QUEUE_BYTES_MAX = 64 * 1024 * 1024
+const BATCH_BYTES_MAX = 4 * 1024 * 1024
+const BATCH_MS = 1000
+const BACKOFF_MIN_MS = 1000
+const BACKOFF_MAX_MS = 5 * 60 * 1000
+/** For all that waits when the process ends. */
+const LAST_MS = 5000
+const AGE_MAX_MS = 60 * 60 * 1000
+const ANSWER_MAX_BYTES = 64 * 1024
+
+interface Waiting extends Encoded {
+  readonly bytes: number
+  readonly addedMs: number
+}
+
+/** What became of a batch: null where it was taken. */
+interface Failure {
+  readonly reason: string
+  readonly again: boolean
+  readonly afterMs: number | null
+}
+
+export const createDelivery = (parts: DeliveryParts): Delivery => {
+  const { clock, count } = parts
+  let { sender } = parts
+  let queue: Waiting[] = []
+  let bytes = 0
+  let failures = 0
+  let sending: Promise<void> | null = null
+  let scheduled: (() => void) | null = null
+  let ended = false
+  let lastSuccess: string | null = null
+  let lastError: string | null = null
+  let dropped = 0
+
+  const drop = (outcome: Outcome, traces: number): void => {
+    if (traces === 0) return
+    dropped += traces
+    count(outcome, traces)
+  }
+
+  const removeFirst = (traces: number): void => {
+    for (const one of queue.slice(0, traces)) bytes -= one.bytes
+    queue = queue.slice(traces)
+  }
+
+  const dropOld = (): void => {
+    const oldestMs = clock.monotonicMs() - AGE_MAX_MS
+    const found = queue.findIndex(({ addedMs }) => addedMs > oldestMs)
+    const old = found === -1 ? queue.length : found
+    removeFirst(old)
+    drop('dropped_old', old)
+  }
+
+  const schedule = (afterMs: number): void => {
+    if (ended || sending !== null) return
+    scheduled?.()
+    scheduled = clock.after(afterMs, () => {
+      scheduled = null
+      sending ??= sendAll()
+    })
+  }
+
+  /** Batches until none waits, or one is not taken. */
+  const sendAll = async (): Promise<void> => {
+    let waitMs: number | null = null
+    while (queue.length > 0 && waitMs === null) waitMs = await sendBatch()
+    sending = null
+    if (queue.length > 0) schedule(waitMs ?? BATCH_MS)
+  }
+
+  /** Null where the next may follow at once, else the milliseconds to wait. */
+  const sendBatch = async (): Promise<number | null> => {
+    dropOld()
+    const batch = nextBatch(queue, sender.most)
+    if (batch.length === 0) return null
+    const failure = await send(sender, batch, parts)
+    if (failure === null) {
+      removeFirst(batch.length)
+      failures = 0
+      lastSuccess = isoTimestamp(clock.now())
+      count('delivered', batch.length)
+      return null
+    }
+    lastError = failure.reason
+    if (!failure.again) {
+      removeFirst(batch.length)
+      drop('refused', batch.length)
+      return null
+    }
+    count('retried', 1)
+    failures += 1
+    return Math.min(BACKOFF_MAX_MS, failure.afterMs ?? BACKOFF_MIN_MS * 2 ** Math.min(failures - 1, 20))
+  }
+
+  return {
+    add(trace) {
+      const size = Buffer.byteLength(trace.text)
+      if (ended || queue.length >= QUEUE_MAX || bytes + size > QUEUE_BYTES_MAX) {
+        drop('dropped_full', 1)
+        return
+      }
+      queue.push({ ...trace, bytes: size, addedMs: clock.monotonicMs() })
+      bytes += size
+      if (failures > 0 || sending !== null) return
+      if (queue.length >= sender.most) schedule(0)
+      else if (scheduled === null) schedule(BATCH_MS)
+    },
+    use(next) {
+      sender = next
+      failures = 0
+      if (queue.length > 0) schedule(0)
+    },
+    async close() {
+      scheduled?.()
+      scheduled = null
+      // A failure on the way is not waited out: whoever closes has no time.
+      ended = true
+      const late = Promise.withResolvers<void>()
+      const cancel = clock.after(LAST_MS, late.resolve)
+      await Promise.race([sending ?? sendAll(), late.promise])
+      cancel()
+      drop('dropped_at_end', queue.length)
+      removeFirst(queue.length)
+    },
+    stop() {
+      ended = true
+      scheduled?.()
+      removeFirst(queue.length)
+    },
+    get health() {
+      return { last_success_at: lastSuccess, last_error: lastError, dropped, queued: queue.length }
+    },
+    get oldestMs() {
+      const [first] = queue
+      return first === undefined ? 0 : clock.monotonicMs() - first.addedMs
+    },
+  }
+}
+
+const nextBatch = (queue: readonly Waiting[], most: number): readonly Waiting[] => {
+  let size = 0
+  const first = queue.slice(0, most)
+  const past = first.findIndex(({ bytes }, at) => (size += bytes) > BATCH_BYTES_MAX && at > 0)
+  return past === -1 ? first : first.slice(0, past)
+}
+
+const send = async (sender: Sender, batch: readonly Encoded[], parts: DeliveryParts): Promise<Failure | null> => {
+  try {
+    const outgoing = await sender.request(batch, parts.clock.now())
+    const response = await post(outgoing, parts.fetch(), parts.timeoutMs)
+    return failureIn(response)
+  } catch (thrown) {
+    // An address that is not to be asked stays one; a connection may be there the next time.
+    const again = !(thrown instanceof UnsafeRequest) || thrown.kind === 'connection'
+    return { reason: thrown instanceof Error ? thrown.message : String(thrown), again, afterMs: null }
+  }
+}
+
+const compress = promisify(gzip)
+
+/** Redirects are not followed: what is told to one address is not told to another. */
+export const post = async (
+  { url, method, headers, body, gzip: packs }: Outgoing,
+  fetch: SafeFetch,
+  timeoutMs: number,
+): Promise<SafeResponse> =>
+  fetch({
+    url,
+    method,
+    headers: packs ? { ...headers, 'content-encoding': 'gzip' } : headers,
+    body: packs ? await compress(body) : body,
+    timeoutMs,
+    maxBytes: ANSWER_MAX_BYTES,
+    redirects: 0,
+  })
+
+const failureIn = ({ status, retryAfterSeconds }: SafeResponse): Failure | null => {
+  if (status >= 200 && status < 300) return null
+  const again = status === 408 || status === 429 || status >= 500
+  return { reason: `It answered ${status}.`, again, afterMs: retryAfterSeconds === undefined ? null : retryAfterSeconds * 1000 }
+}

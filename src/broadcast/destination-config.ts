@@ -1,0 +1,98 @@
+/** The configuration of a destination: read in either spelling, answered masked in the one that was written, and merged. */
+import type { z } from 'zod'
+
+import { DESTINATION_TYPE_NAMES, DESTINATION_TYPES, type DestinationConfig, type DestinationType } from '../contract/destination.ts'
+import { invalidRequest, validate } from '../contract/validate.ts'
+import { GatewayError } from '../errors.ts'
+import { isObject, type JsonObject, type JsonValue } from '../lib/json.ts'
+
+/** As it is stored: complete, and with the spelling of whoever wrote it. */
+export interface StoredConfig {
+  readonly values: JsonObject
+  readonly spelling: 'snake' | 'camel'
+}
+
+/** Throws `invalid_request` for a type that there is not. */
+export const knownType = (type: string): DestinationType => {
+  const known = DESTINATION_TYPE_NAMES.find((name) => name === type)
+  if (known !== undefined) return known
+  throw new GatewayError(
+    'invalid_request',
+    `type: "${type.slice(0, 64)}" is not supported here. There are ${DESTINATION_TYPE_NAMES.join(', ')}; what else takes OTLP is an otel-collector.`,
+  )
+}
+
+/** Throws `invalid_request` naming each member that is missing or wrong. */
+export const readConfig = (type: DestinationType, given: JsonObject): StoredConfig => {
+  const spelling = Object.keys(given).some((key) => /[A-Z]/.test(key)) ? 'camel' : 'snake'
+  return { values: validated(type, respelled(given, snake)), spelling }
+}
+
+/** What a patch leaves out, or repeats masked, stays as it was; null clears. */
+export const mergeConfig = (type: DestinationType, before: StoredConfig, patch: JsonObject): StoredConfig => {
+  const given = respelled(patch, snake)
+  const masked = maskedValues(type, before.values)
+  const changes = Object.entries(given).filter(([key, value]) => key === 'headers' || !isMasked(value, masked[key]))
+  const merged = Object.fromEntries(
+    Object.entries({ ...before.values, ...Object.fromEntries(changes) }).filter(([, value]) => value !== null),
+  ) as Record<string, JsonValue>
+  const headers = given['headers']
+  if (isObject(headers)) merged['headers'] = mergeHeaders(before.values['headers'], headers)
+  return { values: validated(type, merged), spelling: before.spelling }
+}
+
+/** As it is answered. */
+export const shownConfig = (type: DestinationType, { values, spelling }: StoredConfig): JsonObject => {
+  const masked = maskedValues(type, values)
+  return spelling === 'camel' ? respelled(masked, camel) : masked
+}
+
+/** Safe: what is stored went through the schema. */
+export const configOf = <Type extends DestinationType>(type: Type, { values }: StoredConfig): DestinationConfig<Type> =>
+  DESTINATION_TYPES[type].config.parse(values) as DestinationConfig<Type>
+
+const validated = (type: DestinationType, values: JsonObject): JsonObject => {
+  const schema: z.ZodObject = DESTINATION_TYPES[type].config
+  const read = validate(schema, values, ['config']) as JsonObject
+  const hidden = Object.entries(read).find(([key, value]) => isSecret(type, key) && typeof value === 'string' && MASK.test(value))
+  if (hidden !== undefined)
+    throw invalidRequest([{ path: `config.${hidden[0]}`, message: 'This is a masked value; send the secret itself.' }])
+  return read
+}
+
+const maskedValues = (type: DestinationType, values: JsonObject): JsonObject =>
+  Object.fromEntries(
+    Object.entries(values).map(([key, value]) => {
+      if (key === 'headers' && isObject(value))
+        return [key, Object.fromEntries(Object.entries(value).map(([name, one]) => [name, masked(typeof one === 'string' ? one : '')]))]
+      return [key, isSecret(type, key) && typeof value === 'string' ? masked(value) : value]
+    }),
+  )
+
+const isSecret = (type: DestinationType, key: string): boolean => (DESTINATION_TYPES[type].secrets as readonly string[]).includes(key)
+
+/** Showing more of a short secret would give too much of it away. */
+const masked = (secret: string): string => (secret.length < 20 ? '…' : `${secret.slice(0, 3)}…${secret.slice(-4)}`)
+
+const MASK = /…|\*{3,}/
+
+const isMasked = (value: JsonValue | undefined, shown: JsonValue | undefined): boolean =>
+  typeof value === 'string' && (value === shown || MASK.test(value))
+
+/** A header that is not named goes; one whose value is masked stays as it was. */
+const mergeHeaders = (before: JsonValue | undefined, given: JsonObject): JsonObject => {
+  const known = isObject(before) ? before : {}
+  return Object.fromEntries(
+    Object.entries(given).flatMap(([name, value]) => {
+      const kept = known[name]
+      if (typeof value !== 'string' || !MASK.test(value)) return [[name, value]]
+      return kept === undefined ? [] : [[name, kept]]
+    }),
+  )
+}
+
+const respelled = (values: JsonObject, spell: (name: string) => string): JsonObject =>
+  Object.fromEntries(Object.entries(values).map(([key, value]) => [spell(key), value]))
+
+const snake = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+const camel = (name: string): string => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())

@@ -1,0 +1,16 @@
+/** Which traces the operator's own collector is told, by the samplers of OpenTelemetry's standard. */
+import type { RequestTrace } from './request-trace.ts'
+import { traceIdIn } from './trace-spans.ts'
+
+export const isTraceSampled = (
+  trace: Pick<RequestTrace, 'generationId' | 'named' | 'parent'>,
+  sampler: `${'parentbased_' | ''}${'always_on' | 'always_off' | 'traceidratio'}`,
+  ratio: number,
+): boolean => {
+  if (sampler.startsWith('parentbased_') && trace.parent !== null) return trace.parent.sampled
+  if (sampler.endsWith('always_on')) return true
+  return sampler.endsWith('traceidratio') && isBelow(traceIdIn(trace), ratio)
+}
+
+/** By the last 14 hex digits of the id, which the standard takes to be random: the same choice in every service of a trace. */
+const isBelow = (traceId: string, ratio: number): boolean => Number.parseInt(traceId.slice(-14), 16) >= (1 - ratio) * 2 ** 56

@@ -1,0 +1,169 @@
+/** How each type of destination takes traces: what is sent, where, and with which proof of who sends it. */
+import { createHmac } from 'node:crypto'
+
+import type { DestinationConfig, DestinationType } from '../contract/destination.ts'
+import { encodeTrace, type ResourceFacts, tracesBody } from './encode-traces.ts'
+import type { Encoded, Outgoing } from './outgoing.ts'
+import { posthogEvent } from './posthog-event.ts'
+import type { RequestTrace } from './request-trace.ts'
+import { createS3Put, objectPath } from './s3-put.ts'
+import { type Span, spansOf, type TraceView } from './trace-spans.ts'
+
+export interface Sender {
+  encode(trace: RequestTrace): Encoded
+  /** How many traces one request takes. */
+  readonly most: number
+  request(traces: readonly Encoded[], nowMs: number): Outgoing | Promise<Outgoing>
+  /** A request without a trace, which a destination that works accepts. */
+  test(nowMs: number): Outgoing | Promise<Outgoing>
+}
+
+export interface SenderParts {
+  readonly view: TraceView
+  readonly resource: ResourceFacts
+}
+
+/** Traces in one request. */
+const BATCH_MAX = 100
+
+const TEST_HEADER = { 'x-test-connection': 'true' }
+
+type MakeSenders = { readonly [Type in DestinationType]: (config: DestinationConfig<Type>, parts: SenderParts) => Sender }
+
+const SENDERS: MakeSenders = {
+  'otel-collector': ({ endpoint, headers }, parts) => otlpSender(tracesUrl(endpoint), headers, parts),
+  webhook: ({ url, method, headers, secret }, parts) => ({
+    ...otlpEncoding(parts),
+    most: BATCH_MAX,
+    request: (traces, nowMs) => signed({ url, method, headers: json(headers), body: bodyOf(traces), gzip: false }, secret, nowMs),
+    test: (nowMs) => signed({ url, method, headers: { ...json(headers), ...TEST_HEADER }, body: bodyOf([]), gzip: false }, secret, nowMs),
+  }),
+  langfuse: ({ base_url: base, public_key: publicKey, secret_key: secretKey, headers }, parts) =>
+    otlpSender(
+      `${bare(base)}/api/public/otel/v1/traces`,
+      { authorization: basic(publicKey, secretKey), 'x-langfuse-ingestion-version': '4', ...headers },
+      parts,
+      { ofSpan: langfuseAttributes, ofResource: langfuseResource },
+    ),
+  datadog: ({ url, api_key: apiKey, ml_app: mlApp, headers }, parts) =>
+    otlpSender(
+      tracesUrl(url.replace(/^https:\/\/api\./, 'https://otlp.')),
+      { 'dd-api-key': apiKey, 'dd-otlp-source': 'llmobs', 'dd-ml-app': mlApp, ...headers },
+      { ...parts, resource: { ...parts.resource, others: { ...parts.resource.others, ml_app: mlApp } } },
+    ),
+  sentry: ({ otlp_endpoint: endpoint, dsn, headers }, parts) =>
+    otlpSender(tracesUrl(endpoint), { 'x-sentry-auth': `sentry sentry_key=${new URL(dsn).username}`, ...headers }, parts),
+  grafana: ({ base_url: base, instance_id: instance, api_key: apiKey, headers }, parts) =>
+    otlpSender(`${bare(base)}/otlp/v1/traces`, { authorization: basic(instance, apiKey), ...headers }, parts),
+  newrelic: ({ license_key: key, region, headers }, parts) =>
+    otlpSender(`https://otlp${region === 'eu' ? '.eu01' : ''}.nr-data.net/v1/traces`, { 'api-key': key, ...headers }, parts),
+  s3: (config, parts) => {
+    const put = createS3Put(config)
+    const { encode } = otlpEncoding(parts)
+    return {
+      encode: (trace) => ({ text: tracesBody([encode(trace).text]), path: objectPath(config, trace) }),
+      most: 1,
+      request: ([trace = NOTHING], nowMs) => put(trace.path, trace.text, nowMs),
+      test: (nowMs) => put(`${config.prefix}/connection-test.json`, bodyOf([]), nowMs),
+    }
+  },
+  posthog: ({ endpoint, api_key: apiKey, headers }, { view }) => {
+    const request = (events: string, more: Readonly<Record<string, string>>): Outgoing => ({
+      url: `${bare(endpoint)}/batch/`,
+      method: 'POST',
+      headers: { ...json(headers), ...more },
+      body: `{"api_key":${JSON.stringify(apiKey)},"batch":[${events}]}`,
+      gzip: false,
+    })
+    return {
+      encode: (trace) => ({ text: JSON.stringify(posthogEvent(trace, view)), path: '' }),
+      most: BATCH_MAX,
+      request: (traces) => request(traces.map(({ text }) => text).join(','), {}),
+      test: () => request('', TEST_HEADER),
+    }
+  },
+}
+
+export const createSender = <Type extends DestinationType>(type: Type, config: DestinationConfig<Type>, parts: SenderParts): Sender =>
+  SENDERS[type](config, parts)
+
+/** A receiver of OTLP over HTTP in JSON, at this very address. */
+export const otlpSender = (
+  url: string,
+  headers: Readonly<Record<string, string>> | undefined,
+  parts: SenderParts,
+  { gzip = true, ...more }: { readonly gzip?: boolean } & Additions = {},
+): Sender => ({
+  ...otlpEncoding(parts, more),
+  most: BATCH_MAX,
+  request: (traces) => ({ url, method: 'POST', headers: json(headers), body: bodyOf(traces), gzip }),
+  test: () => ({ url, method: 'POST', headers: { ...json(headers), ...TEST_HEADER }, body: bodyOf([]), gzip: false }),
+})
+
+/** Attributes that one kind of receiver looks for. */
+interface Additions {
+  readonly ofSpan?: (span: Span, trace: RequestTrace) => Readonly<Record<string, string>>
+  readonly ofResource?: (trace: RequestTrace) => Readonly<Record<string, string>>
+}
+
+const nothing = (): Readonly<Record<string, string>> => ({})
+
+const otlpEncoding = (
+  { view, resource }: SenderParts,
+  { ofSpan = nothing, ofResource = nothing }: Additions = {},
+): Pick<Sender, 'encode'> => ({
+  encode: (trace) => ({
+    text: encodeTrace(spansOf(trace, view), { ...resource, others: { ...resource.others, ...ofResource(trace) } }, (span) =>
+      ofSpan(span, trace),
+    ),
+    path: '',
+  }),
+})
+
+/** The endpoint as it was given, or with the path of traces behind it. */
+export const tracesUrl = (endpoint: string): string => {
+  const url = bare(endpoint)
+  return url.endsWith('/v1/traces') ? url : `${url}/v1/traces`
+}
+
+const NOTHING: Encoded = { text: '', path: '' }
+
+const bare = (url: string): string => url.replace(/\/+$/, '')
+
+const bodyOf = (traces: readonly Encoded[]): string => tracesBody(traces.map(({ text }) => text))
+
+const json = (headers: Readonly<Record<string, string>> = {}): Record<string, string> => ({
+  ...Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value])),
+  'content-type': 'application/json',
+})
+
+const basic = (user: string, password: string): string => `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`
+
+/** As moderation webhooks are signed: over the second and the body, so that neither can be forged nor sent again later. */
+const signed = (outgoing: Outgoing, secret: string | undefined, nowMs: number): Outgoing => {
+  if (secret === undefined) return outgoing
+  const second = Math.floor(nowMs / 1000)
+  const signature = createHmac('sha256', secret).update(`${second}.${outgoing.body}`).digest('hex')
+  return { ...outgoing, headers: { ...outgoing.headers, 'x-patchbay-signature': `t=${second},v1=${signature}` } }
+}
+
+const langfuseAttributes = ({ kind, name, parentSpanId }: Span, { named }: RequestTrace): Readonly<Record<string, string>> => ({
+  'langfuse.observation.type': kind === 'client' ? 'generation' : name.startsWith('execute_tool ') ? 'tool' : 'span',
+  ...(parentSpanId === null || kind === 'server' ? { 'langfuse.trace.name': nameOf(named) ?? name } : {}),
+})
+
+const nameOf = (named: RequestTrace['named']): string | null => {
+  const name = named?.['trace_name']
+  return typeof name === 'string' ? name : null
+}
+
+/** What the client says of its deployment, where Langfuse looks for it. */
+const langfuseResource = ({ named }: RequestTrace): Readonly<Record<string, string>> => {
+  const { environment, release } = named ?? {}
+  return {
+    ...(typeof environment === 'string'
+      ? { environment, 'deployment.environment.name': environment, 'langfuse.environment': environment }
+      : {}),
+    ...(typeof release === 'string' ? { release, 'langfuse.release': release } : {}),
+  }
+}

@@ -1,0 +1,165 @@
+/**
+ * Watches requests for those who want to be told of them. All work is done behind the answer, a little in each turn of the
+ * event loop; a request that nobody watches costs a look into a map.
+ */
+import type { Broadcast, Watchers } from '../../broadcast/broadcast.ts'
+import type { TracedContent } from '../../broadcast/request-trace.ts'
+import { traceIdIn } from '../../broadcast/trace-spans.ts'
+import { derivedSpanId, readTraceParent, type TraceParent, traceParentText } from '../../broadcast/trace-ids.ts'
+import type { TakeFrames } from '../../canonical/event.ts'
+import { GatewayError } from '../../errors.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { Admitted, Finished } from '../admitted.ts'
+import type { TraceContext } from '../stages.ts'
+import { CapturedAnswer } from './captured-answer.ts'
+import { createContentRoom } from './content-room.ts'
+import { namedTrace } from './named-trace.ts'
+import { promptContent, traceOf } from './trace-of.ts'
+
+export interface Tracing {
+  /** To be called before the run; null where nobody watches. */
+  watch(admitted: Admitted): Watch | null
+  /** What has finished by now is told. */
+  flush(): Promise<void>
+}
+
+export interface Watch {
+  /** As `take`, which it calls; what was said is kept where somebody wants to know it. */
+  observing(take: TakeFrames): TakeFrames
+  /** Never waits, never throws. */
+  finished(finished: Finished): void
+}
+
+export interface TracingParts {
+  readonly broadcast: Pick<Broadcast, 'watchers' | 'add'>
+  /** The name of a key; null where there is none any more. */
+  readonly keyName: (hash: string) => Promise<string | null>
+  /** `host` or `host:port` of providers that are told of which trace a request is part. */
+  readonly trustedHosts: () => ReadonlySet<string>
+  readonly clock: Clock
+  /** Called with what was left out of traces, or how many of them there was no room for. */
+  readonly onLeftOut: (what: 'content' | 'trace') => void
+  readonly onError: (thrown: unknown, doing: string) => void
+}
+
+/** Prompts and answers that are kept at once. */
+const CONTENT_BYTES_MAX = 64 * 1024 * 1024
+/** A larger request is not read again for what it says. */
+const REQUEST_BYTES_MAX = 4 * 1024 * 1024
+/** Requests that have finished and are not told yet. */
+const WAITING_MAX = 10_000
+/** Longer than this no turn of the event loop is worked on. */
+const TURN_MS = 4
+
+interface Job {
+  readonly finished: Finished
+  readonly parent: TraceParent | null
+  readonly captured: CapturedAnswer | null
+}
+
+export const createTracing = (parts: TracingParts): Tracing => {
+  const { broadcast, keyName, trustedHosts, clock, onLeftOut, onError } = parts
+  const room = createContentRoom(CONTENT_BYTES_MAX)
+  let waiting: Job[] = []
+  let working: Promise<void> | null = null
+
+  const tell = async ({ finished, parent, captured }: Job): Promise<void> => {
+    try {
+      const content = captured === null || captured.isLeftOut ? null : contentOf(finished, captured)
+      const contentLeftOut = captured !== null && content === null
+      if (contentLeftOut) onLeftOut('content')
+      broadcast.add(traceOf(finished, { keyName: await keyName(finished.request.caller.keyHash), parent, content, contentLeftOut }))
+    } catch (thrown) {
+      onError(thrown, 'a request could not be told')
+    } finally {
+      captured?.free()
+    }
+  }
+
+  const work = async (): Promise<void> => {
+    while (waiting.length > 0) {
+      await new Promise<void>((resolve) => void clock.after(0, resolve))
+      const endMs = clock.monotonicMs() + TURN_MS
+      const jobs = waiting
+      waiting = []
+      let told = 0
+      for (const job of jobs) {
+        await tell(job)
+        told += 1
+        if (clock.monotonicMs() > endMs) break
+      }
+      waiting = [...jobs.slice(told), ...waiting]
+    }
+    working = null
+  }
+
+  return {
+    watch(admitted) {
+      const { request, generationId, log } = admitted
+      const watchers = broadcast.watchers(request.caller.workspaceId)
+      const { trace } = request.headers
+      if (watchers === null && trace === null) return null
+      const parent = readTraceParent(trace?.parent ?? null)
+      const hosts = trustedHosts()
+      if (hosts.size > 0) {
+        const named = namedTrace(request)
+        const traceId = watchers === null ? null : traceIdIn({ generationId, named, parent })
+        log.traceHeaders = (attempt, baseUrl) =>
+          isTrusted(baseUrl, hosts) ? joiningHeaders(trace, parent, traceId, derivedSpanId(generationId, `attempt ${attempt}`)) : null
+      }
+      if (watchers === null) return null
+      const captured = wantsContent(watchers, request.apiType) ? new CapturedAnswer(room, request.bytes) : null
+      return {
+        observing: (take) => (captured === null ? take : captured.observing(take)),
+        finished(finished) {
+          if (waiting.length >= WAITING_MAX) {
+            captured?.free()
+            onLeftOut('trace')
+            return
+          }
+          waiting.push({ finished, parent, captured })
+          working ??= work()
+        },
+      }
+    },
+    async flush() {
+      await working
+    },
+  }
+}
+
+/** Vectors have no conversation. */
+const wantsContent = ({ content }: Watchers, apiType: string): boolean => content && apiType === 'completions'
+
+/** Null where the request is too large to be read again, or no conversation can be read in it. */
+const contentOf = ({ request }: Finished, captured: CapturedAnswer): TracedContent | null => {
+  if (request.bytes > REQUEST_BYTES_MAX) return null
+  try {
+    return { ...promptContent(request.call.prompt()), output: captured.output, toolCalls: captured.toolCalls }
+  } catch (thrown) {
+    // A provider of the client's own dialect may take what we cannot read.
+    if (thrown instanceof GatewayError) return null
+    throw thrown
+  }
+}
+
+const isTrusted = (baseUrl: string, hosts: ReadonlySet<string>): boolean => {
+  const url = URL.parse(baseUrl)
+  return url !== null && (hosts.has(url.hostname.replace(/^\[|\]$/g, '')) || hosts.has(url.host))
+}
+
+/** The attempt's own span where the trace is told to somebody, else the client's: nobody here has a span in it. */
+const joiningHeaders = (
+  received: TraceContext | null,
+  parent: TraceParent | null,
+  traceId: string | null,
+  spanId: string,
+): Readonly<Record<string, string>> | null => {
+  const own = traceId === null ? parent : { traceId, spanId, sampled: parent?.sampled ?? true }
+  if (own === null) return null
+  const state = parent === null ? null : (received?.state ?? null)
+  return { traceparent: traceParentText(own), ...(state === null || state.length > STATE_MAX ? {} : { tracestate: state }) }
+}
+
+/** What the standard asks everybody to pass on. */
+const STATE_MAX = 512

@@ -1,0 +1,197 @@
+/** Destinations of traces. Their configuration is sealed as a whole: addresses hold secrets too. */
+import type { Selectable, Transaction } from 'kysely'
+
+import type { DestinationSettings, DestinationType } from '../contract/destination.ts'
+import type { Slice } from '../contract/paging.ts'
+import type { JsonObject } from '../lib/json.ts'
+import { type AuditedChange, type ChangedBy, recordChange } from './audit-log.ts'
+import type { Database } from './database.ts'
+import type { Once } from './idempotency.ts'
+import type { DestinationsTable } from './management-tables.ts'
+import type { Page } from './page.ts'
+import type { Schema } from './schema.ts'
+import type { TextSeal } from './sealed-config.ts'
+import { flag } from './sql-values.ts'
+
+export interface DestinationRecord {
+  readonly id: string
+  readonly workspaceId: string
+  readonly type: DestinationType
+  /** JSON: as it is to be kept. */
+  readonly config: JsonObject
+  readonly settings: DestinationSettings
+  readonly createdAt: string
+  readonly updatedAt: string
+}
+
+/** Why a destination was not stored. */
+export type DestinationConflict = 'name' | 'count' | 'changed'
+
+export interface DestinationStore {
+  /** `shown`: the configuration without secrets, for the audit log. */
+  insert(
+    record: DestinationRecord,
+    shown: JsonObject,
+    by: ChangedBy,
+    once?: Once<DestinationConflict | null>,
+  ): Promise<DestinationConflict | null>
+  get(scope: string | null, id: string): Promise<DestinationRecord | null>
+  /** Oldest first. */
+  list(workspaceId: string, slice: Slice): Promise<Page<DestinationRecord>>
+  /** Replaces it where it still is what it was. */
+  replace(before: DestinationRecord, after: DestinationRecord, shown: JsonObject, by: ChangedBy): Promise<DestinationConflict | null>
+  /** The row stays for history, without its configuration. */
+  delete(record: DestinationRecord, now: string, by: ChangedBy): Promise<boolean>
+  /** Those that are enabled, of workspaces that broadcast. */
+  inForce(): Promise<readonly DestinationRecord[]>
+}
+
+/** A workspace has no more of one type. */
+export const DESTINATIONS_MAX = 5
+
+export const createDestinationStore = (database: Database, seal: TextSeal): DestinationStore => {
+  const toRow = (record: DestinationRecord): Selectable<DestinationsTable> => ({
+    id: record.id,
+    workspace_id: record.workspaceId,
+    type: record.type,
+    name: record.settings.name,
+    enabled: flag(record.settings.enabled),
+    settings: JSON.stringify(record.settings),
+    sealed_config: seal.seal(JSON.stringify(record.config), contextOf(record.id)),
+    created_at: record.createdAt,
+    updated_at: record.updatedAt,
+    deleted_at: null,
+  })
+  const toRecord = (row: Selectable<DestinationsTable>): DestinationRecord => ({
+    id: row.id,
+    workspaceId: row.workspace_id,
+    type: row.type,
+    config: JSON.parse(seal.open(row.sealed_config, contextOf(row.id))) as JsonObject,
+    settings: JSON.parse(row.settings) as DestinationSettings,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  })
+
+  return {
+    insert: (record, shown, by, once) =>
+      recordChange<DestinationConflict | null>(
+        database,
+        by,
+        record.createdAt,
+        async (transaction) => {
+          await lockWorkspace(transaction, record.workspaceId)
+          const conflict = await conflictOf(transaction, record, true)
+          if (conflict !== null) return { result: conflict, audit: null }
+          await transaction.insertInto('observability_destinations').values(toRow(record)).execute()
+          return { result: null, audit: audited('created', record, null, shown) }
+        },
+        once,
+      ),
+
+    async get(scope, id) {
+      const row = await database.kysely
+        .selectFrom('observability_destinations')
+        .selectAll()
+        .where('id', '=', id)
+        .where('deleted_at', 'is', null)
+        .$if(scope !== null, (query) => query.where('workspace_id', '=', scope ?? ''))
+        .executeTakeFirst()
+      return row === undefined ? null : toRecord(row)
+    },
+
+    async list(workspaceId, { offset, limit }) {
+      const wanted = database.kysely
+        .selectFrom('observability_destinations')
+        .where('workspace_id', '=', workspaceId)
+        .where('deleted_at', 'is', null)
+      const rows = await wanted.selectAll().orderBy('created_at').orderBy('id').offset(offset).limit(limit).execute()
+      const { count } = await wanted.select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
+      return { items: rows.map(toRecord), totalCount: count }
+    },
+
+    replace: (before, after, shown, by) =>
+      recordChange<DestinationConflict | null>(database, by, after.updatedAt, async (transaction) => {
+        await lockWorkspace(transaction, after.workspaceId)
+        const conflict = await conflictOf(transaction, after, false)
+        if (conflict !== null) return { result: conflict, audit: null }
+        const changed = await transaction
+          .updateTable('observability_destinations')
+          .set(toRow(after))
+          .where('id', '=', before.id)
+          .where('updated_at', '=', before.updatedAt)
+          .where('deleted_at', 'is', null)
+          .returning('id')
+          .executeTakeFirst()
+        if (changed === undefined) return { result: 'changed', audit: null }
+        return { result: null, audit: audited('updated', after, viewOf(before, null), shown) }
+      }),
+
+    delete: (record, now, by) =>
+      recordChange(database, by, now, async (transaction) => {
+        const row = await transaction
+          .updateTable('observability_destinations')
+          .set({ deleted_at: now, sealed_config: '', enabled: 0 })
+          .where('id', '=', record.id)
+          .where('deleted_at', 'is', null)
+          .returning('id')
+          .executeTakeFirst()
+        return { result: row !== undefined, audit: row === undefined ? null : audited('deleted', record, viewOf(record, null), null) }
+      }),
+
+    async inForce() {
+      const rows = await database.kysely
+        .selectFrom('observability_destinations')
+        .innerJoin('workspaces', 'workspaces.id', 'observability_destinations.workspace_id')
+        .selectAll('observability_destinations')
+        .select('workspaces.settings as workspace_settings')
+        .where('observability_destinations.enabled', '=', 1)
+        .where('observability_destinations.deleted_at', 'is', null)
+        .where('workspaces.deleted_at', 'is', null)
+        .execute()
+      return rows.filter(({ workspace_settings: settings }) => broadcasts(settings)).map(toRecord)
+    },
+  }
+}
+
+const contextOf = (id: string): string => `observability-destination ${id}`
+
+const broadcasts = (settings: string): boolean =>
+  (JSON.parse(settings) as { readonly is_observability_broadcast_enabled?: boolean }).is_observability_broadcast_enabled === true
+
+/** Two that are saved at once must not both be the last that fits: changes of one workspace's destinations wait for each other. */
+const lockWorkspace = async (transaction: Transaction<Schema>, id: string): Promise<void> => {
+  await transaction.updateTable('workspaces').set({ id }).where('id', '=', id).execute()
+}
+
+const conflictOf = async (
+  transaction: Transaction<Schema>,
+  { id, workspaceId, type, settings }: DestinationRecord,
+  isNew: boolean,
+): Promise<DestinationConflict | null> => {
+  const others = await transaction
+    .selectFrom('observability_destinations')
+    .select(['name', 'type'])
+    .where('workspace_id', '=', workspaceId)
+    .where('deleted_at', 'is', null)
+    .where('id', '!=', id)
+    .execute()
+  if (settings.name !== null && others.some(({ name }) => name === settings.name)) return 'name'
+  return isNew && others.filter((other) => other.type === type).length >= DESTINATIONS_MAX ? 'count' : null
+}
+
+const audited = (
+  action: string,
+  record: Pick<DestinationRecord, 'id' | 'workspaceId' | 'type' | 'settings'>,
+  before: JsonObject | null,
+  shown: JsonObject | null,
+): AuditedChange => ({
+  workspaceId: record.workspaceId,
+  action,
+  objectType: 'observability_destination',
+  objectId: record.id,
+  before,
+  after: shown === null ? null : viewOf(record, shown),
+})
+
+const viewOf = ({ type, settings }: Pick<DestinationRecord, 'type' | 'settings'>, config: JsonObject | null): JsonObject =>
+  ({ type, ...settings, ...(config === null ? {} : { config }) }) as JsonObject
