@@ -20,7 +20,7 @@ if (BROWSER_PATH === null && process.env['CI'] !== undefined)
 
 export interface Visitor {
   readonly page: Page
-  /** Answers of this status are expected from now on. */
+  /** Answers of this status are expected. */
   expectStatus(...statuses: readonly number[]): void
   /** What the browser says where a request fails is expected from now on: the service is stopped by the test. */
   expectOutage(): void
@@ -59,6 +59,7 @@ const FLAGS = [
 
 const watch = (page: Page, origin: string): Visitor => {
   const faults: string[] = []
+  const refused: { readonly status: number; readonly what: string }[] = []
   const expected = new Set<number>()
   let outage = false
   page.on('console', (message) => {
@@ -74,14 +75,16 @@ const watch = (page: Page, origin: string): Visitor => {
       faults.push(`request to another origin: ${url}`)
   })
   page.on('response', (response) => {
-    if (response.status() >= 400 && !expected.has(response.status()))
-      faults.push(`${response.status()} of ${response.request().method()} ${response.url()}`)
+    if (response.status() >= 400) refused.push({ status: response.status(), what: `${response.request().method()} ${response.url()}` })
   })
   page.on('requestfailed', (request) => {
     const reason = request.failure()?.errorText ?? ''
     if (!outage && reason !== 'net::ERR_ABORTED') faults.push(`${reason} of ${request.url()}`)
   })
-  const check = (): void => expect(faults).toEqual([])
+  const check = (): void => {
+    const unexpected = refused.filter(({ status }) => !expected.has(status)).map(({ status, what }) => `${status} of ${what}`)
+    expect([...faults, ...unexpected]).toEqual([])
+  }
   return {
     page,
     expectStatus: (...statuses) => statuses.forEach((status) => expected.add(status)),

@@ -24,7 +24,7 @@ type LongMember =
   | 'server_tool_calls'
 
 /** A record as lists have it. */
-export type GenerationRow = Omit<Generation, LongMember> & { readonly attempts?: number }
+export type GenerationRow = Omit<Generation, LongMember> & { readonly attempts: number; readonly has_content: boolean }
 
 interface GenerationPage {
   readonly data: readonly GenerationRow[]

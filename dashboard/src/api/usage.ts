@@ -3,18 +3,48 @@ import { queryOptions } from '@tanstack/react-query'
 
 import { ask, type Query } from './client.ts'
 
-/** A sum for one column of time and one group. */
-export interface UsageRow {
-  /** The beginning of its column. */
-  readonly date: string
+/** What is summed. */
+export interface UsageSums {
   readonly requests: number
   readonly errors: number
+  readonly cancelled: number
+  readonly tokens_prompt: number
+  readonly tokens_completion: number
   readonly cost: number
-  readonly [member: string]: unknown
+  readonly byok_cost: number
+  readonly ttft_p50: number | null
+  readonly ttft_p95: number | null
+  readonly total_p50: number | null
+  readonly total_p95: number | null
+}
+
+/** What the sums are of, by what the query grouped them. */
+export interface UsageGroup {
+  readonly key?: string | null
+  readonly key_name?: string | null
+  readonly model?: string | null
+  readonly provider?: string | null
+  readonly preset?: string | null
+  readonly preset_version?: number | null
+  readonly user?: string | null
+  readonly workspace?: string | null
+  readonly interface?: string | null
+  readonly error_type?: string | null
+  /** All groups together that are not told by themselves. */
+  readonly other?: boolean
+}
+
+export interface Usage {
+  readonly from: string
+  readonly to: string
+  /** One for each interval and group in which something happened. */
+  readonly data: readonly (UsageSums & UsageGroup & { readonly time: string })[]
+  /** The whole range, the dearest group first. */
+  readonly groups: readonly (UsageSums & UsageGroup)[]
 }
 
 export const usage = (query: Query) =>
   queryOptions({
     queryKey: ['usage', query],
-    queryFn: async ({ signal }) => (await ask<{ data: readonly UsageRow[] }>('/usage', { query, signal })).data,
+    queryFn: ({ signal }) => ask<Usage>('/usage', { query, signal }),
   })

@@ -10,7 +10,10 @@ export interface MenuItem {
 
 export const Menu = ({ label, button, items }: { label: string; button?: ReactNode; items: readonly MenuItem[] }) => (
   <DropdownMenu.Root modal={false}>
-    <DropdownMenu.Trigger className={button === undefined ? 'icon-button' : 'button plain'} aria-label={label}>
+    <DropdownMenu.Trigger
+      className={button === undefined ? 'icon-button' : 'button plain'}
+      aria-label={button === undefined ? label : undefined}
+    >
       {button ?? '⋯'}
     </DropdownMenu.Trigger>
     <DropdownMenu.Portal>

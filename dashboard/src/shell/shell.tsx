@@ -33,8 +33,8 @@ export const Shell = () => {
         <div className="brand">
           <Logo />
           <span>Patchbay</span>
-          <button type="button" className="palette-button" onClick={() => paletteOpen.set(true)} aria-label="Search and commands">
-            <kbd aria-hidden="true">⌘K</kbd>
+          <button type="button" className="palette-button" onClick={() => paletteOpen.set(true)}>
+            <span className="hidden-text">Search and commands </span>⌘K
           </button>
         </div>
         <nav aria-label="Screens">

@@ -1,8 +1,7 @@
-/** The built dashboard: a page to fill in, and files under hashed names that never change. Each is read once. */
+/** The built dashboard: a page to fill in, which a new build replaces, and files under hashed names, which never change and are read once. */
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-import { once } from '../../lib/once.ts'
 import type { DashboardManifest } from './manifest.ts'
 
 export interface DashboardFile {
@@ -26,8 +25,18 @@ const ENCODINGS = [
 
 /** `directory`: dashboard/dist of the package. Looked at once it is asked for, so that it may be built meanwhile. */
 export const createDashboardFiles = (directory: string): DashboardFiles => {
-  const page = once(() => readFileSync(join(directory, 'index.html'), 'utf8'))
-  const manifest = once(() => JSON.parse(readFileSync(join(directory, 'manifest.json'), 'utf8')) as DashboardManifest)
+  const manifest = (): DashboardManifest => JSON.parse(readFileSync(join(directory, 'manifest.json'), 'utf8')) as DashboardManifest
+  /** The type of each file that was asked for: a name stands for its content for ever. */
+  const types = new Map<string, string>()
+  const typeOf = (name: string): string | undefined => {
+    const known = types.get(name)
+    if (known !== undefined || !isBuilt()) return known
+    const { files } = manifest()
+    // Only names of the manifest become paths.
+    const type = Object.hasOwn(files, name) ? files[name] : undefined
+    if (type !== undefined) types.set(name, type)
+    return type
+  }
   const read = new Map<string, Uint8Array | null>()
   const bytesOf = (file: string): Uint8Array | null => {
     const known = read.get(file)
@@ -39,10 +48,9 @@ export const createDashboardFiles = (directory: string): DashboardFiles => {
   }
   const isBuilt = (): boolean => existsSync(join(directory, 'index.html'))
   return {
-    page: () => (isBuilt() ? page() : null),
+    page: () => (isBuilt() ? readFileSync(join(directory, 'index.html'), 'utf8') : null),
     asset(name, acceptEncoding) {
-      // Only names of the manifest become paths.
-      const type = isBuilt() && Object.hasOwn(manifest().files, name) ? manifest().files[name] : undefined
+      const type = typeOf(name)
       if (type === undefined) return null
       for (const { encoding, suffix } of ENCODINGS) {
         const body = accepts(acceptEncoding, encoding) ? bytesOf(name + suffix) : null

@@ -41,6 +41,7 @@ export const ALL_COLUMNS: readonly RowColumn<GenerationRow>[] = [
     cell: (row) => (row.preset_slug === null ? <span className="faint">–</span> : `${row.preset_slug}@${row.preset_version}`),
   },
   { title: 'Key', width: 'minmax(64px, 1fr)', cell: (row) => row.api_key_name ?? <span className="faint">–</span> },
+  { title: 'Tries', width: '44px', align: 'right', cell: (row) => row.attempts },
   { title: 'TTFT', width: '72px', align: 'right', cell: (row) => duration(row.latency) },
   { title: 'Total', width: '72px', align: 'right', cell: (row) => duration(row.generation_time) },
   {

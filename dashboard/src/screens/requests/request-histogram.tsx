@@ -5,10 +5,11 @@ import { useNavigate } from '@tanstack/react-router'
 import type { Query } from '../../api/client.ts'
 import { usage } from '../../api/usage.ts'
 import { count } from '../../format.ts'
-import { ColumnsChart, type Slot } from '../../parts/columns-chart.tsx'
+import { ColumnsChart } from '../../parts/columns-chart.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { Panel } from '../../parts/panel.tsx'
-import { slotLabel, slotsOf, type TimeRange } from '../../range.ts'
+import type { TimeRange } from '../../range.ts'
+import { usageSlots } from '../../usage-slots.ts'
 
 /** What sums are kept by. */
 const SUMMED = ['key', 'model', 'provider', 'preset', 'preset_version', 'user_id', 'interface', 'error_type', 'workspace_id'] as const
@@ -22,12 +23,12 @@ export const RequestHistogram = ({ filter, range }: { filter: Query; range: Time
   return (
     <Panel title="Requests over time" quiet>
       <Loaded query={sums} rows={3}>
-        {(rows) => (
+        {({ data }) => (
           <>
             <ColumnsChart
               label="Requests over time"
               series={[{ name: 'OK' }, { name: 'Errors', isStriped: true }]}
-              slots={slotsOfUsage(rows, range)}
+              slots={usageSlots(data, range)}
               format={count}
               height={64}
               onOpen={(first, last) =>
@@ -42,20 +43,4 @@ export const RequestHistogram = ({ filter, range }: { filter: Query; range: Time
       </Loaded>
     </Panel>
   )
-}
-
-/** One column each, also where nothing happened. */
-const slotsOfUsage = (
-  rows: readonly { readonly date: string; readonly requests: number; readonly errors: number }[],
-  range: TimeRange,
-): readonly Slot[] => {
-  const byStart = new Map<number, { requests: number; errors: number }>()
-  for (const { date, requests, errors } of rows) {
-    const sum = byStart.get(Date.parse(date)) ?? { requests: 0, errors: 0 }
-    byStart.set(Date.parse(date), { requests: sum.requests + requests, errors: sum.errors + errors })
-  }
-  return slotsOf(range).map(({ from, to }) => {
-    const { requests, errors } = byStart.get(Date.parse(from)) ?? { requests: 0, errors: 0 }
-    return { from, to, label: slotLabel(from, range.interval), values: [requests - errors, errors] }
-  })
 }

@@ -42,7 +42,7 @@ export const RequestScreen = () => {
         className="button quiet request-close"
         aria-label="Close the request"
       >
-        × <kbd aria-hidden="true">Esc</kbd>
+        ×
       </Link>
       {record.error instanceof ApiError && record.error.status === 404 && record.error.requestId !== null ? (
         <Empty>There is no request with this id here: {id}. It may belong to another workspace, or be older than records are kept.</Empty>

@@ -1,0 +1,17 @@
+/** Sums over time as columns of a chart: one each, also where nothing happened. */
+import type { Usage } from './api/usage.ts'
+import type { Slot } from './parts/columns-chart.tsx'
+import { slotLabel, slotsOf, type TimeRange } from './range.ts'
+
+/** What ended well, and errors. */
+export const usageSlots = (points: Usage['data'], range: TimeRange): readonly Slot[] => {
+  const byStart = new Map<number, { requests: number; errors: number }>()
+  for (const { time, requests, errors } of points) {
+    const sum = byStart.get(Date.parse(time)) ?? { requests: 0, errors: 0 }
+    byStart.set(Date.parse(time), { requests: sum.requests + requests, errors: sum.errors + errors })
+  }
+  return slotsOf(range).map(({ from, to }) => {
+    const { requests, errors } = byStart.get(Date.parse(from)) ?? { requests: 0, errors: 0 }
+    return { from, to, label: slotLabel(from, range.interval), values: [requests - errors, errors] }
+  })
+}
