@@ -1,0 +1,67 @@
+/** Keys, their limits, and what bounds them. */
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
+
+import type { ApiKeyResource, KeyBudget } from '../../../src/contract/key.ts'
+import { ask, segment } from './client.ts'
+import { queryClient } from './query-client.ts'
+
+export type Key = ApiKeyResource & {
+  readonly last_used_at?: string | null
+  /** What bounds the key, from itself upwards. */
+  readonly budgets?: readonly KeyBudget[]
+  readonly effective_budget?: KeyBudget | null
+  readonly held_usd?: number | null
+}
+
+export interface KeyFilter {
+  readonly q?: string | undefined
+  readonly status?: string | undefined
+}
+
+interface KeyPage {
+  readonly data: readonly Key[]
+  readonly next_cursor?: string | null
+}
+
+export const keyList = (filter: KeyFilter) =>
+  infiniteQueryOptions({
+    queryKey: ['keys', filter],
+    queryFn: ({ signal, pageParam }) =>
+      ask<KeyPage>('/keys', { query: { q: filter.q, status: filter.status, limit: 100, cursor: pageParam }, signal }),
+    initialPageParam: null as string | null,
+    getNextPageParam: ({ next_cursor }) => next_cursor ?? null,
+  })
+
+export const oneKey = (hash: string) =>
+  queryOptions({
+    queryKey: ['key', hash],
+    queryFn: async ({ signal }) => (await ask<{ data: Key }>(`/keys/${segment(hash)}`, { signal })).data,
+  })
+
+export interface NewKey {
+  readonly name: string
+  readonly limit: number | null
+  readonly limit_reset: string | null
+  readonly expires_at?: string
+  readonly creator_user_id?: string
+  readonly rpm_limit?: number
+  readonly kind?: 'inference' | 'management'
+}
+
+/** The key itself is in the answer, once. */
+export const createKey = async (body: NewKey): Promise<{ key: string; data: Key }> => changed(ask('/keys', { method: 'POST', body }))
+
+export const changeKey = async (hash: string, body: Readonly<Record<string, unknown>>): Promise<{ data: Key }> =>
+  changed(ask(`/keys/${segment(hash)}`, { method: 'PATCH', body }))
+
+export const revokeKey = async (hash: string): Promise<unknown> => changed(ask(`/keys/${segment(hash)}`, { method: 'DELETE' }))
+
+/** The old key works on for `graceSeconds`. */
+export const rotateKey = async (hash: string, graceSeconds: number): Promise<{ key: string; data: Key }> =>
+  changed(ask(`/keys/${segment(hash)}/rotate`, { method: 'POST', body: { grace_seconds: graceSeconds } }))
+
+const changed = async <Answer>(asked: Promise<Answer>): Promise<Answer> => {
+  const answer = await asked
+  await queryClient.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] === 'keys' || queryKey[0] === 'key' })
+  return answer
+}

@@ -1,0 +1,37 @@
+/** A client's snippet with its choice, as Keys and Set up show it. */
+import { SERVICE_URL } from '../page.ts'
+import { environmentOf, SNIPPETS, snippetOf, withModel } from '../snippets.ts'
+import { CodeBlock } from './code-block.tsx'
+import { Field } from './field.tsx'
+
+interface ClientSnippetProps {
+  readonly client: string | undefined
+  readonly onClient: (id: string) => void
+  readonly apiKey: string
+  readonly model: string
+  readonly onCopied?: () => void
+}
+
+export const ClientSnippet = ({ client, onClient, apiKey, model, onCopied }: ClientSnippetProps) => {
+  const snippet = snippetOf(client)
+  const copied = onCopied === undefined ? {} : { onCopied }
+  return (
+    <div className="stack">
+      <Field label="Client">
+        <select value={snippet.id} onChange={(event) => onClient(event.target.value)}>
+          {SNIPPETS.map(({ id, name }) => (
+            <option key={id} value={id}>
+              {name}
+            </option>
+          ))}
+        </select>
+      </Field>
+      <CodeBlock label="In the shell, first" text={environmentOf(SERVICE_URL, apiKey)} {...copied} />
+      <CodeBlock
+        label={snippet.language === 'sh' ? `${snippet.name}: then` : `${snippet.name}: a program`}
+        text={withModel(snippet, model)}
+        {...copied}
+      />
+    </div>
+  )
+}

@@ -1,0 +1,171 @@
+/** One key: what bounds it, from the tightest limit on, and what can be done with it. */
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
+
+import type { KeyBudget } from '../../../../src/contract/key.ts'
+import { changeKey, type Key, oneKey, revokeKey, rotateKey } from '../../api/keys.ts'
+import { instant, money } from '../../format.ts'
+import { Button } from '../../parts/button.tsx'
+import { Confirm } from '../../parts/confirm.tsx'
+import { Copy } from '../../parts/copy.tsx'
+import { Facts } from '../../parts/facts.tsx'
+import { Loaded } from '../../parts/loaded.tsx'
+import { Menu } from '../../parts/menu.tsx'
+import { Meter } from '../../parts/meter.tsx'
+import { Panel } from '../../parts/panel.tsx'
+import { When } from '../../parts/when.tsx'
+import { toast } from '../../shell/toasts.tsx'
+import { KeyMade } from './key-made.tsx'
+import { KeyState } from './key-state.tsx'
+import { LimitDialog } from './limit-dialog.tsx'
+
+export const KeyDetail = ({ hash }: { hash: string }) => {
+  const key = useQuery(oneKey(hash))
+  return (
+    <Panel
+      title={key.data?.name ?? 'Key'}
+      actions={
+        <Link to="." search={(before) => ({ ...before, key: undefined })} className="icon-button" aria-label="Close" resetScroll={false}>
+          ×
+        </Link>
+      }
+    >
+      <Loaded query={key} rows={6}>
+        {(data) => <KeyFacts of={data} />}
+      </Loaded>
+    </Panel>
+  )
+}
+
+type Act = 'revoke' | 'rotate' | 'limit'
+
+const KeyFacts = ({ of: key }: { of: Key }) => {
+  const [act, setAct] = useState<Act | null>(null)
+  const [rotated, setRotated] = useState<string | null>(null)
+  const close = (): void => setAct(null)
+  const setDisabled = async (disabled: boolean): Promise<void> => {
+    await changeKey(key.hash, { disabled })
+    toast(`${key.name} is ${disabled ? 'disabled' : 'active'}: in force now.`, () => void changeKey(key.hash, { disabled: !disabled }))
+  }
+  return (
+    <div className="stack">
+      <div className="row">
+        <Button onClick={() => setAct('limit')}>Change limit</Button>
+        <Menu
+          label={`Actions for ${key.name}`}
+          items={[
+            { label: 'Rotate', onSelect: () => setAct('rotate') },
+            { label: key.disabled ? 'Enable' : 'Disable', onSelect: () => void setDisabled(!key.disabled) },
+            { label: 'Revoke', onSelect: () => setAct('revoke'), isDanger: true },
+          ]}
+        />
+      </div>
+      <Facts
+        facts={[
+          ['State', <KeyState key="state" of={key} />],
+          ['Person', key.creator_user_id ?? '–'],
+          ['Last used', <When key="used" at={key.last_used_at} />],
+          ['Made', <When key="made" at={key.created_at} />],
+          ['Ends', key.expires_at === null ? 'never' : instant(key.expires_at)],
+          ['Spent', `${money(key.usage_daily)} today · ${money(key.usage_monthly)} this month · ${money(key.usage)} in all`],
+          ['Requests a minute', key.rpm_limit ?? 'as the service says'],
+          [
+            'Hash',
+            <Copy key="hash" text={key.hash}>
+              {`${key.hash.slice(0, 12)}…`}
+            </Copy>,
+          ],
+        ]}
+      />
+      <h3>What bounds it</h3>
+      <BudgetChain of={key} />
+      <Link to="/requests" search={{ q: `key:${key.hash}`, range: '7d' }}>
+        Its requests of the last 7 days
+      </Link>
+      {act === 'limit' ? <LimitDialog of={key} onClose={close} /> : null}
+      {act === 'revoke' ? (
+        <Confirm
+          title={`Revoke ${key.name}`}
+          action={`Revoke ${key.name}`}
+          name={key.name}
+          isDanger
+          onConfirm={async () => {
+            await revokeKey(key.hash)
+            toast(`${key.name} is revoked: its next request is 401.`)
+          }}
+          onClose={close}
+        >
+          <p>Programs that use it get 401 from now on. It cannot be brought back; its requests and what they cost stay on record.</p>
+        </Confirm>
+      ) : null}
+      {act === 'rotate' ? (
+        <Confirm
+          title={`Rotate ${key.name}`}
+          action="Rotate"
+          onConfirm={async () => setRotated((await rotateKey(key.hash, GRACE_SECONDS)).key)}
+          onClose={close}
+        >
+          <p>A new key takes its name and limits. The old one works for another hour, then it is 401.</p>
+        </Confirm>
+      ) : null}
+      {rotated === null ? null : <KeyMade title={`${key.name} has a new key`} apiKey={rotated} onClose={() => setRotated(null)} />}
+    </div>
+  )
+}
+
+const GRACE_SECONDS = 3600
+
+const SCOPES: Readonly<Record<KeyBudget['scope'], string>> = {
+  api_key: 'Guardrail of the key',
+  key_limit: 'This key',
+  member: 'Its person',
+  workspace: 'Workspace',
+  workspace_default_key: 'Every key of the workspace',
+  workspace_default_member: 'Every person of the workspace',
+}
+
+/** The tightest first: it is the one that will refuse. */
+const BudgetChain = ({ of: key }: { of: Key }) => {
+  const budgets = (key.budgets ?? ownLimit(key)).toSorted((one, other) => one.remaining_usd - other.remaining_usd)
+  if (budgets.length === 0) return <p className="soft">Nothing bounds it but the credit of its workspace.</p>
+  return (
+    <ol className="chain">
+      {budgets.map((budget, index) => (
+        <li key={`${budget.scope}${budget.budget_id ?? ''}${index}`}>
+          <span className="row between">
+            <span>
+              {SCOPES[budget.scope]}
+              {index === 0 && budgets.length > 1 ? <span className="tag">tightest</span> : null}
+            </span>
+            <span className="number">
+              {money(budget.spend_usd)} of {money(budget.limit_usd)}
+            </span>
+          </span>
+          <Meter label={SCOPES[budget.scope]} used={budget.spend_usd} limit={budget.limit_usd} />
+          <span className="faint small">{budget.resets_at === null ? 'for its whole life' : `resets ${instant(budget.resets_at)}`}</span>
+        </li>
+      ))}
+      {key.held_usd === undefined || key.held_usd === null || key.held_usd === 0 ? null : (
+        <li className="faint small">{money(key.held_usd)} is held by requests that run now.</li>
+      )}
+    </ol>
+  )
+}
+
+const ownLimit = (key: Key): readonly KeyBudget[] =>
+  key.limit === null
+    ? []
+    : [
+        {
+          scope: 'key_limit',
+          limit_usd: key.limit,
+          spend_usd: key.limit - (key.limit_remaining ?? 0),
+          remaining_usd: key.limit_remaining ?? 0,
+          reset_interval: key.limit_reset,
+          resets_at: null,
+          include_byok: key.include_byok_in_limit,
+          guardrail_id: null,
+          budget_id: null,
+        },
+      ]

@@ -1,0 +1,130 @@
+/** Keys: who has one, what it may spend, when it was last used. */
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
+
+import { type Key, keyList } from '../../api/keys.ts'
+import { money } from '../../format.ts'
+import { Button } from '../../parts/button.tsx'
+import { CopyCurl } from '../../parts/copy-curl.tsx'
+import { Empty } from '../../parts/empty.tsx'
+import { Loaded } from '../../parts/loaded.tsx'
+import { Meter } from '../../parts/meter.tsx'
+import { Panel } from '../../parts/panel.tsx'
+import { ScreenHead } from '../../parts/screen-head.tsx'
+import { SearchField } from '../../parts/search-field.tsx'
+import { Table } from '../../parts/table.tsx'
+import { When } from '../../parts/when.tsx'
+import { useKeys } from '../../shell/keyboard.ts'
+import { KeyDetail } from './key-detail.tsx'
+import { KeyState } from './key-state.tsx'
+import { NewKeyDialog } from './new-key-dialog.tsx'
+
+const STATES = ['active', 'disabled', 'expired', 'all'] as const
+
+export const KeysScreen = () => {
+  const search = useSearch({ strict: false })
+  const navigate = useNavigate()
+  const [isNew, setNew] = useState(search['new'] !== undefined)
+  const filter = { q: search['q'], status: search['status'] ?? 'active' }
+  const keys = useInfiniteQuery(keyList({ ...filter, status: filter.status === 'all' ? undefined : filter.status }))
+  useKeys({ c: () => setNew(true) })
+  const chosen = search['key']
+  return (
+    <>
+      <ScreenHead title="Keys">
+        <CopyCurl path="/keys" query={filter.status === 'all' ? { q: filter.q } : filter} />
+        <Button kind="primary" onClick={() => setNew(true)} keys="c">
+          New key
+        </Button>
+      </ScreenHead>
+      <div className="filters">
+        <SearchField label="Find a key" placeholder="Name, last four, person" />
+        <select
+          aria-label="State"
+          value={filter.status}
+          onChange={(event) => {
+            const status = event.target.value
+            void navigate({ to: '.', search: (before) => ({ ...before, status: status === 'active' ? undefined : status }) })
+          }}
+        >
+          {STATES.map((state) => (
+            <option key={state} value={state}>
+              {state === 'all' ? 'every state' : state}
+            </option>
+          ))}
+        </select>
+      </div>
+      <div className={chosen === undefined ? 'split' : 'split open'}>
+        <Panel title="All keys" quiet>
+          <Loaded query={keys} rows={8}>
+            {({ pages }) => (
+              <Table
+                label="Keys"
+                rows={pages.flatMap(({ data }) => data)}
+                rowKey={({ hash }) => hash}
+                isSelected={({ hash }) => hash === chosen}
+                empty={
+                  <Empty
+                    action={
+                      filter.q === undefined ? (
+                        <Button kind="primary" onClick={() => setNew(true)}>
+                          New key
+                        </Button>
+                      ) : undefined
+                    }
+                  >
+                    {filter.q === undefined
+                      ? 'Programs call models with a key. There is none yet.'
+                      : 'No key has this name, ending or person.'}
+                  </Empty>
+                }
+                columns={[
+                  { title: 'Name', isHead: true, cell: nameCell },
+                  { title: 'Ends with', cell: ({ label }) => <code className="faint">…{label.slice(-4)}</code>, wideOnly: true },
+                  { title: 'Person', cell: ({ creator_user_id }) => creator_user_id ?? '–', wideOnly: true },
+                  { title: 'State', cell: (key) => <KeyState of={key} /> },
+                  { title: 'Spent', align: 'right', cell: spentCell },
+                  { title: 'Last used', cell: ({ last_used_at }) => <When at={last_used_at} />, wideOnly: true },
+                ]}
+              />
+            )}
+          </Loaded>
+          {keys.hasNextPage ? (
+            <Button onClick={() => void keys.fetchNextPage()} busy={keys.isFetchingNextPage}>
+              Show more
+            </Button>
+          ) : null}
+        </Panel>
+        {chosen === undefined ? null : <KeyDetail hash={chosen} key={chosen} />}
+      </div>
+      {isNew ? (
+        <NewKeyDialog
+          onClose={() => {
+            setNew(false)
+            if (search['new'] !== undefined) void navigate({ to: '.', search: (before) => ({ ...before, new: undefined }), replace: true })
+          }}
+        />
+      ) : null}
+    </>
+  )
+}
+
+const nameCell = ({ hash, name, kind }: Key) => (
+  <>
+    <Link to="." search={(before) => ({ ...before, key: hash })} resetScroll={false}>
+      {name === '' ? 'unnamed' : name}
+    </Link>
+    {kind === 'management' ? <span className="tag">management</span> : null}
+  </>
+)
+
+const spentCell = ({ name, usage, limit, limit_remaining }: Key) =>
+  limit === null ? (
+    money(usage)
+  ) : (
+    <span className="row end">
+      {money(limit - (limit_remaining ?? 0))} of {money(limit)}
+      <Meter label={`Spent by ${name}`} used={limit - (limit_remaining ?? 0)} limit={limit} />
+    </span>
+  )

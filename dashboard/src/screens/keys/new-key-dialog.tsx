@@ -1,0 +1,117 @@
+/** Three fields for most keys; the key itself is shown once, with a snippet that uses it. */
+import { useQuery } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+
+import { createKey, type NewKey } from '../../api/keys.ts'
+import { currentSession } from '../../api/session.ts'
+import { Button } from '../../parts/button.tsx'
+import { Dialog } from '../../parts/dialog.tsx'
+import { messageOf } from '../../parts/error-note.tsx'
+import { Field } from '../../parts/field.tsx'
+import { KeyMade } from './key-made.tsx'
+
+export const NewKeyDialog = ({ onClose }: { onClose: () => void }) => {
+  const [made, setMade] = useState<{ key: string; name: string } | null>(null)
+  return made === null ? (
+    <NewKeyForm onMade={setMade} onClose={onClose} />
+  ) : (
+    <KeyMade title={`${made.name} is ready`} apiKey={made.key} onClose={onClose} />
+  )
+}
+
+const NewKeyForm = ({ onMade, onClose }: { onMade: (made: { key: string; name: string }) => void; onClose: () => void }) => {
+  const session = useQuery(currentSession)
+  const [busy, setBusy] = useState(false)
+  const [fault, setFault] = useState<string | null>(null)
+  const submit = (event: FormEvent<HTMLFormElement>): void => {
+    event.preventDefault()
+    const form = new FormData(event.currentTarget)
+    const asked = newKeyOf(form, session.data?.user_id)
+    if (typeof asked === 'string') {
+      setFault(asked)
+      return
+    }
+    setBusy(true)
+    createKey(asked)
+      .then(({ key }) => onMade({ key, name: asked.name }))
+      .catch((thrown: unknown) => {
+        setFault(messageOf(thrown))
+        setBusy(false)
+      })
+  }
+  return (
+    <Dialog title="New key" onClose={onClose}>
+      <form className="stack" onSubmit={submit}>
+        <Field label="Name" hint="Who or what uses it: people find it by this name.">
+          <input name="name" required maxLength={200} autoFocus autoComplete="off" />
+        </Field>
+        <div className="row fields">
+          <Field label="Limit in dollars">
+            <input name="limit" inputMode="decimal" placeholder="no limit" autoComplete="off" className="short" />
+          </Field>
+          <Field label="Resets">
+            <select name="limit_reset" defaultValue="monthly">
+              <option value="daily">every day</option>
+              <option value="weekly">every week</option>
+              <option value="monthly">every month</option>
+              <option value="">never</option>
+            </select>
+          </Field>
+        </div>
+        <details>
+          <summary>More</summary>
+          <div className="stack">
+            <Field label="Person" hint="Whose key this is; yours where it is left open.">
+              <input name="creator_user_id" autoComplete="off" />
+            </Field>
+            <Field label="Ends on">
+              <input name="expires_at" type="date" />
+            </Field>
+            <Field label="Requests a minute">
+              <input name="rpm_limit" inputMode="numeric" autoComplete="off" className="short" />
+            </Field>
+            <Field label="Kind" hint="A management key changes settings and calls no model.">
+              <select name="kind" defaultValue="inference">
+                <option value="inference">calls models</option>
+                <option value="management">manages</option>
+              </select>
+            </Field>
+          </div>
+        </details>
+        {fault === null ? null : (
+          <p className="note bad" role="alert">
+            {fault}
+          </p>
+        )}
+        <div className="dialog-actions">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" kind="primary" busy={busy}>
+            Create
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}
+
+/** What the form says, or the sentence that is wrong with it. */
+const newKeyOf = (form: FormData, self: string | undefined): NewKey | string => {
+  const text = (name: string): string => {
+    const value = form.get(name)
+    return typeof value === 'string' ? value.trim() : ''
+  }
+  const limitText = text('limit').replace(/^\$/, '').replaceAll(',', '')
+  const limit = limitText === '' ? null : Number(limitText)
+  if (limit !== null && !(limit >= 0)) return `The limit is no amount: "${text('limit')}". Write 20, or leave it open.`
+  const rpm = text('rpm_limit')
+  const person = text('creator_user_id') || self
+  return {
+    name: text('name'),
+    limit,
+    limit_reset: limit === null ? null : text('limit_reset') || null,
+    ...(person === undefined ? {} : { creator_user_id: person }),
+    ...(text('expires_at') === '' ? {} : { expires_at: `${text('expires_at')}T23:59:59Z` }),
+    ...(rpm === '' ? {} : { rpm_limit: Number(rpm) }),
+    ...(text('kind') === 'management' ? { kind: 'management' as const } : {}),
+  }
+}
