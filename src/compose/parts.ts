@@ -13,10 +13,12 @@ import type { Storage } from '../open-storage.ts'
 import { createAttempts } from '../sign-in/attempts.ts'
 import { createPresets } from '../presets/presets.ts'
 import { probeStorage } from '../probe-storage.ts'
+import { createGenerationList } from '../storage/generation-list.ts'
 import { createGenerationStore } from '../storage/generation-store.ts'
 import { createGuardrailAssignmentStore } from '../storage/guardrail-assignment-store.ts'
 import { createGuardrailStore } from '../storage/guardrail-store.ts'
 import type { Journal } from '../storage/journal.ts'
+import { createUsageSeries } from '../storage/usage-series.ts'
 import { createPresetStore } from '../storage/preset-store.ts'
 import { createPresetTestStore } from '../storage/preset-test-store.ts'
 import type { TextSeal } from '../storage/sealed-config.ts'
@@ -92,6 +94,8 @@ export const composeParts = (ground: Ground, reloadable: Reloadable, env: Enviro
     presets,
     guardrails,
     generationStore: createGenerationStore(database),
+    generationList: createGenerationList(database),
+    usageSeries: createUsageSeries(database),
     management,
     attempts: createAttempts(clock),
     routing,

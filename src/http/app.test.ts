@@ -124,7 +124,10 @@ const ask = async (
       ...(signal === undefined ? {} : { signal }),
     }),
   )
-  const text = await response.text()
+  // What goes on for ever is not read to its end.
+  const isFollowed = method === 'GET' && response.headers.get('content-type')?.startsWith('text/event-stream') === true
+  if (isFollowed) await response.body?.cancel()
+  const text = isFollowed ? '' : await response.text()
   return {
     status: response.status,
     headers: response.headers,

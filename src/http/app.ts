@@ -19,7 +19,9 @@ import type { Models } from '../models/models.ts'
 import type { Presets } from '../presets/presets.ts'
 import type { HealthView } from '../routing/health.ts'
 import type { PresetTestStore } from '../storage/preset-test-store.ts'
+import type { GenerationList } from '../storage/generation-list.ts'
 import type { GenerationStore } from '../storage/generation-store.ts'
+import type { UsageSeriesStore } from '../storage/usage-series.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { InferenceAnswering } from './answer-inference.ts'
@@ -42,6 +44,7 @@ import { embeddingsRoute } from './routes/embeddings.ts'
 import { generationGet } from './routes/generation.ts'
 import { guardrailTestsCreate } from './routes/guardrail-tests.ts'
 import { guardrailRoutes } from './routes/guardrails.ts'
+import { requestLogRoutes } from './routes/request-log.ts'
 import { inferenceRoute } from './routes/inference.ts'
 import { keyCurrent } from './routes/keys.ts'
 import { managementRoutes, type ManagementParts } from './routes/management.ts'
@@ -69,7 +72,14 @@ export interface AppParts {
   readonly destinations: Destinations
   readonly models: Models
   readonly health: HealthView
-  readonly generations: { readonly store: GenerationStore; readonly flush: () => Promise<void> }
+  readonly generations: {
+    readonly store: GenerationStore
+    readonly list: GenerationList
+    readonly usage: UsageSeriesStore
+    readonly flush: () => Promise<void>
+  }
+  /** What failed where nobody can be told any more. */
+  readonly onError: (thrown: unknown, doing: string) => void
   readonly figures: Ledger['figures']
   readonly ready: () => Promise<string | null>
   readonly isDraining: () => boolean
@@ -139,7 +149,10 @@ const apiRoutes = (parts: AppParts, listing = { ...parts, listed: createListedMo
   providersList(parts.models),
   providerTestCreate({ ...parts, makeRequest: createMakeRequest(parts.answering.pipeline, parts.clock) }),
   generationGet(parts.generations),
+  ...requestLogRoutes(parts, doorsOf(parts)),
 ]
+
+const doorsOf = ({ keys, signIn }: AppParts): Doors => ({ keys, door: signIn?.door ?? null })
 
 const serviceRoutes = (parts: AppParts, document: () => JsonObject): readonly Route[] => [
   welcome(parts.dashboard === null ? '/docs' : '/dashboard'),
@@ -188,7 +201,7 @@ export const createApp = (parts: AppParts): App => {
     ),
   )
   const router = createRouter(mounts)
-  const doors: Doors = { keys: parts.keys, door: parts.signIn?.door ?? null }
+  const doors = doorsOf(parts)
   const bodyLimits = { ...parts.bodyLimits, clock: parts.clock }
   const requests = parts.metrics.counter('patchbay_http_requests_total', 'Requests by operation and status.', ['operation', 'status'])
 

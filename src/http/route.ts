@@ -95,6 +95,12 @@ export const reachOf = (request: RouteRequest): Reach => {
   return request.reach
 }
 
+/** One caller's name among all: that of its key, or of its session. */
+export const asksAs = (request: RouteRequest): string => {
+  const caller = callerOf(request)
+  return isPerson(caller) ? caller.sessionId : caller.hash
+}
+
 /** The caller as the audit log names it. */
 export const changedBy = (request: RouteRequest): ChangedBy => {
   const { requestId } = request

@@ -1,4 +1,4 @@
-/** Invariants I1-I9 (docs/contract/budgets.md#invariants) over random histories: admissions, settlements, deaths, reaping, time, and limits that change. */
+/** Invariants I1-I10 (docs/contract/budgets.md#invariants) over random histories: admissions, settlements, deaths, reaping, time, and limits that change. */
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 
@@ -50,7 +50,16 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 /** Steps of one burst are under way together. */
 const history = fc.array(fc.array(step, { minLength: 1, maxLength: 5 }), { minLength: 3, maxLength: 12 })
 
-const TABLES = ['hold', 'hold_scope', 'scope_window', 'ledger', 'key_usage_days', 'generations', 'workspace_budgets'] as const
+const TABLES = [
+  'hold',
+  'hold_scope',
+  'scope_window',
+  'ledger',
+  'key_usage_days',
+  'usage_hours',
+  'generations',
+  'workspace_budgets',
+] as const
 
 const empty = (database: Database): Promise<void> =>
   database.transaction(async (transaction) => {

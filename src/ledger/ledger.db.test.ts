@@ -352,7 +352,7 @@ describeEachSettler('the ledger', (engine) => {
     expect(await credits.spent(workspaceId)).toBe(22)
     await expectFine()
     await database.transaction((transaction) => transaction.deleteFrom('ledger').execute())
-    expect((await auditLedger(database, isoTimestamp(clock.now()))).map(({ invariant }) => invariant)).toEqual(['I8', 'I9'])
+    expect((await auditLedger(database, isoTimestamp(clock.now()))).map(({ invariant }) => invariant)).toEqual(['I8', 'I9', 'I10'])
   })
 })
 

@@ -2,10 +2,17 @@
 import { basename, join } from 'node:path'
 
 /** Below `src/`. No two may have one name, since the bundles are in one directory. */
-export const ENTRY_POINTS = ['main.ts', 'storage/settling-thread.ts', 'lib/documents/document-process.ts'] as const
+export const ENTRY_POINTS = [
+  'main.ts',
+  'storage/settling-thread.ts',
+  'storage/reading-thread.ts',
+  'lib/documents/document-process.ts',
+] as const
+
+export type EntryPoint = (typeof ENTRY_POINTS)[number]
 
 /** Where its code is: the bundle beside the one that runs, or its source. */
-export const entryPoint = (file: (typeof ENTRY_POINTS)[number]): string =>
+export const entryPoint = (file: EntryPoint): string =>
   typeof BUNDLE_DIRECTORY === 'undefined' ? join(import.meta.dirname, '..', file) : join(BUNDLE_DIRECTORY, `${basename(file, '.ts')}.js`)
 
 /** The folder of the package, as it is installed or checked out. */

@@ -88,6 +88,8 @@ const writeEntry = (transaction: Transaction<Schema>, entry: AuditEntry): Promis
     .execute()
 
 export interface AuditLog {
+  /** Writes an entry of what was read: nothing was changed, so no cache is told. */
+  note(entry: AuditedChange, by: ChangedBy, now: string): Promise<void>
   /** Newest first. `workspaceId` null: of every workspace. */
   list(filter: AuditFilter & Slice): Promise<Page<AuditEntry>>
 }
@@ -99,6 +101,10 @@ export interface AuditFilter {
 }
 
 export const createAuditLog = (database: Database): AuditLog => ({
+  note: (entry, by, now) =>
+    database.transaction(async (transaction) => {
+      await writeEntry(transaction, { ...entry, ...by, createdAt: now })
+    }),
   async list({ workspaceId, objectType, objectId, offset, limit }) {
     const wanted = database.kysely
       .selectFrom('audit_log')

@@ -7,7 +7,7 @@ import { CompiledQuery, type Transaction } from 'kysely'
 import type { Engine } from './database.ts'
 import type { Schema } from './schema.ts'
 
-/** Rows of a statement. No table of these has 30 columns: well below the 32,766 parameters of SQLite and the 65,535 of PostgreSQL. */
+/** Rows of a statement. No table of these has 80 columns: well below the 32,766 parameters of SQLite and the 65,535 of PostgreSQL. */
 const STATEMENT_ROWS = [64, 16, 4, 2, 1] as const
 
 /** What the statements returned. Every row must have the same members in the same order, which is the order of the compiled columns. */

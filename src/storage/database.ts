@@ -13,6 +13,8 @@ export interface Database {
   readonly engine: Engine
   /** For reads. Writes go through `transaction`, or a lock held by another process fails them. */
   readonly kysely: Kysely<Schema>
+  /** For the reads of people, which may look at many rows: nothing that a request for a model waits for stands behind them. */
+  readonly reports: Kysely<Schema>
   /**
    * Runs `work` in one transaction and commits. `work` may run several times and must do nothing but queries on the
    * transaction it is given. Throws StorageConflict when the conflicts do not end, StorageUnavailable when the database does not answer.
@@ -47,6 +49,7 @@ export type RetryableFailure = 'locked' | 'conflict'
 export interface EngineConnection {
   readonly engine: Engine
   readonly kysely: Kysely<Schema>
+  readonly reports: Kysely<Schema>
   /** Whether the engine lets in one writing transaction at a time. */
   readonly oneWriter: boolean
   /** Holds for the transactions that begin from now on; only where there is one writer. */
@@ -93,6 +96,7 @@ export const createDatabase = (connection: EngineConnection, options: RetryOptio
   return {
     engine,
     kysely,
+    reports: connection.reports,
     transaction,
     alone: (work) => (connection.oneWriter ? writers.run(work) : work()),
     settleLines: null,

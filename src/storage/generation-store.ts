@@ -61,7 +61,7 @@ export const createGenerationStore = (database: Database): GenerationStore => ({
       .$if(scope !== null, (query) => query.where('generations.workspace_id', '=', scope ?? ''))
       .$if(onlyUserId !== null, (query) => query.where('generations.user_id', '=', onlyUserId ?? ''))
       .executeTakeFirst()
-    return row === undefined ? null : toRecord(row)
+    return row === undefined ? null : toStoredGeneration(row)
   },
 
   deleteOlderThan: (timestamp, limit) =>
@@ -124,6 +124,8 @@ const toRow = ({ record, userId }: FinishedGeneration): GenerationRow => ({
   tokens_cache_read: countIn(record, 'native_tokens_cached'),
   tokens_cache_write: countIn(record, 'native_tokens_cache_write'),
   tokens_reasoning: countIn(record, 'native_tokens_reasoning'),
+  estimated: flag(record.record['usage_estimated'] === true),
+  unpriced: flag(record.record['cost_known'] === false),
 })
 
 const textIn = ({ record }: GenerationRecord, member: string): string | null => {
@@ -139,7 +141,7 @@ const countIn = ({ record }: GenerationRecord, member: string): number | null =>
 /** These names may come from upstream, and one that storage refuses would take the whole batch with it (sql-values.ts). */
 export const withoutNul = (name: string): string => name.replaceAll('\u0000', '\uFFFD')
 
-const toRecord = (row: GenerationRow & { key_name: string | null }): StoredGeneration => ({
+export const toStoredGeneration = (row: GenerationRow & { key_name: string | null }): StoredGeneration => ({
   id: row.id,
   createdAt: row.created_at,
   workspaceId: row.workspace_id,

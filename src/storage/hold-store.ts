@@ -6,6 +6,7 @@ import { charge, earliest, insertLedger, releaseScopes } from './charge.ts'
 import type { HoldTable, LedgerTable, Span } from './ledger-tables.ts'
 import { holdOffNewWindows, lockWindows, type WindowKey } from './scope-windows.ts'
 import type { Schema } from './schema.ts'
+import { addUsageHours, usageOfReaped } from './usage-hours.ts'
 import { utcDay } from './usage-windows.ts'
 
 /** A process that admits. There is one process for a node at a time, so another epoch of the same node is a dead one. */
@@ -85,6 +86,8 @@ export const createHoldStore = (database: Database): HoldStore => ({
       await transaction.updateTable('hold').set({ state: 'reaped' }).where('request_id', 'in', ids).execute()
       const rows = dead.map((hold) => reapedRow(hold, now))
       await insertLedger(transaction, database.engine, rows)
+      const used = dead.map((hold) => usageOfReaped(hold, { amountNanos: hold.charge_n, byokNanos: 0 }, 1))
+      await addUsageHours(transaction, database.engine, used)
       await settle(transaction, database, dead, rows)
       return dead.length
     }),

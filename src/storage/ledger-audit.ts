@@ -8,7 +8,7 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Database } from './database.ts'
 
 export interface Invariant {
-  readonly name: 'I1' | 'I2' | 'I3' | 'I5' | 'I6' | 'I8' | 'I9'
+  readonly name: 'I1' | 'I2' | 'I3' | 'I5' | 'I6' | 'I8' | 'I9' | 'I10'
   readonly says: string
 }
 
@@ -26,6 +26,7 @@ export const INVARIANTS: readonly Invariant[] = [
   { name: 'I6', says: 'no hold outlives its lease by more than 90 seconds' },
   { name: 'I8', says: 'the ledger adds up to the use of each key and day' },
   { name: 'I9', says: 'every generation that used tokens is in the ledger' },
+  { name: 'I10', says: 'the ledger adds up to the use of each key and hour' },
 ]
 
 /** More breaches of one invariant than this say nothing new. */
@@ -45,6 +46,9 @@ export const auditLedger = async (database: Database, now: string): Promise<read
 
 /** Days that the ledger has no row of, or not all: from before it was kept, or deleted with age. */
 const LEDGER_AFTER = sql`coalesce((select value from service_facts where name = 'ledger-after'), '')`
+
+/** Days of before hours were summed, or of which the ledger is not complete any more. */
+const USAGE_HOURS_AFTER = sql`coalesce((select value from service_facts where name = 'usage-hours-after'), '')`
 
 const sum = (amount: RawBuilder<unknown>): RawBuilder<number> => sql`cast(coalesce(sum(${amount}), 0) as bigint)`
 const windowText = sql`w.subject || ' ' || w.span || ' from ' || w.window_start`
@@ -109,4 +113,11 @@ const QUERIES: Readonly<Record<Invariant['name'], (now: string) => RawBuilder<un
     select g.id || ' used tokens and is not in the ledger' as what from generations g
     where g.tokens_prompt + g.tokens_completion > 0 and substr(g.created_at, 1, 10) > ${LEDGER_AFTER}
       and not exists (select 1 from ledger l where l.request_id = g.id and l.kind in ('final', 'adjust'))`,
+  I10: () => sql`
+    select key_hash || ' on ' || day || ': the ledger and the hours differ by ' || ${text(sql`sum(amount)`)} || ' and ' || ${text(sql`sum(byok)`)} as what
+    from (
+      select key_hash, substr(hour, 1, 10) as day, cost_nanos as amount, byok_cost_nanos as byok from usage_hours
+      union all
+      select key_hash, day, -amount_n, -byok_n from ledger
+    ) as amounts where day > ${LEDGER_AFTER} and day > ${USAGE_HOURS_AFTER} group by key_hash, day having sum(amount) <> 0 or sum(byok) <> 0`,
 }

@@ -15,6 +15,7 @@ import { requestLog } from './migrations/0010-request-log.ts'
 import { sessions } from './migrations/0011-sessions.ts'
 import { presetTests } from './migrations/0012-preset-tests.ts'
 import { observabilityDestinations } from './migrations/0013-observability-destinations.ts'
+import { usageHours } from './migrations/0014-usage-hours.ts'
 import type { Schema } from './schema.ts'
 import { StorageRefused } from './storage-errors.ts'
 
@@ -33,6 +34,7 @@ export const migrationsFor = (engine: Engine): Record<string, Migration> => ({
   '0011-sessions': sessions(engine),
   '0012-preset-tests': presetTests(engine),
   '0013-observability-destinations': observabilityDestinations(engine),
+  '0014-usage-hours': usageHours(engine),
 })
 
 /** Those of these names, for a database that is to have the schema of another. Throws StorageRefused for one that we do not know. */

@@ -4,6 +4,7 @@ import { type IdSource, systemIds } from '../lib/id.ts'
 import { createDatabase, type Database, type EngineConnection } from './database.ts'
 import { migrate } from './migrate.ts'
 import { openPostgres } from './postgres.ts'
+import { readInThread } from './read-in-thread.ts'
 import { openSqlite } from './sqlite.ts'
 import { settleInThread } from './settle-in-thread.ts'
 import { StorageRefused } from './storage-errors.ts'
@@ -19,7 +20,7 @@ export interface OpenDatabaseOptions extends DatabaseLocation {
   readonly exclusive: boolean
   /** Called when an idle PostgreSQL connection dies, and for each retry. */
   readonly onError: (error: Error) => void
-  /** Whether SQLite settles finished requests in a thread of their own. PostgreSQL is another process anyhow. */
+  /** Whether SQLite settles finished requests, and reads what people ask for, in threads of their own. PostgreSQL is another process anyhow. */
   readonly thread?: boolean
   readonly clock?: Clock | undefined
   readonly ids?: IdSource | undefined
@@ -37,7 +38,7 @@ export const openDatabase = async (options: OpenDatabaseOptions): Promise<Databa
     throw error
   }
   const database = createDatabase(connection, { clock, ids })
-  return options.thread === true && database.engine === 'sqlite' ? settleInThread(database, options) : database
+  return options.thread === true && database.engine === 'sqlite' ? settleInThread(readInThread(database, options), options) : database
 }
 
 const openEngine = async (options: OpenDatabaseOptions & { clock: Clock; ids: IdSource }): Promise<EngineConnection> => {

@@ -11,6 +11,9 @@ import { StorageRefused, StorageUnavailable } from './storage-errors.ts'
 const CONNECTIONS_MAX = 10
 const CONNECTION_WAIT_MS = 1000
 const STATEMENT_TIMEOUT_MS = 5000
+/** Connections for the reads of people, which leave all others to requests. */
+const REPORT_CONNECTIONS_MAX = 3
+const REPORT_TIMEOUT_MS = 2500
 /** A server that is cut off does not even say that a statement took too long. */
 const SILENCE_MS = STATEMENT_TIMEOUT_MS + 1000
 const LOCK_TIMEOUT_MS = 2000
@@ -40,9 +43,16 @@ export const openPostgres = async (options: PostgresOptions): Promise<EngineConn
     await kysely.destroy()
     throw error
   }
+  const reports = await openKysely(options, {
+    max: REPORT_CONNECTIONS_MAX,
+    statement_timeout: REPORT_TIMEOUT_MS,
+    query_timeout: REPORT_TIMEOUT_MS + 1000,
+    options: '-c default_transaction_read_only=on',
+  })
   return {
     engine: 'postgres',
     kysely,
+    reports,
     oneWriter: false,
     // Its commits always outlive the power: they are shared by nodes, and group by themselves.
     setDurability: () => undefined,
@@ -61,7 +71,10 @@ export const openPostgres = async (options: PostgresOptions): Promise<EngineConn
     noteChanges: async () => undefined,
     checkpoint: async () => undefined,
     requireRoom: async () => undefined,
-    close: () => kysely.destroy(),
+    async close() {
+      await reports.destroy()
+      await kysely.destroy()
+    },
   }
 }
 

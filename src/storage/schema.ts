@@ -11,6 +11,7 @@ import type { GuardrailAssignmentsTable, GuardrailsTable } from './guardrail-tab
 import type { LedgerTables } from './ledger-tables.ts'
 import type { ManagementTables } from './management-tables.ts'
 import type { SignInTables } from './sign-in-tables.ts'
+import type { UsageHoursTable } from './usage-tables.ts'
 
 /** 0 or 1 on both engines. */
 type Flag = number
@@ -32,6 +33,7 @@ export interface Schema extends LedgerTables, ManagementTables, SignInTables {
   key_usage_days: KeyUsageDaysTable
   change_counter: ChangeCounterTable
   service_facts: ServiceFactsTable
+  usage_hours: UsageHoursTable
   guardrails: GuardrailsTable
   guardrail_assignments: GuardrailAssignmentsTable
   catalogue_imports: CatalogueImportsTable
@@ -198,6 +200,8 @@ export interface GenerationsTable {
   tokens_cache_read: number | null
   tokens_cache_write: number | null
   tokens_reasoning: number | null
+  estimated: Flag | null
+  unpriced: Flag | null
 }
 
 interface KeyUsageDaysTable {

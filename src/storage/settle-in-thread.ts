@@ -4,19 +4,14 @@ import { join } from 'node:path'
 
 import { sql } from 'kysely'
 
-import { entryPoint } from '../lib/entry-points.ts'
 import type { Database } from './database.ts'
-import { StorageUnavailable } from './storage-errors.ts'
-import { decodeFailure, type EncodedFailure } from './thread-failures.ts'
+import { createThread } from './sqlite-thread.ts'
 
 export type Request =
   | { readonly kind: 'open'; readonly dataDir: string }
   /** `lines`: JSON of a settlement each, with commas between them. */
   | { readonly kind: 'settle'; readonly lines: string }
   | { readonly kind: 'checkpoint' | 'close' }
-
-/** To each request in turn: null, or why it failed. */
-export type Answer = EncodedFailure | null
 
 /** Settlements of one transaction: about two milliseconds, after which an admission that waits has its turn. */
 const SLICE = 64
@@ -34,8 +29,8 @@ export const settleInThread = async (
   database: Database,
   { dataDir, onError }: { readonly dataDir: string; readonly onError: (error: Error) => void },
 ): Promise<Database> => {
-  const thread = createThread(dataDir)
-  const checkpoint = (): Promise<void> => thread.ask({ kind: 'checkpoint' })
+  const thread = createThread<Request, null>('storage/settling-thread.ts', { kind: 'open', dataDir })
+  const checkpoint = async (): Promise<void> => void (await thread.ask({ kind: 'checkpoint' }))
   let settled = 0
   /** What it follows is committed: nobody is told that it failed but the log. */
   const keepLogShort = async (): Promise<void> => {
@@ -66,61 +61,5 @@ export const settleInThread = async (
       if (thread.runs()) await thread.ask({ kind: 'close' })
       await database.close()
     },
-  }
-}
-
-interface Thread {
-  /** Starts the thread where it does not run. */
-  ask(request: Request): Promise<void>
-  runs(): boolean
-}
-
-interface Asker {
-  readonly resolve: () => void
-  readonly reject: (reason: unknown) => void
-}
-
-const NOTHING_TRANSFERRED: Bun.Transferable[] = []
-
-/** It starts with the first request, so that a service without any needs neither its time nor its memory, and again where it ended. */
-const createThread = (dataDir: string): Thread => {
-  let worker: Worker | null = null
-  /** Answers come in the order of the requests. */
-  let askers: Asker[] = []
-
-  const send = (to: Worker, request: Request): Promise<void> =>
-    new Promise((resolve, reject) => {
-      askers.push({ resolve, reject })
-      to.postMessage(request, NOTHING_TRANSFERRED)
-    })
-
-  const start = (): Worker => {
-    const started = new Worker(entryPoint('storage/settling-thread.ts'))
-    const lost = (cause: unknown): void => {
-      if (worker !== started) return
-      worker = null
-      const failure = new StorageUnavailable('The thread of the database has ended.', { cause })
-      for (const { reject } of askers.splice(0)) reject(failure)
-    }
-    started.addEventListener('message', ({ data }: MessageEvent<Answer>) => {
-      const asker = askers.shift()
-      if (data === null) asker?.resolve()
-      else asker?.reject(decodeFailure(data))
-    })
-    started.addEventListener('error', ({ message }) => lost(message))
-    started.addEventListener('close', () => lost(null))
-    worker = started
-    send(started, { kind: 'open', dataDir }).catch((cause: unknown) => {
-      // The next request starts another one; those that wait for this one are told that it is not open.
-      if (worker === started) worker = null
-      started.terminate()
-      for (const { reject } of askers.splice(0)) reject(cause)
-    })
-    return started
-  }
-
-  return {
-    ask: (request) => send(worker ?? start(), request),
-    runs: () => worker !== null,
   }
 }

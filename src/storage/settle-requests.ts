@@ -4,10 +4,12 @@ import type { Transaction } from 'kysely'
 import { addActivity } from './activity-store.ts'
 import { charge, earliest, insertLedger, releaseScopes, type Payer, type RowName } from './charge.ts'
 import type { Database } from './database.ts'
-import { type FinishedGeneration, insertGenerations, withoutNul, type GenerationRecord } from './generation-store.ts'
+import { type FinishedGeneration, insertGenerations, withoutNul } from './generation-store.ts'
 import type { HoldScopeTable, LedgerTable } from './ledger-tables.ts'
 import { holdOffNewWindows } from './scope-windows.ts'
 import type { Schema } from './schema.ts'
+import { addUsageHours, usageOfReaped, usageOfRequest } from './usage-hours.ts'
+import type { UsageHoursTable } from './usage-tables.ts'
 import { utcDay } from './usage-windows.ts'
 
 /** A finished request: its record, and its rows in the ledger. */
@@ -52,16 +54,33 @@ export const settleRequests = async (
   const payers = new Map(settlements.map((settlement) => [settlement.record.id, payerOf(settlement)]))
   // Deleting it here counts a row once, also when the batch itself repeats it.
   const written = rows.filter((row) => inserted.delete(rowName(row)))
-  await addActivity(transaction, recordsOf(settlements, written))
+  const fresh = freshOf(settlements, written)
+  await addActivity(
+    transaction,
+    fresh.map(({ record }) => record),
+  )
+  await addUsageHours(transaction, engine, [
+    ...fresh.map((each) => usageOfRequest(each, each.final)),
+    ...fresh.flatMap((each) => cameBack(each, charged)),
+  ])
   const tokens = new Map(settlements.map(({ record }) => [record.id, record.tokensPrompt + record.tokensCompletion]))
   const firstDay = earliest(settlements.map(({ record }) => utcDay(record.createdAt)))
   await charge(transaction, database, { rows: written, payers, tokens, released: released.scopes, firstDay })
 }
 
-/** One record for each request that was charged now, and not before. */
-const recordsOf = (settlements: readonly Settlement[], written: readonly LedgerTable[]): readonly GenerationRecord[] => {
+/** Each request that was charged now, and not before, once. */
+const freshOf = (settlements: readonly Settlement[], written: readonly LedgerTable[]): readonly Settlement[] => {
   const fresh = new Set(written.flatMap(({ kind, request_id }) => (kind === 'attempt' ? [] : [request_id])))
-  return settlements.flatMap(({ record }) => (fresh.delete(record.id) ? [record] : []))
+  return settlements.filter(({ record }) => fresh.delete(record.id))
+}
+
+/** What was counted for a request when its node was taken for dead, taken back. */
+const cameBack = ({ record, userId }: Settlement, charged: ReadonlyMap<string, Before>): readonly UsageHoursTable[] => {
+  const before = charged.get(record.id)
+  if (before === undefined) return []
+  const { createdAt: created_at, workspaceId: workspace_id, keyHash: key_hash } = record
+  const hold = { created_at, workspace_id, key_hash, user_id: userId, provider: before.provider }
+  return [usageOfReaped(hold, { amountNanos: before.amount, byokNanos: before.byok }, -1)]
 }
 
 const rowName = ({ request_id, attempt_no, kind }: RowName): string => `${request_id} ${attempt_no} ${kind}`
@@ -90,6 +109,7 @@ const NOTHING_RELEASED: Released = { requests: new Set(), scopes: [] }
 interface Before {
   amount: number
   byok: number
+  provider: string | null
   final: boolean
 }
 
@@ -100,12 +120,12 @@ const chargedBefore = async (transaction: Transaction<Schema>, requests: readonl
   await transaction.deleteFrom('hold').where('request_id', 'in', requests).where('state', '=', 'reaped').execute()
   const rows = await transaction
     .selectFrom('ledger')
-    .select(['request_id', 'kind', 'amount_n', 'byok_n'])
+    .select(['request_id', 'kind', 'provider', 'amount_n', 'byok_n'])
     .where('request_id', 'in', requests)
     .where('kind', '!=', 'attempt')
     .execute()
   for (const row of rows) {
-    const before = charged.get(row.request_id) ?? { amount: 0, byok: 0, final: false }
+    const before = charged.get(row.request_id) ?? { amount: 0, byok: 0, provider: row.provider, final: false }
     before.amount += row.amount_n
     before.byok += row.byok_n
     before.final ||= row.kind !== 'reaped'

@@ -9,39 +9,22 @@ import type { Database } from './database.ts'
 import { createLedgerStore } from './ledger-store.ts'
 import { openDatabase } from './open-database.ts'
 import type { Settlement } from './settle-requests.ts'
-import type { Answer, Request } from './settle-in-thread.ts'
-import { encodeFailure } from './thread-failures.ts'
-
-/** The types of the main thread say nothing of a thread's own scope. */
-declare const self: Worker & { close(): void }
-
-const NOTHING_TRANSFERRED: Bun.Transferable[] = []
+import type { Request } from './settle-in-thread.ts'
+import { answerRequests } from './sqlite-thread-side.ts'
 
 let opened: Database | null = null
-let last: Promise<void> = Promise.resolve()
 
-self.addEventListener('message', ({ data }: MessageEvent<Request>) => {
-  last = last.then(() => answer(data))
-})
-
-const answer = async (request: Request): Promise<void> => {
-  let failure: Answer = null
-  try {
-    await handle(request)
-  } catch (thrown) {
-    failure = encodeFailure(thrown)
-  }
-  self.postMessage(failure, NOTHING_TRANSFERRED)
-  if (request.kind === 'close') self.close()
-}
-
-const handle = async (request: Request): Promise<void> => {
-  if (request.kind === 'open') {
-    opened = await openDatabase({ databaseUrl: null, dataDir: request.dataDir, exclusive: false, onError: () => {} })
-    await sql`pragma wal_autocheckpoint = 0`.execute(opened.kysely)
-    return
-  }
-  if (opened === null) throw new Error('The database is not open.')
-  if (request.kind === 'settle') return createLedgerStore(opened).settle(JSON.parse(`[${request.lines}]`) as Settlement[])
-  return request.kind === 'checkpoint' ? opened.checkpoint() : opened.close()
-}
+answerRequests<Request>(
+  async (request) => {
+    if (request.kind === 'open') {
+      opened = await openDatabase({ databaseUrl: null, dataDir: request.dataDir, exclusive: false, onError: () => {} })
+      await sql`pragma wal_autocheckpoint = 0`.execute(opened.kysely)
+      return null
+    }
+    if (opened === null) throw new Error('The database is not open.')
+    if (request.kind === 'settle') await createLedgerStore(opened).settle(JSON.parse(`[${request.lines}]`) as Settlement[])
+    else await (request.kind === 'checkpoint' ? opened.checkpoint() : opened.close())
+    return null
+  },
+  (request) => request.kind === 'close',
+)

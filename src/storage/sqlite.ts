@@ -72,6 +72,7 @@ export const openSqlite = (options: SqliteOptions): EngineConnection => {
     return {
       engine: 'sqlite',
       kysely,
+      reports: kysely,
       oneWriter: true,
       setDurability: createDurabilitySwitch(handle),
       retryableFailure,

@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, test } from 'bun:test'
 
 import { call, infer } from '../support/calls.ts'
 import { say, startFakeUpstream } from '../support/fake-upstream.ts'
+import { signInAs } from '../support/signed-in.ts'
 import { type StartedService, useServices } from '../support/started-service.ts'
 
 const services = useServices()
@@ -17,6 +18,7 @@ providers:
   late: { name: Late, dialects: [openai-chat], base_url: "${late.url}" }
   good: { name: Good, dialects: [openai-chat], base_url: "${good.url}" }
 models:
+  fake/good: { endpoints: [{ provider: good, model: up, prices: { prompt: 1, completion: 1 } }] }
   fake/alone: { endpoints: [{ provider: bad, model: up }] }
   fake/two: { endpoints: [{ provider: late, model: up, prices: { prompt: 1, completion: 1 } }, { provider: good, model: up, prices: { prompt: 9, completion: 9 } }] }
 `,
@@ -103,4 +105,211 @@ test('who was not asked is recorded with the reason, and attempts stand on one a
   expect((await recordOf(chosen.headers.get('x-generation-id')))['removed']).toEqual([
     { provider: 'late', model: 'fake/two', reason: expect.any(String) as string },
   ])
+})
+
+describe('the list of requests', () => {
+  interface RowWire {
+    readonly id: string
+    readonly [member: string]: unknown
+  }
+  const list = async (query: string, key = service.managementKey) => {
+    const answer = await call(service, 'GET', `/generations?${query}`, { key })
+    return { ...answer, page: answer.json as { readonly data: readonly RowWire[]; readonly next_cursor: string | null } }
+  }
+  const ask = async (more: object = {}, body: object = {}) => {
+    const { headers } = await infer(service, { model: 'fake/good', messages: [{ role: 'user', content: 'hi' }], ...body }, more)
+    return headers.get('x-generation-id') ?? ''
+  }
+
+  test('pages go on behind the cursor, newest first, and no request is told twice or left out', async () => {
+    const session = `s-${crypto.randomUUID()}`
+    const ids: string[] = []
+    for (let count = 0; count < 7; count += 1) ids.unshift(await ask({}, { session_id: session }))
+    const found: string[] = []
+    for (let cursor = ''; ;) {
+      const { page } = await list(`session_id=${session}&limit=3&cursor=${cursor}`)
+      found.push(...page.data.map(({ id }) => id))
+      if (page.next_cursor === null) break
+      cursor = page.next_cursor
+    }
+    expect(found).toEqual(ids)
+  })
+
+  test('a row is the generation without its long members', async () => {
+    const id = await ask()
+    const [row] = (await list('limit=1')).page.data
+    expect(row).toMatchObject({ id, interface: 'chat', http_status: 200, error_type: null, attempts: 1, has_content: false })
+    expect(row).not.toHaveProperty('provider_responses')
+  })
+
+  test('each filter is heeded', async () => {
+    const session = `s-${crypto.randomUUID()}`
+    const good = await ask({}, { session_id: session })
+    bad.script((exchange) => exchange.answer(400, JSON.stringify({ error: { message: 'No.' } })))
+    const failed = await ask({ path: '/responses' }, { session_id: session, model: 'fake/alone', input: 'hi', messages: undefined })
+    const [row] = (await list(`session_id=${session}&status=error`)).page.data
+    expect(row?.id).toBe(failed)
+    const ids = async (query: string) => (await list(`session_id=${session}&${query}`)).page.data.map(({ id }) => id)
+    expect(await ids('status=ok')).toEqual([good])
+    expect(await ids('status=cancelled')).toEqual([])
+    expect(await ids('error_type=invalid_request')).toEqual([failed])
+    expect(await ids('model=fake/good')).toEqual([good])
+    expect(await ids('provider=bad')).toEqual([failed])
+    expect(await ids('interface=responses')).toEqual([failed])
+    expect(await ids('preset=nothing')).toEqual([])
+    expect(await ids('min_cost_usd=1')).toEqual([])
+    expect(await ids('min_latency_ms=0')).toEqual([failed, good])
+    expect(await ids('min_latency_ms=99999999')).toEqual([])
+    expect(await ids(`key=${String(row?.['api_key_hash'])}&user_id=${String(row?.['user_id'])}`)).toEqual([failed, good])
+    expect(await ids(`key=${'0'.repeat(64)}`)).toEqual([])
+    expect(await ids('user_id=nobody')).toEqual([])
+    expect((await list(`request_id=${String(row?.['request_id'])}`)).page.data.map(({ id }) => id)).toEqual([failed])
+    expect(await ids('from=2026-01-01T00:00:00Z&to=2026-01-02T00:00:00Z')).toEqual([])
+  })
+
+  test.each([
+    'from=2026-01-02&to=2026-01-01',
+    'status=fine',
+    'error_type=nothing',
+    'interface=telnet',
+    'limit=0',
+    'limit=101',
+    'cursor=abc',
+    'cursor=WyIyMDI2LTExLTIwVDEwOjAwOjAwLjAwMFoiXQ',
+    'from=yesterday',
+    'from=2026-01-01&to=2026-03-01',
+    'key=abc',
+    'min_cost_usd=-1',
+  ])('400: %s', async (query) => {
+    const { status } = await list(query)
+    expect(status).toBe(400)
+  })
+
+  test('401 without a key, 403 for a key that calls models, 404 for a workspace that is not there', async () => {
+    expect((await call(service, 'GET', '/generations', { key: null })).status).toBe(401)
+    expect((await list('', service.inferenceKey)).status).toBe(403)
+    expect((await list('workspace_id=elsewhere')).status).toBe(404)
+  })
+
+  test('a key of another workspace sees nothing of this one', async () => {
+    await ask()
+    const { json } = await call(service, 'POST', '/workspaces', { body: { name: 'Other', slug: `other-${Date.now()}` } })
+    const workspaceId = (json as { data: { id: string } }).data.id
+    const made = await call(service, 'POST', '/keys', { body: { name: 'other', kind: 'management', workspace_id: workspaceId } })
+    const { key } = made.json as { key: string }
+    expect((await list('', key)).page.data).toEqual([])
+    expect((await list(`workspace_id=${workspaceId}`)).page.data).toEqual([])
+  })
+
+  test('as a table it has every row, exact amounts and no formula, and the export is in the audit log', async () => {
+    const session = `=cmd|' /C calc'!A0,"${crypto.randomUUID()}"`
+    for (let count = 0; count < 3; count += 1) await ask({}, { session_id: session })
+    const table = await call(service, 'GET', `/generations?session_id=${encodeURIComponent(session)}&limit=1`, {
+      headers: { accept: 'text/csv' },
+    })
+    expect(table.headers.get('content-type')).toStartWith('text/csv')
+    const lines = table.text.trimEnd().split('\r\n')
+    expect(lines).toHaveLength(4)
+    expect(lines[0]).toStartWith('id,created_at,request_id')
+    expect(lines[1]).toContain(`"'${session.replaceAll('"', '""')}"`)
+    expect(lines[1]).toContain(',0.00001,0,true,')
+    const audit = await call(service, 'GET', '/audit-log?object_type=generations')
+    expect(audit.json).toMatchObject({ data: [{ action: 'exported' }] })
+  })
+
+  test('the stream tells requests as they end, by the same filters, and how many it left out', async () => {
+    const session = `s-${crypto.randomUUID()}`
+    const controller = new AbortController()
+    const response = await fetch(`${service.api}/generations/stream?session_id=${session}`, {
+      headers: { authorization: `Bearer ${service.managementKey}` },
+      signal: controller.signal,
+    })
+    expect(response.headers.get('content-type')).toStartWith('text/event-stream')
+    await ask({}, { session_id: 'another' })
+    const id = await ask({}, { session_id: session })
+    let text = ''
+    const decoder = new TextDecoder()
+    for await (const piece of response.body as unknown as AsyncIterable<Uint8Array>) {
+      text += decoder.decode(piece, { stream: true })
+      if (text.includes(id)) break
+    }
+    controller.abort()
+    const told = [...text.matchAll(/^event: generation\ndata: (.*)$/gm)].map(([, data]) => (JSON.parse(data ?? '') as RowWire).id)
+    expect(told).toEqual([id])
+  })
+})
+
+describe('usage', () => {
+  interface UsageWire {
+    readonly data: readonly {
+      readonly time: string
+      readonly cost: number
+      readonly requests: number
+      readonly [member: string]: unknown
+    }[]
+    readonly groups: readonly { readonly cost: number; readonly requests: number; readonly [member: string]: unknown }[]
+  }
+  const usage = async (query: string, key: string | null = service.managementKey) => {
+    const answer = await call(service, 'GET', `/usage?${query}`, { key })
+    return { ...answer, usage: answer.json as UsageWire }
+  }
+
+  test('what was spent is there at once, by key, model and preset, and the sums agree', async () => {
+    await infer(service, { model: 'fake/good', messages: [{ role: 'user', content: 'hi' }] })
+    const { credits } = { credits: await call(service, 'GET', '/key', { key: service.inferenceKey }) }
+    const spent = (credits.json as { data: { usage: number } }).data.usage
+    expect(spent).toBeGreaterThan(0)
+    for (const grouping of ['', 'key', 'model,key', 'preset,preset_version', 'interface,error_type', 'user,workspace', 'provider']) {
+      const answer = await usage(`interval=hour&group_by=${grouping}`)
+      expect([grouping, answer.status, answer.text]).toEqual([grouping, 200, expect.any(String) as string])
+      const { data, groups } = answer.usage
+      const nanos = (list: readonly { readonly cost: number }[]) => list.reduce((sum, { cost }) => sum + Math.round(cost * 1e9), 0)
+      expect([nanos(data), nanos(groups)]).toEqual([Math.round(spent * 1e9), Math.round(spent * 1e9)])
+    }
+    const { groups } = (await usage('group_by=key,workspace')).usage
+    expect(groups[0]).toMatchObject({ key_name: 'First inference key', workspace_slug: 'default', errors: expect.any(Number) as number })
+    const table = await call(service, 'GET', '/usage?group_by=model', { headers: { accept: 'text/csv' } })
+    expect(table.text.split('\r\n')[0]).toStartWith('time,model,other,requests')
+  })
+
+  test.each([
+    'interval=week',
+    'group_by=colour',
+    'group_by=key,model,user',
+    'group_by=key,key',
+    'top=0',
+    'interval=minute&from=2026-01-01&to=2026-01-02',
+    'from=2026-02-01&to=2026-01-01',
+  ])('400: %s', async (query) => {
+    expect((await usage(query)).status).toBe(400)
+  })
+
+  test('401, 403 and 404', async () => {
+    expect((await usage('', null)).status).toBe(401)
+    expect((await usage('', service.inferenceKey)).status).toBe(403)
+    expect((await usage('workspace_id=nowhere')).status).toBe(404)
+  })
+})
+
+test('a member sees the requests and the use of the member alone: in the list, as a table, by id, in the sums', async () => {
+  const member = await signInAs(service, { user_id: 'mia', role: 'member' })
+  const made = await call(service, 'POST', '/keys', { body: { name: "Mia's", creator_user_id: 'mia' } })
+  const { key } = made.json as { key: string }
+  const ask = async (asking?: string) => {
+    const body = { model: 'fake/good', messages: [{ role: 'user', content: 'hi' }] }
+    return (await infer(service, body, asking === undefined ? {} : { key: asking })).headers.get('x-generation-id') ?? ''
+  }
+  const foreign = await ask()
+  const own = await ask(key)
+  const { data } = (await member.ask('GET', '/generations')).json as { data: readonly { id: string }[] }
+  expect(data.map(({ id }) => id)).toEqual([own])
+  expect((await member.ask('GET', '/generations?user_id=somebody-else')).json).toMatchObject({ data: [] })
+  const table = await member.ask('GET', '/generations', { headers: { accept: 'text/csv' } })
+  expect(table.text).toContain(own)
+  expect(table.text).not.toContain(foreign)
+  expect((await member.ask('GET', `/generation?id=${own}`)).status).toBe(200)
+  expect((await member.ask('GET', `/generation?id=${foreign}`)).status).toBe(404)
+  const usage = (await member.ask('GET', '/usage?group_by=user')).json as { groups: readonly { user: string; requests: number }[] }
+  expect(usage.groups.map(({ user, requests }) => [user, requests])).toEqual([['mia', 1]])
+  expect((await member.ask('GET', '/generations?workspace_id=elsewhere')).status).toBe(404)
 })

@@ -4,7 +4,8 @@ import { scopeOf } from '../../canonical/reach.ts'
 import { generation } from '../../contract/generation.ts'
 import { validate } from '../../contract/validate.ts'
 import { GatewayError } from '../../errors.ts'
-import type { GenerationStore, StoredGeneration } from '../../storage/generation-store.ts'
+import type { GenerationStore } from '../../storage/generation-store.ts'
+import { generationResource } from '../generation-resource.ts'
 import { jsonResponse } from '../json-response.ts'
 import { reachOf, type Route } from '../route.ts'
 
@@ -30,24 +31,6 @@ export const generationGet = (parts: { store: GenerationStore; flush: () => Prom
     if (found === null) throw new GatewayError('not_found', `There is no generation "${id.slice(0, 128)}".`)
     return jsonResponse({ data: generationResource(found) })
   },
-})
-
-/** Records of older versions lack what is listed here. */
-const generationResource = ({ record, keyHash, keyName, userId }: StoredGeneration) => ({
-  interface: null,
-  http_status: null,
-  error: null,
-  native_tokens_cache_write: null,
-  removed: [],
-  warnings: [],
-  pipeline: [],
-  settings: null,
-  settings_left_out: [],
-  trace: null,
-  ...record,
-  api_key_hash: keyHash,
-  api_key_name: keyName,
-  user_id: userId,
 })
 
 /** Responses and Messages name the same generation with their own prefix. */

@@ -1,0 +1,36 @@
+/** Where a page of a list ended, as an opaque text. The next one begins behind it, whatever was added meanwhile. */
+import { z } from 'zod'
+
+/** Newest first: by time, and by id among those of one millisecond. */
+export interface Position {
+  readonly createdAt: string
+  readonly id: string
+}
+
+const position = z.tuple([z.iso.datetime({ precision: 3 }), z.string().min(1).max(128)])
+
+export const cursorText = z
+  .string()
+  .max(512)
+  .transform((text, context): Position => {
+    const parsed = position.safeParse(decoded(text))
+    if (parsed.success) return { createdAt: parsed.data[0], id: parsed.data[1] }
+    context.addIssue({ code: 'custom', message: 'This is no cursor of a list: pass on `next_cursor` as it was answered.' })
+    return z.NEVER
+  })
+
+export const cursorOf = ({ createdAt, id }: Position): string => Buffer.from(JSON.stringify([createdAt, id])).toString('base64url')
+
+const decoded = (text: string): unknown => {
+  const json = Buffer.from(text, 'base64url').toString()
+  try {
+    // Any other spelling of the same is refused: there is one text for each position.
+    return Buffer.from(json).toString('base64url') === text ? JSON.parse(json) : null
+  } catch {
+    return null // whoever sent it wrote it
+  }
+}
+
+/** A page of a list that only grows, and that nobody counts. */
+export const pageOf = <Item extends z.ZodType>(item: Item) =>
+  z.object({ data: z.array(item), next_cursor: z.string().nullable().meta({ description: 'Null at the end.' }) })

@@ -1,0 +1,99 @@
+/** What was used, in time and by what it is told apart (docs/contract/management.md#usage). Amounts are US dollars. */
+import { z } from 'zod'
+
+import { ERROR_TYPES } from '../errors.ts'
+import { keyHash } from './key.ts'
+import { wholeNumber } from './paging.ts'
+import { timeRangeQuery } from './time-range.ts'
+
+export const usageDimension = z.enum([
+  'key',
+  'model',
+  'provider',
+  'preset',
+  'preset_version',
+  'user',
+  'workspace',
+  'interface',
+  'error_type',
+])
+
+const name = z.string().min(1).max(256).optional()
+
+export const usageQuery = {
+  ...timeRangeQuery,
+  interval: z.enum(['minute', 'hour', 'day', 'month']).optional().meta({ description: '`day` when absent.' }),
+  group_by: z
+    .string()
+    .transform((text) => text.split(','))
+    .pipe(z.array(usageDimension).max(2, 'At most two, with a comma between them.'))
+    .refine((names) => new Set(names).size === names.length, 'Name each once.')
+    .optional()
+    .meta({ description: `At most two of ${usageDimension.options.join(', ')}, with a comma between them.` }),
+  top: wholeNumber(1, 50)
+    .optional()
+    .meta({ description: 'How many groups are told by themselves, those that cost most; 8 when absent. The others are one.' }),
+  model: name,
+  provider: name.meta({ description: 'The slug of a provider.' }),
+  preset: name.meta({ description: 'The slug of a preset.' }),
+  preset_version: wholeNumber(1, 999_999_999).optional(),
+  key: keyHash.optional(),
+  user_id: name,
+  interface: z.enum(['chat', 'responses', 'messages', 'embeddings']).optional(),
+  error_type: z.enum(ERROR_TYPES).optional(),
+}
+
+const count = z.int()
+const milliseconds = z.int().nullable()
+
+const sums = {
+  requests: count,
+  errors: count,
+  cancelled: count,
+  tokens_prompt: count,
+  tokens_completion: count,
+  tokens_reasoning: count.meta({ description: 'Part of the completion.' }),
+  tokens_cache_read: count.meta({ description: 'Part of the prompt, as `tokens_cache_write` is.' }),
+  tokens_cache_write: count,
+  cost: z.number(),
+  byok_cost: z.number().meta({ description: "What was spent with customers' own provider keys; not part of the cost." }),
+  estimated_requests: count.meta({ description: 'Requests whose tokens the provider did not tell.' }),
+  estimated_cost: z.number().meta({ description: 'What these cost; part of the cost.' }),
+  unpriced_requests: count.meta({
+    description: 'Requests of which nobody knows the price; their cost is 0, or at a price of the operator.',
+  }),
+  ttft_p50: milliseconds.meta({
+    description: 'To the first content; null where there was none. Within the borders of 24 buckets, as the other percentiles.',
+  }),
+  ttft_p95: milliseconds,
+  total_p50: milliseconds,
+  total_p95: milliseconds,
+}
+
+const values = {
+  key: z.string().nullable().optional(),
+  key_name: z.string().nullable().optional(),
+  model: z.string().nullable().optional(),
+  provider: z.string().nullable().optional(),
+  preset: z.string().nullable().optional().meta({ description: 'The slug.' }),
+  preset_version: z.int().nullable().optional(),
+  user: z.string().nullable().optional(),
+  workspace: z.string().nullable().optional(),
+  workspace_slug: z.string().nullable().optional(),
+  interface: z.string().nullable().optional(),
+  error_type: z.string().nullable().optional(),
+  other: z.boolean().optional().meta({ description: 'True for all groups together that are not told by themselves.' }),
+}
+
+const usageSlot = z.object({ ...values, ...sums }).meta({ id: 'UsageGroup', description: 'What one group used in the whole range.' })
+
+const usagePoint = z
+  .object({ time: z.iso.datetime().meta({ description: 'When the interval begins.' }), ...values, ...sums })
+  .meta({ id: 'UsagePoint', description: 'What one group used in one interval.' })
+
+export const usageAnswer = z.object({
+  from: z.iso.datetime().meta({ description: 'The range that is summed: that of the query, on the borders of its intervals.' }),
+  to: z.iso.datetime(),
+  data: z.array(usagePoint),
+  groups: z.array(usageSlot).meta({ description: 'The dearest first, the others last.' }),
+})

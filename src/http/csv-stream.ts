@@ -1,0 +1,33 @@
+/** A table that is written while it is read: no more of it than a page is ever in memory. */
+import { openResponseWriter } from './response-writer.ts'
+
+/** Whether a table is asked for, and not JSON. */
+export const acceptsCsv = (headers: Headers): boolean => /\btext\/csv\b/i.test((headers.get('accept') ?? '').slice(0, ACCEPT_MAX))
+
+const ACCEPT_MAX = 1024
+
+/** A failure breaks the connection, so that nobody takes the beginning for the whole. */
+export const csvStream = (file: string, pieces: AsyncIterable<string>, onError: (thrown: unknown) => void): Response => {
+  let isGone = false
+  const writer = openResponseWriter(() => {
+    isGone = true
+  })
+  const send = async (): Promise<void> => {
+    for await (const piece of pieces) {
+      if (isGone) return
+      await writer.write(piece)
+    }
+    writer.end('')
+  }
+  send().catch((thrown: unknown) => {
+    onError(thrown)
+    writer.cut()
+  })
+  return new Response(writer.body, { headers: csvHeaders(file) })
+}
+
+export const csvHeaders = (file: string): Record<string, string> => ({
+  'content-type': 'text/csv; charset=utf-8; header=present',
+  'content-disposition': `attachment; filename="${file}"`,
+  'cache-control': 'no-store',
+})

@@ -1,0 +1,193 @@
+/** What was used, for charts and bills (docs/contract/management.md#usage). */
+import { z } from 'zod'
+
+import { scopeOf } from '../../canonical/reach.ts'
+import { readTimeRange } from '../../contract/time-range.ts'
+import { usageAnswer, type usageDimension, usageQuery } from '../../contract/usage.ts'
+import { validate } from '../../contract/validate.ts'
+import { inWorkspace } from '../../contract/workspace.ts'
+import { isoTimestamp, type Clock } from '../../lib/clock.ts'
+import { csvLine, type CsvCell } from '../../lib/csv.ts'
+import { movedDecimal } from '../../lib/decimal.ts'
+import { dollars } from '../../lib/money.ts'
+import type { GenerationList } from '../../storage/generation-list.ts'
+import type { UsageGroup, UsageInterval, UsageNames, UsageSeriesStore, UsageSums } from '../../storage/usage-series.ts'
+import { acceptsCsv, csvHeaders } from '../csv-stream.ts'
+import { jsonResponse } from '../json-response.ts'
+import type { PacedReads } from '../paced-reads.ts'
+import { reachOf, type Route } from '../route.ts'
+
+export interface UsageRouteParts {
+  readonly usage: UsageSeriesStore
+  readonly list: Pick<GenerationList, 'presetIds'>
+  readonly reads: PacedReads
+  readonly clock: Clock
+  /** Resolves when what was answered before is counted. */
+  readonly flush: () => Promise<void>
+}
+
+type Dimension = z.output<typeof usageDimension>
+
+const TOP = 8
+/** How long a range may be, so that no answer has more points than a chart. */
+const DAYS_MAX: Readonly<Record<UsageInterval, number>> = { minute: 0.25, hour: 31, day: 400, month: 3660 }
+const querySchema = z.object(usageQuery)
+
+export const usageRoute = ({ usage, list, reads, clock, flush }: UsageRouteParts): Route => ({
+  method: 'GET',
+  path: '/usage',
+  operation: 'getUsage',
+  summary: 'Read use and cost in time, by key, model, provider, preset, person or workspace',
+  tag: 'Generations',
+  policy: 'own',
+  surface: 'management',
+  query: { ...usageQuery, ...inWorkspace },
+  answers: { 200: { description: 'The series and its groups; with `Accept: text/csv` the series as a table.', schema: usageAnswer } },
+  errors: [400, 404, 503],
+  async handle(request) {
+    const given = Object.fromEntries(Object.keys(usageQuery).map((name) => [name, request.query.get(name) || undefined]))
+    const asked = validate(querySchema, given)
+    const { interval = 'day', group_by: groupBy = [], top } = asked
+    const range = wholeIntervals(
+      readTimeRange(asked, { nowMs: clock.now(), daysMax: DAYS_MAX[interval], ...defaultRange(interval) }),
+      interval,
+      clock.now(),
+    )
+    const reach = reachOf(request)
+    const workspaceId = scopeOf(reach)
+    await flush()
+    const { series, names } = await reads.run(request, 'getUsage', async () => {
+      const found = await usage.read({
+        ...range,
+        interval,
+        groupBy,
+        top: top === undefined ? TOP : Number(top),
+        workspaceId,
+        ownedBy: reach.onlyUserId,
+        only: {
+          ...(asked.model === undefined ? {} : { model: asked.model }),
+          ...(asked.provider === undefined ? {} : { provider: asked.provider }),
+          ...(asked.preset === undefined ? {} : { preset: await list.presetIds(asked.preset, workspaceId) }),
+          ...(asked.preset_version === undefined ? {} : { preset_version: Number(asked.preset_version) }),
+          ...(asked.key === undefined ? {} : { key: asked.key }),
+          ...(asked.user_id === undefined ? {} : { user: asked.user_id }),
+          ...(asked.interface === undefined ? {} : { interface: asked.interface }),
+          ...(asked.error_type === undefined ? {} : { error_type: asked.error_type }),
+        },
+      })
+      return { series: found, names: await usage.names(groupBy, found) }
+    })
+    if (acceptsCsv(request.headers)) {
+      const lines = series.points.map(({ time, group, ...sums }) => [
+        time,
+        ...cellsOf(groupBy, group, names),
+        ...AMOUNTS.map(([, cell]) => cell(sums)),
+      ])
+      const head = [
+        'time',
+        ...groupBy.flatMap((dimension) => columnsOf(dimension)),
+        ...(groupBy.length === 0 ? [] : ['other']),
+        ...AMOUNTS.map(([column]) => column),
+      ]
+      return new Response([head, ...lines].map(csvLine).join(''), { headers: csvHeaders('usage.csv') })
+    }
+    return jsonResponse({
+      ...range,
+      data: series.points.map(({ time, group, ...sums }) => ({ time, ...valuesOf(groupBy, group, names), ...amountsOf(sums) })),
+      groups: series.groups.map(({ group, ...sums }) => ({ ...valuesOf(groupBy, group, names), ...amountsOf(sums) })),
+    })
+  },
+})
+
+const HOUR_MS = 60 * 60 * 1000
+
+const defaultRange = (interval: UsageInterval): { readonly fromDefaultMs?: number } =>
+  interval === 'minute' ? { fromDefaultMs: HOUR_MS } : {}
+
+/** Sums are of whole hours, and of whole minutes where these are asked for. */
+const wholeIntervals = (
+  { from, to }: { readonly from: string; readonly to: string | null },
+  interval: UsageInterval,
+  nowMs: number,
+): { readonly from: string; readonly to: string } => {
+  const stepMs = interval === 'minute' ? HOUR_MS / 60 : HOUR_MS
+  const end = to === null ? nowMs + 1 : Date.parse(to)
+  return {
+    from: isoTimestamp(Math.floor(Date.parse(from) / stepMs) * stepMs),
+    to: isoTimestamp(Math.ceil(end / stepMs) * stepMs),
+  }
+}
+
+/** The values of a group by their names, with what people call them; null stands for none, and for all others. */
+const valuesOf = (
+  groupBy: readonly Dimension[],
+  group: UsageGroup,
+  names: UsageNames,
+): Record<string, string | number | boolean | null> => {
+  const shown: Record<string, string | number | boolean | null> = group === null ? { other: true } : {}
+  for (const [at, dimension] of groupBy.entries()) {
+    const value = group?.[at]
+    const isNone = value === undefined || value === '' || value === 0
+    const id = isNone ? null : value
+    const called = isNone ? null : (names.get(String(value)) ?? null)
+    if (dimension === 'preset') shown['preset'] = called ?? id
+    else shown[dimension] = id
+    const named = NAMED[dimension]
+    if (named !== undefined) shown[named] = called
+  }
+  return shown
+}
+
+const NAMED: Partial<Record<Dimension, string>> = { key: 'key_name', workspace: 'workspace_slug' }
+
+const columnsOf = (dimension: Dimension): readonly string[] => {
+  const named = NAMED[dimension]
+  return named === undefined ? [dimension] : [dimension, named]
+}
+
+const cellsOf = (groupBy: readonly Dimension[], group: UsageGroup, names: UsageNames): readonly CsvCell[] => {
+  if (groupBy.length === 0) return []
+  const shown = valuesOf(groupBy, group, names)
+  return [...groupBy.flatMap((dimension) => columnsOf(dimension).map((column) => shown[column] ?? null)), group === null]
+}
+
+const amountsOf = (sums: UsageSums) => ({
+  requests: sums.requests,
+  errors: sums.errors,
+  cancelled: sums.cancelled,
+  tokens_prompt: sums.tokens_prompt,
+  tokens_completion: sums.tokens_completion,
+  tokens_reasoning: sums.tokens_reasoning,
+  tokens_cache_read: sums.tokens_cache_read,
+  tokens_cache_write: sums.tokens_cache_write,
+  cost: dollars(sums.cost_nanos),
+  byok_cost: dollars(sums.byok_cost_nanos),
+  estimated_requests: sums.estimated_requests,
+  estimated_cost: dollars(sums.estimated_nanos),
+  unpriced_requests: sums.unpriced_requests,
+  ttft_p50: sums.ttftP50,
+  ttft_p95: sums.ttftP95,
+  total_p50: sums.totalP50,
+  total_p95: sums.totalP95,
+})
+
+/** Amounts in a table are exact: they are the digits of what is stored. */
+const AMOUNTS: readonly (readonly [column: string, cell: (sums: UsageSums) => CsvCell])[] = [
+  ['requests', ({ requests }) => requests],
+  ['errors', ({ errors }) => errors],
+  ['cancelled', ({ cancelled }) => cancelled],
+  ['tokens_prompt', (sums) => sums.tokens_prompt],
+  ['tokens_completion', (sums) => sums.tokens_completion],
+  ['tokens_reasoning', (sums) => sums.tokens_reasoning],
+  ['tokens_cache_read', (sums) => sums.tokens_cache_read],
+  ['tokens_cache_write', (sums) => sums.tokens_cache_write],
+  ['cost_usd', (sums) => movedDecimal(sums.cost_nanos, -9)],
+  ['byok_cost_usd', (sums) => movedDecimal(sums.byok_cost_nanos, -9)],
+  ['estimated_requests', (sums) => sums.estimated_requests],
+  ['estimated_cost_usd', (sums) => movedDecimal(sums.estimated_nanos, -9)],
+  ['unpriced_requests', (sums) => sums.unpriced_requests],
+  ['ttft_p50_ms', ({ ttftP50 }) => ttftP50],
+  ['ttft_p95_ms', ({ ttftP95 }) => ttftP95],
+  ['total_p50_ms', ({ totalP50 }) => totalP50],
+  ['total_p95_ms', ({ totalP95 }) => totalP95],
+]

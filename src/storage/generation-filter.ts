@@ -1,0 +1,97 @@
+/** Which generations are wanted, as conditions of a query, and the index by which SQLite finds them. */
+import { type ExpressionBuilder, type Expression, type SqlBool, sql } from 'kysely'
+
+import type { Engine } from './database.ts'
+import type { Schema } from './schema.ts'
+
+export interface GenerationFilter {
+  /** ISO timestamps: from the first to before the second; null: without an end. */
+  readonly from: string
+  readonly to: string | null
+  /** Null: of every workspace. */
+  readonly workspaceId: string | null
+  /** Only requests of this person's keys, whatever else is asked for; null: of everybody. */
+  readonly ownedBy: string | null
+  readonly status?: 'ok' | 'error' | 'cancelled' | undefined
+  readonly errorType?: string | undefined
+  readonly model?: string | undefined
+  /** A slug. */
+  readonly provider?: string | undefined
+  /** The ids of the presets of one slug: one in each workspace. */
+  readonly presetIds?: readonly string[] | undefined
+  readonly presetVersion?: number | undefined
+  readonly keyHash?: string | undefined
+  readonly userId?: string | undefined
+  readonly sessionId?: string | undefined
+  readonly requestId?: string | undefined
+  readonly interface?: string | undefined
+  readonly minCostNanos?: number | undefined
+  readonly minTotalMs?: number | undefined
+}
+
+type Generations = ExpressionBuilder<Schema, 'generations'>
+
+/** All of them together. */
+export const matching =
+  (filter: GenerationFilter) =>
+  (eb: Generations): Expression<SqlBool> =>
+    eb.and(CONDITIONS.flatMap((condition) => condition(filter, eb) ?? []))
+
+type Condition = (filter: GenerationFilter, eb: Generations) => Expression<SqlBool> | null
+
+const CONDITIONS: readonly Condition[] = [
+  ({ from }, eb) => eb('created_at', '>=', from),
+  ({ to }, eb) => (to === null ? null : eb('created_at', '<', to)),
+  ({ workspaceId }, eb) => (workspaceId === null ? null : eb('workspace_id', '=', workspaceId)),
+  ({ ownedBy }, eb) => (ownedBy === null ? null : eb('user_id', '=', ownedBy)),
+  ({ status }, eb) => (status === undefined ? null : statusIs(status, eb)),
+  ({ errorType }, eb) => (errorType === undefined ? null : eb('error_type', '=', errorType)),
+  ({ model }, eb) => (model === undefined ? null : eb('model', '=', model)),
+  ({ provider }, eb) => (provider === undefined ? null : eb('provider', '=', provider)),
+  ({ presetIds }, eb) => (presetIds === undefined ? null : isOneOf('preset_id', presetIds, eb)),
+  ({ presetVersion }, eb) => (presetVersion === undefined ? null : eb('preset_version', '=', presetVersion)),
+  ({ keyHash }, eb) => (keyHash === undefined ? null : eb('key_hash', '=', keyHash)),
+  ({ userId }, eb) => (userId === undefined ? null : eb('user_id', '=', userId)),
+  ({ sessionId }, eb) => (sessionId === undefined ? null : eb('session_id', '=', sessionId)),
+  ({ requestId }, eb) => (requestId === undefined ? null : eb('request_id', '=', requestId)),
+  (filter, eb) => (filter.interface === undefined ? null : eb('interface', '=', filter.interface)),
+  ({ minCostNanos }, eb) => (minCostNanos === undefined ? null : eb('cost_nanos', '>=', minCostNanos)),
+  ({ minTotalMs }, eb) => (minTotalMs === undefined ? null : eb('total_ms', '>=', minTotalMs)),
+]
+
+/** With one value the rows come in the order of the index, and are not sorted. */
+const isOneOf = (column: 'preset_id', values: readonly string[], eb: Generations): Expression<SqlBool> => {
+  const [only] = values
+  if (only === undefined) return sql<SqlBool>`1 = 0`
+  return values.length === 1 ? eb(column, '=', only) : eb(column, 'in', values)
+}
+
+const statusIs = (status: NonNullable<GenerationFilter['status']>, eb: Generations): Expression<SqlBool> =>
+  status === 'cancelled'
+    ? eb('cancelled', '=', 1)
+    : status === 'error'
+      ? eb('error_type', 'is not', null)
+      : eb.and([eb('cancelled', '=', 0), eb('error_type', 'is', null)])
+
+/**
+ * The table, with the index that reads the fewest rows. SQLite counts nothing of what is in a table, and guesses badly
+ * where most rows have one value; PostgreSQL counts, and chooses by itself.
+ */
+export const indexedGenerations = (engine: Engine, filter: GenerationFilter) => tableBy(engine, indexFor(filter))
+
+export const tableBy = (engine: Engine, index: string) =>
+  sql<Schema['generations']>`generations`.as<'generations'>(
+    engine === 'postgres' ? sql`generations` : sql`generations indexed by ${sql.ref(index)}`,
+  )
+
+const indexFor = (filter: GenerationFilter): string => {
+  if (filter.requestId !== undefined) return 'generations_request'
+  if (filter.sessionId !== undefined) return 'generations_session'
+  if (filter.status === 'error' || filter.errorType !== undefined) return 'generations_errors'
+  if (filter.presetIds !== undefined) return 'generations_preset'
+  if (filter.keyHash !== undefined) return 'generations_key'
+  if (filter.userId !== undefined || filter.ownedBy !== null) return 'generations_user'
+  if (filter.model !== undefined) return 'generations_model'
+  const isRare = [filter.provider, filter.interface, filter.minCostNanos, filter.minTotalMs].some((value) => value !== undefined)
+  return filter.workspaceId === null || isRare || filter.status === 'cancelled' ? 'generations_newest' : 'generations_workspace'
+}

@@ -1,0 +1,26 @@
+/** What runs in a thread of a SQLite database: it answers one request after the other; sqlite-thread.ts asks. */
+import type { Answer } from './sqlite-thread.ts'
+import { encodeFailure } from './thread-failures.ts'
+
+/** The types of the main thread say nothing of a thread's own scope. */
+declare const self: Worker & { close(): void }
+
+const NOTHING_TRANSFERRED: Bun.Transferable[] = []
+
+/** After the last request the thread ends. */
+export const answerRequests = <Request>(handle: (request: Request) => Promise<unknown>, isLast: (request: Request) => boolean): void => {
+  let last: Promise<void> = Promise.resolve()
+  const answer = async (request: Request): Promise<void> => {
+    let told: Answer<unknown>
+    try {
+      told = { result: await handle(request) }
+    } catch (thrown) {
+      told = { failure: encodeFailure(thrown) }
+    }
+    self.postMessage(told, NOTHING_TRANSFERRED)
+    if (isLast(request)) self.close()
+  }
+  self.addEventListener('message', ({ data }: MessageEvent<Request>) => {
+    last = last.then(() => answer(data))
+  })
+}

@@ -1,0 +1,66 @@
+/** A thread of a SQLite database, as the one sees it that asks it; sqlite-thread-side.ts is the other side. */
+import { entryPoint, type EntryPoint } from '../lib/entry-points.ts'
+import { StorageUnavailable } from './storage-errors.ts'
+import { decodeFailure, type EncodedFailure } from './thread-failures.ts'
+
+export interface Thread<Request, Result> {
+  /** Starts the thread where it does not run. */
+  ask(request: Request): Promise<Result>
+  runs(): boolean
+}
+
+/** To each request in turn. */
+export type Answer<Result> = { readonly result: Result } | { readonly failure: EncodedFailure }
+
+interface Asker<Result> {
+  readonly resolve: (result: Result) => void
+  readonly reject: (reason: unknown) => void
+}
+
+const NOTHING_TRANSFERRED: Bun.Transferable[] = []
+
+/**
+ * It starts with the first request, so that a service without any needs neither its time nor its memory, and again where it
+ * ended. `opening`: asked first, each time.
+ */
+export const createThread = <Request, Result>(file: EntryPoint, opening: Request): Thread<Request, Result> => {
+  let worker: Worker | null = null
+  /** Answers come in the order of the requests. */
+  let askers: Asker<Result>[] = []
+
+  const send = (to: Worker, request: Request): Promise<Result> =>
+    new Promise((resolve, reject) => {
+      askers.push({ resolve, reject })
+      to.postMessage(request, NOTHING_TRANSFERRED)
+    })
+
+  const start = (): Worker => {
+    const started = new Worker(entryPoint(file))
+    const lost = (cause: unknown): void => {
+      if (worker !== started) return
+      worker = null
+      const failure = new StorageUnavailable('The thread of the database has ended.', { cause })
+      for (const { reject } of askers.splice(0)) reject(failure)
+    }
+    started.addEventListener('message', ({ data }: MessageEvent<Answer<Result>>) => {
+      const asker = askers.shift()
+      if ('failure' in data) asker?.reject(decodeFailure(data.failure))
+      else asker?.resolve(data.result)
+    })
+    started.addEventListener('error', ({ message }) => lost(message))
+    started.addEventListener('close', () => lost(null))
+    worker = started
+    send(started, opening).catch((cause: unknown) => {
+      // The next request starts another one; those that wait for this one are told that it is not open.
+      if (worker === started) worker = null
+      started.terminate()
+      for (const { reject } of askers.splice(0)) reject(cause)
+    })
+    return started
+  }
+
+  return {
+    ask: (request) => send(worker ?? start(), request),
+    runs: () => worker !== null,
+  }
+}
