@@ -41,8 +41,16 @@ const tree = root.addChildren([
       lazyRouteComponent(() => import('./screens/requests/request-screen.tsx'), 'RequestScreen'),
     ),
   ]),
-  screen(root, '/presets', notBuilt),
-  screen(root, '/presets/$slug', notBuilt),
+  screen(
+    root,
+    '/presets',
+    lazyRouteComponent(() => import('./screens/presets/presets-screen.tsx'), 'PresetsScreen'),
+  ),
+  screen(
+    root,
+    '/presets/$slug',
+    lazyRouteComponent(() => import('./screens/presets/preset-screen.tsx'), 'PresetScreen'),
+  ),
   screen(
     root,
     '/playground',

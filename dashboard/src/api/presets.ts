@@ -10,6 +10,7 @@ import type {
   PresetWithVersion,
   SavedPreset,
 } from '../../../src/contract/preset.ts'
+import { ApiError } from './api-error.ts'
 import { ask, askRaw, type Query, segment } from './client.ts'
 
 export type Preset = PresetResource
@@ -18,23 +19,10 @@ export type { PresetMove, PresetShape, PresetWithVersion }
 
 const pathOfPreset = (slug: string): string => `/presets/${segment(slug)}`
 
-/** What `include=usage` adds. */
-export interface PresetUsage {
-  readonly requests?: number
-  readonly errors?: number
-  readonly cost?: number
-}
-
 export const presetList = (query: Query) =>
   queryOptions({
     queryKey: ['presets', 'list', query],
-    queryFn: async ({ signal }) =>
-      (
-        await ask<{ data: readonly (Preset & { usage?: PresetUsage; designated_version?: PresetVersion | number })[] }>('/presets', {
-          query: { limit: 100, include: 'usage', ...query },
-          signal,
-        })
-      ).data,
+    queryFn: async ({ signal }) => (await ask<{ data: readonly Preset[] }>('/presets', { query: { limit: 100, ...query }, signal })).data,
   })
 
 export const preset = (slug: string, query: Query = {}) =>
@@ -54,6 +42,14 @@ export const presetVersions = (slug: string, query: Query = {}) =>
           signal,
         })
       ).data,
+  })
+
+/** What the preset and its labels stood at, newest first. */
+export const presetMoves = (slug: string, query: Query = {}) =>
+  queryOptions({
+    queryKey: ['presets', slug, 'history', query],
+    queryFn: async ({ signal }) =>
+      (await ask<{ data: readonly PresetMove[] }>(`${pathOfPreset(slug)}/history`, { query: { limit: 100, ...query }, signal })).data,
   })
 
 export const patchPreset = (slug: string, patch: PresetPatch, query: Query = {}): Promise<{ data: PresetWithVersion }> =>
@@ -94,3 +90,49 @@ export const presetFromGeneration = async (slug: string, id: string): Promise<{ 
   const { data } = (await response.json()) as { data: SavedPreset }
   return { version: (data.saved_version ?? data.designated_version).version, warnings: response.headers.get('x-service-warning') }
 }
+
+export interface PresetTest {
+  readonly id: string
+  readonly name: string
+  readonly messages: readonly Readonly<Record<string, unknown>>[]
+}
+
+/** Inputs that are kept to try the preset with. */
+export const presetTests = (slug: string, query: Query = {}) =>
+  queryOptions({
+    queryKey: ['presets', slug, 'tests', query],
+    queryFn: async ({ signal }) => (await ask<{ data: readonly PresetTest[] }>(`${pathOfPreset(slug)}/tests`, { query, signal })).data,
+  })
+
+export const savePresetTest = (slug: string, test: Omit<PresetTest, 'id'>, query: Query = {}): Promise<unknown> =>
+  ask(`${pathOfPreset(slug)}/tests`, { method: 'POST', body: test, query })
+
+export const deletePresetTest = (slug: string, id: string, query: Query = {}): Promise<unknown> =>
+  ask(`${pathOfPreset(slug)}/tests/${segment(id)}`, { method: 'DELETE', query })
+
+export const STICKY = ['session', 'user', 'key', 'none'] as const
+
+export interface Rollout {
+  readonly splits: readonly { readonly version: number; readonly weight: number }[]
+  readonly sticky: (typeof STICKY)[number]
+}
+
+/** Null where the preset serves one version to all. */
+export const presetRollout = (slug: string, query: Query = {}) =>
+  queryOptions({
+    queryKey: ['presets', slug, 'rollout', query],
+    queryFn: async ({ signal }): Promise<Rollout | null> => {
+      try {
+        return (await ask<{ data: Rollout | null }>(`${pathOfPreset(slug)}/rollout`, { query, signal })).data
+      } catch (thrown) {
+        if (thrown instanceof ApiError && thrown.status === 404) return null
+        throw thrown
+      }
+    },
+  })
+
+export const startRollout = (slug: string, rollout: Rollout, query: Query = {}): Promise<unknown> =>
+  ask(`${pathOfPreset(slug)}/rollout`, { method: 'PUT', body: rollout, query })
+
+export const endRollout = (slug: string, query: Query = {}): Promise<unknown> =>
+  ask(`${pathOfPreset(slug)}/rollout`, { method: 'DELETE', query })

@@ -1,0 +1,67 @@
+/** Two versions of a preset: the prompt first, then the settings. */
+import { useMemo } from 'react'
+
+import { settingsDiff } from './settings-diff.ts'
+import { wordDiff } from './word-diff.ts'
+
+export interface PresetContent {
+  readonly system: string
+  readonly settings: Readonly<Record<string, unknown>>
+}
+
+interface ContentDiffProps {
+  readonly before: PresetContent
+  readonly after: PresetContent
+  readonly beforeTitle: string
+  readonly afterTitle: string
+}
+
+export const ContentDiff = ({ before, after, beforeTitle, afterTitle }: ContentDiffProps) => {
+  const prompt = useMemo(() => wordDiff(before.system, after.system), [before.system, after.system])
+  const settings = useMemo(() => settingsDiff(before.settings, after.settings), [before.settings, after.settings])
+  const isPromptSame = before.system === after.system
+  if (isPromptSame && settings.length === 0) {
+    return (
+      <p className="soft">
+        {beforeTitle} and {afterTitle} are the same.
+      </p>
+    )
+  }
+  return (
+    <div className="stack diff">
+      <p className="soft small">
+        <del>only in {beforeTitle}</del> <ins>only in {afterTitle}</ins>
+      </p>
+      {isPromptSame ? null : (
+        <section>
+          <h3>System prompt</h3>
+          <div className="said diff-text">
+            {prompt.map(({ kind, text }, index) =>
+              kind === 'same' ? (
+                <span key={index}>{text}</span>
+              ) : kind === 'removed' ? (
+                <del key={index}>{text}</del>
+              ) : (
+                <ins key={index}>{text}</ins>
+              ),
+            )}
+          </div>
+        </section>
+      )}
+      {settings.length === 0 ? null : (
+        <section>
+          <h3>Settings</h3>
+          <dl className="diff-settings">
+            {settings.map(({ name, before: one, after: other }) => (
+              <div key={name}>
+                <dt>{name}</dt>
+                <dd>{one === null ? <span className="faint">not set</span> : <del>{one}</del>}</dd>
+                <dd>{other === null ? <span className="faint">not set</span> : <ins>{other}</ins>}</dd>
+              </div>
+            ))}
+          </dl>
+        </section>
+      )}
+    </div>
+  )
+}

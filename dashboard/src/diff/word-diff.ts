@@ -1,0 +1,64 @@
+/** Two texts, word by word: what both have, what only the first has, what only the second has. */
+export interface Piece {
+  readonly kind: 'same' | 'removed' | 'added'
+  readonly text: string
+}
+
+/** Beyond so many comparisons the middle of the texts is told as replaced. */
+const STEPS_MAX = 4_000_000
+
+export const wordDiff = (before: string, after: string): readonly Piece[] => {
+  const [first, second] = [wordsOf(before), wordsOf(after)]
+  let head = 0
+  while (head < first.length && head < second.length && first[head] === second[head]) head += 1
+  let tail = 0
+  while (tail < first.length - head && tail < second.length - head && first.at(-1 - tail) === second.at(-1 - tail)) tail += 1
+  const pieces: Piece[] = []
+  const add = (kind: Piece['kind'], words: readonly string[]): void => {
+    if (words.length === 0) return
+    const last = pieces.at(-1)
+    const text = words.join('')
+    if (last?.kind === kind) pieces[pieces.length - 1] = { kind, text: last.text + text }
+    else pieces.push({ kind, text })
+  }
+  add('same', first.slice(0, head))
+  for (const [kind, word] of middle(first.slice(head, first.length - tail), second.slice(head, second.length - tail))) add(kind, [word])
+  add('same', tail === 0 ? [] : first.slice(-tail))
+  return pieces
+}
+
+/** Words, the spaces between them, and marks: together they are the text. */
+const wordsOf = (text: string): readonly string[] => text.match(/\s+|[\p{L}\p{N}_]+|[^\s\p{L}\p{N}_]/gu) ?? []
+
+/** By the longest common subsequence. */
+const middle = (first: readonly string[], second: readonly string[]): (readonly [Piece['kind'], string])[] => {
+  const whole = [...first.map((word) => ['removed', word] as const), ...second.map((word) => ['added', word] as const)]
+  if (first.length * second.length > STEPS_MAX) return whole
+  const width = second.length + 1
+  const lengths = new Uint32Array((first.length + 1) * width)
+  for (let i = first.length - 1; i >= 0; i -= 1) {
+    for (let j = second.length - 1; j >= 0; j -= 1) {
+      lengths[i * width + j] =
+        first[i] === second[j]
+          ? (lengths[(i + 1) * width + j + 1] ?? 0) + 1
+          : Math.max(lengths[(i + 1) * width + j] ?? 0, lengths[i * width + j + 1] ?? 0)
+    }
+  }
+  const found: (readonly [Piece['kind'], string])[] = []
+  let [i, j] = [0, 0]
+  while (i < first.length || j < second.length) {
+    const [one, other] = [first[i], second[j]]
+    if (one !== undefined && one === other) {
+      found.push(['same', one])
+      i += 1
+      j += 1
+    } else if (one !== undefined && (other === undefined || (lengths[(i + 1) * width + j] ?? 0) >= (lengths[i * width + j + 1] ?? 0))) {
+      found.push(['removed', one])
+      i += 1
+    } else if (other !== undefined) {
+      found.push(['added', other])
+      j += 1
+    }
+  }
+  return found
+}

@@ -1,0 +1,215 @@
+/** Edit a preset and try it, beside the version that is live. */
+import { useQueryClient } from '@tanstack/react-query'
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
+
+import { ApiError } from '../../api/api-error.ts'
+import { type PresetVersion, savePresetDraft } from '../../api/presets.ts'
+import { AnswerView } from '../../playing/answer-view.tsx'
+import { type Asked, type Message, requestBody } from '../../playing/conversation-input.ts'
+import { DryRunDialog } from '../../playing/dry-run-dialog.tsx'
+import { MessagesEditor } from '../../playing/messages-editor.tsx'
+import { SettingsEditor } from '../../playing/settings-editor.tsx'
+import { useRuns } from '../../playing/use-runs.ts'
+import { Button } from '../../parts/button.tsx'
+import { messageOf } from '../../parts/error-note.tsx'
+import { Field } from '../../parts/field.tsx'
+import { Panel } from '../../parts/panel.tsx'
+import { useKeys } from '../../shell/keyboard.ts'
+import { toast } from '../../shell/toasts.tsx'
+import { VersionSelect } from './history.tsx'
+import { MoveLive } from './move-live.tsx'
+import { MovedUnder } from './moved-under.tsx'
+import type { PresetParts } from './preset-screen.tsx'
+import { SavedTests } from './saved-tests.tsx'
+import { useDraft } from './use-draft.ts'
+
+const EMPTY: readonly Message[] = [{ role: 'user', text: '' }]
+
+export const Editor = ({ preset, versions }: PresetParts) => {
+  const { slug, designated_version: live, latest_version: latest } = preset
+  const { version: chosen, workspace } = useSearch({ strict: false })
+  const navigate = useNavigate()
+  const queries = useQueryClient()
+  const base = versions.find(({ version }) => version === Number(chosen ?? live.version)) ?? live
+  const draft = useDraft(slug, base)
+  // A save names the newest version that this person has seen: one that came since is not overwritten unseen.
+  const [seen, setSeen] = useState(latest)
+  const [note, setNote] = useState('')
+  const [messages, setMessages] = useState<readonly Message[]>(EMPTY)
+  const [fault, setFault] = useState<string | null>(null)
+  const [busy, setBusy] = useState(false)
+  const [moving, setMoving] = useState<PresetVersion | null>(null)
+  const [isDry, setDry] = useState(false)
+  const { runs, isRunning, start, stop } = useRuns()
+  const { shape } = base
+  const { content, isChanged } = draft
+  const title = isChanged ? 'Draft' : `v${base.version}`
+
+  const draftAsked = (conversation: readonly Message[]): Asked => ({
+    interface: shape,
+    system: content.system,
+    messages: conversation,
+    settings: withoutLocks(content.settings),
+    stream: true,
+  })
+  const liveAsked = (conversation: readonly Message[]): Asked => ({
+    interface: shape,
+    system: '',
+    messages: conversation,
+    settings: { model: `@preset/${slug}@${live.version}` },
+    stream: true,
+  })
+  const run = (): void => start({ draft: draftAsked(messages) })
+  const runBoth = (): void => start({ live: liveAsked(messages), draft: draftAsked(messages) })
+
+  const showVersion = (version: number): Promise<void> =>
+    navigate({ to: '.', search: (before) => ({ ...before, version: String(version) }), replace: true })
+  const save = async (): Promise<PresetVersion | null> => {
+    if (!isChanged) return base
+    setBusy(true)
+    setFault(null)
+    try {
+      const body = requestBody({ ...draftAsked([]), settings: content.settings, stream: false })
+      const saved = await savePresetDraft({ slug, shape, body, note, base: seen, query: { workspace_id: workspace } })
+      draft.discard()
+      setNote('')
+      setSeen(saved.version)
+      await queries.invalidateQueries({ queryKey: ['presets', slug] })
+      await showVersion(saved.version)
+      toast(`Saved ${slug} as v${saved.version}, a draft: callers get v${live.version} as before.`)
+      return saved
+    } catch (thrown) {
+      if (thrown instanceof ApiError && thrown.status === 412) await queries.invalidateQueries({ queryKey: ['presets', slug] })
+      else setFault(messageOf(thrown))
+      return null
+    } finally {
+      setBusy(false)
+    }
+  }
+  const putLive = (): void =>
+    void save().then((version) => {
+      if (version !== null) setMoving(version)
+    })
+  useKeys({ 'mod+Enter': run, 'mod+s': () => void save(), Escape: stop })
+
+  return (
+    <>
+      <div className="editor-bar">
+        <VersionSelect
+          label="Version to begin with"
+          versions={versions}
+          value={base.version}
+          onChange={(next) => void showVersion(Number(next))}
+        />
+        <span className="soft">
+          {isChanged ? `Draft from v${base.version} ●` : base.version === live.version ? 'live' : 'a draft: not live'}
+        </span>
+        <span className="editor-actions">
+          {isRunning ? (
+            <Button onClick={stop} keys="Esc">
+              Stop
+            </Button>
+          ) : (
+            <Button onClick={run} keys="⌘↵">
+              Run
+            </Button>
+          )}
+          <Button onClick={runBoth}>Run both</Button>
+          <Button onClick={() => setDry(true)}>Dry run</Button>
+          {isChanged ? (
+            <>
+              <Button kind="quiet" onClick={draft.discard}>
+                Discard
+              </Button>
+              <Button onClick={() => void save()} busy={busy} keys="⌘S">
+                Save draft as v{latest + 1}
+              </Button>
+            </>
+          ) : null}
+          {isChanged || base.version !== live.version ? (
+            <Button kind="primary" onClick={putLive} busy={busy}>
+              Put live…
+            </Button>
+          ) : null}
+        </span>
+      </div>
+      {latest > seen ? (
+        <MovedUnder slug={slug} base={base} draft={content} newest={versions[0] ?? base} onRebase={() => setSeen(latest)} />
+      ) : null}
+      {fault === null ? null : (
+        <p className="note bad" role="alert">
+          {fault}
+        </p>
+      )}
+      <div className="playground editor">
+        <div>
+          <Panel title="System prompt" quiet>
+            <Field label="System prompt">
+              <textarea
+                className="prompt"
+                rows={10}
+                value={content.system}
+                onChange={(event) => draft.change({ ...content, system: event.target.value })}
+              />
+            </Field>
+          </Panel>
+          <Panel title="Settings">
+            <SettingsEditor
+              shape={shape}
+              settings={content.settings}
+              onChange={(settings) => draft.change({ ...content, settings })}
+              withModel
+            />
+          </Panel>
+          {isChanged ? (
+            <Panel title="Note" quiet>
+              <Field label="Note" hint="What is different, for those who read the history.">
+                <input value={note} onChange={(event) => setNote(event.target.value)} maxLength={500} />
+              </Field>
+            </Panel>
+          ) : null}
+        </div>
+        <div>
+          <Panel title="Test">
+            <div className="stack">
+              <MessagesEditor messages={messages} onChange={setMessages} />
+              <SavedTests slug={slug} messages={messages} onLoad={setMessages} />
+            </div>
+          </Panel>
+          <Panel title="Answer">
+            <div className="columns">
+              {runs['live'] === undefined ? null : <AnswerView title={`v${live.version} live`} run={runs['live']} interface={shape} />}
+              <AnswerView
+                title={title}
+                run={runs['draft']}
+                interface={shape}
+                onResults={(results) => {
+                  const next = [...messages, ...results]
+                  setMessages(next)
+                  start({ draft: draftAsked(next) })
+                }}
+              />
+            </div>
+          </Panel>
+        </div>
+      </div>
+      {isDry ? <DryRunDialog asked={draftAsked(messages)} onClose={() => setDry(false)} /> : null}
+      {moving === null ? null : (
+        <MoveLive
+          preset={preset}
+          to={moving}
+          onMoved={() => queries.invalidateQueries({ queryKey: ['presets'] })}
+          onClose={() => setMoving(null)}
+        />
+      )}
+    </>
+  )
+}
+
+/** They speak of requests with the preset; a draft is sent as a request of its own. */
+const withoutLocks = ({
+  locked: _locked,
+  on_locked: _onLocked,
+  ...settings
+}: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> => settings

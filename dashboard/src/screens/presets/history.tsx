@@ -1,0 +1,122 @@
+/** Versions, newest first; two of them compared. */
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+
+import type { PresetMove, PresetVersion } from '../../api/presets.ts'
+import { ContentDiff } from '../../diff/content-diff.tsx'
+import { Button } from '../../parts/button.tsx'
+import { Panel } from '../../parts/panel.tsx'
+import { Table } from '../../parts/table.tsx'
+import { When } from '../../parts/when.tsx'
+import { contentOf } from './content-of.ts'
+import { MoveLive } from './move-live.tsx'
+import type { PresetParts } from './preset-screen.tsx'
+
+export const History = ({ preset, versions, moves }: PresetParts & { moves: readonly PresetMove[] }) => {
+  const search = useSearch({ strict: false })
+  const navigate = useNavigate()
+  const queries = useQueryClient()
+  const [moving, setMoving] = useState<PresetVersion | null>(null)
+  const live = preset.designated_version.version
+  const newest = versions[0]?.version ?? live
+  const first = Number(search['compare'] ?? (newest === live ? (versions[1]?.version ?? live) : live))
+  const second = Number(search['with'] ?? newest)
+  const [one, other] = [first, second].map((number) => versions.find(({ version }) => version === number))
+  const choose =
+    (name: 'compare' | 'with') =>
+    (version: string): void =>
+      void navigate({ to: '.', search: (before) => ({ ...before, [name]: version }), replace: true, resetScroll: false })
+  return (
+    <>
+      <Panel title="Versions">
+        <Table<PresetVersion>
+          label="Versions"
+          rows={versions}
+          rowKey={({ id }) => id}
+          columns={[
+            { title: 'Version', isHead: true, cell: ({ version }) => `v${version}` },
+            {
+              title: 'Stands as',
+              cell: ({ version }) =>
+                [
+                  ...(version === live ? ['live'] : []),
+                  ...Object.entries(preset.labels).flatMap(([label, at]) => (at === version ? [label] : [])),
+                ].join(', ') || <span className="faint">–</span>,
+            },
+            { title: 'Note', cell: ({ note }) => note ?? <span className="faint">–</span> },
+            { title: 'By', wideOnly: true, cell: ({ creator_id: by }) => <span className="cut">{by}</span> },
+            { title: 'Saved', wideOnly: true, cell: ({ created_at: at }) => <When at={at} /> },
+            { title: 'Last live', wideOnly: true, cell: ({ designated_at: at }) => <When at={at} /> },
+            {
+              title: 'Change',
+              align: 'right',
+              cell: (version) =>
+                version.version === live ? null : (
+                  <Button onClick={() => setMoving(version)}>
+                    {version.version < live ? `Roll back to v${version.version}` : `Put v${version.version} live`}
+                  </Button>
+                ),
+            },
+          ]}
+        />
+      </Panel>
+      {versions.length < 2 || one === undefined || other === undefined ? null : (
+        <Panel
+          title="Compare"
+          actions={
+            <span className="row">
+              <VersionSelect label="Compare" versions={versions} value={first} onChange={choose('compare')} />
+              with
+              <VersionSelect label="with" versions={versions} value={second} onChange={choose('with')} />
+            </span>
+          }
+        >
+          <ContentDiff before={contentOf(one)} after={contentOf(other)} beforeTitle={`v${one.version}`} afterTitle={`v${other.version}`} />
+        </Panel>
+      )}
+      {moves.length === 0 ? null : (
+        <Panel title="What was live when">
+          <Table<PresetMove>
+            label="What was live when"
+            rows={moves}
+            rowKey={({ moved_at: at, label, to }) => `${at} ${label} ${to}`}
+            columns={[
+              { title: 'When', isHead: true, cell: ({ moved_at: at }) => <When at={at} /> },
+              { title: 'What', cell: ({ label }) => label ?? 'live' },
+              { title: 'From', cell: ({ from }) => (from === null ? '–' : `v${from}`) },
+              { title: 'To', cell: ({ to }) => (to === null ? 'removed' : `v${to}`) },
+              { title: 'By', wideOnly: true, cell: ({ user_id: by }) => by ?? '–' },
+            ]}
+          />
+        </Panel>
+      )}
+      {moving === null ? null : (
+        <MoveLive
+          preset={preset}
+          to={moving}
+          onMoved={() => queries.invalidateQueries({ queryKey: ['presets'] })}
+          onClose={() => setMoving(null)}
+        />
+      )}
+    </>
+  )
+}
+
+interface VersionSelectProps {
+  readonly label: string
+  readonly versions: readonly PresetVersion[]
+  readonly value: number
+  readonly onChange: (version: string) => void
+}
+
+export const VersionSelect = ({ label, versions, value, onChange }: VersionSelectProps) => (
+  <select aria-label={label} value={value} onChange={(event) => onChange(event.target.value)}>
+    {versions.map(({ version, note }) => (
+      <option key={version} value={version}>
+        v{version}
+        {note === null ? '' : ` ${note.slice(0, 40)}`}
+      </option>
+    ))}
+  </select>
+)

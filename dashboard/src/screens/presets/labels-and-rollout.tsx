@@ -1,0 +1,16 @@
+/** Names for versions, and which share of the callers gets which version. */
+import { Panel } from '../../parts/panel.tsx'
+import { Labels } from './labels.tsx'
+import type { PresetParts } from './preset-screen.tsx'
+import { RolloutPanel } from './rollout.tsx'
+
+export const LabelsAndRollout = (parts: PresetParts) => (
+  <>
+    <Panel title="Labels">
+      <Labels {...parts} />
+    </Panel>
+    <Panel title="Rollout">
+      <RolloutPanel {...parts} />
+    </Panel>
+  </>
+)

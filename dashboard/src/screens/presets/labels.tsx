@@ -1,0 +1,88 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { useSearch } from '@tanstack/react-router'
+import { type FormEvent, useState } from 'react'
+
+import { ApiError } from '../../api/api-error.ts'
+import { patchPreset } from '../../api/presets.ts'
+import { Button } from '../../parts/button.tsx'
+import { Confirm } from '../../parts/confirm.tsx'
+import { messageOf } from '../../parts/error-note.tsx'
+import { Field } from '../../parts/field.tsx'
+import { toast } from '../../shell/toasts.tsx'
+import { VersionSelect } from './history.tsx'
+import type { PresetParts } from './preset-screen.tsx'
+
+interface Move {
+  readonly label: string
+  readonly to: number | null
+}
+
+export const Labels = ({ preset: { slug, labels, latest_version: latest }, versions }: PresetParts) => {
+  const { workspace } = useSearch({ strict: false })
+  const queries = useQueryClient()
+  const [asking, setAsking] = useState<Move | null>(null)
+  const [name, setName] = useState('')
+  const move = async ({ label, to }: Move, confirm: boolean): Promise<void> => {
+    await patchPreset(slug, { labels: { [label]: to }, ...(confirm ? { confirm } : {}) }, { workspace_id: workspace })
+    await queries.invalidateQueries({ queryKey: ['presets', slug] })
+    toast(to === null ? `Removed the label ${label}.` : `${label} is v${to} now.`)
+  }
+  /** A protected label is moved by who confirms it. */
+  const begin = (change: Move): void => {
+    move(change, false).catch((thrown: unknown) => {
+      if (thrown instanceof ApiError && /confirm/.test(thrown.message)) setAsking(change)
+      else toast(messageOf(thrown))
+    })
+  }
+  const add = (event: FormEvent): void => {
+    event.preventDefault()
+    begin({ label: name.trim(), to: latest })
+    setName('')
+  }
+  return (
+    <div className="stack">
+      <ul className="labels">
+        {Object.entries(labels).map(([label, version]) => (
+          <li key={label} className="row">
+            <code>{label}</code>
+            <VersionSelect
+              label={`Version of ${label}`}
+              versions={versions}
+              value={version}
+              onChange={(to) => begin({ label, to: Number(to) })}
+            />
+            <Button kind="quiet" onClick={() => begin({ label, to: null })}>
+              Remove
+            </Button>
+          </li>
+        ))}
+      </ul>
+      <form className="row" onSubmit={add}>
+        <Field label="New label" hint={`Used as @preset/${slug}@${name || 'staging'}`}>
+          <input
+            value={name}
+            onChange={(event) => setName(event.target.value)}
+            required
+            pattern="[A-Za-z_][A-Za-z0-9._\-]*"
+            spellCheck={false}
+            autoComplete="off"
+          />
+        </Field>
+        <Button type="submit">Add label</Button>
+      </form>
+      {asking === null ? null : (
+        <Confirm
+          title={`Move the protected label ${asking.label}`}
+          action={asking.to === null ? `Remove ${asking.label}` : `Move ${asking.label} to v${asking.to}`}
+          onConfirm={() => move(asking, true)}
+          onClose={() => setAsking(null)}
+        >
+          <p>
+            Whoever uses <code>{`@preset/${slug}@${asking.label}`}</code> gets {asking.to === null ? 'nothing' : `v${asking.to}`} from now
+            on.
+          </p>
+        </Confirm>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,57 @@
+/** Another version goes live: what changes for callers is shown before, and the way back is offered after. */
+import { useQuery } from '@tanstack/react-query'
+import { useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
+
+import { patchPreset, type PresetVersion, type PresetWithVersion } from '../../api/presets.ts'
+import { usage } from '../../api/usage.ts'
+import { ContentDiff } from '../../diff/content-diff.tsx'
+import { Confirm } from '../../parts/confirm.tsx'
+import { messageOf } from '../../parts/error-note.tsx'
+import { useNow } from '../../parts/when.tsx'
+import { rangeOf } from '../../range.ts'
+import { toast } from '../../shell/toasts.tsx'
+import { contentOf } from './content-of.ts'
+import { VersionFigures } from './version-figures.tsx'
+
+interface MoveLiveProps {
+  readonly preset: PresetWithVersion
+  readonly to: PresetVersion
+  readonly onMoved: () => Promise<unknown>
+  readonly onClose: () => void
+}
+
+export const MoveLive = ({ preset: { slug, designated_version: live }, to, onMoved, onClose }: MoveLiveProps) => {
+  const { workspace } = useSearch({ strict: false })
+  const [openedAt] = useState(useNow())
+  const { from, to: until } = rangeOf({ range: '24h' }, openedAt)
+  const used = useQuery(usage({ preset: slug, group_by: 'preset_version', from, to: until, interval: 'day', workspace_id: workspace }))
+  const isBack = to.version < live.version
+  const move = (version: number): Promise<unknown> =>
+    patchPreset(slug, { designated_version: version }, { workspace_id: workspace }).then(onMoved)
+  const confirm = async (): Promise<void> => {
+    await move(to.version)
+    toast(`v${to.version} of ${slug} is live now; other processes follow within 0.5 s.`, () => {
+      void move(live.version).then(
+        () => toast(`v${live.version} of ${slug} is live again.`),
+        (thrown: unknown) => toast(messageOf(thrown)),
+      )
+    })
+  }
+  return (
+    <Confirm
+      wide
+      title={isBack ? `Roll back ${slug} to v${to.version}` : `Put v${to.version} of ${slug} live`}
+      action={isBack ? `Roll back to v${to.version}` : `Put v${to.version} live`}
+      onConfirm={confirm}
+      onClose={onClose}
+    >
+      <ContentDiff before={contentOf(live)} after={contentOf(to)} beforeTitle={`v${live.version} (live)`} afterTitle={`v${to.version}`} />
+      {used.data === undefined ? null : (
+        <VersionFigures
+          groups={used.data.groups.filter(({ preset_version: version }) => version === live.version || version === to.version)}
+        />
+      )}
+    </Confirm>
+  )
+}

@@ -1,0 +1,95 @@
+/** One preset: edit and try it, its history, who gets which version, who uses it. */
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { Link, useParams, useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
+
+import { preset, presetMoves, presetVersions, type PresetVersion, type PresetWithVersion } from '../../api/presets.ts'
+import { Button } from '../../parts/button.tsx'
+import { Copy } from '../../parts/copy.tsx'
+import { CopyCurl } from '../../parts/copy-curl.tsx'
+import { Loaded } from '../../parts/loaded.tsx'
+import { FaultBoundary } from '../../parts/panel.tsx'
+import { ScreenHead } from '../../parts/screen-head.tsx'
+import { Tabs } from '../../parts/tabs.tsx'
+import { Editor } from './editor.tsx'
+import { History } from './history.tsx'
+import { LabelsAndRollout } from './labels-and-rollout.tsx'
+import { MoveLive } from './move-live.tsx'
+import { PresetSettings } from './preset-settings.tsx'
+import { UsedBy } from './used-by.tsx'
+
+const TABS = [
+  { id: 'edit', title: 'Edit' },
+  { id: 'history', title: 'History' },
+  { id: 'labels', title: 'Labels and rollout' },
+  { id: 'used', title: 'Used by' },
+  { id: 'settings', title: 'Settings' },
+] as const
+
+/** What every part of the screen is handed. */
+export interface PresetParts {
+  readonly preset: PresetWithVersion
+  /** Newest first. */
+  readonly versions: readonly PresetVersion[]
+}
+
+export const PresetScreen = () => {
+  const { slug = '' } = useParams({ strict: false })
+  const { workspace } = useSearch({ strict: false })
+  const scope = { workspace_id: workspace }
+  const found = useQuery(preset(slug, scope))
+  const versions = useQuery(presetVersions(slug, scope))
+  if (found.data !== undefined && versions.data !== undefined) return <Preset key={slug} preset={found.data} versions={versions.data} />
+  return (
+    <>
+      <ScreenHead title={slug} />
+      <Loaded query={found} rows={8}>
+        {() => (
+          <Loaded query={versions} rows={8}>
+            {() => null}
+          </Loaded>
+        )}
+      </Loaded>
+    </>
+  )
+}
+
+const Preset = (parts: PresetParts) => {
+  const { slug, designated_version: live, name } = parts.preset
+  const { tab = 'edit', workspace } = useSearch({ strict: false })
+  const queries = useQueryClient()
+  const moves = useQuery(presetMoves(slug, { workspace_id: workspace }))
+  const [isRollingBack, setRollingBack] = useState(false)
+  // What was live before the version that is.
+  const before = (moves.data ?? []).find(({ label, from, to }) => label === null && to === live.version && from !== null)?.from ?? null
+  const previous = parts.versions.find(({ version }) => version === before)
+  return (
+    <>
+      <ScreenHead title={name}>
+        <span className="soft">v{live.version} live</span>
+        <Copy text={`@preset/${slug}`}>{`@preset/${slug}`}</Copy>
+        <CopyCurl path={`/presets/${encodeURIComponent(slug)}`} query={{ workspace_id: workspace }} />
+        <Link className="button plain" to="/playground" search={{ model: `@preset/${slug}` }}>
+          Open in playground
+        </Link>
+        {previous === undefined ? null : <Button onClick={() => setRollingBack(true)}>Roll back</Button>}
+      </ScreenHead>
+      <Tabs label="Parts of the preset" tabs={TABS} current={tab} />
+      <FaultBoundary key={tab}>
+        {tab === 'edit' ? <Editor {...parts} /> : null}
+        {tab === 'history' ? <History {...parts} moves={moves.data ?? []} /> : null}
+        {tab === 'labels' ? <LabelsAndRollout {...parts} /> : null}
+        {tab === 'used' ? <UsedBy {...parts} /> : null}
+        {tab === 'settings' ? <PresetSettings {...parts} /> : null}
+      </FaultBoundary>
+      {isRollingBack && previous !== undefined ? (
+        <MoveLive
+          {...parts}
+          to={previous}
+          onMoved={() => queries.invalidateQueries({ queryKey: ['presets'] })}
+          onClose={() => setRollingBack(false)}
+        />
+      ) : null}
+    </>
+  )
+}

@@ -1,0 +1,142 @@
+/** The presets of the workspace. */
+import { useQuery } from '@tanstack/react-query'
+import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
+
+import { presetList, type Preset } from '../../api/presets.ts'
+import { usage } from '../../api/usage.ts'
+import { count, money, percent } from '../../format.ts'
+import { Button } from '../../parts/button.tsx'
+import { CopyCurl } from '../../parts/copy-curl.tsx'
+import { Empty } from '../../parts/empty.tsx'
+import { Loaded } from '../../parts/loaded.tsx'
+import { Panel } from '../../parts/panel.tsx'
+import { ScreenHead } from '../../parts/screen-head.tsx'
+import { Status } from '../../parts/status.tsx'
+import { Table } from '../../parts/table.tsx'
+import { useNow, When } from '../../parts/when.tsx'
+import { rangeOf } from '../../range.ts'
+import { useKeys } from '../../shell/keyboard.ts'
+import { filterText } from '../requests/filter.ts'
+import { NewPreset } from './new-preset.tsx'
+
+const STATES = ['active', 'disabled', 'archived'] as const
+
+export const PresetsScreen = () => {
+  const { q, state = 'active', workspace } = useSearch({ strict: false })
+  const navigate = useNavigate()
+  const [isCreating, setCreating] = useState(false)
+  const [openedAt] = useState(useNow())
+  const query = { q, status: state, workspace_id: workspace }
+  const presets = useQuery(presetList(query))
+  const { from, to } = rangeOf({ range: '24h' }, openedAt)
+  const used = useQuery(usage({ from, to, interval: 'day', group_by: 'preset', top: 50, workspace_id: workspace }))
+  const sums = new Map((used.data?.groups ?? []).map((group) => [group.preset, group]))
+  const create = (): void => setCreating(true)
+  useKeys({ c: create })
+  return (
+    <>
+      <ScreenHead title="Presets">
+        <input
+          type="search"
+          className="narrow"
+          aria-label="Filter presets"
+          placeholder="Filter"
+          defaultValue={q}
+          onChange={(event) =>
+            void navigate({ to: '.', search: (before) => ({ ...before, q: event.target.value || undefined }), replace: true })
+          }
+        />
+        <select
+          aria-label="State"
+          value={state}
+          onChange={(event) => void navigate({ to: '.', search: (before) => ({ ...before, state: event.target.value }) })}
+        >
+          {STATES.map((one) => (
+            <option key={one}>{one}</option>
+          ))}
+        </select>
+        <CopyCurl path="/presets" query={query} />
+        <Button kind="primary" onClick={create} keys="c">
+          New preset
+        </Button>
+      </ScreenHead>
+      <Panel title="All presets" quiet>
+        <Loaded query={presets} rows={8}>
+          {(found) => (
+            <Table<Preset>
+              label="Presets"
+              rows={found}
+              rowKey={({ id }) => id}
+              empty={<NoPresets isFiltered={q !== undefined || state !== 'active'} onCreate={create} />}
+              columns={[
+                {
+                  title: 'Name',
+                  isHead: true,
+                  cell: ({ slug, name }) => (
+                    <>
+                      <Link to="/presets/$slug" params={{ slug }}>
+                        {slug}
+                      </Link>
+                      {name === slug ? null : <span className="faint"> {name}</span>}
+                    </>
+                  ),
+                },
+                { title: 'Newest', cell: ({ latest_version }) => `v${latest_version}` },
+                {
+                  title: 'Labels',
+                  wideOnly: true,
+                  cell: ({ labels }) =>
+                    Object.entries(labels)
+                      .map(([label, version]) => `${label} → v${version}`)
+                      .join(', ') || <span className="faint">–</span>,
+                },
+                {
+                  title: 'State',
+                  wideOnly: true,
+                  cell: ({ status }) => <Status mark={status === 'active' ? 'ok' : 'disabled'}>{status}</Status>,
+                },
+                {
+                  title: 'Requests, 24 h',
+                  align: 'right',
+                  cell: ({ slug }) => (
+                    <Link to="/requests" search={{ q: filterText({ preset: slug }) }}>
+                      {count(sums.get(slug)?.requests ?? 0)}
+                    </Link>
+                  ),
+                },
+                {
+                  title: 'Errors',
+                  align: 'right',
+                  cell: ({ slug }) => {
+                    const sum = sums.get(slug)
+                    return sum === undefined || sum.requests === 0 ? <span className="faint">–</span> : percent(sum.errors / sum.requests)
+                  },
+                },
+                { title: 'Cost', align: 'right', wideOnly: true, cell: ({ slug }) => money(sums.get(slug)?.cost ?? 0) },
+                { title: 'Changed', align: 'right', wideOnly: true, cell: ({ updated_at }) => <When at={updated_at} /> },
+              ]}
+            />
+          )}
+        </Loaded>
+      </Panel>
+      {isCreating ? <NewPreset onClose={() => setCreating(false)} /> : null}
+    </>
+  )
+}
+
+const NoPresets = ({ isFiltered, onCreate }: { isFiltered: boolean; onCreate: () => void }) =>
+  isFiltered ? (
+    <Empty>No preset fits the filter.</Empty>
+  ) : (
+    <Empty
+      action={
+        <Button kind="primary" onClick={onCreate}>
+          New preset
+        </Button>
+      }
+    >
+      No presets yet. A preset keeps a model, a system prompt and settings under a name that programs use as a model: change it here, and
+      nothing is deployed.
+    </Empty>
+  )

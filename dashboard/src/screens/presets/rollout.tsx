@@ -1,0 +1,120 @@
+/** A share of the callers gets another version; figures of each tell when to go on and when to end it. */
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useSearch } from '@tanstack/react-router'
+import { type FormEvent, useState } from 'react'
+
+import { endRollout, presetRollout, type Rollout, startRollout, STICKY } from '../../api/presets.ts'
+import { usage } from '../../api/usage.ts'
+import { Button } from '../../parts/button.tsx'
+import { messageOf } from '../../parts/error-note.tsx'
+import { Field } from '../../parts/field.tsx'
+import { Loaded } from '../../parts/loaded.tsx'
+import { Meter } from '../../parts/meter.tsx'
+import { useNow } from '../../parts/when.tsx'
+import { rangeOf } from '../../range.ts'
+import { toast } from '../../shell/toasts.tsx'
+import { VersionSelect } from './history.tsx'
+import type { PresetParts } from './preset-screen.tsx'
+import { VersionFigures } from './version-figures.tsx'
+
+export const RolloutPanel = (parts: PresetParts) => {
+  const { slug } = parts.preset
+  const { workspace } = useSearch({ strict: false })
+  const scope = { workspace_id: workspace }
+  const rollout = useQuery(presetRollout(slug, scope))
+  const [openedAt] = useState(useNow())
+  const { from, to } = rangeOf({ range: '24h' }, openedAt)
+  const used = useQuery({
+    ...usage({ preset: slug, group_by: 'preset_version', from, to, interval: 'day', ...scope }),
+    refetchInterval: 10_000,
+  })
+  const queries = useQueryClient()
+  const reload = (): Promise<void> => queries.invalidateQueries({ queryKey: ['presets', slug] })
+  const end = (): void =>
+    void endRollout(slug, scope)
+      .then(reload)
+      .then(
+        () => toast(`All callers of ${slug} get v${parts.preset.designated_version.version}.`),
+        (thrown: unknown) => toast(messageOf(thrown)),
+      )
+  return (
+    <Loaded query={rollout} rows={3}>
+      {(running) => (
+        <div className="stack">
+          {running === null ? (
+            <NewRollout {...parts} onStart={(next) => startRollout(slug, next, scope).then(reload)} />
+          ) : (
+            <>
+              <ul className="splits">
+                {running.splits.map(({ version, weight }) => (
+                  <li key={version} className="row">
+                    <span>v{version}</span>
+                    <Meter label={`Share of v${version}`} used={weight} limit={sumOf(running)} />
+                    <span className="number">{Math.round((weight / sumOf(running)) * 100)} %</span>
+                  </li>
+                ))}
+              </ul>
+              <p className="soft">A caller keeps its version by {running.sticky}.</p>
+              <div>
+                <Button onClick={end}>End: all to v{parts.preset.designated_version.version}</Button>
+              </div>
+            </>
+          )}
+          <Loaded query={used} rows={2}>
+            {({ groups }) => <VersionFigures groups={groups} />}
+          </Loaded>
+        </div>
+      )}
+    </Loaded>
+  )
+}
+
+const sumOf = ({ splits }: Rollout): number => splits.reduce((sum, { weight }) => sum + weight, 0) || 1
+
+const NewRollout = ({ preset, versions, onStart }: PresetParts & { onStart: (rollout: Rollout) => Promise<unknown> }) => {
+  const live = preset.designated_version.version
+  const [version, setVersion] = useState(versions.find((one) => one.version !== live)?.version ?? null)
+  const [share, setShare] = useState(10)
+  const [sticky, setSticky] = useState<Rollout['sticky']>('session')
+  const [fault, setFault] = useState<string | null>(null)
+  if (version === null) return <p className="soft">A rollout needs a second version: save a draft first.</p>
+  const submit = (event: FormEvent): void => {
+    event.preventDefault()
+    setFault(null)
+    onStart({
+      splits: [
+        { version: live, weight: 100 - share },
+        { version, weight: share },
+      ],
+      sticky,
+    }).catch((thrown: unknown) => setFault(messageOf(thrown)))
+  }
+  return (
+    <form className="row top" onSubmit={submit}>
+      <Field label="Version" fault={fault}>
+        <VersionSelectField versions={versions.filter((one) => one.version !== live)} value={version} onChange={setVersion} />
+      </Field>
+      <Field label="Share in per cent">
+        <input type="number" min={1} max={99} value={share} onChange={(event) => setShare(Number(event.target.value))} />
+      </Field>
+      <Field label="A caller is told by">
+        <select value={sticky} onChange={(event) => setSticky(STICKY.find((one) => one === event.target.value) ?? 'session')}>
+          {STICKY.map((one) => (
+            <option key={one}>{one}</option>
+          ))}
+        </select>
+      </Field>
+      <Button type="submit">Start rollout</Button>
+    </form>
+  )
+}
+
+const VersionSelectField = ({
+  versions,
+  value,
+  onChange,
+}: {
+  versions: PresetParts['versions']
+  value: number
+  onChange: (version: number) => void
+}) => <VersionSelect label="Version" versions={versions} value={value} onChange={(next) => onChange(Number(next))} />

@@ -1,0 +1,81 @@
+/** Inputs that are kept with the preset, to be tried again. */
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useSearch } from '@tanstack/react-router'
+import { type FormEvent, useState } from 'react'
+
+import { deletePresetTest, presetTests, savePresetTest } from '../../api/presets.ts'
+import { Button } from '../../parts/button.tsx'
+import { messageOf } from '../../parts/error-note.tsx'
+import { Loaded } from '../../parts/loaded.tsx'
+import { askedFrom, type Message } from '../../playing/conversation-input.ts'
+import { toast } from '../../shell/toasts.tsx'
+
+interface SavedTestsProps {
+  readonly slug: string
+  readonly messages: readonly Message[]
+  readonly onLoad: (messages: readonly Message[]) => void
+}
+
+export const SavedTests = ({ slug, messages, onLoad }: SavedTestsProps) => {
+  const { workspace } = useSearch({ strict: false })
+  const scope = { workspace_id: workspace }
+  const tests = useQuery(presetTests(slug, scope))
+  const queries = useQueryClient()
+  const [name, setName] = useState('')
+  const reload = (): Promise<void> => queries.invalidateQueries({ queryKey: ['presets', slug, 'tests'] })
+  const tell = (thrown: unknown): void => toast(messageOf(thrown))
+  const written = messages.flatMap((message) =>
+    message.role === 'raw' || message.text === '' ? [] : [{ role: message.role, content: message.text }],
+  )
+  const save = (event: FormEvent): void => {
+    event.preventDefault()
+    savePresetTest(slug, { name, messages: written }, scope)
+      .then(() => setName(''))
+      .then(reload)
+      .catch(tell)
+  }
+  return (
+    <Loaded query={tests} rows={1}>
+      {(found) => (
+        <div className="stack">
+          {found.length === 0 ? null : (
+            <ul className="saved-tests" aria-label="Saved tests">
+              {found.map((test) => (
+                <li key={test.id} className="row">
+                  <button
+                    type="button"
+                    className="link-button"
+                    onClick={() => onLoad(askedFrom({ messages: test.messages }, 'chat').messages)}
+                  >
+                    {test.name}
+                  </button>
+                  <button
+                    type="button"
+                    className="icon-button"
+                    aria-label={`Delete the test ${test.name}`}
+                    onClick={() => void deletePresetTest(slug, test.id, scope).then(reload).catch(tell)}
+                  >
+                    ×
+                  </button>
+                </li>
+              ))}
+            </ul>
+          )}
+          {written.length === 0 ? null : (
+            <form className="row" onSubmit={save}>
+              <input
+                className="narrow"
+                aria-label="Name of the test"
+                placeholder="Name"
+                value={name}
+                onChange={(event) => setName(event.target.value)}
+                required
+              />
+              <Button type="submit">Save as test</Button>
+            </form>
+          )}
+        </div>
+      )}
+    </Loaded>
+  )
+}

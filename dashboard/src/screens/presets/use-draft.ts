@@ -1,0 +1,36 @@
+/** The draft of a preset: what the version that it began with holds, until somebody writes. */
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+
+import type { PresetVersion } from '../../api/presets.ts'
+import { currentSession } from '../../api/session.ts'
+import type { PresetContent } from '../../diff/content-diff.tsx'
+import { contentOf, sameContent } from './content-of.ts'
+import { keepDraft, readDraft } from './drafts.ts'
+
+export interface Draft {
+  readonly content: PresetContent
+  readonly isChanged: boolean
+  change(content: PresetContent): void
+  /** Back to what the version holds. */
+  discard(): void
+}
+
+export const useDraft = (slug: string, base: PresetVersion): Draft => {
+  const session = useQuery(currentSession)
+  const user = session.data?.user_id ?? ''
+  const of = `${user} ${base.id}`
+  const [state, setState] = useState<{ of: string; content: PresetContent | null }>({ of: '', content: null })
+  const kept = state.of === of ? state.content : readDraft(user, slug, base.version)
+  const content = kept ?? contentOf(base)
+  const keep = (next: PresetContent | null): void => {
+    keepDraft(user, slug, base.version, next)
+    setState({ of, content: next })
+  }
+  return {
+    content,
+    isChanged: !sameContent(content, contentOf(base)),
+    change: (next) => keep(sameContent(next, contentOf(base)) ? null : next),
+    discard: () => keep(null),
+  }
+}

@@ -1,0 +1,43 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+
+import { settingsDiff } from '../src/diff/settings-diff.ts'
+import { wordDiff } from '../src/diff/word-diff.ts'
+
+describe('the comparison of texts', () => {
+  test('tells words that changed, and no more', () => {
+    expect(wordDiff('Answer politely and briefly.', 'Answer briefly.')).toEqual([
+      { kind: 'same', text: 'Answer ' },
+      { kind: 'removed', text: 'politely and ' },
+      { kind: 'same', text: 'briefly.' },
+    ])
+  })
+
+  test('what is left of it without what was added is the first text, without what was removed the second', () => {
+    const texts = fc.array(fc.constantFrom('a', 'b', 'word', ' ', '\n', '…', '🙂'), { maxLength: 40 }).map((words) => words.join(''))
+    fc.assert(
+      fc.property(fc.oneof(texts, fc.string({ unit: 'binary' })), texts, (before, after) => {
+        const pieces = wordDiff(before, after)
+        const without = (kind: string): string =>
+          pieces
+            .filter((piece) => piece.kind !== kind)
+            .map(({ text }) => text)
+            .join('')
+        expect([without('added'), without('removed')]).toEqual([before, after])
+      }),
+    )
+  })
+})
+
+describe('the comparison of settings', () => {
+  test('goes by key: neither their order nor the order of tools is a change', () => {
+    const search = { type: 'function', function: { name: 'search', parameters: { type: 'object', properties: {} } } }
+    const clock = { type: 'function', function: { name: 'clock' } }
+    expect(settingsDiff({ model: 'm', tools: [search, clock] }, { tools: [clock, { ...search }], model: 'm' })).toEqual([])
+    expect(settingsDiff({ temperature: 1, tools: [search] }, { temperature: 0.2, top_p: 1, tools: [] })).toEqual([
+      { name: 'temperature', before: '1', after: '0.2' },
+      { name: 'tools: search', before: expect.stringContaining('"search"'), after: null },
+      { name: 'top_p', before: null, after: '1' },
+    ])
+  })
+})
