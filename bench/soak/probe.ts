@@ -1,0 +1,28 @@
+/** Loaded into the service before its own code: on SIGUSR2 it collects garbage and writes what is left to the file of SOAK_PROBE. */
+import { renameSync, writeFileSync } from 'node:fs'
+
+import { heapStats } from 'bun:jsc'
+
+export interface Probe {
+  readonly residentBytes: number
+  readonly heapBytes: number
+  /** How many of each kind of object there are. */
+  readonly objects: Readonly<Record<string, number>>
+  /** How many listen to each event of the process. */
+  readonly listeners: Readonly<Record<string, number>>
+}
+
+const file = process.env['SOAK_PROBE'] ?? ''
+
+process.on('SIGUSR2', () => {
+  Bun.gc(true)
+  const { heapSize, objectTypeCounts } = heapStats()
+  const probe: Probe = {
+    residentBytes: process.memoryUsage.rss(),
+    heapBytes: heapSize,
+    objects: objectTypeCounts,
+    listeners: Object.fromEntries(process.eventNames().map((name) => [String(name), process.listenerCount(name)])),
+  }
+  writeFileSync(`${file}.draft`, JSON.stringify(probe))
+  renameSync(`${file}.draft`, file)
+})
