@@ -94,6 +94,12 @@ export const configFileSchema = z
         }),
         queue: upTo(100_000, 256, 'Requests that wait for one of them to end, beyond which they are refused.'),
         queue_seconds: z.number().min(0).max(60).default(1).meta({ description: 'How long each of them waits.' }),
+        store_timeout_ms: z
+          .int()
+          .min(5)
+          .max(10_000)
+          .default(50)
+          .meta({ description: 'Milliseconds in which Redis or PostgreSQL must have said whether a key is within its limits.' }),
         loop_lag_ms: upTo(60_000, 1000, 'New inference requests are refused while this process is behind by more than this; 0: never.'),
       })
       .prefault({}),

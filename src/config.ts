@@ -99,7 +99,17 @@ export const SERVE_SETTINGS = {
   ...STORAGE_SETTINGS,
   host: setting('host', 'PATCHBAY_HOST', '127.0.0.1', 'Address to listen on.', text('127.0.0.1')),
   port: setting('port', 'PATCHBAY_PORT', '8080', 'Port to listen on; 0 takes any free one.', integer(8080, 0, 65_535)),
-  redisUrl: setting('redis-url', 'PATCHBAY_REDIS_URL', 'none', 'Not used yet: limits live in the process.', optionalText),
+  redisUrl: setting(
+    'redis-url',
+    'PATCHBAY_REDIS_URL',
+    'none',
+    'redis://… or valkey://…: where several processes count the limits of keys together.',
+    z
+      .string()
+      .regex(/^(?:redis|rediss|valkey|valkeys|redis\+tls):\/\/\S+$/, 'must be a URL that starts with redis:// or valkey://')
+      .optional()
+      .transform((value) => value ?? null),
+  ),
   workers: setting('workers', 'PATCHBAY_WORKERS', '1', 'Processes that share the port; more than one needs PostgreSQL.', integer(1, 1, 64)),
   drainSeconds: setting('drain-seconds', 'PATCHBAY_DRAIN_SECONDS', '30', 'How long streams may go on after SIGTERM.', integer(30, 0, 3600)),
   logLevel: setting(

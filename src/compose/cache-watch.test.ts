@@ -9,6 +9,7 @@ const start = async () => {
   const happened: string[] = []
   const counter: { value: number | null } = { value: 1 }
   const failing = new Set<string>()
+  let notify = (): void => undefined
   const cache = (name: string) => ({
     name,
     refresh: () => {
@@ -24,6 +25,10 @@ const start = async () => {
         return counter.value
       },
     },
+    listen: (heard) => {
+      notify = heard
+      return () => (notify = () => undefined)
+    },
     caches: [cache('keys'), cache('guardrails')],
     onChange: async () => void happened.push('changed'),
     onError: (thrown, doing) => happened.push(`${doing}: ${(thrown as Error).message}`),
@@ -33,6 +38,13 @@ const start = async () => {
     counter,
     failing,
     stop,
+    /** What happens when the database tells of a change, without any time that passes. */
+    async hear(times = 1): Promise<readonly string[]> {
+      happened.length = 0
+      for (let time = 0; time < times; time += 1) notify()
+      await turn()
+      return [...happened]
+    },
     /** What happens until the next poll has ended. */
     async poll(): Promise<readonly string[]> {
       happened.length = 0
@@ -80,4 +92,13 @@ test('once stopped, nothing is read any more', async () => {
   stop()
   counter.value = 2
   expect([await poll(), clock.waiting]).toEqual([[], 0])
+})
+
+test('a change that is heard of is seen at once, and only once; after the end nothing is heard', async () => {
+  const { counter, hear, poll, stop } = await start()
+  counter.value = 2
+  expect([await hear(), await hear(3), await poll()]).toEqual([['keys', 'guardrails', 'changed'], [], []])
+  stop()
+  counter.value = 3
+  expect(await hear()).toEqual([])
 })

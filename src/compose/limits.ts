@@ -1,32 +1,53 @@
 /** The parts that let requests in, built and joined. */
 import { createAdmission, type Admission } from '../limits/admission.ts'
 import { createBodyRoom, type BodyRoom } from '../limits/body-room.ts'
-import { createRateMeter } from '../limits/gcra.ts'
 import { createLoopLag, type LoopLag } from '../limits/loop-lag.ts'
+import { createSharedMeter, type SharedMeter } from '../limits/shared-meter.ts'
 import type { Clock } from '../lib/clock.ts'
+import type { LimitStore } from '../storage/limits/limit-store.ts'
+import type { Log } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { Reloadable } from './reloadable.ts'
 
 export interface LimitParts {
   readonly lag: LoopLag
+  readonly meter: SharedMeter
   readonly admission: Admission
   readonly bodyRoom: BodyRoom
 }
 
-/** Keys whose rates are remembered, twice. */
-const RATE_NAMES_MAX = 100_000
-
-export const composeLimits = (clock: Clock, metrics: Metrics, reloadable: Reloadable): LimitParts => {
+export const composeLimits = (parts: {
+  readonly clock: Clock
+  readonly log: Log
+  readonly metrics: Metrics
+  readonly reloadable: Reloadable
+  readonly limitStore: LimitStore | null
+  readonly nodesSeen: () => number
+}): LimitParts => {
+  const { clock, log, metrics, reloadable, limitStore, nodesSeen } = parts
   const lag = createLoopLag(clock)
-  const admission = createAdmission({
+  const meter = createSharedMeter({
     clock,
-    meter: createRateMeter(RATE_NAMES_MAX),
-    lag,
-    limits: () => reloadable.settings.limits,
+    store: limitStore,
+    nodes: nodesSeen,
+    timeoutMs: () => reloadable.settings.storeTimeoutMs,
+    onAway(thrown) {
+      const name = limitStore?.name ?? ''
+      if (thrown === null) log.info({ store: name }, 'limits of keys are counted by all nodes together again')
+      else
+        log.warn({ store: name, nodes: nodesSeen(), error: thrown }, 'limits of keys are not counted together: this node keeps to its part')
+    },
   })
+  const admission = createAdmission({ clock, meter, lag, limits: () => reloadable.settings.limits })
   const bodyRoom = createBodyRoom(() => reloadable.settings.bodyRoom)
   metrics.gauge('patchbay_request_body_bytes', 'Bytes of request bodies in memory.', () => bodyRoom.bytes)
   metrics.gauge('patchbay_requests_inside', 'Inference requests that were let in.', () => admission.inside)
   metrics.gauge('patchbay_requests_waiting', 'Inference requests that wait to be let in.', () => admission.waiting)
-  return { lag, admission, bodyRoom }
+  metrics.gauge('patchbay_limit_store_away', '1 while limits of keys are not counted by all nodes together.', () => Number(meter.away))
+  metrics.gauge(
+    'patchbay_limits_decided_alone',
+    'Requests whose limits this node decided by its part alone, because the store was away.',
+    () => meter.decidedAlone,
+  )
+  return { lag, meter, admission, bodyRoom }
 }

@@ -10,6 +10,7 @@ import { openPresetSeal } from '../presets/preset-seal.ts'
 import { derivedKeys } from '../root-secret.ts'
 import { createFactStore } from '../storage/fact-store.ts'
 import { openJournal, type Journal } from '../storage/journal.ts'
+import { createRedisLimits } from '../storage/limits/redis-limits.ts'
 import { createLog, type Log } from '../telemetry/log.ts'
 import { createMetrics } from '../telemetry/metrics.ts'
 import { composeService, type Service } from './service.ts'
@@ -27,12 +28,13 @@ export const openService = async (settings: ServeSettings, file: ConfigFile, env
   })
   const seal = await openPresetSeal(createFactStore(storage.database), derivedKeys(storage.secret, 'preset-key'), ids)
   const journal = journalIn(settings.dataDir, log)
-  const service = await composeService(
-    { clock, ids, log, metrics, storage, host: settings.host, journal, seal },
-    file,
-    settings.config,
-    env,
-  )
+  const node = ids.uuid()
+  const limitStore =
+    settings.redisUrl === null
+      ? (storage.database.server?.openLimits(node) ?? null)
+      : createRedisLimits({ url: settings.redisUrl, prefix: `patchbay:${storage.owner.workspaceId}:`, node })
+  const ground = { clock, ids, log, metrics, storage, host: settings.host, journal, seal, node, limitStore }
+  const service = await composeService(ground, file, settings.config, env)
   return {
     ...service,
     async close() {

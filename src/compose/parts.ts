@@ -21,6 +21,7 @@ import type { Journal } from '../storage/journal.ts'
 import { createUsageSeries } from '../storage/usage-series.ts'
 import { createPresetStore } from '../storage/preset-store.ts'
 import { createPresetTestStore } from '../storage/preset-test-store.ts'
+import type { LimitStore } from '../storage/limits/limit-store.ts'
 import type { TextSeal } from '../storage/sealed-config.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
@@ -28,6 +29,7 @@ import { composeBudgets } from './budgets.ts'
 import { composeLimits } from './limits.ts'
 import { composeManagement } from './management.ts'
 import { composeObservability } from './observability.ts'
+import { composeNodes } from './nodes.ts'
 import { createReadiness } from './readiness.ts'
 import type { Reloadable } from './reloadable.ts'
 import { composeRouting } from './routing.ts'
@@ -45,7 +47,13 @@ export interface Ground {
   readonly journal: Journal | null
   /** Under which secrets of presets, and answers that are shown once, are stored. */
   readonly seal: TextSeal
+  /** This process among the nodes on one database. */
+  readonly node: string
+  /** Where nodes count limits together; null where there is nowhere. */
+  readonly limitStore: LimitStore | null
 }
+
+const NOTHING_SHARED = { tell: () => '', hear: () => undefined }
 
 const KEEP_ALIVE_MS = 10_000
 
@@ -78,6 +86,8 @@ export const composeParts = (ground: Ground, reloadable: Reloadable, env: Enviro
   const management = composeManagement({ storage, clock, ids, budgets, credits, seal, flush: recorder.flush, onError })
   const routing = composeRouting({ clock, log, metrics, reloadable })
 
+  const nodes = composeNodes({ database, node: ground.node, clock, log, metrics, knowledge: NOTHING_SHARED })
+
   const observe = observeAnswers(metrics, log)
   const running = createRunningAnswers()
   metrics.gauge('patchbay_running_generations', 'Generations being answered.', () => running.size)
@@ -87,7 +97,8 @@ export const composeParts = (ground: Ground, reloadable: Reloadable, env: Enviro
   return {
     ...ground,
     ...budgetParts,
-    ...composeLimits(clock, metrics, reloadable),
+    nodes,
+    ...composeLimits({ clock, log, metrics, reloadable, limitStore: ground.limitStore, nodesSeen: () => nodes.seen }),
     onError,
     presetStore,
     presetTests: createPresetTestStore({ database, seal }),

@@ -25,6 +25,7 @@ const settingsOf = ({ limits, budgets, generations }: ConfigFile) => ({
     bodyBytes: limits.max_body_bytes,
     keyShare: limits.key_share,
   } satisfies BodyRoomSettings,
+  storeTimeoutMs: limits.store_timeout_ms,
   budgets,
   retentionMs: generations.retention_days * DAY_MS,
 })

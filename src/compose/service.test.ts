@@ -50,6 +50,8 @@ const start = async (written: object = {}): Promise<Started> => {
     host: '127.0.0.1',
     journal: null,
     seal: testSeal,
+    node: 'node',
+    limitStore: null,
   }
   return { service: await composeService(ground, fileOf(written), null, {}), clock, metrics }
 }

@@ -75,6 +75,7 @@ export const composeService = async (ground: Ground, file: ConfigFile, configPat
     await startCacheWatch({
       clock,
       counter: createChangeCounter(database),
+      listen: (heard) => database.server?.listen(clock, heard) ?? (() => undefined),
       caches: [
         ...management.caches,
         { name: 'presets', refresh: presets.refreshCache },
@@ -105,6 +106,9 @@ export const composeService = async (ground: Ground, file: ConfigFile, configPat
     repeat(clock, CHECKPOINT_MS, database.checkpoint, (thrown) => log.warn({ error: thrown }, 'no checkpoint')),
     parts.lag.start(),
   ]
+  await parts.nodes.join()
+  await parts.meter.connect()
+  const farewells = [parts.meter.start(), parts.nodes.start()]
   // First, or what they held would be charged by its last checkpoint.
   await settleWhatWasLeft(ground, ledger)
   const stopLedger = ledger.start()
@@ -127,6 +131,7 @@ export const composeService = async (ground: Ground, file: ConfigFile, configPat
     async close() {
       for (const stop of stops) stop()
       await stopTelling()
+      for (const farewell of farewells) await farewell()
       await stopLedger()
       await recorder.close()
       ground.journal?.close()

@@ -61,7 +61,7 @@ const build = (more: Partial<AppParts> = {}) => {
     if (line.level === 'error') faults.push(line)
   }
   const composed = composeParts(
-    { clock, ids: systemIds, log, metrics, storage, host: '127.0.0.1', journal: null, seal: testSeal },
+    { clock, ids: systemIds, log, metrics, storage, host: '127.0.0.1', journal: null, seal: testSeal, node: 'node', limitStore: null },
     createReloadable(FILE),
     {},
   )

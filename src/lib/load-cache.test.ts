@@ -161,6 +161,20 @@ describe('while what values are loaded from is away', () => {
     expect(await Promise.resolve(cache.get('b', away)).catch(String)).toBe('Error: away')
   })
 
+  test('what a load read that a refresh overtook is the last known value; where something was forgotten meanwhile, it is nothing', async () => {
+    for (const [overtake, expected] of [
+      ['refresh', 'old a'],
+      ['forget', 'Error: away'],
+    ] as const) {
+      const cache = createLoadCache<string, string>(10, createFakeClock())
+      const loading = cache.get('a', async () => 'old a')
+      if (overtake === 'forget') cache.forget((value) => value === 'none')
+      else cache.refresh()
+      expect(await loading).toBe('old a')
+      expect(await Promise.resolve(cache.get('a', away)).catch(String)).toBe(expected)
+    }
+  })
+
   test('a load that hangs is waited for a quarter of a second, once; what it answers in the end is taken', async () => {
     const clock = createFakeClock()
     const cache = createLoadCache<string, string>(10, clock)

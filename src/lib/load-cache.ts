@@ -1,8 +1,8 @@
 /**
  * Values loaded once and kept. After a refresh each is loaded again when it is asked for, and a value that cannot be loaded
  * again, or not soon, is served as it was last known: what reads from storage goes on while storage is away or hangs.
- * Concurrent loads of one key share a promise, and a load that began before a refresh never stores what it read (a revoked key
- * must not come back by a slow query).
+ * Concurrent loads of one key share a promise. What a load read that began before a refresh is the last known value and no more
+ * (a revoked key must not come back by a slow query); where something was forgotten meanwhile, it is nothing.
  */
 import type { Clock } from './clock.ts'
 
@@ -35,11 +35,13 @@ export const createLoadCache = <Key, Value>(maxEntries: number, clock: Pick<Cloc
   const entries = new Map<Key, Entry<Value>>()
   let loading = new Map<Key, Load<Value>>()
   let age = 0
+  /** How often something was forgotten. */
+  let forgets = 0
   /** A load has failed or is late, and none has succeeded since: nobody who has an older value waits for the next. */
   let failing = false
 
   const start = (key: Key, load: (key: Key) => Promise<Value | null>): Load<Value> => {
-    const [queue, began] = [loading, age]
+    const [queue, began, forgotten] = [loading, age, forgets]
     const late = Promise.withResolvers<void>()
     const cancel = clock.after(PATIENCE_MS, () => {
       if (began === age) failing = true
@@ -49,7 +51,7 @@ export const createLoadCache = <Key, Value>(maxEntries: number, clock: Pick<Cloc
       .then(
         (value) => {
           failing = false
-          if (began === age) store(key, { value, age })
+          if (forgotten === forgets && began >= (entries.get(key)?.age ?? 0)) store(key, { value, age: began })
           return value
         },
         (thrown: unknown) => {
@@ -101,6 +103,7 @@ export const createLoadCache = <Key, Value>(maxEntries: number, clock: Pick<Cloc
     },
     refresh,
     forget(matches) {
+      forgets += 1
       refresh()
       if (matches === undefined) entries.clear()
       else for (const [key, { value }] of entries) if (value !== null && matches(value, key)) entries.delete(key)

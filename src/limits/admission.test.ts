@@ -3,8 +3,8 @@ import { describe, expect, test } from 'bun:test'
 import { createFakeClock, turn } from '../../test/support/fake-clock.ts'
 import { GatewayError } from '../errors.ts'
 import { createAdmission, type Limits, type Permit } from './admission.ts'
-import { createRateMeter } from './gcra.ts'
 import { createLoopLag } from './loop-lag.ts'
+import { ownMeter } from './shared-meter.test-kit.ts'
 
 const NONE: Limits = { keyConcurrency: 0, requestsPerMinute: 0, tokensPerMinute: 0, most: 0, line: 0, waitMs: 0, loopLagMs: 0, keyShare: 0 }
 const key = (hash: string, own: { rpmLimit?: number; tpmLimit?: number } = {}) => ({ hash, rpmLimit: null, tpmLimit: null, ...own })
@@ -12,7 +12,7 @@ const key = (hash: string, own: { rpmLimit?: number; tpmLimit?: number } = {}) =
 const open = (given: Partial<Limits>) => {
   const clock = createFakeClock()
   const lag = { p99Ms: 0 }
-  const admission = createAdmission({ clock, meter: createRateMeter(1000), lag, limits: () => ({ ...NONE, ...given }) })
+  const admission = createAdmission({ clock, meter: ownMeter(clock), lag, limits: () => ({ ...NONE, ...given }) })
   return { clock, lag, admission }
 }
 

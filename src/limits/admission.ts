@@ -5,7 +5,8 @@
  */
 import { GatewayError } from '../errors.ts'
 import type { Clock } from '../lib/clock.ts'
-import type { Rate, RateMeter, RateVerdict } from './gcra.ts'
+import type { BoundReached, KeyBounds } from '../storage/limits/limit-store.ts'
+import type { KeyMeter } from './key-meter.ts'
 import type { LoopLag } from './loop-lag.ts'
 import { createAdmissionQueue, type Entry, type QueueSettings } from './admission-queue.ts'
 
@@ -43,40 +44,25 @@ export interface Admission {
 
 export interface AdmissionParts {
   readonly clock: Clock
-  /** Counts the rates of this process. Another implementation may share the rates of several. */
-  readonly meter: RateMeter
+  readonly meter: KeyMeter
   readonly lag: Pick<LoopLag, 'p99Ms'>
   readonly limits: () => Limits
 }
 
-const MINUTE_MS = 60_000
-
 export const createAdmission = ({ clock, meter, lag, limits }: AdmissionParts): Admission => {
   const queue = createAdmissionQueue(clock, limits)
-  const running = new Map<string, number>()
 
-  const count = (hash: string, change: number): void => {
-    const now = (running.get(hash) ?? 0) + change
-    if (now > 0) running.set(hash, now)
-    else running.delete(hash)
-  }
-
-  const takeRates = ({ hash, rpmLimit, tpmLimit }: Limited): Rate | null => {
-    const { requestsPerMinute, tokensPerMinute } = limits()
-    const requests = rpmLimit ?? requestsPerMinute
-    const tokens = tpmLimit ?? tokensPerMinute
-    const nowMs = clock.monotonicMs()
-    const tokenRate = tokens === 0 ? null : { limit: tokens, perMs: MINUTE_MS }
-    // How many tokens it will be nobody knows yet: it is let in while one is left, and charged when they were counted.
-    if (tokenRate !== null) refuseUnless(meter.take(tokensOf(hash, tokenRate), 1, tokenRate, nowMs), tokens, 'tokens', clock.now())
-    if (requests > 0) {
-      const verdict = meter.take(`requests ${hash} ${requests}`, 1, { limit: requests, perMs: MINUTE_MS }, nowMs)
-      refuseUnless(verdict, requests, 'requests', clock.now())
+  const boundsOf = ({ hash, rpmLimit, tpmLimit }: Limited): KeyBounds => {
+    const { keyConcurrency, requestsPerMinute, tokensPerMinute } = limits()
+    return {
+      hash,
+      concurrency: keyConcurrency,
+      requestsPerMinute: rpmLimit ?? requestsPerMinute,
+      tokensPerMinute: tpmLimit ?? tokensPerMinute,
     }
-    return tokenRate
   }
 
-  const permitFor = ({ hash }: Limited, tokenRate: Rate | null, onEnd: (() => void) | undefined): Permit => {
+  const permitFor = (bounds: KeyBounds, onEnd: (() => void) | undefined): Permit => {
     let ended = false
     let handedOver = false
     return {
@@ -89,34 +75,34 @@ export const createAdmission = ({ clock, meter, lag, limits }: AdmissionParts): 
       end(tokens) {
         if (ended) return
         ended = true
-        count(hash, -1)
-        queue.leave(hash)
+        meter.leave(bounds, tokens)
+        queue.leave(bounds.hash)
         onEnd?.()
-        // One was taken at the door.
-        if (tokenRate !== null) meter.settle(tokensOf(hash, tokenRate), tokens - 1, tokenRate, clock.monotonicMs())
       },
     }
   }
 
+  const findPlace = (bounds: KeyBounds, onEnd: (() => void) | undefined): Permit | Promise<Permit> => {
+    const found = queue.enter(bounds.hash)
+    const decide = (entry: Entry): Permit => {
+      if (entry === 'inside') return permitFor(bounds, onEnd)
+      meter.leave(bounds, 0)
+      throw entry === 'full' ? overloaded('The service answers as many requests as it can.') : shareTaken()
+    }
+    return found instanceof Promise ? found.then(decide) : decide(found)
+  }
+
   return {
     enter(caller, onEnd) {
-      const { keyConcurrency, loopLagMs } = limits()
+      const { loopLagMs } = limits()
       if (loopLagMs > 0 && lag.p99Ms > loopLagMs) throw overloaded('The service is overloaded.')
-      if (keyConcurrency > 0 && (running.get(caller.hash) ?? 0) >= keyConcurrency) {
-        throw new GatewayError('rate_limit_exceeded', `This key is at its limit of ${keyConcurrency} concurrent requests.`, {
-          retryAfterSeconds: 1,
-          metadata: { reason: 'key_concurrency', limit: keyConcurrency },
-        })
+      const bounds = boundsOf(caller)
+      const decide = (reached: BoundReached | null): Permit | Promise<Permit> => {
+        if (reached !== null) throw boundReached(reached, bounds, clock.now())
+        return findPlace(bounds, onEnd)
       }
-      const tokenRate = takeRates(caller)
-      count(caller.hash, 1)
-      const admitted = queue.enter(caller.hash)
-      const decide = (entry: Entry): Permit => {
-        if (entry === 'inside') return permitFor(caller, tokenRate, onEnd)
-        count(caller.hash, -1)
-        throw entry === 'full' ? overloaded('The service answers as many requests as it can.') : shareTaken()
-      }
-      return admitted instanceof Promise ? admitted.then(decide) : decide(admitted)
+      const reached = meter.enter(bounds)
+      return reached instanceof Promise ? reached.then(decide) : decide(reached)
     },
     get inside() {
       return queue.inside
@@ -126,9 +112,6 @@ export const createAdmission = ({ clock, meter, lag, limits }: AdmissionParts): 
     },
   }
 }
-
-/** Changing the limit resets its counter. */
-const tokensOf = (hash: string, { limit }: Rate): string => `tokens ${hash} ${limit}`
 
 const overloaded = (message: string): GatewayError =>
   new GatewayError('provider_overloaded', `${message} Try again shortly.`, { status: 503, retryAfterSeconds: 2 })
@@ -144,14 +127,20 @@ const shareTaken = (): GatewayError =>
   )
 
 /** `nowMs`: the wall clock, for the instant of the reset. */
-const refuseUnless = (verdict: RateVerdict, limit: number, unit: 'requests' | 'tokens', nowMs: number): void => {
-  if (verdict.allowed) return
-  const seconds = Math.max(1, Math.ceil(verdict.retryAfterMs / 1000))
-  throw new GatewayError('rate_limit_exceeded', `This key may use ${limit} ${unit} a minute. Try again in ${seconds} s.`, {
+const boundReached = ({ bound, remaining, retryAfterMs, resetMs }: BoundReached, bounds: KeyBounds, nowMs: number): GatewayError => {
+  if (bound === 'concurrency') {
+    return new GatewayError('rate_limit_exceeded', `This key is at its limit of ${bounds.concurrency} concurrent requests.`, {
+      retryAfterSeconds: 1,
+      metadata: { reason: 'key_concurrency', limit: bounds.concurrency },
+    })
+  }
+  const limit = bound === 'tokens' ? bounds.tokensPerMinute : bounds.requestsPerMinute
+  const seconds = Math.max(1, Math.ceil(retryAfterMs / 1000))
+  return new GatewayError('rate_limit_exceeded', `This key may use ${limit} ${bound} a minute. Try again in ${seconds} s.`, {
     retryAfterSeconds: seconds,
     metadata: {
-      reason: `${unit}_per_minute`,
-      rate_limit: { limit, remaining: verdict.remaining, reset: Math.ceil(nowMs + verdict.resetMs) },
+      reason: `${bound}_per_minute`,
+      rate_limit: { limit, remaining, reset: Math.ceil(nowMs + resetMs) },
     },
   })
 }

@@ -3,6 +3,7 @@ import type { Kysely, Transaction } from 'kysely'
 
 import type { Clock } from '../lib/clock.ts'
 import type { IdSource } from '../lib/id.ts'
+import type { LimitStore } from './limits/limit-store.ts'
 import type { Schema } from './schema.ts'
 import { StorageConflict } from './storage-errors.ts'
 import { createTurns } from './turns.ts'
@@ -22,6 +23,8 @@ export interface Database {
   transaction<T>(work: (transaction: Transaction<Schema>) => Promise<T>, durability?: Durability): Promise<T>
   /** Runs `work` while no transaction of this process runs that another writer could meet. */
   alone<T>(work: () => Promise<T>): Promise<T>
+  /** Null: the database is a file of this process. */
+  readonly server: DatabaseServer | null
   /** Settles finished requests in a thread of their own: each is JSON of a `Settlement`. Null: there is no such thread. */
   readonly settleLines: ((lines: readonly string[]) => Promise<void>) | null
   /** Resolves when the database answers a read of our own table. */
@@ -45,11 +48,20 @@ export type Durability = 'power' | 'process'
  */
 export type RetryableFailure = 'locked' | 'conflict'
 
+/** A server that several nodes may share. */
+export interface DatabaseServer {
+  /** Calls `heard` when another process may have changed what this one knows; until stopped. */
+  listen(clock: Clock, heard: () => void): () => void
+  /** Counters of limits, on a connection of their own. */
+  openLimits(node: string): LimitStore
+}
+
 /** An opened engine: what sqlite.ts and postgres.ts give to open-database.ts. */
 export interface EngineConnection {
   readonly engine: Engine
   readonly kysely: Kysely<Schema>
   readonly reports: Kysely<Schema>
+  readonly server: DatabaseServer | null
   /** Whether the engine lets in one writing transaction at a time. */
   readonly oneWriter: boolean
   /** Holds for the transactions that begin from now on; only where there is one writer. */
@@ -79,7 +91,7 @@ const PAUSE_MIN_MS = 5
 const PAUSE_MAX_MS = 50
 
 export const createDatabase = (connection: EngineConnection, options: RetryOptions): Database => {
-  const { engine, kysely, retryableFailure } = connection
+  const { engine, kysely, server, retryableFailure } = connection
   const writers = createTurns()
   const transaction: Database['transaction'] = (work, durability = 'power') => {
     const startMs = options.clock.monotonicMs()
@@ -99,6 +111,7 @@ export const createDatabase = (connection: EngineConnection, options: RetryOptio
     reports: connection.reports,
     transaction,
     alone: (work) => (connection.oneWriter ? writers.run(work) : work()),
+    server,
     settleLines: null,
     async ping() {
       await kysely.selectFrom('change_counter').select('value').executeTakeFirstOrThrow()

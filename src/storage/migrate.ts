@@ -16,6 +16,7 @@ import { sessions } from './migrations/0011-sessions.ts'
 import { presetTests } from './migrations/0012-preset-tests.ts'
 import { observabilityDestinations } from './migrations/0013-observability-destinations.ts'
 import { usageHours } from './migrations/0014-usage-hours.ts'
+import { nodes } from './migrations/0015-nodes.ts'
 import type { Schema } from './schema.ts'
 import { StorageRefused } from './storage-errors.ts'
 
@@ -35,6 +36,7 @@ export const migrationsFor = (engine: Engine): Record<string, Migration> => ({
   '0012-preset-tests': presetTests(engine),
   '0013-observability-destinations': observabilityDestinations(engine),
   '0014-usage-hours': usageHours(engine),
+  '0015-nodes': nodes(engine),
 })
 
 /** Those of these names, for a database that is to have the schema of another. Throws StorageRefused for one that we do not know. */

@@ -1,8 +1,10 @@
 /** PostgreSQL through `pg`, which is loaded only when a URL asks for it. */
 import { Kysely, PostgresDialect, type PostgresPool, type PostgresPoolClient, type PostgresQueryResult, sql } from 'kysely'
-import type { Pool, PoolClient, PoolConfig } from 'pg'
+import type { Client, Pool, PoolClient, PoolConfig } from 'pg'
 
 import type { EngineConnection, RetryableFailure } from './database.ts'
+import { createPostgresLimits } from './limits/postgres-limits.ts'
+import { listenForChanges } from './postgres-listen.ts'
 import type { Schema } from './schema.ts'
 import { refuseNulCharacters, requireSafeInteger } from './sql-values.ts'
 import { StorageRefused, StorageUnavailable } from './storage-errors.ts'
@@ -28,6 +30,9 @@ export interface PostgresOptions {
   readonly onError: (error: Error) => void
 }
 
+/** A request waits for its limits; what takes longer than this is of no use to it. */
+const LIMITS_TIMEOUT_MS = 1000
+
 /** Opens a pool and asks the server for its version. Throws StorageUnavailable when it does not answer, StorageRefused when it is too old. */
 export const openPostgres = async (options: PostgresOptions): Promise<EngineConnection> => {
   const kysely = await openKysely(options, {
@@ -49,10 +54,16 @@ export const openPostgres = async (options: PostgresOptions): Promise<EngineConn
     query_timeout: REPORT_TIMEOUT_MS + 1000,
     options: '-c default_transaction_read_only=on',
   })
+  // It connects when it is first used.
+  const limitsPool = await openPool(options, { max: 1, statement_timeout: LIMITS_TIMEOUT_MS, query_timeout: LIMITS_TIMEOUT_MS })
   return {
     engine: 'postgres',
     kysely,
     reports,
+    server: {
+      listen: (clock, heard) => listenForChanges(clock, () => openClient(options), heard),
+      openLimits: (node) => createPostgresLimits({ pool: limitsPool, node }),
+    },
     oneWriter: false,
     // Its commits always outlive the power: they are shared by nodes, and group by themselves.
     setDurability: () => undefined,
@@ -73,19 +84,27 @@ export const openPostgres = async (options: PostgresOptions): Promise<EngineConn
     requireRoom: async () => undefined,
     async close() {
       await reports.destroy()
+      await limitsPool.end()
       await kysely.destroy()
     },
   }
 }
 
-const openKysely = async (options: PostgresOptions, limits: PoolConfig): Promise<Kysely<Schema>> => {
+const openKysely = async (options: PostgresOptions, limits: PoolConfig): Promise<Kysely<Schema>> =>
+  new Kysely<Schema>({ dialect: new PostgresDialect({ pool: translateErrors(await openPool(options, limits)) }) })
+
+const connectionOf = ({ databaseUrl }: PostgresOptions) => ({
+  connectionString: databaseUrl,
+  connectionTimeoutMillis: CONNECTION_WAIT_MS,
+  application_name: 'patchbay',
+  keepAlive: true,
+})
+
+const openPool = async (options: PostgresOptions, limits: PoolConfig): Promise<Pool> => {
   const pg = await import('pg')
   const pool = new pg.Pool({
     ...limits,
-    connectionString: options.databaseUrl,
-    connectionTimeoutMillis: CONNECTION_WAIT_MS,
-    application_name: 'patchbay',
-    keepAlive: true,
+    ...connectionOf(options),
     types: {
       // The one type we read that pg would give as text: amounts, counters and numbers of rows.
       getTypeParser: (oid, format) =>
@@ -99,7 +118,16 @@ const openKysely = async (options: PostgresOptions, limits: PoolConfig): Promise
       // A query that uses the connection gets the failure; an idle one is reported by the pool.
     })
   })
-  return new Kysely<Schema>({ dialect: new PostgresDialect({ pool: translateErrors(pool) }) })
+  return pool
+}
+
+/** One connection beside the pool. Its faults end it; who uses it listens to its end. */
+const openClient = async (options: PostgresOptions): Promise<Client> => {
+  const pg = await import('pg')
+  const client = new pg.Client(connectionOf(options))
+  client.on('error', () => undefined)
+  await client.connect()
+  return client
 }
 
 /** The part of a pool that Kysely uses, throwing our errors. */

@@ -71,6 +71,7 @@ export const openSqlite = (options: SqliteOptions): EngineConnection => {
     })
     return {
       engine: 'sqlite',
+      server: null,
       kysely,
       reports: kysely,
       oneWriter: true,

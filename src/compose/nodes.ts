@@ -1,0 +1,74 @@
+/** This process among the nodes on one database: who else is there, and what they tell one another. */
+import { repeat } from '../lib/repeat.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Database } from '../storage/database.ts'
+import { createNodeBoard, type OtherNode } from '../storage/node-board.ts'
+import type { Log } from '../telemetry/log.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
+
+export interface Nodes {
+  /** As many as were there when last heard of, this one among them. */
+  readonly seen: number
+  /** Says that this node is there, and hears of the others. */
+  join(): Promise<void>
+  /** Goes on saying so; the answer ends it, and says goodbye. */
+  start(): () => Promise<void>
+}
+
+/** What one part of this node has learnt, for the others: JSON text, and back. */
+export interface SharedKnowledge {
+  tell(): string
+  hear(others: readonly OtherNode[]): void
+}
+
+const EXCHANGE_MS = 1000
+
+export const composeNodes = (parts: {
+  readonly database: Database
+  readonly node: string
+  readonly clock: Clock
+  readonly log: Log
+  readonly metrics: Metrics
+  readonly knowledge: SharedKnowledge
+}): Nodes => {
+  const { database, node, clock, log, metrics, knowledge } = parts
+  // A SQLite file has one process.
+  const board = database.server === null ? null : createNodeBoard(database, node)
+  let seen = 1
+  let isHeard = true
+  metrics.gauge('patchbay_nodes', 'Processes on this database, as last heard of.', () => seen)
+
+  const exchange = async (): Promise<void> => {
+    if (board === null) return
+    try {
+      const others = await board.exchange(knowledge.tell())
+      seen = others.length + 1
+      knowledge.hear(others)
+      isHeard = true
+    } catch (error) {
+      if (isHeard) log.warn({ error }, 'the other nodes are not heard')
+      isHeard = false
+    }
+  }
+
+  return {
+    get seen() {
+      return seen
+    },
+    join: exchange,
+    start() {
+      let round = Promise.resolve()
+      const stop = repeat(
+        clock,
+        EXCHANGE_MS,
+        () => (round = exchange()),
+        () => undefined,
+      )
+      return async () => {
+        stop()
+        await round
+        await board?.leave().catch((error: unknown) => log.warn({ error }, 'the other nodes do not know yet that this one ends'))
+      }
+    },
+  }
+}

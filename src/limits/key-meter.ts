@@ -1,0 +1,86 @@
+/** What bounds the requests of one key: how many run at once, and how many requests and tokens a minute. Of this process alone. */
+import type { Clock } from '../lib/clock.ts'
+import type { BoundReached, Correction, KeyBounds } from '../storage/limits/limit-store.ts'
+import { createRateMeter, type Rate, type RateVerdict } from './gcra.ts'
+
+export interface KeyMeter {
+  /** Null: let in, and must `leave`; else what it ran into, and nothing was taken. */
+  enter(bounds: KeyBounds): BoundReached | null | Promise<BoundReached | null>
+  /** With all its tokens, in and out; it used one to get in. */
+  leave(bounds: KeyBounds, tokens: number): void
+}
+
+export interface LocalMeter {
+  /** Whether one more fits that has been counted as running; `nodes`: the part of the bounds that is ours is one of so many. */
+  take(bounds: KeyBounds, running: number, nodes: number): BoundReached | null
+  /** Counts what was let in elsewhere, or became known afterwards. */
+  note(bounds: KeyBounds, used: Pick<Correction, 'usedTokens' | 'usedRequests'>, nodes: number): void
+}
+
+const MINUTE_MS = 60_000
+/** Keys whose rates are remembered, twice. */
+const RATE_NAMES_MAX = 100_000
+
+export const createLocalMeter = (clock: Pick<Clock, 'monotonicMs'>): LocalMeter => {
+  const rates = createRateMeter(RATE_NAMES_MAX)
+  return {
+    take(bounds, running, nodes) {
+      const { concurrency, tokensPerMinute, requestsPerMinute } = bounds
+      if (concurrency > 0 && running > partOf(concurrency, nodes))
+        return { bound: 'concurrency', remaining: 0, retryAfterMs: 0, resetMs: 0 }
+      const nowMs = clock.monotonicMs()
+      // How many tokens it will be nobody knows yet: it is let in while one is left, and charged when they were counted.
+      const tokens = tokensPerMinute === 0 ? null : rates.take(tokensOf(bounds), 1, rateOf(tokensPerMinute, nodes), nowMs)
+      if (tokens?.allowed === false) return reached('tokens', tokens)
+      const requests = requestsPerMinute === 0 ? null : rates.take(requestsOf(bounds), 1, rateOf(requestsPerMinute, nodes), nowMs)
+      if (requests?.allowed !== false) return null
+      if (tokens !== null) rates.settle(tokensOf(bounds), -1, rateOf(tokensPerMinute, nodes), nowMs)
+      return reached('requests', requests)
+    },
+    note(bounds, { usedTokens, usedRequests }, nodes) {
+      const { tokensPerMinute, requestsPerMinute } = bounds
+      const nowMs = clock.monotonicMs()
+      if (tokensPerMinute > 0 && usedTokens !== 0) rates.settle(tokensOf(bounds), usedTokens, rateOf(tokensPerMinute, nodes), nowMs)
+      if (requestsPerMinute > 0 && usedRequests !== 0)
+        rates.settle(requestsOf(bounds), usedRequests, rateOf(requestsPerMinute, nodes), nowMs)
+    },
+  }
+}
+
+/** Never nothing, or a node would refuse all. */
+const partOf = (limit: number, nodes: number): number => Math.max(1, Math.floor(limit / nodes))
+
+const rateOf = (limit: number, nodes: number): Rate => ({ limit: partOf(limit, nodes), perMs: MINUTE_MS })
+
+/** Changing the limit resets its counter. */
+const tokensOf = ({ hash, tokensPerMinute }: KeyBounds): string => `tokens ${hash} ${tokensPerMinute}`
+const requestsOf = ({ hash, requestsPerMinute }: KeyBounds): string => `requests ${hash} ${requestsPerMinute}`
+
+const reached = (bound: 'tokens' | 'requests', { remaining, retryAfterMs, resetMs }: RateVerdict): BoundReached => ({
+  bound,
+  remaining,
+  retryAfterMs,
+  resetMs,
+})
+
+/** Whether anything bounds the key. */
+export const isBounded = ({ concurrency, tokensPerMinute, requestsPerMinute }: KeyBounds): boolean =>
+  concurrency > 0 || tokensPerMinute > 0 || requestsPerMinute > 0
+
+/** How many requests of each key run here. */
+export interface RunningCounts {
+  of(hash: string): number
+  add(hash: string, change: 1 | -1): void
+}
+
+export const createRunningCounts = (): RunningCounts => {
+  const counts = new Map<string, number>()
+  return {
+    of: (hash) => counts.get(hash) ?? 0,
+    add(hash, change) {
+      const now = (counts.get(hash) ?? 0) + change
+      if (now > 0) counts.set(hash, now)
+      else counts.delete(hash)
+    },
+  }
+}

@@ -1,0 +1,317 @@
+import { afterAll, describe, expect, test } from 'bun:test'
+import { createServer, type AddressInfo, type Server } from 'node:net'
+import fc from 'fast-check'
+
+import { createFakeClock, turn } from '../../test/support/fake-clock.ts'
+import { systemClock } from '../lib/clock.ts'
+import type { BoundReached, Claim, Correction, KeyBounds, LimitStore } from '../storage/limits/limit-store.ts'
+import { createRedisLimits } from '../storage/limits/redis-limits.ts'
+import { createSharedMeter } from './shared-meter.ts'
+
+const bounds = (more: Partial<KeyBounds> = {}): KeyBounds => ({
+  hash: 'a',
+  concurrency: 0,
+  tokensPerMinute: 0,
+  requestsPerMinute: 0,
+  ...more,
+})
+
+/** A store in which the test says what happens. */
+const scripted = () => {
+  const asked: Claim[] = []
+  const corrected: Correction[] = []
+  let mode: 'answers' | 'hangs' | 'fails' = 'answers'
+  let verdict: BoundReached | null = null
+  const inMode = async <Value>(value: () => Value): Promise<Value> => {
+    if (mode === 'fails') throw new Error('refused')
+    if (mode === 'hangs') return new Promise(() => undefined)
+    return value()
+  }
+  const store: LimitStore = {
+    name: 'scripted',
+    asksAlone: true,
+    connect: () => inMode(() => undefined),
+    ping: () => inMode(() => undefined),
+    enter: (claim) => {
+      asked.push(claim)
+      return inMode(() => verdict)
+    },
+    correct: (corrections) =>
+      inMode(() => {
+        corrected.push(...corrections)
+      }),
+    close: async () => undefined,
+  }
+  return { store, asked, corrected, be: (next: typeof mode) => void (mode = next), answer: (next: typeof verdict) => void (verdict = next) }
+}
+
+const open = async (nodes = 3) => {
+  const clock = createFakeClock()
+  const script = scripted()
+  const told: (string | null)[] = []
+  const meter = createSharedMeter({
+    clock,
+    store: script.store,
+    nodes: () => nodes,
+    timeoutMs: () => 50,
+    onAway: (thrown) => told.push(thrown === null ? null : (thrown as Error).message),
+  })
+  await meter.connect()
+  meter.start()
+  /** Lets in as many as it does of so many. */
+  const enterMany = async (many: number, of: KeyBounds): Promise<number> => {
+    let admitted = 0
+    for (let request = 0; request < many; request += 1) if ((await meter.enter(of)) === null) admitted += 1
+    return admitted
+  }
+  return { clock, meter, told, enterMany, ...script }
+}
+
+test('a key without bounds is let in at once, and nobody is asked', async () => {
+  const { meter, asked, clock, corrected } = await open()
+  expect(meter.enter(bounds())).toBeNull()
+  meter.leave(bounds(), 1000)
+  clock.advance(10_000)
+  await turn()
+  expect([asked, corrected]).toEqual([[], []])
+})
+
+test('each request is one question, and what it used is told with that of others, together', async () => {
+  const { meter, asked, corrected, clock } = await open()
+  const limited = bounds({ tokensPerMinute: 1000, concurrency: 5 })
+  await Promise.all([meter.enter(limited), meter.enter(limited), meter.enter(limited)])
+  expect(asked.map(({ running }) => running)).toEqual([1, 2, 3])
+  meter.leave(limited, 11)
+  meter.leave(limited, 21)
+  clock.advance(5)
+  await turn()
+  expect(corrected).toEqual([{ ...limited, running: 1, usedTokens: 30, usedRequests: 0 }])
+})
+
+test('a refusal of the store is the answer, and the request no longer counts as running', async () => {
+  const { meter, asked, answer } = await open()
+  const reached = { bound: 'requests', remaining: 0, retryAfterMs: 700, resetMs: 9000 } as const
+  answer(reached)
+  expect(await meter.enter(bounds({ requestsPerMinute: 5, concurrency: 9 }))).toEqual(reached)
+  answer(null)
+  await meter.enter(bounds({ requestsPerMinute: 5, concurrency: 9 }))
+  expect(asked.map(({ running }) => running)).toEqual([1, 1])
+})
+
+describe('while the store is away', () => {
+  test('a request waits for it no longer than the timeout, and those after it not at all', async () => {
+    const { meter, clock, be, told } = await open()
+    be('hangs')
+    const limited = bounds({ requestsPerMinute: 30 })
+    const waiting = meter.enter(limited)
+    expect(waiting).toBeInstanceOf(Promise)
+    clock.advance(51)
+    expect(await waiting).toBeNull()
+    expect(meter.enter(limited)).toBeNull()
+    expect(told).toEqual(['It did not answer within 50 ms.'])
+    expect([meter.away, meter.decidedAlone]).toEqual([true, 2])
+  })
+
+  test('each node keeps to its part of each bound: never all, never none', async () => {
+    const { meter, be, enterMany } = await open(3)
+    be('fails')
+    expect(await enterMany(100, bounds({ hash: 'rate', requestsPerMinute: 30 }))).toBe(10)
+    expect(await enterMany(100, bounds({ hash: 'small', requestsPerMinute: 2 }))).toBe(1)
+    expect(await enterMany(100, bounds({ hash: 'many', concurrency: 12 }))).toBe(4)
+    expect(await enterMany(100, bounds({ hash: 'one', concurrency: 1 }))).toBe(1)
+    const tokens = bounds({ hash: 'tokens', tokensPerMinute: 3000 })
+    await meter.enter(tokens)
+    meter.leave(tokens, 1500)
+    expect(await meter.enter(tokens)).toMatchObject({ bound: 'tokens' })
+  })
+
+  test('what this node let in before counts for its part', async () => {
+    const { be, enterMany } = await open(3)
+    const limited = bounds({ requestsPerMinute: 30 })
+    expect(await enterMany(8, limited)).toBe(8)
+    be('fails')
+    expect(await enterMany(30, limited)).toBe(2)
+  })
+
+  test('it is found again by itself, is told what was used meanwhile, and both turns are told of once', async () => {
+    const { meter, clock, be, told, asked, corrected, enterMany } = await open(3)
+    const limited = bounds({ requestsPerMinute: 30, tokensPerMinute: 600, concurrency: 30 })
+    be('fails')
+    expect(await enterMany(5, limited)).toBe(5)
+    for (let second = 0; second < 5; second += 1) {
+      clock.advance(1000)
+      await turn()
+    }
+    expect(told).toEqual(['refused'])
+    be('answers')
+    const before = asked.length
+    clock.advance(1000)
+    await turn()
+    expect(told).toEqual(['refused', null])
+    // The first of the five was asked about, and may have been counted.
+    expect(corrected.at(-1)).toEqual({ ...limited, running: 5, usedTokens: 4, usedRequests: 4 })
+    await meter.enter(limited)
+    expect(asked).toHaveLength(before + 1)
+  })
+
+  test('a store that was never there is told of once, and the service starts', async () => {
+    const { store, be } = scripted()
+    be('fails')
+    const told: unknown[] = []
+    const meter = createSharedMeter({
+      clock: createFakeClock(),
+      store,
+      nodes: () => 2,
+      timeoutMs: () => 50,
+      onAway: (thrown) => told.push(thrown),
+    })
+    await meter.connect()
+    await meter.connect()
+    expect([meter.away, told.length]).toEqual([true, 1])
+    expect(meter.enter(bounds({ requestsPerMinute: 2 }))).toBeNull()
+  })
+})
+
+test('what runs is told again before its lease ends, and at the end that nothing does', async () => {
+  const clock = createFakeClock()
+  const { store, corrected } = scripted()
+  const meter = createSharedMeter({ clock, store, nodes: () => 2, timeoutMs: () => 50, onAway: () => undefined })
+  await meter.connect()
+  const stop = meter.start()
+  const limited = bounds({ concurrency: 5 })
+  await meter.enter(limited)
+  for (let second = 0; second < 9; second += 1) {
+    clock.advance(1000)
+    await turn()
+  }
+  expect(corrected.filter(({ running }) => running === 1).length).toBeGreaterThanOrEqual(2)
+  meter.leave(limited, 0)
+  await stop()
+  expect(corrected.at(-1)).toMatchObject({ running: 0 })
+})
+
+test('one node on PostgreSQL counts by itself; with a second one they count together', async () => {
+  const { store, asked } = scripted()
+  let nodes = 1
+  const meter = createSharedMeter({
+    clock: createFakeClock(),
+    store: { ...store, asksAlone: false },
+    nodes: () => nodes,
+    timeoutMs: () => 50,
+    onAway: () => undefined,
+  })
+  await meter.connect()
+  expect(meter.enter(bounds({ requestsPerMinute: 5 }))).toBeNull()
+  nodes = 2
+  await meter.enter(bounds({ requestsPerMinute: 5 }))
+  expect(asked).toHaveLength(1)
+})
+
+test('whatever the store does, in whatever order: the count of running requests ends at none', async () => {
+  const step = fc.constantFrom('enter', 'leave', 'hangs', 'fails', 'answers', 'pass', 'refuse', 'allow')
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
+      const { meter, clock, be, answer, corrected } = await open(2)
+      const limited = bounds({ concurrency: 4, tokensPerMinute: 1_000_000 })
+      const inside: Promise<boolean>[] = []
+      for (const each of steps) {
+        if (each === 'enter') inside.push(Promise.resolve(meter.enter(limited)).then((reached) => reached === null))
+        else if (each === 'leave') {
+          const first = inside.shift()
+          clock.advance(60)
+          if (first !== undefined && (await first)) meter.leave(limited, 3)
+        } else if (each === 'pass') clock.advance(400)
+        else if (each === 'refuse') answer({ bound: 'tokens', remaining: 0, retryAfterMs: 1, resetMs: 1 })
+        else if (each === 'allow') answer(null)
+        else be(each)
+        await turn()
+      }
+      clock.advance(60)
+      be('answers')
+      answer(null)
+      for (const each of inside) if (await each) meter.leave(limited, 3)
+      for (let second = 0; second < 4; second += 1) {
+        clock.advance(1000)
+        await turn()
+      }
+      if (corrected.length > 0) expect(corrected.at(-1)?.running).toBe(0)
+      // Four places again, and no more.
+      be('fails')
+      const free = await Promise.all(Array.from({ length: 8 }, async () => meter.enter(limited)))
+      expect(free.filter((reached) => reached === null)).toHaveLength(2)
+    }),
+    { numRuns: 60 },
+  )
+})
+
+describe('a Redis that is none', () => {
+  const servers: Server[] = []
+  afterAll(() => servers.forEach((server) => server.close()))
+
+  /** Answers the greeting and the loading of scripts as Redis does, and every question with this. */
+  const pretend = async (answer: string | null, greets = true): Promise<string> => {
+    const server = createServer((socket) => {
+      socket.on('error', () => undefined)
+      socket.on('data', (bytes) => {
+        const text = bytes.toString('latin1')
+        if (!greets) return
+        if (text.includes('HELLO')) socket.write('%1\r\n$6\r\nserver\r\n$5\r\nredis\r\n')
+        for (const _ of text.matchAll(/\r\nSCRIPT\r\n/g)) socket.write('$3\r\nabc\r\n')
+        if (text.includes('PING')) socket.write('+PONG\r\n')
+        if (!text.includes('EVALSHA')) return
+        if (answer === null) socket.destroy()
+        else socket.write(answer)
+      })
+    })
+    servers.push(server)
+    await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve))
+    return `redis://127.0.0.1:${(server.address() as AddressInfo).port}`
+  }
+
+  test.each<[string, string | null]>([
+    ['says nothing', ''],
+    ['closes the connection', null],
+    ['answers in another protocol', 'HTTP/1.1 400 Bad Request\r\n\r\n'],
+    ['is loading', '-LOADING Redis is loading the dataset in memory\r\n'],
+    ['has lost the script', '-NOSCRIPT No matching script.\r\n'],
+    ['answers with a word', '+OK\r\n'],
+    ['answers with nothing', '_\r\n'],
+    ['answers with too little', '*2\r\n:0\r\n:0\r\n'],
+    ['answers with words', '*4\r\n$1\r\na\r\n$1\r\nb\r\n$1\r\nc\r\n$1\r\nd\r\n'],
+    ['refuses by a bound that there is not', '*4\r\n:9\r\n:0\r\n:0\r\n:0\r\n'],
+    ['answers with negative times', '*4\r\n:2\r\n:0\r\n:-5\r\n:0\r\n'],
+    ['stops within an answer', '*4\r\n:0\r\n:0'],
+    ['announces an answer without end', '$999999999\r\nxxxx'],
+  ])('one that %s counts as away, and this node keeps to its part', async (_, answer) => {
+    const store = createRedisLimits({ url: await pretend(answer), prefix: 'p', node: 'n' })
+    const faults: unknown[] = []
+    // A machine under load must not make the greeting late.
+    let timeoutMs = 10_000
+    const meter = createSharedMeter({
+      clock: systemClock,
+      store,
+      nodes: () => 2,
+      timeoutMs: () => timeoutMs,
+      onAway: (thrown) => faults.push(thrown),
+    })
+    await meter.connect()
+    expect(faults).toEqual([])
+    timeoutMs = 50
+    const outcomes: unknown[] = []
+    for (let request = 0; request < 10; request += 1) outcomes.push(await meter.enter(bounds({ requestsPerMinute: 10 })))
+    expect(outcomes.filter((outcome) => outcome === null)).toHaveLength(5)
+    expect([meter.away, faults.length]).toEqual([true, 1])
+    await store.close()
+  })
+
+  test('one that does not even greet, or that is not there, lets the service start', async () => {
+    for (const url of [await pretend('', false), 'redis://127.0.0.1:1']) {
+      const store = createRedisLimits({ url, prefix: 'p', node: 'n' })
+      const meter = createSharedMeter({ clock: systemClock, store, nodes: () => 1, timeoutMs: () => 50, onAway: () => undefined })
+      await meter.connect()
+      expect(meter.away).toBe(true)
+      expect(meter.enter(bounds({ requestsPerMinute: 10 }))).toBeNull()
+      await store.close()
+    }
+  })
+})

@@ -1,0 +1,143 @@
+/** Redis and PostgreSQL count limits alike, each by its own clock. */
+import { afterAll, describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+
+import { describeEachEngine } from '../../../test/support/databases.ts'
+import { HAS_REDIS, startRedis } from '../../../test/support/redis.ts'
+import type { Claim, LimitStore } from './limit-store.ts'
+import { createRedisLimits } from './redis-limits.ts'
+
+type Open = (node: string) => Promise<LimitStore>
+
+const claim = (hash: string, bounds: Partial<Claim>): Claim => ({
+  hash,
+  concurrency: 0,
+  tokensPerMinute: 0,
+  requestsPerMinute: 0,
+  running: 1,
+  ...bounds,
+})
+
+let keys = 0
+const newKey = (): string => `key-${(keys += 1)}`
+
+const suite = (open: Open): void => {
+  test('a rate is counted over all nodes, exactly: so many are let in at once, and the next is told when', async () => {
+    const nodes = [await open('a'), await open('b'), await open('c')]
+    const asked = claim(newKey(), { requestsPerMinute: 60 })
+    const outcomes = await Promise.all(Array.from({ length: 180 }, async (_, index) => nodes[index % 3]?.enter(asked)))
+    const refused = outcomes.filter((outcome) => outcome !== null)
+    // While they were asked, at one a second, some came back.
+    expect(refused.length).toBeLessThanOrEqual(120)
+    expect(refused.length).toBeGreaterThan(110)
+    const [first] = refused
+    expect(first).toMatchObject({ bound: 'requests', remaining: 0 })
+    expect(first?.retryAfterMs).toBeGreaterThan(0)
+    expect(first?.retryAfterMs).toBeLessThanOrEqual(1000)
+    expect(first?.resetMs).toBeGreaterThan(50_000)
+    expect(first?.resetMs).toBeLessThanOrEqual(60_000)
+  })
+
+  test('tokens that were counted later are owed by all nodes, and what is given back is there again', async () => {
+    const [one, other] = [await open('a'), await open('b')]
+    const asked = claim(newKey(), { tokensPerMinute: 1000 })
+    expect(await one.enter(asked)).toBeNull()
+    await one.correct([{ ...asked, running: 0, usedTokens: 2999, usedRequests: 0 }])
+    const refused = await other.enter(asked)
+    expect(refused).toMatchObject({ bound: 'tokens', remaining: 0 })
+    expect(refused?.retryAfterMs).toBeGreaterThan(110_000)
+    expect(refused?.retryAfterMs).toBeLessThanOrEqual(121_000)
+    await other.correct([{ ...asked, running: 0, usedTokens: -2999, usedRequests: 0 }])
+    expect(await one.enter(asked)).toBeNull()
+  })
+
+  test('what is refused by one bound takes nothing of another', async () => {
+    const store = await open('a')
+    const hash = newKey()
+    const asked = claim(hash, { tokensPerMinute: 1, requestsPerMinute: 1000 })
+    expect(await store.enter(asked)).toBeNull()
+    for (let time = 0; time < 5; time += 1) expect(await store.enter(asked)).toMatchObject({ bound: 'tokens' })
+    const requestsAlone = claim(hash, { requestsPerMinute: 1000 })
+    const before = Array.from({ length: 999 }, () => store.enter(requestsAlone))
+    expect((await Promise.all(before)).filter((outcome) => outcome !== null)).toEqual([])
+  })
+
+  test('as many run at once as a key may have, over all nodes, whatever the order of the questions', async () => {
+    const nodes = [await open('a'), await open('b')]
+    const hash = newKey()
+    const outcomes = await Promise.all(
+      Array.from({ length: 60 }, async (_, index) =>
+        nodes[index % 2]?.enter(claim(hash, { concurrency: 10, running: Math.floor(index / 2) + 1 })),
+      ),
+    )
+    expect(outcomes.filter((outcome) => outcome === null)).toHaveLength(10)
+    expect(outcomes.find((outcome) => outcome !== null)).toMatchObject({ bound: 'concurrency' })
+    // One node ends all of its requests: the other may have as many more.
+    await nodes[0]?.correct([{ ...claim(hash, { concurrency: 10, running: 0 }), usedTokens: 0, usedRequests: 0 }])
+    expect(await nodes[1]?.enter(claim(hash, { concurrency: 10, running: 6 }))).toBeNull()
+    expect(await nodes[0]?.enter(claim(hash, { concurrency: 10, running: 5 }))).toMatchObject({ bound: 'concurrency' })
+  })
+
+  test('a key with another limit begins anew, and so does another key', async () => {
+    const store = await open('a')
+    const hash = newKey()
+    expect(await store.enter(claim(hash, { requestsPerMinute: 1 }))).toBeNull()
+    expect(await store.enter(claim(hash, { requestsPerMinute: 1 }))).not.toBeNull()
+    expect(await store.enter(claim(hash, { requestsPerMinute: 2 }))).toBeNull()
+    expect(await store.enter(claim(newKey(), { requestsPerMinute: 1 }))).toBeNull()
+  })
+
+  test('under any use, over any nodes, a rate of n a minute lets in n at once and no more than time gives back', async () => {
+    const nodes = [await open('a'), await open('b')]
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 1, max: 40 }),
+        fc.array(fc.record({ node: fc.nat(1), tokens: fc.integer({ min: 0, max: 20 }) }), { minLength: 1, maxLength: 30 }),
+        async (limit, steps) => {
+          const asked = claim(newKey(), { requestsPerMinute: limit, tokensPerMinute: 1000 })
+          const startedAt = performance.now()
+          let admitted = 0
+          for (const { node, tokens } of steps) {
+            if ((await nodes[node]?.enter(asked)) !== null) continue
+            admitted += 1
+            await nodes[node]?.correct([{ ...asked, running: 0, usedTokens: tokens - 1, usedRequests: 0 }])
+          }
+          const givenBack = ((performance.now() - startedAt) / 60_000) * limit
+          expect(admitted).toBeLessThanOrEqual(limit + givenBack + 1)
+          expect(admitted).toBeGreaterThanOrEqual(Math.min(limit, steps.length))
+        },
+      ),
+      { numRuns: 25 },
+    )
+  })
+}
+
+const closers: (() => Promise<void>)[] = []
+afterAll(async () => {
+  for (const close of closers) await close()
+})
+
+describe.skipIf(!HAS_REDIS)('limits in Redis', () => {
+  const redis = HAS_REDIS ? startRedis() : null
+  suite(async (node) => {
+    const store = createRedisLimits({ url: (await redis)?.url ?? '', prefix: 'test:', node })
+    await store.connect()
+    closers.push(store.close)
+    return store
+  })
+})
+
+describeEachEngine('limits in the database', (engine) => {
+  if (engine.name === 'sqlite') {
+    test('a SQLite file has one process, which counts by itself', async () => {
+      expect((await engine.open()).server).toBeNull()
+    })
+    return
+  }
+  const location = engine.locate()
+  suite(async (node) => {
+    const { server } = await engine.open(await location)
+    if (server === null) throw new Error('PostgreSQL has a server')
+    return server.openLimits(node)
+  })
+})

@@ -1,0 +1,103 @@
+/** Limits in Redis or Valkey, through the runtime's own client: one of the few files that may touch the runtime. */
+import { type Claim, type Correction, type LimitStore, readVerdict, RUNNING_LEASE_MS } from './limit-store.ts'
+import { CORRECT, ENTER } from './redis-scripts.ts'
+
+const CONNECT_MS = 1000
+
+export interface RedisLimitsParts {
+  /** `redis://…`, `rediss://…`, `valkey://…`. */
+  readonly url: string
+  /** Begins every name, so that services that are not nodes of one another may share a server. */
+  readonly prefix: string
+  readonly node: string
+}
+
+interface Connection {
+  readonly client: Bun.RedisClient
+  readonly enterSha: string
+  readonly correctSha: string
+}
+
+export const createRedisLimits = ({ url, prefix, node }: RedisLimitsParts): LimitStore => {
+  let connection: Connection | null = null
+
+  /** Whatever waits for an answer on this connection is refused. */
+  const drop = (): void => {
+    connection?.client.close()
+    connection = null
+  }
+
+  const connect = async (): Promise<Connection> => {
+    // It is connected again when that is asked for alone, and nothing waits in a queue for that.
+    const client = new Bun.RedisClient(url, { autoReconnect: false, enableOfflineQueue: false, connectionTimeout: CONNECT_MS })
+    try {
+      await client.connect()
+      const [enterSha, correctSha] = (await Promise.all(
+        [ENTER, CORRECT].map((script) => client.send('SCRIPT', ['LOAD', script])),
+      )) as unknown[]
+      if (typeof enterSha !== 'string' || typeof correctSha !== 'string') throw nonsense()
+      return { client, enterSha, correctSha }
+    } catch (thrown) {
+      client.close()
+      throw thrown
+    }
+  }
+
+  const connected = (): Connection => {
+    if (connection === null) throw new Error('There is no connection.')
+    return connection
+  }
+
+  const keysOf = ({ hash, tokensPerMinute, requestsPerMinute }: Claim): string[] => {
+    const name = `${prefix}{${hash}}`
+    return [`${name} running`, `${name} tokens ${tokensPerMinute}`, `${name} requests ${requestsPerMinute}`]
+  }
+  const common = (claim: Claim): string[] => [
+    '3',
+    ...keysOf(claim),
+    node,
+    `${claim.running}`,
+    `${claim.concurrency}`,
+    `${RUNNING_LEASE_MS}`,
+  ]
+
+  return {
+    name: 'Redis',
+    asksAlone: true,
+    async connect() {
+      // One that hangs is given up, with all that waits on it.
+      drop()
+      connection = await connect()
+    },
+    async ping() {
+      await connected().client.send('PING', [])
+    },
+    async enter(claim) {
+      const { client, enterSha } = connected()
+      const answer: unknown = await client.send('EVALSHA', [
+        enterSha,
+        ...common(claim),
+        `${claim.tokensPerMinute}`,
+        `${claim.requestsPerMinute}`,
+      ])
+      if (!Array.isArray(answer)) throw nonsense()
+      return readVerdict(answer)
+    },
+    async correct(corrections) {
+      const { client, correctSha } = connected()
+      // The client writes them together.
+      await Promise.all(
+        corrections.map((correction: Correction) => {
+          const { tokensPerMinute, usedTokens, requestsPerMinute, usedRequests } = correction
+          const used = [tokensPerMinute, usedTokens, requestsPerMinute, usedRequests].map(String)
+          return client.send('EVALSHA', [correctSha, ...common(correction), ...used])
+        }),
+      )
+    },
+    async close() {
+      drop()
+    },
+  }
+}
+
+const nonsense = (): TypeError => new TypeError('Redis does not answer as it should.')

@@ -1,0 +1,48 @@
+/** Hears of changes by other processes at once, on a connection of its own. Behind a pooler that has no LISTEN nothing is heard. */
+import type { Client } from 'pg'
+
+import type { Clock } from '../lib/clock.ts'
+
+const CHANNEL = 'patchbay_changes'
+const RETRY_MS = 1000
+
+/**
+ * Calls `heard` for each change, and after each time that none could be heard. It is silent about faults: what asks the
+ * database itself, every now and then, tells of them.
+ */
+export const listenForChanges = (clock: Clock, connect: () => Promise<Client>, heard: () => void): (() => void) => {
+  let stopped = false
+  let client: Client | null = null
+  let cancel = (): void => undefined
+
+  const retry = (): void => {
+    client = null
+    if (!stopped) cancel = clock.after(RETRY_MS, () => void open())
+  }
+
+  const open = async (): Promise<void> => {
+    try {
+      const opened = await connect()
+      client = opened
+      opened.once('end', retry)
+      opened.on('notification', heard)
+      if (stopped) {
+        await opened.end()
+        return
+      }
+      await opened.query(`listen ${CHANNEL}`)
+      heard()
+    } catch {
+      // A connection that was made ends by itself; one that was not is tried again.
+      if (client === null) retry()
+      else client.end().catch(retry)
+    }
+  }
+
+  void open()
+  return () => {
+    stopped = true
+    cancel()
+    client?.end().catch(() => undefined)
+  }
+}
