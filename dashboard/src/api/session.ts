@@ -1,22 +1,14 @@
 /** Who is signed in. */
 import { queryOptions } from '@tanstack/react-query'
 
+import type { CurrentSessionResource } from '../../../src/contract/session.ts'
 import { ask } from './client.ts'
 import { forgetSession, holdSession } from './session-half.ts'
 
-export interface Session {
-  readonly id: string
-  readonly user_id: string
-  readonly name?: string | null
-  readonly role: 'admin' | 'member'
-  readonly workspace_id: string
-  readonly expires_at: string
-}
-
 /** `proof`: the token of a link, or a management key; neither is kept. Throws ApiError with 401 where it is none. */
 export const signIn = async (proof: { token: string } | { key: string }): Promise<void> => {
-  const answer = await ask<{ csrf?: string; data?: { csrf: string } }>('/sessions', { method: 'POST', body: proof })
-  holdSession(answer.csrf ?? answer.data?.csrf ?? '')
+  const { csrf } = await ask<{ csrf: string }>('/sessions', { method: 'POST', body: proof })
+  holdSession(csrf)
 }
 
 export const signOut = async (): Promise<void> => {
@@ -26,10 +18,7 @@ export const signOut = async (): Promise<void> => {
 
 export const currentSession = queryOptions({
   queryKey: ['session'],
-  queryFn: async ({ signal }) => {
-    const answer = await ask<{ data?: Session } & Session>('/sessions/current', { signal })
-    return answer.data ?? answer
-  },
+  queryFn: async ({ signal }) => (await ask<{ data: CurrentSessionResource }>('/sessions/current', { signal })).data,
   staleTime: 60_000,
 })
 

@@ -7,6 +7,7 @@ import { connection } from '../api/connection.ts'
 import { currentSession, signOut } from '../api/session.ts'
 import { Menu } from '../parts/menu.tsx'
 import { FaultBoundary } from '../parts/panel.tsx'
+import { Person } from '../parts/person.tsx'
 import { Skeleton } from '../parts/loaded.tsx'
 import { createStore, useStore } from '../store.ts'
 import { chooseTheme, THEMES } from '../theme.ts'
@@ -51,7 +52,7 @@ export const Shell = () => {
         <div className="side-foot">
           <Menu
             label="You"
-            button={<span className="cut">{session.data?.name ?? session.data?.user_id ?? '…'}</span>}
+            button={<Person id={session.data?.user_id ?? '…'} />}
             items={[
               ...THEMES.map((theme) => ({ label: `Theme: ${theme}`, onSelect: () => chooseTheme(theme) })),
               { label: 'Keys of the keyboard', onSelect: () => helpOpen.set(true) },

@@ -1,3 +1,121 @@
-import { ScreenHead } from '../../parts/screen-head.tsx'
+/** What is going on: what is wrong, how much is asked, who spends, what failed last. */
+import { useQuery } from '@tanstack/react-query'
+import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 
-export const OverviewScreen = () => <ScreenHead title="Overview" />
+import { currentSession } from '../../api/session.ts'
+import { usage } from '../../api/usage.ts'
+import { count, duration, money, percent } from '../../format.ts'
+import { ColumnsChart } from '../../parts/columns-chart.tsx'
+import { CopyCurl } from '../../parts/copy-curl.tsx'
+import { Loaded } from '../../parts/loaded.tsx'
+import { Panel } from '../../parts/panel.tsx'
+import { RangeSelect } from '../../parts/range-select.tsx'
+import { ScreenHead } from '../../parts/screen-head.tsx'
+import { useNow } from '../../parts/when.tsx'
+import { rangeOf, type TimeRange } from '../../range.ts'
+import { usageSlots } from '../../usage-slots.ts'
+import { FirstSteps } from './first-steps.tsx'
+import { LatestErrors } from './latest-errors.tsx'
+import { ProviderList } from './provider-list.tsx'
+import { TopSpend } from './top-spend.tsx'
+import { Trouble } from './trouble.tsx'
+
+/** What every part of the screen asks within. */
+export interface Scope {
+  readonly range: TimeRange
+  readonly workspace: string | undefined
+}
+
+export const OverviewScreen = () => {
+  const search = useSearch({ strict: false })
+  const session = useQuery(currentSession)
+  const scope: Scope = { range: rangeOf(search, useNow()), workspace: search['workspace'] }
+  const { from, to, interval } = scope.range
+  const isAdmin = session.data?.role !== 'member'
+  return (
+    <>
+      <ScreenHead title="Overview">
+        <RangeSelect />
+        <CopyCurl path="/usage" query={{ from, to, interval, workspace_id: scope.workspace }} />
+      </ScreenHead>
+      <Trouble workspace={scope.workspace} />
+      <Figures {...scope} />
+      <FirstSteps workspace={scope.workspace} />
+      <div className="overview-parts">
+        <Panel title="Providers" actions={isAdmin ? <Link to="/models">All</Link> : undefined}>
+          <ProviderList {...scope} />
+        </Panel>
+        <TopSpend {...scope} />
+        <Panel
+          title="Latest errors"
+          actions={
+            <Link to="/requests" search={{ q: 'status:error' }}>
+              All
+            </Link>
+          }
+        >
+          <LatestErrors {...scope} />
+        </Panel>
+      </div>
+    </>
+  )
+}
+
+const Figures = ({ range, workspace }: Scope) => {
+  const navigate = useNavigate()
+  const { from, to, interval } = range
+  const sums = useQuery({
+    ...usage({ from, to, interval, workspace_id: workspace }),
+    refetchInterval: 10_000,
+    placeholderData: (before) => before,
+  })
+  return (
+    <Panel title="Requests, errors and spend" quiet>
+      <Loaded query={sums} rows={5}>
+        {({ data, groups: [all] }) => (
+          <>
+            <dl className="figures">
+              <Figure name="Requests" value={count(all?.requests ?? 0)} q="" />
+              <Figure
+                name="Errors"
+                value={all === undefined || all.requests === 0 ? '–' : percent(all.errors / all.requests)}
+                q="status:error"
+                isBad={(all?.errors ?? 0) > 0}
+              />
+              <div>
+                <dt>Spend</dt>
+                <dd>
+                  <Link to="/spend">{money(all?.cost ?? 0)}</Link>
+                </dd>
+              </div>
+              <div>
+                <dt>First token, p50</dt>
+                <dd>{duration(all?.ttft_p50)}</dd>
+              </div>
+            </dl>
+            <ColumnsChart
+              label="Requests over time"
+              series={[{ name: 'OK' }, { name: 'Errors', isStriped: true }]}
+              slots={usageSlots(data, range)}
+              format={count}
+              height={112}
+              onOpen={(first, last) => void navigate({ to: '/requests', search: { from: first, to: last } })}
+            />
+          </>
+        )}
+      </Loaded>
+    </Panel>
+  )
+}
+
+const Figure = ({ name, value, q, isBad = false }: { name: string; value: string; q: string; isBad?: boolean }) => (
+  <div>
+    <dt>{name}</dt>
+    <dd className={isBad ? 'bad' : undefined}>
+      <Link to="/requests" search={(search) => ({ range: search['range'], q: q || undefined })}>
+        {isBad ? <span aria-hidden="true">▲ </span> : null}
+        {value}
+      </Link>
+    </dd>
+  </div>
+)

@@ -6,6 +6,7 @@ import { useState } from 'react'
 import type { PresetMove, PresetVersion } from '../../api/presets.ts'
 import { ContentDiff } from '../../diff/content-diff.tsx'
 import { Button } from '../../parts/button.tsx'
+import { Person } from '../../parts/person.tsx'
 import { Panel } from '../../parts/panel.tsx'
 import { Table } from '../../parts/table.tsx'
 import { When } from '../../parts/when.tsx'
@@ -45,7 +46,7 @@ export const History = ({ preset, versions, moves }: PresetParts & { moves: read
                 ].join(', ') || <span className="faint">–</span>,
             },
             { title: 'Note', cell: ({ note }) => note ?? <span className="faint">–</span> },
-            { title: 'By', wideOnly: true, cell: ({ creator_id: by }) => <span className="cut">{by}</span> },
+            { title: 'By', wideOnly: true, cell: ({ creator_id: by }) => <Person id={by} /> },
             { title: 'Saved', wideOnly: true, cell: ({ created_at: at }) => <When at={at} /> },
             { title: 'Last live', wideOnly: true, cell: ({ designated_at: at }) => <When at={at} /> },
             {
@@ -86,7 +87,7 @@ export const History = ({ preset, versions, moves }: PresetParts & { moves: read
               { title: 'What', cell: ({ label }) => label ?? 'live' },
               { title: 'From', cell: ({ from }) => (from === null ? '–' : `v${from}`) },
               { title: 'To', cell: ({ to }) => (to === null ? 'removed' : `v${to}`) },
-              { title: 'By', wideOnly: true, cell: ({ user_id: by }) => by ?? '–' },
+              { title: 'By', wideOnly: true, cell: ({ user_id: by }) => <Person id={by} /> },
             ]}
           />
         </Panel>

@@ -5,6 +5,7 @@ import type { PresetVersion } from '../../api/presets.ts'
 import { ContentDiff, type PresetContent } from '../../diff/content-diff.tsx'
 import { Button } from '../../parts/button.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
+import { Person } from '../../parts/person.tsx'
 import { When } from '../../parts/when.tsx'
 import { contentOf } from './content-of.ts'
 
@@ -21,7 +22,7 @@ export const MovedUnder = ({ slug, base, draft, newest, onRebase }: MovedUnderPr
   return (
     <div className="note warn row" role="alert">
       <span>
-        v{newest.version} of {slug} was saved by {newest.creator_id} <When at={newest.created_at} />, after your draft began.
+        v{newest.version} of {slug} was saved by <Person id={newest.creator_id} /> <When at={newest.created_at} />, after your draft began.
       </span>
       <Button onClick={() => setShown(true)}>See what changed</Button>
       <Button onClick={onRebase}>Rebase draft</Button>

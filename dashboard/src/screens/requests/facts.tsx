@@ -5,6 +5,7 @@ import type { ReactNode } from 'react'
 import type { Generation } from '../../api/generations.ts'
 import { count, duration } from '../../format.ts'
 import { Copy } from '../../parts/copy.tsx'
+import { Person } from '../../parts/person.tsx'
 import { filterText } from './filter.ts'
 
 export const Facts = ({ record }: { record: Generation }) => (
@@ -19,7 +20,7 @@ export const Facts = ({ record }: { record: Generation }) => (
       <Fact name="Key">
         {record.api_key_name === null ? null : <Same filter={{ key: record.api_key_hash }}>{record.api_key_name}</Same>}
       </Fact>
-      <Fact name="User">{record.external_user ?? record.user_id}</Fact>
+      <Fact name="User">{record.external_user ?? <Person id={record.user_id} />}</Fact>
       <Fact name="Client">{record.user_agent}</Fact>
       <Fact name="Origin">{record.origin}</Fact>
     </Group>

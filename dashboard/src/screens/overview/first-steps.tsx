@@ -1,0 +1,38 @@
+/** What a new installation still needs. It goes when all is done. */
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+
+import { newestGenerations } from '../../api/generations.ts'
+import { modelList } from '../../api/models.ts'
+import { presetList } from '../../api/presets.ts'
+import { Panel } from '../../parts/panel.tsx'
+
+const DAYS_BACK_MS = 30 * 86_400_000
+const openedAt = Date.now()
+
+export const FirstSteps = ({ workspace }: { workspace: string | undefined }) => {
+  const models = useQuery(modelList)
+  const presets = useQuery(presetList({ workspace_id: workspace, limit: 1 }))
+  const requests = useQuery(newestGenerations({ from: new Date(openedAt - DAYS_BACK_MS).toISOString(), workspace_id: workspace }, 1))
+  if (models.data === undefined || presets.data === undefined || requests.data === undefined) return null
+  const steps = [
+    { title: 'Add a provider', to: '/models', isDone: models.data.some(({ id }) => !id.startsWith('sandbox/') && !id.startsWith('@')) },
+    { title: 'Make a preset', to: '/presets', isDone: presets.data.length > 0 },
+    { title: 'Connect a client', to: '/setup', isDone: requests.data.length > 0 },
+  ] as const
+  if (steps.every(({ isDone }) => isDone)) return null
+  return (
+    <Panel title="First steps">
+      <ol className="steps">
+        {steps.map(({ title, to, isDone }, index) => (
+          <li key={title}>
+            <Link to={to} className={isDone ? 'step done' : 'step'}>
+              <span aria-hidden="true">{isDone ? '✓' : index + 1}</span> {title}
+              {isDone ? <span className="hidden-text"> (done)</span> : null}
+            </Link>
+          </li>
+        ))}
+      </ol>
+    </Panel>
+  )
+}

@@ -1,0 +1,44 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+
+import { usage } from '../../api/usage.ts'
+import { duration, percent } from '../../format.ts'
+import { Empty } from '../../parts/empty.tsx'
+import { Loaded } from '../../parts/loaded.tsx'
+import { Status } from '../../parts/status.tsx'
+import { Table } from '../../parts/table.tsx'
+import type { Scope } from './overview-screen.tsx'
+
+const BAD_SHARE = 0.2
+
+export const ProviderList = ({ range: { from, to }, workspace }: Scope) => {
+  const used = useQuery({
+    ...usage({ from, to, interval: 'day', group_by: 'provider', workspace_id: workspace }),
+    placeholderData: (before) => before,
+  })
+  return (
+    <Loaded query={used} rows={4}>
+      {({ groups }) => (
+        <Table
+          label="Providers"
+          rows={groups.filter(({ provider }) => typeof provider === 'string')}
+          rowKey={({ provider }) => provider ?? ''}
+          empty={<Empty>No provider was asked in this time.</Empty>}
+          columns={[
+            {
+              title: 'Provider',
+              isHead: true,
+              cell: ({ provider, errors, requests }) => (
+                <Link to="/requests" search={(search) => ({ range: search['range'], q: `provider:${provider}` })}>
+                  <Status mark={requests > 0 && errors / requests >= BAD_SHARE ? 'error' : 'ok'}>{provider ?? ''}</Status>
+                </Link>
+              ),
+            },
+            { title: 'Answered', align: 'right', cell: ({ errors, requests }) => percent(requests === 0 ? null : 1 - errors / requests) },
+            { title: 'First token', align: 'right', cell: ({ ttft_p50: p50 }) => duration(p50) },
+          ]}
+        />
+      )}
+    </Loaded>
+  )
+}
