@@ -123,6 +123,14 @@ export const configFileSchema = z
     plugins: pluginSettings.prefault({}),
     media: mediaSettings.prefault({}),
     observability: observabilitySettings.prefault({}),
+    log: z
+      .strictObject({
+        format: z.enum(['auto', 'json', 'pretty']).default('auto').meta({
+          description:
+            'json: one object a line. pretty: short lines for people. auto: pretty on a terminal, json everywhere else. Read at the start.',
+        }),
+      })
+      .prefault({}),
   })
   .meta({ id: 'PatchbayConfiguration', title: 'patchbay.yaml' })
 

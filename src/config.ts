@@ -116,7 +116,7 @@ export const SERVE_SETTINGS = {
     'log-level',
     'PATCHBAY_LOG_LEVEL',
     'info',
-    'debug, info, warn, error or silent; logs go to stderr as JSON lines.',
+    'debug, info, warn, error or silent; logs go to stderr.',
     choice(['debug', 'info', 'warn', 'error', 'silent'], 'info'),
   ),
 }

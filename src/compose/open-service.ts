@@ -11,14 +11,14 @@ import { derivedKeys } from '../root-secret.ts'
 import { createFactStore } from '../storage/fact-store.ts'
 import { openJournal, type Journal } from '../storage/journal.ts'
 import { createRedisLimits } from '../storage/limits/redis-limits.ts'
-import { createLog, type Log } from '../telemetry/log.ts'
+import { createLog, type Log, type LogStyle } from '../telemetry/log.ts'
 import { createMetrics } from '../telemetry/metrics.ts'
 import { composeService, type Service } from './service.ts'
 
 /** Throws SettingError, StorageRefused, StorageUnavailable. */
 export const openService = async (settings: ServeSettings, file: ConfigFile, env: Environment): Promise<Service> => {
   const [clock, ids] = [systemClock, systemIds]
-  const { log, flush, dropped } = createLog(settings.logLevel, clock)
+  const { log, flush, dropped } = createLog(settings.logLevel, clock, styleOf(file, env))
   const metrics = createMetrics()
   metrics.gauge('patchbay_log_lines_dropped', 'Log lines that nobody took in time.', dropped)
   const storage = await openStorage(settings, {
@@ -42,6 +42,13 @@ export const openService = async (settings: ServeSettings, file: ConfigFile, env
       await flush()
     },
   }
+}
+
+/** On a terminal somebody reads along. NO_COLOR is what people set who want no colours anywhere. */
+const styleOf = ({ log: { format } }: ConfigFile, env: Environment): LogStyle => {
+  const { isTTY } = process.stderr
+  const pretty = format === 'pretty' || (format === 'auto' && isTTY)
+  return { pretty, coloured: pretty && isTTY && (env['NO_COLOR'] ?? '') === '' }
 }
 
 /** A service on PostgreSQL may stand on a file system that it cannot write to: it goes on without. */

@@ -1,6 +1,7 @@
-/** Structured logs as JSON lines on stderr. Callers pass named fields, never whole requests, headers or bodies. */
+/** Structured logs on stderr: lines of JSON, or short lines for people. Callers pass named fields, never whole requests, headers or bodies. */
 import { isoTimestamp, type Clock } from '../lib/clock.ts'
 import { createLineBuffer } from './line-buffer.ts'
+import { prettyLine } from './pretty-line.ts'
 
 /** By name; `error` and `cause` may be anything that was thrown, all others are plain JSON. */
 type Fields = Readonly<Record<string, unknown>>
@@ -26,35 +27,49 @@ export type LogLevel = (typeof LEVELS)[number]
 
 const STDERR = 2
 
-export const createLog = (level: LogLevel, clock: Clock): LogSink => {
+/** What lines look like. */
+export interface LogStyle {
+  readonly pretty: boolean
+  /** Of pretty lines. */
+  readonly coloured: boolean
+}
+
+const JSON_LINES: LogStyle = { pretty: false, coloured: false }
+
+export const createLog = (level: LogLevel, clock: Clock, style: LogStyle = JSON_LINES): LogSink => {
   const destination = createLineBuffer(STDERR, clock)
-  return { log: logTo(destination.write, level, clock), flush: destination.flush, dropped: () => destination.dropped }
+  return { log: logTo(destination.write, level, clock, style), flush: destination.flush, dropped: () => destination.dropped }
 }
 
 /** `write` takes one whole line at a time. */
-export const logTo = (write: (line: string) => void, level: LogLevel, clock: Clock): Log => {
+export const logTo = (write: (line: string) => void, level: LogLevel, clock: Clock, style: LogStyle = JSON_LINES): Log => {
   const least = LEVELS.indexOf(level)
   const at = (own: Exclude<LogLevel, 'silent'>): Write =>
     LEVELS.indexOf(own) < least
       ? () => undefined
-      : (fields, message) =>
-          write(`{"level":"${own}","time":"${isoTimestamp(clock.now())}"${membersOf(fields)},"msg":${JSON.stringify(message)}}\n`)
+      : style.pretty
+        ? (fields, message) =>
+            write(prettyLine({ level: own, time: isoTimestamp(clock.now()), message, fields: told(fields) }, style.coloured))
+        : (fields, message) =>
+            write(`{"level":"${own}","time":"${isoTimestamp(clock.now())}"${membersOf(fields)},"msg":${JSON.stringify(message)}}\n`)
   return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') }
 }
 
 /** As JSON text, each behind a comma. */
 const membersOf = (fields: Fields): string => {
-  const { error, cause } = fields
-  const plain =
-    error === undefined && cause === undefined
-      ? fields
-      : {
-          ...fields,
-          ...(error === undefined ? {} : { error: errorFields(error) }),
-          ...(cause === undefined ? {} : { cause: errorFields(cause) }),
-        }
-  const members = JSON.stringify(plain).slice(1, -1)
+  const members = JSON.stringify(told(fields)).slice(1, -1)
   return members === '' ? '' : `,${members}`
+}
+
+/** What was thrown, as plain JSON. */
+const told = (fields: Fields): Fields => {
+  const { error, cause } = fields
+  if (error === undefined && cause === undefined) return fields
+  return {
+    ...fields,
+    ...(error === undefined ? {} : { error: errorFields(error) }),
+    ...(cause === undefined ? {} : { cause: errorFields(cause) }),
+  }
 }
 
 /** An error's name, text, stack and causes; not the properties that libraries hang on it, which may hold a request. */

@@ -1,0 +1,48 @@
+/** A line of the log for people at a terminal: when, how grave, what happened, and the fields behind it. */
+interface LogEntry {
+  readonly level: keyof typeof COLOURS
+  /** ISO 8601. */
+  readonly time: string
+  readonly message: string
+  /** Plain JSON. */
+  readonly fields: Readonly<Record<string, unknown>>
+}
+
+const COLOURS = { debug: 2, info: 32, warn: 33, error: 31 } as const
+const DIM = 2
+
+/** A value that is longer is cut: a line is to be read at a glance. */
+const VALUE_MAX = 120
+
+/** Ends with a line break. `coloured`: by the escapes that terminals know. */
+export const prettyLine = ({ level, time, message, fields }: LogEntry, coloured: boolean): string => {
+  const paint = (text: string, colour: number): string => (coloured ? `\u001b[${colour}m${text}\u001b[0m` : text)
+  const { error, cause, ...plain } = fields
+  const told = Object.entries(plain)
+    .filter(([, value]) => value !== null)
+    .map(([name, value]) => `${paint(`${name}=`, DIM)}${shown(value)}`)
+  const head = [paint(time.slice(11, 19), DIM), paint(level.padEnd(5), COLOURS[level]), printable(message), ...told].join(' ')
+  const faults = [error, cause].filter((fault) => fault !== undefined).map((fault) => `\n  ${paint(faultText(fault), COLOURS[level])}`)
+  return `${head}${faults.join('')}\n`
+}
+
+const shown = (value: unknown): string => {
+  const text = printable(typeof value === 'string' ? value : JSON.stringify(value))
+  return text.length > VALUE_MAX ? `${text.slice(0, VALUE_MAX)}…` : text
+}
+
+/** The name and the sentence of a fault, with those of its causes; where it arose is in the first lines of its stack. */
+const faultText = (fault: unknown): string => {
+  if (typeof fault !== 'object' || fault === null) return shown(fault)
+  const { name, message, stack, cause } = fault as { name?: unknown; message?: unknown; stack?: unknown; cause?: unknown }
+  const frames = typeof stack === 'string' ? stack.split('\n').filter((line) => /^\s+at /.test(line)) : []
+  const sentence = `${String(name)}: ${String(message)}`
+  const where = frames.slice(0, STACK_LINES).map((line) => `\n    ${printable(line.trim())}`)
+  return `${printable(sentence)}${where.join('')}${cause === undefined ? '' : `\n  because ${faultText(cause)}`}`
+}
+
+const STACK_LINES = 4
+
+/** What somebody else wrote must not move the cursor of a terminal, nor begin a line of its own. */
+const printable = (text: string): string =>
+  text.replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, (mark) => `\\u${(mark.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`)

@@ -1,0 +1,60 @@
+/** The dashboard that ships asks for metrics and labels that the service has. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { beforeAll, expect, test } from 'bun:test'
+
+import { infer } from '../support/calls.ts'
+import { type StartedService, useServices } from '../support/started-service.ts'
+
+interface Dashboard {
+  readonly panels: readonly {
+    readonly id: number
+    readonly title: string
+    readonly targets: readonly { readonly expr: string; readonly legendFormat: string }[]
+  }[]
+}
+
+const dashboard = JSON.parse(readFileSync(join(import.meta.dir, '../../deploy/grafana/patchbay.json'), 'utf8')) as Dashboard
+const targets = dashboard.panels.flatMap((panel) => panel.targets.map((target) => ({ ...target, title: panel.title })))
+
+const services = useServices()
+let service: StartedService
+let page = ''
+
+beforeAll(async () => {
+  service = await services.start()
+  await infer(service, { model: 'sandbox/echo', messages: [{ role: 'user', content: 'Hi' }] })
+  await infer(service, { model: 'sandbox/error/server', messages: [{ role: 'user', content: 'Hi' }] })
+  page = await (await fetch(`${service.url}/metrics`)).text()
+})
+
+const METRIC = /\bpatchbay_\w+/g
+
+/** A histogram has its buckets. */
+const isServed = (metric: string): boolean =>
+  page.includes(`# TYPE ${metric} `) || page.includes(`# TYPE ${metric.replace(/_bucket$/, '')} histogram`)
+
+test('every metric of every panel is one that the service tells', () => {
+  const asked = targets.flatMap(({ expr }) => [...expr.matchAll(METRIC)].map(([name]) => name))
+  expect(new Set(asked).size).toBeGreaterThan(15)
+  expect(asked.filter((name) => !isServed(name))).toEqual([])
+})
+
+test('every label by which a panel groups is one of its metric', () => {
+  const wrong = targets.flatMap(({ expr, title }) => {
+    const [metric = ''] = expr.match(METRIC) ?? []
+    const grouped = [...expr.matchAll(/ by \(([^)]*)\)/g)].flatMap(([, names = '']) => names.split(', '))
+    const sample = page.split('\n').find((line) => line.startsWith(`${metric}{`))
+    // Without a sample the labels are not told: tools and traces have none here.
+    return sample === undefined ? [] : grouped.filter((label) => !sample.includes(`${label}="`)).map((label) => `${title}: ${label}`)
+  })
+  expect(wrong).toEqual([])
+})
+
+test('panels have ids of their own, and their legends name labels that are grouped by', () => {
+  expect(new Set(dashboard.panels.map(({ id }) => id)).size).toBe(dashboard.panels.length)
+  for (const { expr, legendFormat } of targets) {
+    for (const [, label = ''] of legendFormat.matchAll(/\{\{(\w+)\}\}/g)) expect(expr).toMatch(new RegExp(`by \\([^)]*\\b${label}\\b`))
+  }
+})

@@ -1,0 +1,82 @@
+/** The log on a terminal and elsewhere. The terminal is a real one: `script` of util-linux opens it. */
+import { spawn } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { afterAll, expect, test } from 'bun:test'
+
+import { until, useServices } from '../support/started-service.ts'
+
+const PROGRAM = join(import.meta.dir, '../../bin/patchbay')
+const services = useServices()
+const ended: (() => void)[] = []
+afterAll(() => {
+  for (const end of ended) end()
+})
+
+/** A service at a terminal, what that shows, and the terminal's own end. */
+const atTerminal = (config: string, env: Readonly<Record<string, string>> = {}) => {
+  const directory = services.directory()
+  writeFileSync(join(directory, 'patchbay.yaml'), config)
+  const { PATH = '', HOME = '' } = process.env
+  const command = `echo "pid $$"; exec '${PROGRAM}' serve --port 0 --data-dir '${directory}/data' --config '${directory}/patchbay.yaml'`
+  const child = spawn('script', ['-qec', command, '/dev/null'], {
+    env: { PATH, HOME, TERM: 'xterm', SHELL: '/bin/sh', ...env },
+    stdio: ['pipe', 'pipe', 'ignore'],
+  })
+  ended.push(() => void child.kill('SIGKILL'))
+  let shown = ''
+  child.stdout.setEncoding('utf8').on('data', (piece: string) => (shown += piece))
+  return { child, shown: () => shown, address: () => /ready (http:\S+)/.exec(shown)?.[1], pid: () => Number(/pid (\d+)/.exec(shown)?.[1]) }
+}
+
+const askAnything = async (url: string): Promise<void> => {
+  await (await fetch(`${url}/api/v1/models/count`)).text()
+}
+
+const COLOURED = /\u001b\[2m\d\d:\d\d:\d\d\u001b\[0m \u001b\[32minfo \u001b\[0m request /
+
+test.each<[string, string, Record<string, string>, RegExp]>([
+  ['short coloured lines', '{}', {}, COLOURED],
+  ['no colours where nobody wants them', '{}', { NO_COLOR: '1' }, /\n\d\d:\d\d:\d\d info {2}request /],
+  ['JSON where the file says so', 'log: { format: json }', {}, /\n\{"level":"info","time":/],
+])('a terminal gets %s', async (_, config, env, line) => {
+  const terminal = atTerminal(config, env)
+  await until(() => terminal.address() !== undefined, 'the ready line')
+  await askAnything(terminal.address()!)
+  await until(() => line.test(terminal.shown()), 'the line')
+  process.kill(terminal.pid(), 'SIGTERM')
+  await new Promise((resolve) => terminal.child.once('exit', resolve))
+})
+
+test('a service whose terminal is gone goes on answering, and ends when it is told to', async () => {
+  const terminal = atTerminal('{}')
+  await until(() => terminal.address() !== undefined, 'the ready line')
+  const [url, pid] = [terminal.address()!, terminal.pid()]
+  ended.push(() => isRunning(pid) && process.kill(pid, 'SIGKILL'))
+  // The service takes the hang-up for a wish to read its file again.
+  terminal.child.kill('SIGKILL')
+  await new Promise((resolve) => terminal.child.once('exit', resolve))
+  for (let asked = 0; asked < 20; asked += 1) await askAnything(url)
+  process.kill(pid, 'SIGTERM')
+  await until(() => !isRunning(pid), 'its end')
+})
+
+const isRunning = (pid: number): boolean => {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false // it has ended
+  }
+}
+
+test('everywhere else each line is JSON, or as the file says', async () => {
+  const plain = await services.start()
+  await askAnything(plain.url)
+  await until(() => plain.stderr().includes('"msg":"request"'), 'the line')
+  for (const line of plain.stderr().trim().split('\n')) expect(JSON.parse(line)).toMatchObject({ level: expect.any(String) })
+  const pretty = await services.start({ config: 'log: { format: pretty }' })
+  await askAnything(pretty.url)
+  await until(() => /^\d\d:\d\d:\d\d info {2}request /m.test(pretty.stderr()), 'the line')
+  expect(pretty.stderr()).not.toContain('\u001b')
+})
