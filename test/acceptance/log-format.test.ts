@@ -34,7 +34,8 @@ const askAnything = async (url: string): Promise<void> => {
   await (await fetch(`${url}/api/v1/models/count`)).text()
 }
 
-const COLOURED = /\u001b\[2m\d\d:\d\d:\d\d\u001b\[0m \u001b\[32minfo \u001b\[0m request /
+const ESCAPE = '\u001b'
+const COLOURED = new RegExp(`${ESCAPE}\\[2m\\d\\d:\\d\\d:\\d\\d${ESCAPE}\\[0m ${ESCAPE}\\[32minfo ${ESCAPE}\\[0m request `)
 
 test.each<[string, string, Record<string, string>, RegExp]>([
   ['short coloured lines', '{}', {}, COLOURED],
@@ -78,5 +79,5 @@ test('everywhere else each line is JSON, or as the file says', async () => {
   const pretty = await services.start({ config: 'log: { format: pretty }' })
   await askAnything(pretty.url)
   await until(() => /^\d\d:\d\d:\d\d info {2}request /m.test(pretty.stderr()), 'the line')
-  expect(pretty.stderr()).not.toContain('\u001b')
+  expect(pretty.stderr()).not.toContain(ESCAPE)
 })
