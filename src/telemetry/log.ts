@@ -30,7 +30,7 @@ const STDERR = 2
 /** What lines look like. */
 export interface LogStyle {
   readonly pretty: boolean
-  /** Of pretty lines. */
+  /** Whether pretty lines have colours. */
   readonly coloured: boolean
 }
 
