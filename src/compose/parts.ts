@@ -12,6 +12,7 @@ import type { IdSource } from '../lib/id.ts'
 import type { Storage } from '../open-storage.ts'
 import { createAttempts } from '../sign-in/attempts.ts'
 import { createPresets } from '../presets/presets.ts'
+import { createRollouts } from '../presets/rollouts.ts'
 import { probeStorage } from '../probe-storage.ts'
 import { createGenerationList } from '../storage/generation-list.ts'
 import { createGenerationStore } from '../storage/generation-store.ts'
@@ -22,6 +23,7 @@ import { createUsageSeries } from '../storage/usage-series.ts'
 import { createPresetStore } from '../storage/preset-store.ts'
 import { createPresetTestStore } from '../storage/preset-test-store.ts'
 import type { LimitStore } from '../storage/limits/limit-store.ts'
+import { createRolloutStore } from '../storage/rollout-store.ts'
 import type { TextSeal } from '../storage/sealed-config.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
@@ -101,6 +103,13 @@ export const composeParts = (ground: Ground, reloadable: Reloadable, env: Enviro
     ...composeLimits({ clock, log, metrics, reloadable, limitStore: ground.limitStore, nodesSeen: () => nodes.seen }),
     onError,
     presetStore,
+    rollouts: createRollouts({
+      store: createRolloutStore(database),
+      forget: ({ workspaceId, slug }) => presets.forget(workspaceId, slug),
+      flush: recorder.flush,
+      clock,
+      ids,
+    }),
     presetTests: createPresetTestStore({ database, seal }),
     presets,
     guardrails,

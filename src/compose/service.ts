@@ -44,6 +44,9 @@ export interface Service {
 /** What requests have written since is in SQLite's log alone, which is bounded by size too. */
 const CHECKPOINT_MS = 30_000
 
+/** How soon a rollout halts whose figures say so. */
+const ROLLOUT_CHECK_MS = 5000
+
 /** Requests that a process had answered when it was killed. What storage does not take now waits for the next start. */
 const settleWhatWasLeft = async ({ journal, log }: Ground, ledger: Pick<Ledger, 'settle'>): Promise<void> => {
   try {
@@ -104,6 +107,7 @@ export const composeService = async (ground: Ground, file: ConfigFile, configPat
       onError,
     }),
     repeat(clock, CHECKPOINT_MS, database.checkpoint, (thrown) => log.warn({ error: thrown }, 'no checkpoint')),
+    repeat(clock, ROLLOUT_CHECK_MS, parts.rollouts.check, (thrown) => log.warn({ error: thrown }, 'rollouts not checked')),
     parts.lag.start(),
   ]
   await parts.nodes.join()

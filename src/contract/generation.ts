@@ -21,6 +21,7 @@ export const recordedGeneration = z.object({
   preset_id: z.string().nullable(),
   preset_slug: z.string().nullable(),
   preset_version: z.int().nullable(),
+  rollout_id: z.string().nullable().meta({ description: 'The rollout that chose the version; null where none did.' }),
   session_id: z.string().nullable(),
   workspace_id: z.string().nullable(),
   external_user: z.string().nullable(),

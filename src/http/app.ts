@@ -16,6 +16,7 @@ import type { IdSource } from '../lib/id.ts'
 import type { JsonObject } from '../lib/json.ts'
 import { once } from '../lib/once.ts'
 import type { Models } from '../models/models.ts'
+import type { Rollouts } from '../presets/rollouts.ts'
 import type { Presets } from '../presets/presets.ts'
 import type { HealthView } from '../routing/health.ts'
 import type { PresetTestStore } from '../storage/preset-test-store.ts'
@@ -52,6 +53,7 @@ import { endpointsZdr, modelGet, modelsCount, modelsEndpoints, modelsGet, models
 import { sessionRoutes, type SessionRouteParts } from './routes/sessions.ts'
 import { providerTestCreate } from './routes/provider-test.ts'
 import { providersList } from './routes/providers.ts'
+import { rolloutRoutes } from './routes/rollouts.ts'
 import { presetTestRoutes } from './routes/preset-tests.ts'
 import { presetsCreate } from './routes/presets-create.ts'
 import { presetsDelete, presetsGet, presetsHistory, presetsList, presetsPatch, presetsVersion, presetsVersions } from './routes/presets.ts'
@@ -67,6 +69,7 @@ export interface AppParts {
   readonly admission: Admission
   readonly presets: Presets
   readonly presetTests: PresetTestStore
+  readonly rollouts: Rollouts
   readonly guardrails: Guardrails
   readonly screenLimits: ScreenLimits
   readonly destinations: Destinations
@@ -121,6 +124,7 @@ const apiRoutes = (parts: AppParts, listing = { ...parts, listed: createListedMo
   presetsVersions(parts.presets),
   presetsVersion(parts.presets),
   presetsHistory(parts.presets),
+  ...rolloutRoutes(parts.rollouts),
   ...presetTestRoutes({ ...parts, tests: parts.presetTests }),
 
   ...managementRoutes(parts.keys, parts.management),

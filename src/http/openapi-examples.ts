@@ -118,6 +118,13 @@ export const BODY_EXAMPLES: Readonly<Record<string, JsonObject>> = {
     text: 'Write to ada@example.com, please.',
   },
   ProviderTestBody: { model: MODEL },
+  RolloutBody: {
+    splits: [
+      { version: 3, weight: 90 },
+      { version: 4, weight: 10 },
+    ],
+    sticky: 'session',
+  },
   PresetTestBody: { name: 'password', messages: [{ role: 'user', content: QUESTION }], expected: 'Settings → Security' },
   GuardrailKeysBody: { key_hashes: [KEY_HASH] },
   GuardrailMembersBody: { member_user_ids: ['user_0422290a-ce3d-4d7f-8b4f-d75bb802b357'] },

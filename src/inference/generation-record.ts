@@ -82,6 +82,7 @@ const generationResource = ({
     preset_id: preset?.id ?? null,
     preset_slug: preset?.slug ?? null,
     preset_version: preset?.version ?? null,
+    rollout_id: preset?.rolloutId ?? null,
     session_id: call.sessionId,
     workspace_id: request.caller.workspaceId,
     external_user: call.user ?? request.caller.externalUser,

@@ -12,6 +12,7 @@ import type { Presets, ServedPreset } from '../presets/presets.ts'
 import { askedPlugins } from '../plugins/asked-plugins.ts'
 import type { Plugins } from '../plugins/plugins.ts'
 import type { WorkspaceDefaults } from '../workspaces/workspaces.ts'
+import { type DrawnVersion, drawVersion } from './draw-version.ts'
 import { chooseModels, withImpliedRouter } from './choose-models.ts'
 import { withPassHeaders } from './pass-headers.ts'
 import { type Prepared, type Received, strictError } from './stages.ts'
@@ -39,7 +40,8 @@ export const prepare = async (received: Received, parts: PrepareParts): Promise<
   const body = defaults === null ? sent : withDefaultModel(sent, defaults)
   const named = converses ? parseModelReference(body.value('model'), body.value('preset')) : null
   const foundPreset = named === null ? null : findPreset(named, body, principal, parts.presets)
-  const served = foundPreset instanceof Promise ? await foundPreset : foundPreset
+  const found = foundPreset instanceof Promise ? await foundPreset : foundPreset
+  const served = found === null ? null : drawVersion(found, received, body)
   const read =
     served === null || named === null ? readPlain(received, body, defaults) : readWithPreset(received, body, defaults, named, served)
 
@@ -88,7 +90,7 @@ const readWithPreset = (
   body: JsonBody,
   defaults: WorkspaceDefaults | null,
   named: ModelReference,
-  { preset: { id, slug }, version }: ServedPreset,
+  { preset: { id, slug }, version, rolloutId }: DrawnVersion,
 ): Read => {
   const content = { shape: version.shape, config: version.config, systemPrompt: version.system_prompt }
   // A preset that was found by the name of a model, and has no model itself, is for that model.
@@ -101,7 +103,7 @@ const readWithPreset = (
   return {
     call,
     requested: requestedModel(body) ?? `@preset/${slug}`,
-    preset: { id, slug, version: version.version },
+    preset: { id, slug, version: version.version, rolloutId },
     hidden:
       texts.texts.length + texts.credentials.length === 0 ? undefined : { ...texts, ownInstructions: typeof own === 'string' ? own : null },
     warnings: [...applied.warnings, ...full.warnings, ...warnings],

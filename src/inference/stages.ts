@@ -118,6 +118,8 @@ export interface UsedPreset {
   readonly id: string
   readonly slug: string
   readonly version: number
+  /** The rollout that chose the version; null where none did. */
+  readonly rolloutId: string | null
 }
 
 /** Strict requests would rather fail than lose something. */

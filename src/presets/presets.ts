@@ -19,7 +19,7 @@ import { createLoadCache } from '../lib/load-cache.ts'
 import type { ChangedBy } from '../storage/audit-log.ts'
 import type { StoredAnswer } from '../storage/idempotency.ts'
 import type { MoveQuery, MoveSlice } from '../storage/preset-moves.ts'
-import type { PresetQuery, PresetResolution, PresetStore, VersionReference } from '../storage/preset-store.ts'
+import type { PresetQuery, PresetResolution, PresetStore, ServedRollout, VersionReference } from '../storage/preset-store.ts'
 import type { Page } from '../storage/page.ts'
 
 export interface SaveRequest {
@@ -37,6 +37,8 @@ export interface SaveRequest {
 export interface ServedPreset {
   readonly preset: PresetResource
   readonly version: PresetVersionResource
+  /** Versions that share its requests: `drawVersion` tells which one serves. Null where it is the version. */
+  readonly rollout: ServedRollout | null
 }
 
 export interface Presets {
@@ -56,6 +58,8 @@ export interface Presets {
   find(workspaceId: string, slug: string): ServedPreset | null | Promise<ServedPreset | null>
   /** Every active preset with its designated version: the model list. */
   served(workspaceId: string): Promise<readonly PresetWithVersion[]>
+  /** Something has changed that it is served by. */
+  forget(workspaceId: string, slug: string): void
   refreshCache(): void
 }
 
@@ -164,6 +168,7 @@ export const createPresets = ({ store, clock, ids }: { store: PresetStore; clock
       }
       return all
     },
+    forget,
     refreshCache: cache.refresh,
   }
 }

@@ -1,7 +1,7 @@
 import type { Selectable, Transaction } from 'kysely'
 
 import { isoTimestamp } from '../lib/clock.ts'
-import type { JsonObject } from '../lib/json.ts'
+import { isObject, type JsonObject } from '../lib/json.ts'
 import { bulkInsert } from './bulk-insert.ts'
 import type { Database, Engine } from './database.ts'
 import type { GenerationsTable, Schema } from './schema.ts'
@@ -126,6 +126,8 @@ const toRow = ({ record, userId }: FinishedGeneration): GenerationRow => ({
   tokens_reasoning: countIn(record, 'native_tokens_reasoning'),
   estimated: flag(record.record['usage_estimated'] === true),
   unpriced: flag(record.record['cost_known'] === false),
+  rollout_id: textIn(record, 'rollout_id'),
+  guardrail_hits: guardrailHits(record),
 })
 
 const textIn = ({ record }: GenerationRecord, member: string): string | null => {
@@ -137,6 +139,9 @@ const countIn = ({ record }: GenerationRecord, member: string): number | null =>
   const value = record[member]
   return typeof value === 'number' ? value : null
 }
+
+const guardrailHits = ({ record: { pipeline } }: GenerationRecord): number =>
+  Array.isArray(pipeline) ? pipeline.filter((stage) => isObject(stage) && stage['type'] === 'guardrail').length : 0
 
 /** These names may come from upstream, and one that storage refuses would take the whole batch with it (sql-values.ts). */
 export const withoutNul = (name: string): string => name.replaceAll('\u0000', '\uFFFD')

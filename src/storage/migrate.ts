@@ -17,6 +17,7 @@ import { presetTests } from './migrations/0012-preset-tests.ts'
 import { observabilityDestinations } from './migrations/0013-observability-destinations.ts'
 import { usageHours } from './migrations/0014-usage-hours.ts'
 import { nodes } from './migrations/0015-nodes.ts'
+import { presetRollouts } from './migrations/0016-preset-rollouts.ts'
 import type { Schema } from './schema.ts'
 import { StorageRefused } from './storage-errors.ts'
 
@@ -37,6 +38,7 @@ export const migrationsFor = (engine: Engine): Record<string, Migration> => ({
   '0013-observability-destinations': observabilityDestinations(engine),
   '0014-usage-hours': usageHours(engine),
   '0015-nodes': nodes(engine),
+  '0016-preset-rollouts': presetRollouts(engine),
 })
 
 /** Those of these names, for a database that is to have the schema of another. Throws StorageRefused for one that we do not know. */

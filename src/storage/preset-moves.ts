@@ -4,6 +4,7 @@ import { sql, type Transaction } from 'kysely'
 import type { PresetMove } from '../contract/preset.ts'
 import type { ChangedBy } from './audit-log.ts'
 import type { Database } from './database.ts'
+import { endRollout } from './rollout-store.ts'
 import type { Schema } from './schema.ts'
 
 export type Move = Pick<PresetMove, 'label' | 'from' | 'to'>
@@ -16,6 +17,9 @@ export const writeMoves = async (
   by: ChangedBy,
 ): Promise<void> => {
   if (moves.length === 0) return
+  const served = moves.find(({ label }) => label === null)
+  // The version that is put live serves all requests.
+  if (served !== undefined) await endRollout(transaction, presetId, 'ended', `Version ${served.to} was designated.`, now)
   const last = sql<number>`(select coalesce(max(position), 0) from preset_moves where preset_id = ${presetId})`
   await transaction
     .insertInto('preset_moves')

@@ -8,6 +8,7 @@ import type { Database } from './database.ts'
 import { patchPreset, type PatchPresetOutcome } from './patch-preset.ts'
 import { listMoves, type MoveQuery, type MoveSlice } from './preset-moves.ts'
 import { designatedAt, type SealedDatabase, toPreset, toPresetWithVersion, toVersion } from './preset-rows.ts'
+import { runningRollout, type StoredRollout } from './rollout-store.ts'
 import type { Schema } from './schema.ts'
 import type { TextSeal } from './sealed-config.ts'
 import type { Page } from './page.ts'
@@ -46,8 +47,19 @@ export type VersionReference =
   | { readonly by: 'number'; readonly number: number }
   | { readonly by: 'label'; readonly label: string }
 
+/** Versions that share the requests of a preset. */
+export interface ServedRollout extends Pick<StoredRollout, 'id' | 'sticky' | 'segments'> {
+  readonly versions: ReadonlyMap<number, PresetVersionResource>
+}
+
 export type PresetResolution =
-  | { readonly kind: 'found'; readonly preset: PresetResource; readonly version: PresetVersionResource }
+  | {
+      readonly kind: 'found'
+      readonly preset: PresetResource
+      readonly version: PresetVersionResource
+      /** Null where nothing but the reference decides on the version. */
+      readonly rollout: ServedRollout | null
+    }
   | { readonly kind: 'no-such-preset' }
   /** The preset is there; the number or the label is not. */
   | { readonly kind: 'no-such-version'; readonly preset: PresetResource }
@@ -170,10 +182,28 @@ const resolvePreset = async (
   if (found === null) return { kind: 'no-such-preset' }
   const { designated_version, ...preset } = found
   const number = numberOf(reference, found)
-  if (number === designated_version.version) return { kind: 'found', preset, version: designated_version }
+  if (number === designated_version.version) {
+    const rollout = reference.by === 'designation' ? await servedRollout(database, workspaceId, found) : null
+    return { kind: 'found', preset, version: designated_version, rollout }
+  }
   // A second read is safe: the version of a number never changes.
   const version = number === null ? null : await getVersion(database, workspaceId, slug, number)
-  return version === null ? { kind: 'no-such-version', preset } : { kind: 'found', preset, version }
+  return version === null ? { kind: 'no-such-version', preset } : { kind: 'found', preset, version, rollout: null }
+}
+
+const servedRollout = async (
+  sealed: SealedDatabase,
+  workspaceId: string,
+  { id, slug, designated_version }: PresetWithVersion,
+): Promise<ServedRollout | null> => {
+  const rollout = await runningRollout(sealed.database.kysely, id)
+  if (rollout === null) return null
+  const versions = new Map([[designated_version.version, designated_version]])
+  for (const { version: number } of rollout.splits) {
+    const version = versions.get(number) ?? (await getVersion(sealed, workspaceId, slug, number))
+    if (version !== null) versions.set(number, version)
+  }
+  return { id: rollout.id, sticky: rollout.sticky, segments: rollout.segments, versions }
 }
 
 const numberOf = (reference: VersionReference, { labels, designated_version }: PresetWithVersion): number | null => {

@@ -7,6 +7,7 @@ import type { Generated } from 'kysely'
 
 import type { ProviderFailureMode } from '../contract/provider-failure.ts'
 import type { PresetShape, PresetResource } from '../contract/preset.ts'
+import type { RolloutState, Sticky } from '../contract/rollout.ts'
 import type { GuardrailAssignmentsTable, GuardrailsTable } from './guardrail-tables.ts'
 import type { LedgerTables } from './ledger-tables.ts'
 import type { ManagementTables } from './management-tables.ts'
@@ -28,6 +29,7 @@ export interface Schema extends LedgerTables, ManagementTables, SignInTables {
   preset_versions: PresetVersionsTable
   preset_moves: PresetMovesTable
   preset_tests: PresetTestsTable
+  preset_rollouts: PresetRolloutsTable
   idempotency_keys: IdempotencyKeysTable
   generations: GenerationsTable
   key_usage_days: KeyUsageDaysTable
@@ -144,6 +146,23 @@ export interface PresetMovesTable {
   key_hash: string | null
 }
 
+export interface PresetRolloutsTable {
+  preset_id: string
+  id: string
+  state: RolloutState
+  live_version: number
+  splits: JsonText
+  segments: JsonText
+  sticky: Sticky
+  /** Null: it never halts by itself. */
+  halt: JsonText | null
+  looks: JsonText
+  started_at: string
+  updated_at: string
+  ended_at: string | null
+  reason: string | null
+}
+
 interface PresetTestsTable {
   id: string
   preset_id: string
@@ -202,6 +221,10 @@ export interface GenerationsTable {
   tokens_reasoning: number | null
   estimated: Flag | null
   unpriced: Flag | null
+  /** Null where no rollout chose the version of the preset. */
+  rollout_id: string | null
+  /** How often guardrails found something. */
+  guardrail_hits: number | null
 }
 
 interface KeyUsageDaysTable {

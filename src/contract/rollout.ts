@@ -1,0 +1,97 @@
+/** Rollouts of presets on the wire (docs/contract/presets.md#rollouts). */
+import { z } from 'zod'
+
+const timestamp = z.iso.datetime()
+
+const SPLITS_MAX = 10
+
+const split = z.object({
+  version: z.int().min(1),
+  weight: z.number().min(0).max(1_000_000).meta({ description: 'Its share among the weights of all splits.' }),
+})
+
+const sticky = z.enum(['session', 'user', 'key', 'none']).meta({
+  description:
+    'Who stays with a version: a session, a user, or an API key. A request that names none, and each with `none`, is drawn by itself.',
+})
+
+const haltRule = z.strictObject({
+  min_requests: z
+    .int()
+    .min(20)
+    .max(1_000_000)
+    .default(50)
+    .meta({ description: 'Requests of a version and of the live one before they are compared.' }),
+  confidence: z
+    .number()
+    .min(0.9)
+    .max(0.999999)
+    .default(0.99)
+    .meta({ description: 'How sure it must be over the whole rollout, however often it looks.' }),
+  errors: z.boolean().default(true).meta({ description: 'Halt where a version fails more often.' }),
+  cost_increase: z
+    .number()
+    .min(0)
+    .max(100)
+    .nullable()
+    .default(0.2)
+    .meta({ description: 'Halt where a request costs more than that of the live version by this part; null: never.' }),
+})
+
+export const rolloutBody = z
+  .strictObject({
+    splits: z.array(split.strict()).min(1).max(SPLITS_MAX),
+    sticky: sticky.default('session'),
+    halt: z
+      .union([haltRule, z.literal(false)])
+      .optional()
+      .meta({ description: 'When to go back to the live version by itself; false: never. The defaults hold when absent.' }),
+  })
+  .refine(({ splits }) => new Set(splits.map(({ version }) => version)).size === splits.length, {
+    path: ['splits'],
+    message: 'Name each version once.',
+  })
+  .refine(({ splits }) => splits.some(({ weight }) => weight > 0), { path: ['splits'], message: 'One weight at least is above 0.' })
+  .meta({ id: 'RolloutBody' })
+
+const milliseconds = z.number().nullable()
+
+const versionFigures = z.object({
+  version: z.int(),
+  weight: z.number(),
+  requests: z.int(),
+  errors: z.int(),
+  error_rate: z.number().nullable(),
+  cancelled: z.int(),
+  ttft_p50: milliseconds.meta({ description: 'Milliseconds to the first content.' }),
+  ttft_p95: milliseconds,
+  total_p50: milliseconds,
+  total_p95: milliseconds,
+  cost: z.number(),
+  cost_per_request: z.number().nullable(),
+  guardrail_hits: z.int().meta({ description: 'Requests in which a guardrail found something.' }),
+})
+
+export const rollout = z
+  .object({
+    id: z.uuid().meta({ description: 'A new one for each change of the splits; records of requests name it.' }),
+    state: z.enum(['running', 'halted', 'ended']),
+    live_version: z.int().meta({ description: 'What the preset serves without the rollout.' }),
+    splits: z.array(split),
+    sticky,
+    halt: z.union([haltRule, z.literal(false)]),
+    started_at: timestamp,
+    updated_at: timestamp.meta({ description: 'Since when these splits hold; the figures begin here.' }),
+    ended_at: timestamp.nullable(),
+    reason: z.string().nullable().meta({ description: 'Why it halted or ended.' }),
+    versions: z.array(versionFigures),
+  })
+  .meta({ id: 'Rollout' })
+
+export type RolloutBody = z.output<typeof rolloutBody>
+export type HaltRule = z.output<typeof haltRule>
+export type Sticky = z.output<typeof sticky>
+export type Split = z.output<typeof split>
+export type VersionFigures = z.output<typeof versionFigures>
+export type RolloutState = z.output<typeof rollout>['state']
+export const DEFAULT_HALT: HaltRule = haltRule.parse({})

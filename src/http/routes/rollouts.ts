@@ -1,0 +1,65 @@
+/** The rollout of a preset: started, changed, watched and ended (docs/contract/presets.md#rollouts). */
+import { z } from 'zod'
+
+import { presetSlug } from '../../contract/preset.ts'
+import { rollout, rolloutBody } from '../../contract/rollout.ts'
+import { validate } from '../../contract/validate.ts'
+import { inWorkspace } from '../../contract/workspace.ts'
+import { readJsonObject } from '../../lib/json-body.ts'
+import type { Rollouts } from '../../presets/rollouts.ts'
+import type { PresetRef } from '../../storage/preset-test-store.ts'
+import { jsonResponse } from '../json-response.ts'
+import { changedBy, reachOf, type Route, type RouteRequest } from '../route.ts'
+
+const shared = {
+  path: '/presets/:slug/rollout',
+  tag: 'Presets',
+  policy: 'management',
+  surface: 'management',
+  params: { slug: presetSlug },
+  query: inWorkspace,
+} as const
+
+const refOf = (request: RouteRequest): PresetRef => ({
+  workspaceId: reachOf(request).workspaceId,
+  slug: validate(presetSlug, request.params['slug'], ['slug']),
+})
+
+const answer = z.object({ data: rollout })
+
+export const rolloutRoutes = (rollouts: Rollouts): readonly Route[] => [
+  {
+    ...shared,
+    method: 'PUT',
+    operation: 'putPresetRollout',
+    summary: 'Split the requests of a preset between versions, or change the split',
+    body: rolloutBody,
+    answers: { 200: { description: 'The rollout as it runs now.', schema: answer } },
+    errors: [404, 409],
+    async handle(request) {
+      const body = validate(rolloutBody, readJsonObject(await request.text()))
+      return jsonResponse({ data: await rollouts.put(refOf(request), body, changedBy(request)) })
+    },
+  },
+  {
+    ...shared,
+    method: 'GET',
+    operation: 'getPresetRollout',
+    summary: 'Read the newest rollout of a preset, with the figures of each version',
+    answers: { 200: { description: 'The rollout, also one that has halted or ended.', schema: answer } },
+    errors: [400, 404],
+    handle: async (request) => jsonResponse({ data: await rollouts.get(refOf(request)) }),
+  },
+  {
+    ...shared,
+    method: 'DELETE',
+    operation: 'deletePresetRollout',
+    summary: 'End a rollout: the designated version serves all requests',
+    answers: { 200: { description: 'Ended.', schema: z.object({ deleted: z.literal(true) }) } },
+    errors: [400, 404, 409],
+    async handle(request) {
+      await rollouts.end(refOf(request), changedBy(request))
+      return jsonResponse({ deleted: true })
+    },
+  },
+]

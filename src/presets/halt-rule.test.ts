@@ -1,0 +1,107 @@
+import { describe, expect, test } from 'bun:test'
+
+import { seeded } from '../../test/support/seeded.ts'
+import { DEFAULT_HALT, type HaltRule } from '../contract/rollout.ts'
+import { fisher, lookAt, type Look, type Sample } from './halt-rule.ts'
+
+const sample = (version: number, requests: number, errors: number, costs: readonly number[] = []): Sample => ({
+  version,
+  requests,
+  errors,
+  costSum: costs.reduce((sum, cost) => sum + cost, 0),
+  costSquares: costs.reduce((sum, cost) => sum + cost * cost, 0),
+})
+
+/** A rollout in which each request is drawn, looked at after every one; how many the candidate had when it halted, null for never. */
+const simulate = (
+  random: () => number,
+  rule: HaltRule,
+  { share, most, fails, costs }: { share: number; most: number; fails: readonly [number, number]; costs: readonly [number, number] },
+): number | null => {
+  const of = [sample(1, 0, 0), sample(2, 0, 0)].map((one) => ({ ...one }))
+  let looks: Look['looks'] = {}
+  for (let request = 0; request < most; request += 1) {
+    const which = random() < share ? 1 : 0
+    const one = of[which]!
+    // Costs as they are: skewed, a few of them many times the usual one.
+    const normal = Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random())
+    const cost = costs[which] * 1e6 * Math.exp(normal)
+    Object.assign(one, {
+      requests: one.requests + 1,
+      errors: one.errors + (random() < fails[which] ? 1 : 0),
+      costSum: one.costSum + cost,
+      costSquares: one.costSquares + cost * cost,
+    })
+    const look = lookAt(rule, of[0]!, [of[1]!], looks)
+    if (look === null) continue
+    looks = look.looks
+    if (look.reason !== null) return of[1]!.requests
+  }
+  return null
+}
+
+describe('the test of failures', () => {
+  test('gives the tail of the hypergeometric distribution', () => {
+    // 3 of 10 against 0 of 10: 10·9·8 / 20·19·18.
+    expect(fisher(3, 10, 0, 10)).toBeCloseTo((10 * 9 * 8) / (20 * 19 * 18), 9)
+    expect(fisher(0, 10, 5, 10)).toBeCloseTo(1, 9)
+    expect(fisher(0, 50, 0, 50)).toBeCloseTo(1, 9)
+    expect(fisher(50, 50, 0, 450)).toBeLessThan(1e-50)
+    expect(fisher(10_000, 100_000, 90_000, 900_000)).toBeGreaterThan(0.4)
+  })
+})
+
+describe('a rollout', () => {
+  test('is not looked at before both versions have their requests, and then each time that a quarter more came', () => {
+    expect(lookAt(DEFAULT_HALT, sample(1, 1000, 0), [sample(2, 49, 49)], {})).toBeNull()
+    expect(lookAt(DEFAULT_HALT, sample(1, 49, 0), [sample(2, 1000, 1000)], {})).toBeNull()
+    const first = lookAt(DEFAULT_HALT, sample(1, 500, 0), [sample(2, 50, 0)], {})
+    expect(first).toEqual({ looks: { 2: 1 }, reason: null })
+    expect(lookAt(DEFAULT_HALT, sample(1, 600, 0), [sample(2, 62, 0)], { 2: 1 })).toBeNull()
+    expect(lookAt(DEFAULT_HALT, sample(1, 600, 0), [sample(2, 63, 0)], { 2: 1 })?.looks).toEqual({ 2: 2 })
+  })
+
+  test('halts at the first look where a version fails far more often, and says what it saw', () => {
+    const look = lookAt(DEFAULT_HALT, sample(1, 450, 3), [sample(2, 50, 20)], {})
+    expect(look?.reason).toContain('Version 2 failed in 20 of 50 requests, version 1 in 3 of 450')
+  })
+
+  test('heeds what the rule leaves out', () => {
+    const dear = sample(
+      2,
+      200,
+      0,
+      Array.from({ length: 200 }, (_, at) => 5e6 + at),
+    )
+    const live = sample(
+      1,
+      200,
+      0,
+      Array.from({ length: 200 }, (_, at) => 1e6 + at),
+    )
+    expect(lookAt(DEFAULT_HALT, live, [dear], {})?.reason).toContain('costs $')
+    expect(lookAt({ ...DEFAULT_HALT, cost_increase: null }, live, [dear], {})?.reason).toBeNull()
+    expect(lookAt({ ...DEFAULT_HALT, cost_increase: 5 }, live, [dear], {})?.reason).toBeNull()
+    expect(lookAt({ ...DEFAULT_HALT, errors: false }, sample(1, 450, 0), [sample(2, 50, 50)], {})?.reason).toBeNull()
+  })
+
+  test('of versions that are alike halts in at most 1 of 100, however often it is looked at', () => {
+    const random = seeded(20_261_122)
+    const rule = { ...DEFAULT_HALT, min_requests: 20 }
+    const runs = 300
+    const halted = Array.from({ length: runs }, () =>
+      simulate(random, rule, { share: 0.3, most: 3000, fails: [0.05, 0.05], costs: [1, 1] }),
+    )
+    expect(halted.filter((at) => at !== null).length / runs).toBeLessThanOrEqual(0.01)
+  })
+
+  test('of a version that fails three times as often, or costs twice as much, halts nearly always', () => {
+    const random = seeded(7)
+    const worse = { share: 0.5, most: 4000, fails: [0.03, 0.09], costs: [1, 1] } as const
+    const dearer = { share: 0.5, most: 4000, fails: [0.03, 0.03], costs: [1, 2] } as const
+    for (const scenario of [worse, dearer]) {
+      const halted = Array.from({ length: 50 }, () => simulate(random, DEFAULT_HALT, scenario))
+      expect(halted.filter((at) => at !== null).length).toBeGreaterThanOrEqual(48)
+    }
+  })
+})

@@ -1,0 +1,149 @@
+/** Rollouts: several versions of a preset serve its requests, until somebody ends it or the figures say that it must halt. */
+import type { ErrorMetadata } from '../errors.ts'
+import { GatewayError } from '../errors.ts'
+import { DEFAULT_HALT, type rollout, type RolloutBody, type VersionFigures } from '../contract/rollout.ts'
+import { isoTimestamp, type Clock } from '../lib/clock.ts'
+import type { IdSource } from '../lib/id.ts'
+import { dollars } from '../lib/money.ts'
+import type { ChangedBy } from '../storage/audit-log.ts'
+import type { PresetRef } from '../storage/preset-test-store.ts'
+import type { RolloutFigures, RolloutStore, RunningRollout, StoredRollout } from '../storage/rollout-store.ts'
+import { lookAt } from './halt-rule.ts'
+import { layOut } from './split.ts'
+import type { z } from 'zod'
+
+type RolloutResource = z.output<typeof rollout>
+
+export interface Rollouts {
+  /** Throws `not_found` and `invalid_request`. */
+  put(preset: PresetRef, body: RolloutBody, by: ChangedBy): Promise<RolloutResource>
+  /** The newest, also one that has ended. Throws `not_found` where there was none. */
+  get(preset: PresetRef): Promise<RolloutResource>
+  /** Throws `not_found` where none runs. */
+  end(preset: PresetRef, by: ChangedBy): Promise<void>
+  /** Halts those whose figures say so. Any number of processes may do it at once. */
+  check(): Promise<void>
+}
+
+export const createRollouts = (parts: {
+  store: RolloutStore
+  /** What this process knows of the preset is no more so. */
+  forget: (preset: PresetRef) => void
+  /** Resolves when the records of all answers are written. */
+  flush: () => Promise<void>
+  clock: Clock
+  ids: IdSource
+}): Rollouts => {
+  const { store, forget, flush, clock, ids } = parts
+  const now = (): string => isoTimestamp(clock.now())
+
+  const resource = async (stored: StoredRollout): Promise<RolloutResource> => {
+    await flush()
+    const figures = new Map((await store.figures(stored.id)).map((one) => [one.version, one]))
+    const versions: VersionFigures[] = []
+    for (const { version, weight } of stored.splits) {
+      const ttft = await store.quantiles(stored.id, version, 'first_token_ms')
+      const total = await store.quantiles(stored.id, version, 'total_ms')
+      versions.push({
+        ...figuresOf(figures.get(version) ?? NOTHING, version, weight),
+        ttft_p50: ttft.p50,
+        ttft_p95: ttft.p95,
+        total_p50: total.p50,
+        total_p95: total.p95,
+      })
+    }
+    return {
+      id: stored.id,
+      state: stored.state,
+      live_version: stored.liveVersion,
+      splits: [...stored.splits],
+      sticky: stored.sticky,
+      halt: stored.halt ?? false,
+      started_at: stored.startedAt,
+      updated_at: stored.updatedAt,
+      ended_at: stored.endedAt,
+      reason: stored.reason,
+      versions,
+    }
+  }
+
+  const check = async (rollout: RunningRollout): Promise<void> => {
+    if (rollout.halt === null) return
+    const figures = await store.figures(rollout.id)
+    const samples = rollout.splits.map(({ version }) => figures.find((one) => one.version === version) ?? { ...NOTHING, version })
+    const live = samples.find(({ version }) => version === rollout.liveVersion)
+    if (live === undefined) return
+    const look = lookAt(
+      rollout.halt,
+      live,
+      samples.filter((sample) => sample !== live),
+      rollout.looks,
+    )
+    if (look === null || !(await store.noteLooks(rollout, look.looks)) || look.reason === null) return
+    const reason = `${look.reason} Version ${rollout.liveVersion} serves all requests again.`
+    await store.halt(rollout, reason, now(), { requestId: ids.prefixed('halt'), userId: null, keyHash: null })
+    forget(rollout)
+  }
+
+  return {
+    async put(preset, { splits, sticky, halt = DEFAULT_HALT }, by) {
+      const outcome = await store.put(
+        preset,
+        { id: ids.uuid(), splits, sticky, halt: halt === false ? null : halt },
+        // The live version stands first, so that the same weights come to the same layout.
+        (live, before) =>
+          layOut(
+            splits.toSorted((one, other) => order(one.version, live) - order(other.version, live)),
+            before,
+          ),
+        now(),
+        by,
+      )
+      forget(preset)
+      switch (outcome.kind) {
+        case 'put':
+          return resource(outcome.rollout)
+        case 'no-such-preset':
+          throw unknown(`There is no preset "${preset.slug}".`)
+        case 'no-such-version':
+          throw new GatewayError('invalid_request', `splits: the preset has no version ${outcome.version}.`)
+        case 'live-version-missing':
+          throw new GatewayError(
+            'invalid_request',
+            `splits: version ${outcome.live}, which is live, needs a share that the others are compared with; or send "halt": false.`,
+          )
+      }
+    },
+    async get(preset) {
+      const stored = await store.get(preset)
+      if (stored === null) throw unknown(`The preset "${preset.slug}" has no rollout.`)
+      return resource(stored)
+    },
+    async end(preset, by) {
+      const ended = await store.end(preset, now(), by)
+      forget(preset)
+      if (!ended) throw unknown(`No rollout of the preset "${preset.slug}" is running.`)
+    },
+    async check() {
+      for (const rollout of await store.running()) await check(rollout)
+    },
+  }
+}
+
+const order = (version: number, live: number): number => (version === live ? 0 : version)
+
+const unknown = (sentence: string, metadata: ErrorMetadata = {}): GatewayError => new GatewayError('not_found', sentence, { metadata })
+
+const NOTHING: RolloutFigures = { version: 0, requests: 0, errors: 0, cancelled: 0, guardrailHits: 0, costSum: 0, costSquares: 0 }
+
+const figuresOf = (figures: RolloutFigures, version: number, weight: number) => ({
+  version,
+  weight,
+  requests: figures.requests,
+  errors: figures.errors,
+  error_rate: figures.requests === 0 ? null : figures.errors / figures.requests,
+  cancelled: figures.cancelled,
+  cost: dollars(figures.costSum),
+  cost_per_request: figures.requests === 0 ? null : dollars(Math.round(figures.costSum / figures.requests)),
+  guardrail_hits: figures.guardrailHits,
+})

@@ -1,0 +1,90 @@
+/**
+ * Who gets which version of a preset. A name falls on one of a million slots, always the same one, and each version has as
+ * many slots as its weight comes to. Where weights change, only the slots that must change hands do: nobody else flips.
+ */
+import { createHash } from 'node:crypto'
+
+import type { Split } from '../contract/rollout.ts'
+
+/** The slots from the end of the one before to `end`, which is not among them. */
+export interface Segment {
+  readonly end: number
+  readonly version: number
+}
+
+const SLOTS = 1_000_000
+
+/** A layout that was cut so often is made anew. */
+const SEGMENTS_MAX = 1000
+
+/** `before`: the layout that holds now; none for a new rollout. One weight at least is above 0. */
+export const layOut = (splits: readonly Split[], before: readonly Segment[] = []): readonly Segment[] => {
+  const missing = quotasOf(splits)
+  const kept = keep(before.length > SEGMENTS_MAX ? [] : before, missing)
+  const filled: Segment[] = []
+  for (const { end, version } of kept) {
+    let from = filled.at(-1)?.end ?? 0
+    if (version !== null) push(filled, end, version)
+    else {
+      for (const [taker, count] of missing) {
+        const taken = Math.min(count, end - from)
+        if (taken === 0) continue
+        missing.set(taker, count - taken)
+        from += taken
+        push(filled, from, taker)
+      }
+    }
+  }
+  return filled
+}
+
+export const versionAt = (segments: readonly Segment[], slot: number): number => {
+  const segment = segments.find(({ end }) => slot < end)
+  if (segment === undefined) throw new RangeError('The slot is in no segment.')
+  return segment.version
+}
+
+/** `presetId`: two presets draw apart from each other. */
+export const slotOf = (presetId: string, name: string): number => {
+  const bytes = createHash('sha256').update(`${presetId}\0${name}`).digest()
+  return Math.floor((bytes.readUIntBE(0, 6) / 2 ** 48) * SLOTS)
+}
+
+/** Whole slots that sum to all of them: what is left over goes to those that lost most by rounding. */
+const quotasOf = (splits: readonly Split[]): Map<number, number> => {
+  const total = splits.reduce((sum, { weight }) => sum + weight, 0)
+  const exact = splits.map(({ version, weight }) => ({ version, share: (weight / total) * SLOTS }))
+  const quotas = new Map(exact.map(({ version, share }) => [version, Math.floor(share)]))
+  let left = SLOTS - [...quotas.values()].reduce((sum, quota) => sum + quota, 0)
+  const byRest = exact.toSorted((one, other) => (other.share % 1) - (one.share % 1) || one.version - other.version)
+  for (const { version } of byRest) {
+    if (left === 0) break
+    quotas.set(version, (quotas.get(version) ?? 0) + 1)
+    left -= 1
+  }
+  return quotas
+}
+
+/** Each version keeps of its slots what it still may have, and `missing` is reduced by that; the rest is free: null. */
+const keep = (before: readonly Segment[], missing: Map<number, number>): readonly { end: number; version: number | null }[] => {
+  if (before.length === 0) return [{ end: SLOTS, version: null }]
+  const out: { end: number; version: number | null }[] = []
+  let from = 0
+  for (const { end, version } of before) {
+    const may = missing.get(version) ?? 0
+    const kept = Math.min(may, end - from)
+    if (kept > 0) {
+      missing.set(version, may - kept)
+      out.push({ end: from + kept, version })
+    }
+    if (from + kept < end) out.push({ end, version: null })
+    from = end
+  }
+  return out
+}
+
+const push = (segments: Segment[], end: number, version: number): void => {
+  const last = segments.at(-1)
+  if (last?.version === version) segments[segments.length - 1] = { end, version }
+  else segments.push({ end, version })
+}
