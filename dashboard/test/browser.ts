@@ -26,6 +26,10 @@ export interface Visitor {
   expectOutage(): void
   /** Throws where something unexpected happened on the page so far. */
   check(): void
+  /** Methods and paths of the API that the page has asked. */
+  readonly asked: ReadonlySet<string>
+  /** Presses Tab until what has this accessible name is reached; throws where nothing has. */
+  tabTo(name: string | RegExp): Promise<void>
   /** No violation of WCAG 2.2 AA, in the light and in the dark. */
   checkAccessible(): Promise<void>
 }
@@ -38,7 +42,7 @@ export const useBrowser = (): { visit(url: string, options?: BrowserContextOptio
     async visit(url, options = {}) {
       browser ??= chromium.launch({ executablePath: BROWSER_PATH ?? '', args: FLAGS })
       const context = await (await browser).newContext({ viewport: { width: 1280, height: 800 }, reducedMotion: 'reduce', ...options })
-      context.setDefaultTimeout(patient(5000))
+      context.setDefaultTimeout(patient(2500))
       const page = await context.newPage()
       const visitor = watch(page, new URL(url).origin)
       await page.goto(url)
@@ -59,6 +63,7 @@ const FLAGS = [
 
 const watch = (page: Page, origin: string): Visitor => {
   const faults: string[] = []
+  const asked = new Set<string>()
   const refused: { readonly status: number; readonly what: string }[] = []
   const expected = new Set<number>()
   let outage = false
@@ -71,6 +76,7 @@ const watch = (page: Page, origin: string): Visitor => {
   page.on('pageerror', (error) => faults.push(`thrown: ${error.message}`))
   page.on('request', (request) => {
     const url = request.url()
+    if (url.startsWith(`${origin}/api/v1/`)) asked.add(`${request.method()} ${new URL(url).pathname}`)
     if (!url.startsWith(`${origin}/`) && !url.startsWith('data:') && !url.startsWith('blob:'))
       faults.push(`request to another origin: ${url}`)
   })
@@ -87,9 +93,18 @@ const watch = (page: Page, origin: string): Visitor => {
   }
   return {
     page,
+    asked,
     expectStatus: (...statuses) => statuses.forEach((status) => expected.add(status)),
     expectOutage: () => (outage = true),
     check,
+    async tabTo(name) {
+      for (let presses = 0; presses < TABS_MAX; presses += 1) {
+        await page.keyboard.press('Tab')
+        const focused: string = await page.evaluate(FOCUSED_NAME)
+        if (typeof name === 'string' ? focused === name : name.test(focused)) return
+      }
+      throw new Error(`No ${TABS_MAX} presses of Tab lead to ${name}.`)
+    },
     async checkAccessible() {
       check()
       for (const colorScheme of ['light', 'dark'] as const) {
@@ -100,6 +115,16 @@ const watch = (page: Page, origin: string): Visitor => {
     },
   }
 }
+
+const TABS_MAX = 120
+
+/** By its label, its own name, or its words. */
+const FOCUSED_NAME = `(() => {
+  const element = document.activeElement
+  const label = element?.getAttribute('aria-label') ?? element?.labels?.[0]?.textContent ?? null
+  const words = [...(element?.childNodes ?? [])].filter((node) => !(node instanceof Element && node.getAttribute('aria-hidden') === 'true'))
+  return (label ?? words.map((node) => node.textContent).join('')).trim()
+})()`
 
 interface AxeRun {
   readonly violations: readonly {

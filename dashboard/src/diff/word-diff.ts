@@ -13,18 +13,41 @@ export const wordDiff = (before: string, after: string): readonly Piece[] => {
   while (head < first.length && head < second.length && first[head] === second[head]) head += 1
   let tail = 0
   while (tail < first.length - head && tail < second.length - head && first.at(-1 - tail) === second.at(-1 - tail)) tail += 1
+  const changed = middle(first.slice(head, first.length - tail), second.slice(head, second.length - tail))
+  return [
+    ...piece('same', first.slice(0, head).join('')),
+    ...joined(changed),
+    ...piece('same', tail === 0 ? '' : first.slice(-tail).join('')),
+  ]
+}
+
+const piece = (kind: Piece['kind'], text: string): readonly Piece[] => (text === '' ? [] : [{ kind, text }])
+
+/** Changed words that only spaces part are one change: a sentence that was replaced reads as a sentence. */
+const joined = (words: readonly (readonly [Piece['kind'], string])[]): readonly Piece[] => {
   const pieces: Piece[] = []
-  const add = (kind: Piece['kind'], words: readonly string[]): void => {
-    if (words.length === 0) return
-    const last = pieces.at(-1)
-    const text = words.join('')
-    if (last?.kind === kind) pieces[pieces.length - 1] = { kind, text: last.text + text }
-    else pieces.push({ kind, text })
+  let [same, removed, added] = ['', '', '']
+  const flush = (): void => {
+    pieces.push(...piece('removed', removed), ...piece('added', added))
+    removed = added = ''
   }
-  add('same', first.slice(0, head))
-  for (const [kind, word] of middle(first.slice(head, first.length - tail), second.slice(head, second.length - tail))) add(kind, [word])
-  add('same', tail === 0 ? [] : first.slice(-tail))
-  return pieces
+  for (const [kind, word] of words) {
+    if (kind === 'same') same += word
+    else {
+      if (same !== '' && (removed + added === '' || same.trim() !== '')) {
+        flush()
+        pieces.push(...piece('same', same))
+      } else {
+        removed += same
+        added += same
+      }
+      same = ''
+      if (kind === 'removed') removed += word
+      else added += word
+    }
+  }
+  flush()
+  return [...pieces, ...piece('same', same)]
 }
 
 /** Words, the spaces between them, and marks: together they are the text. */

@@ -50,12 +50,12 @@ export const Confirm = ({ title, children, action, isDanger = false, name, wide 
           )
         ) : (
           <Field label={`Type ${name} to confirm`} fault={fault}>
-            <input value={typed} onChange={(event) => setTyped(event.target.value)} autoFocus autoComplete="off" spellCheck={false} />
+            <input value={typed} onChange={(event) => setTyped(event.target.value)} autoComplete="off" spellCheck={false} />
           </Field>
         )}
         <div className="dialog-actions">
           <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" kind={isDanger ? 'danger' : 'primary'} busy={busy} autoFocus={name === undefined}>
+          <Button type="submit" kind={isDanger ? 'danger' : 'primary'} busy={busy}>
             {action}
           </Button>
         </div>

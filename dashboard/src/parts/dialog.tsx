@@ -14,7 +14,12 @@ export const Dialog = ({ title, wide = false, onClose, children }: DialogProps) 
   useEffect(() => {
     const element = dialog.current
     const before = document.activeElement
-    if (element !== null && !element.open) element.showModal()
+    if (element !== null && !element.open) {
+      element.showModal()
+      // Where there is something to write, a person begins there; else with the action.
+      const first = element.querySelector<HTMLElement>('input, select, textarea') ?? element.querySelector<HTMLElement>('[type="submit"]')
+      first?.focus()
+    }
     return () => {
       element?.close()
       if (before instanceof HTMLElement && before.isConnected) before.focus()

@@ -26,7 +26,7 @@ export const Palette = ({ onClose, screens }: { onClose: () => void; screens: re
   return (
     <Dialog title="Search and commands" onClose={onClose}>
       <Command label="Search and commands" shouldFilter={false} className="palette">
-        <Command.Input value={text} onValueChange={setText} placeholder="A screen, a name, an id, a key's last four…" autoFocus />
+        <Command.Input value={text} onValueChange={setText} placeholder="A screen, a name, an id, a key's last four…" />
         <Command.List>
           {hits.length === 0 ? null : (
             <Command.Group heading="Found">

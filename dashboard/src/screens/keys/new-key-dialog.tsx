@@ -43,7 +43,7 @@ const NewKeyForm = ({ onMade, onClose }: { onMade: (made: { key: string; name: s
     <Dialog title="New key" onClose={onClose}>
       <form className="stack" onSubmit={submit}>
         <Field label="Name" hint="Who or what uses it: people find it by this name.">
-          <input name="name" required maxLength={200} autoFocus autoComplete="off" />
+          <input name="name" required maxLength={200} autoComplete="off" />
         </Field>
         <div className="row fields">
           <Field label="Limit in dollars">

@@ -49,14 +49,7 @@ export const SavePreset = ({ asked, onClose }: { asked: Asked; onClose: () => vo
       <form className="stack" onSubmit={submit}>
         <p className="soft">The model, the system prompt and the settings are kept; the messages are not.</p>
         <Field label="Name in the address" hint={`Used as @preset/${slug || 'support-bot'}`} fault={fault}>
-          <input
-            value={slug}
-            onChange={(event) => setSlug(event.target.value.trim())}
-            required
-            autoFocus
-            spellCheck={false}
-            autoComplete="off"
-          />
+          <input value={slug} onChange={(event) => setSlug(event.target.value.trim())} required spellCheck={false} autoComplete="off" />
         </Field>
         <Field label="Note" hint="What is different, for those who read the history.">
           <input value={note} onChange={(event) => setNote(event.target.value)} maxLength={500} />

@@ -31,7 +31,9 @@ export const Editor = ({ preset, versions }: PresetParts) => {
   const { version: chosen, workspace } = useSearch({ strict: false })
   const navigate = useNavigate()
   const queries = useQueryClient()
-  const base = versions.find(({ version }) => version === Number(chosen ?? live.version)) ?? live
+  // Another version may go live meanwhile; a draft stays with the one that it began with.
+  const [opened] = useState(live.version)
+  const base = versions.find(({ version }) => version === Number(chosen ?? opened)) ?? live
   const draft = useDraft(slug, base)
   // A save names the newest version that this person has seen: one that came since is not overwritten unseen.
   const [seen, setSeen] = useState(latest)
@@ -102,9 +104,7 @@ export const Editor = ({ preset, versions }: PresetParts) => {
           value={base.version}
           onChange={(next) => void showVersion(Number(next))}
         />
-        <span className="soft">
-          {isChanged ? `Draft from v${base.version} ●` : base.version === live.version ? 'live' : 'a draft: not live'}
-        </span>
+        <span className="soft">{isChanged ? `Draft from v${base.version} ●` : base.version === live.version ? 'live' : 'not live'}</span>
         <span className="editor-actions">
           {isRunning ? (
             <Button onClick={stop} keys="Esc">
@@ -144,7 +144,7 @@ export const Editor = ({ preset, versions }: PresetParts) => {
       )}
       <div className="playground editor">
         <div>
-          <Panel title="System prompt" quiet>
+          <div className="panel">
             <Field label="System prompt">
               <textarea
                 className="prompt"
@@ -153,7 +153,7 @@ export const Editor = ({ preset, versions }: PresetParts) => {
                 onChange={(event) => draft.change({ ...content, system: event.target.value })}
               />
             </Field>
-          </Panel>
+          </div>
           <Panel title="Settings">
             <SettingsEditor
               shape={shape}
@@ -163,11 +163,11 @@ export const Editor = ({ preset, versions }: PresetParts) => {
             />
           </Panel>
           {isChanged ? (
-            <Panel title="Note" quiet>
+            <div className="panel">
               <Field label="Note" hint="What is different, for those who read the history.">
                 <input value={note} onChange={(event) => setNote(event.target.value)} maxLength={500} />
               </Field>
-            </Panel>
+            </div>
           ) : null}
         </div>
         <div>

@@ -52,14 +52,7 @@ export const NewPreset = ({ onClose }: { onClose: () => void }) => {
     <Dialog title="New preset" onClose={onClose}>
       <form className="stack" onSubmit={submit}>
         <Field label="Name in the address" hint={`Used as @preset/${slug || 'support-bot'}`} fault={fault}>
-          <input
-            value={slug}
-            onChange={(event) => setSlug(event.target.value.trim())}
-            required
-            autoFocus
-            autoComplete="off"
-            spellCheck={false}
-          />
+          <input value={slug} onChange={(event) => setSlug(event.target.value.trim())} required autoComplete="off" spellCheck={false} />
         </Field>
         <Field
           label="Body of a request"

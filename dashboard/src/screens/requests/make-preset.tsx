@@ -45,7 +45,6 @@ export const MakePreset = ({ record, onClose }: { record: Generation; onClose: (
             value={slug}
             onChange={(event) => setSlug(event.target.value)}
             required
-            autoFocus
             spellCheck={false}
             autoComplete="off"
             pattern="[A-Za-z0-9._~\-]+"

@@ -1,0 +1,49 @@
+/** The API as programs use it, beside the page. */
+import type { StartedService } from '../../test/support/started-service.ts'
+
+interface Call {
+  readonly method?: string
+  readonly body?: unknown
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+const callAs =
+  (key: string) =>
+  async (url: string, { method, body, headers = {} }: Call): Promise<Response> =>
+    fetch(url, {
+      method: method ?? (body === undefined ? 'GET' : 'POST'),
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+
+/** JSON of a management operation. Throws where it is not 2xx. */
+export const manage = async <Answer>(service: StartedService, path: string, call: Call = {}): Promise<Answer> => {
+  const response = await callAs(service.managementKey)(service.api + path, call)
+  if (!response.ok) throw new Error(`${response.status} of ${path}: ${await response.text()}`)
+  return (await response.json()) as Answer
+}
+
+/** A chat request, to its end; its id and its text. */
+export const chat = async (
+  service: StartedService,
+  body: Readonly<Record<string, unknown>>,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<{ readonly id: string; readonly preset: string | null; readonly text: string }> => {
+  const response = await callAs(service.inferenceKey)(`${service.api}/chat/completions`, {
+    body: { messages: [{ role: 'user', content: 'Where is my parcel?' }], ...body },
+    headers,
+  })
+  return { id: response.headers.get('x-generation-id') ?? '', preset: response.headers.get('x-preset'), text: await response.text() }
+}
+
+/** A preset of the interface Chat Completions, live. */
+export const savePreset = (
+  service: StartedService,
+  slug: string,
+  system: string,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<unknown> =>
+  manage(service, `/presets/${encodeURIComponent(slug)}/chat/completions`, {
+    body: { model: 'sandbox/echo', messages: [{ role: 'system', content: system }] },
+    headers,
+  })

@@ -1,0 +1,116 @@
+import { describe, expect, test } from 'bun:test'
+
+import { useServices } from '../../test/support/started-service.ts'
+import { BROWSER_PATH, useBrowser } from './browser.ts'
+import { chat, manage, savePreset } from './calls.ts'
+import { signedIn } from './signed-in.ts'
+
+const services = useServices()
+const browser = useBrowser()
+
+const versionOf = async (service: Awaited<ReturnType<typeof services.start>>, slug: string): Promise<string | null> =>
+  (await chat(service, { model: `@preset/${slug}` })).preset
+
+describe.skipIf(BROWSER_PATH === null)('a preset', () => {
+  test('by keyboard alone: made, changed, saved without going live, put live, rolled back in two steps, and that undone', async () => {
+    const service = await services.start()
+    const { page, tabTo, check } = await signedIn(browser, service, '/presets')
+    await page.getByText('No presets yet').waitFor()
+    await page.keyboard.press('c')
+    await page.keyboard.type('support-bot')
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'support-bot' }).waitFor()
+    expect(await versionOf(service, 'support-bot')).toBe('support-bot@1')
+
+    await tabTo('System prompt')
+    await page.keyboard.press('Control+A')
+    await page.keyboard.type('Cite the article that you used.')
+    await page.keyboard.press('Control+s')
+    await page.getByText('Saved support-bot as v2, a draft').waitFor()
+    expect(await versionOf(service, 'support-bot')).toBe('support-bot@1')
+
+    await tabTo('Put live…')
+    await page.keyboard.press('Enter')
+    const dialog = page.getByRole('dialog', { name: 'Put v2 of support-bot live' })
+    await dialog.waitFor()
+    await dialog.locator('ins', { hasText: 'Cite the article that you used' }).waitFor()
+    await page.keyboard.press('Enter')
+    await page.getByText('v2 live').waitFor()
+    expect(await versionOf(service, 'support-bot')).toBe('support-bot@2')
+
+    await tabTo('Roll back')
+    await page.keyboard.press('Enter')
+    await page.getByRole('dialog', { name: 'Roll back support-bot to v1' }).waitFor()
+    await page.keyboard.press('Enter')
+    await page.getByText('v1 live').waitFor()
+    expect(await versionOf(service, 'support-bot')).toBe('support-bot@1')
+
+    await page.getByRole('button', { name: 'Undo' }).last().click()
+    await page.getByText('v2 live').waitFor()
+    expect(await versionOf(service, 'support-bot')).toBe('support-bot@2')
+    check()
+  })
+
+  test('whose draft a colleague overtook: the save is held back, both texts are shown, and nothing is lost', async () => {
+    const service = await services.start()
+    await savePreset(service, 'support-bot', 'Answer briefly.')
+    const { page, expectStatus, checkAccessible } = await signedIn(browser, service, '/presets/support-bot')
+    expectStatus(412)
+    await page.getByLabel('System prompt').fill('Answer briefly and politely.')
+    await savePreset(service, 'support-bot', 'Answer at length.')
+    await page.getByRole('button', { name: 'Save draft as v2' }).click()
+    await page.getByText('v2 of support-bot was saved by').waitFor()
+    await page.getByRole('button', { name: 'See what changed' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.locator('ins', { hasText: 'at length' }).first().waitFor()
+    await checkAccessible()
+    await page.keyboard.press('Escape')
+    expect(await page.getByLabel('System prompt').inputValue()).toBe('Answer briefly and politely.')
+    await page.getByRole('button', { name: 'Rebase draft' }).click()
+    await page.getByRole('button', { name: 'Save draft as v3' }).click()
+    await page.getByText('Saved support-bot as v3').waitFor()
+    const { data } = await manage<{ data: { system_prompt: string } }>(service, '/presets/support-bot/versions/3')
+    expect(data.system_prompt).toBe('Answer briefly and politely.')
+  })
+
+  test('a draft outlives the page, the session and the service', async () => {
+    const service = await services.start()
+    await savePreset(service, 'support-bot', 'Answer briefly.')
+    const { page, expectStatus } = await signedIn(browser, service, '/presets/support-bot')
+    expectStatus(401)
+    await page.getByLabel('System prompt').fill('A long thought.')
+    await page.reload()
+    await page.getByText('Draft from v1').waitFor()
+    expect(await page.getByLabel('System prompt').inputValue()).toBe('A long thought.')
+
+    const { data: sessions } = await manage<{ data: { id: string }[] }>(service, '/sessions')
+    for (const { id } of sessions) await manage(service, `/sessions/${id}`, { method: 'DELETE' })
+    await page.getByRole('button', { name: 'Save draft as v2' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Sign in again' })
+    await dialog.getByLabel('Management key or sign-in link').fill(service.managementKey)
+    await dialog.getByRole('button', { name: 'Sign in' }).click()
+    await dialog.waitFor({ state: 'detached' })
+    expect(await page.getByLabel('System prompt').inputValue()).toBe('A long thought.')
+    await page.getByRole('button', { name: 'Save draft as v2' }).click()
+    await page.getByText('Saved support-bot as v2').waitFor()
+  })
+
+  test('labels are set and moved, and versions are compared', async () => {
+    const service = await services.start()
+    await savePreset(service, 'support-bot', 'Answer briefly.', { 'x-preset-note': 'the first' })
+    await savePreset(service, 'support-bot', 'Answer politely.')
+    const { page, checkAccessible, expectStatus } = await signedIn(browser, service, '/presets/support-bot?tab=labels')
+    // There is no rollout.
+    expectStatus(404)
+    await page.getByLabel('New label').fill('staging')
+    await page.getByRole('button', { name: 'Add label' }).click()
+    await page.getByLabel('Version of staging').selectOption('1')
+    await page.getByText('staging is v1 now.').waitFor()
+    expect((await chat(service, { model: '@preset/support-bot@staging' })).preset).toBe('support-bot@1')
+    await checkAccessible()
+    await page.getByRole('link', { name: 'History' }).click()
+    await page.getByRole('cell', { name: 'the first' }).waitFor()
+    await page.getByRole('region', { name: 'Compare' }).locator('del', { hasText: 'briefly' }).waitFor()
+    await checkAccessible()
+  })
+})
