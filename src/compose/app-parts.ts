@@ -66,6 +66,7 @@ export const composeAppParts = (parts: Parts, file: ConfigFile, models: Models, 
     models,
     health: routing.health,
     generations: { store: parts.generationStore, list: parts.generationList, usage: parts.usageSeries, flush: recorder.flush },
+    contents: { store: parts.contentStore, flush: parts.contents.flush },
     onError,
     figures: parts.ledger.figures,
     ready: readiness.ready,
@@ -147,6 +148,7 @@ const composePipeline = (parts: Parts, file: ConfigFile, models: Models, env: En
     totalMs: milliseconds(file.timeouts.total),
     running: parts.running,
     settle: parts.settle,
+    contents: parts.contents,
     tracing: parts.observability.tracing,
   })
 }

@@ -2,6 +2,7 @@
 import { isoTimestamp, type Clock } from '../lib/clock.ts'
 import { repeat } from '../lib/repeat.ts'
 import type { Database } from '../storage/database.ts'
+import type { ContentStore } from '../storage/content-store.ts'
 import type { GenerationStore } from '../storage/generation-store.ts'
 import type { PresetStore } from '../storage/preset-store.ts'
 import { pruneLedger } from '../storage/prune-ledger.ts'
@@ -27,6 +28,7 @@ export const housekeepingJobs = (parts: {
   readonly generations: Pick<GenerationStore, 'deleteOlderThan'>
   readonly presets: Pick<PresetStore, 'deleteIdempotencyKeys'>
   readonly sessions: Pick<SessionStore, 'deleteExpired'>
+  readonly contents: Pick<ContentStore, 'deleteExpired'>
   readonly retentionMs: () => number
 }): readonly Job[] => [
   {
@@ -34,6 +36,13 @@ export const housekeepingJobs = (parts: {
     everyMs: HOUR_MS,
     keptMs: parts.retentionMs,
     deleteSome: parts.generations.deleteOlderThan,
+  },
+  {
+    deletes: 'contents of requests',
+    everyMs: HOUR_MS,
+    // Each says itself when its time is over.
+    keptMs: () => 0,
+    deleteSome: parts.contents.deleteExpired,
   },
   {
     deletes: 'ledger entries',

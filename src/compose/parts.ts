@@ -1,8 +1,12 @@
 /** Builds every part that outlives a reload once, and hands it to the next. */
 import type { Environment } from '../config.ts'
+import { messagesFormat } from '../formats/anthropic-messages/anthropic-messages.ts'
+import { chatFormat } from '../formats/openai-chat/openai-chat.ts'
+import { responsesFormat } from '../formats/openai-responses/openai-responses.ts'
 import { guardrailBudgets } from '../guardrails/budget-scopes.ts'
 import { createGuardrails } from '../guardrails/guardrails.ts'
 import { createKeepAlive } from '../http/keep-alive.ts'
+import { createContents } from '../inference/contents/keep-contents.ts'
 import { observeAnswers } from '../inference/observe-answers.ts'
 import { createRunningAnswers } from '../inference/running-answers.ts'
 import { createSettle } from '../inference/settle.ts'
@@ -14,6 +18,7 @@ import { createAttempts } from '../sign-in/attempts.ts'
 import { createPresets } from '../presets/presets.ts'
 import { createRollouts } from '../presets/rollouts.ts'
 import { probeStorage } from '../probe-storage.ts'
+import { createContentStore } from '../storage/content-store.ts'
 import { createGenerationList } from '../storage/generation-list.ts'
 import { createGenerationStore } from '../storage/generation-store.ts'
 import { createGuardrailAssignmentStore } from '../storage/guardrail-assignment-store.ts'
@@ -57,6 +62,7 @@ export interface Ground {
 
 const NOTHING_SHARED = { tell: () => '', hear: () => undefined }
 
+const FORMATS = { chat: chatFormat, responses: responsesFormat, messages: messagesFormat }
 const KEEP_ALIVE_MS = 10_000
 
 export type Parts = ReturnType<typeof composeParts>
@@ -96,6 +102,8 @@ export const composeParts = (ground: Ground, reloadable: Reloadable, env: Enviro
   const observability = composeObservability({ database, seal, clock, ids, log, metrics, reloadable, env, onError })
   const settle = createSettle({ ledger, durations, recorder, running, sticky: routing.sticky, observe, onOvershoot })
 
+  const contentStore = createContentStore(database, seal)
+
   return {
     ...ground,
     ...budgetParts,
@@ -115,6 +123,8 @@ export const composeParts = (ground: Ground, reloadable: Reloadable, env: Enviro
     guardrails,
     generationStore: createGenerationStore(database),
     generationList: createGenerationList(database),
+    contentStore,
+    contents: createContents({ store: contentStore, formats: FORMATS, clock, onError }),
     usageSeries: createUsageSeries(database),
     management,
     attempts: createAttempts(clock),

@@ -100,6 +100,7 @@ export const composeService = async (ground: Ground, file: ConfigFile, configPat
       jobs: housekeepingJobs({
         database,
         generations: parts.generationStore,
+        contents: parts.contentStore,
         presets: parts.presetStore,
         sessions: createSessionStore(database),
         retentionMs: () => reloadable.settings.retentionMs,
@@ -138,6 +139,7 @@ export const composeService = async (ground: Ground, file: ConfigFile, configPat
       for (const farewell of farewells) await farewell()
       await stopLedger()
       await recorder.close()
+      await parts.contents.flush()
       ground.journal?.close()
       await database.close()
     },

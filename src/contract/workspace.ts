@@ -41,7 +41,12 @@ const settingsFields = {
   is_observability_io_logging_enabled: z.boolean(),
   is_data_discount_logging_enabled: z.boolean(),
   io_logging_sampling_rate: z.number().min(0.0001).max(1),
-  io_logging_api_key_ids: z.array(z.int().min(0)).max(1000).nullable(),
+  io_logging_api_key_ids: z
+    .array(z.union([keyHash, z.int().min(0)]))
+    .max(1000)
+    .nullable()
+    .meta({ description: 'Hashes of the keys whose requests and answers are kept; null: those of all keys.' }),
+  io_logging_retention_days: z.int().min(1).max(3650),
   plugins: workspacePlugins.nullable(),
   disabled_server_tools: z.array(z.string().min(1).max(100)).max(100).nullable(),
   protected_labels: z
@@ -61,6 +66,7 @@ export const DEFAULT_SETTINGS: WorkspaceSettings = {
   is_data_discount_logging_enabled: false,
   io_logging_sampling_rate: 1,
   io_logging_api_key_ids: null,
+  io_logging_retention_days: 30,
   plugins: null,
   disabled_server_tools: null,
   protected_labels: [],

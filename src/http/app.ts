@@ -20,6 +20,7 @@ import type { Rollouts } from '../presets/rollouts.ts'
 import type { Presets } from '../presets/presets.ts'
 import type { HealthView } from '../routing/health.ts'
 import type { PresetTestStore } from '../storage/preset-test-store.ts'
+import type { ContentStore } from '../storage/content-store.ts'
 import type { GenerationList } from '../storage/generation-list.ts'
 import type { GenerationStore } from '../storage/generation-store.ts'
 import type { UsageSeriesStore } from '../storage/usage-series.ts'
@@ -81,6 +82,7 @@ export interface AppParts {
     readonly usage: UsageSeriesStore
     readonly flush: () => Promise<void>
   }
+  readonly contents: { readonly store: ContentStore; readonly flush: () => Promise<void> }
   /** What failed where nobody can be told any more. */
   readonly onError: (thrown: unknown, doing: string) => void
   readonly figures: Ledger['figures']

@@ -13,6 +13,7 @@ import type { Admit } from './admit.ts'
 import type { Admitted } from './admitted.ts'
 import { asFailure } from './as-failure.ts'
 import { citeSources } from './cite-sources.ts'
+import type { Contents } from './contents/keep-contents.ts'
 import { countTokens, type TokenCount } from './count-tokens.ts'
 import { dryRun } from './dry-run.ts'
 import { createLargeSteps } from './large-steps.ts'
@@ -41,6 +42,7 @@ export interface PipelineParts extends PrepareParts, ReadFilesParts, ScreenParts
   readonly judgeModel: string | null
   readonly running: Pick<RunningAnswers, 'began'>
   readonly settle: Settle
+  readonly contents: Pick<Contents, 'watch'>
   readonly tracing: Pick<Tracing, 'watch'>
   /** No answer takes longer, whatever it is doing. */
   readonly totalMs: number
@@ -97,8 +99,10 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
     admitted.judge = createJudge(admitted, readAlignment(options), parts.judgeModel, loopParts.askModel(admitted))
   }
 
-  const answer = async (admitted: Admitted, give: TakeFrames): Promise<GatewayError | null> => {
+  const answer = async (admitted: Admitted, write: TakeFrames): Promise<GatewayError | null> => {
     const { files, call } = admitted.request
+    const kept = parts.contents.watch(admitted)
+    const give = kept === null ? write : kept.observing(write)
     const watch = parts.tracing.watch(admitted)
     const tell = watch === null ? give : watch.observing(give)
     const take = files === undefined || call.dialect !== 'chat' ? tell : tellFiles(tell, files)
@@ -115,6 +119,7 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
       const finished = admitted.end()
       parts.settle(finished)
       watch?.finished(finished)
+      kept?.finished(finished)
     }
   }
 

@@ -11,8 +11,9 @@ import { bareSlug, type ModelReference, parseModelReference } from '../presets/m
 import type { Presets, ServedPreset } from '../presets/presets.ts'
 import { askedPlugins } from '../plugins/asked-plugins.ts'
 import type { Plugins } from '../plugins/plugins.ts'
-import type { WorkspaceDefaults } from '../workspaces/workspaces.ts'
 import { type DrawnVersion, drawVersion } from './draw-version.ts'
+import type { RoutingState } from '../routing/routing-state.ts'
+import type { KeptContents, WorkspaceDefaults } from '../workspaces/workspaces.ts'
 import { chooseModels, withImpliedRouter } from './choose-models.ts'
 import { withPassHeaders } from './pass-headers.ts'
 import { type Prepared, type Received, strictError } from './stages.ts'
@@ -20,6 +21,7 @@ import { type DefaultsOf, withDefaultModel, withDefaults } from './workspace-def
 import { type WithPlugins, withWorkspacePlugins } from './workspace-plugins.ts'
 
 export interface PrepareParts {
+  readonly routing: RoutingState
   readonly presets: Pick<Presets, 'serve' | 'find'>
   readonly defaultsOf: DefaultsOf
   readonly guardrails: Pick<Guardrails, 'effective'>
@@ -72,8 +74,13 @@ export const prepare = async (received: Received, parts: PrepareParts): Promise<
     caller: callerOf(principal),
     customerKeys,
     echo: wantsEcho(call),
+    contents: converses ? keptOf(known?.contents ?? null, principal, parts.routing.random) : null,
   }
 }
+
+/** By lot, where the workspace keeps a share. */
+const keptOf = (kept: KeptContents | null, { hash }: Principal, random: () => number): Prepared['contents'] =>
+  kept === null || !(kept.keys?.has(hash) ?? true) || random() >= kept.share ? null : kept
 
 type Read = Pick<Prepared, 'call' | 'requested' | 'preset' | 'hidden' | 'warnings'>
 

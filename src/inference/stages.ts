@@ -89,6 +89,8 @@ export interface Prepared extends Received {
   readonly files?: readonly FileText[]
   /** The request bodies that go to providers are kept, for the client to see (docs/contract/debugging.md#echo). */
   readonly echo: boolean
+  /** The request and its answer are stored, for so many days; null: they are not. */
+  readonly contents: { readonly retentionDays: number } | null
 }
 
 /** The guardrails let it pass, perhaps with changed texts. */

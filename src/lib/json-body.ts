@@ -79,6 +79,17 @@ export class JsonBody {
     return this.#form.text(this.#held)
   }
 
+  /** As many bytes of the text as these, or fewer; no character is split. */
+  beginning(mostBytes: number): string {
+    const text = this.#form.text(this.#held.slice(0, mostBytes))
+    return Buffer.byteLength(text) <= mostBytes
+      ? text.replace(/\uFFFD{1,3}$/, '')
+      : Buffer.from(text)
+          .subarray(0, mostBytes)
+          .toString()
+          .replace(/\uFFFD{1,3}$/, '')
+  }
+
   /** To be searched for words of ASCII: other characters stand in it in any form. */
   get searchable(): string {
     return this.#held

@@ -4,7 +4,7 @@ import type { Kysely, Transaction } from 'kysely'
 import type { Clock } from '../lib/clock.ts'
 import type { IdSource } from '../lib/id.ts'
 import type { LimitStore } from './limits/limit-store.ts'
-import type { Schema } from './schema.ts'
+import type { GenerationContentsTable, Schema } from './schema.ts'
 import { StorageConflict } from './storage-errors.ts'
 import { createTurns } from './turns.ts'
 
@@ -27,6 +27,8 @@ export interface Database {
   readonly server: DatabaseServer | null
   /** Settles finished requests in a thread of their own: each is JSON of a `Settlement`. Null: there is no such thread. */
   readonly settleLines: ((lines: readonly string[]) => Promise<void>) | null
+  /** Stores contents in the same thread. Null: there is no such thread. */
+  readonly keepContents: ((rows: readonly GenerationContentsTable[]) => Promise<void>) | null
   /** Resolves when the database answers a read of our own table. */
   ping(): Promise<void>
   /** Resolves when the database takes a write; rejects as `transaction` does, and where its disk is full. */
@@ -113,6 +115,7 @@ export const createDatabase = (connection: EngineConnection, options: RetryOptio
     alone: (work) => (connection.oneWriter ? writers.run(work) : work()),
     server,
     settleLines: null,
+    keepContents: null,
     async ping() {
       await kysely.selectFrom('change_counter').select('value').executeTakeFirstOrThrow()
     },

@@ -27,6 +27,7 @@ export interface GenerationFilter {
   readonly interface?: string | undefined
   readonly minCostNanos?: number | undefined
   readonly minTotalMs?: number | undefined
+  readonly hasContent?: boolean | undefined
 }
 
 type Generations = ExpressionBuilder<Schema, 'generations'>
@@ -36,6 +37,8 @@ export const matching =
   (filter: GenerationFilter) =>
   (eb: Generations): Expression<SqlBool> =>
     eb.and(CONDITIONS.flatMap((condition) => condition(filter, eb) ?? []))
+
+const CONTENT = sql<SqlBool>`exists (select 1 from generation_contents where generation_contents.id = generations.id)`
 
 type Condition = (filter: GenerationFilter, eb: Generations) => Expression<SqlBool> | null
 
@@ -57,6 +60,7 @@ const CONDITIONS: readonly Condition[] = [
   (filter, eb) => (filter.interface === undefined ? null : eb('interface', '=', filter.interface)),
   ({ minCostNanos }, eb) => (minCostNanos === undefined ? null : eb('cost_nanos', '>=', minCostNanos)),
   ({ minTotalMs }, eb) => (minTotalMs === undefined ? null : eb('total_ms', '>=', minTotalMs)),
+  ({ hasContent }) => (hasContent === undefined ? null : hasContent ? CONTENT : sql<SqlBool>`not ${CONTENT}`),
 ]
 
 /** With one value the rows come in the order of the index, and are not sorted. */

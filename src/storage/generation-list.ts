@@ -14,9 +14,9 @@ export interface ListedGeneration extends StoredGeneration {
 
 export interface GenerationList {
   /** Behind the position. */
-  page(filter: ListFilter, after: Position | null, limit: number): Promise<readonly ListedGeneration[]>
+  page(filter: GenerationFilter, after: Position | null, limit: number): Promise<readonly ListedGeneration[]>
   /** Those that ended at this time or later, the first first. */
-  ended(filter: ListFilter, since: string, limit: number): Promise<readonly EndedGeneration[]>
+  ended(filter: GenerationFilter, since: string, limit: number): Promise<readonly EndedGeneration[]>
   /** The presets that have this slug, in the workspace, or, with null, in any. */
   presetIds(slug: string, workspaceId: string | null): Promise<readonly string[]>
   /** In the order of the ids; those that are gone are left out. */
@@ -26,10 +26,6 @@ export interface GenerationList {
 export interface EndedGeneration {
   readonly id: string
   readonly endedAt: string
-}
-
-export interface ListFilter extends GenerationFilter {
-  readonly hasContent?: boolean | undefined
 }
 
 export const createGenerationList = (database: Pick<Database, 'engine' | 'reports'>): GenerationList => {
@@ -43,7 +39,11 @@ export const createGenerationList = (database: Pick<Database, 'engine' | 'report
       .select('api_keys.name as key_name')
       .where('generations.id', 'in', ids)
       .execute()
-    const found = new Map(rows.map((row) => [row.id, { ...toStoredGeneration(row), endedAt: row.ended_at, hasContent: false }]))
+    const kept = await reports.selectFrom('generation_contents').select('id').where('id', 'in', ids).execute()
+    const withContent = new Set(kept.map(({ id }) => id))
+    const found = new Map(
+      rows.map((row) => [row.id, { ...toStoredGeneration(row), endedAt: row.ended_at, hasContent: withContent.has(row.id) }]),
+    )
     return ids.flatMap((id) => found.get(id) ?? [])
   }
   return {

@@ -18,6 +18,7 @@ import { observabilityDestinations } from './migrations/0013-observability-desti
 import { usageHours } from './migrations/0014-usage-hours.ts'
 import { nodes } from './migrations/0015-nodes.ts'
 import { presetRollouts } from './migrations/0016-preset-rollouts.ts'
+import { generationContents } from './migrations/0017-generation-contents.ts'
 import type { Schema } from './schema.ts'
 import { StorageRefused } from './storage-errors.ts'
 
@@ -39,6 +40,7 @@ export const migrationsFor = (engine: Engine): Record<string, Migration> => ({
   '0014-usage-hours': usageHours(engine),
   '0015-nodes': nodes(engine),
   '0016-preset-rollouts': presetRollouts(engine),
+  '0017-generation-contents': generationContents(engine),
 })
 
 /** Those of these names, for a database that is to have the schema of another. Throws StorageRefused for one that we do not know. */

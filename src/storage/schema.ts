@@ -36,6 +36,7 @@ export interface Schema extends LedgerTables, ManagementTables, SignInTables {
   change_counter: ChangeCounterTable
   service_facts: ServiceFactsTable
   usage_hours: UsageHoursTable
+  generation_contents: GenerationContentsTable
   guardrails: GuardrailsTable
   guardrail_assignments: GuardrailAssignmentsTable
   catalogue_imports: CatalogueImportsTable
@@ -225,6 +226,17 @@ export interface GenerationsTable {
   rollout_id: string | null
   /** How often guardrails found something. */
   guardrail_hits: number | null
+}
+
+/** What was asked and answered, where it is kept. */
+export interface GenerationContentsTable {
+  /** The generation's. */
+  id: string
+  workspace_id: string
+  created_at: string
+  expires_at: string
+  /** JSON, sealed. */
+  sealed: string
 }
 
 interface KeyUsageDaysTable {

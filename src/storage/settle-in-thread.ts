@@ -5,12 +5,14 @@ import { join } from 'node:path'
 import { sql } from 'kysely'
 
 import type { Database } from './database.ts'
+import type { GenerationContentsTable } from './schema.ts'
 import { createThread } from './sqlite-thread.ts'
 
 export type Request =
   | { readonly kind: 'open'; readonly dataDir: string }
   /** `lines`: JSON of a settlement each, with commas between them. */
   | { readonly kind: 'settle'; readonly lines: string }
+  | { readonly kind: 'contents'; readonly rows: readonly GenerationContentsTable[] }
   | { readonly kind: 'checkpoint' | 'close' }
 
 /** Settlements of one transaction: about two milliseconds, after which an admission that waits has its turn. */
@@ -56,6 +58,7 @@ export const settleInThread = async (
       settled += lines.length
       await keepLogShort()
     },
+    keepContents: async (rows) => void (await database.alone(() => thread.ask({ kind: 'contents', rows }))),
     checkpoint: () => (thread.runs() ? checkpoint() : database.checkpoint()),
     async close() {
       if (thread.runs()) await thread.ask({ kind: 'close' })

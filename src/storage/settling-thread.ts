@@ -6,6 +6,7 @@
 import { sql } from 'kysely'
 
 import type { Database } from './database.ts'
+import { insertContents } from './content-store.ts'
 import { createLedgerStore } from './ledger-store.ts'
 import { openDatabase } from './open-database.ts'
 import type { Settlement } from './settle-requests.ts'
@@ -23,6 +24,7 @@ answerRequests<Request>(
     }
     if (opened === null) throw new Error('The database is not open.')
     if (request.kind === 'settle') await createLedgerStore(opened).settle(JSON.parse(`[${request.lines}]`) as Settlement[])
+    else if (request.kind === 'contents') await insertContents(opened, request.rows)
     else await (request.kind === 'checkpoint' ? opened.checkpoint() : opened.close())
     return null
   },

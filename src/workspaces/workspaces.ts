@@ -42,7 +42,21 @@ export interface Workspaces {
   requireMember(workspaceId: string, userId: string): Promise<void>
 }
 
-export type WorkspaceDefaults = Pick<WorkspaceSettings, 'default_text_model' | 'default_image_model' | 'default_provider_sort' | 'plugins'>
+export type WorkspaceDefaults = Pick<
+  WorkspaceSettings,
+  'default_text_model' | 'default_image_model' | 'default_provider_sort' | 'plugins'
+> & {
+  /** What is kept of requests and answers; null: nothing. */
+  readonly contents: KeptContents | null
+}
+
+export interface KeptContents {
+  /** The share of requests, drawn by lot. */
+  readonly share: number
+  /** Hashes; null: of all. */
+  readonly keys: ReadonlySet<string> | null
+  readonly retentionDays: number
+}
 
 /** Workspaces whose defaults are remembered. */
 const CACHE_MAX = 10_000
@@ -158,10 +172,19 @@ export const createWorkspaces = ({ store, defaultId, clock, ids }: WorkspacesPar
 
 const defaultsIn = (settings: WorkspaceSettings): WorkspaceDefaults | null => {
   const { default_text_model, default_image_model, default_provider_sort, plugins } = settings
-  return default_text_model === null && default_image_model === null && default_provider_sort === null && plugins === null
-    ? null
-    : { default_text_model, default_image_model, default_provider_sort, plugins }
+  const contents = keptContents(settings)
+  const all = { default_text_model, default_image_model, default_provider_sort, plugins, contents }
+  return Object.values(all).every((value) => value === null) ? null : all
 }
+
+const keptContents = (settings: WorkspaceSettings): KeptContents | null =>
+  settings.is_observability_io_logging_enabled
+    ? {
+        share: settings.io_logging_sampling_rate,
+        keys: settings.io_logging_api_key_ids === null ? null : new Set(settings.io_logging_api_key_ids.map(String)),
+        retentionDays: settings.io_logging_retention_days,
+      }
+    : null
 
 /** As the API shows it. `includeByokInBudgets` is a setting of its budgets. */
 export const workspaceResource = (workspace: WorkspaceRecord, includeByokInBudgets: boolean): WorkspaceResource => ({

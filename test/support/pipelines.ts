@@ -119,6 +119,7 @@ export const partsOfPipeline = (clock: Clock, more: Partial<PipelineParts> = {})
   running: { began: () => undefined },
   settle: () => {},
   tracing: { watch: () => null },
+  contents: { watch: () => null },
   ...more,
 })
 

@@ -9,7 +9,7 @@ import { generationResource } from '../generation-resource.ts'
 import { jsonResponse } from '../json-response.ts'
 import { reachOf, type Route } from '../route.ts'
 
-const query = { id: z.string().min(1).max(128).meta({ description: 'The id of the answer, or its X-Generation-Id.' }) }
+export const generationIdQuery = { id: z.string().min(1).max(128).meta({ description: 'The id of the answer, or its X-Generation-Id.' }) }
 
 /** What was answered can be read at once: records that wait to be written are written first. */
 export const generationGet = (parts: { store: GenerationStore; flush: () => Promise<void> }): Route => ({
@@ -20,11 +20,11 @@ export const generationGet = (parts: { store: GenerationStore; flush: () => Prom
   tag: 'Generations',
   policy: 'any-key',
   surface: 'management',
-  query,
+  query: generationIdQuery,
   answers: { 200: { description: 'The record.', schema: z.object({ data: generation }) } },
   errors: [400, 404],
   async handle(request) {
-    const { id } = validate(z.object(query), { id: request.query.get('id') ?? undefined })
+    const { id } = validate(z.object(generationIdQuery), { id: request.query.get('id') ?? undefined })
     await parts.flush()
     const reach = reachOf(request)
     const found = await parts.store.get(generationId(id), scopeOf(reach), reach.onlyUserId)
@@ -34,4 +34,4 @@ export const generationGet = (parts: { store: GenerationStore; flush: () => Prom
 })
 
 /** Responses and Messages name the same generation with their own prefix. */
-const generationId = (id: string): string => id.replace(/^(?:resp_|msg_)/, 'gen-')
+export const generationId = (id: string): string => id.replace(/^(?:resp_|msg_)/, 'gen-')

@@ -7,7 +7,7 @@ import { GatewayError } from '../../errors.ts'
 import { isoTimestamp } from '../../lib/clock.ts'
 import { repeat } from '../../lib/repeat.ts'
 import { KEEP_ALIVE_FRAME } from '../../lib/sse.ts'
-import type { ListFilter } from '../../storage/generation-list.ts'
+import type { GenerationFilter } from '../../storage/generation-filter.ts'
 import { STREAM_HEADERS } from '../event-stream.ts'
 import { openResponseWriter } from '../response-writer.ts'
 import { asksAs, type Route, type RouteRequest } from '../route.ts'
@@ -70,7 +70,7 @@ export const generationsStream = (parts: GenerationStreamParts): Route => {
 
 const followed = (
   request: RouteRequest,
-  filter: ListFilter,
+  filter: GenerationFilter,
   parts: GenerationStreamParts,
   onEnd: () => void,
 ): ReadableStream<Uint8Array> => {

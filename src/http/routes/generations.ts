@@ -12,7 +12,8 @@ import { csvLine } from '../../lib/csv.ts'
 import { movedDecimal, scaledDecimal } from '../../lib/decimal.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import type { AuditLog } from '../../storage/audit-log.ts'
-import type { GenerationList, ListedGeneration, ListFilter } from '../../storage/generation-list.ts'
+import type { GenerationFilter } from '../../storage/generation-filter.ts'
+import type { GenerationList, ListedGeneration } from '../../storage/generation-list.ts'
 import { generationResource } from '../generation-resource.ts'
 import { jsonResponse } from '../json-response.ts'
 import type { PacedReads } from '../paced-reads.ts'
@@ -67,14 +68,14 @@ const filterQuery = z.object(generationFilters)
 const given = (request: RouteRequest, declared: object): Record<string, string | undefined> =>
   Object.fromEntries(Object.keys(declared).map((name) => [name, request.query.get(name) || undefined]))
 
-export const filterOf = (request: RouteRequest, parts: Pick<GenerationListParts, 'list' | 'clock'>): Promise<ListFilter> =>
+export const filterOf = (request: RouteRequest, parts: Pick<GenerationListParts, 'list' | 'clock'>): Promise<GenerationFilter> =>
   readFilter(request, validate(filterQuery, given(request, generationFilters)), parts)
 
 const readFilter = async (
   request: RouteRequest,
   asked: z.output<typeof filterQuery>,
   { list, clock }: Pick<GenerationListParts, 'list' | 'clock'>,
-): Promise<ListFilter> => {
+): Promise<GenerationFilter> => {
   const isBounded = [asked.key, asked.preset, asked.session_id, asked.request_id].some((value) => value !== undefined)
   const isOne = asked.session_id !== undefined || asked.request_id !== undefined
   const nowMs = clock.now()
@@ -118,7 +119,7 @@ export const rowOf = (found: ListedGeneration): JsonObject => {
 /** An export is noted before its first row leaves. */
 const exported = async (
   request: RouteRequest,
-  filter: ListFilter,
+  filter: GenerationFilter,
   { list, auditLog, clock, onError }: GenerationListParts,
 ): Promise<Response> => {
   const { workspaceId } = reachOf(request)
@@ -133,7 +134,7 @@ const exported = async (
   return csvStream('requests.csv', pages(list, { ...filter, to }), onError)
 }
 
-async function* pages(list: GenerationList, filter: ListFilter): AsyncGenerator<string> {
+async function* pages(list: GenerationList, filter: GenerationFilter): AsyncGenerator<string> {
   yield csvLine(COLUMNS.map(([name]) => name))
   let after: Position | null = null
   for (;;) {

@@ -1,27 +1,43 @@
 /** What people read of all requests: the list, what comes as it comes, and the sums. */
 import type { Clock } from '../../lib/clock.ts'
 import type { AuditLog } from '../../storage/audit-log.ts'
+import type { ContentStore } from '../../storage/content-store.ts'
 import type { GenerationList } from '../../storage/generation-list.ts'
+import type { GenerationStore } from '../../storage/generation-store.ts'
 import type { UsageSeriesStore } from '../../storage/usage-series.ts'
 import { authenticate, type Doors } from '../authenticate.ts'
 import { createPacedReads } from '../paced-reads.ts'
 import type { Route, RouteRequest } from '../route.ts'
+import { generationContentDelete, generationContentGet } from './generation-content.ts'
 import { generationsList } from './generations.ts'
 import { generationsStream } from './generations-stream.ts'
 import { usageRoute } from './usage.ts'
 
 export interface RequestLogParts {
-  readonly generations: { readonly list: GenerationList; readonly usage: UsageSeriesStore; readonly flush: () => Promise<void> }
+  readonly generations: {
+    readonly store: GenerationStore
+    readonly list: GenerationList
+    readonly usage: UsageSeriesStore
+    readonly flush: () => Promise<void>
+  }
   readonly management: { readonly auditLog: Pick<AuditLog, 'note'> }
+  readonly contents: { readonly store: ContentStore; readonly flush: () => Promise<void> }
   readonly clock: Clock
   readonly isDraining: () => boolean
   readonly onError: (thrown: unknown, doing: string) => void
 }
 
 export const requestLogRoutes = (parts: RequestLogParts, doors: Doors): readonly Route[] => {
-  const { generations, management, clock, isDraining } = parts
+  const { generations, contents, management, clock, isDraining } = parts
   const onError = (thrown: unknown): void => parts.onError(thrown, 'requests could not be listed')
   const listing = { ...generations, auditLog: management.auditLog, reads: createPacedReads(clock), clock, onError }
   const requireCaller = async ({ headers }: RouteRequest): Promise<void> => void (await authenticate(headers, 'own', doors))
-  return [generationsList(listing), generationsStream({ ...listing, requireCaller, isDraining }), usageRoute(listing)]
+  const content = { contents, generations, auditLog: management.auditLog, clock }
+  return [
+    generationContentGet(content),
+    generationContentDelete(content),
+    generationsList(listing),
+    generationsStream({ ...listing, requireCaller, isDraining }),
+    usageRoute(listing),
+  ]
 }

@@ -1,0 +1,34 @@
+/** What was asked and answered, on the wire. */
+import { z } from 'zod'
+
+const free = z.record(z.string(), z.json())
+
+export const generationContent = z
+  .object({
+    id: z.string(),
+    created_at: z.iso.datetime(),
+    expires_at: z.iso.datetime().meta({ description: 'When it is deleted.' }),
+    workspace_id: z.string(),
+    interface: z.enum(['chat', 'responses', 'messages']),
+    request: free.nullable().meta({
+      description: 'The body as the client sent it, or as a guardrail left it where it replaced something; null where it is too large.',
+    }),
+    request_bytes: z.int(),
+    request_cut: z.boolean().meta({ description: 'It has more than 2 MiB: `request_beginning` has the beginning of its text.' }),
+    request_beginning: z.string().optional(),
+    answer: free
+      .nullable()
+      .meta({ description: 'The answer in the dialect of the client, whole also where it was streamed; null where nothing was said.' }),
+    answer_cut: z.boolean().meta({ description: 'It said more than a million characters, and the rest is left out.' }),
+    error: z
+      .object({
+        status: z.int(),
+        type: z.string(),
+        message: z.string(),
+        provider_name: z.string().nullable(),
+        raw: z.json().meta({ description: "The provider's own words, without credentials." }),
+        previous_errors: z.array(z.json()),
+      })
+      .nullable(),
+  })
+  .meta({ id: 'GenerationContent', description: 'What was asked and answered.' })

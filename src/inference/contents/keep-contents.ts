@@ -1,0 +1,145 @@
+/**
+ * Keeps what was asked and answered, where the workspace wants it (docs/contract/management.md#contents). All work is done
+ * behind the answer; a request whose contents are not kept costs a comparison.
+ */
+import type { ClientDialect } from '../../canonical/call.ts'
+import type { TakeFrames } from '../../canonical/event.ts'
+import type { ClientFormat } from '../../formats/format.ts'
+import { isoTimestamp, type Clock } from '../../lib/clock.ts'
+import { isObject, objectIn, type JsonObject, type JsonValue } from '../../lib/json.ts'
+import type { ContentStore, StoredContent } from '../../storage/content-store.ts'
+import type { Admitted, Finished } from '../admitted.ts'
+import { answerHead, answerTail } from '../answer-head.ts'
+import { createContentRoom } from '../tracing/content-room.ts'
+import type { Planned } from '../stages.ts'
+import { KeptAnswer } from './kept-answer.ts'
+
+export interface Contents {
+  /** To be called before the run; null where nothing of it is kept. */
+  watch(admitted: Admitted): KeptContent | null
+  /** Resolves when what has finished by now is stored, or was given up. */
+  flush(): Promise<void>
+}
+
+export interface KeptContent {
+  observing(take: TakeFrames): TakeFrames
+  /** Never waits, never throws. */
+  finished(finished: Finished): void
+}
+
+export interface ContentsParts {
+  readonly store: Pick<ContentStore, 'insert'>
+  readonly formats: Readonly<Record<ClientDialect, Pick<ClientFormat, 'renderAnswer'>>>
+  readonly clock: Clock
+  readonly onError: (thrown: unknown, doing: string) => void
+}
+
+/** Bytes of one request; of a larger one its beginning is kept. */
+const REQUEST_MAX = 2 * 1024 * 1024
+/** What is kept and not stored yet takes no more. */
+const WAITING_BYTES_MAX = 64 * 1024 * 1024
+const DAY_MS = 86_400_000
+
+interface Job {
+  readonly admitted: Admitted
+  readonly finished: Finished
+  readonly answer: KeptAnswer
+  readonly retentionDays: number
+  readonly free: () => void
+}
+
+export const createContents = ({ store, formats, clock, onError }: ContentsParts): Contents => {
+  const room = createContentRoom(WAITING_BYTES_MAX)
+  const waiting: Job[] = []
+  let working: Promise<void> | null = null
+
+  const work = async (): Promise<void> => {
+    for (let job = waiting.shift(); job !== undefined; job = waiting.shift()) {
+      // One in each turn of the event loop: requests go on between them.
+      await new Promise<void>((resolve) => void clock.after(0, resolve))
+      try {
+        await store.insert([storedContent(job, formats)])
+      } catch (thrown) {
+        onError(thrown, 'the contents of a request were not stored')
+      } finally {
+        job.free()
+      }
+    }
+    working = null
+  }
+
+  return {
+    watch(admitted) {
+      const { contents, bytes } = admitted.request
+      if (contents === null) return null
+      const held = Math.min(bytes, REQUEST_MAX)
+      if (!room.take(held)) {
+        onError(new Error('Too many contents wait to be stored.'), 'the contents of a request were not kept')
+        return null
+      }
+      const answer = new KeptAnswer(room)
+      const free = (): void => {
+        answer.free()
+        room.free(held)
+      }
+      return {
+        observing: (take) => answer.observing(take),
+        finished(finished) {
+          waiting.push({ admitted, finished, answer, retentionDays: contents.retentionDays, free })
+          working ??= work()
+        },
+      }
+    },
+    async flush() {
+      await working
+    },
+  }
+}
+
+const storedContent = ({ admitted, finished, answer, retentionDays }: Job, formats: ContentsParts['formats']): StoredContent => {
+  const { generationId, createdMs, request } = finished
+  return {
+    id: generationId,
+    workspaceId: request.caller.workspaceId,
+    createdAt: isoTimestamp(createdMs),
+    expiresAt: isoTimestamp(createdMs + retentionDays * DAY_MS),
+    content: {
+      interface: request.call.dialect,
+      ...requestContent(request),
+      ...answerContent(admitted, answer, formats[request.call.dialect]),
+      error: errorContent(finished),
+    },
+  }
+}
+
+/** As the client sent it; where a guardrail replaced something, as it went on from there. */
+const requestContent = ({ body, call, pipeline }: Planned): JsonObject => {
+  const isReplaced = pipeline.some(({ type, data }) => type === 'guardrail' && data['action'] === 'redacted')
+  const asked = isReplaced ? call.body : body
+  const bytes = asked.byteLength
+  return bytes > REQUEST_MAX
+    ? { request: null, request_beginning: asked.beginning(REQUEST_MAX), request_bytes: bytes, request_cut: true }
+    : { request: objectIn(asked.text), request_bytes: bytes, request_cut: false }
+}
+
+/** The whole answer in the client's dialect, also where it was streamed. */
+const answerContent = (admitted: Admitted, kept: KeptAnswer, format: Pick<ClientFormat, 'renderAnswer'>): JsonObject => {
+  const { answer, isCut } = kept
+  if (answer === null) return { answer: null, answer_cut: isCut }
+  const text = format.renderAnswer(answerHead(admitted), answer, answerTail(admitted, null), admitted.log.error)
+  return { answer: objectIn(text), answer_cut: isCut }
+}
+
+const errorContent = ({ log, httpStatus }: Finished): JsonObject | null => {
+  const { error } = log
+  if (error === null) return null
+  const { provider_name, raw, previous_errors } = error.metadata
+  return {
+    status: httpStatus ?? error.status,
+    type: error.type,
+    message: error.message,
+    provider_name: typeof provider_name === 'string' ? provider_name : null,
+    raw: typeof raw === 'string' || isObject(raw) ? (raw as JsonValue) : null,
+    previous_errors: Array.isArray(previous_errors) ? (previous_errors as JsonValue[]) : [],
+  }
+}

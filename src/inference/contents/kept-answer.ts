@@ -1,0 +1,63 @@
+/** What a client was told, kept to be stored: its frames as they went out, up to a bound. */
+import type { Frame, ModelEvent, TakeFrames } from '../../canonical/event.ts'
+import type { ContentRoom } from '../tracing/content-room.ts'
+
+/** Characters of what one answer says. */
+const ANSWER_MAX = 1024 * 1024
+
+export class KeptAnswer {
+  readonly #room: ContentRoom
+  readonly #frames: Frame[] = []
+  #held = 0
+  #isCut = false
+
+  constructor(room: ContentRoom) {
+    this.#room = room
+  }
+
+  observing(take: TakeFrames): TakeFrames {
+    return (frames) => {
+      if (!this.#isCut) for (const frame of frames) this.#keep(frame)
+      return take(frames)
+    }
+  }
+
+  /** Its end is not in it: there was no room for it. */
+  get isCut(): boolean {
+    return this.#isCut
+  }
+
+  /** Null where nothing was said. A whole answer that came as one is as its provider wrote it. */
+  get answer(): Frame | null {
+    const [only] = this.#frames
+    if (only === undefined) return null
+    return this.#frames.length === 1 ? only : { events: this.#frames.flatMap(({ events }) => events) }
+  }
+
+  free(): void {
+    this.#room.free(this.#held)
+    this.#held = 0
+    this.#frames.length = 0
+  }
+
+  #keep(frame: Frame): void {
+    if (this.#isCut) return
+    const length = frame.events.reduce((sum, event) => sum + lengthOf(event), 0)
+    if (this.#held + length > ANSWER_MAX || !this.#room.take(length)) {
+      this.#isCut = true
+      return
+    }
+    this.#held += length
+    this.#frames.push(frame)
+  }
+}
+
+const lengthOf = (event: ModelEvent): number => {
+  if (event.type === 'text' || event.type === 'reasoning' || event.type === 'refusal') return event.text.length
+  if (event.type === 'tool-arguments') return event.json.length
+  if (event.type === 'image') return event.url.length
+  return event.type === 'server-tool-end' ? event.outcome.text.length : EVENT_LENGTH
+}
+
+/** What is left of an event without a text of its own. */
+const EVENT_LENGTH = 64

@@ -1,0 +1,99 @@
+/** What was asked and answered, where it is kept: sealed, in a table of its own, and read by its id alone. */
+import type { JsonObject } from '../lib/json.ts'
+import { type ChangedBy, recordChange } from './audit-log.ts'
+import type { Database } from './database.ts'
+import type { GenerationContentsTable } from './schema.ts'
+import type { TextSeal } from './sealed-config.ts'
+
+export interface StoredContent {
+  readonly id: string
+  readonly workspaceId: string
+  /** ISO timestamps. */
+  readonly createdAt: string
+  readonly expiresAt: string
+  readonly content: JsonObject
+}
+
+export interface ContentStore {
+  /** One that is there already stays. */
+  insert(contents: readonly StoredContent[]): Promise<void>
+  /** Null if the scope, one workspace or with null all of them, has none of this id. Throws where it was changed since. */
+  get(id: string, scope: string | null): Promise<StoredContent | null>
+  /** False where there is none. */
+  delete(id: string, scope: string | null, by: ChangedBy, now: string): Promise<boolean>
+  /** Up to so many whose time is over; answers how many. */
+  deleteExpired(now: string, limit: number): Promise<number>
+}
+
+export const createContentStore = (database: Database, seal: TextSeal): ContentStore => ({
+  async insert(contents) {
+    const rows = contents.map((stored): GenerationContentsTable => ({
+      id: stored.id,
+      workspace_id: stored.workspaceId,
+      created_at: stored.createdAt,
+      expires_at: stored.expiresAt,
+      sealed: seal.seal(JSON.stringify(stored.content), sealedAs(stored.id)),
+    }))
+    await (database.keepContents === null ? insertContents(database, rows) : database.keepContents(rows))
+  },
+
+  async get(id, scope) {
+    const row = await database.kysely
+      .selectFrom('generation_contents')
+      .selectAll()
+      .where('id', '=', id)
+      .$if(scope !== null, (query) => query.where('workspace_id', '=', scope ?? ''))
+      .executeTakeFirst()
+    if (row === undefined) return null
+    return {
+      id,
+      workspaceId: row.workspace_id,
+      createdAt: row.created_at,
+      expiresAt: row.expires_at,
+      content: JSON.parse(seal.open(row.sealed, sealedAs(id))) as JsonObject,
+    }
+  },
+
+  delete: (id, scope, by, now) =>
+    recordChange(database, by, now, async (transaction) => {
+      const gone = await transaction
+        .deleteFrom('generation_contents')
+        .where('id', '=', id)
+        .$if(scope !== null, (query) => query.where('workspace_id', '=', scope ?? ''))
+        .returning('workspace_id')
+        .executeTakeFirst()
+      if (gone === undefined) return { result: false, audit: null }
+      const audit = {
+        workspaceId: gone.workspace_id,
+        action: 'deleted',
+        objectType: 'generation_content',
+        objectId: id,
+        before: null,
+        after: null,
+      }
+      return { result: true, audit }
+    }),
+
+  deleteExpired: (now, limit) =>
+    database.transaction(async (transaction) => {
+      const { numDeletedRows } = await transaction
+        .deleteFrom('generation_contents')
+        .where('id', 'in', (eb) =>
+          eb.selectFrom('generation_contents').select('id').where('expires_at', '<', now).orderBy('expires_at').limit(limit),
+        )
+        .executeTakeFirstOrThrow()
+      return Number(numDeletedRows)
+    }),
+})
+
+/** What one was sealed as opens as no other. */
+const sealedAs = (id: string): string => `generation content ${id}`
+
+export const insertContents = (database: Database, rows: readonly GenerationContentsTable[]): Promise<void> =>
+  database.transaction(async (transaction) => {
+    await transaction
+      .insertInto('generation_contents')
+      .values([...rows])
+      .onConflict((conflict) => conflict.column('id').doNothing())
+      .execute()
+  }, 'process')

@@ -1,0 +1,158 @@
+/** What was asked and answered is kept where a workspace wants it, and nowhere else. */
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { beforeAll, describe, expect, test } from 'bun:test'
+
+import { call, infer } from '../support/calls.ts'
+import { say, startFakeUpstream } from '../support/fake-upstream.ts'
+import { signInAs } from '../support/signed-in.ts'
+import { type StartedService, useServices } from '../support/started-service.ts'
+
+const services = useServices()
+const upstream = await startFakeUpstream()
+let service: StartedService
+
+const set = (body: object) => call(service, 'PATCH', '/workspaces/default', { body })
+const contentOf = (id: string, key = service.managementKey) => call(service, 'GET', `/generation/content?id=${id}`, { key })
+
+beforeAll(async () => {
+  service = await services.start({
+    config: `
+providers:
+  good: { name: Good, dialects: [openai-chat], base_url: "${upstream.url}" }
+models:
+  fake/good: { endpoints: [{ provider: good, model: up }] }
+`,
+  })
+  upstream.script(say('the word that was answered'))
+})
+
+const WORD = 'a-word-that-was-asked'
+const INTERFACES = {
+  chat: ['/chat/completions', { messages: [{ role: 'user', content: WORD }] }],
+  responses: ['/responses', { input: WORD }],
+  messages: ['/messages', { messages: [{ role: 'user', content: WORD }], max_tokens: 10 }],
+} as const
+
+const ask = async (name: keyof typeof INTERFACES = 'chat', more: object = {}, key = service.inferenceKey): Promise<string> => {
+  const [path, body] = INTERFACES[name]
+  const answer = await infer(service, { model: 'fake/good', ...body, ...more }, { path, key })
+  return answer.headers.get('x-generation-id') ?? ''
+}
+
+test('nothing is kept unless the workspace asks for it: 404 not_stored', async () => {
+  const id = await ask()
+  const answer = await contentOf(id)
+  expect([answer.status, answer.error.metadata['reason']]).toEqual([404, 'not_stored'])
+  expect((await contentOf('gen-nothing')).error.metadata['reason']).not.toBe('not_stored')
+})
+
+describe('where it does', () => {
+  beforeAll(async () => {
+    expect((await set({ is_observability_io_logging_enabled: true, io_logging_retention_days: 7 })).status).toBe(200)
+  })
+
+  for (const name of ['chat', 'responses', 'messages'] as const) {
+    for (const stream of [false, true]) {
+      test(`request and answer are there, whole, in the words of ${name}, ${stream ? 'streamed' : 'whole'}`, async () => {
+        const id = await ask(name, { stream })
+        const { status, json } = await contentOf(id)
+        expect(status).toBe(200)
+        const { data } = json as { data: { request: unknown; answer: unknown; created_at: string; expires_at: string } }
+        expect(data).toMatchObject({
+          id,
+          interface: name,
+          request: { model: 'fake/good', ...INTERFACES[name][1] },
+          request_cut: false,
+          answer_cut: false,
+          error: null,
+        })
+        expect(JSON.stringify(data.answer)).toContain('the word that was answered')
+        expect(data.answer).toMatchObject({ model: 'fake/good' })
+        expect(Date.parse(data.expires_at) - Date.parse(data.created_at)).toBe(7 * 86_400_000)
+      })
+    }
+  }
+
+  test('a failure has the words of its provider', async () => {
+    upstream.script((exchange) => exchange.answer(400, JSON.stringify({ error: { message: 'No such thing.', code: 'nope' } })))
+    const id = await ask()
+    upstream.script(say('the word that was answered'))
+    expect((await contentOf(id)).json).toMatchObject({
+      data: { answer: null, error: { type: 'invalid_request', provider_name: 'Good', raw: expect.stringContaining('nope') as string } },
+    })
+  })
+
+  test('lists say which requests have contents, and find them', async () => {
+    const session = `s-${crypto.randomUUID()}`
+    const id = await ask('chat', { session_id: session })
+    await contentOf(id)
+    const found = async (wanted: boolean) =>
+      (await call(service, 'GET', `/generations?session_id=${session}&has_content=${wanted}`)).json as {
+        data: readonly { id: string; has_content: boolean }[]
+      }
+    expect((await found(true)).data.map((row) => [row.id, row.has_content])).toEqual([[id, true]])
+    expect((await found(false)).data).toEqual([])
+  })
+
+  test('each reading and each deletion is in the audit log; what was deleted is gone', async () => {
+    const id = await ask()
+    expect((await contentOf(id)).status).toBe(200)
+    expect((await call(service, 'DELETE', `/generation/content?id=${id}`)).json).toEqual({ deleted: true })
+    expect((await contentOf(id)).error.metadata['reason']).toBe('not_stored')
+    expect((await call(service, 'DELETE', `/generation/content?id=${id}`)).status).toBe(404)
+    const { json } = await call(service, 'GET', `/audit-log?object_type=generation_content&object_id=${id}`)
+    expect((json as { data: readonly { action: string }[] }).data.map(({ action }) => action)).toEqual(['deleted', 'read'])
+  })
+
+  test('the file of the database does not tell it', async () => {
+    const secret = `very-${crypto.randomUUID()}`
+    const id = await ask('chat', { messages: [{ role: 'user', content: secret }] })
+    expect((await contentOf(id)).text).toContain(secret)
+    for (const name of readdirSync(service.dataDir)) {
+      if (name.startsWith('patchbay.db')) expect(readFileSync(join(service.dataDir, name)).includes(secret)).toBe(false)
+    }
+  })
+
+  test('of a request beyond 2 MiB the beginning is kept, and it says so', async () => {
+    const id = await ask('chat', { messages: [{ role: 'user', content: `€${'x'.repeat(3_000_000)}` }] })
+    const { json } = await contentOf(id)
+    const { data } = json as { data: { request: null; request_beginning: string; request_cut: boolean; request_bytes: number } }
+    expect([data.request, data.request_cut, data.request_bytes > 3_000_000]).toEqual([null, true, true])
+    expect(Buffer.byteLength(data.request_beginning)).toBeLessThanOrEqual(2 * 1024 * 1024)
+    expect(data.request_beginning).toStartWith('{"model":"fake/good"')
+  })
+
+  test('401 without a key, 403 for a key that calls models and for a member, 404 for a key of another workspace', async () => {
+    const id = await ask()
+    expect((await call(service, 'GET', `/generation/content?id=${id}`, { key: null })).status).toBe(401)
+    expect((await contentOf(id, service.inferenceKey)).status).toBe(403)
+    const member = await signInAs(service, { user_id: 'mia', role: 'member' })
+    expect((await member.ask('GET', `/generation/content?id=${id}`)).status).toBe(403)
+    const { json } = await call(service, 'POST', '/workspaces', { body: { name: 'Other', slug: 'other' } })
+    const workspaceId = (json as { data: { id: string } }).data.id
+    const made = await call(service, 'POST', '/keys', { body: { name: 'other', kind: 'management', workspace_id: workspaceId } })
+    const foreign = await contentOf(id, (made.json as { key: string }).key)
+    expect([foreign.status, foreign.error.metadata['reason'] === 'not_stored']).toEqual([404, false])
+  })
+
+  test('only the keys that are named are heeded', async () => {
+    const made = await call(service, 'POST', '/keys', { body: { name: 'kept' } })
+    const { key, data } = made.json as { key: string; data: { hash: string } }
+    await set({ io_logging_api_key_ids: [data.hash] })
+    expect((await contentOf(await ask('chat', {}, key))).status).toBe(200)
+    expect((await contentOf(await ask())).status).toBe(404)
+    await set({ io_logging_api_key_ids: null })
+  })
+
+  test('a share is drawn by lot', async () => {
+    await set({ io_logging_sampling_rate: 0.5 })
+    const ids = await Promise.all(Array.from({ length: 60 }, () => ask()))
+    const kept = (await Promise.all(ids.map((id) => contentOf(id)))).filter(({ status }) => status === 200).length
+    // Outside of this by chance once in a hundred million runs.
+    expect(kept).toBeGreaterThan(8)
+    expect(kept).toBeLessThan(52)
+    await set({ io_logging_sampling_rate: 1 })
+  })
+})
