@@ -117,6 +117,14 @@ export const configFileSchema = z
           .meta({ description: 'Exact origins of browser apps that may call the API.' }),
       })
       .prefault({}),
+    presets: z
+      .strictObject({
+        openai_prompts: z.boolean().default(false).meta({
+          description:
+            "Whether `prompt: {id, version, variables}` of OpenAI's interfaces is served from the preset whose slug is the id; it is refused otherwise.",
+        }),
+      })
+      .prefault({}),
     guardrails: z.strictObject({}).optional().meta({ description: 'Reserved.' }),
     moderation: moderationSettings.prefault({}),
     tools: toolSettings.prefault({}),

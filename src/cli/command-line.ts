@@ -23,6 +23,7 @@ const verbs = {
   login: () => import('./login.ts'),
   catalogue: () => import('./catalogue.ts'),
   presets: () => import('./presets.ts'),
+  import: () => import('./import.ts'),
 }
 
 /** The exit code. */
@@ -155,6 +156,21 @@ export const runCommandLine = async (argv: readonly string[]): Promise<number> =
   withSettings(program.command('restore').argument('<path>', 'the file that backup made'), STORAGE_SETTINGS)
     .description('Make a database of a backup, in a new data directory or an empty PostgreSQL database.')
     .action(async (path, flags) => (await verbs.backup()).restoreVerb(storage(flags), path))
+
+  withRemote(
+    program
+      .command('import')
+      .argument('<what>', 'openai-prompts, openrouter, litellm, portkey or bifrost')
+      .argument('<file>', 'its export or its configuration'),
+  )
+    .description('Move in: presets, limits of keys and guardrails go to the service, the rest is printed for your file.')
+    .option('--dry-run', 'only say what would be done')
+    .option('--overwrite', 'also change what the service has under the same name and differs')
+    .option('--create-keys', 'make keys that the service does not have, and print them')
+    .option('--merge <file>', 'write what belongs into the configuration file there, and keep its comments')
+    .option('--workspace <id>', 'id or slug; that of the key when absent')
+    .option('--json', 'print JSON')
+    .action(async (what, file, flags) => run((await verbs.import()).importVerb(remote(flags), what, file, flags)))
 
   withSettings(program.command('doctor'), STORAGE_SETTINGS)
     .description('Check configuration, storage, secret, clock and providers; exit code 1 where something is wrong.')

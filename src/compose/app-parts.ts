@@ -110,6 +110,7 @@ const composePipeline = (parts: Parts, file: ConfigFile, models: Models, env: En
   const fetchPage = composeFetchPage(clock)
   return createPipeline({
     presets: parts.presets,
+    openaiPrompts: file.presets.openai_prompts,
     defaultsOf: management.workspaces.defaults,
     guardrails: parts.guardrails,
     customerKeysOf: (caller) => management.customerKeys.forCaller(caller.workspaceId, caller),

@@ -9,7 +9,7 @@ import type { Warning } from '../canonical/warning.ts'
 import type { PresetContent } from '../contract/preset.ts'
 import { isObject, type JsonObject, type JsonValue } from '../lib/json.ts'
 import type { FieldMeaning } from '../request-fields/field.ts'
-import { PERSISTED_FIELDS } from '../request-fields/preset-fields.ts'
+import { PERSISTED_FIELDS, PRESET_CONTROLS, SYSTEM_BLOCKS_KEY } from '../request-fields/preset-fields.ts'
 import { serviceTier } from '../request-fields/schemas/routing.ts'
 import { pathsOf, SPELLINGS } from '../request-fields/setting-spellings.ts'
 import { translateReasoning } from './translate-reasoning.ts'
@@ -24,13 +24,13 @@ export interface Translated {
   readonly warnings: readonly Warning[]
 }
 
-/** `config` without what is not a field of a body: `locked`, `on_locked` and `system`. */
+/** `config` without what is not a field of a body: the controls of presets, and `system`. */
 export const translateConfig = ({ shape, config }: PresetContent, to: ClientDialect): Translated => {
   const fields = Object.fromEntries(Object.entries(config).filter(([field, value]) => !NOT_FIELDS.has(field) && value !== null))
   return shape === to ? { fields, warnings: [] } : translateFields(fields, shape, to)
 }
 
-const NOT_FIELDS: ReadonlySet<string> = new Set(['locked', 'on_locked', 'system'])
+const NOT_FIELDS: ReadonlySet<string> = new Set([...Object.keys(PRESET_CONTROLS), SYSTEM_BLOCKS_KEY])
 
 const keep: Translate = (values) => [firstOf(values)]
 

@@ -1,8 +1,11 @@
 /** Looks up what holds for a request, applies its preset, and reads its fields. */
 import type { CustomerKeyLookup } from '../byok/customer-keys.ts'
 import type { Call } from '../canonical/call.ts'
+import { invalidRequest } from '../contract/validate.ts'
+import { GatewayError } from '../errors.ts'
 import { hiddenTexts } from '../formats/add-system-prompt.ts'
 import { applyPreset } from '../formats/apply-preset.ts'
+import { fillStoredPrompt, readStoredPrompt, type StoredPrompt } from '../formats/stored-prompt.ts'
 import type { Guardrails } from '../guardrails/guardrails.ts'
 import { callerOf, type Principal } from '../keys/keys.ts'
 import { isObject } from '../lib/json.ts'
@@ -26,6 +29,8 @@ export interface PrepareParts {
   readonly defaultsOf: DefaultsOf
   readonly guardrails: Pick<Guardrails, 'effective'>
   readonly plugins: Plugins
+  /** Whether `prompt` of OpenAI's interfaces names a preset; otherwise it is refused. */
+  readonly openaiPrompts: boolean
   /** The provider keys of the caller's own that it may use. */
   readonly customerKeysOf: (caller: Principal) => CustomerKeyLookup | null | Promise<CustomerKeyLookup | null>
 }
@@ -38,14 +43,22 @@ export const prepare = async (received: Received, parts: PrepareParts): Promise<
   const foundDefaults = parts.defaultsOf(principal.workspaceId)
   const known = foundDefaults instanceof Promise ? await foundDefaults : foundDefaults
   const defaults = known === null || converses ? known : { ...known, default_text_model: null, default_image_model: null, plugins: null }
-  const sent = withSession(received)
+  const stored = converses && parts.openaiPrompts ? readStoredPrompt(received.format.dialect, received.body) : null
+  const sent = withSession(stored === null ? received : { ...received, body: namingPreset(received.body, stored) })
   const body = defaults === null ? sent : withDefaultModel(sent, defaults)
   const named = converses ? parseModelReference(body.value('model'), body.value('preset')) : null
-  const foundPreset = named === null ? null : findPreset(named, body, principal, parts.presets)
+  const foundPreset =
+    named === null
+      ? null
+      : stored === null
+        ? findPreset(named, body, principal, parts.presets)
+        : serveStored(stored, principal, parts.presets)
   const found = foundPreset instanceof Promise ? await foundPreset : foundPreset
   const served = found === null ? null : drawVersion(found, received, body)
   const read =
-    served === null || named === null ? readPlain(received, body, defaults) : readWithPreset(received, body, defaults, named, served)
+    served === null || named === null
+      ? readPlain(received, body, defaults)
+      : readWithPreset(received, body, defaults, named, served, stored)
 
   const asked = converses ? withImpliedRouter(askedPlugins(read.call.body), read.call) : null
   const { warnings } = read
@@ -94,12 +107,14 @@ const readPlain = ({ format }: Received, body: JsonBody, defaults: WorkspaceDefa
 /** One version of the preset serves the whole request, its fallbacks too, whatever is saved meanwhile. */
 const readWithPreset = (
   { format }: Received,
-  body: JsonBody,
+  sent: JsonBody,
   defaults: WorkspaceDefaults | null,
   named: ModelReference,
   { preset: { id, slug }, version, rolloutId }: DrawnVersion,
+  stored: StoredPrompt | null,
 ): Read => {
-  const content = { shape: version.shape, config: version.config, systemPrompt: version.system_prompt }
+  const kept = { shape: version.shape, config: version.config, systemPrompt: version.system_prompt }
+  const { body, content } = stored === null ? { body: sent, content: kept } : fillStoredPrompt(format.dialect, sent, kept, stored)
   // A preset that was found by the name of a model, and has no model itself, is for that model.
   const ownModel = named.preset === null && content.config['model'] !== undefined ? null : named.model
   const applied = applyPreset(format.dialect, body, content, ownModel)
@@ -139,8 +154,31 @@ const findPreset = (
   return slug === null ? null : presets.find(workspaceId, slug)
 }
 
+/** The request as it would name the preset without `prompt`. */
+const namingPreset = (body: JsonBody, { id }: StoredPrompt): JsonBody => {
+  if ((body.value('preset') ?? null) !== null)
+    throw invalidRequest([{ path: 'prompt', message: 'A request names a prompt or a preset, not both.' }])
+  return body.with({ prompt: null, preset: JSON.stringify(id) })
+}
+
+/** A version of the prompt is the label `v<version>`, which an import sets, or else that version of the preset. */
+const serveStored = async (
+  { id, version }: StoredPrompt,
+  { workspaceId }: Principal,
+  presets: PrepareParts['presets'],
+): Promise<ServedPreset> => {
+  if (version === null) return presets.serve(workspaceId, id, { by: 'designation' })
+  const isNumber = /^[1-9]\d{0,8}$/.test(version)
+  try {
+    return await presets.serve(workspaceId, id, { by: 'label', label: isNumber ? `v${version}` : version })
+  } catch (thrown) {
+    if (!isNumber || !(thrown instanceof GatewayError) || thrown.type !== 'not_found') throw thrown
+    return presets.serve(workspaceId, id, { by: 'number', number: Number(version) })
+  }
+}
+
 /** The header names the session only where the body does not (docs/contract/headers.md#request-headers). */
-const withSession = ({ body, headers: { sessionId } }: Received): JsonBody =>
+const withSession = ({ body, headers: { sessionId } }: Pick<Received, 'body' | 'headers'>): JsonBody =>
   sessionId === null || sessionId === '' || (body.value('session_id') ?? null) !== null
     ? body
     : body.with({ session_id: JSON.stringify(sessionId) })

@@ -8,6 +8,7 @@ import { z } from 'zod'
 import type { ClientDialect } from '../canonical/call.ts'
 import type { FieldTable } from './field.ts'
 import { fieldsWhere } from './request-fields.ts'
+import { promptTemplate } from './schemas/prompt-template.ts'
 
 /** A preset used by another interface is translated, so a lock may name any interface's field. */
 export const LOCKABLE_FIELDS = fieldsWhere(({ presets }) => presets === 'keep')
@@ -30,6 +31,7 @@ export const PRESET_CONTROLS = {
     means: 'service',
     presets: 'control',
   },
+  prompt_template: { schema: promptTemplate, means: 'service', presets: 'control' },
 } as const satisfies FieldTable
 
 const persistedOf = (shape: ClientDialect): readonly string[] => [

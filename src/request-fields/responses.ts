@@ -40,7 +40,9 @@ export const RESPONSES_FIELDS = {
   // Names what is stored in the operator's own account.
   conversation: { schema: z.null(NOTHING_STORED), means: 'refused' },
   prompt: {
-    schema: storedPrompt.meta({ description: 'Ignored when a preset is created; refused otherwise.' }),
+    schema: storedPrompt.meta({
+      description: 'Names a preset where the file has presets.openai_prompts; refused otherwise. Ignored when a preset is created.',
+    }),
     means: 'refused',
     refusal: `Must be null. ${NOTHING_STORED}`,
   },

@@ -171,7 +171,13 @@ config:
 
 test('guardrails, limits of keys and budgets come along with --with, and go back', async () => {
   await call(service, 'POST', '/guardrails', {
-    body: { name: 'No secrets', content_filter_builtins: [{ slug: 'secrets', action: 'redact' }], limit_usd: 5, reset_interval: 'daily' },
+    body: {
+      name: 'No secrets',
+      content_filter_builtins: [{ slug: 'secrets', action: 'redact' }],
+      enforce_zdr: true,
+      limit_usd: 5,
+      reset_interval: 'daily',
+    },
   })
   const { data: workspace } = (await call(service, 'GET', '/key')).json as { data: { workspace_id: string } }
   await call(service, 'PUT', `/workspaces/${workspace.workspace_id}/budgets/daily`, { body: { limit_usd: 10 } })
@@ -181,6 +187,7 @@ test('guardrails, limits of keys and budgets come along with --with, and go back
 content_filter_builtins:
   - slug: secrets
     action: redact
+enforce_zdr: true
 limit_usd: 5
 reset_interval: daily
 `)

@@ -85,6 +85,7 @@ export const partsOfPipeline = (clock: Clock, more: Partial<PipelineParts> = {})
     },
     find: () => null,
   },
+  openaiPrompts: false,
   defaultsOf: () => null,
   guardrails: { effective: () => null },
   customerKeysOf: () => null,

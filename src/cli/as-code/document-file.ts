@@ -88,14 +88,16 @@ const edited = (yaml: YamlDocument, node: Node | null, value: JsonValue): Node =
 
 const keyText = (key: unknown): string => String(isScalar(key) ? key.value : key)
 
-/** Where a path of the document stands: the line, from 1; that of the nearest member around it where it is absent. */
-export const lineOf = (text: string, path: readonly (string | number)[]): number => {
+/** Answers where a path of the text stands: the line, from 1; that of the nearest member around it where it is absent. */
+export const linesIn = (text: string): ((path: readonly (string | number)[]) => number) => {
   const lines = new LineCounter()
   const yaml = parseDocument(text, { logLevel: 'error', lineCounter: lines })
-  for (let length = path.length; length > 0; length -= 1) {
-    const node = yaml.getIn(path.slice(0, length), true)
-    const range = (node as Node | undefined)?.range
-    if (range != null) return lines.linePos(range[0]).line
+  return (path) => {
+    for (let length = path.length; length > 0; length -= 1) {
+      const node = yaml.getIn(path.slice(0, length), true)
+      const range = (node as Node | undefined)?.range
+      if (range != null) return lines.linePos(range[0]).line
+    }
+    return 1
   }
-  return 1
 }

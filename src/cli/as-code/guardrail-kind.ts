@@ -33,7 +33,8 @@ export const guardrailKind: Kind = {
   },
   async write(remote, document, current) {
     if (current === null) return void (await remote.ask('POST', '/guardrails', { body: document }))
-    const absent = Object.keys(updateGuardrailBody.shape).filter((name) => !Object.hasOwn(document, name))
+    const isFollowing = (name: string): boolean => FAMILY.test(name) && Object.hasOwn(document, WHOLE)
+    const absent = Object.keys(updateGuardrailBody.shape).filter((name) => !Object.hasOwn(document, name) && !isFollowing(name))
     const cleared = absent.map((name) => [name, name === 'include_byok_in_budgets' ? false : null])
     await remote.ask('PATCH', `/guardrails/${encodeURIComponent(current.id)}`, { body: { ...Object.fromEntries(cleared), ...document } })
   },
@@ -57,10 +58,15 @@ const documentOf = (settings: object): Document => {
   return { name: name ?? '', ...Object.fromEntries(sorted) }
 }
 
+/** The flag of all families of models, which the service writes into each of them. */
+const WHOLE = 'enforce_zdr'
+const FAMILY = /^enforce_zdr_/
+
 const compact = (settings: JsonObject): JsonObject =>
   Object.fromEntries(
     Object.entries(settings).flatMap(([name, value]) => {
       if (value === null || (name === 'include_byok_in_budgets' && value === false)) return []
+      if (FAMILY.test(name) && value === settings[WHOLE]) return []
       return [[name, isList(value) ? value.map((item) => compactFilter(name, item)) : value]]
     }),
   )

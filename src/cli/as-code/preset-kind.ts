@@ -137,10 +137,13 @@ const save = async (remote: Remote, file: PresetFile, served: Preset | null, opt
   await remote.ask('PATCH', pathOf(slug), { body: { labels: { [options.label]: saved.version } } })
 }
 
-const SAVED_AT = { chat: 'chat/completions', responses: 'responses', messages: 'messages' } as const satisfies Record<PresetShape, string>
+export const SAVED_AT = { chat: 'chat/completions', responses: 'responses', messages: 'messages' } as const satisfies Record<
+  PresetShape,
+  string
+>
 
 /** The body from which the service keeps this configuration and this system prompt. */
-const bodyOf = (shape: PresetShape, systemPrompt: string | null, config: JsonObject): JsonObject => {
+export const bodyOf = (shape: PresetShape, systemPrompt: string | null, config: JsonObject): JsonObject => {
   const { [SYSTEM_BLOCKS_KEY]: blocks, ...fields } = config
   if (shape === 'messages') return { ...fields, ...(blocks === undefined ? textMember('system', systemPrompt) : { system: blocks }) }
   if (shape === 'responses') return { ...config, ...textMember('instructions', systemPrompt) }

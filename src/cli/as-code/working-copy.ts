@@ -6,7 +6,7 @@ import { ZodError } from 'zod'
 
 import { SettingError } from '../../config.ts'
 import { pathText } from '../../contract/validate.ts'
-import { EXTENSIONS, lineOf, parseFile, renderFile } from './document-file.ts'
+import { EXTENSIONS, linesIn, parseFile, renderFile } from './document-file.ts'
 import type { Document } from './document.ts'
 import type { Kind, RemoteObject } from './kind.ts'
 import { LOCK_FILE } from './lock-file.ts'
@@ -45,7 +45,7 @@ const readOne = (path: string, kind: Kind, stem: string): Pick<RemoteObject, 'id
     const at = issue.code === 'unrecognized_keys' ? [...issue.path, issue.keys[0] ?? ''] : issue.path
     const steps = at.map((step) => (typeof step === 'number' ? step : String(step)))
     throw new SettingError(
-      `${path}:${lineOf(text, steps)}: ${pathText(issue.path)}${issue.path.length > 0 ? ': ' : ''}${issue.message}.`.replace(/\.+$/, '.'),
+      `${path}:${linesIn(text)(steps)}: ${pathText(issue.path)}${issue.path.length > 0 ? ': ' : ''}${issue.message}.`.replace(/\.+$/, '.'),
     )
   }
 }

@@ -1,0 +1,145 @@
+/** `patchbay import WHAT FILE`: moves in from other products, with a finding for each place of their files. */
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+
+import { environment, SettingError, type RemoteSettings } from '../config.ts'
+import { isObject, type JsonObject, type JsonValue } from '../lib/json.ts'
+import { linesIn, parseFile, renderFile } from './as-code/document-file.ts'
+import { readBifrost } from './import/bifrost.ts'
+import { carryOut } from './import/carry-out.ts'
+import type { Finding, ImportPlan, ImportReader, Outcome } from './import/import-plan.ts'
+import { readLitellmConfig } from './import/litellm.ts'
+import { readOpenaiPrompts } from './import/openai-prompts.ts'
+import { readOpenrouter } from './import/openrouter.ts'
+import { readPortkey } from './import/portkey.ts'
+import { createRemote } from './remote.ts'
+import { warn } from './warn.ts'
+
+const READERS = {
+  'openai-prompts': readOpenaiPrompts,
+  openrouter: readOpenrouter,
+  litellm: readLitellmConfig,
+  portkey: readPortkey,
+  bifrost: readBifrost,
+} as const satisfies Record<string, ImportReader>
+
+export interface ImportFlags {
+  readonly dryRun?: boolean
+  readonly overwrite?: boolean
+  readonly createKeys?: boolean
+  readonly merge?: string
+  readonly workspace?: string
+  readonly json?: boolean
+}
+
+/** 1 where the service refused something. */
+export const importVerb = async (settings: RemoteSettings, what: string, path: string, flags: ImportFlags): Promise<number> => {
+  const reader = Object.hasOwn(READERS, what) ? READERS[what as keyof typeof READERS] : null
+  if (reader === null)
+    throw new SettingError(`there is nothing to import from ${JSON.stringify(what)}; there are ${Object.keys(READERS).join(', ')}.`)
+  const { plan, findings } = readPlan(path, reader)
+  const isDry = flags.dryRun === true
+  const say = (line: string): void => void (flags.json === true ? undefined : process.stdout.write(`${line}\n`))
+  for (const { line, outcome, says } of findings) say(`${outcome.padEnd(7)}  ${path}:${line}: ${says}`)
+
+  const done: JsonObject[] = []
+  let refused = 0
+  if (isDry && settings.managementKey === null)
+    say(`${summaryOf(plan)}; with PATCHBAY_MANAGEMENT_KEY set, a dry run compares with the service`)
+  else {
+    const options = { dryRun: isDry, overwrite: flags.overwrite === true, createKeys: flags.createKeys === true, env: environment() }
+    for await (const { state, says, key } of carryOut(plan, createRemote(settings, flags.workspace), options)) {
+      if (state === 'refused') refused += 1
+      done.push({ state, says, ...(key === undefined ? {} : { key }) })
+      say(`${isDry && state === 'done' ? 'would be done' : WORDS[state]}: ${says}`)
+      if (key !== undefined) say(key)
+    }
+  }
+  const merged = bringFile(plan.file, flags.merge ?? null, isDry, say)
+  if (flags.json === true) process.stdout.write(`${JSON.stringify({ findings, done, file: plan.file, merged })}\n`)
+  return refused > 0 ? 1 : 0
+}
+
+const WORDS = { done: 'done', kept: 'already there', left: 'left alone', refused: 'refused' } as const
+
+const readPlan = (path: string, reader: ImportReader): { plan: ImportPlan; findings: readonly Finding[] } => {
+  const text = textOf(path)
+  const { value, lineOf } = valueOf(path, text)
+  const findings: Finding[] = []
+  const tell = (at: readonly (string | number)[], outcome: Outcome, says: string): void =>
+    void findings.push({ line: lineOf(at), outcome, says })
+  try {
+    const plan = { presets: [], guardrails: [], keys: [], file: {}, ...reader(value, tell) }
+    return { plan, findings: findings.toSorted((a, b) => a.line - b.line) }
+  } catch (thrown) {
+    if (thrown instanceof SettingError) throw new SettingError(`${path}: ${thrown.message}`)
+    throw thrown
+  }
+}
+
+/** One value, or a value a line, which reads as their list. */
+const valueOf = (path: string, text: string): { value: JsonValue; lineOf: (at: readonly (string | number)[]) => number } => {
+  const lines = text.split('\n')
+  const isLines = path.endsWith('.jsonl') || path.endsWith('.ndjson')
+  if (!isLines) return { value: plainValue(path, text), lineOf: linesIn(text) }
+  const told = lines.flatMap((line, at) => (line.trim() === '' ? [] : [{ line, number: at + 1 }]))
+  return { value: told.map(({ line, number }) => plainValue(`${path}:${number}`, line)), lineOf: ([at]) => told[Number(at)]?.number ?? 1 }
+}
+
+/** Wrapped, since a file may hold a list. */
+const plainValue = (path: string, text: string): JsonValue => {
+  const trimmed = text.trimStart()
+  return trimmed.startsWith('[') ? (listIn(path, trimmed) as JsonValue) : parseFile(path, text)
+}
+
+const listIn = (path: string, text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new SettingError(`${path}: not valid JSON.`)
+  }
+}
+
+const textOf = (path: string): string => {
+  try {
+    return readFileSync(path, 'utf8').replace(/^\uFEFF/, '')
+  } catch (cause) {
+    throw new SettingError(`${path}: the file cannot be read (${(cause as NodeJS.ErrnoException).code ?? 'unknown reason'}).`)
+  }
+}
+
+const summaryOf = ({ presets, guardrails, keys }: ImportPlan): string =>
+  `a dry run: ${presets.length} presets, ${guardrails.length} guardrails, limits of ${keys.length} keys`
+
+/** What belongs into the operator's file: printed, or joined with it where nothing stands already. Answers what was joined. */
+const bringFile = (file: JsonObject, target: string | null, isDry: boolean, say: (line: string) => void): readonly string[] => {
+  if (Object.keys(file).length === 0) return []
+  if (target === null) {
+    say(`\n# for your patchbay.yaml; --merge FILE writes it there\n${renderFile('patchbay.yaml', file, null).trimEnd()}`)
+    return []
+  }
+  const before = existsSync(target) ? readFileSync(target, 'utf8') : null
+  const current = before === null || before.trim() === '' ? {} : parseFile(target, before)
+  const added: string[] = []
+  const joined = joinedFile(current, file, added, target)
+  if (!isDry && added.length > 0) writeFileSync(target, renderFile(target, joined, before === null || before.trim() === '' ? null : before))
+  for (const name of added) say(`${isDry ? 'would be written' : 'written'} to ${target}: ${name}`)
+  return added
+}
+
+/** Entries that the file has stay as they are. */
+const joinedFile = (current: JsonObject, file: JsonObject, added: string[], target: string): JsonObject => {
+  const joined: Record<string, JsonValue> = { ...current }
+  for (const [section, entries] of Object.entries(file)) {
+    if (!isObject(entries)) continue
+    const own = isObject(current[section]) ? current[section] : {}
+    const news = Object.entries(entries).filter(([name, entry]) => {
+      if (!Object.hasOwn(own, name)) return true
+      if (JSON.stringify(own[name]) !== JSON.stringify(entry)) warn(`${target}: ${section}.${name} is there already, and stays as it is.`)
+      return false
+    })
+    if (news.length === 0) continue
+    added.push(...news.map(([name]) => `${section}.${name}`))
+    joined[section] = { ...own, ...Object.fromEntries(news) }
+  }
+  return joined
+}

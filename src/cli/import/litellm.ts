@@ -1,0 +1,394 @@
+/** LiteLLM's config.yaml, and the keys that its `GET /key/list?return_full_object=true` answers. */
+import { SettingError } from '../../config.ts'
+import { scaledDecimal } from '../../lib/decimal.ts'
+import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
+import { dollars } from '../../lib/money.ts'
+import { objectIn, objectsIn, wordIn } from './members.ts'
+import type { ImportReader, Path, PlannedKey, PlannedPreset } from './import-plan.ts'
+import { dialectsOf, keyVariable, modelIdOf, providerOf, slugOf } from './names.ts'
+
+type Tell = Parameters<ImportReader>[1]
+
+export const readLitellmConfig: ImportReader = (value, tell) => {
+  if (!isObject(value) || !(Array.isArray(value['model_list']) || Array.isArray(value['keys'])))
+    throw new SettingError('the file is no configuration of LiteLLM: expected "model_list", or "keys" of GET /key/list.')
+  const config = value as JsonObject
+  const groups = groupsOf(objectsIn(config['model_list']), tell)
+  const file = fileOf(groups, config, tell)
+  for (const section of Object.keys(config)) if (!SECTIONS.has(section)) tell([section], 'cannot', `${section} has no counterpart`)
+  tellSettings(config, tell)
+  return {
+    presets: presetsOf(groups, config, tell),
+    guardrails: objectsIn(config['guardrails']).flatMap((entry, at) => guardrailOf(entry, ['guardrails', at], tell)),
+    keys: objectsIn(config['keys']).map((entry, at) => keyOf(entry, ['keys', at], tell)),
+    file,
+  }
+}
+
+const SECTIONS: ReadonlySet<string> = new Set([
+  'model_list',
+  'litellm_settings',
+  'router_settings',
+  'general_settings',
+  'environment_variables',
+  'guardrails',
+  'keys',
+  'total_count',
+  'current_page',
+  'total_pages',
+])
+
+/** What serves one of LiteLLM's public names. */
+interface Deployment {
+  readonly provider: string
+  /** The entry for the operator's file, where the catalogue's own provider does not do. */
+  readonly providerEntry: JsonObject | null
+  readonly upstreamModel: string
+  readonly prices: JsonObject | null
+  readonly params: JsonObject
+  readonly path: Path
+}
+
+type Groups = ReadonlyMap<string, readonly Deployment[]>
+
+const groupsOf = (list: readonly JsonObject[], tell: Tell): Groups => {
+  const groups = new Map<string, Deployment[]>()
+  const places = new Map<string, string>()
+  for (const [at, entry] of list.entries()) {
+    const path: Path = ['model_list', at]
+    const name = entry['model_name']
+    const params = objectIn(entry['litellm_params'])
+    if (typeof name !== 'string' || typeof params['model'] !== 'string') {
+      tell(path, 'cannot', 'needs model_name and litellm_params.model')
+      continue
+    }
+    if (name.includes('*')) {
+      tell(path, 'changed', `${name}: every model of an enabled provider answers to its id; no entry is needed`)
+      continue
+    }
+    const deployment = deploymentOf(params, objectIn(entry['model_info']), path, places, tell)
+    if (deployment !== null) groups.set(name, [...(groups.get(name) ?? []), deployment])
+  }
+  return groups
+}
+
+/** `places`: the slug of each address and key that was seen. */
+const deploymentOf = (params: JsonObject, info: JsonObject, path: Path, places: Map<string, string>, tell: Tell): Deployment | null => {
+  const model = wordIn(params['model'])
+  const slash = model.indexOf('/')
+  const custom = typeof params['custom_llm_provider'] === 'string' ? params['custom_llm_provider'] : null
+  const word = custom ?? (slash < 0 ? 'openai' : model.slice(0, slash))
+  const known = providerOf(word)
+  const upstreamModel = custom === null && slash >= 0 ? model.slice(slash + 1) : model
+  const base = textOf(params['api_base'] ?? params['base_url'])
+  if (known === null && base === null) {
+    tell(
+      [...path, 'litellm_params', 'model'],
+      'cannot',
+      `the provider ${word} is not known here; give it an api_base that speaks Chat Completions`,
+    )
+    return null
+  }
+  const provider = known ?? slugOf(word.toLowerCase())
+  const key = keyOfProvider(params['api_key'], provider, [...path, 'litellm_params', 'api_key'], tell)
+  const isOwn = base !== null || known === null || (key !== null && key !== `\${${keyVariable(provider)}}`)
+  const place = `${provider} ${base ?? ''} ${key ?? ''}`
+  const slug = isOwn ? (places.get(place) ?? freeSlug(provider, base, places)) : provider
+  if (isOwn) places.set(place, slug)
+  const entry = isOwn
+    ? {
+        dialects: [...dialectsOf(provider)].filter((dialect) => base === null || known !== 'openai' || dialect === 'openai-chat'),
+        ...(base === null ? {} : { base_url: addressOf(base, params, path, tell) }),
+        ...(key === null ? {} : { api_key: key }),
+      }
+    : null
+  return { provider: slug, providerEntry: entry, upstreamModel, prices: pricesOf(info, params), params, path }
+}
+
+const freeSlug = (provider: string, base: string | null, places: ReadonlyMap<string, string>): string => {
+  const host = base === null ? null : (URL.parse(base)?.hostname ?? null)
+  const label = host === null || /^[\d.]+$/.test(host) ? null : host.split('.')[0]
+  const wanted = slugOf(`${provider}-${label ?? 'own'}`.toLowerCase())
+  const taken = new Set(places.values())
+  let free = wanted
+  for (let number = 2; taken.has(free); number += 1) free = `${wanted}-${number}`
+  return free
+}
+
+const addressOf = (base: string, params: JsonObject, path: Path, tell: Tell): string => {
+  if (params['api_version'] !== undefined)
+    tell([...path, 'litellm_params', 'api_version'], 'changed', "Azure's path /openai/v1 is used, which needs no api_version")
+  const trimmed = base.replace(/\/+$/, '')
+  return trimmed.endsWith('.openai.azure.com') ? `${trimmed}/openai/v1` : trimmed
+}
+
+const textOf = (value: JsonValue | undefined): string | null => (typeof value === 'string' && value !== '' ? environmentText(value) : null)
+
+/** `os.environ/NAME` is `${NAME}` here. */
+const environmentText = (value: string): string => value.replace(/^os\.environ\/([A-Za-z_][A-Za-z0-9_]*)$/, '${$1}')
+
+/** A key that stands in the file is not written again. */
+const keyOfProvider = (value: JsonValue | undefined, provider: string, path: Path, tell: Tell): string | null => {
+  if (typeof value !== 'string' || value === '') return null
+  const text = environmentText(value)
+  if (text.startsWith('${')) return text
+  const variable = keyVariable(provider)
+  tell(path, 'changed', `the key stands in the file as it is: set the variable ${variable} to it`)
+  return `\${${variable}}`
+}
+
+const PRICES = {
+  prompt: 'input_cost_per_token',
+  completion: 'output_cost_per_token',
+  cache_read: 'cache_read_input_token_cost',
+  cache_write: 'cache_creation_input_token_cost',
+} as const
+
+/** Dollars a token, as whole nano-dollars a million tokens. */
+const pricesOf = (info: JsonObject, params: JsonObject): JsonObject | null => {
+  const prices = Object.entries(PRICES).flatMap(([ours, theirs]) => {
+    const price = params[theirs] ?? info[theirs]
+    const nanos = typeof price === 'number' || typeof price === 'string' ? scaledDecimal(wordIn(price), 15) : null
+    return nanos === null || nanos < 0 ? [] : [[ours, dollars(nanos)] as const]
+  })
+  const found = Object.fromEntries(prices)
+  return found['prompt'] === undefined || found['completion'] === undefined ? null : found
+}
+
+/** The id under which a public name is served here. */
+const idOf = (name: string, deployments: readonly Deployment[]): string => {
+  const [only] = deployments
+  const isPlain = deployments.length === 1 && only !== undefined && only.providerEntry === null && only.prices === null
+  return isPlain ? modelIdOf(only.provider, only.upstreamModel) : `litellm/${slugOf(name.replaceAll('/', '-'))}`
+}
+
+const fileOf = (groups: Groups, config: JsonObject, tell: Tell): JsonObject => {
+  const providers: Record<string, JsonValue> = {}
+  const models: Record<string, JsonValue> = {}
+  for (const [name, deployments] of groups) {
+    for (const { provider, providerEntry } of deployments) if (providerEntry !== null) providers[provider] = providerEntry
+    const id = idOf(name, deployments)
+    if (!id.startsWith('litellm/')) continue
+    models[id] = {
+      endpoints: deployments.map(({ provider, upstreamModel, prices }) => ({
+        provider,
+        model: upstreamModel,
+        ...(prices === null ? {} : { prices }),
+      })),
+    }
+  }
+  const timeout = objectIn(config['litellm_settings'])['request_timeout'] ?? objectIn(config['router_settings'])['timeout']
+  if (timeout !== undefined)
+    tell(['litellm_settings', 'request_timeout'], 'changed', 'the time limit is that of a whole request, all its attempts together')
+  return {
+    ...(Object.keys(providers).length === 0 ? {} : { providers }),
+    ...(Object.keys(models).length === 0 ? {} : { models }),
+    ...(typeof timeout === 'number' && timeout > 0 ? { timeouts: { total: timeout } } : {}),
+  }
+}
+
+/** Parameters of a deployment that a preset keeps under the same name. */
+const SETTINGS = [
+  'temperature',
+  'top_p',
+  'max_tokens',
+  'presence_penalty',
+  'frequency_penalty',
+  'seed',
+  'stop',
+  'response_format',
+  'reasoning_effort',
+  'tools',
+  'tool_choice',
+] as const
+
+/** Parameters that name the deployment, or that were told of already. */
+const NAMING: ReadonlySet<string> = new Set([
+  'model',
+  'api_key',
+  'api_base',
+  'base_url',
+  'api_version',
+  'custom_llm_provider',
+  ...Object.values(PRICES),
+  ...SETTINGS,
+])
+
+const presetsOf = (groups: Groups, config: JsonObject, tell: Tell): readonly PlannedPreset[] => {
+  const router = objectIn(config['router_settings'])
+  const fallbacks = fallbacksOf(config, groups, tell)
+  const sort = SORTS[wordIn(router['routing_strategy'])]
+  const presets: PlannedPreset[] = []
+  for (const [name, deployments] of groups) {
+    const [first] = deployments
+    if (first === undefined) continue
+    const settings = Object.fromEntries(
+      SETTINGS.flatMap((field): [string, JsonValue][] => (first.params[field] == null ? [] : [[field, first.params[field] ?? null]])),
+    )
+    for (const { params, path } of deployments) {
+      for (const field of Object.keys(params))
+        if (!NAMING.has(field)) tell([...path, 'litellm_params', field], 'cannot', `${field} of a deployment has no counterpart`)
+      if (params !== first.params && SETTINGS.some((field) => JSON.stringify(params[field]) !== JSON.stringify(first.params[field])))
+        tell(path, 'changed', `settings of the first deployment of ${name} hold for all`)
+    }
+    const id = idOf(name, deployments)
+    const slug = slugOf(name)
+    if (slug !== name) tell(first.path, 'changed', `${name} is no name of a preset: clients ask for @preset/${slug}`)
+    tell(first.path, 'taken', `${name}: preset ${slug} for ${id}${deployments.length > 1 ? ` with ${deployments.length} providers` : ''}`)
+    const models = fallbacks.get(name) ?? []
+    const version = {
+      shape: 'chat',
+      systemPrompt: null,
+      config: {
+        model: id,
+        ...(models.length === 0 ? {} : { models: [...models] }),
+        ...(sort === undefined ? {} : { provider: { sort } }),
+        ...settings,
+      },
+    } as const
+    presets.push({ slug, versions: [version] })
+    for (const [alias, target] of Object.entries(objectIn(router['model_group_alias'])))
+      if (target === name || (isObject(target) && target['model'] === name)) {
+        tell(['router_settings', 'model_group_alias', alias], 'taken', `${alias}: a preset with what ${name} has`)
+        presets.push({ slug: slugOf(alias), versions: [version] })
+      }
+  }
+  return presets
+}
+
+const SORTS: Readonly<Record<string, string>> = { 'latency-based-routing': 'latency', 'cost-based-routing': 'price' }
+
+/** At most this many models follow the first. */
+const FALLBACKS_MAX = 10
+
+const fallbacksOf = (config: JsonObject, groups: Groups, tell: Tell): ReadonlyMap<string, readonly string[]> => {
+  const found = new Map<string, string[]>()
+  for (const section of ['litellm_settings', 'router_settings']) {
+    for (const [at, entry] of objectsIn(objectIn(config[section])['fallbacks']).entries())
+      for (const [name, targets] of Object.entries(entry)) {
+        const path: Path = [section, 'fallbacks', at, name]
+        const ids = (Array.isArray(targets) ? targets : []).flatMap((target: JsonValue) => {
+          const deployments = typeof target === 'string' ? groups.get(target) : undefined
+          if (typeof target === 'string' && deployments !== undefined) return idOf(target, deployments)
+          tell(path, 'cannot', `${JSON.stringify(target)} is no model of this file`)
+          return []
+        })
+        if (!groups.has(name)) tell(path, 'cannot', `${name} is no model of this file`)
+        else if (ids.length > 0) {
+          tell(path, 'taken', `${name} falls back to ${ids.join(', ')}`)
+          found.set(name, [...(found.get(name) ?? []), ...ids].slice(0, FALLBACKS_MAX))
+        }
+      }
+  }
+  return found
+}
+
+const tellSettings = (config: JsonObject, tell: Tell): void => {
+  for (const section of ['litellm_settings', 'router_settings', 'general_settings']) {
+    for (const name of Object.keys(objectIn(config[section]))) {
+      const says = SETTINGS_SAID[name]
+      if (says === undefined) tell([section, name], 'cannot', `${name} has no counterpart`)
+      else if (says !== null) tell([section, name], 'changed', says)
+    }
+  }
+  for (const name of Object.keys(objectIn(config['environment_variables'])))
+    tell(['environment_variables', name], 'changed', `set the variable ${name} where the service starts`)
+}
+
+/** Null: told of elsewhere. */
+const SETTINGS_SAID: Readonly<Record<string, string | null>> = {
+  fallbacks: null,
+  model_group_alias: null,
+  request_timeout: null,
+  timeout: null,
+  routing_strategy:
+    'providers are balanced by price, away from what failed of late; latency-based and cost-based become the sort of each preset',
+  num_retries: 'a failure moves on to the next key, provider and model by its cause; there is no number to set',
+  context_window_fallbacks: 'a context that is too long moves on to the fallback models too',
+  content_policy_fallbacks: 'a refusal does not move on to another model',
+  drop_params: 'what a provider does not take is left out with a warning; `strict` refuses it',
+  set_verbose: '--log-level debug',
+  json_logs: 'logs are JSON lines',
+  master_key: 'management keys are made with "patchbay keys create --kind management"',
+  database_url: '--database-url',
+  store_model_in_db: 'models are in the file, presets in the database',
+  redis_host: '--redis-url',
+  redis_port: '--redis-url',
+  redis_password: '--redis-url',
+  allowed_fails: 'circuit breakers and cooldowns work by themselves',
+  cooldown_time: 'circuit breakers and cooldowns work by themselves',
+  enable_pre_call_checks: 'context and parameters of a model are checked before it is asked, always',
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  EMAIL_ADDRESS: 'email',
+  PHONE_NUMBER: 'phone',
+  US_SSN: 'ssn',
+  CREDIT_CARD: 'credit-card',
+  IP_ADDRESS: 'ip-address',
+  PERSON: 'person-name',
+  LOCATION: 'address',
+}
+
+const guardrailOf = (entry: JsonObject, path: Path, tell: Tell): readonly JsonObject[] => {
+  const name = wordIn(entry['guardrail_name'])
+  const params = objectIn(entry['litellm_params'])
+  const kind = wordIn(params['guardrail'])
+  const modes = [params['mode']].flat().map(wordIn)
+  const [reads, writes] = [modes.some((mode) => mode === 'pre_call' || mode === 'during_call'), modes.includes('post_call')]
+  const side = reads === writes ? {} : { applies_to: reads ? 'input' : 'output' }
+  const filters: JsonObject[] = []
+  if (kind === 'presidio') {
+    const entities = objectIn(params['pii_entities_config'])
+    for (const [entity, action] of Object.entries(entities)) {
+      const slug = ENTITIES[entity]
+      if (slug === undefined) tell([...path, 'litellm_params', 'pii_entities_config', entity], 'cannot', `there is no filter for ${entity}`)
+      else filters.push({ slug, action: action === 'BLOCK' ? 'block' : 'redact', ...side })
+    }
+    if (Object.keys(entities).length === 0) for (const slug of Object.values(ENTITIES)) filters.push({ slug, action: 'redact', ...side })
+  } else if (kind === 'hide-secrets' || kind === 'hide_secrets') filters.push({ slug: 'secrets', action: 'redact', ...side })
+  if (filters.length === 0) {
+    tell(path, 'cannot', `guardrail ${name}: ${kind} is a service of somebody else's; a moderation endpoint can ask it`)
+    return []
+  }
+  tell(
+    path,
+    'changed',
+    `guardrail ${name}: filters of our own for the same${params['default_on'] === true ? '; assign it, or put it into the default guardrail' : '; assign it to keys'}`,
+  )
+  return [{ name, content_filter_builtins: filters }]
+}
+
+const RESETS: Readonly<Record<string, string>> = {
+  '1d': 'daily',
+  '24h': 'daily',
+  '7d': 'weekly',
+  '1w': 'weekly',
+  '30d': 'monthly',
+  '1mo': 'monthly',
+}
+
+const keyOf = (entry: JsonObject, path: Path, tell: Tell): PlannedKey => {
+  const name = [entry['key_alias'], entry['key_name'], entry['token']].find((one) => typeof one === 'string')
+  const { max_budget: budget, budget_duration: duration, rpm_limit: rpm, tpm_limit: tpm, expires, blocked } = entry
+  const reset = typeof duration === 'string' ? RESETS[duration] : undefined
+  if (typeof duration === 'string' && reset === undefined)
+    tell([...path, 'budget_duration'], 'changed', `a budget is daily, weekly, monthly or for life; ${duration} becomes for life`)
+  if (Array.isArray(entry['models']) && entry['models'].length > 0)
+    tell([...path, 'models'], 'cannot', 'models of a key are a guardrail here: allowed_models')
+  tell(path, 'changed', `limits of the key ${JSON.stringify(name)}; the key itself cannot be moved, clients need a new one`)
+  const limits = {
+    limit: budget,
+    limit_reset: reset,
+    rpm_limit: rpm,
+    tpm_limit: tpm,
+    expires_at: expires,
+    disabled: blocked === true ? true : undefined,
+  }
+  return {
+    name: wordIn(name).slice(0, 200),
+    limits: Object.fromEntries(
+      Object.entries(limits).flatMap(([field, value]): [string, JsonValue][] => (value == null ? [] : [[field, value]])),
+    ),
+  }
+}

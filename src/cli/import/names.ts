@@ -1,0 +1,63 @@
+/** What other products call providers and models. */
+import shipped from '../../models/catalogue-data.json' with { type: 'json' }
+import type { Catalogue } from '../../models/catalogue-schema.ts'
+import { unservedModel } from '../../models/models.ts'
+import { createVendorNames } from '../../models/vendor-names.ts'
+import { newModelId } from '../../models/price-lists/provider-names.ts'
+import { presetSlug } from '../../contract/preset.ts'
+
+const CATALOGUE = shipped as Catalogue
+
+const PROVIDERS: Readonly<Record<string, string>> = {
+  gemini: 'google',
+  'google-ai-studio': 'google',
+  'azure-openai': 'azure',
+  azure_ai: 'azure',
+  bedrock_converse: 'bedrock',
+  'amazon-bedrock': 'bedrock',
+  'mistral-ai': 'mistral',
+  together_ai: 'together',
+  'together-ai': 'together',
+  fireworks_ai: 'fireworks',
+  'fireworks-ai': 'fireworks',
+  'perplexity-ai': 'perplexity',
+  'x-ai': 'xai',
+  dashscope: 'alibaba',
+  hosted_vllm: 'vllm',
+  lm_studio: 'lmstudio',
+  ollama_chat: 'ollama',
+}
+
+/** Null for one that the catalogue does not have. */
+export const providerOf = (name: string): string | null => {
+  const slug = PROVIDERS[name] ?? name
+  return Object.hasOwn(CATALOGUE.providers, slug) ? slug : null
+}
+
+/** The variable that holds the provider's key, as the catalogue has it. */
+export const keyVariable = (provider: string): string =>
+  CATALOGUE.providers[provider]?.api_key_env ?? `${provider.toUpperCase().replace(/[^A-Z0-9]+/g, '_')}_API_KEY`
+
+export const dialectsOf = (provider: string): readonly string[] => CATALOGUE.providers[provider]?.dialects ?? ['openai-chat']
+
+const NAMES = createVendorNames(Object.keys(CATALOGUE.models).map(unservedModel))
+
+/** The id of the catalogue for a provider's own name, or the one that any model of the provider has. */
+export const modelIdOf = (provider: string, upstreamModel: string): string => {
+  const known = Object.entries(CATALOGUE.models).find(([, { endpoints }]) =>
+    endpoints.some((endpoint) => endpoint.provider === provider && endpoint.model === upstreamModel),
+  )
+  if (known !== undefined) return known[0]
+  // A day behind the name, or a dash where the catalogue has a dot.
+  const alike = NAMES.modelsOf(upstreamModel).filter(({ id }) =>
+    CATALOGUE.models[id]?.endpoints.some((endpoint) => endpoint.provider === provider),
+  )
+  if (alike.length === 1 && alike[0] !== undefined) return alike[0].id
+  return CATALOGUE.providers[provider]?.any_model === true ? `${provider}/${upstreamModel}` : newModelId(provider, upstreamModel)
+}
+
+/** A name as a slug: what no slug may hold becomes a dash. */
+export const slugOf = (name: string): string => {
+  const slug = name.replace(/[^A-Za-z0-9._~-]+/g, '-').slice(0, 128)
+  return presetSlug.safeParse(slug).success ? slug : 'imported'
+}

@@ -1,0 +1,255 @@
+/**
+ * Stored prompts of OpenAI. There is no export, so a file holds what people have: answers of the Responses API to a request
+ * that names the prompt, whose `instructions` are the prompt's messages; or the prompts written down by id, messages and
+ * settings.
+ */
+import { SettingError } from '../../config.ts'
+import { definedOnly } from '../../lib/defined-only.ts'
+import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
+import { PERSISTED_FIELDS } from '../../request-fields/preset-fields.ts'
+import { promptTemplate, type PromptMessage, VARIABLE_TYPES } from '../../request-fields/schemas/prompt-template.ts'
+import { objectIn, wordIn } from './members.ts'
+import type { ImportReader, Path, PlannedPreset, PlannedVersion } from './import-plan.ts'
+import { modelIdOf, slugOf } from './names.ts'
+
+type Tell = Parameters<ImportReader>[1]
+
+export const readOpenaiPrompts: ImportReader = (value, tell) => {
+  const found = new Map<string, Found[]>()
+  for (const { entry, path } of entriesOf(value)) {
+    const id = idOf(entry)
+    if (id === null) {
+      tell(path, 'cannot', 'names no prompt: expected "id" or "prompt.id", such as pmpt_…')
+      continue
+    }
+    const version = versionOf(entry, id, path, tell)
+    if (version !== null) found.set(id, [...(found.get(id) ?? []), version])
+  }
+  if (found.size === 0) throw new SettingError('the file holds no stored prompt of OpenAI.')
+  return { presets: [...found].map(([id, versions]) => presetOf(id, versions)) }
+}
+
+interface Found {
+  readonly number: number | null
+  readonly isDefault: boolean
+  readonly name: string | null
+  readonly planned: PlannedVersion
+}
+
+interface Entry {
+  readonly entry: JsonObject
+  readonly path: Path
+}
+
+/** One prompt, a list of them, a list under `data` or `prompts`, each with its versions inside or beside. */
+const entriesOf = (value: unknown, path: Path = []): readonly Entry[] => {
+  if (Array.isArray(value)) return value.flatMap((item: unknown, at) => entriesOf(item, [...path, at]))
+  if (!isObject(value)) return []
+  for (const list of ['data', 'prompts']) if (Array.isArray(value[list])) return entriesOf(value[list], [...path, list])
+  const { versions, ...shared } = value as JsonObject
+  if (!Array.isArray(versions)) return [{ entry: value as JsonObject, path }]
+  return versions.flatMap((version: JsonValue, at) =>
+    isObject(version) ? [{ entry: { ...shared, ...version, id: shared['id'] ?? null }, path: [...path, 'versions', at] }] : [],
+  )
+}
+
+const text = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null)
+
+/** An answer has an id of its own. */
+const idOf = (entry: JsonObject): string | null => {
+  const { prompt } = entry
+  if (isObject(prompt)) return text(prompt['id']) ?? text(prompt['prompt_id'])
+  return text(entry['prompt_id']) ?? text(entry['id'])
+}
+
+const presetOf = (id: string, found: readonly Found[]): PlannedPreset => {
+  const versions = found.toSorted((a, b) => (a.number ?? 0) - (b.number ?? 0))
+  const marked = versions.findIndex(({ isDefault }) => isDefault)
+  const name = versions.findLast((version) => version.name !== null)?.name
+  return {
+    slug: slugOf(id),
+    ...(name == null ? {} : { name }),
+    description: `Stored prompt ${id} of OpenAI.`,
+    versions: versions.map(({ planned }) => planned),
+    ...(marked < 0 ? {} : { designated: marked }),
+  }
+}
+
+const versionOf = (entry: JsonObject, id: string, path: Path, tell: Tell): Found | null => {
+  const { prompt } = entry
+  const number = Number(entry['version'] ?? (isObject(prompt) ? prompt['version'] : null) ?? Number.NaN)
+  const isAnswer = entry['object'] === 'response'
+  const messages = messagesOf(entry, isAnswer, path, tell)
+  if (messages === null) return null
+  const leading = messages.findIndex(({ role, content }) => (role !== 'system' && role !== 'developer') || typeof content !== 'string')
+  const system = messages
+    .slice(0, leading < 0 ? messages.length : leading)
+    .flatMap(({ content }) => (typeof content === 'string' ? [content] : []))
+  const further = leading < 0 ? [] : messages.slice(leading)
+  const variables = variablesOf(entry, messages, path, tell)
+  const config = settingsOf(entry, isAnswer, path, tell)
+  const template =
+    further.length === 0 && Object.keys(variables).length === 0 ? {} : { prompt_template: { messages: further, variables } as JsonObject }
+  const names = Object.keys(variables)
+  tell(
+    path,
+    'taken',
+    `prompt ${id}${Number.isNaN(number) ? '' : ` version ${number}`}${names.length > 0 ? ` with the variables ${names.join(', ')}` : ''}`,
+  )
+  return {
+    number: Number.isSafeInteger(number) ? number : null,
+    isDefault: entry['is_default'] === true,
+    name: text(entry['name']),
+    planned: {
+      shape: 'responses',
+      systemPrompt: system.length === 0 ? null : system.join('\n\n'),
+      config: { ...config, ...template },
+      ...(Number.isSafeInteger(number) ? { label: `v${number}` } : {}),
+    },
+  }
+}
+
+/** Null where there is nothing that a prompt could say. */
+const messagesOf = (entry: JsonObject, isAnswer: boolean, path: Path, tell: Tell): readonly PromptMessage[] | null => {
+  const source = ['messages', 'instructions', 'input', 'prompt', 'content'].find(
+    (name) => !(isAnswer && name !== 'instructions') && (typeof entry[name] === 'string' || Array.isArray(entry[name])),
+  )
+  const value = source === undefined ? null : entry[source]
+  if (source === undefined || value == null) {
+    tell(
+      path,
+      'cannot',
+      isAnswer ? 'the answer has no instructions: was it asked with the prompt?' : 'has neither messages nor instructions',
+    )
+    return null
+  }
+  if (typeof value === 'string') return [{ role: 'developer', content: value }]
+  const messages: PromptMessage[] = []
+  for (const [at, item] of (value as readonly JsonValue[]).entries()) {
+    const parsed = promptTemplate.shape.messages.unwrap().element.safeParse(plainMessage(item))
+    if (parsed.success) messages.push(parsed.data)
+    else tell([...path, source, at], 'cannot', 'this item is no message of text, pictures and files')
+  }
+  return messages
+}
+
+/** Ids and statuses belong to an answer; texts by any of their names are texts. */
+const plainMessage = (item: JsonValue): JsonValue => {
+  if (!isObject(item)) return item
+  const { role = 'user', content = null } = item
+  if (!Array.isArray(content)) return { role, content }
+  const parts = (content as readonly JsonValue[]).map(plainPart)
+  const texts = parts.flatMap((part) =>
+    isObject(part) && part['type'] === 'input_text' && typeof part['text'] === 'string' ? [part['text']] : [],
+  )
+  return { role, content: texts.length === parts.length ? texts.join('\n') : parts }
+}
+
+const plainPart = (part: JsonValue): JsonValue => {
+  if (!isObject(part)) return part
+  const { type, text: words } = part
+  if (type === 'text' || type === 'output_text' || type === 'input_text') return { type: 'input_text', text: words ?? null }
+  return definedOnly(Object.fromEntries(Object.entries(part).filter(([, value]) => value !== null))) as JsonObject
+}
+
+const PLACEHOLDER = /\{\{\s*([A-Za-z_][A-Za-z0-9_-]{0,63})\s*\}\}/g
+
+/** Declared ones, and those that the texts name. */
+const variablesOf = (entry: JsonObject, messages: readonly PromptMessage[], path: Path, tell: Tell): JsonObject => {
+  const variables: Record<string, JsonValue> = {}
+  for (const { content } of messages)
+    for (const part of typeof content === 'string' ? [content] : content.map((one) => (one.type === 'input_text' ? one.text : '')))
+      for (const [, name = ''] of part.matchAll(PLACEHOLDER)) variables[name] ??= { type: 'text' }
+  const { variables: declared } = entry
+  const named: readonly (readonly [string, JsonValue])[] = Array.isArray(declared)
+    ? (declared as readonly JsonValue[]).map((item) => (isObject(item) ? [wordIn(item['name']), item] : [wordIn(item), null]))
+    : isObject(declared)
+      ? Object.entries(declared)
+      : []
+  for (const [name, value] of named) {
+    const type = isObject(value) ? (VARIABLE_TYPES.find((known) => known === value['type']) ?? 'text') : 'text'
+    const fallback = isObject(value) ? text(value['default']) : null
+    if (variables[name] === undefined)
+      tell([...path, 'variables'], 'changed', `the variable ${name} is declared and stands nowhere; it may be given all the same`)
+    variables[name] = { type, ...(fallback === null || type !== 'text' ? {} : { default: fallback }) }
+  }
+  return variables
+}
+
+/** What an answer tells where nobody set it. */
+const DEFAULTS: Readonly<Record<string, string>> = {
+  temperature: '1',
+  top_p: '1',
+  tool_choice: '"auto"',
+  tools: '[]',
+  parallel_tool_calls: 'true',
+  truncation: '"disabled"',
+  service_tier: '"default"',
+  top_logprobs: '0',
+  frequency_penalty: '0',
+  presence_penalty: '0',
+}
+
+const settingsOf = (entry: JsonObject, isAnswer: boolean, path: Path, tell: Tell): JsonObject => {
+  const config: Record<string, JsonValue> = {}
+  for (const [name, value] of Object.entries({ ...entry, ...objectIn(entry['config']) })) {
+    if (value === null || SAID.has(name) || (isAnswer && JSON.stringify(value) === DEFAULTS[name])) continue
+    if (name === 'model' && typeof value === 'string') {
+      const id = value.includes('/') ? value : modelIdOf('openai', value)
+      if (id !== value) tell([...path, 'model'], 'changed', `the model ${value} is called ${id} here`)
+      config['model'] = id
+    } else if (name === 'text' && isObject(value)) {
+      const plain = definedOnly({
+        format: isPlainText(value['format']) ? undefined : value['format'],
+        verbosity: value['verbosity'] === 'medium' ? undefined : value['verbosity'],
+      })
+      if (Object.keys(plain).length > 0) config['text'] = plain
+    } else if (name === 'reasoning' && isObject(value)) {
+      const told = Object.fromEntries(
+        Object.entries(value).filter(([member, one]) => one !== null && (member === 'effort' || member === 'summary')),
+      )
+      if (Object.keys(told).length > 0) config['reasoning'] = told
+    } else if (PERSISTED.has(name)) config[name] = value
+    else if (!isAnswer) tell([...path, name], 'cannot', `${name} is no setting that a preset keeps`)
+  }
+  tellHosted(config['tools'], path, tell)
+  return config
+}
+
+const isPlainText = (format: JsonValue | undefined): boolean => format == null || (isObject(format) && format['type'] === 'text')
+
+const PERSISTED: ReadonlySet<string> = new Set(PERSISTED_FIELDS.responses.filter((name) => name !== 'prompt_template'))
+
+/** What other functions read, or what says nothing of how to ask. */
+const SAID: ReadonlySet<string> = new Set([
+  'id',
+  'prompt_id',
+  'object',
+  'version',
+  'is_default',
+  'name',
+  'description',
+  'messages',
+  'instructions',
+  'input',
+  'prompt',
+  'content',
+  'variables',
+  'config',
+  'created_at',
+  'updated_at',
+  'status',
+  'url',
+  'metadata',
+  'project_id',
+  'organization_id',
+  'created_by',
+])
+
+const HOSTED: ReadonlySet<string> = new Set(['file_search', 'code_interpreter', 'computer_use_preview', 'image_generation'])
+
+const tellHosted = (tools: JsonValue | undefined, path: Path, tell: Tell): void => {
+  for (const [at, tool] of (Array.isArray(tools) ? (tools as readonly JsonValue[]) : []).entries())
+    if (isObject(tool) && HOSTED.has(wordIn(tool['type'])))
+      tell([...path, 'tools', at], 'changed', `the tool ${wordIn(tool['type'])} runs at OpenAI: it works with OpenAI's own models alone`)
+}

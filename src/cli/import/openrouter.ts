@@ -1,0 +1,119 @@
+/** What OpenRouter's management API answers: presets, keys, guardrails, alone or together in one object. */
+import { SettingError } from '../../config.ts'
+import { createGuardrailBody } from '../../contract/guardrail.ts'
+import { presetSlug, type PresetShape } from '../../contract/preset.ts'
+import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
+import { PERSISTED_FIELDS } from '../../request-fields/preset-fields.ts'
+import { guardrailKind } from '../as-code/guardrail-kind.ts'
+import { objectIn, wordIn } from './members.ts'
+import type { ImportReader, Path, PlannedKey, PlannedPreset } from './import-plan.ts'
+
+type Tell = Parameters<ImportReader>[1]
+
+export const readOpenrouter: ImportReader = (value, tell) => {
+  const presets: PlannedPreset[] = []
+  const keys: PlannedKey[] = []
+  const guardrails: JsonObject[] = []
+  const entries = entriesOf(value)
+  for (const { entry, path } of entries) {
+    if (typeof entry['slug'] === 'string' && ('designated_version' in entry || 'designated_version_id' in entry)) {
+      const preset = presetOf(entry, path, tell)
+      if (preset !== null) presets.push(preset)
+    } else if (typeof entry['hash'] === 'string') keys.push(keyOf(entry, path, tell))
+    else if (typeof entry['name'] === 'string' && GUARDRAIL_SIGNS.some((sign) => sign in entry)) {
+      const guardrail = guardrailOf(entry, path, tell)
+      if (guardrail !== null) guardrails.push(guardrail)
+    } else tell(path, 'cannot', 'this is neither a preset, a key nor a guardrail of OpenRouter')
+  }
+  if (entries.length === 0)
+    throw new SettingError('the file holds no answer of OpenRouter: expected "data", or "presets", "keys" and "guardrails".')
+  return { presets, keys, guardrails }
+}
+
+const LISTS = ['data', 'presets', 'keys', 'guardrails']
+
+const entriesOf = (value: unknown, path: Path = []): readonly { entry: JsonObject; path: Path }[] => {
+  if (Array.isArray(value)) return value.flatMap((item: unknown, at) => entriesOf(item, [...path, at]))
+  if (!isObject(value)) return []
+  const lists = LISTS.filter((list) => typeof value[list] === 'object' && value[list] !== null)
+  return lists.length > 0 ? lists.flatMap((list) => entriesOf(value[list], [...path, list])) : [{ entry: value as JsonObject, path }]
+}
+
+const presetOf = (entry: JsonObject, path: Path, tell: Tell): PlannedPreset | null => {
+  const { slug, name, description, status } = entry
+  const version = entry['designated_version']
+  if (!presetSlug.safeParse(slug).success) return cannot(tell, path, `the slug ${wordIn(slug)} is none here`)
+  if (status === 'archived') return cannot(tell, path, `the preset ${wordIn(slug)} is archived`)
+  if (!isObject(version))
+    return cannot(tell, path, `the list does not hold what the preset ${wordIn(slug)} is: export it with GET /presets/${wordIn(slug)}`)
+  const config = objectIn(version['config'])
+  const shape = shapeOf(config)
+  const kept = Object.entries(config).filter(
+    ([field, value]) => value !== null && (PERSISTED_FIELDS[shape].includes(field) || field === 'system'),
+  )
+  for (const field of Object.keys(config))
+    if (config[field] !== null && !kept.some(([one]) => one === field))
+      tell([...path, 'designated_version', 'config', field], 'cannot', `${field} is no setting that a preset keeps here`)
+  const secret = JSON.stringify(config).includes('***')
+  if (secret) tell([...path, 'designated_version', 'config'], 'changed', 'a credential was hidden by the export: set it again')
+  tell(path, 'taken', `preset ${wordIn(slug)}`)
+  return {
+    slug: wordIn(slug),
+    ...(typeof name === 'string' ? { name } : {}),
+    ...(typeof description === 'string' ? { description } : {}),
+    versions: [
+      {
+        shape,
+        systemPrompt: typeof version['system_prompt'] === 'string' ? version['system_prompt'] : null,
+        config: Object.fromEntries(kept),
+      },
+    ],
+  }
+}
+
+const cannot = (tell: Tell, path: Path, says: string): null => {
+  tell(path, 'cannot', says)
+  return null
+}
+
+/** The names of the fields tell the interface; most are the same on all. */
+const shapeOf = (config: JsonObject): PresetShape => {
+  const only = (shape: PresetShape, others: readonly PresetShape[]): boolean =>
+    Object.keys(config).some(
+      (field) => PERSISTED_FIELDS[shape].includes(field) && others.every((other) => !PERSISTED_FIELDS[other].includes(field)),
+    )
+  if (only('responses', ['chat', 'messages'])) return 'responses'
+  return only('messages', ['chat', 'responses']) ? 'messages' : 'chat'
+}
+
+const LIMITS = ['limit', 'limit_reset', 'include_byok_in_limit', 'disabled', 'expires_at'] as const
+
+const keyOf = (entry: JsonObject, path: Path, tell: Tell): PlannedKey => {
+  const name = typeof entry['name'] === 'string' ? entry['name'] : wordIn(entry['label'])
+  const limits = Object.fromEntries(
+    LIMITS.flatMap((field): [string, JsonValue][] =>
+      entry[field] == null || entry[field] === false ? [] : [[field, entry[field] ?? null]],
+    ),
+  )
+  tell(path, 'changed', `limits of the key ${JSON.stringify(name)}; the key itself cannot be moved, clients need a new one`)
+  return { name, limits }
+}
+
+const GUARDRAIL_SIGNS = ['allowed_models', 'allowed_providers', 'limit_usd', 'enforce_zdr', 'content_filters', 'content_filter_builtins']
+
+const guardrailOf = (entry: JsonObject, path: Path, tell: Tell): JsonObject | null => {
+  const fields = Object.entries(entry).filter(
+    ([field, value]) => value !== null && field in createGuardrailBody.shape && field !== 'workspace_id',
+  )
+  const outcome = createGuardrailBody.safeParse(Object.fromEntries(fields))
+  if (!outcome.success) {
+    const [issue] = outcome.error.issues
+    return cannot(
+      tell,
+      [...path, ...(issue?.path ?? []).map((step) => (typeof step === 'number' ? step : wordIn(step)))],
+      `guardrail ${wordIn(entry['name'])}: ${issue?.message ?? 'not valid'}`,
+    )
+  }
+  tell(path, 'taken', `guardrail ${wordIn(entry['name'])}; assign it to keys or members`)
+  return guardrailKind.read(Object.fromEntries(fields), '').document
+}

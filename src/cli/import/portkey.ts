@@ -1,0 +1,212 @@
+/** Portkey's configs: one, a list of them, or the answer of its API. */
+import { SettingError } from '../../config.ts'
+import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
+import { objectIn, valuesIn, wordIn } from './members.ts'
+import type { ImportReader, Path, PlannedPreset } from './import-plan.ts'
+import { keyVariable, modelIdOf, providerOf, slugOf } from './names.ts'
+
+type Tell = Parameters<ImportReader>[1]
+
+export const readPortkey: ImportReader = (value, tell) => {
+  const configs = configsOf(value, [])
+  if (configs.length === 0) throw new SettingError('the file holds no config of Portkey: expected "strategy" and "targets", or "provider".')
+  const guardrails: JsonObject[] = []
+  const presets = configs.flatMap(({ name, config, path }) => {
+    guardrails.push(...guardrailsOf(name, config, path, tell))
+    return presetsOf(name, config, path, tell)
+  })
+  return { presets, guardrails }
+}
+
+interface Named {
+  readonly name: string
+  readonly config: JsonObject
+  readonly path: Path
+}
+
+const configsOf = (value: unknown, path: Path, name = 'portkey'): readonly Named[] => {
+  if (Array.isArray(value)) return value.flatMap((item: unknown, at) => configsOf(item, [...path, at], `portkey-${at + 1}`))
+  if (!isObject(value)) return []
+  const own = [value['name'], value['slug'], value['id']].find((one) => typeof one === 'string' && one !== '')
+  const named = typeof own === 'string' ? own : name
+  if (isObject(value['config']) || typeof value['config'] === 'string') {
+    const inner: unknown = typeof value['config'] === 'string' ? JSON.parse(value['config']) : value['config']
+    return configsOf(inner, [...path, 'config'], named)
+  }
+  for (const list of ['data', 'configs'])
+    if (typeof value[list] === 'object' && value[list] !== null) return configsOf(value[list], [...path, list], named)
+  const isConfig = ['strategy', 'targets', 'provider', 'virtual_key', 'override_params'].some((sign) => sign in value)
+  return isConfig ? [{ name: named, config: value as JsonObject, path }] : []
+}
+
+/** Where a target leads. `provider` null: as the client asks. */
+interface Target {
+  readonly provider: string | null
+  readonly model: string | null
+  readonly params: JsonObject
+}
+
+const presetsOf = (name: string, config: JsonObject, path: Path, tell: Tell): readonly PlannedPreset[] => {
+  const strategy = objectIn(config['strategy'])
+  if (strategy['mode'] === 'conditional') return conditionalPresets(config, strategy, path, tell)
+  return presetOf(name, targetsOf(config, path, tell), strategy, path, tell)
+}
+
+const presetOf = (name: string, targets: readonly Target[], strategy: JsonObject, path: Path, tell: Tell): readonly PlannedPreset[] => {
+  const [first] = targets
+  if (first === undefined) {
+    tell(path, 'cannot', `${name}: none of its targets can be asked here`)
+    return []
+  }
+  if (targets.some(({ params }) => JSON.stringify(params) !== JSON.stringify(first.params)))
+    tell(path, 'changed', `${name}: settings of the first target hold for all`)
+  const models = targets.flatMap(({ model }) => model ?? [])
+  const providers = [...new Set(targets.flatMap(({ provider }) => provider ?? []))]
+  const [model, ...fallbacks] = [...new Set(models)]
+  const only =
+    models.length === 0 && providers.length > 0
+      ? {
+          provider: { order: providers, allow_fallbacks: strategy['mode'] === 'loadbalance' },
+        }
+      : {}
+  if (models.length === 0) tell(path, 'changed', `${name}: the client names the model; the preset holds the order of the providers`)
+  const slug = slugOf(name)
+  tell(path, 'taken', `${name}: preset ${slug}${model === undefined ? '' : ` for ${[model, ...fallbacks].join(', then ')}`}`)
+  const config = {
+    ...(model === undefined ? {} : { model }),
+    ...(fallbacks.length === 0 ? {} : { models: fallbacks }),
+    ...only,
+    ...first.params,
+  } as JsonObject
+  return [{ slug, ...(slug === name ? {} : { name }), versions: [{ shape: 'chat', systemPrompt: null, config }] }]
+}
+
+/** One preset for each value of the model that a condition asks for. */
+const conditionalPresets = (config: JsonObject, strategy: JsonObject, path: Path, tell: Tell): readonly PlannedPreset[] => {
+  const targets = new Map(
+    valuesIn(config['targets']).flatMap((target, at): [string, { target: JsonObject; path: Path }][] =>
+      isObject(target) && typeof target['name'] === 'string' ? [[target['name'], { target: target, path: [...path, 'targets', at] }]] : [],
+    ),
+  )
+  const conditions = valuesIn(strategy['conditions'])
+  if (typeof strategy['default'] === 'string')
+    tell([...path, 'strategy', 'default'], 'cannot', `a model that no condition names is served as it is, not by ${strategy['default']}`)
+  return conditions.flatMap((condition, at) => {
+    const where: Path = [...path, 'strategy', 'conditions', at]
+    const query = isObject(condition) ? objectIn(condition['query']) : {}
+    const asked = isObject(query['params.model']) ? query['params.model']['$eq'] : undefined
+    const then = isObject(condition) ? targets.get(wordIn(condition['then'])) : undefined
+    if (typeof asked !== 'string' || Object.keys(query).length !== 1 || then === undefined) {
+      tell(where, 'cannot', 'only a condition that the model equals a name can be kept: as a preset of that name')
+      return []
+    }
+    const inner = isObject(then.target['strategy']) ? then.target['strategy'] : {}
+    return presetOf(asked, targetsOf(then.target, then.path, tell), inner, then.path, tell)
+  })
+}
+
+/** In the order in which they are asked; those of targets inside of targets in their place. */
+const targetsOf = (config: JsonObject, path: Path, tell: Tell): readonly Target[] => {
+  tellMembers(config, path, tell)
+  const { targets } = config
+  if (!Array.isArray(targets)) return targetOf(config, path, tell)
+  const strategy = objectIn(config['strategy'])
+  if (strategy['mode'] === 'loadbalance')
+    tell([...path, 'strategy'], 'changed', 'weights become an order: the heaviest is asked first, the others where it fails')
+  const weighted = (targets as readonly JsonValue[]).map((target, at) => ({
+    target,
+    at,
+    weight: isObject(target) && typeof target['weight'] === 'number' ? target['weight'] : 1,
+  }))
+  const ordered = strategy['mode'] === 'loadbalance' ? weighted.toSorted((a, b) => b.weight - a.weight) : weighted
+  return ordered.flatMap(({ target, at }) => (isObject(target) ? targetsOf(target, [...path, 'targets', at], tell) : []))
+}
+
+const targetOf = (config: JsonObject, path: Path, tell: Tell): readonly Target[] => {
+  const params = objectIn(config['override_params'])
+  const { model: asked, ...settings } = params
+  const at = typeof asked === 'string' ? /^@([^/]+)\/(.+)$/.exec(asked) : null
+  const word = wordIn(config['provider'] ?? '').replace(/^@/, '') || (at?.[1] ?? '')
+  const upstream = at?.[2] ?? (typeof asked === 'string' ? asked : null)
+  const provider = word === '' ? null : (providerOf(word) ?? providerOf(word.split('-')[0] ?? ''))
+  if (word !== '' && provider === null) {
+    tell([...path, 'provider'], 'cannot', `the provider ${word} is not known here; add it to your file, then name its model`)
+    return []
+  }
+  if (provider === null && upstream === null) {
+    tell(path, 'cannot', 'the target names neither a provider nor a model: a virtual key alone says neither')
+    return []
+  }
+  if (provider !== null) tell(path, 'changed', `the key of ${provider} is the variable ${keyVariable(provider)} here`)
+  return [{ provider, model: upstream === null ? null : provider === null ? upstream : modelIdOf(provider, upstream), params: settings }]
+}
+
+const tellMembers = (config: JsonObject, path: Path, tell: Tell): void => {
+  for (const name of Object.keys(config)) {
+    const says = MEMBERS[name]
+    if (says === undefined) tell([...path, name], 'cannot', `${name} has no counterpart`)
+    else if (says !== null) tell([...path, name], 'changed', says)
+  }
+}
+
+const MEMBERS: Readonly<Record<string, string | null>> = {
+  strategy: null,
+  targets: null,
+  provider: null,
+  virtual_key: null,
+  api_key: null,
+  override_params: null,
+  weight: null,
+  name: null,
+  slug: null,
+  id: null,
+  input_guardrails: null,
+  output_guardrails: null,
+  before_request_hooks: null,
+  after_request_hooks: null,
+  retry: 'a failure moves on to the next key, provider and model by its cause; there is no number to set',
+  request_timeout: 'time limits are in the file: timeouts.total',
+  cache: 'the response cache is asked for by the request',
+  custom_host: 'an address of your own is a provider in the file',
+}
+
+const SIDES = {
+  input_guardrails: 'input',
+  before_request_hooks: 'input',
+  output_guardrails: 'output',
+  after_request_hooks: 'output',
+} as const
+
+const guardrailsOf = (name: string, config: JsonObject, path: Path, tell: Tell): readonly JsonObject[] => {
+  const filters: JsonObject[] = []
+  for (const [member, side] of Object.entries(SIDES)) {
+    for (const [at, entry] of valuesIn(config[member]).entries()) {
+      const where: Path = [...path, member, at]
+      const made = isObject(entry) ? filtersOf(entry, side) : []
+      if (made.length === 0) tell(where, 'cannot', 'this check has no counterpart; one that is named by an id is not in the file')
+      else tell(where, 'taken', `a filter of the guardrail ${name}; assign it to keys`)
+      filters.push(...made)
+    }
+  }
+  const inner = valuesIn(config['targets']).flatMap((target, at) =>
+    isObject(target) ? guardrailsOf(`${name} ${at + 1}`, target, [...path, 'targets', at], tell) : [],
+  )
+  return [...(filters.length === 0 ? [] : [{ name, content_filters: filters }]), ...inner]
+}
+
+const filtersOf = (entry: JsonObject, side: string): JsonObject[] => {
+  const action = entry['deny'] === true ? 'block' : 'flag'
+  const words = isObject(entry['default.contains']) ? entry['default.contains'] : {}
+  const rule = isObject(entry['default.regexMatch']) ? entry['default.regexMatch']['rule'] : undefined
+  const listed = Array.isArray(words['words'])
+    ? (words['words'] as readonly JsonValue[]).filter((word) => typeof word === 'string' && word !== '')
+    : []
+  return [
+    ...(listed.length > 0 && words['operator'] === 'none'
+      ? [{ pattern: listed.map((word) => escaped(wordIn(word))).join('|'), action, applies_to: side }]
+      : []),
+    ...(typeof rule === 'string' ? [{ pattern: rule, action, applies_to: side }] : []),
+  ]
+}
+
+const escaped = (word: string): string => word.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&')

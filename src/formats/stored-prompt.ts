@@ -1,0 +1,189 @@
+/**
+ * `prompt: {id, version, variables}` of OpenAI's interfaces, served from a preset where the operator turns that on
+ * (docs/contract/responses.md#stored-prompts). A variable's value stays one text or one part: it is put into a parsed
+ * template, is never read again for placeholders, and cannot begin a message or a part of its own.
+ */
+import { z } from 'zod'
+
+import type { ClientDialect } from '../canonical/call.ts'
+import { presetSlug, type PresetContent } from '../contract/preset.ts'
+import { invalidRequest, validate } from '../contract/validate.ts'
+import type { JsonBody } from '../lib/json-body.ts'
+import { isObject, type JsonValue } from '../lib/json.ts'
+import {
+  promptPart,
+  promptTemplate,
+  type PromptMessage,
+  type PromptPart,
+  type PromptTemplate,
+  type PromptVariable,
+} from '../request-fields/schemas/prompt-template.ts'
+
+const promptReference = z
+  .strictObject({
+    id: presetSlug.optional(),
+    prompt_id: presetSlug.optional(),
+    version: z.string().min(1).max(64).nullish(),
+    variables: z
+      .record(z.string(), z.union([z.string(), promptPart], 'Use a text, or a part of type input_text, input_image or input_file.'))
+      .nullish(),
+  })
+  .refine(({ id, prompt_id }) => (id === undefined) !== (prompt_id === undefined), { path: ['id'], message: 'Name the prompt.' })
+
+export interface StoredPrompt {
+  readonly id: string
+  readonly version: string | null
+  readonly variables: Readonly<Record<string, string | PromptPart>>
+}
+
+/** Null where the request names no stored prompt. Throws `invalid_request`. */
+export const readStoredPrompt = (dialect: ClientDialect, body: JsonBody): StoredPrompt | null => {
+  const prompt = dialect === 'messages' ? null : (body.value('prompt') ?? null)
+  // Chat Completions has a text of that name in old clients, which means something else.
+  if (prompt === null || (dialect === 'chat' && !isObject(prompt))) return null
+  const { id, prompt_id, version, variables } = validate(promptReference, prompt, ['prompt'])
+  return { id: id ?? prompt_id ?? '', version: version ?? null, variables: variables ?? {} }
+}
+
+/** The preset with its variables filled in, and the request with the prompt's messages before its own. Throws `invalid_request` naming each variable at fault. */
+export const fillStoredPrompt = (
+  dialect: ClientDialect,
+  body: JsonBody,
+  content: PresetContent,
+  { variables }: StoredPrompt,
+): { readonly body: JsonBody; readonly content: PresetContent } => {
+  const { [TEMPLATE]: kept, ...config } = content.config
+  const template = promptTemplate.parse(kept ?? {})
+  const values = readValues(template, content.systemPrompt, variables)
+  const systemPrompt = content.systemPrompt === null ? null : fillText(content.systemPrompt, values)
+  const messages = template.messages.map((message) => ({ ...message, content: fillContent(message.content, values) }))
+  return { body: withMessages(dialect, body, messages), content: { ...content, config, systemPrompt } }
+}
+
+const TEMPLATE = 'prompt_template'
+
+const PLACEHOLDER = /\{\{\s*([A-Za-z_][A-Za-z0-9_-]{0,63})\s*\}\}/g
+
+type Values = ReadonlyMap<string, string | PromptPart>
+
+/** The service holds what a variable becomes at all of its places together. */
+const FILLED_MAX = 10_000_000
+
+const readValues = (template: PromptTemplate, systemPrompt: string | null, given: StoredPrompt['variables']): Values => {
+  const places = placesOf(template, systemPrompt)
+  const names = new Set([...Object.keys(template.variables), ...places.keys()])
+  const faults: { path: string; message: string }[] = []
+  const fault = (name: string, message: string): void => void faults.push({ path: `prompt.variables.${name.slice(0, 64)}`, message })
+  const values = new Map<string, string | PromptPart>()
+  for (const name of Object.keys(given))
+    if (!names.has(name)) fault(name, `The prompt has no such variable; it has ${[...names].join(', ') || 'none'}.`)
+  for (const name of names) {
+    const declared = Object.hasOwn(template.variables, name) ? template.variables[name] : undefined
+    const value = Object.hasOwn(given, name) ? given[name] : declared?.default
+    if (value == null) {
+      if (places.has(name)) fault(name, 'The prompt needs this variable.')
+      continue
+    }
+    const plain = typeof value === 'string' || value.type !== 'input_text' ? value : value.text
+    const wrong = wrongType(plain, declared, places.get(name))
+    if (wrong !== null) fault(name, wrong)
+    values.set(name, plain)
+  }
+  let filled = 0
+  for (const [name, { count }] of places) {
+    const value = values.get(name)
+    filled += count * (typeof value === 'string' ? value.length : JSON.stringify(value ?? '').length)
+    if (filled > FILLED_MAX && faults.length === 0)
+      fault(name, `Too long: the filled prompt would have more than ${FILLED_MAX} characters.`)
+  }
+  if (faults.length > 0) throw invalidRequest(faults.slice(0, FAULTS_MAX))
+  return values
+}
+
+const FAULTS_MAX = 8
+
+interface Places {
+  readonly count: number
+  /** It stands where no picture and no file can be. */
+  readonly textOnly: boolean
+}
+
+const placesOf = (template: PromptTemplate, systemPrompt: string | null): ReadonlyMap<string, Places> => {
+  const places = new Map<string, Places>()
+  const add = (text: string, textOnly: boolean): void => {
+    for (const [, name = ''] of text.matchAll(PLACEHOLDER)) {
+      const known = places.get(name)
+      places.set(name, { count: (known?.count ?? 0) + 1, textOnly: textOnly || known?.textOnly === true })
+    }
+  }
+  add(systemPrompt ?? '', true)
+  for (const { role, content } of template.messages) {
+    for (const part of typeof content === 'string' ? [{ type: 'input_text' as const, text: content }] : content)
+      if (part.type === 'input_text') add(part.text, role !== 'user')
+  }
+  return places
+}
+
+const wrongType = (value: string | PromptPart, declared: PromptVariable | undefined, places: Places | undefined): string | null => {
+  const type = typeof value === 'string' ? 'text' : value.type === 'input_image' ? 'image' : 'file'
+  if (declared !== undefined && declared.type !== type) return `The prompt takes ${WORDS[declared.type]} here.`
+  return type !== 'text' && places?.textOnly === true ? 'It stands in a message that holds text only.' : null
+}
+
+const WORDS = { text: 'a text', image: 'a part of type input_image', file: 'a part of type input_file' } as const
+
+/** Each place is filled once; what a value looks like means nothing. */
+const fillText = (text: string, values: Values): string =>
+  text.replace(PLACEHOLDER, (written, name: string) => {
+    const value = values.get(name)
+    return typeof value === 'string' ? value : written
+  })
+
+const fillContent = (content: PromptMessage['content'], values: Values): PromptMessage['content'] => {
+  if (typeof content !== 'string') return content.flatMap((part) => (part.type === 'input_text' ? splitAtMedia(part.text, values) : [part]))
+  const parts = splitAtMedia(content, values)
+  const [only] = parts
+  return parts.length === 1 && only?.type === 'input_text' ? only.text : parts
+}
+
+/** A picture or a file becomes a part of its own between the texts around it. */
+const splitAtMedia = (text: string, values: Values): PromptPart[] => {
+  const parts: PromptPart[] = []
+  let from = 0
+  const addText = (piece: string): void => {
+    if (piece !== '') parts.push({ type: 'input_text', text: fillText(piece, values) })
+  }
+  for (const match of text.matchAll(PLACEHOLDER)) {
+    const value = values.get(match[1] ?? '')
+    if (value === undefined || typeof value === 'string') continue
+    addText(text.slice(from, match.index))
+    parts.push(value)
+    from = match.index + match[0].length
+  }
+  addText(text.slice(from))
+  return parts.length === 0 ? [{ type: 'input_text', text: '' }] : parts
+}
+
+const withMessages = (dialect: ClientDialect, body: JsonBody, messages: readonly PromptMessage[]): JsonBody => {
+  const field = dialect === 'chat' ? 'messages' : 'input'
+  const own = body.value(field) ?? null
+  if (messages.length === 0) return own === null && dialect === 'responses' ? body.with({ input: '""' }) : body
+  const written = messages.map(({ role, content }) => ({
+    role,
+    content: dialect === 'chat' && typeof content !== 'string' ? content.map(chatPart) : content,
+  }))
+  const following: readonly JsonValue[] =
+    own === null ? [] : typeof own === 'string' ? [{ role: 'user', content: own }] : Array.isArray(own) ? own : [own]
+  return body.with({ [field]: JSON.stringify([...written, ...following]) })
+}
+
+const chatPart = (part: PromptPart): object => {
+  if (part.type === 'input_text') return { type: 'text', text: part.text }
+  if (part.type === 'input_image')
+    return { type: 'image_url', image_url: { url: part.image_url ?? '', ...(part.detail == null ? {} : { detail: part.detail }) } }
+  const { file_id, file_data, file_url, filename } = part
+  return {
+    type: 'file',
+    file: Object.fromEntries(Object.entries({ file_id, file_data: file_data ?? file_url, filename }).filter(([, value]) => value != null)),
+  }
+}

@@ -1,0 +1,304 @@
+/** `patchbay import WHAT FILE` (docs/contract/presets.md#moving-in). */
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { beforeAll, describe, expect, test } from 'bun:test'
+
+import { call } from '../support/calls.ts'
+import { type StartedService, useServices } from '../support/started-service.ts'
+
+const FIXTURES = join(import.meta.dir, '../fixtures/import')
+const services = useServices()
+let service: StartedService
+
+beforeAll(async () => {
+  service = await services.start()
+})
+
+const runAt = ({ url, managementKey }: StartedService, args: readonly string[]) =>
+  services.run(['import', ...args], { PATCHBAY_URL: url, PATCHBAY_MANAGEMENT_KEY: managementKey })
+
+const run = (args: readonly string[]) => runAt(service, args)
+
+const move = (what: string, file: string, ...flags: readonly string[]) => run([what, join(FIXTURES, what, file), ...flags])
+
+/** The lines about places, with the file's name alone. */
+const findings = (stdout: string): string[] =>
+  stdout
+    .split('\n')
+    .filter((line) => /^(?:taken|changed|cannot) /.test(line))
+    .map((line) => line.replace(/ +\S*\/(\S+?:\d+:) /, ' $1 '))
+
+const preset = async (slug: string): Promise<Record<string, unknown> & { designated_version: Record<string, unknown> }> =>
+  ((await call(service, 'GET', `/presets/${slug}`)).json as { data: never }).data
+
+const FILES: readonly (readonly [string, string])[] = [
+  ['openai-prompts', 'answers.jsonl'],
+  ['openai-prompts', 'written-down.json'],
+  ['openai-prompts', 'one.json'],
+  ['openrouter', 'presets.json'],
+  ['openrouter', 'keys.json'],
+  ['openrouter', 'together.json'],
+  ['litellm', 'small.yaml'],
+  ['litellm', 'balanced.yaml'],
+  ['litellm', 'guarded.yaml'],
+  ['portkey', 'fallback.json'],
+  ['portkey', 'conditional.json'],
+  ['portkey', 'guarded.json'],
+  ['bifrost', 'providers.json'],
+  ['bifrost', 'governance.json'],
+  ['bifrost', 'mixed.json'],
+]
+
+describe('every source', () => {
+  let own: StartedService
+  beforeAll(async () => {
+    own = await services.start()
+  })
+
+  test.each(FILES)('%s %s: a dry run changes nothing, a run does what it said, a second one changes nothing', async (what, file) => {
+    const moved = (...flags: readonly string[]) => runAt(own, [what, join(FIXTURES, what, file), ...flags])
+    const before = JSON.stringify([(await call(own, 'GET', '/presets')).json, (await call(own, 'GET', '/guardrails')).json])
+    const dry = await moved('--dry-run', '--create-keys')
+    expect(dry.stderr).toBe('')
+    expect(dry.code).toBe(0)
+    expect(JSON.stringify([(await call(own, 'GET', '/presets')).json, (await call(own, 'GET', '/guardrails')).json])).toBe(before)
+    const first = await moved('--create-keys')
+    expect({ code: first.code, stderr: first.stderr }).toEqual({ code: 0, stderr: '' })
+    const outcomes = (text: string, word: RegExp): string[] =>
+      text
+        .split('\n')
+        .filter((line) => word.test(line))
+        .map((line) => line.replace(word, ''))
+    expect(outcomes(first.stdout, /^done: /)).toEqual(outcomes(dry.stdout, /^would be done: /))
+    expect(first.stdout).not.toMatch(/^refused: /m)
+    const second = await moved('--create-keys')
+    expect(second.stdout).not.toMatch(/^(?:done|refused): /m)
+    expect(findings(second.stdout)).toEqual(findings(first.stdout))
+    expect(outcomes(second.stdout, /^already there: /)).toHaveLength(outcomes(first.stdout, /^done: /).length)
+  })
+
+  test('without a service, a dry run says what is in the file', async () => {
+    const { code, stdout } = await services.run(['import', 'litellm', join(FIXTURES, 'litellm/small.yaml'), '--dry-run'])
+    expect(code).toBe(0)
+    expect(stdout).toContain('a dry run: 1 presets, 0 guardrails, limits of 0 keys')
+  })
+
+  test('exit 2 and one sentence: a source that is none, a file that is missing, broken or of another product', async () => {
+    const bifrost = join(FIXTURES, 'bifrost/mixed.json')
+    for (const [args, says] of [
+      [['litelm', bifrost], 'there is nothing to import from "litelm"; there are openai-prompts, openrouter, litellm, portkey, bifrost.'],
+      [['litellm', '/nowhere.yaml'], '/nowhere.yaml: the file cannot be read (ENOENT).'],
+      [['litellm', bifrost], `${bifrost}: the file is no configuration of LiteLLM: expected "model_list", or "keys" of GET /key/list.`],
+    ] as const)
+      expect(await run(args)).toEqual({ code: 2, stdout: '', stderr: `patchbay: ${says}\n` })
+  })
+
+  test('what the service has under the name and differs is left alone, unless told otherwise', async () => {
+    const file = join(services.directory(), 'small.yaml')
+    writeFileSync(file, 'model_list:\n  - model_name: taken-name\n    litellm_params: { model: openai/gpt-4o, temperature: 0.9 }\n')
+    await call(service, 'POST', '/presets/taken-name/chat/completions', { body: { model: 'sandbox/echo' } })
+    expect((await run(['litellm', file])).stdout).toContain('left alone: preset taken-name: the service has another one of this name')
+    expect((await preset('taken-name')).designated_version).toMatchObject({ version: 1 })
+    expect((await run(['litellm', file, '--overwrite'])).stdout).toContain('done: preset taken-name')
+    expect((await preset('taken-name')).designated_version).toMatchObject({
+      version: 2,
+      config: { model: 'openai/gpt-4o', temperature: 0.9 },
+    })
+  })
+})
+
+describe('stored prompts of OpenAI', () => {
+  test('keep their versions, their text, their settings, and their variables', async () => {
+    const { stdout } = await move('openai-prompts', 'answers.jsonl')
+    expect(findings(stdout)).toEqual(
+      [
+        'changed answers.jsonl:1: the model gpt-4.1 is called openai/gpt-4.1 here',
+        'taken answers.jsonl:1: prompt pmpt_support version 1 with the variables company, language, customer_name',
+        'changed answers.jsonl:2: the model gpt-4.1 is called openai/gpt-4.1 here',
+        "changed answers.jsonl:2: the tool file_search runs at OpenAI: it works with OpenAI's own models alone",
+        'taken answers.jsonl:2: prompt pmpt_support version 2 with the variables company, language, customer_name',
+      ].toSorted((a, b) => (a.includes(':1:') === b.includes(':1:') ? 0 : a.includes(':1:') ? -1 : 1)),
+    )
+    expect(await preset('pmpt_support')).toMatchObject({
+      labels: { v1: 1, v2: 2 },
+      designated_version: {
+        version: 2,
+        shape: 'responses',
+        system_prompt: 'You are a friendly support agent of {{company}}. Answer in {{language}}.',
+        config: {
+          model: 'openai/gpt-4.1',
+          temperature: 0.5,
+          max_output_tokens: 800,
+          prompt_template: {
+            messages: [{ role: 'user', content: 'The customer {{customer_name}} writes:' }],
+            variables: { company: { type: 'text' }, language: { type: 'text' }, customer_name: { type: 'text' } },
+          },
+        },
+      },
+    })
+    expect(Object.keys((await preset('pmpt_support')).designated_version['config'] as object).toSorted()).toEqual([
+      'max_output_tokens',
+      'model',
+      'prompt_template',
+      'temperature',
+      'tools',
+    ])
+  })
+
+  test('that were written down keep names, defaults, types and the version that is served', async () => {
+    const { stdout } = await move('openai-prompts', 'written-down.json')
+    expect(findings(stdout)).toContain('cannot written-down.json:18: owner is no setting that a preset keeps')
+    expect(await preset('pmpt_triage')).toMatchObject({
+      name: 'Triage',
+      labels: { v1: 1, v2: 2 },
+      designated_version: {
+        version: 2,
+        config: {
+          prompt_template: { variables: { queues: { type: 'text', default: 'billing, technical' }, screenshot: { type: 'image' } } },
+        },
+      },
+    })
+  })
+})
+
+describe('LiteLLM', () => {
+  test('models become presets of their names, deployments become providers and endpoints, and keys are never written', async () => {
+    const { stdout } = await move('litellm', 'balanced.yaml')
+    expect(await preset('gpt-4o')).toMatchObject({
+      designated_version: { config: { model: 'litellm/gpt-4o', models: ['anthropic/claude-haiku-4.5'], provider: { sort: 'latency' } } },
+    })
+    expect(await preset('gpt-4')).toMatchObject({ designated_version: { config: { model: 'litellm/gpt-4o' } } })
+    expect(await preset('claude')).toMatchObject({
+      designated_version: { config: { model: 'anthropic/claude-haiku-4.5', temperature: 0.2, max_tokens: 1024 } },
+    })
+    expect(stdout).toContain(`providers:
+  azure-my-endpoint-europe:
+    dialects:
+      - openai-chat
+    base_url: https://my-endpoint-europe.openai.azure.com/openai/v1
+    api_key: \${AZURE_API_KEY_EU}
+`)
+    expect(stdout).toContain(`  litellm/vllm-models:
+    endpoints:
+      - provider: openai-own
+        model: facebook/opt-125m
+        prices:
+          prompt: 0.15
+          completion: 0.6
+`)
+    expect(findings(stdout)).toEqual(
+      expect.arrayContaining([
+        'cannot balanced.yaml:34: the provider sagemaker is not known here; give it an api_base that speaks Chat Completions',
+        'cannot balanced.yaml:39: "gone" is no model of this file',
+        'taken balanced.yaml:39: gpt-4o falls back to anthropic/claude-haiku-4.5',
+        'cannot balanced.yaml:40: success_callback has no counterpart',
+      ]),
+    )
+    expect((await move('litellm', 'guarded.yaml')).stdout).not.toContain('sk-ant-plain-text')
+  })
+
+  test('--merge writes providers and models into the file, keeps its comments, and the service starts with it', async () => {
+    const target = join(services.directory(), 'patchbay.yaml')
+    writeFileSync(
+      target,
+      '# Ours.\nproviders:\n  # The big machine.\n  local: { dialects: [openai-chat], base_url: "http://127.0.0.1:8000/v1" }\n',
+    )
+    const { stdout } = await move('litellm', 'balanced.yaml', '--merge', target)
+    expect(stdout).toContain(`written to ${target}: providers.azure-my-endpoint-europe\n`)
+    const text = readFileSync(target, 'utf8')
+    for (const kept of ['# Ours.', '# The big machine.', 'local:']) expect(text).toContain(kept)
+    const again = await move('litellm', 'balanced.yaml', '--merge', target)
+    expect(again.stdout).not.toContain('written to')
+    expect(readFileSync(target, 'utf8')).toBe(text)
+    const started = await services.start({
+      config: text,
+      env: { AZURE_API_KEY_EU: 'k', AZURE_API_KEY_CA: 'k', ANTHROPIC_API_KEY: 'k', OPENAI_API_KEY: 'k' },
+    })
+    expect((await call(started, 'GET', '/models/litellm/gpt-4o')).status).toBe(200)
+  }, 30_000)
+
+  test('guardrails become filters, and keys keep their limits', async () => {
+    const { stdout } = await move('litellm', 'guarded.yaml', '--create-keys')
+    expect(findings(stdout)).toContain('cannot guarded.yaml:15: there is no filter for UK_NHS')
+    const { data } = (await call(service, 'GET', '/guardrails')).json as { data: { name: string }[] }
+    expect(data.find(({ name }) => name === 'presidio-pii')).toMatchObject({
+      content_filter_builtins: [
+        { slug: 'email', action: 'redact', applies_to: 'input' },
+        { slug: 'credit-card', action: 'block', applies_to: 'input' },
+      ],
+    })
+    const keys = (await call(service, 'GET', '/keys')).json as { data: { name: string }[] }
+    expect(keys.data.find(({ name }) => name === 'Team A')).toMatchObject({
+      limit: 25,
+      limit_reset: 'monthly',
+      rpm_limit: 100,
+      tpm_limit: 200_000,
+    })
+  })
+})
+
+test('Portkey: fallbacks, conditions on the model and words that are denied are kept', async () => {
+  await move('portkey', 'fallback.json')
+  expect(await preset('prod-fallback')).toMatchObject({
+    designated_version: { config: { model: 'openai/gpt-5.4', models: ['anthropic/claude-sonnet-5'], temperature: 0.4 } },
+  })
+  const { stdout } = await move('portkey', 'conditional.json')
+  expect(await preset('claude-sonnet')).toMatchObject({ designated_version: { config: { model: 'anthropic/claude-sonnet-5' } } })
+  expect(await preset('client-names-model')).toMatchObject({
+    designated_version: { config: { provider: { order: ['groq', 'together'] } } },
+  })
+  expect(findings(stdout)).toContain(
+    'cannot conditional.json:12: only a condition that the model equals a name can be kept: as a preset of that name',
+  )
+  expect((await move('portkey', 'guarded.json')).stdout).not.toContain('sk-plain')
+  const { data } = (await call(service, 'GET', '/guardrails')).json as { data: { name: string }[] }
+  expect(data.find(({ name }) => name === 'guarded')).toMatchObject({
+    content_filters: [
+      { pattern: 'project-x|a\\+b', action: 'block', applies_to: 'input' },
+      { pattern: '\\bconfidential\\b', action: 'flag', applies_to: 'output' },
+    ],
+  })
+})
+
+test('Bifrost: providers with variables for keys, and limits of virtual keys', async () => {
+  const { stdout } = await move('bifrost', 'providers.json', '--create-keys')
+  expect(stdout).toContain('  openai:\n    api_key:\n      - ${OPENAI_API_KEY}\n      - ${OPENAI_API_KEY_2}\n')
+  expect(stdout).toContain(
+    '  my-vllm:\n    dialects:\n      - openai-responses\n      - openai-chat\n    base_url: http://10.0.0.5:8000/v1\n',
+  )
+  expect(stdout).not.toContain('sk-ant-plain')
+  expect(findings(stdout)).toContain('cannot providers.json:15: the provider vertex is not known here, and has no base_url')
+  await move('bifrost', 'governance.json', '--create-keys')
+  const { data } = (await call(service, 'GET', '/keys?include_disabled=true')).json as { data: { name: string }[] }
+  expect(data.find(({ name }) => name === 'Platform team')).toMatchObject({
+    limit: 50,
+    limit_reset: 'monthly',
+    rpm_limit: 100,
+    tpm_limit: null,
+  })
+  expect(data.find(({ name }) => name === 'Batch')).toMatchObject({ limit: 1, limit_reset: null, disabled: true })
+})
+
+test('OpenRouter: presets with their configuration, guardrails, and limits of keys', async () => {
+  const { stdout } = await move('openrouter', 'presets.json')
+  expect(findings(stdout)).toEqual([
+    'taken presets.json:3: preset email-copywriter',
+    'cannot presets.json:20: the list does not hold what the preset listed-only is: export it with GET /presets/listed-only',
+    'cannot presets.json:21: the preset old is archived',
+  ])
+  expect(await preset('email-copywriter')).toMatchObject({
+    name: 'Email copywriter',
+    description: 'Writes friendly emails.',
+    designated_version: {
+      system_prompt: 'You write emails.',
+      config: { model: 'openai/gpt-5.4', temperature: 0.8, provider: { sort: 'price' } },
+    },
+  })
+  expect(findings((await move('openrouter', 'together.json')).stdout)).toContain(
+    'cannot together.json:26: seed_of_luck is no setting that a preset keeps here',
+  )
+  expect(await preset('summary')).toMatchObject({
+    designated_version: { shape: 'messages', config: { max_tokens: 300, stop_sequences: ['END'] } },
+  })
+})
