@@ -84,7 +84,7 @@ export const infer = (
   { path = '/chat/completions', ...options }: CallOptions & { readonly path?: string } = {},
 ): Promise<Answer> => call(service, 'POST', path, { key: service.inferenceKey, body, ...options })
 
-export const savePreset = (service: StartedService, slug: string, body: unknown, shape = 'responses'): Promise<Answer> =>
+export const savePreset = (service: Callee, slug: string, body: unknown, shape = 'responses'): Promise<Answer> =>
   call(service, 'POST', `/presets/${slug}/${shape}`, { body })
 
 /** A request target that no URL parser has touched: dots and percent signs arrive as they are written. */
