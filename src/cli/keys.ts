@@ -1,5 +1,6 @@
 /** `patchbay keys …`: works on storage itself; a running service sees the change within half a second. */
 import { validate } from '../contract/validate.ts'
+import { EVERY_KEY } from '../contract/key-query.ts'
 import { type ApiKeyResource, createKeyBody, keyHash } from '../contract/key.ts'
 import { SettingError, type StorageSettings } from '../config.ts'
 import { keyResource } from '../keys/key-resource.ts'
@@ -80,7 +81,7 @@ export const listKeysVerb = async (
     const workspaceId = flags.workspace === undefined ? null : await namedWorkspace(database, flags.workspace)
     if (flags.json !== true) print(row(HEADER))
     for (let offset = 0; ; offset += LIST_PAGE) {
-      const page = await keys.list({ workspaceId, includeDisabled: true, offset, limit: LIST_PAGE })
+      const page = await keys.list({ ...EVERY_KEY, workspaceId, offset, limit: LIST_PAGE })
       for (const key of page.map(keyResource)) {
         print(flags.json === true ? JSON.stringify(key) : row(cellsOf(key)))
       }

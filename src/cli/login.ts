@@ -38,7 +38,10 @@ export const loginVerb = async (settings: StorageSettings, flags: LoginFlags, en
     const workspaceId = flags.workspace === undefined ? owner.workspaceId : await namedWorkspace(database, flags.workspace)
     const peppers = derivedKeys(secret, 'sign-in')
     const links = createLoginLinks({ store: createSessionStore(database), clock: systemClock, ids: systemIds, peppers: () => peppers })
-    const { token } = await links.make({ workspaceId, userId, role, expiresInSeconds: LINK_SECONDS }, fromShell(owner.userId))
+    const { token } = await links.make(
+      { workspaceId, userId, role: flags.user === undefined ? 'admin' : role, expiresInSeconds: LINK_SECONDS },
+      fromShell(owner.userId),
+    )
     const place = signInPlace(server.public_url, (await storage.address()) ?? DEFAULT_ADDRESS)
     // The link alone is on stdout, for scripts.
     process.stdout.write(`${loginUrl(place, token)}\n`)

@@ -82,7 +82,7 @@ const makeFirstKeys = async ({ keys, owner, links }: Service, place: string | nu
   const link =
     place === null
       ? null
-      : loginUrl(place, (await links.make({ ...owner, role: null, expiresInSeconds: LINK_SECONDS }, fromShell(owner.userId))).token)
+      : loginUrl(place, (await links.make({ ...owner, role: 'admin', expiresInSeconds: LINK_SECONDS }, fromShell(owner.userId))).token)
   return { management: management.key, inference: inference.key, link, hashes: [management.record.hash, inference.record.hash] }
 }
 

@@ -7,6 +7,7 @@ import { createLoginLinks, type LoginLinks } from '../sign-in/login-links.ts'
 import { createSessions, type Sessions } from '../sign-in/sessions.ts'
 import type { Budgets } from '../ledger/budgets.ts'
 import type { Credits } from '../ledger/credits.ts'
+import type { Ledger } from '../ledger/ledger.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { IdSource } from '../lib/id.ts'
 import type { Models } from '../models/models.ts'
@@ -42,11 +43,12 @@ export const composeManagement = (parts: {
   credits: Credits
   /** Under which answers are kept that are shown once. */
   seal: TextSeal
+  figures: Ledger['figures']
   /** Resolves when what was spent before is written. */
   flush: () => Promise<void>
   onError: (thrown: unknown, doing: string) => void
 }): Management => {
-  const { storage, clock, ids, budgets, credits, seal, flush, onError } = parts
+  const { storage, clock, ids, budgets, credits, figures, seal, flush, onError } = parts
   const { database, owner } = storage
   const [keyStore, byokStore] = [createKeyStore(database), createByokStore(database)]
   let peppers = derivedKeys(storage.secret, 'key-pepper')
@@ -88,12 +90,14 @@ export const composeManagement = (parts: {
     links,
     budgets,
     credits,
+    figures,
     workspaces,
     auditLog: createAuditLog(database),
     activity: createActivityStore(database),
     clock,
     onceness: { clock, seal },
     flush,
+    onError: (thrown) => onError(thrown, 'an export broke off'),
     providerName: (slug) => names.get(slug) ?? slug,
     providerKeys: createProviderKeys({
       store: byokStore,

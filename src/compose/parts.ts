@@ -91,7 +91,17 @@ export const composeParts = (ground: Ground, reloadable: Reloadable, env: Enviro
     journal,
   })
   const { budgets, credits, recorder, ledger, durations, onOvershoot } = budgetParts
-  const management = composeManagement({ storage, clock, ids, budgets, credits, seal, flush: recorder.flush, onError })
+  const management = composeManagement({
+    storage,
+    clock,
+    ids,
+    budgets,
+    credits,
+    figures: ledger.figures,
+    seal,
+    flush: recorder.flush,
+    onError,
+  })
   const routing = composeRouting({ clock, log, metrics, reloadable })
 
   const nodes = composeNodes({ database, node: ground.node, clock, log, metrics, knowledge: NOTHING_SHARED })

@@ -41,6 +41,9 @@ export interface Service {
   close(): Promise<void>
 }
 
+/** How often it is written down when keys were used last. */
+const KEY_USES_MS = 5000
+
 /** What requests have written since is in SQLite's log alone, which is bounded by size too. */
 const CHECKPOINT_MS = 30_000
 
@@ -107,6 +110,7 @@ export const composeService = async (ground: Ground, file: ConfigFile, configPat
       }),
       onError,
     }),
+    repeat(clock, KEY_USES_MS, management.keys.noteUses, (thrown) => onError(thrown, 'last uses of keys not written')),
     repeat(clock, CHECKPOINT_MS, database.checkpoint, (thrown) => log.warn({ error: thrown }, 'no checkpoint')),
     repeat(clock, ROLLOUT_CHECK_MS, parts.rollouts.check, (thrown) => log.warn({ error: thrown }, 'rollouts not checked')),
     parts.lag.start(),
@@ -138,6 +142,7 @@ export const composeService = async (ground: Ground, file: ConfigFile, configPat
       await stopTelling()
       for (const farewell of farewells) await farewell()
       await stopLedger()
+      await management.keys.noteUses().catch((thrown: unknown) => onError(thrown, 'last uses of keys not written'))
       await recorder.close()
       await parts.contents.flush()
       ground.journal?.close()

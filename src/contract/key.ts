@@ -72,6 +72,12 @@ export const apiKey = z
       .string()
       .nullable()
       .meta({ description: 'Who uses the key, in the words of whoever made it; on its generations too.' }),
+    purpose: z
+      .enum(['playground', 'application'])
+      .nullable()
+      .meta({ description: "A person's playground, or an application that the person allowed; null for a key that somebody made." }),
+    allowed_models: z.array(z.string()).nullable().meta({ description: 'The only models that it may call; null: any.' }),
+    last_used_at: timestamp.nullable().meta({ description: 'To some seconds; null: never yet.' }),
   })
   .meta({ id: 'ApiKey', description: 'Amounts are US dollars; windows begin at 00:00 UTC, weeks on Monday, months on the 1st.' })
 
@@ -79,6 +85,12 @@ export const apiKey = z
 const expiry = z.iso
   .datetime({ offset: true, error: 'Use ISO 8601 in UTC, e.g. 2027-01-31T00:00:00Z.', abort: true })
   .refine((text) => /(?:Z|[+-]00:00)$/i.test(text), 'Use UTC, e.g. 2027-01-31T00:00:00Z.')
+
+const modelPatterns = z
+  .array(z.string().min(1).max(256))
+  .min(1)
+  .max(1000)
+  .meta({ description: 'The only models that it may call; `*` stands for any text, as in `openai/*`.' })
 
 /** Fields that may be written, and no others: a body cannot reach what it does not name here. */
 export const createKeyBody = z
@@ -94,6 +106,7 @@ export const createKeyBody = z
     provider_failure: failureMode.optional(),
     external: z.strictObject({ user: externalUser }).nullish(),
     expires_at: expiry.nullish(),
+    allowed_models: modelPatterns.nullish(),
     creator_user_id: z.string().min(1).max(256).nullish(),
     workspace_id: z.string().nullish(),
   })
@@ -114,6 +127,17 @@ export const updateKeyBody = z
   })
   .meta({ id: 'UpdateKeyBody', description: 'Absent fields stay as they are; null clears.' })
 
+export const rotateKeyBody = z
+  .strictObject({
+    grace_seconds: z
+      .int()
+      .min(0)
+      .max(30 * 24 * 60 * 60)
+      .default(0)
+      .meta({ description: 'How long the key before goes on working beside the new one.' }),
+  })
+  .meta({ id: 'RotateKeyBody' })
+
 export const createdKey = z
   .object({ data: apiKey, key: z.string().meta({ description: 'The key itself; it is shown this once.' }) })
   .meta({ id: 'CreatedKey' })
@@ -131,6 +155,19 @@ export const keyBudget = z
     budget_id: z.string().nullable(),
   })
   .meta({ id: 'KeyBudget' })
+
+export const keyLimit = z
+  .object({
+    ...keyBudget.shape,
+    scope: z.enum([...keyBudget.shape.scope.options, 'credits']),
+    spend_usd: z.number().meta({ description: 'What was spent in the running window, without what is held.' }),
+    held_usd: z.number().meta({ description: 'What requests that run now may still cost.' }),
+  })
+  .meta({ id: 'KeyLimit' })
+
+export const keyDetail = apiKey
+  .extend({ limits: z.array(keyLimit).meta({ description: 'Everything that bounds the key, what leaves it least first.' }) })
+  .meta({ id: 'KeyDetail' })
 
 export const currentKey = z
   .object({
@@ -158,4 +195,5 @@ export const currentKey = z
 export type ApiKeyResource = z.output<typeof apiKey>
 
 export type CurrentKey = z.output<typeof currentKey>
+export type KeyLimit = z.output<typeof keyLimit>
 export type KeyBudget = z.output<typeof keyBudget>

@@ -103,9 +103,41 @@ export const updateWorkspaceBody = z
   })
   .meta({ id: 'UpdateWorkspaceBody', description: 'Absent fields stay as they are; null clears.' })
 
+const memberRole = z.enum(['admin', 'member'])
+
+/** PostgreSQL refuses U+0000, and neither engine keeps half a surrogate pair. */
+const storableText = (max: number) =>
+  z
+    .string()
+    .trim()
+    .min(1)
+    .max(max)
+    .refine((text) => text.isWellFormed() && !text.includes('\0'), 'Use well-formed text without U+0000.')
+
 export const workspaceMember = z
-  .object({ id: z.string(), workspace_id: z.string(), user_id: z.string(), role: z.enum(['admin', 'member']), created_at: timestamp })
+  .object({
+    id: z.string(),
+    workspace_id: z.string(),
+    user_id: z.string(),
+    role: memberRole,
+    created_at: timestamp,
+    name: z.string().nullable().meta({ description: 'What the person is called in this workspace.' }),
+    email: z.string().nullable(),
+  })
   .meta({ id: 'WorkspaceMember' })
+
+export const memberId = z.string().min(1).max(256)
+
+export const updateMemberBody = z
+  .strictObject({
+    role: memberRole.optional(),
+    name: storableText(200).nullable().optional(),
+    email: z.email().max(320).nullable().optional(),
+  })
+  .meta({
+    id: 'UpdateWorkspaceMemberBody',
+    description: 'Absent fields stay as they are; null clears. Another role ends the sessions of the person.',
+  })
 
 export const memberIds = z
   .strictObject({ user_ids: z.array(z.string().min(1).max(256)).min(1).max(100) })

@@ -30,14 +30,17 @@ export interface Effective {
   readonly dataRegions: readonly string[] | null
 }
 
-/** Null where nothing applies: such requests are not looked at. Compiles every pattern: to be kept. */
-export const effectiveOf = (applied: readonly Applied[]): Effective | null => {
-  if (applied.length === 0) return null
+/** `keyModels`: the only ones that the key itself may call. Null where nothing applies: such requests are not looked at. Compiles every pattern: to be kept. */
+export const effectiveOf = (applied: readonly Applied[], keyModels: readonly string[] | null = null): Effective | null => {
+  if (applied.length === 0 && keyModels === null) return null
   const filters = united(applied.flatMap(filtersOf))
   const output = filterSet(filtersFor(filters, 'output'))
   return {
     applied,
-    policy: policyOf(applied.map(({ guardrail }) => guardrail)),
+    policy: policyOf(
+      applied.map(({ guardrail }) => guardrail),
+      keyModels,
+    ),
     input: filterSet(filtersFor(filters, 'input')),
     output: output === null ? null : { ...output, rewrites: rewrites(output) },
     moderation: applied.flatMap((one) => (one.guardrail.moderation ?? []).map((entry) => ({ ...entry, origin: originOf(one) }))),
@@ -71,12 +74,15 @@ const filtersOf = (applied: Applied): readonly Filter[] => {
 }
 
 /** Null where no guardrail says anything of models, providers or their use of data. */
-const policyOf = (guardrails: readonly GuardrailResource[]): RoutingPolicy | null => {
+const policyOf = (guardrails: readonly GuardrailResource[], keyModels: readonly string[] | null): RoutingPolicy | null => {
   const zdr = Object.fromEntries(
     ZDR_AUTHORS.map((author) => [author, guardrails.some((guardrail) => guardrail[`enforce_zdr_${author}`] === true)]),
   ) as Record<ZdrAuthor, boolean>
   const policy: RoutingPolicy = {
-    allowedModels: guardrails.flatMap(({ allowed_models: list }) => (list === null ? [] : [list])),
+    allowedModels: [
+      ...(keyModels === null ? [] : [keyModels]),
+      ...guardrails.flatMap(({ allowed_models: list }) => (list === null ? [] : [list])),
+    ],
     ignoredModels: guardrails.flatMap((guardrail) => guardrail.ignored_models ?? []),
     allowedProviders: guardrails.flatMap(({ allowed_providers: list }) => (list === null ? [] : [list])),
     ignoredProviders: guardrails.flatMap((guardrail) => guardrail.ignored_providers ?? []),

@@ -192,7 +192,10 @@ export const createGuardrails = (parts: {
           workspaceId,
           userId,
           guardrailIds,
-          effective: effectiveOf(applying.map(({ guardrail, by }) => ({ guardrail, scope: SCOPES[by] }))),
+          effective: effectiveOf(
+            applying.map(({ guardrail, by }) => ({ guardrail, scope: SCOPES[by] })),
+            await store.modelsOf(hash),
+          ),
         }
       })
       return found instanceof Promise ? found.then((loaded) => loaded?.effective ?? null) : (found?.effective ?? null)

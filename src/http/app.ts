@@ -36,7 +36,7 @@ import { readBody, readBodyText, type BodyLimits, type HttpRequest } from './rea
 import { referencePage } from './reference-page.ts'
 import { endWithSession } from './end-with-session.ts'
 import type { Policy } from './policies.ts'
-import type { Route, Surface } from './route.ts'
+import { changedByPerson, type Route, type Surface } from './route.ts'
 import { asRefusedUpgrade } from './refused-upgrade.ts'
 import { createRouter } from './router.ts'
 import { countTokensRoute } from './routes/count-tokens.ts'
@@ -232,7 +232,10 @@ export const createApp = (parts: AppParts): App => {
         const authenticated = authenticate(request.headers, route.policy, doors)
         const caller = authenticated instanceof Promise ? await authenticated : authenticated
         const person = caller !== null && isPerson(caller) ? caller : null
-        const principal = caller === null || isPerson(caller) ? null : caller
+        const key = caller === null || isPerson(caller) ? null : caller
+        // A person's requests are charged to a key of the person's own.
+        const charged = person !== null && route.policy === 'inference'
+        const principal = charged ? await parts.keys.playground(person, changedByPerson(person, requestId)) : key
         const asked = query === '' ? NO_QUERY : new URLSearchParams(query)
         const named = query === '' ? null : namedWorkspace(route, asked)
         const reaches = caller !== null && REACHING.has(route.policy)

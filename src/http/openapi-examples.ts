@@ -83,6 +83,8 @@ export const BODY_EXAMPLES: Readonly<Record<string, JsonObject>> = {
   EmbeddingsRequest: { model: 'openai/text-embedding-3-small', input: QUESTION },
   PresetPatch: { description: 'Answers customers.', designated_version: 3, labels: { staging: 4 } },
   OpenSessionBody: { token: '2bnT0uYkXw7sHc2LmR9p4Qd1bVnT0uYkXw7sHc2LmR9' },
+  RotateKeyBody: { grace_seconds: 3600 },
+  UpdateWorkspaceMemberBody: { role: 'admin', name: 'Ada' },
   CreateLoginLinkBody: { user_id: 'ada@example.com', role: 'member' },
   CreateKeyBody: { name: 'support backend', kind: 'inference', limit: 25, limit_reset: 'monthly' },
   CreateWorkspaceBody: { name: 'Search team', slug: 'search' },

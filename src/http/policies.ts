@@ -18,7 +18,7 @@ export const POLICIES: Readonly<Record<Exclude<Policy, 'public'>, Rule>> = {
   key: { management: true, inference: true, admin: false, member: false },
   management: { management: true, inference: false, admin: true, member: false },
   own: { management: true, inference: false, admin: true, member: true },
-  inference: { management: false, inference: true, admin: false, member: false },
+  inference: { management: false, inference: true, admin: true, member: true },
   session: { management: false, inference: false, admin: true, member: true },
 }
 

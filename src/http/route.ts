@@ -105,7 +105,12 @@ export const asksAs = (request: RouteRequest): string => {
 export const changedBy = (request: RouteRequest): ChangedBy => {
   const { requestId } = request
   const caller = callerOf(request)
-  return isPerson(caller)
-    ? { requestId, userId: caller.userId, keyHash: null, sessionId: caller.sessionId }
-    : { requestId, userId: caller.userId, keyHash: caller.hash }
+  return isPerson(caller) ? changedByPerson(caller, requestId) : { requestId, userId: caller.userId, keyHash: caller.hash }
 }
+
+export const changedByPerson = ({ userId, sessionId }: Person, requestId: string): ChangedBy => ({
+  requestId,
+  userId,
+  keyHash: null,
+  sessionId,
+})

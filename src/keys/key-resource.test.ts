@@ -25,10 +25,15 @@ const record: KeyRecord = {
   tpmLimit: null,
   providerFailure: null,
   externalUser: null,
+  purpose: null,
+  allowedModels: null,
+  retired: null,
   expiresAt: null,
   createdAt: '2026-11-20T10:00:00.000Z',
   updatedAt: null,
 }
+
+const lastUsedAt = '2026-11-21T10:00:00.000Z'
 
 const used: KeyUsage = {
   usage: { totalNanos: 4_000_000_001, dailyNanos: 1_000_000_000, weeklyNanos: 2_000_000_000, monthlyNanos: 3_000_000_000 },
@@ -104,15 +109,15 @@ describe('numbers', () => {
   ])(
     'what is left of a limit counts the running window alone: reset %s, own provider keys counted %s',
     (limitReset, includeByokInLimit, left) => {
-      const resource = keyResource({ record: { ...record, limitReset, includeByokInLimit }, used })
+      const resource = keyResource({ record: { ...record, limitReset, includeByokInLimit }, used, lastUsedAt })
       expect(resource.limit_remaining).toBe(left)
-      const current = currentKeyResource({ record: { ...record, limitReset, includeByokInLimit }, used }, [])
+      const current = currentKeyResource({ record: { ...record, limitReset, includeByokInLimit }, used, lastUsedAt }, [])
       expect(current.limit_remaining).toBe(left)
     },
   )
 
   test('of use are in dollars, exact to the nano-dollar', () => {
-    expect(keyResource({ record, used })).toMatchObject({
+    expect(keyResource({ record, used, lastUsedAt })).toMatchObject({
       limit: 10,
       usage: 4.000000001,
       usage_daily: 1,
@@ -127,20 +132,20 @@ describe('numbers', () => {
 
   test('a limit of zero is a limit, and none is null', () => {
     expect(
-      keyResource({ record: { ...record, limitNanos: 0 }, used: { usage: { ...used.usage, totalNanos: 0 }, byok: used.byok } }),
+      keyResource({ record: { ...record, limitNanos: 0 }, used: { usage: { ...used.usage, totalNanos: 0 }, byok: used.byok }, lastUsedAt }),
     ).toMatchObject({ limit: 0, limit_remaining: 0 })
     const free = { ...record, limitNanos: null }
-    expect(keyResource({ record: free, used })).toMatchObject({ limit: null, limit_remaining: null })
-    expect(currentKeyResource({ record: free, used }, [])).toMatchObject({ budgets: [], effective_budget: null })
+    expect(keyResource({ record: free, used, lastUsedAt })).toMatchObject({ limit: null, limit_remaining: null })
+    expect(currentKeyResource({ record: free, used, lastUsedAt }, [])).toMatchObject({ budgets: [], effective_budget: null })
   })
 })
 
 test('both resources are what the contract says, with every key present', () => {
-  const key = keyResource({ record, used })
+  const key = keyResource({ record, used, lastUsedAt })
   expect(apiKey.strict().parse(key)).toEqual(key)
   expect(Object.keys(key).sort()).toEqual(Object.keys(apiKey.shape).sort())
   const budgets = [budget('workspace', 9), budget('key_limit', 3), budget('api_key', 3)]
-  const current = currentKeyResource({ record: { ...record, limitReset: 'monthly' }, used }, budgets)
+  const current = currentKeyResource({ record: { ...record, limitReset: 'monthly' }, used, lastUsedAt }, budgets)
   expect(currentKey.strict().parse(current)).toEqual(current)
   expect(Object.keys(current).sort()).toEqual(Object.keys(currentKey.shape).sort())
   expect(current.budgets).toEqual(budgets)
@@ -149,7 +154,7 @@ test('both resources are what the contract says, with every key present', () => 
 })
 
 test('nothing of a key that could be used is in what is shown of it', () => {
-  expect(Object.values(keyResource({ record, used })).filter((value) => typeof value === 'string' && value.startsWith('pb_'))).toEqual([
-    'pb_inf_…1234',
-  ])
+  expect(
+    Object.values(keyResource({ record, used, lastUsedAt })).filter((value) => typeof value === 'string' && value.startsWith('pb_')),
+  ).toEqual(['pb_inf_…1234'])
 })

@@ -4,7 +4,7 @@ import { dollars } from '../lib/money.ts'
 import type { KeyRecord, KeyUsage } from '../storage/key-store.ts'
 import type { KeyWithUsage } from './keys.ts'
 
-export const keyResource = ({ record, used }: KeyWithUsage): ApiKeyResource => ({
+export const keyResource = ({ record, used, lastUsedAt }: KeyWithUsage): ApiKeyResource => ({
   hash: record.hash,
   label: record.label,
   name: record.name,
@@ -22,6 +22,9 @@ export const keyResource = ({ record, used }: KeyWithUsage): ApiKeyResource => (
   creator_user_id: record.creatorUserId,
   workspace_id: record.workspaceId,
   external_user: record.externalUser,
+  purpose: record.purpose,
+  allowed_models: record.allowedModels === null ? null : [...record.allowedModels],
+  last_used_at: lastUsedAt,
 })
 
 /** `budgets`: what bounds the key, in the order of its checking. */

@@ -9,6 +9,7 @@ import { isoTimestamp } from '../lib/clock.ts'
 import { createKeyStore, type KeyStore } from '../storage/key-store.ts'
 import { rejection } from '../storage/testing/rejection.ts'
 import { keyDigest, makeKey } from './key-format.ts'
+import { EVERY_KEY } from '../contract/key-query.ts'
 import { createKeys, type NewKey, type Pepper, UNBOUNDED } from './keys.ts'
 
 const { database, owner } = await openSqliteDatabase()
@@ -25,9 +26,9 @@ const open = () => {
   const looked: string[] = []
   const counted: KeyStore = {
     ...store,
-    find(digests) {
+    find(digests, now) {
       looked.push(...digests)
-      return store.find(digests)
+      return store.find(digests, now)
     },
   }
   const clock = createFakeClock()
@@ -178,8 +179,8 @@ describe('authenticate', () => {
     let first = true
     const slow: KeyStore = {
       ...store,
-      async find(digests) {
-        const found = await store.find(digests)
+      async find(digests, now) {
+        const found = await store.find(digests, now)
         if (first) {
           first = false
           await held
@@ -200,7 +201,7 @@ describe('authenticate', () => {
     const { clock, store } = open()
     let away = false
     const keys = createKeys({
-      store: { ...store, find: async (digests) => (away ? Promise.reject(new Error('away')) : store.find(digests)) },
+      store: { ...store, find: async (digests, now) => (away ? Promise.reject(new Error('away')) : store.find(digests, now)) },
       clock,
       ids,
       peppers,
@@ -243,13 +244,13 @@ describe('a key of another workspace', () => {
     expect(typeOf(await rejection(keys.update(other, record.hash, { disabled: true }, changedBy())))).toBe('not_found')
     expect(typeOf(await rejection(keys.revoke(other, record.hash, changedBy())))).toBe('not_found')
     expect(await keys.authenticate(key)).not.toBeNull()
-    expect(await keys.list({ workspaceId: other, includeDisabled: true, offset: 0, limit: 100 })).toEqual([])
+    expect(await keys.list({ ...EVERY_KEY, workspaceId: other, offset: 0, limit: 100 })).toEqual([])
   })
 })
 
 test('a list tells the use of each key, also of one that was never used', async () => {
   const { keys } = open()
   const { record } = await keys.create(inference, changedBy())
-  const listed = await keys.list({ workspaceId: owner.workspaceId, includeDisabled: true, offset: 0, limit: 100 })
+  const listed = await keys.list({ ...EVERY_KEY, workspaceId: owner.workspaceId, offset: 0, limit: 100 })
   expect(listed.find((entry) => entry.record.hash === record.hash)?.used.usage.totalNanos).toBe(0)
 })

@@ -7,6 +7,7 @@ import { createLoadCache } from '../lib/load-cache.ts'
 import type { ChangedBy } from '../storage/audit-log.ts'
 import type { KeyLimit, Spender } from '../ledger/scope.ts'
 import { mapOnce, type Once } from '../storage/idempotency.ts'
+import type { KeyListInput } from '../storage/key-list.ts'
 import type { KeyPatch, KeyRecord, KeyStore, KeyUsage } from '../storage/key-store.ts'
 import { keyDigest, keyLabel, looksLikeKey, makeKey, type KeyKind } from './key-format.ts'
 
@@ -54,6 +55,8 @@ export interface NewKey {
   readonly tpmLimit: number | null
   readonly providerFailure: ProviderFailureMode | null
   readonly externalUser: string | null
+  readonly purpose: KeyRecord['purpose']
+  readonly allowedModels: KeyRecord['allowedModels']
   /** ISO timestamp. */
   readonly expiresAt: string | null
 }
@@ -68,12 +71,21 @@ export const UNBOUNDED = {
   tpmLimit: null,
   providerFailure: null,
   externalUser: null,
+  purpose: null,
+  allowedModels: null,
   expiresAt: null,
 } as const satisfies Partial<NewKey>
 
 export interface KeyWithUsage {
   readonly record: KeyRecord
   readonly used: KeyUsage
+  /** To some seconds; null: never yet. */
+  readonly lastUsedAt: string | null
+}
+
+export interface ListedKey extends KeyWithUsage {
+  /** The value by which the list is ordered. */
+  readonly sorted: string
 }
 
 export interface MadeKey extends KeyWithUsage {
@@ -84,12 +96,22 @@ export interface MadeKey extends KeyWithUsage {
 export interface Keys {
   /** The key itself is in this answer and nowhere else. Throws `invalid_request` for an expiry in the past. */
   create(key: NewKey, by: ChangedBy, once?: Once<MadeKey>): Promise<MadeKey>
-  /** `workspaceId` null: of every workspace. */
-  list(input: { workspaceId: string | null; includeDisabled: boolean; offset: number; limit: number }): Promise<readonly KeyWithUsage[]>
+  list(input: Omit<KeyListInput, 'now'>): Promise<readonly ListedKey[]>
+  /**
+   * The key that a person's requests from the playground are charged to, made now where the person has none. Throws
+   * `permission_denied` where somebody has disabled it.
+   */
+  playground(person: { readonly workspaceId: string; readonly userId: string }, by: ChangedBy): Promise<Principal>
   /** Throws `not_found`, as the next two do, also for a key outside of the scope: one workspace, or null for all. */
-  get(scope: string | null, hash: string): Promise<KeyWithUsage>
+  get(scope: string | null, hash: string, onlyUserId?: string | null): Promise<KeyWithUsage>
+  /** What the key is at the door, also one that is not let in now. */
+  principalOf(record: KeyRecord): Principal
   update(scope: string | null, hash: string, patch: KeyPatch, by: ChangedBy): Promise<KeyWithUsage>
   revoke(scope: string | null, hash: string, by: ChangedBy): Promise<void>
+  /** A new secret for the same key; the one before is a key too for so long. Throws `not_found`. */
+  rotate(scope: string | null, hash: string, graceSeconds: number, by: ChangedBy): Promise<MadeKey>
+  /** Writes down when keys were used last. */
+  noteUses(): Promise<void>
   /** Null for a key that is unknown, disabled, revoked or expired. At once where the key is known. Throws StorageUnavailable. */
   authenticate(token: string): Principal | null | Promise<Principal | null>
   /** Something may have changed in another process, and storage answers. */
@@ -129,49 +151,68 @@ export const createKeys = ({ store, clock, ids, peppers, onError }: KeysParts): 
   const admit = (record: KeyRecord | null): Principal | null => {
     if (record === null || record.disabled) return null
     if (record.expiresAt !== null && Date.parse(record.expiresAt) <= clock.now()) return null
-    return {
-      hash: record.hash,
-      kind: record.kind,
-      workspaceId: record.workspaceId,
-      userId: record.creatorUserId,
-      strict: record.strict,
-      rpmLimit: record.rpmLimit,
-      tpmLimit: record.tpmLimit,
-      providerFailure: record.providerFailure,
-      externalUser: record.externalUser,
-      limit: limitOf(record),
-    }
+    return principalOf(record)
+  }
+
+  const admitUse = (record: KeyRecord | null): Principal | null => {
+    const principal = admit(record)
+    if (principal !== null) uses.set(principal.hash, clock.now())
+    return principal
   }
 
   /** A key that was stored under an older pepper is stored under the newest when it is used. */
   const load = async (token: string, digest: string): Promise<KeyRecord | null> => {
     const [current, ...older] = peppers()
-    const record = await store.find([digest, ...older.map(({ bytes }) => keyDigest(token, bytes))])
+    const digests = [digest, ...older.map(({ bytes }) => keyDigest(token, bytes))]
+    const record = await store.find(digests, now())
+    if (record !== null && record.retired !== null && digests.includes(record.retired.digest))
+      return untilRetired(record, record.retired.until)
     // It is found under the old one until this succeeds.
     if (record !== null && record.digest !== digest) await store.renewDigest(record.hash, digest, current.id).catch(onError)
     return record
   }
 
-  const withUsage = async (record: KeyRecord): Promise<KeyWithUsage> => ({ record, used: await store.usage(record.hash, now()) })
+  /** Uses that are not written down yet. */
+  let uses = new Map<string, number>()
+  const lastUseOf = (hash: string, written: string | undefined): string | null => {
+    const unwritten = uses.get(hash)
+    return unwritten === undefined ? (written ?? null) : isoTimestamp(unwritten)
+  }
+  const withUsage = async (record: KeyRecord): Promise<KeyWithUsage> => ({
+    record,
+    used: await store.usage(record.hash, now()),
+    lastUsedAt: lastUseOf(record.hash, (await store.lastUses([record.hash])).get(record.hash)),
+  })
+  const find = async (scope: string | null, hash: string, onlyUserId: string | null): Promise<KeyRecord> => {
+    const record = await store.get(hash)
+    if (record === null || (scope !== null && record.workspaceId !== scope)) throw unknownKey()
+    if (onlyUserId !== null && record.creatorUserId !== onlyUserId) throw unknownKey()
+    return record
+  }
+  const newRecord = ({ kind, ...given }: NewKey): { key: string; record: KeyRecord } => {
+    const rest = { ...given, expiresAt: futureInstant(given.expiresAt) }
+    const key = makeKey(kind, ids)
+    const [pepper] = peppers()
+    const hash = keyDigest(key, pepper.bytes)
+    const record: KeyRecord = {
+      ...rest,
+      kind,
+      hash,
+      digest: hash,
+      pepperId: pepper.id,
+      label: keyLabel(key),
+      disabled: false,
+      retired: null,
+      createdAt: now(),
+      updatedAt: null,
+    }
+    return { key, record }
+  }
 
   return {
-    async create({ kind, ...given }, by, once) {
-      const rest = { ...given, expiresAt: futureInstant(given.expiresAt) }
-      const key = makeKey(kind, ids)
-      const [pepper] = peppers()
-      const hash = keyDigest(key, pepper.bytes)
-      const record: KeyRecord = {
-        ...rest,
-        kind,
-        hash,
-        digest: hash,
-        pepperId: pepper.id,
-        label: keyLabel(key),
-        disabled: false,
-        createdAt: now(),
-        updatedAt: null,
-      }
-      const made: MadeKey = { key, record, used: NOTHING_USED }
+    async create(wanted, by, once) {
+      const { key, record } = newRecord(wanted)
+      const made: MadeKey = { key, record, used: NOTHING_USED, lastUsedAt: null }
       await store.insert(
         record,
         by,
@@ -181,18 +222,36 @@ export const createKeys = ({ store, clock, ids, peppers, onError }: KeysParts): 
       return made
     },
     async list(input) {
-      const records = await store.list(input)
-      const used = await store.usageOfMany(
-        records.map(({ hash }) => hash),
-        now(),
-      )
-      return records.map((record) => ({ record, used: used.get(record.hash) ?? NOTHING_USED }))
+      const found = await store.list({ ...input, now: now() })
+      const hashes = found.map(({ record }) => record.hash)
+      const [used, lastUses] = [await store.usageOfMany(hashes, now()), await store.lastUses(hashes)]
+      return found.map(({ record, sorted }) => ({
+        record,
+        sorted,
+        used: used.get(record.hash) ?? NOTHING_USED,
+        lastUsedAt: lastUseOf(record.hash, lastUses.get(record.hash)),
+      }))
     },
-    async get(scope, hash) {
-      const record = await store.get(hash)
-      if (record === null || (scope !== null && record.workspaceId !== scope)) throw unknownKey()
-      return withUsage(record)
+    async playground({ workspaceId, userId }, by) {
+      let record = await store.playground(workspaceId, userId)
+      if (record === null) {
+        const made = newRecord({
+          ...UNBOUNDED,
+          ...PLAYGROUND,
+          name: `playground (${userId.slice(0, NAME_SHOWN)})`,
+          workspaceId,
+          creatorUserId: userId,
+        })
+        // Another request may have made it meanwhile.
+        record = (await store.insertPlayground(made.record, by)) ? made.record : await store.playground(workspaceId, userId)
+      }
+      const principal = admit(record)
+      if (principal === null)
+        throw new GatewayError('permission_denied', 'Your key for the playground is disabled. An admin of the workspace can enable it.')
+      return principal
     },
+    get: async (scope, hash, onlyUserId = null) => withUsage(await find(scope, hash, onlyUserId)),
+    principalOf,
     async update(scope, hash, { expiresAt, ...rest }, by) {
       const patch: KeyPatch = expiresAt === undefined ? rest : { ...rest, expiresAt: futureInstant(expiresAt) }
       const record = await store.update(scope, hash, patch, now(), by)
@@ -205,14 +264,63 @@ export const createKeys = ({ store, clock, ids, peppers, onError }: KeysParts): 
       cache.forget((known) => known.hash === hash)
       if (!revoked) throw unknownKey()
     },
+    async rotate(scope, hash, graceSeconds, by) {
+      const { kind } = await find(scope, hash, null)
+      const [key, [pepper]] = [makeKey(kind, ids), peppers()]
+      const secret = {
+        digest: keyDigest(key, pepper.bytes),
+        pepperId: pepper.id,
+        label: keyLabel(key),
+        retiredUntil: isoTimestamp(clock.now() + graceSeconds * 1000),
+      }
+      const record = await store.rotate(scope, hash, secret, now(), by)
+      cache.forget((known) => known.hash === hash)
+      if (record === null) throw unknownKey()
+      return { key, ...(await withUsage(record)) }
+    },
+    async noteUses() {
+      if (uses.size === 0) return
+      const noted = uses
+      uses = new Map()
+      try {
+        await store.noteUses(new Map([...noted].map(([hash, atMs]) => [hash, isoTimestamp(atMs)])))
+      } catch (thrown) {
+        uses = new Map([...noted, ...uses])
+        throw thrown
+      }
+    },
     authenticate(token) {
       if (!looksLikeKey(token)) return null
       const record = cache.get(keyDigest(token, peppers()[0].bytes), (digest) => load(token, digest))
-      return record instanceof Promise ? record.then(admit) : admit(record)
+      return record instanceof Promise ? record.then(admitUse) : admitUse(record)
     },
     refreshCache: cache.refresh,
   }
 }
+
+const principalOf = (record: KeyRecord): Principal => ({
+  hash: record.hash,
+  kind: record.kind,
+  workspaceId: record.workspaceId,
+  userId: record.creatorUserId,
+  strict: record.strict,
+  rpmLimit: record.rpmLimit,
+  tpmLimit: record.tpmLimit,
+  providerFailure: record.providerFailure,
+  externalUser: record.externalUser,
+  limit: limitOf(record),
+})
+
+/** As the secret before a rotation sees it. */
+const untilRetired = (record: KeyRecord, until: string): KeyRecord => ({
+  ...record,
+  expiresAt: record.expiresAt !== null && record.expiresAt < until ? record.expiresAt : until,
+})
+
+/** Five dollars a month. */
+const PLAYGROUND = { kind: 'inference', purpose: 'playground', limitNanos: 5_000_000_000, limitReset: 'monthly' } as const
+/** A key's name has at most 200 characters. */
+const NAME_SHOWN = 180
 
 const unknownKey = (): GatewayError => new GatewayError('not_found', 'No key has this hash.')
 

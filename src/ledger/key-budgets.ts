@@ -1,5 +1,5 @@
 /** What bounds a key, as `GET /key` shows it (docs/contract/budgets.md#order-of-checks). It reads the rows that admission checks, held amounts included. */
-import type { KeyBudget } from '../contract/key.ts'
+import type { KeyBudget, KeyLimit } from '../contract/key.ts'
 import { dollars } from '../lib/money.ts'
 import { windowEnd } from '../storage/usage-windows.ts'
 import type { ScopeFigures } from './ledger.ts'
@@ -23,3 +23,20 @@ export const keyBudgets = (figures: readonly ScopeFigures[], atMs: number): KeyB
       },
     ]
   })
+
+/** Everything that bounds a key, credit too, what leaves it least first. */
+export const keyLimits = (figures: readonly ScopeFigures[], atMs: number): KeyLimit[] =>
+  figures
+    .map(({ scope, spentNanos, heldNanos }) => ({
+      scope: scope.kind,
+      limit_usd: dollars(scope.limitNanos),
+      spend_usd: dollars(spentNanos),
+      held_usd: dollars(heldNanos),
+      remaining_usd: dollars(scope.limitNanos - spentNanos - heldNanos),
+      reset_interval: scope.interval,
+      resets_at: windowEnd(scope.interval, atMs),
+      include_byok: scope.includeByok,
+      guardrail_id: scope.guardrailId,
+      budget_id: scope.budgetId,
+    }))
+    .sort((a, b) => a.remaining_usd - b.remaining_usd)

@@ -1,6 +1,7 @@
 /** What was changed, by whom: written in the transaction of the change itself, so there is no change without its entry. */
 import type { Transaction } from 'kysely'
 
+import type { Position } from '../contract/cursor.ts'
 import type { Slice } from '../contract/paging.ts'
 import type { JsonObject } from '../lib/json.ts'
 import { bumpChangeCounter } from './change-counter.ts'
@@ -98,6 +99,13 @@ export interface AuditFilter {
   readonly workspaceId: string | null
   readonly objectType?: string | undefined
   readonly objectId?: string | undefined
+  readonly userId?: string | undefined
+  readonly action?: string | undefined
+  /** ISO timestamps; the end is not part of it. */
+  readonly from?: string | undefined
+  readonly to?: string | undefined
+  /** The entry behind which the page begins. */
+  readonly after?: Position | undefined
 }
 
 export const createAuditLog = (database: Database): AuditLog => ({
@@ -105,13 +113,21 @@ export const createAuditLog = (database: Database): AuditLog => ({
     database.transaction(async (transaction) => {
       await writeEntry(transaction, { ...entry, ...by, createdAt: now })
     }),
-  async list({ workspaceId, objectType, objectId, offset, limit }) {
+
+  async list({ workspaceId, objectType, objectId, userId, action, from, to, after, offset, limit }) {
     const wanted = database.kysely
       .selectFrom('audit_log')
       .$if(workspaceId !== null, (query) => query.where('workspace_id', '=', workspaceId ?? ''))
       .$if(objectType !== undefined, (query) => query.where('object_type', '=', objectType ?? ''))
       .$if(objectId !== undefined, (query) => query.where('object_id', '=', objectId ?? ''))
-    const rows = await wanted.selectAll().orderBy('created_at', 'desc').orderBy('id', 'desc').offset(offset).limit(limit).execute()
+      .$if(userId !== undefined, (query) => query.where('user_id', '=', userId ?? ''))
+      .$if(action !== undefined, (query) => query.where('action', '=', action ?? ''))
+      .$if(from !== undefined, (query) => query.where('created_at', '>=', from ?? ''))
+      .$if(to !== undefined, (query) => query.where('created_at', '<', to ?? ''))
+    const page = wanted.$if(after !== undefined, (query) =>
+      query.where((eb) => eb(eb.refTuple('created_at', 'id'), '<', eb.tuple(after?.createdAt ?? '', after?.id ?? ''))),
+    )
+    const rows = await page.selectAll().orderBy('created_at', 'desc').orderBy('id', 'desc').offset(offset).limit(limit).execute()
     const { count } = await wanted.select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
     return {
       totalCount: count,

@@ -43,6 +43,9 @@ describeEachEngine('guardrail store', (engine) => {
       tpmLimit: null,
       providerFailure: null,
       externalUser: null,
+      purpose: null,
+      allowedModels: null,
+      retired: null,
       expiresAt: null,
       createdAt: T0,
       updatedAt: null,
@@ -131,7 +134,7 @@ describeEachEngine('guardrail store', (engine) => {
     await workspaces.create({ ...other, settings: DEFAULT_SETTINGS }, 'm-1', changedBy())
     await store.insert(guardrail('g-1'), changedBy())
     await store.insert({ ...guardrail('g-2'), workspace_id: 'w-1' }, changedBy())
-    const member = { id: 'm-2', workspace_id: 'w-1', user_id: 'ada', role: 'member', created_at: T1 } as const
+    const member = { id: 'm-2', workspace_id: 'w-1', user_id: 'ada', role: 'member', created_at: T1, name: null, email: null } as const
     await workspaces.addMembers([member], T1, changedBy())
     const to = ['ada', userId].map((subject) => ({ id: `a-${subject}`, subject }))
     const here = { workspaceId: 'w-1', guardrailId: 'g-2', kind: 'member', now: T1 } as const

@@ -8,6 +8,7 @@ import { type AuditedChange, type ChangedBy, recordChange } from './audit-log.ts
 import type { Database } from './database.ts'
 import type { GuardrailsTable } from './guardrail-tables.ts'
 import type { Once } from './idempotency.ts'
+import { readModels } from './key-store.ts'
 import type { Schema } from './schema.ts'
 import { flag } from './sql-values.ts'
 import type { Page } from './page.ts'
@@ -48,6 +49,8 @@ export interface GuardrailStore {
     keyHash: string
     userId: string
   }): Promise<readonly { guardrail: GuardrailResource; by: AppliedBy }[]>
+  /** The only models that the key may call; null: any. */
+  modelsOf(keyHash: string): Promise<readonly string[] | null>
 }
 
 export const createGuardrailStore = (database: Database): GuardrailStore => ({
@@ -122,6 +125,11 @@ export const createGuardrailStore = (database: Database): GuardrailStore => ({
     const rows = await ofWorkspace.selectAll().orderBy('created_at', 'desc').orderBy('id', 'desc').offset(offset).limit(limit).execute()
     const { count } = await ofWorkspace.select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
     return { items: rows.map(toGuardrail), totalCount: count }
+  },
+
+  async modelsOf(keyHash) {
+    const row = await database.kysely.selectFrom('api_keys').select('allowed_models').where('hash', '=', keyHash).executeTakeFirst()
+    return row === undefined ? null : readModels(row.allowed_models)
   },
 
   async applyingTo({ workspaceId, keyHash, userId }) {

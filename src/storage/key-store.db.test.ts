@@ -3,6 +3,7 @@ import { expect, test } from 'bun:test'
 import { changedBy } from '../../test/support/changed-by.ts'
 import { describeEachEngine } from '../../test/support/databases.ts'
 import { createChangeCounter } from './change-counter.ts'
+import { EVERY_KEY } from '../contract/key-query.ts'
 import { createKeyStore, type KeyRecord } from './key-store.ts'
 import { preparePresets, T0, T1, T2 } from './testing/preset-input.ts'
 import { rejection } from './testing/rejection.ts'
@@ -31,6 +32,9 @@ describeEachEngine('key store', (engine) => {
       tpmLimit: null,
       providerFailure: null,
       externalUser: null,
+      purpose: null,
+      allowedModels: null,
+      retired: null,
       expiresAt: null,
       createdAt: T0,
       updatedAt: null,
@@ -53,13 +57,13 @@ describeEachEngine('key store', (engine) => {
   test('a key is found by its digest, which may change while its hash stays', async () => {
     const { store, key, workspaceId } = await prepare()
     await store.insert(key(hashOf('a')), changedBy())
-    expect((await store.find([hashOf('c'), hashOf('a')]))?.hash).toBe(hashOf('a'))
+    expect((await store.find([hashOf('c'), hashOf('a')], T0))?.hash).toBe(hashOf('a'))
     expect(await store.countOtherPeppers('second')).toBe(1)
     await store.renewDigest(hashOf('a'), hashOf('b'), 'second')
-    expect([await store.find([hashOf('a')]), (await store.find([hashOf('b')]))?.hash]).toEqual([null, hashOf('a')])
+    expect([await store.find([hashOf('a')], T0), (await store.find([hashOf('b')], T0))?.hash]).toEqual([null, hashOf('a')])
     expect([(await store.get(hashOf('a')))?.pepperId, await store.countOtherPeppers('second')]).toEqual(['second', 0])
     await store.revoke(workspaceId, hashOf('a'), T1, changedBy())
-    expect(await store.find([hashOf('b')])).toBeNull()
+    expect(await store.find([hashOf('b')], T0)).toBeNull()
   })
 
   test('an update changes what is named; null clears, absent leaves', async () => {
@@ -83,7 +87,7 @@ describeEachEngine('key store', (engine) => {
     expect(await store.revoke(workspaceId, dead.hash, T2, changedBy())).toBe(false)
     expect(await store.get(dead.hash)).toBeNull()
     expect(await store.update(workspaceId, dead.hash, { disabled: false }, T2, changedBy())).toBeNull()
-    expect(await store.list({ workspaceId, includeDisabled: true, offset: 0, limit: 10 })).toEqual([])
+    expect(await store.list({ ...EVERY_KEY, workspaceId, now: T2, offset: 0, limit: 10 })).toEqual([])
     expect(await rejection(store.insert(dead, changedBy()))).toBeInstanceOf(Error)
   })
 
@@ -93,7 +97,9 @@ describeEachEngine('key store', (engine) => {
     await store.insert(key(hashOf('b'), { createdAt: T2, disabled: true }), changedBy())
     await store.insert(key(hashOf('c'), { createdAt: T1 }), changedBy())
     const listed = async (includeDisabled: boolean, offset: number, limit: number) =>
-      (await store.list({ workspaceId, includeDisabled, offset, limit })).map(({ hash }) => hash[0]).join('')
+      (await store.list({ ...EVERY_KEY, status: includeDisabled ? 'all' : 'enabled', workspaceId, now: T2, offset, limit }))
+        .map(({ record }) => record.hash[0])
+        .join('')
     expect(await listed(false, 0, 10)).toBe('ca')
     expect(await listed(true, 0, 10)).toBe('bca')
     expect(await listed(true, 1, 1)).toBe('c')

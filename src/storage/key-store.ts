@@ -1,11 +1,14 @@
 import { type RawBuilder, type Selectable, sql, type Updateable } from 'kysely'
 
+import { z } from 'zod'
+
 import type { ProviderFailureMode } from '../contract/provider-failure.ts'
 import type { JsonObject } from '../lib/json.ts'
 import { dollars } from '../lib/money.ts'
 import { type AuditedChange, type ChangedBy, recordChange } from './audit-log.ts'
 import type { Database } from './database.ts'
 import type { Once } from './idempotency.ts'
+import { listKeys, type KeyListInput } from './key-list.ts'
 import type { ApiKeysTable } from './schema.ts'
 import { flag } from './sql-values.ts'
 import { usageWindowsAt } from './usage-windows.ts'
@@ -35,6 +38,12 @@ export interface KeyRecord {
   readonly providerFailure: ProviderFailureMode | null
   /** Who uses the key, in the words of whoever made it. */
   readonly externalUser: string | null
+  /** Who made it: a person's playground, or an application that the person allowed; null: somebody who manages keys. */
+  readonly purpose: 'playground' | 'application' | null
+  /** Models that it may call; null: any. */
+  readonly allowedModels: readonly string[] | null
+  /** The secret before the last rotation, which is a key until then. */
+  readonly retired: { readonly digest: string; readonly until: string } | null
   readonly expiresAt: string | null
   readonly createdAt: string
   readonly updatedAt: string | null
@@ -72,16 +81,25 @@ export interface WindowTotals {
 
 export interface KeyStore {
   insert(key: KeyRecord, by: ChangedBy, once?: Once<void>): Promise<void>
+  /** False where the person has a key for the playground already. */
+  insertPlayground(key: KeyRecord, by: ChangedBy): Promise<boolean>
+  /** The person's key for the playground. */
+  playground(workspaceId: string, userId: string): Promise<KeyRecord | null>
+  /** Null if the scope has no such key. */
+  rotate(scope: string | null, hash: string, secret: RotatedSecret, now: string, by: ChangedBy): Promise<KeyRecord | null>
+  /** When each was used last; those that never were are not in the answer. */
+  lastUses(hashes: readonly string[]): Promise<ReadonlyMap<string, string>>
+  noteUses(uses: ReadonlyMap<string, string>): Promise<void>
   /** Null for an unknown key and for a revoked one, which is dead for ever. */
   get(hash: string): Promise<KeyRecord | null>
-  /** The key with any of these digests; null as above. */
-  find(digests: readonly string[]): Promise<KeyRecord | null>
+  /** The key with any of these digests, also where it was retired and still counts; null as above. */
+  find(digests: readonly string[], now: string): Promise<KeyRecord | null>
   /** From now on the key is found by this digest. */
   renewDigest(hash: string, digest: string, pepperId: string): Promise<void>
   /** Live keys that have not been used since the pepper became this one. */
   countOtherPeppers(pepperId: string): Promise<number>
-  /** Newest first. `workspaceId` null: of every workspace. */
-  list(input: { workspaceId: string | null; includeDisabled: boolean; offset: number; limit: number }): Promise<readonly KeyRecord[]>
+  /** Each with the value that it was ordered by. */
+  list(input: KeyListInput): Promise<readonly ListedKey[]>
   /** Null if the scope, one workspace or with null all of them, has no such key. */
   update(scope: string | null, hash: string, patch: KeyPatch, now: string, by: ChangedBy): Promise<KeyRecord | null>
   /** False if the scope has no such key (any more). */
@@ -91,6 +109,19 @@ export interface KeyStore {
   countIn(workspaceId: string | null, hashes: readonly string[]): Promise<number>
   /** One query; every hash asked for is in the answer. */
   usageOfMany(hashes: readonly string[], now: string): Promise<ReadonlyMap<string, KeyUsage>>
+}
+
+export interface ListedKey {
+  readonly record: KeyRecord
+  readonly sorted: string
+}
+
+export interface RotatedSecret {
+  readonly digest: string
+  readonly pepperId: string
+  readonly label: string
+  /** Until when the secret before is a key too. */
+  readonly retiredUntil: string
 }
 
 export const createKeyStore = (database: Database): KeyStore => ({
@@ -116,11 +147,64 @@ export const createKeyStore = (database: Database): KeyStore => ({
     return row === undefined ? null : toKey(row)
   },
 
-  async find(digests) {
+  insertPlayground: (key, by) =>
+    recordChange<boolean>(database, by, key.createdAt, async (transaction) => {
+      const made = await transaction
+        .insertInto('api_keys')
+        .values(newRow(key))
+        .onConflict((conflict) => conflict.doNothing())
+        .returning('hash')
+        .executeTakeFirst()
+      return { result: made !== undefined, audit: made === undefined ? null : audited('created', key, null, auditView(key)) }
+    }),
+
+  async playground(workspaceId, userId) {
     const row = await database.kysely
       .selectFrom('api_keys')
       .selectAll()
-      .where('digest', 'in', digests)
+      .where('workspace_id', '=', workspaceId)
+      .where('creator_user_id', '=', userId)
+      .where('purpose', '=', 'playground')
+      .where('deleted_at', 'is', null)
+      .executeTakeFirst()
+    return row === undefined ? null : toKey(row)
+  },
+
+  rotate: (scope, hash, { digest, pepperId, label, retiredUntil }, now, by) =>
+    changeLive(database, { scope, hash, now, by }, 'rotated', ({ digest: replaced }) => ({
+      digest,
+      pepper_id: pepperId,
+      label,
+      retired_digest: replaced,
+      retired_until: retiredUntil,
+      updated_at: now,
+    })),
+
+  async lastUses(hashes) {
+    if (hashes.length === 0) return new Map()
+    const rows = await database.kysely.selectFrom('key_uses').selectAll().where('key_hash', 'in', hashes).execute()
+    return new Map(rows.map(({ key_hash, last_used_at }) => [key_hash, last_used_at]))
+  },
+
+  noteUses: (uses) =>
+    database.transaction(async (transaction) => {
+      await transaction
+        .insertInto('key_uses')
+        .values([...uses].map(([key_hash, last_used_at]) => ({ key_hash, last_used_at })))
+        .onConflict((conflict) =>
+          conflict
+            .column('key_hash')
+            .doUpdateSet((eb) => ({ last_used_at: eb.ref('excluded.last_used_at') }))
+            .whereRef('key_uses.last_used_at', '<', 'excluded.last_used_at'),
+        )
+        .execute()
+    }),
+
+  async find(digests, now) {
+    const row = await database.kysely
+      .selectFrom('api_keys')
+      .selectAll()
+      .where((eb) => eb.or([eb('digest', 'in', digests), eb.and([eb('retired_digest', 'in', digests), eb('retired_until', '>', now)])]))
       .where('deleted_at', 'is', null)
       .executeTakeFirst()
     return row === undefined ? null : toKey(row)
@@ -141,25 +225,16 @@ export const createKeyStore = (database: Database): KeyStore => ({
     return count
   },
 
-  async list({ workspaceId, includeDisabled, offset, limit }) {
-    const rows = await database.kysely
-      .selectFrom('api_keys')
-      .selectAll()
-      .where('deleted_at', 'is', null)
-      .$if(workspaceId !== null, (query) => query.where('workspace_id', '=', workspaceId ?? ''))
-      .$if(!includeDisabled, (query) => query.where('disabled', '=', 0))
-      .orderBy('created_at', 'desc')
-      .orderBy('hash', 'desc')
-      .offset(offset)
-      .limit(limit)
-      .execute()
-    return rows.map(toKey)
+  async list(input) {
+    const rows = await listKeys(database, input)
+    return rows.map((row) => ({ record: toKey(row), sorted: row.sorted }))
   },
 
   update: (scope, hash, patch, now, by) =>
-    changeLive(database, { scope, hash, now, by }, 'updated', { ...changedColumns(patch), updated_at: now }),
+    changeLive(database, { scope, hash, now, by }, 'updated', () => ({ ...changedColumns(patch), updated_at: now })),
 
-  revoke: async (scope, hash, now, by) => (await changeLive(database, { scope, hash, now, by }, 'revoked', { deleted_at: now })) !== null,
+  revoke: async (scope, hash, now, by) =>
+    (await changeLive(database, { scope, hash, now, by }, 'revoked', () => ({ deleted_at: now }))) !== null,
 
   usage: async (hash, now) => (await readUsage(database, [hash], now)).get(hash) ?? NOTHING_USED,
 
@@ -180,8 +255,8 @@ export const createKeyStore = (database: Database): KeyStore => ({
 const changeLive = (
   database: Database,
   { scope, hash, now, by }: { scope: string | null; hash: string; now: string; by: ChangedBy },
-  action: 'updated' | 'revoked',
-  changes: Updateable<ApiKeysTable>,
+  action: 'updated' | 'revoked' | 'rotated',
+  changesOf: (before: Selectable<ApiKeysTable>) => Updateable<ApiKeysTable>,
 ): Promise<KeyRecord | null> =>
   recordChange(database, by, now, async (transaction) => {
     const live = (set: Updateable<ApiKeysTable>) =>
@@ -195,7 +270,7 @@ const changeLive = (
         .executeTakeFirst()
     // An update that changes nothing takes the lock on both engines, so that the entry tells what this change replaced.
     const before = await live({ hash })
-    const after = before === undefined ? undefined : await live(changes)
+    const after = before === undefined ? undefined : await live(changesOf(before))
     if (before === undefined || after === undefined) return { result: null, audit: null }
     const record = toKey(after)
     return { result: record, audit: audited(action, record, auditView(toKey(before)), action === 'revoked' ? null : auditView(record)) }
@@ -224,6 +299,8 @@ const auditView = (key: KeyRecord): JsonObject => ({
   tpm_limit: key.tpmLimit,
   provider_failure: key.providerFailure,
   external_user: key.externalUser,
+  purpose: key.purpose,
+  allowed_models: key.allowedModels,
   expires_at: key.expiresAt,
 })
 
@@ -263,6 +340,11 @@ const readUsage = async (database: Database, hashes: readonly string[], now: str
 const sumSince = (column: 'cost_nanos' | 'byok_cost_nanos', firstDay: string): RawBuilder<number> =>
   sql<number>`cast(coalesce(sum(${sql.ref(column)}) filter (where day >= ${firstDay}), 0) as bigint)`
 
+const modelList = z.array(z.string()).nullable()
+
+/** As it is stored. */
+export const readModels = (text: string | null): readonly string[] | null => modelList.parse(text === null ? null : JSON.parse(text))
+
 const toKey = (row: Selectable<ApiKeysTable>): KeyRecord => ({
   hash: row.hash,
   digest: row.digest,
@@ -281,6 +363,9 @@ const toKey = (row: Selectable<ApiKeysTable>): KeyRecord => ({
   tpmLimit: row.tpm_limit,
   providerFailure: row.provider_failure,
   externalUser: row.external_user,
+  purpose: row.purpose,
+  allowedModels: readModels(row.allowed_models),
+  retired: row.retired_digest === null || row.retired_until === null ? null : { digest: row.retired_digest, until: row.retired_until },
   expiresAt: row.expires_at,
   createdAt: row.created_at,
   updatedAt: row.updated_at,
@@ -304,6 +389,10 @@ const newRow = (key: KeyRecord): Selectable<ApiKeysTable> => ({
   tpm_limit: key.tpmLimit,
   provider_failure: key.providerFailure,
   external_user: key.externalUser,
+  purpose: key.purpose,
+  allowed_models: key.allowedModels === null ? null : JSON.stringify(key.allowedModels),
+  retired_digest: null,
+  retired_until: null,
   expires_at: key.expiresAt,
   created_at: key.createdAt,
   updated_at: key.updatedAt,

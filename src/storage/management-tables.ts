@@ -35,6 +35,9 @@ export interface WorkspaceMembersTable {
   user_id: string
   role: 'admin' | 'member'
   created_at: string
+  /** What people call the person here. */
+  name: string | null
+  email: string | null
 }
 
 export interface ByokKeysTable {

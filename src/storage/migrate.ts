@@ -19,6 +19,7 @@ import { usageHours } from './migrations/0014-usage-hours.ts'
 import { nodes } from './migrations/0015-nodes.ts'
 import { presetRollouts } from './migrations/0016-preset-rollouts.ts'
 import { generationContents } from './migrations/0017-generation-contents.ts'
+import { people } from './migrations/0018-people.ts'
 import type { Schema } from './schema.ts'
 import { StorageRefused } from './storage-errors.ts'
 
@@ -41,6 +42,7 @@ export const migrationsFor = (engine: Engine): Record<string, Migration> => ({
   '0015-nodes': nodes(engine),
   '0016-preset-rollouts': presetRollouts(engine),
   '0017-generation-contents': generationContents(engine),
+  '0018-people': people(engine),
 })
 
 /** Those of these names, for a database that is to have the schema of another. Throws StorageRefused for one that we do not know. */

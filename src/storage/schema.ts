@@ -92,6 +92,12 @@ export interface ApiKeysTable {
   /** Null: as the server says. */
   provider_failure: ProviderFailureMode | null
   external_user: string | null
+  purpose: 'playground' | 'application' | null
+  /** A list of texts; null: no restriction. */
+  allowed_models: JsonText | null
+  /** The secret before the last rotation, and until when it is a key too. */
+  retired_digest: string | null
+  retired_until: string | null
   expires_at: string | null
   created_at: string
   updated_at: string | null

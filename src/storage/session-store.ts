@@ -1,4 +1,4 @@
-import { type Selectable, sql, type Transaction } from 'kysely'
+import type { Selectable, Transaction } from 'kysely'
 
 import { type AuditedChange, type ChangedBy, recordChange } from './audit-log.ts'
 import type { Database } from './database.ts'
@@ -162,12 +162,9 @@ const counting = (database: Database, now: string) =>
           eb('api_keys.disabled', '=', 0),
           eb.or([eb('api_keys.expires_at', 'is', null), eb('api_keys.expires_at', '>', now)]),
         ]),
-        eb.and([eb('sessions.key_hash', 'is', null), eb(roleNow, '=', eb.ref('sessions.role'))]),
+        eb.and([eb('sessions.key_hash', 'is', null), eb('workspace_members.role', '=', eb.ref('sessions.role'))]),
       ]),
     )
-
-/** Who made a workspace is its admin, with no row among its members where it came with the database. */
-const roleNow = sql<string>`coalesce(workspace_members.role, case when workspaces.created_by = sessions.user_id then 'admin' end)`
 
 const roleOf = async (transaction: Transaction<Schema>, workspaceId: string, userId: string): Promise<LoginLinkRecord['role'] | null> => {
   const member = await transaction
@@ -176,14 +173,7 @@ const roleOf = async (transaction: Transaction<Schema>, workspaceId: string, use
     .where('workspace_id', '=', workspaceId)
     .where('user_id', '=', userId)
     .executeTakeFirst()
-  if (member !== undefined) return member.role
-  const made = await transaction
-    .selectFrom('workspaces')
-    .select('id')
-    .where('id', '=', workspaceId)
-    .where('created_by', '=', userId)
-    .executeTakeFirst()
-  return made === undefined ? null : 'admin'
+  return member?.role ?? null
 }
 
 /** Makes the person a member with this role, or changes the role; the sessions that the person had with the old one end. */
@@ -196,10 +186,15 @@ const giveRole = async (transaction: Transaction<Schema>, member: NewMember): Pr
     .execute()
   await transaction
     .insertInto('workspace_members')
-    .values(member)
+    .values({ ...member, name: null, email: null })
     .onConflict((conflict) => conflict.columns(['workspace_id', 'user_id']).doUpdateSet({ role }))
     .execute()
-  await transaction.deleteFrom('sessions').where('workspace_id', '=', workspace_id).where('user_id', '=', user_id).execute()
+  await endSessionsOf(transaction, workspace_id, user_id)
+}
+
+/** For a change of the person's role, in its transaction. */
+export const endSessionsOf = async (transaction: Transaction<Schema>, workspaceId: string, userId: string): Promise<void> => {
+  await transaction.deleteFrom('sessions').where('workspace_id', '=', workspaceId).where('user_id', '=', userId).execute()
 }
 
 interface NewMember {

@@ -2,6 +2,8 @@
 export interface SignInTables {
   sessions: SessionsTable
   login_links: LoginLinksTable
+  key_uses: KeyUsesTable
+  oauth_codes: OauthCodesTable
 }
 
 export interface SessionsTable {
@@ -31,4 +33,29 @@ export interface LoginLinksTable {
   role: 'admin' | 'member'
   created_at: string
   expires_at: string
+}
+
+/** When each key was used last, to some seconds. */
+interface KeyUsesTable {
+  key_hash: string
+  last_used_at: string
+}
+
+/** Codes that applications exchange for a key of the person who allowed it. Made by 0018. */
+export interface OauthCodesTable {
+  id: string
+  digest: string
+  workspace_id: string
+  user_id: string
+  /** Null: the code was shown to the person. */
+  callback_url: string | null
+  code_challenge: string | null
+  code_challenge_method: 'S256' | 'plain' | null
+  /** What the key is to be: JSON. */
+  key_settings: string
+  created_at: string
+  expires_at: string
+  /** When it was exchanged, and for which key. */
+  used_at: string | null
+  key_hash: string | null
 }

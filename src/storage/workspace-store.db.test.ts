@@ -39,7 +39,15 @@ describeEachEngine('workspace store', (engine) => {
       settings: DEFAULT_SETTINGS,
     })
     const make = (id: string, slug: string) => store.create(workspace(id, slug), `m-${id}`, changedBy())
-    const member = (user_id: string) => ({ id: crypto.randomUUID(), workspace_id: 'w-1', user_id, role: 'member' as const, created_at: T2 })
+    const member = (user_id: string) => ({
+      id: crypto.randomUUID(),
+      workspace_id: 'w-1',
+      user_id,
+      role: 'member' as const,
+      created_at: T2,
+      name: null,
+      email: null,
+    })
     return { database, store, workspace, make, member, log: createAuditLog(database) }
   }
   const PAGE = { offset: 0, limit: 10 }
@@ -94,6 +102,9 @@ describeEachEngine('workspace store', (engine) => {
         tpmLimit: null,
         providerFailure: null,
         externalUser: null,
+        purpose: null,
+        allowedModels: null,
+        retired: null,
         expiresAt: null,
         createdAt: T1,
         updatedAt: null,

@@ -5,6 +5,7 @@ import { DEFAULT_SETTINGS, type WorkspaceMemberResource, type WorkspaceSettings 
 import { type AuditedChange, type ChangedBy, recordChange } from './audit-log.ts'
 import type { Database } from './database.ts'
 import type { Once } from './idempotency.ts'
+import { endSessionsOf } from './session-store.ts'
 import type { Schema, WorkspacesTable } from './schema.ts'
 import type { Page } from './page.ts'
 import { readSettings } from './workspace-settings.ts'
@@ -40,9 +41,18 @@ export interface WorkspaceStore {
   isMember(workspaceId: string, userId: string): Promise<boolean>
   /** Those that were not members yet. */
   addMembers(members: readonly WorkspaceMemberResource[], now: string, by: ChangedBy): Promise<readonly WorkspaceMemberResource[]>
+  /** Null where there is no such member. Another role ends the sessions of the person. */
+  updateMember(member: MemberToChange, changes: MemberChanges, now: string, by: ChangedBy): Promise<WorkspaceMemberResource | null>
   /** How many, or the ids of those who still have keys in it; then nothing was changed. */
   removeMembers(workspaceId: string, userIds: readonly string[], now: string, by: ChangedBy): Promise<number | readonly string[]>
 }
+
+export interface MemberToChange {
+  readonly workspaceId: string
+  readonly userId: string
+}
+
+export type MemberChanges = Partial<Pick<WorkspaceMemberResource, 'role' | 'name' | 'email'>>
 
 export const createWorkspaceStore = (database: Database): WorkspaceStore => ({
   ensureDefaults: ({ workspaceId, userId, now }) =>
@@ -67,6 +77,18 @@ export const createWorkspaceStore = (database: Database): WorkspaceStore => ({
         .executeTakeFirst()
       if (made !== undefined) {
         await transaction.insertInto('users').values({ id: userId, name: 'Owner', email: null, created_at: now }).execute()
+        await transaction
+          .insertInto('workspace_members')
+          .values({
+            id: founderId(workspaceId),
+            workspace_id: workspaceId,
+            user_id: userId,
+            role: 'admin',
+            created_at: now,
+            name: 'Owner',
+            email: null,
+          })
+          .execute()
         return { workspaceId, userId }
       }
       const existing = await transaction
@@ -120,6 +142,8 @@ export const createWorkspaceStore = (database: Database): WorkspaceStore => ({
             user_id: workspace.createdBy,
             role: 'admin',
             created_at: workspace.createdAt,
+            name: null,
+            email: null,
           })
           .execute()
         return { result: true, audit: audited('created', workspace.id, null, workspace) }
@@ -211,6 +235,40 @@ export const createWorkspaceStore = (database: Database): WorkspaceStore => ({
       }
     }),
 
+  updateMember: ({ workspaceId, userId }, changes, now, by) =>
+    recordChange<WorkspaceMemberResource | null>(database, by, now, async (transaction) => {
+      const change = (set: MemberChanges | { id: string }) =>
+        transaction
+          .updateTable('workspace_members')
+          .set(set)
+          .where('workspace_id', '=', workspaceId)
+          .where('user_id', '=', userId)
+          .returningAll()
+          .executeTakeFirst()
+      const found = await transaction
+        .selectFrom('workspace_members')
+        .select('id')
+        .where('workspace_id', '=', workspaceId)
+        .where('user_id', '=', userId)
+        .executeTakeFirst()
+      // An update that changes nothing takes the lock on both engines.
+      const before = found === undefined ? undefined : await change({ id: found.id })
+      if (before === undefined) return { result: null, audit: null }
+      const after = Object.keys(changes).length === 0 ? before : ((await change(changes)) ?? before)
+      if (after.role !== before.role) await endSessionsOf(transaction, workspaceId, userId)
+      return {
+        result: after,
+        audit: {
+          workspaceId,
+          action: 'updated',
+          objectType: 'member',
+          objectId: userId,
+          before: memberView(before),
+          after: memberView(after),
+        },
+      }
+    }),
+
   removeMembers: (workspaceId, userIds, now, by) =>
     recordChange<number | readonly string[]>(database, by, now, async (transaction) => {
       const busy = await transaction
@@ -244,6 +302,11 @@ export const createWorkspaceStore = (database: Database): WorkspaceStore => ({
       }
     }),
 })
+
+const memberView = ({ role, name, email }: WorkspaceMemberResource) => ({ role, name, email })
+
+/** The same that 0018 gave to those who had none. */
+const founderId = (workspaceId: string): string => `founder-${workspaceId}`
 
 /** An update that changes nothing: it takes the lock on both engines. */
 const lock = async (transaction: Transaction<Schema>, id: string): Promise<WorkspaceRecord | null> => {

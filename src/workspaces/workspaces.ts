@@ -6,7 +6,13 @@ import { defaultGuardrailId } from '../canonical/default-guardrail-id.ts'
 import type { z } from 'zod'
 
 import type { Slice } from '../contract/paging.ts'
-import { DEFAULT_SETTINGS, type createWorkspaceBody, type updateWorkspaceBody, type WorkspaceSettings } from '../contract/workspace.ts'
+import {
+  DEFAULT_SETTINGS,
+  type createWorkspaceBody,
+  type updateMemberBody,
+  type updateWorkspaceBody,
+  type WorkspaceSettings,
+} from '../contract/workspace.ts'
 import type { WorkspaceMemberResource, WorkspaceResource } from '../contract/workspace.ts'
 import type { Page } from '../storage/page.ts'
 import { GatewayError } from '../errors.ts'
@@ -32,6 +38,8 @@ export interface Workspaces {
   delete(caller: Caller, id: string, by: ChangedBy): Promise<void>
   members(id: string, slice: Slice): Promise<Page<WorkspaceMemberResource>>
   addMembers(id: string, userIds: readonly string[], by: ChangedBy): Promise<readonly WorkspaceMemberResource[]>
+  /** Throws `not_found`. */
+  updateMember(id: string, userId: string, body: z.output<typeof updateMemberBody>, by: ChangedBy): Promise<WorkspaceMemberResource>
   /** How many. Throws `invalid_request` where one of them still has keys. */
   removeMembers(id: string, userIds: readonly string[], by: ChangedBy): Promise<number>
   /** What the workspace says for requests that do not say it; null where it says nothing. At once where it is known. Throws StorageUnavailable. */
@@ -152,8 +160,17 @@ export const createWorkspaces = ({ store, defaultId, clock, ids }: WorkspacesPar
         user_id,
         role: 'member',
         created_at: createdAt,
+        name: null,
+        email: null,
       }))
       return store.addMembers(members, createdAt, by)
+    },
+    async updateMember(id, userId, body, by) {
+      const { role, name, email } = body
+      const changes = { ...(role !== undefined && { role }), ...(name !== undefined && { name }), ...(email !== undefined && { email }) }
+      const member = await store.updateMember({ workspaceId: id, userId }, changes, now(), by)
+      if (member === null) throw new GatewayError('not_found', 'The workspace has no such member.')
+      return member
     },
     async removeMembers(id, userIds, by) {
       const outcome = await store.removeMembers(id, userIds, now(), by)

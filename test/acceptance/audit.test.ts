@@ -37,11 +37,16 @@ const CHANGES: Readonly<Record<string, () => Promise<Answer>>> = {
   deletePreset: () => text('DELETE', '/presets/walk'),
   createKeys: () => text('POST', '/keys', { name: 'walk' }),
   updateKeys: async () => text('PATCH', `/keys/${await newKey()}`, { disabled: true }),
+  rotateKey: async () => text('POST', `/keys/${await newKey()}/rotate`, {}),
   deleteKeys: async () => text('DELETE', `/keys/${await newKey()}`),
   createWorkspace: () => text('POST', '/workspaces', { name: 'walk', slug: 'walk' }),
   updateWorkspace: async () => text('PATCH', `/workspaces/${await newWorkspace()}`, { name: 'y' }),
   deleteWorkspace: async () => text('DELETE', `/workspaces/${await newWorkspace()}`),
   addWorkspaceMembers: async () => text('POST', `/workspaces/${await newWorkspace()}/members/add`, { user_ids: ['a', 'b'] }),
+  updateWorkspaceMember: async () => {
+    const workspace = await newWorkspace()
+    return text('PATCH', `/workspaces/${workspace}/members/${await owner()}`, { name: 'x' })
+  },
   removeWorkspaceMembers: async () => {
     const workspace = await newWorkspace()
     await text('POST', `/workspaces/${workspace}/members/add`, { user_ids: ['a'] })

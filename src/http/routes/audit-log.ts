@@ -1,47 +1,135 @@
-/** Who changed what (ours, beyond the contract). */
+/** Who changed what, and who signed in or took data away (docs/contract/management.md#audit-log). */
 import { z } from 'zod'
 
 import { scopeOf } from '../../canonical/reach.ts'
+import { cursorOf, cursorText } from '../../contract/cursor.ts'
 import { listOf, listPaging } from '../../contract/paging.ts'
 import { validate } from '../../contract/validate.ts'
 import { auditEntry, inWorkspace } from '../../contract/workspace.ts'
-import type { AuditEntry, AuditLog } from '../../storage/audit-log.ts'
+import { GatewayError } from '../../errors.ts'
+import { isoTimestamp, type Clock } from '../../lib/clock.ts'
+import { csvLine } from '../../lib/csv.ts'
+import type { AuditEntry, AuditFilter, AuditLog } from '../../storage/audit-log.ts'
+import { acceptsCsv, csvStream } from '../csv-stream.ts'
 import { jsonResponse } from '../json-response.ts'
-import { reachOf, type Route } from '../route.ts'
+import { changedBy, reachOf, type Route, type RouteRequest } from '../route.ts'
 
-const name = z.string().min(1).max(128).optional()
+const name = z.string().min(1).max(256).optional()
+const instant = z
+  .union([z.iso.datetime({ offset: true }), z.iso.date()], 'Use ISO 8601, an instant or a day.')
+  .transform((text) => isoTimestamp(Date.parse(text)))
+  .optional()
 const filters = {
-  object_type: name.meta({ description: 'Entries of this kind of object, e.g. `api_key`, `preset`, `workspace`.' }),
+  object_type: name.meta({ description: 'Entries of this kind of object, e.g. `api_key`, `preset`, `workspace`, `session`.' }),
   object_id: name.meta({ description: 'Entries of this object.' }),
+  user_id: name.meta({ description: 'Entries of this person.' }),
+  action: name.meta({ description: 'Entries of this action, e.g. `created`, `signed_in`, `exported`.' }),
+  from: instant.meta({ description: 'The first instant or day.' }),
+  to: instant.meta({ description: 'The instant or day before which they are.' }),
+  cursor: cursorText.optional().meta({ description: '`next_cursor` of the answer before.' }),
 }
 const filterSchema = z.object(filters)
 
-export const auditLogRoute = (auditLog: AuditLog): Route => ({
+export interface AuditLogRouteParts {
+  readonly auditLog: AuditLog
+  readonly clock: Clock
+  readonly onError: (thrown: unknown) => void
+}
+
+export const auditLogRoute = (parts: AuditLogRouteParts): Route => ({
   method: 'GET',
   path: '/audit-log',
   operation: 'listAuditLog',
-  summary: 'List the changes that management keys and the shell have made, newest first',
+  summary: 'List what keys, people and the shell have changed, newest first, and who signed in or took data away',
   tag: 'Audit',
   policy: 'management',
   surface: 'management',
   query: { ...filters, ...inWorkspace, ...listPaging.query },
-  answers: { 200: { description: 'Entries.', schema: listOf(auditEntry) } },
+  answers: {
+    200: {
+      description: 'Entries; with `Accept: text/csv` all that the filter finds, as a table.',
+      schema: listOf(auditEntry).extend({ next_cursor: z.string().nullable().meta({ description: 'Null at the end.' }) }),
+    },
+  },
   errors: [400, 404],
   async handle(request) {
-    const named = (key: string): string | undefined => request.query.get(key) || undefined
-    const { object_type, object_id } = validate(filterSchema, {
-      object_type: named('object_type'),
-      object_id: named('object_id'),
+    const filter = filterOf(request)
+    if (acceptsCsv(request.headers)) return exported(request, filter, parts)
+    const { offset, limit } = listPaging.read(request.query)
+    const page = await parts.auditLog.list({ ...filter, offset, limit: limit + 1 })
+    const data = page.items.slice(0, limit)
+    const last = page.items.length > limit ? data.at(-1) : undefined
+    return jsonResponse({
+      data: data.map(entryResource),
+      total_count: page.totalCount,
+      next_cursor: last === undefined ? null : cursorOf({ createdAt: last.createdAt, id: last.requestId }),
     })
-    const page = await auditLog.list({
-      workspaceId: scopeOf(reachOf(request)),
-      objectType: object_type,
-      objectId: object_id,
-      ...listPaging.read(request.query),
-    })
-    return jsonResponse({ data: page.items.map(entryResource), total_count: page.totalCount })
   },
 })
+
+const filterOf = (request: RouteRequest): AuditFilter => {
+  const given = Object.fromEntries(Object.keys(filters).map((key) => [key, request.query.get(key) || undefined]))
+  const { object_type, object_id, user_id, action, from, to, cursor } = validate(filterSchema, given)
+  if (from !== undefined && to !== undefined && from > to) throw new GatewayError('invalid_request', 'from: it is after to.')
+  return {
+    workspaceId: scopeOf(reachOf(request)),
+    objectType: object_type,
+    objectId: object_id,
+    userId: user_id,
+    action,
+    from,
+    to,
+    after: cursor,
+  }
+}
+
+const EXPORT_PAGE = 500
+
+/** What leaves is an entry itself. */
+const exported = async (
+  request: RouteRequest,
+  filter: AuditFilter,
+  { auditLog, clock, onError }: AuditLogRouteParts,
+): Promise<Response> => {
+  const { workspaceId } = reachOf(request)
+  const asked = Object.fromEntries([...request.query].filter(([, value]) => value !== ''))
+  const entry = { workspaceId, action: 'exported', objectType: 'audit_log', objectId: 'csv', before: null, after: asked }
+  await auditLog.note(entry, changedBy(request), isoTimestamp(clock.now()))
+  return csvStream('audit-log.csv', lines(auditLog, filter), onError)
+}
+
+const COLUMNS = [
+  'created_at',
+  'workspace_id',
+  'user_id',
+  'key_hash',
+  'session_id',
+  'action',
+  'object_type',
+  'object_id',
+  'before',
+  'after',
+  'id',
+] as const
+
+async function* lines(auditLog: AuditLog, filter: AuditFilter): AsyncGenerator<string> {
+  yield csvLine(COLUMNS)
+  for (let after = filter.after; ;) {
+    const { items } = await auditLog.list({ ...filter, after, offset: 0, limit: EXPORT_PAGE })
+    yield items.map((item) => csvLine(cellsOf(item))).join('')
+    const last = items.at(-1)
+    if (last === undefined || items.length < EXPORT_PAGE) return
+    after = { createdAt: last.createdAt, id: last.requestId }
+  }
+}
+
+const cellsOf = (entry: AuditEntry) => {
+  const resource = entryResource(entry)
+  return COLUMNS.map((column) => {
+    const value = resource[column]
+    return typeof value === 'object' && value !== null ? JSON.stringify(value) : value
+  })
+}
 
 const entryResource = (entry: AuditEntry) => ({
   id: entry.requestId,

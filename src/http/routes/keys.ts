@@ -3,12 +3,14 @@ import { z } from 'zod'
 
 import { scopeOf } from '../../canonical/reach.ts'
 import { onceHeaders } from '../../contract/idempotency.ts'
-import { apiKey, createKeyBody, createdKey, currentKey, keyHash, updateKeyBody } from '../../contract/key.ts'
+import { pageOf } from '../../contract/cursor.ts'
+import { apiKey, createKeyBody, createdKey, currentKey, keyDetail, keyHash, rotateKeyBody, updateKeyBody } from '../../contract/key.ts'
+import { keyCursor, keyListQuery, readKeyQuery } from '../../contract/key-query.ts'
 import { validate } from '../../contract/validate.ts'
 import { inWorkspace } from '../../contract/workspace.ts'
 import { currentKeyResource, keyResource } from '../../keys/key-resource.ts'
 import { spenderOf, type Keys, type MadeKey, type NewKey } from '../../keys/keys.ts'
-import { keyBudgets } from '../../ledger/key-budgets.ts'
+import { keyBudgets, keyLimits } from '../../ledger/key-budgets.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { readJsonObject } from '../../lib/json-body.ts'
@@ -28,41 +30,36 @@ export interface KeyRouteParts {
   readonly keys: Keys
   readonly workspaces: Workspaces
   readonly onceness: Onceness
+  readonly clock: Clock
+  /** Resolves when what was answered before is counted. */
+  readonly flush: () => Promise<void>
+  readonly figures: Ledger['figures']
 }
-
-const LIST_PAGE = 100
-
-const listQuery = z.object({
-  include_disabled: z.enum(['true', 'false']).optional(),
-  offset: z
-    .string()
-    .regex(/^\d{1,9}$/, 'Use a whole number.')
-    .optional(),
-  ...inWorkspace,
-})
 
 export const keysList = (keys: Keys): Route => ({
   ...shared,
+  policy: 'own',
   method: 'GET',
   path: '/keys',
   operation: 'listKeys',
-  summary: 'List API keys, newest first, 100 at a time',
-  query: listQuery.shape,
-  answers: { 200: { description: 'Keys; never the keys themselves.', schema: z.object({ data: z.array(apiKey) }) } },
+  summary: 'List API keys, newest first unless told otherwise; members see their own',
+  query: keyListQuery,
+  answers: { 200: { description: 'Keys; never the keys themselves.', schema: pageOf(apiKey) } },
   errors: [400, 404],
   async handle(request) {
-    const query = validate(listQuery, Object.fromEntries([...request.query].filter(([, value]) => value !== '')))
-    const found = await keys.list({
-      workspaceId: reachOf(request).workspaceId,
-      includeDisabled: query.include_disabled === 'true',
-      offset: Number(query.offset ?? 0),
-      limit: LIST_PAGE,
+    const { limit, ...filter } = readKeyQuery(request.query)
+    const { workspaceId, onlyUserId } = reachOf(request)
+    const found = await keys.list({ ...filter, workspaceId, onlyUserId, limit: limit + 1 })
+    const data = found.slice(0, limit)
+    const last = found.length > limit ? data.at(-1) : undefined
+    return jsonResponse({
+      data: data.map(keyResource),
+      next_cursor: last === undefined ? null : keyCursor(filter.sort, last.sorted, last.record.hash),
     })
-    return jsonResponse({ data: found.map(keyResource) })
   },
 })
 
-export const keysCreate = ({ keys, workspaces, onceness }: KeyRouteParts): Route => ({
+export const keysCreate = ({ keys, workspaces, onceness }: Pick<KeyRouteParts, 'keys' | 'workspaces' | 'onceness'>): Route => ({
   ...shared,
   method: 'POST',
   path: '/keys',
@@ -94,6 +91,8 @@ export const keysCreate = ({ keys, workspaces, onceness }: KeyRouteParts): Route
       tpmLimit: body.tpm_limit ?? null,
       providerFailure: body.provider_failure ?? null,
       externalUser: body.external?.user ?? null,
+      purpose: null,
+      allowedModels: body.allowed_models ?? null,
       expiresAt: body.expires_at ?? null,
     }
     return answerOnce<MadeKey>(
@@ -105,19 +104,44 @@ export const keysCreate = ({ keys, workspaces, onceness }: KeyRouteParts): Route
   },
 })
 
-export const keysGet = (keys: Keys): Route => ({
+export const keysGet = (keys: Keys, { figures, flush, clock }: Pick<KeyRouteParts, 'figures' | 'flush' | 'clock'>): Route => ({
   ...shared,
+  policy: 'own',
   method: 'GET',
   path: '/keys/:hash',
   operation: 'getKey',
-  summary: 'Read an API key',
+  summary: 'Read an API key, and everything that bounds it',
   params: { hash: keyHash },
   query: inWorkspace,
-  answers: { 200: { description: 'The key, without itself.', schema: z.object({ data: apiKey }) } },
+  answers: { 200: { description: 'The key, without itself.', schema: z.object({ data: keyDetail }) } },
   errors: [400, 404],
   async handle(request) {
     const hash = hashOf(request)
-    return jsonResponse({ data: keyResource(await keys.get(scopeOf(reachOf(request)), hash)) })
+    await flush()
+    const reach = reachOf(request)
+    const found = await keys.get(scopeOf(reach), hash, reach.onlyUserId)
+    const atMs = clock.now()
+    const limits = keyLimits(await figures(spenderOf(keys.principalOf(found.record)), atMs), atMs)
+    return jsonResponse({ data: { ...keyResource(found), limits } })
+  },
+})
+
+export const keysRotate = (keys: Keys): Route => ({
+  ...shared,
+  method: 'POST',
+  path: '/keys/:hash/rotate',
+  operation: 'rotateKey',
+  summary: 'Give an API key a new secret; its hash, limits and history stay',
+  params: { hash: keyHash },
+  query: inWorkspace,
+  body: rotateKeyBody,
+  answers: { 200: { description: 'The key; the answer is the only place that shows it.', schema: createdKey } },
+  errors: [404, 409],
+  async handle(request) {
+    const hash = hashOf(request)
+    const { grace_seconds } = validate(rotateKeyBody, readJsonObject(await request.text()))
+    const { key, ...rest } = await keys.rotate(scopeOf(reachOf(request)), hash, grace_seconds, changedBy(request))
+    return jsonResponse({ data: keyResource(rest), key }, { headers: { 'cache-control': 'no-store' } })
   },
 })
 

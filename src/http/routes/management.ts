@@ -3,6 +3,7 @@ import type { ProviderKeys } from '../../byok/provider-keys.ts'
 import type { Keys } from '../../keys/keys.ts'
 import type { Budgets } from '../../ledger/budgets.ts'
 import type { Credits } from '../../ledger/credits.ts'
+import type { Ledger } from '../../ledger/ledger.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { ActivityStore } from '../../storage/activity-store.ts'
 import type { AuditLog } from '../../storage/audit-log.ts'
@@ -14,7 +15,7 @@ import { auditLogRoute } from './audit-log.ts'
 import { budgetRoutes, includesByok } from './budgets.ts'
 import { byokRoutes } from './byok.ts'
 import { creditRoutes } from './credits.ts'
-import { keysCreate, keysDelete, keysGet, keysList, keysUpdate } from './keys.ts'
+import { keysCreate, keysDelete, keysGet, keysList, keysRotate, keysUpdate } from './keys.ts'
 import { workspaceRoutes } from './workspaces.ts'
 
 export interface ManagementParts {
@@ -25,6 +26,9 @@ export interface ManagementParts {
   readonly providerKeys: ProviderKeys
   readonly activity: ActivityStore
   readonly clock: Clock
+  /** What failed where nobody can be told any more. */
+  readonly onError: (thrown: unknown) => void
+  readonly figures: Ledger['figures']
   /** Resolves when what was answered before is counted. */
   readonly flush: () => Promise<void>
   readonly providerName: (slug: string) => string
@@ -38,7 +42,8 @@ export const managementRoutes = (keys: Keys, parts: ManagementParts): readonly R
   return [
     keysList(keys),
     keysCreate({ keys, workspaces: parts.workspaces, onceness: parts.onceness }),
-    keysGet(keys),
+    keysGet(keys, parts),
+    keysRotate(keys),
     keysUpdate(keys),
     keysDelete(keys),
     ...workspaceRoutes({ workspaces: parts.workspaces, includesByok: (id) => includesByok(parts.budgets, id), onceness: parts.onceness }),
@@ -46,6 +51,6 @@ export const managementRoutes = (keys: Keys, parts: ManagementParts): readonly R
     ...creditRoutes(parts),
     ...byokRoutes(parts),
     activityRoute(parts),
-    auditLogRoute(parts.auditLog),
+    auditLogRoute(parts),
   ]
 }

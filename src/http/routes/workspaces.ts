@@ -4,7 +4,16 @@ import { z } from 'zod'
 import { onceHeaders } from '../../contract/idempotency.ts'
 import { listOf, listPaging } from '../../contract/paging.ts'
 import { validate } from '../../contract/validate.ts'
-import { createWorkspaceBody, memberIds, updateWorkspaceBody, workspace, workspaceMember, workspaceRef } from '../../contract/workspace.ts'
+import {
+  createWorkspaceBody,
+  memberId,
+  memberIds,
+  updateMemberBody,
+  updateWorkspaceBody,
+  workspace,
+  workspaceMember,
+  workspaceRef,
+} from '../../contract/workspace.ts'
 import { readJsonObject } from '../../lib/json-body.ts'
 import type { WorkspaceRecord } from '../../storage/workspace-store.ts'
 import { workspaceResource, type Workspaces } from '../../workspaces/workspaces.ts'
@@ -121,6 +130,23 @@ export const workspaceRoutes = ({ workspaces, includesByok, onceness }: Workspac
         const { id } = await workspaceOf(request, workspaces)
         const page = await workspaces.members(id, listPaging.read(request.query))
         return jsonResponse({ data: page.items, total_count: page.totalCount })
+      },
+    },
+    {
+      ...shared,
+      method: 'PATCH',
+      path: '/workspaces/:id/members/:user_id',
+      operation: 'updateWorkspaceMember',
+      summary: 'Give a member another role, a name or an address; another role ends the sessions of the person',
+      params: { ...params, user_id: memberId },
+      body: updateMemberBody,
+      answers: { 200: { description: 'The changed member.', schema: z.object({ data: workspaceMember }) } },
+      errors: [404, 409],
+      async handle(request) {
+        const { id } = await workspaceOf(request, workspaces)
+        const userId = validate(memberId, request.params['user_id'], ['user_id'])
+        const body = validate(updateMemberBody, readJsonObject(await request.text()))
+        return jsonResponse({ data: await workspaces.updateMember(id, userId, body, changedBy(request)) })
       },
     },
     {

@@ -1,0 +1,87 @@
+/** Members have roles, names and addresses (docs/contract/keys-and-workspaces.md#members). */
+import { beforeAll, expect, test } from 'bun:test'
+
+import { call, type Answer } from '../support/calls.ts'
+import { signInAs, signInByKey } from '../support/signed-in.ts'
+import { type StartedService, useServices } from '../support/started-service.ts'
+
+const services = useServices()
+let service: StartedService
+beforeAll(async () => {
+  service = await services.start()
+})
+
+const dataOf = ({ json }: Answer): Record<string, unknown> => (json as { data: Record<string, unknown> }).data
+const patch = (userId: string, body: object, workspace = 'default') =>
+  call(service, 'PATCH', `/workspaces/${workspace}/members/${encodeURIComponent(userId)}`, { body })
+
+test('who made the installation is its first member, as an admin', async () => {
+  const { json } = await call(service, 'GET', '/workspaces/default/members')
+  expect(json).toMatchObject({ data: [{ role: 'admin', name: 'Owner' }] })
+})
+
+test('a member gets another role, a name and an address; what is absent stays', async () => {
+  await call(service, 'POST', '/workspaces/default/members/add', { body: { user_ids: ['ada/x y'] } })
+  expect(dataOf(await patch('ada/x y', { name: 'Ada', email: 'ada@example.com' }))).toMatchObject({ role: 'member', name: 'Ada' })
+  expect(dataOf(await patch('ada/x y', { role: 'admin' }))).toMatchObject({ role: 'admin', name: 'Ada', email: 'ada@example.com' })
+  expect(dataOf(await patch('ada/x y', { name: null }))).toMatchObject({ role: 'admin', name: null, email: 'ada@example.com' })
+  const [entry] = ((await call(service, 'GET', '/audit-log?object_type=member&object_id=ada%2Fx%20y')).json as { data: object[] }).data
+  expect(entry).toMatchObject({ action: 'updated', before: { name: 'Ada' }, after: { name: null, role: 'admin' } })
+})
+
+test('another role ends the sessions of the person; another name does not', async () => {
+  const person = await signInAs(service, { user_id: 'bo' })
+  await patch('bo', { name: 'Bo' })
+  expect((await person.ask('GET', '/sessions/current')).status).toBe(200)
+  await patch('bo', { role: 'member' })
+  expect((await person.ask('GET', '/sessions/current')).status).toBe(200)
+  await patch('bo', { role: 'admin' })
+  expect((await person.ask('GET', '/sessions/current')).status).toBe(401)
+  // Neither does the old role bring them back.
+  await patch('bo', { role: 'member' })
+  expect((await person.ask('GET', '/sessions/current')).status).toBe(401)
+})
+
+test('404: somebody who is no member, or a workspace out of reach; 403: a member; 400: a role that is none', async () => {
+  expect((await patch('nobody', { name: 'x' })).status).toBe(404)
+  await call(service, 'POST', '/workspaces', { body: { name: 'x', slug: 'other' } })
+  const elsewhere = await signInAs(service, { user_id: 'cy', workspace_id: 'other', role: 'admin' })
+  expect((await elsewhere.ask('PATCH', '/workspaces/default/members/bo', { body: { role: 'admin' } })).status).toBe(404)
+  expect((await elsewhere.ask('PATCH', '/workspaces/other/members/cy', { body: { name: 'Cy' } })).status).toBe(200)
+  const member = await signInAs(service, { user_id: 'di' })
+  expect((await member.ask('PATCH', '/workspaces/default/members/di', { body: { role: 'admin' } })).status).toBe(403)
+  for (const body of [{ role: 'owner' }, { name: '' }, { email: 'no address' }, { nick: 'x' }])
+    expect((await patch('di', body)).status).toBe(400)
+})
+
+test('the audit log is cut by person, action and time, goes on behind its cursor, and leaves as a table that is an entry itself', async () => {
+  const admin = await signInByKey(service)
+  for (const name of ['=cmd()', 'two', 'three']) await admin.ask('POST', '/keys', { body: { name } })
+  const me = String(dataOf(await admin.ask('GET', '/sessions/current'))['user_id'])
+  const list = async (query: string) =>
+    (await admin.ask('GET', `/audit-log?${query}`)).json as {
+      data: readonly Record<string, unknown>[]
+      next_cursor: string | null
+    }
+  const seen: unknown[] = []
+  let cursor = ''
+  do {
+    const { data, next_cursor } = await list(`limit=1&action=created&object_type=api_key&user_id=${me}${cursor}`)
+    seen.push(...data.map(({ after }) => (after as { name: string }).name))
+    cursor = next_cursor === null ? '' : `&cursor=${next_cursor}`
+  } while (cursor !== '')
+  expect(seen.slice(0, 3)).toEqual(['three', 'two', '=cmd()'])
+  expect((await list('user_id=nobody')).data).toEqual([])
+  expect((await list('to=2020-01-01')).data).toEqual([])
+  expect((await list('from=2020-01-01&limit=1')).data).toHaveLength(1)
+  for (const bad of ['from=x', 'cursor=x', 'from=2026-01-02&to=2026-01-01', 'limit=0']) {
+    expect((await admin.ask('GET', `/audit-log?${bad}`)).status).toBe(400)
+  }
+  const table = await admin.ask('GET', '/audit-log?object_type=api_key', { headers: { accept: 'text/csv' } })
+  expect(table.headers.get('content-type')).toStartWith('text/csv')
+  expect(table.text.split('\r\n')[0]).toBe(
+    'created_at,workspace_id,user_id,key_hash,session_id,action,object_type,object_id,before,after,id',
+  )
+  expect(table.text.trim().split('\r\n').length).toBeGreaterThan(3)
+  expect((await list('action=exported')).data[0]).toMatchObject({ object_type: 'audit_log', session_id: admin.sessionId })
+})
