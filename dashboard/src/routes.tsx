@@ -62,16 +62,36 @@ const tree = root.addChildren([
     '/keys',
     lazyRouteComponent(() => import('./screens/keys/keys-screen.tsx'), 'KeysScreen'),
   ),
-  screen(root, '/spend', notBuilt),
-  screen(root, '/guardrails', notBuilt),
+  screen(
+    root,
+    '/spend',
+    lazyRouteComponent(() => import('./screens/spend/spend-screen.tsx'), 'SpendScreen'),
+  ),
+  screen(
+    root,
+    '/guardrails',
+    lazyRouteComponent(() => import('./screens/guardrails/guardrails-screen.tsx'), 'GuardrailsScreen'),
+  ),
   screen(
     root,
     '/setup',
     lazyRouteComponent(() => import('./screens/setup/setup-screen.tsx'), 'SetupScreen'),
   ),
-  screen(root, '/workspaces', notBuilt),
-  screen(root, '/audit', notBuilt),
-  screen(root, '/settings', notBuilt),
+  screen(
+    root,
+    '/workspaces',
+    lazyRouteComponent(() => import('./screens/workspaces/workspaces-screen.tsx'), 'WorkspacesScreen'),
+  ),
+  screen(
+    root,
+    '/audit',
+    lazyRouteComponent(() => import('./screens/audit/audit-screen.tsx'), 'AuditScreen'),
+  ),
+  screen(
+    root,
+    '/settings',
+    lazyRouteComponent(() => import('./screens/settings/settings-screen.tsx'), 'SettingsScreen'),
+  ),
 ])
 
 export const router = createRouter({

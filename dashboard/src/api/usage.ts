@@ -12,6 +12,9 @@ export interface UsageSums {
   readonly tokens_completion: number
   readonly cost: number
   readonly byok_cost: number
+  /** Of requests whose tokens the provider did not tell; part of the cost. */
+  readonly estimated_cost?: number
+  readonly unpriced_requests?: number
   readonly ttft_p50: number | null
   readonly ttft_p95: number | null
   readonly total_p50: number | null

@@ -1,0 +1,54 @@
+/** Guardrails, to whom they are assigned, and what they make of a text. */
+import { queryOptions } from '@tanstack/react-query'
+import type { z } from 'zod'
+
+import type { guardrailTest } from '../../../src/contract/guardrail-test.ts'
+import type { GuardrailResource, KeyAssignmentResource, MemberAssignmentResource } from '../../../src/contract/guardrail.ts'
+import { ask, segment } from './client.ts'
+import { queryClient } from './query-client.ts'
+
+export type Guardrail = GuardrailResource
+export type GuardrailTest = z.output<typeof guardrailTest>
+
+/** What a draft may set; what it leaves out stays as it is saved. */
+export type GuardrailDraft = Readonly<Partial<Omit<Guardrail, 'id' | 'workspace_id' | 'created_at' | 'updated_at'>>>
+
+export const guardrailList = queryOptions({
+  queryKey: ['guardrails'],
+  queryFn: async ({ signal }) => (await ask<{ data: readonly Guardrail[] }>('/guardrails', { query: { limit: 100 }, signal })).data,
+})
+
+export const assignmentsOf = (id: string) =>
+  queryOptions({
+    queryKey: ['guardrails', id, 'assignments'],
+    queryFn: async ({ signal }) => {
+      const path = `/guardrails/${segment(id)}/assignments`
+      const [keys, members] = await Promise.all([
+        ask<{ data: readonly KeyAssignmentResource[] }>(`${path}/keys`, { signal }),
+        ask<{ data: readonly MemberAssignmentResource[] }>(`${path}/members`, { signal }),
+      ])
+      return { keys: keys.data, members: members.data }
+    },
+  })
+
+export const testGuardrail = (body: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<GuardrailTest> =>
+  ask<{ data?: GuardrailTest } & GuardrailTest>('/guardrail-tests', { method: 'POST', body, signal }).then(
+    (answer) => answer.data ?? answer,
+  )
+
+export const createGuardrail = async (name: string): Promise<Guardrail> =>
+  (await changed(ask<{ data: Guardrail }>('/guardrails', { method: 'POST', body: { name } }))).data
+
+export const saveGuardrail = async (id: string, draft: GuardrailDraft): Promise<unknown> =>
+  changed(ask(`/guardrails/${segment(id)}`, { method: 'PATCH', body: draft }))
+
+export const deleteGuardrail = async (id: string): Promise<unknown> => changed(ask(`/guardrails/${segment(id)}`, { method: 'DELETE' }))
+
+export const assignKey = async (id: string, hash: string): Promise<unknown> =>
+  changed(ask(`/guardrails/${segment(id)}/assignments/keys`, { method: 'POST', body: { key_hashes: [hash] } }))
+
+const changed = async <Answer>(asked: Promise<Answer>): Promise<Answer> => {
+  const answer = await asked
+  await queryClient.invalidateQueries({ queryKey: ['guardrails'] })
+  return answer
+}

@@ -1,0 +1,76 @@
+/** Workspaces, their members and budgets. */
+import { queryOptions } from '@tanstack/react-query'
+import type { z } from 'zod'
+
+import type { credits, workspaceBudget } from '../../../src/contract/budget.ts'
+import type { loginLink } from '../../../src/contract/session.ts'
+import type { WorkspaceMemberResource, WorkspaceResource } from '../../../src/contract/workspace.ts'
+import { ask, segment } from './client.ts'
+import { queryClient } from './query-client.ts'
+
+export type Workspace = WorkspaceResource
+export type Member = WorkspaceMemberResource & { readonly name?: string | null; readonly email?: string | null }
+export type LoginLink = z.output<typeof loginLink>
+
+export const workspaceList = queryOptions({
+  queryKey: ['workspaces'],
+  queryFn: async ({ signal }) => (await ask<{ data: readonly Workspace[] }>('/workspaces', { query: { limit: 100 }, signal })).data,
+})
+
+export const workspaceOf = (id: string) =>
+  queryOptions({
+    queryKey: ['workspaces', id],
+    queryFn: async ({ signal }) => (await ask<{ data: Workspace }>(`/workspaces/${segment(id)}`, { signal })).data,
+  })
+
+export const membersOf = (id: string) =>
+  queryOptions({
+    queryKey: ['workspaces', id, 'members'],
+    queryFn: async ({ signal }) =>
+      (await ask<{ data: readonly Member[] }>(`/workspaces/${segment(id)}/members`, { query: { limit: 100 }, signal })).data,
+  })
+
+export const budgetsOf = (id: string) =>
+  queryOptions({
+    queryKey: ['workspaces', id, 'budgets'],
+    queryFn: async ({ signal }) =>
+      (await ask<{ data: readonly z.output<typeof workspaceBudget>[] }>(`/workspaces/${segment(id)}/budgets`, { signal })).data,
+  })
+
+export const creditsOf = (id: string) =>
+  queryOptions({
+    queryKey: ['workspaces', id, 'credits'],
+    queryFn: async ({ signal }) =>
+      (await ask<{ data: z.output<typeof credits> }>('/credits', { query: { workspace_id: id }, signal })).data,
+  })
+
+export const createWorkspace = async (body: { name: string; slug: string }): Promise<unknown> =>
+  changed(ask('/workspaces', { method: 'POST', body }))
+
+export const changeWorkspace = async (id: string, body: Readonly<Record<string, unknown>>): Promise<unknown> =>
+  changed(ask(`/workspaces/${segment(id)}`, { method: 'PATCH', body }))
+
+/** A role that changes ends the sessions of the person. */
+export const changeMember = async (id: string, userId: string, body: Readonly<Record<string, unknown>>): Promise<unknown> =>
+  changed(ask(`/workspaces/${segment(id)}/members/${segment(userId)}`, { method: 'PATCH', body }))
+
+export const removeMember = async (id: string, userId: string): Promise<unknown> =>
+  changed(ask(`/workspaces/${segment(id)}/members/remove`, { method: 'POST', body: { user_ids: [userId] } }))
+
+/** The address is in the answer, once. */
+export const createLoginLink = async (body: { user_id: string; role: string; workspace_id: string }): Promise<LoginLink> => {
+  const answer = await changed(ask<{ data?: LoginLink } & LoginLink>('/login-links', { method: 'POST', body }))
+  return answer.data ?? answer
+}
+
+export const putBudget = async (id: string, interval: string, limitUsd: number): Promise<unknown> =>
+  changed(ask(`/workspaces/${segment(id)}/budgets/${interval}`, { method: 'PUT', body: { limit_usd: limitUsd } }))
+
+export const deleteBudget = async (id: string, interval: string): Promise<unknown> =>
+  changed(ask(`/workspaces/${segment(id)}/budgets/${interval}`, { method: 'DELETE' }))
+
+const changed = async <Answer>(asked: Promise<Answer>): Promise<Answer> => {
+  const answer = await asked
+  await queryClient.invalidateQueries({ queryKey: ['workspaces'] })
+  return answer
+}

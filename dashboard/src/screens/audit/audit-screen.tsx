@@ -1,0 +1,103 @@
+/** Who changed what and when, with the object before and after. */
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { useNavigate, useSearch } from '@tanstack/react-router'
+
+import { type AuditEntry, auditLog } from '../../api/audit.ts'
+import { askRaw } from '../../api/client.ts'
+import { Button } from '../../parts/button.tsx'
+import { CopyCurl } from '../../parts/copy-curl.tsx'
+import { Empty } from '../../parts/empty.tsx'
+import { messageOf } from '../../parts/error-note.tsx'
+import { Loaded } from '../../parts/loaded.tsx'
+import { Panel } from '../../parts/panel.tsx'
+import { RangeSelect } from '../../parts/range-select.tsx'
+import { saveFile } from '../../parts/save-file.ts'
+import { ScreenHead } from '../../parts/screen-head.tsx'
+import { SearchField } from '../../parts/search-field.tsx'
+import { useNow, When } from '../../parts/when.tsx'
+import { rangeOf } from '../../range.ts'
+import { toast } from '../../shell/toasts.tsx'
+import { AuditChange } from './audit-change.tsx'
+import { ObjectLink } from './object-link.tsx'
+
+const OBJECTS = ['api_key', 'preset', 'guardrail', 'workspace', 'session', 'byok', 'budget', 'generation_content'] as const
+
+export const AuditScreen = () => {
+  const search = useSearch({ strict: false })
+  const navigate = useNavigate()
+  const range = rangeOf({ ...search, range: search['range'] ?? '30d' }, useNow())
+  const filter = { from: range.from, to: range.to, object_type: search['object'], user_id: search['person'], action: search['action'] }
+  const entries = useInfiniteQuery(auditLog(filter))
+  return (
+    <>
+      <ScreenHead title="Audit">
+        <RangeSelect />
+        <CopyCurl path="/audit-log" query={filter} />
+        <Button
+          onClick={() => {
+            askRaw('/audit-log', { query: filter, headers: { accept: 'text/csv' } })
+              .then((answer) => answer.blob())
+              .then((file) => saveFile(file, 'audit.csv'))
+              .catch((thrown: unknown) => toast(messageOf(thrown)))
+          }}
+        >
+          CSV
+        </Button>
+      </ScreenHead>
+      <div className="filters">
+        <SearchField label="Person" placeholder="Person" parameter="person" />
+        <select
+          aria-label="Object"
+          value={search['object'] ?? ''}
+          onChange={(event) => {
+            const object = event.target.value
+            void navigate({ to: '.', search: (before) => ({ ...before, object: object === '' ? undefined : object }) })
+          }}
+        >
+          <option value="">every object</option>
+          {OBJECTS.map((object) => (
+            <option key={object} value={object}>
+              {object.replaceAll('_', ' ')}
+            </option>
+          ))}
+        </select>
+      </div>
+      <Panel title="Changes" quiet>
+        <Loaded query={entries} rows={10}>
+          {({ pages }) => <Entries entries={pages.flatMap(({ data }) => data)} />}
+        </Loaded>
+        {entries.hasNextPage ? (
+          <Button onClick={() => void entries.fetchNextPage()} busy={entries.isFetchingNextPage}>
+            Show more
+          </Button>
+        ) : null}
+      </Panel>
+    </>
+  )
+}
+
+const Entries = ({ entries }: { entries: readonly AuditEntry[] }) =>
+  entries.length === 0 ? (
+    <Empty>Nobody changed anything in this time.</Empty>
+  ) : (
+    <ol className="audit">
+      {entries.map((entry, index) => (
+        <li key={`${entry.id}${index}`}>
+          <span className="audit-when">
+            <When at={entry.created_at} exact />
+          </span>
+          <span className="audit-who cut">{whoOf(entry)}</span>
+          <span className="audit-what">
+            <strong>{entry.action}</strong> <ObjectLink of={entry} />
+          </span>
+          <AuditChange of={entry} />
+        </li>
+      ))}
+    </ol>
+  )
+
+const whoOf = ({ user_id, key_hash, session_id }: AuditEntry): string => {
+  const person = user_id ?? 'somebody'
+  if (session_id !== null) return `${person} (session)`
+  return key_hash === null ? `${person} (shell)` : `${person} (key ${key_hash.slice(0, 6)})`
+}

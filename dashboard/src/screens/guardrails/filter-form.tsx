@@ -1,0 +1,103 @@
+import type { FilterAction, FilterSide } from '../../../../src/contract/guardrail.ts'
+import { Button } from '../../parts/button.tsx'
+import { BUILTINS, type FilterRow } from './filter-rows.ts'
+
+const ACTIONS: readonly FilterAction[] = ['block', 'redact', 'flag']
+const SIDES: readonly FilterSide[] = ['input', 'output', 'both']
+
+export const FilterForm = ({ rows, onRows }: { rows: readonly FilterRow[]; onRows: (rows: readonly FilterRow[]) => void }) => {
+  const change = (id: number, changes: Partial<FilterRow>): void =>
+    onRows(rows.map((row) => (row.id === id ? { ...row, ...changes } : row)))
+  const add = (slug: FilterRow['slug']): void =>
+    onRows([
+      ...rows,
+      {
+        id: Math.max(2000, ...rows.map(({ id }) => id + 1)),
+        slug,
+        pattern: '',
+        label: '',
+        action: slug === null ? 'block' : 'redact',
+        side: 'both',
+      },
+    ])
+  const left = BUILTINS.filter((slug) => !rows.some((row) => row.slug === slug))
+  return (
+    <div className="stack">
+      {rows.length === 0 ? <p className="soft">It filters nothing yet.</p> : null}
+      <ul className="filter-rows">
+        {rows.map((row) => {
+          const name = row.slug ?? (row.label || 'pattern')
+          return (
+            <li key={row.id}>
+              {row.slug === null ? (
+                <span className="pattern">
+                  <input
+                    aria-label="Pattern"
+                    placeholder="Pattern, such as ACME-\d+"
+                    className="mono"
+                    value={row.pattern}
+                    spellCheck={false}
+                    onChange={(event) => change(row.id, { pattern: event.target.value })}
+                  />
+                  <input
+                    aria-label="Placeholder"
+                    placeholder="Placeholder"
+                    value={row.label}
+                    onChange={(event) => change(row.id, { label: event.target.value })}
+                  />
+                </span>
+              ) : (
+                <code>{row.slug}</code>
+              )}
+              <Choice label={`Action of ${name}`} of={ACTIONS} value={row.action} onChoose={(action) => change(row.id, { action })} />
+              <Choice label={`Side of ${name}`} of={SIDES} value={row.side} onChoose={(side) => change(row.id, { side })} />
+              <button
+                type="button"
+                className="icon-button"
+                aria-label={`Remove ${name}`}
+                onClick={() => onRows(rows.filter(({ id }) => id !== row.id))}
+              >
+                ×
+              </button>
+            </li>
+          )
+        })}
+      </ul>
+      <div className="row">
+        <select
+          aria-label="Add a built-in filter"
+          value=""
+          onChange={(event) => {
+            const slug = left.find((known) => known === event.target.value)
+            if (slug !== undefined) add(slug)
+          }}
+        >
+          <option value="">+ built-in filter</option>
+          {left.map((slug) => (
+            <option key={slug} value={slug}>
+              {slug}
+            </option>
+          ))}
+        </select>
+        <Button onClick={() => add(null)}>+ pattern</Button>
+      </div>
+    </div>
+  )
+}
+
+const Choice = <Value extends string>(parts: { label: string; of: readonly Value[]; value: Value; onChoose: (value: Value) => void }) => (
+  <select
+    aria-label={parts.label}
+    value={parts.value}
+    onChange={(event) => {
+      const chosen = parts.of.find((value) => value === event.target.value)
+      if (chosen !== undefined) parts.onChoose(chosen)
+    }}
+  >
+    {parts.of.map((value) => (
+      <option key={value} value={value}>
+        {value}
+      </option>
+    ))}
+  </select>
+)

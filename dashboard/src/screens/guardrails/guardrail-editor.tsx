@@ -1,0 +1,94 @@
+/** The filters of one guardrail, tried as they stand, and saved when they are right. */
+import { useNavigate } from '@tanstack/react-router'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+
+import { assignmentsOf, deleteGuardrail, type Guardrail, saveGuardrail } from '../../api/guardrails.ts'
+import { Button } from '../../parts/button.tsx'
+import { Confirm } from '../../parts/confirm.tsx'
+import { messageOf } from '../../parts/error-note.tsx'
+import { Loaded } from '../../parts/loaded.tsx'
+import { Panel } from '../../parts/panel.tsx'
+import { toast } from '../../shell/toasts.tsx'
+import { AssignDialog } from './assign-dialog.tsx'
+import { draftOf, type FilterRow, rowsOf } from './filter-rows.ts'
+import { FilterForm } from './filter-form.tsx'
+import { TestBox } from './test-box.tsx'
+
+export const GuardrailEditor = ({ of: guardrail }: { of: Guardrail }) => {
+  const [rows, setRows] = useState<readonly FilterRow[]>(() => rowsOf(guardrail))
+  const [busy, setBusy] = useState(false)
+  const [fault, setFault] = useState<string | null>(null)
+  const [act, setAct] = useState<'delete' | 'assign' | null>(null)
+  const navigate = useNavigate()
+  const draft = draftOf(rows)
+  const isChanged = JSON.stringify(draft) !== JSON.stringify(draftOf(rowsOf(guardrail)))
+  const save = (): void => {
+    setBusy(true)
+    setFault(null)
+    saveGuardrail(guardrail.id, draft)
+      .then(() => toast(`${guardrail.name} is saved: in force now.`))
+      .catch((thrown: unknown) => setFault(messageOf(thrown)))
+      .finally(() => setBusy(false))
+  }
+  return (
+    <div className="guardrail">
+      <Panel
+        title={`Rules of ${guardrail.name}`}
+        actions={
+          <span className="row">
+            <Button onClick={() => setAct('assign')}>Assign to a key</Button>
+            <Button kind="danger" onClick={() => setAct('delete')}>
+              Delete
+            </Button>
+            <Button kind="primary" onClick={save} busy={busy} disabled={!isChanged}>
+              Save
+            </Button>
+          </span>
+        }
+      >
+        {fault === null ? null : (
+          <p className="note bad" role="alert">
+            {fault}
+          </p>
+        )}
+        <FilterForm rows={rows} onRows={setRows} />
+        <Assignments id={guardrail.id} />
+      </Panel>
+      <Panel title="Test">
+        <TestBox guardrail={guardrail} draft={isChanged ? draft : null} />
+      </Panel>
+      {act === 'assign' ? <AssignDialog guardrail={guardrail} onClose={() => setAct(null)} /> : null}
+      {act === 'delete' ? (
+        <Confirm
+          title={`Delete ${guardrail.name}`}
+          action={`Delete ${guardrail.name}`}
+          name={guardrail.name}
+          isDanger
+          onConfirm={async () => {
+            await deleteGuardrail(guardrail.id)
+            await navigate({ to: '.', search: (before) => ({ ...before, guardrail: undefined }) })
+          }}
+          onClose={() => setAct(null)}
+        >
+          <p>Keys and people that it is assigned to are not held by its rules any more, from the next request on.</p>
+        </Confirm>
+      ) : null}
+    </div>
+  )
+}
+
+const Assignments = ({ id }: { id: string }) => {
+  const assignments = useQuery(assignmentsOf(id))
+  return (
+    <Loaded query={assignments} rows={1}>
+      {({ keys, members }) => (
+        <p className="soft">
+          {keys.length + members.length === 0
+            ? 'It is assigned to nobody, so it does nothing yet.'
+            : `It holds for ${[...keys.map(({ key_name }) => key_name), ...members.map(({ user_id }) => user_id)].join(', ')}.`}
+        </p>
+      )}
+    </Loaded>
+  )
+}

@@ -1,0 +1,104 @@
+/** Guardrails: what may be said and asked, with a box to try them in before they hold. */
+import { useQuery } from '@tanstack/react-query'
+import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
+
+import { createGuardrail, type Guardrail, guardrailList } from '../../api/guardrails.ts'
+import { Button } from '../../parts/button.tsx'
+import { Confirm } from '../../parts/confirm.tsx'
+import { CopyCurl } from '../../parts/copy-curl.tsx'
+import { Empty } from '../../parts/empty.tsx'
+import { Field } from '../../parts/field.tsx'
+import { Loaded } from '../../parts/loaded.tsx'
+import { Panel } from '../../parts/panel.tsx'
+import { ScreenHead } from '../../parts/screen-head.tsx'
+import { Table } from '../../parts/table.tsx'
+import { When } from '../../parts/when.tsx'
+import { useKeys } from '../../shell/keyboard.ts'
+import { GuardrailEditor } from './guardrail-editor.tsx'
+
+export const GuardrailsScreen = () => {
+  const search = useSearch({ strict: false })
+  const guardrails = useQuery(guardrailList)
+  const [isNew, setNew] = useState(false)
+  useKeys({ c: () => setNew(true) })
+  const chosen = guardrails.data?.find(({ id }) => id === search['guardrail'])
+  return (
+    <>
+      <ScreenHead title="Guardrails">
+        <CopyCurl path="/guardrails" />
+        <Button kind="primary" keys="c" onClick={() => setNew(true)}>
+          New guardrail
+        </Button>
+      </ScreenHead>
+      <Panel title="All guardrails" quiet>
+        <Loaded query={guardrails} rows={4}>
+          {(rows) => (
+            <Table
+              label="Guardrails"
+              rows={rows}
+              rowKey={({ id }) => id}
+              isSelected={({ id }) => id === chosen?.id}
+              empty={
+                <Empty
+                  action={
+                    <Button kind="primary" onClick={() => setNew(true)}>
+                      New guardrail
+                    </Button>
+                  }
+                >
+                  Nothing is filtered, and every model may be asked. A guardrail changes that for the keys and people it is assigned to.
+                </Empty>
+              }
+              columns={[
+                { title: 'Name', isHead: true, cell: nameCell },
+                { title: 'Filters', cell: filtersOf },
+                {
+                  title: 'Budget',
+                  cell: ({ limit_usd, reset_interval }) => (limit_usd === null ? '–' : `$${limit_usd} ${reset_interval ?? 'in all'}`),
+                  wideOnly: true,
+                },
+                { title: 'Changed', cell: ({ updated_at, created_at }) => <When at={updated_at ?? created_at} />, wideOnly: true },
+              ]}
+            />
+          )}
+        </Loaded>
+      </Panel>
+      {chosen === undefined ? null : <GuardrailEditor of={chosen} key={`${chosen.id}${chosen.updated_at}`} />}
+      {isNew ? <NewGuardrail onClose={() => setNew(false)} /> : null}
+    </>
+  )
+}
+
+const nameCell = ({ id, name }: Guardrail) => (
+  <Link to="." search={(before) => ({ ...before, guardrail: id })} resetScroll={false}>
+    {name}
+  </Link>
+)
+
+const filtersOf = ({ content_filters, content_filter_builtins, moderation }: Guardrail): string =>
+  [
+    ...(content_filter_builtins ?? []).map(({ slug }) => slug),
+    ...(content_filters ?? []).map(({ pattern, label }) => label ?? `/${pattern.slice(0, 24)}/`),
+    ...(moderation ?? []).map(({ endpoint }) => endpoint),
+  ].join(', ') || '–'
+
+const NewGuardrail = ({ onClose }: { onClose: () => void }) => {
+  const navigate = useNavigate()
+  const [name, setName] = useState('')
+  return (
+    <Confirm
+      title="New guardrail"
+      action="Create"
+      onClose={onClose}
+      onConfirm={async () => {
+        const { id } = await createGuardrail(name)
+        await navigate({ to: '.', search: (before) => ({ ...before, guardrail: id }) })
+      }}
+    >
+      <Field label="Name" hint="It does nothing until it has filters and is assigned.">
+        <input value={name} onChange={(event) => setName(event.target.value)} required autoFocus maxLength={200} autoComplete="off" />
+      </Field>
+    </Confirm>
+  )
+}

@@ -1,0 +1,94 @@
+/** A text through the rules as they stand in the form: each filter with what it matched, and what would go on. Nothing is recorded. */
+import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { useDeferredValue, useState } from 'react'
+
+import { type Guardrail, type GuardrailDraft, type GuardrailTest, testGuardrail } from '../../api/guardrails.ts'
+import { keyList } from '../../api/keys.ts'
+import { ErrorNote } from '../../parts/error-note.tsx'
+import { Field } from '../../parts/field.tsx'
+import { type Mark, Status } from '../../parts/status.tsx'
+
+const EXAMPLE = 'Mail ada@example.com about card 4111 1111 1111 1111.'
+
+export const TestBox = ({ guardrail, draft }: { guardrail: Guardrail; draft: GuardrailDraft | null }) => {
+  const [text, setText] = useState(EXAMPLE)
+  const [side, setSide] = useState<'input' | 'output'>('input')
+  const [asKey, setAsKey] = useState('')
+  const keys = useInfiniteQuery(keyList({ status: 'active' }))
+  const body = useDeferredValue({
+    guardrail_id: guardrail.id,
+    ...(draft === null ? {} : { guardrail: draft }),
+    ...(asKey === '' ? {} : { as_key: asKey }),
+    side,
+    text,
+  })
+  const test = useQuery({
+    queryKey: ['guardrail-test', body],
+    queryFn: ({ signal }) => testGuardrail(body, signal),
+    placeholderData: keepPreviousData,
+    retry: false,
+  })
+  return (
+    <div className="stack">
+      <div className="row">
+        <select aria-label="Side" value={side} onChange={(event) => setSide(event.target.value === 'output' ? 'output' : 'input')}>
+          <option value="input">said to the model</option>
+          <option value="output">said by the model</option>
+        </select>
+        <select aria-label="As key" value={asKey} onChange={(event) => setAsKey(event.target.value)}>
+          <option value="">this guardrail alone</option>
+          {keys.data?.pages
+            .flatMap(({ data }) => data)
+            .filter(({ kind }) => kind === 'inference')
+            .map(({ hash, name }) => (
+              <option key={hash} value={hash}>
+                as key {name}
+              </option>
+            ))}
+        </select>
+      </div>
+      <Field label="Text" hint={draft === null ? 'Tried with the saved rules.' : 'Tried with the rules of the form, which are not saved.'}>
+        <textarea rows={4} value={text} onChange={(event) => setText(event.target.value)} />
+      </Field>
+      {test.error === null ? null : <ErrorNote error={test.error} />}
+      {test.data === undefined ? null : <TestResult test={test.data} text={text} />}
+    </div>
+  )
+}
+
+const OUTCOMES: Readonly<Record<GuardrailTest['outcome'], readonly [Mark, string]>> = {
+  passed: ['ok', 'Passes as it is'],
+  flagged: ['left', 'Passes, and is told of'],
+  redacted: ['left', 'Passes, redacted'],
+  blocked: ['error', 'Blocked: 403, nobody is asked'],
+}
+
+const TestResult = ({ test, text }: { test: GuardrailTest; text: string }) => {
+  const [mark, words] = OUTCOMES[test.outcome]
+  return (
+    <div className="stack" aria-live="polite">
+      <Status mark={mark}>{words}</Status>
+      <ol className="stages">
+        {test.stages.map(({ filter, action, matches, ms }, index) => (
+          <li key={index} className={matches.length === 0 ? 'faint' : undefined}>
+            <code>{filter}</code>
+            <span>{action}</span>
+            <span className="cut">
+              {matches.length === 0
+                ? 'no match'
+                : matches.map(({ start, end, label }) => `${text.slice(start, end)} → ${label}`).join(', ')}
+            </span>
+            <span className="number right faint">{ms.toFixed(1)} ms</span>
+          </li>
+        ))}
+      </ol>
+      {test.text_after === null || test.outcome === 'passed' ? null : (
+        <div>
+          <h3>What goes on</h3>
+          <p className="said note">{test.text_after}</p>
+        </div>
+      )}
+      {test.error === null ? null : <p className="note bad">{test.error.message}</p>}
+    </div>
+  )
+}

@@ -1,0 +1,38 @@
+/** What the service runs with, read-only: each value with where it comes from, since that is where it is changed. */
+import type { EffectiveSetting, ServiceFacts } from '../../api/settings.ts'
+import { instant } from '../../format.ts'
+import { Facts } from '../../parts/facts.tsx'
+import { Table } from '../../parts/table.tsx'
+
+export const EffectiveSettings = ({ facts }: { facts: ServiceFacts }) => (
+  <div className="stack">
+    <Facts
+      facts={[
+        ['Version', facts.version],
+        ['Storage', facts.engine ?? '–'],
+        ['Since', facts.started_at === undefined ? '–' : instant(facts.started_at)],
+        ['Processes', facts.processes?.length ?? 1],
+      ]}
+    />
+    {(facts.config_errors ?? []).map((fault) => (
+      <p className="note bad" role="alert" key={fault}>
+        The file was not reloaded: {fault}
+      </p>
+    ))}
+    <Table
+      label="Effective configuration"
+      rows={facts.configuration ?? facts.settings ?? []}
+      rowKey={({ name }) => name}
+      empty={<p className="soft">The service does not tell its settings.</p>}
+      columns={[
+        { title: 'Setting', isHead: true, cell: ({ name }) => <code>{name}</code> },
+        { title: 'Value', cell: ({ value }) => <code className="setting-value">{shown(value)}</code> },
+        { title: 'From', cell: sourceOf, wideOnly: true },
+      ]}
+    />
+  </div>
+)
+
+const shown = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
+
+const sourceOf = ({ source, place }: EffectiveSetting): string => (place === null || place === undefined ? source : `${source}: ${place}`)

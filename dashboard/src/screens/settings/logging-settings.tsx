@@ -1,0 +1,73 @@
+/** Whether what is said is kept. It is off until somebody wants it, and holds for requests from then on. */
+import { useQuery } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+
+import { changeWorkspace, type Workspace, workspaceOf } from '../../api/workspaces.ts'
+import { Button } from '../../parts/button.tsx'
+import { messageOf } from '../../parts/error-note.tsx'
+import { Field } from '../../parts/field.tsx'
+import { Loaded } from '../../parts/loaded.tsx'
+import { toast } from '../../shell/toasts.tsx'
+
+export const LoggingSettings = ({ workspaceId }: { workspaceId: string }) => {
+  const workspace = useQuery(workspaceOf(workspaceId))
+  return (
+    <Loaded query={workspace} rows={3}>
+      {(data) => <LoggingForm of={data} key={data.updated_at} />}
+    </Loaded>
+  )
+}
+
+const LoggingForm = ({ of: workspace }: { of: Workspace }) => {
+  const [on, setOn] = useState(workspace.is_observability_io_logging_enabled)
+  const [share, setShare] = useState(String(workspace.io_logging_sampling_rate * 100))
+  const [busy, setBusy] = useState(false)
+  const [fault, setFault] = useState<string | null>(null)
+  const submit = (event: FormEvent): void => {
+    event.preventDefault()
+    const rate = Number(share) / 100
+    if (!(rate > 0 && rate <= 1)) {
+      setFault('Write a share from 0.01 to 100 per cent.')
+      return
+    }
+    setBusy(true)
+    setFault(null)
+    changeWorkspace(workspace.id, { is_observability_io_logging_enabled: on, io_logging_sampling_rate: rate })
+      .then(() => toast(on ? 'Contents of new requests are kept: in force now.' : 'Contents are not kept any more: in force now.'))
+      .catch((thrown: unknown) => setFault(messageOf(thrown)))
+      .finally(() => setBusy(false))
+  }
+  return (
+    <form className="stack" onSubmit={submit}>
+      <label className="check">
+        <input type="checkbox" checked={on} onChange={(event) => setOn(event.target.checked)} />
+        Keep requests and answers of {workspace.name}
+      </label>
+      <p className="soft">
+        They are sealed in the database, deleted after their days, and each reading is an entry of the audit log. Figures, errors and
+        attempts are kept in any case.
+      </p>
+      {on ? (
+        <Field label="Share of the requests, in per cent">
+          <input
+            value={share}
+            onChange={(event) => setShare(event.target.value)}
+            inputMode="decimal"
+            className="short"
+            autoComplete="off"
+          />
+        </Field>
+      ) : null}
+      {fault === null ? null : (
+        <p className="note bad" role="alert">
+          {fault}
+        </p>
+      )}
+      <div>
+        <Button type="submit" kind="primary" busy={busy}>
+          Save
+        </Button>
+      </div>
+    </form>
+  )
+}

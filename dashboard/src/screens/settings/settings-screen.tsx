@@ -1,0 +1,87 @@
+/** What a workspace keeps, who is signed in, and what the service runs with. */
+import { useQuery } from '@tanstack/react-query'
+
+import { currentSession } from '../../api/session.ts'
+import { endSessionOf, serviceFacts, sessionList } from '../../api/settings.ts'
+import { Button } from '../../parts/button.tsx'
+import { CopyCurl } from '../../parts/copy-curl.tsx'
+import { Empty } from '../../parts/empty.tsx'
+import { Loaded } from '../../parts/loaded.tsx'
+import { Panel } from '../../parts/panel.tsx'
+import { ScreenHead } from '../../parts/screen-head.tsx'
+import { Table } from '../../parts/table.tsx'
+import { When } from '../../parts/when.tsx'
+import { toast } from '../../shell/toasts.tsx'
+import { BrowserSettings } from './browser-settings.tsx'
+import { EffectiveSettings } from './effective-settings.tsx'
+import { LoggingSettings } from './logging-settings.tsx'
+
+export const SettingsScreen = () => {
+  const session = useQuery(currentSession)
+  const service = useQuery(serviceFacts)
+  return (
+    <>
+      <ScreenHead title="Settings">
+        <CopyCurl path="/service" />
+      </ScreenHead>
+      <Panel title="This browser">
+        <BrowserSettings />
+      </Panel>
+      <Panel title="Logging">{session.data === undefined ? null : <LoggingSettings workspaceId={session.data.workspace_id} />}</Panel>
+      <Sessions />
+      <Panel title="Service">
+        <Loaded query={service} rows={6}>
+          {(facts) => <EffectiveSettings facts={facts} />}
+        </Loaded>
+      </Panel>
+    </>
+  )
+}
+
+const Sessions = () => {
+  const sessions = useQuery(sessionList)
+  return (
+    <Panel title="Sessions">
+      <Loaded query={sessions} rows={2}>
+        {(rows) => (
+          <Table
+            label="Sessions"
+            rows={rows}
+            rowKey={({ id }) => id}
+            empty={<Empty>Nobody is signed in.</Empty>}
+            columns={[
+              {
+                title: 'Person',
+                isHead: true,
+                cell: ({ user_id, is_current }) => (
+                  <>
+                    {user_id}
+                    {is_current ? <span className="tag">this one</span> : null}
+                  </>
+                ),
+              },
+              { title: 'Role', cell: ({ role }) => role },
+              { title: 'Browser', cell: ({ user_agent }) => <span className="cut agent">{user_agent ?? '–'}</span>, wideOnly: true },
+              { title: 'Signed in', cell: ({ created_at }) => <When at={created_at} />, wideOnly: true },
+              { title: 'Last used', cell: ({ last_used_at }) => <When at={last_used_at} /> },
+              {
+                title: 'Actions',
+                align: 'right',
+                cell: ({ id, user_id, is_current }) =>
+                  is_current ? null : (
+                    <Button
+                      kind="quiet"
+                      aria-label={`End the session of ${user_id}`}
+                      onClick={() => void endSessionOf(id).then(() => toast(`The session of ${user_id} is over.`))}
+                    >
+                      End
+                    </Button>
+                  ),
+              },
+            ]}
+          />
+        )}
+      </Loaded>
+    </Panel>
+  )
+}

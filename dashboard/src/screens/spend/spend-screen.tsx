@@ -1,0 +1,88 @@
+/** Who spends what: stacked columns over the range, and a table that sums to the same total. Each part leads one step deeper, at last to the requests. */
+import { useQuery } from '@tanstack/react-query'
+import { useNavigate, useSearch } from '@tanstack/react-router'
+
+import { askRaw } from '../../api/client.ts'
+import { usage } from '../../api/usage.ts'
+import { compact, count, money } from '../../format.ts'
+import { Button } from '../../parts/button.tsx'
+import { ColumnsChart } from '../../parts/columns-chart.tsx'
+import { CopyCurl } from '../../parts/copy-curl.tsx'
+import { messageOf } from '../../parts/error-note.tsx'
+import { Loaded } from '../../parts/loaded.tsx'
+import { Panel } from '../../parts/panel.tsx'
+import { RangeSelect } from '../../parts/range-select.tsx'
+import { saveFile } from '../../parts/save-file.ts'
+import { ScreenHead } from '../../parts/screen-head.tsx'
+import { useNow } from '../../parts/when.tsx'
+import { rangeOf } from '../../range.ts'
+import { toast } from '../../shell/toasts.tsx'
+import { SpendFilter } from './spend-filter.tsx'
+import { spendFilterOf } from './spend-groups.ts'
+import { DIMENSIONS, type Dimension, MEASURES, type Measure, seriesOf } from './spend-series.ts'
+import { SpendTable } from './spend-table.tsx'
+import { SpendTotal } from './spend-total.tsx'
+
+export const SpendScreen = () => {
+  const search = useSearch({ strict: false })
+  const navigate = useNavigate()
+  const range = rangeOf({ ...search, range: search['range'] ?? '30d' }, useNow())
+  const group = DIMENSIONS.find(({ id }) => id === search['group'])?.id ?? 'key'
+  const measure = MEASURES.find(({ id }) => id === search['of'])?.id ?? 'cost'
+  const filter = spendFilterOf(search)
+  const query = { ...filter, from: range.from, to: range.to, interval: range.interval, group_by: group }
+  const sums = useQuery(usage(query))
+  const choose = (name: string, value: string): void => void navigate({ to: '.', search: (before) => ({ ...before, [name]: value }) })
+  return (
+    <>
+      <ScreenHead title="Spend">
+        <RangeSelect />
+        <select aria-label="Group by" value={group} onChange={(event) => choose('group', event.target.value as Dimension)}>
+          {DIMENSIONS.map(({ id, title }) => (
+            <option key={id} value={id}>
+              by {title}
+            </option>
+          ))}
+        </select>
+        <select aria-label="Measure" value={measure} onChange={(event) => choose('of', event.target.value as Measure)}>
+          {MEASURES.map(({ id, title }) => (
+            <option key={id} value={id}>
+              {title}
+            </option>
+          ))}
+        </select>
+        <CopyCurl path="/usage" query={query} />
+        <Button
+          onClick={() => {
+            askRaw('/usage', { query, headers: { accept: 'text/csv' } })
+              .then((answer) => answer.blob())
+              .then((file) => saveFile(file, `spend-by-${group}.csv`))
+              .catch((thrown: unknown) => toast(messageOf(thrown)))
+          }}
+        >
+          CSV
+        </Button>
+      </ScreenHead>
+      <SpendFilter filter={filter} />
+      <Loaded query={sums} rows={8}>
+        {(data) => (
+          <>
+            <SpendTotal groups={data.groups} />
+            <Panel title="Over time" quiet>
+              <ColumnsChart
+                label={`Spend by ${group}`}
+                {...seriesOf(data, group, measure, range)}
+                format={measure === 'cost' ? money : measure === 'tokens' ? compact : count}
+                height={160}
+                onOpen={(from, to) => void navigate({ to: '.', search: (before) => ({ ...before, from, to, range: undefined }) })}
+              />
+            </Panel>
+            <Panel title="Groups" quiet>
+              <SpendTable groups={data.groups} dimension={group} filter={filter} />
+            </Panel>
+          </>
+        )}
+      </Loaded>
+    </>
+  )
+}

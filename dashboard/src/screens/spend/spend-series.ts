@@ -1,0 +1,67 @@
+/** The sums of the API as columns of a chart: one series a group, in the order of the groups. */
+import type { Usage, UsageGroup, UsageSums } from '../../api/usage.ts'
+import type { Series, Slot } from '../../parts/columns-chart.tsx'
+import { slotLabel, slotsOf, type TimeRange } from '../../range.ts'
+
+export const DIMENSIONS = [
+  { id: 'key', title: 'key' },
+  { id: 'model', title: 'model' },
+  { id: 'provider', title: 'provider' },
+  { id: 'preset', title: 'preset' },
+  { id: 'user', title: 'person' },
+  { id: 'workspace', title: 'workspace' },
+  { id: 'interface', title: 'interface' },
+] as const
+
+export type Dimension = (typeof DIMENSIONS)[number]['id']
+
+export const MEASURES = [
+  { id: 'cost', title: 'cost' },
+  { id: 'tokens', title: 'tokens' },
+  { id: 'requests', title: 'requests' },
+] as const
+
+export type Measure = (typeof MEASURES)[number]['id']
+
+export const measured = (sums: UsageSums, measure: Measure): number =>
+  measure === 'cost' ? sums.cost : measure === 'requests' ? sums.requests : sums.tokens_prompt + sums.tokens_completion
+
+/** What tells a group apart; all that are not told by themselves are one. */
+export const groupValue = (group: UsageGroup, dimension: Dimension): string | null =>
+  group.other === true ? OTHER : (group[dimension] ?? null)
+
+const OTHER = '\0other'
+
+export const groupName = (group: UsageGroup, dimension: Dimension): string => {
+  if (group.other === true) return 'others'
+  if (dimension === 'key') return group.key_name ?? group.key?.slice(0, 8) ?? 'no key'
+  return group[dimension] ?? (dimension === 'preset' ? 'no preset' : 'unknown')
+}
+
+export const seriesOf = (
+  { data, groups }: Usage,
+  dimension: Dimension,
+  measure: Measure,
+  range: TimeRange,
+): { readonly series: readonly Series[]; readonly slots: readonly Slot[] } => {
+  const places = new Map(groups.map((group, index) => [groupValue(group, dimension), index]))
+  const sums = new Map<number, number[]>()
+  for (const point of data) {
+    const place = places.get(groupValue(point, dimension))
+    if (place === undefined) continue
+    const at = Date.parse(point.time)
+    const values = sums.get(at) ?? groups.map(() => 0)
+    values[place] = (values[place] ?? 0) + measured(point, measure)
+    sums.set(at, values)
+  }
+  const nothing = groups.map(() => 0)
+  return {
+    series: groups.map((group) => ({ name: groupName(group, dimension) })),
+    slots: slotsOf(range).map(({ from, to }) => ({
+      from,
+      to,
+      label: slotLabel(from, range.interval),
+      values: sums.get(Date.parse(from)) ?? nothing,
+    })),
+  }
+}

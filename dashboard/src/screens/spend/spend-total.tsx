@@ -1,0 +1,26 @@
+import type { Usage } from '../../api/usage.ts'
+import { compact, count, money } from '../../format.ts'
+import { Figures } from '../../parts/figures.tsx'
+
+/** The sum of all groups. What was spent with customers' own keys, what was estimated and what has no price stand apart. */
+export const SpendTotal = ({ groups }: { groups: Usage['groups'] }) => {
+  const sum = (of: (group: Usage['groups'][number]) => number | undefined): number =>
+    groups.reduce((total, group) => total + (of(group) ?? 0), 0)
+  const [byok, estimated, unpriced] = [
+    sum(({ byok_cost }) => byok_cost),
+    sum(({ estimated_cost }) => estimated_cost),
+    sum(({ unpriced_requests }) => unpriced_requests),
+  ]
+  return (
+    <Figures
+      figures={[
+        { name: 'Spent', value: money(sum(({ cost }) => cost)) },
+        { name: 'Requests', value: count(sum(({ requests }) => requests)) },
+        { name: 'Tokens', value: compact(sum(({ tokens_prompt, tokens_completion }) => tokens_prompt + tokens_completion)) },
+        ...(byok === 0 ? [] : [{ name: 'With own provider keys, apart', value: money(byok) }]),
+        ...(estimated === 0 ? [] : [{ name: 'Estimated, part of it', value: money(estimated) }]),
+        ...(unpriced === 0 ? [] : [{ name: 'Requests of unknown price', value: count(unpriced) }]),
+      ]}
+    />
+  )
+}

@@ -1,0 +1,209 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
+
+import {
+  budgetsOf,
+  changeMember,
+  creditsOf,
+  deleteBudget,
+  type Member,
+  membersOf,
+  putBudget,
+  removeMember,
+  workspaceOf,
+} from '../../api/workspaces.ts'
+import { money } from '../../format.ts'
+import { Button } from '../../parts/button.tsx'
+import { Confirm } from '../../parts/confirm.tsx'
+import { Empty } from '../../parts/empty.tsx'
+import { messageOf } from '../../parts/error-note.tsx'
+import { Field } from '../../parts/field.tsx'
+import { Loaded } from '../../parts/loaded.tsx'
+import { Menu } from '../../parts/menu.tsx'
+import { Meter } from '../../parts/meter.tsx'
+import { Panel } from '../../parts/panel.tsx'
+import { Table } from '../../parts/table.tsx'
+import { When } from '../../parts/when.tsx'
+import { toast } from '../../shell/toasts.tsx'
+import { InviteDialog } from './invite-dialog.tsx'
+
+export const WorkspaceDetail = ({ id }: { id: string }) => {
+  const workspace = useQuery(workspaceOf(id))
+  const name = workspace.data?.name ?? 'the workspace'
+  return (
+    <>
+      <Members id={id} name={name} />
+      <Budgets id={id} name={name} />
+    </>
+  )
+}
+
+const Members = ({ id, name }: { id: string; name: string }) => {
+  const members = useQuery(membersOf(id))
+  const [inviting, setInviting] = useState(false)
+  const [leaving, setLeaving] = useState<Member | null>(null)
+  const setRole = (member: Member, role: string): void => {
+    changeMember(id, member.user_id, { role })
+      .then(() =>
+        toast(`${called(member)} is ${role} now, and signs in anew.`, () => void changeMember(id, member.user_id, { role: member.role })),
+      )
+      .catch((thrown: unknown) => toast(messageOf(thrown)))
+  }
+  return (
+    <Panel title={`Members of ${name}`} actions={<Button onClick={() => setInviting(true)}>Invite link</Button>}>
+      <Loaded query={members} rows={4}>
+        {(rows) => (
+          <Table
+            label={`Members of ${name}`}
+            rows={rows}
+            rowKey={({ user_id }) => user_id}
+            empty={<Empty action={<Button onClick={() => setInviting(true)}>Invite link</Button>}>Nobody is a member yet.</Empty>}
+            columns={[
+              { title: 'Person', isHead: true, cell: called },
+              { title: 'Mail', cell: ({ email }) => email ?? '–', wideOnly: true },
+              {
+                title: 'Role',
+                cell: (member) => (
+                  <select
+                    aria-label={`Role of ${called(member)}`}
+                    value={member.role}
+                    onChange={(event) => setRole(member, event.target.value)}
+                  >
+                    <option value="admin">admin</option>
+                    <option value="member">member</option>
+                  </select>
+                ),
+              },
+              {
+                title: 'Keys',
+                cell: ({ user_id }) => (
+                  <Link to="/keys" search={{ q: user_id }}>
+                    keys
+                  </Link>
+                ),
+                wideOnly: true,
+              },
+              {
+                title: 'Spend',
+                cell: ({ user_id }) => (
+                  <Link to="/spend" search={{ user_id, group: 'key' }}>
+                    spend
+                  </Link>
+                ),
+                wideOnly: true,
+              },
+              { title: 'Since', cell: ({ created_at }) => <When at={created_at} />, wideOnly: true },
+              {
+                title: 'Actions',
+                align: 'right',
+                cell: (member) => (
+                  <Menu
+                    label={`Actions for ${called(member)}`}
+                    items={[{ label: 'Remove', onSelect: () => setLeaving(member), isDanger: true }]}
+                  />
+                ),
+              },
+            ]}
+          />
+        )}
+      </Loaded>
+      {inviting ? <InviteDialog workspaceId={id} onClose={() => setInviting(false)} /> : null}
+      {leaving === null ? null : (
+        <Confirm
+          title={`Remove ${called(leaving)}`}
+          action={`Remove ${called(leaving)}`}
+          isDanger
+          onConfirm={() => removeMember(id, leaving.user_id)}
+          onClose={() => setLeaving(null)}
+        >
+          <p>Their sessions end now. Their keys stay; disable those that only they used.</p>
+        </Confirm>
+      )}
+    </Panel>
+  )
+}
+
+const called = ({ name, user_id }: Member): string => name ?? user_id
+
+const INTERVALS = { daily: 'a day', weekly: 'a week', monthly: 'a month', lifetime: 'in all' } as const
+
+const Budgets = ({ id, name }: { id: string; name: string }) => {
+  const budgets = useQuery(budgetsOf(id))
+  const credit = useQuery(creditsOf(id))
+  const [adding, setAdding] = useState(false)
+  return (
+    <Panel title={`Budgets of ${name}`} actions={<Button onClick={() => setAdding(true)}>Set budget</Button>}>
+      <Loaded query={budgets} rows={2}>
+        {(rows) => (
+          <Table
+            label={`Budgets of ${name}`}
+            rows={rows}
+            rowKey={(budget) => budget.id}
+            empty={<Empty>Nothing bounds what this workspace spends, but its credit.</Empty>}
+            columns={[
+              {
+                title: 'Limit',
+                isHead: true,
+                cell: ({ limit_usd, reset_interval }) => `${money(limit_usd)} ${INTERVALS[reset_interval ?? 'lifetime']}`,
+              },
+              {
+                title: 'Own provider keys',
+                cell: ({ include_byok_in_budgets: counts }) => (counts ? 'count' : 'do not count'),
+                wideOnly: true,
+              },
+              {
+                title: 'Actions',
+                align: 'right',
+                cell: ({ reset_interval }) => (
+                  <Button kind="quiet" onClick={() => void deleteBudget(id, reset_interval ?? 'lifetime')}>
+                    Remove
+                  </Button>
+                ),
+              },
+            ]}
+          />
+        )}
+      </Loaded>
+      <Loaded query={credit} rows={1}>
+        {({ total_credits, total_usage }) =>
+          total_credits === 0 ? null : (
+            <p className="row">
+              Credit: {money(total_usage)} of {money(total_credits)} <Meter label="Credit" used={total_usage} limit={total_credits} />
+            </p>
+          )
+        }
+      </Loaded>
+      {adding ? <BudgetDialog id={id} onClose={() => setAdding(false)} /> : null}
+    </Panel>
+  )
+}
+
+const BudgetDialog = ({ id, onClose }: { id: string; onClose: () => void }) => {
+  const [limit, setLimit] = useState('')
+  const [interval, setBudgetInterval] = useState('monthly')
+  return (
+    <Confirm
+      title="Budget of the workspace"
+      action="Set budget"
+      onClose={onClose}
+      onConfirm={async () => {
+        const amount = Number(limit.replace(/^\$/, ''))
+        if (!(amount > 0)) throw new Error(`"${limit}" is no amount. Write 500.`)
+        await putBudget(id, interval, amount)
+      }}
+    >
+      <Field label="Limit in dollars">
+        <input value={limit} onChange={(event) => setLimit(event.target.value)} inputMode="decimal" autoFocus autoComplete="off" />
+      </Field>
+      <Field label="For">
+        <select value={interval} onChange={(event) => setBudgetInterval(event.target.value)}>
+          <option value="daily">a day</option>
+          <option value="weekly">a week</option>
+          <option value="monthly">a month</option>
+          <option value="lifetime">its whole life</option>
+        </select>
+      </Field>
+    </Confirm>
+  )
+}

@@ -1,0 +1,87 @@
+/** Workspaces and the people in them. */
+import { useQuery } from '@tanstack/react-query'
+import { Link, useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
+
+import { currentSession } from '../../api/session.ts'
+import { createWorkspace, type Workspace, workspaceList } from '../../api/workspaces.ts'
+import { Button } from '../../parts/button.tsx'
+import { Confirm } from '../../parts/confirm.tsx'
+import { CopyCurl } from '../../parts/copy-curl.tsx'
+import { Field } from '../../parts/field.tsx'
+import { Loaded } from '../../parts/loaded.tsx'
+import { Panel } from '../../parts/panel.tsx'
+import { ScreenHead } from '../../parts/screen-head.tsx'
+import { Table } from '../../parts/table.tsx'
+import { When } from '../../parts/when.tsx'
+import { useKeys } from '../../shell/keyboard.ts'
+import { WorkspaceDetail } from './workspace-detail.tsx'
+
+export const WorkspacesScreen = () => {
+  const search = useSearch({ strict: false })
+  const workspaces = useQuery(workspaceList)
+  const session = useQuery(currentSession)
+  const [isNew, setNew] = useState(false)
+  useKeys({ c: () => setNew(true) })
+  const chosen = search['workspace'] ?? session.data?.workspace_id
+  return (
+    <>
+      <ScreenHead title="Workspaces">
+        <CopyCurl path="/workspaces" />
+        <Button kind="primary" keys="c" onClick={() => setNew(true)}>
+          New workspace
+        </Button>
+      </ScreenHead>
+      <Panel title="All workspaces" quiet>
+        <Loaded query={workspaces} rows={3}>
+          {(rows) => (
+            <Table
+              label="Workspaces"
+              rows={rows}
+              rowKey={({ id }) => id}
+              isSelected={({ id }) => id === chosen}
+              columns={[
+                { title: 'Name', isHead: true, cell: nameCell },
+                { title: 'Slug', cell: ({ slug }) => <code>{slug}</code> },
+                {
+                  title: 'Contents of requests',
+                  cell: ({ is_observability_io_logging_enabled: on }) => (on ? 'kept' : 'not kept'),
+                  wideOnly: true,
+                },
+                { title: 'Made', cell: ({ created_at }) => <When at={created_at} />, wideOnly: true },
+              ]}
+            />
+          )}
+        </Loaded>
+      </Panel>
+      {chosen === undefined ? null : <WorkspaceDetail id={chosen} key={chosen} />}
+      {isNew ? <NewWorkspace onClose={() => setNew(false)} /> : null}
+    </>
+  )
+}
+
+const nameCell = ({ id, name }: Workspace) => (
+  <Link to="." search={(before) => ({ ...before, workspace: id })} resetScroll={false}>
+    {name}
+  </Link>
+)
+
+const NewWorkspace = ({ onClose }: { onClose: () => void }) => {
+  const [name, setName] = useState('')
+  const [slug, setSlug] = useState<string | null>(null)
+  const suggested = name
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .replaceAll(/^-|-$/g, '')
+  return (
+    <Confirm title="New workspace" action="Create" onConfirm={() => createWorkspace({ name, slug: slug ?? suggested })} onClose={onClose}>
+      <p className="soft">A workspace has its own keys, presets, members, budgets and credit.</p>
+      <Field label="Name">
+        <input value={name} onChange={(event) => setName(event.target.value)} required autoFocus maxLength={100} autoComplete="off" />
+      </Field>
+      <Field label="Slug" hint="Lower-case letters, digits and single hyphens.">
+        <input value={slug ?? suggested} onChange={(event) => setSlug(event.target.value)} required maxLength={50} autoComplete="off" />
+      </Field>
+    </Confirm>
+  )
+}
