@@ -25,7 +25,7 @@ export const snippetOf = (id: string | undefined): ClientSnippet => SNIPPETS.fin
 
 /** A list of models beside the one that is used. */
 const OTHER_MODEL = ', "openai/gpt-5.4": {}'
-const MODELS = /(?:anthropic\/)?claude-opus-4[.-]8|gpt-5\.4/g
+const MODELS = /(?:anthropic\/)?claude-opus-4[.-]8|deepseek\/deepseek-v4-pro|gpt-5\.4/g
 
 export const withModel = ({ text }: ClientSnippet, model: string): string => text.replace(OTHER_MODEL, '').replaceAll(MODELS, () => model)
 

@@ -19,6 +19,15 @@ export class ApiError extends Error {
     this.metadata = about.metadata ?? {}
   }
 
+  /** The faults of a body, each with its path: `name: Too short.` */
+  get issues(): readonly string[] {
+    const { issues } = this.metadata
+    if (!Array.isArray(issues)) return []
+    return (issues as readonly { path?: unknown; message?: unknown }[]).flatMap(({ path, message }) =>
+      typeof message === 'string' ? [typeof path === 'string' && path !== '' ? `${path}: ${message}` : message] : [],
+    )
+  }
+
   get isUnreachable(): boolean {
     return this.status === 0
   }

@@ -2,7 +2,11 @@
 import { ApiError } from '../api/api-error.ts'
 import { Button } from './button.tsx'
 
-export const messageOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.message : 'Something went wrong.')
+/** Where the answer names what is wrong with a body, that is the message: its own sentence only says that something is. */
+export const messageOf = (thrown: unknown): string => {
+  if (thrown instanceof ApiError && thrown.issues.length > 0) return thrown.issues.join('\n')
+  return thrown instanceof Error ? thrown.message : 'Something went wrong.'
+}
 
 /** Something that is gone or belongs to others, or a service that is older than the page. */
 const isMissing = (thrown: unknown): boolean => thrown instanceof ApiError && (thrown.status === 404 || thrown.status === 405)
@@ -13,7 +17,7 @@ export const ErrorNote = ({ error, again }: { error: unknown; again?: () => void
   const requestId = error instanceof ApiError ? error.requestId : null
   return (
     <div className="note bad" role="alert">
-      <p>
+      <p className="said">
         <span aria-hidden="true">▲ </span>
         {messageOf(error)}
       </p>

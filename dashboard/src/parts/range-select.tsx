@@ -3,9 +3,9 @@ import { useNavigate, useSearch } from '@tanstack/react-router'
 import { instant } from '../format.ts'
 import { DEFAULT_RANGE, RANGES } from '../range.ts'
 
-/** The range of the screen, in its address. */
-export const RangeSelect = () => {
-  const { range = DEFAULT_RANGE, from, to } = useSearch({ strict: false })
+/** The range of the screen, in its address. `usual`: the one that an address leaves out. */
+export const RangeSelect = ({ usual = DEFAULT_RANGE }: { usual?: string }) => {
+  const { range = usual, from, to } = useSearch({ strict: false })
   const navigate = useNavigate()
   const chosen = from !== undefined && to !== undefined ? 'chosen' : range
   return (

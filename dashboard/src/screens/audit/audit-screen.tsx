@@ -31,7 +31,7 @@ export const AuditScreen = () => {
   return (
     <>
       <ScreenHead title="Audit">
-        <RangeSelect />
+        <RangeSelect usual="30d" />
         <CopyCurl path="/audit-log" query={filter} />
         <Button
           onClick={() => {

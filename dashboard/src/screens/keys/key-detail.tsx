@@ -143,7 +143,7 @@ const BudgetChain = ({ of: key }: { of: Key }) => {
             </span>
           </span>
           <Meter label={SCOPES[budget.scope]} used={budget.spend_usd} limit={budget.limit_usd} />
-          <span className="faint small">{budget.resets_at === null ? 'for its whole life' : `resets ${instant(budget.resets_at)}`}</span>
+          <span className="faint small">{resetOf(budget)}</span>
         </li>
       ))}
       {key.held_usd === undefined || key.held_usd === null || key.held_usd === 0 ? null : (
@@ -151,6 +151,11 @@ const BudgetChain = ({ of: key }: { of: Key }) => {
       )}
     </ol>
   )
+}
+
+const resetOf = ({ resets_at, reset_interval }: KeyBudget): string => {
+  if (resets_at !== null) return `resets ${instant(resets_at)}`
+  return reset_interval === null ? 'for its whole life' : `resets ${reset_interval}`
 }
 
 const ownLimit = (key: Key): readonly KeyBudget[] =>

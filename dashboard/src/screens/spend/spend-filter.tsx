@@ -9,16 +9,10 @@ export const SpendFilter = ({ filter }: { filter: SpendFilterValues }) => {
   return (
     <div className="row" aria-label="Narrowed to" role="group">
       {given.map(([name, value]) => (
-        <Link
-          key={name}
-          to="."
-          search={(before) => ({ ...before, [name]: undefined })}
-          className="chip"
-          aria-label={`${name} ${value}: take away`}
-          resetScroll={false}
-        >
+        <Link key={name} to="." search={(before) => ({ ...before, [name]: undefined })} className="chip" resetScroll={false}>
           <span className="faint">{name}</span> <span className="cut">{value.length > 40 ? `${value.slice(0, 12)}…` : value}</span>{' '}
           <span aria-hidden="true">×</span>
+          <span className="hidden-text">take away</span>
         </Link>
       ))}
       <Link

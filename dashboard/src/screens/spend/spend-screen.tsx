@@ -19,7 +19,7 @@ import { rangeOf } from '../../range.ts'
 import { toast } from '../../shell/toasts.tsx'
 import { SpendFilter } from './spend-filter.tsx'
 import { spendFilterOf } from './spend-groups.ts'
-import { DIMENSIONS, type Dimension, MEASURES, type Measure, seriesOf } from './spend-series.ts'
+import { DIMENSIONS, MEASURES, seriesOf } from './spend-series.ts'
 import { SpendTable } from './spend-table.tsx'
 import { SpendTotal } from './spend-total.tsx'
 
@@ -36,15 +36,15 @@ export const SpendScreen = () => {
   return (
     <>
       <ScreenHead title="Spend">
-        <RangeSelect />
-        <select aria-label="Group by" value={group} onChange={(event) => choose('group', event.target.value as Dimension)}>
+        <RangeSelect usual="30d" />
+        <select aria-label="Group by" value={group} onChange={(event) => choose('group', event.target.value)}>
           {DIMENSIONS.map(({ id, title }) => (
             <option key={id} value={id}>
               by {title}
             </option>
           ))}
         </select>
-        <select aria-label="Measure" value={measure} onChange={(event) => choose('of', event.target.value as Measure)}>
+        <select aria-label="Measure" value={measure} onChange={(event) => choose('of', event.target.value)}>
           {MEASURES.map(({ id, title }) => (
             <option key={id} value={id}>
               {title}

@@ -1,0 +1,101 @@
+/** The screens that show and change what an admin manages: each opens, says what is there, and can be used by everybody. */
+import { describe, expect, test } from 'bun:test'
+
+import { type StartedService, useServices } from '../../test/support/started-service.ts'
+import { BROWSER_PATH, useBrowser } from './browser.ts'
+import { signedIn } from './signed-in.ts'
+
+const services = useServices()
+const browser = useBrowser()
+
+const ask = async (service: StartedService): Promise<void> => {
+  const answer = await fetch(`${service.api}/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${service.inferenceKey}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'sandbox/lorem', messages: [{ role: 'user', content: 'x' }] }),
+  })
+  await answer.text()
+}
+
+describe.skipIf(BROWSER_PATH === null)('management', () => {
+  test('spend is grouped, and a group leads deeper until it leads to its requests', async () => {
+    const service = await services.start()
+    await ask(service)
+    const { page, ...visitor } = await signedIn(browser, service, '/spend')
+    const groups = page.getByRole('table', { name: 'Spend by key' })
+    await groups.getByRole('link', { name: 'First inference key' }).click()
+    await page.getByRole('table', { name: 'Spend by model' }).getByRole('link', { name: 'sandbox/lorem' }).waitFor()
+    await visitor.checkAccessible()
+    await page.getByRole('link', { name: 'Their requests' }).click()
+    await page.getByRole('heading', { name: 'Requests', exact: true }).waitFor()
+    expect(page.url()).toContain('q=key')
+  })
+
+  test('a guardrail is drafted, tried before it is saved, and saved', async () => {
+    const service = await services.start()
+    const { page, ...visitor } = await signedIn(browser, service, '/guardrails')
+    await page.getByRole('button', { name: 'New guardrail' }).first().click()
+    await page.getByLabel('Name').fill('pii')
+    await page.getByRole('button', { name: 'Create' }).click()
+    await page.getByLabel('Add a built-in filter').selectOption('email')
+    await page.getByText('Passes, redacted').waitFor()
+    await page.getByText('Mail [EMAIL] about card').waitFor()
+    await visitor.checkAccessible()
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('pii is saved').waitFor()
+    await page.getByText('Tried with the saved rules.').waitFor()
+  })
+
+  test('a pattern that cannot be matched in one pass is explained before it is saved', async () => {
+    const service = await services.start()
+    const { page, ...visitor } = await signedIn(browser, service, '/guardrails')
+    visitor.expectStatus(400)
+    await page.getByRole('button', { name: 'New guardrail' }).first().click()
+    await page.getByLabel('Name').fill('codes')
+    await page.getByRole('button', { name: 'Create' }).click()
+    await page.getByRole('button', { name: '+ pattern' }).click()
+    await page.getByRole('textbox', { name: 'Pattern' }).fill('(?=x)')
+    await page
+      .getByText(/invalid_regex_pattern/)
+      .first()
+      .waitFor()
+    visitor.check()
+  })
+
+  test('a workspace is made, and somebody is invited by a link that is shown once', async () => {
+    const service = await services.start()
+    const { page, ...visitor } = await signedIn(browser, service, '/workspaces')
+    await page.getByRole('button', { name: 'New workspace' }).click()
+    await page.getByLabel('Name').fill('Team Search')
+    await page.getByRole('button', { name: 'Create' }).click()
+    await page.getByRole('link', { name: 'Team Search' }).click()
+    await page.getByRole('button', { name: 'Invite link' }).first().click()
+    await page.getByLabel('Person').fill('ada')
+    await page.getByRole('button', { name: 'Create link' }).click()
+    const link = page.getByLabel('Opens one session, once')
+    await link.waitFor()
+    expect(await link.textContent()).toMatch(/\/dashboard\/#login=/)
+    await visitor.checkAccessible()
+  })
+
+  test('the audit log tells who changed what, before and after', async () => {
+    const service = await services.start()
+    const { page, ...visitor } = await signedIn(browser, service, '/audit')
+    await page.getByText('(session)').or(page.getByText('(key')).or(page.getByText('(shell)')).first().waitFor()
+    await visitor.checkAccessible()
+  })
+
+  test('settings show who is signed in, and switch the theme and the keeping of contents', async () => {
+    const service = await services.start()
+    const { page, ...visitor } = await signedIn(browser, service, '/settings')
+    visitor.expectStatus(404)
+    await page.getByText('this one').waitFor()
+    await page.getByLabel('Theme').selectOption('dark')
+    expect(await page.evaluate('document.documentElement.dataset.theme')).toBe('dark')
+    await page.getByLabel('Theme').selectOption('system')
+    await page.getByLabel(/Keep requests and answers/).check()
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Contents of new requests are kept').waitFor()
+    await visitor.checkAccessible()
+  })
+})
