@@ -26,8 +26,6 @@ const requests = screen(
   lazyRouteComponent(() => import('./screens/requests/requests-screen.tsx'), 'RequestsScreen'),
 )
 
-const notBuilt = lazyRouteComponent(() => import('./screens/not-built.tsx'), 'NotBuilt')
-
 const tree = root.addChildren([
   screen(
     root,
@@ -56,7 +54,11 @@ const tree = root.addChildren([
     '/playground',
     lazyRouteComponent(() => import('./screens/playground/playground-screen.tsx'), 'PlaygroundScreen'),
   ),
-  screen(root, '/models', notBuilt),
+  screen(
+    root,
+    '/models',
+    lazyRouteComponent(() => import('./screens/models/models-screen.tsx'), 'ModelsScreen'),
+  ),
   screen(
     root,
     '/keys',

@@ -78,6 +78,19 @@ describe.skipIf(BROWSER_PATH === null)('management', () => {
     await visitor.checkAccessible()
   })
 
+  test('a provider is tested, and models are found by their name', async () => {
+    const service = await services.start()
+    const { page, ...visitor } = await signedIn(browser, service, '/models')
+    visitor.expectStatus(404)
+    await page.getByRole('button', { name: 'Test Sandbox', exact: true }).click()
+    await page.getByText(/ms, \$0/).waitFor()
+    await visitor.checkAccessible()
+    await page.getByRole('link', { name: 'Models', exact: true }).last().click()
+    await page.getByLabel('Find a model').fill('echo')
+    await page.getByRole('button', { name: 'sandbox/echo', exact: true }).waitFor()
+    await visitor.checkAccessible()
+  })
+
   test('the audit log tells who changed what, before and after', async () => {
     const service = await services.start()
     const { page, ...visitor } = await signedIn(browser, service, '/audit')

@@ -23,7 +23,7 @@ export const MEASURES = [
 
 export type Measure = (typeof MEASURES)[number]['id']
 
-export const measured = (sums: UsageSums, measure: Measure): number =>
+const measured = (sums: UsageSums, measure: Measure): number =>
   measure === 'cost' ? sums.cost : measure === 'requests' ? sums.requests : sums.tokens_prompt + sums.tokens_completion
 
 /** What tells a group apart; all that are not told by themselves are one. */

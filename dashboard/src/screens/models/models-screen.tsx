@@ -1,0 +1,29 @@
+/** Providers with how they do now, and the models that can be asked. */
+import { useSearch } from '@tanstack/react-router'
+
+import { CopyCurl } from '../../parts/copy-curl.tsx'
+import { Panel } from '../../parts/panel.tsx'
+import { ScreenHead } from '../../parts/screen-head.tsx'
+import { Tabs } from '../../parts/tabs.tsx'
+import { ModelTable } from './model-table.tsx'
+import { ProviderTable } from './provider-table.tsx'
+
+const TABS = [
+  { id: 'providers', title: 'Providers' },
+  { id: 'models', title: 'Models' },
+] as const
+
+export const ModelsScreen = () => {
+  const tab = useSearch({ strict: false })['tab'] === 'models' ? 'models' : 'providers'
+  return (
+    <>
+      <ScreenHead title="Models">
+        <CopyCurl path={tab === 'models' ? '/models' : '/providers/health'} />
+      </ScreenHead>
+      <Tabs label="Providers and models" tabs={TABS} current={tab} />
+      <Panel title={tab === 'models' ? 'Models' : 'Providers'} quiet>
+        {tab === 'models' ? <ModelTable /> : <ProviderTable />}
+      </Panel>
+    </>
+  )
+}
