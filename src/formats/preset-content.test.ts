@@ -8,7 +8,7 @@ import { GatewayError } from '../errors.ts'
 import { presetContentOf as fromMessages } from './anthropic-messages/preset-config.ts'
 import { presetContentOf as fromChat } from './openai-chat/preset-config.ts'
 import { presetContentOf as fromResponses } from './openai-responses/preset-config.ts'
-import { LOCKABLE_FIELDS, PERSISTED_FIELDS, SYSTEM_BLOCKS_KEY } from '../request-fields/preset-fields.ts'
+import { LOCKABLE_FIELDS, PERSISTED_FIELDS, PRESET_CONTROLS, SYSTEM_BLOCKS_KEY } from '../request-fields/preset-fields.ts'
 import { REQUEST_FIELDS } from '../request-fields/request-fields.ts'
 import { refusedPaths } from './refusal.test-kit.ts'
 
@@ -42,7 +42,7 @@ describe.each([...CLIENT_DIALECTS])('the allow-list of %s', (shape) => {
   const persisted = new Set(PERSISTED_FIELDS[shape])
 
   test('names fields that the interface checks, and our own controls', () => {
-    const known = new Set([...Object.keys(REQUEST_FIELDS[shape]), 'locked', 'on_locked', 'strict'])
+    const known = new Set([...Object.keys(REQUEST_FIELDS[shape]), ...Object.keys(PRESET_CONTROLS), 'strict'])
     expect([...persisted].filter((name) => !known.has(name))).toEqual([])
   })
 

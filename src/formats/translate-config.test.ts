@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 
 import { CLIENT_DIALECTS, type ClientDialect } from '../canonical/call.ts'
 import type { PresetContent } from '../contract/preset.ts'
-import { PERSISTED_FIELDS } from '../request-fields/preset-fields.ts'
+import { PERSISTED_FIELDS, PRESET_CONTROLS } from '../request-fields/preset-fields.ts'
 import { translateConfig } from './translate-config.ts'
 
 type Config = PresetContent['config']
@@ -316,14 +316,14 @@ describe.each<[string, Row[]]>([
 
 test.each(CLIENT_DIALECTS)('%s on its own interface: every field as it is', (dialect) => {
   const config = Object.fromEntries(PERSISTED_FIELDS[dialect].map((field) => [field, `value of ${field}`]))
-  const { locked: _, on_locked: __, ...fields } = config
+  const fields = Object.fromEntries(Object.entries(config).filter(([field]) => !Object.hasOwn(PRESET_CONTROLS, field)))
   expect(translate(dialect, dialect, config)).toEqual({ fields, warned: [] })
 })
 
 test.each(CLIENT_DIALECTS.flatMap((from) => CLIENT_DIALECTS.filter((to) => to !== from).map((to) => [from, to] as const)))(
   '%s to %s: no persisted field vanishes without a warning',
   (from, to) => {
-    const SILENT = new Set(['locked', 'on_locked'])
+    const SILENT = new Set(Object.keys(PRESET_CONTROLS))
     const values: Config = {
       text: { verbosity: 'low' },
       output_config: { effort: 'low' },
