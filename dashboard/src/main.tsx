@@ -2,14 +2,14 @@
 import { createRoot } from 'react-dom/client'
 
 import { App } from './app.tsx'
-import { reloadOnceForNewVersion } from './new-version.ts'
+import { loadScreensLater } from './lazy-screen.ts'
 import { PAGE_NONCE } from './page.ts'
 import { applyTheme } from './theme.ts'
 
 // Radix locks the scrolling of the page by a style element of its own, which carries this nonce.
 Object.assign(globalThis, { __webpack_nonce__: PAGE_NONCE })
-reloadOnceForNewVersion()
 applyTheme()
 
 const root = document.getElementById('root')
 if (root !== null) createRoot(root).render(<App />)
+loadScreensLater()

@@ -1,13 +1,6 @@
 /** A tab that was open over an upgrade asks for a script that is gone: it reloads itself, once. */
 const NAME = 'patchbay.reloaded'
 
-export const reloadOnceForNewVersion = (): void => {
-  const script = document.querySelector<HTMLScriptElement>('script[type="module"]')?.src ?? ''
-  window.addEventListener('unhandledrejection', ({ reason }) => {
-    if (isMissingScript(reason)) reloadOnce(script)
-  })
-}
-
 export const isMissingScript = (thrown: unknown): boolean =>
   thrown instanceof TypeError && /dynamically imported module|importing a module script/i.test(thrown.message)
 

@@ -10,6 +10,7 @@ import type {
   PresetWithVersion,
   SavedPreset,
 } from '../../../src/contract/preset.ts'
+import type { RolloutState, Split, Sticky, VersionFigures } from '../../../src/contract/rollout.ts'
 import { ApiError } from './api-error.ts'
 import { ask, askRaw, type Query, segment } from './client.ts'
 
@@ -113,17 +114,24 @@ export const deletePresetTest = (slug: string, id: string, query: Query = {}): P
 export const STICKY = ['session', 'user', 'key', 'none'] as const
 
 export interface Rollout {
-  readonly splits: readonly { readonly version: number; readonly weight: number }[]
-  readonly sticky: (typeof STICKY)[number]
+  readonly splits: readonly Split[]
+  readonly sticky: Sticky
 }
 
-/** Null where the preset serves one version to all. */
+export interface RolloutStatus extends Rollout {
+  readonly state: RolloutState
+  /** Why it halted or ended. */
+  readonly reason: string | null
+  readonly versions: readonly VersionFigures[]
+}
+
+/** The newest one, also where it has ended; null where there was none. */
 export const presetRollout = (slug: string, query: Query = {}) =>
   queryOptions({
     queryKey: ['presets', slug, 'rollout', query],
-    queryFn: async ({ signal }): Promise<Rollout | null> => {
+    queryFn: async ({ signal }): Promise<RolloutStatus | null> => {
       try {
-        return (await ask<{ data: Rollout | null }>(`${pathOfPreset(slug)}/rollout`, { query, signal })).data
+        return (await ask<{ data: RolloutStatus }>(`${pathOfPreset(slug)}/rollout`, { query, signal })).data
       } catch (thrown) {
         if (thrown instanceof ApiError && thrown.status === 404) return null
         throw thrown

@@ -1,7 +1,7 @@
 /** A part of a screen. A fault in it leaves the rest of the page alive. */
 import { Component, type ReactNode, useId } from 'react'
 
-import { isMissingScript, reloadOnce } from '../new-version.ts'
+import { isMissingScript } from '../new-version.ts'
 import { ErrorNote } from './error-note.tsx'
 
 interface PanelProps {
@@ -30,7 +30,11 @@ export class FaultBoundary extends Component<{ readonly children: ReactNode }, {
   override state: { readonly fault: unknown } = { fault: null }
 
   static getDerivedStateFromError(fault: unknown): { readonly fault: unknown } {
-    return { fault: isMissingScript(fault) && reloadOnce() ? new Error('A new version is being loaded.') : fault }
+    return {
+      fault: isMissingScript(fault)
+        ? new Error('This part of the page could not be loaded. Reload the page once the service answers.')
+        : fault,
+    }
   }
 
   override render(): ReactNode {

@@ -48,17 +48,22 @@ export const VirtualRows = <Row,>({ label, columns, rows, rowKey, selected, onEn
     asked.current = rows.length
     onEnd()
   }, [last, rows.length, onEnd])
+  /** The row that the keys have come to, until it is drawn and takes the focus. */
+  const next = useRef<string | null>(null)
   const move = useCallback(
     (step: number): void => {
-      const focused = document.activeElement?.closest<HTMLElement>('[data-row]')?.dataset['row'] ?? selected
+      const focused = next.current ?? document.activeElement?.closest<HTMLElement>('[data-row]')?.dataset['row'] ?? selected
       const index = focused === null ? (step > 0 ? 0 : rows.length - 1) : rows.findIndex((row) => rowKey(row) === focused) + step
       const row = rows[index]
       if (row === undefined) return
       virtual.scrollToIndex(index)
       onMove?.(row)
-      requestAnimationFrame(() =>
-        scroller.current?.querySelector<HTMLElement>(`[data-row="${CSS.escape(rowKey(row))}"] a`)?.focus({ preventScroll: true }),
-      )
+      next.current = rowKey(row)
+      requestAnimationFrame(() => {
+        const key = next.current
+        next.current = null
+        if (key !== null) scroller.current?.querySelector<HTMLElement>(`[data-row="${CSS.escape(key)}"] a`)?.focus({ preventScroll: true })
+      })
     },
     [onMove, rowKey, rows, scroller, selected, virtual],
   )

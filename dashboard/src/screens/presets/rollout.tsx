@@ -3,31 +3,24 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 
+import type { VersionFigures } from '../../../../src/contract/rollout.ts'
 import { endRollout, presetRollout, type Rollout, startRollout, STICKY } from '../../api/presets.ts'
-import { usage } from '../../api/usage.ts'
+import { count, duration, money, percent } from '../../format.ts'
 import { Button } from '../../parts/button.tsx'
 import { messageOf } from '../../parts/error-note.tsx'
 import { Field } from '../../parts/field.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { Meter } from '../../parts/meter.tsx'
-import { useNow } from '../../parts/when.tsx'
-import { rangeOf } from '../../range.ts'
+import { Table } from '../../parts/table.tsx'
 import { toast } from '../../shell/toasts.tsx'
 import { VersionSelect } from './history.tsx'
 import type { PresetParts } from './preset-screen.tsx'
-import { VersionFigures } from './version-figures.tsx'
 
 export const RolloutPanel = (parts: PresetParts) => {
   const { slug } = parts.preset
   const { workspace } = useSearch({ strict: false })
   const scope = { workspace_id: workspace }
-  const rollout = useQuery(presetRollout(slug, scope))
-  const [openedAt] = useState(useNow())
-  const { from, to } = rangeOf({ range: '24h' }, openedAt)
-  const used = useQuery({
-    ...usage({ preset: slug, group_by: 'preset_version', from, to, interval: 'day', ...scope }),
-    refetchInterval: 10_000,
-  })
+  const rollout = useQuery({ ...presetRollout(slug, scope), refetchInterval: 10_000 })
   const queries = useQueryClient()
   const reload = (): Promise<void> => queries.invalidateQueries({ queryKey: ['presets', slug] })
   const end = (): void =>
@@ -39,35 +32,58 @@ export const RolloutPanel = (parts: PresetParts) => {
       )
   return (
     <Loaded query={rollout} rows={3}>
-      {(running) => (
+      {(known) => (
         <div className="stack">
-          {running === null ? (
-            <NewRollout {...parts} onStart={(next) => startRollout(slug, next, scope).then(reload)} />
-          ) : (
+          {known?.state === 'running' ? (
             <>
               <ul className="splits">
-                {running.splits.map(({ version, weight }) => (
+                {known.splits.map(({ version, weight }) => (
                   <li key={version} className="row">
                     <span>v{version}</span>
-                    <Meter label={`Share of v${version}`} used={weight} limit={sumOf(running)} />
-                    <span className="number">{Math.round((weight / sumOf(running)) * 100)} %</span>
+                    <Meter label={`Share of v${version}`} used={weight} limit={sumOf(known)} />
+                    <span className="number">{Math.round((weight / sumOf(known)) * 100)} %</span>
                   </li>
                 ))}
               </ul>
-              <p className="soft">A caller keeps its version by {running.sticky}.</p>
+              <p className="soft">
+                A caller keeps its version by {known.sticky}. Where a version is worse than the live one, the rollout halts by itself.
+              </p>
               <div>
                 <Button onClick={end}>End: all to v{parts.preset.designated_version.version}</Button>
               </div>
             </>
+          ) : (
+            <>
+              {known === null || known.reason === null ? null : (
+                <p className={known.state === 'halted' ? 'note warn' : 'note'}>
+                  The last rollout {known.state === 'halted' ? 'was halted' : 'has ended'}: {known.reason}
+                </p>
+              )}
+              <NewRollout {...parts} onStart={(next) => startRollout(slug, next, scope).then(reload)} />
+            </>
           )}
-          <Loaded query={used} rows={2}>
-            {({ groups }) => <VersionFigures groups={groups} />}
-          </Loaded>
+          {known === null ? null : <RolloutFigures versions={known.versions} />}
         </div>
       )}
     </Loaded>
   )
 }
+
+const RolloutFigures = ({ versions }: { versions: readonly VersionFigures[] }) => (
+  <Table
+    label="Figures of the versions"
+    rows={versions}
+    rowKey={({ version }) => String(version)}
+    columns={[
+      { title: 'Version', isHead: true, cell: ({ version }) => `v${version}` },
+      { title: 'Requests', align: 'right', cell: ({ requests }) => count(requests) },
+      { title: 'Errors', align: 'right', cell: ({ error_rate: rate }) => percent(rate) },
+      { title: 'First token p50', align: 'right', cell: ({ ttft_p50: p50 }) => duration(p50) },
+      { title: 'Cost a request', align: 'right', cell: ({ cost_per_request: cost }) => money(cost) },
+      { title: 'Guardrail hits', align: 'right', wideOnly: true, cell: ({ guardrail_hits: hits }) => count(hits) },
+    ]}
+  />
+)
 
 const sumOf = ({ splits }: Rollout): number => splits.reduce((sum, { weight }) => sum + weight, 0) || 1
 
