@@ -1,6 +1,6 @@
 /** A list without end: only the rows in view are in the page. j and k move through it, Enter opens. */
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { type ReactNode, type RefObject, useCallback, useEffect, useRef } from 'react'
+import { type ReactNode, type RefObject, useCallback, useEffect, useLayoutEffect, useRef } from 'react'
 
 import { useKeys } from '../shell/keyboard.ts'
 
@@ -48,25 +48,28 @@ export const VirtualRows = <Row,>({ label, columns, rows, rowKey, selected, onEn
     asked.current = rows.length
     onEnd()
   }, [last, rows.length, onEnd])
-  /** The row that the keys have come to, until it is drawn and takes the focus. */
-  const next = useRef<string | null>(null)
-  const move = useCallback(
-    (step: number): void => {
-      const focused = next.current ?? document.activeElement?.closest<HTMLElement>('[data-row]')?.dataset['row'] ?? selected
-      const index = focused === null ? (step > 0 ? 0 : rows.length - 1) : rows.findIndex((row) => rowKey(row) === focused) + step
-      const row = rows[index]
-      if (row === undefined) return
-      virtual.scrollToIndex(index)
-      onMove?.(row)
-      next.current = rowKey(row)
-      requestAnimationFrame(() => {
-        const key = next.current
-        next.current = null
-        if (key !== null) scroller.current?.querySelector<HTMLElement>(`[data-row="${CSS.escape(key)}"] a`)?.focus({ preventScroll: true })
-      })
-    },
-    [onMove, rowKey, rows, scroller, selected, virtual],
-  )
+  /** The row that the keys have come to. It takes the focus once it is drawn. */
+  const current = useRef<string | null>(null)
+  const isWanted = useRef(false)
+  const focusWanted = useCallback((): void => {
+    if (!isWanted.current || current.current === null) return
+    const link = scroller.current?.querySelector<HTMLElement>(`[data-row="${CSS.escape(current.current)}"] a`)
+    if (link === undefined || link === null) return
+    isWanted.current = false
+    link.focus({ preventScroll: true })
+  }, [scroller])
+  useLayoutEffect(focusWanted)
+  const move = (step: number): void => {
+    const at = current.current ?? selected
+    const index = at === null ? (step > 0 ? 0 : rows.length - 1) : rows.findIndex((row) => rowKey(row) === at) + step
+    const row = rows[index]
+    if (row === undefined) return
+    current.current = rowKey(row)
+    isWanted.current = true
+    virtual.scrollToIndex(index)
+    onMove?.(row)
+    focusWanted()
+  }
   useKeys({ j: () => move(1), k: () => move(-1) })
   const template = columns.map(({ width }) => width).join(' ')
   return (
@@ -85,6 +88,9 @@ export const VirtualRows = <Row,>({ label, columns, rows, rowKey, selected, onEn
         ref={scroller}
         role="rowgroup"
         tabIndex={-1}
+        onFocus={(event) => {
+          current.current = event.target.closest<HTMLElement>('[data-row]')?.dataset['row'] ?? current.current
+        }}
         onKeyDown={(event) => {
           const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0
           if (step === 0) return

@@ -16,8 +16,8 @@ export const chooseSingleKeys = (on: boolean): void => {
 const isTyping = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement && (target.isContentEditable || /^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName))
 
-/** By key: `j`, `Enter`, `mod+k` (⌘ or Ctrl). */
-export type Keys = Readonly<Record<string, (event: KeyboardEvent) => void>>
+/** By key: `j`, `Enter`, `mod+k` (⌘ or Ctrl). False: the key is left to others. */
+export type Keys = Readonly<Record<string, (event: KeyboardEvent) => unknown>>
 
 /** A combination with `mod` acts everywhere; a single key not while somebody types, nor below an open dialog. */
 export const useKeys = (keys: Keys): void => {
@@ -31,9 +31,8 @@ export const useKeys = (keys: Keys): void => {
       const isCombined = event.metaKey || event.ctrlKey
       if (!isCombined && (!singleKeys.get() || isTyping(event.target) || document.querySelector('dialog[open]') !== null)) return
       const act = newest.current[(isCombined ? 'mod+' : '') + event.key]
-      if (act === undefined) return
+      if (act === undefined || act(event) === false) return
       event.preventDefault()
-      act(event)
     }
     document.addEventListener('keydown', listen)
     return () => document.removeEventListener('keydown', listen)

@@ -10,15 +10,15 @@ const GO_MS = 1500
 /** `g r` goes to Requests; ⌘K opens the palette; `?` lists the keys. */
 export const useShellKeys = (parts: { screens: readonly Screen[]; openPalette: () => void; openHelp: () => void }): void => {
   const navigate = useNavigate()
-  const goSince = useRef(0)
+  const goSince = useRef(Number.NEGATIVE_INFINITY)
   const isGoing = (): boolean => performance.now() - goSince.current < GO_MS
   const going: Keys = Object.fromEntries(
     parts.screens.map(({ key, to }) => [
       key,
       () => {
-        if (!isGoing()) return
-        goSince.current = 0
-        void navigate({ to })
+        if (!isGoing()) return false
+        goSince.current = Number.NEGATIVE_INFINITY
+        return navigate({ to })
       },
     ]),
   )
