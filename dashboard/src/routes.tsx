@@ -16,11 +16,8 @@ const root = createRootRoute({
   errorComponent: ({ error, reset }) => <ErrorNote error={error} again={reset} />,
 })
 
-const screen = <Path extends string, Parent extends AnyRoute>(
-  parent: Parent,
-  path: Path,
-  component: FunctionComponent,
-) => createRoute({ getParentRoute: () => parent, path, component })
+const screen = <Path extends string, Parent extends AnyRoute>(parent: Parent, path: Path, component: FunctionComponent) =>
+  createRoute({ getParentRoute: () => parent, path, component })
 
 const requests = screen(
   root,
