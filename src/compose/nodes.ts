@@ -1,6 +1,8 @@
 /** This process among the nodes on one database: who else is there, and what they tell one another. */
 import { repeat } from '../lib/repeat.ts'
 import type { Clock } from '../lib/clock.ts'
+import { type NodeNews, readNews } from '../routing/node-news.ts'
+import type { RoutingState } from '../routing/routing-state.ts'
 import type { Database } from '../storage/database.ts'
 import { createNodeBoard, type OtherNode } from '../storage/node-board.ts'
 import type { Log } from '../telemetry/log.ts'
@@ -22,6 +24,16 @@ export interface SharedKnowledge {
 }
 
 const EXCHANGE_MS = 1000
+
+/** Open breakers, cooldowns, and keys of ours that providers refuse or limit. */
+export const knowledgeOf = ({ health, credentials }: Pick<RoutingState, 'health' | 'credentials'>): SharedKnowledge => ({
+  tell: () => JSON.stringify({ endpoints: health.found(), credentials: credentials.found() } satisfies NodeNews),
+  hear(others) {
+    const news = others.map(({ board, ageMs }) => readNews(board, ageMs))
+    health.hear(news.flatMap(({ endpoints }) => endpoints))
+    credentials.hear(news.flatMap((each) => each.credentials))
+  },
+})
 
 export const composeNodes = (parts: {
   readonly database: Database

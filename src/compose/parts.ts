@@ -36,7 +36,7 @@ import { composeBudgets } from './budgets.ts'
 import { composeLimits } from './limits.ts'
 import { composeManagement } from './management.ts'
 import { composeObservability } from './observability.ts'
-import { composeNodes } from './nodes.ts'
+import { composeNodes, knowledgeOf } from './nodes.ts'
 import { createReadiness } from './readiness.ts'
 import type { Reloadable } from './reloadable.ts'
 import { composeRouting } from './routing.ts'
@@ -59,8 +59,6 @@ export interface Ground {
   /** Where nodes count limits together; null where there is nowhere. */
   readonly limitStore: LimitStore | null
 }
-
-const NOTHING_SHARED = { tell: () => '', hear: () => undefined }
 
 const FORMATS = { chat: chatFormat, responses: responsesFormat, messages: messagesFormat }
 const KEEP_ALIVE_MS = 10_000
@@ -104,7 +102,7 @@ export const composeParts = (ground: Ground, reloadable: Reloadable, env: Enviro
   })
   const routing = composeRouting({ clock, log, metrics, reloadable })
 
-  const nodes = composeNodes({ database, node: ground.node, clock, log, metrics, knowledge: NOTHING_SHARED })
+  const nodes = composeNodes({ database, node: ground.node, clock, log, metrics, knowledge: knowledgeOf(routing) })
 
   const observe = observeAnswers(metrics, log)
   const running = createRunningAnswers()

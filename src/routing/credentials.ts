@@ -2,8 +2,11 @@
  * Which of a provider's keys an attempt uses. The first key is used for as long as it works, so that prompt caches stay
  * warm; one that is refused is set aside, one that is limited cools, and the next one takes over.
  */
+import { createHash } from 'node:crypto'
+
 import type { Clock } from '../lib/clock.ts'
 import type { Provider } from '../models/model.ts'
+import { type CredentialNews, NEWS_MAX } from './node-news.ts'
 
 export interface Credential {
   /** Null for a provider that wants none. */
@@ -20,6 +23,10 @@ export interface Credentials {
   /** The first key that works and is not in `skip`; where none works, the one that is due first; null where all are skipped. */
   pick(provider: Provider, skip: ReadonlySet<number>): Credential | null
   report(provider: Provider, credential: Credential, fault: CredentialFault, retryAfterSeconds: number | null): void
+  /** What rests, for other nodes. */
+  found(): CredentialNews[]
+  /** What all the others let rest, in the place of what they let rest before. */
+  hear(news: readonly CredentialNews[]): void
 }
 
 /** A refused key is tried again after this long: its bill may be paid meanwhile. */
@@ -35,7 +42,17 @@ export const createCredentials = (parts: { clock: Clock; onRefused: (provider: s
   /** Until when a key rests. The operator's file bounds how many there are; what is over is forgotten when next looked at. */
   const resting = new Map<string, number>()
 
-  const restsUntil = (name: string): number => {
+  /** By the name that does not tell the key. */
+  let heard = new Map<string, number>()
+
+  const restsUntil = (name: string): number => Math.max(foundUntil(name), heardUntil(name))
+
+  const heardUntil = (name: string): number => {
+    const untilMs = heard.size === 0 ? 0 : (heard.get(hiddenName(name)) ?? 0)
+    return untilMs > clock.monotonicMs() ? untilMs : 0
+  }
+
+  const foundUntil = (name: string): number => {
     const untilMs = resting.get(name)
     if (untilMs === undefined) return 0
     if (untilMs > clock.monotonicMs()) return untilMs
@@ -50,7 +67,7 @@ export const createCredentials = (parts: { clock: Clock; onRefused: (provider: s
       let best: { credential: Credential; dueMs: number } | null = null
       for (const [index, apiKey] of apiKeys.entries()) {
         if (skip.has(index)) continue
-        const dueMs = resting.size === 0 ? 0 : restsUntil(nameOf(slug, apiKey))
+        const dueMs = resting.size === 0 && heard.size === 0 ? 0 : restsUntil(nameOf(slug, apiKey))
         if (best === null || dueMs < best.dueMs) best = { credential: { apiKey, index, isByok: false }, dueMs }
         if (dueMs === 0) break
       }
@@ -65,7 +82,20 @@ export const createCredentials = (parts: { clock: Clock; onRefused: (provider: s
       resting.set(name, clock.monotonicMs() + restMs)
       if (fault === 'refused' && isNews) onRefused(slug, index)
     },
+    found() {
+      const nowMs = clock.monotonicMs()
+      const news = [...resting].flatMap(([name, untilMs]) => (untilMs > nowMs ? [{ name: hiddenName(name), restMs: untilMs - nowMs }] : []))
+      return news.slice(0, NEWS_MAX)
+    },
+    hear(news) {
+      const nowMs = clock.monotonicMs()
+      heard = new Map()
+      for (const { name, restMs } of news) heard.set(name, Math.max(heard.get(name) ?? 0, nowMs + restMs))
+    },
   }
 }
 
 const nameOf = (slug: string, apiKey: string): string => `${slug} ${apiKey}`
+
+/** Short enough that a key which was guessed cannot be told to be the right one. */
+const hiddenName = (name: string): string => createHash('sha256').update(name).digest('hex').slice(0, 12)

@@ -22,6 +22,8 @@ const MINUTE_MS = 60 * SECOND_MS
 export class EndpointState implements EndpointHealth {
   /** Attempts that have begun and not ended. */
   inFlight = 0
+  /** Its slug. */
+  readonly provider: string
   readonly #now: () => number
   /** False for what fails on purpose. */
   readonly #ejectable: boolean
@@ -38,31 +40,55 @@ export class EndpointState implements EndpointHealth {
   #openings = 0
   #probing = false
   #coolingUntilMs = 0
+  /** What other nodes say: until when no request is sent there, it is tried last, it is left alone where there is another. */
+  #heardOpenUntilMs = 0
+  #heardTroubledUntilMs = 0
+  #heardCoolingUntilMs = 0
 
-  constructor(now: () => number, ejectable: boolean) {
+  constructor(now: () => number, provider: string, ejectable: boolean) {
     this.#now = now
+    this.provider = provider
     this.#ejectable = ejectable
   }
 
+  /** What this process has found out by itself and still holds, in milliseconds from now. */
+  get found(): { readonly openMs: number; readonly coolingMs: number } {
+    const nowMs = this.#now()
+    return { openMs: Math.max(0, this.#openUntilMs - nowMs), coolingMs: Math.max(0, this.#coolingUntilMs - nowMs) }
+  }
+
+  /** Takes what other nodes found out in the place of what was heard before. `ejects`: enough of the model's other endpoints would be left. */
+  hear({ openMs, coolingMs }: { readonly openMs: number; readonly coolingMs: number }, ejects: boolean): void {
+    const nowMs = this.#now()
+    const isOpen = this.#ejectable && openMs > 0
+    this.#heardTroubledUntilMs = isOpen ? nowMs + openMs : 0
+    this.#heardOpenUntilMs = isOpen && ejects ? nowMs + openMs : 0
+    this.#heardCoolingUntilMs = this.#ejectable && coolingMs > 0 ? nowMs + coolingMs : 0
+  }
+
   get breaker(): EndpointHealth['breaker'] {
+    if (this.#heardOpenUntilMs !== 0 && this.#now() < this.#heardOpenUntilMs) return 'open'
     if (this.#openUntilMs === 0) return 'closed'
     return this.#probing || this.#now() < this.#openUntilMs ? 'open' : 'half-open'
   }
 
   get cooling(): boolean {
-    return this.#coolingUntilMs !== 0 && this.#now() < this.#coolingUntilMs
+    const untilMs = Math.max(this.#coolingUntilMs, this.#heardCoolingUntilMs)
+    return untilMs !== 0 && this.#now() < untilMs
   }
 
   get retryAfterSeconds(): number | null {
     const isOpen = this.breaker === 'open'
     if (!isOpen && !this.cooling) return null
     // Behind an open breaker whose time is over a probe is out: it will soon tell.
-    const untilMs = Math.max(isOpen ? this.#openUntilMs : 0, this.#coolingUntilMs)
+    const openUntilMs = isOpen ? Math.max(this.#openUntilMs, this.#heardOpenUntilMs) : 0
+    const untilMs = Math.max(openUntilMs, this.#coolingUntilMs, this.#heardCoolingUntilMs)
     return Math.max(1, Math.ceil((untilMs - this.#now()) / SECOND_MS))
   }
 
   get troubled(): boolean {
     if (!this.#ejectable) return false
+    if (this.#heardTroubledUntilMs !== 0 && this.#now() < this.#heardTroubledUntilMs) return true
     const { ok, failed } = this.#recent.advance(this.#now())
     return failed >= OUTAGE_FAILURES_MIN && failed > (ok + failed) * OUTAGE_SHARE
   }

@@ -2,6 +2,7 @@
 import type { Clock } from '../lib/clock.ts'
 import { EndpointState } from './endpoint-state.ts'
 import type { AttemptReport, EndpointHealth } from './endpoint-health.ts'
+import { type EndpointNews, NEWS_MAX } from './node-news.ts'
 
 /** One endpoint of one model: `${model.id} ${endpoint.tag}`. */
 export type EndpointKey = string
@@ -22,6 +23,10 @@ export interface Health extends HealthView {
   end(key: EndpointKey, provider: string, report: AttemptReport): void
   /** One retry budget per provider (retries ≤ 20 % of active requests, floor 3): whether another attempt may follow a failed one. */
   mayRetry(provider: string): boolean
+  /** What this process has found out by itself, for other nodes. */
+  found(): EndpointNews[]
+  /** What all the others have, in the place of what they had before. */
+  hear(news: readonly EndpointNews[]): void
 }
 
 const RETRY_SHARE = 0.2
@@ -48,12 +53,13 @@ export const createHealth = ({ clock, inFlightMax, neverEjected }: HealthOptions
   const endpoints = new Map<EndpointKey, EndpointState>()
   const byModel = new Map<string, Set<EndpointState>>()
   const pools = new Map<string, Pool>()
+  let heard = new Map<EndpointKey, EndpointNews>()
 
   const stateOf = (key: EndpointKey, provider: string): EndpointState => {
     const known = endpoints.get(key)
     if (known !== undefined) return known
     if (endpoints.size >= ENDPOINTS_MAX) forgetOne()
-    const state = new EndpointState(now, !neverEjected.has(provider))
+    const state = new EndpointState(now, provider, !neverEjected.has(provider))
     endpoints.set(key, state)
     const siblings = byModel.get(modelOf(key))
     if (siblings === undefined) byModel.set(modelOf(key), new Set([state]))
@@ -108,6 +114,30 @@ export const createHealth = ({ clock, inFlightMax, neverEjected }: HealthOptions
       }
       endpoints.get(key)?.report(report, () => mayOpen(key))
     },
+    found() {
+      const news: EndpointNews[] = []
+      for (const [key, state] of endpoints) {
+        const { openMs, coolingMs } = state.found
+        if (openMs > 0 || coolingMs > 0) news.push({ key, provider: state.provider, openMs, coolingMs })
+        if (news.length === NEWS_MAX) break
+      }
+      return news
+    },
+    hear(news) {
+      const before = heard
+      heard = new Map()
+      for (const each of news.slice(0, ENDPOINTS_MAX)) {
+        const { key, provider, openMs, coolingMs } = each
+        const other = heard.get(key)
+        const longest = { openMs: Math.max(openMs, other?.openMs ?? 0), coolingMs: Math.max(coolingMs, other?.coolingMs ?? 0) }
+        heard.set(key, { key, provider, ...longest })
+      }
+      for (const key of before.keys()) if (!heard.has(key)) endpoints.get(key)?.hear(NO_NEWS, false)
+      for (const [key, each] of heard) {
+        const state = stateOf(key, each.provider)
+        state.hear(each, state.breaker !== 'closed' || mayOpen(key))
+      }
+    },
     mayRetry(provider) {
       const { inFlight, retries } = pools.get(provider) ?? { inFlight: 0, retries: 0 }
       return retries < Math.max(RETRIES_MIN, Math.floor(inFlight * RETRY_SHARE))
@@ -117,6 +147,8 @@ export const createHealth = ({ clock, inFlightMax, neverEjected }: HealthOptions
 
 /** A tag holds no space; the id of a model that nobody lists may. */
 const modelOf = (key: EndpointKey): string => key.slice(0, key.lastIndexOf(' '))
+
+const NO_NEWS = { openMs: 0, coolingMs: 0 }
 
 const UNTRIED: EndpointHealth = {
   troubled: false,

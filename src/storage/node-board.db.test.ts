@@ -1,0 +1,29 @@
+import { expect, test } from 'bun:test'
+
+import { describeEachEngine } from '../../test/support/databases.ts'
+import { createNodeBoard } from './node-board.ts'
+
+describeEachEngine('the board of nodes', (engine) => {
+  // A SQLite file has one process.
+  if (engine.name === 'sqlite') return
+
+  test('each hears what the others last said, and how long ago; one that leaves is gone at once', async () => {
+    const database = await engine.open()
+    const [one, other, third] = ['one', 'other', 'third'].map((id) => createNodeBoard(database, id))
+    if (one === undefined || other === undefined || third === undefined) throw new Error('three boards')
+    expect(await one.exchange('a')).toEqual([])
+    await other.exchange('first')
+    await other.exchange('b')
+    await third.exchange('c')
+    const heard = await one.exchange('a')
+    expect(new Map(heard.map(({ id, board }) => [id, board]))).toEqual(
+      new Map([
+        ['other', 'b'],
+        ['third', 'c'],
+      ]),
+    )
+    for (const { ageMs } of heard) expect(ageMs).toBeWithin(0, 5000)
+    await third.leave()
+    expect((await one.exchange('a')).map(({ id }) => id)).toEqual(['other'])
+  })
+})
