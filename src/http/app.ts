@@ -234,7 +234,7 @@ export const createApp = (parts: AppParts): App => {
         const person = caller !== null && isPerson(caller) ? caller : null
         const key = caller === null || isPerson(caller) ? null : caller
         // A person's requests are charged to a key of the person's own.
-        const charged = person !== null && route.policy === 'inference'
+        const charged = person !== null && (route.policy === 'inference' || route.isCharged === true)
         const principal = charged ? await parts.keys.playground(person, changedByPerson(person, requestId)) : key
         const asked = query === '' ? NO_QUERY : new URLSearchParams(query)
         const named = query === '' ? null : namedWorkspace(route, asked)

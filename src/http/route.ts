@@ -59,6 +59,8 @@ export interface Route {
     | 'Service'
   /** Who may call it. There is no default: a route without a policy does not compile. */
   readonly policy: Policy
+  /** It asks a model, which is charged to the caller's key, or to a person's own: as all routes of inference do. */
+  readonly isCharged?: true
   readonly surface: Surface
   readonly params?: Readonly<Record<string, z.ZodType>>
   readonly query?: Readonly<Record<string, z.ZodType>>

@@ -11,7 +11,7 @@ import type { IdSource } from '../../lib/id.ts'
 import { readJsonObject } from '../../lib/json-body.ts'
 import type { PresetRef, PresetTestStore } from '../../storage/preset-test-store.ts'
 import { jsonResponse } from '../json-response.ts'
-import { changedBy, principalOf, reachOf, type Route, type RouteRequest } from '../route.ts'
+import { callerOf, changedBy, reachOf, type Route, type RouteRequest } from '../route.ts'
 
 const shared = { tag: 'Presets', policy: 'management', surface: 'management', query: inWorkspace } as const
 
@@ -65,7 +65,7 @@ export const presetTestRoutes = ({ tests, clock, ids }: PresetTestParts): readon
         id: ids.uuid(),
         tools,
         expected,
-        creator_id: principalOf(request).userId,
+        creator_id: callerOf(request).userId,
         created_at: isoTimestamp(clock.now()),
       }
       const outcome = await tests.add(ref, test, changedBy(request))

@@ -34,6 +34,7 @@ export const providerTestCreate = ({ models, makeRequest, clock }: ProviderTestP
     summary: 'Ask a provider for one token',
     tag: 'Models',
     policy: 'management',
+    isCharged: true,
     surface: 'management',
     params: { slug: providerSlug },
     body: providerTestBody,
