@@ -37,6 +37,19 @@ export const configFileSchema = z
       .boolean()
       .default(true)
       .meta({ description: 'Whether /dashboard is there, and people can sign in; false removes sessions and sign-in links too.' }),
+    oauth: z
+      .strictObject({
+        enabled: z.boolean().default(false).meta({ description: 'Whether applications may ask people for a key, at /auth.' }),
+        allowed_callback_hosts: z
+          .array(z.string().min(1).max(253))
+          .optional()
+          .meta({ description: 'Hosts to which a code may be sent, exactly; any when absent.' }),
+        allow_without_pkce: z
+          .boolean()
+          .default(false)
+          .meta({ description: 'Whether an application with a callback may do without a challenge.' }),
+      })
+      .prefault({}),
     sandbox: z.boolean().default(true).meta({ description: 'Whether the sandbox models answer.' }),
     errors: z
       .strictObject({

@@ -11,6 +11,7 @@ import type { AppParts, SignIn } from '../http/app.ts'
 import { createCors } from '../http/cors.ts'
 import { createDashboardFiles } from '../http/dashboard/files.ts'
 import { createOwnOrigin } from '../http/own-origin.ts'
+import type { OauthRouteParts } from '../http/routes/oauth.ts'
 import { createSessionDoor } from '../http/session-door.ts'
 import { createPipeline, type Pipeline } from '../inference/pipeline.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -79,7 +80,8 @@ export const composeAppParts = (parts: Parts, file: ConfigFile, models: Models, 
     dashboard: file.dashboard
       ? { files: createDashboardFiles(join(PACKAGE_DIRECTORY, 'dashboard/dist')), prefix: pathPrefix(file), ids }
       : null,
-    signIn: file.dashboard ? composeSignIn(parts, file) : null,
+    signIn: file.dashboard || file.oauth.enabled ? composeSignIn(parts, file) : null,
+    oauth: file.oauth.enabled ? composeOauth(parts, file) : null,
     bodyRoom: parts.bodyRoom,
     bodyLimits: {
       maxBytes: file.limits.max_body_bytes,
@@ -100,6 +102,17 @@ const composeSignIn = ({ management: { sessions, links }, attempts, storage, hos
     instanceId: storage.owner.workspaceId.replaceAll('-', '').slice(0, 16),
   }),
   publicUrl: (headers) => signInPlace(server.public_url, `http://${headers.get('host') ?? host}`),
+})
+
+const composeOauth = ({ management, codeAttempts, guardrails, ids }: Parts, file: ConfigFile): OauthRouteParts => ({
+  codes: management.codes,
+  settings: { allowedCallbackHosts: file.oauth.allowed_callback_hosts ?? null, allowWithoutPkce: file.oauth.allow_without_pkce },
+  attempts: codeAttempts,
+  workspaces: management.workspaces,
+  keys: management.keys,
+  guardrails,
+  ids,
+  prefix: pathPrefix(file),
 })
 
 const composePipeline = (parts: Parts, file: ConfigFile, models: Models, env: Environment): Pipeline => {

@@ -6,6 +6,7 @@ import type { ContentStore } from '../storage/content-store.ts'
 import type { GenerationStore } from '../storage/generation-store.ts'
 import type { PresetStore } from '../storage/preset-store.ts'
 import { pruneLedger } from '../storage/prune-ledger.ts'
+import type { OauthCodeStore } from '../storage/oauth-code-store.ts'
 import type { SessionStore } from '../storage/session-store.ts'
 import { utcDay } from '../storage/usage-windows.ts'
 
@@ -28,6 +29,7 @@ export const housekeepingJobs = (parts: {
   readonly generations: Pick<GenerationStore, 'deleteOlderThan'>
   readonly presets: Pick<PresetStore, 'deleteIdempotencyKeys'>
   readonly sessions: Pick<SessionStore, 'deleteExpired'>
+  readonly codes: Pick<OauthCodeStore, 'deleteExpired'>
   readonly contents: Pick<ContentStore, 'deleteExpired'>
   readonly retentionMs: () => number
 }): readonly Job[] => [
@@ -61,6 +63,13 @@ export const housekeepingJobs = (parts: {
     everyMs: HOUR_MS,
     keptMs: () => 0,
     deleteSome: parts.sessions.deleteExpired,
+  },
+  {
+    // A code that comes again takes its key back, so codes outlive their ten minutes.
+    deletes: 'codes of applications',
+    everyMs: HOUR_MS,
+    keptMs: () => DAY_MS,
+    deleteSome: parts.codes.deleteExpired,
   },
 ]
 

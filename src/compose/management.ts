@@ -3,6 +3,7 @@ import { createCustomerKeys, type CustomerKeys } from '../byok/customer-keys.ts'
 import { createProviderKeys } from '../byok/provider-keys.ts'
 import type { ManagementParts } from '../http/routes/management.ts'
 import { createKeys, type Keys } from '../keys/keys.ts'
+import { createApplicationCodes, type ApplicationCodes } from '../sign-in/application-codes.ts'
 import { createLoginLinks, type LoginLinks } from '../sign-in/login-links.ts'
 import { createSessions, type Sessions } from '../sign-in/sessions.ts'
 import type { Budgets } from '../ledger/budgets.ts'
@@ -18,6 +19,7 @@ import { createAuditLog } from '../storage/audit-log.ts'
 import { createByokStore } from '../storage/byok-store.ts'
 import type { TextSeal } from '../storage/sealed-config.ts'
 import { createKeyStore } from '../storage/key-store.ts'
+import { createOauthCodeStore } from '../storage/oauth-code-store.ts'
 import { createSessionStore } from '../storage/session-store.ts'
 import { createWorkspaceStore } from '../storage/workspace-store.ts'
 import { createWorkspaces } from '../workspaces/workspaces.ts'
@@ -28,6 +30,7 @@ export interface Management extends ManagementParts {
   readonly customerKeys: CustomerKeys
   readonly sessions: Sessions
   readonly links: LoginLinks
+  readonly codes: ApplicationCodes
   /** What another process may change; the root secret first, by which keys are known. */
   readonly caches: readonly WatchedCache[]
   /** The providers of a file that was read anew. */
@@ -74,6 +77,7 @@ export const composeManagement = (parts: {
   })
   const sessionStore = createSessionStore(database)
   const links = createLoginLinks({ store: sessionStore, clock, ids, peppers: () => signInPeppers })
+  const codes = createApplicationCodes({ store: createOauthCodeStore(database), keys, clock, ids, peppers: () => signInPeppers })
   const sessions = createSessions({
     store: sessionStore,
     keys,
@@ -88,6 +92,7 @@ export const composeManagement = (parts: {
     customerKeys,
     sessions,
     links,
+    codes,
     budgets,
     credits,
     figures,

@@ -136,6 +136,7 @@ export const composeParts = (ground: Ground, reloadable: Reloadable, env: Enviro
     usageSeries: createUsageSeries(database),
     management,
     attempts: createAttempts(clock),
+    codeAttempts: createAttempts(clock),
     routing,
     observability,
     running,

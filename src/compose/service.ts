@@ -8,6 +8,7 @@ import type { Ledger } from '../ledger/ledger.ts'
 import type { LoginLinks } from '../sign-in/login-links.ts'
 import { repeat } from '../lib/repeat.ts'
 import { createCatalogueStore } from '../storage/catalogue-store.ts'
+import { createOauthCodeStore } from '../storage/oauth-code-store.ts'
 import { createSessionStore } from '../storage/session-store.ts'
 import { createChangeCounter } from '../storage/change-counter.ts'
 import type { Log } from '../telemetry/log.ts'
@@ -106,6 +107,7 @@ export const composeService = async (ground: Ground, file: ConfigFile, configPat
         contents: parts.contentStore,
         presets: parts.presetStore,
         sessions: createSessionStore(database),
+        codes: createOauthCodeStore(database),
         retentionMs: () => reloadable.settings.retentionMs,
       }),
       onError,

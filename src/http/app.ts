@@ -51,6 +51,7 @@ import { inferenceRoute } from './routes/inference.ts'
 import { keyCurrent } from './routes/keys.ts'
 import { managementRoutes, type ManagementParts } from './routes/management.ts'
 import { endpointsZdr, modelGet, modelsCount, modelsEndpoints, modelsGet, modelsList } from './routes/models.ts'
+import { consentRoutes, oauthRoutes, type OauthRouteParts } from './routes/oauth.ts'
 import { sessionRoutes, type SessionRouteParts } from './routes/sessions.ts'
 import { providerTestCreate } from './routes/provider-test.ts'
 import { providersList } from './routes/providers.ts'
@@ -97,6 +98,8 @@ export interface AppParts {
   readonly dashboard: DashboardParts | null
   /** How people sign in; null where they cannot. */
   readonly signIn: SignIn | null
+  /** How applications get keys; null where the file does not say so. */
+  readonly oauth: OauthRouteParts | null
   readonly bodyRoom: BodyRoom
   readonly bodyLimits: Omit<BodyLimits, 'clock' | 'space'>
   readonly version: string
@@ -133,6 +136,7 @@ const apiRoutes = (parts: AppParts, listing = { ...parts, listed: createListedMo
   keyCurrent('/key', { ...parts, flush: parts.generations.flush }),
   keyCurrent('/auth/key', { ...parts, flush: parts.generations.flush }),
 
+  ...(parts.oauth === null ? [] : oauthRoutes(parts.oauth)),
   ...(parts.signIn === null ? [] : sessionRoutes({ ...parts.signIn, workspaces: parts.management.workspaces })),
   ...destinationRoutes({
     destinations: parts.destinations,
@@ -168,6 +172,7 @@ const serviceRoutes = (parts: AppParts, document: () => JsonObject): readonly Ro
   openapiJson(document),
   docsPage(once(() => referencePage(document()))),
   ...(parts.dashboard === null ? [] : dashboardRoutes(parts.dashboard)),
+  ...(parts.oauth === null ? [] : consentRoutes(parts.oauth)),
 ]
 
 const API_BASE = '/api/v1'
@@ -220,13 +225,16 @@ export const createApp = (parts: AppParts): App => {
     let operation = 'none'
     let response: Response
     let failure: GatewayError | null = null
+    let anyOrigin = false
     try {
       if (!HOST.test(request.headers.get('host') ?? 'localhost')) throw new GatewayError('invalid_request', 'The Host header is malformed.')
-      if (request.method === 'OPTIONS') response = parts.cors.preflight(request.headers.get('origin'), router.methods(path))
+      if (request.method === 'OPTIONS')
+        response = parts.cors.preflight(request.headers.get('origin'), router.methods(path), router.isOpen(path))
       else {
         const { route, params } = router.match(request.method, path)
         surface = route.surface
         operation = route.operation
+        anyOrigin = route.anyOrigin === true
         if (route.policy === 'inference' && parts.isDraining())
           throw new GatewayError('provider_overloaded', 'The service is restarting.', { retryAfterSeconds: 1 })
         const authenticated = authenticate(request.headers, route.policy, doors)
@@ -272,6 +280,7 @@ export const createApp = (parts: AppParts): App => {
     headers.set('request-id', requestId)
     if (parts.isDraining()) headers.set('connection', 'close')
     parts.cors.mark(headers, request.headers.get('origin'))
+    if (anyOrigin) headers.set('access-control-allow-origin', '*')
     requests.add([operation, String(response.status)])
     logRequest(parts, { operation, method: request.method, requestId, startedMs }, response, failure)
     return response

@@ -5,7 +5,7 @@ export interface Cors {
   /** Adds to the headers of an answer what lets this origin read it; nothing where it is not allowed. */
   mark(headers: Headers, origin: string | null): void
   /** The answer to OPTIONS. Throws `invalid_request` for an origin that is not allowed; without one, the methods are told. */
-  preflight(origin: string | null, methods: readonly string[]): Response
+  preflight(origin: string | null, methods: readonly string[], anyOrigin?: boolean): Response
 }
 
 const EXPOSED =
@@ -23,10 +23,10 @@ export const createCors = (origins: readonly string[]): Cors => {
       headers.set('access-control-allow-origin', origin)
       headers.set('access-control-expose-headers', EXPOSED)
     },
-    preflight(origin, methods) {
+    preflight(origin, methods, anyOrigin = false) {
       // Not from a browser: it asks what the path answers.
       if (origin === null) return new Response(null, { status: 204, headers: { allow: [...methods, 'OPTIONS'].join(', ') } })
-      if (!isAllowed(origin)) {
+      if (!anyOrigin && !isAllowed(origin)) {
         throw new GatewayError(
           'invalid_request',
           'CORS: this origin is not allowed. The operator lists the allowed ones under cors.origins.',
@@ -35,7 +35,7 @@ export const createCors = (origins: readonly string[]): Cors => {
       return new Response(null, {
         status: 204,
         headers: {
-          'access-control-allow-origin': origin,
+          'access-control-allow-origin': anyOrigin ? '*' : origin,
           'access-control-allow-methods': methods.join(', '),
           // A list would go stale with every client's own headers; the key is what protects, not the name of a header.
           'access-control-allow-headers': '*, authorization',

@@ -85,6 +85,11 @@ export const BODY_EXAMPLES: Readonly<Record<string, JsonObject>> = {
   OpenSessionBody: { token: '2bnT0uYkXw7sHc2LmR9p4Qd1bVnT0uYkXw7sHc2LmR9' },
   RotateKeyBody: { grace_seconds: 3600 },
   UpdateWorkspaceMemberBody: { role: 'admin', name: 'Ada' },
+  CreateAuthCodeBody: { callback_url: 'https://app.example.com/done', code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM' },
+  ExchangeAuthCodeBody: {
+    code: '2bnT0uYkXw7sHc2LmR9p4Qd1bVnT0uYkXw7sHc2LmR9',
+    code_verifier: 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk',
+  },
   CreateLoginLinkBody: { user_id: 'ada@example.com', role: 'member' },
   CreateKeyBody: { name: 'support backend', kind: 'inference', limit: 25, limit_reset: 'monthly' },
   CreateWorkspaceBody: { name: 'Search team', slug: 'search' },

@@ -66,6 +66,8 @@ export interface Route {
   readonly query?: Readonly<Record<string, z.ZodType>>
   readonly headers?: Readonly<Record<string, z.ZodType>>
   readonly body?: z.ZodType
+  /** Browser apps of every origin may read the answer: it depends on nothing that a browser adds by itself. */
+  readonly anyOrigin?: true
   readonly answers: Readonly<Record<number, { readonly description: string; readonly schema?: z.ZodType; readonly stream?: boolean }>>
   /** Statuses of errors that the route can answer, beyond those of its policy. */
   readonly errors: readonly number[]

@@ -15,6 +15,8 @@ export interface Router {
   match(method: string, path: string): Match
   /** The methods of a path: for OPTIONS. Throws `not_found` for an unknown one. */
   methods(path: string): readonly string[]
+  /** Whether apps of every origin may ask it. */
+  isOpen(path: string): boolean
 }
 
 interface Node {
@@ -70,6 +72,7 @@ export const createRouter = (mounts: readonly { readonly base: string; readonly 
         params: Object.fromEntries(names.map((name, position) => [name.slice(1), decodeSegment(found.values[position] ?? '')])),
       }
     },
+    isOpen: (path) => [...(find(path)?.node.routes.values() ?? [])].some(({ anyOrigin }) => anyOrigin === true),
     methods: (path) => {
       const found = find(path)
       if (found === null) throw unknownPath(path)

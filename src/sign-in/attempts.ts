@@ -1,4 +1,4 @@
-/** How many wrong sign-ins an address may make in a minute, in this process. */
+/** How many wrong secrets an address may send in a minute, in this process. */
 import { GatewayError } from '../errors.ts'
 import type { Clock } from '../lib/clock.ts'
 
@@ -25,7 +25,7 @@ export const createAttempts = (clock: Clock): Attempts => {
       if (first === undefined || rest.length + 1 < MOST) return
       throw new GatewayError(
         'rate_limit_exceeded',
-        `${MOST} sign-ins from this address have failed within a minute. Wait, then try again.`,
+        `${MOST} attempts from this address have failed within a minute. Wait, then try again.`,
         {
           retryAfterSeconds: Math.max(1, Math.ceil((first + MINUTE_MS - clock.monotonicMs()) / 1000)),
         },

@@ -1,0 +1,85 @@
+/** Keys for applications that a person allows, by OAuth with PKCE, on the wire (docs/contract/sign-in.md#applications). */
+import { z } from 'zod'
+
+const METHODS = ['S256', 'plain'] as const
+export type ChallengeMethod = (typeof METHODS)[number]
+
+const CALLBACK_MAX = 2048
+
+/** Https, or http on this machine; a code must not travel in a part that is shown, kept or sent to others. */
+const callbackUrl = z
+  .string()
+  .max(CALLBACK_MAX)
+  .refine((text) => isCallback(URL.parse(text)), 'Use https, or http on localhost, 127.0.0.1 or [::1], without user, password or fragment.')
+
+const isCallback = (url: URL | null): boolean => {
+  if (url === null || url.username !== '' || url.password !== '' || url.href.includes('#')) return false
+  return url.protocol === 'https:' || (url.protocol === 'http:' && LOCAL.has(url.hostname))
+}
+
+const LOCAL: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]'])
+
+/** Unreserved characters, as RFC 7636 has them; some libraries pad what they encode. */
+const challenge = z
+  .string()
+  .max(256)
+  .regex(/^[\w.~-]+={0,2}$/, 'Use letters, digits and -._~ as RFC 7636 says.')
+const method = z.enum(METHODS)
+
+const label = z
+  .string()
+  .trim()
+  .min(1)
+  .max(200)
+  .refine((text) => text.isWellFormed() && !text.includes('\0'), 'Use well-formed text without U+0000.')
+const limit = z.number().min(0).max(1_000_000)
+const interval = z.enum(['daily', 'weekly', 'monthly'])
+const expiry = z.iso
+  .datetime({ offset: true, error: 'Use ISO 8601 in UTC with seconds, e.g. 2027-01-31T00:00:00Z.', abort: true })
+  .refine((text) => /:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]00:00)$/i.test(text), 'Use UTC with seconds, e.g. 2027-01-31T00:00:00Z.')
+
+/** What the page of an application's wish is opened with. */
+export const consentQuery = {
+  callback_url: callbackUrl.optional().meta({ description: 'Where the code is sent; without it, the code is shown.' }),
+  code_challenge: challenge.optional(),
+  code_challenge_method: method.optional().meta({ description: 'S256 when absent.' }),
+  key_label: label.optional(),
+  limit: z.coerce.number().pipe(limit).optional().meta({ description: 'US dollars.' }),
+  usage_limit_type: interval.optional(),
+  expires_at: expiry.optional(),
+  workspace_id: z.string().max(64).optional(),
+  state: z.string().max(1024).optional().meta({ description: 'Given back with the code.' }),
+}
+
+export const createCodeBody = z
+  .strictObject({
+    callback_url: callbackUrl.nullish(),
+    code_challenge: challenge.nullish(),
+    code_challenge_method: method.nullish().meta({ description: 'S256 when absent.' }),
+    key_label: label.nullish().meta({ description: "The key's name; the host of `callback_url` when absent." }),
+    limit: limit.nullish().meta({ description: 'US dollars that the key may spend.' }),
+    usage_limit_type: interval.nullish().meta({ description: 'How often the limit begins anew; never when absent.' }),
+    expires_at: expiry.nullish().meta({ description: 'When the key expires.' }),
+    workspace_id: z.string().max(64).nullish(),
+  })
+  .meta({ id: 'CreateAuthCodeBody' })
+
+export const authCode = z
+  .object({
+    id: z.string().meta({ description: 'The code itself; it is shown this once.' }),
+    app_id: z.int(),
+    created_at: z.iso.datetime(),
+  })
+  .meta({ id: 'AuthCode' })
+
+export const exchangeBody = z
+  .strictObject({
+    code: z.string().min(1).max(256),
+    code_verifier: z.string().min(1).max(256).nullish(),
+    code_challenge_method: z.string().max(20).nullish(),
+  })
+  .meta({ id: 'ExchangeAuthCodeBody' })
+
+export const exchangedKey = z
+  .object({ key: z.string().meta({ description: 'An inference key; it is shown this once.' }), user_id: z.string().nullable() })
+  .meta({ id: 'ExchangedKey' })

@@ -1,0 +1,151 @@
+/** Applications get a key of a person who allows it, by OAuth with PKCE (docs/contract/sign-in.md#applications). */
+import { z } from 'zod'
+
+import { authCode, consentQuery, createCodeBody, exchangeBody, exchangedKey } from '../../contract/oauth.ts'
+import { validate } from '../../contract/validate.ts'
+import { GatewayError } from '../../errors.ts'
+import type { Guardrails } from '../../guardrails/guardrails.ts'
+import { isAdministrator, isPerson, type Caller } from '../../keys/caller.ts'
+import type { Keys } from '../../keys/keys.ts'
+import type { IdSource } from '../../lib/id.ts'
+import { readJsonObject } from '../../lib/json-body.ts'
+import type { ApplicationCodes, OauthSettings } from '../../sign-in/application-codes.ts'
+import type { Attempts } from '../../sign-in/attempts.ts'
+import type { Workspaces } from '../../workspaces/workspaces.ts'
+import { consentPage, consentPolicy } from '../oauth/consent-page.ts'
+import { CONSENT_SCRIPT } from '../oauth/consent-script.ts'
+import { jsonResponse } from '../json-response.ts'
+import { callerOf, type Route } from '../route.ts'
+import { workspaceForNew } from '../workspace-scope.ts'
+
+export interface OauthRouteParts {
+  readonly codes: ApplicationCodes
+  readonly settings: OauthSettings
+  readonly attempts: Attempts
+  readonly workspaces: Workspaces
+  readonly keys: Pick<Keys, 'get'>
+  readonly guardrails: Pick<Guardrails, 'effective'>
+  readonly ids: IdSource
+  /** The path that a proxy takes away before it asks us: '' or `/patchbay`. */
+  readonly prefix: string
+}
+
+const shared = { tag: 'Sign-in', surface: 'management' } as const
+const NO_STORE = { 'cache-control': 'no-store' }
+
+/** What an application of a member may spend in a month: as much as the member's playground. */
+const MEMBER_USD = 5
+
+/** Below the root: what a browser is sent to. */
+export const consentRoutes = ({ codes, settings, ids, prefix }: OauthRouteParts): readonly Route[] => [
+  {
+    ...shared,
+    policy: 'public',
+    method: 'GET',
+    path: '/auth',
+    operation: 'showConsent',
+    summary: 'The page on which a person allows an application a key',
+    query: consentQuery,
+    answers: { 200: { description: 'The page, HTML.' } },
+    errors: [400],
+    handle(request) {
+      const given = Object.fromEntries([...request.query].filter(([, value]) => value !== ''))
+      const wish = validate(z.object(consentQuery), given)
+      codes.requireAllowed(wish, settings)
+      const nonce = Buffer.from(ids.bytes(16)).toString('base64url')
+      return new Response(consentPage(wish, { prefix, nonce }), {
+        headers: {
+          ...NO_STORE,
+          'content-type': 'text/html; charset=utf-8',
+          'content-security-policy': consentPolicy(nonce),
+          'referrer-policy': 'no-referrer',
+          'x-content-type-options': 'nosniff',
+          'cross-origin-opener-policy': 'same-origin',
+        },
+      })
+    },
+  },
+  {
+    ...shared,
+    policy: 'public',
+    method: 'GET',
+    path: '/auth/consent.js',
+    operation: 'consentScript',
+    summary: 'What that page runs',
+    answers: { 200: { description: 'The script.' } },
+    errors: [],
+    handle: () =>
+      new Response(CONSENT_SCRIPT, {
+        headers: { ...NO_STORE, 'content-type': 'text/javascript; charset=utf-8', 'x-content-type-options': 'nosniff' },
+      }),
+  },
+]
+
+export const oauthRoutes = ({ codes, settings, attempts, workspaces, keys, guardrails }: OauthRouteParts): readonly Route[] => [
+  {
+    ...shared,
+    policy: 'any-key',
+    method: 'POST',
+    path: '/auth/keys/code',
+    operation: 'createAuthCode',
+    summary: 'Allow an application a key: make the code that it exchanges',
+    body: createCodeBody,
+    answers: { 200: { description: 'The code; it works once, within ten minutes.', schema: z.object({ data: authCode }) } },
+    errors: [403, 404],
+    async handle(request) {
+      const { workspace_id, ...wish } = validate(createCodeBody, readJsonObject(await request.text()))
+      const caller = callerOf(request)
+      codes.requireAllowed(wish, settings)
+      await requireUnbounded(caller, { keys, guardrails })
+      const workspaceId = await workspaceForNew(request, workspaces, workspace_id)
+      const mostUsd = caller.kind === 'member' ? MEMBER_USD : null
+      const { code, appId, createdAt } = await codes.make(wish, { workspaceId, userId: caller.userId, mostUsd })
+      return jsonResponse({ data: { id: code, app_id: appId, created_at: createdAt } }, { headers: NO_STORE })
+    },
+  },
+  {
+    ...shared,
+    policy: 'public',
+    anyOrigin: true,
+    method: 'POST',
+    path: '/auth/keys',
+    operation: 'exchangeAuthCode',
+    summary: 'Exchange a code for a key, once',
+    body: exchangeBody,
+    answers: { 200: { description: 'The key.', schema: exchangedKey } },
+    errors: [403, 429],
+    async handle(request) {
+      const { code, code_verifier, code_challenge_method: method = null } = validate(exchangeBody, readJsonObject(await request.text()))
+      if (method !== null && method !== 'S256' && method !== 'plain') {
+        throw new GatewayError('invalid_request', 'Invalid code_challenge_method')
+      }
+      const address = request.address()
+      attempts.require(address)
+      try {
+        const { key, userId } = await codes.exchange({ code, verifier: code_verifier ?? null, method, requestId: request.requestId })
+        return jsonResponse({ key, user_id: userId }, { headers: NO_STORE })
+      } catch (thrown) {
+        if (thrown instanceof GatewayError && thrown.type === 'permission_denied') attempts.failed(address)
+        throw thrown
+      }
+    },
+  },
+]
+
+/** A key with bounds of its own must not make one without them. */
+const requireUnbounded = async (caller: Caller, { keys, guardrails }: Pick<OauthRouteParts, 'keys' | 'guardrails'>): Promise<void> => {
+  if (isPerson(caller) || isAdministrator(caller)) return
+  const { record } = await keys.get(caller.workspaceId, caller.hash)
+  const applied = (await guardrails.effective(caller))?.applied ?? []
+  const isBounded =
+    caller.limit !== null ||
+    caller.rpmLimit !== null ||
+    caller.tpmLimit !== null ||
+    caller.strict ||
+    record.expiresAt !== null ||
+    record.allowedModels !== null ||
+    applied.some(({ scope }) => scope === 'api-key')
+  if (isBounded) {
+    throw new GatewayError('permission_denied', 'This key has bounds of its own, so it makes no others. Use a management key, or sign in.')
+  }
+}

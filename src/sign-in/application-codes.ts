@@ -1,0 +1,165 @@
+/** Codes that applications exchange for a key of the person who allowed them (docs/contract/sign-in.md#applications). */
+import { createHash, timingSafeEqual } from 'node:crypto'
+
+import type { z } from 'zod'
+
+import type { ChallengeMethod, createCodeBody } from '../contract/oauth.ts'
+import { GatewayError } from '../errors.ts'
+import { UNBOUNDED, type Keys } from '../keys/keys.ts'
+import { isoTimestamp, type Clock } from '../lib/clock.ts'
+import { crc32 } from '../lib/crc32.ts'
+import type { IdSource } from '../lib/id.ts'
+import { nanosOf } from '../lib/money.ts'
+import type { ChangedBy } from '../storage/audit-log.ts'
+import type { OauthCodeRecord, OauthCodeStore } from '../storage/oauth-code-store.ts'
+import { digestsOf, looksLikeToken, newSecret, TOKEN_BYTES, type Peppers } from './secrets.ts'
+
+export interface OauthSettings {
+  /** Null: any. */
+  readonly allowedCallbackHosts: readonly string[] | null
+  readonly allowWithoutPkce: boolean
+}
+
+/** What an application asks for. */
+export type Wish = Omit<z.output<typeof createCodeBody>, 'workspace_id'>
+
+export interface Consent {
+  readonly workspaceId: string
+  readonly userId: string
+  /** What the key may spend in a month at most, in US dollars; null: as much as is asked for. */
+  readonly mostUsd: number | null
+}
+
+export interface Exchange {
+  readonly code: string
+  readonly verifier: string | null
+  readonly method: string | null
+  readonly requestId: string
+}
+
+export interface ApplicationCodes {
+  /** Throws `invalid_request` for a wish that the operator does not allow. */
+  requireAllowed(wish: Pick<Wish, 'callback_url' | 'code_challenge'>, settings: OauthSettings): void
+  make(wish: Wish, consent: Consent): Promise<{ readonly code: string; readonly appId: number; readonly createdAt: string }>
+  /** Throws `permission_denied` for a code that is unknown, used, expired or another's, and `invalid_request` for another method. */
+  exchange(exchange: Exchange): Promise<{ readonly key: string; readonly userId: string }>
+}
+
+const CODE_MS = 10 * 60 * 1000
+
+export const createApplicationCodes = (parts: {
+  readonly store: OauthCodeStore
+  readonly keys: Pick<Keys, 'create' | 'revoke'>
+  readonly clock: Clock
+  readonly ids: IdSource
+  readonly peppers: Peppers
+}): ApplicationCodes => {
+  const { store, keys, clock, ids, peppers } = parts
+
+  const by = ({ user_id }: OauthCodeRecord, requestId: string): ChangedBy => ({ requestId, userId: user_id, keyHash: null })
+
+  /** RFC 6749, 4.1.2: whoever uses a code a second time may have stolen it, and so may have the first. */
+  const refuseReplay = async (record: OauthCodeRecord, requestId: string): Promise<never> => {
+    const hash = await store.replayed(record.id)
+    if (hash !== null) await keys.revoke(null, hash, by(record, requestId)).catch(unlessGone)
+    throw invalidCode()
+  }
+
+  return {
+    requireAllowed({ callback_url: callback, code_challenge: challenge }, { allowedCallbackHosts, allowWithoutPkce }) {
+      const hasCallback = callback !== null && callback !== undefined
+      if ((challenge === null || challenge === undefined) && !(hasCallback && allowWithoutPkce)) {
+        throw new GatewayError('invalid_request', 'code_challenge: an application proves with it that the code is its own.')
+      }
+      if (hasCallback && allowedCallbackHosts !== null && !allowedCallbackHosts.includes(new URL(callback).hostname)) {
+        throw new GatewayError('invalid_request', 'callback_url: the operator does not allow this host (oauth.allowed_callback_hosts).')
+      }
+    },
+    async make(wish, { workspaceId, userId, mostUsd }) {
+      const code = newSecret(TOKEN_BYTES, ids)
+      const createdAt = isoTimestamp(clock.now())
+      if (wish.expires_at !== null && wish.expires_at !== undefined && !(Date.parse(wish.expires_at) > clock.now())) {
+        throw new GatewayError('invalid_request', 'expires_at: the instant has passed.')
+      }
+      const app = appOf(wish)
+      await store.insert({
+        id: ids.uuid(),
+        digest: digestsOf(code, peppers)[0],
+        workspace_id: workspaceId,
+        user_id: userId,
+        callback_url: wish.callback_url ?? null,
+        code_challenge: wish.code_challenge?.replace(/=+$/, '') ?? null,
+        code_challenge_method:
+          wish.code_challenge === null || wish.code_challenge === undefined ? null : (wish.code_challenge_method ?? 'S256'),
+        key_settings: JSON.stringify(settingsOf(wish, app, mostUsd)),
+        created_at: createdAt,
+        expires_at: isoTimestamp(clock.now() + CODE_MS),
+        used_at: null,
+        key_hash: null,
+      })
+      return { code, appId: crc32(app) >>> 1, createdAt }
+    },
+    async exchange({ code, verifier, method, requestId }) {
+      const record = looksLikeToken(code) ? await store.find(digestsOf(code, peppers)) : null
+      if (record === null) throw invalidCode()
+      if (record.used_at !== null) return refuseReplay(record, requestId)
+      if (record.expires_at <= isoTimestamp(clock.now())) throw new GatewayError('permission_denied', 'Authorization code expired')
+      const { code_challenge: challenge, code_challenge_method: agreed } = record
+      if (method !== null && method !== (agreed ?? method)) throw new GatewayError('invalid_request', 'Invalid code_challenge_method')
+      if (challenge !== null && (verifier === null || !equal(challengeOf(verifier, agreed ?? 'S256'), challenge))) throw invalidCode()
+      if (!(await store.claim(record.id, isoTimestamp(clock.now())))) return refuseReplay(record, requestId)
+      const made = await keys.create(
+        {
+          ...UNBOUNDED,
+          ...(JSON.parse(record.key_settings) as KeySettings),
+          kind: 'inference',
+          purpose: 'application',
+          workspaceId: record.workspace_id,
+          creatorUserId: record.user_id,
+        },
+        by(record, requestId),
+      )
+      if (!(await store.settle(record.id, made.record.hash))) {
+        await keys.revoke(null, made.record.hash, { ...by(record, requestId), requestId: `${requestId}-replayed` })
+        throw invalidCode()
+      }
+      return { key: made.key, userId: record.user_id }
+    },
+  }
+}
+
+interface KeySettings {
+  readonly name: string
+  readonly limitNanos: number | null
+  readonly limitReset: 'daily' | 'weekly' | 'monthly' | null
+  readonly expiresAt: string | null
+}
+
+const settingsOf = ({ key_label, limit, usage_limit_type, expires_at }: Wish, app: string, mostUsd: number | null): KeySettings => {
+  const asked = limit ?? null
+  const bounded = mostUsd !== null && (asked === null || asked > mostUsd || usage_limit_type === 'daily' || usage_limit_type === 'weekly')
+  return {
+    name: key_label ?? app.slice(0, 200),
+    limitNanos: bounded ? nanosOf(Math.min(asked ?? mostUsd, mostUsd)) : asked === null ? null : nanosOf(asked),
+    limitReset: bounded ? 'monthly' : (usage_limit_type ?? null),
+    expiresAt: expires_at ?? null,
+  }
+}
+
+/** The application as people know it. */
+const appOf = ({ callback_url: callback }: Wish): string =>
+  callback === null || callback === undefined ? 'application' : new URL(callback).host
+
+const challengeOf = (verifier: string, method: ChallengeMethod): string =>
+  method === 'plain' ? verifier.replace(/=+$/, '') : createHash('sha256').update(verifier).digest('base64url')
+
+const equal = (one: string, other: string): boolean => {
+  const [left, right] = [Buffer.from(one), Buffer.from(other)]
+  return left.byteLength === right.byteLength && timingSafeEqual(left, right)
+}
+
+const invalidCode = (): GatewayError => new GatewayError('permission_denied', 'Invalid code or code_verifier')
+
+const unlessGone = (thrown: unknown): void => {
+  if (!(thrown instanceof GatewayError && thrown.type === 'not_found')) throw thrown
+}

@@ -1,0 +1,77 @@
+import type { Selectable } from 'kysely'
+
+import type { Database } from './database.ts'
+import type { OauthCodesTable } from './sign-in-tables.ts'
+
+export type OauthCodeRecord = Selectable<OauthCodesTable>
+
+export interface OauthCodeStore {
+  insert(code: OauthCodeRecord): Promise<void>
+  find(digests: readonly string[]): Promise<OauthCodeRecord | null>
+  /** False where somebody has used it before. */
+  claim(id: string, usedAt: string): Promise<boolean>
+  /** Remembers the key that was made. False where the code was used again meanwhile. */
+  settle(id: string, keyHash: string): Promise<boolean>
+  /** Notes that a used code came again; the key that was made for it, or null where it is not there yet. */
+  replayed(id: string): Promise<string | null>
+  deleteExpired(before: string, limit: number): Promise<number>
+}
+
+/** In the place of a key's hash: the code came again before its key was made. */
+const REPLAYED = 'replayed'
+
+export const createOauthCodeStore = (database: Database): OauthCodeStore => ({
+  insert: (code) =>
+    database.transaction(async (transaction) => {
+      await transaction.insertInto('oauth_codes').values(code).execute()
+    }),
+
+  async find(digests) {
+    const row = await database.kysely.selectFrom('oauth_codes').selectAll().where('digest', 'in', digests).executeTakeFirst()
+    return row ?? null
+  },
+
+  claim: (id, usedAt) =>
+    database.transaction(async (transaction) => {
+      const claimed = await transaction
+        .updateTable('oauth_codes')
+        .set({ used_at: usedAt })
+        .where('id', '=', id)
+        .where('used_at', 'is', null)
+        .returning('id')
+        .executeTakeFirst()
+      return claimed !== undefined
+    }),
+
+  settle: (id, keyHash) =>
+    database.transaction(async (transaction) => {
+      const settled = await transaction
+        .updateTable('oauth_codes')
+        .set({ key_hash: keyHash })
+        .where('id', '=', id)
+        .where('key_hash', 'is', null)
+        .returning('id')
+        .executeTakeFirst()
+      return settled !== undefined
+    }),
+
+  replayed: (id) =>
+    database.transaction(async (transaction) => {
+      await transaction.updateTable('oauth_codes').set({ key_hash: REPLAYED }).where('id', '=', id).where('key_hash', 'is', null).execute()
+      const { key_hash: hash } = await transaction
+        .selectFrom('oauth_codes')
+        .select('key_hash')
+        .where('id', '=', id)
+        .executeTakeFirstOrThrow()
+      return hash === REPLAYED ? null : hash
+    }),
+
+  deleteExpired: (before, limit) =>
+    database.transaction(async (transaction) => {
+      const { numDeletedRows } = await transaction
+        .deleteFrom('oauth_codes')
+        .where('id', 'in', (eb) => eb.selectFrom('oauth_codes').select('id').where('expires_at', '<', before).limit(limit))
+        .executeTakeFirstOrThrow()
+      return Number(numDeletedRows)
+    }),
+})

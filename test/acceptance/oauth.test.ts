@@ -1,0 +1,198 @@
+/** An application gets a key of a person who allows it, by OAuth with PKCE (docs/contract/sign-in.md#applications). */
+import { beforeAll, describe, expect, test } from 'bun:test'
+import { createHash } from 'node:crypto'
+
+import { call, infer, type Answer } from '../support/calls.ts'
+import { signInAs, signInByKey } from '../support/signed-in.ts'
+import { type StartedService, until, useServices } from '../support/started-service.ts'
+
+const services = useServices()
+let service: StartedService
+beforeAll(async () => {
+  service = await services.start({ config: 'oauth: { enabled: true }' })
+})
+
+const VERIFIER = 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk'
+const CHALLENGE = createHash('sha256').update(VERIFIER).digest('base64url')
+const CALLBACK = 'https://app.example.com/done?from=patchbay'
+const S256 = { callback_url: CALLBACK, code_challenge: CHALLENGE, code_challenge_method: 'S256' }
+
+const allow = (body: object, key = service.managementKey): Promise<Answer> => call(service, 'POST', '/auth/keys/code', { key, body })
+const codeOf = ({ json }: Answer): string => (json as { data: { id: string } }).data.id
+const exchange = (body: object): Promise<Answer> => call(service, 'POST', '/auth/keys', { key: null, body })
+const chat = (key: string) => infer(service, { model: 'sandbox/echo', messages: [{ role: 'user', content: 'Hi' }] }, { key })
+const keyOf = ({ json }: Answer): string => (json as { key: string }).key
+
+describe('a code', () => {
+  test('is exchanged for an inference key of the person, once; the second time takes the key back', async () => {
+    const made = await allow({ ...S256, key_label: 'my app', limit: 3, usage_limit_type: 'weekly' })
+    expect(made.status).toBe(200)
+    expect((made.json as { data: object }).data).toMatchObject({ app_id: expect.any(Number), created_at: expect.any(String) })
+    const got = await exchange({ code: codeOf(made), code_verifier: VERIFIER, code_challenge_method: 'S256' })
+    expect(got.status).toBe(200)
+    expect(keyOf(got)).toStartWith('pb_inf_')
+    expect((await chat(keyOf(got))).status).toBe(200)
+    const { data } = (await call(service, 'GET', '/keys?q=my%20app')).json as { data: readonly Record<string, unknown>[] }
+    expect(data[0]).toMatchObject({
+      purpose: 'application',
+      limit: 3,
+      limit_reset: 'weekly',
+      creator_user_id: (got.json as { user_id: string }).user_id,
+    })
+    const again = await exchange({ code: codeOf(made), code_verifier: VERIFIER })
+    expect([again.status, again.error.message]).toEqual([403, 'Invalid code or code_verifier'])
+    expect((await chat(keyOf(got))).status).toBe(401)
+  })
+
+  test('of many exchanges at once leaves no key that works', async () => {
+    const own = await services.start({ config: 'oauth: { enabled: true }' })
+    const code = codeOf(await call(own, 'POST', '/auth/keys/code', { body: { ...S256, key_label: 'raced' } }))
+    const body = { code, code_verifier: VERIFIER }
+    await Promise.all(Array.from({ length: 5 }, () => call(own, 'POST', '/auth/keys', { key: null, body })))
+    expect(((await call(own, 'GET', '/keys?q=raced&status=all')).json as { data: unknown[] }).data).toEqual([])
+  })
+
+  test('needs its verifier, and its method', async () => {
+    const code = codeOf(await allow(S256))
+    for (const wrong of [{}, { code_verifier: 'x'.repeat(43) }, { code_verifier: CHALLENGE }]) {
+      expect((await exchange({ code, ...wrong })).status).toBe(403)
+    }
+    for (const method of ['plain', 'S512']) {
+      const answer = await exchange({ code, code_verifier: VERIFIER, code_challenge_method: method })
+      expect([answer.status, answer.error.metadata['reason']]).toEqual([400, 'Invalid code_challenge_method'])
+    }
+    expect((await exchange({ code: 'a'.repeat(43), code_verifier: VERIFIER })).status).toBe(403)
+    expect((await exchange({ code, code_verifier: VERIFIER })).status).toBe(200)
+  })
+
+  test('with a plain challenge takes the verifier itself, and no hash of it', async () => {
+    const plain = { callback_url: CALLBACK, code_challenge: VERIFIER, code_challenge_method: 'plain' }
+    const code = codeOf(await allow(plain))
+    expect((await exchange({ code, code_verifier: CHALLENGE })).status).toBe(403)
+    expect((await exchange({ code, code_verifier: VERIFIER, code_challenge_method: 'plain' })).status).toBe(200)
+  })
+
+  test('may have a challenge that a library padded', async () => {
+    const code = codeOf(await allow({ ...S256, code_challenge: `${CHALLENGE}=` }))
+    expect((await exchange({ code, code_verifier: VERIFIER })).status).toBe(200)
+  })
+})
+
+describe('what is allowed', () => {
+  test.each([
+    'javascript:alert(1)',
+    'http://example.com/x',
+    'https://user@app.example.com/',
+    'https://user:word@app.example.com/',
+    'https://app.example.com/#part',
+    'data:text/html,x',
+    '//app.example.com',
+    'app.example.com',
+    `https://app.example.com/${'x'.repeat(2048)}`,
+  ])('400: %s as the callback, on the page and in the call', async (callback) => {
+    expect((await allow({ ...S256, callback_url: callback })).status).toBe(400)
+    const query = new URLSearchParams({ ...S256, callback_url: callback })
+    expect((await fetch(`${service.url}/auth?${query.toString()}`)).status).toBe(400)
+  })
+
+  test.each(['http://localhost:3000/x', 'http://127.0.0.1:1/', 'http://[::1]:65000/', 'https://a.example'])(
+    '%s is a callback',
+    async (callback) => {
+      expect((await allow({ ...S256, callback_url: callback })).status).toBe(200)
+    },
+  )
+
+  test('400: no challenge, with a callback and without; a code without a callback needs one', async () => {
+    expect((await allow({ callback_url: CALLBACK })).status).toBe(400)
+    expect((await allow({})).status).toBe(400)
+    expect((await fetch(`${service.url}/auth`)).status).toBe(400)
+    expect((await fetch(`${service.url}/auth?callback_url=${encodeURIComponent(CALLBACK)}`)).status).toBe(400)
+    expect((await allow({ code_challenge: CHALLENGE })).status).toBe(200)
+  })
+
+  test('401 without a key; 403 for a key with bounds of its own, which the new one would not have', async () => {
+    expect((await call(service, 'POST', '/auth/keys/code', { key: null, body: S256 })).status).toBe(401)
+    expect((await allow(S256, service.inferenceKey)).status).toBe(200)
+    for (const bound of [{ limit: 1 }, { rpm_limit: 5 }, { allowed_models: ['sandbox/echo'] }, { expires_at: '2099-01-01T00:00:00Z' }]) {
+      const { key } = (await call(service, 'POST', '/keys', { body: { name: 'bound', ...bound } })).json as { key: string }
+      expect((await allow(S256, key)).status).toBe(403)
+    }
+  })
+
+  test('a member’s application spends at most what the playground may', async () => {
+    const member = await signInAs(service, { user_id: 'mia' })
+    const made = await member.ask('POST', '/auth/keys/code', {
+      body: { ...S256, key_label: 'of mia', limit: 500, usage_limit_type: 'daily' },
+    })
+    await exchange({ code: codeOf(made), code_verifier: VERIFIER })
+    const { data } = (await member.ask('GET', '/keys?q=of%20mia')).json as { data: readonly object[] }
+    expect(data[0]).toMatchObject({ limit: 5, limit_reset: 'monthly', creator_user_id: 'mia' })
+  })
+
+  test('404: another workspace', async () => {
+    await call(service, 'POST', '/workspaces', { body: { name: 'x', slug: 'apart' } })
+    const admin = await signInAs(service, { user_id: 'ann', workspace_id: 'apart', role: 'admin' })
+    expect((await admin.ask('POST', '/auth/keys/code', { body: { ...S256, workspace_id: 'default' } })).status).toBe(404)
+  })
+})
+
+test('401: a key of an application that has expired', async () => {
+  const expires = new Date(Date.now() + 3000).toISOString()
+  const got = await exchange({ code: codeOf(await allow({ ...S256, expires_at: expires })), code_verifier: VERIFIER })
+  expect((await chat(keyOf(got))).status).toBe(200)
+  await until(async () => (await chat(keyOf(got))).status === 401, 'the key to expire', 30_000)
+  expect((await chat(keyOf(got))).error.metadata).toMatchObject({ error_type: 'authentication' })
+})
+
+test('an application in a browser may exchange a code from any origin; GET is 405', async () => {
+  const headers = { origin: 'https://app.example.com' }
+  const preflight = await fetch(`${service.api}/auth/keys`, { method: 'OPTIONS', headers })
+  expect([preflight.status, preflight.headers.get('access-control-allow-origin')]).toEqual([204, '*'])
+  const answer = await call(service, 'POST', '/auth/keys', { key: null, body: { code: 'x' }, headers })
+  expect([answer.status, answer.headers.get('access-control-allow-origin')]).toEqual([403, '*'])
+  expect((await call(service, 'GET', '/auth/keys', { key: null })).status).toBe(405)
+  expect((await fetch(`${service.api}/keys`, { method: 'OPTIONS', headers })).status).toBe(400)
+})
+
+test('429: the eleventh wrong exchange of an address within a minute', async () => {
+  const own = await services.start({ config: 'oauth: { enabled: true }' })
+  for (let wrong = 0; wrong < 10; wrong += 1) {
+    expect((await call(own, 'POST', '/auth/keys', { key: null, body: { code: 'x' } })).status).toBe(403)
+  }
+  expect((await call(own, 'POST', '/auth/keys', { key: null, body: { code: 'x' } })).status).toBe(429)
+})
+
+test('the page is strict, stands in no frame, and shows what the application says as text', async () => {
+  const query = new URLSearchParams({ ...S256, key_label: '<img src=x onerror=alert(1)>', state: '"><script>' })
+  const response = await fetch(`${service.url}/auth?${query.toString()}`)
+  expect(response.status).toBe(200)
+  const policy = response.headers.get('content-security-policy') ?? ''
+  for (const rule of ["default-src 'none'", "frame-ancestors 'none'", "form-action 'self'", "script-src 'self'"])
+    expect(policy).toContain(rule)
+  expect(response.headers.get('referrer-policy')).toBe('no-referrer')
+  expect(response.headers.get('cache-control')).toBe('no-store')
+  const page = await response.text()
+  expect(page).not.toContain('<img')
+  expect(page).toContain('&lt;img')
+  expect(page).toContain('app.example.com')
+  expect((await fetch(`${service.url}/auth/consent.js`)).headers.get('content-type')).toStartWith('text/javascript')
+})
+
+test('the operator names the hosts that may be called back, and may do without a challenge', async () => {
+  const own = await services.start({
+    config: 'oauth: { enabled: true, allowed_callback_hosts: [app.example.com], allow_without_pkce: true }',
+  })
+  const ask = (body: object) => call(own, 'POST', '/auth/keys/code', { body })
+  expect((await ask({ ...S256, callback_url: 'https://evil.example/' })).status).toBe(400)
+  const made = await ask({ callback_url: CALLBACK })
+  expect(made.status).toBe(200)
+  expect((await call(own, 'POST', '/auth/keys', { key: null, body: { code: codeOf(made) } })).status).toBe(200)
+})
+
+test('404 for all of it until the operator switches it on', async () => {
+  const own = await services.start()
+  expect((await fetch(`${own.url}/auth?code_challenge=${CHALLENGE}`)).status).toBe(404)
+  for (const path of ['/auth/keys', '/auth/keys/code']) expect((await call(own, 'POST', path, { body: S256 })).status).toBe(404)
+  const admin = await signInByKey(own)
+  expect((await admin.ask('GET', '/sessions/current')).status).toBe(200)
+})
