@@ -17,7 +17,7 @@ import { join } from 'node:path'
 
 import { SettingError } from './config.ts'
 
-export type SecretPurpose = 'key-pepper' | 'check' | 'id' | 'provider-keys' | 'preset-key' | 'sign-in'
+export type SecretPurpose = 'key-pepper' | 'check' | 'id' | 'provider-keys' | 'preset-key' | 'sign-in' | 'response-cache'
 
 export interface Secret {
   /** Short, public, and says nothing of the secret: what was made with it carries it. */

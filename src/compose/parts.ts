@@ -39,6 +39,7 @@ import { composeObservability } from './observability.ts'
 import { composeNodes, knowledgeOf } from './nodes.ts'
 import { createReadiness } from './readiness.ts'
 import type { Reloadable } from './reloadable.ts'
+import { composeResponseCache } from './response-cache.ts'
 import { composeRouting } from './routing.ts'
 
 /** What a service stands on. */
@@ -142,6 +143,14 @@ export const composeParts = (ground: Ground, reloadable: Reloadable, env: Enviro
     running,
     settle,
     readDocument: createReadDocument({ clock }),
+    responseCache: composeResponseCache({
+      clock,
+      metrics,
+      seal,
+      secret: storage.secret.derive('response-cache'),
+      shared: null,
+      onError,
+    }),
     keepAlive: createKeepAlive(clock, KEEP_ALIVE_MS),
     readiness: createReadiness(
       clock,

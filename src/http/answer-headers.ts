@@ -1,8 +1,24 @@
 /** The headers of an answer. To be read when the answer begins: by then it is known what its translation loses. */
 import type { Admitted } from '../inference/admitted.ts'
+import type { CacheUse } from '../inference/cache/cache-use.ts'
 
-export const answerHeaders = ({ generationId, request, warnings }: Admitted): Record<string, string> => ({
+export const answerHeaders = ({ generationId, request, warnings, cache }: Admitted): Record<string, string> => ({
   'x-generation-id': generationId,
   ...(request.preset === null ? {} : { 'x-preset': `${request.preset.slug}@${request.preset.version}` }),
   ...(warnings.length === 0 ? {} : { 'x-service-warnings': String(warnings.length) }),
+  ...(cache === null ? {} : cacheHeaders(cache)),
 })
+
+/** What the response cache did, under both names (docs/contract/response-cache.md#headers). */
+const cacheHeaders = (cache: CacheUse): Record<string, string> => {
+  const told = {
+    status: cache.outcome.toUpperCase(),
+    ttl: String(cache.ttlSeconds),
+    ...(cache.outcome === 'hit' ? { age: String(cache.ageSeconds), 'source-id': cache.answer.sourceId } : {}),
+  }
+  return Object.fromEntries(
+    Object.entries(told).flatMap(([name, value]) => CACHE_PREFIXES.map((prefix) => [`${prefix}${name}`, value] as const)),
+  )
+}
+
+const CACHE_PREFIXES = ['x-service-cache-', 'x-openrouter-cache-']

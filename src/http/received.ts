@@ -24,6 +24,7 @@ export const receivedOf = (request: RouteRequest, read: Pick<Received, 'apiType'
           ? { version: headers.get('anthropic-version'), betas: [headers.get('anthropic-beta'), headers.get('x-anthropic-beta')] }
           : null,
       trace: traceContext(headers),
+      sent: headers,
     },
   }
 }

@@ -99,6 +99,12 @@ export const createAdmit = (parts: AdmitParts): Admit => {
   }
 }
 
+/** Lets in what is answered without a provider: it costs nothing, so no budget is asked. */
+export const admitFree = (planned: Planned, clock: Clock, ids: IdSource): Admitted =>
+  new Admitted(planned, identityOf(clock, ids), FREE, clock)
+
+const FREE: Terms = { hold: null, assumedPrices: null, emptyIsFree: true, ownKeysOnly: false, refusesUnpriced: false }
+
 /** Ids that grow with time land on neighbouring pages of their index: a random one costs storage twice the writing. */
 const identityOf = (clock: Clock, ids: IdSource): Identity => {
   const createdMs = clock.now()

@@ -1,10 +1,12 @@
 /** A request that was let in: one id, one permit, one hold and one settlement, however many runs its answer takes. */
 import type { Call } from '../canonical/call.ts'
-import { inputTokens, outputTokens } from '../canonical/usage.ts'
+import { NO_COST } from '../canonical/cost.ts'
+import { inputTokens, NO_USAGE, outputTokens } from '../canonical/usage.ts'
 import type { Warning } from '../canonical/warning.ts'
 import { errorRow, type GatewayError } from '../errors.ts'
 import { isGuardrailBlock } from '../guardrails/detections.ts'
 import type { Clock } from '../lib/clock.ts'
+import type { CacheHit, CacheUse } from './cache/cache-use.ts'
 import type { Hold } from './hold.ts'
 import { isJudges, type Judge } from './judge/judge.ts'
 import type { LoopReport } from './loop/loop-report.ts'
@@ -35,7 +37,18 @@ export interface Terms extends BillTerms {
 /** Its answer has ended, and nothing of it changes any more. */
 export interface Finished extends Pick<
   Admitted,
-  'request' | 'generationId' | 'createdMs' | 'hold' | 'log' | 'connection' | 'loop' | 'innerAttempts' | 'warnings' | 'httpStatus'
+  | 'request'
+  | 'generationId'
+  | 'createdMs'
+  | 'hold'
+  | 'log'
+  | 'connection'
+  | 'loop'
+  | 'innerAttempts'
+  | 'warnings'
+  | 'httpStatus'
+  | 'cache'
+  | 'hit'
 > {
   readonly bill: Bill
 }
@@ -64,6 +77,8 @@ export class Admitted {
   /** What its tools did; null where the service runs none. */
   loop: LoopReport | null = null
   teller = REAL_STATUS
+  /** What the response cache does for it; null: it was not asked. */
+  cache: CacheUse | null = null
   /** Who judges its messages; null: nobody. */
   judge: Judge | null = null
 
@@ -79,8 +94,14 @@ export class Admitted {
 
   /** Worked out from the log as it stands. */
   get bill(): Bill {
+    if (this.hit !== null) return NOTHING_USED
     const own = this.#ownBill
     return this.#inner.length === 0 ? own : this.#inner.reduce((sum, { bill }) => withFees(sum, bill.cost.totalNanos), own)
+  }
+
+  /** The kept answer that it gets; null: it is answered anew. */
+  get hit(): CacheHit | null {
+    return this.cache?.outcome === 'hit' ? this.cache : null
   }
 
   /** Without what it needed of other models. */
@@ -148,12 +169,12 @@ export class Admitted {
   }
 
   end(): Finished {
-    const { request, generationId, createdMs, hold, log, connection, loop, innerAttempts } = this
+    const { request, generationId, createdMs, hold, log, connection, loop, innerAttempts, cache, hit } = this
     for (const inner of this.#inner) inner.endWithin()
     log.end()
     connection.close()
     const { bill, warnings, httpStatus } = this
-    return { request, generationId, createdMs, hold, log, connection, loop, innerAttempts, warnings, bill, httpStatus }
+    return { request, generationId, createdMs, hold, log, connection, loop, innerAttempts, warnings, bill, httpStatus, cache, hit }
   }
 
   /** Ends an inference that another one needed: what it did not spend is free for the others. */
@@ -163,6 +184,8 @@ export class Admitted {
     this.hold?.end(this.#ownBill.cost.totalNanos ?? 0)
   }
 }
+
+const NOTHING_USED: Bill = { usage: NO_USAGE, cost: NO_COST, costIsAssumed: false }
 
 /** An error of length is an answer on Responses (docs/contract/errors.md#length-errors), in which nothing else tells what happened. */
 const answeredError = (error: GatewayError | null, { dialect }: Call): readonly Warning[] =>

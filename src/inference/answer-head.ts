@@ -5,20 +5,20 @@ import { serverToolUse } from './loop/tool-figures.ts'
 import { routingMetadata } from './routing-metadata.ts'
 
 /** Read when the answer begins: who answers, and what an attempt lost, is known by then. */
-export const answerHead = ({ request, log, generationId, createdMs }: Admitted): AnswerHead => {
+export const answerHead = ({ request, log, generationId, createdMs, hit }: Admitted): AnswerHead => {
   const { call, hidden, requested } = request
   const { current, echoes } = log
   return {
     generationId,
     createdSeconds: Math.floor(createdMs / 1000),
-    model: current?.planned.model.id ?? call.models[0] ?? requested,
-    provider: current?.planned.endpoint.provider.name ?? null,
+    model: current?.planned.model.id ?? hit?.answer.model ?? call.models[0] ?? requested,
+    provider: current?.planned.endpoint.provider.name ?? hit?.answer.provider ?? null,
     request: call.body,
     ...(call.legacyFunctions === true ? { legacyFunctions: true } : {}),
     ...(hidden === undefined ? {} : { instructions: hidden.ownInstructions, hidden }),
     // Few answers tell it, and it is read off the whole request.
     get inputTokensEstimate() {
-      return log.inputTokensEstimate
+      return hit === null ? log.inputTokensEstimate : 0
     },
     ...(echoes.length === 0 ? {} : { echoes }),
   }
@@ -26,14 +26,16 @@ export const answerHead = ({ request, log, generationId, createdMs }: Admitted):
 
 /** `metadataField`: the name under which the client asked for the routing metadata; null: it did not ask. */
 export const answerTail = (admitted: Admitted, metadataField: NonNullable<AnswerTail['metadata']>['field'] | null): AnswerTail => {
-  const { bill, log, createdMs, loop } = admitted
+  const { bill, log, createdMs, loop, hit, judge } = admitted
+  const alignment = judge?.report ?? hit?.answer.alignment
   const serverTools = serverToolUse(loop)
   return {
     usage: bill.usage,
     cost: bill.cost,
     ...(serverTools === undefined ? {} : { serverTools }),
     endedSeconds: Math.floor((createdMs + log.durationMs) / 1000),
-    metadata: metadataField === null ? null : { field: metadataField, value: routingMetadata(admitted) },
-    ...(admitted.judge === null ? {} : { alignment: admitted.judge.report }),
+    // A kept answer was routed for another request.
+    metadata: metadataField === null || hit !== null ? null : { field: metadataField, value: routingMetadata(admitted) },
+    ...(alignment === undefined ? {} : { alignment }),
   }
 }

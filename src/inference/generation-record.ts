@@ -15,7 +15,7 @@ import { namedTrace } from './tracing/named-trace.ts'
 /** What a record tells of an answer that has ended. */
 type Recorded = Pick<
   Finished,
-  'request' | 'generationId' | 'createdMs' | 'log' | 'bill' | 'loop' | 'innerAttempts' | 'warnings' | 'httpStatus'
+  'request' | 'generationId' | 'createdMs' | 'log' | 'bill' | 'loop' | 'innerAttempts' | 'warnings' | 'httpStatus' | 'hit'
 >
 
 export const generationRecord = (finished: Recorded): GenerationRecord => {
@@ -61,6 +61,7 @@ const generationResource = ({
   innerAttempts,
   warnings,
   httpStatus,
+  hit,
 }: Recorded): RecordedGeneration => {
   const { current, cancelled, error, said, latencyMs } = log
   const { usage, cost, costIsAssumed } = bill
@@ -77,8 +78,8 @@ const generationResource = ({
     interface: isEmbeddings ? 'embeddings' : call.dialect,
     http_status: httpStatus,
     created_at: isoTimestamp(createdMs),
-    model: current?.planned.model.id ?? call.models[0] ?? request.requested,
-    provider_name: current?.planned.endpoint.provider.name ?? null,
+    model: current?.planned.model.id ?? hit?.answer.model ?? call.models[0] ?? request.requested,
+    provider_name: current?.planned.endpoint.provider.name ?? hit?.answer.provider ?? null,
     preset_id: preset?.id ?? null,
     preset_slug: preset?.slug ?? null,
     preset_version: preset?.version ?? null,
@@ -131,7 +132,7 @@ const generationResource = ({
     trace: isEmbeddings ? null : namedTrace(request),
     router: null,
     service_tier: null,
-    response_cache_source_id: null,
+    response_cache_source_id: hit?.answer.sourceId ?? null,
   }
 }
 

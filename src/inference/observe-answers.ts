@@ -11,7 +11,7 @@ const DURATION_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300,
 export const observeAnswers = (
   metrics: Metrics,
   log: Log,
-): ((finished: Pick<Finished, 'request' | 'generationId' | 'log' | 'bill' | 'loop'>) => void) => {
+): ((finished: Pick<Finished, 'request' | 'generationId' | 'log' | 'bill' | 'loop' | 'cache'>) => void) => {
   const generations = metrics.counter('patchbay_generations_total', 'Finished generations by interface, provider and outcome.', [
     'interface',
     'provider',
@@ -34,7 +34,18 @@ export const observeAnswers = (
   const toolSeconds = metrics.histogram('patchbay_tool_seconds', 'Time that a server tool took.', ['tool'], DURATION_BUCKETS)
   const loopSteps = metrics.histogram('patchbay_tool_loop_steps', 'Calls of server tools in one answer.', ['interface'], STEP_BUCKETS)
 
-  return ({ request, generationId, log: { attempts: made, current, error, cancelled, durationMs }, bill: { usage, cost }, loop }) => {
+  const cached = metrics.counter('patchbay_response_cache_total', 'Requests that wanted a kept answer, by whether there was one.', [
+    'outcome',
+  ])
+
+  return ({
+    request,
+    generationId,
+    log: { attempts: made, current, error, cancelled, durationMs },
+    bill: { usage, cost },
+    loop,
+    cache,
+  }) => {
     const { dialect, stream } = request.call
     const provider = current?.planned.endpoint.provider.slug ?? 'none'
     const outcome = cancelled ? 'cancelled' : (error?.type ?? 'ok')
@@ -43,6 +54,7 @@ export const observeAnswers = (
     tokens.add(['input'], inputTokens(usage))
     tokens.add(['output'], outputTokens(usage))
     duration.observe([dialect], durationMs / 1000)
+    if (cache !== null) cached.add([cache.outcome])
     if (loop !== null) {
       loopSteps.observe([dialect], loop.steps)
       for (const { tool, engine, status, durationMs } of loop.calls) {
@@ -59,6 +71,7 @@ export const observeAnswers = (
       provider,
       attempts: made.length,
       outcome,
+      ...(cache === null ? {} : { response_cache: cache.outcome }),
       tokens_prompt: inputTokens(usage),
       tokens_completion: outputTokens(usage),
       cost_nanos: cost.totalNanos,

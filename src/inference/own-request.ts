@@ -62,7 +62,7 @@ export const createMakeRequest =
       origin,
       userAgent: null,
       referer: null,
-      headers: { strict: false, sessionId: null, vendor: null, trace: null },
+      headers: { strict: false, sessionId: null, vendor: null, trace: null, sent: null },
     })
     if (admitted instanceof Refused) return { ...NOTHING, error: admitted.error, totalMs: clock.monotonicMs() - startedMs }
     const { connection, log } = admitted

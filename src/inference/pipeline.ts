@@ -12,6 +12,11 @@ import type { AskedPlugins } from '../plugins/asked-plugins.ts'
 import type { Admit } from './admit.ts'
 import type { Admitted } from './admitted.ts'
 import { asFailure } from './as-failure.ts'
+import { admitCached } from './cache/admit-cached.ts'
+import { AnswerCapture } from './cache/answer-capture.ts'
+import { cachingOf } from './cache/caching.ts'
+import { replay } from './cache/replay.ts'
+import type { ResponseCache } from './cache/response-cache.ts'
 import { citeSources } from './cite-sources.ts'
 import type { Contents } from './contents/keep-contents.ts'
 import { countTokens, type TokenCount } from './count-tokens.ts'
@@ -40,6 +45,7 @@ export interface PipelineParts extends PrepareParts, ReadFilesParts, ScreenParts
   readonly admit: Admit
   /** The model that judges answers for the plugin `alignment`; null: none is configured, and the plugin was refused. */
   readonly judgeModel: string | null
+  readonly responseCache: ResponseCache
   readonly running: Pick<RunningAnswers, 'began'>
   readonly settle: Settle
   readonly contents: Pick<Contents, 'watch'>
@@ -84,6 +90,11 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
     }
   }
 
+  const admit: Admit = (planned) => {
+    const caching = cachingOf(planned)
+    return caching === null ? parts.admit(planned) : admitCached(planned, caching, parts)
+  }
+
   const answering = (admitted: Admitted, take: TakeFrames): Promise<GatewayError | null> => {
     const { tools, search } = admitted.request
     if (search !== null) return answerWithSearch(admitted, search, loopParts, take)
@@ -99,8 +110,11 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
     admitted.judge = createJudge(admitted, readAlignment(options), parts.judgeModel, loopParts.askModel(admitted))
   }
 
-  const answer = async (admitted: Admitted, write: TakeFrames): Promise<GatewayError | null> => {
+  const answer = async (admitted: Admitted, send: TakeFrames): Promise<GatewayError | null> => {
     const { files, call } = admitted.request
+    const { cache, hit } = admitted
+    const capture = cache?.outcome === 'miss' ? new AnswerCapture() : null
+    const write = capture === null ? send : capture.observing(send)
     const kept = parts.contents.watch(admitted)
     const give = kept === null ? write : kept.observing(write)
     const watch = parts.tracing.watch(admitted)
@@ -109,14 +123,16 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
     admitted.request.permit?.handOver()
     parts.running.began(admitted.connection)
     admitted.connection.limit(parts.totalMs)
-    appointJudge(admitted)
+    if (hit === null) appointJudge(admitted)
     try {
+      if (hit !== null) return await replay(admitted, hit, tell)
       return wantsHealing(admitted) ? await healed(admitted, (pass) => answering(admitted, pass), take) : await answering(admitted, take)
     } catch (thrown) {
       return admitted.log.refuse(asFailure(thrown))
     } finally {
       admitted.judge?.tell()
       const finished = admitted.end()
+      if (cache?.outcome === 'miss' && capture !== null) parts.responseCache.keep(admitted, cache, capture)
       parts.settle(finished)
       watch?.finished(finished)
       kept?.finished(finished)
@@ -124,7 +140,7 @@ export const createPipeline = (parts: PipelineParts): Pipeline => {
   }
 
   return {
-    admit: (received) => toPlan(received, parts.admit),
+    admit: (received) => toPlan(received, admit),
     answer,
     dryRun: (received) => toPlan(received, (planned) => dryRun(planned, parts)),
     countTokens: (received, connection) => toPlan(received, (planned) => countTokens(planned, connection, parts)),

@@ -17,6 +17,7 @@ import type { Plugins } from '../plugins/plugins.ts'
 import { type DrawnVersion, drawVersion } from './draw-version.ts'
 import type { RoutingState } from '../routing/routing-state.ts'
 import type { KeptContents, WorkspaceDefaults } from '../workspaces/workspaces.ts'
+import { presetCaching } from './cache/preset-caching.ts'
 import { chooseModels, withImpliedRouter } from './choose-models.ts'
 import { withPassHeaders } from './pass-headers.ts'
 import { type Prepared, type Received, strictError } from './stages.ts'
@@ -125,7 +126,7 @@ const readWithPreset = (
   return {
     call,
     requested: requestedModel(body) ?? `@preset/${slug}`,
-    preset: { id, slug, version: version.version, rolloutId },
+    preset: { id, slug, version: version.version, rolloutId, caching: presetCaching(version.config) },
     hidden:
       texts.texts.length + texts.credentials.length === 0 ? undefined : { ...texts, ownInstructions: typeof own === 'string' ? own : null },
     warnings: [...applied.warnings, ...full.warnings, ...warnings],

@@ -33,7 +33,7 @@ test('a guardrail without filters looks at nothing either', async () => {
 
 test('a changed body is read anew, with the headers that were passed on', async () => {
   const vendor = { version: null, betas: ['x'] }
-  const headers = { strict: false, sessionId: null, vendor, trace: null }
+  const headers = { strict: false, sessionId: null, vendor, trace: null, sent: null }
   const received = receivedFrom({ ...BODY, max_tokens: 10 }, { format: FORMATS.messages, headers })
   const { screened } = await screenedUnder([emailGuardrail('redact', 'input')], received)
   expect(screened.call.body.text).toContain('"content":"[EMAIL]"')

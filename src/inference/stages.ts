@@ -20,6 +20,7 @@ import type { JsonBody } from '../lib/json-body.ts'
 import type { Permit } from '../limits/admission.ts'
 import type { AskedPlugins } from '../plugins/asked-plugins.ts'
 import type { Plan, PlannedAttempt } from '../routing/plan-attempts.ts'
+import type { PresetCaching } from './cache/preset-caching.ts'
 import type { OfferedTools } from './loop/offered-tool.ts'
 import type { PlannedSearch } from './web/planned-search.ts'
 
@@ -52,6 +53,8 @@ export interface OwnHeaders {
   readonly vendor: VendorHeaders | null
   /** `traceparent` and `tracestate` as they came (W3C Trace Context); null: the request is part of nobody's trace. */
   readonly trace: TraceContext | null
+  /** All of them, for what nearly no request asks; null where no client sent any. */
+  readonly sent: Pick<Headers, 'get'> | null
 }
 
 export interface TraceContext {
@@ -122,6 +125,7 @@ export interface UsedPreset {
   readonly version: number
   /** The rollout that chose the version; null where none did. */
   readonly rolloutId: string | null
+  readonly caching: PresetCaching
 }
 
 /** Strict requests would rather fail than lose something. */

@@ -13,7 +13,10 @@ import { promptTemplate } from './schemas/prompt-template.ts'
 /** A preset used by another interface is translated, so a lock may name any interface's field. */
 export const LOCKABLE_FIELDS = fieldsWhere(({ presets }) => presets === 'keep')
 
-/** Fields that only the body of a preset has: which fields a request may not change (docs/contract/presets.md#merge). */
+/**
+ * Fields that only the body of a preset has: which fields a request may not change (docs/contract/presets.md#merge), and whether
+ * answers are kept (docs/contract/response-cache.md#turning-it-on).
+ */
 export const PRESET_CONTROLS = {
   locked: {
     schema: z
@@ -28,6 +31,20 @@ export const PRESET_CONTROLS = {
     schema: z.enum(['keep', 'reject']).meta({
       description: 'A request that sets a locked field: keep (default) ignores its value with a warning, reject answers 400.',
     }),
+    means: 'service',
+    presets: 'control',
+  },
+  cache_enabled: {
+    schema: z.boolean().meta({ description: 'Whether answers come from the response cache; false wins over what a request asks.' }),
+    means: 'service',
+    presets: 'control',
+  },
+  cache_ttl_seconds: {
+    schema: z
+      .int()
+      .min(1)
+      .max(86_400)
+      .meta({ description: 'How long the response cache keeps an answer, where the request does not say; 300 where nobody says.' }),
     means: 'service',
     presets: 'control',
   },

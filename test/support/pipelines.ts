@@ -5,6 +5,7 @@ import { chatFormat } from '../../src/formats/openai-chat/openai-chat.ts'
 import { responsesFormat } from '../../src/formats/openai-responses/openai-responses.ts'
 import { type Admit, createAdmit } from '../../src/inference/admit.ts'
 import type { Admitted } from '../../src/inference/admitted.ts'
+import { createResponseCache } from '../../src/inference/cache/response-cache.ts'
 import { createPipeline, type Pipeline, type PipelineParts } from '../../src/inference/pipeline.ts'
 import { prepare } from '../../src/inference/prepare.ts'
 import { Refused } from '../../src/inference/refused.ts'
@@ -18,6 +19,7 @@ import { pluginSettings } from '../../src/plugins/settings.ts'
 import { providerRegistry } from '../../src/providers/registry.ts'
 import { createCatalogueMemory } from '../../src/tools/deferred/catalogue-memory.ts'
 import { createToolKit } from '../../src/tools/kit.ts'
+import { createMemoryAnswers } from '../../src/storage/answers/memory-answers.ts'
 import { createSealedResults } from '../../src/tools/sealed-results.ts'
 import type { MakeTool } from '../../src/tools/tool.ts'
 import { toolSettings } from '../../src/tools/settings.ts'
@@ -56,7 +58,7 @@ export const receivedFrom = (
     requestId: 'req-1',
     userAgent: null,
     referer: null,
-    headers: { strict: false, sessionId: null, vendor: null, trace: null },
+    headers: { strict: false, sessionId: null, vendor: null, trace: null, sent: null },
     ...more,
   }
 }
@@ -93,6 +95,15 @@ export const partsOfPipeline = (clock: Clock, more: Partial<PipelineParts> = {})
   moderate: async () => {},
   moderationEndpoint: null,
   judgeModel: null,
+  responseCache: createResponseCache({
+    store: createMemoryAnswers(MEBIBYTE, clock),
+    seal: testSeal,
+    secret: new Uint8Array(32),
+    clock,
+    onError(thrown) {
+      throw thrown
+    },
+  }),
   screenMs: 1000,
   models: createModels([], []),
   readDocument: () => Promise.reject(new Error('There are no documents here.')),
@@ -123,6 +134,8 @@ export const partsOfPipeline = (clock: Clock, more: Partial<PipelineParts> = {})
   contents: { watch: () => null },
   ...more,
 })
+
+const MEBIBYTE = 1024 * 1024
 
 const unreachable: MakeTool = () => {
   throw new Error('There is no internet here.')

@@ -76,7 +76,7 @@ const receivedFor = (
     requestId,
     userAgent,
     referer,
-    headers: { strict: false, sessionId: null, vendor: null, trace: null },
+    headers: { strict: false, sessionId: null, vendor: null, trace: null, sent: null },
   }
 }
 

@@ -1,0 +1,22 @@
+import type { Clock } from '../../lib/clock.ts'
+import type { IdSource } from '../../lib/id.ts'
+import { admitFree, type Admit } from '../admit.ts'
+import type { Admitted } from '../admitted.ts'
+import type { Planned } from '../stages.ts'
+import type { Caching } from './caching.ts'
+import type { ResponseCache } from './response-cache.ts'
+
+export interface AdmitCachedParts {
+  readonly responseCache: Pick<ResponseCache, 'find'>
+  readonly admit: Admit
+  readonly clock: Clock
+  readonly ids: IdSource
+}
+
+/** Looks for a kept answer, which is free; without one the budgets are asked, as ever. */
+export const admitCached = async (planned: Planned, caching: Caching, parts: AdmitCachedParts): Promise<Admitted> => {
+  const use = await parts.responseCache.find(planned, caching)
+  const admitted = use.outcome === 'hit' ? admitFree(planned, parts.clock, parts.ids) : await parts.admit(planned)
+  admitted.cache = use
+  return admitted
+}

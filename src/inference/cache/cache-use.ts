@@ -1,0 +1,19 @@
+/** What the response cache did for one request. */
+import type { CachedAnswer } from './cached-answer.ts'
+
+export type CacheUse = CacheHit | CacheMiss
+
+export interface CacheHit {
+  readonly outcome: 'hit'
+  readonly answer: CachedAnswer
+  readonly ageSeconds: number
+  /** What is left of its time. */
+  readonly ttlSeconds: number
+}
+
+export interface CacheMiss {
+  readonly outcome: 'miss'
+  /** Under which the answer will be kept, and for how long. */
+  readonly name: string
+  readonly ttlSeconds: number
+}

@@ -1,0 +1,35 @@
+/** An answer as it is kept: what the client got, frame by frame, and what is told around it. */
+import type { ClientDialect } from '../../canonical/call.ts'
+import type { Frame } from '../../canonical/event.ts'
+import type { Warning } from '../../canonical/warning.ts'
+import type { JsonObject } from '../../lib/json.ts'
+
+export interface CachedAnswer extends AnswerFacts {
+  readonly frames: readonly KeptFrame[]
+}
+
+export interface AnswerFacts {
+  /** The generation that the answer was first given to. */
+  readonly sourceId: string
+  /** When it was kept, by the wall clock, and for how long. */
+  readonly keptMs: number
+  readonly ttlSeconds: number
+  readonly model: string
+  readonly provider: string | null
+  /** What its translation could not honour. */
+  readonly losses: readonly Warning[]
+  /** What a judge said of it; absent where nobody judged. */
+  readonly alignment?: JsonObject
+}
+
+export interface KeptFrame {
+  readonly events: Frame['events']
+  readonly native?: { readonly dialect: ClientDialect; readonly json: string }
+}
+
+/** `frames`: each as JSON text. */
+export const writeCachedAnswer = (facts: AnswerFacts, frames: readonly string[]): string =>
+  `${JSON.stringify(facts).slice(0, -1)},"frames":[${frames.join(',')}]}`
+
+/** Reads what was sealed by us, so its form is not in doubt. */
+export const readCachedAnswer = (text: string): CachedAnswer => JSON.parse(text) as CachedAnswer

@@ -1,0 +1,55 @@
+/** Whether a request wants its answer from the response cache (docs/contract/response-cache.md#turning-it-on). */
+import type { Planned } from '../stages.ts'
+import type { PresetCaching } from './preset-caching.ts'
+
+export interface Caching {
+  readonly ttlSeconds: number
+  /** What is kept is not wanted, and goes. */
+  readonly clears: boolean
+}
+
+/** Null where it does not, which nearly no request does: a look for each of two headers. */
+export const cachingOf = ({
+  headers: { sent },
+  preset,
+  guardrails,
+}: Pick<Planned, 'headers' | 'preset' | 'guardrails'>): Caching | null => {
+  if (sent === null) return null
+  const asked = flagOf(sent, ENABLED)
+  const { enabled, ttlSeconds } = preset?.caching ?? UNSAID
+  if (asked === false || enabled === false || (asked ?? enabled) === null) return null
+  // Who may keep nothing of a request may not keep its answer.
+  if (Object.values(guardrails?.policy?.zdr ?? {}).includes(true)) return null
+  return { ttlSeconds: ttlOf(sent) ?? ttlSeconds ?? DEFAULT_TTL_SECONDS, clears: flagOf(sent, CLEAR) === true }
+}
+
+const UNSAID: PresetCaching = { enabled: null, ttlSeconds: null }
+
+const ENABLED = ['x-service-cache', 'x-openrouter-cache']
+const TTL = ['x-service-cache-ttl', 'x-openrouter-cache-ttl']
+const CLEAR = ['x-service-cache-clear', 'x-openrouter-cache-clear']
+
+const DEFAULT_TTL_SECONDS = 300
+const MAX_TTL_SECONDS = 86_400
+
+type Sent = NonNullable<Planned['headers']['sent']>
+
+/** The first that says one or the other. */
+const flagOf = (sent: Sent, names: readonly string[]): boolean | null => {
+  for (const name of names) {
+    const value = sent.get(name)
+    if (value === null) continue
+    const word = value.trim().toLowerCase()
+    if (word === 'true' || word === 'false') return word === 'true'
+  }
+  return null
+}
+
+/** The digits at the beginning count, as existing clients are used to. */
+const ttlOf = (sent: Sent): number | null => {
+  for (const name of TTL) {
+    const [digits] = /^\d+/.exec(sent.get(name)?.trim() ?? '') ?? []
+    if (digits !== undefined) return Math.min(Math.max(Number(digits), 1), MAX_TTL_SECONDS)
+  }
+  return null
+}

@@ -1,0 +1,12 @@
+import type { PresetVersionResource } from '../../contract/preset.ts'
+
+/** What a preset says of the response cache; null: nothing. */
+export interface PresetCaching {
+  readonly enabled: boolean | null
+  readonly ttlSeconds: number | null
+}
+
+export const presetCaching = ({ cache_enabled: enabled, cache_ttl_seconds: ttl }: PresetVersionResource['config']): PresetCaching => ({
+  enabled: typeof enabled === 'boolean' ? enabled : null,
+  ttlSeconds: typeof ttl === 'number' ? ttl : null,
+})

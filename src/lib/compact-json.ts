@@ -1,0 +1,33 @@
+/** JSON text without the white space between its tokens; everything else keeps its bytes, and members their order. */
+export const compactJson = (json: string): string => {
+  let out = ''
+  let kept = 0
+  for (let at = 0; at < json.length; at += 1) {
+    const code = json.charCodeAt(at)
+    if (code === QUOTE) at = endOfString(json, at)
+    else if (isSpace(code)) {
+      out += json.slice(kept, at)
+      kept = at + 1
+    }
+  }
+  return kept === 0 ? json : out + json.slice(kept)
+}
+
+/** Where the quote stands that ends the string which begins here. */
+const endOfString = (json: string, start: number): number => {
+  let end = start
+  do end = json.indexOf('"', end + 1)
+  while (end > 0 && isEscaped(json, end))
+  return end < 0 ? json.length : end
+}
+
+const isEscaped = (json: string, at: number): boolean => {
+  let before = at
+  while (json.charCodeAt(before - 1) === BACKSLASH) before -= 1
+  return (at - before) % 2 === 1
+}
+
+const isSpace = (code: number): boolean => code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09
+
+const QUOTE = 0x22
+const BACKSLASH = 0x5c

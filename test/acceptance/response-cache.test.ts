@@ -1,0 +1,400 @@
+/** The response cache over HTTP: what comes again, to whom, and what it tells (docs/response-cache.md). */
+import { beforeAll, describe, expect, test } from 'bun:test'
+
+import { call, infer, savePreset, type Answer, type CallOptions } from '../support/calls.ts'
+import { readStream } from '../support/client-stream.ts'
+import { dataEvent, proseAnswer, proseChunk, say, startFakeUpstream, type Script } from '../support/fake-upstream.ts'
+import { readAnswer } from '../support/read-answer.ts'
+import { recording } from '../support/recordings.ts'
+import { type StartedService, useServices } from '../support/started-service.ts'
+import { toldBytes, type ToldAnswer } from '../support/told-answers.ts'
+
+const services = useServices()
+const upstream = await startFakeUpstream()
+
+const UPSTREAMS = ['openai-chat', 'openai-responses', 'anthropic'] as const
+const CONFIG = `
+providers:
+${UPSTREAMS.map((dialect) => `  p-${dialect}: { name: P, dialects: [${dialect}], base_url: "${upstream.url}", api_key: k }`).join('\n')}
+models:
+${UPSTREAMS.map((dialect) => `  m/${dialect}: { endpoints: [{ provider: p-${dialect}, model: up, prices: { prompt: 1, completion: 1000 } }] }`).join('\n')}
+`
+
+let service: StartedService
+beforeAll(async () => {
+  service = await services.start({ config: CONFIG })
+})
+
+const ON = { 'x-openrouter-cache': 'true' }
+const messages = [{ role: 'user', content: 'Hello!' }] as const
+const CHAT = { model: 'm/openai-chat', messages }
+let asked = 0
+/** A conversation that no other test has had. */
+const fresh = (more: object = {}): typeof CHAT & Record<string, unknown> => {
+  asked += 1
+  return { ...CHAT, messages: [{ role: 'user', content: `Hello ${asked}!` }], ...more } as never
+}
+
+const cacheOf = ({ headers }: Answer): Record<string, string | null> =>
+  Object.fromEntries(['status', 'age', 'ttl', 'source-id'].map((name) => [name, headers.get(`x-openrouter-cache-${name}`)]))
+const statusOf = (answer: Answer): string | null => answer.headers.get('x-openrouter-cache-status')
+const idOf = ({ headers }: Answer): string => headers.get('x-generation-id') ?? ''
+
+/** The statuses of requests sent one after the other. */
+const statuses = async (
+  ...requests: readonly [body: object | string, options?: CallOptions & { path?: string }][]
+): Promise<(string | null)[]> => {
+  const told: (string | null)[] = []
+  for (const [body, options] of requests) {
+    const answer = await infer(service, body as string, { headers: ON, ...options })
+    expect([answer.status, answer.text]).toEqual([200, expect.any(String)])
+    told.push(statusOf(answer))
+  }
+  return told
+}
+
+const TOLD: ToldAnswer = {
+  text: ['Hel', 'lo "usage"'],
+  thinking: ['Hm'],
+  calls: [{ id: 'call_0', name: 'tool_0', args: { city: 'Oslo' } }],
+  stop: 'end',
+  input: 11,
+  output: 5,
+  cut: 3,
+}
+
+const WHOLE = { 'openai-chat': 'openai-text', 'openai-responses': 'openai-phase.1', anthropic: 'anthropic-text' } as const
+
+const dialectOf = (path: string): (typeof UPSTREAMS)[number] =>
+  path.endsWith('/messages') ? 'anthropic' : path.endsWith('/responses') ? 'openai-responses' : 'openai-chat'
+
+const tellEverything: Script = async (exchange) => {
+  const dialect = dialectOf(exchange.path)
+  if (exchange.body.stream !== true) return exchange.answer(200, new TextDecoder().decode(recording(dialect, WHOLE[dialect], false).bytes))
+  await exchange.head(200)
+  await exchange.piece(new TextDecoder().decode(toldBytes(dialect, TOLD)))
+  await exchange.done()
+}
+
+const INTERFACES = [
+  { client: 'chat', reads: 'openai-chat', path: '/chat/completions', body: { messages } },
+  { client: 'responses', reads: 'openai-responses', path: '/responses', body: { input: 'Hello!' } },
+  { client: 'messages', reads: 'anthropic', path: '/messages', body: { messages, max_tokens: 100 } },
+] as const
+
+describe('a second request that is the same', () => {
+  for (const { client, reads, path, body } of INTERFACES) {
+    for (const dialect of UPSTREAMS) {
+      for (const stream of [false, true]) {
+        test(`gets the same answer, free and under an id of its own: ${client}, ${stream ? 'streamed' : 'whole'}, from ${dialect}`, async () => {
+          upstream.script(tellEverything)
+          const before = upstream.exchanges.length
+          const request = { ...body, model: `m/${dialect}`, stream }
+          const startedSeconds = Math.floor(Date.now() / 1000)
+          const first = await infer(service, request, { path, headers: { ...ON, 'x-openrouter-metadata': 'enabled' } })
+          const second = await infer(service, request, { path, headers: { ...ON, 'x-openrouter-metadata': 'enabled' } })
+          expect([first.status, second.status, upstream.exchanges.length - before]).toEqual([200, 200, 1])
+          expect(cacheOf(first)).toEqual({ status: 'MISS', age: null, ttl: '300', 'source-id': null })
+          expect(cacheOf(second)).toEqual({
+            status: 'HIT',
+            age: expect.stringMatching(/^\d+$/),
+            ttl: String(300 - Number(cacheOf(second)['age'])),
+            'source-id': idOf(first),
+          })
+          for (const name of ['status', 'age', 'ttl', 'source-id'])
+            expect(second.headers.get(`x-service-cache-${name}`)).toBe(second.headers.get(`x-openrouter-cache-${name}`))
+          expect(idOf(second)).not.toBe(idOf(first))
+          expect(second.headers.get('content-type')).toBe(first.headers.get('content-type'))
+
+          const told = await readAnswer(reads, stream, first.text)
+          const again = await readAnswer(reads, stream, second.text)
+          expect(told.usage?.input).toBeGreaterThan(0)
+          expect({ ...again, usage: null }).toEqual({ ...told, usage: null })
+          expect(again.usage).toMatchObject({ input: 0, output: 0, cacheRead: 0 })
+          expect(second.text).not.toMatch(/"(?:input_tokens|output_tokens|prompt_tokens|completion_tokens|total_tokens)":\s*[1-9]/)
+          expect(second.text).not.toMatch(/"cost":\s*[^0]/)
+          expect(first.text).toContain('openrouter_metadata')
+          expect(second.text).not.toContain('openrouter_metadata')
+          expect(second.text).not.toContain(idOf(first).slice('gen-'.length))
+          expect(second.text).toContain(idOf(second).slice('gen-'.length))
+          for (const [, seconds] of second.text.matchAll(/"created(?:_at)?":\s*(\d+)/g))
+            expect(Number(seconds)).toBeGreaterThanOrEqual(startedSeconds)
+          if (!stream) return
+          expect(readStream(client, first.text).faults).toEqual([])
+          // Nothing was used, at the start as at the end.
+          expect(readStream(client, second.text).faults.filter((fault) => !fault.endsWith('no input tokens at the start'))).toEqual([])
+        })
+      }
+    }
+  }
+
+  test('tells the record where the answer came from, and costs nothing', async () => {
+    upstream.script(say('Hi.'))
+    const request = fresh()
+    const first = await infer(service, request, { headers: ON })
+    const second = await infer(service, request, { headers: ON })
+    const record = async (answer: Answer): Promise<unknown> => (await call(service, 'GET', `/generation?id=${idOf(answer)}`)).preset
+    expect(await record(first)).toMatchObject({ response_cache_source_id: null, tokens_prompt: 7, model: 'm/openai-chat' })
+    expect(await record(second)).toMatchObject({
+      response_cache_source_id: idOf(first),
+      total_cost: 0,
+      usage: 0,
+      tokens_prompt: 0,
+      tokens_completion: 0,
+      native_tokens_prompt: 0,
+      model: 'm/openai-chat',
+      provider_name: 'P',
+      finish_reason: 'stop',
+      http_status: 200,
+      provider_responses: [],
+    })
+  })
+
+  test('to embeddings gets the same vectors', async () => {
+    upstream.script((exchange) =>
+      exchange.answer(
+        200,
+        JSON.stringify({
+          object: 'list',
+          data: [{ embedding: [1, 2], index: 0, object: 'embedding' }],
+          model: 'm',
+          usage: { prompt_tokens: 4, total_tokens: 4 },
+        }),
+      ),
+    )
+    const request = { model: 'm/openai-chat', input: `Hello ${(asked += 1)}` }
+    const options = { path: '/embeddings', headers: ON }
+    const [first, second] = [await infer(service, request, options), await infer(service, request, options)]
+    expect([statusOf(first), statusOf(second)]).toEqual(['MISS', 'HIT'])
+    expect(second.json).toEqual({ ...(first.json as object), id: idOf(second), usage: { prompt_tokens: 0, total_tokens: 0, cost: 0 } })
+  })
+})
+
+describe('an entry belongs to', () => {
+  beforeAll(() => upstream.script(say('Hi.')))
+
+  test('one key: nobody else is answered from it, on any interface', async () => {
+    const other = (await call(service, 'POST', '/keys', { body: { name: 'other' } })).json as { key: string }
+    upstream.script(tellEverything)
+    for (const { path, body } of INTERFACES) {
+      const request = { ...body, model: 'm/openai-chat', user: `u${(asked += 1)}` }
+      expect(await statuses([request, { path }], [request, { path, key: other.key }], [request, { path, key: other.key }])).toEqual([
+        'MISS',
+        'MISS',
+        'HIT',
+      ])
+    }
+    upstream.script(say('Hi.'))
+  })
+
+  test('one text of a request: its white space does not count, the order of its members does', async () => {
+    const { model, messages: said } = fresh()
+    const spaced = JSON.stringify({ model, messages: said }, null, 2)
+    expect(await statuses([{ model, messages: said }], [spaced], [{ messages: said, model }], [{ model, messages: said }])).toEqual([
+      'MISS',
+      'HIT',
+      'MISS',
+      'HIT',
+    ])
+  })
+
+  test('a stream, or a whole answer', async () => {
+    const request = fresh()
+    expect(await statuses([request], [{ ...request, stream: true }], [{ ...request, stream: true }], [request])).toEqual([
+      'MISS',
+      'MISS',
+      'HIT',
+      'HIT',
+    ])
+  })
+
+  test('one version of a preset', async () => {
+    await savePreset(service, 'kept', { model: 'm/openai-chat', temperature: 0.1, messages }, 'chat/completions')
+    const request = fresh({ model: '@preset/kept' })
+    const first = await statuses([request], [request])
+    await savePreset(service, 'kept', { model: 'm/openai-chat', temperature: 0.1, messages }, 'chat/completions')
+    expect([first, await statuses([request], [request])]).toEqual([
+      ['MISS', 'HIT'],
+      ['MISS', 'HIT'],
+    ])
+  })
+
+  test('strict requests, or the others', async () => {
+    const request = fresh()
+    const strict = { headers: { ...ON, 'x-service-strict': 'enabled' } }
+    const status = { headers: { ...ON, 'x-service-provider-failure': 'status' } }
+    expect(await statuses([request], [request, strict], [request, strict], [request, status], [request, status])).toEqual([
+      'MISS',
+      'MISS',
+      'HIT',
+      'MISS',
+      'HIT',
+    ])
+  })
+
+  test('no header: a session, a user agent or a trace changes nothing', async () => {
+    const request = fresh()
+    const other = {
+      headers: { ...ON, 'x-session-id': 's-1', 'user-agent': 'other', traceparent: `00-${'1'.repeat(32)}-${'2'.repeat(16)}-01` },
+    }
+    expect(await statuses([request], [request, other])).toEqual(['MISS', 'HIT'])
+  })
+})
+
+describe('the cache is on', () => {
+  beforeAll(() => upstream.script(say('Hi.')))
+  const off = { status: null, age: null, ttl: null, 'source-id': null }
+
+  test('by a header of either name, and for nobody who does not ask', async () => {
+    const request = fresh()
+    const asks = async (headers: Record<string, string>): Promise<unknown> => cacheOf(await infer(service, request, { headers }))
+    expect(await asks({})).toEqual(off)
+    expect(await asks({ 'x-openrouter-cache': 'yes' })).toEqual(off)
+    expect(await asks({ 'x-openrouter-cache-ttl': '60', 'x-openrouter-cache-clear': 'true' })).toEqual(off)
+    expect(await asks({ 'X-Service-Cache': 'TRUE' })).toMatchObject({ status: 'MISS' })
+    expect(await asks({ 'X-OpenRouter-Cache': 'true' })).toMatchObject({ status: 'HIT' })
+    expect(await asks({})).toEqual(off)
+  })
+
+  test('by a preset, unless the request says false; and off by a preset, whatever the request says', async () => {
+    await savePreset(service, 'on', { model: 'm/openai-chat', cache_enabled: true, cache_ttl_seconds: 77, messages }, 'chat/completions')
+    await savePreset(service, 'off', { model: 'm/openai-chat', cache_enabled: false, messages }, 'chat/completions')
+    const asks = async (preset: string, headers: Record<string, string>): Promise<unknown> =>
+      cacheOf(await infer(service, { ...CHAT, model: `@preset/${preset}` }, { headers }))
+    expect(await asks('on', {})).toMatchObject({ status: 'MISS', ttl: '77' })
+    expect(await asks('on', {})).toMatchObject({ status: 'HIT' })
+    expect(await asks('on', { 'x-openrouter-cache': 'false' })).toEqual(off)
+    expect(await asks('on', { 'x-openrouter-cache-ttl': '60', 'x-openrouter-cache-clear': 'true' })).toMatchObject({
+      status: 'MISS',
+      ttl: '60',
+    })
+    expect(await asks('off', ON)).toEqual(off)
+    expect(upstream.last.body).not.toHaveProperty('cache_enabled')
+  })
+
+  test.each([
+    ['60', '60'],
+    ['60abc', '60'],
+    ['1.5', '1'],
+    ['0', '1'],
+    ['x', '300'],
+    ['-5', '300'],
+    ['999999', '86400'],
+  ])('for as long as the header says: %s is %s seconds', async (ttl, seconds) => {
+    expect(cacheOf(await infer(service, fresh(), { headers: { ...ON, 'x-openrouter-cache-ttl': ttl } }))).toMatchObject({ ttl: seconds })
+  })
+
+  test('and cleared by a header: the model is asked again, and its answer kept', async () => {
+    const request = fresh()
+    const clear = { headers: { ...ON, 'x-openrouter-cache-clear': 'true' } }
+    await infer(service, request, { headers: ON })
+    upstream.script(say('Anew.'))
+    expect(await statuses([request, clear], [request])).toEqual(['MISS', 'HIT'])
+    expect((await infer(service, request, { headers: ON })).text).toContain('Anew.')
+    upstream.script(say('Hi.'))
+  })
+
+  test('for neither a dry run nor a count of tokens', async () => {
+    const dry = await infer(service, fresh(), { headers: { ...ON, 'x-service-dry-run': 'enabled' } })
+    const count = await infer(service, { ...CHAT, max_tokens: 1 }, { path: '/messages/count_tokens', headers: ON })
+    expect([dry.status, statusOf(dry), statusOf(count)]).toEqual([200, null, null])
+  })
+})
+
+describe('not kept is', () => {
+  const untilKept = async (script: Script, request: object): Promise<(string | null)[]> => {
+    upstream.script(script)
+    const first = await infer(service, request as typeof CHAT, { headers: ON })
+    upstream.script(say('Hi.'))
+    const second = await infer(service, request as typeof CHAT, { headers: ON })
+    return [statusOf(first), statusOf(second)]
+  }
+  const NEVER = ['MISS', 'MISS']
+
+  test('a failure', async () => {
+    expect(await untilKept((exchange) => exchange.answer(400, '{"error":{"message":"no"}}'), fresh())).toEqual(NEVER)
+    expect(await untilKept((exchange) => exchange.answer(500, '{}'), fresh({ stream: true }))).toEqual(NEVER)
+  })
+
+  test('a stream that was cut, by a reset or in peace', async () => {
+    for (const end of ['reset', 'done'] as const) {
+      const cut: Script = async (exchange) => {
+        await exchange.head(200)
+        await exchange.piece(dataEvent(proseChunk('Half')))
+        await exchange[end]()
+      }
+      expect(await untilKept(cut, fresh({ stream: true }))).toEqual(NEVER)
+    }
+  })
+
+  test('what a filter of the provider ended', async () => {
+    const filtered = proseAnswer('Hi', {
+      choices: [{ index: 0, message: { role: 'assistant', content: 'Hi' }, finish_reason: 'content_filter' }],
+    })
+    expect(await untilKept((exchange) => exchange.answer(200, filtered), fresh())).toEqual(NEVER)
+  })
+
+  test('more than 2 MiB', async () => {
+    const long = 'x'.repeat(2 * 1024 * 1024)
+    expect(await untilKept(say(long), fresh())).toEqual(NEVER)
+    expect(await untilKept(say(long.slice(0, 1024 * 1024)), fresh())).toEqual(['MISS', 'HIT'])
+  })
+
+  test('an answer with the bodies that went out', async () => {
+    expect(await untilKept(say('Hi.'), fresh({ stream: true, debug: { echo_upstream_body: true } }))).toEqual(NEVER)
+  })
+})
+
+describe('a kept answer', () => {
+  beforeAll(() => upstream.script(say('Hi.')))
+
+  test('is no way around an input guardrail, nor around one that screens answers, however new', async () => {
+    const made = (await call(service, 'POST', '/keys', { body: { name: 'guarded' } })).json as { key: string; data: { hash: string } }
+    upstream.script(say('Write to jane@example.com'))
+    const [secret, plain] = [fresh({ messages: [{ role: 'user', content: 'I am joe@example.com' }] }), fresh()]
+    const send = (body: object): Promise<Answer> => infer(service, body as typeof CHAT, { key: made.key, headers: ON })
+    expect([statusOf(await send(secret)), statusOf(await send(plain))]).toEqual(['MISS', 'MISS'])
+    expect([statusOf(await send(secret)), statusOf(await send(plain))]).toEqual(['HIT', 'HIT'])
+    const guard = async (side: string, action: string): Promise<string> => {
+      const body = { name: side, content_filter_builtins: [{ slug: 'email', action, applies_to: side }] }
+      const { id } = ((await call(service, 'POST', '/guardrails', { body })).json as { data: { id: string } }).data
+      await call(service, 'POST', `/guardrails/${id}/assignments/keys`, { body: { key_hashes: [made.data.hash] } })
+      return id
+    }
+    await guard('input', 'block')
+    expect((await send(secret)).status).toBe(403)
+    const id = await guard('output', 'redact')
+    const screened = await send(plain)
+    expect([statusOf(screened), screened.text.includes('jane@example.com')]).toEqual(['MISS', false])
+    expect(statusOf(await send(plain))).toBe('HIT')
+    await call(service, 'PATCH', `/guardrails/${id}`, { body: { description: 'Changed.' } })
+    expect(statusOf(await send(plain))).toBe('MISS')
+    upstream.script(say('Hi.'))
+  })
+
+  test('is given where a budget is spent, and to no revoked key', async () => {
+    const made = (await call(service, 'POST', '/keys', { body: { name: 'poor', limit: 0.004 } })).json as {
+      key: string
+      data: { hash: string }
+    }
+    const request = fresh({ max_tokens: 1 })
+    const send = (body: object): Promise<Answer> => infer(service, body as typeof CHAT, { key: made.key, headers: ON })
+    expect(statusOf(await send(request))).toBe('MISS')
+    expect((await send(fresh({ max_tokens: 2000 }))).status).toBe(403)
+    const usage = async (): Promise<unknown> =>
+      ((await call(service, 'GET', `/keys/${made.data.hash}`)).json as { data: { usage: number } }).data.usage
+    const spent = await usage()
+    expect([statusOf(await send(request)), await usage()]).toEqual(['HIT', spent])
+    await call(service, 'DELETE', `/keys/${made.data.hash}`)
+    expect((await send(request)).status).toBe(401)
+  })
+
+  test('is not for callers who may keep nothing', async () => {
+    const made = (await call(service, 'POST', '/keys', { body: { name: 'zdr' } })).json as { key: string; data: { hash: string } }
+    const body = { name: 'Nothing is kept', enforce_zdr_openai: true }
+    const { id } = ((await call(service, 'POST', '/guardrails', { body })).json as { data: { id: string } }).data
+    await call(service, 'POST', `/guardrails/${id}/assignments/keys`, { body: { key_hashes: [made.data.hash] } })
+    const { status, headers } = await infer(service, fresh(), { key: made.key, headers: ON })
+    expect([status, headers.get('x-openrouter-cache-status')]).toEqual([200, null])
+  })
+})
