@@ -39,6 +39,8 @@ export interface InferenceAnswering {
   readonly unreadMs: number
   readonly providerFailure: ProviderFailureMode
   readonly onInternalError: (thrown: unknown) => void
+  /** Called with what clients leave unread, and have read again. */
+  readonly onUnread: (change: number) => void
 }
 
 export const answerInference = async (request: RouteRequest, format: ClientFormat, parts: InferenceAnswering): Promise<Response> => {
@@ -118,10 +120,18 @@ class Answer implements StatusTeller {
   }
 
   async stream(leave: () => void): Promise<Response> {
-    const { pipeline, keepAlive, onInternalError, clock, unreadMs, commitSilenceMs } = this.#parts
+    const { pipeline, keepAlive, onInternalError, onUnread, clock, unreadMs, commitSilenceMs } = this.#parts
     const stream = once(() =>
       openEventStream(
-        { leave, onInternalError, clock, unreadMs, openRenderer: () => this.#format.openStream(this.#head()), tail: () => this.#tail() },
+        {
+          leave,
+          onInternalError,
+          onUnread,
+          clock,
+          unreadMs,
+          openRenderer: () => this.#format.openStream(this.#head()),
+          tail: () => this.#tail(),
+        },
         keepAlive,
       ),
     )

@@ -28,6 +28,7 @@ const open = ({
       openRenderer,
       tail: () => TAIL,
       leave: () => (seen.left += 1),
+      onUnread: () => undefined,
       onInternalError: (fault) => seen.faults.push(fault),
       clock,
       unreadMs,

@@ -18,6 +18,8 @@ export interface EventStreamParts {
   /** The client is gone: the upstream must be closed. */
   readonly leave: () => void
   readonly onInternalError: (thrown: unknown) => void
+  /** Called with what the client leaves unread, and has read again. */
+  readonly onUnread: (change: number) => void
   readonly clock: Clock
   /** A client that takes nothing for this long is disconnected; the rest of its answer is discarded. */
   readonly unreadMs: number
@@ -56,7 +58,7 @@ export const openEventStream = (parts: EventStreamParts, keepAlive: KeepAlive, o
     parts.leave()
   }
 
-  const writer = openWriter(gone)
+  const writer = openWriter(gone, parts.onUnread)
 
   const silence = keepAlive.watch(() => {
     if (ended) return

@@ -4,13 +4,14 @@ import { afterAll, describe, expect, test } from 'bun:test'
 
 import { openResponseWriter, type ResponseWriter } from './response-writer.ts'
 
+let unread = 0
 const opened: { writer: ResponseWriter; gone: Promise<void> }[] = []
 const server = Bun.serve({
   port: 0,
   development: false,
   fetch() {
     const gone = Promise.withResolvers<void>()
-    const writer = openResponseWriter(gone.resolve)
+    const writer = openResponseWriter(gone.resolve, (change) => (unread += change))
     opened.push({ writer, gone: gone.promise })
     void writer.write('early;')
     return new Response(writer.body)
@@ -84,9 +85,10 @@ describe('a client that reads nothing', () => {
     socket.pause()
     const behind = fill(writer)
     expect(writer.full).toBe(true)
+    expect(unread).toBeGreaterThan(0)
     socket.resume()
     await behind
-    expect(writer.full).toBe(false)
+    expect([writer.full, unread]).toEqual([false, 0])
     socket.destroy()
   })
 
@@ -97,6 +99,7 @@ describe('a client that reads nothing', () => {
     socket.destroy()
     await gone
     await behind
+    expect(unread).toBe(0)
     expect(writer.write('more')).toBeUndefined()
     writer.end('last')
   })

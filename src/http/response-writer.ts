@@ -19,8 +19,11 @@ export interface ResponseWriter {
 /** What a reader may leave unread here, in characters; a socket has room for more. */
 const UNREAD_MAX = 64 * 1024
 
-/** `onGone` is called once, where the reader leaves before the end. */
-export const openResponseWriter = (onGone: () => void): ResponseWriter => {
+/**
+ * `onGone` is called once, where the reader leaves before the end; `onUnread` with the characters that wait for a reader who is
+ * behind, and with as many less when they do not any more.
+ */
+export const openResponseWriter = (onGone: () => void, onUnread: (change: number) => void = () => undefined): ResponseWriter => {
   let controller: ReadableStreamDirectController | null = null
   /** Written before the runtime has begun to read. */
   let early = ''
@@ -28,7 +31,11 @@ export const openResponseWriter = (onGone: () => void): ResponseWriter => {
   let behind: PromiseWithResolvers<void> | null = null
   const over = Promise.withResolvers<void>()
 
+  let unread = 0
+
   const caughtUp = (): void => {
+    if (unread > 0) onUnread(-unread)
+    unread = 0
     behind?.resolve()
     behind = null
   }
@@ -37,6 +44,8 @@ export const openResponseWriter = (onGone: () => void): ResponseWriter => {
     const taken = to.write(text)
     void to.flush()
     if (typeof taken === 'number') return
+    unread += text.length
+    onUnread(text.length)
     behind ??= Promise.withResolvers<void>()
     taken.then(caughtUp, gone)
   }

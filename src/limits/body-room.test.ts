@@ -53,3 +53,13 @@ test('one key leaves room for the bodies of others, and may always send one of t
   const whole = small.enter('alone')
   expect([whole.take(10), whole.take(10)]).toEqual([null, null])
 })
+
+test('answers that nobody reads take of the same room: new bodies are refused, and let in when they were read', () => {
+  const room = createBodyRoom(() => ({ mostBytes: 100, bodyBytes: 20, keyShare: 0.8 }))
+  room.unread(60)
+  room.unread(30)
+  expect(room.enter('a').take(20)).toMatchObject({ status: 503, retryAfterSeconds: 2 })
+  room.unread(-60)
+  expect(room.enter('a').take(20)).toBeNull()
+  expect(room.unreadBytes).toBe(30)
+})

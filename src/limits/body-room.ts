@@ -1,5 +1,5 @@
 /**
- * The bytes of request bodies that this process holds at once. A body costs several times its length while it is answered,
+ * The bytes of request bodies and of unread answers that this process holds at once. A body costs several times its length while it is answered,
  * so the sum of them is what bounds memory, whatever the number of requests (docs/contract/operating.md#admission).
  */
 import { GatewayError } from '../errors.ts'
@@ -17,8 +17,11 @@ export interface BodyRoomSettings {
 export interface BodyRoom {
   /** The place of one request of this key. */
   enter(key: string): BodySpace
+  /** Counts what clients have not read of their answers yet: it is in memory too, and cannot be refused. Negative where they have. */
+  unread(change: number): void
   /** Bytes that are taken. */
   readonly bytes: number
+  readonly unreadBytes: number
 }
 
 export interface BodySpace {
@@ -30,9 +33,10 @@ export interface BodySpace {
 
 /** `settings`: read at each request, since they may be reloaded. */
 export const createBodyRoom = (settings: () => BodyRoomSettings): BodyRoom => {
+  let unread = 0
   const room = createFairPlaces(() => {
     const { mostBytes, bodyBytes, keyShare } = settings()
-    return { most: mostBytes, share: keyShare || 1, always: bodyBytes }
+    return { most: mostBytes - unread, share: keyShare || 1, always: bodyBytes }
   })
   return {
     enter(key) {
@@ -51,8 +55,14 @@ export const createBodyRoom = (settings: () => BodyRoomSettings): BodyRoom => {
         },
       }
     },
+    unread(change) {
+      unread += change
+    },
     get bytes() {
       return room.taken
+    },
+    get unreadBytes() {
+      return unread
     },
   }
 }
@@ -60,7 +70,7 @@ export const createBodyRoom = (settings: () => BodyRoomSettings): BodyRoom => {
 const full = (maxBytes: number): GatewayError =>
   new GatewayError(
     'provider_overloaded',
-    `The bodies of running requests fill the ${maxBytes} bytes that are reserved for them. Try again shortly.`,
+    `The bodies of running requests, and answers that nobody has read yet, fill the ${maxBytes} bytes that are reserved for them. Try again shortly.`,
     { status: 503, retryAfterSeconds: 2, metadata: { reason: 'body_bytes_in_flight', max_bytes: maxBytes } },
   )
 

@@ -177,6 +177,7 @@ export const replay = async ({
       commitSilenceMs: 2000,
       unreadMs: 60_000,
       providerFailure: 'body',
+      onUnread: () => undefined,
       onInternalError: (thrown) => internalErrors.push(thrown),
     },
   )
