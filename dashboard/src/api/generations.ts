@@ -56,11 +56,13 @@ export const generation = (id: string) =>
     staleTime: Number.POSITIVE_INFINITY,
   })
 
+/** What the request and the answer said. A request that is too large to keep has its beginning alone. */
 export interface GenerationContent {
-  readonly request?: unknown
-  readonly response?: unknown
-  readonly answer?: unknown
-  readonly error?: unknown
+  readonly request: Readonly<Record<string, unknown>> | null
+  readonly request_cut: boolean
+  readonly request_beginning?: string
+  readonly answer: Readonly<Record<string, unknown>> | null
+  readonly error: unknown
 }
 
 /** Each reading of it stands in the audit log, so it is read when somebody asks for it. */

@@ -12,7 +12,7 @@ import type {
 } from '../../../src/contract/preset.ts'
 import type { RolloutState, Split, Sticky, VersionFigures } from '../../../src/contract/rollout.ts'
 import { ApiError } from './api-error.ts'
-import { ask, askRaw, type Query, segment } from './client.ts'
+import { ask, type Query, segment } from './client.ts'
 
 export type Preset = PresetResource
 export type PresetVersion = PresetVersionResource
@@ -80,16 +80,6 @@ export const savePresetDraft = async ({ slug, shape, body, note, base, query }: 
     body,
   })
   return data.saved_version ?? data.designated_version
-}
-
-export const presetFromGeneration = async (slug: string, id: string): Promise<{ version: number; warnings: string | null }> => {
-  const response = await askRaw(`${pathOfPreset(slug)}/from-generation`, {
-    method: 'POST',
-    query: { designate: false },
-    body: { generation_id: id },
-  })
-  const { data } = (await response.json()) as { data: SavedPreset }
-  return { version: (data.saved_version ?? data.designated_version).version, warnings: response.headers.get('x-service-warning') }
 }
 
 export interface PresetTest {

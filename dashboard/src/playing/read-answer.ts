@@ -173,8 +173,7 @@ export const createStreamReader = (dialect: PresetShape): ((data: string) => Ans
   }
   const readers = { chat, responses, messages }
   return (data) => {
-    if (data === '[DONE]') return answer
-    readers[dialect](object(JSON.parse(data)))
+    if (data !== '[DONE]') readers[dialect](object(JSON.parse(data)))
     return answer.turns.length > 0 ? answer : { ...answer, calls: [...calls], turns: turnsOf(dialect, answer, calls) }
   }
 }

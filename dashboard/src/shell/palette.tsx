@@ -22,7 +22,10 @@ export const Palette = ({ onClose, screens }: { onClose: () => void; screens: re
     void navigate(addressOf(hit))
   }
   const matching = screens.filter(({ title }) => title.toLowerCase().includes(text.trim().toLowerCase()))
-  const hits = text.trim() === '' ? [] : (found.data ?? [])
+  // An id opens its object whatever the search knows.
+  const pasted = /^(?:gen-|resp_|msg_)[\w-]{8,}$/.exec(text.trim())?.[0]
+  const hits: readonly SearchHit[] =
+    pasted !== undefined ? [{ type: 'generation', id: pasted, title: pasted }] : text.trim() === '' ? [] : (found.data ?? [])
   return (
     <Dialog title="Search and commands" onClose={onClose}>
       <Command label="Search and commands" shouldFilter={false} className="palette">

@@ -46,4 +46,4 @@ export const Contents = ({ id, side }: { id: string; side: 'request' | 'answer' 
 }
 
 const sideOf = (content: GenerationContent, side: 'request' | 'answer'): unknown =>
-  side === 'request' ? content.request : (content.answer ?? content.response ?? content.error)
+  side === 'request' ? (content.request ?? content.request_beginning) : (content.answer ?? content.error)

@@ -3,13 +3,19 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 
-import type { Generation } from '../../api/generations.ts'
-import { presetFromGeneration } from '../../api/presets.ts'
+import { ApiError } from '../../api/api-error.ts'
+import { type Generation, generationContent } from '../../api/generations.ts'
+import { preset, savePresetDraft } from '../../api/presets.ts'
 import { Button } from '../../parts/button.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
 import { messageOf } from '../../parts/error-note.tsx'
 import { Field } from '../../parts/field.tsx'
 import { toast } from '../../shell/toasts.tsx'
+
+const nullWhereMissing = (thrown: unknown): null => {
+  if (thrown instanceof ApiError && thrown.status === 404) return null
+  throw thrown
+}
 
 export const MakePreset = ({ record, onClose }: { record: Generation; onClose: () => void }) => {
   const [slug, setSlug] = useState(record.preset_slug ?? '')
@@ -17,15 +23,23 @@ export const MakePreset = ({ record, onClose }: { record: Generation; onClose: (
   const [fault, setFault] = useState<string | null>(null)
   const queries = useQueryClient()
   const navigate = useNavigate()
+  const make = async (): Promise<{ isWhole: boolean; version: number }> => {
+    const kept = await queries.fetchQuery(generationContent(record.id)).catch(nullWhereMissing)
+    const known = await queries.fetchQuery({ ...preset(slug), staleTime: 0 }).catch(nullWhereMissing)
+    const body = kept?.request ?? record.settings ?? { model: record.model }
+    const shape = record.interface === 'responses' || record.interface === 'messages' ? record.interface : 'chat'
+    const saved = await savePresetDraft({ slug, shape, body, note: `from ${record.id}`, base: known?.latest_version ?? null })
+    return { isWhole: kept?.request !== undefined, version: saved.version }
+  }
   const submit = (event: FormEvent): void => {
     event.preventDefault()
     setBusy(true)
     setFault(null)
-    presetFromGeneration(slug.trim(), record.id)
-      .then(async ({ version, warnings }) => {
+    make()
+      .then(async ({ isWhole, version }) => {
         await queries.invalidateQueries({ queryKey: ['presets'] })
-        toast(`Saved ${slug} as v${version}.${warnings === null ? '' : ` ${warnings}`}`)
-        await navigate({ to: '/presets/$slug', params: { slug: slug.trim() }, search: { version: String(version) } })
+        toast(`Saved ${slug} as v${version}.${isWhole ? '' : ' The texts of the request were not kept: write the system prompt.'}`)
+        await navigate({ to: '/presets/$slug', params: { slug }, search: { version: String(version) } })
       })
       .catch((thrown: unknown) => {
         setFault(messageOf(thrown))
@@ -43,7 +57,7 @@ export const MakePreset = ({ record, onClose }: { record: Generation; onClose: (
         >
           <input
             value={slug}
-            onChange={(event) => setSlug(event.target.value)}
+            onChange={(event) => setSlug(event.target.value.trim())}
             required
             spellCheck={false}
             autoComplete="off"
