@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 
+import type { Locator } from 'playwright-core'
+
 import { useServices } from '../../test/support/started-service.ts'
 import { BROWSER_PATH, useBrowser } from './browser.ts'
 import { chat, manage } from './calls.ts'
@@ -142,7 +144,7 @@ describe.skipIf(BROWSER_PATH === null)('the playground', () => {
   })
 })
 
-const expectValue = async (field: import('playwright-core').Locator, value: string): Promise<void> => {
+const expectValue = async (field: Locator, value: string): Promise<void> => {
   for (let tries = 0; tries < 200 && (await field.inputValue()) !== value; tries += 1) await field.page().waitForTimeout(50)
   expect(await field.inputValue()).toBe(value)
 }

@@ -67,6 +67,7 @@ test('pictures', async () => {
   for (const [name, path] of screens) {
     await page.goto(`${service.url}/dashboard${path}`)
     await page.waitForLoadState('networkidle').catch(() => undefined)
+    await page.locator('.skeleton').first().waitFor({ state: 'detached' })
     if (name === 'playground') {
       await page.getByLabel('Message 1', { exact: true }).fill('Where is my parcel?')
       await page.keyboard.press('Control+Enter')

@@ -24,4 +24,22 @@ describe.skipIf(BROWSER_PATH === null)('signing in', () => {
     expect(await visitor.page.evaluate('localStorage.length')).toBe(0)
     visitor.check()
   })
+
+  test('a link opens the page once, leaves the address at once, and the page it opened signs out', async () => {
+    const service = await services.start()
+    const printed = await services.run(['login', '--data-dir', service.dataDir, '--config', service.configPath])
+    const link = `${service.url}/dashboard/${new URL(printed.stdout.trim()).hash}`
+    const { page, check } = await browser.visit(link)
+    await page.getByRole('heading', { name: 'Overview' }).waitFor()
+    expect(page.url()).not.toContain('login')
+    await page.locator('.side-foot button').click()
+    await page.getByRole('menuitem', { name: 'Sign out' }).click()
+    await page.getByRole('heading', { name: 'Sign in to Patchbay' }).waitFor()
+    check()
+
+    const second = await browser.visit(link)
+    second.expectStatus(401)
+    await second.page.getByRole('alert').waitFor()
+    second.check()
+  })
 })

@@ -1,9 +1,10 @@
 /** How much of a limit is used. */
-export const Meter = ({ label, used, limit }: { label: string; used: number; limit: number }) => {
+/** `isLimit` false: a comparison, of which nothing runs out. */
+export const Meter = ({ label, used, limit, isLimit = true }: { label: string; used: number; limit: number; isLimit?: boolean }) => {
   const share = limit === 0 ? 1 : Math.min(1, used / limit)
   return (
     <svg
-      className={share >= 1 ? 'meter full' : share >= 0.8 ? 'meter near' : 'meter'}
+      className={!isLimit ? 'meter' : share >= 1 ? 'meter full' : share >= 0.8 ? 'meter near' : 'meter'}
       role="img"
       aria-label={`${label}: ${Math.round(share * 100)} %`}
       viewBox="0 0 100 6"

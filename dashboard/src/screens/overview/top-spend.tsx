@@ -70,7 +70,9 @@ export const TopSpend = ({ range: { from, to }, workspace }: Scope) => {
                 {
                   title: 'Share',
                   align: 'right',
-                  cell: (group) => <Meter label={`${BY[by].name(group)}, compared with the first`} used={group.cost} limit={top || 1} />,
+                  cell: (group) => (
+                    <Meter isLimit={false} label={`${BY[by].name(group)}, compared with the first`} used={group.cost} limit={top || 1} />
+                  ),
                 },
               ]}
             />

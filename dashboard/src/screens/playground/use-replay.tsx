@@ -27,8 +27,7 @@ export const useReplay = (id: string | undefined, take: (found: Replayed) => voi
     taken.current = id
     const { interface: asked, preset_slug: slug, preset_version: version } = record.data
     const dialect = asked === 'responses' || asked === 'messages' ? asked : 'chat'
-    const kept = content.data?.request
-    const body = typeof kept === 'object' && kept !== null ? (kept as Readonly<Record<string, unknown>>) : (record.data.settings ?? {})
+    const body = content.data?.request ?? record.data.settings ?? {}
     const { model, ...settings } = askedFrom(body, dialect).settings
     const named = typeof model === 'string' ? model : slug === null ? record.data.model : `@preset/${slug}@${version}`
     take({ ...askedFrom(body, dialect), settings, interface: dialect, model: named })

@@ -40,7 +40,7 @@ export const RolloutPanel = (parts: PresetParts) => {
                 {known.splits.map(({ version, weight }) => (
                   <li key={version} className="row">
                     <span>v{version}</span>
-                    <Meter label={`Share of v${version}`} used={weight} limit={sumOf(known)} />
+                    <Meter isLimit={false} label={`Share of v${version}`} used={weight} limit={sumOf(known)} />
                     <span className="number">{Math.round((weight / sumOf(known)) * 100)} %</span>
                   </li>
                 ))}

@@ -14,7 +14,7 @@ export const Cause = ({ record }: { record: Generation }) => {
         <strong>
           <span aria-hidden="true">▲ </span>
           {type}
-          {status === null ? '' : ` (${status})`}
+          {status === null || status < 400 ? '' : ` (${status})`}
         </strong>{' '}
         {attempts.length === 0
           ? 'No provider was asked.'

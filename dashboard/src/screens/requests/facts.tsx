@@ -74,7 +74,7 @@ const Group = ({ title, children }: { title: string; children: ReactNode }) => (
 
 /** What is not known is left out. */
 const Fact = ({ name, children }: { name: string; children: ReactNode }) =>
-  children === null || children === undefined ? null : (
+  children === null || children === undefined || children === '' ? null : (
     <div>
       <dt>{name}</dt>
       <dd>{children}</dd>

@@ -9,7 +9,7 @@ import { RequestStatus } from './request-status.tsx'
 
 const TIME: RowColumn<GenerationRow> = {
   title: 'Time',
-  width: '112px',
+  width: '104px',
   cell: (row) => (
     <Link to="/requests/$id" params={{ id: row.id }} search={(search) => search} className="row-link" data-row-link={row.id}>
       <When at={row.created_at} exact />
@@ -19,12 +19,12 @@ const TIME: RowColumn<GenerationRow> = {
 const STATUS: RowColumn<GenerationRow> = { title: 'Status', width: '76px', cell: (row) => <RequestStatus {...row} /> }
 const MODEL: RowColumn<GenerationRow> = {
   title: 'Model',
-  width: 'minmax(96px, 1.6fr)',
+  width: 'minmax(96px, 1.8fr)',
   cell: (row) => <span title={row.error_type ?? undefined}>{row.model}</span>,
 }
 const COST: RowColumn<GenerationRow> = {
   title: 'Cost',
-  width: '80px',
+  width: '64px',
   align: 'right',
   cell: (row) => (row.cost_known ? money(row.total_cost) : '?'),
 }
@@ -37,16 +37,16 @@ export const ALL_COLUMNS: readonly RowColumn<GenerationRow>[] = [
   MODEL,
   {
     title: 'Preset',
-    width: 'minmax(64px, 1fr)',
+    width: 'minmax(64px, 1.2fr)',
     cell: (row) => (row.preset_slug === null ? <span className="faint">–</span> : `${row.preset_slug}@${row.preset_version}`),
   },
   { title: 'Key', width: 'minmax(64px, 1fr)', cell: (row) => row.api_key_name ?? <span className="faint">–</span> },
   { title: 'Tries', width: '44px', align: 'right', cell: (row) => row.attempts },
-  { title: 'TTFT', width: '72px', align: 'right', cell: (row) => duration(row.latency) },
-  { title: 'Total', width: '72px', align: 'right', cell: (row) => duration(row.generation_time) },
+  { title: 'TTFT', width: '60px', align: 'right', cell: (row) => duration(row.latency) },
+  { title: 'Total', width: '56px', align: 'right', cell: (row) => duration(row.generation_time) },
   {
     title: 'Tokens',
-    width: '112px',
+    width: '92px',
     align: 'right',
     cell: (row) => `${count(row.tokens_prompt)} → ${count(row.tokens_completion)}`,
   },
