@@ -227,6 +227,13 @@ describe('text that is no YAML', () => {
     ].join('\n')
     expect(fault(bomb)).toStartWith('not valid YAML')
   })
+
+  test.each(['providers: &a [*a, *a]', 'a: &a { b: *a }', `a: ${'['.repeat(200)}${']'.repeat(200)}`])(
+    'what has no end is a sentence: %s',
+    (text) => {
+      expect(fault(text)).toStartWith('nested too deeply')
+    },
+  )
 })
 
 describe('the path', () => {

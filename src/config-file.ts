@@ -201,6 +201,9 @@ const parseText = (text: string, path: string): unknown => {
   }
 }
 
+/** Nothing that the schema knows is nested so deeply. */
+const DEPTH_MAX = 64
+
 /** `${NAME}` in any text becomes the variable's value; one that is unset is a fault, not an empty key. */
 const substitute = (value: unknown, env: Environment, at: readonly PropertyKey[], path: string): unknown => {
   if (typeof value === 'string') {
@@ -210,6 +213,8 @@ const substitute = (value: unknown, env: Environment, at: readonly PropertyKey[]
       return found
     })
   }
+  // An alias inside of what it stands for has no end.
+  if (at.length > DEPTH_MAX) throw new SettingError(`${path}: nested too deeply, at ${pathText(at.slice(0, 3))}.`)
   if (Array.isArray(value)) return value.map((item, index) => substitute(item, env, [...at, index], path))
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, substitute(item, env, [...at, key], path)]))

@@ -93,12 +93,16 @@ export const createLedger = (parts: {
     for (const [id, nanos] of changed) if (live.has(id)) checkpointed.set(id, nanos)
   }
 
-  const tend = async (): Promise<void> => {
+  const releaseUnknown = async (): Promise<void> => {
     while (unknown.size > 0) {
       const some = [...unknown].slice(0, RELEASE_MAX)
       await holds.release(some)
       for (const request of some) unknown.delete(request)
     }
+  }
+
+  const tend = async (): Promise<void> => {
+    await releaseUnknown()
     if (live.size > 0) await holds.extendLeases(node, isoTimestamp(clock.now() + LEASE_MS))
     await checkpoint()
     for (let reaped = REAP_MAX; reaped === REAP_MAX;) {
@@ -140,6 +144,8 @@ export const createLedger = (parts: {
         stop()
         // The caller closes storage next.
         await round.catch(() => undefined)
+        // Nobody else knows of them: the next process would take them for holds of requests that ran, and charge them.
+        await releaseUnknown().catch(failed)
       }
     },
     get running() {

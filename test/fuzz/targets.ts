@@ -479,7 +479,10 @@ const streams = target(
     const [from, to] = [dialect as UpstreamDialect, client as (typeof CLIENT_DIALECTS)[number]]
     const read = (pieces: Uint8Array[]) => replayReply(to, from, { type: 'text/event-stream', pieces })
     const [whole, cut] = [await read([bytes]), await read(piecesOf(random, bytes))]
-    for (const { internalErrors, broken } of [whole, cut]) assert.deepEqual([internalErrors, broken], [[], false])
+    // What a provider says behind the end of a call cannot be told any more: the connection breaks, which no client takes for an end.
+    for (const { internalErrors } of [whole, cut]) assert.ok(internalErrors.every((thrown) => thrown instanceof GatewayError))
+    assert.equal(cut.broken, whole.broken)
+    if (whole.broken) return
     if (whole.text.startsWith('{')) return
     assert.equal(readStream(to, cut.text).end, readStream(to, whole.text).end)
   },
