@@ -1,6 +1,7 @@
 /** `npm run check`: everything that CI runs, in the order of what fails fastest. All steps run, so that one run tells every fault. */
 import { spawnSync } from 'node:child_process'
 
+import { reportFaults } from './fault-report.ts'
 import { closingLine, runTests } from './run-tests.ts'
 
 const STEPS: readonly (readonly [string, readonly string[]])[] = [
@@ -21,6 +22,7 @@ for (const [name, [command = '', ...args]] of STEPS) {
   console.log(`${status === 0 ? 'ok  ' : 'FAIL'} ${name} (${((performance.now() - started) / 1000).toFixed(1)} s)`)
   if (status !== 0) failedSteps += 1
 }
-const count = await runTests([])
-console.log(closingLine({ ...count, failed: count.failed + failedSteps }))
-process.exitCode = count.failed + failedSteps === 0 ? 0 : 1
+const { results, ...count } = await runTests([])
+const failed = count.failed + failedSteps + reportFaults(results)
+console.log(closingLine({ ...count, failed }))
+process.exitCode = failed === 0 ? 0 : 1
