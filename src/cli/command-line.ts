@@ -24,6 +24,7 @@ const verbs = {
   catalogue: () => import('./catalogue.ts'),
   presets: () => import('./presets.ts'),
   import: () => import('./import.ts'),
+  eval: () => import('./eval.ts'),
 }
 
 /** The exit code. */
@@ -32,6 +33,8 @@ export const runCommandLine = async (argv: readonly string[]): Promise<number> =
   const program = new Command('patchbay')
     .description('One service in front of every language model, with presets saved from request bodies.')
     .version(VERSION)
+    // --version of a verb is the verb's own.
+    .enablePositionalOptions()
     .exitOverride()
     .configureOutput({ outputError: () => undefined })
     .showHelpAfterError(false)
@@ -144,6 +147,26 @@ export const runCommandLine = async (argv: readonly string[]): Promise<number> =
   sending(asCode('apply', 'Make the service what the files say, whatever was changed there.')).action(async (directory, flags) =>
     run((await verbs.presets()).applyVerb(remote(flags), directory, flags)),
   )
+  withRemote(
+    program
+      .command('eval')
+      .argument('<slug>', 'the preset')
+      .description('Run a version of a preset over a set of items and check its answers. Exit code 1 where it does not pass.'),
+  )
+    .requiredOption('--version <number>', 'the version to run')
+    .requiredOption(
+      '--set <file>',
+      'items as JSON, YAML or JSON lines: {"messages": […], "expected": …}; or a whole evaluation with its checks',
+    )
+    .option('--baseline <number>', 'a version to run beside it')
+    .option('--check <type...>', 'exact or contains; exact when the set names no checks')
+    .option('--min-pass-rate <part>', 'the part of the items that must pass, from 0 to 1; all when absent')
+    .option('--budget-usd <amount>', 'no request is made whose worst case would exceed it')
+    .option('--concurrency <number>', 'requests at once')
+    .option('--workspace <id>', 'id or slug; that of the key when absent')
+    .option('--dry-run', 'ask nobody, and tell what it may cost')
+    .option('--json', 'print JSON')
+    .action(async (slug, flags) => run((await verbs.eval()).evalVerb(remote(flags), slug, flags)))
   withSettings(program.command('login').description('Print a link that signs a person in to the dashboard, once.'), STORAGE_SETTINGS)
     .option('--user <id>', 'the person; the owner of the installation when absent; somebody new becomes a member')
     .option('--role <role>', "admin or member: the person's role from now on; as it is when absent, member for somebody new")

@@ -28,6 +28,8 @@ import { createSafeFetch } from '../providers/safe-fetch.ts'
 import { createUpstream } from '../providers/upstream.ts'
 import { createPlugins } from '../plugins/plugins.ts'
 import { createCatalogueMemory } from '../tools/deferred/catalogue-memory.ts'
+import { createEvaluations } from '../inference/evaluations/evaluations.ts'
+import { createMakeRequest } from '../inference/own-request.ts'
 import { createToolKit } from '../tools/kit.ts'
 import { createFetchPage, type FetchPage } from '../tools/web-fetch/fetch-page.ts'
 import { createReadPage } from '../tools/web-fetch/read-page.ts'
@@ -43,10 +45,11 @@ const SCREEN_MS = 2000
 
 export const composeAppParts = (parts: Parts, file: ConfigFile, models: Models, env: Environment): AppParts => {
   const { clock, ids, management, presets, guardrails, routing, recorder, readiness, onError } = parts
+  const pipeline = composePipeline(parts, file, models, env)
   return {
     formats: { chat: chatFormat, responses: responsesFormat, messages: messagesFormat },
     answering: {
-      pipeline: composePipeline(parts, file, models, env),
+      pipeline,
       keepAlive: parts.keepAlive,
       clock,
       commitSilenceMs: COMMIT_SILENCE_MS,
@@ -63,6 +66,8 @@ export const composeAppParts = (parts: Parts, file: ConfigFile, models: Models, 
     presets,
     presetTests: parts.presetTests,
     rollouts: parts.rollouts,
+    evaluations: createEvaluations({ store: parts.evaluationStore, tests: parts.presetTests, presets, pipeline, clock, ids }),
+    makeRequest: createMakeRequest(pipeline, clock),
     guardrails,
     screenLimits: { clock, screenMs: SCREEN_MS },
     models,

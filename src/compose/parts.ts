@@ -28,6 +28,7 @@ import { createUsageSeries } from '../storage/usage-series.ts'
 import { createPresetStore } from '../storage/preset-store.ts'
 import { createPresetTestStore } from '../storage/preset-test-store.ts'
 import type { LimitStore } from '../storage/limits/limit-store.ts'
+import { createEvaluationStore } from '../storage/evaluation-store.ts'
 import { createRolloutStore } from '../storage/rollout-store.ts'
 import type { TextSeal } from '../storage/sealed-config.ts'
 import type { Log } from '../telemetry/log.ts'
@@ -127,6 +128,7 @@ export const composeParts = (ground: Ground, reloadable: Reloadable, env: Enviro
       clock,
       ids,
     }),
+    evaluationStore: createEvaluationStore({ database, seal }),
     presetTests: createPresetTestStore({ database, seal }),
     presets,
     guardrails,

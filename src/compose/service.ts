@@ -12,6 +12,8 @@ import { createOauthCodeStore } from '../storage/oauth-code-store.ts'
 import { createSessionStore } from '../storage/session-store.ts'
 import { createChangeCounter } from '../storage/change-counter.ts'
 import type { Log } from '../telemetry/log.ts'
+import { estimateOf } from '../inference/evaluations/evaluations.ts'
+import { startEvaluations } from '../inference/evaluations/run-evaluations.ts'
 import { composeAppParts } from './app-parts.ts'
 import { startCacheWatch } from './cache-watch.ts'
 import { openCatalogueImports } from './catalogue-imports.ts'
@@ -73,9 +75,10 @@ export const composeService = async (ground: Ground, file: ConfigFile, configPat
   const imports = await openCatalogueImports(createCatalogueStore(database))
   const app = reloadable.built((current) => {
     const models = composeModels(current, configPath, env, imports.current())
-    const built = createApp(composeAppParts(parts, current, models, env))
+    const appParts = composeAppParts(parts, current, models, env)
+    const built = createApp(appParts)
     management.useModels(models)
-    return built
+    return { ...built, pipeline: appParts.answering.pipeline, makeRequest: appParts.makeRequest }
   })
 
   const stops = [
@@ -123,6 +126,17 @@ export const composeService = async (ground: Ground, file: ConfigFile, configPat
   // First, or what they held would be charged by its last checkpoint.
   await settleWhatWasLeft(ground, ledger)
   const stopLedger = ledger.start()
+  const stopEvaluations = startEvaluations({
+    store: parts.evaluationStore,
+    keys: management.keys,
+    // Each request is made by the newest configuration.
+    makeRequest: (request) => app().makeRequest(request),
+    boundOf: async (principal, body) => (await estimateOf(app().pipeline, principal, body)).max,
+    flush: recorder.flush,
+    clock,
+    ids: parts.ids,
+    onError,
+  })
   const stopTelling = await observability.start()
 
   return {
@@ -141,6 +155,7 @@ export const composeService = async (ground: Ground, file: ConfigFile, configPat
     },
     async close() {
       for (const stop of stops) stop()
+      await stopEvaluations()
       await stopTelling()
       for (const farewell of farewells) await farewell()
       await stopLedger()

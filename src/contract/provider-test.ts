@@ -1,11 +1,14 @@
 /** A provider tried with one request of one token, on the wire (docs/contract/management.md#provider-tests). */
 import { z } from 'zod'
 
+import { keyHash } from './key.ts'
+
 export const providerSlug = z.string().min(1).max(100).meta({ description: 'Slug of a provider, as GET /providers lists it.' })
 
 export const providerTestBody = z
   .strictObject({
     model: z.string().min(1).max(256).optional().meta({ description: 'A model of this provider; its cheapest one when absent.' }),
+    key: keyHash.optional().meta({ description: 'The key that pays; the one that asks when absent.' }),
   })
   .meta({ id: 'ProviderTestBody' })
 

@@ -3,7 +3,8 @@ import type { Destinations } from '../broadcast/destinations.ts'
 import { errorResponse, type Formats } from './error-boundary.ts'
 import { GatewayError } from '../errors.ts'
 import { asFailure } from '../inference/as-failure.ts'
-import { createMakeRequest } from '../inference/own-request.ts'
+import type { Evaluations } from '../inference/evaluations/evaluations.ts'
+import type { MakeRequest } from '../inference/own-request.ts'
 import type { Guardrails } from '../guardrails/guardrails.ts'
 import { isPerson } from '../keys/caller.ts'
 import type { ScreenLimits } from '../guardrails/screen-request.ts'
@@ -55,6 +56,7 @@ import { consentRoutes, oauthRoutes, type OauthRouteParts } from './routes/oauth
 import { sessionRoutes, type SessionRouteParts } from './routes/sessions.ts'
 import { providerTestCreate } from './routes/provider-test.ts'
 import { providersList } from './routes/providers.ts'
+import { evaluationRoutes } from './routes/evaluations.ts'
 import { rolloutRoutes } from './routes/rollouts.ts'
 import { presetTestRoutes } from './routes/preset-tests.ts'
 import { presetsCreate } from './routes/presets-create.ts'
@@ -72,6 +74,8 @@ export interface AppParts {
   readonly presets: Presets
   readonly presetTests: PresetTestStore
   readonly rollouts: Rollouts
+  readonly evaluations: Evaluations
+  readonly makeRequest: MakeRequest
   readonly guardrails: Guardrails
   readonly screenLimits: ScreenLimits
   readonly destinations: Destinations
@@ -130,6 +134,7 @@ const apiRoutes = (parts: AppParts, listing = { ...parts, listed: createListedMo
   presetsVersion(parts.presets),
   presetsHistory(parts.presets),
   ...rolloutRoutes(parts.rollouts),
+  ...evaluationRoutes(parts.evaluations, parts.keys),
   ...presetTestRoutes({ ...parts, tests: parts.presetTests }),
 
   ...managementRoutes(parts.keys, parts.management),
@@ -157,7 +162,7 @@ const apiRoutes = (parts: AppParts, listing = { ...parts, listed: createListedMo
   modelsEndpoints(parts.models, parts.health, parts.clock),
   endpointsZdr(parts.models, parts.health, parts.clock),
   providersList(parts.models),
-  providerTestCreate({ ...parts, makeRequest: createMakeRequest(parts.answering.pipeline, parts.clock) }),
+  providerTestCreate(parts),
   generationGet(parts.generations),
   ...requestLogRoutes(parts, doorsOf(parts)),
 ]

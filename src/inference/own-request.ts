@@ -12,7 +12,7 @@ import type { JsonObject } from '../lib/json.ts'
 import type { Pipeline } from './pipeline.ts'
 import { Refused } from './refused.ts'
 import { statusOf } from './run/attempt-outcome.ts'
-import type { UsedPreset } from './stages.ts'
+import type { Received, UsedPreset } from './stages.ts'
 
 /** What a record names as the origin of such a request. */
 export type OwnOrigin = 'test' | 'evaluation'
@@ -50,20 +50,7 @@ export const createMakeRequest =
   (pipeline: Pick<Pipeline, 'admit' | 'answer'>, clock: Clock): MakeRequest =>
   async ({ principal, body, origin, requestId, withinMs, signal }) => {
     const startedMs = clock.monotonicMs()
-    const text = JSON.stringify(body)
-    const admitted = await pipeline.admit({
-      apiType: 'completions',
-      format: chatFormat,
-      body: JsonBody.read(text),
-      bytes: text.length,
-      principal,
-      permit: null,
-      requestId,
-      origin,
-      userAgent: null,
-      referer: null,
-      headers: { strict: false, sessionId: null, vendor: null, trace: null, sent: null },
-    })
+    const admitted = await pipeline.admit(ownReceived(principal, body, requestId, origin))
     if (admitted instanceof Refused) return { ...NOTHING, error: admitted.error, totalMs: clock.monotonicMs() - startedMs }
     const { connection, log } = admitted
     const giveUp = (): void => connection.stop(new GatewayError('timeout', `No answer within ${Math.round(withinMs / 1000)} seconds.`))
@@ -87,6 +74,24 @@ export const createMakeRequest =
       totalMs: log.elapsedMs,
     }
   }
+
+/** Such a request as it comes in. */
+export const ownReceived = (principal: Principal, body: JsonObject, requestId: string, origin: OwnOrigin): Received => {
+  const text = JSON.stringify(body)
+  return {
+    apiType: 'completions',
+    format: chatFormat,
+    body: JsonBody.read(text),
+    bytes: text.length,
+    principal,
+    permit: null,
+    requestId,
+    origin,
+    userAgent: null,
+    referer: null,
+    headers: { strict: false, sessionId: null, vendor: null, trace: null, sent: null },
+  }
+}
 
 const NOTHING = { generationId: null, text: '', calls: [], preset: null, status: null, costNanos: 0, ttftMs: null } as const
 

@@ -112,6 +112,8 @@ export interface Keys {
   rotate(scope: string | null, hash: string, graceSeconds: number, by: ChangedBy): Promise<MadeKey>
   /** Writes down when keys were used last. */
   noteUses(): Promise<void>
+  /** The key that pays for what the service does by itself. Throws `not_found`, and `invalid_request` for one that is disabled or expired. */
+  payer(scope: string | null, hash: string): Promise<Principal>
   /** Null for a key that is unknown, disabled, revoked or expired. At once where the key is known. Throws StorageUnavailable. */
   authenticate(token: string): Principal | null | Promise<Principal | null>
   /** Something may have changed in another process, and storage answers. */
@@ -210,6 +212,11 @@ export const createKeys = ({ store, clock, ids, peppers, onError }: KeysParts): 
   }
 
   return {
+    async payer(scope, hash) {
+      const principal = admit(await find(scope, hash, null))
+      if (principal === null) throw new GatewayError('invalid_request', 'key: the key that is to pay is disabled or has expired.')
+      return principal
+    },
     async create(wanted, by, once) {
       const { key, record } = newRecord(wanted)
       const made: MadeKey = { key, record, used: NOTHING_USED, lastUsedAt: null }

@@ -7,6 +7,7 @@ import type { Generated } from 'kysely'
 
 import type { ProviderFailureMode } from '../contract/provider-failure.ts'
 import type { PresetShape, PresetResource } from '../contract/preset.ts'
+import type { EvaluationState } from '../contract/evaluation.ts'
 import type { RolloutState, Sticky } from '../contract/rollout.ts'
 import type { GuardrailAssignmentsTable, GuardrailsTable } from './guardrail-tables.ts'
 import type { LedgerTables } from './ledger-tables.ts'
@@ -30,6 +31,8 @@ export interface Schema extends LedgerTables, ManagementTables, SignInTables {
   preset_moves: PresetMovesTable
   preset_tests: PresetTestsTable
   preset_rollouts: PresetRolloutsTable
+  evaluations: EvaluationsTable
+  evaluation_items: EvaluationItemsTable
   idempotency_keys: IdempotencyKeysTable
   generations: GenerationsTable
   key_usage_days: KeyUsageDaysTable
@@ -151,6 +154,34 @@ export interface PresetMovesTable {
   moved_at: string
   user_id: string | null
   key_hash: string | null
+}
+
+export interface EvaluationsTable {
+  id: string
+  workspace_id: string
+  preset_id: string
+  preset_slug: string
+  state: EvaluationState
+  key_hash: string
+  /** JSON: what is run, and by which rules. */
+  sealed_spec: string
+  items_total: number
+  cost_nanos: Nanos
+  passed: Flag | null
+  reason: string | null
+  /** The process that runs it, and until when nobody else does. */
+  held_by: string | null
+  held_until: string | null
+  created_at: string
+  ended_at: string | null
+}
+
+interface EvaluationItemsTable {
+  evaluation_id: string
+  position: number
+  sealed_item: string
+  /** JSON: the answers that were paid for, and the result once there is one. */
+  sealed_result: string | null
 }
 
 export interface PresetRolloutsTable {

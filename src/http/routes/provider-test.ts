@@ -5,6 +5,7 @@ import { providerSlug, providerTest, providerTestBody } from '../../contract/pro
 import { validate } from '../../contract/validate.ts'
 import { GatewayError } from '../../errors.ts'
 import type { MakeRequest } from '../../inference/own-request.ts'
+import type { Keys } from '../../keys/keys.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { readJsonObject } from '../../lib/json-body.ts'
 import { dollars } from '../../lib/money.ts'
@@ -12,11 +13,13 @@ import { createRateMeter } from '../../limits/gcra.ts'
 import type { Model, ModelEndpoint } from '../../models/model.ts'
 import type { Models } from '../../models/models.ts'
 import { jsonResponse } from '../json-response.ts'
-import { principalOf, reachOf, type Route } from '../route.ts'
+import { payerOf } from '../payer.ts'
+import { reachOf, type Route } from '../route.ts'
 
 export interface ProviderTestParts {
   readonly models: Models
   readonly makeRequest: MakeRequest
+  readonly keys: Pick<Keys, 'payer' | 'playground'>
   readonly clock: Clock
 }
 
@@ -25,7 +28,7 @@ const WITHIN_MS = 10_000
 const RATE = { limit: 6, perMs: 60_000 }
 const NAMES_MAX = 1000
 
-export const providerTestCreate = ({ models, makeRequest, clock }: ProviderTestParts): Route => {
+export const providerTestCreate = ({ models, makeRequest, keys, clock }: ProviderTestParts): Route => {
   const meter = createRateMeter(NAMES_MAX)
   return {
     method: 'POST',
@@ -43,8 +46,9 @@ export const providerTestCreate = ({ models, makeRequest, clock }: ProviderTestP
     async handle(request) {
       const slug = validate(providerSlug, request.params['slug'], ['slug'])
       const bodyText = await request.text()
-      const { model: named } = validate(providerTestBody, readJsonObject(bodyText.trim() === '' ? '{}' : bodyText))
+      const { model: named, key } = validate(providerTestBody, readJsonObject(bodyText.trim() === '' ? '{}' : bodyText))
       const model = modelFor(models, slug, named)
+      const payer = await payerOf(request, keys, key)
       const { allowed, retryAfterMs } = meter.take(`${reachOf(request).workspaceId} ${slug}`, 1, RATE, clock.monotonicMs())
       if (!allowed) {
         throw new GatewayError('rate_limit_exceeded', `A provider is tested at most ${RATE.limit} times a minute.`, {
@@ -52,7 +56,7 @@ export const providerTestCreate = ({ models, makeRequest, clock }: ProviderTestP
         })
       }
       const answer = await makeRequest({
-        principal: principalOf(request),
+        principal: payer,
         requestId: request.requestId,
         origin: 'test',
         withinMs: WITHIN_MS,

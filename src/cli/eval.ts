@@ -1,0 +1,123 @@
+/** `patchbay eval`: runs a version of a preset over a set of items, and tells by its exit code whether it passed. */
+import { readFileSync } from 'node:fs'
+
+import { parse } from 'yaml'
+import { z } from 'zod'
+
+import { SettingError, type RemoteSettings } from '../config.ts'
+import { evaluationEstimate, evaluationWithItems, type Outcome } from '../contract/evaluation.ts'
+import { systemClock } from '../lib/clock.ts'
+import { isObject, type JsonObject, type JsonValue } from '../lib/json.ts'
+import { createRemote, type Remote } from './remote.ts'
+import { warn } from './warn.ts'
+
+export interface EvalFlags {
+  readonly version: string
+  readonly set: string
+  readonly baseline?: string
+  readonly check?: readonly string[]
+  readonly minPassRate?: string
+  readonly budgetUsd?: string
+  readonly concurrency?: string
+  readonly workspace?: string
+  readonly dryRun?: boolean
+  readonly json?: boolean
+}
+
+const PASSED = 0
+const FAILED = 1
+const LOOK_MS = 500
+
+export const evalVerb = async (settings: RemoteSettings, slug: string, flags: EvalFlags): Promise<number> => {
+  const remote = createRemote(settings, flags.workspace)
+  const path = `/presets/${encodeURIComponent(slug)}/evaluations`
+  const { json } = await remote.ask('POST', path, { body: bodyOf(flags) })
+  if (flags.dryRun === true) {
+    const { data } = estimate.parse(json)
+    process.stdout.write(`${JSON.stringify(data, null, flags.json === true ? 0 : 2)}\n`)
+    return PASSED
+  }
+  const { id } = whole.parse(json).data
+  warn(`evaluation ${id} of ${slug}@${flags.version} runs; it goes on if this command is interrupted.`)
+  const ended = await whenEnded(remote, `${path}/${id}`)
+  process.stdout.write(flags.json === true ? `${JSON.stringify(ended)}\n` : reportOf(slug, ended))
+  return ended.passed === true ? PASSED : FAILED
+}
+
+const whole = z.object({ data: evaluationWithItems })
+const estimate = z.object({ data: evaluationEstimate })
+
+type Evaluation = z.output<typeof evaluationWithItems>
+
+const whenEnded = async (remote: Remote, path: string): Promise<Evaluation> => {
+  for (;;) {
+    const { data } = whole.parse((await remote.ask('GET', path)).json)
+    if (data.state !== 'running') return data
+    await new Promise<void>((resolve) => systemClock.after(LOOK_MS, resolve))
+  }
+}
+
+/** The set may be an object with all members of an evaluation, a list of items, or one item a line. Flags win. */
+const bodyOf = (flags: EvalFlags): JsonObject => {
+  const set = readSet(flags.set)
+  const body: JsonObject = Array.isArray(set) ? { items: set } : isObject(set) ? set : refuseSet(flags.set)
+  const checks = flags.check?.map((type) => ({ type })) ?? body['checks'] ?? [{ type: 'exact' }]
+  return {
+    ...body,
+    checks,
+    version: numberOf(flags.version, '--version'),
+    ...optional('baseline', flags.baseline, '--baseline'),
+    ...optional('min_pass_rate', flags.minPassRate, '--min-pass-rate'),
+    ...optional('budget_usd', flags.budgetUsd, '--budget-usd'),
+    ...optional('concurrency', flags.concurrency, '--concurrency'),
+    ...(flags.dryRun === true ? { dry_run: true } : {}),
+  }
+}
+
+const optional = (member: string, text: string | undefined, flag: string): JsonObject =>
+  text === undefined ? {} : { [member]: numberOf(text, flag) }
+
+const numberOf = (text: string, flag: string): number => {
+  const number = Number(text)
+  if (text.trim() === '' || !Number.isFinite(number)) throw new SettingError(`${flag}: use a number, not "${text}".`)
+  return number
+}
+
+const readSet = (file: string): JsonValue => {
+  let text: string
+  try {
+    text = readFileSync(file, 'utf8')
+  } catch (cause) {
+    throw new SettingError(`--set: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
+  }
+  try {
+    if (!file.endsWith('.jsonl')) return parse(text) as JsonValue
+    return text.split('\n').flatMap((line) => (line.trim() === '' ? [] : [JSON.parse(line) as JsonValue]))
+  } catch (cause) {
+    throw new SettingError(`--set: ${file} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
+  }
+}
+
+const refuseSet = (file: string): never => {
+  throw new SettingError(`--set: ${file} holds neither a list of items nor an evaluation.`)
+}
+
+const reportOf = (slug: string, { version, state, passed, reason, summary, items }: Evaluation): string => {
+  const outcome = passed === true ? 'passed' : state === 'done' ? 'failed' : state
+  const lines = [
+    `${slug}@${version}: ${outcome}${reason === null ? '' : `: ${reason}`}`,
+    `  version   ${sideOf(summary.version)}`,
+    ...(summary.baseline === null ? [] : [`  baseline  ${sideOf(summary.baseline)}`]),
+    ...items.flatMap(({ position, answer }) => (answer === null || answer.passed ? [] : [`  item ${position}: ${failureOf(answer)}`])),
+  ]
+  return `${lines.join('\n')}\n`
+}
+
+const sideOf = ({ pass_rate: rate, failed, cost }: Evaluation['summary']['version']): string => {
+  if (rate === null) return 'nothing is done'
+  const percent = (part: number): string => `${(part * 100).toFixed(1)} %`
+  return `${percent(rate.value)} passed (95 %: ${percent(rate.low)} to ${percent(rate.high)}), ${failed} failed, $${cost}`
+}
+
+const failureOf = ({ checks }: Outcome): string =>
+  checks.flatMap(({ type, passed, reason }) => (passed ? [] : [`${type}: ${reason ?? 'no reason was given'}`])).join('; ')

@@ -1,0 +1,176 @@
+/** Evaluations of presets on the wire (docs/contract/presets.md#evaluations). */
+import { z } from 'zod'
+
+import { RegexRefused } from '../lib/regex/parse.ts'
+import { createRegex } from '../lib/regex/finder.ts'
+import { keyHash } from './key.ts'
+
+const timestamp = z.iso.datetime()
+const text = z.string().min(1).max(20_000)
+
+const pattern = z
+  .string()
+  .min(1)
+  .max(10_000)
+  .superRefine((given, context) => {
+    try {
+      createRegex(given)
+    } catch (thrown) {
+      if (!(thrown instanceof RegexRefused)) throw thrown
+      context.addIssue({ code: 'custom', message: `invalid_regex_pattern: ${thrown.message}` })
+    }
+  })
+
+const judgeModel = z.string().min(1).max(256).meta({ description: 'The model that judges; it may be a preset.' })
+
+const check = z.discriminatedUnion('type', [
+  z.strictObject({ type: z.literal('exact'), ignore_case: z.boolean().default(false) }),
+  z.strictObject({
+    type: z.literal('contains'),
+    text: text.optional().meta({ description: 'What each answer contains; what the item expects when absent.' }),
+    ignore_case: z.boolean().default(false),
+  }),
+  z.strictObject({ type: z.literal('pattern'), pattern }),
+  z.strictObject({ type: z.literal('json_schema'), schema: z.record(z.string(), z.json()) }),
+  z.strictObject({ type: z.literal('cost'), max_usd: z.number().min(0) }),
+  z.strictObject({ type: z.literal('latency'), max_ms: z.number().min(0) }),
+  z.strictObject({
+    type: z.literal('judge'),
+    model: judgeModel,
+    rubric: text,
+    min_score: z.number().min(1).max(5).default(4).meta({ description: 'Of 1 to 5.' }),
+  }),
+  z.strictObject({
+    type: z.literal('pairwise'),
+    model: judgeModel,
+    rubric: text.default('Which answer serves the user better?'),
+  }),
+])
+
+const messages = z.array(z.record(z.string(), z.json())).min(1).max(1000)
+
+const item = z.strictObject({
+  messages,
+  tools: z.array(z.record(z.string(), z.json())).max(128).optional(),
+  expected: z.json().optional().meta({ description: 'The answer that checks compare with: a text, or JSON.' }),
+})
+
+export const EVALUATION_ITEMS_MAX = 2000
+
+export const evaluationBody = z
+  .strictObject({
+    version: z.int().min(1),
+    baseline: z.int().min(1).nullish().meta({ description: 'A version that is run beside it, such as the live one.' }),
+    items: z.array(item).min(1).max(EVALUATION_ITEMS_MAX).optional(),
+    from_tests: z.boolean().default(false).meta({ description: "The preset's saved tests are items too." }),
+    checks: z.array(check).min(1).max(20),
+    min_pass_rate: z
+      .number()
+      .min(0)
+      .max(1)
+      .default(1)
+      .meta({ description: 'The part of the items that must pass for the evaluation to pass.' }),
+    concurrency: z.int().min(1).max(20).default(4),
+    budget_usd: z.number().gt(0).max(1_000_000).optional().meta({ description: 'No request is made whose worst case would exceed it.' }),
+    key: keyHash.optional().meta({ description: 'The key that pays; the one that asks when absent.' }),
+    name: z.string().max(200).optional(),
+    dry_run: z.boolean().default(false).meta({ description: 'Ask nobody, and tell what it may cost.' }),
+  })
+  .refine(({ items, from_tests }) => items !== undefined || from_tests, { path: ['items'], message: 'Give items, or from_tests.' })
+  .refine(({ checks, baseline }) => !checks.some(({ type }) => type === 'pairwise') || (baseline ?? null) !== null, {
+    path: ['baseline'],
+    message: 'A pairwise check needs a baseline.',
+  })
+  .meta({ id: 'EvaluationBody' })
+
+export const evaluationId = z.uuid().meta({ description: 'Id of an evaluation.' })
+
+export const EVALUATION_STATES = ['running', 'done', 'stopped', 'cancelled'] as const
+
+const outcome = z.object({
+  text: z.string().nullable(),
+  calls: z.array(z.object({ name: z.string(), arguments: z.string() })),
+  generation_id: z.string().nullable(),
+  error: z.object({ type: z.string(), message: z.string() }).nullable(),
+  cost: z.number(),
+  ttft_ms: z.number().nullable(),
+  total_ms: z.number(),
+  checks: z.array(z.object({ type: z.string(), passed: z.boolean(), score: z.number().nullable(), reason: z.string().nullable() })),
+  passed: z.boolean(),
+})
+
+const result = z.object({
+  position: z.int(),
+  state: z.enum(['waiting', 'done']),
+  messages,
+  expected: z.json(),
+  answer: outcome.nullable(),
+  baseline: outcome.nullable(),
+})
+
+const interval = z.object({ value: z.number(), low: z.number(), high: z.number() })
+
+const sideSummary = z.object({
+  passed: z.int(),
+  failed: z.int(),
+  errors: z.int(),
+  pass_rate: interval.nullable().meta({ description: 'With the bounds of its 95 % confidence interval (Wilson).' }),
+  cost: z.number(),
+  cost_per_item: z.number().nullable(),
+  total_ms_mean: z.number().nullable(),
+  checks: z.array(z.object({ type: z.string(), passed: z.int(), of: z.int() })),
+})
+
+export const evaluation = z
+  .object({
+    id: evaluationId,
+    preset_slug: z.string(),
+    name: z.string().nullable(),
+    version: z.int(),
+    baseline: z.int().nullable(),
+    state: z.enum(EVALUATION_STATES),
+    reason: z.string().nullable().meta({ description: 'Why it was stopped.' }),
+    passed: z.boolean().nullable().meta({ description: 'Null until it is done.' }),
+    min_pass_rate: z.number(),
+    items_total: z.int(),
+    items_done: z.int(),
+    cost: z.number().meta({ description: 'What it has cost by now, judges included.' }),
+    budget_usd: z.number().nullable(),
+    api_key_hash: z.string().meta({ description: 'The key that pays.' }),
+    checks: z.array(check),
+    summary: z
+      .object({
+        version: sideSummary,
+        baseline: sideSummary.nullable(),
+        difference: interval.nullable().meta({ description: 'Of the pass rates, item by item, with its 95 % confidence interval.' }),
+        preference: z.object({ wins: z.int(), losses: z.int(), ties: z.int() }).nullable().meta({ description: 'Of the pairwise checks.' }),
+      })
+      .meta({ description: 'Of the items that are done.' }),
+    created_at: timestamp,
+    ended_at: timestamp.nullable(),
+  })
+  .meta({ id: 'Evaluation' })
+
+export const evaluationWithItems = evaluation.extend({ items: z.array(result) }).meta({ id: 'EvaluationWithItems' })
+
+export const evaluationEstimate = z
+  .object({
+    dry_run: z.literal(true),
+    items: z.int(),
+    requests: z.int().meta({ description: 'Of the versions; judges come on top.' }),
+    judge_requests: z.int(),
+    min_usd: z.number().nullable().meta({ description: 'Without judges; null where a price is not known.' }),
+    max_usd: z.number().nullable(),
+  })
+  .meta({ id: 'EvaluationEstimate' })
+
+export type EvaluationBody = z.output<typeof evaluationBody>
+export type Check = z.output<typeof check>
+export type Outcome = z.output<typeof outcome>
+export type EvaluationState = (typeof EVALUATION_STATES)[number]
+export type EvaluationItem = Pick<z.output<typeof result>, 'messages' | 'expected'> & {
+  readonly tools: readonly Readonly<Record<string, z.core.util.JSONType>>[] | null
+}
+export type EvaluationResult = z.output<typeof result>
+export type EvaluationResource = z.output<typeof evaluation>
+export type EvaluationEstimate = z.output<typeof evaluationEstimate>

@@ -1,0 +1,140 @@
+/** Evaluations of a preset: started, watched, exported, cancelled (docs/contract/presets.md#evaluations). */
+import { z } from 'zod'
+
+import {
+  evaluation,
+  evaluationBody,
+  evaluationEstimate,
+  evaluationId,
+  evaluationWithItems,
+  type EvaluationResult,
+} from '../../contract/evaluation.ts'
+import { listOf, listPaging } from '../../contract/paging.ts'
+import { presetSlug } from '../../contract/preset.ts'
+import { validate } from '../../contract/validate.ts'
+import { inWorkspace } from '../../contract/workspace.ts'
+import type { EvaluationDetails, Evaluations } from '../../inference/evaluations/evaluations.ts'
+import type { Keys } from '../../keys/keys.ts'
+import { csvLine } from '../../lib/csv.ts'
+import { readJsonObject } from '../../lib/json-body.ts'
+import type { PresetRef } from '../../storage/preset-test-store.ts'
+import { acceptsCsv, csvHeaders } from '../csv-stream.ts'
+import { jsonResponse } from '../json-response.ts'
+import { payerOf } from '../payer.ts'
+import { changedBy, reachOf, type Route, type RouteRequest } from '../route.ts'
+
+const shared = { tag: 'Presets', policy: 'management', surface: 'management' } as const
+
+const refOf = (request: RouteRequest): PresetRef => ({
+  workspaceId: reachOf(request).workspaceId,
+  slug: validate(presetSlug, request.params['slug'], ['slug']),
+})
+
+const idOf = (request: RouteRequest): string => validate(evaluationId, request.params['id'], ['id'])
+
+const whole = z.object({ data: evaluationWithItems })
+const one = {
+  ...shared,
+  path: '/presets/:slug/evaluations/:id',
+  params: { slug: presetSlug, id: evaluationId },
+  query: inWorkspace,
+  errors: [400, 404, 409],
+} as const
+
+export const evaluationRoutes = (evaluations: Evaluations, keys: Pick<Keys, 'payer' | 'playground'>): readonly Route[] => [
+  {
+    ...shared,
+    method: 'POST',
+    path: '/presets/:slug/evaluations',
+    operation: 'createPresetEvaluation',
+    summary: 'Run a version of a preset over items and check its answers',
+    params: { slug: presetSlug },
+    query: inWorkspace,
+    body: evaluationBody,
+    answers: {
+      200: { description: 'With dry_run: what it may cost.', schema: z.object({ data: evaluationEstimate }) },
+      201: { description: 'The evaluation, which runs from now on.', schema: whole },
+    },
+    errors: [404, 409],
+    async handle(request) {
+      const ref = refOf(request)
+      const body = validate(evaluationBody, readJsonObject(await request.text()))
+      const payer = await payerOf(request, keys, body.key)
+      if (body.dry_run) return jsonResponse({ data: await evaluations.estimate(ref, body, payer) })
+      return jsonResponse({ data: await evaluations.start(ref, body, payer, changedBy(request)) }, { status: 201 })
+    },
+  },
+  {
+    ...shared,
+    method: 'GET',
+    path: '/presets/:slug/evaluations',
+    operation: 'listPresetEvaluations',
+    summary: 'List the evaluations of a preset, newest first',
+    params: { slug: presetSlug },
+    query: { ...listPaging.query, ...inWorkspace },
+    answers: {
+      200: { description: 'Evaluations without their items.', schema: listOf(evaluation.omit({ summary: true, items_done: true })) },
+    },
+    errors: [400, 404],
+    async handle(request) {
+      const page = await evaluations.list(refOf(request), listPaging.read(request.query))
+      return jsonResponse({ data: page.items, total_count: page.totalCount })
+    },
+  },
+  {
+    ...one,
+    method: 'GET',
+    operation: 'getPresetEvaluation',
+    summary: 'Read an evaluation with its items; as CSV or JSON lines where the request accepts those',
+    answers: { 200: { description: 'The evaluation as far as it is.', schema: whole } },
+    async handle(request) {
+      const found = await evaluations.get(refOf(request), idOf(request))
+      if (acceptsCsv(request.headers)) return new Response(csvOf(found), { headers: csvHeaders(`evaluation-${found.id}.csv`) })
+      if (/\bapplication\/(?:x-ndjson|jsonl)\b/i.test(request.headers.get('accept') ?? '')) {
+        const lines = found.items.map((item) => `${JSON.stringify(item)}\n`).join('')
+        return new Response(lines, { headers: { 'content-type': 'application/x-ndjson; charset=utf-8', 'cache-control': 'no-store' } })
+      }
+      return jsonResponse({ data: found })
+    },
+  },
+  {
+    ...one,
+    method: 'POST',
+    path: '/presets/:slug/evaluations/:id/cancel',
+    operation: 'cancelPresetEvaluation',
+    summary: 'Cancel an evaluation: no more requests are made, and what is done stays',
+    answers: { 200: { description: 'The evaluation.', schema: whole } },
+    handle: async (request) => jsonResponse({ data: await evaluations.cancel(refOf(request), idOf(request), changedBy(request)) }),
+  },
+  {
+    ...one,
+    method: 'DELETE',
+    operation: 'deletePresetEvaluation',
+    summary: 'Delete an evaluation with all that it found',
+    answers: { 200: { description: 'Deleted.', schema: z.object({ deleted: z.literal(true) }) } },
+    async handle(request) {
+      await evaluations.delete(refOf(request), idOf(request), changedBy(request))
+      return jsonResponse({ deleted: true })
+    },
+  },
+]
+
+const COLUMNS = ['position', 'state', 'input', 'expected', 'passed', 'answer', 'error', 'cost', 'total_ms'] as const
+const BASELINE_COLUMNS = ['baseline_passed', 'baseline_answer', 'baseline_error', 'baseline_cost', 'baseline_total_ms'] as const
+
+const csvOf = ({ items }: EvaluationDetails): string =>
+  [csvLine([...COLUMNS, ...BASELINE_COLUMNS]), ...items.map((item) => csvLine(rowOf(item)))].join('')
+
+const rowOf = ({ position, state, messages, expected, answer, baseline }: EvaluationResult) => [
+  position,
+  state,
+  JSON.stringify(messages),
+  expected === null ? null : typeof expected === 'string' ? expected : JSON.stringify(expected),
+  ...cellsOf(answer),
+  ...cellsOf(baseline),
+]
+
+const cellsOf = (outcome: EvaluationResult['answer']) =>
+  outcome === null
+    ? [null, null, null, null, null]
+    : [outcome.passed, outcome.text, outcome.error?.message ?? null, outcome.cost, outcome.total_ms]

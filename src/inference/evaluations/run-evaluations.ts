@@ -1,0 +1,227 @@
+/**
+ * Evaluations run behind the requests of clients, in whatever process takes them: one process at a time holds an evaluation
+ * and goes on holding it; where that one is gone, another goes on after a few seconds. An answer is kept as soon as it is
+ * there, and a request that was paid for is never made again (decisions/0066).
+ */
+import { GatewayError } from '../../errors.ts'
+import type { Keys, Principal } from '../../keys/keys.ts'
+import { isoTimestamp, type Clock } from '../../lib/clock.ts'
+import type { IdSource } from '../../lib/id.ts'
+import type { JsonObject } from '../../lib/json.ts'
+import { dollars, nanosOf } from '../../lib/money.ts'
+import { repeat } from '../../lib/repeat.ts'
+import type { EvaluationEnd, EvaluationStore, KeptAnswer, StoredEvaluation, StoredItem } from '../../storage/evaluation-store.ts'
+import { asFailure } from '../as-failure.ts'
+import type { MakeRequest, OwnAnswer } from '../own-request.ts'
+import { runItem } from './run-item.ts'
+import { summaryOf } from './summary.ts'
+
+export interface EvaluationRunnerParts {
+  readonly store: EvaluationStore
+  readonly keys: Pick<Keys, 'payer'>
+  readonly makeRequest: MakeRequest
+  /** The most that a request may cost, in dollars; null where that is not known. */
+  readonly boundOf: (principal: Principal, body: JsonObject) => Promise<number | null>
+  /** Resolves when the records of all answers are written. */
+  readonly flush: () => Promise<void>
+  readonly clock: Clock
+  readonly ids: IdSource
+  readonly onError: (thrown: unknown, doing: string) => void
+}
+
+const LOOK_MS = 500
+const HELD_MS = 10_000
+const RENEW_MS = 3000
+/** At once in this process. */
+const RUNNING_MAX = 2
+const REQUEST_MS = 10 * 60_000
+
+/** Takes up what runs, until stopped: what is begun is then left to another process. */
+export const startEvaluations = (parts: EvaluationRunnerParts): (() => Promise<void>) => {
+  const { store, clock, ids, onError } = parts
+  const holder = ids.prefixed('runner')
+  const stopping = new AbortController()
+  const running = new Set<Promise<void>>()
+  const stop = repeat(
+    clock,
+    LOOK_MS,
+    async () => {
+      if (running.size >= RUNNING_MAX) return
+      const taken = await store.take(holder, isoTimestamp(clock.now()), isoTimestamp(clock.now() + HELD_MS))
+      if (taken === null) return
+      const run = runEvaluation(taken, holder, stopping.signal, parts)
+        .catch((thrown: unknown) => onError(thrown, 'an evaluation was interrupted'))
+        .finally(() => running.delete(run))
+      running.add(run)
+    },
+    (thrown) => onError(thrown, 'no evaluations taken up'),
+  )
+  return async () => {
+    stop()
+    stopping.abort()
+    await Promise.all(running)
+  }
+}
+
+/** No more requests are made: the process ends, somebody cancelled, or the money is out. */
+class Interrupted extends Error {
+  override readonly name = 'Interrupted'
+  /** How the evaluation ends by it; null where it goes on elsewhere. */
+  readonly end: EvaluationEnd | null
+
+  constructor(end: EvaluationEnd | null) {
+    super('The evaluation was interrupted.')
+    this.end = end
+  }
+}
+
+const runEvaluation = async (
+  evaluation: StoredEvaluation,
+  holder: string,
+  ending: AbortSignal,
+  parts: EvaluationRunnerParts,
+): Promise<void> => {
+  const { store, clock, ids } = parts
+  const { id, spec } = evaluation
+  const over = new AbortController()
+  const { signal } = over
+  const giveUp = (): void => over.abort()
+  ending.addEventListener('abort', giveUp, { once: true })
+  if (ending.aborted) giveUp()
+  const stopHolding = repeat(
+    clock,
+    RENEW_MS,
+    async () => {
+      if (!(await store.hold(id, holder, isoTimestamp(clock.now() + HELD_MS)))) giveUp()
+    },
+    giveUp,
+  )
+  const end = (how: EvaluationEnd): Promise<boolean> =>
+    store.end(evaluation, how, isoTimestamp(clock.now()), { requestId: ids.prefixed('eval'), userId: null, keyHash: evaluation.keyHash })
+  try {
+    const principal = await parts.keys.payer(evaluation.workspaceId, evaluation.keyHash)
+    await parts.flush()
+    const purse = createPurse(evaluation, await store.paid(`${id}/`))
+    const waiting = (await store.items(id)).filter(({ result }) => result === null)
+    await inParallel(waiting, spec.concurrency, (item) => doItem(item, { evaluation, principal, signal, purse }, parts))
+    const results = (await store.items(id)).flatMap(({ result }) => result ?? [])
+    const { passed } = summaryOf(results, spec.checks).version
+    await end({ state: 'done', passed: passed >= spec.minPassRate * results.length, reason: null })
+  } catch (thrown) {
+    if (thrown instanceof Interrupted) {
+      if (thrown.end !== null) await end(thrown.end)
+    } else if (thrown instanceof GatewayError) await end({ state: 'stopped', passed: null, reason: thrown.message })
+    else throw thrown
+  } finally {
+    stopHolding()
+    ending.removeEventListener('abort', giveUp)
+  }
+}
+
+interface Running {
+  readonly evaluation: StoredEvaluation
+  readonly principal: Principal
+  readonly signal: AbortSignal
+  readonly purse: Purse
+}
+
+const doItem = async (
+  { position, item, answers: before }: StoredItem,
+  { evaluation, principal, signal, purse }: Running,
+  { store, makeRequest, boundOf }: EvaluationRunnerParts,
+): Promise<void> => {
+  const { id, slug, spec } = evaluation
+  let answers = before
+  const keep = async (name: string, answer: KeptAnswer): Promise<KeptAnswer> => {
+    answers = { ...answers, [name]: answer }
+    await store.keepAnswers(id, position, answers, answer.costNanos)
+    return answer
+  }
+  const ask = async (name: string, body: JsonObject): Promise<KeptAnswer> => {
+    const known = answers[name]
+    if (known !== undefined) return known
+    if (signal.aborted) throw new Interrupted(null)
+    const requestId = `${id}/${position}/${name}`
+    const paid = purse.paid.get(requestId)
+    if (paid !== undefined) return keep(name, { ...LOST, costNanos: paid })
+    const release = purse.isBounded ? purse.hold(await boundOf(principal, body)) : () => undefined
+    const answer = await makeRequest({ principal, body, origin: 'evaluation', requestId, withinMs: REQUEST_MS, signal })
+    // What was cut short is asked again by whoever goes on.
+    if (signal.aborted) throw new Interrupted(null)
+    release(answer.costNanos)
+    if (answer.error?.type === 'payment_required') throw new Interrupted({ state: 'stopped', passed: null, reason: answer.error.message })
+    return keep(name, keptOf(answer))
+  }
+  await store.finishItem(id, position, await runItem(slug, item, spec, ask))
+}
+
+const LOST: KeptAnswer = {
+  generationId: null,
+  error: { type: 'interrupted', message: 'The service ended between the answer and its keeping. It was paid for, and is not asked again.' },
+  text: '',
+  calls: [],
+  costNanos: 0,
+  ttftMs: null,
+  totalMs: 0,
+}
+
+const keptOf = ({ generationId, error, text, calls, costNanos, ttftMs, totalMs }: OwnAnswer): KeptAnswer => ({
+  generationId,
+  error: error === null ? null : { type: error.type, message: error.publicMessage },
+  text,
+  calls,
+  costNanos,
+  ttftMs,
+  totalMs,
+})
+
+interface Purse {
+  readonly isBounded: boolean
+  readonly paid: ReadonlyMap<string, number>
+  /** Sets the most that a request may cost aside; the answer tells what it did cost. Throws where it does not fit. */
+  hold(boundUsd: number | null): (costNanos: number) => void
+}
+
+const createPurse = ({ costNanos, spec: { budgetNanos } }: StoredEvaluation, paid: ReadonlyMap<string, number>): Purse => {
+  let spent = costNanos
+  let held = 0
+  return {
+    isBounded: budgetNanos !== null,
+    paid,
+    hold(boundUsd) {
+      const budget = budgetNanos ?? Number.POSITIVE_INFINITY
+      const bound = boundUsd === null ? Number.POSITIVE_INFINITY : nanosOf(boundUsd)
+      if (spent + held + bound > budget) {
+        const why = boundUsd === null ? 'whose price is not known' : `which may cost $${boundUsd}`
+        const reason = `The budget of $${dollars(budget)} does not bear the next request, ${why}: $${dollars(spent)} are spent and $${dollars(held)} held.`
+        throw new Interrupted({ state: 'stopped', passed: null, reason })
+      }
+      held += bound
+      return (cost) => {
+        held -= bound
+        spent += cost
+      }
+    },
+  }
+}
+
+/** The first failure ends all, once what was begun has ended. */
+const inParallel = async <Item>(items: readonly Item[], most: number, work: (item: Item) => Promise<void>): Promise<void> => {
+  let next = 0
+  let failure: { readonly thrown: unknown } | null = null
+  const worker = async (): Promise<void> => {
+    while (next < items.length && failure === null) {
+      const item = items[next]
+      next += 1
+      if (item === undefined) return
+      try {
+        await work(item)
+      } catch (thrown) {
+        failure ??= { thrown }
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: Math.min(most, items.length) }, worker))
+  const failed = failure as { readonly thrown: unknown } | null
+  if (failed !== null) throw failed.thrown instanceof Interrupted ? failed.thrown : asFailure(failed.thrown)
+}

@@ -1,0 +1,304 @@
+/** Evaluations and their items. What people wrote and models answered is kept sealed. */
+import type { Kysely, Selectable } from 'kysely'
+
+import type { EvaluationItem, EvaluationState, Outcome, Check } from '../contract/evaluation.ts'
+import type { Slice } from '../contract/paging.ts'
+import { type ChangedBy, recordChange } from './audit-log.ts'
+import type { Page } from './page.ts'
+import type { SealedDatabase } from './preset-rows.ts'
+import type { PresetRef } from './preset-test-store.ts'
+import type { EvaluationsTable, Schema } from './schema.ts'
+
+/** What is run, and by which rules. */
+export interface EvaluationSpec {
+  readonly name: string | null
+  readonly version: number
+  readonly baseline: number | null
+  readonly checks: readonly Check[]
+  readonly minPassRate: number
+  readonly concurrency: number
+  readonly budgetNanos: number | null
+}
+
+export interface StoredEvaluation {
+  readonly id: string
+  readonly workspaceId: string
+  readonly slug: string
+  readonly state: EvaluationState
+  readonly keyHash: string
+  readonly spec: EvaluationSpec
+  readonly itemsTotal: number
+  readonly costNanos: number
+  readonly passed: boolean | null
+  readonly reason: string | null
+  readonly createdAt: string
+  readonly endedAt: string | null
+}
+
+/** What came of a request that an item needed. */
+export interface KeptAnswer {
+  readonly generationId: string | null
+  readonly error: { readonly type: string; readonly message: string } | null
+  readonly text: string
+  readonly calls: readonly { readonly name: string; readonly arguments: string }[]
+  readonly costNanos: number
+  readonly ttftMs: number | null
+  readonly totalMs: number
+}
+
+/** By the name of the request within its item. */
+export type KeptAnswers = Readonly<Record<string, KeptAnswer>>
+
+export interface ItemResult {
+  readonly answer: Outcome
+  readonly baseline: Outcome | null
+  readonly preference: 'win' | 'loss' | 'tie' | null
+}
+
+export interface StoredItem {
+  readonly position: number
+  readonly item: EvaluationItem
+  /** Null until it is done. */
+  readonly result: ItemResult | null
+  /** What was paid for until then. */
+  readonly answers: KeptAnswers
+}
+
+export interface EvaluationEnd {
+  readonly state: Exclude<EvaluationState, 'running'>
+  readonly passed: boolean | null
+  readonly reason: string | null
+}
+
+export interface EvaluationStore {
+  create(evaluation: StoredEvaluation, items: readonly EvaluationItem[], by: ChangedBy): Promise<'created' | 'no-such-preset'>
+  /** Newest first; null if there is no such preset. */
+  list(preset: PresetRef, slice: Slice): Promise<Page<StoredEvaluation> | null>
+  get(preset: PresetRef, id: string): Promise<StoredEvaluation | null>
+  items(id: string): Promise<readonly StoredItem[]>
+  /** With all that it found. False where there is none of this id. */
+  delete(preset: PresetRef, id: string, now: string, by: ChangedBy): Promise<boolean>
+  /** One that runs and that nobody has held since `now`; it is held by `holder` until `until`. */
+  take(holder: string, now: string, until: string): Promise<StoredEvaluation | null>
+  /** False where it is held by another one, or runs no more. */
+  hold(id: string, holder: string, until: string): Promise<boolean>
+  /** All answers so far, and what the newest one has cost. */
+  keepAnswers(id: string, position: number, answers: KeptAnswers, costNanos: number): Promise<void>
+  finishItem(id: string, position: number, result: ItemResult): Promise<void>
+  /** False where it had ended. */
+  end(evaluation: Pick<StoredEvaluation, 'id' | 'workspaceId' | 'slug'>, end: EvaluationEnd, now: string, by: ChangedBy): Promise<boolean>
+  /** Requests whose ids begin so and that were paid for, and what each has cost in nano-dollars. */
+  paid(requestIdPrefix: string): Promise<ReadonlyMap<string, number>>
+}
+
+export const createEvaluationStore = ({ database, seal }: SealedDatabase): EvaluationStore => {
+  const toEvaluation = (row: Selectable<EvaluationsTable>): StoredEvaluation => ({
+    id: row.id,
+    workspaceId: row.workspace_id,
+    slug: row.preset_slug,
+    state: row.state,
+    keyHash: row.key_hash,
+    spec: JSON.parse(seal.open(row.sealed_spec, `evaluation ${row.id}`)) as EvaluationSpec,
+    itemsTotal: row.items_total,
+    costNanos: row.cost_nanos,
+    passed: row.passed === null ? null : row.passed === 1,
+    reason: row.reason,
+    createdAt: row.created_at,
+    endedAt: row.ended_at,
+  })
+  const itemContext = (id: string, position: number, part: 'item' | 'result'): string => `evaluation-${part} ${id} ${position}`
+  const writeProgress = async (kysely: Kysely<Schema>, id: string, position: number, progress: Progress): Promise<void> => {
+    await kysely
+      .updateTable('evaluation_items')
+      .set({ sealed_result: seal.seal(JSON.stringify(progress), itemContext(id, position, 'result')) })
+      .where('evaluation_id', '=', id)
+      .where('position', '=', position)
+      .execute()
+  }
+  const inPreset = ({ workspaceId, slug }: PresetRef) =>
+    database.kysely.selectFrom('evaluations').where('workspace_id', '=', workspaceId).where('preset_slug', '=', slug)
+
+  return {
+    create: (evaluation, items, by) =>
+      recordChange<'created' | 'no-such-preset'>(database, by, evaluation.createdAt, async (transaction) => {
+        const { id, workspaceId, slug } = evaluation
+        const preset = await transaction
+          .selectFrom('presets')
+          .select('id')
+          .where('workspace_id', '=', workspaceId)
+          .where('slug', '=', slug)
+          .executeTakeFirst()
+        if (preset === undefined) return { result: 'no-such-preset', audit: null }
+        await transaction
+          .insertInto('evaluations')
+          .values({
+            id,
+            workspace_id: workspaceId,
+            preset_id: preset.id,
+            preset_slug: slug,
+            state: evaluation.state,
+            key_hash: evaluation.keyHash,
+            sealed_spec: seal.seal(JSON.stringify(evaluation.spec), `evaluation ${id}`),
+            items_total: items.length,
+            cost_nanos: 0,
+            passed: null,
+            reason: null,
+            held_by: null,
+            held_until: null,
+            created_at: evaluation.createdAt,
+            ended_at: null,
+          })
+          .execute()
+        const rows = items.map((item, position) => ({
+          evaluation_id: id,
+          position,
+          sealed_item: seal.seal(JSON.stringify(item), itemContext(id, position, 'item')),
+          sealed_result: null,
+        }))
+        for (let at = 0; at < rows.length; at += ROWS_AT_ONCE) {
+          await transaction
+            .insertInto('evaluation_items')
+            .values(rows.slice(at, at + ROWS_AT_ONCE))
+            .execute()
+        }
+        const { version, baseline } = evaluation.spec
+        return {
+          result: 'created',
+          audit: {
+            ...auditOf(evaluation, 'evaluation_started'),
+            before: null,
+            after: { evaluation_id: id, version, baseline, items: items.length },
+          },
+        }
+      }),
+
+    async list(ref, { offset, limit }) {
+      const preset = await database.kysely
+        .selectFrom('presets')
+        .select('id')
+        .where('workspace_id', '=', ref.workspaceId)
+        .where('slug', '=', ref.slug)
+        .executeTakeFirst()
+      if (preset === undefined) return null
+      const wanted = database.kysely.selectFrom('evaluations').where('preset_id', '=', preset.id)
+      const rows = await wanted.selectAll().orderBy('created_at', 'desc').orderBy('id', 'desc').offset(offset).limit(limit).execute()
+      const { count } = await wanted.select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
+      return { items: rows.map(toEvaluation), totalCount: count }
+    },
+
+    async get(ref, id) {
+      const row = await inPreset(ref).selectAll().where('id', '=', id).executeTakeFirst()
+      return row === undefined ? null : toEvaluation(row)
+    },
+
+    async items(id) {
+      const rows = await database.kysely
+        .selectFrom('evaluation_items')
+        .selectAll()
+        .where('evaluation_id', '=', id)
+        .orderBy('position')
+        .execute()
+      return rows.map(({ position, sealed_item, sealed_result }) => ({
+        position,
+        item: JSON.parse(seal.open(sealed_item, itemContext(id, position, 'item'))) as EvaluationItem,
+        ...(sealed_result === null ? NOTHING_YET : (JSON.parse(seal.open(sealed_result, itemContext(id, position, 'result'))) as Progress)),
+      }))
+    },
+
+    delete: (ref, id, now, by) =>
+      recordChange<boolean>(database, by, now, async (transaction) => {
+        const row = await transaction
+          .selectFrom('evaluations')
+          .select('id')
+          .where('workspace_id', '=', ref.workspaceId)
+          .where('preset_slug', '=', ref.slug)
+          .where('id', '=', id)
+          .executeTakeFirst()
+        if (row === undefined) return { result: false, audit: null }
+        await transaction.deleteFrom('evaluation_items').where('evaluation_id', '=', id).execute()
+        await transaction.deleteFrom('evaluations').where('id', '=', id).execute()
+        return { result: true, audit: { ...auditOf(ref, 'evaluation_deleted'), before: { evaluation_id: id }, after: null } }
+      }),
+
+    async take(holder, now, until) {
+      const free = await database.kysely
+        .selectFrom('evaluations')
+        .select('id')
+        .where('state', '=', 'running')
+        .where((eb) => eb.or([eb('held_until', 'is', null), eb('held_until', '<', now)]))
+        .orderBy('created_at')
+        .limit(1)
+        .executeTakeFirst()
+      if (free === undefined) return null
+      const taken = await database.kysely
+        .updateTable('evaluations')
+        .set({ held_by: holder, held_until: until })
+        .where('id', '=', free.id)
+        .where('state', '=', 'running')
+        .where((eb) => eb.or([eb('held_until', 'is', null), eb('held_until', '<', now)]))
+        .returningAll()
+        .executeTakeFirst()
+      return taken === undefined ? null : toEvaluation(taken)
+    },
+
+    async hold(id, holder, until) {
+      const { numUpdatedRows } = await database.kysely
+        .updateTable('evaluations')
+        .set({ held_until: until })
+        .where('id', '=', id)
+        .where('held_by', '=', holder)
+        .where('state', '=', 'running')
+        .executeTakeFirstOrThrow()
+      return Number(numUpdatedRows) === 1
+    },
+
+    keepAnswers: (id, position, answers, costNanos) =>
+      database.transaction(async (transaction) => {
+        await writeProgress(transaction, id, position, { result: null, answers })
+        await transaction
+          .updateTable('evaluations')
+          .set((eb) => ({ cost_nanos: eb('cost_nanos', '+', costNanos) }))
+          .where('id', '=', id)
+          .execute()
+      }),
+
+    finishItem: (id, position, result) => writeProgress(database.kysely, id, position, { result, answers: {} }),
+
+    end: (evaluation, { state, passed, reason }, now, by) =>
+      recordChange<boolean>(database, by, now, async (transaction) => {
+        const { numUpdatedRows } = await transaction
+          .updateTable('evaluations')
+          .set({ state, passed: passed === null ? null : passed ? 1 : 0, reason, ended_at: now, held_until: null })
+          .where('id', '=', evaluation.id)
+          .where('state', '=', 'running')
+          .executeTakeFirstOrThrow()
+        if (Number(numUpdatedRows) === 0) return { result: false, audit: null }
+        return {
+          result: true,
+          audit: { ...auditOf(evaluation, `evaluation_${state}`), before: null, after: { evaluation_id: evaluation.id, passed, reason } },
+        }
+      }),
+
+    async paid(prefix) {
+      const rows = await database.kysely
+        .selectFrom('generations')
+        .select(['request_id', 'cost_nanos', 'byok_cost_nanos'])
+        .where('request_id', '>=', prefix)
+        .where('request_id', '<', `${prefix}\u007f`)
+        .execute()
+      const paid = new Map<string, number>()
+      for (const { request_id, cost_nanos, byok_cost_nanos } of rows) {
+        if (request_id !== null && cost_nanos + byok_cost_nanos > 0) paid.set(request_id, cost_nanos)
+      }
+      return paid
+    },
+  }
+}
+
+type Progress = Pick<StoredItem, 'result' | 'answers'>
+
+const NOTHING_YET: Progress = { result: null, answers: {} }
+
+const ROWS_AT_ONCE = 200
+
+const auditOf = ({ workspaceId, slug }: PresetRef, action: string) => ({ workspaceId, action, objectType: 'preset', objectId: slug })
