@@ -274,12 +274,14 @@ describe('limits', () => {
     expect(choices(asked())).toEqual(['required', 'auto', forced, 'auto', forced, 'auto', forced, 'auto'])
   })
 
-  test('three turns of arguments that are no JSON end in an answer', async () => {
+  test('three turns of arguments that are no JSON end in an answer, and the record says that this was why', async () => {
     const broken = { name: 'service_datetime', json: '{"a' }
     first.script(playing([broken], [broken], [broken], 'Done.'))
     const asked = watching()
-    expect(wire(await ask()).usage).toMatchObject({ server_tool_use_details: { tool_calls_requested: 3, tool_calls_executed: 0 } })
+    const answer = await ask()
+    expect(wire(answer).usage).toMatchObject({ server_tool_use_details: { tool_calls_requested: 3, tool_calls_executed: 0 } })
     expect(choices(asked())).toEqual(['auto', 'auto', 'auto', 'none'])
+    expect((await recordOf(answer))['stopped_by']).toBe('malformed_calls')
   })
 
   test('two of four searches run at once at most, and results go up in the order of the calls', async () => {

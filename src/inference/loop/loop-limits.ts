@@ -63,7 +63,7 @@ export const stopAfter = (
   if (isBroke) return 'budget'
   if (report.steps >= limits.steps) return limits.isAsked ? 'max_tool_calls' : 'steps'
   if (isLate) return 'time'
-  return malformed >= MALFORMED_MAX ? 'steps' : null
+  return malformed >= MALFORMED_MAX ? 'malformed_calls' : null
 }
 
 const MALFORMED_MAX = 3

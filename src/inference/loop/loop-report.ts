@@ -10,6 +10,7 @@ export type StoppedBy =
   | 'model'
   | 'max_tool_calls'
   | 'steps'
+  | 'malformed_calls'
   | 'time'
   | 'budget'
   | 'client_tool'
