@@ -13,7 +13,7 @@ export interface Remote {
   /** Rejects with RemoteRefused, or with RemoteUnreachable. */
   ask(method: RemoteMethod, path: string, options?: RemoteOptions): Promise<RemoteAnswer>
   /** Every entry of a list that is cut by `offset` and `limit`. */
-  list(path: string): Promise<readonly JsonObject[]>
+  list(path: string, query?: RemoteOptions['query']): Promise<readonly JsonObject[]>
 }
 
 export type RemoteMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -96,10 +96,10 @@ export const createRemote = ({ url, managementKey }: RemoteSettings, workspace?:
     url: base,
     ...(workspace === undefined ? {} : { workspace }),
     ask,
-    async list(path) {
+    async list(path, query = {}) {
       const all: JsonObject[] = []
       for (;;) {
-        const { json } = await ask('GET', path, { query: { offset: String(all.length), limit: String(LIST_PAGE) } })
+        const { json } = await ask('GET', path, { query: { ...query, offset: String(all.length), limit: String(LIST_PAGE) } })
         const page = Array.isArray(json['data']) ? json['data'].filter((item): item is JsonObject => isObject(item)) : []
         all.push(...page)
         if (page.length < LIST_PAGE) return all

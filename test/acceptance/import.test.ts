@@ -280,6 +280,17 @@ test('Bifrost: providers with variables for keys, and limits of virtual keys', a
   expect(data.find(({ name }) => name === 'Batch')).toMatchObject({ limit: 1, limit_reset: null, disabled: true })
 })
 
+test('a key is known by its name, however many were made after it', async () => {
+  const own = await services.start()
+  const create = (name: string, limit: number) => call(own, 'POST', '/keys', { body: { name, limit } })
+  await create('Production', 5)
+  for (let number = 0; number < 100; number += 1) expect((await create(`later ${number}`, 1)).status).toBe(201)
+  const { stdout } = await runAt(own, ['openrouter', join(FIXTURES, 'openrouter/keys.json'), '--create-keys', '--overwrite'])
+  expect(stdout).toContain('done: limits of the key "Production"')
+  const { data } = (await call(own, 'GET', '/keys?q=Production')).json as { data: { limit: number; limit_reset: string }[] }
+  expect(data).toMatchObject([{ limit: 100, limit_reset: 'monthly' }])
+})
+
 test('OpenRouter: presets with their configuration, guardrails, and limits of keys', async () => {
   const { stdout } = await move('openrouter', 'presets.json')
   expect(findings(stdout)).toEqual([

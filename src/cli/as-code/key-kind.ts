@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { SettingError } from '../../config.ts'
 import { apiKey, keyHash, updateKeyBody } from '../../contract/key.ts'
 import type { JsonObject } from '../../lib/json.ts'
+import type { Remote } from '../remote.ts'
 import type { Document } from './document.ts'
 import { plainName } from './guardrail-kind.ts'
 import type { Kind } from './kind.ts'
@@ -19,14 +20,7 @@ export const keyKind: Kind = {
   folder: 'keys',
   fileName: ({ identity, document: { name } }) => `${plainName(typeof name === 'string' ? name : '')}-${identity.slice(0, HASH_SHOWN)}`,
   async list(remote) {
-    const keys = []
-    for (;;) {
-      const { json } = await remote.ask('GET', '/keys', { query: { include_disabled: 'true', offset: String(keys.length) } })
-      const page = z.array(apiKey).parse(json['data'])
-      keys.push(...page)
-      if (page.length < KEYS_PAGE) break
-    }
-    return keys.map((key) => ({ identity: key.hash, id: key.hash, document: documentOf(key) }))
+    return (await allKeys(remote)).map((key) => ({ identity: key.hash, id: key.hash, document: documentOf(key) }))
   },
   read(value) {
     const file = fileSchema.parse(value)
@@ -41,7 +35,8 @@ export const keyKind: Kind = {
   remove: null,
 }
 
-const KEYS_PAGE = 100
+export const allKeys = async (remote: Remote): Promise<readonly z.output<typeof apiKey>[]> =>
+  z.array(apiKey).parse(await remote.list('/keys', { include_disabled: 'true' }))
 
 const documentOf = (key: Readonly<Record<string, unknown>>): Document => {
   const limits = Object.keys(updateKeyBody.shape).flatMap((name) => {

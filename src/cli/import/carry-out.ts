@@ -1,12 +1,12 @@
 /** Brings a plan to a running service. What is there already is left alone, so that a second run changes nothing. */
 import { z } from 'zod'
 
-import { apiKey, createdKey } from '../../contract/key.ts'
+import { type apiKey, createdKey } from '../../contract/key.ts'
 import { preset, presetVersion, savedPreset } from '../../contract/preset.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import { isSame, type Document } from '../as-code/document.ts'
 import { guardrailKind } from '../as-code/guardrail-kind.ts'
-import { keyKind } from '../as-code/key-kind.ts'
+import { allKeys, keyKind } from '../as-code/key-kind.ts'
 import { bodyOf, SAVED_AT } from '../as-code/preset-kind.ts'
 import { type Remote, RemoteRefused } from '../remote.ts'
 import type { ImportPlan, PlannedKey, PlannedPreset, PlannedVersion } from './import-plan.ts'
@@ -42,10 +42,7 @@ export async function* carryOut(plan: ImportPlan, remote: Remote, options: Carry
       return { state: 'done', says: name }
     })
   }
-  const keys =
-    plan.keys.length === 0
-      ? []
-      : z.array(apiKey).parse((await remote.ask('GET', '/keys', { query: { include_disabled: 'true' } })).json['data'])
+  const keys = plan.keys.length === 0 ? [] : await allKeys(remote)
   for (const planned of plan.keys) yield await guarded(`key ${planned.name}`, () => bringKey(planned, keys, remote, options))
 }
 
