@@ -44,6 +44,7 @@ export interface Finished extends Pick<
   | 'log'
   | 'connection'
   | 'loop'
+  | 'searched'
   | 'innerAttempts'
   | 'warnings'
   | 'httpStatus'
@@ -51,6 +52,12 @@ export interface Finished extends Pick<
   | 'hit'
 > {
   readonly bill: Bill
+}
+
+/** What the record tells of a search before the answer. */
+export interface SearchBefore {
+  readonly engine: string
+  readonly results: number
 }
 
 /** The part that writes the answer knows its status. */
@@ -76,6 +83,8 @@ export class Admitted {
   #feeNanos = 0
   /** What its tools did; null where the service runs none. */
   loop: LoopReport | null = null
+  /** The search that went before the answer; null: none was made. */
+  searched: SearchBefore | null = null
   teller = REAL_STATUS
   /** What the response cache does for it; null: it was not asked. */
   cache: CacheUse | null = null
@@ -169,12 +178,27 @@ export class Admitted {
   }
 
   end(): Finished {
-    const { request, generationId, createdMs, hold, log, connection, loop, innerAttempts, cache, hit } = this
+    const { request, generationId, createdMs, hold, log, connection, loop, searched, innerAttempts, cache, hit } = this
     for (const inner of this.#inner) inner.endWithin()
     log.end()
     connection.close()
     const { bill, warnings, httpStatus } = this
-    return { request, generationId, createdMs, hold, log, connection, loop, innerAttempts, warnings, bill, httpStatus, cache, hit }
+    return {
+      request,
+      generationId,
+      createdMs,
+      hold,
+      log,
+      connection,
+      loop,
+      searched,
+      innerAttempts,
+      warnings,
+      bill,
+      httpStatus,
+      cache,
+      hit,
+    }
   }
 
   /** Ends an inference that another one needed: what it did not spend is free for the others. */

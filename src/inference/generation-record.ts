@@ -15,7 +15,7 @@ import { namedTrace } from './tracing/named-trace.ts'
 /** What a record tells of an answer that has ended. */
 type Recorded = Pick<
   Finished,
-  'request' | 'generationId' | 'createdMs' | 'log' | 'bill' | 'loop' | 'innerAttempts' | 'warnings' | 'httpStatus' | 'hit'
+  'request' | 'generationId' | 'createdMs' | 'log' | 'bill' | 'loop' | 'searched' | 'innerAttempts' | 'warnings' | 'httpStatus' | 'hit'
 >
 
 export const generationRecord = (finished: Recorded): GenerationRecord => {
@@ -58,6 +58,7 @@ const generationResource = ({
   createdMs,
   bill,
   loop,
+  searched,
   innerAttempts,
   warnings,
   httpStatus,
@@ -109,7 +110,7 @@ const generationResource = ({
     num_media_prompt: null,
     num_media_completion: null,
     num_input_audio_prompt: null,
-    ...recordedTools(loop, usage.webSearches),
+    ...recordedTools({ loop, searched }, usage.webSearches),
     total_cost: dollars(cost.totalNanos ?? 0),
     usage: dollars(cost.totalNanos ?? 0),
     upstream_inference_cost: cost.upstreamNanos === null ? null : dollars(cost.upstreamNanos),

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, test } from 'bun:test'
 import { call, infer, savePreset, type Answer } from '../support/calls.ts'
 import { readStream } from '../support/client-stream.ts'
 import { proseAnswer, say, startFakeUpstream } from '../support/fake-upstream.ts'
-import { useServices, type StartedService } from '../support/started-service.ts'
+import { until, useServices, type StartedService } from '../support/started-service.ts'
 
 const services = useServices()
 const engine = await startFakeUpstream()
@@ -226,6 +226,29 @@ test('the search is paid with the request, and told among the stages of its way'
   expect(JSON.stringify(rest)).toContain(
     '"type":"plugin","name":"web","summary":"Searched the web: 2 results","cost_usd":0.005,"data":{"engine":"house","results":2}',
   )
+})
+
+test('the record counts the search before the answer, and those of the tool beside it', async () => {
+  found()
+  provider.script(say('Ten thousand.'))
+  const recordOf = async ({ headers }: Answer): Promise<unknown> => {
+    let data: unknown
+    await until(async () => {
+      const { status, json } = await call(service, 'GET', `/generation?id=${headers.get('x-generation-id') ?? ''}`)
+      if (status === 200) data = (json as { readonly data: unknown }).data
+      return status === 200
+    }, 'the record')
+    return data
+  }
+  expect(await recordOf(await ask(service, 'chat', WEB))).toMatchObject({
+    num_search_results: 2,
+    web_search_engine: 'house',
+    server_tool_calls: null,
+  })
+  const script = [{ call: { name: 'service:web_search', arguments: { query: 'q' } } }, { text: 'Ten thousand.' }]
+  const both = await ask(service, 'chat', { ...WEB, model: 'sandbox/agent', tools: [{ type: 'service:web_search' }], sandbox: { script } })
+  expect(await recordOf(both)).toMatchObject({ num_search_results: 4, web_search_engine: 'house', steps: 1 })
+  expect(await recordOf(await ask(service, 'chat', {}))).toMatchObject({ num_search_results: null, web_search_engine: null })
 })
 
 test('403: a key whose limit cannot bear the search, which is then not made', async () => {

@@ -3,6 +3,7 @@ import type { ServerToolUse } from '../../canonical/server-tools.ts'
 import type { ServerToolsStage } from '../../canonical/pipeline.ts'
 import type { RecordedGeneration } from '../../contract/generation.ts'
 import { dollars } from '../../lib/money.ts'
+import type { Finished } from '../admitted.ts'
 import type { LoopReport } from './loop-report.ts'
 
 /** Undefined where no tool was called. */
@@ -21,9 +22,9 @@ type RecordedCalls = Pick<
   'server_tool_calls' | 'steps' | 'stopped_by' | 'num_search_results' | 'num_fetches' | 'web_search_engine'
 >
 
-export const recordedTools = (loop: LoopReport | null, providersSearches: number): RecordedCalls => {
+export const recordedTools = ({ loop, searched }: Pick<Finished, 'loop' | 'searched'>, providersSearches: number): RecordedCalls => {
   const calls = loop?.calls ?? []
-  const searches = calls.filter(({ tool }) => tool === 'web_search')
+  const searches = [...(searched === null ? [] : [searched]), ...calls.filter(({ tool }) => tool === 'web_search')]
   const engines = new Set(searches.flatMap(({ engine }) => engine ?? []))
   const [engine = null] = engines
   const found = providersSearches + searches.reduce((sum, { results }) => sum + results, 0)

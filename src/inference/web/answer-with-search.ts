@@ -55,6 +55,7 @@ const searchFor = async (
   if (screened === '') return failure('the user’s message has no text')
   try {
     const { found, engine, feeNanos } = await asked.engines.search({ ...asked.search, query: screened }, connection.open().signal)
+    admitted.searched = { engine, results: found.length }
     admitted.charge(feeNanos)
     hold?.spend(feeNanos)
     request.pipeline.push({
