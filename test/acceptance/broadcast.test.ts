@@ -6,6 +6,7 @@ import { beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 
 import { call } from '../support/calls.ts'
 import { type FakeUpstream, say, startFakeUpstream } from '../support/fake-upstream.ts'
+import { filesBelow } from '../support/files-below.ts'
 import { type StartedService, until, useServices } from '../support/started-service.ts'
 import { isTrial, type ReceivedSpan, startTraceReceiver } from '../support/trace-receiver.ts'
 
@@ -109,7 +110,7 @@ describe('management', () => {
     expect(skipped.status).toBe(201)
   })
 
-  test('secrets are answered masked, are nowhere on the disk, and a masked value that comes back keeps the secret', async () => {
+  test('secrets are answered masked, are in no file of the service, and a masked value that comes back keeps the secret', async () => {
     const made = await enter({
       type: 'webhook',
       config: { url: receiver.url, secret: 'a-long-secret-of-ours', headers: { 'x-token': 'token-0123456789abcdef' } },
@@ -124,6 +125,11 @@ describe('management', () => {
     const [, second = '', signature = ''] = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(String(sent?.headers['x-patchbay-signature'])) ?? []
     expect(signature).toBe(createHmac('sha256', 'a-long-secret-of-ours').update(`${second}.${sent?.text}`).digest('hex'))
     expect(JSON.stringify((await call(service, 'GET', '/audit-log')).json)).not.toContain('a-long-secret-of-ours')
+    const files = filesBelow(service.dataDir)
+    // The row itself is found there, so its secret would be, too.
+    expect(files.some((bytes) => bytes.includes(made.id))).toBe(true)
+    for (const bytes of files)
+      for (const secret of ['a-long-secret-of-ours', 'token-0123456789abcdef']) expect(bytes.includes(secret)).toBe(false)
   })
 
   test('a name is taken once, and there are at most five of a type', async () => {
