@@ -13,6 +13,7 @@ import { moderationSettings } from './guardrails/moderation-settings.ts'
 import { mediaSettings } from './providers/media-settings.ts'
 import { budgetSettings } from './ledger/settings.ts'
 import { pluginSettings } from './plugins/settings.ts'
+import { oidcSettings } from './sign-in/oidc-settings.ts'
 import { toolSettings } from './tools/settings.ts'
 import { modelEntry, modelId, providerEntry, providerSlug } from './models/catalogue-schema.ts'
 
@@ -37,6 +38,9 @@ export const configFileSchema = z
       .boolean()
       .default(true)
       .meta({ description: 'Whether /dashboard is there, and people can sign in; false removes sessions and sign-in links too.' }),
+    auth: z
+      .strictObject({ oidc: oidcSettings.optional().meta({ description: 'A provider of identities at which people sign in.' }) })
+      .prefault({}),
     oauth: z
       .strictObject({
         enabled: z.boolean().default(false).meta({ description: 'Whether applications may ask people for a key, at /auth.' }),

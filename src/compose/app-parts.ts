@@ -10,7 +10,8 @@ import { createModerate } from '../guardrails/moderate.ts'
 import type { AppParts, SignIn } from '../http/app.ts'
 import { createCors } from '../http/cors.ts'
 import { createDashboardFiles } from '../http/dashboard/files.ts'
-import { createOwnOrigin } from '../http/own-origin.ts'
+import { createOwnOrigin, type OwnOrigin } from '../http/own-origin.ts'
+import type { OidcRouteParts } from '../http/routes/oidc.ts'
 import type { OauthRouteParts } from '../http/routes/oauth.ts'
 import { createSessionDoor } from '../http/session-door.ts'
 import { createPipeline, type Pipeline } from '../inference/pipeline.ts'
@@ -23,6 +24,9 @@ import type { ProviderContext } from '../providers/provider.ts'
 import { createReachability, probeAddress, probeNothing } from '../providers/reachability.ts'
 import { providerRegistry } from '../providers/registry.ts'
 import { createLearntRoleRules } from '../providers/role-rules.ts'
+import { createIdentityProvider } from '../sign-in/identity-provider.ts'
+import type { OidcSettings } from '../sign-in/oidc-settings.ts'
+import { fetchBy } from './fetch-by.ts'
 import { signInPlace } from '../sign-in/login-links.ts'
 import { createSafeFetch } from '../providers/safe-fetch.ts'
 import { createUpstream } from '../providers/upstream.ts'
@@ -87,6 +91,7 @@ export const composeAppParts = (parts: Parts, file: ConfigFile, models: Models, 
       ? { files: createDashboardFiles(join(PACKAGE_DIRECTORY, 'dashboard/dist')), prefix: pathPrefix(file), ids }
       : null,
     signIn: file.dashboard || file.oauth.enabled ? composeSignIn(parts, file) : null,
+    oidc: file.dashboard && file.auth.oidc !== undefined ? composeOidc(parts, file, file.auth.oidc) : null,
     oauth: file.oauth.enabled ? composeOauth(parts, file) : null,
     bodyRoom: parts.bodyRoom,
     bodyLimits: {
@@ -98,17 +103,40 @@ export const composeAppParts = (parts: Parts, file: ConfigFile, models: Models, 
   }
 }
 
-const composeSignIn = ({ management: { sessions, links }, attempts, storage, host }: Parts, { server }: ConfigFile): SignIn => ({
-  sessions,
-  links,
-  attempts,
-  door: createSessionDoor({
+const instanceIdOf = ({ storage }: Parts): string => storage.owner.workspaceId.replaceAll('-', '').slice(0, 16)
+
+const publicUrlOf =
+  ({ host }: Parts, { server }: ConfigFile) =>
+  (headers: Headers): string =>
+    signInPlace(server.public_url, `http://${headers.get('host') ?? host}`)
+
+const composeSignIn = (parts: Parts, file: ConfigFile): SignIn => {
+  const { sessions, links } = parts.management
+  return {
     sessions,
-    ownOrigin: createOwnOrigin({ host, publicUrl: server.public_url }),
-    instanceId: storage.owner.workspaceId.replaceAll('-', '').slice(0, 16),
-  }),
-  publicUrl: (headers) => signInPlace(server.public_url, `http://${headers.get('host') ?? host}`),
-})
+    links,
+    attempts: parts.attempts,
+    door: createSessionDoor({ sessions, ownOrigin: ownOriginOf(parts, file), instanceId: instanceIdOf(parts) }),
+    publicUrl: publicUrlOf(parts, file),
+  }
+}
+
+const ownOriginOf = ({ host }: Parts, { server }: ConfigFile): OwnOrigin => createOwnOrigin({ host, publicUrl: server.public_url })
+
+const composeOidc = (parts: Parts, file: ConfigFile, oidc: OidcSettings): OidcRouteParts => {
+  const { clock, management, storage } = parts
+  const safeFetch = createSafeFetch({ clock, trustedHosts: oidc.trusted_hosts, trustedBy: 'auth.oidc.trusted_hosts' })
+  return {
+    provider: createIdentityProvider(oidc, fetchBy(safeFetch)),
+    links: management.links,
+    ownOrigin: ownOriginOf(parts, file),
+    publicUrl: publicUrlOf(parts, file),
+    peppers: management.signInPeppers,
+    instanceId: instanceIdOf(parts),
+    workspaceId: storage.owner.workspaceId,
+    clock,
+  }
+}
 
 const composeOauth = ({ management, codeAttempts, guardrails, ids }: Parts, file: ConfigFile): OauthRouteParts => ({
   codes: management.codes,

@@ -5,6 +5,7 @@ import type { ManagementParts } from '../http/routes/management.ts'
 import { createKeys, type Keys } from '../keys/keys.ts'
 import { createApplicationCodes, type ApplicationCodes } from '../sign-in/application-codes.ts'
 import { createLoginLinks, type LoginLinks } from '../sign-in/login-links.ts'
+import type { Peppers } from '../sign-in/secrets.ts'
 import { createSessions, type Sessions } from '../sign-in/sessions.ts'
 import type { Budgets } from '../ledger/budgets.ts'
 import type { Credits } from '../ledger/credits.ts'
@@ -31,6 +32,7 @@ export interface Management extends ManagementParts {
   readonly sessions: Sessions
   readonly links: LoginLinks
   readonly codes: ApplicationCodes
+  readonly signInPeppers: Peppers
   /** What another process may change; the root secret first, by which keys are known. */
   readonly caches: readonly WatchedCache[]
   /** The providers of a file that was read anew. */
@@ -93,6 +95,7 @@ export const composeManagement = (parts: {
     sessions,
     links,
     codes,
+    signInPeppers: () => signInPeppers,
     budgets,
     credits,
     figures,

@@ -52,6 +52,7 @@ import { inferenceRoute } from './routes/inference.ts'
 import { keyCurrent } from './routes/keys.ts'
 import { managementRoutes, type ManagementParts } from './routes/management.ts'
 import { endpointsZdr, modelGet, modelsCount, modelsEndpoints, modelsGet, modelsList } from './routes/models.ts'
+import { oidcRoutes, type OidcRouteParts } from './routes/oidc.ts'
 import { consentRoutes, oauthRoutes, type OauthRouteParts } from './routes/oauth.ts'
 import { sessionRoutes, type SessionRouteParts } from './routes/sessions.ts'
 import { providerTestCreate } from './routes/provider-test.ts'
@@ -104,6 +105,8 @@ export interface AppParts {
   readonly signIn: SignIn | null
   /** How applications get keys; null where the file does not say so. */
   readonly oauth: OauthRouteParts | null
+  /** Null where the file names no provider of identities. */
+  readonly oidc: OidcRouteParts | null
   readonly bodyRoom: BodyRoom
   readonly bodyLimits: Omit<BodyLimits, 'clock' | 'space'>
   readonly version: string
@@ -178,6 +181,7 @@ const serviceRoutes = (parts: AppParts, document: () => JsonObject): readonly Ro
   docsPage(once(() => referencePage(document()))),
   ...(parts.dashboard === null ? [] : dashboardRoutes(parts.dashboard)),
   ...(parts.oauth === null ? [] : consentRoutes(parts.oauth)),
+  ...(parts.oidc === null ? [] : oidcRoutes(parts.oidc)),
 ]
 
 const API_BASE = '/api/v1'

@@ -3,4 +3,4 @@ import { routeTable } from './app.ts'
 import type { Mount } from './openapi.ts'
 
 export const describedMounts = (): readonly Mount[] =>
-  routeTable({ formats: {}, answering: {}, generations: {}, management: {}, oauth: {} } as never, () => ({}))
+  routeTable({ formats: {}, answering: {}, generations: {}, management: {}, oauth: {}, oidc: {} } as never, () => ({}))

@@ -1,0 +1,20 @@
+/** The safe way out in the shape that a library asks for. */
+import type { SafeFetch } from '../providers/safe-fetch.ts'
+
+/** What a library of requests calls in place of `fetch`. */
+type Fetching = (url: string, options: { readonly headers: Readonly<Record<string, string>>; readonly body?: unknown }) => Promise<Response>
+
+const TIMEOUT_MS = 10_000
+const BYTES_MAX = 1024 * 1024
+
+/** It follows no redirect: these addresses are the ones that were named. */
+export const fetchBy =
+  (safeFetch: SafeFetch): Fetching =>
+  async (url, { headers, body }) => {
+    const text = body instanceof URLSearchParams ? body.toString() : null
+    const answer = await safeFetch({ url, headers, body: text, timeoutMs: TIMEOUT_MS, maxBytes: BYTES_MAX, redirects: 0 })
+    return new Response(answer.bytes, {
+      status: answer.status,
+      headers: answer.contentType === null ? {} : { 'content-type': answer.contentType },
+    })
+  }

@@ -1,0 +1,97 @@
+/** Sign-in at a provider of identities: away to it, and back (docs/contract/sign-in.md#openid-connect). */
+import { timingSafeEqual } from 'node:crypto'
+
+import { z } from 'zod'
+
+import { LINK_SECONDS } from '../../contract/session.ts'
+import { GatewayError } from '../../errors.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { BegunSignIn, IdentityProvider } from '../../sign-in/identity-provider.ts'
+import { loginUrl, type LoginLinks } from '../../sign-in/login-links.ts'
+import { digestsOf, type Peppers } from '../../sign-in/secrets.ts'
+import type { OwnOrigin } from '../own-origin.ts'
+import type { Route, RouteRequest } from '../route.ts'
+
+export interface OidcRouteParts {
+  readonly provider: IdentityProvider
+  readonly links: LoginLinks
+  readonly ownOrigin: OwnOrigin
+  /** Where people reach the service: without a slash at its end. */
+  readonly publicUrl: (headers: Headers) => string
+  /** Under which what a browser keeps meanwhile is signed. */
+  readonly peppers: Peppers
+  readonly instanceId: string
+  /** Where people sign in to. */
+  readonly workspaceId: string
+  readonly clock: Clock
+}
+
+const shared = { tag: 'Sign-in', surface: 'management', policy: 'public', method: 'GET' } as const
+
+const KEPT_SECONDS = 600
+
+export const oidcRoutes = (parts: OidcRouteParts): readonly Route[] => {
+  const { provider, links, ownOrigin, publicUrl, peppers, clock, workspaceId } = parts
+  const cookieName = `pb_oidc_${parts.instanceId}`
+  const redirectUri = ({ headers }: RouteRequest): string => `${publicUrl(headers)}/auth/oidc/callback`
+  // The provider's page leads back here, which a strict cookie would not survive.
+  const cookie = ({ headers }: RouteRequest, value: string, seconds: number): string =>
+    `${cookieName}=${value}; Path=/; HttpOnly; SameSite=Lax; Max-Age=${seconds}${ownOrigin.isSecure(headers) ? '; Secure' : ''}`
+  const redirect = (location: string, setCookie: string): Response =>
+    new Response(null, {
+      status: 302,
+      headers: { location, 'set-cookie': setCookie, 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' },
+    })
+
+  return [
+    {
+      ...shared,
+      path: '/auth/oidc/start',
+      operation: 'beginOidcSignIn',
+      summary: 'Go to the provider of identities to sign in',
+      answers: { 302: { description: 'To the provider.' } },
+      errors: [401, 403],
+      async handle(request) {
+        const { url, begun } = await provider.begin(redirectUri(request))
+        const kept = { ...begun, until: clock.now() + KEPT_SECONDS * 1000 }
+        return redirect(url, cookie(request, signed(kept, peppers), KEPT_SECONDS))
+      },
+    },
+    {
+      ...shared,
+      path: '/auth/oidc/callback',
+      operation: 'finishOidcSignIn',
+      summary: 'Come back from the provider of identities',
+      answers: { 302: { description: 'To the dashboard, signed in.' } },
+      errors: [401, 403],
+      async handle(request) {
+        const begun = keptIn(request.headers.get('cookie') ?? '', cookieName, peppers, clock.now())
+        if (begun === null)
+          throw new GatewayError('authentication', 'This sign-in was not begun in this browser, or too long ago. Begin it again.')
+        const { userId, role } = await provider.finish(request.query, begun, redirectUri(request))
+        const by = { requestId: request.requestId, userId, keyHash: null }
+        const { token } = await links.make({ workspaceId, userId, role, expiresInSeconds: LINK_SECONDS }, by)
+        return redirect(loginUrl(publicUrl(request.headers), token), cookie(request, '', 0))
+      },
+    },
+  ]
+}
+
+const keptSchema = z.object({ state: z.string(), nonce: z.string(), verifier: z.string(), until: z.number() })
+
+const PURPOSE = 'oidc '
+
+const signed = (kept: z.output<typeof keptSchema>, peppers: Peppers): string => {
+  const text = Buffer.from(JSON.stringify(kept)).toString('base64url')
+  return `${text}.${digestsOf(PURPOSE + text, peppers)[0]}`
+}
+
+const keptIn = (cookies: string, name: string, peppers: Peppers, nowMs: number): BegunSignIn | null => {
+  const pair = cookies.split(';').find((one) => one.trim().startsWith(`${name}=`))
+  const [text = '', signature = ''] = (pair?.trim().slice(name.length + 1) ?? '').split('.')
+  if (!digestsOf(PURPOSE + text, peppers).some((digest) => equal(digest, signature))) return null
+  const kept = keptSchema.parse(JSON.parse(Buffer.from(text, 'base64url').toString()))
+  return kept.until > nowMs ? kept : null
+}
+
+const equal = (one: string, other: string): boolean => one.length === other.length && timingSafeEqual(Buffer.from(one), Buffer.from(other))

@@ -1,0 +1,122 @@
+/**
+ * Sign-in at a provider of identities: OpenID Connect's code flow with PKCE, state and nonce (docs/contract/sign-in.md#openid-connect).
+ * The protocol is the library's; what a person becomes here is ours.
+ */
+import type * as Library from 'oauth4webapi'
+import { z } from 'zod'
+
+import { GatewayError } from '../errors.ts'
+import type { OidcSettings } from './oidc-settings.ts'
+
+/** How the provider is asked. */
+type Fetching = (url: string, options: { readonly headers: Readonly<Record<string, string>>; readonly body?: unknown }) => Promise<Response>
+
+/** What has to be kept between the two halves of a sign-in, by the browser that began it. */
+export interface BegunSignIn {
+  readonly state: string
+  readonly nonce: string
+  readonly verifier: string
+}
+
+export interface Identity {
+  /** The provider's own name for the person. */
+  readonly userId: string
+  /** Null: the provider says nothing of it here. */
+  readonly role: 'admin' | 'member' | null
+}
+
+export interface IdentityProvider {
+  /** Where the browser is sent. */
+  begin(redirectUri: string): Promise<{ readonly url: string; readonly begun: BegunSignIn }>
+  /** Throws `authentication` for whatever is not the end of this very sign-in, and `permission_denied` for somebody who is not let in. */
+  finish(callback: URLSearchParams, begun: BegunSignIn, redirectUri: string): Promise<Identity>
+}
+
+/** `fetch` bounds where it connects, and for how long. */
+export const createIdentityProvider = (settings: OidcSettings, fetch: Fetching): IdentityProvider => {
+  const issuer = new URL(settings.issuer)
+  const client: Library.Client = { client_id: settings.client_id }
+  // Most services name no provider: they do not load it.
+  const load = async () => {
+    const oauth = await import('oauth4webapi')
+    const options = { [oauth.customFetch]: fetch, [oauth.allowInsecureRequests]: issuer.protocol === 'http:' }
+    const server = await oauth.processDiscoveryResponse(issuer, await oauth.discoveryRequest(issuer, { ...options, algorithm: 'oidc' }))
+    return { oauth, options, server }
+  }
+
+  return {
+    async begin(redirectUri) {
+      const { oauth, server } = await asked(load)
+      const begun = { state: oauth.generateRandomState(), nonce: oauth.generateRandomNonce(), verifier: oauth.generateRandomCodeVerifier() }
+      const url = new URL(server.authorization_endpoint ?? '')
+      for (const [name, value] of Object.entries({
+        client_id: settings.client_id,
+        redirect_uri: redirectUri,
+        response_type: 'code',
+        scope: 'openid email profile',
+        state: begun.state,
+        nonce: begun.nonce,
+        code_challenge: await oauth.calculatePKCECodeChallenge(begun.verifier),
+        code_challenge_method: 'S256',
+      }))
+        url.searchParams.set(name, value)
+      return { url: url.href, begun }
+    },
+    async finish(callback, { state, nonce, verifier }, redirectUri) {
+      const claims = await asked(async () => {
+        const { oauth, options, server } = await load()
+        const authentication = oauth.ClientSecretBasic(settings.client_secret)
+        const parameters = oauth.validateAuthResponse(server, client, callback, state)
+        const response = await oauth.authorizationCodeGrantRequest(
+          server,
+          client,
+          authentication,
+          parameters,
+          redirectUri,
+          verifier,
+          options,
+        )
+        const result = await oauth.processAuthorizationCodeResponse(server, client, response, {
+          expectedNonce: nonce,
+          requireIdToken: true,
+        })
+        await oauth.validateApplicationLevelSignature(server, response, options)
+        return oauth.getValidatedIdTokenClaims(result)
+      })
+      return identityOf(claims ?? {}, settings)
+    },
+  }
+}
+
+const asked = async <Found>(work: () => Promise<Found>): Promise<Found> => {
+  try {
+    return await work()
+  } catch (cause) {
+    throw new GatewayError('authentication', 'The provider of identities did not confirm this sign-in. Begin it again.', { cause })
+  }
+}
+
+const claimsSchema = z.object({
+  sub: z.string().min(1).max(256),
+  email: z.string().optional(),
+  email_verified: z.boolean().optional(),
+})
+
+const identityOf = (claims: object, { allowed_domains: domains, role_claim: roleClaim }: OidcSettings): Identity => {
+  const outcome = claimsSchema.safeParse(claims)
+  if (!outcome.success) throw new GatewayError('authentication', 'The provider of identities did not say who signs in.')
+  const { sub, email, email_verified: isVerified } = outcome.data
+  if (domains !== undefined) {
+    const domain = isVerified === true ? email?.slice(email.lastIndexOf('@') + 1).toLowerCase() : undefined
+    if (domain === undefined || !domains.some((allowed) => allowed.toLowerCase() === domain)) {
+      throw new GatewayError(
+        'permission_denied',
+        'People of this domain, or without a confirmed address, do not sign in here (auth.oidc.allowed_domains).',
+      )
+    }
+  }
+  return { userId: sub, role: roleClaim === undefined ? null : roleIn(Reflect.get(claims, roleClaim)) }
+}
+
+/** One role, or a list of groups that has it. */
+const roleIn = (value: unknown): 'admin' | 'member' => ([value].flat().includes('admin') ? 'admin' : 'member')

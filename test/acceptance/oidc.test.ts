@@ -1,0 +1,159 @@
+/** People sign in at a provider of identities (docs/contract/sign-in.md#openid-connect). */
+import { beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+
+import { call } from '../support/calls.ts'
+import { OIDC_CLIENT, startIdentityProvider } from '../support/identity-provider.ts'
+import { openSession, signedIn } from '../support/signed-in.ts'
+import { type StartedService, useServices } from '../support/started-service.ts'
+
+const services = useServices()
+const provider = startIdentityProvider()
+const configOf = (more = '', trusted = `trusted_hosts: ["${provider.host}"]`): string =>
+  `auth: { oidc: { issuer: "${provider.issuer}", client_id: ${OIDC_CLIENT.id}, client_secret: "${OIDC_CLIENT.secret}", ${trusted} ${more} } }`
+let service: StartedService
+beforeAll(async () => {
+  service = await services.start({ config: configOf(', allowed_domains: [corp.example], role_claim: groups') })
+})
+beforeEach(() => {
+  provider.claims = {}
+  provider.forged = false
+})
+
+interface Begun {
+  readonly cookie: string
+  readonly url: string
+}
+
+const begin = async (where = service): Promise<Begun> => {
+  const response = await fetch(`${where.url}/auth/oidc/start`, { redirect: 'manual' })
+  return { cookie: (response.headers.get('set-cookie') ?? '').split(';')[0] ?? '', url: response.headers.get('location') ?? '' }
+}
+
+const finish = async ({ cookie }: Begun, callback: URLSearchParams, where = service) => {
+  const response = await fetch(`${where.url}/auth/oidc/callback?${callback.toString()}`, { redirect: 'manual', headers: { cookie } })
+  return { status: response.status, location: response.headers.get('location') ?? '' }
+}
+
+const tokenIn = (location: string): string => new URL(location).hash.replace('#login=', '')
+
+const signIn = async (where = service) => {
+  const begun = await begin(where)
+  const { status, location } = await finish(begun, provider.authorize(begun.url), where)
+  expect(status).toBe(302)
+  expect(location).toStartWith(`${where.url}/dashboard/#login=`)
+  return signedIn(where, await openSession(where, { token: tokenIn(location) }))
+}
+
+const refused = async (): Promise<number> => {
+  const begun = await begin()
+  return (await finish(begun, provider.authorize(begun.url))).status
+}
+
+test('the browser is sent away with a challenge, a state and a nonce, and keeps them where no script reads them', async () => {
+  const response = await fetch(`${service.url}/auth/oidc/start`, { redirect: 'manual' })
+  expect(response.headers.get('set-cookie')).toMatch(/^pb_oidc_[0-9a-f]{16}=.+; Path=\/; HttpOnly; SameSite=Lax; Max-Age=600$/)
+  const asked = new URL(response.headers.get('location') ?? '').searchParams
+  expect(Object.fromEntries(asked)).toMatchObject({
+    client_id: OIDC_CLIENT.id,
+    response_type: 'code',
+    code_challenge_method: 'S256',
+    redirect_uri: `${service.url}/auth/oidc/callback`,
+  })
+  for (const name of ['state', 'nonce', 'code_challenge']) expect((asked.get(name) ?? '').length).toBeGreaterThan(30)
+})
+
+test('who comes back is signed in under the provider’s own name, with the role of the claim', async () => {
+  const person = async () => (await (await signIn()).ask('GET', '/sessions/current')).json as { data: object }
+  expect((await person()).data).toMatchObject({ user_id: 'ada-at-work', role: 'member' })
+  provider.claims = { groups: ['staff', 'admin'] }
+  expect((await person()).data).toMatchObject({ user_id: 'ada-at-work', role: 'admin', is_operator: true })
+  provider.claims = { groups: 'admin', sub: 'bo' }
+  expect((await person()).data).toMatchObject({ user_id: 'bo', role: 'admin' })
+})
+
+test('another role at the provider ends the sessions of before', async () => {
+  provider.claims = { sub: 'cy', groups: ['admin'] }
+  const admin = await signIn()
+  provider.claims = { sub: 'cy', groups: [] }
+  await signIn()
+  expect((await admin.ask('GET', '/sessions/current')).status).toBe(401)
+})
+
+test('a provider that has changed its key is believed with the new one', async () => {
+  await signIn()
+  provider.rotateKey()
+  await signIn()
+})
+
+describe('401:', () => {
+  const past = Math.floor(Date.now() / 1000) - 3600
+  test.each<[string, Record<string, unknown>]>([
+    ['another nonce', { nonce: 'another' }],
+    ['another audience', { aud: 'somebody-else' }],
+    ['another issuer', { iss: 'https://evil.example' }],
+    ['a token that has expired', { exp: past }],
+    ['no subject', { sub: '' }],
+  ])('%s', async (_, claims) => {
+    provider.claims = claims
+    expect(await refused()).toBe(401)
+  })
+
+  test('a signature of another key', async () => {
+    provider.forged = true
+    expect(await refused()).toBe(401)
+  })
+
+  test('another state, no cookie, a cookie that was changed, or that of another sign-in', async () => {
+    const begun = await begin()
+    const callback = provider.authorize(begun.url)
+    const otherState = new URLSearchParams({ code: callback.get('code') ?? '', state: 'x'.repeat(43) })
+    expect((await finish(begun, otherState)).status).toBe(401)
+    expect((await finish({ ...begun, cookie: '' }, callback)).status).toBe(401)
+    expect((await finish({ ...begun, cookie: begun.cookie.replace('=', '=a') }, callback)).status).toBe(401)
+    expect((await finish(await begin(), callback)).status).toBe(401)
+    expect((await finish(begun, callback)).status).toBe(302)
+    expect((await finish(begun, callback)).status).toBe(401)
+  })
+
+  test('a denial at the provider', async () => {
+    const begun = await begin()
+    const state = provider.authorize(begun.url).get('state') ?? ''
+    expect((await finish(begun, new URLSearchParams({ error: 'access_denied', state }))).status).toBe(401)
+  })
+})
+
+test('403: another domain, or an address that the provider has not confirmed', async () => {
+  for (const claims of [
+    { email: 'eve@evil.example' },
+    { email: 'eve@notcorp.example' },
+    { email_verified: false },
+    { email: undefined },
+    { email_verified: undefined },
+  ]) {
+    provider.claims = claims
+    expect(await refused()).toBe(403)
+  }
+})
+
+test('403: under a name that is not the service’s', async () => {
+  const response = await fetch(`${service.url}/auth/oidc/start`, { redirect: 'manual', headers: { host: 'evil.example' } })
+  expect(response.status).toBe(403)
+})
+
+test('a private address is asked only where the file trusts it', async () => {
+  const own = await services.start({ config: configOf('', '') })
+  expect((await fetch(`${own.url}/auth/oidc/start`, { redirect: 'manual' })).status).toBe(401)
+})
+
+test('without a role claim the roles are given here, and nobody is kept out by domain', async () => {
+  const own = await services.start({ config: configOf() })
+  provider.claims = { email: 'eve@evil.example', groups: ['admin'] }
+  expect(((await (await signIn(own)).ask('GET', '/sessions/current')).json as { data: object }).data).toMatchObject({ role: 'member' })
+  await call(own, 'PATCH', '/workspaces/default/members/ada-at-work', { body: { role: 'admin' } })
+  expect(((await (await signIn(own)).ask('GET', '/sessions/current')).json as { data: object }).data).toMatchObject({ role: 'admin' })
+})
+
+test('404 where the file names no provider', async () => {
+  const own = await services.start()
+  expect((await fetch(`${own.url}/auth/oidc/start`)).status).toBe(404)
+})

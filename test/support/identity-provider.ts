@@ -1,0 +1,132 @@
+/** A small provider of identities: real sockets, signed tokens, and every way to get them wrong. */
+import { createHash, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
+
+import { afterAll } from 'bun:test'
+
+export interface FakeIdentityProvider {
+  readonly issuer: string
+  /** `host:port` */
+  readonly host: string
+  /** What the next token says, over what it would say. */
+  claims: Record<string, unknown>
+  /** Signs with a key that is not published. */
+  forged: boolean
+  /** Signs with a new key from now on, and publishes it. */
+  rotateKey(): void
+  /** What a browser brings back after the person signed in there. */
+  authorize(url: string): URLSearchParams
+}
+
+const CLIENT = { id: 'patchbay', secret: 'a secret: with/signs' }
+export const OIDC_CLIENT = CLIENT
+
+interface SigningKey {
+  readonly kid: string
+  readonly privateKey: KeyObject
+  readonly jwk: object
+}
+
+let keysMade = 0
+const newKey = (): SigningKey => {
+  const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+  const kid = `key-${(keysMade += 1)}`
+  return { kid, privateKey, jwk: { ...publicKey.export({ format: 'jwk' }), kid, use: 'sig', alg: 'RS256' } }
+}
+
+const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url')
+
+/** As RFC 6749 has names and secrets of clients written, in 2.3.1. */
+const formDecoded = (text: string): string => decodeURIComponent(text.replaceAll('+', ' '))
+
+export const startIdentityProvider = (): FakeIdentityProvider => {
+  let key = newKey()
+  const stranger = newKey()
+  const codes = new Map<string, { readonly challenge: string; readonly nonce: string; readonly redirectUri: string }>()
+  const provider = { claims: {} as Record<string, unknown>, forged: false }
+
+  const token = (nonce: string): string => {
+    const seconds = Math.floor(Date.now() / 1000)
+    const claims = {
+      iss: issuer,
+      sub: 'ada-at-work',
+      aud: CLIENT.id,
+      exp: seconds + 300,
+      iat: seconds,
+      nonce,
+      email: 'ada@corp.example',
+      email_verified: true,
+      ...provider.claims,
+    }
+    const text = `${part({ alg: 'RS256', kid: key.kid, typ: 'JWT' })}.${part(claims)}`
+    return `${text}.${sign('sha256', Buffer.from(text), (provider.forged ? stranger : key).privateKey).toString('base64url')}`
+  }
+
+  const exchange = async (request: Request): Promise<Response> => {
+    const form = new URLSearchParams(await request.text())
+    const known = codes.get(form.get('code') ?? '')
+    codes.delete(form.get('code') ?? '')
+    const [id, secret] = Buffer.from((request.headers.get('authorization') ?? '').replace('Basic ', ''), 'base64')
+      .toString()
+      .split(':')
+      .map(formDecoded)
+    const challenge = createHash('sha256')
+      .update(form.get('code_verifier') ?? '')
+      .digest('base64url')
+    if (
+      known === undefined ||
+      id !== CLIENT.id ||
+      secret !== CLIENT.secret ||
+      challenge !== known.challenge ||
+      form.get('redirect_uri') !== known.redirectUri
+    ) {
+      return Response.json({ error: 'invalid_grant' }, { status: 400 })
+    }
+    return Response.json({ access_token: 'opaque', token_type: 'Bearer', expires_in: 60, id_token: token(known.nonce) })
+  }
+
+  const server: Bun.Server<undefined> = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    async fetch(request): Promise<Response> {
+      switch (new URL(request.url).pathname) {
+        case '/.well-known/openid-configuration':
+          return Response.json({
+            issuer,
+            authorization_endpoint: `${issuer}/authorize`,
+            token_endpoint: `${issuer}/token`,
+            jwks_uri: `${issuer}/keys`,
+            response_types_supported: ['code'],
+            subject_types_supported: ['public'],
+            id_token_signing_alg_values_supported: ['RS256'],
+          })
+        case '/keys':
+          return Response.json({ keys: [key.jwk] })
+        case '/token':
+          return exchange(request)
+        default:
+          return new Response(null, { status: 404 })
+      }
+    },
+  })
+  afterAll(() => server.stop(true))
+  const host = `127.0.0.1:${String(server.port)}`
+  const issuer = `http://${host}`
+
+  return Object.assign(provider, {
+    issuer,
+    host,
+    rotateKey() {
+      key = newKey()
+    },
+    authorize(url: string): URLSearchParams {
+      const asked = new URL(url).searchParams
+      const code = crypto.randomUUID()
+      codes.set(code, {
+        challenge: asked.get('code_challenge') ?? '',
+        nonce: asked.get('nonce') ?? '',
+        redirectUri: asked.get('redirect_uri') ?? '',
+      })
+      return new URLSearchParams({ code, state: asked.get('state') ?? '' })
+    },
+  })
+}
