@@ -33,7 +33,7 @@ interface ColumnsChartProps {
 }
 
 const HUES = 8
-export const hueOf = (index: number): string => `var(--hue-${(index % HUES) + 1})`
+const hueOf = (index: number): string => `var(--hue-${(index % HUES) + 1})`
 
 export const ColumnsChart = ({ label, series, slots, format, height = 96, onOpen }: ColumnsChartProps) => {
   const id = useId()

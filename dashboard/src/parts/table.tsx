@@ -1,6 +1,8 @@
 /** A table of what fits on a page. A list without end has parts/virtual-rows.tsx. */
 import type { ReactNode } from 'react'
 
+import { ScrollingFrame } from './scrolling-frame.tsx'
+
 export interface Column<Row> {
   readonly title: string
   readonly cell: (row: Row) => ReactNode
@@ -26,7 +28,7 @@ export const Table = <Row,>({ label, columns, rows, rowKey, empty, isSelected }:
   rows.length === 0 && empty !== undefined ? (
     <>{empty}</>
   ) : (
-    <div className="table-frame">
+    <ScrollingFrame>
       <table className="table" aria-label={label}>
         <thead>
           <tr>
@@ -55,7 +57,7 @@ export const Table = <Row,>({ label, columns, rows, rowKey, empty, isSelected }:
           ))}
         </tbody>
       </table>
-    </div>
+    </ScrollingFrame>
   )
 
 const cellClass = <Row,>({ align, wideOnly }: Column<Row>): string | undefined =>

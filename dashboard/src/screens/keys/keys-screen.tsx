@@ -5,6 +5,7 @@ import { useState } from 'react'
 
 import { type Key, keyList } from '../../api/keys.ts'
 import { money } from '../../format.ts'
+import { Person } from '../../parts/person.tsx'
 import { Button } from '../../parts/button.tsx'
 import { CopyCurl } from '../../parts/copy-curl.tsx'
 import { Empty } from '../../parts/empty.tsx'
@@ -82,7 +83,7 @@ export const KeysScreen = () => {
                 columns={[
                   { title: 'Name', isHead: true, cell: nameCell },
                   { title: 'Ends with', cell: ({ label }) => <code className="faint">…{label.slice(-4)}</code>, wideOnly: true },
-                  { title: 'Person', cell: ({ creator_user_id }) => creator_user_id ?? '–', wideOnly: true },
+                  { title: 'Person', cell: ({ creator_user_id }) => <Person id={creator_user_id} />, wideOnly: true },
                   { title: 'State', cell: (key) => <KeyState of={key} /> },
                   { title: 'Spent', align: 'right', cell: spentCell },
                   { title: 'Last used', cell: ({ last_used_at }) => <When at={last_used_at} />, wideOnly: true },

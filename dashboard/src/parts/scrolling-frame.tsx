@@ -1,0 +1,20 @@
+import { type ReactNode, useEffect, useRef, useState } from 'react'
+
+/** What is wider than its place scrolls, and then the keyboard reaches it. */
+export const ScrollingFrame = ({ children }: { children: ReactNode }) => {
+  const frame = useRef<HTMLDivElement>(null)
+  const [isWide, setWide] = useState(false)
+  useEffect(() => {
+    const element = frame.current
+    if (element === null) return
+    const observer = new ResizeObserver(() => setWide(element.scrollWidth > element.clientWidth))
+    observer.observe(element)
+    for (const child of element.children) observer.observe(child)
+    return () => observer.disconnect()
+  }, [])
+  return (
+    <div ref={frame} className="table-frame" {...(isWide ? { tabIndex: 0 } : {})}>
+      {children}
+    </div>
+  )
+}
