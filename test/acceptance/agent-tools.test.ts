@@ -161,6 +161,23 @@ describe.each(DIALECTS)('%s', (dialect) => {
     expect(asked.length).toBe(3)
   })
 
+  test('a fusion whose analyst fails leaves what the others said, and no analysis', async () => {
+    answerWith(({ body, answer }) =>
+      body.model === 'third' ? answer(400, '{"error":{"message":"no"}}') : answer(200, proseAnswer(`It is ${body.model}.`)),
+    )
+    const fuse = { call: { name: 'service:fusion', arguments: { prompt: 'Is it?' } } }
+    const tools = [{ type: 'service:fusion', parameters: { analysis_models: ['t/wise', 't/other'], model: 't/third', tools: [] } }]
+    const answer = await ask(dialect, [fuse, DONE], tools)
+    expect(answer.status).toBe(200)
+    expect(asked.map(({ body }) => body.model).toSorted()).toEqual(['other', 'third', 'wise'])
+    const plain = answer.text.replaceAll('\\', '')
+    for (const words of ['It is wise.', 'It is other.', DONE.text]) expect(plain).toContain(words)
+    expect(plain).toContain(dialect === 'responses' ? '"type":"service:fusion"' : '"status":"ok"')
+    expect(plain).not.toContain('"analysis"')
+    // Two that answered are paid, and one that failed is not.
+    expect(wire(answer).usage.cost).toBeCloseTo(20 / 1_000_000, 12)
+  })
+
   test('a picture goes to the client once, and the model is told of it without its bytes', async () => {
     const data = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
     const url = `data:image/png;base64,${data}`
