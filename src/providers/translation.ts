@@ -3,6 +3,7 @@ import type { Part, Prompt } from '../canonical/prompt.ts'
 import type { SettingName, Settings, SettingValues } from '../canonical/settings.ts'
 import type { Warning } from '../canonical/warning.ts'
 import { GatewayError } from '../errors.ts'
+import type { JsonObject } from '../lib/json.ts'
 import { type OutputBounds, outputWithin } from './field-rules.ts'
 import type { Target } from './provider.ts'
 import { withLawfulCalls } from './lawful-calls.ts'
@@ -22,6 +23,8 @@ export interface Translation extends Losses {
 interface Wants {
   readonly takesText?: boolean
   readonly takesOwnPictures?: boolean
+  /** Fields without a word in the middle that reach the provider as they were written. */
+  readonly carried?: JsonObject
 }
 
 type Addressee = OutputBounds & Pick<Target, 'providerName' | 'inputModalities'>
@@ -32,7 +35,7 @@ export const translate = (
   dialect: TranslatedDialect,
   target: Addressee,
   warn: (warning: Warning) => void,
-  { takesText = dialect === 'openai-responses', takesOwnPictures = dialect === 'google' }: Wants = {},
+  { takesText = dialect === 'openai-responses', takesOwnPictures = dialect === 'google', carried = {} }: Wants = {},
 ): Translation => {
   const { providerName } = target
   const { lose, mapped, refuse } = lossesTo(warn)
@@ -47,7 +50,9 @@ export const translate = (
     if (outcome === 'dropped') lose(setting.field, `${providerName} has no word for ${setting.field}; it was left out.`)
     if (outcome === 'refused') throw new GatewayError('invalid_request', `${setting.field}: ${providerName} cannot do this.`)
   }
-  for (const field of prompt.otherFields) lose(field, `${field} could not be translated for ${providerName}; it was left out.`)
+  for (const field of prompt.otherFields) {
+    if (!Object.hasOwn(carried, field)) lose(field, `${field} could not be translated for ${providerName}; it was left out.`)
+  }
   return {
     prompt,
     lose,

@@ -1,6 +1,7 @@
 /** The limits, the money and the failures of a loop of server tools, between a client and providers of a model. */
 import { beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 
+import { openDatabase } from '../../src/storage/open-database.ts'
 import { call, infer, type Answer } from '../support/calls.ts'
 import { readStream } from '../support/client-stream.ts'
 import { type Exchange, type Script, startFakeUpstream } from '../support/fake-upstream.ts'
@@ -99,9 +100,15 @@ interface Asking {
   readonly to?: StartedService
   readonly dialect?: Dialect
   readonly key?: string
+  readonly headers?: Readonly<Record<string, string>>
 }
 
-const ask = (more: Json = {}, { to = service, dialect = 'chat', key = to.inferenceKey }: Asking = {}): Promise<Answer> =>
+const METADATA = { 'x-service-metadata': 'enabled' }
+
+const ask = (
+  more: Json = {},
+  { to = service, dialect = 'chat', key = to.inferenceKey, headers = METADATA }: Asking = {},
+): Promise<Answer> =>
   infer(
     to,
     {
@@ -112,7 +119,7 @@ const ask = (more: Json = {}, { to = service, dialect = 'chat', key = to.inferen
       tools: [{ type: 'service:datetime' }, { type: 'service:web_search', parameters: { engine: 'house' } }],
       ...more,
     },
-    { path: PATHS[dialect], headers: { 'x-service-metadata': 'enabled' }, key },
+    { path: PATHS[dialect], headers, key },
   )
 
 interface AnswerWire {
@@ -183,6 +190,35 @@ describe('counting', () => {
       expect(JSON.stringify([record, metadata])).not.toMatch(/quokka/)
     },
   )
+
+  test('a loop is one row of the ledger, with each turn and each fee in it once', async () => {
+    first.script(playing([SEARCH, CLOCK], [SEARCH], 'Done.'))
+    const asked = watching()
+    const searches = engine.exchanges.length
+    const { json } = await call(service, 'POST', '/keys', { body: { name: 'counted', limit: 10 } })
+    const { key } = json as { key: string }
+    const answer = await ask({}, { key })
+    const cost = asked().length * (20 * 10 + 5 * 100) * 1e-6 + (engine.exchanges.length - searches) * 0.005
+    const record = await recordOf(answer)
+    const database = await openDatabase({ databaseUrl: null, dataDir: service.dataDir, exclusive: false, onError: () => undefined })
+    const id = answer.headers.get('x-generation-id') ?? ''
+    const rows = await database.kysely.selectFrom('ledger').select(['kind', 'amount_n']).where('request_id', '=', id).execute()
+    await database.close()
+    expect(asked()).toHaveLength(3)
+    expect(rows).toEqual([{ kind: 'final', amount_n: Math.round(cost * 1e9) }])
+    expect(wire(answer).usage.cost).toBeCloseTo(cost, 9)
+    expect(record['total_cost']).toBeCloseTo(cost, 9)
+    const { data } = (await call(service, 'GET', '/key', { key })).json as { data: { usage: number } }
+    expect(data.usage).toBeCloseTo(cost, 9)
+  })
+
+  test.each(DIALECTS)('%s: without the header that asks for them, an answer has no routing metadata', async (dialect) => {
+    const told = await ask({}, { dialect })
+    const untold = await ask({}, { dialect, headers: {} })
+    expect([told.status, untold.status]).toEqual([200, 200])
+    expect(told.text).toContain('server_tools')
+    for (const words of ['service_metadata', 'pipeline', 'stopped_by']) expect(untold.text).not.toContain(words)
+  })
 
   test('a call that was refused counts as requested, and not as executed', async () => {
     first.script(playing([SEARCH], [SEARCH], 'Done.'))
@@ -272,6 +308,19 @@ describe('limits', () => {
     expect(answers.map(({ headers }) => headers.get('x-service-warnings'))).toEqual(answers.map(() => null))
     const forced = { type: 'function', function: { name: 'service_datetime' } }
     expect(choices(asked())).toEqual(['required', 'auto', forced, 'auto', forced, 'auto', forced, 'auto'])
+  })
+
+  test('a field of Chat Completions that the service does not know reaches a provider of chat in every turn, as without tools', async () => {
+    const fields = { guided_regex: '[a-z]+', house_options: { deep: [1, 'two'] } }
+    const asked = watching()
+    for (const more of [{ tools: [] }, {}]) {
+      const answer = await ask({ ...fields, ...more })
+      expect([answer.status, answer.headers.get('x-service-warnings')]).toEqual([200, null])
+    }
+    expect(asked().map(({ body }) => ({ guided_regex: body['guided_regex'], house_options: body['house_options'] }))).toEqual(
+      asked().map(() => fields),
+    )
+    expect(asked().length).toBeGreaterThan(2)
   })
 
   test('three turns of arguments that are no JSON end in an answer, and the record says that this was why', async () => {

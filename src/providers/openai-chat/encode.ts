@@ -1,6 +1,8 @@
 /** A request for an upstream of this dialect: a client's own JSON with only what we own replaced, or the conversation of another dialect. */
 import { passesAsWritten } from '../../canonical/call.ts'
+import type { Prompt } from '../../canonical/prompt.ts'
 import type { JsonObject } from '../../lib/json.ts'
+import { fieldOf } from '../../request-fields/request-fields.ts'
 import { answerable } from '../answerable.ts'
 import { fieldsOfObject } from '../editable-fields.ts'
 import { dropCacheOptions } from '../field-rules.ts'
@@ -29,16 +31,31 @@ export const encodeChatRequest = (attempt: Attempt): string => {
   const { call, target, warn } = attempt
   const vendor = vendorOf(target.provider)
   if (passesAsWritten(call, 'chat')) return call.body.textWith(relayChanges(attempt, vendor))
-  const translation = translate(call.prompt(), 'openai-chat', target, warn, {
+  const prompt = call.prompt()
+  const carried = unknownFields(call, prompt)
+  const translation = translate(prompt, 'openai-chat', target, warn, {
     takesText: vendor.customTools,
     takesOwnPictures: vendor.thinkingBack === 'details',
+    carried,
   })
   return JSON.stringify({
+    ...carried,
     model: target.upstreamModel,
     ...encodePrompt(translation, attempt, vendor),
     ...(call.stream ? { stream: true } : {}),
   })
 }
+
+/** A conversation that went on here is encoded anew, and what a chat client says beside it still is for a chat provider. */
+const unknownFields = ({ dialect, body }: Attempt['call'], { otherFields }: Prompt): JsonObject =>
+  dialect !== 'chat'
+    ? {}
+    : Object.fromEntries(
+        otherFields.flatMap((name) => {
+          const value = fieldOf('chat', name) === undefined ? body.value(name) : undefined
+          return value === undefined ? [] : [[name, value]]
+        }),
+      )
 
 /** All that is translated; the encoder reads no setting elsewhere. */
 export const encodePrompt = (translation: Translation, attempt: Attempt, vendor: Vendor): JsonObject => {
