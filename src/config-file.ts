@@ -1,7 +1,7 @@
 /** The operator's file: providers, models and server settings. Validated as a whole; a fault names its path. */
 import { readFileSync } from 'node:fs'
 
-import { parse as parseYaml, YAMLParseError } from 'yaml'
+import { isMap, isScalar, LineCounter, parse as parseYaml, parseDocument, YAMLParseError } from 'yaml'
 import { z } from 'zod'
 
 import { SettingError, type Environment } from './config.ts'
@@ -161,7 +161,7 @@ export const configFileSchema = z
 
 export type ConfigFile = z.output<typeof configFileSchema>
 
-const DEFAULT_CONFIG_FILE = './patchbay.yaml'
+export const DEFAULT_CONFIG_FILE = './patchbay.yaml'
 
 /** The file named, or the default one if it exists, or all defaults. Throws SettingError in one sentence. */
 export const readConfigFile = (path: string | null, env: Environment): ConfigFile => {
@@ -192,6 +192,25 @@ const readText = (path: string | null): string | null => {
     if (path === null && code === 'ENOENT') return null
     throw new SettingError(`${path ?? DEFAULT_CONFIG_FILE}: the configuration file cannot be read (${code ?? 'unknown reason'}).`)
   }
+}
+
+/** In which line of the file each member stands, by its path with points; nothing where there is no file. */
+export const configLines = (path: string | null): ReadonlyMap<string, number> => {
+  const lines = new Map<string, number>()
+  const text = readText(path)
+  if (text === null) return lines
+  const counter = new LineCounter()
+  const walk = (node: unknown, at: readonly string[]): void => {
+    if (!isMap(node)) return
+    for (const { key, value } of node.items) {
+      if (!isScalar(key) || key.range == null) continue
+      const path = [...at, String(key.value)]
+      lines.set(path.join('.'), counter.linePos(key.range[0]).line)
+      walk(value, path)
+    }
+  }
+  walk(parseDocument(text, { lineCounter: counter, logLevel: 'error' }).contents, [])
+  return lines
 }
 
 const parseText = (text: string, path: string): unknown => {

@@ -98,8 +98,10 @@ const reload = (service: Service, settings: ServeSettings, env: Environment, wor
   workers?.signal('SIGHUP')
   try {
     service.reload(readConfigFile(settings.config, env))
+    service.noteConfigFault(null)
     service.log.info({}, 'configuration reloaded')
   } catch (thrown) {
+    service.noteConfigFault(thrown instanceof Error ? thrown.message : String(thrown))
     service.log.error({ error: thrown }, 'configuration not reloaded; the old one stays in force')
     person.write(`patchbay: the old configuration stays in force. ${thrown instanceof Error ? thrown.message : ''}\n`)
   }

@@ -15,6 +15,7 @@ import type { OidcRouteParts } from '../http/routes/oidc.ts'
 import type { OauthRouteParts } from '../http/routes/oauth.ts'
 import { createSessionDoor } from '../http/session-door.ts'
 import { createPipeline, type Pipeline } from '../inference/pipeline.ts'
+import type { ServiceKnowledge } from '../contract/service-facts.ts'
 import type { Clock } from '../lib/clock.ts'
 import { PACKAGE_DIRECTORY } from '../lib/entry-points.ts'
 import type { Models } from '../models/models.ts'
@@ -47,7 +48,13 @@ const COMMIT_SILENCE_MS = 2000
 /** A request whose filters take longer than this is refused. */
 const SCREEN_MS = 2000
 
-export const composeAppParts = (parts: Parts, file: ConfigFile, models: Models, env: Environment): AppParts => {
+export const composeAppParts = (
+  parts: Parts,
+  file: ConfigFile,
+  models: Models,
+  env: Environment,
+  knowledge: ServiceKnowledge,
+): AppParts => {
   const { clock, ids, management, presets, guardrails, routing, recorder, readiness, onError } = parts
   const pipeline = composePipeline(parts, file, models, env)
   return {
@@ -78,6 +85,10 @@ export const composeAppParts = (parts: Parts, file: ConfigFile, models: Models, 
     health: routing.health,
     generations: { store: parts.generationStore, list: parts.generationList, usage: parts.usageSeries, flush: recorder.flush },
     contents: { store: parts.contentStore, flush: parts.contents.flush },
+    searching: parts.searching,
+    endpointHealth: parts.endpointHealth,
+    credentials: routing.credentials,
+    knowledge,
     onError,
     figures: parts.ledger.figures,
     ready: readiness.ready,

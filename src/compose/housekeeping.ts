@@ -3,6 +3,7 @@ import { isoTimestamp, type Clock } from '../lib/clock.ts'
 import { repeat } from '../lib/repeat.ts'
 import type { Database } from '../storage/database.ts'
 import type { ContentStore } from '../storage/content-store.ts'
+import type { EndpointHealthStore } from '../storage/endpoint-health.ts'
 import type { GenerationStore } from '../storage/generation-store.ts'
 import type { PresetStore } from '../storage/preset-store.ts'
 import { pruneLedger } from '../storage/prune-ledger.ts'
@@ -31,6 +32,7 @@ export const housekeepingJobs = (parts: {
   readonly sessions: Pick<SessionStore, 'deleteExpired'>
   readonly codes: Pick<OauthCodeStore, 'deleteExpired'>
   readonly contents: Pick<ContentStore, 'deleteExpired'>
+  readonly endpointHealth: Pick<EndpointHealthStore, 'deleteOlderThan'>
   readonly retentionMs: () => number
 }): readonly Job[] => [
   {
@@ -45,6 +47,12 @@ export const housekeepingJobs = (parts: {
     // Each says itself when its time is over.
     keptMs: () => 0,
     deleteSome: parts.contents.deleteExpired,
+  },
+  {
+    deletes: 'half hours of endpoints',
+    everyMs: HOUR_MS,
+    keptMs: () => 2 * DAY_MS,
+    deleteSome: parts.endpointHealth.deleteOlderThan,
   },
   {
     deletes: 'ledger entries',

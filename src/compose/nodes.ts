@@ -11,6 +11,8 @@ import type { Metrics } from '../telemetry/metrics.ts'
 export interface Nodes {
   /** As many as were there when last heard of, this one among them. */
   readonly seen: number
+  /** The others among them. */
+  readonly others: readonly Pick<OtherNode, 'id' | 'ageMs'>[]
   /** Says that this node is there, and hears of the others. */
   join(): Promise<void>
   /** Goes on saying so; the answer ends it, and says goodbye. */
@@ -47,6 +49,7 @@ export const composeNodes = (parts: {
   // A SQLite file has one process.
   const board = database.server === null ? null : createNodeBoard(database, node)
   let seen = 1
+  let known: readonly OtherNode[] = []
   let isHeard = true
   metrics.gauge('patchbay_nodes', 'Processes on this database, as last heard of.', () => seen)
 
@@ -55,6 +58,7 @@ export const composeNodes = (parts: {
     try {
       const others = await board.exchange(knowledge.tell())
       seen = others.length + 1
+      known = others
       knowledge.hear(others)
       isHeard = true
     } catch (error) {
@@ -66,6 +70,9 @@ export const composeNodes = (parts: {
   return {
     get seen() {
       return seen
+    },
+    get others() {
+      return known
     },
     join: exchange,
     start() {

@@ -13,6 +13,7 @@ import { openJournal, type Journal } from '../storage/journal.ts'
 import { createRedisLimits } from '../storage/limits/redis-limits.ts'
 import { createLog, type Log, type LogStyle } from '../telemetry/log.ts'
 import { createMetrics } from '../telemetry/metrics.ts'
+import { startSettings } from './effective-settings.ts'
 import { composeService, type Service } from './service.ts'
 
 /** Throws SettingError, StorageRefused, StorageUnavailable. */
@@ -33,7 +34,19 @@ export const openService = async (settings: ServeSettings, file: ConfigFile, env
     settings.redisUrl === null
       ? (storage.database.server?.openLimits(node) ?? null)
       : createRedisLimits({ url: settings.redisUrl, prefix: `patchbay:${storage.owner.workspaceId}:`, node })
-  const ground = { clock, ids, log, metrics, storage, host: settings.host, journal, seal, node, limitStore }
+  const ground = {
+    startSettings: startSettings(settings, env),
+    clock,
+    ids,
+    log,
+    metrics,
+    storage,
+    host: settings.host,
+    journal,
+    seal,
+    node,
+    limitStore,
+  }
   const service = await composeService(ground, file, settings.config, env)
   return {
     ...service,

@@ -10,6 +10,7 @@ import { createContents } from '../inference/contents/keep-contents.ts'
 import { observeAnswers } from '../inference/observe-answers.ts'
 import { createRunningAnswers } from '../inference/running-answers.ts'
 import { createSettle } from '../inference/settle.ts'
+import type { EffectiveSetting } from '../contract/service-facts.ts'
 import type { Clock } from '../lib/clock.ts'
 import { createReadDocument } from '../lib/documents/read-document.ts'
 import type { IdSource } from '../lib/id.ts'
@@ -18,6 +19,8 @@ import { createAttempts } from '../sign-in/attempts.ts'
 import { createPresets } from '../presets/presets.ts'
 import { createRollouts } from '../presets/rollouts.ts'
 import { probeStorage } from '../probe-storage.ts'
+import { createEndpointHealthStore } from '../storage/endpoint-health.ts'
+import { createSearchStore } from '../storage/search-store.ts'
 import { createContentStore } from '../storage/content-store.ts'
 import { createGenerationList } from '../storage/generation-list.ts'
 import { createGenerationStore } from '../storage/generation-store.ts'
@@ -54,6 +57,8 @@ export interface Ground {
   readonly host: string
   /** Keeps finished requests until storage has them; null where the data directory cannot hold it. */
   readonly journal: Journal | null
+  /** What was settled at the start. */
+  readonly startSettings: readonly EffectiveSetting[]
   /** Under which secrets of presets, and answers that are shown once, are stored. */
   readonly seal: TextSeal
   /** This process among the nodes on one database. */
@@ -135,6 +140,8 @@ export const composeParts = (ground: Ground, reloadable: Reloadable, env: Enviro
     generationStore: createGenerationStore(database),
     generationList: createGenerationList(database),
     contentStore,
+    searching: createSearchStore(database),
+    endpointHealth: createEndpointHealthStore(database),
     contents: createContents({ store: contentStore, formats: FORMATS, clock, onError }),
     usageSeries: createUsageSeries(database),
     management,

@@ -52,6 +52,7 @@ const start = async (written: object = {}): Promise<Started> => {
     seal: testSeal,
     node: 'node',
     limitStore: null,
+    startSettings: [],
   }
   return { service: await composeService(ground, fileOf(written), null, {}), clock, metrics }
 }

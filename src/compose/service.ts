@@ -20,6 +20,7 @@ import { openCatalogueImports } from './catalogue-imports.ts'
 import { housekeepingJobs, startHousekeeping } from './housekeeping.ts'
 import { composeModels } from './models.ts'
 import { composeParts, type Ground } from './parts.ts'
+import { createServiceKnowledge } from './service-knowledge.ts'
 import { createReloadable } from './reloadable.ts'
 
 export interface Service {
@@ -36,6 +37,8 @@ export interface Service {
   readonly log: Log
   /** Serves by another file from the next request on. Throws, and changes nothing, where the file is at fault. */
   reload(file: ConfigFile): void
+  /** Why a file was not taken, for those who ask; null: it was. */
+  noteConfigFault(sentence: string | null): void
   /** Refuses new inference; what runs goes on. */
   beginDrain(): void
   /** Ends every answer that still runs with an error event. */
@@ -72,11 +75,14 @@ export const composeService = async (ground: Ground, file: ConfigFile, configPat
   const parts = composeParts(ground, reloadable, env)
   const { management, presets, guardrails, ledger, recorder, running, readiness, observability, onError } = parts
 
+  const { engine } = database
+  const knowledge = createServiceKnowledge({ ...ground, engine, nodes: parts.nodes, reloadable, configPath })
   const imports = await openCatalogueImports(createCatalogueStore(database))
   const app = reloadable.built((current) => {
     const models = composeModels(current, configPath, env, imports.current())
     const appParts = composeAppParts(parts, current, models, env)
     const built = createApp(appParts)
+    const built = createApp(composeAppParts(parts, current, models, env, knowledge))
     management.useModels(models)
     return { ...built, pipeline: appParts.answering.pipeline, makeRequest: appParts.makeRequest }
   })
@@ -108,6 +114,7 @@ export const composeService = async (ground: Ground, file: ConfigFile, configPat
         database,
         generations: parts.generationStore,
         contents: parts.contentStore,
+        endpointHealth: parts.endpointHealth,
         presets: parts.presetStore,
         sessions: createSessionStore(database),
         codes: createOauthCodeStore(database),
@@ -149,6 +156,7 @@ export const composeService = async (ground: Ground, file: ConfigFile, configPat
     forgetFirstStart: storage.forgetFirstStart,
     log,
     reload: reloadable.reload,
+    noteConfigFault: knowledge.noteConfigFault,
     beginDrain: readiness.drain,
     endRuns() {
       running.stop(new GatewayError('provider_unavailable', 'The service is restarting. Send the request again.'))

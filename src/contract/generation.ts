@@ -66,6 +66,8 @@ export const recordedGeneration = z.object({
     .array(
       z.object({
         provider_name: z.string(),
+        endpoint_id: z.string().meta({ description: 'The model and the tag of the endpoint.' }),
+
         model_permaslug: z.string(),
         status: z.int().nullable(),
         latency: z.number(),

@@ -8,6 +8,7 @@ import { testSeal } from '../../test/support/test-seal.ts'
 import { composeAppParts } from '../compose/app-parts.ts'
 import { composeModels } from '../compose/models.ts'
 import { composeParts } from '../compose/parts.ts'
+import { createServiceKnowledge } from '../compose/service-knowledge.ts'
 import { createReloadable } from '../compose/reloadable.ts'
 import { configFileSchema } from '../config-file.ts'
 import { createKeys, UNBOUNDED } from '../keys/keys.ts'
@@ -60,12 +61,24 @@ const build = (more: Partial<AppParts> = {}) => {
     if (line.generation_id !== undefined) settled.push(line as SettledLine)
     if (line.level === 'error') faults.push(line)
   }
-  const composed = composeParts(
-    { clock, ids: systemIds, log, metrics, storage, host: '127.0.0.1', journal: null, seal: testSeal, node: 'node', limitStore: null },
-    createReloadable(FILE),
-    {},
-  )
-  const parts: AppParts = { ...composeAppParts(composed, FILE, composeModels(FILE, null, {}, []), {}), version: '1.2.3', ...more }
+  const ground = {
+    clock,
+    ids: systemIds,
+    log,
+    metrics,
+    storage,
+    host: '127.0.0.1',
+    journal: null,
+    seal: testSeal,
+    node: 'node',
+    limitStore: null,
+    startSettings: [],
+  }
+  const reloadable = createReloadable(FILE)
+  const composed = composeParts(ground, reloadable, {})
+  const knowledge = createServiceKnowledge({ ...ground, engine: 'sqlite', nodes: composed.nodes, reloadable, configPath: null })
+  const composedParts = composeAppParts(composed, FILE, composeModels(FILE, null, {}, []), {}, knowledge)
+  const parts: AppParts = { ...composedParts, version: '1.2.3', ...more }
   return { parts, app: createApp(parts), keys: composed.management.keys, presets: composed.presets, settled, faults, metrics, clock }
 }
 

@@ -21,6 +21,10 @@ import type { Rollouts } from '../presets/rollouts.ts'
 import type { Presets } from '../presets/presets.ts'
 import type { HealthView } from '../routing/health.ts'
 import type { PresetTestStore } from '../storage/preset-test-store.ts'
+import type { ServiceKnowledge } from '../contract/service-facts.ts'
+import type { Credentials } from '../routing/credentials.ts'
+import type { EndpointHealthStore } from '../storage/endpoint-health.ts'
+import type { SearchStore } from '../storage/search-store.ts'
 import type { ContentStore } from '../storage/content-store.ts'
 import type { GenerationList } from '../storage/generation-list.ts'
 import type { GenerationStore } from '../storage/generation-store.ts'
@@ -89,6 +93,10 @@ export interface AppParts {
     readonly flush: () => Promise<void>
   }
   readonly contents: { readonly store: ContentStore; readonly flush: () => Promise<void> }
+  readonly searching: SearchStore
+  readonly endpointHealth: EndpointHealthStore
+  readonly credentials: Credentials
+  readonly knowledge: ServiceKnowledge
   /** What failed where nobody can be told any more. */
   readonly onError: (thrown: unknown, doing: string) => void
   readonly figures: Ledger['figures']

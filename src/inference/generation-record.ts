@@ -163,6 +163,7 @@ const providerResponse = (
   return {
     upstream_id: bounded(upstreamId),
     provider_name: planned.endpoint.provider.name,
+    endpoint_id: planned.key,
     model_permaslug: planned.model.id,
     status: left ? null : statusOf(attempt),
     latency: Math.round(endedMs - startedMs),

@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto'
 
-import type { Clock } from '../lib/clock.ts'
+import { isoTimestamp, type Clock } from '../lib/clock.ts'
 import type { Provider } from '../models/model.ts'
 import { type CredentialNews, NEWS_MAX } from './node-news.ts'
 
@@ -27,6 +27,16 @@ export interface Credentials {
   found(): CredentialNews[]
   /** What all the others let rest, in the place of what they let rest before. */
   hear(news: readonly CredentialNews[]): void
+  /** Each key in its turn, masked, with why it rests. */
+  states(provider: Provider): readonly CredentialState[]
+}
+
+export interface CredentialState {
+  /** Its last characters. */
+  readonly label: string
+  /** ISO timestamps; null where it does not rest, or was not refused. */
+  readonly refusedAt: string | null
+  readonly restsUntil: string | null
 }
 
 /** A refused key is tried again after this long: its bill may be paid meanwhile. */
@@ -41,6 +51,8 @@ export const createCredentials = (parts: { clock: Clock; onRefused: (provider: s
   const { clock, onRefused } = parts
   /** Until when a key rests. The operator's file bounds how many there are; what is over is forgotten when next looked at. */
   const resting = new Map<string, number>()
+  /** When those of them were refused that were, by the wall clock. */
+  const refused = new Map<string, number>()
 
   /** By the name that does not tell the key. */
   let heard = new Map<string, number>()
@@ -57,6 +69,7 @@ export const createCredentials = (parts: { clock: Clock; onRefused: (provider: s
     if (untilMs === undefined) return 0
     if (untilMs > clock.monotonicMs()) return untilMs
     resting.delete(name)
+    refused.delete(name)
     return 0
   }
 
@@ -80,6 +93,7 @@ export const createCredentials = (parts: { clock: Clock; onRefused: (provider: s
       const isNews = restsUntil(name) === 0
       const restMs = fault === 'refused' ? REFUSED_MS : Math.min(LIMITED_MS_MAX, (retryAfterSeconds ?? LIMITED_MS / 1000) * 1000)
       resting.set(name, clock.monotonicMs() + restMs)
+      if (fault === 'refused') refused.set(name, clock.now())
       if (fault === 'refused' && isNews) onRefused(slug, index)
     },
     found() {
@@ -92,8 +106,22 @@ export const createCredentials = (parts: { clock: Clock; onRefused: (provider: s
       heard = new Map()
       for (const { name, restMs } of news) heard.set(name, Math.max(heard.get(name) ?? 0, nowMs + restMs))
     },
+    states: ({ slug, apiKeys }) =>
+      apiKeys.map((apiKey) => {
+        const name = nameOf(slug, apiKey)
+        const untilMs = restsUntil(name)
+        const refusedMs = refused.get(name)
+        return {
+          label: maskOf(apiKey),
+          refusedAt: refusedMs === undefined ? null : isoTimestamp(refusedMs),
+          restsUntil: untilMs === 0 ? null : isoTimestamp(clock.now() + untilMs - clock.monotonicMs()),
+        }
+      }),
   }
 }
+
+/** A short key would be told by its end. */
+const maskOf = (apiKey: string): string => (apiKey.length < 16 ? '…' : `…${apiKey.slice(-4)}`)
 
 const nameOf = (slug: string, apiKey: string): string => `${slug} ${apiKey}`
 

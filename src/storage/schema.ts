@@ -40,6 +40,8 @@ export interface Schema extends LedgerTables, ManagementTables, SignInTables {
   service_facts: ServiceFactsTable
   usage_hours: UsageHoursTable
   generation_contents: GenerationContentsTable
+  endpoint_slots: EndpointSlotsTable
+  endpoint_last: EndpointLastTable
   guardrails: GuardrailsTable
   guardrail_assignments: GuardrailAssignmentsTable
   catalogue_imports: CatalogueImportsTable
@@ -263,6 +265,26 @@ export interface GenerationsTable {
   rollout_id: string | null
   /** How often guardrails found something. */
   guardrail_hits: number | null
+}
+
+/** How attempts ended in half an hour. */
+export interface EndpointSlotsTable {
+  /** `YYYY-MM-DDTHH:MM`, UTC. */
+  slot: string
+  /** The id of the model and the tag, with a space between them. */
+  endpoint: string
+  ok: number
+  failed: number
+}
+
+/** '' stands for never. */
+export interface EndpointLastTable {
+  endpoint: string
+  ok_at: string
+  error_at: string
+  error_type: string
+  error_status: number | null
+  error_message: string
 }
 
 /** What was asked and answered, where it is kept. */

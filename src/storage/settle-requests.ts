@@ -2,6 +2,7 @@
 import type { Transaction } from 'kysely'
 
 import { addActivity } from './activity-store.ts'
+import { addEndpointHealth } from './endpoint-health.ts'
 import { charge, earliest, insertLedger, releaseScopes, type Payer, type RowName } from './charge.ts'
 import type { Database } from './database.ts'
 import { type FinishedGeneration, insertGenerations, withoutNul } from './generation-store.ts'
@@ -59,6 +60,7 @@ export const settleRequests = async (
     transaction,
     fresh.map(({ record }) => record),
   )
+  await addEndpointHealth(transaction, fresh)
   await addUsageHours(transaction, engine, [
     ...fresh.map((each) => usageOfRequest(each, each.final)),
     ...fresh.flatMap((each) => cameBack(each, charged)),

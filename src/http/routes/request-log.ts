@@ -11,9 +11,12 @@ import type { Route, RouteRequest } from '../route.ts'
 import { generationContentDelete, generationContentGet } from './generation-content.ts'
 import { generationsList } from './generations.ts'
 import { generationsStream } from './generations-stream.ts'
+import { type ProviderHealthParts, providersHealth } from './provider-health.ts'
+import { searchRoute, type SearchRouteParts } from './search.ts'
+import { serviceFactsRoute, type ServiceFactsParts } from './service-facts.ts'
 import { usageRoute } from './usage.ts'
 
-export interface RequestLogParts {
+export interface RequestLogParts extends Omit<ProviderHealthParts, 'reads'>, Pick<SearchRouteParts, 'searching'>, ServiceFactsParts {
   readonly generations: {
     readonly store: GenerationStore
     readonly list: GenerationList
@@ -30,7 +33,8 @@ export interface RequestLogParts {
 export const requestLogRoutes = (parts: RequestLogParts, doors: Doors): readonly Route[] => {
   const { generations, contents, management, clock, isDraining } = parts
   const onError = (thrown: unknown): void => parts.onError(thrown, 'requests could not be listed')
-  const listing = { ...generations, auditLog: management.auditLog, reads: createPacedReads(clock), clock, onError }
+  const reads = createPacedReads(clock)
+  const listing = { ...generations, auditLog: management.auditLog, reads, clock, onError }
   const requireCaller = async ({ headers }: RouteRequest): Promise<void> => void (await authenticate(headers, 'own', doors))
   const content = { contents, generations, auditLog: management.auditLog, clock }
   return [
@@ -39,5 +43,8 @@ export const requestLogRoutes = (parts: RequestLogParts, doors: Doors): readonly
     generationsList(listing),
     generationsStream({ ...listing, requireCaller, isDraining }),
     usageRoute(listing),
+    providersHealth({ ...parts, reads }),
+    searchRoute({ ...parts, reads }),
+    serviceFactsRoute(parts),
   ]
 }

@@ -1,0 +1,69 @@
+/** Each setting that is in force, with where it comes from; a secret is said to be set, and no more. */
+import { type ConfigFile, DEFAULT_CONFIG_FILE } from '../config-file.ts'
+import { SERVE_SETTINGS, type Environment, type ServeSettings } from '../config.ts'
+import type { EffectiveSetting } from '../contract/service-facts.ts'
+import { isCredentialName } from '../lib/credential-names.ts'
+import { isObject } from '../lib/json.ts'
+
+/** What was settled at the start: a flag wins over its variable, and that over the default. */
+export const startSettings = (settings: ServeSettings, env: Environment): readonly EffectiveSetting[] =>
+  Object.entries(SERVE_SETTINGS).map(([key, { flag, env: variable, schema }]) => {
+    const value = settings[key as keyof ServeSettings]
+    const isSame = (text: string | undefined): boolean => {
+      const parsed = schema.safeParse(text)
+      return parsed.success && parsed.data === value
+    }
+    const told = env[variable] || undefined
+    const source = told !== undefined && isSame(told) ? 'variable' : isSame(undefined) ? 'default' : flag === null ? 'variable' : 'flag'
+    return {
+      name: flag === null ? variable : `--${flag}`,
+      value: shown(variable, value),
+      source,
+      place: source === 'default' ? null : source === 'flag' ? `--${flag ?? ''}` : variable,
+    }
+  })
+
+/** What the file says, or would say. `lines`: by the path of a member, as it stands in the file. Models are counted. */
+export const fileSettings = (file: ConfigFile, path: string | null, lines: ReadonlyMap<string, number>): readonly EffectiveSetting[] => {
+  const { models, ...rest } = file
+  const settings: EffectiveSetting[] = []
+  const add = (name: string, value: unknown): void => {
+    const line = lines.get(name)
+    const place = line === undefined ? null : `${path ?? DEFAULT_CONFIG_FILE}:${line}`
+    settings.push({ name, value, source: place === null ? 'default' : 'file', place })
+  }
+  const walk = (value: unknown, at: readonly string[]): void => {
+    if (isObject(value) && Object.keys(value).length > 0) for (const [key, item] of Object.entries(value)) walk(item, [...at, key])
+    else if (value !== undefined) add(at.join('.'), at.some(isSecretPart) ? masked(value) : shown(at.at(-1) ?? '', value))
+  }
+  walk(rest, [])
+  add('models', Object.keys(models).length)
+  return settings
+}
+
+const SET = '[set]'
+
+/** Numbers and switches open nothing: `first_token` is a time. */
+const masked = (value: unknown): unknown => (typeof value === 'string' || Array.isArray(value) ? SET : value)
+
+const isSecretPart = (name: string): boolean =>
+  /^(?:headers|env)$/i.test(name) || isCredentialName(name) || isCredentialName(name.replace(/s$/, ''))
+
+const shown = (name: string, value: unknown): unknown => {
+  if (value === null || value === undefined) return null
+  if (Array.isArray(value)) return value.map((item) => (isObject(item) ? SET : shown(name, item)))
+  if (isSecretPart(name)) return masked(value)
+  return typeof value === 'string' ? withoutPassword(value) : value
+}
+
+/** An address without who asks there, and without what it is asked with. */
+const withoutPassword = (text: string): string => {
+  const url = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? URL.parse(text) : null
+  if (url === null || (url.username === '' && url.password === '' && url.search === '')) return text
+  if (url.username !== '' || url.password !== '') {
+    url.username = 'user'
+    url.password = ''
+  }
+  url.search = ''
+  return url.href
+}

@@ -1,0 +1,51 @@
+/** What the service tells those who run it of itself. */
+import { type ConfigFile, configLines } from '../config-file.ts'
+import type { EffectiveSetting, ServiceKnowledge } from '../contract/service-facts.ts'
+import { isoTimestamp, type Clock } from '../lib/clock.ts'
+import type { Engine } from '../storage/database.ts'
+import { fileSettings } from './effective-settings.ts'
+import type { Nodes } from './nodes.ts'
+import type { Reloadable } from './reloadable.ts'
+
+export interface NotingKnowledge extends ServiceKnowledge {
+  /** Why a file was not taken; null: it was. */
+  noteConfigFault(sentence: string | null): void
+}
+
+export const createServiceKnowledge = (parts: {
+  readonly clock: Clock
+  readonly engine: Engine
+  readonly node: string
+  readonly nodes: Pick<Nodes, 'others'>
+  readonly startSettings: readonly EffectiveSetting[]
+  readonly reloadable: Reloadable
+  readonly configPath: string | null
+}): NotingKnowledge => {
+  const { clock, engine, node, nodes, reloadable, configPath } = parts
+  const startedAt = isoTimestamp(clock.now())
+  const ofFile = reloadable.built((file) => ({
+    settings: [...parts.startSettings, ...fileSettings(file, configPath, configLines(configPath))],
+    switches: switchesOf(file),
+  }))
+  let faults: readonly string[] = []
+  return {
+    engine,
+    startedAt,
+    processes: () => [
+      { id: node, startedAt, seenAt: isoTimestamp(clock.now()) },
+      ...nodes.others.map(({ id, ageMs }) => ({ id, startedAt: null, seenAt: isoTimestamp(clock.now() - ageMs) })),
+    ],
+    settings: () => ofFile().settings,
+    switches: () => ofFile().switches,
+    configErrors: () => faults,
+    noteConfigFault(sentence) {
+      faults = sentence === null ? [] : [sentence]
+    },
+  }
+}
+
+const switchesOf = ({ dashboard, sandbox, media }: ConfigFile): Readonly<Record<string, boolean>> => ({
+  dashboard,
+  sandbox,
+  media_fetch: media.fetch,
+})

@@ -1,0 +1,37 @@
+/** What runs here, and by which settings. */
+import { z } from 'zod'
+
+import { serviceFacts, type ServiceKnowledge } from '../../contract/service-facts.ts'
+import { jsonResponse } from '../json-response.ts'
+import type { Route } from '../route.ts'
+
+export interface ServiceFactsParts {
+  readonly version: string
+  readonly knowledge: ServiceKnowledge
+}
+
+export const serviceFactsRoute = (parts: ServiceFactsParts): Route => ({
+  method: 'GET',
+  path: '/service',
+  operation: 'getService',
+  summary: 'Read the version, the processes, and each setting with where it comes from',
+  tag: 'Service',
+  policy: 'management',
+  surface: 'management',
+  answers: { 200: { description: 'Without secrets.', schema: z.object({ data: serviceFacts }) } },
+  errors: [],
+  handle() {
+    const { version, knowledge } = parts
+    return jsonResponse({
+      data: {
+        version,
+        engine: knowledge.engine,
+        started_at: knowledge.startedAt,
+        processes: knowledge.processes().map(({ id, startedAt, seenAt }) => ({ id, started_at: startedAt, seen_at: seenAt })),
+        switches: knowledge.switches(),
+        settings: knowledge.settings(),
+        config_errors: knowledge.configErrors(),
+      },
+    })
+  },
+})
