@@ -92,7 +92,7 @@ describeEachEngine('usage', (engine) => {
         }
         await database.close()
       }),
-      { numRuns: engine.name === 'sqlite' ? 5 : 1 },
+      { numRuns: engine.name === 'sqlite' ? 2 : 1 },
     )
   })
 

@@ -88,15 +88,10 @@ export const createUsageSeries = ({ reports }: Pick<Database, 'reports'>): Usage
     const top = columns.length === 0 ? [] : await topGroups(reports, query.top, source, columns)
     const slot = slotOf(columns, top)
     const groupOf = (index: number): UsageGroup => (columns.length === 0 ? [] : (top[index] ?? null))
-    const bySlot = sql<Row>`select ${slot} as slot, ${SUMS} from ${source} group by 1 order by 1`
-    const byTime = sql<Row & { readonly time: string }>`
-      select ${timeOf(query.interval)} as time, ${slot} as slot, ${SUMS} from ${source} group by 1, 2 order by 1, 2`
-    const groups = (await bySlot.execute(reports)).rows.map((row): UsageSlot => ({ group: groupOf(row.slot), ...sumsIn(row) }))
-    const points = (await byTime.execute(reports)).rows.map((row): UsagePoint => ({
-      time: timeText(row.time),
-      group: groupOf(row.slot),
-      ...sumsIn(row),
-    }))
+    const { rows } = await sql<Row & { readonly time: string }>`
+      select ${timeOf(query.interval)} as time, ${slot} as slot, ${SUMS} from ${source} group by 1, 2 order by 1, 2`.execute(reports)
+    const points = rows.map((row): UsagePoint => ({ time: timeText(row.time), group: groupOf(row.slot), ...sumsIn(row) }))
+    const groups = [...summedBySlot(rows)].map(([index, sums]): UsageSlot => ({ group: groupOf(index), ...sumsIn(sums) }))
     return { points, groups }
   },
   async names(groupBy, { groups }) {
@@ -185,6 +180,19 @@ const SUMS = sql.join([
   ...[...USAGE_MEASURES, ...BUCKET_COLUMNS].map((name) => sql`cast(sum(${sql.ref(name)}) as bigint) as ${sql.ref(name)}`),
   sql`cast(sum(case when error_type = '' then 0 else requests end) as bigint) as errors`,
 ])
+
+/** In the order of the slots: what is read is read once. */
+const summedBySlot = (rows: readonly Row[]): readonly (readonly [number, Row])[] => {
+  const sums = new Map<number, Record<string, number> & { slot: number }>()
+  for (const row of rows) {
+    const sum: Record<string, number> & { slot: number } = sums.get(row.slot) ?? { slot: row.slot }
+    for (const name of SUMMED) sum[name] = (sum[name] ?? 0) + (row[name] ?? 0)
+    sums.set(row.slot, sum)
+  }
+  return [...sums].sort(([left], [right]) => left - right)
+}
+
+const SUMMED = [...USAGE_MEASURES, ...BUCKET_COLUMNS, 'errors'] as const
 
 const sumsIn = (row: Row): UsageSums => {
   const measures = Object.fromEntries([...USAGE_MEASURES, 'errors' as const].map((name) => [name, row[name] ?? 0]))

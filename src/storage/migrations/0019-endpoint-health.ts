@@ -8,6 +8,11 @@ export const endpointHealth = (engine: Engine): Migration => ({
     const text = engine === 'postgres' ? sql`text collate "C"` : sql`text`
     const integer = engine === 'postgres' ? sql`bigint` : sql`integer`
     const end = engine === 'postgres' ? sql`` : sql`strict, without rowid`
+    // With what lists of failures are filtered by, so that no record is looked at that does not fit.
+    await sql`drop index generations_errors`.execute(db)
+    await sql`create index generations_errors on generations
+      (created_at, id, workspace_id, error_type, key_hash, user_id, model, provider, preset_id) where error_type is not null`.execute(db)
+
     await sql`create table endpoint_slots (
       slot ${text} not null check (length(slot) = 16),
       endpoint ${text} not null,
