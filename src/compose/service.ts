@@ -80,9 +80,8 @@ export const composeService = async (ground: Ground, file: ConfigFile, configPat
   const imports = await openCatalogueImports(createCatalogueStore(database))
   const app = reloadable.built((current) => {
     const models = composeModels(current, configPath, env, imports.current())
-    const appParts = composeAppParts(parts, current, models, env)
+    const appParts = composeAppParts(parts, current, models, env, knowledge)
     const built = createApp(appParts)
-    const built = createApp(composeAppParts(parts, current, models, env, knowledge))
     management.useModels(models)
     return { ...built, pipeline: appParts.answering.pipeline, makeRequest: appParts.makeRequest }
   })

@@ -21,7 +21,7 @@ import { presetRollouts } from './migrations/0016-preset-rollouts.ts'
 import { generationContents } from './migrations/0017-generation-contents.ts'
 import { people } from './migrations/0018-people.ts'
 import { evaluations } from './migrations/0019-evaluations.ts'
-import { endpointHealth } from './migrations/0019-endpoint-health.ts'
+import { endpointHealth } from './migrations/0020-endpoint-health.ts'
 import type { Schema } from './schema.ts'
 import { StorageRefused } from './storage-errors.ts'
 
@@ -46,7 +46,7 @@ export const migrationsFor = (engine: Engine): Record<string, Migration> => ({
   '0017-generation-contents': generationContents(engine),
   '0018-people': people(engine),
   '0019-evaluations': evaluations(engine),
-  '0019-endpoint-health': endpointHealth(engine),
+  '0020-endpoint-health': endpointHealth(engine),
 })
 
 /** Those of these names, for a database that is to have the schema of another. Throws StorageRefused for one that we do not know. */
