@@ -4,7 +4,7 @@
  * in the middle (docs/contract/streams.md#ends).
  */
 import type { TakeFrames } from '../canonical/event.ts'
-import type { GatewayError } from '../errors.ts'
+import { GatewayError } from '../errors.ts'
 import type { AnswerTail, StreamRenderer } from '../formats/format.ts'
 import { KEEP_ALIVE_FRAME } from '../lib/sse.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -27,6 +27,7 @@ export interface EventStreamParts {
 
 export interface EventStream {
   readonly body: ReadableStream<Uint8Array>
+  /** Throws GatewayError for frames that no client of this dialect could be told. */
   readonly take: TakeFrames
   /** A comment: headers leave the service with the first bytes behind them. */
   open(): void
@@ -74,11 +75,15 @@ export const openEventStream = (parts: EventStreamParts, keepAlive: KeepAlive, o
     try {
       return render((renderer ??= parts.openRenderer()))
     } catch (thrown) {
-      parts.onInternalError(thrown)
-      writer.cut()
-      gone()
-      return null
+      return broken(thrown)
     }
+  }
+
+  const broken = (thrown: unknown): null => {
+    parts.onInternalError(thrown)
+    writer.cut()
+    gone()
+    return null
   }
 
   const conclude = (render: (renderer: StreamRenderer) => string): void => {
@@ -94,8 +99,15 @@ export const openEventStream = (parts: EventStreamParts, keepAlive: KeepAlive, o
     take(frames) {
       // The client has left; what still comes is read for its usage alone.
       if (ended) return undefined
-      const text = rendered((opened) => opened.frames(frames))
-      if (text === null) return undefined
+      let text: string
+      try {
+        text = (renderer ??= parts.openRenderer()).frames(frames)
+      } catch (thrown) {
+        // What cannot be told in the client's dialect is the provider's fault: the run ends with it, and the answer by `fail`.
+        if (thrown instanceof GatewayError) throw thrown
+        broken(thrown)
+        return undefined
+      }
       silence.touch()
       const behind = writer.write(text)
       if (behind === undefined) takenMs = clock.monotonicMs()

@@ -267,3 +267,41 @@ describe('client gone', () => {
     expect(record.json).toMatchObject({ data: { cancelled: true, streamed: true, provider_name: 'Fake' } })
   })
 })
+
+describe('a provider that goes on with the arguments of a call that is over', () => {
+  const callChunk = (index: number, json: string, named: Readonly<Record<string, string>> = {}): string =>
+    JSON.stringify({
+      id: 'x',
+      object: 'chat.completion.chunk',
+      created: 1,
+      model: 'up-one',
+      choices: [
+        {
+          index: 0,
+          delta: {
+            tool_calls: [
+              {
+                index,
+                ...(named['name'] === undefined ? {} : { id: `call_${index}`, type: 'function' }),
+                function: { ...named, arguments: json },
+              },
+            ],
+          },
+          finish_reason: null,
+        },
+      ],
+    })
+
+  test.each([
+    ['/responses', { input: 'Hello!' }, 'event: response.failed'],
+    ['/messages', { max_tokens: 50, messages }, 'event: error'],
+  ])('fails the answer in its own form: %s', async (path, asked, event) => {
+    upstream.script((exchange) =>
+      exchange.stream([callChunk(0, '{}', { name: 'f' }), callChunk(1, '{"a":', { name: 'g' }), callChunk(0, 'more')]),
+    )
+    const { text } = await infer(service, { model: 'fake/one', stream: true, ...asked }, { path })
+    expect(text).toContain('The provider sent arguments of a tool call that is not open.')
+    expect(text).toContain(event)
+    expect(text).toEndWith('data: [DONE]\n\n')
+  })
+})
