@@ -1,0 +1,68 @@
+import { expect, test } from 'bun:test'
+
+import { changedBy } from '../../test/support/changed-by.ts'
+import { describeEachEngine } from '../../test/support/databases.ts'
+import { testSeal } from '../../test/support/test-seal.ts'
+import { createEvaluationStore, type KeptAnswer, type StoredEvaluation } from './evaluation-store.ts'
+import { preparePresets, T0, T1, T2 } from './testing/preset-input.ts'
+
+const ITEM = { messages: [{ role: 'user', content: 'half of a pair: \ud800, and \u0000' }], tools: null, expected: null }
+const ANSWER: KeptAnswer = { generationId: 'gen-1', error: null, text: 'Hi', calls: [], costNanos: 7, ttftMs: 1.5, totalMs: 2 }
+const LATER = '2026-11-20T10:00:09.000Z'
+
+const evaluationOf = (workspaceId: string, id: string): StoredEvaluation => ({
+  id,
+  workspaceId,
+  slug: 'bot',
+  state: 'running',
+  keyHash: 'k'.repeat(64),
+  spec: { name: null, version: 1, baseline: null, checks: [], minPassRate: 1, concurrency: 4, budgetNanos: null },
+  itemsTotal: 2,
+  costNanos: 0,
+  passed: null,
+  reason: null,
+  createdAt: T0,
+  endedAt: null,
+})
+
+describeEachEngine('evaluations', (engine) => {
+  test('are held by one process at a time, and go on with what was paid for', async () => {
+    const database = await engine.open()
+    const { create, workspaceId } = await preparePresets(database)
+    await create('bot')
+    const store = createEvaluationStore({ database, seal: testSeal })
+    expect(await store.create(evaluationOf(workspaceId, 'e-1'), [ITEM, ITEM], changedBy())).toBe('created')
+    const taken = await Promise.all(['one', 'two', 'three'].map((holder) => store.take(holder, T1, T2)))
+    expect(taken.filter((evaluation) => evaluation !== null)).toEqual([evaluationOf(workspaceId, 'e-1')])
+    const holder = ['one', 'two', 'three'][taken.findIndex((evaluation) => evaluation !== null)]!
+    expect(await store.hold('e-1', holder, T2)).toBe(true)
+    expect(await store.hold('e-1', 'nobody', T2)).toBe(false)
+    await store.keepAnswers('e-1', 1, { version: ANSWER }, 7)
+    // Its process is gone.
+    expect(await store.take('later', LATER, LATER)).toMatchObject({ id: 'e-1', costNanos: 7 })
+    expect(await store.items('e-1')).toEqual([
+      { position: 0, item: ITEM, result: null, answers: {} },
+      { position: 1, item: ITEM, result: null, answers: { version: ANSWER } },
+    ])
+    const rows = await database.kysely.selectFrom('evaluation_items').selectAll().execute()
+    expect(JSON.stringify(rows)).not.toContain('half of')
+  })
+
+  test('end once, and leave nothing when they are deleted', async () => {
+    const database = await engine.open()
+    const { create, workspaceId } = await preparePresets(database)
+    await create('bot')
+    const store = createEvaluationStore({ database, seal: testSeal })
+    const [ref, evaluation] = [{ workspaceId, slug: 'bot' }, evaluationOf(workspaceId, 'e-1')]
+    await store.create(evaluation, [ITEM], changedBy())
+    const end = () => store.end(evaluation, { state: 'done', passed: true, reason: null }, T1, changedBy())
+    expect([await end(), await end()]).toEqual([true, false])
+    expect(await store.take('one', T1, T2)).toBeNull()
+    expect(await store.get(ref, 'e-1')).toMatchObject({ state: 'done', passed: true, endedAt: T1 })
+    expect(await store.list(ref, { offset: 0, limit: 10 })).toMatchObject({ totalCount: 1 })
+    expect(await store.get({ workspaceId: 'other', slug: 'bot' }, 'e-1')).toBeNull()
+    expect([await store.delete(ref, 'e-1', T2, changedBy()), await store.delete(ref, 'e-1', T2, changedBy())]).toEqual([true, false])
+    expect(await store.items('e-1')).toEqual([])
+    expect([...(await store.paid('e-1/'))]).toEqual([])
+  })
+})
