@@ -61,6 +61,7 @@ import { consentRoutes, oauthRoutes, type OauthRouteParts } from './routes/oauth
 import { sessionRoutes, type SessionRouteParts } from './routes/sessions.ts'
 import { providerTestCreate } from './routes/provider-test.ts'
 import { providersList } from './routes/providers.ts'
+import { presetFromGeneration } from './routes/preset-from-generation.ts'
 import { evaluationRoutes } from './routes/evaluations.ts'
 import { rolloutRoutes } from './routes/rollouts.ts'
 import { presetTestRoutes } from './routes/preset-tests.ts'
@@ -144,6 +145,7 @@ const apiRoutes = (parts: AppParts, listing = { ...parts, listed: createListedMo
   presetsVersions(parts.presets),
   presetsVersion(parts.presets),
   presetsHistory(parts.presets),
+  presetFromGeneration({ ...parts, auditLog: parts.management.auditLog }),
   ...rolloutRoutes(parts.rollouts),
   ...evaluationRoutes(parts.evaluations, parts.keys),
   ...presetTestRoutes({ ...parts, tests: parts.presetTests }),

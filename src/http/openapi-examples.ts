@@ -132,6 +132,7 @@ export const BODY_EXAMPLES: Readonly<Record<string, JsonObject>> = {
     ],
     sticky: 'session',
   },
+  PresetFromGeneration: { generation_id: 'gen-4Qd1bVnT0uYkXw7sHc2LmR9p' },
   EvaluationBody: {
     version: 4,
     baseline: 3,

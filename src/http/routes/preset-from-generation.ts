@@ -1,0 +1,123 @@
+/** POST /presets/{slug}/from-generation: a preset, or its next version, from a request that was answered (docs/contract/presets.md#from-a-request). */
+import { z } from 'zod'
+
+import { scopeOf } from '../../canonical/reach.ts'
+import { generationContent } from '../../contract/generation-content.ts'
+import { presetShape, presetSlug, savedPreset, type PresetShape } from '../../contract/preset.ts'
+import { readSaveOptions, saveHeaders, saveQuery } from '../../contract/save-preset.ts'
+import { invalidRequest, validate } from '../../contract/validate.ts'
+import { inWorkspace } from '../../contract/workspace.ts'
+import { GatewayError } from '../../errors.ts'
+import { isoTimestamp } from '../../lib/clock.ts'
+import { readJsonObject } from '../../lib/json-body.ts'
+import { isObject, type JsonObject } from '../../lib/json.ts'
+import type { Presets } from '../../presets/presets.ts'
+import type { StoredGeneration } from '../../storage/generation-store.ts'
+import type { Formats } from '../error-boundary.ts'
+import { jsonResponse } from '../json-response.ts'
+import { callerOf, changedBy, reachOf, type Route, type RouteRequest } from '../route.ts'
+import type { GenerationContentParts } from './generation-content.ts'
+import { generationId, generationIdQuery } from './generation.ts'
+
+const fromGenerationBody = z.strictObject({ generation_id: generationIdQuery.id }).meta({ id: 'PresetFromGeneration' })
+
+export interface PresetFromGenerationParts extends GenerationContentParts {
+  readonly presets: Presets
+  readonly formats: Formats
+}
+
+export const presetFromGeneration = (parts: PresetFromGenerationParts): Route => ({
+  method: 'POST',
+  path: '/presets/:slug/from-generation',
+  operation: 'createPresetFromGeneration',
+  summary: 'Create a preset, or a new version of one, from a request that was answered',
+  tag: 'Presets',
+  policy: 'management',
+  surface: 'management',
+  params: { slug: presetSlug },
+  query: { ...saveQuery, ...inWorkspace },
+  headers: saveHeaders,
+  body: fromGenerationBody,
+  answers: {
+    200: {
+      description: 'The preset; `warnings` name what the record does not hold.',
+      schema: z.object({ data: savedPreset, warnings: z.array(z.string()) }),
+    },
+  },
+  errors: [404, 409, 412],
+  async handle(request) {
+    const slug = validate(presetSlug, request.params['slug'], ['slug'])
+    const options = readSaveOptions(request.query, request.headers)
+    const { generation_id } = validate(fromGenerationBody, readJsonObject(await request.text()))
+    const { shape, body, warnings } = await bodyOf(generationId(generation_id), request, parts)
+    const { content, warnings: own } = parts.formats[shape].presetContent(body)
+    const saved = await parts.presets.save({
+      workspaceId: reachOf(request).workspaceId,
+      userId: callerOf(request).userId,
+      slug,
+      content,
+      options,
+      by: changedBy(request),
+      idempotency: null,
+    })
+    const all = [...warnings, ...own.map(({ message }) => message)]
+    return jsonResponse(
+      { ...readJsonObject(saved.body), warnings: all },
+      all.length === 0 ? {} : { headers: { 'x-service-warnings': String(all.length) } },
+    )
+  },
+})
+
+interface Found {
+  readonly shape: PresetShape
+  readonly body: JsonObject
+  readonly warnings: readonly string[]
+}
+
+/** What was sent, where it is kept; the settings of the record say what it came to with the preset that it named. */
+const bodyOf = async (id: string, request: RouteRequest, parts: PresetFromGenerationParts): Promise<Found> => {
+  const reach = reachOf(request)
+  await parts.generations.flush()
+  const generation = await parts.generations.store.get(id, scopeOf(reach))
+  if (generation === null) throw new GatewayError('not_found', `There is no generation "${id.slice(0, 128)}".`)
+  const { record } = generation
+  const shape = presetShape.safeParse(record['interface']).data
+  if (shape === undefined) throw invalidRequest([{ path: 'generation_id', message: 'Only requests with a conversation make presets.' }])
+  const settings = isObject(record['settings']) ? record['settings'] : {}
+  const sent = await contentOf(generation, request, parts)
+  if (sent !== null) return { shape, body: { ...sent, ...settings }, warnings: presetTexts(generation) }
+  const missing = leftOut.catch([]).parse(record['settings_left_out'])
+  const also = missing.length === 0 ? '' : ` So are these settings: ${missing.join(', ')}.`
+  return {
+    shape,
+    body: settings,
+    warnings: [`The contents of the request are not stored: its texts are missing, the system prompt among them.${also}`],
+  }
+}
+
+const leftOut = z.array(z.string())
+
+/** The prompt of a preset is not part of what a client sent. */
+const presetTexts = ({ record }: StoredGeneration): readonly string[] =>
+  typeof record['preset_slug'] === 'string'
+    ? [`The request used the preset ${record['preset_slug']}, whose own system prompt is not taken.`]
+    : []
+
+/** Read by somebody who manages the workspace, so it is an entry of the audit log. */
+const contentOf = async (
+  { id, workspaceId }: StoredGeneration,
+  request: RouteRequest,
+  parts: PresetFromGenerationParts,
+): Promise<JsonObject | null> => {
+  await parts.contents.flush()
+  const found = await parts.contents.store.get(id, workspaceId)
+  const sent = found === null ? null : storedRequest.parse(found.content).request
+  if (sent === null) return null
+  const by = changedBy(request)
+  const entry = { workspaceId, action: 'read', objectType: 'generation_content', objectId: id, before: null, after: null }
+  // The request makes two entries: the other one is that of the saved version.
+  await parts.auditLog.note(entry, { ...by, requestId: `${by.requestId}-content` }, isoTimestamp(parts.clock.now()))
+  return sent
+}
+
+const storedRequest = generationContent.pick({ request: true })

@@ -1,0 +1,68 @@
+/** A preset from a request that was answered (docs/contract/presets.md#from-a-request). */
+import { beforeAll, expect, test } from 'bun:test'
+
+import { type Answer, call, infer } from '../support/calls.ts'
+import { type StartedService, useServices } from '../support/started-service.ts'
+
+const services = useServices()
+let service: StartedService
+
+beforeAll(async () => {
+  service = await services.start()
+})
+
+const BODY = {
+  model: 'sandbox/echo',
+  temperature: 0.25,
+  messages: [
+    { role: 'system', content: 'Be brief.' },
+    { role: 'user', content: 'Hi' },
+  ],
+}
+
+const answered = async (body: object): Promise<string> => (await infer(service, { ...body })).headers.get('x-generation-id') ?? ''
+const from = (slug: string, generation_id: string, query = ''): Promise<Answer> =>
+  call(service, 'POST', `/presets/${slug}/from-generation${query}`, { body: { generation_id } })
+
+test('without contents it has the settings, and says that the texts are missing', async () => {
+  const saved = await from('settings', await answered(BODY))
+  expect(saved.status).toBe(200)
+  expect(saved.preset.designated_version).toMatchObject({
+    shape: 'chat',
+    config: { model: 'sandbox/echo', temperature: 0.25 },
+    system_prompt: null,
+  })
+  expect((saved.json as { warnings: string[] }).warnings[0]).toContain('texts are missing')
+})
+
+test('with contents it is as if the body had been saved, the reading is audited, and it may be a draft', async () => {
+  await call(service, 'PATCH', '/workspaces/default', { body: { is_observability_io_logging_enabled: true } })
+  const tools = [
+    { type: 'function', function: { name: 'find', description: 'Finds what the user has asked for.', parameters: { type: 'object' } } },
+  ]
+  const id = await answered({ ...BODY, tools })
+  const saved = await from('whole', id)
+  expect(saved.json).toMatchObject({ warnings: [] })
+  expect(saved.preset.designated_version).toMatchObject({
+    config: { model: 'sandbox/echo', temperature: 0.25, tools },
+    system_prompt: 'Be brief.',
+  })
+  const draft = await from('whole', id, '?designate=false')
+  expect(draft.preset).toMatchObject({ designated_version: { version: 1 }, saved_version: { version: 2 } })
+  const audit = (await call(service, 'GET', `/audit-log?object_type=generation_content&object_id=${id}`)).json as { data: object[] }
+  expect(audit.data).toHaveLength(2)
+})
+
+test('a request that used a preset gives its merged settings, and no name of that preset as the model', async () => {
+  const id = await answered({ model: '@preset/whole', temperature: 0.5, messages: [{ role: 'user', content: 'Hi' }] })
+  const saved = await from('again', id)
+  expect(saved.preset.designated_version.config).toMatchObject({ model: 'sandbox/echo', temperature: 0.5 })
+  expect((saved.json as { warnings: string[] }).warnings[0]).toContain('whole')
+})
+
+test('404 for a request that is not there, 403 for an inference key', async () => {
+  expect((await from('none', 'gen-none')).status).toBe(404)
+  expect(
+    (await call(service, 'POST', '/presets/x/from-generation', { key: service.inferenceKey, body: { generation_id: 'x' } })).status,
+  ).toBe(403)
+})
