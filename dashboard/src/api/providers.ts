@@ -2,6 +2,7 @@
 import { queryOptions } from '@tanstack/react-query'
 import type { z } from 'zod'
 
+import type { providerHealth as health } from '../../../src/contract/provider-health.ts'
 import type { providerTest } from '../../../src/contract/provider-test.ts'
 import { ask, segment } from './client.ts'
 
@@ -16,20 +17,12 @@ export const providerList = queryOptions({
   staleTime: 60_000,
 })
 
-/** One model at one provider, as all processes together see it. */
-export interface EndpointHealth {
-  readonly provider: string
-  readonly model: string
-  readonly status: string
-  /** Per cent. */
-  readonly uptime: number | null
-  readonly breaker?: { readonly state: string; readonly until: string | null } | null
-  readonly last_error?: { readonly at: string; readonly type: string; readonly status: number | null; readonly message: string } | null
-}
+/** As all processes together see it. */
+export type ProviderHealth = z.output<typeof health>
 
 export const providerHealth = queryOptions({
   queryKey: ['provider-health'],
-  queryFn: async ({ signal }) => (await ask<{ data: readonly EndpointHealth[] }>('/providers/health', { signal })).data,
+  queryFn: async ({ signal }) => (await ask<{ data: readonly ProviderHealth[] }>('/providers/health', { signal })).data,
   refetchInterval: 5000,
 })
 

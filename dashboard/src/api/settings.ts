@@ -1,34 +1,19 @@
 /** What the service says of itself, and who is signed in. */
 import { queryOptions } from '@tanstack/react-query'
 
+import type { z } from 'zod'
+
+import type { serviceFacts as facts } from '../../../src/contract/service-facts.ts'
 import type { SessionResource } from '../../../src/contract/session.ts'
 import { ask, segment } from './client.ts'
 import { queryClient } from './query-client.ts'
 
-export interface EffectiveSetting {
-  readonly name: string
-  readonly value: unknown
-  /** `flag`, `variable`, `file`, `default`, with where exactly. */
-  readonly source: string
-  readonly place?: string | null
-}
-
-export interface ServiceFacts {
-  readonly version: string
-  readonly engine?: string
-  readonly started_at?: string
-  readonly processes?: readonly { readonly id: string; readonly started_at?: string; readonly seen_at?: string }[]
-  readonly settings?: readonly EffectiveSetting[]
-  readonly configuration?: readonly EffectiveSetting[]
-  readonly config_errors?: readonly string[]
-}
+export type ServiceFacts = z.output<typeof facts>
+export type EffectiveSetting = ServiceFacts['settings'][number]
 
 export const serviceFacts = queryOptions({
   queryKey: ['service'],
-  queryFn: async ({ signal }) => {
-    const answer = await ask<{ data?: ServiceFacts } & ServiceFacts>('/service', { signal })
-    return answer.data ?? answer
-  },
+  queryFn: async ({ signal }) => (await ask<{ data: ServiceFacts }>('/service', { signal })).data,
 })
 
 export const sessionList = queryOptions({

@@ -1,23 +1,6 @@
-/** What all endpoints of a provider come to. */
-import type { EndpointHealth } from '../../api/providers.ts'
+/** How a provider does, as a mark and words. */
+import type { ProviderHealth } from '../../api/providers.ts'
 import type { Mark } from '../../parts/status.tsx'
-
-export interface ProviderHealth {
-  readonly open: EndpointHealth | null
-  readonly lastError: NonNullable<EndpointHealth['last_error']> | null
-}
-
-export const healthOf = (endpoints: readonly EndpointHealth[], slug: string): ProviderHealth => {
-  const own = endpoints.filter(({ provider }) => provider === slug)
-  const errors = own.flatMap(({ last_error: error }) => (error === null || error === undefined ? [] : [error]))
-  return {
-    open: own.find(({ breaker }) => breaker?.state === 'open') ?? null,
-    lastError: errors.toSorted((one, other) => other.at.localeCompare(one.at))[0] ?? null,
-  }
-}
-
-/** Below it a provider has a bad moment, not a fault. */
-const BAD_SHARE = 0.2
 
 interface ProviderState {
   readonly mark: Mark
@@ -26,10 +9,21 @@ interface ProviderState {
   readonly until: string | null
 }
 
-export const stateOf = ({ open }: ProviderHealth, used: { requests: number; errors: number } | undefined): ProviderState => {
-  if (open !== null) return { mark: 'error', words: `Not asked: ${open.model}`, until: open.breaker?.until ?? null }
-  if (used === undefined || used.requests === 0) return { mark: 'none', words: 'Not asked in 24 h', until: null }
-  return used.errors / used.requests >= BAD_SHARE
-    ? { mark: 'error', words: 'Failing', until: null }
-    : { mark: 'ok', words: 'Answers', until: null }
+const STATES: Readonly<Record<ProviderHealth['status'], readonly [Mark, string]>> = {
+  ok: ['ok', 'Answers'],
+  degraded: ['left', 'Fails at times'],
+  down: ['error', 'Down'],
+  unused: ['none', 'Not asked in 24 h'],
+}
+
+export const stateOf = (health: ProviderHealth | undefined): ProviderState => {
+  if (health === undefined) return { mark: 'none', words: 'Unknown', until: null }
+  const shut = health.endpoints.filter(({ breaker }) => breaker.state === 'open')
+  const until = health.breaker.until ?? shut[0]?.breaker.until ?? null
+  const [mark, words] = STATES[health.status]
+  return {
+    mark,
+    words: shut.length === 0 ? words : `${words}; ${shut.length === 1 ? shut[0]?.model : `${shut.length} models`} not asked`,
+    until,
+  }
 }

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 
-import { type Provider, providerHealth, providerList, type ProviderTest, testProvider } from '../../api/providers.ts'
+import { type Provider, type ProviderHealth, providerHealth, providerList, type ProviderTest, testProvider } from '../../api/providers.ts'
 import { usage } from '../../api/usage.ts'
 import { count, duration, instant, money, percent } from '../../format.ts'
 import { Button } from '../../parts/button.tsx'
@@ -13,7 +13,7 @@ import { Status } from '../../parts/status.tsx'
 import { Table } from '../../parts/table.tsx'
 import { useNow, When } from '../../parts/when.tsx'
 import { rangeOf } from '../../range.ts'
-import { healthOf, stateOf } from './provider-state.ts'
+import { stateOf } from './provider-state.ts'
 
 export const ProviderTable = () => {
   const providers = useQuery(providerList)
@@ -21,7 +21,7 @@ export const ProviderTable = () => {
   const { from, to } = rangeOf({ range: '24h' }, useNow())
   const used = useQuery({ ...usage({ from, to, interval: 'day', group_by: 'provider', top: 50 }), placeholderData: (before) => before })
   const usedBy = (slug: string) => used.data?.groups.find(({ provider }) => provider === slug)
-  const inSummary = (slug: string) => healthOf(health.data ?? [], slug)
+  const healthOf = (slug: string) => health.data?.find((one) => one.slug === slug)
   return (
     <Loaded query={providers} rows={5}>
       {(rows) => (
@@ -40,12 +40,12 @@ export const ProviderTable = () => {
                 </Link>
               ),
             },
-            { title: 'State', cell: ({ slug }) => <ProviderState slug={slug} state={stateOf(inSummary(slug), usedBy(slug))} /> },
-            { title: 'Answered, 24 h', align: 'right', cell: ({ slug }) => answered(usedBy(slug)) },
+            { title: 'State', cell: ({ slug }) => <ProviderState slug={slug} state={stateOf(healthOf(slug))} /> },
+            { title: 'Answered, 24 h', align: 'right', cell: ({ slug }) => uptimeOf(healthOf(slug)) },
             { title: 'First token p50', align: 'right', cell: ({ slug }) => duration(usedBy(slug)?.ttft_p50), wideOnly: true },
             { title: 'p95', align: 'right', cell: ({ slug }) => duration(usedBy(slug)?.ttft_p95), wideOnly: true },
             { title: 'Requests', align: 'right', cell: ({ slug }) => count(usedBy(slug)?.requests ?? 0), wideOnly: true },
-            { title: 'Last failure', cell: ({ slug }) => <LastFailure of={inSummary(slug).lastError} />, wideOnly: true },
+            { title: 'Last failure', cell: ({ slug }) => <LastFailure of={healthOf(slug)?.last_error ?? null} />, wideOnly: true },
             { title: 'Test', align: 'right', cell: (provider) => <TestButton of={provider} /> },
           ]}
         />
@@ -54,8 +54,8 @@ export const ProviderTable = () => {
   )
 }
 
-const answered = (used: { requests: number; errors: number } | undefined): string =>
-  percent(used === undefined || used.requests === 0 ? null : 1 - used.errors / used.requests)
+const uptimeOf = (health: ProviderHealth | undefined): string =>
+  percent(health?.uptime === null || health?.uptime === undefined ? null : health.uptime / 100)
 
 const ProviderState = ({ state }: { slug: string; state: ReturnType<typeof stateOf> }) => (
   <span title={state.until === null ? undefined : `until ${instant(state.until)}`}>
@@ -63,7 +63,7 @@ const ProviderState = ({ state }: { slug: string; state: ReturnType<typeof state
   </span>
 )
 
-const LastFailure = ({ of: error }: { of: ReturnType<typeof healthOf>['lastError'] }) =>
+const LastFailure = ({ of: error }: { of: ProviderHealth['last_error'] }) =>
   error === null ? (
     <span className="faint">–</span>
   ) : (

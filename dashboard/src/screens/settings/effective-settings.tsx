@@ -9,19 +9,19 @@ export const EffectiveSettings = ({ facts }: { facts: ServiceFacts }) => (
     <Facts
       facts={[
         ['Version', facts.version],
-        ['Storage', facts.engine ?? '–'],
-        ['Since', facts.started_at === undefined ? '–' : instant(facts.started_at)],
-        ['Processes', facts.processes?.length ?? 1],
+        ['Storage', facts.engine],
+        ['Since', instant(facts.started_at)],
+        ['Processes', facts.processes.length],
       ]}
     />
-    {(facts.config_errors ?? []).map((fault) => (
+    {facts.config_errors.map((fault) => (
       <p className="note bad" role="alert" key={fault}>
         The file was not reloaded: {fault}
       </p>
     ))}
     <Table
       label="Effective configuration"
-      rows={facts.configuration ?? facts.settings ?? []}
+      rows={facts.settings}
       rowKey={({ name }) => name}
       empty={<p className="soft">The service does not tell its settings.</p>}
       columns={[
@@ -35,4 +35,4 @@ export const EffectiveSettings = ({ facts }: { facts: ServiceFacts }) => (
 
 const shown = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
 
-const sourceOf = ({ source, place }: EffectiveSetting): string => (place === null || place === undefined ? source : `${source}: ${place}`)
+const sourceOf = ({ source, place }: EffectiveSetting): string => (place === null ? source : `${source}: ${place}`)
