@@ -172,7 +172,7 @@ const composePipeline = (parts: Parts, file: ConfigFile, models: Models, env: En
     defaultsOf: management.workspaces.defaults,
     guardrails: parts.guardrails,
     customerKeysOf: (caller) => management.customerKeys.forCaller(caller.workspaceId, caller),
-    responseCache: parts.responseCache,
+    responseCache: parts.answers.responseCache,
     judgeModel: file.plugins.alignment?.model ?? null,
     moderationEndpoint: Object.keys(file.moderation.endpoints)[0] ?? null,
     moderate: createModerate(file.moderation, safeFetch, clock),

@@ -30,10 +30,8 @@ export const openService = async (settings: ServeSettings, file: ConfigFile, env
   const seal = await openPresetSeal(createFactStore(storage.database), derivedKeys(storage.secret, 'preset-key'), ids)
   const journal = journalIn(settings.dataDir, log)
   const node = ids.uuid()
-  const limitStore =
-    settings.redisUrl === null
-      ? (storage.database.server?.openLimits(node) ?? null)
-      : createRedisLimits({ url: settings.redisUrl, prefix: `patchbay:${storage.owner.workspaceId}:`, node })
+  const redis = settings.redisUrl === null ? null : { url: settings.redisUrl, prefix: `patchbay:${storage.owner.workspaceId}:` }
+  const limitStore = redis === null ? (storage.database.server?.openLimits(node) ?? null) : createRedisLimits({ ...redis, node })
   const ground = {
     startSettings: startSettings(settings, env),
     clock,
@@ -46,6 +44,7 @@ export const openService = async (settings: ServeSettings, file: ConfigFile, env
     seal,
     node,
     limitStore,
+    redis,
   }
   const service = await composeService(ground, file, settings.config, env)
   return {

@@ -43,7 +43,7 @@ import { composeObservability } from './observability.ts'
 import { composeNodes, knowledgeOf } from './nodes.ts'
 import { createReadiness } from './readiness.ts'
 import type { Reloadable } from './reloadable.ts'
-import { composeResponseCache } from './response-cache.ts'
+import { composeResponseCache, type RedisPlace } from './response-cache.ts'
 import { composeRouting } from './routing.ts'
 
 /** What a service stands on. */
@@ -65,6 +65,8 @@ export interface Ground {
   readonly node: string
   /** Where nodes count limits together; null where there is nowhere. */
   readonly limitStore: LimitStore | null
+  /** What nodes share besides; null: nothing. */
+  readonly redis: RedisPlace | null
 }
 
 const FORMATS = { chat: chatFormat, responses: responsesFormat, messages: messagesFormat }
@@ -152,12 +154,14 @@ export const composeParts = (ground: Ground, reloadable: Reloadable, env: Enviro
     running,
     settle,
     readDocument: createReadDocument({ clock }),
-    responseCache: composeResponseCache({
+    answers: composeResponseCache({
       clock,
+      log,
       metrics,
+      reloadable,
       seal,
       secret: storage.secret.derive('response-cache'),
-      shared: null,
+      redis: ground.redis,
       onError,
     }),
     keepAlive: createKeepAlive(clock, KEEP_ALIVE_MS),

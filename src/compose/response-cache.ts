@@ -3,22 +3,50 @@ import { createResponseCache, type ResponseCache } from '../inference/cache/resp
 import type { Clock } from '../lib/clock.ts'
 import type { AnswerStore } from '../storage/answers/answer-store.ts'
 import { createMemoryAnswers } from '../storage/answers/memory-answers.ts'
+import { createRedisAnswers } from '../storage/answers/redis-answers.ts'
 import type { TextSeal } from '../storage/sealed-config.ts'
+import type { Log } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
+import type { Reloadable } from './reloadable.ts'
+
+export interface RedisPlace {
+  readonly url: string
+  /** Begins every name of this service's. */
+  readonly prefix: string
+}
 
 const MEMORY_BYTES = 128 * 1024 * 1024
 
+export interface ComposedResponseCache extends Pick<AnswerStore, 'connect' | 'close'> {
+  readonly responseCache: ResponseCache
+}
+
 export const composeResponseCache = (parts: {
   readonly clock: Clock
+  readonly log: Log
   readonly metrics: Metrics
+  readonly reloadable: Reloadable
   readonly seal: TextSeal
   readonly secret: Uint8Array
   /** Where the answers of all nodes lie; null: each keeps its own. */
-  readonly shared: AnswerStore | null
+  readonly redis: RedisPlace | null
   readonly onError: (thrown: unknown, doing: string) => void
-}): ResponseCache => {
-  const { clock, metrics, seal, secret, shared, onError } = parts
+}): ComposedResponseCache => {
+  const { clock, log, metrics, reloadable, seal, secret, redis, onError } = parts
   const memory = createMemoryAnswers(MEMORY_BYTES, clock)
   metrics.gauge('patchbay_response_cache_bytes', 'Bytes of kept answers in the memory of this process.', () => memory.bytes)
-  return createResponseCache({ store: shared ?? memory, seal, secret, clock, onError })
+  const store =
+    redis === null
+      ? memory
+      : createRedisAnswers({
+          url: redis.url,
+          prefix: `${redis.prefix}answer:`,
+          clock,
+          timeoutMs: () => reloadable.settings.storeTimeoutMs,
+          onAway(thrown) {
+            if (thrown === null) log.info({ store: 'Redis' }, 'answers are kept and found again')
+            else log.warn({ store: 'Redis', error: thrown }, 'no answers are kept or found: every request is a miss')
+          },
+        })
+  return { responseCache: createResponseCache({ store, seal, secret, clock, onError }), connect: store.connect, close: store.close }
 }

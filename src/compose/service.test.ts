@@ -53,6 +53,7 @@ const start = async (written: object = {}): Promise<Started> => {
     node: 'node',
     limitStore: null,
     startSettings: [],
+    redis: null,
   }
   return { service: await composeService(ground, fileOf(written), null, {}), clock, metrics }
 }

@@ -127,7 +127,7 @@ export const composeService = async (ground: Ground, file: ConfigFile, configPat
     parts.lag.start(),
   ]
   await parts.nodes.join()
-  await parts.meter.connect()
+  await Promise.all([parts.meter.connect(), parts.answers.connect()])
   const farewells = [parts.meter.start(), parts.nodes.start()]
   // First, or what they held would be charged by its last checkpoint.
   await settleWhatWasLeft(ground, ledger)
@@ -165,6 +165,7 @@ export const composeService = async (ground: Ground, file: ConfigFile, configPat
       await stopEvaluations()
       await stopTelling()
       for (const farewell of farewells) await farewell()
+      parts.answers.close()
       await stopLedger()
       await management.keys.noteUses().catch((thrown: unknown) => onError(thrown, 'last uses of keys not written'))
       await recorder.close()

@@ -72,6 +72,7 @@ const build = (more: Partial<AppParts> = {}) => {
     seal: testSeal,
     node: 'node',
     limitStore: null,
+    redis: null,
     startSettings: [],
   }
   const reloadable = createReloadable(FILE)

@@ -4,6 +4,7 @@
  * is refused nor anything unbounded (docs/contract/operating.md#several-nodes).
  */
 import type { Clock } from '../lib/clock.ts'
+import { inTime } from '../lib/in-time.ts'
 import type { BoundReached, Correction, KeyBounds, LimitStore } from '../storage/limits/limit-store.ts'
 import { createLocalMeter, createRunningCounts, isBounded, type KeyMeter } from './key-meter.ts'
 
@@ -92,25 +93,12 @@ export const createSharedMeter = (parts: SharedMeterParts): SharedMeter => {
     for (const [name] of some) owed.delete(name)
     const corrections = some.map(([, correction]) => ({ ...correction, running: running.of(correction.hash) }))
     try {
-      await inTime(store.correct(corrections))
+      await inTime(store.correct(corrections), timeoutMs(), clock)
     } catch (thrown) {
       goneAway(thrown)
     }
     flushing = false
     if (owed.size > 0) schedule()
-  }
-
-  const inTime = async <Value>(answer: Promise<Value>, withinMs = timeoutMs()): Promise<Value> => {
-    const late = Promise.withResolvers<never>()
-    // An answer that has come while this process was busy is read before it counts as late.
-    let cancel = clock.after(withinMs, () => {
-      cancel = clock.after(1, () => late.reject(new Error(`It did not answer within ${withinMs} ms.`)))
-    })
-    try {
-      return await Promise.race([answer, late.promise])
-    } finally {
-      cancel()
-    }
   }
 
   const letIn = (bounds: KeyBounds): null => {
@@ -131,7 +119,7 @@ export const createSharedMeter = (parts: SharedMeterParts): SharedMeter => {
   const ask = async (asked: LimitStore, bounds: KeyBounds): Promise<BoundReached | null> => {
     let reached: BoundReached | null
     try {
-      reached = await inTime(asked.enter({ ...bounds, running: running.of(bounds.hash) }))
+      reached = await inTime(asked.enter({ ...bounds, running: running.of(bounds.hash) }), timeoutMs(), clock)
     } catch (thrown) {
       goneAway(thrown)
       decidedAlone += 1
@@ -146,8 +134,8 @@ export const createSharedMeter = (parts: SharedMeterParts): SharedMeter => {
   const probe = async (): Promise<void> => {
     if (store === null) return
     try {
-      await inTime(store.connect(), CONNECT_MS)
-      await inTime(store.ping())
+      await inTime(store.connect(), CONNECT_MS, clock)
+      await inTime(store.ping(), timeoutMs(), clock)
     } catch (thrown) {
       goneAway(thrown)
       return

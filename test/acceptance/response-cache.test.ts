@@ -5,6 +5,7 @@ import { call, infer, savePreset, type Answer, type CallOptions } from '../suppo
 import { readStream } from '../support/client-stream.ts'
 import { dataEvent, proseAnswer, proseChunk, say, startFakeUpstream, type Script } from '../support/fake-upstream.ts'
 import { readAnswer } from '../support/read-answer.ts'
+import { HAS_REDIS, startRedis } from '../support/redis.ts'
 import { recording } from '../support/recordings.ts'
 import { type StartedService, useServices } from '../support/started-service.ts'
 import { toldBytes, type ToldAnswer } from '../support/told-answers.ts'
@@ -396,5 +397,34 @@ describe('a kept answer', () => {
     await call(service, 'POST', `/guardrails/${id}/assignments/keys`, { body: { key_hashes: [made.data.hash] } })
     const { status, headers } = await infer(service, fresh(), { key: made.key, headers: ON })
     expect([status, headers.get('x-openrouter-cache-status')]).toEqual([200, null])
+  })
+})
+
+describe.skipIf(!HAS_REDIS)('with Redis', () => {
+  test('an entry outlives its process, is nowhere to be read, and Redis in the way is a miss', async () => {
+    upstream.script(say('A secret of the answer.'))
+    const redis = await startRedis()
+    const options = { config: CONFIG, flags: ['--redis-url', redis.url] }
+    const one = await services.start(options)
+    const request = fresh({ messages: [{ role: 'user', content: 'A secret of the question.' }] })
+    const key = one.inferenceKey
+    const first = await infer(one, request, { headers: ON })
+    await one.stop()
+    const two = await services.start({ ...options, dataDir: one.dataDir })
+    const send = (): Promise<Answer> => infer(two, request, { key, headers: ON })
+    const second = await send()
+    expect([statusOf(first), cacheOf(second)]).toMatchObject(['MISS', { status: 'HIT', 'source-id': idOf(first) }])
+    const client = new Bun.RedisClient(redis.url)
+    const names = (await client.send('KEYS', ['*answer:*'])) as string[]
+    expect(names).toHaveLength(1)
+    const kept = String(await client.send('GET', names))
+    expect(Buffer.from(kept, 'base64').toString('latin1') + names.join()).not.toContain('secret')
+    // Somebody changes it where it lies.
+    await client.send('SET', [names[0] ?? '', `${kept.slice(0, -8)}AAAAAAA=`])
+    expect(statusOf(await send())).toBe('MISS')
+    client.close()
+    await redis.stop()
+    const away = await send()
+    expect([away.status, statusOf(away)]).toEqual([200, 'MISS'])
   })
 })

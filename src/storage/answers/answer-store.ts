@@ -5,5 +5,7 @@ export interface AnswerStore {
   /** Replaces what has this name. Nobody waits for it. */
   keep(name: string, sealed: string, ttlMs: number): void
   drop(name: string): void
+  /** Resolves when the store was tried once, so that the first request finds it. */
+  connect(): Promise<void>
   close(): void
 }

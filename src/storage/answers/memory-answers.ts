@@ -50,6 +50,7 @@ export const createMemoryAnswers = (maxBytes: number, clock: Pick<Clock, 'monoto
       }
     },
     drop,
+    connect: () => Promise.resolve(),
     close() {
       entries.clear()
       held = 0

@@ -1,11 +1,9 @@
-/** Limits in Redis or Valkey, through the runtime's own client: one of the few files that may touch the runtime. */
+/** Limits in Redis or Valkey. */
+import { openRedis, type RedisClient } from '../redis-client.ts'
 import { type Claim, type Correction, type LimitStore, readVerdict, RUNNING_LEASE_MS } from './limit-store.ts'
 import { CORRECT, ENTER } from './redis-scripts.ts'
 
-const CONNECT_MS = 1000
-
 export interface RedisLimitsParts {
-  /** `redis://…`, `rediss://…`, `valkey://…`. */
   readonly url: string
   /** Begins every name, so that services that are not nodes of one another may share a server. */
   readonly prefix: string
@@ -13,7 +11,7 @@ export interface RedisLimitsParts {
 }
 
 interface Connection {
-  readonly client: Bun.RedisClient
+  readonly client: RedisClient
   readonly enterSha: string
   readonly correctSha: string
 }
@@ -28,10 +26,8 @@ export const createRedisLimits = ({ url, prefix, node }: RedisLimitsParts): Limi
   }
 
   const connect = async (): Promise<Connection> => {
-    // It is connected again when that is asked for alone, and nothing waits in a queue for that.
-    const client = new Bun.RedisClient(url, { autoReconnect: false, enableOfflineQueue: false, connectionTimeout: CONNECT_MS })
+    const client = await openRedis(url)
     try {
-      await client.connect()
       const [enterSha, correctSha] = (await Promise.all(
         [ENTER, CORRECT].map((script) => client.send('SCRIPT', ['LOAD', script])),
       )) as unknown[]

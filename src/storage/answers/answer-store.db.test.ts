@@ -1,0 +1,105 @@
+/** Kept answers in memory and in Redis: found until their time is over, and never in anybody's way. */
+import { describe, expect, test } from 'bun:test'
+import * as fc from 'fast-check'
+
+import { createFakeClock } from '../../../test/support/fake-clock.ts'
+import { HAS_REDIS, startRedis } from '../../../test/support/redis.ts'
+import { systemClock } from '../../lib/clock.ts'
+import { createMemoryAnswers } from './memory-answers.ts'
+import { createRedisAnswers } from './redis-answers.ts'
+
+describe('answers in memory', () => {
+  test('are found until their time is over', () => {
+    const clock = createFakeClock()
+    const answers = createMemoryAnswers(10_000, clock)
+    answers.keep('a', 'sealed', 1000)
+    clock.advance(999)
+    expect(answers.find('a')).toBe('sealed')
+    clock.advance(1)
+    expect([answers.find('a'), answers.bytes]).toEqual([null, 0])
+  })
+
+  test('go in the order in which they were last asked for, when there is no room', () => {
+    const answers = createMemoryAnswers(1000, createFakeClock())
+    for (const name of 'abc') answers.keep(name, 'x'.repeat(100), 1000)
+    answers.find('a')
+    answers.keep('d', 'x'.repeat(100), 1000)
+    expect([...'abcd'].filter((name) => answers.find(name) !== null)).toEqual(['a', 'c', 'd'])
+  })
+
+  test('property: never hold more than they may, and count what they hold', () => {
+    const step = fc.tuple(fc.constantFrom('keep', 'drop', 'find'), fc.constantFrom(...'abcdef'), fc.nat(900), fc.nat(50))
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+        const clock = createFakeClock()
+        const answers = createMemoryAnswers(2000, clock)
+        for (const [what, name, length, ms] of steps) {
+          if (what === 'keep') answers.keep(name, 'x'.repeat(length), 40)
+          else if (what === 'drop') answers.drop(name)
+          else answers.find(name)
+          clock.advance(ms)
+          expect(answers.bytes).toBeLessThanOrEqual(2000)
+        }
+        for (const name of 'abcdef') answers.drop(name)
+        expect(answers.bytes).toBe(0)
+      }),
+    )
+  })
+})
+
+describe.skipIf(!HAS_REDIS)('answers in Redis', () => {
+  const open = (url: string, prefix: string, told: unknown[] = []) =>
+    createRedisAnswers({
+      url,
+      prefix,
+      clock: systemClock,
+      timeoutMs: () => 2000,
+      onAway: (thrown) => told.push(thrown === null ? 'back' : 'away'),
+    })
+
+  test('are found by every node, under one prefix, until they are dropped', async () => {
+    const { url } = await startRedis()
+    const [one, two, other] = [open(url, 'p:'), open(url, 'p:'), open(url, 'q:')]
+    await Promise.all([one.connect(), two.connect(), other.connect()])
+    one.keep('a', 'sealed', 60_000)
+    expect([await one.find('a'), await two.find('a'), await other.find('a'), await two.find('b')]).toEqual(['sealed', 'sealed', null, null])
+    two.drop('a')
+    expect(await two.find('a')).toBeNull()
+    for (const each of [one, two, other]) each.close()
+  })
+
+  test('are none while it is away, without an error, and are there again when it is', async () => {
+    const redis = await startRedis()
+    const told: unknown[] = []
+    let nowMs = 0
+    const answers = createRedisAnswers({
+      url: redis.url,
+      prefix: 'p:',
+      clock: { after: systemClock.after, monotonicMs: () => nowMs },
+      timeoutMs: () => 2000,
+      onAway: (thrown) => told.push(thrown === null ? 'back' : 'away'),
+    })
+    await answers.connect()
+    answers.keep('a', 'sealed', 60_000)
+    expect(await answers.find('a')).toBe('sealed')
+    await redis.stop()
+    answers.keep('b', 'sealed', 60_000)
+    expect([await answers.find('a'), await answers.find('a')]).toEqual([null, null])
+    await startRedis(Number(new URL(redis.url).port))
+    nowMs += 1000
+    await answers.connect()
+    answers.keep('c', 'sealed', 60_000)
+    expect([await answers.find('c'), told]).toEqual(['sealed', ['away', 'back']])
+    answers.close()
+  })
+
+  test('nobody waits for a server that takes connections and says nothing', async () => {
+    const silent = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
+    const told: unknown[] = []
+    const answers = open(`redis://127.0.0.1:${silent.port}`, 'p:', told)
+    await answers.connect()
+    expect([await answers.find('a'), told]).toEqual([null, ['away']])
+    answers.close()
+    silent.stop(true)
+  })
+})

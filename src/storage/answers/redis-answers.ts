@@ -1,0 +1,95 @@
+/**
+ * Kept answers of all nodes in Redis or Valkey, which forgets them when their time is over. While it is away there are none, and
+ * nobody waits for it: it is tried again after a moment, by whoever asks next.
+ */
+import type { Clock } from '../../lib/clock.ts'
+import { inTime } from '../../lib/in-time.ts'
+import { openRedis, type RedisClient } from '../redis-client.ts'
+import type { AnswerStore } from './answer-store.ts'
+
+export interface RedisAnswersParts {
+  readonly url: string
+  /** Begins every name, so that services that are not nodes of one another may share a server. */
+  readonly prefix: string
+  readonly clock: Pick<Clock, 'after' | 'monotonicMs'>
+  /** Who does not answer within this time is away. */
+  readonly timeoutMs: () => number
+  /** Called when it goes away, with the reason, and with null when it is back. */
+  readonly onAway: (thrown: unknown) => void
+}
+
+const RETRY_MS = 1000
+/** A connection takes longer than an answer: it may need a name, and TLS. */
+const CONNECT_MS = 2000
+
+export const createRedisAnswers = ({ url, prefix, clock, timeoutMs, onAway }: RedisAnswersParts): AnswerStore => {
+  let client: RedisClient | null = null
+  let connecting: Promise<void> | null = null
+  let retryMs = Number.NEGATIVE_INFINITY
+  let isAway = false
+  let isClosed = false
+
+  const goneAway = (thrown: unknown): void => {
+    client = null
+    retryMs = clock.monotonicMs() + RETRY_MS
+    if (!isAway) onAway(thrown)
+    isAway = true
+  }
+
+  const open = async (): Promise<void> => {
+    const opening = openRedis(url)
+    try {
+      client = await inTime(opening, CONNECT_MS, clock)
+      if (isClosed) client.close()
+      if (isAway) onAway(null)
+      isAway = false
+    } catch (thrown) {
+      // It may come after all, when nobody wants it any more.
+      opening.then(
+        (late) => late.close(),
+        () => undefined,
+      )
+      goneAway(thrown)
+    }
+    connecting = null
+  }
+
+  const connect = (): Promise<void> => (connecting ??= open())
+
+  /** Null while it is away. */
+  const send = async (command: string, args: string[]): Promise<unknown> => {
+    const using = client
+    if (using === null) {
+      if (!isClosed && clock.monotonicMs() >= retryMs) void connect()
+      return null
+    }
+    try {
+      return await inTime(using.send(command, args), timeoutMs(), clock)
+    } catch (thrown) {
+      // Others may have noticed already. Whatever else waits on the connection is given up with it.
+      if (client === using && !isClosed) {
+        goneAway(thrown)
+        using.close()
+      }
+      return null
+    }
+  }
+
+  return {
+    async find(name) {
+      const sealed = await send('GET', [prefix + name])
+      return typeof sealed === 'string' ? sealed : null
+    },
+    keep(name, sealed, ttlMs) {
+      void send('SET', [prefix + name, sealed, 'PX', String(ttlMs)])
+    },
+    drop(name) {
+      void send('DEL', [prefix + name])
+    },
+    connect,
+    close() {
+      isClosed = true
+      client?.close()
+    },
+  }
+}
