@@ -10,8 +10,13 @@ import type { Planned } from '../stages.ts'
 /** Entries of another form have other names. */
 const FORM = 1
 
-export const entryName = (planned: Planned, secret: Uint8Array): string => {
-  const { apiType, body, call, caller, guardrails, headers, preset, principal, strict } = planned
+export type NamedRequest = Pick<
+  Planned,
+  'apiType' | 'body' | 'call' | 'caller' | 'guardrails' | 'headers' | 'preset' | 'principal' | 'strict'
+>
+
+export const entryName = (request: NamedRequest, secret: Uint8Array): string => {
+  const { apiType, body, call, caller, guardrails, headers, preset, principal, strict } = request
   const facts = [
     FORM,
     [caller.workspaceId, caller.keyHash, caller.userId],
@@ -24,7 +29,7 @@ export const entryName = (planned: Planned, secret: Uint8Array): string => {
     // Each change of a guardrail counts: the answer was screened by these.
     guardrails?.applied ?? null,
     // As the client wrote it, and as it goes on: presets, defaults, files and guardrails may have changed it meanwhile.
-    [digest(body.text), digest(withoutSentSession(planned))],
+    [digest(body.text), digest(withoutSentSession(request))],
   ]
   return createHmac('sha256', secret).update(JSON.stringify(facts)).digest('base64url')
 }
@@ -32,5 +37,5 @@ export const entryName = (planned: Planned, secret: Uint8Array): string => {
 const digest = (json: string): string => createHash('sha256').update(compactJson(json)).digest('base64url')
 
 /** The session that a header names is in the body by now. Headers do not count. */
-const withoutSentSession = ({ body, call, headers }: Planned): string =>
+const withoutSentSession = ({ body, call, headers }: NamedRequest): string =>
   headers.sessionId === null || body.has('session_id') ? call.body.text : call.body.textWith({ session_id: null })
