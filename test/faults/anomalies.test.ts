@@ -187,6 +187,7 @@ const groundOf = (clock: FakeClock, store: Database): Ground => ({
   host: '127.0.0.1',
   node: 'node',
   limitStore: null,
+  redis: null,
   startSettings: [],
   journal: null,
   seal: testSeal,
