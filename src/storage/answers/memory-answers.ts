@@ -10,6 +10,7 @@ interface Entry {
 }
 
 export interface MemoryAnswers extends AnswerStore {
+  find(name: string): string | null
   readonly bytes: number
 }
 

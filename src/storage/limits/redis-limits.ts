@@ -28,9 +28,7 @@ export const createRedisLimits = ({ url, prefix, node }: RedisLimitsParts): Limi
   const connect = async (): Promise<Connection> => {
     const client = await openRedis(url)
     try {
-      const [enterSha, correctSha] = (await Promise.all(
-        [ENTER, CORRECT].map((script) => client.send('SCRIPT', ['LOAD', script])),
-      )) as unknown[]
+      const [enterSha, correctSha] = await Promise.all([ENTER, CORRECT].map((script) => client.send('SCRIPT', ['LOAD', script])))
       if (typeof enterSha !== 'string' || typeof correctSha !== 'string') throw nonsense()
       return { client, enterSha, correctSha }
     } catch (thrown) {
