@@ -28,6 +28,36 @@ let workspaces = 0
 const newWorkspace = async (): Promise<string> =>
   dataOf(await text('POST', '/workspaces', { name: 'x', slug: `walk-${(workspaces += 1)}` }))['slug'] ?? ''
 
+const HELLO = [{ role: 'user', content: 'Hello!' }]
+const SPLITS = [
+  { version: 1, weight: 50 },
+  { version: 2, weight: 50 },
+]
+let presets = 0
+const newPreset = async (versions = 1): Promise<string> => {
+  const slug = `walk-${(presets += 1)}`
+  for (let version = 0; version < versions; version += 1) {
+    await text('POST', `/presets/${slug}/messages`, { model: 'sandbox/echo', max_tokens: 100 })
+  }
+  return slug
+}
+const newEvaluation = async (slug: string): Promise<Answer> => {
+  const key = dataOf(await text('POST', '/keys', { name: 'payer' }))['hash']
+  return text('POST', `/presets/${slug}/evaluations`, {
+    version: 1,
+    items: [{ messages: HELLO, expected: 'Hello!' }],
+    checks: [{ type: 'exact' }],
+    key,
+  })
+}
+let destinations = 0
+const newDestination = (): Promise<Answer> =>
+  text('POST', '/observability/destinations?skip_test=true', {
+    name: `walk-${(destinations += 1)}`,
+    type: 'webhook',
+    config: { url: 'https://example.com/traces' },
+  })
+
 /** For each operation: a call of it that changes something, as its own last step. */
 const CHANGES: Readonly<Record<string, () => Promise<Answer>>> = {
   createPresetsResponses: () => text('POST', '/presets/walk/responses', { model: 'sandbox/echo' }),
@@ -67,6 +97,48 @@ const CHANGES: Readonly<Record<string, () => Promise<Answer>>> = {
   createGuardrail: () => text('POST', '/guardrails', { name: 'walk' }),
   updateGuardrail: async () => text('PATCH', `/guardrails/${await newGuardrail()}`, { name: 'y' }),
   deleteGuardrail: async () => text('DELETE', `/guardrails/${await newGuardrail()}`),
+  createPresetTest: async () => text('POST', `/presets/${await newPreset()}/tests`, { name: 'walk', messages: HELLO }),
+  deletePresetTest: async () => {
+    const tests = `/presets/${await newPreset()}/tests`
+    return text('DELETE', `${tests}/${dataOf(await text('POST', tests, { name: 'walk', messages: HELLO }))['id']}`)
+  },
+  createPresetFromGeneration: async () => {
+    const answer = await call(service, 'POST', '/chat/completions', {
+      key: service.inferenceKey,
+      body: { model: 'sandbox/echo', messages: HELLO, temperature: 0.5 },
+    })
+    return text('POST', `/presets/${await newPreset()}/from-generation`, { generation_id: answer.headers.get('x-generation-id') })
+  },
+  putPresetRollout: async () => text('PUT', `/presets/${await newPreset(2)}/rollout`, { splits: SPLITS }),
+  deletePresetRollout: async () => {
+    const rollout = `/presets/${await newPreset(2)}/rollout`
+    await text('PUT', rollout, { splits: SPLITS })
+    return text('DELETE', rollout)
+  },
+  createPresetEvaluation: async () => newEvaluation(await newPreset()),
+  cancelPresetEvaluation: async () => {
+    const slug = await newPreset()
+    return text('POST', `/presets/${slug}/evaluations/${dataOf(await newEvaluation(slug))['id']}/cancel`)
+  },
+  deletePresetEvaluation: async () => {
+    const slug = await newPreset()
+    const evaluation = `/presets/${slug}/evaluations/${dataOf(await newEvaluation(slug))['id']}`
+    await text('POST', `${evaluation}/cancel`)
+    return text('DELETE', evaluation)
+  },
+  deleteGenerationContent: async () => {
+    await text('PATCH', '/workspaces/default', { is_observability_io_logging_enabled: true })
+    await call(service, 'POST', '/chat/completions', { key: service.inferenceKey, body: { model: 'sandbox/echo', messages: HELLO } })
+    await text('PATCH', '/workspaces/default', { is_observability_io_logging_enabled: false })
+    for (;;) {
+      const { data } = (await text('GET', '/generations?has_content=true')).json as { data: readonly { id: string }[] }
+      if (data[0] !== undefined) return text('DELETE', `/generation/content?id=${data[0].id}`)
+    }
+  },
+  createObservabilityDestination: () => newDestination(),
+  updateObservabilityDestination: async () =>
+    text('PATCH', `/observability/destinations/${dataOf(await newDestination())['id']}`, { name: 'renamed' }),
+  deleteObservabilityDestination: async () => text('DELETE', `/observability/destinations/${dataOf(await newDestination())['id']}`),
   bulkAssignKeysToGuardrail: async () =>
     text('POST', `/guardrails/${await newGuardrail()}/assignments/keys`, { key_hashes: [await newKey()] }),
   bulkUnassignKeysFromGuardrail: async () => {
@@ -85,6 +157,9 @@ const CHANGES: Readonly<Record<string, () => Promise<Answer>>> = {
   },
 }
 
+/** Operations that try something, and leave everything as it was. */
+const TRIALS: ReadonlySet<string> = new Set(['testGuardrail', 'testProvider'])
+
 interface Operation {
   readonly operationId: string
   readonly security: readonly { readonly bearer?: readonly string[] }[]
@@ -95,7 +170,9 @@ const changingOperations = async (): Promise<readonly string[]> => {
   const document = (await (await fetch(`${service.url}/openapi.json`)).json()) as { paths: Record<string, Record<string, Operation>> }
   return Object.values(document.paths).flatMap((item) =>
     Object.entries(item).flatMap(([method, { operationId, security }]) =>
-      method !== 'get' && security.some(({ bearer }) => bearer?.includes('management') === true) ? [operationId] : [],
+      method !== 'get' && !TRIALS.has(operationId) && security.some(({ bearer }) => bearer?.includes('management') === true)
+        ? [operationId]
+        : [],
     ),
   )
 }
