@@ -17,6 +17,7 @@ const setUp = () => {
       queries += 1
       return applying
     },
+    modelsOf: async () => null,
     delete: async () => true,
   } as unknown as GuardrailStore
   const guardrails = createGuardrails({
