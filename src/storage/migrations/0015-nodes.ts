@@ -12,7 +12,7 @@ export const nodes = (engine: Engine): Migration => ({
     await sql`create unlogged table nodes (
       id text collate "C" not null primary key,
       seen_at timestamptz not null,
-      board text not null
+      board text collate "C" not null
     )`.execute(db)
     // `full_at`: when all of the rate is there again, in seconds since 1970.
     await sql`create unlogged table limit_rates (
