@@ -7,7 +7,7 @@ import { type StartedService, useServices } from '../support/started-service.ts'
 const services = useServices()
 let service: StartedService
 /** Real objects for the parameters of paths. */
-let objects: { readonly hash: string; readonly guardrail: string; readonly byok: string }
+let objects: { readonly hash: string; readonly guardrail: string; readonly byok: string; readonly destination: string }
 
 const dataOf = (answer: Answer): Readonly<Record<string, string>> => (answer.json as { data: Record<string, string> }).data
 
@@ -20,12 +20,20 @@ beforeAll(async () => {
       '',
     ].join('\n'),
   })
-  const [key, guardrail, byok] = [
+  const [key, guardrail, byok, destination] = [
     await call(service, 'POST', '/keys', { body: { name: 'x' } }),
     await call(service, 'POST', '/guardrails', { body: { name: 'x' } }),
     await call(service, 'POST', '/byok', { body: { provider: 'fake', key: 'sk-own-0123456789' } }),
+    await call(service, 'POST', '/observability/destinations?skip_test=true', {
+      body: { name: 'x', type: 'webhook', config: { url: 'https://example.com/traces' } },
+    }),
   ].map(dataOf)
-  objects = { hash: key?.['hash'] ?? '', guardrail: guardrail?.['id'] ?? '', byok: byok?.['id'] ?? '' }
+  objects = {
+    hash: key?.['hash'] ?? '',
+    guardrail: guardrail?.['id'] ?? '',
+    byok: byok?.['id'] ?? '',
+    destination: destination?.['id'] ?? '',
+  }
   await savePreset(service, 'mine', { model: 'sandbox/echo' })
 })
 
@@ -43,11 +51,13 @@ const operations = async (): Promise<readonly (readonly [string, string])[]> => 
 }
 
 const concrete = (path: string): string =>
-  path
-    .replace('{hash}', objects.hash)
-    .replace('{slug}', 'mine')
-    .replace('{interval}', 'daily')
-    .replace('{id}', path.startsWith('/byok') ? objects.byok : path.startsWith('/guardrails') ? objects.guardrail : 'default')
+  path.replace('{hash}', objects.hash).replace('{slug}', 'mine').replace('{interval}', 'daily').replace('{id}', idFor(path))
+
+const idFor = (path: string): string => {
+  if (path.startsWith('/byok')) return objects.byok
+  if (path.startsWith('/guardrails')) return objects.guardrail
+  return path.startsWith('/observability') ? objects.destination : 'default'
+}
 
 test('400: a member that no operation knows, by its path; nothing is changed', async () => {
   const all = await operations()
