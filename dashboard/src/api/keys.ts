@@ -1,17 +1,16 @@
 /** Keys, their limits, and what bounds them. */
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 
-import type { ApiKeyResource, KeyBudget } from '../../../src/contract/key.ts'
+import type { z } from 'zod'
+
+import type { ApiKeyResource, keyLimit } from '../../../src/contract/key.ts'
 import { ask, segment } from './client.ts'
 import { queryClient } from './query-client.ts'
 
-export type Key = ApiKeyResource & {
-  readonly last_used_at?: string | null
-  /** What bounds the key, from itself upwards. */
-  readonly budgets?: readonly KeyBudget[]
-  readonly effective_budget?: KeyBudget | null
-  readonly held_usd?: number | null
-}
+export type KeyLimit = z.output<typeof keyLimit>
+
+/** One key has `limits`: what bounds it, what leaves it least first. Lists leave them out. */
+export type Key = ApiKeyResource & { readonly limits?: readonly KeyLimit[] }
 
 export interface KeyFilter {
   readonly q?: string | undefined

@@ -3,8 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 
-import type { KeyBudget } from '../../../../src/contract/key.ts'
-import { changeKey, type Key, oneKey, revokeKey, rotateKey } from '../../api/keys.ts'
+import { changeKey, type Key, type KeyLimit, oneKey, revokeKey, rotateKey } from '../../api/keys.ts'
 import { instant, money } from '../../format.ts'
 import { Button } from '../../parts/button.tsx'
 import { Confirm } from '../../parts/confirm.tsx'
@@ -79,7 +78,7 @@ const KeyFacts = ({ of: key }: { of: Key }) => {
         ]}
       />
       <h3>What bounds it</h3>
-      <BudgetChain of={key} />
+      <LimitChain limits={key.limits ?? []} />
       <Link to="/requests" search={{ q: `key:${key.hash}`, range: '7d' }}>
         Its requests of the last 7 days
       </Link>
@@ -116,8 +115,9 @@ const KeyFacts = ({ of: key }: { of: Key }) => {
 
 const GRACE_SECONDS = 3600
 
-const SCOPES: Readonly<Record<KeyBudget['scope'], string>> = {
+const SCOPES: Readonly<Record<KeyLimit['scope'], string>> = {
   api_key: 'Guardrail of the key',
+  credits: 'Credit of the workspace',
   key_limit: 'This key',
   member: 'Its person',
   workspace: 'Workspace',
@@ -126,51 +126,33 @@ const SCOPES: Readonly<Record<KeyBudget['scope'], string>> = {
 }
 
 /** The tightest first: it is the one that will refuse. */
-const BudgetChain = ({ of: key }: { of: Key }) => {
-  const budgets = (key.budgets ?? ownLimit(key)).toSorted((one, other) => one.remaining_usd - other.remaining_usd)
-  if (budgets.length === 0) return <p className="soft">Nothing bounds it but the credit of its workspace.</p>
+const LimitChain = ({ limits }: { limits: readonly KeyLimit[] }) => {
+  if (limits.length === 0) return <p className="soft">Nothing bounds what it may spend.</p>
   return (
     <ol className="chain">
-      {budgets.map((budget, index) => (
-        <li key={`${budget.scope}${budget.budget_id ?? ''}${index}`}>
+      {limits.map((limit, index) => (
+        <li key={`${limit.scope}${limit.budget_id ?? ''}${index}`}>
           <span className="row between">
             <span>
-              {SCOPES[budget.scope]}
-              {index === 0 && budgets.length > 1 ? <span className="tag">tightest</span> : null}
+              {SCOPES[limit.scope]}
+              {index === 0 && limits.length > 1 ? <span className="tag">tightest</span> : null}
             </span>
             <span className="number">
-              {money(budget.spend_usd)} of {money(budget.limit_usd)}
+              {money(limit.spend_usd)} of {money(limit.limit_usd)}
             </span>
           </span>
-          <Meter label={SCOPES[budget.scope]} used={budget.spend_usd} limit={budget.limit_usd} />
-          <span className="faint small">{resetOf(budget)}</span>
+          <Meter label={SCOPES[limit.scope]} used={limit.spend_usd + limit.held_usd} limit={limit.limit_usd} />
+          <span className="faint small">
+            {resetOf(limit)}
+            {limit.held_usd === 0 ? '' : `; ${money(limit.held_usd)} held by requests that run`}
+          </span>
         </li>
       ))}
-      {key.held_usd === undefined || key.held_usd === null || key.held_usd === 0 ? null : (
-        <li className="faint small">{money(key.held_usd)} is held by requests that run now.</li>
-      )}
     </ol>
   )
 }
 
-const resetOf = ({ resets_at, reset_interval }: KeyBudget): string => {
+const resetOf = ({ resets_at, reset_interval }: KeyLimit): string => {
   if (resets_at !== null) return `resets ${instant(resets_at)}`
   return reset_interval === null ? 'for its whole life' : `resets ${reset_interval}`
 }
-
-const ownLimit = (key: Key): readonly KeyBudget[] =>
-  key.limit === null
-    ? []
-    : [
-        {
-          scope: 'key_limit',
-          limit_usd: key.limit,
-          spend_usd: key.limit - (key.limit_remaining ?? 0),
-          remaining_usd: key.limit_remaining ?? 0,
-          reset_interval: key.limit_reset,
-          resets_at: null,
-          include_byok: key.include_byok_in_limit,
-          guardrail_id: null,
-          budget_id: null,
-        },
-      ]
