@@ -95,6 +95,7 @@ const presets = {
   serve: () => ({
     preset: { id: 'preset-1', slug: 'house', status: 'active' },
     version: { version: 1, shape: 'chat', config: { model: MODEL }, system_prompt: `Answer for ${ASKED}.` },
+    rollout: null,
   }),
 } as unknown as Presets
 

@@ -17,6 +17,7 @@ const presetOf = ({ systemPrompt, config }: Pick<PresetContent, 'systemPrompt' |
     serve: () => ({
       preset: { id: 'preset-1', slug: 'house', status: 'active' },
       version: { version: 1, shape: 'messages', config: { model: MODEL, ...config }, system_prompt: systemPrompt },
+      rollout: null,
     }),
   }) as unknown as Presets
 
