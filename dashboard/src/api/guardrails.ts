@@ -10,7 +10,7 @@ import { queryClient } from './query-client.ts'
 export type Guardrail = GuardrailResource
 export type GuardrailTest = z.output<typeof guardrailTest>
 
-/** What a draft may set; what it leaves out stays as it is saved. */
+/** A draft sets these; a member that it leaves out stays as it is saved. */
 export type GuardrailDraft = Readonly<Partial<Omit<Guardrail, 'id' | 'workspace_id' | 'created_at' | 'updated_at'>>>
 
 export const guardrailList = queryOptions({

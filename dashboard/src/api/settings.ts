@@ -1,4 +1,4 @@
-/** What the service says of itself, and who is signed in. */
+/** The service tells its facts and settings, and who is signed in. */
 import { queryOptions } from '@tanstack/react-query'
 
 import type { z } from 'zod'
