@@ -1,8 +1,10 @@
 /** Runs the test runner and answers what it counted, and what became of each test. */
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 
 import { Parser } from 'htmlparser2'
 
@@ -25,24 +27,53 @@ export interface TestRun extends TestCount {
 
 /** A test that hangs ends; one on a machine that does other work besides does not fail for it. */
 const LIMIT_MS = 120_000
+/** A runner that has told its counts and does not end is held by a handle that a failed test left open. */
+const CLOSING_MS = 60_000
+/** The last line that the runner prints. */
+const RAN = /^Ran \d+ tests? across/m
 
 export const runTests = async (args: readonly string[]): Promise<TestRun> => {
   const directory = mkdtempSync(join(tmpdir(), 'patchbay-results-'))
   const report = join(directory, 'junit.xml')
   const flags = [`--timeout=${LIMIT_MS}`, '--reporter=junit', `--reporter-outfile=${report}`]
-  const runner = spawn(process.execPath, ['test', ...flags, ...args], { stdio: ['ignore', 'inherit', 'pipe'] })
-  let tail = ''
+  // A group of its own: a program that a failed test left behind is ended with it, or it would hold our output open for ever.
+  const runner = spawn(process.execPath, ['test', ...flags, ...args], { stdio: ['ignore', 'inherit', 'pipe'], detached: true })
+  const endAll = (signal: NodeJS.Signals): void => signalGroup(runner, signal)
+  process.on('SIGINT', endAll).on('SIGTERM', endAll)
+  let [tail, closing] = ['', setTimeout(() => {}, 0)]
   runner.stderr.on('data', (piece: Buffer) => {
     process.stderr.write(piece)
     tail = (tail + piece.toString()).slice(-4000)
+    clearTimeout(closing)
+    if (RAN.test(tail)) closing = setTimeout(endAll, CLOSING_MS, 'SIGKILL')
   })
-  const exitCode = await new Promise<number>((resolve) => void runner.once('close', (code) => resolve(code ?? 1)))
+  const exitCode = await codeOf(runner)
+  clearTimeout(closing)
+  process.off('SIGINT', endAll).off('SIGTERM', endAll)
   const count = (word: string): number => Number(new RegExp(`^\\s*(\\d+) ${word}$`, 'm').exec(tail)?.[1] ?? 0)
   const failed = count('fail')
   const results = existsSync(report) ? resultsIn(readFileSync(report, 'utf8')) : []
   rmSync(directory, { recursive: true })
   // A runner that fails without a failed test could not load one, or crashed.
   return { passed: count('pass'), failed: exitCode !== 0 && failed === 0 ? 1 : failed, skipped: count('skip'), results }
+}
+
+/** Its exit code, once its output has been read: the last lines may come after its end. */
+const codeOf = async (runner: ChildProcess): Promise<number> => {
+  const closed = once(runner, 'close')
+  const code = await new Promise<number>((resolve) => void runner.once('exit', (exitCode) => resolve(exitCode ?? 1)))
+  signalGroup(runner, 'SIGKILL')
+  // A program in a group of its own may still hold the pipe.
+  await Promise.race([closed, delay(CLOSING_MS, undefined, { ref: false })])
+  return code
+}
+
+const signalGroup = ({ pid }: ChildProcess, signal: NodeJS.Signals): void => {
+  try {
+    if (pid !== undefined) process.kill(-pid, signal)
+  } catch {
+    // The group is empty: all of it has ended.
+  }
 }
 
 const resultsIn = (xml: string): readonly TestResult[] => {
