@@ -23,10 +23,14 @@ export interface Case {
   /** Retries that the client makes itself. */
   readonly retries: number
   readonly expected: (tools: readonly [ToolCall, ToolCall]) => Expected
+  /** What it must not print. */
+  readonly never?: RegExp
   /** The one client that is asked. */
   readonly only?: string
   /** An MCP server with a tool runs beside the client: mcp-server.mjs. */
   readonly mcp?: true
+  /** The client asks for a WebSocket first, and is to go on by HTTP without a second try. */
+  readonly webSockets?: true
 }
 
 /** A call that the client can carry out, and what must come of it. */
@@ -79,6 +83,17 @@ export const CASES: readonly Case[] = [
     prompt: () => callLine('find_letter', { from: 'Ada' }),
     expected: () => ({ text: ['The tools said:', 'A letter from Ada'] }),
   })),
+  {
+    ...base,
+    name: 'a WebSocket first',
+    model: 'deepseek/deepseek-v4-pro',
+    only: 'codex',
+    webSockets: true,
+    retries: 5,
+    ...hello('deepseek-v4-pro'),
+    // It says so before each further try.
+    never: /Reconnecting/,
+  },
   // The search that each of them brings runs in the service for a model whose vendor has none.
   {
     ...base,

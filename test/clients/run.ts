@@ -72,18 +72,21 @@ const runCases = async (client: KnownClient, installed: Installed): Promise<read
   const asked: readonly Asked[] = driver.ways.flatMap((way) =>
     able.map((one) => ({ id: `${client.id}-${way}-${one.name.replaceAll(/\W+/g, '-')}`, way, one })),
   )
-  const cases = asked.map(({ id, way, one: { model, prompt, stream, tools, settings, key, retries, mcp = false } }) => ({
-    id,
-    way,
-    model,
-    prompt: prompt(id, driver.tools),
-    stream,
-    tools,
-    settings,
-    key: key === 'good' ? service.key : 'pb_inf_wrong',
-    retries,
-    mcp,
-  }))
+  const cases = asked.map(
+    ({ id, way, one: { model, prompt, stream, tools, settings, key, retries, mcp = false, webSockets = false } }) => ({
+      id,
+      way,
+      model,
+      prompt: prompt(id, driver.tools),
+      stream,
+      tools,
+      settings,
+      key: key === 'good' ? service.key : 'pb_inf_wrong',
+      retries,
+      mcp,
+      webSockets,
+    }),
+  )
   const said = await output(installed.command(driver.script), installed, JSON.stringify({ api: service.api, host: service.url, cases }))
   const outcomes = new Map(
     [...said.matchAll(/^OUTCOME (.*)$/gm)].map(([, json = '{}']) => {
@@ -96,7 +99,9 @@ const runCases = async (client: KnownClient, installed: Installed): Promise<read
     const outcome: Outcome =
       told === undefined
         ? { kind: 'failed', why: `the driver said nothing of it: ${said.slice(-300)}` }
-        : judge(one.expected(driver.tools), { ...told, text: answerIn(told.text ?? '', driver) }, way)
+        : one.never?.test(`${told.text ?? ''}${told.error ?? ''}`) === true
+          ? { kind: 'failed', why: `it said ${String(one.never)}: ${(told.text ?? told.error ?? '').slice(-300)}` }
+          : judge(one.expected(driver.tools), { ...told, text: answerIn(told.text ?? '', driver) }, way)
     return { client: client.id, case: one.name, way, outcome }
   })
 }

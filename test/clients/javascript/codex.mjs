@@ -5,8 +5,8 @@ import { serve } from './serve.mjs'
 
 const MCP = `mcp_servers.mail={ command = "node", args = ["${join(import.meta.dirname, 'mcp-server.mjs')}"] }`
 
-void serve(({ id, model, prompt, key, retries, mcp }, { api }) => {
-  const provider = `{ name = "Patchbay", base_url = "${api}", env_key = "INFERENCE_KEY", wire_api = "responses", request_max_retries = ${retries}, stream_max_retries = ${retries} }`
+void serve(({ id, model, prompt, key, retries, mcp, webSockets }, { api }) => {
+  const provider = `{ name = "Patchbay", base_url = "${api}", env_key = "INFERENCE_KEY", wire_api = "responses", request_max_retries = ${retries}, stream_max_retries = ${retries}, supports_websockets = ${webSockets} }`
   return runProgram({
     id,
     program: 'codex',
