@@ -1,8 +1,8 @@
 /** Screens that are loaded when they are first opened, or when the page has nothing else to do. */
 import { type FunctionComponent, lazy } from 'react'
 
+import { isServiceThere, reachedAgain } from './api/connection.ts'
 import { isMissingScript, reloadOnce } from './new-version.ts'
-import { PAGE_BASE } from './page.ts'
 
 type Load = () => Promise<object>
 
@@ -12,30 +12,36 @@ const loads: Load[] = []
 export const lazyScreen = (load: Load, name: string): FunctionComponent => {
   loads.push(load)
   const loadScreen = async (): Promise<{ default: FunctionComponent }> => {
-    try {
-      return { default: ((await load()) as Readonly<Record<string, FunctionComponent>>)[name] ?? NOTHING }
-    } catch (thrown) {
-      // The file is gone where another version was installed. Where nobody answers, a page that reloads would be lost.
-      if (!isMissingScript(thrown) || !(await isServiceThere()) || !reloadOnce()) throw thrown
-      return new Promise(() => undefined)
+    for (;;) {
+      try {
+        return { default: ((await load()) as Readonly<Record<string, FunctionComponent>>)[name] ?? NOTHING }
+      } catch (thrown) {
+        if (!isMissingScript(thrown)) throw thrown
+        // The file is gone where another version was installed. Where nobody answers, a page that reloads would be lost: it waits.
+        if (await isServiceThere()) return reloaded(thrown)
+        await reachedAgain()
+      }
     }
   }
   return lazy(loadScreen)
 }
 
-const NOTHING: FunctionComponent = () => null
+/** Never resolves, since the page begins anew; throws where it has done so already. */
+const reloaded = (thrown: unknown): Promise<never> => {
+  if (!reloadOnce()) throw thrown
+  return new Promise(() => undefined)
+}
 
-const isServiceThere = (): Promise<boolean> =>
-  fetch(PAGE_BASE).then(
-    ({ ok }) => ok,
-    () => false,
-  )
+const NOTHING: FunctionComponent = () => null
 
 const IDLE_MS = 2000
 
-/** A screen that is there already opens at once, also while the service is away. */
+/** A screen that is there already opens at once, also while the service is away. The mark tells when all of them are. */
 export const loadScreensLater = (): void => {
   setTimeout(() => {
-    for (const load of loads) void load().catch(() => undefined)
+    void Promise.all(loads.map((load) => load())).then(
+      () => performance.mark('patchbay screens loaded'),
+      () => undefined,
+    )
   }, IDLE_MS)
 }

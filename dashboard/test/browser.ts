@@ -34,17 +34,23 @@ export interface Visitor {
   checkAccessible(): Promise<void>
 }
 
+interface VisitOptions extends BrowserContextOptions {
+  /** Sets the page up before it asks for anything. */
+  before?(page: Page): Promise<void>
+}
+
 /** One browser for a file of tests. */
-export const useBrowser = (): { visit(url: string, options?: BrowserContextOptions): Promise<Visitor> } => {
+export const useBrowser = (): { visit(url: string, options?: VisitOptions): Promise<Visitor> } => {
   let browser: Promise<Browser> | null = null
   afterAll(async () => (await browser)?.close())
   return {
-    async visit(url, options = {}) {
+    async visit(url, { before, ...options } = {}) {
       browser ??= chromium.launch({ executablePath: BROWSER_PATH ?? '', args: FLAGS })
       const context = await (await browser).newContext({ viewport: { width: 1280, height: 800 }, reducedMotion: 'reduce', ...options })
       context.setDefaultTimeout(patient(2500))
       const page = await context.newPage()
       const visitor = watch(page, new URL(url).origin)
+      await before?.(page)
       await page.goto(url)
       return visitor
     },

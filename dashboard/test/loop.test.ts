@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 
 import type { Locator } from 'playwright-core'
 
-import { useServices } from '../../test/support/started-service.ts'
+import { until, useServices } from '../../test/support/started-service.ts'
 import { BROWSER_PATH, useBrowser } from './browser.ts'
 import { chat, manage } from './calls.ts'
 import { signedIn } from './signed-in.ts'
@@ -144,7 +144,5 @@ describe.skipIf(BROWSER_PATH === null)('the playground', () => {
   })
 })
 
-const expectValue = async (field: Locator, value: string): Promise<void> => {
-  for (let tries = 0; tries < 200 && (await field.inputValue()) !== value; tries += 1) await field.page().waitForTimeout(50)
-  expect(await field.inputValue()).toBe(value)
-}
+const expectValue = (field: Locator, value: string): Promise<void> =>
+  until(async () => (await field.inputValue()) === value, `the value ${value}`)

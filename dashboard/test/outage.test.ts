@@ -1,39 +1,87 @@
-import { describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 
-import { useServices } from '../../test/support/started-service.ts'
+import type { Page } from 'playwright-core'
+
+import { type StartedService, until, useServices } from '../../test/support/started-service.ts'
+import { startTcpRelay, type TcpRelay } from '../../test/support/tcp-relay.ts'
 import { BROWSER_PATH, useBrowser } from './browser.ts'
 import { chat } from './calls.ts'
 import { signedIn } from './signed-in.ts'
 
 const services = useServices()
 const browser = useBrowser()
+const relays: TcpRelay[] = []
+afterAll(() => relays.forEach((relay) => relay.close()))
 
-describe.skipIf(BROWSER_PATH === null)('the service stopped and back', () => {
-  test('the page says so, keeps what it shows, and goes on by itself', async () => {
-    const service = await services.start()
+/** A service that can be away and back at the same address, which nobody else can take in the meantime. */
+const startBehindRelay = async (): Promise<{ service: StartedService; relay: TcpRelay }> => {
+  const started = await services.start()
+  const relay = await startTcpRelay(started.url)
+  relays.push(relay)
+  return { service: { ...started, url: relay.url.replace(/\/$/, '') }, relay }
+}
+
+const ASSETS = join(import.meta.dirname, '../dist/assets')
+
+/** The script of a screen, by a sentence that only this screen says. */
+const scriptWith = (sentence: string): string => {
+  const found = readdirSync(ASSETS).filter((name) => name.endsWith('.js') && readFileSync(join(ASSETS, name), 'utf8').includes(sentence))
+  expect({ sentence, scripts: found.length }).toEqual({ sentence, scripts: 1 })
+  return found[0]!
+}
+
+/** The page has fetched every screen that it fetches when it has nothing else to do. */
+const screensAreThere = (page: Page): Promise<void> =>
+  until(async () => (await page.evaluate(`performance.getEntriesByName('patchbay screens loaded').length`)) === 1, 'the other screens')
+
+describe.skipIf(BROWSER_PATH === null)('the service away and back', () => {
+  test('the page says so, keeps what it shows, opens the screens that it has, and goes on by itself', async () => {
+    const { service, relay } = await startBehindRelay()
     await chat(service, { model: 'sandbox/echo' })
-    const { page, expectOutage, expectStatus, checkAccessible } = await signedIn(browser, service, '/requests')
-    // A service that stops answers so for a moment.
-    expectStatus(503)
-    const row = page.getByRole('row').filter({ hasText: 'sandbox/echo' })
-    await row.first().waitFor()
+    const { page, expectOutage, checkAccessible } = await signedIn(browser, service, '/requests')
+    const row = page.getByRole('row').filter({ hasText: 'sandbox/echo' }).first()
+    await row.waitFor()
+    await screensAreThere(page)
     expectOutage()
-    // The other screens are loaded once the page is idle.
-    await page.waitForResponse(/presets-screen|chunk-/).catch(() => undefined)
-    await page.waitForLoadState('networkidle')
-    await service.stop()
+    relay.cut()
     await page.getByLabel('Filter').fill('status:ok')
     await page.keyboard.press('Enter')
-    const bar = page.getByText('The service cannot be reached.')
-    await bar.first().waitFor()
+    const bar = page.getByText('The service cannot be reached.').first()
+    await bar.waitFor()
     await page.getByRole('link', { name: 'Presets' }).click()
     await page.getByRole('heading', { name: 'Presets', level: 1 }).waitFor()
     await page.goBack()
 
-    const again = await services.start({ dataDir: service.dataDir, flags: ['--port', new URL(service.url).port] })
-    expect(again.url).toBe(service.url)
-    await bar.first().waitFor({ state: 'detached' })
-    await row.first().waitFor()
+    relay.restore()
+    await bar.waitFor({ state: 'detached' })
+    await row.waitFor()
     await checkAccessible()
+  })
+
+  test('a screen whose script was not fetched yet opens when the service is back', async () => {
+    const { service, relay } = await startBehindRelay()
+    const away = Promise.withResolvers<void>()
+    let isAway = true
+    const before = async (page: Page): Promise<void> => {
+      await page.route(`**/assets/${scriptWith('No presets yet')}`, async (route) => {
+        await away.promise
+        await (isAway ? route.abort('connectionrefused') : route.continue())
+      })
+    }
+    const { page, expectOutage, check } = await signedIn(browser, service, '/keys', { before })
+    await page.getByRole('heading', { name: 'Keys', level: 1 }).waitFor()
+    expectOutage()
+    relay.cut()
+    away.resolve()
+    await page.getByRole('link', { name: 'Presets' }).click()
+    const bar = page.getByText('The service cannot be reached.').first()
+    await bar.waitFor()
+    isAway = false
+    relay.restore()
+    await page.getByRole('heading', { name: 'Presets', level: 1 }).waitFor()
+    await bar.waitFor({ state: 'detached' })
+    check()
   })
 })

@@ -17,6 +17,7 @@ describe.skipIf(BROWSER_PATH === null)('a preset', () => {
     const { page, tabTo, check } = await signedIn(browser, service, '/presets')
     await page.getByText('No presets yet').waitFor()
     await page.keyboard.press('c')
+    await page.getByLabel('Name in the address').waitFor()
     await page.keyboard.type('support-bot')
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { name: 'support-bot' }).waitFor()

@@ -24,13 +24,25 @@ export const markUnreached = (): void => {
   waiting ??= setTimeout(() => void askAgain(), waitMs)
 }
 
-const askAgain = async (): Promise<void> => {
-  waiting = null
-  waitMs = Math.min(waitMs * 2, LONGEST_WAIT_MS)
-  const isThere = await fetch(`${PAGE_BASE.replace(/\/dashboard$/, '')}/health/live`).then(
+/** Resolves when the service answers; it is asked until it does. */
+export const reachedAgain = (): Promise<void> =>
+  new Promise((resolve) => {
+    markUnreached()
+    const stop = connection.subscribe(() => {
+      stop()
+      resolve()
+    })
+  })
+
+export const isServiceThere = (): Promise<boolean> =>
+  fetch(`${PAGE_BASE.replace(/\/dashboard$/, '')}/health/live`, { cache: 'no-store' }).then(
     ({ ok }) => ok,
     () => false,
   )
-  if (isThere) markReached()
+
+const askAgain = async (): Promise<void> => {
+  waiting = null
+  waitMs = Math.min(waitMs * 2, LONGEST_WAIT_MS)
+  if (await isServiceThere()) markReached()
   else markUnreached()
 }
