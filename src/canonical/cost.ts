@@ -8,14 +8,28 @@ export interface Cost {
   readonly upstreamOutputNanos: number
   /** The customer's own provider key was used. */
   readonly isByok: boolean
+  /** Charged by providers to keys of the customer's own. */
+  readonly customersNanos: number
   /** Part of the total: fees of tools that the service ran, and the models that these asked. Absent where none cost anything. */
   readonly serverToolNanos?: number
 }
 
-export const NO_COST: Cost = { totalNanos: 0, upstreamNanos: 0, upstreamInputNanos: 0, upstreamOutputNanos: 0, isByok: false }
+export const NO_COST: Cost = {
+  totalNanos: 0,
+  upstreamNanos: 0,
+  upstreamInputNanos: 0,
+  upstreamOutputNanos: 0,
+  isByok: false,
+  customersNanos: 0,
+}
 
 /** With a customer's own provider key the provider charges the customer, and this service nothing. */
-export const atCustomersCost = (cost: Cost): Cost => ({ ...cost, totalNanos: 0, isByok: true })
+export const atCustomersCost = (cost: Cost): Cost => ({
+  ...cost,
+  totalNanos: 0,
+  isByok: true,
+  customersNanos: cost.upstreamNanos ?? 0,
+})
 
 /** Null is contagious: a sum of which a part is not known is not known. */
 export const addedCosts = (first: Cost, second: Cost): Cost => ({
@@ -24,6 +38,7 @@ export const addedCosts = (first: Cost, second: Cost): Cost => ({
   upstreamInputNanos: first.upstreamInputNanos + second.upstreamInputNanos,
   upstreamOutputNanos: first.upstreamOutputNanos + second.upstreamOutputNanos,
   isByok: first.isByok && second.isByok,
+  customersNanos: first.customersNanos + second.customersNanos,
 })
 
 const added = (first: number | null, second: number | null): number | null => (first === null || second === null ? null : first + second)

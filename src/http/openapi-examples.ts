@@ -43,7 +43,14 @@ const FRAMES: readonly Frame[] = [
 
 const TAIL: AnswerTail = {
   usage: usageOf({ inputFresh: 21, output: 9 }),
-  cost: { totalNanos: 116_250, upstreamNanos: 116_250, upstreamInputNanos: 26_250, upstreamOutputNanos: 90_000, isByok: false },
+  cost: {
+    totalNanos: 116_250,
+    upstreamNanos: 116_250,
+    upstreamInputNanos: 26_250,
+    upstreamOutputNanos: 90_000,
+    isByok: false,
+    customersNanos: 0,
+  },
   endedSeconds: 1_767_225_602,
   metadata: null,
 }

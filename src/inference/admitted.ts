@@ -12,7 +12,7 @@ import { isJudges, type Judge } from './judge/judge.ts'
 import type { LoopReport } from './loop/loop-report.ts'
 import { AttemptLog } from './run/attempt-log.ts'
 import type { AttemptOutcome } from './run/attempt-outcome.ts'
-import { billOf, joinedBills, withFees, type Bill, type BillTerms } from './run/bill.ts'
+import { billOf, joinedBills, withFees, withInner, type Bill, type BillTerms } from './run/bill.ts'
 import { Connection } from './run/connection.ts'
 import type { Planned } from './stages.ts'
 
@@ -105,7 +105,7 @@ export class Admitted {
   get bill(): Bill {
     if (this.hit !== null) return NOTHING_USED
     const own = this.#ownBill
-    return this.#inner.length === 0 ? own : this.#inner.reduce((sum, { bill }) => withFees(sum, bill.cost.totalNanos), own)
+    return this.#inner.length === 0 ? own : this.#inner.reduce((sum, { bill }) => withInner(sum, bill.cost), own)
   }
 
   /** The kept answer that it gets; null: it is answered anew. */
@@ -145,8 +145,8 @@ export class Admitted {
 
   /** Budgets may count what a customer's own key costs, too. */
   get #spentNanos(): number {
-    const { totalNanos, upstreamNanos, isByok } = this.#ownBill.cost
-    return (totalNanos ?? 0) + (isByok ? (upstreamNanos ?? 0) : 0)
+    const { totalNanos, customersNanos } = this.#ownBill.cost
+    return (totalNanos ?? 0) + customersNanos
   }
 
   /** Its answer needs another inference, whose cost is part of its own from now on. It ends that one, at the latest, when it ends. */
@@ -205,7 +205,7 @@ export class Admitted {
   endWithin(): void {
     if (this.log.ended) return
     this.end()
-    this.hold?.end(this.#ownBill.cost.totalNanos ?? 0)
+    this.hold?.end(this.#spentNanos)
   }
 }
 

@@ -36,7 +36,7 @@ export const generationRecord = (finished: Recorded): GenerationRecord => {
     tokensPrompt: inputTokens(usage),
     tokensCompletion: outputTokens(usage),
     costNanos: cost.totalNanos ?? 0,
-    byokCostNanos: cost.isByok ? (cost.upstreamNanos ?? 0) : 0,
+    byokCostNanos: cost.customersNanos,
     record,
   }
 }

@@ -28,6 +28,7 @@ test('each disjoint count is charged once, at its own price', () => {
     upstreamInputNanos: 4_965_000,
     upstreamOutputNanos: 8_100_000,
     isByok: false,
+    customersNanos: 0,
   })
 })
 

@@ -7,7 +7,14 @@ import type { PriceEntry } from './catalogue-schema.ts'
 export const costOf = (usage: Usage, prices: PriceEntry | null, inputImages = 0): Cost => {
   if (prices === null) {
     const reported = usage.reportedCostNanos
-    return { totalNanos: reported, upstreamNanos: reported, upstreamInputNanos: 0, upstreamOutputNanos: reported ?? 0, isByok: false }
+    return {
+      totalNanos: reported,
+      upstreamNanos: reported,
+      upstreamInputNanos: 0,
+      upstreamOutputNanos: reported ?? 0,
+      isByok: false,
+      customersNanos: 0,
+    }
   }
   const rates = ratesFor(inputTokens(usage), prices)
   // A cache price that nobody told is the price of fresh input: never free by omission.
@@ -29,7 +36,14 @@ export const costOf = (usage: Usage, prices: PriceEntry | null, inputImages = 0)
     tokenCostNanos(usage.outputReasoning, rates.reasoning ?? rates.completion)
   const fees = nanosOf(prices.request ?? 0) + usage.webSearches * nanosOf(prices.web_search ?? 0)
   const total = Math.min(input + output + fees, TOTAL_MAX)
-  return { totalNanos: total, upstreamNanos: total, upstreamInputNanos: input, upstreamOutputNanos: output, isByok: false }
+  return {
+    totalNanos: total,
+    upstreamNanos: total,
+    upstreamInputNanos: input,
+    upstreamOutputNanos: output,
+    isByok: false,
+    customersNanos: 0,
+  }
 }
 
 /** A million dollars. Counts are what a provider tells, and storage takes no sum beyond 2^53. */

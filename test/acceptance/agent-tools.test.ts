@@ -410,3 +410,32 @@ describe('budgets', () => {
     expect(answers[0]?.text.replaceAll('\\', '')).toContain('"status":"error"')
   })
 })
+
+test('an advisor that the customer’s own key paid for counts as use of that key, and costs nothing of the service', async () => {
+  const entered = await call(service, 'POST', '/byok', { body: { provider: 'acme', key: 'sk-of-the-customer' } })
+  expect(entered.status).toBe(201)
+  const made = await call(service, 'POST', '/keys', { body: { name: 'own', limit: 1, include_byok_in_limit: true } })
+  const { key, data } = made.json as { key: string; data: { hash: string } }
+  try {
+    const answer = await infer(
+      service,
+      {
+        model: 'sandbox/agent',
+        sandbox: { script: [advise('Which saw?'), DONE] },
+        messages: [{ role: 'user', content: 'How?' }],
+        tools: [ADVISOR],
+      },
+      { path: PATHS.chat, key },
+    )
+    expect([answer.status, asked.length, wire(answer).usage.cost]).toEqual([200, 1, 0])
+    const figures = async (): Promise<string> => {
+      const { usage, byok_usage, limit_remaining } = (
+        (await call(service, 'GET', `/keys/${data.hash}`)).json as { data: Record<string, number> }
+      ).data
+      return JSON.stringify({ usage, byok_usage, limit_remaining })
+    }
+    await until(async () => (await figures()) === '{"usage":0,"byok_usage":0.00001,"limit_remaining":0.99999}', 'the advice is counted')
+  } finally {
+    await call(service, 'DELETE', `/byok/${(entered.json as { data: { id: string } }).data.id}`)
+  }
+})

@@ -25,7 +25,14 @@ export const HEAD: AnswerHead = {
 
 export const TAIL: AnswerTail = {
   usage: usageOf({ inputFresh: 10, inputCacheRead: 4, inputCacheWrite5m: 2, inputCacheWrite1h: 1, output: 5, outputReasoning: 3 }),
-  cost: { totalNanos: 1_500_000, upstreamNanos: 1_200_000, upstreamInputNanos: 200_000, upstreamOutputNanos: 1_000_000, isByok: false },
+  cost: {
+    totalNanos: 1_500_000,
+    upstreamNanos: 1_200_000,
+    upstreamInputNanos: 200_000,
+    upstreamOutputNanos: 1_000_000,
+    isByok: false,
+    customersNanos: 0,
+  },
   endedSeconds: 1_700_000_002,
   metadata: null,
 }

@@ -67,7 +67,7 @@ export const joinedBills = (first: Bill, second: Bill): Bill => ({
   costIsAssumed: first.costIsAssumed || second.costIsAssumed,
 })
 
-/** What tools cost is the service's price, whoever's key the model was called with. */
+/** Fees of tools are the service's price, whoever's key the model was called with. */
 export const withFees = (bill: Bill, feeNanos: number | null): Bill => ({
   ...bill,
   cost: {
@@ -76,6 +76,12 @@ export const withFees = (bill: Bill, feeNanos: number | null): Bill => ({
     serverToolNanos: (bill.cost.serverToolNanos ?? 0) + (feeNanos ?? 0),
   },
 })
+
+/** Another model was asked for this answer: what it cost is the price of a tool, to whomever it was charged. */
+export const withInner = (bill: Bill, { totalNanos, customersNanos }: Cost): Bill => {
+  const { cost, ...rest } = withFees(bill, totalNanos)
+  return { ...rest, cost: { ...cost, customersNanos: cost.customersNanos + customersNanos } }
+}
 
 /** A failed answer costs what the provider counted, or what was said before it failed; without either, nothing (docs/contract/budgets.md#missing-usage). */
 const isFree = ({ request, said, error, cancelled, ended }: BilledAnswer, usage: Usage, { emptyIsFree }: BillTerms): boolean => {
