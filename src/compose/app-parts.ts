@@ -34,6 +34,7 @@ import { createUpstream } from '../providers/upstream.ts'
 import { createPlugins } from '../plugins/plugins.ts'
 import { createCatalogueMemory } from '../tools/deferred/catalogue-memory.ts'
 import { createEvaluations } from '../inference/evaluations/evaluations.ts'
+import { createReadItem } from '../inference/evaluations/item-request.ts'
 import { createMakeRequest } from '../inference/own-request.ts'
 import { createToolKit } from '../tools/kit.ts'
 import { createFetchPage, type FetchPage } from '../tools/web-fetch/fetch-page.ts'
@@ -77,7 +78,16 @@ export const composeAppParts = (
     presets,
     presetTests: parts.presetTests,
     rollouts: parts.rollouts,
-    evaluations: createEvaluations({ store: parts.evaluationStore, tests: parts.presetTests, presets, pipeline, clock, ids }),
+    evaluations: createEvaluations({
+      store: parts.evaluationStore,
+      tests: parts.presetTests,
+      presets,
+      generations: { list: parts.generationList, flush: () => recorder.flush().then(parts.contents.flush) },
+      readItem: createReadItem(parts.contentStore),
+      pipeline,
+      clock,
+      ids,
+    }),
     makeRequest: createMakeRequest(pipeline, clock),
     guardrails,
     screenLimits: { clock, screenMs: SCREEN_MS },

@@ -12,7 +12,8 @@ import { createOauthCodeStore } from '../storage/oauth-code-store.ts'
 import { createSessionStore } from '../storage/session-store.ts'
 import { createChangeCounter } from '../storage/change-counter.ts'
 import type { Log } from '../telemetry/log.ts'
-import { estimateOf } from '../inference/evaluations/evaluations.ts'
+import { priceOf } from '../inference/evaluations/evaluations.ts'
+import { createReadItem } from '../inference/evaluations/item-request.ts'
 import { startEvaluations } from '../inference/evaluations/run-evaluations.ts'
 import { composeAppParts } from './app-parts.ts'
 import { startCacheWatch } from './cache-watch.ts'
@@ -135,9 +136,10 @@ export const composeService = async (ground: Ground, file: ConfigFile, configPat
   const stopEvaluations = startEvaluations({
     store: parts.evaluationStore,
     keys: management.keys,
+    readItem: createReadItem(parts.contentStore),
     // Each request is made by the newest configuration.
     makeRequest: (request) => app().makeRequest(request),
-    boundOf: async (principal, body) => (await estimateOf(app().pipeline, principal, body)).max,
+    boundOf: async (principal, request) => (await priceOf(app().pipeline, principal, request)).max,
     flush: recorder.flush,
     clock,
     ids: parts.ids,

@@ -3,7 +3,10 @@ import { z } from 'zod'
 
 import { RegexRefused } from '../lib/regex/parse.ts'
 import { createRegex } from '../lib/regex/finder.ts'
+import { CLIENT_DIALECTS } from '../canonical/call.ts'
 import { keyHash } from './key.ts'
+import { presetSlug } from './preset.ts'
+import { instant } from './time-range.ts'
 
 const timestamp = z.iso.datetime()
 const text = z.string().min(1).max(20_000)
@@ -57,11 +60,29 @@ const item = z.strictObject({
 
 export const EVALUATION_ITEMS_MAX = 2000
 
+const recordedName = z.string().min(1).max(256).optional()
+
+const recorded = z
+  .strictObject({
+    from: z.literal('generations'),
+    preset: presetSlug.nullish().meta({ description: 'Requests that this preset served; null: any. The preset itself when absent.' }),
+    preset_version: z.int().min(1).optional(),
+    interface: z.enum(CLIENT_DIALECTS).optional(),
+    model: recordedName,
+    key: keyHash.optional().meta({ description: 'The hash of the key that asked.' }),
+    session_id: recordedName,
+    since: instant.optional().meta({ description: 'An instant or a day in ISO 8601; 30 days ago when absent.' }),
+    until: instant.optional().meta({ description: 'The end, which is not part of it; now when absent.' }),
+    expect_answer: z.boolean().default(false).meta({ description: 'What was answered then is what each item expects.' }),
+    limit: z.int().min(1).max(EVALUATION_ITEMS_MAX).default(100),
+  })
+  .meta({ description: 'The newest requests that were answered and whose contents are kept.' })
+
 export const evaluationBody = z
   .strictObject({
     version: z.int().min(1),
     baseline: z.int().min(1).nullish().meta({ description: 'A version that is run beside it, such as the live one.' }),
-    items: z.array(item).min(1).max(EVALUATION_ITEMS_MAX).optional(),
+    items: z.array(item).min(1).max(EVALUATION_ITEMS_MAX).or(recorded).optional(),
     from_tests: z.boolean().default(false).meta({ description: "The preset's saved tests are items too." }),
     checks: z.array(check).min(1).max(20),
     min_pass_rate: z
@@ -102,7 +123,10 @@ const outcome = z.object({
 const result = z.object({
   position: z.int(),
   state: z.enum(['waiting', 'done']),
-  messages,
+  messages: messages
+    .nullable()
+    .meta({ description: 'Null for a recorded request: `GET /generation/content` has it, for as long as it is kept.' }),
+  generation_id: z.string().nullable().meta({ description: 'The recorded request that the item repeats.' }),
   expected: z.json(),
   answer: outcome.nullable(),
   baseline: outcome.nullable(),
@@ -153,14 +177,33 @@ export const evaluation = z
 
 export const evaluationWithItems = evaluation.extend({ items: z.array(result) }).meta({ id: 'EvaluationWithItems' })
 
+const compared = result.pick({ messages: true, generation_id: true, expected: true, answer: true }).extend({
+  other_answer: outcome.nullable(),
+  change: z.enum(['better', 'worse', 'same']).nullable().meta({ description: 'Null where one of the two has no answer to the item.' }),
+})
+
+export const evaluationComparison = z
+  .object({
+    evaluation,
+    other: evaluation,
+    difference: interval.nullable().meta({
+      description: 'Of the pass rates of items that both answered, with its 95 % confidence interval: above 0 the first one is better.',
+    }),
+    better: z.int().meta({ description: 'Items that it passes and the other one does not.' }),
+    worse: z.int(),
+    same: z.int(),
+    items: z.array(compared),
+  })
+  .meta({ id: 'EvaluationComparison' })
+
 export const evaluationEstimate = z
   .object({
     dry_run: z.literal(true),
     items: z.int(),
     requests: z.int().meta({ description: 'Of the versions; judges come on top.' }),
     judge_requests: z.int(),
-    min_usd: z.number().nullable().meta({ description: 'Without judges; null where a price is not known.' }),
-    max_usd: z.number().nullable(),
+    min_usd: z.number().nullable().meta({ description: 'Judges included; null where a price is not known.' }),
+    max_usd: z.number().nullable().meta({ description: 'Where each version and each judge says all that it may.' }),
   })
   .meta({ id: 'EvaluationEstimate' })
 
@@ -168,9 +211,19 @@ export type EvaluationBody = z.output<typeof evaluationBody>
 export type Check = z.output<typeof check>
 export type Outcome = z.output<typeof outcome>
 export type EvaluationState = (typeof EVALUATION_STATES)[number]
-export type EvaluationItem = Pick<z.output<typeof result>, 'messages' | 'expected'> & {
+export type RecordedSelection = z.output<typeof recorded>
+export interface GivenItem {
+  readonly messages: z.output<typeof messages>
   readonly tools: readonly Readonly<Record<string, z.core.util.JSONType>>[] | null
+  readonly expected: z.core.util.JSONType
 }
+/** A request whose contents are kept: it is named and not copied, so that what is deleted there is gone here. */
+export interface RecordedItem {
+  readonly generationId: string
+  readonly expectsAnswer: boolean
+}
+export type EvaluationItem = GivenItem | RecordedItem
 export type EvaluationResult = z.output<typeof result>
 export type EvaluationResource = z.output<typeof evaluation>
+export type EvaluationComparison = z.output<typeof evaluationComparison>
 export type EvaluationEstimate = z.output<typeof evaluationEstimate>

@@ -105,15 +105,17 @@ const costEstimate = ({ call, plan }: Planned): JsonObject => {
   const costs = plan.attempts.map(({ endpoint, model }) => {
     const output = call.maxOutputTokens ?? endpoint.maxCompletionTokens ?? model.contextLength
     const at = (tokens: number): number | null => costOf(usageOf({ inputFresh: input, output: tokens }), endpoint.prices).totalNanos
-    return { least: at(0), most: output === null ? null : at(output) }
+    return { output, least: at(0), most: output === null ? null : at(output) }
   })
-  const all = (pick: (values: number[]) => number, of: 'least' | 'most'): number | null => {
+  const all = (pick: (...values: number[]) => number, of: 'least' | 'most' | 'output'): number | null => {
     const known = costs.flatMap((cost) => (cost[of] === null ? [] : [cost[of]]))
-    return known.length < costs.length || known.length === 0 ? null : dollars(pick(known))
+    return known.length < costs.length || known.length === 0 ? null : pick(...known)
   }
+  const [least, most] = [all(Math.min, 'least'), all(Math.max, 'most')]
   return {
     input_tokens: input,
-    min_usd: all((values) => Math.min(...values), 'least'),
-    max_usd: all((values) => Math.max(...values), 'most'),
+    max_output_tokens: all(Math.max, 'output'),
+    min_usd: least === null ? null : dollars(least),
+    max_usd: most === null ? null : dollars(most),
   }
 }

@@ -2,9 +2,13 @@
  * A request that the service makes by itself for somebody who manages it: a test, or an item of an evaluation. It goes the
  * way of any request, is paid for by the key that asked for it, and its record says where it came from.
  */
+import type { ClientDialect } from '../canonical/call.ts'
 import type { Frame } from '../canonical/event.ts'
 import { GatewayError } from '../errors.ts'
+import { messagesFormat } from '../formats/anthropic-messages/anthropic-messages.ts'
+import type { ClientFormat } from '../formats/format.ts'
 import { chatFormat } from '../formats/openai-chat/openai-chat.ts'
+import { responsesFormat } from '../formats/openai-responses/openai-responses.ts'
 import type { Principal } from '../keys/keys.ts'
 import type { Clock } from '../lib/clock.ts'
 import { JsonBody } from '../lib/json-body.ts'
@@ -15,13 +19,18 @@ import { statusOf } from './run/attempt-outcome.ts'
 import type { Received, UsedPreset } from './stages.ts'
 
 /** What a record names as the origin of such a request. */
-export type OwnOrigin = 'test' | 'evaluation'
+export const OWN_ORIGINS = ['test', 'evaluation'] as const
+export type OwnOrigin = (typeof OWN_ORIGINS)[number]
 
-export interface OwnRequest {
+export interface OwnBody {
+  readonly body: JsonObject
+  /** The interface whose body it is. */
+  readonly dialect: ClientDialect
+}
+
+export interface OwnRequest extends OwnBody {
   /** Who pays. */
   readonly principal: Principal
-  /** A body of Chat Completions. */
-  readonly body: JsonObject
   readonly origin: OwnOrigin
   readonly requestId: string
   /** It is given up after this long. */
@@ -48,9 +57,9 @@ export type MakeRequest = (request: OwnRequest) => Promise<OwnAnswer>
 
 export const createMakeRequest =
   (pipeline: Pick<Pipeline, 'admit' | 'answer'>, clock: Clock): MakeRequest =>
-  async ({ principal, body, origin, requestId, withinMs, signal }) => {
+  async ({ withinMs, signal, ...request }) => {
     const startedMs = clock.monotonicMs()
-    const admitted = await pipeline.admit(ownReceived(principal, body, requestId, origin))
+    const admitted = await pipeline.admit(ownReceived(request))
     if (admitted instanceof Refused) return { ...NOTHING, error: admitted.error, totalMs: clock.monotonicMs() - startedMs }
     const { connection, log } = admitted
     const giveUp = (): void => connection.stop(new GatewayError('timeout', `No answer within ${Math.round(withinMs / 1000)} seconds.`))
@@ -76,11 +85,11 @@ export const createMakeRequest =
   }
 
 /** Such a request as it comes in. */
-export const ownReceived = (principal: Principal, body: JsonObject, requestId: string, origin: OwnOrigin): Received => {
+export const ownReceived = ({ principal, body, dialect, requestId, origin }: Omit<OwnRequest, 'withinMs' | 'signal'>): Received => {
   const text = JSON.stringify(body)
   return {
     apiType: 'completions',
-    format: chatFormat,
+    format: FORMATS[dialect],
     body: JsonBody.read(text),
     bytes: text.length,
     principal,
@@ -92,6 +101,11 @@ export const ownReceived = (principal: Principal, body: JsonObject, requestId: s
     headers: { strict: false, sessionId: null, vendor: null, trace: null, sent: null },
   }
 }
+
+const FORMATS = { chat: chatFormat, responses: responsesFormat, messages: messagesFormat } as const satisfies Record<
+  ClientDialect,
+  ClientFormat
+>
 
 const NOTHING = { generationId: null, text: '', calls: [], preset: null, status: null, costNanos: 0, ttftMs: null } as const
 

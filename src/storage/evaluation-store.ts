@@ -167,7 +167,13 @@ export const createEvaluationStore = ({ database, seal }: SealedDatabase): Evalu
           audit: {
             ...auditOf(evaluation, 'evaluation_started'),
             before: null,
-            after: { evaluation_id: id, version, baseline, items: items.length },
+            after: {
+              evaluation_id: id,
+              version,
+              baseline,
+              items: items.length,
+              recorded: items.filter((item) => 'generationId' in item).length,
+            },
           },
         }
       }),

@@ -92,7 +92,8 @@ const indexFor = (filter: GenerationFilter): string => {
   if (filter.requestId !== undefined) return 'generations_request'
   if (filter.sessionId !== undefined) return 'generations_session'
   if (filter.status === 'error' || filter.errorType !== undefined) return 'generations_errors'
-  if (filter.presetIds !== undefined) return 'generations_preset'
+  // SQLite uses the index of a column only where the column is compared.
+  if (filter.presetIds !== undefined && filter.presetIds.length > 0) return 'generations_preset'
   if (filter.keyHash !== undefined) return 'generations_key'
   if (filter.userId !== undefined || filter.ownedBy !== null) return 'generations_user'
   if (filter.model !== undefined) return 'generations_model'

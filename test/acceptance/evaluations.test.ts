@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 
 import { type Answer, call } from '../support/calls.ts'
-import { proseAnswer, startFakeUpstream } from '../support/fake-upstream.ts'
+import { proseAnswer, say, startFakeUpstream } from '../support/fake-upstream.ts'
 import { patient } from '../support/patience.ts'
 import { type StartedService, useServices } from '../support/started-service.ts'
 
@@ -32,7 +32,14 @@ interface EvaluationWire {
     readonly difference: { value: number; low: number; high: number } | null
     readonly preference: { wins: number; losses: number; ties: number } | null
   }
-  readonly items: readonly { position: number; state: string; answer: OutcomeWire | null; baseline: OutcomeWire | null }[]
+  readonly items: readonly {
+    readonly position: number
+    readonly state: string
+    readonly generation_id: string | null
+    readonly messages: unknown
+    readonly answer: OutcomeWire | null
+    readonly baseline: OutcomeWire | null
+  }[]
 }
 
 const services = useServices()
@@ -46,6 +53,7 @@ models:
   fake/one: { endpoints: [{ provider: fake, model: up-one, prices: { prompt: 1, completion: 1 }, max_completion_tokens: 100 }] }
   fake/two: { endpoints: [{ provider: fake, model: up-two, prices: { prompt: 1, completion: 1 }, max_completion_tokens: 100 }] }
   fake/judge: { endpoints: [{ provider: fake, model: up-judge, prices: { prompt: 1, completion: 1 }, max_completion_tokens: 100 }] }
+  fake/unpriced: { endpoints: [{ provider: fake, model: up-unpriced, max_completion_tokens: 100 }] }
 `
 
 beforeAll(async () => {
@@ -203,6 +211,31 @@ describe('a run', () => {
     expect(upstream.exchanges.length).toBe(before)
   })
 
+  test('an estimate prices judges and pairs: from answers that say nothing to answers of full length', async () => {
+    await save('priced', 'fake/one')
+    await save('priced', 'fake/two')
+    const priced = async (checks: readonly object[]) => {
+      const body = { version: 2, baseline: 1, items: [{ messages: user('one') }, { messages: user('two') }], checks, dry_run: true }
+      const { json } = await start('priced', body)
+      return (json as { data: { judge_requests: number; min_usd: number; max_usd: number } }).data
+    }
+    const [plain, judged, paired] = [
+      await priced([{ type: 'exact' }]),
+      await priced([{ type: 'judge', model: 'fake/judge', rubric: 'r' }]),
+      await priced([{ type: 'pairwise', model: 'fake/judge', rubric: 'r' }]),
+    ]
+    expect([plain, judged, paired].map(({ judge_requests }) => judge_requests)).toEqual([0, 4, 4])
+    // Each judge reads at least its instructions (more than 50 tokens of a dollar a million), and writes at most 1,000 tokens
+    // behind an answer of 100; of a pair it reads two.
+    for (const one of [judged, paired]) {
+      expect(one.min_usd - plain.min_usd).toBeGreaterThan(4 * 50e-6)
+      expect(one.max_usd - plain.max_usd).toBeGreaterThan(4 * (1000 + 100 + 50) * 1e-6)
+    }
+    expect(paired.max_usd).toBeGreaterThan(judged.max_usd)
+    const unknown = await priced([{ type: 'judge', model: 'fake/unpriced', rubric: 'r' }])
+    expect(unknown.max_usd).toBeNull()
+  })
+
   test('is listed, exported, cancelled and deleted', async () => {
     await save('kept', 'fake/one')
     const held = Promise.withResolvers<void>()
@@ -226,10 +259,7 @@ describe('a run', () => {
       total_count: number
     }
     expect(list).toMatchObject({ total_count: 1, data: [{ id, state: 'cancelled' }] })
-    const exported = async (accept: string) => {
-      const headers = { accept, authorization: `Bearer ${service.managementKey}` }
-      return (await fetch(`${service.api}/presets/kept/evaluations/${id}`, { headers })).text()
-    }
+    const exported = (accept: string) => exportOf(`/presets/kept/evaluations/${id}`, accept)
     const csv = (await exported('text/csv')).split('\r\n')
     expect(csv).toHaveLength(5)
     expect(csv[1]).toContain("'=1+1")
@@ -263,23 +293,164 @@ describe('a run', () => {
   })
 })
 
-test('200 items are each paid for once, though the service is killed in the middle', async () => {
+/** Requests on record: whole and streamed, of all three interfaces. */
+const KEEP_ALL = { is_observability_io_logging_enabled: true, io_logging_retention_days: 7 }
+const record = async (slug: string, texts: readonly string[], of = service): Promise<void> => {
+  const ask = async (text: string, at: number): Promise<void> => {
+    const stream = at % 2 === 0
+    const fields = { model: `@preset/${slug}`, stream }
+    const [path, body] = [
+      ['/chat/completions', { ...fields, messages: user(text) }],
+      ['/responses', { ...fields, input: text }],
+      ['/messages', { ...fields, max_tokens: 50, messages: user(text) }],
+    ][at % 3] as [string, object]
+    const { status, text: told } = await call(of, 'POST', path, { key: of.inferenceKey, body })
+    expect([status, told]).toEqual([200, expect.stringContaining(`recorded ${text}`)])
+  }
+  for (let at = 0; at < texts.length; at += 10) await Promise.all(texts.slice(at, at + 10).map((text, index) => ask(text, at + index)))
+}
+
+const answering = (prefix: string) =>
+  upstream.script((exchange) => {
+    const text = `${prefix} ${lastUser(exchange.body.messages)}`
+    return exchange.body.stream === true ? say(text)(exchange) : exchange.answer(200, proseAnswer(text), JSON_TYPE)
+  })
+
+test('two evaluations are compared item by item, as JSON, a table and lines', async () => {
+  await save('twice', 'fake/one')
+  await save('twice', 'fake/two')
+  const item = (text: string, expected: string) => ({ messages: user(text), expected })
+  // The second version answers "d" as before, "b" wrong and "c" right.
+  upstream.script((exchange) => {
+    const text = lastUser(exchange.body.messages)
+    const isWrong = exchange.body.model === 'up-two' ? text === 'b' : text === 'c'
+    return exchange.answer(200, proseAnswer(isWrong ? '=wrong' : text), JSON_TYPE)
+  })
+  const checks = [{ type: 'exact' }]
+  const first = await evaluated('twice', { version: 1, items: [item('a', 'a'), item('b', 'b'), item('c', 'c')], checks })
+  const second = await evaluated('twice', { version: 2, items: [item('c', 'c'), item('b', 'b'), item('d', 'd')], checks })
+  const path = `/presets/twice/evaluations/${second.id}/comparison?with=${first.id}`
+  const { json } = await call(service, 'GET', path)
+  expect(json).toMatchObject({
+    data: { evaluation: { id: second.id, version: 2 }, other: { id: first.id }, better: 1, worse: 1, same: 0, difference: { value: 0 } },
+  })
+  const { items } = (
+    json as { data: { items: { messages: { content: string }[]; change: string | null; other_answer: OutcomeWire | null }[] } }
+  ).data
+  expect(items.map(({ messages, change }) => [messages[0]?.content, change])).toEqual([
+    ['c', 'better'],
+    ['b', 'worse'],
+    ['d', null],
+    ['a', null],
+  ])
+  const csv = (await exportOf(path, 'text/csv')).split('\r\n')
+  expect(csv[0]).toStartWith('change,generation_id,input,expected,passed,')
+  expect(csv[2]).toContain('worse,')
+  expect(csv[2]).toContain("'=wrong")
+  expect((await exportOf(path, 'application/x-ndjson')).trim().split('\n')).toHaveLength(4)
+  expect((await call(service, 'GET', `/presets/twice/evaluations/${second.id}/comparison`)).status).toBe(400)
+  expect((await call(service, 'GET', path.replace(first.id, crypto.randomUUID()))).status).toBe(404)
+  expect((await call(service, 'GET', path, { key: service.inferenceKey })).status).toBe(403)
+})
+
+const exportOf = async (path: string, accept: string): Promise<string> =>
+  (await fetch(`${service.api}${path}`, { headers: { accept, authorization: `Bearer ${service.managementKey}` } })).text()
+
+describe('recorded requests', () => {
+  test('of all three interfaces are repeated as they were asked, by the version that is tried, and compared with what was answered', async () => {
+    await call(service, 'PATCH', '/workspaces/default', { body: KEEP_ALL })
+    await save('recorded', 'fake/one')
+    await save('recorded', 'fake/two')
+    answering('recorded')
+    await record('recorded', ['a', 'b', 'c', 'd', 'e', 'f'])
+    const selection = { from: 'generations', limit: 5, expect_answer: true }
+    const evaluation = await evaluated('recorded', { version: 2, items: selection, checks: [{ type: 'exact' }] })
+    expect(evaluation).toMatchObject({ state: 'done', passed: true, items_total: 5 })
+    // They are named and not copied: what was said is read where it is kept.
+    for (const { messages, generation_id } of evaluation.items) {
+      expect(messages).toBeNull()
+      expect((await call(service, 'GET', `/generation/content?id=${generation_id}`)).status).toBe(200)
+    }
+    const repeated = await call(service, 'GET', `/generation?id=${evaluation.items[0]?.answer?.generation_id}`)
+    expect(repeated.json).toMatchObject({ data: { model: 'fake/two', preset_version: 2, origin: 'evaluation' } })
+    const interfaces = await Promise.all(
+      evaluation.items.map(async ({ answer }) => {
+        const { json } = await call(service, 'GET', `/generation?id=${answer?.generation_id}`)
+        return (json as { data: { interface: string } }).data.interface
+      }),
+    )
+    expect(new Set(interfaces)).toEqual(new Set(['chat', 'responses', 'messages']))
+    const log = (await call(service, 'GET', '/audit-log?action=evaluation_started')).json as { data: { after: object }[] }
+    expect(log.data[0]?.after).toMatchObject({ evaluation_id: evaluation.id, recorded: 5 })
+    // What evaluations asked is nobody's request: the same selection finds the same ones.
+    const again = await evaluated('recorded', { version: 1, items: selection, checks: [{ type: 'exact' }] })
+    expect(again.items.map(({ generation_id }) => generation_id)).toEqual(evaluation.items.map(({ generation_id }) => generation_id))
+  })
+
+  test('are cut by interface and time, and a selection that finds nothing is refused', async () => {
+    await call(service, 'PATCH', '/workspaces/default', { body: KEEP_ALL })
+    await save('selected', 'fake/one')
+    answering('recorded')
+    await record('selected', ['a', 'b', 'c', 'd', 'e', 'f'])
+    const dry = async (selection: object): Promise<unknown> => {
+      const body = { version: 1, items: { from: 'generations', ...selection }, checks: [{ type: 'exact' }], dry_run: true }
+      const { status, json } = await start('selected', body)
+      return status === 200 ? (json as { data: { items: number } }).data.items : status
+    }
+    expect(await dry({})).toBe(6)
+    expect(await dry({ interface: 'messages' })).toBe(2)
+    expect(await dry({ until: '2020-01-01' })).toBe(400)
+    expect(await dry({ session_id: 'nobody' })).toBe(400)
+    expect(await dry({ preset: 'absent' })).toBe(400)
+    expect(await dry({ preset: null, limit: 3 })).toBe(3)
+    expect(await dry({ form: 'typo' })).toBe(400)
+  })
+
+  test('one whose contents were deleted meanwhile fails its item, costs nothing, and leaves the others alone', async () => {
+    await call(service, 'PATCH', '/workspaces/default', { body: KEEP_ALL })
+    await save('forgotten', 'fake/one')
+    answering('recorded')
+    await record('forgotten', ['a', 'b'])
+    const held = Promise.withResolvers<void>()
+    upstream.script(async (exchange) => {
+      await held.promise
+      await exchange.answer(200, proseAnswer('x'), JSON_TYPE)
+    })
+    const { id } = (
+      (await start('forgotten', { version: 1, items: { from: 'generations' }, checks: [{ type: 'contains', text: 'x' }], concurrency: 1 }))
+        .json as { data: EvaluationWire }
+    ).data
+    const last = (await read('forgotten', id)).items[1]?.generation_id
+    expect((await call(service, 'DELETE', `/generation/content?id=${last}`)).status).toBe(200)
+    held.resolve()
+    const evaluation = await until('forgotten', id, ({ state }) => state !== 'running')
+    expect(evaluation).toMatchObject({ state: 'done', passed: false, summary: { version: { passed: 1, errors: 1 } } })
+    expect(evaluation.items[1]?.answer).toMatchObject({ error: { type: 'not_found' }, cost: 0, generation_id: null })
+  })
+})
+
+test('200 recorded requests are each paid for once, though the service is killed in the middle', async () => {
   const first = await services.start({ config: CONFIG })
+  await call(first, 'PATCH', '/workspaces/default', { body: KEEP_ALL })
   await save('killed', 'fake/one', first)
-  let answered = 0
+  const texts = Array.from({ length: 200 }, (_, at) => `item ${at}`)
+  answering('recorded')
+  await record('killed', texts, first)
+  const asked = new Map<string, number>()
+  let [answered, isKilled] = [0, false]
   const middle = Promise.withResolvers<void>()
   upstream.script(async (exchange) => {
     answered += 1
     if (answered === 100) middle.resolve()
     // From the middle on answers wait: what is under way when the service dies was not paid for.
     if (answered > 100 && !isKilled) return
-    await exchange.answer(200, proseAnswer(`echo ${lastUser(exchange.body.messages)}`), JSON_TYPE)
+    const text = lastUser(exchange.body.messages)
+    asked.set(text, (asked.get(text) ?? 0) + 1)
+    await exchange.answer(200, proseAnswer(`recorded ${text}`), JSON_TYPE)
   })
-  let isKilled = false
-  const items = Array.from({ length: 200 }, (_, at) => ({ messages: user(`item ${at}`), expected: `echo item ${at}` }))
-  const { id } = (
-    (await start('killed', { version: 1, items, checks: [{ type: 'exact' }], concurrency: 5 }, first)).json as { data: EvaluationWire }
-  ).data
+  const body = { version: 1, items: { from: 'generations', limit: 200, expect_answer: true }, checks: [{ type: 'exact' }], concurrency: 5 }
+  const before = await spentBy(first)
+  const { id } = ((await start('killed', body, first)).json as { data: EvaluationWire }).data
   await middle.promise
   await until('killed', id, ({ items_done }) => items_done >= 100, first)
   first.signal('SIGKILL')
@@ -288,17 +459,17 @@ test('200 items are each paid for once, though the service is killed in the midd
   const { managementKey } = first
   const second = { ...(await services.start({ config: CONFIG, dataDir: first.dataDir })), managementKey }
   const evaluation = await until('killed', id, ({ state }) => state !== 'running', second)
-  expect(evaluation).toMatchObject({ state: 'done', passed: true, items_done: 200 })
-  const asked = new Map<string, number>()
-  for (const { body } of upstream.exchanges) {
-    const text = lastUser(body.messages)
-    if (text.startsWith('item ')) asked.set(text, (asked.get(text) ?? 0) + 1)
-  }
-  const price = evaluation.items[0]?.answer?.cost ?? 0
-  expect(Math.abs(evaluation.cost - 200 * price)).toBeLessThan(1e-9)
-  const spent = (await call(second, 'GET', '/key', { key: second.managementKey })).json as { data: { usage: number } }
-  expect(Math.abs(spent.data.usage - evaluation.cost)).toBeLessThan(1e-9)
+  expect(evaluation).toMatchObject({ state: 'done', passed: true, items_total: 200, items_done: 200 })
+  expect(new Set(evaluation.items.map(({ generation_id }) => generation_id)).size).toBe(200)
+  // Nothing that was answered before the death was asked again after it.
+  expect([asked.size, ...new Set(asked.values())]).toEqual([200, 1])
+  const costs = evaluation.items.map(({ answer }) => answer?.cost ?? 0)
+  expect(Math.abs(evaluation.cost - costs.reduce((sum, cost) => sum + cost, 0))).toBeLessThan(1e-9)
+  expect(Math.abs((await spentBy(second)) - before - evaluation.cost)).toBeLessThan(1e-9)
 }, 120_000)
+
+const spentBy = async (of: StartedService): Promise<number> =>
+  ((await call(of, 'GET', '/key', { key: of.managementKey })).json as { data: { usage: number } }).data.usage
 
 describe('patchbay eval', () => {
   const run = (args: readonly string[], set: string, name = 'set.jsonl') => {

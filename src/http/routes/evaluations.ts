@@ -4,16 +4,18 @@ import { z } from 'zod'
 import {
   evaluation,
   evaluationBody,
+  evaluationComparison,
   evaluationEstimate,
   evaluationId,
   evaluationWithItems,
+  type EvaluationComparison,
   type EvaluationResult,
 } from '../../contract/evaluation.ts'
 import { listOf, listPaging } from '../../contract/paging.ts'
 import { presetSlug } from '../../contract/preset.ts'
 import { validate } from '../../contract/validate.ts'
 import { inWorkspace } from '../../contract/workspace.ts'
-import type { EvaluationDetails, Evaluations } from '../../inference/evaluations/evaluations.ts'
+import type { Evaluations } from '../../inference/evaluations/evaluations.ts'
 import type { Keys } from '../../keys/keys.ts'
 import { csvLine } from '../../lib/csv.ts'
 import { readJsonObject } from '../../lib/json-body.ts'
@@ -89,12 +91,22 @@ export const evaluationRoutes = (evaluations: Evaluations, keys: Pick<Keys, 'pay
     answers: { 200: { description: 'The evaluation as far as it is.', schema: whole } },
     async handle(request) {
       const found = await evaluations.get(refOf(request), idOf(request))
-      if (acceptsCsv(request.headers)) return new Response(csvOf(found), { headers: csvHeaders(`evaluation-${found.id}.csv`) })
-      if (/\bapplication\/(?:x-ndjson|jsonl)\b/i.test(request.headers.get('accept') ?? '')) {
-        const lines = found.items.map((item) => `${JSON.stringify(item)}\n`).join('')
-        return new Response(lines, { headers: { 'content-type': 'application/x-ndjson; charset=utf-8', 'cache-control': 'no-store' } })
-      }
-      return jsonResponse({ data: found })
+      return exported(request, `evaluation-${found.id}`, found.items, resultLines) ?? jsonResponse({ data: found })
+    },
+  },
+  {
+    ...one,
+    method: 'GET',
+    path: '/presets/:slug/evaluations/:id/comparison',
+    operation: 'comparePresetEvaluations',
+    summary: 'Compare an evaluation with another one of the preset, item by item; as CSV or JSON lines where the request accepts those',
+    query: { with: evaluationId, ...inWorkspace },
+    answers: { 200: { description: 'Both, and their items side by side.', schema: z.object({ data: evaluationComparison }) } },
+    async handle(request) {
+      const other = validate(evaluationId, request.query.get('with') ?? undefined, ['with'])
+      const found = await evaluations.compare(refOf(request), idOf(request), other)
+      const name = `evaluation-${found.evaluation.id}-${found.other.id}`
+      return exported(request, name, found.items, comparisonLines) ?? jsonResponse({ data: found })
     },
   },
   {
@@ -119,19 +131,37 @@ export const evaluationRoutes = (evaluations: Evaluations, keys: Pick<Keys, 'pay
   },
 ]
 
-const COLUMNS = ['position', 'state', 'input', 'expected', 'passed', 'answer', 'error', 'cost', 'total_ms'] as const
-const BASELINE_COLUMNS = ['baseline_passed', 'baseline_answer', 'baseline_error', 'baseline_cost', 'baseline_total_ms'] as const
+/** Null where JSON is asked for. */
+const exported = <Item>(
+  { headers }: RouteRequest,
+  name: string,
+  items: readonly Item[],
+  csvLines: (items: readonly Item[]) => readonly string[],
+): Response | null => {
+  if (acceptsCsv(headers)) return new Response(csvLines(items).join(''), { headers: csvHeaders(`${name}.csv`) })
+  if (!/\bapplication\/(?:x-ndjson|jsonl)\b/i.test(headers.get('accept') ?? '')) return null
+  const lines = items.map((item) => `${JSON.stringify(item)}\n`).join('')
+  return new Response(lines, { headers: { 'content-type': 'application/x-ndjson; charset=utf-8', 'cache-control': 'no-store' } })
+}
 
-const csvOf = ({ items }: EvaluationDetails): string =>
-  [csvLine([...COLUMNS, ...BASELINE_COLUMNS]), ...items.map((item) => csvLine(rowOf(item)))].join('')
+const ITEM_COLUMNS = ['generation_id', 'input', 'expected'] as const
+const OUTCOME_COLUMNS = ['passed', 'answer', 'error', 'cost', 'total_ms'] as const
+const prefixed = (prefix: string): readonly string[] => OUTCOME_COLUMNS.map((column) => `${prefix}_${column}`)
 
-const rowOf = ({ position, state, messages, expected, answer, baseline }: EvaluationResult) => [
-  position,
-  state,
-  JSON.stringify(messages),
+const resultLines = (items: readonly EvaluationResult[]): readonly string[] => [
+  csvLine(['position', 'state', ...ITEM_COLUMNS, ...OUTCOME_COLUMNS, ...prefixed('baseline')]),
+  ...items.map((item) => csvLine([item.position, item.state, ...itemCells(item), ...cellsOf(item.answer), ...cellsOf(item.baseline)])),
+]
+
+const comparisonLines = (items: readonly EvaluationComparison['items'][number][]): readonly string[] => [
+  csvLine(['change', ...ITEM_COLUMNS, ...OUTCOME_COLUMNS, ...prefixed('other')]),
+  ...items.map((item) => csvLine([item.change, ...itemCells(item), ...cellsOf(item.answer), ...cellsOf(item.other_answer)])),
+]
+
+const itemCells = ({ generation_id, messages, expected }: Pick<EvaluationResult, 'generation_id' | 'messages' | 'expected'>) => [
+  generation_id,
+  messages === null ? null : JSON.stringify(messages),
   expected === null ? null : typeof expected === 'string' ? expected : JSON.stringify(expected),
-  ...cellsOf(answer),
-  ...cellsOf(baseline),
 ]
 
 const cellsOf = (outcome: EvaluationResult['answer']) =>

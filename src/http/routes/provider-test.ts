@@ -57,6 +57,7 @@ export const providerTestCreate = ({ models, makeRequest, keys, clock }: Provide
       }
       const answer = await makeRequest({
         principal: payer,
+        dialect: 'chat',
         requestId: request.requestId,
         origin: 'test',
         withinMs: WITHIN_MS,

@@ -1,10 +1,11 @@
 /** Checks of an answer that no model is asked for. */
-import type { Check, EvaluationItem } from '../../contract/evaluation.ts'
+import type { Check } from '../../contract/evaluation.ts'
 import { canonicalJson, createSchemaCheck } from '../../lib/json-schema.ts'
 import type { JsonValue } from '../../lib/json.ts'
 import { dollars } from '../../lib/money.ts'
 import { createRegex, matches } from '../../lib/regex/finder.ts'
 import type { KeptAnswer } from '../../storage/evaluation-store.ts'
+import type { ItemRequest } from './item-request.ts'
 
 export interface Verdict {
   readonly passed: boolean
@@ -14,7 +15,7 @@ export interface Verdict {
 
 export type PlainCheck = Exclude<Check, { type: 'judge' | 'pairwise' }>
 
-export const checkAnswer = (check: PlainCheck, { expected }: Pick<EvaluationItem, 'expected'>, answer: KeptAnswer): Verdict => {
+export const checkAnswer = (check: PlainCheck, { expected }: Pick<ItemRequest, 'expected'>, answer: KeptAnswer): Verdict => {
   switch (check.type) {
     case 'exact':
       return verdict(isExact(answer.text, expected, check.ignore_case), 'The answer is not what is expected.')
@@ -39,7 +40,7 @@ const verdict = (passed: boolean, reason: string): Verdict => ({ passed, score: 
 const folded = (text: string, ignoreCase: boolean): string => (ignoreCase ? text.toLowerCase() : text)
 
 /** A text is compared without the white space around it, JSON by its value. */
-const isExact = (text: string, expected: EvaluationItem['expected'], ignoreCase: boolean): boolean => {
+const isExact = (text: string, expected: JsonValue, ignoreCase: boolean): boolean => {
   if (typeof expected === 'string') return folded(text.trim(), ignoreCase) === folded(expected.trim(), ignoreCase)
   const value = jsonIn(text)
   return value !== undefined && canonicalJson(value) === canonicalJson(expected)

@@ -1,22 +1,33 @@
 /** Evaluations as the management API has them: asked for, estimated, read, cancelled. */
-import type { EvaluationBody, EvaluationEstimate, EvaluationItem, EvaluationResource, EvaluationResult } from '../../contract/evaluation.ts'
+import type {
+  EvaluationBody,
+  EvaluationComparison,
+  EvaluationEstimate,
+  EvaluationItem,
+  EvaluationResource,
+  EvaluationResult,
+} from '../../contract/evaluation.ts'
 import { EVALUATION_ITEMS_MAX } from '../../contract/evaluation.ts'
 import type { Slice } from '../../contract/paging.ts'
 import { GatewayError } from '../../errors.ts'
 import type { Principal } from '../../keys/keys.ts'
 import { isoTimestamp, type Clock } from '../../lib/clock.ts'
 import type { IdSource } from '../../lib/id.ts'
-import { isObject, type JsonObject } from '../../lib/json.ts'
+import { isObject } from '../../lib/json.ts'
 import { dollars, nanosOf } from '../../lib/money.ts'
 import type { Presets } from '../../presets/presets.ts'
 import type { ChangedBy } from '../../storage/audit-log.ts'
-import type { EvaluationStore, StoredEvaluation } from '../../storage/evaluation-store.ts'
+import type { GenerationList } from '../../storage/generation-list.ts'
+import type { EvaluationStore, StoredEvaluation, StoredItem } from '../../storage/evaluation-store.ts'
 import type { Page } from '../../storage/page.ts'
 import type { PresetRef, PresetTestStore } from '../../storage/preset-test-store.ts'
-import { ownReceived } from '../own-request.ts'
+import { type OwnBody, ownReceived } from '../own-request.ts'
 import type { Pipeline } from '../pipeline.ts'
 import { Refused } from '../refused.ts'
-import { bodyFor } from './run-item.ts'
+import { compareItems } from './compare-evaluations.ts'
+import { estimateEvaluation, type RequestPrice } from './estimate-evaluation.ts'
+import { findRecorded } from './find-recorded.ts'
+import { type ReadItem, shownItem } from './item-request.ts'
 import { summaryOf } from './summary.ts'
 
 export type EvaluationDetails = EvaluationResource & { readonly items: readonly EvaluationResult[] }
@@ -29,6 +40,7 @@ export interface Evaluations {
   list(preset: PresetRef, slice: Slice): Promise<Page<EvaluationRow>>
   /** These throw `not_found`. */
   get(preset: PresetRef, id: string): Promise<EvaluationDetails>
+  compare(preset: PresetRef, id: string, other: string): Promise<EvaluationComparison>
   cancel(preset: PresetRef, id: string, by: ChangedBy): Promise<EvaluationDetails>
   delete(preset: PresetRef, id: string, by: ChangedBy): Promise<void>
 }
@@ -37,24 +49,49 @@ export interface EvaluationsParts {
   readonly store: EvaluationStore
   readonly tests: PresetTestStore
   readonly presets: Pick<Presets, 'version'>
+  readonly generations: {
+    readonly list: Pick<GenerationList, 'page' | 'presetIds'>
+    /** Resolves when what was answered before is stored, with its contents. */
+    readonly flush: () => Promise<void>
+  }
+  readonly readItem: ReadItem
   readonly pipeline: Pick<Pipeline, 'dryRun'>
   readonly clock: Clock
   readonly ids: IdSource
 }
 
-export const createEvaluations = ({ store, tests, presets, pipeline, clock, ids }: EvaluationsParts): Evaluations => {
+export const createEvaluations = ({
+  store,
+  tests,
+  presets,
+  generations,
+  readItem,
+  pipeline,
+  clock,
+  ids,
+}: EvaluationsParts): Evaluations => {
   const now = (): string => isoTimestamp(clock.now())
 
   const itemsOf = async (preset: PresetRef, body: EvaluationBody): Promise<readonly EvaluationItem[]> => {
     await presets.version(preset.workspaceId, preset.slug, body.version)
     if (typeof body.baseline === 'number') await presets.version(preset.workspaceId, preset.slug, body.baseline)
-    const given = (body.items ?? []).map(({ messages, tools = null, expected = null }) => ({ messages, tools, expected }))
+    const given = await givenItems(preset, body)
     const saved = body.from_tests ? ((await tests.list(preset)) ?? []) : []
     const items = [...given, ...saved.map(({ messages, tools, expected }) => ({ messages, tools, expected }))]
-    if (items.length === 0) throw new GatewayError('invalid_request', 'items: the preset has no saved tests.')
+    if (items.length === 0)
+      throw new GatewayError(
+        'invalid_request',
+        'items: nothing was found to run. A preset has saved tests once they are saved, and recorded requests once contents are kept.',
+      )
     if (items.length > EVALUATION_ITEMS_MAX)
       throw new GatewayError('invalid_request', `items: there are more than ${EVALUATION_ITEMS_MAX}.`)
     return items
+  }
+
+  const givenItems = async (preset: PresetRef, { items = [] }: EvaluationBody): Promise<readonly EvaluationItem[]> => {
+    if (Array.isArray(items)) return items.map(({ messages, tools = null, expected = null }) => ({ messages, tools, expected }))
+    await generations.flush()
+    return findRecorded(preset, items, generations.list, clock.now())
   }
 
   const find = async (preset: PresetRef, id: string): Promise<StoredEvaluation> => {
@@ -65,16 +102,13 @@ export const createEvaluations = ({ store, tests, presets, pipeline, clock, ids 
 
   const details = async (evaluation: StoredEvaluation): Promise<EvaluationDetails> => {
     const items = await store.items(evaluation.id)
-    const results = items.flatMap(({ result }) => result ?? [])
     return {
       ...rowOf(evaluation),
-      items_done: results.length,
-      summary: summaryOf(results, evaluation.spec.checks),
+      ...progressOf(evaluation, items),
       items: items.map(({ position, item, result }) => ({
         position,
         state: result === null ? 'waiting' : 'done',
-        messages: item.messages,
-        expected: item.expected,
+        ...shownItem(item),
         answer: result?.answer ?? null,
         baseline: result?.baseline ?? null,
       })),
@@ -112,24 +146,7 @@ export const createEvaluations = ({ store, tests, presets, pipeline, clock, ids 
     },
     async estimate(preset, body, payer) {
       const items = await itemsOf(preset, body)
-      const versions = typeof body.baseline === 'number' ? [body.version, body.baseline] : [body.version]
-      let [least, most]: [number | null, number | null] = [0, 0]
-      for (const item of items) {
-        for (const version of versions) {
-          const { min, max } = await estimateOf(pipeline, payer, bodyFor(preset.slug, version, item))
-          least = least === null || min === null ? null : least + min
-          most = most === null || max === null ? null : most + max
-        }
-      }
-      const judges = body.checks.reduce((sum, { type }) => sum + (type === 'judge' ? versions.length : type === 'pairwise' ? 2 : 0), 0)
-      return {
-        dry_run: true,
-        items: items.length,
-        requests: items.length * versions.length,
-        judge_requests: items.length * judges,
-        min_usd: least,
-        max_usd: most,
-      }
+      return estimateEvaluation(preset, items, body, { readItem, priceOf: (request) => priceOf(pipeline, payer, request) })
     },
     async list(preset, slice) {
       const page = await store.list(preset, slice)
@@ -137,6 +154,15 @@ export const createEvaluations = ({ store, tests, presets, pipeline, clock, ids 
       return { items: page.items.map(rowOf), totalCount: page.totalCount }
     },
     get: async (preset, id) => details(await find(preset, id)),
+    async compare(preset, id, other) {
+      const [one, two] = [await find(preset, id), await find(preset, other)]
+      const [items, others] = [await store.items(one.id), await store.items(two.id)]
+      return {
+        evaluation: { ...rowOf(one), ...progressOf(one, items) },
+        other: { ...rowOf(two), ...progressOf(two, others) },
+        ...compareItems(items, others),
+      }
+    },
     async cancel(preset, id, by) {
       const evaluation = await find(preset, id)
       await store.end(evaluation, { state: 'cancelled', passed: null, reason: null }, now(), by)
@@ -146,6 +172,11 @@ export const createEvaluations = ({ store, tests, presets, pipeline, clock, ids 
       if (!(await store.delete(preset, id, now(), by))) throw unknownEvaluation()
     },
   }
+}
+
+const progressOf = ({ spec }: StoredEvaluation, items: readonly StoredItem[]): Pick<EvaluationResource, 'items_done' | 'summary'> => {
+  const results = items.flatMap(({ result }) => result ?? [])
+  return { items_done: results.length, summary: summaryOf(results, spec.checks) }
 }
 
 const unknownEvaluation = (): GatewayError => new GatewayError('not_found', 'The preset has no evaluation of this id.')
@@ -181,18 +212,14 @@ const rowOf = ({
   ended_at: endedAt,
 })
 
-/** What a request of this body may cost, in dollars. Throws what the request itself would be refused with. */
-export const estimateOf = async (
-  pipeline: Pick<Pipeline, 'dryRun'>,
-  principal: Principal,
-  body: JsonObject,
-): Promise<{ min: number | null; max: number | null }> => {
-  const shown = await pipeline.dryRun(ownReceived(principal, body, '', 'evaluation'))
+/** What a request may cost, in dollars. Throws what the request itself would be refused with. */
+export const priceOf = async (pipeline: Pick<Pipeline, 'dryRun'>, principal: Principal, request: OwnBody): Promise<RequestPrice> => {
+  const shown = await pipeline.dryRun(ownReceived({ ...request, principal, requestId: '', origin: 'evaluation' }))
   if (shown instanceof Refused) throw shown.error
   const estimate = shown['cost_estimate']
   const amount = (name: string): number | null => {
     const value = isObject(estimate) ? estimate[name] : null
     return typeof value === 'number' ? value : null
   }
-  return { min: amount('min_usd'), max: amount('max_usd') }
+  return { min: amount('min_usd'), max: amount('max_usd'), outputTokens: amount('max_output_tokens') }
 }

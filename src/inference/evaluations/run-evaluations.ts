@@ -7,21 +7,22 @@ import { GatewayError } from '../../errors.ts'
 import type { Keys, Principal } from '../../keys/keys.ts'
 import { isoTimestamp, type Clock } from '../../lib/clock.ts'
 import type { IdSource } from '../../lib/id.ts'
-import type { JsonObject } from '../../lib/json.ts'
 import { dollars, nanosOf } from '../../lib/money.ts'
 import { repeat } from '../../lib/repeat.ts'
 import type { EvaluationEnd, EvaluationStore, KeptAnswer, StoredEvaluation, StoredItem } from '../../storage/evaluation-store.ts'
 import { asFailure } from '../as-failure.ts'
-import type { MakeRequest, OwnAnswer } from '../own-request.ts'
-import { runItem } from './run-item.ts'
+import type { MakeRequest, OwnAnswer, OwnBody } from '../own-request.ts'
+import type { ItemRequest, ReadItem } from './item-request.ts'
+import { lostItem, runItem } from './run-item.ts'
 import { summaryOf } from './summary.ts'
 
 export interface EvaluationRunnerParts {
   readonly store: EvaluationStore
   readonly keys: Pick<Keys, 'payer'>
+  readonly readItem: ReadItem
   readonly makeRequest: MakeRequest
   /** The most that a request may cost, in dollars; null where that is not known. */
-  readonly boundOf: (principal: Principal, body: JsonObject) => Promise<number | null>
+  readonly boundOf: (principal: Principal, request: OwnBody) => Promise<number | null>
   /** Resolves when the records of all answers are written. */
   readonly flush: () => Promise<void>
   readonly clock: Clock
@@ -128,7 +129,7 @@ interface Running {
 const doItem = async (
   { position, item, answers: before }: StoredItem,
   { evaluation, principal, signal, purse }: Running,
-  { store, makeRequest, boundOf }: EvaluationRunnerParts,
+  { store, readItem, makeRequest, boundOf }: EvaluationRunnerParts,
 ): Promise<void> => {
   const { id, slug, spec } = evaluation
   let answers = before
@@ -137,22 +138,33 @@ const doItem = async (
     await store.keepAnswers(id, position, answers, answer.costNanos)
     return answer
   }
-  const ask = async (name: string, body: JsonObject): Promise<KeptAnswer> => {
+  const ask = async (name: string, request: OwnBody): Promise<KeptAnswer> => {
     const known = answers[name]
     if (known !== undefined) return known
     if (signal.aborted) throw new Interrupted(null)
     const requestId = `${id}/${position}/${name}`
     const paid = purse.paid.get(requestId)
     if (paid !== undefined) return keep(name, { ...LOST, costNanos: paid })
-    const release = purse.isBounded ? purse.hold(await boundOf(principal, body)) : () => undefined
-    const answer = await makeRequest({ principal, body, origin: 'evaluation', requestId, withinMs: REQUEST_MS, signal })
+    const release = purse.isBounded ? purse.hold(await boundOf(principal, request)) : () => undefined
+    const answer = await makeRequest({ ...request, principal, origin: 'evaluation', requestId, withinMs: REQUEST_MS, signal })
     // What was cut short is asked again by whoever goes on.
     if (signal.aborted) throw new Interrupted(null)
     release(answer.costNanos)
     if (answer.error?.type === 'payment_required') throw new Interrupted({ state: 'stopped', passed: null, reason: answer.error.message })
     return keep(name, keptOf(answer))
   }
-  await store.finishItem(id, position, await runItem(slug, item, spec, ask))
+  const wanted = await found(() => readItem(evaluation.workspaceId, item))
+  await store.finishItem(id, position, 'error' in wanted ? lostItem(wanted.error, spec) : await runItem(slug, wanted, spec, ask))
+}
+
+/** What is gone fails its item, and no other. */
+const found = async (read: () => Promise<ItemRequest>): Promise<ItemRequest | { readonly error: { type: string; message: string } }> => {
+  try {
+    return await read()
+  } catch (thrown) {
+    if (!(thrown instanceof GatewayError) || thrown.type !== 'not_found') throw thrown
+    return { error: { type: thrown.type, message: thrown.publicMessage } }
+  }
 }
 
 const LOST: KeptAnswer = {

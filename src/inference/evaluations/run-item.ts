@@ -1,23 +1,24 @@
 /** One item of an evaluation: its requests, each made and paid for once, and the checks of their answers. */
-import type { Check, EvaluationItem, Outcome } from '../../contract/evaluation.ts'
-import type { JsonObject } from '../../lib/json.ts'
+import type { Check, Outcome } from '../../contract/evaluation.ts'
 import { dollars } from '../../lib/money.ts'
 import type { EvaluationSpec, ItemResult, KeptAnswer } from '../../storage/evaluation-store.ts'
+import type { OwnBody } from '../own-request.ts'
 import { checkAnswer, type Verdict } from './check-answer.ts'
+import type { ItemRequest } from './item-request.ts'
 import { type AskJudge, comparePair, judgeAnswer, type Preference } from './judge-answer.ts'
 
 /** Makes the request of this name, or gives the answer that it got before. */
-export type AskOnce = (name: string, body: JsonObject) => Promise<KeptAnswer>
+export type AskOnce = (name: string, request: OwnBody) => Promise<KeptAnswer>
 
-export const runItem = async (slug: string, item: EvaluationItem, spec: EvaluationSpec, ask: AskOnce): Promise<ItemResult> => {
-  const answer = await ask('version', bodyFor(slug, spec.version, item))
-  const baseline = spec.baseline === null ? null : await ask('baseline', bodyFor(slug, spec.baseline, item))
+export const runItem = async (slug: string, item: ItemRequest, spec: EvaluationSpec, ask: AskOnce): Promise<ItemResult> => {
+  const answer = await ask('version', askedOf(slug, spec.version, item))
+  const baseline = spec.baseline === null ? null : await ask('baseline', askedOf(slug, spec.baseline, item))
   const preferences: Preference[] = []
   const verdictsOf = async (side: KeptAnswer, name: 'version' | 'baseline'): Promise<readonly (Verdict & { type: Check['type'] })[]> => {
     const verdicts: (Verdict & { type: Check['type'] })[] = []
     for (const [at, check] of spec.checks.entries()) {
       let asked = 0
-      const judge: AskJudge = (model, system, question) => ask(`judge-${at}-${name}-${(asked += 1)}`, judgeBody(model, system, question))
+      const judge: AskJudge = (question) => ask(`judge-${at}-${name}-${(asked += 1)}`, question)
       if (side.error !== null) verdicts.push({ type: check.type, passed: false, score: null, reason: side.error.message })
       else if (check.type === 'judge') verdicts.push({ type: check.type, ...(await judgeAnswer(check, item, side, judge)) })
       else if (check.type !== 'pairwise') verdicts.push({ type: check.type, ...checkAnswer(check, item, side) })
@@ -36,23 +37,20 @@ export const runItem = async (slug: string, item: EvaluationItem, spec: Evaluati
   }
 }
 
-/** The body with which a version answers an item. */
-export const bodyFor = (slug: string, version: number, { messages, tools }: EvaluationItem): JsonObject => ({
-  model: `@preset/${slug}@${version}`,
-  messages: messages,
-  ...(tools === null ? {} : { tools: tools }),
+/** What a version is asked for an item. */
+export const askedOf = (slug: string, version: number, { dialect, body }: ItemRequest): OwnBody => ({
+  dialect,
+  body: { ...body, model: `@preset/${slug}@${version}` },
 })
 
-const JUDGE_TOKENS_MAX = 1000
-
-const judgeBody = (model: string, system: string, question: string): JsonObject => ({
-  model,
-  messages: [
-    { role: 'system', content: system },
-    { role: 'user', content: question },
-  ],
-  max_tokens: JUDGE_TOKENS_MAX,
-})
+/** An item whose request is gone: nobody is asked, and nothing is paid for. */
+export const lostItem = (error: NonNullable<KeptAnswer['error']>, spec: EvaluationSpec): ItemResult => {
+  const lost = outcomeOf(
+    { generationId: null, error, text: '', calls: [], costNanos: 0, ttftMs: null, totalMs: 0 },
+    spec.checks.map(({ type }) => ({ type, passed: false, score: null, reason: error.message })),
+  )
+  return { answer: lost, baseline: spec.baseline === null ? null : lost, preference: null }
+}
 
 const outcomeOf = (answer: KeptAnswer, checks: readonly (Verdict & { type: Check['type'] })[]): Outcome => ({
   text: answer.error === null ? answer.text : null,

@@ -60,7 +60,7 @@ const wilson = (passed: number, n: number): Interval | null => {
 }
 
 /** The mean of differences item by item, which is what the same items on both sides allow. */
-const differenceOf = (differences: readonly number[]): Interval | null => {
+export const differenceOf = (differences: readonly number[]): Interval | null => {
   const n = differences.length
   if (n < 2) return null
   const mean = differences.reduce((sum, one) => sum + one, 0) / n

@@ -1,0 +1,43 @@
+/** Two evaluations of a preset, item by item: what the one passes that the other did not. */
+import type { EvaluationComparison, EvaluationItem } from '../../contract/evaluation.ts'
+import { canonicalJson } from '../../lib/json-schema.ts'
+import type { StoredItem } from '../../storage/evaluation-store.ts'
+import { isRecorded, shownItem } from './item-request.ts'
+import { differenceOf } from './summary.ts'
+
+type Compared = EvaluationComparison['items'][number]
+
+/** Items are the same where they ask the same and expect the same. One that stands twice is compared in order. */
+export const compareItems = (
+  items: readonly StoredItem[],
+  others: readonly StoredItem[],
+): Pick<EvaluationComparison, 'difference' | 'better' | 'worse' | 'same' | 'items'> => {
+  const waiting = Map.groupBy(others, ({ item }) => nameOf(item))
+  const here = items.map((one) => pairOf(one.item, one, waiting.get(nameOf(one.item))?.shift() ?? null))
+  const there = [...waiting.values()].flat().map((other) => pairOf(other.item, null, other))
+  const compared = [...here, ...there]
+  const count = (wanted: Compared['change']): number => compared.filter(({ change }) => change === wanted).length
+  return {
+    difference: differenceOf(
+      compared.flatMap(({ answer, other_answer }) =>
+        answer === null || other_answer === null ? [] : [Number(answer.passed) - Number(other_answer.passed)],
+      ),
+    ),
+    better: count('better'),
+    worse: count('worse'),
+    same: count('same'),
+    items: compared,
+  }
+}
+
+const nameOf = (item: EvaluationItem): string =>
+  isRecorded(item)
+    ? `${item.generationId} ${item.expectsAnswer}`
+    : canonicalJson({ messages: item.messages, tools: item.tools, expected: item.expected })
+
+const pairOf = (item: EvaluationItem, one: StoredItem | null, other: StoredItem | null): Compared => {
+  const [answer, other_answer] = [one?.result?.answer ?? null, other?.result?.answer ?? null]
+  const change =
+    answer === null || other_answer === null ? null : answer.passed === other_answer.passed ? 'same' : answer.passed ? 'better' : 'worse'
+  return { ...shownItem(item), answer, other_answer, change }
+}

@@ -1,0 +1,95 @@
+/** What an evaluation may cost before anybody is asked: its versions, and the judges of what they will have said. */
+import type { Check, EvaluationBody, EvaluationEstimate, EvaluationItem } from '../../contract/evaluation.ts'
+import type { PresetRef } from '../../storage/preset-test-store.ts'
+import type { OwnBody } from '../own-request.ts'
+import { CHARACTERS_PER_TOKEN } from '../run/estimated-tokens.ts'
+import type { ItemRequest, ReadItem } from './item-request.ts'
+import { comparingOf, scoringOf } from './judge-answer.ts'
+import { askedOf } from './run-item.ts'
+
+/** Dollars; null where a price or a limit is not known. */
+export interface RequestPrice {
+  readonly min: number | null
+  readonly max: number | null
+  readonly outputTokens: number | null
+}
+
+export interface EstimateParts {
+  readonly readItem: ReadItem
+  readonly priceOf: (request: OwnBody) => Promise<RequestPrice>
+}
+
+/** Throws what a request of it would be refused with. */
+export const estimateEvaluation = async (
+  { workspaceId, slug }: PresetRef,
+  items: readonly EvaluationItem[],
+  { version, baseline, checks }: Pick<EvaluationBody, 'version' | 'baseline' | 'checks'>,
+  { readItem, priceOf }: EstimateParts,
+): Promise<EvaluationEstimate> => {
+  const versions = typeof baseline === 'number' ? [version, baseline] : [version]
+  const [asked, judged]: [RequestPrice[], RequestPrice[]] = [[], []]
+  let longest: Longest | null = null
+  for (const item of items) {
+    const wanted = await readItem(workspaceId, item)
+    const prices: RequestPrice[] = []
+    for (const number of versions) prices.push(await priceOf(askedOf(slug, number, wanted)))
+    asked.push(...prices)
+    for (const question of judgeQuestions(
+      checks,
+      wanted,
+      versions.map(() => ''),
+    ))
+      judged.push(await priceOf(question))
+    longest = longer(longest, { item: wanted, characters: JSON.stringify(wanted.conversation).length, prices })
+  }
+  const judges = judged.length / items.length
+  return {
+    dry_run: true,
+    items: items.length,
+    requests: asked.length,
+    judge_requests: judged.length,
+    min_usd: sum([...asked, ...judged].map(({ min }) => min)),
+    max_usd: sum([
+      ...asked.map(({ max }) => max),
+      judges === 0 || longest === null ? 0 : await mostForJudges(longest, checks, items.length, priceOf),
+    ]),
+  }
+}
+
+interface Longest {
+  readonly item: ItemRequest
+  readonly characters: number
+  readonly prices: readonly RequestPrice[]
+}
+
+const longer = (one: Longest | null, other: Longest): Longest => (one === null || other.characters > one.characters ? other : one)
+
+/**
+ * An answer of full length costs the judges of an item no more than it costs those of the longest one. It is priced once,
+ * since it may be megabytes long.
+ */
+const mostForJudges = async (
+  { item, prices }: Longest,
+  checks: readonly Check[],
+  items: number,
+  priceOf: EstimateParts['priceOf'],
+): Promise<number | null> => {
+  const answers = prices.flatMap(({ outputTokens }) => (outputTokens === null ? [] : ['x'.repeat(outputTokens * CHARACTERS_PER_TOKEN)]))
+  if (answers.length < prices.length) return null
+  const most: (number | null)[] = []
+  for (const question of judgeQuestions(checks, item, answers)) most.push((await priceOf(question)).max)
+  const each = sum(most)
+  return each === null ? null : each * items
+}
+
+/** `answers`: of the version, and of the baseline where there is one. */
+const judgeQuestions = (checks: readonly Check[], item: ItemRequest, answers: readonly string[]): readonly OwnBody[] => {
+  const [first = '', second = ''] = answers
+  return checks.flatMap((check) => {
+    if (check.type === 'judge') return answers.map((answer) => scoringOf(check, item, answer))
+    return check.type === 'pairwise' ? [comparingOf(check, item, first, second), comparingOf(check, item, second, first)] : []
+  })
+}
+
+const sum = (amounts: readonly (number | null)[]): number | null =>
+  amounts.reduce<number | null>((total, amount) => (total === null || amount === null ? null : total + amount), 0)

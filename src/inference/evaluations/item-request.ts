@@ -1,0 +1,99 @@
+/** What an item of an evaluation asks, whichever version answers it: an input that was given, or a request that is on record. */
+import type { ClientDialect } from '../../canonical/call.ts'
+import type { EvaluationItem, EvaluationResult, GivenItem, RecordedItem } from '../../contract/evaluation.ts'
+import { generationContent } from '../../contract/generation-content.ts'
+import { GatewayError } from '../../errors.ts'
+import { isObject, type JsonObject, type JsonValue } from '../../lib/json.ts'
+import type { ContentStore } from '../../storage/content-store.ts'
+
+export interface ItemRequest {
+  readonly dialect: ClientDialect
+  /** Without a model. */
+  readonly body: JsonObject
+  /** For those who judge. */
+  readonly conversation: JsonValue
+  readonly expected: JsonValue
+}
+
+/** Throws `not_found` where the contents of a recorded request are gone. */
+export type ReadItem = (workspaceId: string, item: EvaluationItem) => Promise<ItemRequest>
+
+export const isRecorded = (item: EvaluationItem): item is RecordedItem => 'generationId' in item
+
+export const createReadItem =
+  (contents: Pick<ContentStore, 'get'>): ReadItem =>
+  async (workspaceId, item) =>
+    isRecorded(item) ? recordedRequest(item, (await contents.get(item.generationId, workspaceId))?.content ?? null) : givenRequest(item)
+
+/** As it is answered: what was recorded is read where it is kept. */
+export const shownItem = (item: EvaluationItem): Pick<EvaluationResult, 'messages' | 'expected' | 'generation_id'> =>
+  isRecorded(item)
+    ? { messages: null, expected: null, generation_id: item.generationId }
+    : { messages: item.messages, expected: item.expected, generation_id: null }
+
+const givenRequest = ({ messages, tools, expected }: GivenItem): ItemRequest => ({
+  dialect: 'chat',
+  body: { messages, ...(tools === null ? {} : { tools }) },
+  conversation: messages,
+  expected,
+})
+
+const stored = generationContent.pick({ interface: true, request: true, answer: true })
+
+const recordedRequest = ({ generationId, expectsAnswer }: RecordedItem, content: JsonObject | null): ItemRequest => {
+  if (content === null) throw new GatewayError('not_found', `The contents of ${generationId} are not kept any more.`)
+  const { interface: dialect, request, answer } = stored.parse(content)
+  if (request === null) throw new GatewayError('not_found', `The request of ${generationId} was too large to be kept whole.`)
+  const body = Object.fromEntries(Object.entries(request).filter(([name]) => !NOT_REPEATED.has(name)))
+  return {
+    dialect,
+    body,
+    conversation: conversationOf[dialect](body),
+    expected: expectsAnswer && answer !== null ? textOf[dialect](answer) : null,
+  }
+}
+
+/** They name what answers, how the answer is handed over, or whose request it was. */
+const NOT_REPEATED: ReadonlySet<string> = new Set([
+  'model',
+  'models',
+  'preset',
+  'stream',
+  'stream_options',
+  'session_id',
+  'trace',
+  'cache_enabled',
+  'cache_ttl_seconds',
+])
+
+const conversationOf: Readonly<Record<ClientDialect, (body: JsonObject) => JsonValue>> = {
+  chat: ({ messages }) => messages ?? [],
+  messages: ({ system, messages }) => [...systemMessage(system), ...listOf(messages)],
+  responses: ({ instructions, input }) => [
+    ...systemMessage(instructions),
+    ...(typeof input === 'string' ? [{ role: 'user', content: input }] : listOf(input)),
+  ],
+}
+
+const systemMessage = (content: JsonValue | undefined): readonly JsonObject[] => (content == null ? [] : [{ role: 'system', content }])
+
+const textOf: Readonly<Record<ClientDialect, (answer: JsonObject) => string>> = {
+  chat({ choices }) {
+    const message = objectsIn(choices)[0]?.['message']
+    const content = isObject(message) ? message['content'] : null
+    return typeof content === 'string' ? content : ''
+  },
+  messages: ({ content }) => joinTexts(objectsIn(content), 'text'),
+  responses: ({ output }) =>
+    joinTexts(
+      objectsIn(output).flatMap(({ content }) => objectsIn(content)),
+      'output_text',
+    ),
+}
+
+const joinTexts = (parts: readonly JsonObject[], type: string): string =>
+  parts.flatMap((part) => (part['type'] === type && typeof part['text'] === 'string' ? [part['text']] : [])).join('')
+
+const listOf = (value: JsonValue | undefined): readonly JsonValue[] => (Array.isArray(value) ? (value as readonly JsonValue[]) : [])
+
+const objectsIn = (value: JsonValue | undefined): readonly JsonObject[] => listOf(value).filter((one): one is JsonObject => isObject(one))
