@@ -4,6 +4,7 @@ import type { Kysely, Transaction } from 'kysely'
 import type { Clock } from '../lib/clock.ts'
 import type { IdSource } from '../lib/id.ts'
 import type { LimitStore } from './limits/limit-store.ts'
+import { createLines } from './lines.ts'
 import type { GenerationContentsTable, Schema } from './schema.ts'
 import { StorageConflict } from './storage-errors.ts'
 import { createTurns } from './turns.ts'
@@ -21,6 +22,8 @@ export interface Database {
    * transaction it is given. Throws StorageConflict when the conflicts do not end, StorageUnavailable when the database does not answer.
    */
   transaction<T>(work: (transaction: Transaction<Schema>) => Promise<T>, durability?: Durability): Promise<T>
+  /** Runs `work`, which writes to one row that many write to, behind all of this process that came before with the same name. */
+  inLine<T>(row: string, work: () => Promise<T>): Promise<T>
   /** Runs `work` while no transaction of this process runs that another writer could meet. */
   alone<T>(work: () => Promise<T>): Promise<T>
   /** Null: the database is a file of this process. */
@@ -95,6 +98,7 @@ const PAUSE_MAX_MS = 50
 export const createDatabase = (connection: EngineConnection, options: RetryOptions): Database => {
   const { engine, kysely, server, retryableFailure } = connection
   const writers = createTurns()
+  const lines = createLines()
   const transaction: Database['transaction'] = (work, durability = 'power') => {
     const startMs = options.clock.monotonicMs()
     const begin = async () => {
@@ -112,6 +116,8 @@ export const createDatabase = (connection: EngineConnection, options: RetryOptio
     kysely,
     reports: connection.reports,
     transaction,
+    // Where there is one writer, all writers stand in one line anyhow.
+    inLine: (row, work) => (connection.oneWriter ? work() : lines.run(row, work)),
     alone: (work) => (connection.oneWriter ? writers.run(work) : work()),
     server,
     settleLines: null,

@@ -138,7 +138,12 @@ export const FAULT_CASES: Readonly<Record<string, readonly FaultCase[]>> = {
     one('src/http/event-stream.test.ts', /a reader that is behind/, 'reads slowly', 'the provider waits; nothing is lost'),
     one('test/acceptance/slow-client.test.ts', /reads nothing is given up/, 'reads nothing', 'disconnected, settled'),
     one('test/acceptance/slow-client.test.ts', /408/, 'a body that stops or trickles', '408'),
-    one(HOSTILE, /a client that has ended its side/, 'ends its side behind the request', 'its answer, or taken for gone'),
+    one(
+      HOSTILE,
+      /a client that has ended its side/,
+      'ends its side behind the request',
+      'its whole answer where it is ready, else taken for gone',
+    ),
     one(HOSTILE, /200 clients that send a header a second/, 'headers that trickle', 'nobody else waits'),
     one(BODY, /size 413/, 'a body over the limit, with and without a length, and without an end', '413, mostly unread'),
     one(BODY, /400: compressed/, 'a compressed body', '400'),

@@ -10,6 +10,7 @@ import type { Schema } from '../schema.ts'
 type Row = Readonly<Record<string, string | number | null>>
 
 const AT = '2026-10-01T10:00:00.000Z'
+const LATER = '2027-10-01T10:00:00.000Z'
 const WORKSPACE = '00000000-0000-4000-8000-000000000001'
 const KEYS = ['a'.repeat(64), 'b'.repeat(64)] as const
 
@@ -61,6 +62,8 @@ const generation = (id: string, day: string): Row => ({
 })
 
 const usage = (day: string): Row => ({ key_hash: KEYS[1], day, cost_nanos: 1000, byok_cost_nanos: 0, requests: 1, tokens: 15 })
+
+const WINDOW = { subject: `key:${KEYS[1]}`, span: 'daily', window_start: '2026-10-02' }
 
 /** What was written at each level, by the migration that made room for it. */
 const WRITTEN: Readonly<Record<string, Readonly<Record<string, readonly Row[]>>>> = {
@@ -137,6 +140,25 @@ const WRITTEN: Readonly<Record<string, Readonly<Record<string, readonly Row[]>>>
       },
     ],
     credit_entries: [{ id: 'credit-1', workspace_id: WORKSPACE, amount_nanos: 7_000_000_000, note: 'prepaid', created_at: AT }],
+    scope_window: [{ ...WINDOW, window_end: '2026-10-03', committed_n: 1000, byok_n: 0, held_n: 500 }],
+    hold: [
+      {
+        request_id: 'gen-3',
+        key_hash: KEYS[1],
+        workspace_id: WORKSPACE,
+        user_id: 'user-1',
+        node_id: 'node-1',
+        node_epoch: 1,
+        provider: 'openai',
+        amount_n: 500,
+        charge_n: 500,
+        state: 'held',
+        created_at: '2026-10-02T12:00:00.000Z',
+        ends_at: LATER,
+        lease_until: LATER,
+      },
+    ],
+    hold_scope: [{ request_id: 'gen-3', ...WINDOW, amount_n: 500 }],
   },
   '0005-guardrails': {
     guardrails: [
@@ -221,6 +243,129 @@ const WRITTEN: Readonly<Record<string, Readonly<Record<string, readonly Row[]>>>
       },
     ],
   },
+  '0008-catalogue-imports': { catalogue_imports: [{ kind: 'litellm', as_of: '2026-10-01', imported_at: AT, models: '[]' }] },
+  '0009-preset-moves': {
+    preset_moves: [
+      { preset_id: 'preset-1', position: 1, label: null, from_version: 1, to_version: 2, moved_at: AT, user_id: 'user-1', key_hash: null },
+    ],
+  },
+  '0011-sessions': {
+    sessions: [
+      {
+        id: 'session-1',
+        digest: 'd'.repeat(64),
+        csrf_digest: 'e'.repeat(64),
+        workspace_id: WORKSPACE,
+        user_id: 'user-1',
+        role: 'admin',
+        key_hash: null,
+        user_agent: 'Browser ✓',
+        created_at: AT,
+        last_used_at: AT,
+        expires_at: LATER,
+        ends_at: LATER,
+      },
+    ],
+    login_links: [
+      {
+        id: 'link-1',
+        digest: 'f'.repeat(64),
+        workspace_id: WORKSPACE,
+        user_id: 'user-1',
+        role: 'member',
+        created_at: AT,
+        expires_at: LATER,
+      },
+    ],
+  },
+  '0012-preset-tests': {
+    preset_tests: [{ id: 'test-1', preset_id: 'preset-1', name: 'Greets', sealed_input: 'sealed', creator_id: 'user-1', created_at: AT }],
+  },
+  '0013-observability-destinations': {
+    observability_destinations: [
+      {
+        id: 'destination-1',
+        workspace_id: WORKSPACE,
+        type: 'webhook',
+        name: null,
+        enabled: 1,
+        settings: '{}',
+        sealed_config: 'sealed',
+        created_at: AT,
+        updated_at: AT,
+        deleted_at: null,
+      },
+    ],
+  },
+  '0016-preset-rollouts': {
+    preset_rollouts: [
+      {
+        preset_id: 'preset-1',
+        id: 'rollout-1',
+        state: 'ended',
+        live_version: 2,
+        splits: '[]',
+        segments: '[]',
+        sticky: 'user',
+        halt: null,
+        looks: '{}',
+        started_at: AT,
+        updated_at: AT,
+        ended_at: AT,
+        reason: 'It was ended.',
+      },
+    ],
+  },
+  '0017-generation-contents': {
+    generation_contents: [{ id: 'gen-2', workspace_id: WORKSPACE, created_at: AT, expires_at: LATER, sealed: 'sealed' }],
+  },
+  '0018-people': {
+    key_uses: [{ key_hash: KEYS[1], last_used_at: AT }],
+    oauth_codes: [
+      {
+        id: 'code-1',
+        digest: '9'.repeat(64),
+        workspace_id: WORKSPACE,
+        user_id: 'user-1',
+        callback_url: null,
+        code_challenge: null,
+        code_challenge_method: 'S256',
+        key_settings: '{}',
+        created_at: AT,
+        expires_at: LATER,
+        used_at: null,
+        key_hash: null,
+      },
+    ],
+  },
+  '0019-evaluations': {
+    evaluations: [
+      {
+        id: 'evaluation-1',
+        workspace_id: WORKSPACE,
+        preset_id: 'preset-1',
+        preset_slug: 'bot',
+        state: 'done',
+        key_hash: KEYS[1],
+        sealed_spec: 'sealed',
+        items_total: 1,
+        cost_nanos: 1000,
+        passed: 1,
+        reason: null,
+        held_by: null,
+        held_until: null,
+        created_at: AT,
+        ended_at: AT,
+      },
+    ],
+    evaluation_items: [{ evaluation_id: 'evaluation-1', position: 0, sealed_item: 'sealed', sealed_result: null }],
+  },
+  '0020-endpoint-health': {
+    endpoint_slots: [{ slot: '2026-10-01T10:00', endpoint: 'openai/gpt-5.4', ok: 3, failed: 1 }],
+    endpoint_last: [
+      { endpoint: 'openai/gpt-5.4', ok_at: AT, error_at: AT, error_type: 'rate_limit', error_status: 429, error_message: 'Too many ✓' },
+    ],
+  },
 }
 
 /** Brings an empty database to the schema of the last of `names`, and writes at each level what its versions wrote. */
@@ -236,13 +381,16 @@ export const makeOlderDatabase = async (connection: EngineConnection, names: rea
   }
 }
 
-/** Every row of every table of ours, as text that can be compared. */
+/** What running nodes tell each other: PostgreSQL alone has it, and nobody keeps it. */
+const TABLES_OF_NODES: readonly string[] = ['nodes', 'limit_rates', 'limit_running']
+
+/** Every row of every table that is kept, also of one that is empty, in an order that can be compared. */
 export const rowsOf = async (kysely: Kysely<Schema>): Promise<Readonly<Record<string, readonly Readonly<Record<string, unknown>>[]>>> => {
   const found: Record<string, Readonly<Record<string, unknown>>[]> = {}
   for (const { name } of await kysely.introspection.getTables()) {
+    if (TABLES_OF_NODES.includes(name)) continue
     const { rows } = await sql<Record<string, unknown>>`select * from ${sql.table(name)}`.execute(kysely)
-    // One engine has tables that the other has not, for what running nodes tell each other.
-    if (rows.length > 0) found[name] = rows.map((row) => ({ ...row })).toSorted((a, b) => (textOf(a) < textOf(b) ? -1 : 1))
+    found[name] = rows.map((row) => ({ ...row })).toSorted((a, b) => (textOf(a) < textOf(b) ? -1 : 1))
   }
   return found
 }
