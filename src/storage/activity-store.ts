@@ -1,7 +1,8 @@
 /** Use by day, key, model and provider: summed when generations are written, so that a chart reads days and not requests. */
 import { sql, type Transaction } from 'kysely'
 
-import type { Database } from './database.ts'
+import { bulkInsert } from './bulk-insert.ts'
+import type { Database, Engine } from './database.ts'
 import type { GenerationRecord } from './generation-store.ts'
 import type { ActivityDaysTable } from './management-tables.ts'
 import type { Schema } from './schema.ts'
@@ -70,28 +71,31 @@ export const createActivityStore = (database: Database): ActivityStore => ({
 /** The cast: PostgreSQL sums bigints into a numeric, which has no exact form in JavaScript. */
 const total = <Column extends keyof ActivityDaysTable>(column: Column) => sql<number>`cast(sum(${sql.ref(column)}) as bigint)`.as(column)
 
-/** Rows of one statement. */
-const ROWS = 100
+const upsertDays = bulkInsert<ActivityDaysTable>((transaction, rows) =>
+  transaction
+    .insertInto('activity_days')
+    .values(rows)
+    .onConflict((conflict) =>
+      conflict.columns(['day', 'workspace_id', 'key_hash', 'model', 'provider']).doUpdateSet((eb) => ({
+        requests: eb('activity_days.requests', '+', eb.ref('excluded.requests')),
+        tokens_prompt: eb('activity_days.tokens_prompt', '+', eb.ref('excluded.tokens_prompt')),
+        tokens_completion: eb('activity_days.tokens_completion', '+', eb.ref('excluded.tokens_completion')),
+        tokens_reasoning: eb('activity_days.tokens_reasoning', '+', eb.ref('excluded.tokens_reasoning')),
+        cost_nanos: eb('activity_days.cost_nanos', '+', eb.ref('excluded.cost_nanos')),
+        byok_cost_nanos: eb('activity_days.byok_cost_nanos', '+', eb.ref('excluded.byok_cost_nanos')),
+      })),
+    )
+    .compile(),
+)
 
 /** `written`: records that were not there before. In the order of their keys, so that two nodes never wait for each other. */
-export const addActivity = async (transaction: Transaction<Schema>, written: readonly GenerationRecord[]): Promise<void> => {
+export const addActivity = async (
+  transaction: Transaction<Schema>,
+  engine: Engine,
+  written: readonly GenerationRecord[],
+): Promise<void> => {
   const days = [...sumByDay(written).entries()].sort(([left], [right]) => (left < right ? -1 : 1)).map(([, sum]) => sum)
-  for (let start = 0; start < days.length; start += ROWS) {
-    await transaction
-      .insertInto('activity_days')
-      .values(days.slice(start, start + ROWS))
-      .onConflict((conflict) =>
-        conflict.columns(['day', 'workspace_id', 'key_hash', 'model', 'provider']).doUpdateSet((eb) => ({
-          requests: eb('activity_days.requests', '+', eb.ref('excluded.requests')),
-          tokens_prompt: eb('activity_days.tokens_prompt', '+', eb.ref('excluded.tokens_prompt')),
-          tokens_completion: eb('activity_days.tokens_completion', '+', eb.ref('excluded.tokens_completion')),
-          tokens_reasoning: eb('activity_days.tokens_reasoning', '+', eb.ref('excluded.tokens_reasoning')),
-          cost_nanos: eb('activity_days.cost_nanos', '+', eb.ref('excluded.cost_nanos')),
-          byok_cost_nanos: eb('activity_days.byok_cost_nanos', '+', eb.ref('excluded.byok_cost_nanos')),
-        })),
-      )
-      .execute()
-  }
+  await upsertDays(transaction, engine, days)
 }
 
 const sumByDay = (records: readonly GenerationRecord[]): ReadonlyMap<string, ActivityDaysTable> => {

@@ -67,7 +67,7 @@ export const charge = async (
       tokens: changes.tokens.get(row.request_id) ?? 0,
     })),
   )
-  await addUsageDays(transaction, days)
+  await addUsageDays(transaction, engine, days)
   const spent = charges.flatMap((row) => {
     const payer = changes.payers.get(row.request_id)
     return payer === undefined || (row.amount_n === 0 && row.byok_n === 0) ? [] : subjectsOf(payer).map((subject) => ({ subject, row }))

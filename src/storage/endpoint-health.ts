@@ -4,7 +4,8 @@ import { sql, type Transaction } from 'kysely'
 import type { ErrorType } from '../errors.ts'
 import { isObject } from '../lib/json.ts'
 import { isoTimestamp } from '../lib/clock.ts'
-import type { Database } from './database.ts'
+import { bulkInsert } from './bulk-insert.ts'
+import type { Database, Engine } from './database.ts'
 import { type FinishedGeneration, withoutNul } from './generation-store.ts'
 import { BUCKET_COLUMNS, percentileOf } from './latency-buckets.ts'
 import type { EndpointLastTable, EndpointSlotsTable, Schema } from './schema.ts'
@@ -38,7 +39,42 @@ interface Ended {
   readonly error: { readonly type: string; readonly status: number | null; readonly message: string } | null
 }
 
-export const addEndpointHealth = async (transaction: Transaction<Schema>, finished: readonly FinishedGeneration[]): Promise<void> => {
+const upsertSlots = bulkInsert<EndpointSlotsTable>((transaction, rows) =>
+  transaction
+    .insertInto('endpoint_slots')
+    .values(rows)
+    .onConflict((conflict) =>
+      conflict.columns(['slot', 'endpoint']).doUpdateSet((eb) => ({
+        ok: eb('endpoint_slots.ok', '+', eb.ref('excluded.ok')),
+        failed: eb('endpoint_slots.failed', '+', eb.ref('excluded.failed')),
+      })),
+    )
+    .compile(),
+)
+
+const NEWER = sql`excluded.error_at > endpoint_last.error_at`
+
+const upsertLast = bulkInsert<EndpointLastTable>((transaction, rows) =>
+  transaction
+    .insertInto('endpoint_last')
+    .values(rows)
+    .onConflict((conflict) =>
+      conflict.column('endpoint').doUpdateSet({
+        ok_at: sql`case when excluded.ok_at > endpoint_last.ok_at then excluded.ok_at else endpoint_last.ok_at end`,
+        error_at: sql`case when ${NEWER} then excluded.error_at else endpoint_last.error_at end`,
+        error_type: sql`case when ${NEWER} then excluded.error_type else endpoint_last.error_type end`,
+        error_status: sql`case when ${NEWER} then excluded.error_status else endpoint_last.error_status end`,
+        error_message: sql`case when ${NEWER} then excluded.error_message else endpoint_last.error_message end`,
+      }),
+    )
+    .compile(),
+)
+
+export const addEndpointHealth = async (
+  transaction: Transaction<Schema>,
+  engine: Engine,
+  finished: readonly FinishedGeneration[],
+): Promise<void> => {
   const ended = finished.flatMap(attemptsOf)
   if (ended.length === 0) return
   const slots = new Map<string, EndpointSlotsTable>()
@@ -57,30 +93,8 @@ export const addEndpointHealth = async (transaction: Transaction<Schema>, finish
     } else last.set(endpoint, known)
   }
   // In the order of their keys, so that two nodes never wait for each other.
-  await transaction
-    .insertInto('endpoint_slots')
-    .values(ordered(slots))
-    .onConflict((conflict) =>
-      conflict.columns(['slot', 'endpoint']).doUpdateSet((eb) => ({
-        ok: eb('endpoint_slots.ok', '+', eb.ref('excluded.ok')),
-        failed: eb('endpoint_slots.failed', '+', eb.ref('excluded.failed')),
-      })),
-    )
-    .execute()
-  const newer = sql`excluded.error_at > endpoint_last.error_at`
-  await transaction
-    .insertInto('endpoint_last')
-    .values(ordered(last))
-    .onConflict((conflict) =>
-      conflict.column('endpoint').doUpdateSet({
-        ok_at: sql`case when excluded.ok_at > endpoint_last.ok_at then excluded.ok_at else endpoint_last.ok_at end`,
-        error_at: sql`case when ${newer} then excluded.error_at else endpoint_last.error_at end`,
-        error_type: sql`case when ${newer} then excluded.error_type else endpoint_last.error_type end`,
-        error_status: sql`case when ${newer} then excluded.error_status else endpoint_last.error_status end`,
-        error_message: sql`case when ${newer} then excluded.error_message else endpoint_last.error_message end`,
-      }),
-    )
-    .execute()
+  await upsertSlots(transaction, engine, ordered(slots))
+  await upsertLast(transaction, engine, ordered(last))
 }
 
 const ordered = <Row>(rows: ReadonlyMap<string, Row>): Row[] =>

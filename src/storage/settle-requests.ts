@@ -58,9 +58,10 @@ export const settleRequests = async (
   const fresh = freshOf(settlements, written)
   await addActivity(
     transaction,
+    engine,
     fresh.map(({ record }) => record),
   )
-  await addEndpointHealth(transaction, fresh)
+  await addEndpointHealth(transaction, engine, fresh)
   await addUsageHours(transaction, engine, [
     ...fresh.map((each) => usageOfRequest(each, each.final)),
     ...fresh.flatMap((each) => cameBack(each, charged)),

@@ -1,12 +1,8 @@
 /** What each key used on each UTC day: never deleted, so it is what every window can be counted from again. */
-import type { Transaction } from 'kysely'
-
+import { bulkInsert } from './bulk-insert.ts'
 import type { Schema } from './schema.ts'
 
 export type UsageDay = Schema['key_usage_days']
-
-/** Rows of one statement that adds up usage. */
-const USAGE_ROWS = 100
 
 /** Sums by key and day. In the order of their keys: two nodes that write the same rows take their locks in one order and never wait for each other. */
 export const sumUsageDays = (days: readonly UsageDay[]): UsageDay[] => {
@@ -26,19 +22,17 @@ export const sumUsageDays = (days: readonly UsageDay[]): UsageDay[] => {
   return [...sums.entries()].sort(([left], [right]) => (left < right ? -1 : 1)).map(([, sum]) => sum)
 }
 
-export const addUsageDays = async (transaction: Transaction<Schema>, days: readonly UsageDay[]): Promise<void> => {
-  for (let start = 0; start < days.length; start += USAGE_ROWS) {
-    await transaction
-      .insertInto('key_usage_days')
-      .values(days.slice(start, start + USAGE_ROWS))
-      .onConflict((conflict) =>
-        conflict.columns(['key_hash', 'day']).doUpdateSet((eb) => ({
-          cost_nanos: eb('key_usage_days.cost_nanos', '+', eb.ref('excluded.cost_nanos')),
-          byok_cost_nanos: eb('key_usage_days.byok_cost_nanos', '+', eb.ref('excluded.byok_cost_nanos')),
-          requests: eb('key_usage_days.requests', '+', eb.ref('excluded.requests')),
-          tokens: eb('key_usage_days.tokens', '+', eb.ref('excluded.tokens')),
-        })),
-      )
-      .execute()
-  }
-}
+export const addUsageDays = bulkInsert<UsageDay>((transaction, rows) =>
+  transaction
+    .insertInto('key_usage_days')
+    .values(rows)
+    .onConflict((conflict) =>
+      conflict.columns(['key_hash', 'day']).doUpdateSet((eb) => ({
+        cost_nanos: eb('key_usage_days.cost_nanos', '+', eb.ref('excluded.cost_nanos')),
+        byok_cost_nanos: eb('key_usage_days.byok_cost_nanos', '+', eb.ref('excluded.byok_cost_nanos')),
+        requests: eb('key_usage_days.requests', '+', eb.ref('excluded.requests')),
+        tokens: eb('key_usage_days.tokens', '+', eb.ref('excluded.tokens')),
+      })),
+    )
+    .compile(),
+)

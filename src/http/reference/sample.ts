@@ -86,7 +86,7 @@ const HINTS: Readonly<Record<string, JsonValue>> = {
   'Model.description': 'A general model.',
   'Model.name': 'GPT-5.4',
   'Generation.id': 'gen-4Qd1bVnT0uYkXw7sHc2LmR9p',
-  request_id: 'req-9sYk2LmVnR0bT4dQ1xHc7wUp',
+  request_id: 'req-1795392000-9sYk2LmVnR0bT4dQ1xHc7wUp',
   model: 'openai/gpt-5.4',
   canonical_slug: 'openai/gpt-5.4',
   provider_name: 'OpenAI',
