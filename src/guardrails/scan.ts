@@ -79,6 +79,7 @@ function* foldedPieces(text: string): Generator<string, void, undefined> {
     yield folded.push(piece)
     folded.forget(Number.POSITIVE_INFINITY)
   }
+  yield folded.end()
 }
 
 /** A text in one of the ways in which it can be read, and where its units are written. */
@@ -98,5 +99,6 @@ export function* readingsOf(text: string): Scan<readonly Reading[]> {
     pieces.push(folded.push(piece))
     yield
   }
+  pieces.push(folded.end())
   return [plain, { text: pieces.join(''), startOf: folded.startOf, endOf: folded.endOf }]
 }

@@ -138,19 +138,24 @@ describe('what is disguised', () => {
     (character) => (/\d/.test(character) ? String.fromCodePoint(0x1d7ce + Number(character)) : character),
     (character) => (character === '-' ? '\u2011' : character),
     (character) => (/[a-z\d]/.test(character) ? `${character}\u0332` : character),
+    (character) => `%${character.charCodeAt(0).toString(16)}`,
+    (character) => `%25${character.charCodeAt(0).toString(16)}`,
+    (character) => `&#${character.charCodeAt(0)};`,
+    (character) => `&#x${character.charCodeAt(0).toString(16).toUpperCase()};`,
   ]
   const disguised = fc
     .tuple(fc.constantFrom(...SAMPLES), fc.array(fc.nat(disguises.length - 1), { minLength: 20, maxLength: 20 }))
-    .map(([sample, ways]) => [...sample].map((character, at) => disguises[ways[at] ?? 0]?.(character) ?? character).join(''))
+    .map(([sample, ways]) => ({
+      sample,
+      hidden: [...sample].map((character, at) => disguises[ways[at] ?? 0]?.(character) ?? character).join(''),
+    }))
 
   test('is found and replaced, and what stands around it stays, wherever it is cut', () => {
     const around = fc.constantFrom('', 'to ', 'größer ', '数字，', '👍🏽 ')
     fc.assert(
-      fc.property(around, disguised, around, fc.array(fc.nat(), { maxLength: 6 }), (before, hidden, after, cuts) => {
+      fc.property(around, disguised, around, fc.array(fc.nat(), { maxLength: 6 }), (before, { sample, hidden }, after, cuts) => {
         const given = `${before} ${hidden} ${after}`
-        const label = /^[^\d]*\d+[\s\S]*$/u.test(hidden.normalize('NFKC').replaceAll(/\P{ASCII}/gu, ''))
-          ? /\[(?:CREDIT_CARD|REDACTED)\]/
-          : /\[EMAIL\]/
+        const label = sample === SAMPLES[0] ? /\[EMAIL\]/ : /\[(?:CREDIT_CARD|REDACTED)\]/
         const screened = through(filters, cut(given, cuts))
         expect(screened).toMatch(label)
         expect(screened.startsWith(`${before} `)).toBe(true)

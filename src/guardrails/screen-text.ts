@@ -73,7 +73,15 @@ export const createTextScreen = (
       return { searched, finder: createFinder(detector.regex, foundBy(searched, AS_WRITTEN)) }
     }),
   )
-  let folded: { readonly text: FoldedText; readonly finders: typeof plain } | null = null
+  interface Folded {
+    readonly text: FoldedText
+    readonly finders: typeof plain
+  }
+  let folded: Folded | null = null
+
+  const pushFolded = ({ finders }: Folded, read: string): void => {
+    for (const { finder } of finders) finder.push(read)
+  }
 
   const readFolded = (units: string): void => {
     if (folded === null) {
@@ -81,8 +89,7 @@ export const createTextScreen = (
       const text = createFoldedText(length)
       folded = { text, finders: plain.map(({ searched, finder }) => ({ searched, finder: finder.fork(foundBy(searched, text)) })) }
     }
-    const read = folded.text.push(units)
-    for (const { finder } of folded.finders) finder.push(read)
+    pushFolded(folded, folded.text.push(units))
   }
 
   /** What lies before will be part of no match that must not pass. */
@@ -138,6 +145,7 @@ export const createTextScreen = (
       return replaced > 0
     },
     flush() {
+      if (folded !== null) pushFolded(folded, folded.text.end())
       for (const { finder } of [...plain, ...(folded?.finders ?? [])]) finder.pause()
       return letGo(length, true) + held.rest()
     },

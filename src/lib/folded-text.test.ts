@@ -3,7 +3,10 @@ import fc from 'fast-check'
 
 import { createFoldedText, isDisguised } from './folded-text.ts'
 
-const folded = (text: string): string => createFoldedText().push(text)
+const folded = (text: string): string => {
+  const reading = createFoldedText()
+  return reading.push(text) + reading.end()
+}
 
 describe('a text reads', () => {
   test.each([
@@ -20,11 +23,21 @@ describe('a text reads', () => {
     ['a\udc00b\ud800c', 'abc'],
     ['\\u0061\\\\\\u0062\\uff43 \\u00zz', 'abc \\u00zz'],
     ['ﬁne', 'fine'],
+    ['q=%61%6c%C3%A9%20%e2%80%8b%F0%9F%98%80b', 'q=alé 😀b'],
+    ['%2541%252541%25', 'AA%'],
+    ['&#65;&#x42&#X0000043;&#0100;', 'ABCd'],
     ['한국어, 日本語, कि', '한국어, 日本語, कि'],
   ])('%s as %s', (written, read) => {
     expect(folded(written)).toBe(read)
     expect(isDisguised(written)).toBe(written !== read)
   })
+
+  test.each(['100% of 5%a and R&D', '20&#;%zz', '%C3(', '%80', '%ED%A0%80', '%C0%80', '&#99999999;', '%', '%4', '&#x'])(
+    '%j as it is written: it is no escape',
+    (text) => {
+      expect(folded(text)).toBe(text)
+    },
+  )
 
   test('otherwise than it is written only where the quick test says so, for every character', () => {
     for (let code = 0; code < 0x110000; code += 1) {
@@ -41,23 +54,36 @@ describe('a text reads', () => {
 })
 
 test('every stretch of it is found again where it is written, in order and without a gap', () => {
-  const piece = fc.constantFrom('a', '4', ' ', '４', '\u200b', 'e\u0301', '𝟒', 'ﬁ', '日', '\0', '\\', 'u', '\\u0061', '\u00ad\u00ad')
+  const letters = ['a', '4', ' ', '４', '\u200b', 'e\u0301', '𝟒', 'ﬁ', '日', '\0', '\\', 'u', '\\u0061', '\u00ad\u00ad']
+  const piece = fc.constantFrom(...letters, '%', '25', '%41', '%c3', '%A9', '%e6%97%A5', '&', '&#', '&#65;', '&#x42', ';')
   fc.assert(
-    fc.property(fc.array(piece, { maxLength: 30 }), fc.nat(5), (given, before) => {
-      // What may begin an escape at the end of a text waits for what follows.
-      const pieces = [...given, '.']
+    fc.property(fc.array(piece, { maxLength: 30 }), fc.nat(5), (pieces, before) => {
       const text = createFoldedText(before)
-      const read = pieces.map((one) => text.push(one)).join('')
+      const read = pieces.map((one) => text.push(one)).join('') + text.end()
       const written = pieces.join('')
       let last = before
       for (let at = before; at < before + read.length; at += 1) {
         const [start, end] = [text.startOf(at), text.endOf(at + 1)]
         expect(start).toBeGreaterThanOrEqual(last === before ? before : start)
         expect(end).toBeGreaterThan(start)
-        expect(folded(`${written.slice(start - before, end - before)}.`)).toContain(read.charAt(at - before))
+        expect(folded(written.slice(start - before, end - before))).toContain(read.charAt(at - before))
         last = start
       }
       expect(text.startOf(before + read.length)).toBe(before + written.length)
     }),
+  )
+})
+
+test('a text in pieces reads as it does in one', () => {
+  const unit = fc.constantFrom(...'%25c3A9e08f4&#x;41u', '\\', 'a')
+  fc.assert(
+    fc.property(fc.array(unit, { maxLength: 24 }), fc.array(fc.nat(24), { maxLength: 8 }), (units, cuts) => {
+      const text = createFoldedText()
+      const written = units.join('')
+      const places = [0, ...cuts.toSorted((left, right) => left - right), written.length]
+      const read = places.map((from, index) => text.push(written.slice(from, places[index + 1] ?? from))).join('') + text.end()
+      expect(read).toBe(folded(written))
+    }),
+    { numRuns: 3000 },
   )
 })

@@ -1,11 +1,14 @@
 /**
  * Text as a reader takes it, whatever characters it is written in: compatibility forms as what they stand for (NFKC), every
- * space, dash and digit as the ASCII one, escapes of JSON as what they mean, and nothing that is invisible or is no character.
- * So nobody hides a word between control characters, in full-width letters, or in JSON within JSON. `startOf` and `endOf` say where something that is found in it is written.
+ * space, dash and digit as the ASCII one, escapes of JSON, of addresses (`%41`) and of HTML (`&#65;`) as what they mean, and
+ * nothing that is invisible or is no character. So nobody hides a word between control characters, in full-width letters, in
+ * JSON within JSON or in an address. `startOf` and `endOf` say where something that is found in it is written.
  */
 export interface FoldedText {
-  /** Takes more of the text, and gives the units that it adds. Half a character waits for its other half. */
+  /** Takes more of the text, and gives the units that it adds. Half a character waits for its other half, an escape for its rest. */
   push(text: string): string
+  /** Gives the units of what waits, as if the text ended here. */
+  end(): string
   /** Offset in the text as it is written, of the folded unit at this offset; of its end, for the end. */
   startOf(offset: number): number
   /** Where the character ends that the unit before this offset is part of. */
@@ -74,6 +77,11 @@ export const createFoldedText = (before = 0): FoldedText => {
       half = OPEN_END.exec(whole)?.[0] ?? ''
       return fold(half === '' ? whole : whole.slice(0, -half.length))
     },
+    end() {
+      const rest = half
+      half = ''
+      return fold(rest)
+    },
     startOf(offset) {
       if (offset >= end) return writtenEnd
       const stretch = stretchAt(offset)
@@ -118,16 +126,49 @@ const united = (stretches: readonly Stretch[]): Stretch => {
   return { at, from, length: last.at + last.length - at, written: last.from + last.written - from }
 }
 
+/** A percent sign, also one that is written by its own escape, again and again. */
+const PERCENT = '%(?:25){0,16}'
+const OCTET = `${PERCENT}[89abAB][0-9a-fA-F]`
+/** One character in the escapes of an address (UTF-8). */
+const IN_ADDRESS = [
+  `${PERCENT}[0-7][0-9a-fA-F]`,
+  `${PERCENT}[cdCD][0-9a-fA-F]${OCTET}`,
+  `${PERCENT}[eE][0-9a-fA-F](?:${OCTET}){2}`,
+  `${PERCENT}[fF][0-7](?:${OCTET}){3}`,
+].join('|')
+/** One character by its number, as in HTML. */
+const IN_HTML = '&#(?:[xX]0{0,64}[0-9a-fA-F]{1,6}|0{0,64}[0-9]{1,7});?'
+/** The octets of a character before its last one. */
+const FIRST_OCTETS = `${PERCENT}(?:[cdCD][0-9a-fA-F]|[eE][0-9a-fA-F](?:${OCTET})?|[fF][0-7](?:${OCTET}){0,2})`
+
 /** Half a character, or the beginning of an escape, at the end of a text. Of very many backslashes the last ones do. */
-const OPEN_END = /(?:[\ud800-\udbff]|\\{1,64}(?:u[0-9a-fA-F]{0,3})?)$/
-/** Control characters that are no white space; a backslash before what may be the code of a character. */
-const CONTROL_OR_ESCAPE = /(?![\t-\r\x85])\p{Cc}|\\(?:u|$)/u
+const OPEN_END = new RegExp(
+  [
+    String.raw`(?:[\ud800-\udbff]`,
+    String.raw`\\{1,64}(?:u[0-9a-fA-F]{0,3})?`,
+    `(?:${FIRST_OCTETS})?${PERCENT}[0-9a-fA-F]?`,
+    FIRST_OCTETS,
+    `&(?:#(?:[xX]0{0,64}[0-9a-fA-F]{0,6}|[0-9]{0,71})?)?)$`,
+  ].join('|'),
+)
+/** Control characters that are no white space; what may begin the code of a character. */
+const CONTROL_OR_ESCAPE = /(?![\t-\r\x85])\p{Cc}|\\(?:u|$)|%(?:[0-9a-fA-F]|$)|&(?:#|$)/u
 const BEYOND_ASCII = /[^\0-\x7f]/
 /** What NFKC leaves and a reader does not tell from ASCII, or does not see; and half a character, whose other half may come. */
 const CHANGED = /(?![\0-\x7f])[\p{DI}\p{Mn}\p{Zs}\u2028\u2029\p{Pd}\u2212\u3002\p{Nd}\p{Cc}\ud800-\udfff]/u
 /** A character with all that hangs on it. Left out are common letters that stay as they are, for speed. */
-const MAY_CHANGE =
-  /(?<!\\)\\+u[0-9a-fA-F]{4}|(?![\t-\r])\p{Cc}|[\u1100-\u115f\ua960-\ua97c][\u1160-\u11ff\ud7b0-\ud7fb]+|[\s\S][\p{M}\p{DI}]+|[^\0-\x7f\u00c0-\u0131\u0400-\u0481\u3041-\u3093\u30a1-\u30f6\u4e00-\u9fff\uac00-\ud7a3]/gu
+const MAY_CHANGE = new RegExp(
+  [
+    String.raw`(?<!\\)\\+u[0-9a-fA-F]{4}`,
+    IN_ADDRESS,
+    IN_HTML,
+    String.raw`(?![\t-\r])\p{Cc}`,
+    String.raw`[\u1100-\u115f\ua960-\ua97c][\u1160-\u11ff\ud7b0-\ud7fb]+`,
+    String.raw`[\s\S][\p{M}\p{DI}]+`,
+    String.raw`[^\0-\x7f\u00c0-\u0131\u0400-\u0481\u3041-\u3093\u30a1-\u30f6\u4e00-\u9fff\uac00-\ud7a3]`,
+  ].join('|'),
+  'gu',
+)
 const ESCAPED = /^\\+u(?=[0-9a-fA-F]{4}$)/
 /** Half a character is none. */
 const INVISIBLE = /[\p{DI}\p{Cs}]|(?![\t-\r\x85])\p{Cc}/gu
@@ -145,12 +186,12 @@ const meaningOf = (written: string): string => {
   const known = meanings.get(written)
   if (known !== undefined) return known
   const meant = folded(written)
-  if (written.length <= 2 && meanings.size < MEANINGS_MAX) meanings.set(written, meant)
+  if (written.length <= 3 && meanings.size < MEANINGS_MAX) meanings.set(written, meant)
   return meant
 }
 
 const folded = (written: string): string =>
-  (ESCAPED.test(written) ? String.fromCharCode(Number.parseInt(written.slice(-4), 16)) : written)
+  unescaped(written)
     .replace(INVISIBLE, '')
     .normalize('NFKC')
     .replace(SPACE, ' ')
@@ -158,6 +199,26 @@ const folded = (written: string): string =>
     .replaceAll('\u3002', '.')
     .replace(DIGIT, asciiDigit)
     .replace(ORNAMENT, '')
+
+const unescaped = (written: string): string => {
+  if (written.length < 3) return written
+  if (ESCAPED.test(written)) return String.fromCharCode(Number.parseInt(written.slice(-4), 16))
+  if (written.startsWith('%')) return fromAddress(written)
+  return written.startsWith('&#') ? fromHtml(written) : written
+}
+
+/** Octets that are no UTF-8 stay as they are written. */
+const fromAddress = (written: string): string => {
+  const octets = written.match(/[0-9a-fA-F]{2}(?=%|$)/g) ?? []
+  const character = new TextDecoder().decode(Uint8Array.from(octets, (octet) => Number.parseInt(octet, 16)))
+  return character.includes('\ufffd') ? written : character
+}
+
+const fromHtml = (written: string): string => {
+  const [, hex, decimal = ''] = /^&#(?:[xX]([0-9a-fA-F]+)|(\d+))/.exec(written) ?? []
+  const code = hex === undefined ? Number(decimal) : Number.parseInt(hex, 16)
+  return code <= 0x10ffff ? String.fromCodePoint(code) : written
+}
 
 /** Digits of every script stand in runs of ten, from nought to nine. */
 const asciiDigit = (digit: string): string => {
