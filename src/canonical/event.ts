@@ -10,7 +10,7 @@ import type { BuiltInTool } from './built-in-tools.ts'
 import type { ClientDialect } from './call.ts'
 import type { UrlCitation } from './prompt.ts'
 import type { ReasoningProof } from './reasoning.ts'
-import type { ServerCall, ServerOutcome } from './server-tools.ts'
+import type { ServerCall, ServerOutcome, ToolProgress } from './server-tools.ts'
 import type { Usage } from './usage.ts'
 
 export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter'
@@ -44,6 +44,8 @@ export type ModelEvent =
   | { readonly type: 'tool-arguments'; readonly index: number; readonly json: string }
   /** A tool of the service's own begins to run. Several may run at once; they begin in the order of the model's calls. */
   | { readonly type: 'server-tool-start'; readonly call: ServerCall }
+  /** It gets on; told only where the client asked for that. */
+  | { readonly type: 'server-tool-progress'; readonly call: ServerCall; readonly progress: ToolProgress }
   /** It has ended. */
   | { readonly type: 'server-tool-end'; readonly call: ServerCall; readonly outcome: ServerOutcome }
   /** The service read a file of the request as text, which may come back instead of the file being read again. */

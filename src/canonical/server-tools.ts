@@ -56,7 +56,19 @@ export interface ServerCall {
   readonly instance?: string
   /** For a search over withheld tools: the catalogue that is searched, by its hash. */
   readonly catalog?: string
+  /** The client asked to be told how the tool gets on. */
+  readonly tellsProgress?: true
 }
+
+/** How a tool that asks models gets on. A fusion asks a panel of models, and one that compares what these said. */
+export type ToolProgress =
+  | { readonly step: 'advice'; readonly text: string }
+  | { readonly step: 'panel-begun'; readonly model: string }
+  | { readonly step: 'panel-text' | 'panel-reasoning'; readonly model: string; readonly text: string }
+  | { readonly step: 'panel-answered'; readonly model: string; readonly text: string }
+  | { readonly step: 'panel-failed'; readonly model: string; readonly error: string }
+  | { readonly step: 'analysis-begun'; readonly model: string }
+  | { readonly step: 'analysis-made'; readonly analysis: JsonObject }
 
 /** Why a call has no result. Messages clients know these codes; the other interfaces show the sentence. */
 export type ServerToolFault =

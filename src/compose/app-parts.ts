@@ -189,6 +189,7 @@ const composePipeline = (parts: Parts, file: ConfigFile, models: Models, env: En
     screenMs: SCREEN_MS,
     plugins: createPlugins({
       settings: file.plugins,
+      fusionPresets: file.tools.fusion.presets,
       moderationEndpoints: Object.keys(file.moderation.endpoints),
       models,
       random: parts.routing.random,

@@ -6,7 +6,7 @@ import { type ModelEvent, PARAGRAPH_BREAK } from '../canonical/event.ts'
 import type { BuiltInTool } from '../canonical/built-in-tools.ts'
 import type { UrlCitation } from '../canonical/prompt.ts'
 import type { ReasoningProof } from '../canonical/reasoning.ts'
-import type { ServerCall, ServerOutcome } from '../canonical/server-tools.ts'
+import type { ServerCall, ServerOutcome, ToolProgress } from '../canonical/server-tools.ts'
 import { GatewayError } from '../errors.ts'
 import type { JsonValue } from '../lib/json.ts'
 import { ArgumentsScan } from '../lib/arguments-scan.ts'
@@ -41,6 +41,7 @@ export interface BlockSink {
   close(proof: ReasoningProof | null): void
   /** A tool of the service's own, while no block is open. Several may run at once. */
   toolStarted(call: ServerCall): void
+  toolProgressed?(call: ServerCall, progress: ToolProgress): void
   toolEnded(call: ServerCall, outcome: ServerOutcome): void
 }
 
@@ -120,6 +121,9 @@ export class BlockSequence {
       case 'server-tool-start':
         this.end()
         this.#sink.toolStarted(event.call)
+        return
+      case 'server-tool-progress':
+        this.#sink.toolProgressed?.(event.call, event.progress)
         return
       case 'server-tool-end':
         this.end()

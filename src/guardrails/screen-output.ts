@@ -99,6 +99,7 @@ export const createOutputScreen = ({ filters, look }: FilterSet, detections: Det
       case 'image':
       // Arguments and results pass the filters where the tool is run.
       case 'server-tool-start':
+      case 'server-tool-progress':
       case 'server-tool-end':
       case 'unknown':
       case 'finish':

@@ -18,7 +18,7 @@ import { type DrawnVersion, drawVersion } from './draw-version.ts'
 import type { RoutingState } from '../routing/routing-state.ts'
 import type { KeptContents, WorkspaceDefaults } from '../workspaces/workspaces.ts'
 import { presetCaching } from './cache/preset-caching.ts'
-import { chooseModels, withImpliedRouter } from './choose-models.ts'
+import { chooseModels, withImpliedPlugin } from './choose-models.ts'
 import { withPassHeaders } from './pass-headers.ts'
 import { type Prepared, type Received, strictError } from './stages.ts'
 import { type DefaultsOf, withDefaultModel, withDefaults } from './workspace-defaults.ts'
@@ -61,7 +61,7 @@ export const prepare = async (received: Received, parts: PrepareParts): Promise<
       ? readPlain(received, body, defaults)
       : readWithPreset(received, body, defaults, named, served, stored)
 
-  const asked = converses ? withImpliedRouter(askedPlugins(read.call.body), read.call) : null
+  const asked = converses ? withImpliedPlugin(askedPlugins(read.call.body), read.call) : null
   const { warnings } = read
   // By the key, by the header, or by the body, which may have it from its preset.
   const strict = principal.strict || headers.strict || read.call.body.value('strict') === true

@@ -32,7 +32,7 @@ export interface Plugin {
   readonly step: PluginStep
   /** Throws `invalid_request` that names what is missing, where it cannot run here. */
   readonly check?: (options: JsonObject) => void
-  /** For step `routing`: the models to ask, in this order; null: those of the request. */
+  /** The models to ask, in this order; null: those of the request. */
   readonly choose?: (call: Call, options: JsonObject) => readonly string[] | null
 }
 

@@ -1,6 +1,7 @@
 /** The plugins that this service has: each once, with when it works and what it needs. */
 import type { Models } from '../models/models.ts'
 import { checkAlignment } from './alignment.ts'
+import { fusionPlugin } from './fusion.ts'
 import { paretoRouter } from './pareto-router.ts'
 import { cannotRun, type Plugin, type PluginId } from './plugin.ts'
 import type { PluginSettings } from './settings.ts'
@@ -10,6 +11,8 @@ export type Plugins = Readonly<Record<PluginId, Plugin>>
 
 export interface PluginParts {
   readonly settings: PluginSettings
+  /** Panels of models for a fusion, by the name of the preset. */
+  readonly fusionPresets: Readonly<Record<string, readonly string[]>>
   /** Slugs of the moderation endpoints that are configured. */
   readonly moderationEndpoints: readonly string[]
   readonly models: Pick<Models, 'find'>
@@ -17,7 +20,7 @@ export interface PluginParts {
   readonly random: () => number
 }
 
-export const createPlugins = ({ settings, moderationEndpoints, models, random }: PluginParts): Plugins => ({
+export const createPlugins = ({ settings, fusionPresets, moderationEndpoints, models, random }: PluginParts): Plugins => ({
   // Routing itself heeds their wishes, for the models that they are for (routing/auto-models.ts).
   'auto-router': { step: 'routing' },
   'auto-beta-router': { step: 'routing' },
@@ -40,7 +43,7 @@ export const createPlugins = ({ settings, moderationEndpoints, models, random }:
   web: { step: 'conversation' },
   'web-fetch': { step: 'input' },
   'context-compression': { step: 'conversation' },
-  fusion: { step: 'input' },
+  fusion: fusionPlugin(fusionPresets),
   alignment: { step: 'answer', check: checkAlignment(settings.alignment) },
   'response-healing': { step: 'answer' },
 })

@@ -10,8 +10,12 @@ export interface Question {
   /** Further members of a Chat Completions body: limits, reasoning, tools of the service. */
   readonly options: JsonObject
   /** Called with each piece of the answer's text as it comes; absent: the answer is asked for as a whole. */
-  readonly onText?: (text: string) => void
+  readonly onText?: TakePiece
+  readonly onReasoning?: TakePiece
 }
+
+/** Where it returns a promise, whoever reads the pieces is behind. */
+export type TakePiece = (text: string) => Promise<void> | undefined
 
 export type ModelAnswer =
   | {

@@ -3,7 +3,7 @@
  * kit.ts lists them; inference/tool-loop.ts offers them to the model and runs its calls.
  */
 import type { FunctionTool, Prompt } from '../canonical/prompt.ts'
-import type { ServerOutcome, ServerTool } from '../canonical/server-tools.ts'
+import type { ServerOutcome, ServerTool, ToolProgress } from '../canonical/server-tools.ts'
 import type { JsonObject } from '../lib/json.ts'
 import type { AskModel } from './ask.ts'
 import type { Model } from '../models/model.ts'
@@ -63,7 +63,12 @@ export interface ToolTurn {
   readonly name: string
   /** Asks a model for the same caller. */
   readonly ask: AskModel
+  /** Tells the client how the tool gets on; absent where it did not ask for that. */
+  readonly tell?: TellProgress
 }
+
+/** Where it returns a promise, the client is behind. */
+export type TellProgress = (progress: ToolProgress) => Promise<void> | undefined
 
 export interface ToolResult extends Pick<ServerOutcome, 'fault' | 'value'> {
   readonly sources?: ServerOutcome['sources']

@@ -2,8 +2,8 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 
 import { call, infer, type Answer } from '../support/calls.ts'
-import { readStream } from '../support/client-stream.ts'
-import { proseAnswer, startFakeUpstream, type Exchange } from '../support/fake-upstream.ts'
+import { readStream, streamEvents } from '../support/client-stream.ts'
+import { FINISH_CHUNK, proseAnswer, proseChunk, startFakeUpstream, type Exchange } from '../support/fake-upstream.ts'
 import { until, useServices, type StartedService } from '../support/started-service.ts'
 
 const services = useServices()
@@ -74,6 +74,7 @@ interface Wire {
   readonly content: readonly Json[]
   readonly usage: { readonly cost: number; readonly prompt_tokens?: number }
   readonly id: string
+  readonly model: string
 }
 const wire = (answer: Answer): Wire => answer.json as Wire
 const kept = (dialect: Dialect, answer: Answer): readonly unknown[] => {
@@ -292,6 +293,128 @@ test('the plugin of that name offers a fusion with its options', async () => {
   expect(asked.slice(0, 2).map(wordsOf)).toEqual([['user: How?'], ['user: How?']])
   expect(text).toContain(ADVICE)
 })
+
+describe.each(['service/fusion', 'openrouter/fusion', 'patchbay/fusion'])('the model %s', (model) => {
+  const fuse = { call: { name: 'service:fusion', arguments: {} } }
+
+  test('is the one that compares, with the tool', async () => {
+    const plugins = [{ id: 'fusion', model: 'sandbox/agent', analysis_models: ['t/wise', 't/other'] }]
+    const answer = await ask('chat', [fuse, DONE], [], { model, plugins })
+    expect(answer.status).toBe(200)
+    expect(wire(answer).model).toBe('sandbox/agent')
+    expect(answer.text).toContain(DONE.text)
+    expect(asked.map(({ body }) => body.model).toSorted()).toEqual(['other', 'wise'])
+  })
+
+  test('is the first one of the panel where none is named, whether the plugin or the tool names the panel', async () => {
+    const parameters = { analysis_models: ['t/wise', 't/other'] }
+    for (const more of [{ plugins: [{ id: 'fusion', ...parameters }] }, { tools: [{ type: 'service:fusion', parameters }] }]) {
+      asked = []
+      expect(wire(await ask('chat', [], [], { model, sandbox: undefined, ...more })).model).toBe('t/wise')
+      expect(asked[0]?.body.tools?.[0]?.function.name).toBe('service_fusion')
+    }
+  })
+
+  test('400: no panel is named, and none is configured', async () => {
+    const { status, text } = await ask('chat', [], [], { model, sandbox: undefined })
+    expect(status).toBe(400)
+    expect(text).toContain('tools.fusion.presets')
+    expect(asked).toEqual([])
+  })
+})
+
+describe('how tools that ask models get on, in a stream of Responses', () => {
+  const streamOf = async (script: readonly Json[], tools: readonly Json[], more: Json = {}): Promise<readonly Event[]> => {
+    const { text } = await ask('responses', script, tools, { stream: true, ...more })
+    return streamEvents(text).map(({ data }) => data as Event)
+  }
+  const ofItem = (events: readonly Event[], type: string): readonly Event[] => {
+    const id = events.find(({ item }) => item?.type === type)?.item?.id
+    return events.filter(({ item_id, item }) => item_id === id || item?.id === id)
+  }
+  const streamed = { type: 'service:advisor', parameters: { model: 't/wise', stream: true } }
+
+  test('advice comes in pieces on its item, then whole, where its tool says stream: true', async () => {
+    answerWith(({ stream }) => stream([proseChunk('Measure twice, '), proseChunk('cut once.'), FINISH_CHUNK]))
+    const events = ofItem(await streamOf([advise('How?'), DONE], [streamed]), 'service:advisor')
+    expect(events.map(({ type }) => type).filter((type) => type !== 'response.output_text.delta')).toEqual([
+      'response.output_item.added',
+      'response.output_text.done',
+      'response.output_item.done',
+    ])
+    const pieces = events.filter(({ type }) => type === 'response.output_text.delta').map(({ delta }) => delta)
+    expect(pieces).toEqual(['Measure twice, ', 'cut once.'])
+    expect(events.find(({ type }) => type === 'response.output_text.done')?.text).toBe(ADVICE)
+    expect(events.at(-1)?.item).toMatchObject({ status: 'completed', advice: ADVICE })
+  })
+
+  test('an advisor that was not asked to stream, and one on Messages or Chat Completions, shows no pieces', async () => {
+    expect(ofItem(await streamOf([advise('How?'), DONE], [ADVISOR]), 'service:advisor').length).toBe(2)
+    for (const dialect of ['messages', 'chat'] as const) {
+      const { text } = await ask(dialect, [advise('How?'), DONE], [streamed], { stream: true })
+      expect(text.split(ADVICE).length, dialect).toBe(2)
+    }
+  })
+
+  test('a fusion tells of each of its panel, and of the comparison, in order', async () => {
+    const analysis = { consensus: ['Yes'], contradictions: [], partial_coverage: [], unique_insights: [], blind_spots: [] }
+    answerWith(({ body, answer }) => {
+      if (body.model === 'third') return answer(200, proseAnswer(JSON.stringify(analysis)))
+      return body.model === 'other' ? answer(400, '{"error":{"message":"no"}}') : answer(200, proseAnswer('Yes.'))
+    })
+    const tools = [{ type: 'service:fusion', parameters: { analysis_models: ['t/wise', 't/other'], model: 't/third', tools: [] } }]
+    const fuse = { call: { name: 'service:fusion', arguments: { prompt: 'Is it?' } } }
+    const events = ofItem(await streamOf([fuse, DONE], tools, { include: ['service:progress'] }), 'service:fusion')
+    const types = events.map(({ type }) => type.replace('response.fusion_call.', ''))
+    expect(types.slice(0, 2)).toEqual(['response.output_item.added', 'in_progress'])
+    expect(types.slice(-4)).toEqual(['analysis.in_progress', 'analysis.completed', 'completed', 'response.output_item.done'])
+    const of = (kind: string): readonly Event[] => events.filter(({ type }) => type === `response.fusion_call.panel.${kind}`)
+    expect(of('added').map(({ model }) => model)).toEqual(['t/wise', 't/other'])
+    expect(
+      of('delta')
+        .map(({ delta }) => delta)
+        .join(''),
+    ).toBe('Yes.')
+    expect(of('completed')).toMatchObject([{ model: 't/wise', content: 'Yes.' }])
+    expect(of('failed')).toMatchObject([{ model: 't/other' }])
+    expect(events.find(({ type }) => type.endsWith('analysis.in_progress'))).toMatchObject({
+      analyst_model: 't/third',
+      judge_model: 't/third',
+    })
+    expect(events.find(({ type }) => type.endsWith('analysis.completed'))).toMatchObject({ analysis })
+    expect(new Set(events.map(({ output_index }) => output_index)).size).toBe(1)
+  })
+
+  test('a fusion tells nothing of it unasked: strict clients stumble over such events', async () => {
+    const tools = [{ type: 'service:fusion', parameters: { analysis_models: ['t/wise'], tools: [] } }]
+    const events = await streamOf([{ call: { name: 'service:fusion', arguments: {} } }, DONE], tools)
+    expect(events.map(({ type }) => type).join()).not.toContain('fusion_call')
+  })
+
+  test('with guardrails that look at results, nothing is told before they have', async () => {
+    const guarded = await services.start({ config: CONFIG })
+    await call(guarded, 'PATCH', '/guardrails/default', { body: { content_filter_builtins: [{ slug: 'email', action: 'redact' }] } })
+    answerWith(({ answer }) => answer(200, proseAnswer('Write to ada@example.com.')))
+    const { text } = await infer(
+      guarded,
+      { model: 'sandbox/agent', sandbox: { script: [advise('How?'), DONE] }, input: 'How?', tools: [streamed], stream: true },
+      { path: PATHS.responses },
+    )
+    expect(text).toContain('response.output_text.done')
+    expect(text).not.toContain('ada@example.com')
+  })
+})
+
+interface Event {
+  readonly type: string
+  readonly item_id?: string
+  readonly output_index?: number
+  readonly delta?: string
+  readonly text?: string
+  readonly model?: string
+  readonly item?: { readonly type: string; readonly id: string; readonly [key: string]: unknown }
+  readonly [key: string]: unknown
+}
 
 test('a client that leaves ends the question to the advisor', async () => {
   answerWith(() => undefined)

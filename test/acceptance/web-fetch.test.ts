@@ -80,6 +80,13 @@ test("Messages: Claude's own fetch runs here where the provider has none, and an
   })
 })
 
+test.each(['service:web_fetch.content', 'openrouter:web_fetch.content', 'service:progress', 'openrouter:progress'])(
+  'Responses: include takes %s',
+  async (name) => {
+    expect((await ask('responses', 'http://10.0.0.1/', { include: [name] })).status).toBe(200)
+  },
+)
+
 test('Responses: the item says which page, and why there is none', async () => {
   const { json } = await ask('responses', 'http://10.0.0.1/')
   expect(json).toMatchObject({

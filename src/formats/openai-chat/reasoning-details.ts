@@ -74,6 +74,7 @@ export const createReasoningDetails = (): ReasoningDetails => {
         case 'server-tool-start':
           return unproven()
         case 'start':
+        case 'server-tool-progress':
         case 'text-break':
         case 'citation':
         case 'file-text':

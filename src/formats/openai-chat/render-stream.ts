@@ -150,6 +150,7 @@ class ChatStream implements StreamRenderer {
         return (event.outcome.pictures ?? []).map((url) => this.#content({ type: 'image', url })).join('')
       case 'start':
       case 'server-tool-start':
+      case 'server-tool-progress':
       case 'reasoning':
       case 'reasoning-end':
       case 'unknown':

@@ -3,8 +3,9 @@ import { type BuiltInTool, builtInCall } from '../../canonical/built-in-tools.ts
 import type { UrlCitation } from '../../canonical/prompt.ts'
 import type { ReasoningProof } from '../../canonical/reasoning.ts'
 import { sealProof } from '../../canonical/reasoning.ts'
-import type { ServerCall, ServerOutcome } from '../../canonical/server-tools.ts'
-import type { JsonValue } from '../../lib/json.ts'
+import { serverToolName } from '../../canonical/server-tool-name.ts'
+import type { ServerCall, ServerOutcome, ToolProgress } from '../../canonical/server-tools.ts'
+import type { JsonObject, JsonValue } from '../../lib/json.ts'
 import { dialectId } from '../answer-parts.ts'
 import type { Block, BlockSink } from '../block-sequence.ts'
 import type { AnswerHead } from '../format.ts'
@@ -22,6 +23,7 @@ import {
   requiredItemId,
 } from './items.ts'
 import { type AskedContents, toolItems } from './server-tool-items.ts'
+import { PROGRESS_BEGUN, progressEnd, progressEvent } from './tool-progress.ts'
 import type { ItemCall, ItemStatus, MessagePhase, PartType } from './items.ts'
 
 /** Takes one event: its type, and its members as JSON text without braces. */
@@ -79,7 +81,9 @@ export class OutputItems implements BlockSink {
     this.#head = head
     this.#emit = emit
     const include = head.request.value('include')
-    this.#asked = new Set(Array.isArray(include) ? include.filter((name) => typeof name === 'string') : [])
+    this.#asked = new Set(
+      Array.isArray(include) ? include.flatMap((name) => (typeof name === 'string' ? (serverToolName(name) ?? []) : [])) : [],
+    )
   }
 
   /** JSON texts of the items that are done, and of tools that run still. */
@@ -166,7 +170,15 @@ export class OutputItems implements BlockSink {
     const index = this.#done.push(item) - 1
     this.#running.set(call.id, index)
     this.#emit('response.output_item.added', `"output_index":${index},"item":${item}`)
-    for (const type of items.begun) this.#emit(type, `"item_id":${JSON.stringify(call.id)},"output_index":${index}`)
+    for (const type of items.begun) this.#emitAt(type, call, index)
+    if (call.tellsProgress === true) for (const type of PROGRESS_BEGUN[call.tool] ?? []) this.#emitAt(type, call, index)
+  }
+
+  toolProgressed(call: ServerCall, progress: ToolProgress): void {
+    const index = this.#running.get(call.id)
+    if (index === undefined) return
+    const [type, members] = progressEvent(progress)
+    this.#emitAt(type, call, index, members)
   }
 
   toolEnded(call: ServerCall, outcome: ServerOutcome): void {
@@ -175,8 +187,9 @@ export class OutputItems implements BlockSink {
     if (index === undefined) throw new Error(`The tool call ${call.id} ended without having begun.`)
     this.#running.delete(call.id)
     if (outcome.fault === null) {
-      for (const type of items.ended) this.#emit(type, `"item_id":${JSON.stringify(call.id)},"output_index":${index}`)
+      for (const type of items.ended) this.#emitAt(type, call, index)
     }
+    if (call.tellsProgress === true) for (const [type, members] of progressEnd(call.tool, outcome)) this.#emitAt(type, call, index, members)
     const item = JSON.stringify(items.item(call, outcome, this.#asked))
     this.#done[index] = item
     this.#emit('response.output_item.done', `"output_index":${index},"item":${item}`)
@@ -185,6 +198,11 @@ export class OutputItems implements BlockSink {
     const behind = this.#done.push(result) - 1
     this.#emit('response.output_item.added', `"output_index":${behind},"item":${result}`)
     this.#emit('response.output_item.done', `"output_index":${behind},"item":${result}`)
+  }
+
+  #emitAt(type: string, { id }: ServerCall, index: number, members: JsonObject = {}): void {
+    const more = JSON.stringify(members).slice(1, -1)
+    this.#emit(type, `"item_id":${JSON.stringify(id)},"output_index":${index}${more === '' ? '' : `,${more}`}`)
   }
 
   /** After the last block. */

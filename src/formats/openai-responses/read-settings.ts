@@ -1,5 +1,6 @@
 /** The settings of a Responses body that take more than reading a field (docs/contract/responses.md#request). */
 import type { ReasoningSetting, Settings } from '../../canonical/settings.ts'
+import { serverToolName } from '../../canonical/server-tool-name.ts'
 import { type Node, optionalChild, optionalFlag, optionalNumber, optionalText } from '../json-node.ts'
 import { mapped, type Reading, reasoningOf, readSettings, text as textSetting, texts, unless } from '../setting-reader.ts'
 
@@ -11,7 +12,9 @@ export const readResponsesSettings = (root: Node, text: Node | null): Settings =
     reasoning: readReasoningSetting(root),
     verbosity: text === null ? undefined : textSetting(text, 'verbosity'),
     include: unless(
-      mapped(include, (values) => values.filter((value) => value !== LOGPROBS && value !== SEALED_THINKING)),
+      mapped(include, (values) =>
+        values.filter((value) => value !== LOGPROBS && value !== SEALED_THINKING && serverToolName(value) === null),
+      ),
       (values) => values.length === 0,
     ),
   })

@@ -16,7 +16,7 @@ export interface ToolItems {
   readonly ended: readonly string[]
 }
 
-/** What a request names in `include`. */
+/** What a request names in `include` of the service's own tools. */
 export type AskedContents = ReadonlySet<string>
 
 export const toolItems = ({ tool, askedAs }: ServerCall): ToolItems =>
@@ -57,7 +57,7 @@ const OWN_MEMBERS: Readonly<Partial<Record<ServerTool, Members>>> = {
   web_search: (call, value) => ({ action: searchAction(call, value) }),
   web_fetch: ({ input }, value, asked) => ({
     ...pick(input, ['url']),
-    ...pick(value, ['url', 'title', ...(asked.has('service:web_fetch.content') ? ['content'] : [])]),
+    ...pick(value, ['url', 'title', ...(asked.has('web_fetch.content') ? ['content'] : [])]),
     ...(value['http_status'] === undefined ? {} : { httpStatus: value['http_status'] }),
   }),
   advisor: ({ input, name }, value) => ({

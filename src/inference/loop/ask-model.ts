@@ -3,7 +3,7 @@
  * request (prepare → screen → plan → run), but for its admission: it has a share of what is held for that request, and its
  * cost, attempts and end are that one's (decisions/0051).
  */
-import type { TakeFrames } from '../../canonical/event.ts'
+import type { ModelEvent, TakeFrames } from '../../canonical/event.ts'
 import { PARAGRAPH_BREAK } from '../../canonical/event.ts'
 import type { ServerTool, ServerToolFault } from '../../canonical/server-tools.ts'
 import { type ErrorType, GatewayError } from '../../errors.ts'
@@ -55,12 +55,12 @@ const plannedFor = async (outer: Admitted, question: Question, parts: Omit<AskMo
 
 const receivedFor = (
   { principal, requestId, userAgent, referer, call }: Planned,
-  { model, messages, options, onText }: Question,
+  { model, messages, options, onText, onReasoning }: Question,
 ): Received => {
   const text = JSON.stringify({
     model,
     messages: questionMessages(messages),
-    ...(onText === undefined ? {} : { stream: true }),
+    ...(onText === undefined && onReasoning === undefined ? {} : { stream: true }),
     ...(call.user === null ? {} : { user: call.user }),
     ...privacyOf(call.body),
     ...options,
@@ -90,7 +90,7 @@ const privacyOf = (body: JsonBody): JsonObject => {
 
 const answerOf = async (
   admitted: Admitted,
-  { model, onText }: Question,
+  { model, onText, onReasoning }: Question,
   signal: AbortSignal,
   answer: AskModelParts['answer'],
 ): Promise<ModelAnswer> => {
@@ -101,20 +101,21 @@ const answerOf = async (
   signal.addEventListener('abort', stop, { once: true })
   let text = ''
   const pictures: string[] = []
-  const say = (piece: string): void => {
+  const say = (piece: string): Promise<void> | undefined => {
     text += piece
-    onText?.(piece)
+    return onText?.(piece)
+  }
+  const hear = (event: ModelEvent): Promise<void> | undefined => {
+    if (event.type === 'text' || event.type === 'refusal') return say(event.text)
+    if (event.type === 'text-break' && text !== '') return say(PARAGRAPH_BREAK)
+    if (event.type === 'reasoning') return onReasoning?.(event.text)
+    if (event.type === 'image') pictures.push(event.url)
+    return undefined
   }
   try {
     const error = await answer(admitted, (frames) => {
-      for (const { events } of frames) {
-        for (const event of events) {
-          if (event.type === 'text' || event.type === 'refusal') say(event.text)
-          else if (event.type === 'text-break' && text !== '') say(PARAGRAPH_BREAK)
-          else if (event.type === 'image') pictures.push(event.url)
-        }
-      }
-      return undefined
+      const behind = frames.flatMap(({ events }) => events.flatMap((event) => hear(event) ?? []))
+      return behind.length === 0 ? undefined : Promise.all(behind).then(() => {})
     })
     const answered = admitted.log.current?.planned.model.id ?? model
     return error === null ? { fault: null, model: answered, text, pictures } : failure(error, answered)

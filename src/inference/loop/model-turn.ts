@@ -108,6 +108,7 @@ export const readModelTurn = (isServerTool: (name: string) => boolean, isFirst: 
       case 'logprobs':
       case 'unknown':
       case 'server-tool-start':
+      case 'server-tool-progress':
       case 'server-tool-end':
       case 'file-text':
         return event

@@ -6,7 +6,7 @@ import { serverCallId, type ServerCall, type ServerOutcome, type ServerTool, typ
 import type { IdSource } from '../../lib/id.ts'
 import { objectIn } from '../../lib/json.ts'
 import type { AskModel } from '../../tools/ask.ts'
-import { failed, type ToolResult } from '../../tools/tool.ts'
+import { type AskedTool, failed, type TellProgress, type ToolResult } from '../../tools/tool.ts'
 import type { SaidCall } from './model-turn.ts'
 import { screenedSources } from './screen-tool-text.ts'
 import type { OfferedTool, OfferedTools } from './offered-tool.ts'
@@ -26,6 +26,8 @@ export interface CallsOfTurn {
   /** Asks another model, for tools that need one. */
   readonly ask: AskModel
   readonly dialect: ClientDialect
+  /** Whether the client asked to be told how the tool gets on, and can be. */
+  readonly tellsProgress: (asked: AskedTool) => boolean
   readonly signal: AbortSignal
 }
 
@@ -35,6 +37,8 @@ export interface RunCallsParts {
   readonly resultBytes: number
   /** Texts on their way to a tool, and from it to the model, through the caller's guardrails; null where one of them blocks the text. */
   readonly screen: (text: string) => Promise<string | null>
+  /** Guardrails look at what tools return, so that pieces of it cannot be told before it is whole. */
+  readonly screens: boolean
   /** What the model read, sealed for the client to bring back. */
   readonly seal: (text: string) => string
   readonly now: () => number
@@ -109,7 +113,7 @@ export const resultParts = (ended: readonly EndedCall[]): readonly Part[] =>
     ...(outcome.fault === null ? {} : { isError: true }),
   }))
 
-const serverCall = (said: SaidCall, { offered, dialect, number }: CallsOfTurn, { ids }: RunCallsParts): ServerCall => {
+const serverCall = (said: SaidCall, { offered, dialect, number, tellsProgress }: CallsOfTurn, { ids }: RunCallsParts): ServerCall => {
   const tool = offered.byName.get(said.name)
   const kind = tool?.asked.tool ?? 'datetime'
   return {
@@ -122,6 +126,7 @@ const serverCall = (said: SaidCall, { offered, dialect, number }: CallsOfTurn, {
     input: objectIn(said.arguments) ?? {},
     ...(tool?.instance === null || tool === undefined ? {} : { instance: tool.instance }),
     ...(tool?.catalog === undefined ? {} : { catalog: tool.catalog }),
+    ...(tool !== undefined && tellsProgress(tool.asked) ? { tellsProgress: true } : {}),
   }
 }
 
@@ -138,7 +143,7 @@ const ID_PREFIXES: Readonly<Partial<Record<ServerTool, string>>> = {
 }
 
 const runOne = async (
-  { said, tool }: { readonly said: SaidCall; readonly tool: OfferedTool | undefined },
+  { said, tool, call }: { readonly said: SaidCall; readonly tool: OfferedTool | undefined; readonly call: ServerCall },
   turn: CallsOfTurn,
   parts: RunCallsParts,
 ): Promise<ToolResult> => {
@@ -153,7 +158,7 @@ const runOne = async (
   const stop = (): void => resolve(tooLate)
   turn.signal.addEventListener('abort', stop, { once: true })
   try {
-    return await Promise.race([tool.tool.run(input, { ...turn, name: said.name }), aborted])
+    return await Promise.race([tool.tool.run(input, { ...turn, name: said.name, ...tellingOf(call, parts) }), aborted])
   } catch (thrown) {
     if (turn.signal.aborted) return tooLate
     throw thrown
@@ -161,6 +166,11 @@ const runOne = async (
     turn.signal.removeEventListener('abort', stop)
   }
 }
+
+const tellingOf = (call: ServerCall, { screens, take }: RunCallsParts): { readonly tell?: TellProgress } =>
+  call.tellsProgress !== true || screens
+    ? {}
+    : { tell: (progress) => take([{ events: [{ type: 'server-tool-progress', call, progress }] }]) }
 
 const tooLate = failed('execution_time_exceeded', 'The tool was stopped: the request has no time left.')
 

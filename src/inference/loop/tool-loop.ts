@@ -4,6 +4,7 @@
  */
 import type { TakeFrames } from '../../canonical/event.ts'
 import type { Message, Prompt } from '../../canonical/prompt.ts'
+import { serverToolName } from '../../canonical/server-tool-name.ts'
 import type { ServerToolFault } from '../../canonical/server-tools.ts'
 import type { GatewayError } from '../../errors.ts'
 import type { ScreenLimits } from '../../guardrails/screen-request.ts'
@@ -13,6 +14,7 @@ import type { PlannedAttempt } from '../../routing/plan-attempts.ts'
 import type { AskModel } from '../../tools/ask.ts'
 import type { SealedResults } from '../../tools/sealed-results.ts'
 import type { ToolSettings } from '../../tools/settings.ts'
+import type { AskedTool } from '../../tools/tool.ts'
 import type { Admitted } from '../admitted.ts'
 import { runJudged } from '../judge/run-judged.ts'
 import type { RunParts } from '../run/run.ts'
@@ -153,6 +155,17 @@ class ToolLoop {
     return refusals
   }
 
+  /** Only streams of Responses have words for it, and strict clients stumble over words that they did not ask for. */
+  readonly #tellsProgress = ({ parameters }: AskedTool): boolean => {
+    const { dialect, stream, body } = this.#admitted.request.call
+    if (dialect !== 'responses' || !stream) return false
+    const include = body.value('include')
+    return (
+      parameters['stream'] === true ||
+      (Array.isArray(include) && include.some((name) => typeof name === 'string' && serverToolName(name) === 'progress'))
+    )
+  }
+
   async #runTools(turn: ModelTurn, refusals: UnwrappedCalls['refusals']): Promise<readonly EndedCall[]> {
     const { request, connection, log } = this.#admitted
     const { clock, ids, sealedResults } = this.#parts
@@ -177,6 +190,7 @@ class ToolLoop {
           ask: this.#askModel,
           prompt: planned === undefined ? request.call.prompt() : this.#promptFor()(planned),
           dialect: request.call.dialect,
+          tellsProgress: this.#tellsProgress,
           signal: controller.signal,
         },
         {
@@ -184,6 +198,7 @@ class ToolLoop {
           parallel: this.#settings.loop.parallel,
           resultBytes: this.#settings.result_bytes,
           screen: this.#screen,
+          screens: (request.guardrails?.input ?? null) !== null,
           seal: (text) => sealedResults.seal(request.caller.workspaceId, text),
           now: () => clock.monotonicMs(),
           take: this.#take,

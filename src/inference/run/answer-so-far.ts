@@ -89,6 +89,7 @@ export class AnswerSoFar implements Said {
           case 'logprobs':
           // No provider says these.
           case 'server-tool-start':
+          case 'server-tool-progress':
           case 'server-tool-end':
           case 'file-text':
             break

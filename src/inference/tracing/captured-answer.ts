@@ -88,6 +88,7 @@ export class CapturedAnswer {
           case 'citation':
           case 'reasoning-end':
           case 'server-tool-start':
+          case 'server-tool-progress':
           case 'file-text':
           case 'logprobs':
           case 'unknown':

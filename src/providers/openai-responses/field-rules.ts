@@ -2,6 +2,7 @@
  * What becomes of the fields of a Responses request at one vendor and model: renamed, mapped, held to a limit, or left out
  * with a warning. A client's own request and a translated one go through the same rules.
  */
+import { serverToolName } from '../../canonical/server-tool-name.ts'
 import type { ReasoningSetting } from '../../canonical/settings.ts'
 import { isObject, type JsonValue } from '../../lib/json.ts'
 import type { EditableFields } from '../editable-fields.ts'
@@ -122,6 +123,8 @@ const includeKnown = (fields: EditableFields, { reasons }: OpenAiModel, accepts:
   if (!Array.isArray(given)) return
   const kept = given.filter(
     (value: JsonValue) =>
+      // These are for the service's own tools.
+      !(typeof value === 'string' && serverToolName(value) !== null) &&
       !(value === 'reasoning.encrypted_content' && reasons === false) &&
       !(value === 'message.output_text.logprobs' && !accepts('top_logprobs')),
   )

@@ -1,4 +1,5 @@
 /** The form of the answer (docs/contract/chat-completions.md#request). */
+import { serverToolTypes } from '../../canonical/server-tool-name.ts'
 import { z } from 'zod'
 
 import { jsonObject, optionalFlag, optionalObject, optionalText, textUpTo } from './scalars.ts'
@@ -32,6 +33,9 @@ export const responsesInclude = z.array(
     'message.output_text.logprobs',
     'web_search_call.results',
     'web_search_call.action.sources',
+    // These are for the service's own tools.
+    ...serverToolTypes('progress'),
+    ...serverToolTypes('web_fetch.content'),
   ]),
 )
 

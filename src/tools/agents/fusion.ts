@@ -5,7 +5,7 @@ import type { Message } from '../../canonical/prompt.ts'
 import { invalidRequest, validate } from '../../contract/validate.ts'
 import { GatewayError } from '../../errors.ts'
 import type { JsonObject } from '../../lib/json.ts'
-import type { ModelAnswer } from '../ask.ts'
+import type { ModelAnswer, Question } from '../ask.ts'
 import { failed, type AskedTool, type MakeTool, type ToolCaller, type ToolResult, type ToolTurn } from '../tool.ts'
 import { createCallCount, modelMembers, questionOptions, textPart } from './agent-options.ts'
 import { analysisIn, ANALYST_INSTRUCTIONS, analystQuestion } from './fusion-analysis.ts'
@@ -57,7 +57,7 @@ export const fusionTool = ({ presets }: FusionSettings, defaultTools: Readonly<R
         if (countCall(caller) > 1) return failure('fusion_invocation_capped', 'max_uses_exceeded', 'A request has one fusion.')
         const panel = await Promise.all(
           models.map((model) =>
-            turn.ask(
+            askPanel(
               {
                 model,
                 messages: [{ role: 'user', parts: [textPart(prompt)] }],
@@ -66,7 +66,7 @@ export const fusionTool = ({ presets }: FusionSettings, defaultTools: Readonly<R
                   ...(tools.length === 0 ? {} : { tools, max_tool_calls: read.max_tool_calls }),
                 },
               },
-              turn.signal,
+              turn,
             ),
           ),
         )
@@ -89,6 +89,27 @@ export const fusionTool = ({ presets }: FusionSettings, defaultTools: Readonly<R
       },
     }
   }
+}
+
+/** One of the panel, of which the client is told where it asked for that. */
+const askPanel = async (question: Question, { ask, signal, tell }: ToolTurn): Promise<ModelAnswer> => {
+  if (tell === undefined) return ask(question, signal)
+  const { model } = question
+  await tell({ step: 'panel-begun', model })
+  const answer = await ask(
+    {
+      ...question,
+      onText: (text) => tell({ step: 'panel-text', model, text }),
+      onReasoning: (text) => tell({ step: 'panel-reasoning', model, text }),
+    },
+    signal,
+  )
+  await tell(
+    answer.fault === null
+      ? { step: 'panel-answered', model, text: answer.text }
+      : { step: 'panel-failed', model, error: answer.fault.message },
+  )
+  return answer
 }
 
 const modelsOf = (preset: string | undefined, presets: FusionSettings['presets'], { at, askedAs }: AskedTool): readonly string[] => {
@@ -130,8 +151,9 @@ const analyse = async (
   responses: readonly { readonly model: string; readonly content: string }[],
   model: string,
   read: z.output<typeof options>,
-  { ask, signal }: ToolTurn,
+  { ask, signal, tell }: ToolTurn,
 ): Promise<JsonObject | null> => {
+  await tell?.({ step: 'analysis-begun', model })
   const answer = await ask(
     {
       model,
@@ -143,7 +165,9 @@ const analyse = async (
     },
     signal,
   )
-  return answer.fault === null ? analysisIn(answer.text) : null
+  const analysis = answer.fault === null ? analysisIn(answer.text) : null
+  if (analysis !== null) await tell?.({ step: 'analysis-made', analysis })
+  return analysis
 }
 
 const allFailed = (panel: readonly ModelAnswer[]): ToolResult => {
