@@ -75,6 +75,24 @@ describe('both lanes keep the same rules', () => {
   })
 })
 
+test.each(['web_search', 'web_search_preview', 'image_generation'])(
+  'minimal thinking becomes low beside %s, with which it is refused',
+  (type) => {
+    const reasoning = { effort: 'minimal', summary: 'auto' }
+    const { sent, warnings } = own(
+      { reasoning, tools: [{ type: 'function', name: 'f', parameters: { type: 'object' } }, { type }] },
+      'gpt-5',
+    )
+    expect([sent['reasoning'], warnings.map(({ code, field }) => [code, field])]).toEqual([
+      { effort: 'low', summary: 'auto' },
+      [['mapped_field', 'reasoning']],
+    ])
+    expect(own({ reasoning, tools: [{ type: 'code_interpreter', container: { type: 'auto' } }] }, 'gpt-5').sent['reasoning']).toEqual(
+      reasoning,
+    )
+  },
+)
+
 test('fields of this interface that OpenAI does not have are left out, each with a warning', () => {
   const strange = {
     cache_control: { type: 'ephemeral' },

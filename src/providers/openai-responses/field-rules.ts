@@ -21,6 +21,7 @@ export const applyFieldRules = (fields: EditableFields, context: RuleContext): v
   if (accepted === undefined) return
   if (vendor.openAiModels) {
     changeVerbosity(fields, model, context)
+    thinkForTools(fields, context)
     mendSchemas(fields, context)
   }
   raiseOutput(fields, context)
@@ -67,6 +68,20 @@ const isUnderstood = (reasoning: Readonly<Record<string, unknown>>, { reasons, e
   const { effort } = reasoning
   if (OUR_MEMBERS.some((member) => Object.hasOwn(reasoning, member))) return false
   return reasons !== false && (typeof effort !== 'string' || efforts === null || efforts.includes(effort))
+}
+
+/** "The following tools cannot be used with reasoning.effort 'minimal': image_gen, web_search." */
+const TOOLS_OF_THINKERS = /^(?:web_search|image_generation)/
+
+const thinkForTools = (fields: EditableFields, { warn }: RuleContext): void => {
+  const [reasoning, tools] = [fields.value('reasoning'), fields.value('tools')]
+  if (!isObject(reasoning) || reasoning['effort'] !== 'minimal' || !Array.isArray(tools)) return
+  const tool = tools
+    .map((one) => (isObject(one) ? one['type'] : null))
+    .find((type) => typeof type === 'string' && TOOLS_OF_THINKERS.test(type))
+  if (typeof tool !== 'string') return
+  fields.put('reasoning', { ...reasoning, effort: 'low' })
+  warn({ code: 'mapped_field', field: fields.told('reasoning'), message: `minimal became low, the least effort that goes with ${tool}.` })
 }
 
 const VERBOSITIES: Readonly<Record<string, string>> = { xhigh: 'high', max: 'high' }
