@@ -64,6 +64,7 @@ export const preset = z
     designated_version_id: z.uuid(),
     latest_version: z.int().min(1).meta({ description: 'The number of the newest version, which If-Match names.' }),
     labels: z.record(presetLabel, z.int().min(1)).meta({ description: 'Names for versions, usable as @preset/slug@label.' }),
+    require_evaluation: z.boolean().meta({ description: 'A version goes live only once it has passed an evaluation.' }),
   })
   .meta({ id: 'Preset' })
 
@@ -102,6 +103,10 @@ export const presetPatch = z
       .refine((labels) => Object.keys(labels).length <= 2 * PRESET_LABELS_MAX, `Name at most ${2 * PRESET_LABELS_MAX} labels.`)
       .optional()
       .meta({ description: 'Labels to set (a version number) or to remove (null); labels not named stay.' }),
+    require_evaluation: z
+      .boolean()
+      .optional()
+      .meta({ description: 'From now on a version must have passed an evaluation, or have been live before, to be designated.' }),
     confirm: z
       .boolean()
       .optional()

@@ -8,6 +8,7 @@ import { type ChangedBy, recordChange } from './audit-log.ts'
 import { type Claim, claimKey, storeAnswer, type StoredAnswer } from './idempotency.ts'
 import { writeMoves } from './preset-moves.ts'
 import { type PresetRow, readVersion, type SealedDatabase, toPresetWithVersion, toVersion } from './preset-rows.ts'
+import { refuseUnevaluatedSave } from './required-evaluation.ts'
 import type { PresetVersionsTable, Schema } from './schema.ts'
 import { holdsSecrets, storeConfig, type TextSeal } from './sealed-config.ts'
 
@@ -49,6 +50,7 @@ export const createPresetVersion = ({ database, seal }: SealedDatabase, input: C
     const numbered = await takeNextVersion(transaction, input)
     requireLatest(input, numbered.last_version - 1)
     const isServed = input.designate || numbered.last_version === 1
+    if (isServed && numbered.require_evaluation === 1) refuseUnevaluatedSave(numbered)
     const row = versionRow(input, numbered, isServed, seal)
     await transaction.insertInto('preset_versions').values(row).execute()
     const version = { ...row, designated_at: isServed ? input.now : null }

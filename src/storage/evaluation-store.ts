@@ -139,6 +139,7 @@ export const createEvaluationStore = ({ database, seal }: SealedDatabase): Evalu
             state: evaluation.state,
             key_hash: evaluation.keyHash,
             sealed_spec: seal.seal(JSON.stringify(evaluation.spec), `evaluation ${id}`),
+            version: evaluation.spec.version,
             items_total: items.length,
             cost_nanos: 0,
             passed: null,

@@ -22,6 +22,7 @@ import { generationContents } from './migrations/0017-generation-contents.ts'
 import { people } from './migrations/0018-people.ts'
 import { evaluations } from './migrations/0019-evaluations.ts'
 import { endpointHealth } from './migrations/0020-endpoint-health.ts'
+import { requiredEvaluations } from './migrations/0021-required-evaluations.ts'
 import type { Schema } from './schema.ts'
 import { StorageRefused } from './storage-errors.ts'
 
@@ -47,6 +48,7 @@ export const migrationsFor = (engine: Engine): Record<string, Migration> => ({
   '0018-people': people(engine),
   '0019-evaluations': evaluations(engine),
   '0020-endpoint-health': endpointHealth(engine),
+  '0021-required-evaluations': requiredEvaluations(engine),
 })
 
 /** Those of these names, for a database that is to have the schema of another. Throws StorageRefused for one that we do not know. */

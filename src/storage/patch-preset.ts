@@ -5,7 +5,8 @@ import { PRESET_LABELS_MAX, type PresetPatch, type PresetResource, type PresetWi
 import type { JsonObject } from '../lib/json.ts'
 import { type ChangedBy, recordChange } from './audit-log.ts'
 import { type Move, writeMoves } from './preset-moves.ts'
-import { parseLabels, type PresetRow, readVersion, type SealedDatabase, toPresetWithVersion } from './preset-rows.ts'
+import { parseLabels, type PresetRow, type PresetVersionRow, readVersion, type SealedDatabase, toPresetWithVersion } from './preset-rows.ts'
+import { requireEvaluation } from './required-evaluation.ts'
 import type { PresetsTable, Schema } from './schema.ts'
 import { readSettings } from './workspace-settings.ts'
 
@@ -40,7 +41,10 @@ export const patchPreset = (
     const unconfirmed = patch.confirm === true ? [] : await protectedLabels(transaction, workspaceId, moves)
     if (unconfirmed.length > 0) return { result: { kind: 'protected-labels', labels: unconfirmed }, audit: null }
 
-    const changes = changesOf(preset, patch, await designation(transaction, preset, patch), now)
+    const designated = patch.designated_version === undefined ? before : await readNumbered(transaction, preset, patch.designated_version)
+    const isRequired = patch.require_evaluation ?? preset.require_evaluation === 1
+    if (isRequired && designated.id !== before.id) await requireEvaluation(transaction, preset, designated)
+    const changes = changesOf(preset, patch, designated.id, now)
     // Nothing is changed by a change to what it is: no time, no order in the list, no cache elsewhere.
     const changed = Object.keys(changes).length > 0
     const patched = changed
@@ -73,6 +77,7 @@ const auditView = (preset: PresetRow, designated: number): JsonObject => ({
   description: preset.description,
   status: preset.status,
   labels: parseLabels(preset.labels),
+  require_evaluation: preset.require_evaluation === 1,
   designated_version: designated,
   designated_version_id: preset.designated_version_id,
 })
@@ -98,16 +103,14 @@ const protectedLabels = async (
   return moved.filter((label) => protected_labels.includes(label))
 }
 
-/** The id of the version that the preset is to serve. */
-const designation = async (transaction: Transaction<Schema>, preset: PresetRow, patch: PresetPatch): Promise<string> => {
-  if (patch.designated_version === undefined) return preset.designated_version_id
+const readNumbered = async (transaction: Transaction<Schema>, preset: PresetRow, number: number): Promise<PresetVersionRow> => {
   const { id } = await transaction
     .selectFrom('preset_versions')
     .select('id')
     .where('preset_id', '=', preset.id)
-    .where('version', '=', patch.designated_version)
+    .where('version', '=', number)
     .executeTakeFirstOrThrow()
-  return id
+  return readVersion(transaction, id)
 }
 
 /** An update that changes nothing: it locks the row on both engines, and SQLite has no `for update`. */
@@ -145,6 +148,9 @@ const changesOf = (preset: PresetRow, patch: PresetPatch, designated: string, no
   if (designated !== preset.designated_version_id) changes.designated_version_id = designated
   if (patch.name !== undefined && patch.name !== preset.name) changes.name = patch.name
   if (patch.description !== undefined && patch.description !== preset.description) changes.description = patch.description
+  if (patch.require_evaluation !== undefined && patch.require_evaluation !== (preset.require_evaluation === 1)) {
+    changes.require_evaluation = patch.require_evaluation ? 1 : 0
+  }
   if (patch.status !== undefined && patch.status !== preset.status) {
     changes.status = patch.status
     changes.status_updated_at = now

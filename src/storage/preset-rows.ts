@@ -30,6 +30,7 @@ export const toPreset = (row: PresetRow): PresetResource => ({
   designated_version_id: row.designated_version_id,
   latest_version: row.last_version,
   labels: parseLabels(row.labels),
+  require_evaluation: row.require_evaluation === 1,
 })
 
 export const toVersion = (row: PresetVersionRow, seal: TextSeal): PresetVersionResource => ({

@@ -31,6 +31,7 @@ describeEachEngine('preset store', (engine) => {
       workspace_id: workspaceId,
       designated_version_id: 'v-1',
       latest_version: 1,
+      require_evaluation: false,
       labels: {},
       designated_version: {
         id: 'v-1',

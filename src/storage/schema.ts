@@ -125,6 +125,7 @@ export interface PresetsTable {
   labels: JsonText
   created_at: string
   updated_at: string
+  require_evaluation: Generated<Flag>
 }
 
 export interface PresetVersionsTable {
@@ -167,6 +168,8 @@ export interface EvaluationsTable {
   key_hash: string
   /** JSON: what is run, and by which rules. */
   sealed_spec: string
+  /** Null in an evaluation of an older version of the service. */
+  version: number | null
   items_total: number
   cost_nanos: Nanos
   passed: Flag | null

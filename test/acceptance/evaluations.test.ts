@@ -316,6 +316,47 @@ const answering = (prefix: string) =>
     return exchange.body.stream === true ? say(text)(exchange) : exchange.answer(200, proseAnswer(text), JSON_TYPE)
   })
 
+describe('a preset that requires an evaluation', () => {
+  const patch = (body: object) => call(service, 'PATCH', '/presets/careful', { body })
+  const items = (expected: string) => [{ messages: user('x'), expected }]
+  const served = async (): Promise<number> =>
+    ((await call(service, 'GET', '/presets/careful')).json as { data: { designated_version: { version: number } } }).data.designated_version
+      .version
+
+  test('puts a version live once it has passed one, says what to do before, and always goes back', async () => {
+    await save('careful', 'fake/one')
+    await save('careful', 'fake/two')
+    expect((await patch({ require_evaluation: true })).json).toMatchObject({ data: { require_evaluation: true } })
+    const refused = await patch({ designated_version: 2 })
+    expect([refused.status, refused.error.metadata['reason']]).toEqual([412, 'evaluation_required'])
+    expect(refused.error.message).toContain('POST /presets/careful/evaluations with "version": 2')
+    const atOnce = await call(service, 'POST', '/presets/careful/chat/completions', { body: { model: 'fake/two' } })
+    expect([atOnce.status, atOnce.error.message]).toEqual([412, expect.stringContaining('?designate=false')])
+    // One that failed proves nothing, nor does that of another version.
+    await evaluated('careful', { version: 2, items: items('something else'), checks: [{ type: 'exact' }] })
+    await evaluated('careful', { version: 1, items: items('echo x'), checks: [{ type: 'exact' }] })
+    expect((await patch({ designated_version: 2 })).status).toBe(412)
+    expect(await served()).toBe(1)
+    await evaluated('careful', { version: 2, items: items('echo x'), checks: [{ type: 'exact' }] })
+    expect((await patch({ designated_version: 2 })).status).toBe(200)
+    // Version 1 was live before: whoever rolls back does not wait.
+    expect((await patch({ designated_version: 1 })).status).toBe(200)
+    const { json } = await call(service, 'GET', '/audit-log?object_id=careful&action=updated')
+    expect((json as { data: { after: object }[] }).data.at(-1)?.after).toMatchObject({ require_evaluation: true })
+  })
+
+  test('is one by its own setting, which whoever may designate may also end', async () => {
+    await save('careful', 'fake/one')
+    await save('careful', 'fake/one')
+    const [{ version }] = ((await call(service, 'GET', '/presets/careful/versions?order=desc')).json as { data: [{ version: number }] })
+      .data
+    await patch({ require_evaluation: true })
+    expect((await patch({ designated_version: version })).status).toBe(412)
+    expect((await patch({ designated_version: version, require_evaluation: false })).status).toBe(200)
+    expect((await patch({ require_evaluation: 'yes' })).status).toBe(400)
+  })
+})
+
 test('two evaluations are compared item by item, as JSON, a table and lines', async () => {
   await save('twice', 'fake/one')
   await save('twice', 'fake/two')

@@ -111,7 +111,7 @@ export const presetsPatch = (presets: Presets): Route => ({
   query: inWorkspace,
   body: presetPatch,
   answers: { 200: { description: 'The changed preset.', schema: z.object({ data: presetWithVersion }) } },
-  errors: [404, 409],
+  errors: [404, 409, 412],
   async handle(request) {
     const slug = slugOf(request)
     const patch = validate(presetPatch, readJsonObject(await request.text()))
