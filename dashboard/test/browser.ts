@@ -22,6 +22,8 @@ export interface Visitor {
   readonly page: Page
   /** Answers of this status are expected. */
   expectStatus(...statuses: readonly number[]): void
+  /** The page leads to this origin too: the provider of identities, or an application. */
+  expectOrigin(origin: string): void
   /** What the browser says where a request fails is expected from now on: the service is stopped by the test. */
   expectOutage(): void
   /** Throws where something unexpected happened on the page so far. */
@@ -72,6 +74,7 @@ const watch = (page: Page, origin: string): Visitor => {
   const asked = new Set<string>()
   const refused: { readonly status: number; readonly what: string }[] = []
   const expected = new Set<number>()
+  const origins = new Set([origin])
   let outage = false
   page.on('console', (message) => {
     const text = message.text()
@@ -83,7 +86,7 @@ const watch = (page: Page, origin: string): Visitor => {
   page.on('request', (request) => {
     const url = request.url()
     if (url.startsWith(`${origin}/api/v1/`)) asked.add(`${request.method()} ${new URL(url).pathname}`)
-    if (!url.startsWith(`${origin}/`) && !url.startsWith('data:') && !url.startsWith('blob:'))
+    if (![...origins].some((own) => url.startsWith(`${own}/`)) && !url.startsWith('data:') && !url.startsWith('blob:'))
       faults.push(`request to another origin: ${url}`)
   })
   page.on('response', (response) => {
@@ -101,6 +104,7 @@ const watch = (page: Page, origin: string): Visitor => {
     page,
     asked,
     expectStatus: (...statuses) => statuses.forEach((status) => expected.add(status)),
+    expectOrigin: (other) => void origins.add(other),
     expectOutage: () => (outage = true),
     check,
     async tabTo(name) {

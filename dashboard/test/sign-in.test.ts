@@ -1,10 +1,14 @@
 import { describe, expect, test } from 'bun:test'
 
+import { OIDC_CLIENT, startIdentityProvider } from '../../test/support/identity-provider.ts'
 import { useServices } from '../../test/support/started-service.ts'
 import { BROWSER_PATH, useBrowser } from './browser.ts'
 
 const services = useServices()
 const browser = useBrowser()
+
+const provider = startIdentityProvider()
+const withProvider = `auth: { oidc: { issuer: "${provider.issuer}", client_id: ${OIDC_CLIENT.id}, client_secret: "${OIDC_CLIENT.secret}", trusted_hosts: ["${provider.host}"] } }`
 
 describe.skipIf(BROWSER_PATH === null)('signing in', () => {
   test('the page asks for a link or a key, loads nothing from elsewhere, and can be used by everybody', async () => {
@@ -23,6 +27,24 @@ describe.skipIf(BROWSER_PATH === null)('signing in', () => {
     await visitor.page.getByRole('alert').waitFor()
     expect(await visitor.page.evaluate('localStorage.length')).toBe(0)
     visitor.check()
+  })
+
+  test('at the provider of identities is one press, and leads to the dashboard; without a provider there is no such button', async () => {
+    const service = await services.start({ config: withProvider })
+    const visitor = await browser.visit(`${service.url}/dashboard`)
+    const button = visitor.page.getByRole('link', { name: `Sign in with ${provider.host}` })
+    await button.waitFor()
+    await visitor.checkAccessible()
+    visitor.expectOrigin(provider.issuer)
+    await button.click()
+    await visitor.page.getByRole('heading', { name: 'Overview' }).waitFor()
+    expect(visitor.page.url()).not.toContain('login')
+    visitor.check()
+
+    const without = await browser.visit(`${(await services.start()).url}/dashboard`)
+    await without.page.getByRole('heading', { name: 'Sign in to Patchbay' }).waitFor()
+    await without.page.waitForLoadState('networkidle')
+    expect(await without.page.getByRole('link', { name: /^Sign in with/ }).count()).toBe(0)
   })
 
   test('a link opens the page once, leaves the address at once, and the page it opened signs out', async () => {

@@ -139,6 +139,7 @@ const composeSignIn = (parts: Parts, file: ConfigFile): SignIn => {
     attempts: parts.attempts,
     door: createSessionDoor({ sessions, ownOrigin: ownOriginOf(parts, file), instanceId: instanceIdOf(parts) }),
     publicUrl: publicUrlOf(parts, file),
+    oidcIssuer: file.dashboard ? (file.auth.oidc?.issuer ?? null) : null,
   }
 }
 

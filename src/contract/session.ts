@@ -49,6 +49,20 @@ export const openedSession = z
   })
   .meta({ id: 'OpenedSession' })
 
+export const signInMethods = z
+  .object({
+    link: z.literal(true).meta({ description: 'A sign-in link: from an admin, or from `patchbay login` on the machine of the service.' }),
+    key: z.literal(true).meta({ description: 'A management key.' }),
+    oidc: z
+      .object({
+        issuer: z.string().meta({ description: 'The provider of identities, as it names itself.' }),
+        url: z.string().meta({ description: 'Where a browser begins.' }),
+      })
+      .nullable()
+      .meta({ description: 'Null where the service names no provider of identities.' }),
+  })
+  .meta({ id: 'SignInMethods' })
+
 const HOUR_SECONDS = 60 * 60
 /** How long a sign-in link works, unless something else is asked for. */
 export const LINK_SECONDS = 15 * 60
@@ -81,4 +95,5 @@ export const loginLink = z
   .meta({ id: 'LoginLink' })
 
 export type SessionResource = z.output<typeof session>
+export type SignInMethodsResource = z.output<typeof signInMethods>
 export type CurrentSessionResource = z.output<typeof currentSession>

@@ -62,6 +62,14 @@ test('the browser is sent away with a challenge, a state and a nonce, and keeps 
   for (const name of ['state', 'nonce', 'code_challenge']) expect((asked.get(name) ?? '').length).toBeGreaterThan(30)
 })
 
+test('anybody can read that people sign in so, and where they begin; where the service names no provider, that there is none', async () => {
+  const methods = async (where: StartedService): Promise<unknown> => (await call(where, 'GET', '/sessions/methods', { key: null })).json
+  expect(await methods(service)).toEqual({
+    data: { link: true, key: true, oidc: { issuer: provider.issuer, url: `${service.url}/auth/oidc/start` } },
+  })
+  expect(await methods(await services.start())).toEqual({ data: { link: true, key: true, oidc: null } })
+})
+
 test('who comes back is signed in under the provider’s own name, with the role of the claim', async () => {
   const person = async () => (await (await signIn()).ask('GET', '/sessions/current')).json as { data: object }
   expect((await person()).data).toMatchObject({ user_id: 'ada-at-work', role: 'member' })

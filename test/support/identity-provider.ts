@@ -42,7 +42,20 @@ export const startIdentityProvider = (): FakeIdentityProvider => {
   let key = newKey()
   const stranger = newKey()
   const codes = new Map<string, { readonly challenge: string; readonly nonce: string; readonly redirectUri: string }>()
-  const provider = { claims: {} as Record<string, unknown>, forged: false }
+  const provider = {
+    claims: {} as Record<string, unknown>,
+    forged: false,
+    authorize(url: string): URLSearchParams {
+      const asked = new URL(url).searchParams
+      const code = crypto.randomUUID()
+      codes.set(code, {
+        challenge: asked.get('code_challenge') ?? '',
+        nonce: asked.get('nonce') ?? '',
+        redirectUri: asked.get('redirect_uri') ?? '',
+      })
+      return new URLSearchParams({ code, state: asked.get('state') ?? '' })
+    },
+  }
 
   const token = (nonce: string): string => {
     const seconds = Math.floor(Date.now() / 1000)
@@ -103,6 +116,11 @@ export const startIdentityProvider = (): FakeIdentityProvider => {
           return Response.json({ keys: [key.jwk] })
         case '/token':
           return exchange(request)
+        // The page on which a person signs in: this one lets everybody in at once.
+        case '/authorize': {
+          const callback = provider.authorize(request.url)
+          return Response.redirect(`${new URL(request.url).searchParams.get('redirect_uri') ?? ''}?${callback.toString()}`)
+        }
         default:
           return new Response(null, { status: 404 })
       }
@@ -117,16 +135,6 @@ export const startIdentityProvider = (): FakeIdentityProvider => {
     host,
     rotateKey() {
       key = newKey()
-    },
-    authorize(url: string): URLSearchParams {
-      const asked = new URL(url).searchParams
-      const code = crypto.randomUUID()
-      codes.set(code, {
-        challenge: asked.get('code_challenge') ?? '',
-        nonce: asked.get('nonce') ?? '',
-        redirectUri: asked.get('redirect_uri') ?? '',
-      })
-      return new URLSearchParams({ code, state: asked.get('state') ?? '' })
     },
   })
 }

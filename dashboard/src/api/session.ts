@@ -1,7 +1,7 @@
 /** Who is signed in. */
 import { queryOptions } from '@tanstack/react-query'
 
-import type { CurrentSessionResource } from '../../../src/contract/session.ts'
+import type { CurrentSessionResource, SignInMethodsResource } from '../../../src/contract/session.ts'
 import { ask } from './client.ts'
 import { forgetSession, holdSession } from './session-half.ts'
 
@@ -20,6 +20,12 @@ export const currentSession = queryOptions({
   queryKey: ['session'],
   queryFn: async ({ signal }) => (await ask<{ data: CurrentSessionResource }>('/sessions/current', { signal })).data,
   staleTime: 60_000,
+})
+
+export const signInMethods = queryOptions({
+  queryKey: ['sign-in methods'],
+  queryFn: async ({ signal }) => (await ask<{ data: SignInMethodsResource }>('/sessions/methods', { signal })).data,
+  staleTime: Infinity,
 })
 
 /** Takes the token of a link out of the address, so that neither the history nor a screenshot holds it. */

@@ -1,8 +1,12 @@
-/** Sign in by a link that was printed or sent, or by a management key, which is exchanged for a session at once and kept nowhere. */
+/**
+ * Sign in by a link that was printed or sent, by a management key, which is exchanged for a session at once and kept nowhere, or at the
+ * provider of identities, where the service names one.
+ */
+import { useQuery } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 
 import { sessionState } from '../api/session-half.ts'
-import { signIn } from '../api/session.ts'
+import { signIn, signInMethods } from '../api/session.ts'
 import { Button } from '../parts/button.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { messageOf } from '../parts/error-note.tsx'
@@ -13,9 +17,25 @@ export const SignInPage = ({ opening, fault }: { opening: boolean; fault: string
   <main className="sign-in">
     <Logo />
     <h1>Sign in to Patchbay</h1>
-    {opening ? <p className="soft">Opening your link…</p> : <SignInForm fault={fault} />}
+    {opening ? (
+      <p className="soft">Opening your link…</p>
+    ) : (
+      <>
+        <AtProvider />
+        <SignInForm fault={fault} />
+      </>
+    )}
   </main>
 )
+
+const AtProvider = () => {
+  const oidc = useQuery(signInMethods).data?.oidc ?? null
+  return oidc === null ? null : (
+    <a className="button primary" href={oidc.url}>
+      Sign in with {new URL(oidc.issuer).host}
+    </a>
+  )
+}
 
 /** Over the page, so that a draft below it is kept. */
 export const SignInDialog = () => (

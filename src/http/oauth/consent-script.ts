@@ -24,7 +24,14 @@ const show = async () => {
     part('who').textContent = 'Sign in to go on.'
     part('sign-in').hidden = false
     part('choice').hidden = true
+    await offerProvider()
   }
+}
+const offerProvider = async () => {
+  const { data } = await ask('GET', '/sessions/methods')
+  if (data.oidc === null) return
+  part('oidc').href = data.oidc.url
+  part('oidc').hidden = false
 }
 const leave = (name, value) => {
   const target = new URL(wish.get('callback_url'))
@@ -65,5 +72,7 @@ part('deny').addEventListener('click', () => {
   if (wish.get('callback_url')) leave('error', 'access_denied')
   else { part('choice').hidden = true; say('Denied. You can close this page.') }
 })
+// A person who signed in in another tab comes back to this one.
+addEventListener('focus', () => { if (!part('sign-in').hidden) void show() })
 void show()
 `

@@ -28,6 +28,9 @@ export interface OidcRouteParts {
 
 const shared = { tag: 'Sign-in', surface: 'management', policy: 'public', method: 'GET' } as const
 
+/** Where a browser begins, below the root. */
+export const OIDC_START = '/auth/oidc/start'
+
 const KEPT_SECONDS = 600
 
 export const oidcRoutes = (parts: OidcRouteParts): readonly Route[] => {
@@ -46,7 +49,7 @@ export const oidcRoutes = (parts: OidcRouteParts): readonly Route[] => {
   return [
     {
       ...shared,
-      path: '/auth/oidc/start',
+      path: OIDC_START,
       operation: 'beginOidcSignIn',
       summary: 'Go to the provider of identities to sign in',
       answers: { 302: { description: 'To the provider.' } },

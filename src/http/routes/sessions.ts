@@ -10,7 +10,9 @@ import {
   openSessionBody,
   session,
   sessionId,
+  signInMethods,
   type SessionResource,
+  type SignInMethodsResource,
 } from '../../contract/session.ts'
 import { validate } from '../../contract/validate.ts'
 import { inWorkspace } from '../../contract/workspace.ts'
@@ -26,6 +28,7 @@ import { jsonResponse } from '../json-response.ts'
 import { callerOf, changedBy, personOf, reachOf, type Route, type RouteRequest } from '../route.ts'
 import type { SessionDoor } from '../session-door.ts'
 import { workspaceForNew } from '../workspace-scope.ts'
+import { OIDC_START } from './oidc.ts'
 
 export interface SessionRouteParts {
   readonly sessions: Sessions
@@ -35,6 +38,8 @@ export interface SessionRouteParts {
   readonly workspaces: Workspaces
   /** Where people reach the service: without a slash at its end. */
   readonly publicUrl: (headers: Headers) => string
+  /** The provider of identities, as it names itself; null where there is none. */
+  readonly oidcIssuer: string | null
 }
 
 const shared = { tag: 'Sign-in', surface: 'management' } as const
@@ -76,6 +81,21 @@ export const sessionRoutes = (parts: SessionRouteParts): readonly Route[] => {
           { csrf: opened.csrf, data: await shown(opened.session) },
           { status: 201, headers: { ...NO_STORE, 'set-cookie': door.cookieFor(request.headers, opened) } },
         )
+      },
+    },
+    {
+      ...shared,
+      policy: 'public',
+      method: 'GET',
+      path: '/sessions/methods',
+      operation: 'listSignInMethods',
+      summary: 'Read how people sign in here',
+      answers: { 200: { description: 'Every way there is.', schema: z.object({ data: signInMethods }) } },
+      errors: [],
+      handle(request) {
+        const issuer = parts.oidcIssuer
+        const oidc = issuer === null ? null : { issuer, url: parts.publicUrl(request.headers) + OIDC_START }
+        return jsonResponse({ data: { link: true, key: true, oidc } satisfies SignInMethodsResource }, { headers: NO_STORE })
       },
     },
     {
