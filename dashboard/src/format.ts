@@ -1,4 +1,6 @@
 /** Figures as people read them. */
+import { timeZone } from './time-zone.ts'
+
 const dollars = (digits: number, least = digits): Intl.NumberFormat =>
   new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD', minimumFractionDigits: least, maximumFractionDigits: digits })
 
@@ -60,11 +62,13 @@ export const relative = (iso: string, nowMs: number): string => {
 
 /** `03:36:06`, with the day where it is not today's. */
 export const clockTime = (iso: string, nowMs: number): string => {
+  const zone = zoneOption()
   const date = new Date(iso)
-  const time = date.toLocaleTimeString('en-GB')
-  return date.toDateString() === new Date(nowMs).toDateString()
-    ? time
-    : `${date.toLocaleDateString('en-GB', { day: 'numeric', month: 'short' })} ${time}`
+  const time = date.toLocaleTimeString('en-GB', zone)
+  const dayOf = (day: Date): string => day.toLocaleDateString('en-GB', { day: 'numeric', month: 'short', ...zone })
+  return dayOf(date) === dayOf(new Date(nowMs)) ? time : `${dayOf(date)} ${time}`
 }
 
-export const instant = (iso: string): string => new Date(iso).toLocaleString('en-GB', { timeZoneName: 'short' })
+export const instant = (iso: string): string => new Date(iso).toLocaleString('en-GB', { timeZoneName: 'short', ...zoneOption() })
+
+const zoneOption = (): { readonly timeZone?: 'UTC' } => (timeZone.get() === 'UTC' ? { timeZone: 'UTC' } : {})

@@ -1,5 +1,5 @@
 /** Every screen with its path. A screen is loaded when it is first opened. */
-import { createRootRoute, createRoute, createRouter, type AnyRoute } from '@tanstack/react-router'
+import { createRootRoute, createRoute, createRouter, retainSearchParams, type AnyRoute } from '@tanstack/react-router'
 import type { FunctionComponent } from 'react'
 
 import { lazyScreen } from './lazy-screen.ts'
@@ -12,6 +12,8 @@ import { Shell } from './shell/shell.tsx'
 const root = createRootRoute({
   component: Shell,
   validateSearch,
+  // The workspace stays chosen from screen to screen.
+  search: { middlewares: [retainSearchParams(['workspace'])] },
   notFoundComponent: () => <Empty>There is no such screen.</Empty>,
   errorComponent: ({ error, reset }) => <ErrorNote error={error} again={reset} />,
 })

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'bun:test'
 
 import { type StartedService, useServices } from '../../test/support/started-service.ts'
 import { BROWSER_PATH, useBrowser } from './browser.ts'
+import { manage } from './calls.ts'
 import { signedIn } from './signed-in.ts'
 
 const services = useServices()
@@ -109,5 +110,27 @@ describe.skipIf(BROWSER_PATH === null)('management', () => {
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByText('Contents of new requests are kept').waitFor()
     await visitor.checkAccessible()
+  })
+
+  test('an operator chooses a workspace once, and every screen shows that one', async () => {
+    const service = await services.start()
+    await ask(service)
+    const { data: team } = await manage<{ data: { id: string } }>(service, '/workspaces', { body: { name: 'Team Search', slug: 'search' } })
+    await manage(service, '/keys', { body: { name: 'search key', workspace_id: team.id } })
+    const { page, ...visitor } = await signedIn(browser, service, '/keys')
+    await page.getByRole('link', { name: 'First inference key' }).waitFor()
+    await page.getByLabel('Workspace').selectOption('Team Search')
+    await page.getByRole('link', { name: 'First inference key' }).waitFor({ state: 'detached' })
+    await page.getByRole('link', { name: 'search key' }).waitFor()
+    for (const title of ['Presets', 'Guardrails', 'Spend', 'Audit', 'Overview', 'Requests']) {
+      await page.getByRole('navigation', { name: 'Screens' }).getByRole('link', { name: title }).click()
+      await page.getByRole('heading', { name: title, level: 1 }).waitFor()
+      expect(new URL(page.url()).searchParams.get('workspace')).toBe('search')
+    }
+    await page.getByText('No requests in this time').waitFor()
+    await visitor.checkAccessible()
+    await page.getByLabel('Workspace').selectOption('every workspace')
+    await page.locator('[data-row]').first().waitFor()
+    visitor.check()
   })
 })

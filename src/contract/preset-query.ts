@@ -2,18 +2,34 @@
 import { z } from 'zod'
 
 import { wholeNumber } from './paging.ts'
-import { presetLabel, presetStatus } from './preset.ts'
+import { preset, presetLabel, presetStatus } from './preset.ts'
+import { usageSums } from './usage.ts'
 import { validate } from './validate.ts'
 
 export const presetsQuery = {
   q: z.string().max(200).optional().meta({ description: 'Part of the slug or of the name, in upper or lower case.' }),
   status: presetStatus.optional(),
+  include: z
+    .literal('usage')
+    .optional()
+    .meta({ description: '`usage`: what each preset was used for in the last 24 hours, in whole hours.' }),
 }
+
+/** As the list has it. */
+export const listedPreset = preset
+  .extend({ usage: z.object(usageSums).optional().meta({ description: 'With `include=usage`.' }) })
+  .meta({ id: 'ListedPreset' })
+
+export type ListedPresetResource = z.output<typeof listedPreset>
 
 const presetsFilter = z.object(presetsQuery)
 
 export const readPresetsQuery = (query: URLSearchParams): z.output<typeof presetsFilter> =>
-  validate(presetsFilter, { q: query.get('q') || undefined, status: query.get('status') || undefined })
+  validate(presetsFilter, {
+    q: query.get('q') || undefined,
+    status: query.get('status') || undefined,
+    include: query.get('include') || undefined,
+  })
 
 export const versionOrder = z.enum(['asc', 'desc']).optional().meta({ description: 'desc: newest first.' })
 

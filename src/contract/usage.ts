@@ -46,7 +46,7 @@ export const usageQuery = {
 const count = z.int()
 const milliseconds = z.int().nullable()
 
-const sums = {
+export const usageSums = {
   requests: count,
   errors: count,
   cancelled: count,
@@ -85,10 +85,10 @@ const values = {
   other: z.boolean().optional().meta({ description: 'True for all groups together that are not told by themselves.' }),
 }
 
-const usageSlot = z.object({ ...values, ...sums }).meta({ id: 'UsageGroup', description: 'What one group used in the whole range.' })
+const usageSlot = z.object({ ...values, ...usageSums }).meta({ id: 'UsageGroup', description: 'What one group used in the whole range.' })
 
 const usagePoint = z
-  .object({ time: z.iso.datetime().meta({ description: 'When the interval begins.' }), ...values, ...sums })
+  .object({ time: z.iso.datetime().meta({ description: 'When the interval begins.' }), ...values, ...usageSums })
   .meta({ id: 'UsagePoint', description: 'What one group used in one interval.' })
 
 export const usageAnswer = z.object({

@@ -66,6 +66,7 @@ import { evaluationRoutes } from './routes/evaluations.ts'
 import { rolloutRoutes } from './routes/rollouts.ts'
 import { presetTestRoutes } from './routes/preset-tests.ts'
 import { presetsCreate } from './routes/presets-create.ts'
+import { createPresetUsage } from './routes/preset-usage.ts'
 import { presetsDelete, presetsGet, presetsHistory, presetsList, presetsPatch, presetsVersion, presetsVersions } from './routes/presets.ts'
 import { docsPage, healthLive, healthReady, metricsText, openapiJson, welcome } from './routes/service.ts'
 import { namedWorkspace, resolveReach } from './workspace-scope.ts'
@@ -138,7 +139,7 @@ const apiRoutes = (parts: AppParts, listing = { ...parts, listed: createListedMo
   presetsCreate('responses', parts),
   presetsCreate('messages', parts),
   presetsCreate('chat', parts),
-  presetsList(parts.presets),
+  presetsList({ presets: parts.presets, usageOf: createPresetUsage(parts) }),
   presetsGet(parts.presets),
   presetsPatch(parts.presets),
   presetsDelete(parts.presets),

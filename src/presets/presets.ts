@@ -185,7 +185,7 @@ const fingerprint = (bodyText: string, { note, designate, expectedLatest }: Save
 /** The one form of the answer, so that a repetition is byte-identical to the first. Always 200 (docs/contract/presets.md#create). */
 const savedAnswer = (preset: SavedPreset): StoredAnswer => ({ status: 200, body: JSON.stringify({ data: preset }) })
 
-const unknownPreset = (slug: string): never => {
+export const unknownPreset = (slug: string): never => {
   throw new GatewayError('not_found', `There is no preset "${slug}".`)
 }
 

@@ -42,6 +42,29 @@ test('another role ends the sessions of the person; another name does not', asyn
   expect((await person.ask('GET', '/sessions/current')).status).toBe(401)
 })
 
+test('a member lists and reads active presets, and neither others nor versions, nor changes any', async () => {
+  const body = { model: 'sandbox/echo', messages: [{ role: 'system', content: 'Answer briefly.' }] }
+  for (const slug of ['read-me', 'not-me'])
+    expect((await call(service, 'POST', `/presets/${slug}/chat/completions`, { body })).status).toBe(200)
+  await call(service, 'PATCH', '/presets/not-me', { body: { status: 'disabled' } })
+  const member = await signInAs(service, { user_id: 'reader' })
+  const listed = async (query = ''): Promise<unknown> =>
+    ((await member.ask('GET', `/presets${query}`)).json as { data: { slug: string }[] }).data.map(({ slug }) => slug)
+  expect(await listed()).toEqual(['read-me'])
+  expect(await listed('?include=usage&status=active')).toEqual(['read-me'])
+  expect(await listed('?status=disabled')).toEqual([])
+  expect(dataOf(await member.ask('GET', '/presets/read-me'))).toMatchObject({ designated_version: { system_prompt: 'Answer briefly.' } })
+  for (const [method, path, status] of [
+    ['GET', '/presets/not-me', 404],
+    ['GET', '/presets/nothing', 404],
+    ['GET', '/presets?workspace_id=other', 404],
+    ['GET', '/presets/read-me/versions', 403],
+    ['GET', '/presets/read-me/history', 403],
+    ['DELETE', '/presets/read-me', 403],
+  ] as const)
+    expect([path, (await member.ask(method, path)).status]).toEqual([path, status])
+})
+
 test('404: somebody who is no member, or a workspace out of reach; 403: a member; 400: a role that is none', async () => {
   expect((await patch('nobody', { name: 'x' })).status).toBe(404)
   await call(service, 'POST', '/workspaces', { body: { name: 'x', slug: 'other' } })

@@ -37,6 +37,19 @@ describe('lists', () => {
     expect(first).toHaveProperty('designated_version_id')
   })
 
+  test('200: with include=usage, what each was used for in the last 24 hours; anything else to include is 400', async () => {
+    const lone = await services.start()
+    for (const slug of ['used', 'unused']) await savePreset(lone, slug, { model: 'sandbox/echo' })
+    for (const text of ['Hi', 'Ho']) await infer(lone, { model: '@preset/used', messages: [{ role: 'user', content: text }] })
+    const listed = (await call(lone, 'GET', '/presets?include=usage')).json as { data: { slug: string; usage: Record<string, unknown> }[] }
+    expect(listed.data.map(({ slug, usage }) => [slug, usage['requests'], usage['errors'], usage['cost']])).toEqual([
+      ['unused', 0, 0, 0],
+      ['used', 2, 0, 0],
+    ])
+    expect((await call(lone, 'GET', '/presets')).presets[0]).not.toHaveProperty('usage')
+    expect((await call(lone, 'GET', '/presets?include=everything')).status).toBe(400)
+  })
+
   test('200: versions, oldest first, a page at a time', async () => {
     for (let version = 1; version <= 5; version += 1)
       await savePreset(service, 'grown', { model: 'sandbox/echo', max_output_tokens: version })

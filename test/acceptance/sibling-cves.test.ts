@@ -261,6 +261,8 @@ test('14, 43, 47: the routes that need no key are these, and none of them tells 
   )
   expect(open.toSorted((a, b) => (a < b ? -1 : 1))).toEqual([
     'get /',
+    // What the sign-in page shows to everybody.
+    'get /api/v1/sessions/methods',
     // The files of the dashboard are the same for everybody.
     'get /dashboard',
     'get /dashboard/assets/{file}',

@@ -13,10 +13,12 @@ export type GuardrailTest = z.output<typeof guardrailTest>
 /** A draft sets these; a member that it leaves out stays as it is saved. */
 export type GuardrailDraft = Readonly<Partial<Omit<Guardrail, 'id' | 'workspace_id' | 'created_at' | 'updated_at'>>>
 
-export const guardrailList = queryOptions({
-  queryKey: ['guardrails'],
-  queryFn: async ({ signal }) => (await ask<{ data: readonly Guardrail[] }>('/guardrails', { query: { limit: 100 }, signal })).data,
-})
+export const guardrailList = (workspace?: string) =>
+  queryOptions({
+    queryKey: ['guardrails', { workspace }],
+    queryFn: async ({ signal }) =>
+      (await ask<{ data: readonly Guardrail[] }>('/guardrails', { query: { limit: 100, workspace_id: workspace }, signal })).data,
+  })
 
 export const assignmentsOf = (id: string) =>
   queryOptions({

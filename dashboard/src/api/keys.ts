@@ -15,6 +15,7 @@ export type Key = ApiKeyResource & { readonly limits?: readonly KeyLimit[] }
 export interface KeyFilter {
   readonly q?: string | undefined
   readonly status?: string | undefined
+  readonly workspace_id?: string | undefined
 }
 
 interface KeyPage {
@@ -25,8 +26,7 @@ interface KeyPage {
 export const keyList = (filter: KeyFilter) =>
   infiniteQueryOptions({
     queryKey: ['keys', filter],
-    queryFn: ({ signal, pageParam }) =>
-      ask<KeyPage>('/keys', { query: { q: filter.q, status: filter.status, limit: 100, cursor: pageParam }, signal }),
+    queryFn: ({ signal, pageParam }) => ask<KeyPage>('/keys', { query: { ...filter, limit: 100, cursor: pageParam }, signal }),
     initialPageParam: null as string | null,
     getNextPageParam: ({ next_cursor }) => next_cursor ?? null,
   })

@@ -4,17 +4,17 @@ import { queryOptions } from '@tanstack/react-query'
 import type {
   PresetMove,
   PresetPatch,
-  PresetResource,
   PresetShape,
   PresetVersionResource,
   PresetWithVersion,
   SavedPreset,
 } from '../../../src/contract/preset.ts'
+import type { ListedPresetResource } from '../../../src/contract/preset-query.ts'
 import type { RolloutState, Split, Sticky, VersionFigures } from '../../../src/contract/rollout.ts'
 import { ApiError } from './api-error.ts'
 import { ask, type Query, segment } from './client.ts'
 
-export type Preset = PresetResource
+export type Preset = ListedPresetResource
 export type PresetVersion = PresetVersionResource
 export type { PresetMove, PresetShape, PresetWithVersion }
 

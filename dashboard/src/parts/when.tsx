@@ -1,6 +1,8 @@
 import { useSyncExternalStore } from 'react'
 
 import { clockTime, instant, relative } from '../format.ts'
+import { useStore } from '../store.ts'
+import { timeZone } from '../time-zone.ts'
 
 const listeners = new Set<() => void>()
 let nowMs = Date.now()
@@ -22,6 +24,7 @@ export const useNow = (): number =>
 /** Relative, or the time of the day; the instant is in the tooltip. */
 export const When = ({ at, exact = false }: { at: string | null | undefined; exact?: boolean }) => {
   const now = useNow()
+  useStore(timeZone)
   if (at === null || at === undefined) return <span className="faint">–</span>
   return (
     <time className="number nowrap" dateTime={at} title={instant(at)}>

@@ -15,6 +15,7 @@ import { KeysHelp, helpOpen } from './keys-help.tsx'
 import { Logo } from './logo.tsx'
 import { screensFor } from './navigation.ts'
 import { useShellKeys } from './shell-keys.ts'
+import { WorkspaceSwitch } from './workspace-switch.tsx'
 
 const Palette = lazy(() => import('./palette.tsx').then(({ Palette }) => ({ default: Palette })))
 
@@ -38,6 +39,7 @@ export const Shell = () => {
             <span className="hidden-text">Search and commands </span>⌘K
           </button>
         </div>
+        <WorkspaceSwitch />
         <nav aria-label="Screens">
           <ul>
             {screens.map(({ to, title }) => (

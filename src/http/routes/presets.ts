@@ -1,15 +1,25 @@
-/** Reading, changing and archiving presets. Reads need a management key too (docs/contract/presets.md#access). */
+/** Reading, changing and archiving presets (docs/contract/presets.md#access). */
 import { z } from 'zod'
 
 import { listOf, listPaging } from '../../contract/paging.ts'
-import { movesQuery, presetsQuery, readMovesQuery, readPresetsQuery, readVersionOrder, versionOrder } from '../../contract/preset-query.ts'
-import { preset, presetMove, presetPatch, presetSlug, presetVersion, presetWithVersion } from '../../contract/preset.ts'
+import {
+  listedPreset,
+  type ListedPresetResource,
+  movesQuery,
+  presetsQuery,
+  readMovesQuery,
+  readPresetsQuery,
+  readVersionOrder,
+  versionOrder,
+} from '../../contract/preset-query.ts'
+import { presetMove, presetPatch, presetSlug, presetVersion, presetWithVersion } from '../../contract/preset.ts'
 import { validate } from '../../contract/validate.ts'
 import { inWorkspace } from '../../contract/workspace.ts'
 import { readJsonObject } from '../../lib/json-body.ts'
-import type { Presets } from '../../presets/presets.ts'
+import { type Presets, unknownPreset } from '../../presets/presets.ts'
 import { jsonResponse } from '../json-response.ts'
 import { changedBy, reachOf, type Route, type RouteRequest } from '../route.ts'
+import type { PresetUsage } from './preset-usage.ts'
 
 const shared = { tag: 'Presets', policy: 'management', surface: 'management' } as const
 
@@ -22,33 +32,47 @@ const versionNumber = z
   .regex(/^[1-9]\d{0,8}$/, 'Use the number of a version.')
   .meta({ description: 'Version number.', examples: ['3'] })
 
-export const presetsList = (presets: Presets): Route => ({
-  ...shared,
+/** Members read what they may use: active presets. */
+const own = { ...shared, policy: 'own' } as const
+
+const hasOnlyActive = (request: RouteRequest): boolean => reachOf(request).onlyUserId !== null
+
+export const presetsList = ({ presets, usageOf }: { readonly presets: Presets; readonly usageOf: PresetUsage }): Route => ({
+  ...own,
   method: 'GET',
   path: '/presets',
   operation: 'listPresets',
-  summary: 'List presets, most recently updated first',
+  summary: 'List presets, most recently updated first; members see the active ones',
   query: { ...presetsQuery, ...listPaging.query, ...inWorkspace },
-  answers: { 200: { description: 'Presets without their versions; archived ones too.', schema: listOf(preset) } },
-  errors: [400, 404],
+  answers: { 200: { description: 'Presets without their versions; archived ones too.', schema: listOf(listedPreset) } },
+  errors: [400, 404, 503],
   async handle(request) {
     const { workspaceId } = reachOf(request)
-    const page = await presets.list({ workspaceId, ...readPresetsQuery(request.query) }, listPaging.read(request.query))
-    return jsonResponse({ data: page.items, total_count: page.totalCount })
+    const { include, ...filter } = readPresetsQuery(request.query)
+    const slice = listPaging.read(request.query)
+    if (hasOnlyActive(request) && (filter.status ?? 'active') !== 'active') return jsonResponse({ data: [], total_count: 0 })
+    const page = await presets.list({ workspaceId, ...filter, ...(hasOnlyActive(request) ? { status: 'active' } : {}) }, slice)
+    const data: readonly ListedPresetResource[] = include === 'usage' ? await usageOf(request, page.items) : page.items
+    return jsonResponse({ data, total_count: page.totalCount })
   },
 })
 
 export const presetsGet = (presets: Presets): Route => ({
-  ...shared,
+  ...own,
   method: 'GET',
   path: '/presets/:slug',
   operation: 'getPreset',
-  summary: 'Read a preset with its designated version',
+  summary: 'Read a preset with its designated version; members read the active ones',
   params: { slug: presetSlug },
   query: inWorkspace,
   answers: { 200: { description: 'The preset.', schema: z.object({ data: presetWithVersion }) } },
   errors: [400, 404],
-  handle: async (request) => jsonResponse({ data: await presets.get(reachOf(request).workspaceId, slugOf(request)) }),
+  async handle(request) {
+    const slug = slugOf(request)
+    const data = await presets.get(reachOf(request).workspaceId, slug)
+    if (hasOnlyActive(request) && data.status !== 'active') return unknownPreset(slug)
+    return jsonResponse({ data })
+  },
 })
 
 export const presetsVersions = (presets: Presets): Route => ({

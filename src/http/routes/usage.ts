@@ -151,7 +151,7 @@ const cellsOf = (groupBy: readonly Dimension[], group: UsageGroup, names: UsageN
   return [...groupBy.flatMap((dimension) => columnsOf(dimension).map((column) => shown[column] ?? null)), group === null]
 }
 
-const amountsOf = (sums: UsageSums) => ({
+export const amountsOf = (sums: UsageSums) => ({
   requests: sums.requests,
   errors: sums.errors,
   cancelled: sums.cancelled,

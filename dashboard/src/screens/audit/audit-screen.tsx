@@ -26,7 +26,14 @@ export const AuditScreen = () => {
   const search = useSearch({ strict: false })
   const navigate = useNavigate()
   const range = rangeOf({ ...search, range: search['range'] ?? '30d' }, useNow())
-  const filter = { from: range.from, to: range.to, object_type: search['object'], user_id: search['person'], action: search['action'] }
+  const filter = {
+    from: range.from,
+    to: range.to,
+    object_type: search['object'],
+    user_id: search['person'],
+    action: search['action'],
+    workspace_id: search['workspace'],
+  }
   const entries = useInfiniteQuery(auditLog(filter))
   return (
     <>

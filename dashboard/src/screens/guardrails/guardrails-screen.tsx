@@ -19,7 +19,7 @@ import { GuardrailEditor } from './guardrail-editor.tsx'
 
 export const GuardrailsScreen = () => {
   const search = useSearch({ strict: false })
-  const guardrails = useQuery(guardrailList)
+  const guardrails = useQuery(guardrailList(search['workspace']))
   const [isNew, setNew] = useState(false)
   useKeys({ c: () => setNew(true) })
   const chosen = guardrails.data?.find(({ id }) => id === search['guardrail'])

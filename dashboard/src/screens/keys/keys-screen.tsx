@@ -27,14 +27,14 @@ export const KeysScreen = () => {
   const search = useSearch({ strict: false })
   const navigate = useNavigate()
   const [isNew, setNew] = useState(search['new'] !== undefined)
-  const filter = { q: search['q'], status: search['status'] ?? 'active' }
+  const filter = { q: search['q'], status: search['status'] ?? 'active', workspace_id: search['workspace'] }
   const keys = useInfiniteQuery(keyList({ ...filter, status: filter.status === 'all' ? undefined : filter.status }))
   useKeys({ c: () => setNew(true) })
   const chosen = search['key']
   return (
     <>
       <ScreenHead title="Keys">
-        <CopyCurl path="/keys" query={filter.status === 'all' ? { q: filter.q } : filter} />
+        <CopyCurl path="/keys" query={filter.status === 'all' ? { ...filter, status: undefined } : filter} />
         <Button kind="primary" onClick={() => setNew(true)} keys="c">
           New key
         </Button>

@@ -4,6 +4,7 @@ import { Link, useParams, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 
 import { preset, presetMoves, presetVersions, type PresetVersion, type PresetWithVersion } from '../../api/presets.ts'
+import { currentSession } from '../../api/session.ts'
 import { Button } from '../../parts/button.tsx'
 import { Copy } from '../../parts/copy.tsx'
 import { CopyCurl } from '../../parts/copy-curl.tsx'
@@ -15,6 +16,7 @@ import { Editor } from './editor.tsx'
 import { History } from './history.tsx'
 import { LabelsAndRollout } from './labels-and-rollout.tsx'
 import { MoveLive } from './move-live.tsx'
+import { PresetReading } from './preset-reading.tsx'
 import { PresetSettings } from './preset-settings.tsx'
 import { UsedBy } from './used-by.tsx'
 
@@ -38,7 +40,9 @@ export const PresetScreen = () => {
   const { workspace } = useSearch({ strict: false })
   const scope = { workspace_id: workspace }
   const found = useQuery(preset(slug, scope))
-  const versions = useQuery(presetVersions(slug, scope))
+  const role = useQuery(currentSession).data?.role
+  const versions = useQuery({ ...presetVersions(slug, scope), enabled: role === 'admin' })
+  if (found.data !== undefined && role === 'member') return <PresetReading preset={found.data} />
   if (found.data !== undefined && versions.data !== undefined) return <Preset key={slug} preset={found.data} versions={versions.data} />
   return (
     <>

@@ -4,7 +4,7 @@ import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 
 import { presetList, type Preset } from '../../api/presets.ts'
-import { usage } from '../../api/usage.ts'
+import { currentSession } from '../../api/session.ts'
 import { count, money, percent } from '../../format.ts'
 import { Button } from '../../parts/button.tsx'
 import { CopyCurl } from '../../parts/copy-curl.tsx'
@@ -14,8 +14,7 @@ import { Panel } from '../../parts/panel.tsx'
 import { ScreenHead } from '../../parts/screen-head.tsx'
 import { Status } from '../../parts/status.tsx'
 import { Table } from '../../parts/table.tsx'
-import { useNow, When } from '../../parts/when.tsx'
-import { rangeOf } from '../../range.ts'
+import { When } from '../../parts/when.tsx'
 import { useKeys } from '../../shell/keyboard.ts'
 import { filterText } from '../requests/filter.ts'
 import { NewPreset } from './new-preset.tsx'
@@ -26,13 +25,10 @@ export const PresetsScreen = () => {
   const { q, state = 'active', workspace } = useSearch({ strict: false })
   const navigate = useNavigate()
   const [isCreating, setCreating] = useState(false)
-  const [openedAt] = useState(useNow())
-  const query = { q, status: state, workspace_id: workspace }
+  const query = { q, status: state, workspace_id: workspace, include: 'usage' }
   const presets = useQuery(presetList(query))
-  const { from, to } = rangeOf({ range: '24h' }, openedAt)
-  const used = useQuery(usage({ from, to, interval: 'day', group_by: 'preset', top: 50, workspace_id: workspace }))
-  const sums = new Map((used.data?.groups ?? []).map((group) => [group.preset, group]))
-  const create = (): void => setCreating(true)
+  const isMember = useQuery(currentSession).data?.role === 'member'
+  const create = (): void => setCreating(!isMember)
   useKeys({ c: create })
   return (
     <>
@@ -47,19 +43,23 @@ export const PresetsScreen = () => {
             void navigate({ to: '.', search: (before) => ({ ...before, q: event.target.value || undefined }), replace: true })
           }
         />
-        <select
-          aria-label="State"
-          value={state}
-          onChange={(event) => void navigate({ to: '.', search: (before) => ({ ...before, state: event.target.value }) })}
-        >
-          {STATES.map((one) => (
-            <option key={one}>{one}</option>
-          ))}
-        </select>
+        {isMember ? null : (
+          <select
+            aria-label="State"
+            value={state}
+            onChange={(event) => void navigate({ to: '.', search: (before) => ({ ...before, state: event.target.value }) })}
+          >
+            {STATES.map((one) => (
+              <option key={one}>{one}</option>
+            ))}
+          </select>
+        )}
         <CopyCurl path="/presets" query={query} />
-        <Button kind="primary" onClick={create} keys="c">
-          New preset
-        </Button>
+        {isMember ? null : (
+          <Button kind="primary" onClick={create} keys="c">
+            New preset
+          </Button>
+        )}
       </ScreenHead>
       <Panel title="All presets" quiet>
         <Loaded query={presets} rows={8}>
@@ -68,7 +68,7 @@ export const PresetsScreen = () => {
               label="Presets"
               rows={found}
               rowKey={({ id }) => id}
-              empty={<NoPresets isFiltered={q !== undefined || state !== 'active'} onCreate={create} />}
+              empty={<NoPresets isFiltered={isMember || q !== undefined || state !== 'active'} onCreate={create} />}
               columns={[
                 {
                   title: 'Name',
@@ -99,21 +99,19 @@ export const PresetsScreen = () => {
                 {
                   title: 'Requests, 24 h',
                   align: 'right',
-                  cell: ({ slug }) => (
+                  cell: ({ slug, usage }) => (
                     <Link to="/requests" search={{ q: filterText({ preset: slug }) }}>
-                      {count(sums.get(slug)?.requests ?? 0)}
+                      {count(usage?.requests ?? 0)}
                     </Link>
                   ),
                 },
                 {
                   title: 'Errors',
                   align: 'right',
-                  cell: ({ slug }) => {
-                    const sum = sums.get(slug)
-                    return sum === undefined || sum.requests === 0 ? <span className="faint">–</span> : percent(sum.errors / sum.requests)
-                  },
+                  cell: ({ usage }) =>
+                    usage === undefined || usage.requests === 0 ? <span className="faint">–</span> : percent(usage.errors / usage.requests),
                 },
-                { title: 'Cost', align: 'right', wideOnly: true, cell: ({ slug }) => money(sums.get(slug)?.cost ?? 0) },
+                { title: 'Cost', align: 'right', wideOnly: true, cell: ({ usage }) => money(usage?.cost ?? 0) },
                 { title: 'Changed', align: 'right', wideOnly: true, cell: ({ updated_at }) => <When at={updated_at} /> },
               ]}
             />

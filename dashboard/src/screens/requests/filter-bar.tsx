@@ -3,9 +3,9 @@ import { useNavigate, useSearch } from '@tanstack/react-router'
 import { type FormEvent, useEffect, useId, useRef, useState } from 'react'
 
 import { useKeys } from '../../shell/keyboard.ts'
-import { FILTER_KEYS, readFilter } from './filter.ts'
+import { FILTER_KEYS, type ReadFilter } from './filter.ts'
 
-export const FilterBar = () => {
+export const FilterBar = ({ faults }: Pick<ReadFilter, 'faults'>) => {
   const { q = '' } = useSearch({ strict: false })
   const navigate = useNavigate()
   const [text, setText] = useState(q)
@@ -18,7 +18,6 @@ export const FilterBar = () => {
     event.preventDefault()
     apply(text)
   }
-  const { faults } = readFilter(q)
   return (
     <search className="filter">
       <form onSubmit={submit} className="filter-form">

@@ -17,11 +17,12 @@ import { VirtualRows } from '../../parts/virtual-rows.tsx'
 import { useNow } from '../../parts/when.tsx'
 import { rangeOf } from '../../range.ts'
 import { useKeys } from '../../shell/keyboard.ts'
-import { readFilter } from './filter.ts'
+import { ColumnChooser, useChosenColumns } from './chosen-columns.tsx'
 import { FilterBar } from './filter-bar.tsx'
-import { ALL_COLUMNS, FEW_COLUMNS, PHONE_COLUMNS } from './request-columns.tsx'
+import { FEW_COLUMNS, PHONE_COLUMNS } from './request-columns.tsx'
 import { RequestHistogram } from './request-histogram.tsx'
 import { useLive } from './use-live.ts'
+import { useRequestFilter } from './use-request-filter.ts'
 
 export const RequestsScreen = () => {
   const search = useSearch({ strict: false })
@@ -35,18 +36,19 @@ export const RequestsScreen = () => {
   // What is followed live begins when it was asked for: a range that moved with the clock would ask again each minute.
   const [openedAt] = useState(now)
   const range = rangeOf(search, openedAt)
-  const filter = useMemo(() => ({ ...readFilter(q).query, workspace_id: workspace }), [q, workspace])
+  const { query: filter, faults, isReady } = useRequestFilter(q, workspace)
+  const columns = useChosenColumns()
   const bounded = useMemo(
     () => ({ ...filter, from: range.from, ...(search['to'] === undefined ? {} : { to: range.to }) }),
     [filter, range.from, range.to, search],
   )
-  const list = useInfiniteQuery(generationList(bounded))
+  const list = useInfiniteQuery({ ...generationList(bounded), enabled: isReady })
   const scroller = useRef<HTMLDivElement>(null)
   const isHeld = useCallback(
     () => scroller.current?.matches(':hover, :focus-within') === true || (scroller.current?.scrollTop ?? 0) > 0,
     [],
   )
-  const live = useLive(filter, isLive, isHeld)
+  const live = useLive(filter, isLive && isReady, isHeld)
   const rows = useMemo(() => merged(live.rows, list.data?.pages.flatMap(({ data }) => data) ?? []), [live.rows, list.data])
   const toggleLive = (): void =>
     void navigate({ to: '.', search: (before) => ({ ...before, live: isLive ? undefined : 'on' }), replace: true })
@@ -68,6 +70,7 @@ export const RequestsScreen = () => {
           <Button aria-pressed={isLive} onClick={toggleLive} keys="f">
             {isLive ? '● Live' : '○ Live'}
           </Button>
+          {isPhone ? null : <ColumnChooser />}
           <Button onClick={exportCsv}>Export CSV</Button>
           <CopyCurl path="/generations" query={bounded} />
         </ScreenHead>
@@ -75,8 +78,8 @@ export const RequestsScreen = () => {
       <div className={id !== null && isWide ? 'beside' : undefined}>
         {listIsShown ? (
           <div className="requests-list">
-            <FilterBar />
-            {id === null ? <RequestHistogram filter={filter} range={range} /> : null}
+            <FilterBar faults={faults} />
+            {id === null && isReady ? <RequestHistogram filter={filter} range={range} /> : null}
             <p className="rows-note" role="status">
               {live.waiting > 0 ? (
                 <button type="button" className="link-button" onClick={live.show}>
@@ -95,7 +98,7 @@ export const RequestsScreen = () => {
                 ) : (
                   <VirtualRows
                     label="Requests"
-                    columns={isPhone ? PHONE_COLUMNS : id === null ? ALL_COLUMNS : FEW_COLUMNS}
+                    columns={isPhone ? PHONE_COLUMNS : id === null ? columns : FEW_COLUMNS}
                     rows={rows}
                     rowKey={rowKey}
                     selected={id}

@@ -2,6 +2,7 @@ import { Field } from '../../parts/field.tsx'
 import { chooseSingleKeys, singleKeys } from '../../shell/keyboard.ts'
 import { useStore } from '../../store.ts'
 import { chooseTheme, theme, THEMES } from '../../theme.ts'
+import { chooseTimeZone, TIME_ZONES, timeZone } from '../../time-zone.ts'
 
 /** Kept in this browser alone. */
 export const BrowserSettings = () => {
@@ -13,6 +14,18 @@ export const BrowserSettings = () => {
           {THEMES.map((name) => (
             <option key={name} value={name}>
               {name === 'system' ? 'as the system says' : name}
+            </option>
+          ))}
+        </select>
+      </Field>
+      <Field label="Times">
+        <select
+          value={useStore(timeZone)}
+          onChange={(event) => chooseTimeZone(TIME_ZONES.find((zone) => zone === event.target.value) ?? 'local')}
+        >
+          {TIME_ZONES.map((zone) => (
+            <option key={zone} value={zone}>
+              {zone === 'local' ? 'of this machine' : zone}
             </option>
           ))}
         </select>

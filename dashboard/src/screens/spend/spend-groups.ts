@@ -9,7 +9,12 @@ const FILTERS = ['key', 'model', 'provider', 'preset', 'user_id', 'workspace_id'
 export type SpendFilterValues = Readonly<Partial<Record<(typeof FILTERS)[number], string>>>
 
 export const spendFilterOf = (search: Search): SpendFilterValues =>
-  Object.fromEntries(FILTERS.flatMap((name) => (search[name] === undefined ? [] : [[name, search[name]]])))
+  Object.fromEntries(
+    FILTERS.flatMap((name) => {
+      const value = search[name] ?? (name === 'workspace_id' ? search['workspace'] : undefined)
+      return value === undefined ? [] : [[name, value]]
+    }),
+  )
 
 const PARAMETERS: Readonly<Record<Dimension, (typeof FILTERS)[number]>> = {
   key: 'key',

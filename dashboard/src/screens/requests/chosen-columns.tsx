@@ -1,0 +1,48 @@
+/** Which columns the list of requests has; kept in this browser. */
+import { DropdownMenu } from 'radix-ui'
+
+import { createStore, useStore } from '../../store.ts'
+import { ALL_COLUMNS, FEW_COLUMNS } from './request-columns.tsx'
+
+const NAME = 'patchbay.request-columns-hidden'
+
+const hidden = createStore<readonly string[]>((localStorage.getItem(NAME) ?? '').split(',').filter((title) => title !== ''))
+
+const ALWAYS: ReadonlySet<string> = new Set(FEW_COLUMNS.map(({ title }) => title))
+
+export const useChosenColumns = (): typeof ALL_COLUMNS => {
+  const left = useStore(hidden)
+  return ALL_COLUMNS.filter(({ title }) => !left.includes(title))
+}
+
+const show = (title: string, isShown: boolean): void => {
+  const others = hidden.get().filter((one) => one !== title)
+  const left = isShown ? others : [...others, title]
+  localStorage.setItem(NAME, left.join(','))
+  hidden.set(left)
+}
+
+export const ColumnChooser = () => {
+  const left = useStore(hidden)
+  return (
+    <DropdownMenu.Root modal={false}>
+      <DropdownMenu.Trigger className="button plain">Columns</DropdownMenu.Trigger>
+      <DropdownMenu.Portal>
+        <DropdownMenu.Content className="menu" align="end" sideOffset={4}>
+          {ALL_COLUMNS.filter(({ title }) => !ALWAYS.has(title)).map(({ title }) => (
+            <DropdownMenu.CheckboxItem
+              key={title}
+              className="menu-item"
+              checked={!left.includes(title)}
+              onCheckedChange={(isShown) => show(title, isShown)}
+              onSelect={(event) => event.preventDefault()}
+            >
+              <span aria-hidden="true">{left.includes(title) ? '○' : '●'} </span>
+              {title}
+            </DropdownMenu.CheckboxItem>
+          ))}
+        </DropdownMenu.Content>
+      </DropdownMenu.Portal>
+    </DropdownMenu.Root>
+  )
+}

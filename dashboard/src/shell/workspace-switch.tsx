@@ -1,0 +1,32 @@
+/** For those who run the installation: whose requests, presets, keys and figures the screens show. */
+import { useQuery } from '@tanstack/react-query'
+import { useNavigate, useSearch } from '@tanstack/react-router'
+
+import { currentSession } from '../api/session.ts'
+import { workspaceList } from '../api/workspaces.ts'
+
+export const WorkspaceSwitch = () => {
+  const isOperator = useQuery(currentSession).data?.is_operator === true
+  const workspaces = useQuery({ ...workspaceList, enabled: isOperator }).data ?? []
+  const { workspace = '' } = useSearch({ strict: false })
+  const navigate = useNavigate()
+  if (workspaces.length < 2) return null
+  return (
+    <select
+      className="workspace-switch"
+      aria-label="Workspace"
+      value={workspace}
+      onChange={(event) => {
+        const chosen = event.target.value === '' ? undefined : event.target.value
+        void navigate({ to: '.', search: (before) => ({ ...before, workspace: chosen }) })
+      }}
+    >
+      <option value="">every workspace</option>
+      {workspaces.map(({ id, slug, name }) => (
+        <option key={id} value={slug}>
+          {name}
+        </option>
+      ))}
+    </select>
+  )
+}

@@ -1,0 +1,46 @@
+/** What a member sees: every screen of a member opens, and nothing that is asked is refused. */
+import { describe, expect, test } from 'bun:test'
+
+import { useServices } from '../../test/support/started-service.ts'
+import { BROWSER_PATH, useBrowser } from './browser.ts'
+import { chat, manage, savePreset } from './calls.ts'
+
+const services = useServices()
+const browser = useBrowser()
+
+describe.skipIf(BROWSER_PATH === null)('a member', () => {
+  test('reads presets, tries one in the playground, finds that request, and sees nobody else’s', async () => {
+    const service = await services.start()
+    await savePreset(service, 'support-bot', 'Answer politely.')
+    const { id: foreign } = await chat(service, { model: 'sandbox/lorem' })
+    const { data } = await manage<{ data: { url: string } }>(service, '/login-links', { body: { user_id: 'ada', role: 'member' } })
+    const { page, ...visitor } = await browser.visit(data.url)
+    const screens = page.getByRole('navigation', { name: 'Screens' })
+    await screens.waitFor()
+    expect(await screens.getByRole('link').allTextContents()).toEqual(['Overview', 'Requests', 'Presets', 'Playground', 'Keys', 'Set up'])
+    await screens.getByRole('link', { name: 'Presets' }).click()
+    await page.getByRole('link', { name: 'support-bot' }).click()
+    await page.getByLabel('System prompt').getByText('Answer politely.').waitFor()
+    expect(await page.getByRole('button', { name: /Save|Put live|New preset/ }).count()).toBe(0)
+    await visitor.checkAccessible()
+
+    await page.getByRole('link', { name: 'Open in playground' }).click()
+    await page.getByLabel('Message 1', { exact: true }).fill('Where is my parcel?')
+    await page.getByRole('button', { name: 'Run', exact: true }).click()
+    await page.getByRole('region', { name: '@preset/support-bot' }).getByRole('link', { name: 'Request' }).click()
+    await page.getByRole('region', { name: 'Timeline' }).waitFor()
+    await screens.getByRole('link', { name: 'Requests' }).click()
+    await page.locator('[data-row]').first().waitFor()
+    expect(await page.locator('[data-row]').count()).toBe(1)
+    for (const title of ['Overview', 'Keys', 'Set up']) {
+      await screens.getByRole('link', { name: title }).click()
+      await page.getByRole('heading', { name: title, level: 1 }).waitFor()
+      await page.waitForLoadState('networkidle')
+    }
+    visitor.check()
+    visitor.expectStatus(404)
+    await page.goto(`${service.url}/dashboard/requests/${foreign}`)
+    await page.getByText('There is no request with this id here').waitFor()
+    visitor.check()
+  })
+})
