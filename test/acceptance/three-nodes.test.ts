@@ -27,7 +27,10 @@ const config = `
 limits: { loop_lag_ms: 0, store_timeout_ms: 2000 }
 providers:
   priced: { name: Priced, dialects: [openai-chat], base_url: "${upstream.url}" }
+  failing: { name: Failing, dialects: [openai-chat], base_url: "${upstream.url}" }
 models:
+  priced/two:
+    endpoints: [{ provider: failing, model: broken }, { provider: priced, model: one }]
   priced/one:
     endpoints: [{ provider: priced, model: one, prices: { prompt: 1, completion: 2 } }]
 `
@@ -117,7 +120,11 @@ describeEachEngine('three nodes', (engine) => {
         choices: [{ index: 0, message: { role: 'assistant', content: 'Hello.' }, finish_reason: 'stop' }],
         usage: { prompt_tokens: 2, completion_tokens: 100, total_tokens: 102 },
       }
-      upstream.script((exchange) => exchange.answer(200, JSON.stringify(answer), { 'content-type': 'application/json' }))
+      upstream.script((exchange) =>
+        exchange.body.model === 'broken'
+          ? exchange.answer(503, '{}')
+          : exchange.answer(200, JSON.stringify(answer), { 'content-type': 'application/json' }),
+      )
       await until(async () => (await Promise.all(three.nodes().map(nodesSeenBy))).every((seen) => seen === 3), 'nodes that see one another')
     })
 
@@ -153,6 +160,32 @@ describeEachEngine('three nodes', (engine) => {
       for (const node of others) await until(async () => (await infer(node, preset, { key })).status === 401, 'the refusal', patient(1000))
       // Both together; on a quiet machine it is some 10 ms.
       expect(performance.now() - savedAt).toBeLessThan(patient(2000))
+    })
+
+    test('a provider that fails at one node is asked by no other: they know it by what that node tells', async () => {
+      const [first = three.all, ...others] = three.nodes()
+      const asked = (): number => upstream.exchanges.filter(({ body }) => body.model === 'broken').length
+      const body = { model: 'priced/two', messages: [{ role: 'user', content: 'Hi' }], provider: { order: ['failing', 'priced'] } }
+      const breakerAt = async (node: Callee): Promise<string> => {
+        const { json } = await call(node, 'GET', '/providers/health')
+        const { data } = json as { data: readonly { slug: string; breaker: { state: string } }[] }
+        return data.find(({ slug }) => slug === 'failing')?.breaker.state ?? 'unknown'
+      }
+      // Nobody leaves a provider alone without having seen that another one works.
+      for (const node of others) expect((await infer(node, { ...body, provider: { only: ['priced'] } })).status).toBe(200)
+      await until(
+        async () => {
+          expect((await infer(first, body)).status).toBe(200)
+          return (await breakerAt(first)) === 'open'
+        },
+        'the breaker of the node that asked',
+        patient(3000),
+      )
+      const before = asked()
+      expect(before).toBeGreaterThan(0)
+      for (const node of others) await until(async () => (await breakerAt(node)) === 'open', 'what the first one tells', patient(3000))
+      for (const node of others) expect((await infer(node, body)).status).toBe(200)
+      expect(asked()).toBe(before)
     })
 
     test('a rate of 300 a minute lets in 300 over all nodes, within two in a hundred and what time gives back', async () => {

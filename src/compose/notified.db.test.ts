@@ -1,0 +1,130 @@
+/** Two nodes on one PostgreSQL, whose clocks stand still: no poll of theirs ever runs, so what one learns of the other it was told. */
+import { expect, test } from 'bun:test'
+
+import { changedBy } from '../../test/support/changed-by.ts'
+import { describeEachEngine } from '../../test/support/databases.ts'
+import { createFakeClock, turn } from '../../test/support/fake-clock.ts'
+import { patient } from '../../test/support/patience.ts'
+import { temporaryDirectory } from '../../test/support/sqlite-database.ts'
+import { testSeal } from '../../test/support/test-seal.ts'
+import { configFileSchema } from '../config-file.ts'
+import { UNBOUNDED } from '../keys/keys.ts'
+import { type Clock, systemClock } from '../lib/clock.ts'
+import { systemIds } from '../lib/id.ts'
+import { makeRootSecret } from '../root-secret.ts'
+import type { Database } from '../storage/database.ts'
+import { createWorkspaceStore } from '../storage/workspace-store.ts'
+import { logTo } from '../telemetry/log.ts'
+import { createMetrics } from '../telemetry/metrics.ts'
+import { composeService } from './service.ts'
+
+const secret = makeRootSecret(temporaryDirectory())
+
+const startNode = async (database: Database, node: string, owner: { workspaceId: string; userId: string }) => {
+  const clock = createFakeClock()
+  const { server } = database
+  if (server === null) throw new Error('Nodes need a server.')
+  const storage = {
+    // A connection that could not be made is tried again by a clock that goes on.
+    database: { ...database, server: { ...server, listen: (_: Clock, heard: () => void) => server.listen(systemClock, heard) } },
+    secret,
+    owner,
+    rereadSecret: async () => secret,
+    claimFirstStart: async () => false,
+    address: async () => null,
+    noteAddress: async () => undefined,
+    forgetFirstStart: async () => undefined,
+  }
+  const service = await composeService(
+    {
+      clock,
+      ids: systemIds,
+      log: logTo(() => undefined, 'silent', clock),
+      metrics: createMetrics(),
+      storage,
+      host: '127.0.0.1',
+      journal: null,
+      seal: testSeal,
+      node,
+      limitStore: null,
+      startSettings: [],
+      redis: null,
+    },
+    configFileSchema.parse({}),
+    null,
+    {},
+  )
+  const ask = async (key: string, method: string, path: string, body?: object): Promise<Response> => {
+    const answering = service.app.answer(
+      new Request(`http://host/api/v1${path}`, {
+        method,
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      }),
+    )
+    let isAnswered = false
+    const answered = answering.finally(() => (isAnswered = true))
+    while (!isAnswered) {
+      await turn()
+      // What waits for its turn, and for no time, goes on.
+      clock.advance(0)
+    }
+    return answered
+  }
+  const close = async (): Promise<void> => {
+    let isClosed = false
+    const closing = service.close().finally(() => (isClosed = true))
+    while (!isClosed) {
+      await turn()
+      clock.advance(50)
+    }
+    await closing
+  }
+  return { service, ask, close }
+}
+
+/** How long until it is so, in milliseconds. */
+const timeUntil = async (reached: () => Promise<boolean>): Promise<number> => {
+  const beganMs = performance.now()
+  while (!(await reached())) {
+    const passedMs = performance.now() - beganMs
+    if (passedMs > patient(1000)) throw new Error(`It is not so after ${passedMs} ms.`)
+    await turn()
+  }
+  return performance.now() - beganMs
+}
+
+describeEachEngine('told by the database alone', (engine) => {
+  // A SQLite file has one process.
+  if (engine.name === 'sqlite') return
+
+  test('a key that one node revokes is refused by the other, and a version that one saves is served by the other', async () => {
+    const location = await engine.locate()
+    const [ours, theirs] = [await engine.open(location), await engine.open(location)]
+    const owner = await createWorkspaceStore(ours).ensureDefaults({
+      workspaceId: crypto.randomUUID(),
+      userId: crypto.randomUUID(),
+      now: '2026-11-20T10:00:00.000Z',
+    })
+    const [here, there] = [await startNode(ours, 'here', owner), await startNode(theirs, 'there', owner)]
+    const make = async (kind: 'management' | 'inference') => {
+      const { workspaceId, userId: creatorUserId } = owner
+      const { key, record } = await here.service.keys.create({ kind, name: kind, workspaceId, creatorUserId, ...UNBOUNDED }, changedBy())
+      return { key, hash: record.hash }
+    }
+    const [manager, caller] = [await make('management'), await make('inference')]
+    const save = (model: string) => here.ask(manager.key, 'POST', '/presets/told/chat/completions', { model, messages: [] })
+    const chat = () =>
+      there.ask(caller.key, 'POST', '/chat/completions', { model: '@preset/told', messages: [{ role: 'user', content: 'Hi' }] })
+
+    expect((await save('sandbox/echo')).status).toBe(200)
+    await timeUntil(async () => (await chat()).status === 200)
+    expect((await save('sandbox/error/server')).status).toBe(200)
+    const presetMs = await timeUntil(async () => (await (await chat()).text()).includes('"error"'))
+    expect((await here.ask(manager.key, 'DELETE', `/keys/${caller.hash}`)).status).toBe(200)
+    const keyMs = await timeUntil(async () => (await chat()).status === 401)
+    console.log(`told within ${Math.ceil(presetMs)} ms and ${Math.ceil(keyMs)} ms`)
+    await here.close()
+    await there.close()
+  })
+})
