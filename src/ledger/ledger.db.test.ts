@@ -173,6 +173,37 @@ describeEachSettler('a limit', (engine) => {
     expect(await ledgerRows()).toEqual([])
     await expectFine()
   })
+
+  test('whose process is killed behind a 503, before it could give the hold back, holds nothing after 90 seconds and costs its prompt at most', async () => {
+    const { database, spender, clock, held, expectFine, ledgerRows } = await open(engine)
+    let isKilled = false
+    const doomed = openNode(
+      {
+        ...database,
+        async transaction(work, durability) {
+          if (isKilled) throw new Error('away')
+          const done = await database.transaction(work, durability)
+          if ((await held()) === 0) return done
+          isKilled = true
+          throw new Error('the connection broke')
+        },
+      },
+      clock,
+    )
+    const limited = spender(0, limitOf(1000))
+    expect(((await rejection(doomed.begin(limited, 400, { promptNanos: 70 }))) as GatewayError).status).toBe(503)
+    expect(await held()).toBe(1)
+    // Its process says nothing more, and another one starts.
+    clock.advance(1)
+    const other = openNode(database, clock)
+    for (let seconds = 0; seconds < 90; seconds += 10) {
+      await other.ledger.tend()
+      clock.advance(10_000)
+    }
+    expect(await held()).toBe(0)
+    expect(await ledgerRows()).toEqual([{ kind: 'reaped', amount_n: 70, estimated: 1 }])
+    await expectFine()
+  })
 })
 
 /** Storage that is away. */
