@@ -1,7 +1,7 @@
 /** A generation record on the wire (docs/contract/management.md#generations). Amounts are US dollars, times are milliseconds. */
 import { z } from 'zod'
 
-import type { JsonObject } from '../lib/json.ts'
+import type { JsonObject, JsonValue } from '../lib/json.ts'
 
 const count = z.int().nullable()
 
@@ -122,6 +122,24 @@ export type RecordedGeneration = Omit<z.output<typeof recordedGeneration>, Free>
   readonly trace: JsonObject | null
   readonly warnings: readonly JsonObject[]
   readonly pipeline: readonly JsonObject[]
+}
+
+/** The members that may be absent from what is stored, as they are told: null, or an empty list. */
+export const ABSENT_MEMBERS: JsonObject = Object.fromEntries(
+  Object.entries(recordedGeneration.shape).flatMap(([name, schema]): [string, null | readonly []][] =>
+    schema instanceof z.ZodNullable ? [[name, null]] : schema instanceof z.ZodArray ? [[name, []]] : [],
+  ),
+)
+
+/** A record without its nulls and empty lists: they are a third of its members, and `ABSENT_MEMBERS` has them. */
+export const withoutAbsent = (record: JsonObject): JsonObject => {
+  const present: Record<string, JsonValue> = {}
+  for (const name in record) {
+    const value = record[name]
+    if (value === null || value === undefined || (Array.isArray(value) && value.length === 0 && ABSENT_MEMBERS[name] !== null)) continue
+    present[name] = value
+  }
+  return present
 }
 
 export const generation = recordedGeneration

@@ -1,5 +1,6 @@
 /** What follows an answer, once and off the request: its permit ends, it is charged, recorded, counted and logged. */
 import { inputTokens, outputTokens, type Usage } from '../canonical/usage.ts'
+import { withoutAbsent } from '../contract/generation.ts'
 import type { Durations } from '../ledger/durations.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import { costOf } from '../models/price.ts'
@@ -49,7 +50,7 @@ const settlement = (finished: Finished, parts: Pick<SettleParts, 'ledger' | 'dur
   if (error === null && attempts.length > 0) parts.durations.add(record.model, durationMs)
   const { usage, cost } = bill
   return {
-    record,
+    record: { ...record, record: withoutAbsent(record.record) },
     userId: request.caller.userId,
     held: hold !== null,
     final: {
