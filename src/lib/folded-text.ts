@@ -190,8 +190,10 @@ const meaningOf = (written: string): string => {
   return meant
 }
 
-const folded = (written: string): string =>
-  unescaped(written)
+const folded = (written: string): string => {
+  const character = unescaped(written)
+  if (PRINTABLE.test(character)) return character
+  return character
     .replace(INVISIBLE, '')
     .normalize('NFKC')
     .replace(SPACE, ' ')
@@ -199,6 +201,9 @@ const folded = (written: string): string =>
     .replaceAll('\u3002', '.')
     .replace(DIGIT, asciiDigit)
     .replace(ORNAMENT, '')
+}
+
+const PRINTABLE = /^[ -~]$/
 
 const unescaped = (written: string): string => {
   if (written.length < 3) return written
@@ -210,6 +215,7 @@ const unescaped = (written: string): string => {
 /** Octets that are no UTF-8 stay as they are written. */
 const fromAddress = (written: string): string => {
   const octets = written.match(/[0-9a-fA-F]{2}(?=%|$)/g) ?? []
+  if (octets.length === 1) return String.fromCharCode(Number.parseInt(written.slice(-2), 16))
   const character = new TextDecoder().decode(Uint8Array.from(octets, (octet) => Number.parseInt(octet, 16)))
   return character.includes('\ufffd') ? written : character
 }
