@@ -124,11 +124,9 @@ export type RecordedGeneration = Omit<z.output<typeof recordedGeneration>, Free>
   readonly pipeline: readonly JsonObject[]
 }
 
-/** The members that may be absent from what is stored, as they are told: null, or an empty list. */
+/** Every member, in its place, as it is told where what is stored has none: null, or an empty list. */
 export const ABSENT_MEMBERS: JsonObject = Object.fromEntries(
-  Object.entries(recordedGeneration.shape).flatMap(([name, schema]): [string, null | readonly []][] =>
-    schema instanceof z.ZodNullable ? [[name, null]] : schema instanceof z.ZodArray ? [[name, []]] : [],
-  ),
+  Object.entries(recordedGeneration.shape).map(([name, schema]) => [name, schema instanceof z.ZodArray ? [] : null]),
 )
 
 /** A record without its nulls and empty lists: they are a third of its members, and `ABSENT_MEMBERS` has them. */
