@@ -13,6 +13,7 @@ import { storedConfig } from './destinations.ts'
 import type { ResourceFacts } from './encode-traces.ts'
 import { type Filtering, isSentTo, needsContent } from './filter-traces.ts'
 import type { RequestTrace } from './request-trace.ts'
+import type { TraceQueue } from './trace-queue.ts'
 import { createSender, type Sender } from './senders.ts'
 
 export interface Broadcast {
@@ -26,6 +27,8 @@ export interface Broadcast {
   healthOf(id: string): DeliveryHealth | null
   /** Why a destination does not take a request without a trace; null: it does. */
   tryOut(type: DestinationType, config: StoredConfig): Promise<string | null>
+  /** Takes up what an earlier process left behind, and goes on looking. */
+  start(): void
   /** What waits goes out, as far as it is taken. */
   close(): Promise<void>
   readonly queued: number
@@ -52,6 +55,7 @@ export interface BroadcastParts {
   /** By the rules for addresses that tenants name, as the configuration has them now. */
   readonly fetch: () => SafeFetch
   readonly operator: OperatorWatch | null
+  readonly queue: TraceQueue
   readonly count: (destination: string, outcome: Outcome, traces: number) => void
   readonly onError: (thrown: unknown, doing: string) => void
 }
@@ -71,7 +75,8 @@ const TIMEOUT_MS = 10_000
 const OPERATOR = 'operator'
 
 export const createBroadcast = (parts: BroadcastParts): Broadcast => {
-  const { store, clock, resource, fetch, operator, count, onError } = parts
+  const { store, clock, resource, fetch, operator, queue, count, onError } = parts
+  let stopLooking = (): void => undefined
   let targets: ReadonlyMap<string, Target> = new Map()
   let byWorkspace: ReadonlyMap<string, readonly Target[]> = new Map()
   const own =
@@ -83,6 +88,7 @@ export const createBroadcast = (parts: BroadcastParts): Broadcast => {
           fetch: () => operator.fetch,
           timeoutMs: operator.timeoutMs,
           count: (outcome, traces) => count(OPERATOR, outcome, traces),
+          kept: null,
         })
 
   const targetOf = (record: DestinationRecord, before: Target | undefined): Target => {
@@ -104,7 +110,14 @@ export const createBroadcast = (parts: BroadcastParts): Broadcast => {
       sender,
       delivery:
         before?.delivery ??
-        createDelivery({ sender, clock, fetch, timeoutMs: TIMEOUT_MS, count: (outcome, traces) => count(id, outcome, traces) }),
+        createDelivery({
+          sender,
+          clock,
+          fetch,
+          timeoutMs: TIMEOUT_MS,
+          count: (outcome, traces) => count(id, outcome, traces),
+          kept: { add: (trace) => queue.add(id, trace), remove: queue.remove },
+        }),
     }
   }
 
@@ -147,8 +160,13 @@ export const createBroadcast = (parts: BroadcastParts): Broadcast => {
         return `${thrown instanceof Error ? thrown.message : String(thrown)}.`
       }
     },
+    start() {
+      stopLooking = queue.start(() => new Map([...targets].map(([id, { delivery }]) => [id, delivery])))
+    },
     async close() {
+      stopLooking()
       await Promise.all(deliveries().map((delivery) => delivery.close()))
+      await queue.close()
     },
     get queued() {
       return deliveries().reduce((sum, { health }) => sum + health.queued, 0)

@@ -34,6 +34,7 @@ const start = (answer: () => number | Error | 'hang') => {
     fetch: () => fetch,
     timeoutMs: 1000,
     count: (outcome, traces) => void (counts[outcome] = (counts[outcome] ?? 0) + traces),
+    kept: null,
   })
   return {
     delivery,

@@ -1,6 +1,6 @@
 /**
- * The traces of one destination on their way to it: in memory, in batches, tried again until the destination takes them, up to
- * an hour. While it fails one batch at a time is tried, so that a dead destination costs one request every few minutes. What
+ * The traces of one destination on their way to it: in batches from memory, with storage behind it (trace-queue.ts), tried again
+ * until the destination takes them, up to an hour. While it fails one batch at a time is tried, so that a dead destination costs one request every few minutes. What
  * one does not take in time, or what has no room, is dropped and counted (docs/contract/broadcast.md#delivery).
  */
 import { promisify } from 'node:util'
@@ -8,6 +8,7 @@ import { gzip } from 'node:zlib'
 
 import { isoTimestamp, type Clock } from '../lib/clock.ts'
 import { type SafeFetch, type SafeResponse, UnsafeRequest } from '../providers/safe-fetch.ts'
+import type { WaitingTrace } from '../storage/waiting-trace-store.ts'
 import type { Encoded, Outgoing } from './outgoing.ts'
 import type { Sender } from './senders.ts'
 
@@ -19,7 +20,11 @@ export interface Delivery {
   add(trace: Encoded): void
   /** From now on, by another sender of the same type. */
   use(sender: Sender): void
-  /** What waits is tried once more; what is not taken by then is dropped. Nothing can be added any more. */
+  /** What a process before this one left behind. */
+  resume(trace: WaitingTrace): void
+  /** Whether it takes more of that. */
+  readonly hasRoom: boolean
+  /** What waits is tried once more; what is not taken by then is left in storage, or dropped where it is in none. Nothing can be added any more. */
   close(): Promise<void>
   /** Nothing more goes out. */
   stop(): void
@@ -42,6 +47,14 @@ export interface DeliveryParts {
   readonly fetch: () => SafeFetch
   readonly timeoutMs: number
   readonly count: (outcome: Outcome, traces: number) => void
+  /** Null: what waits is in memory alone. */
+  readonly kept: KeptTraces | null
+}
+
+/** What waits, in storage. */
+export interface KeptTraces {
+  add(trace: Encoded): string
+  remove(ids: readonly string[]): void
 }
 
 const QUEUE_MAX = 10_000
@@ -56,6 +69,8 @@ const AGE_MAX_MS = 60 * 60 * 1000
 const ANSWER_MAX_BYTES = 64 * 1024
 
 interface Waiting extends Encoded {
+  /** In storage; null where it is in none. */
+  readonly id: string | null
   readonly bytes: number
   readonly addedMs: number
 }
@@ -68,7 +83,7 @@ interface Failure {
 }
 
 export const createDelivery = (parts: DeliveryParts): Delivery => {
-  const { clock, count } = parts
+  const { clock, count, kept } = parts
   let { sender } = parts
   let queue: Waiting[] = []
   let bytes = 0
@@ -87,8 +102,10 @@ export const createDelivery = (parts: DeliveryParts): Delivery => {
   }
 
   const removeFirst = (traces: number): void => {
-    for (const one of queue.slice(0, traces)) bytes -= one.bytes
+    const gone = queue.slice(0, traces)
+    for (const one of gone) bytes -= one.bytes
     queue = queue.slice(traces)
+    kept?.remove(gone.flatMap(({ id }) => id ?? []))
   }
 
   const dropOld = (): void => {
@@ -140,6 +157,14 @@ export const createDelivery = (parts: DeliveryParts): Delivery => {
     return Math.min(BACKOFF_MAX_MS, failure.afterMs ?? BACKOFF_MIN_MS * 2 ** Math.min(failures - 1, 20))
   }
 
+  const push = (waiting: Waiting): void => {
+    queue.push(waiting)
+    bytes += waiting.bytes
+    if (failures > 0 || sending !== null) return
+    if (queue.length >= sender.most) schedule(0)
+    else if (scheduled === null) schedule(BATCH_MS)
+  }
+
   return {
     add(trace) {
       const size = Buffer.byteLength(trace.text)
@@ -147,11 +172,15 @@ export const createDelivery = (parts: DeliveryParts): Delivery => {
         drop('dropped_full', 1)
         return
       }
-      queue.push({ ...trace, bytes: size, addedMs: clock.monotonicMs() })
-      bytes += size
-      if (failures > 0 || sending !== null) return
-      if (queue.length >= sender.most) schedule(0)
-      else if (scheduled === null) schedule(BATCH_MS)
+      push({ ...trace, id: kept?.add(trace) ?? null, bytes: size, addedMs: clock.monotonicMs() })
+    },
+    resume({ id, text, path, createdAt }) {
+      if (ended) return
+      const ageMs = Math.max(0, clock.now() - Date.parse(createdAt))
+      push({ id, text, path, bytes: Buffer.byteLength(text), addedMs: clock.monotonicMs() - ageMs })
+    },
+    get hasRoom() {
+      return !ended && queue.length < QUEUE_MAX / 2 && bytes < QUEUE_BYTES_MAX / 2
     },
     use(next) {
       sender = next
@@ -167,8 +196,10 @@ export const createDelivery = (parts: DeliveryParts): Delivery => {
       const cancel = clock.after(LAST_MS, late.resolve)
       await Promise.race([sending ?? sendAll(), late.promise])
       cancel()
-      drop('dropped_at_end', queue.length)
-      removeFirst(queue.length)
+      const lost = queue.filter(({ id }) => id === null).length
+      drop('dropped_at_end', lost)
+      queue = []
+      bytes = 0
     },
     stop() {
       ended = true

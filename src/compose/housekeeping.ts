@@ -10,6 +10,7 @@ import { pruneLedger } from '../storage/prune-ledger.ts'
 import type { OauthCodeStore } from '../storage/oauth-code-store.ts'
 import type { SessionStore } from '../storage/session-store.ts'
 import { utcDay } from '../storage/usage-windows.ts'
+import type { WaitingTraceStore } from '../storage/waiting-trace-store.ts'
 
 export interface Job {
   readonly deletes: string
@@ -33,6 +34,7 @@ export const housekeepingJobs = (parts: {
   readonly codes: Pick<OauthCodeStore, 'deleteExpired'>
   readonly contents: Pick<ContentStore, 'deleteExpired'>
   readonly endpointHealth: Pick<EndpointHealthStore, 'deleteOlderThan'>
+  readonly waitingTraces: Pick<WaitingTraceStore, 'deleteOlderThan'>
   readonly retentionMs: () => number
 }): readonly Job[] => [
   {
@@ -47,6 +49,13 @@ export const housekeepingJobs = (parts: {
     // Each says itself when its time is over.
     keptMs: () => 0,
     deleteSome: parts.contents.deleteExpired,
+  },
+  {
+    deletes: 'traces that nobody took',
+    everyMs: HOUR_MS,
+    // Longer than any destination is tried.
+    keptMs: () => 2 * HOUR_MS,
+    deleteSome: parts.waitingTraces.deleteOlderThan,
   },
   {
     deletes: 'half hours of endpoints',

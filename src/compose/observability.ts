@@ -5,6 +5,7 @@ import { type ResourceFacts, resourceAttributes } from '../broadcast/encode-trac
 import { isTraceSampled } from '../broadcast/sample-traces.ts'
 import { otlpSender, tracesUrl } from '../broadcast/senders.ts'
 import { post } from '../broadcast/delivery.ts'
+import { createTraceQueue } from '../broadcast/trace-queue.ts'
 import { OTEL_SETTINGS, type Environment, type OtelSettings, readSettings } from '../config.ts'
 import { createTracing, type Tracing } from '../inference/tracing/tracing.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -16,6 +17,7 @@ import type { Database } from '../storage/database.ts'
 import { createDestinationStore } from '../storage/destination-store.ts'
 import { createKeyStore } from '../storage/key-store.ts'
 import type { TextSeal } from '../storage/sealed-config.ts'
+import { createWaitingTraceStore, type WaitingTraceStore } from '../storage/waiting-trace-store.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { metricsBody } from '../telemetry/otlp-metrics.ts'
@@ -27,6 +29,7 @@ export interface Observability {
   readonly tracing: Tracing
   readonly destinations: Destinations
   readonly caches: readonly WatchedCache[]
+  readonly waitingTraces: WaitingTraceStore
   /** Reads who is to be told, and begins to tell the metrics. The answer ends that, when what waits has gone out. */
   start(): Promise<() => Promise<void>>
 }
@@ -49,7 +52,11 @@ export const composeObservability = (parts: {
   const { database, seal, clock, ids, log, metrics, reloadable, env, onError } = parts
   const otel = readSettings(OTEL_SETTINGS, {}, env)
   const resource = resourceOf(otel)
-  const [store, keyStore] = [createDestinationStore(database, seal), createKeyStore(database)]
+  const [store, keyStore, waiting] = [
+    createDestinationStore(database, seal),
+    createKeyStore(database),
+    createWaitingTraceStore(database, seal),
+  ]
   const trusted = reloadable.built(({ observability }) => observability.trusted_hosts)
   const hosts = reloadable.built(({ observability }) => new Set(observability.trusted_hosts.map((host) => host.toLowerCase())))
   const fetch = reloadable.built(() => createSafeFetch({ clock, trustedHosts: trusted(), trustedBy: 'observability.trusted_hosts' }))
@@ -66,6 +73,7 @@ export const composeObservability = (parts: {
     resource,
     fetch,
     operator: operatorWatch(otel, resource, clock),
+    queue: createTraceQueue({ store: waiting, clock, ids, onError }),
     count: (destination, outcome, traces) => outcomes.add([destination, outcome], traces),
     onError,
   })
@@ -83,6 +91,7 @@ export const composeObservability = (parts: {
 
   return {
     tracing,
+    waitingTraces: waiting,
     destinations: createDestinations({
       store,
       keyStore,
@@ -98,6 +107,9 @@ export const composeObservability = (parts: {
     ],
     async start() {
       await broadcast.refreshCache()
+      // The process that wrote a file is gone where another one has opened it.
+      if (database.server === null) await waiting.release(null)
+      broadcast.start()
       const stopMetrics = tellMetrics(otel, { resource, clock, metrics, log })
       return async () => {
         await stopMetrics()

@@ -115,6 +115,7 @@ export const composeService = async (ground: Ground, file: ConfigFile, configPat
         generations: parts.generationStore,
         contents: parts.contentStore,
         endpointHealth: parts.endpointHealth,
+        waitingTraces: observability.waitingTraces,
         presets: parts.presetStore,
         sessions: createSessionStore(database),
         codes: createOauthCodeStore(database),

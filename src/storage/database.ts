@@ -5,7 +5,7 @@ import type { Clock } from '../lib/clock.ts'
 import type { IdSource } from '../lib/id.ts'
 import type { LimitStore } from './limits/limit-store.ts'
 import { createLines } from './lines.ts'
-import type { GenerationContentsTable, Schema } from './schema.ts'
+import type { GenerationContentsTable, Schema, TracesWaitingTable } from './schema.ts'
 import { StorageConflict } from './storage-errors.ts'
 import { createTurns } from './turns.ts'
 
@@ -32,6 +32,8 @@ export interface Database {
   readonly settleLines: ((lines: readonly string[]) => Promise<void>) | null
   /** Stores contents in the same thread. Null: there is no such thread. */
   readonly keepContents: ((rows: readonly GenerationContentsTable[]) => Promise<void>) | null
+  /** Writes traces that wait, and removes others, in the same thread. Null: there is no such thread. */
+  readonly writeTraces: ((change: TraceChange) => Promise<void>) | null
   /** Resolves when the database answers a read of our own table. */
   ping(): Promise<void>
   /** Resolves when the database takes a write; rejects as `transaction` does, and where its disk is full. */
@@ -39,6 +41,13 @@ export interface Database {
   /** Puts what was committed where the loss of a log does not reach it. */
   checkpoint(): Promise<void>
   close(): Promise<void>
+}
+
+/** What changes of the traces that wait. */
+export interface TraceChange {
+  readonly rows: readonly TracesWaitingTable[]
+  /** By their ids. */
+  readonly remove: readonly string[]
 }
 
 /**
@@ -122,6 +131,7 @@ export const createDatabase = (connection: EngineConnection, options: RetryOptio
     server,
     settleLines: null,
     keepContents: null,
+    writeTraces: null,
     async ping() {
       await kysely.selectFrom('change_counter').select('value').executeTakeFirstOrThrow()
     },

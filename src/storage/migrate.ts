@@ -23,6 +23,7 @@ import { people } from './migrations/0018-people.ts'
 import { evaluations } from './migrations/0019-evaluations.ts'
 import { endpointHealth } from './migrations/0020-endpoint-health.ts'
 import { requiredEvaluations } from './migrations/0021-required-evaluations.ts'
+import { tracesWaiting } from './migrations/0022-traces-waiting.ts'
 import type { Schema } from './schema.ts'
 import { StorageRefused } from './storage-errors.ts'
 
@@ -49,6 +50,7 @@ export const migrationsFor = (engine: Engine): Record<string, Migration> => ({
   '0019-evaluations': evaluations(engine),
   '0020-endpoint-health': endpointHealth(engine),
   '0021-required-evaluations': requiredEvaluations(engine),
+  '0022-traces-waiting': tracesWaiting(engine),
 })
 
 /** Those of these names, for a database that is to have the schema of another. Throws StorageRefused for one that we do not know. */

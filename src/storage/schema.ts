@@ -40,6 +40,7 @@ export interface Schema extends LedgerTables, ManagementTables, SignInTables {
   service_facts: ServiceFactsTable
   usage_hours: UsageHoursTable
   generation_contents: GenerationContentsTable
+  traces_waiting: TracesWaitingTable
   endpoint_slots: EndpointSlotsTable
   endpoint_last: EndpointLastTable
   guardrails: GuardrailsTable
@@ -157,6 +158,18 @@ export interface PresetMovesTable {
   moved_at: string
   user_id: string | null
   key_hash: string | null
+}
+
+/** Traces on their way to a destination. */
+export interface TracesWaitingTable {
+  id: string
+  destination_id: string
+  /** JSON: what is sent, and where it is put. */
+  sealed: string
+  created_at: string
+  /** The process that sends it, and until when nobody else does. */
+  held_by: string
+  held_until: string
 }
 
 export interface EvaluationsTable {

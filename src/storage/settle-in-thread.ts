@@ -4,7 +4,7 @@ import { join } from 'node:path'
 
 import { sql } from 'kysely'
 
-import type { Database } from './database.ts'
+import type { Database, TraceChange } from './database.ts'
 import type { GenerationContentsTable } from './schema.ts'
 import { createThread } from './sqlite-thread.ts'
 
@@ -13,6 +13,7 @@ export type Request =
   /** `lines`: JSON of a settlement each, with commas between them. */
   | { readonly kind: 'settle'; readonly lines: string }
   | { readonly kind: 'contents'; readonly rows: readonly GenerationContentsTable[] }
+  | { readonly kind: 'traces'; readonly change: TraceChange }
   | { readonly kind: 'checkpoint' | 'close' }
 
 /** Settlements of one transaction: about two milliseconds, after which an admission that waits has its turn. */
@@ -59,6 +60,7 @@ export const settleInThread = async (
       await keepLogShort()
     },
     keepContents: async (rows) => void (await database.alone(() => thread.ask({ kind: 'contents', rows }))),
+    writeTraces: async (change) => void (await database.alone(() => thread.ask({ kind: 'traces', change }))),
     checkpoint: () => (thread.runs() ? checkpoint() : database.checkpoint()),
     async close() {
       if (thread.runs()) await thread.ask({ kind: 'close' })

@@ -12,6 +12,7 @@ import { openDatabase } from './open-database.ts'
 import type { Settlement } from './settle-requests.ts'
 import type { Request } from './settle-in-thread.ts'
 import { answerRequests } from './sqlite-thread-side.ts'
+import { writeTraces } from './waiting-trace-store.ts'
 
 let opened: Database | null = null
 
@@ -25,6 +26,7 @@ answerRequests<Request>(
     if (opened === null) throw new Error('The database is not open.')
     if (request.kind === 'settle') await createLedgerStore(opened).settle(JSON.parse(`[${request.lines}]`) as Settlement[])
     else if (request.kind === 'contents') await insertContents(opened, request.rows)
+    else if (request.kind === 'traces') await writeTraces(opened, request.change)
     else await (request.kind === 'checkpoint' ? opened.checkpoint() : opened.close())
     return null
   },

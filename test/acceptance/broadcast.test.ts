@@ -1,5 +1,7 @@
 /** Traces of requests, told to the destinations of a workspace and to the operator's own collector. */
+import { Database } from 'bun:sqlite'
 import { createHmac } from 'node:crypto'
+import { join } from 'node:path'
 
 import { OpenRouter } from '@openrouter/sdk'
 import { beforeAll, beforeEach, describe, expect, test } from 'bun:test'
@@ -68,6 +70,15 @@ const ask = (fields: object = {}, headers: Record<string, string> = {}) =>
     body: { model: 'near/one', messages: [{ role: 'user', content: 'PROMPT-MARKER' }], ...fields },
     headers,
   })
+
+const waitingIn = ({ dataDir }: StartedService): number => {
+  const database = new Database(join(dataDir, 'patchbay.db'), { readonly: true })
+  try {
+    return database.query<{ count: number }, []>('select count(*) as count from traces_waiting').get()?.count ?? 0
+  } finally {
+    database.close()
+  }
+}
 
 const spans = async (): Promise<readonly ReceivedSpan[]> => {
   await until(() => receiver.spans().length > 0, 'a trace')
@@ -327,6 +338,48 @@ describe('what is sent', () => {
     await until(async () => dataOf(await call(service, 'GET', `${PATH}/${id}`)).health.dropped === 1, 'the drop')
     expect(dataOf(await call(service, 'GET', `${PATH}/${id}`)).health.last_error).toBe('It answered 403.')
   })
+
+  test('arrives after the service was killed, with what waited for a destination that was down', async () => {
+    const first = await services.start({ config })
+    await call(first, 'PATCH', '/workspaces/default', { body: { is_observability_broadcast_enabled: true } })
+    const made = await call(first, 'POST', PATH, { body: { type: 'otel-collector', name: 'Down', config: { endpoint: receiver.url } } })
+    expect(made.status).toBe(201)
+    receiver.answer((response) => void response.writeHead(503).end())
+    const sessions = ['one', 'two', 'three'].map((name) => `killed-${name}`)
+    for (const session_id of sessions) {
+      const body = { model: 'near/one', messages: [{ role: 'user', content: 'PROMPT-MARKER' }], session_id }
+      expect((await call(first, 'POST', '/chat/completions', { key: first.inferenceKey, body })).status).toBe(200)
+    }
+    await until(() => waitingIn(first) === 3, 'what waits is in storage')
+    first.signal('SIGKILL')
+    await first.exited
+    // Sealed, as everything that somebody said.
+    for (const bytes of filesBelow(first.dataDir)) expect(bytes.includes('PROMPT-MARKER')).toBe(false)
+    receiver.received.length = 0
+    receiver.answer((response) => void response.end('{}'))
+    const second = await services.start({ config, dataDir: first.dataDir })
+    const told = () => new Set(receiver.spans().map(({ attributes }) => attributes['session.id']))
+    await until(() => sessions.every((session) => told().has(session)), 'the traces of the killed process')
+    await until(() => waitingIn(second) === 0, 'nothing waits any more')
+    // Nothing comes again with the next start.
+    receiver.received.length = 0
+    expect(await second.stop()).toBe(0)
+    expect(receiver.spans()).toEqual([])
+  }, 90_000)
+
+  test('that waits when the service is stopped is sent by the next start', async () => {
+    const first = await services.start({ config })
+    await call(first, 'PATCH', '/workspaces/default', { body: { is_observability_broadcast_enabled: true } })
+    await call(first, 'POST', PATH, { body: { type: 'otel-collector', name: 'Down', config: { endpoint: receiver.url } } })
+    receiver.answer((response) => void response.writeHead(503).end())
+    const body = { model: 'near/one', messages: [{ role: 'user', content: 'Hi' }], session_id: 'stopped' }
+    expect((await call(first, 'POST', '/chat/completions', { key: first.inferenceKey, body })).status).toBe(200)
+    expect(await first.stop()).toBe(0)
+    receiver.received.length = 0
+    receiver.answer((response) => void response.end('{}'))
+    await services.start({ config, dataDir: first.dataDir })
+    await until(() => receiver.spans().some(({ attributes }) => attributes['session.id'] === 'stopped'), 'the trace')
+  }, 90_000)
 
   test('slows no request: a destination that never answers costs an answer nothing', async () => {
     await enter()

@@ -366,6 +366,11 @@ const WRITTEN: Readonly<Record<string, Readonly<Record<string, readonly Row[]>>>
       { endpoint: 'openai/gpt-5.4', ok_at: AT, error_at: AT, error_type: 'rate_limit', error_status: 429, error_message: 'Too many ✓' },
     ],
   },
+  '0022-traces-waiting': {
+    traces_waiting: [
+      { id: 'trace-1', destination_id: 'destination-1', sealed: 'sealed', created_at: AT, held_by: 'sender-1', held_until: AT },
+    ],
+  },
 }
 
 /** Brings an empty database to the schema of the last of `names`, and writes at each level what its versions wrote. */

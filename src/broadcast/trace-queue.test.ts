@@ -1,0 +1,101 @@
+import { expect, test } from 'bun:test'
+
+import { createFakeClock, turn } from '../../test/support/fake-clock.ts'
+import { systemIds } from '../lib/id.ts'
+import type { WaitingTrace, WaitingTraceStore } from '../storage/waiting-trace-store.ts'
+import { createTraceQueue, type Taker } from './trace-queue.ts'
+
+/** A queue over a table that can be away. */
+const start = () => {
+  const clock = createFakeClock()
+  const rows = new Map<string, WaitingTrace & { readonly holder: string; readonly until: string }>()
+  const writes: number[] = []
+  const faults: string[] = []
+  const table = { isAway: false }
+  const store: WaitingTraceStore = {
+    async write(keep, remove, lease) {
+      if (table.isAway) throw new Error('away')
+      writes.push(keep.length)
+      for (const trace of keep) rows.set(trace.id, { ...trace, ...lease })
+      for (const id of remove) rows.delete(id)
+    },
+    async take(destinationIds, now, limit, lease) {
+      const free = [...rows.values()].filter(({ until, destinationId }) => until < now && destinationIds.includes(destinationId))
+      for (const trace of free.slice(0, limit)) rows.set(trace.id, { ...trace, ...lease })
+      return free.slice(0, limit)
+    },
+    async renew({ holder, until }) {
+      for (const trace of rows.values()) if (trace.holder === holder) rows.set(trace.id, { ...trace, until })
+    },
+    async release(holder) {
+      for (const trace of rows.values()) if (trace.holder === holder) rows.set(trace.id, { ...trace, until: '' })
+    },
+    deleteOlderThan: async () => 0,
+  }
+  const open = () => createTraceQueue({ store, clock, ids: systemIds, onError: (_, doing) => void faults.push(doing) })
+  const pass = async (ms: number): Promise<void> => {
+    clock.advance(ms)
+    for (let turns = 0; turns < 20; turns += 1) await turn()
+  }
+  return { open, rows, writes, faults, table, pass }
+}
+
+const encoded = (text: string) => ({ text, path: '' })
+
+test('what waits is written within a tenth of a second, in portions, and what was taken by then never', async () => {
+  const { open, rows, writes, pass } = start()
+  const queue = open()
+  const ids = Array.from({ length: 150 }, (_, at) => queue.add('d', encoded(`${at}`)))
+  queue.remove(ids.slice(0, 10))
+  await pass(99)
+  expect(rows.size).toBe(0)
+  await pass(1)
+  expect([rows.size, writes]).toEqual([140, [64, 64, 12]])
+  queue.remove(ids.slice(10))
+  await pass(100)
+  expect(rows.size).toBe(0)
+})
+
+test('while storage is away nothing is lost, and what was sent meanwhile is not written later', async () => {
+  const { open, rows, faults, table, pass } = start()
+  const queue = open()
+  table.isAway = true
+  const first = queue.add('d', encoded('sent'))
+  queue.add('d', encoded('waits'))
+  await pass(100)
+  queue.remove([first])
+  table.isAway = false
+  await pass(5000)
+  expect([...rows.values()].map(({ text }) => text)).toEqual(['waits'])
+  expect(faults).toEqual(['traces that wait were not written'])
+})
+
+test('a process that is gone is followed by another, once its hold is over; one that runs keeps what it has', async () => {
+  const { open, rows, pass } = start()
+  const [killed, living] = [open(), open()]
+  killed.add('d', encoded('left behind'))
+  await pass(100)
+  const resumed: string[] = []
+  const taker: Taker = { hasRoom: true, resume: ({ text }) => void resumed.push(text) }
+  living.add('d', encoded('its own'))
+  const stop = living.start(() => new Map([['d', taker]]))
+  await pass(100)
+  for (let second = 0; second < 25; second += 5) await pass(5000)
+  expect(resumed).toEqual([])
+  for (let second = 0; second < 40; second += 5) await pass(5000)
+  expect(resumed).toEqual(['left behind'])
+  stop()
+  await living.close()
+  // The next process that looks may have both at once.
+  expect([...rows.values()].map(({ until }) => until)).toEqual(['', ''])
+})
+
+test('a destination without room takes nothing up', async () => {
+  const { open, pass } = start()
+  open().add('d', encoded('x'))
+  await pass(100)
+  const resumed: string[] = []
+  open().start(() => new Map([['d', { hasRoom: false, resume: ({ text }) => void resumed.push(text) }]]))
+  for (let second = 0; second < 60; second += 5) await pass(5000)
+  expect(resumed).toEqual([])
+})

@@ -1,0 +1,130 @@
+/**
+ * What waits for destinations, in storage behind the memory that sends it, so that the death of a process loses no more than a
+ * moment. It is written in batches behind the answers: nobody waits for it, and where storage is away, memory goes on alone.
+ */
+import { isoTimestamp, type Clock } from '../lib/clock.ts'
+import type { IdSource } from '../lib/id.ts'
+import { repeat } from '../lib/repeat.ts'
+import type { WaitingTrace, WaitingTraceStore } from '../storage/waiting-trace-store.ts'
+import type { Encoded } from './outgoing.ts'
+
+export interface TraceQueue {
+  /** From now on it waits; answers by which id. Never waits, never throws. */
+  add(destinationId: string, trace: Encoded): string
+  /** They wait no more. */
+  remove(ids: readonly string[]): void
+  /** Looks for what other processes left behind, again and again; the answer ends that. */
+  start(takers: () => ReadonlyMap<string, Taker>): () => void
+  /** Writes what is not written. What waits is left to whoever asks next. */
+  close(): Promise<void>
+}
+
+/** One destination, as far as it takes what was left behind. */
+export interface Taker {
+  readonly hasRoom: boolean
+  resume(trace: WaitingTrace): void
+}
+
+export interface TraceQueueParts {
+  readonly store: WaitingTraceStore
+  readonly clock: Clock
+  readonly ids: IdSource
+  readonly onError: (thrown: unknown, doing: string) => void
+}
+
+/** What was answered in so short a time before a process is killed may be lost. */
+const WRITE_MS = 100
+const AGAIN_MS = 5000
+const LOOK_MS = 5000
+const HELD_MS = 30_000
+const TAKEN_MAX = 200
+const WRITTEN_AT_ONCE = 64
+const BYTES_AT_ONCE = 1024 * 1024
+const REMOVED_AT_ONCE = 500
+
+export const createTraceQueue = ({ store, clock, ids, onError }: TraceQueueParts): TraceQueue => {
+  const holder = ids.prefixed('sender')
+  const lease = () => ({ holder, until: isoTimestamp(clock.now() + HELD_MS) })
+  /** Not written yet, and not removed yet. */
+  const unwritten = new Map<string, WaitingTrace>()
+  const unremoved = new Set<string>()
+  const held = new Set<string>()
+  let writing: Promise<void> | null = null
+  let scheduled: (() => void) | null = null
+  let failed = false
+
+  const schedule = (afterMs: number): void => {
+    if (writing !== null || scheduled !== null) return
+    scheduled = clock.after(afterMs, () => {
+      scheduled = null
+      writing = write().finally(() => {
+        writing = null
+        if (unwritten.size + unremoved.size > 0) schedule(failed ? AGAIN_MS : WRITE_MS)
+      })
+    })
+  }
+  /** In portions: what a request writes goes between them. */
+  const write = async (): Promise<void> => {
+    failed = false
+    while (unwritten.size + unremoved.size > 0 && !failed) {
+      const keep = portionOf(unwritten)
+      const remove = [...unremoved].slice(0, REMOVED_AT_ONCE)
+      for (const { id } of keep) unwritten.delete(id)
+      for (const id of remove) unremoved.delete(id)
+      try {
+        await store.write(keep, remove, lease())
+        for (const { id } of keep) held.add(id)
+        for (const id of remove) held.delete(id)
+      } catch (thrown) {
+        failed = true
+        onError(thrown, 'traces that wait were not written')
+        for (const trace of keep) if (!unremoved.delete(trace.id)) unwritten.set(trace.id, trace)
+        for (const id of remove) unremoved.add(id)
+      }
+    }
+  }
+
+  return {
+    add(destinationId, { text, path }) {
+      const id = ids.prefixed('trace')
+      unwritten.set(id, { id, destinationId, createdAt: isoTimestamp(clock.now()), text, path })
+      schedule(WRITE_MS)
+      return id
+    },
+    remove(gone) {
+      for (const id of gone) if (!unwritten.delete(id)) unremoved.add(id)
+      if (unremoved.size > 0) schedule(WRITE_MS)
+    },
+    start(takers) {
+      const look = async (): Promise<void> => {
+        if (held.size > 0) await store.renew(lease())
+        const all = takers()
+        const open = [...all].flatMap(([id, { hasRoom }]) => (hasRoom ? [id] : []))
+        if (open.length === 0) return
+        for (const trace of await store.take(open, isoTimestamp(clock.now()), TAKEN_MAX, lease())) {
+          held.add(trace.id)
+          all.get(trace.destinationId)?.resume(trace)
+        }
+      }
+      return repeat(clock, LOOK_MS, look, (thrown) => onError(thrown, 'traces that were left behind are not taken up'))
+    },
+    async close() {
+      scheduled?.()
+      scheduled = null
+      await writing
+      await write()
+      if (held.size > 0) await store.release(holder).catch((thrown: unknown) => onError(thrown, 'traces that wait were not handed on'))
+    },
+  }
+}
+
+const portionOf = (unwritten: ReadonlyMap<string, WaitingTrace>): readonly WaitingTrace[] => {
+  const portion: WaitingTrace[] = []
+  let bytes = 0
+  for (const trace of unwritten.values()) {
+    if (portion.length >= WRITTEN_AT_ONCE || bytes >= BYTES_AT_ONCE) break
+    portion.push(trace)
+    bytes += trace.text.length
+  }
+  return portion
+}
