@@ -1,6 +1,6 @@
 /** How each type of destination takes traces: what is sent, where, and with which proof of who sends it. */
-import { createHmac } from 'node:crypto'
 
+import { signatureHeader } from '../lib/body-signature.ts'
 import type { DestinationConfig, DestinationType } from '../contract/destination.ts'
 import { encodeTrace, type ResourceFacts, tracesBody } from './encode-traces.ts'
 import type { Encoded, Outgoing } from './outgoing.ts'
@@ -139,12 +139,9 @@ const json = (headers: Readonly<Record<string, string>> = {}): Record<string, st
 
 const basic = (user: string, password: string): string => `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`
 
-/** As moderation webhooks are signed: over the second and the body, so that neither can be forged nor sent again later. */
 const signed = (outgoing: Outgoing, secret: string | undefined, nowMs: number): Outgoing => {
   if (secret === undefined) return outgoing
-  const second = Math.floor(nowMs / 1000)
-  const signature = createHmac('sha256', secret).update(`${second}.${outgoing.body}`).digest('hex')
-  return { ...outgoing, headers: { ...outgoing.headers, 'x-patchbay-signature': `t=${second},v1=${signature}` } }
+  return { ...outgoing, headers: { ...outgoing.headers, ...signatureHeader(secret, outgoing.body, nowMs) } }
 }
 
 const langfuseAttributes = ({ kind, name, parentSpanId }: Span, { named }: RequestTrace): Readonly<Record<string, string>> => ({

@@ -37,6 +37,7 @@ import { createEvaluations } from '../inference/evaluations/evaluations.ts'
 import { createReadItem } from '../inference/evaluations/item-request.ts'
 import { createMakeRequest } from '../inference/own-request.ts'
 import { createToolKit } from '../tools/kit.ts'
+import { createCommandRunner } from '../tools/sandbox/run-commands.ts'
 import { createFetchPage, type FetchPage } from '../tools/web-fetch/fetch-page.ts'
 import { createReadPage } from '../tools/web-fetch/read-page.ts'
 import { webFetchTool } from '../tools/web-fetch/web-fetch.ts'
@@ -204,6 +205,7 @@ const composePipeline = (parts: Parts, file: ConfigFile, models: Models, env: En
       searchEngines,
       webFetch: webFetchTool({ settings: file.tools.web_fetch, clock, fetchPage, readPage: createReadPage(parts.readDocument) }),
       catalogues,
+      commands: createCommandRunner(file.tools.shell, clock, parts.ids),
     }),
     catalogues,
     searchEngines,

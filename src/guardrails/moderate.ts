@@ -1,8 +1,7 @@
 /** Asks the moderation endpoints that a caller's guardrails name, before anything reaches a provider (docs/contract/errors.md#moderation). */
-import { createHmac } from 'node:crypto'
-
 import type { PipelineStage } from '../canonical/pipeline.ts'
 import { GatewayError } from '../errors.ts'
+import { signatureHeader } from '../lib/body-signature.ts'
 import type { Clock } from '../lib/clock.ts'
 import { isObject } from '../lib/json.ts'
 import type { SafeFetch } from '../providers/safe-fetch.ts'
@@ -99,7 +98,7 @@ const ask = async (
   )
   const { status, text } = await post({
     url: endpoint.url,
-    headers: { 'content-type': 'application/json', ...ownHeaders(endpoint, body, Math.floor(clock.now() / 1000)) },
+    headers: { 'content-type': 'application/json', ...ownHeaders(endpoint, body, clock.now()) },
     body,
     timeoutMs: endpoint.timeout * 1000,
     maxBytes: ANSWER_MAX_BYTES,
@@ -110,12 +109,10 @@ const ask = async (
   return endpoint.kind === 'openai' ? openaiVerdict(answer, texts) : webhookVerdict(answer, texts)
 }
 
-/** The webhook's receiver checks the signature over the second and the body, so that neither can be forged nor sent again later. */
-const ownHeaders = (endpoint: ModerationEndpoint, body: string, second: number): Record<string, string> => {
+const ownHeaders = (endpoint: ModerationEndpoint, body: string, nowMs: number): Readonly<Record<string, string>> => {
   if (endpoint.kind === 'openai') return endpoint.api_key === undefined ? {} : { authorization: `Bearer ${endpoint.api_key}` }
   if (endpoint.secret === undefined) throw new Error('A webhook without a secret is not asked.')
-  const signature = createHmac('sha256', endpoint.secret).update(`${second}.${body}`).digest('hex')
-  return { 'x-patchbay-signature': `t=${second},v1=${signature}` }
+  return signatureHeader(endpoint.secret, body, nowMs)
 }
 
 const openaiVerdict = (answer: Readonly<Record<string, unknown>>, texts: readonly string[]): Verdict | null => {

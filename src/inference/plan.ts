@@ -90,8 +90,9 @@ const promptWithoutTools = (replayed: Prompt): (() => Prompt) => {
 /** The preset that a field comes from; null where the request has it itself. */
 const presetOf = ({ body, preset }: Screened, field: string): string | null => (body.has(field) ? null : (preset?.slug ?? null))
 
-const toolCaller = ({ caller, guardrails }: Screened, models: Models): ToolCaller => ({
+const toolCaller = ({ caller, call, guardrails }: Screened, models: Models): ToolCaller => ({
   workspaceId: caller.workspaceId,
+  sessionId: call.sessionId,
   models: () => models.list().filter((model) => model.listed !== false && permits(model, guardrails?.policy ?? null, models)),
 })
 

@@ -1,4 +1,5 @@
 /** Which of the tools of a request the service may run: its own, by either prefix, and those of vendors that it has too. */
+import { builtInTool } from '../canonical/built-in-tools.ts'
 import type { ClientDialect } from '../canonical/call.ts'
 import type { ProviderTool } from '../canonical/prompt.ts'
 import { serverToolName } from '../canonical/server-tool-name.ts'
@@ -11,7 +12,7 @@ import type { AskedTool } from './tool.ts'
 /** Null for a tool that is none of the service's. Throws `invalid_request` for one that has our prefix and is not known. */
 export const askedTool = ({ kind, at, raw }: ProviderTool, dialect: ClientDialect): AskedTool | null => {
   // A client that runs the search itself gets the calls of it.
-  if (isObject(raw) && raw['execution'] === 'client') return null
+  if (isObject(raw) && (raw['execution'] === 'client' || (kind === 'shell' && builtInTool(raw) !== null))) return null
   const own = serverToolName(kind)
   const tool = own === null ? shorthandOf(kind, dialect) : SERVER_TOOLS.find((name) => name === own)
   if (tool === undefined) {
@@ -28,12 +29,19 @@ export const askedTool = ({ kind, at, raw }: ProviderTool, dialect: ClientDialec
 /** Tools that only some interfaces have words for. */
 const INTERFACES: Readonly<Partial<Record<ServerTool, readonly ClientDialect[]>>> = {
   apply_patch: ['responses'],
+  shell: ['responses', 'messages'],
+  bash: ['messages'],
 }
 
 const refuseElsewhere = (tool: ServerTool, kind: string, at: string, dialect: ClientDialect): void => {
   const interfaces = INTERFACES[tool]
   if (interfaces === undefined || interfaces.includes(dialect)) return
-  throw invalidRequest([{ path: at, message: `${kind} is for ${interfaces.map((one) => INTERFACE_NAMES[one]).join(' and ')} alone.` }])
+  throw invalidRequest([
+    {
+      path: at,
+      message: `${kind} is for ${interfaces.map((one) => INTERFACE_NAMES[one]).join(' and ')} alone.${tool === 'bash' && dialect === 'responses' ? ' Responses has service:shell.' : ''}`,
+    },
+  ])
 }
 
 const INTERFACE_NAMES: Readonly<Record<ClientDialect, string>> = { chat: 'Chat Completions', responses: 'Responses', messages: 'Messages' }

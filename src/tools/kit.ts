@@ -9,6 +9,9 @@ import { applyPatchTool } from './apply-patch.ts'
 import { datetimeTool } from './datetime.ts'
 import type { CatalogueMemory } from './deferred/catalogue-memory.ts'
 import { imageGenerationTool } from './image-generation.ts'
+import { bashTool } from './sandbox/bash.ts'
+import type { CommandRunner } from './sandbox/run-commands.ts'
+import { shellTool } from './sandbox/shell.ts'
 import { searchModelsTool } from './search-models.ts'
 import type { ToolSettings } from './settings.ts'
 import { toolSearchTool } from './tool-search.ts'
@@ -24,9 +27,11 @@ export interface ToolKitParts {
   readonly searchEngines: SearchEngines
   readonly webFetch: MakeTool
   readonly catalogues: CatalogueMemory
+  /** Null where no sandbox is configured. */
+  readonly commands: CommandRunner | null
 }
 
-export const createToolKit = ({ clock, settings, searchEngines, webFetch, catalogues }: ToolKitParts): ToolKit => ({
+export const createToolKit = ({ clock, settings, searchEngines, webFetch, catalogues, commands }: ToolKitParts): ToolKit => ({
   datetime: datetimeTool(clock),
   experimental__search_models: searchModelsTool,
   web_search: webSearchTool(searchEngines),
@@ -38,8 +43,8 @@ export const createToolKit = ({ clock, settings, searchEngines, webFetch, catalo
   apply_patch: applyPatchTool,
   tool_search: toolSearchTool(catalogues),
   files: unavailable,
-  shell: unavailable,
-  bash: unavailable,
+  shell: shellTool(commands),
+  bash: bashTool(commands),
 })
 
 /** A tool that a provider may have, and this version has not. */

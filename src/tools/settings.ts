@@ -1,6 +1,7 @@
 /** The `tools` part of the operator's file. */
 import { z } from 'zod'
 
+import { shellSettings } from './sandbox/settings.ts'
 import { webFetchSettings } from './web-fetch/settings.ts'
 import { webSearchSettings } from './web-search/settings.ts'
 
@@ -43,6 +44,7 @@ export const toolSettings = z.strictObject({
       model: z.string().min(1).optional().meta({ description: 'The model that makes pictures, for requests that name none.' }),
     })
     .prefault({}),
+  shell: shellSettings.optional().meta({ description: 'Where commands of models run, outside of this machine. Absent: nowhere.' }),
 })
 
 export type ToolSettings = z.output<typeof toolSettings>

@@ -24,6 +24,8 @@ export interface ToolCaller {
   readonly workspaceId: string
   /** The models that it may call, in the order of the catalogue. */
   models(): readonly Model[]
+  /** Requests of one session share what lasts. */
+  readonly sessionId: string | null
   /** Functions of the client's that the model is not shown; absent: none. */
   readonly withheld?: Withheld
 }
@@ -63,6 +65,8 @@ export interface ToolTurn {
   readonly name: string
   /** Asks a model for the same caller. */
   readonly ask: AskModel
+  /** Does this when the request is over, however it ends. */
+  readonly atEnd: (end: () => Promise<void>) => void
   /** Tells the client how the tool gets on; absent where it did not ask for that. */
   readonly tell?: TellProgress
 }

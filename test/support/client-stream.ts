@@ -130,6 +130,8 @@ const BLOCK_DELTAS: Readonly<Record<string, readonly string[]>> = {
   advisor_tool_result: [],
   web_fetch_tool_result: [],
   service_tool_result: [],
+  service_shell_tool_result: [],
+  service_bash_tool_result: [],
   tool_search_tool_result: [],
 }
 

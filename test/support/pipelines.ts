@@ -120,6 +120,7 @@ export const partsOfPipeline = (clock: Clock, more: Partial<PipelineParts> = {})
     searchEngines: noEngines(clock),
     webFetch: unreachable,
     catalogues: createCatalogueMemory(),
+    commands: null,
   }),
   catalogues: createCatalogueMemory(),
   searchEngines: noEngines(clock),

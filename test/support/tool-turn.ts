@@ -16,5 +16,6 @@ export const toolTurn = (more: Partial<ToolTurn> = {}, ...parts: readonly Part[]
   model: 'm/one',
   name: 'service_tool',
   ask: () => Promise.reject(new Error('Nobody is asked here.')),
+  atEnd: () => {},
   ...more,
 })

@@ -89,10 +89,10 @@ const OWN_MEMBERS: Readonly<Partial<Record<ServerTool, Members>>> = {
   }),
   shell: ({ input }, value) => ({
     action: pick(input, ['commands', 'timeout_ms', 'max_output_length']),
-    ...pick(value, ['output']),
+    ...pick(value, ['output', 'container_id']),
   }),
   bash: (_, value) => ({
-    ...pick(value, ['command', 'stdout', 'stderr']),
+    ...pick(value, ['command', 'stdout', 'stderr', 'container_id']),
     ...(value['exitCode'] === undefined ? {} : { exit_code: value['exitCode'] }),
   }),
 }

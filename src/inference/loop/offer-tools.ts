@@ -10,6 +10,7 @@ import { refuseSameNames } from '../../tools/agents/agent-names.ts'
 import { askedTool } from '../../tools/asked-tools.ts'
 import { plainJson, rewriteCalls } from '../../tools/deferred/replayed-calls.ts'
 import type { ToolKit } from '../../tools/kit.ts'
+import { BASH_PARAMETERS } from '../../tools/sandbox/bash.ts'
 import type { ToolSettings } from '../../tools/settings.ts'
 import type { AskedTool, ToolCaller } from '../../tools/tool.ts'
 import { prefersNative } from '../../tools/web-search/settings.ts'
@@ -50,17 +51,18 @@ export const offerTools = (call: Call, attempts: readonly PlannedAttempt[], part
     return tool.type === 'provider' && asked !== null ? [{ tool, asked }] : []
   })
   if (wanted.length === 0) return null
+  const clientsBash = wanted.filter(({ asked }) => isClientsBash(asked)).map(({ tool }) => tool)
   refuseSameNames(wanted.map(({ asked }) => asked))
   const offered = new Map<ProviderTool, OfferedTool>()
   const refused = new Map<ProviderTool, GatewayError>()
   const search = wanted.find(({ asked }) => asked.tool === 'tool_search')?.asked ?? null
   const withheld = search === null ? null : withholdTools(prompt.tools, search)
   const caller = withheld === null ? parts.caller : { ...parts.caller, withheld }
-  for (const one of wanted) make(one, wanted, { ...parts, caller }, call, offered, refused)
-  const needed = wanted.filter(({ tool }) => !refused.has(tool) || !isUnasked(tool, call))
+  for (const one of wanted) if (!clientsBash.includes(one.tool)) make(one, wanted, { ...parts, caller }, call, offered, refused)
+  const needed = wanted.filter(({ tool }) => !clientsBash.includes(tool) && (!refused.has(tool) || !isUnasked(tool, call)))
   const lacks = (planned: PlannedAttempt): readonly Wanted[] =>
     needed.filter((one) => !isNative(one, planned, prompt, call, parts.settings) && !(refused.has(one.tool) && mayHave(one, planned, call)))
-  if (attempts.every((planned) => lacks(planned).length === 0)) return null
+  if (clientsBash.length === 0 && attempts.every((planned) => lacks(planned).length === 0)) return null
   refuseTaken(offered, prompt)
   const able = attempts.filter((planned) => lacks(planned).every(({ tool }) => offered.has(tool)))
   const [first] = refused.values()
@@ -82,13 +84,18 @@ export const offerTools = (call: Call, attempts: readonly PlannedAttempt[], part
             ? withheld.shownOf(prompt.tools)
             : { first: prompt.tools, found: [] }
         const ours = lacks(planned).flatMap(({ tool }) => offered.get(tool) ?? [])
-        const replaced = new Set<PromptTool>(lacks(planned).map(({ tool }) => tool))
+        const replaced = new Set<PromptTool>([...lacks(planned).map(({ tool }) => tool), ...clientsBash])
         const names = new Set(ours.map(({ name }) => name))
         return {
           ...prompt,
           messages: parts.replayed === null ? messages : toldFor(messages, (name) => names.has(name) || parts.isWrapper(name)),
           // Behind the client's own, so that what a provider has cached of these holds.
-          tools: [...lists.first.filter((tool) => !replaced.has(tool)), ...ours.map(functionOf), ...lists.found],
+          tools: [
+            ...lists.first.filter((tool) => !replaced.has(tool)),
+            ...clientsBash.map((tool) => bashOfClient(tool, planned, call)),
+            ...ours.map(functionOf),
+            ...lists.found,
+          ],
           ...(choice === null ? {} : { toolChoice: choice, otherFields: prompt.otherFields.filter((field) => field !== 'tool_choice') }),
         }
       },
@@ -112,6 +119,23 @@ const isUnasked = ({ kind }: ProviderTool, call: Call): boolean => {
   const choice = call.body.value('tool_choice')
   return serverToolName(kind) === null && !(isObject(choice) && (choice['type'] === kind || choice['type'] === 'tool'))
 }
+
+/** Unless it asks for the sandbox, a client of Messages runs the calls of bash itself. */
+const isClientsBash = ({ tool, parameters: { engine = 'auto' } }: AskedTool): boolean =>
+  tool === 'bash' && (engine === 'auto' || engine === 'native')
+
+/** Claude knows its own shell; other models get it as a function. */
+const bashOfClient = ({ at }: ProviderTool, planned: PlannedAttempt, call: Call): PromptTool =>
+  dialectOf(planned, call) === 'anthropic'
+    ? { type: 'provider', kind: CLAUDES_BASH.type, at, raw: CLAUDES_BASH }
+    : {
+        type: 'function',
+        name: CLAUDES_BASH.name,
+        description: 'Runs a line of shell and returns its output.',
+        parameters: BASH_PARAMETERS,
+      }
+
+const CLAUDES_BASH = { type: 'bash_20250124', name: 'bash' } as const
 
 /** Nobody knows what a server of the operator's own has; it gets what cannot run here. */
 const mayHave = ({ tool, asked }: Wanted, planned: PlannedAttempt, call: Call): boolean =>

@@ -3,6 +3,7 @@ import type { ClientDialect } from '../../canonical/call.ts'
 import type { Frame } from '../../canonical/event.ts'
 import type { Part, Prompt } from '../../canonical/prompt.ts'
 import { serverCallId, type ServerCall, type ServerOutcome, type ServerTool, type ServerToolFault } from '../../canonical/server-tools.ts'
+import { cutToBytes } from '../../lib/cut-to-bytes.ts'
 import type { IdSource } from '../../lib/id.ts'
 import { objectIn } from '../../lib/json.ts'
 import type { AskModel } from '../../tools/ask.ts'
@@ -29,6 +30,8 @@ export interface CallsOfTurn {
   /** Whether the client asked to be told how the tool gets on, and can be. */
   readonly tellsProgress: (asked: AskedTool) => boolean
   readonly signal: AbortSignal
+  /** Does this when the request is over. */
+  readonly atEnd: (end: () => Promise<void>) => void
 }
 
 export interface RunCallsParts {
@@ -197,7 +200,5 @@ const CUT = '…[truncated]'
 
 const cut = (text: string, bytes: number): string => {
   if (Buffer.byteLength(text) <= bytes) return text
-  const kept = Buffer.from(text).subarray(0, bytes - Buffer.byteLength(CUT))
-  // A character that the cut goes through is left out.
-  return `${new TextDecoder('utf-8').decode(kept).replace(/\uFFFD+$/, '')}${CUT}`
+  return `${cutToBytes(text, bytes - Buffer.byteLength(CUT))}${CUT}`
 }

@@ -64,6 +64,7 @@ class ToolLoop {
   /** The last results were too dear to send. */
   #forgot = false
   #isBroke = false
+  readonly #ends: (() => Promise<void>)[] = []
 
   constructor(admitted: Admitted, offered: OfferedTools, parts: LoopParts, take: TakeFrames) {
     this.#admitted = admitted
@@ -79,6 +80,15 @@ class ToolLoop {
   }
 
   async answer(): Promise<GatewayError | null> {
+    try {
+      return await this.#turns()
+    } finally {
+      // What tools made for this request alone goes with it; the answer does not wait for that.
+      for (const end of this.#ends) void end()
+    }
+  }
+
+  async #turns(): Promise<GatewayError | null> {
     const { connection } = this.#admitted
     for (;;) {
       const isFinal = this.#isFinal
@@ -192,6 +202,7 @@ class ToolLoop {
           dialect: request.call.dialect,
           tellsProgress: this.#tellsProgress,
           signal: controller.signal,
+          atEnd: (end) => void this.#ends.push(end),
         },
         {
           ids,

@@ -43,12 +43,16 @@ const encodeList = (context: EncodeContext): unknown[] => {
   for (const [index, tool] of context.prompt.tools.entries()) {
     if (tool.type === 'function') tools.push(functionTool(tool, `tools[${index}]`, context))
     else if (tool.type === 'provider' && isWebSearch(tool.kind)) search(tool.raw, tool.at)
+    else if (tool.type === 'provider' && context.rules.claude && CLAUDES_OWN.test(tool.kind)) tools.push(tool.raw)
     else loseTool(tool, context)
   }
   const options = context.setting('webSearchOptions')
   if (options !== undefined) search(options, context.fieldOf('webSearchOptions'))
   return tools
 }
+
+/** Tools that Claude knows by heart and the client runs: their calls are those of any function. */
+const CLAUDES_OWN = /^(?:bash|text_editor|computer|memory)_\d{8}$/
 
 const loseTool = (tool: CustomTool | ProviderTool, context: EncodeContext): void =>
   context.lose(tool.at, `${context.target.providerName} has no tool like ${tool.kind}; it was left out.`)

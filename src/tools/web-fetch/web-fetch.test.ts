@@ -68,7 +68,10 @@ const toolOf = (parameters: JsonObject = {}, settings: JsonObject = {}, clock = 
       'patchbay/test',
     ),
     readPage,
-  })({ tool: 'web_fetch', askedAs: 'service:web_fetch', at: 'tools[0]', parameters }, { workspaceId: 'ws', models: () => [] })
+  })(
+    { tool: 'web_fetch', askedAs: 'service:web_fetch', at: 'tools[0]', parameters },
+    { workspaceId: 'ws', sessionId: null, models: () => [] },
+  )
 
 const turnOf = (...parts: Part[]): ToolTurn => toolTurn({}, ...parts)
 

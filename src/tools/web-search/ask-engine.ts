@@ -1,7 +1,6 @@
 /** Asks one engine, within its time: a refusal that may pass is tried once more. */
-import { createHmac } from 'node:crypto'
-
 import type { ServerToolFault } from '../../canonical/server-tools.ts'
+import { signatureHeader } from '../../lib/body-signature.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { UnsafeRequest, type SafeFetch, type SafeRequest, type SafeResponse } from '../../providers/safe-fetch.ts'
 import { ENGINE_KINDS, type EngineKind } from './engine-kinds.ts'
@@ -85,7 +84,7 @@ const requestOf = (
   const keyHeaders = key === undefined ? {} : kind.key(key)
   const body = kind.body === undefined ? null : JSON.stringify(kind.body(search))
   for (const [parameter, value] of Object.entries(kind.parameters?.(search) ?? {})) address.searchParams.set(parameter, value)
-  const signed = name === 'http' && key !== undefined && body !== null ? signature(key, body, Math.floor(clock.now() / 1000)) : {}
+  const signed = name === 'http' && key !== undefined && body !== null ? signatureHeader(key, body, clock.now()) : {}
   return {
     url: address.href,
     headers: { accept: 'application/json', ...(body === null ? {} : { 'content-type': 'application/json' }), ...keyHeaders, ...signed },
@@ -100,11 +99,6 @@ const addressOf = (base: string, path: string): URL => {
   if (path !== '' && !own.endsWith(path)) url.pathname = own + path
   return url
 }
-
-/** As webhooks of moderation are signed: over the second and the body, so that neither can be forged nor sent again later. */
-const signature = (secret: string, body: string, second: number): Readonly<Record<string, string>> => ({
-  'x-patchbay-signature': `t=${second},v1=${createHmac('sha256', secret).update(`${second}.${body}`).digest('hex')}`,
-})
 
 const sent = async (safeFetch: SafeFetch, request: SafeRequest): Promise<SafeResponse | UnsafeRequest> => {
   try {

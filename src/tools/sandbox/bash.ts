@@ -1,0 +1,61 @@
+/** Claude's shell, run in a sandbox where a client of Messages asks for that (docs/shell.md). */
+import { z } from 'zod'
+
+import { validate } from '../../contract/validate.ts'
+import { failed, type MakeTool } from '../tool.ts'
+import { containerMembers } from './asked-container.ts'
+import { needsSandbox } from './needs-sandbox.ts'
+import { boundsOf, type CommandRunner, COMMANDS_MAX } from './run-commands.ts'
+
+const options = z.looseObject(containerMembers)
+
+const line = z.string().min(1).max(65_536)
+const asked = z.looseObject({
+  command: line.optional(),
+  commands: z.array(line).max(COMMANDS_MAX).optional(),
+  restart: z.boolean().optional(),
+})
+
+export const BASH_PARAMETERS = {
+  type: 'object',
+  properties: {
+    command: { type: 'string', description: 'The line of shell to run.' },
+    restart: { type: 'boolean', description: 'Starts a fresh shell.' },
+  },
+  additionalProperties: false,
+}
+
+export const bashTool =
+  (runner: CommandRunner | null): MakeTool =>
+  (tool, caller) => {
+    const read = validate(options, tool.parameters, [tool.at, 'parameters'])
+    if (runner === null) throw needsSandbox(tool)
+    const container = runner.containerOf(read, caller)
+    return {
+      ...(runner.mostFeeNanos === 0 ? {} : { mostFeeNanos: runner.mostFeeNanos }),
+      description:
+        'Runs a line of shell in a container without a network, in /work, and returns its output. Files in /work stay for the next call.',
+      parameters: BASH_PARAMETERS,
+      async run(input, turn) {
+        const wanted = asked.safeParse(input)
+        if (!wanted.success) return failed('invalid_tool_input', z.prettifyError(wanted.error))
+        const { command, commands = [], restart } = wanted.data
+        const lines = command === undefined ? commands : [command, ...commands]
+        if (restart === true) await runner.end(container)
+        if (lines.length === 0) {
+          return restart === true
+            ? { fault: null, value: { command: '', stdout: '', stderr: '', exitCode: 0, restarted: true } }
+            : failed('invalid_tool_input', 'Bash needs a command.')
+        }
+        return runner.run(container, lines, boundsOf({}), turn, (results) => ({
+          command: lines.join('\n'),
+          stdout: results.map(({ stdout }) => stdout).join(''),
+          stderr: results.map(({ stderr }) => stderr).join(''),
+          exitCode: results.at(-1)?.exitCode ?? TIMED_OUT,
+        }))
+      },
+    }
+  }
+
+/** As `timeout` of coreutils says it. */
+const TIMED_OUT = 124

@@ -1,0 +1,57 @@
+/** Requests to the Engine API of Docker or Podman, on its socket. */
+import { type IncomingMessage, request } from 'node:http'
+
+import type { JsonObject } from '../../lib/json.ts'
+import { SandboxFailure } from './sandbox.ts'
+
+export interface EngineRequest {
+  readonly method: string
+  readonly path: string
+  readonly body: JsonObject | null
+  readonly signal?: AbortSignal
+}
+
+export interface EngineAnswer {
+  readonly status: number
+  readonly stream: IncomingMessage
+}
+
+/** The version that Docker 20.10 and Podman 3 have, and all since. */
+const VERSION = '/v1.41'
+
+/** Throws a SandboxFailure where there is no answer, or the signal's reason. */
+export const askEngine = (socketPath: string, { method, path, body, signal }: EngineRequest): Promise<EngineAnswer> =>
+  new Promise((resolve, reject) => {
+    const text = body === null ? '' : JSON.stringify(body)
+    const headers = {
+      host: 'localhost',
+      connection: 'close',
+      'content-length': Buffer.byteLength(text),
+      ...(body === null ? {} : { 'content-type': 'application/json' }),
+    }
+    const outgoing = request({ socketPath, method, path: VERSION + path, headers, ...(signal === undefined ? {} : { signal }) })
+    outgoing.once('response', (stream) => resolve({ status: stream.statusCode ?? 0, stream }))
+    outgoing.once('error', (cause) =>
+      reject(signal?.aborted === true ? (signal.reason as Error) : new SandboxFailure('The sandbox cannot be reached.', { cause })),
+    )
+    outgoing.end(text)
+  })
+
+const ANSWER_MAX_BYTES = 1024 * 1024
+
+/** The answer's text. Throws a SandboxFailure where it breaks off, or is too long. */
+export const readAll = async (stream: IncomingMessage): Promise<string> => {
+  const pieces: Buffer[] = []
+  let length = 0
+  try {
+    for await (const piece of stream as AsyncIterable<Buffer>) {
+      length += piece.length
+      if (length > ANSWER_MAX_BYTES) break
+      pieces.push(piece)
+    }
+  } catch (cause) {
+    throw new SandboxFailure('The sandbox broke off its answer.', { cause })
+  }
+  if (length > ANSWER_MAX_BYTES) throw new SandboxFailure('The sandbox gave an answer that is too long.')
+  return Buffer.concat(pieces).toString()
+}

@@ -1,0 +1,80 @@
+/** The outputs of a command, as the Engine API sends them: frames of eight bytes of header and a piece of one output. */
+import type { IncomingMessage } from 'node:http'
+
+export interface Outputs {
+  readonly stdout: string
+  readonly stderr: string
+  /** The signal ended the reading. */
+  readonly isCut: boolean
+}
+
+const HEADER_BYTES = 8
+const STDERR = 2
+
+/** Keeps `bytes` of each and passes over the rest. Rejects where the stream breaks off before the signal. */
+export const readOutputs = async (stream: IncomingMessage, bytes: number, signal: AbortSignal): Promise<Outputs> => {
+  const stdout = new Kept(bytes)
+  const stderr = new Kept(bytes)
+  const frames = new Frames((isError, piece) => (isError ? stderr : stdout).add(piece))
+  try {
+    for await (const piece of stream as AsyncIterable<Buffer>) frames.push(piece)
+  } catch (thrown) {
+    if (!signal.aborted) throw thrown
+  }
+  return { stdout: stdout.text, stderr: stderr.text, isCut: signal.aborted }
+}
+
+class Frames {
+  readonly #take: (isError: boolean, piece: Buffer) => void
+  readonly #header = Buffer.alloc(HEADER_BYTES)
+  #headerBytes = 0
+  /** What is still to come of the frame. */
+  #left = 0
+
+  constructor(take: (isError: boolean, piece: Buffer) => void) {
+    this.#take = take
+  }
+
+  push(bytes: Buffer): void {
+    let rest = bytes
+    while (rest.length > 0) {
+      if (this.#left === 0) {
+        const part = rest.subarray(0, HEADER_BYTES - this.#headerBytes)
+        part.copy(this.#header, this.#headerBytes)
+        this.#headerBytes += part.length
+        rest = rest.subarray(part.length)
+        if (this.#headerBytes < HEADER_BYTES) return
+        this.#left = this.#header.readUInt32BE(4)
+        this.#headerBytes = 0
+        continue
+      }
+      const piece = rest.subarray(0, this.#left)
+      this.#take(this.#header[0] === STDERR, piece)
+      this.#left -= piece.length
+      rest = rest.subarray(piece.length)
+    }
+  }
+}
+
+class Kept {
+  readonly #most: number
+  readonly #pieces: Buffer[] = []
+  #length = 0
+
+  constructor(most: number) {
+    this.#most = most
+  }
+
+  add(piece: Buffer): void {
+    const kept = piece.subarray(0, this.#most - this.#length)
+    if (kept.length === 0) return
+    this.#length += kept.length
+    this.#pieces.push(kept)
+  }
+
+  /** A character that the bound cut through is left out. */
+  get text(): string {
+    const text = new TextDecoder('utf-8').decode(Buffer.concat(this.#pieces))
+    return this.#length === this.#most ? text.replace(/\uFFFD$/, '') : text
+  }
+}

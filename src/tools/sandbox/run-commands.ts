@@ -1,0 +1,76 @@
+/** Runs the commands of one call, one after the other, each within its time and its bounds of output. */
+import { nanosOf } from '../../lib/money.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { IdSource } from '../../lib/id.ts'
+import type { JsonObject } from '../../lib/json.ts'
+import { failed, type ToolResult, type ToolTurn } from '../tool.ts'
+import { type AskedContainer, type ContainerOf, createContainerOf } from './asked-container.ts'
+import { createDockerSandbox } from './docker-sandbox.ts'
+import { createHttpSandbox } from './http-sandbox.ts'
+import { type CommandBounds, type CommandResult, type Sandbox, SandboxFailure } from './sandbox.ts'
+import type { ShellSettings } from './settings.ts'
+
+export interface CommandRunner {
+  readonly containerOf: ContainerOf
+  /** The most that a call costs, in nano-dollars. */
+  readonly mostFeeNanos: number
+  /** `toValue` makes the result of what the commands did. */
+  run(
+    container: AskedContainer,
+    commands: readonly string[],
+    bounds: CommandBounds,
+    turn: Pick<ToolTurn, 'signal' | 'atEnd'>,
+    toValue: (results: readonly CommandResult[]) => JsonObject,
+  ): Promise<ToolResult>
+  end(container: AskedContainer): Promise<void>
+}
+
+/** Null where no sandbox is configured. */
+export const createCommandRunner = (settings: ShellSettings | undefined, clock: Clock, ids: IdSource): CommandRunner | null => {
+  if (settings === undefined) return null
+  const sandbox: Sandbox = settings.kind === 'docker' ? createDockerSandbox(settings, clock) : createHttpSandbox(settings, clock)
+  const feeOf = (minutes: number): number => nanosOf(settings.price_per_minute * minutes)
+  return {
+    containerOf: createContainerOf(ids),
+    mostFeeNanos: feeOf((COMMANDS_MAX * TIMEOUT_MAX_MS) / 60_000),
+    async run(container, commands, bounds, { signal, atEnd }, toValue) {
+      if (container.isForRequest) atEnd(() => sandbox.end(container.name))
+      const results: CommandResult[] = []
+      const startedMs = clock.monotonicMs()
+      try {
+        for (const command of commands) {
+          const isLate = results.some(({ exitCode }) => exitCode === null)
+          results.push(isLate ? NOT_RUN : await sandbox.run(container, command, bounds, signal))
+        }
+      } catch (thrown) {
+        if (!(thrown instanceof SandboxFailure)) throw thrown
+        return failed('unavailable', thrown.message)
+      }
+      return {
+        fault: null,
+        value: { ...toValue(results), container_id: container.id },
+        feeNanos: feeOf((clock.monotonicMs() - startedMs) / 60_000),
+      }
+    },
+    end: ({ name }) => sandbox.end(name),
+  }
+}
+
+export const COMMANDS_MAX = 20
+const TIMEOUT_MAX_MS = 300_000
+const TIMEOUT_MS = 60_000
+const OUTPUT_MAX_BYTES = 65_536
+
+/** What a model asks for, as far as it may. */
+export const boundsOf = ({
+  timeout_ms,
+  max_output_length,
+}: {
+  timeout_ms?: number | null | undefined
+  max_output_length?: number | null | undefined
+}): CommandBounds => ({
+  timeoutMs: Math.min(timeout_ms ?? TIMEOUT_MS, TIMEOUT_MAX_MS),
+  outputBytes: Math.min(max_output_length ?? OUTPUT_MAX_BYTES, OUTPUT_MAX_BYTES),
+})
+
+const NOT_RUN: CommandResult = { stdout: '', stderr: 'Not run: the command before it took too long.', exitCode: null }

@@ -1,0 +1,30 @@
+/** `tools.shell` of the operator's file: where commands of models run. Absent: nowhere. */
+import { z } from 'zod'
+
+const price_per_minute = z.number().min(0).max(1000).default(0).meta({ description: 'US dollars for a minute in which a command runs.' })
+
+const docker = z.strictObject({
+  kind: z.literal('docker'),
+  socket: z.string().startsWith('/').default('/var/run/docker.sock').meta({
+    description: "The socket of Docker's or Podman's API. Whoever has it has its machine: give it one of its own.",
+  }),
+  image: z
+    .string()
+    .regex(/^[^\s@]+@sha256:[0-9a-f]{64}$/, 'Name the image with its digest: name@sha256:…')
+    .meta({ description: 'The image of each container, which has /bin/sh and sleep. It is not pulled.' }),
+  runtime: z.string().min(1).optional().meta({ description: 'The runtime of the containers; runsc (gVisor) is recommended.' }),
+  price_per_minute,
+})
+
+const http = z.strictObject({
+  kind: z.literal('http'),
+  url: z.url({ protocol: /^https?$/ }).meta({ description: 'A service of your own that runs commands, private addresses too.' }),
+  api_key: z.string().min(1).meta({ description: 'The secret that signs each request (HMAC-SHA256).' }),
+  price_per_minute,
+})
+
+export const shellSettings = z.discriminatedUnion('kind', [docker, http])
+
+export type ShellSettings = z.output<typeof shellSettings>
+export type DockerSettings = z.output<typeof docker>
+export type HttpSettings = z.output<typeof http>

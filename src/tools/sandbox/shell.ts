@@ -1,0 +1,51 @@
+/** Runs lines of shell in a sandbox (docs/shell.md). */
+import { z } from 'zod'
+
+import { validate } from '../../contract/validate.ts'
+import { failed, type MakeTool } from '../tool.ts'
+import { containerMembers } from './asked-container.ts'
+import { needsSandbox } from './needs-sandbox.ts'
+import { boundsOf, type CommandRunner, COMMANDS_MAX } from './run-commands.ts'
+
+const options = z.looseObject(containerMembers)
+
+const asked = z.looseObject({
+  commands: z.array(z.string().min(1).max(65_536)).min(1).max(COMMANDS_MAX),
+  timeout_ms: z.int().min(1).nullish(),
+  max_output_length: z.int().min(1).nullish(),
+})
+
+export const shellTool =
+  (runner: CommandRunner | null): MakeTool =>
+  (tool, caller) => {
+    const read = validate(options, tool.parameters, [tool.at, 'parameters'])
+    if (runner === null) throw needsSandbox(tool)
+    const container = runner.containerOf(read, caller)
+    return {
+      ...(runner.mostFeeNanos === 0 ? {} : { mostFeeNanos: runner.mostFeeNanos }),
+      description:
+        'Runs shell commands in a container without a network, each in a shell of its own, one after the other in /work, ' +
+        'and returns the output of each. Files in /work stay for the next call.',
+      parameters: {
+        type: 'object',
+        properties: {
+          commands: { type: 'array', items: { type: 'string' }, description: `Lines of shell, at most ${COMMANDS_MAX}.` },
+          timeout_ms: { type: 'integer', description: 'Milliseconds for each of them; 60000 when left out.' },
+          max_output_length: { type: 'integer', description: 'Bytes of each output; 65536 when left out.' },
+        },
+        required: ['commands'],
+        additionalProperties: false,
+      },
+      async run(input, turn) {
+        const wanted = asked.safeParse(input)
+        if (!wanted.success) return failed('invalid_tool_input', z.prettifyError(wanted.error))
+        return runner.run(container, wanted.data.commands, boundsOf(wanted.data), turn, (results) => ({
+          output: results.map(({ stdout, stderr, exitCode }) => ({
+            stdout,
+            stderr,
+            outcome: exitCode === null ? { type: 'timeout' } : { type: 'exit', exit_code: exitCode },
+          })),
+        }))
+      },
+    }
+  }

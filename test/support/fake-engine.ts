@@ -1,0 +1,163 @@
+/** Docker's Engine API on a socket, as far as sandboxes use it. Its commands are `echo`, `write`, `read`, `flood`, `fail` and `hang`. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import { afterAll } from 'bun:test'
+
+export interface ContainerSpec {
+  readonly Image: string
+  readonly Cmd: readonly string[]
+  readonly Env: readonly string[]
+  readonly HostConfig: Readonly<Record<string, unknown>>
+  readonly [member: string]: unknown
+}
+
+export interface FakeEngine {
+  readonly socket: string
+  /** What is there now, by name. */
+  readonly containers: ReadonlyMap<string, { readonly spec: ContainerSpec }>
+  /** Every container that was made, oldest first. */
+  readonly made: readonly ContainerSpec[]
+  /** Every command that was run. */
+  readonly commands: readonly (readonly string[])[]
+  /** Requests that the API does not have. */
+  readonly faults: readonly string[]
+}
+
+interface Held {
+  readonly spec: ContainerSpec
+  readonly files: Map<string, string>
+  started: boolean
+  readonly hanging: Set<ServerResponse>
+}
+
+interface Ran {
+  readonly container: Held
+  readonly command: string
+  exitCode: number
+}
+
+/** Ended after the tests of the file. */
+export const startFakeEngine = async (): Promise<FakeEngine> => {
+  const folder = mkdtempSync(join(tmpdir(), 'patchbay-engine-'))
+  const socket = join(folder, 'docker.sock')
+  const containers = new Map<string, Held>()
+  const made: ContainerSpec[] = []
+  const commands: (readonly string[])[] = []
+  const faults: string[] = []
+  const ran = new Map<string, Ran>()
+
+  const answer = async (asked: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const text = await textOf(asked)
+    const url = new URL(asked.url ?? '', 'http://localhost')
+    const [, version, kind, name = '', action = ''] = url.pathname.split('/')
+    const tell = (status: number, body: object | null = null): void => {
+      response.writeHead(status, { 'content-type': 'application/json' }).end(body === null ? '' : JSON.stringify(body))
+    }
+    const unknown = (): void => {
+      faults.push(`${asked.method} ${asked.url} ${text}`)
+      tell(400, { message: 'bad parameter' })
+    }
+    if (version !== 'v1.41') return unknown()
+    const route = `${asked.method} ${kind} ${kind === 'containers' && name === 'create' ? 'create' : action}`
+    const held = containers.get(name)
+    switch (route) {
+      case 'POST containers create': {
+        const called = url.searchParams.get('name') ?? ''
+        if (!/^[a-zA-Z0-9][a-zA-Z0-9_.-]+$/.test(called)) return unknown()
+        if (containers.has(called)) return tell(409, { message: 'Conflict.' })
+        const spec = JSON.parse(text) as ContainerSpec
+        made.push(spec)
+        containers.set(called, { spec, files: new Map(), started: false, hanging: new Set() })
+        return tell(201, { Id: 'c'.repeat(64), Warnings: [] })
+      }
+      case 'POST containers start':
+        if (held === undefined) return tell(404, { message: `No such container: ${name}` })
+        if (held.started) return tell(304)
+        held.started = true
+        return tell(204)
+      case 'POST containers exec': {
+        if (held?.started !== true) return tell(409, { message: 'not running' })
+        const { Cmd } = JSON.parse(text) as { readonly Cmd: readonly string[] }
+        commands.push(Cmd)
+        const id = (ran.size + 1).toString(16).padStart(64, '0')
+        ran.set(id, { container: held, command: Cmd[2] ?? '', exitCode: 0 })
+        return tell(201, { Id: id })
+      }
+      case 'POST exec start': {
+        const one = ran.get(name)
+        if (one === undefined) return unknown()
+        response.writeHead(200, { 'content-type': 'application/vnd.docker.raw-stream' })
+        return execute(one, response)
+      }
+      case 'GET exec json': {
+        const one = ran.get(name)
+        return one === undefined ? unknown() : tell(200, { ID: name, Running: false, ExitCode: one.exitCode })
+      }
+      case 'DELETE containers ': {
+        if (held === undefined) return tell(404, { message: `No such container: ${name}` })
+        containers.delete(name)
+        for (const hanging of held.hanging) hanging.end()
+        return tell(204)
+      }
+      default:
+        return unknown()
+    }
+  }
+
+  const server = createServer((asked, response) => void answer(asked, response))
+  await new Promise<void>((resolve) => void server.listen(socket, resolve))
+  afterAll(() => {
+    server.closeAllConnections()
+    server.close()
+    rmSync(folder, { recursive: true, force: true })
+  })
+  return { socket, containers, made, commands, faults }
+}
+
+const execute = (one: Ran, response: ServerResponse): void => {
+  const [word = '', ...rest] = one.command.split(' ')
+  const { files, hanging } = one.container
+  switch (word) {
+    case 'echo':
+      // In pieces that are no frames.
+      for (const byte of frame(1, `${rest.join(' ')}\n`)) response.write(Buffer.of(byte))
+      break
+    case 'write':
+      files.set(rest[0] ?? '', rest.slice(1).join(' '))
+      break
+    case 'read': {
+      const file = files.get(rest[0] ?? '')
+      if (file === undefined) one.exitCode = 1
+      response.write(file === undefined ? frame(2, 'No such file\n') : frame(1, file))
+      break
+    }
+    case 'flood':
+      response.write(Buffer.concat([frame(1, 'é'.repeat(100_000)), frame(2, 'oops')]))
+      break
+    case 'hang':
+      response.write(frame(1, 'begun'))
+      hanging.add(response)
+      return
+    default:
+      one.exitCode = 127
+      response.write(frame(2, 'not found\n'))
+  }
+  response.end()
+}
+
+const frame = (stream: number, text: string): Buffer => {
+  const bytes = Buffer.from(text)
+  const header = Buffer.alloc(8)
+  header[0] = stream
+  header.writeUInt32BE(bytes.length, 4)
+  return Buffer.concat([header, bytes])
+}
+
+const textOf = async (stream: IncomingMessage): Promise<string> => {
+  const pieces: Buffer[] = []
+  for await (const piece of stream as AsyncIterable<Buffer>) pieces.push(piece)
+  return Buffer.concat(pieces).toString()
+}
