@@ -190,6 +190,21 @@ test('what runs is told again before its lease ends, and at the end that nothing
   expect(corrected.at(-1)).toMatchObject({ running: 0 })
 })
 
+test('that a request has ended is told again, where the store went away while it was told', async () => {
+  const { meter, clock, be, corrected } = await open()
+  const limited = bounds({ concurrency: 4 })
+  await meter.enter(limited)
+  meter.leave(limited, 3)
+  be('fails')
+  clock.advance(60)
+  await turn()
+  expect(meter.away).toBe(true)
+  be('answers')
+  clock.advance(1000)
+  await turn()
+  expect(corrected).toMatchObject([{ hash: 'a', running: 0, usedTokens: 0, usedRequests: 0 }])
+})
+
 test('one node on PostgreSQL counts by itself; with a second one they count together', async () => {
   const { store, asked } = scripted()
   let nodes = 1
@@ -240,7 +255,7 @@ test('whatever the store does, in whatever order: the count of running requests 
       const free = await Promise.all(Array.from({ length: 8 }, async () => meter.enter(limited)))
       expect(free.filter((reached) => reached === null)).toHaveLength(2)
     }),
-    { numRuns: 60 },
+    { numRuns: 60, examples: [[['enter', 'leave', 'enter', 'leave', 'fails']]] },
   )
 })
 

@@ -85,7 +85,7 @@ export const createSharedMeter = (parts: SharedMeterParts): SharedMeter => {
     })
   }
 
-  /** What was on its way when the store went away may be counted there or not; it is not sent twice. */
+  /** Use that was on its way when the store went away may be counted there or not, and is not sent twice; what runs is told again. */
   const flush = async (): Promise<void> => {
     if (store === null || state !== 'near' || flushing || owed.size === 0) return
     flushing = true
@@ -96,6 +96,7 @@ export const createSharedMeter = (parts: SharedMeterParts): SharedMeter => {
       await inTime(store.correct(corrections), timeoutMs(), clock)
     } catch (thrown) {
       goneAway(thrown)
+      for (const correction of corrections) owe(correction, NOTHING)
     }
     flushing = false
     if (owed.size > 0) schedule()
@@ -122,6 +123,8 @@ export const createSharedMeter = (parts: SharedMeterParts): SharedMeter => {
       reached = await inTime(asked.enter({ ...bounds, running: running.of(bounds.hash) }), timeoutMs(), clock)
     } catch (thrown) {
       goneAway(thrown)
+      // It may have counted this request, whatever is decided now.
+      owe(bounds, NOTHING)
       decidedAlone += 1
       return decideAlone(bounds)
     }
