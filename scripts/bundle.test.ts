@@ -108,7 +108,7 @@ describe('the bundle', () => {
       await new Promise((resolve) => void child.once('exit', resolve))
     }
     expect(readdirSync(installed, { recursive: true })).toEqual(before)
-  }, 60_000)
+  }, 300_000)
 
   test('reads pages and PDFs by its own process for documents', async () => {
     const read = createReadDocument({ clock: systemClock, program: join(installed, 'dist/document-process.js') })

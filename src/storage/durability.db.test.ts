@@ -33,7 +33,7 @@ describeEachEngine('durability', (engine) => {
       expect((await store.get(workspaceId, 'bot'))?.designated_version.version).toBe(total)
       await checkIntegrity(database)
     },
-    { timeout: 60_000 },
+    { timeout: 300_000 },
   )
 })
 

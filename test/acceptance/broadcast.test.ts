@@ -365,7 +365,7 @@ describe('what is sent', () => {
     receiver.received.length = 0
     expect(await second.stop()).toBe(0)
     expect(receiver.spans()).toEqual([])
-  }, 90_000)
+  }, 300_000)
 
   test('that waits when the service is stopped is sent by the next start', async () => {
     const first = await services.start({ config })
@@ -379,7 +379,7 @@ describe('what is sent', () => {
     receiver.answer((response) => void response.end('{}'))
     await services.start({ config, dataDir: first.dataDir })
     await until(() => receiver.spans().some(({ attributes }) => attributes['session.id'] === 'stopped'), 'the trace')
-  }, 90_000)
+  }, 300_000)
 
   test('slows no request: a destination that never answers costs an answer nothing', async () => {
     await enter()

@@ -216,7 +216,7 @@ describe('LiteLLM', () => {
       env: { AZURE_API_KEY_EU: 'k', AZURE_API_KEY_CA: 'k', ANTHROPIC_API_KEY: 'k', OPENAI_API_KEY: 'k' },
     })
     expect((await call(started, 'GET', '/models/litellm/gpt-4o')).status).toBe(200)
-  }, 30_000)
+  }, 300_000)
 
   test('guardrails become filters, and keys keep their limits', async () => {
     const { stdout } = await move('litellm', 'guarded.yaml', '--create-keys')

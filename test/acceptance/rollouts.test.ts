@@ -194,7 +194,7 @@ describe('halting', () => {
     }
     expect(audit.data.map(({ action }) => action)).toEqual(['rollout_halted', 'rollout_started', 'versioned', 'created'])
     expect(audit.data[0]?.after).toMatchObject({ version: 1, reason: halted.reason })
-  }, 90_000)
+  }, 300_000)
 
   test('is on by default, and needs a live version to compare with', async () => {
     await prepare('ruled')

@@ -158,7 +158,7 @@ describe('a request that names a prompt', () => {
       }),
       { numRuns: 60 },
     )
-  }, 60_000)
+  }, 300_000)
 })
 
 test('400: by default, nothing is stored that a prompt could name', async () => {
